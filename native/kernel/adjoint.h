@@ -1,0 +1,326 @@
+// Reverse mode: from cotangents of the values to those of the operands, by
+// one sweep down the power sequence.
+//
+//   y_k = abar_k s + bbar_k 1 + P y_{k+1},   G = sum_k v_k^T y_{k+1},
+//   sbar = sum_k abar_k v_k,                 alphabar = y_0,
+// where abar, bbar are the cotangents of a_k = v_k . s and b_k = v_k . 1.
+// q is a constant: the value does not depend on it.
+
+#ifndef PHASIC_NATIVE_KERNEL_ADJOINT_H_
+#define PHASIC_NATIVE_KERNEL_ADJOINT_H_
+
+#include <cstdint>
+
+#include "native/kernel/forward.h"
+#include "native/kernel/isa.h"
+#include "native/kernel/mixture.h"
+#include "native/kernel/model.h"
+#include "native/kernel/sequence.h"
+#include "native/kernel/term_adjoints.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// sum += V^T Y over the sixteen rows of V and Y.
+template <class T>
+void AddOuterProducts(const T* __restrict v, const T* __restrict y,
+                      int64_t size, int64_t stride, T* __restrict sum) {
+  for (int64_t i = 0; i < size; i += 4) {
+    for (int64_t j = 0; j < stride; j += 8) {
+      T parts[4][8];
+      for (int a = 0; a < 4; ++a) {
+        for (int l = 0; l < 8; ++l) parts[a][l] = T(0.0);
+      }
+      for (int k = 0; k < kBlock; ++k) {
+        const T* __restrict row = y + k * stride + j;
+        for (int a = 0; a < 4; ++a) {
+          const T factor = v[k * stride + i + a];
+          for (int l = 0; l < 8; ++l) parts[a][l] += factor * row[l];
+        }
+      }
+      for (int a = 0; a < 4; ++a) {
+        T* __restrict target = sum + (i + a) * stride + j;
+        for (int l = 0; l < 8; ++l) target[l] += parts[a][l];
+      }
+    }
+  }
+}
+
+template <class T>
+class AdjointSweeper {
+ public:
+  AdjointSweeper(const SweepInput& in, Sequence<T>* sequence,
+                 TermAdjoints<T>* terms, Workspace* workspace)
+      : in_(in),
+        sequence_(*sequence),
+        model_(sequence->model()),
+        terms_(*terms),
+        workspace_(workspace) {}
+
+  StatusCode Allocate() {
+    const int64_t stride = model_.stride;
+    states_ = AllocateZeros<T>(workspace_, kBlock * stride);
+    adjoints_ = AllocateZeros<T>(workspace_, kBlock * stride);
+    low_ = AllocateZeros<T>(workspace_, stride);
+    y_ = AllocateZeros<T>(workspace_, stride);
+    y_low_ = AllocateZeros<T>(workspace_, stride);
+    next_ = AllocateZeros<T>(workspace_, stride);
+    exit_bar_ = AllocateZeros<T>(workspace_, stride);
+    products_ = AllocateZeros<T>(workspace_, PaddedSize(model_.size) * stride);
+    return states_ && adjoints_ && low_ && y_ && y_low_ && next_ && exit_bar_ &&
+                   products_
+               ? kOk
+               : kMemoryLimit;
+  }
+
+  // Runs the sweep; whether every derivative is accurate to its own size.
+  bool Run() {
+    Clear();
+    for (int64_t b = terms_.last_block(); b >= 0; --b) {
+      StatusCode status = kOk;
+      SweepBlock(*sequence_.Get(b, &status), b);
+    }
+    return terms_.margin() == kFinalMargin || TailIsNegligible();
+  }
+
+  // Top components of the operands' cotangents.
+  void Write(const SweepOutput& out) const {
+    const int64_t p = model_.size;
+    const int64_t stride = model_.stride;
+    const double atom = Top(terms_.atom_bar());
+    for (int64_t i = 0; i < p; ++i) {
+      const double start = Top(ScaleBy(y_[i], exponent_)) +
+                           Top(terms_.total_bar());
+      out.initial_probs[i] =
+          StartIsLost(i) ? kNaN : start - (in_.has_prob_zero ? 0.0 : atom);
+      const bool lost = RowIsLost(i);
+      const double stay = Top(products_[i * stride + i]) / model_.q;
+      const double exit = Top(exit_bar_[i]);
+      for (int64_t j = 0; j < p; ++j) {
+        const double jump = Top(products_[i * stride + j]) / model_.q;
+        const double off_diagonal = i == j ? 0.0 : jump - stay;
+        const double bar = in_.has_exit_rates ? off_diagonal : jump - exit;
+        out.subgenerator[i * p + j] =
+            lost && !(in_.has_exit_rates && i == j) ? kNaN : bar;
+      }
+      if (in_.has_exit_rates) out.exit_rates[i] = lost ? kNaN : exit - stay;
+    }
+    if (in_.has_prob_zero) out.prob_zero[0] = atom;
+  }
+
+ private:
+  void Clear() {
+    const int64_t stride = model_.stride;
+    for (int64_t i = 0; i < stride; ++i) {
+      y_[i] = y_low_[i] = next_[i] = exit_bar_[i] = T(0.0);
+    }
+    const int64_t items = PaddedSize(model_.size) * stride;
+    for (int64_t i = 0; i < items; ++i) products_[i] = T(0.0);
+    exponent_ = INT64_MIN / 4;
+    lost_adjoint_ = lost_product_ = Scaled<double>{};
+  }
+
+  void SweepBlock(const Block<T>& block, int64_t b) {
+    const int64_t stride = model_.stride;
+    T a_bar[kBlock];
+    T b_bar[kBlock];
+    FloatEnvironment::ClearUnderflow();
+    const int64_t exponent = terms_.Get(b, a_bar, b_bar);
+    AlignExponents(exponent, a_bar, b_bar);
+    for (int64_t i = 0; i < stride; ++i) {
+      states_[i] = block.state[i];
+      low_[i] = block.state[stride + i];
+    }
+    for (int k = 1; k < kBlock; ++k) {
+      Apply(model_.forward, states_ + (k - 1) * stride, low_,
+            states_ + k * stride);
+    }
+    for (int k = kBlock - 1; k >= 0; --k) {
+      T* saved = adjoints_ + k * stride;
+      for (int64_t i = 0; i < stride; ++i) saved[i] = y_[i];
+      Apply(model_.backward, y_, y_low_, next_);
+      for (int64_t i = 0; i < model_.size; ++i) {
+        next_[i] += a_bar[k] * model_.exits[i];
+      }
+      if (sequence_.base() == Base::kSurvival) {
+        for (int64_t i = 0; i < model_.size; ++i) next_[i] += b_bar[k];
+      }
+      T* swap = y_;
+      y_ = next_;
+      next_ = swap;
+    }
+    NoteLosses(block, b);
+    const int64_t shift = block.exponent + exponent_;
+    for (int64_t i = 0; i < kBlock * stride; ++i) {
+      states_[i] = ScaleBy(states_[i], shift);
+    }
+    for (int k = 0; k < kBlock; ++k) {
+      for (int64_t i = 0; i < stride; ++i) {
+        exit_bar_[i] += a_bar[k] * states_[k * stride + i];
+      }
+    }
+    AddOuterProducts(states_, adjoints_, model_.size, stride, products_);
+  }
+
+  // Brings y and this block's term cotangents to one exponent.
+  void AlignExponents(int64_t exponent, T* a_bar, T* b_bar) {
+    double size = 0.0;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      const double s = MaxAbs(y_[i]);
+      if (s > size) size = s;
+    }
+    int64_t target = exponent;
+    if (size > 0.0) {
+      const int64_t top = exponent_ + ExponentOf(size);
+      if (top > target) target = top;
+      for (int64_t i = 0; i < model_.size; ++i) {
+        y_[i] = ScaleBy(y_[i], exponent_ - target);
+        y_low_[i] = ScaleBy(y_low_[i], exponent_ - target);
+      }
+    }
+    for (int k = 0; k < kBlock; ++k) {
+      a_bar[k] = ScaleBy(a_bar[k], exponent - target);
+      b_bar[k] = ScaleBy(b_bar[k], exponent - target);
+    }
+    exponent_ = target;
+  }
+
+  // What flushing to zero may have cost: in y itself, and in G.
+  void NoteLosses(const Block<T>& block, int64_t b) {
+    const double count = static_cast<double>(model_.size + 2) *
+                         static_cast<double>(model_.size + 2) * kBlock;
+    if (FloatEnvironment::Underflowed()) {
+      const Scaled<double> lost =
+          Normalized(Scaled<double>{count, exponent_ - 1022});
+      Add(&lost_adjoint_, lost);
+      Add(&lost_product_,
+          Scaled<double>{lost.mantissa * kBlock * static_cast<double>(b + 1),
+                         lost.exponent});
+    }
+    if (sequence_.UnderflowedBefore(b + 1)) {
+      double size = 0.0;
+      for (int64_t i = 0; i < kBlock * model_.stride; ++i) {
+        const double s = MaxAbs(adjoints_[i]);
+        if (s > size) size = s;
+      }
+      Add(&lost_product_,
+          Scaled<double>{size * count, exponent_ + block.exponent - 1022});
+    }
+  }
+
+  Scaled<double> StartSize(int64_t i) const {
+    return {MaxAbs(y_[i]), exponent_};
+  }
+  Scaled<double> RowSize(int64_t i) const {
+    return {MaxAbs(products_[i * model_.stride + i]) +
+                model_.q * MaxAbs(exit_bar_[i]),
+            0};
+  }
+  bool StartMatters(int64_t i) const {
+    return sequence_.base() == Base::kSurvival || model_.exiting[i];
+  }
+
+  bool TailIsNegligible() const {
+    Scaled<double> tail = terms_.tail();
+    if (sequence_.base() == Base::kDensity) tail.exponent += model_.log2_q;
+    const Scaled<double> row_tail = {
+        tail.mantissa * kBlock * static_cast<double>(terms_.last_block() + 2),
+        tail.exponent};
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (StartMatters(i) && !IsAtMost(tail, -44, StartSize(i))) return false;
+      if (model_.reached[i] && !IsAtMost(row_tail, -44, RowSize(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Losses below 2^-966 (1e-290) in absolute terms are ordinary underflow. So
+  // is a little more where cotangents of both signs may cancel, since sizes
+  // then say nothing.
+  bool IsLost(const Scaled<double>& lost, const Scaled<double>& size) const {
+    const int64_t negligible = terms_.mixed_signs() ? -900 : -966;
+    if (IsAtMost(lost, negligible, {1.0, 0})) return false;
+    return !IsAtMost(lost, -42, size);
+  }
+  bool StartIsLost(int64_t i) const {
+    Scaled<double> size = StartSize(i);
+    if (!in_.has_prob_zero) {
+      Add(&size, Scaled<double>{MaxAbs(terms_.atom_bar()), 0});
+    }
+    return StartMatters(i) && IsLost(lost_adjoint_, size);
+  }
+  bool RowIsLost(int64_t i) const {
+    return model_.reached[i] && IsLost(lost_product_, RowSize(i));
+  }
+
+  const SweepInput& in_;
+  Sequence<T>& sequence_;
+  const Model<T>& model_;
+  TermAdjoints<T>& terms_;
+  Workspace* workspace_;
+  T* states_ = nullptr;
+  T* adjoints_ = nullptr;
+  T* low_ = nullptr;  // rounding errors carried along with states_
+  T* y_ = nullptr;
+  T* y_low_ = nullptr;
+  T* next_ = nullptr;
+  T* exit_bar_ = nullptr;
+  T* products_ = nullptr;  // G
+  int64_t exponent_ = 0;   // of y
+  Scaled<double> lost_adjoint_;
+  Scaled<double> lost_product_;
+};
+
+inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
+  const int64_t p = in.num_phases;
+  for (int64_t i = 0; i < p; ++i) {
+    out.initial_probs[i] = kNaN;
+    if (in.has_exit_rates) out.exit_rates[i] = kNaN;
+    for (int64_t j = 0; j < p; ++j) {
+      // The diagonal is not read where exits are given.
+      const bool unread = in.has_exit_rates && i == j;
+      out.subgenerator[i * p + j] = unread ? 0.0 : kNaN;
+    }
+  }
+  if (in.has_prob_zero) out.prob_zero[0] = kNaN;
+}
+
+template <class T>
+StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
+                      Workspace* workspace) {
+  const Base base = BaseOf(in.kind);
+  Model<T> model;
+  StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
+  if (status != kOk) return status;
+  Sequence<T> sequence(model, base, Depth<T>::kValue + 2, workspace);
+  status = sequence.Start();
+  if (status != kOk) return status;
+  TermAdjoints<T> terms(in, &sequence, workspace);
+  status = terms.EvaluatePoints(out.times);
+  if (status != kOk) return status;
+  AdjointSweeper<T> sweeper(in, &sequence, &terms, workspace);
+  status = sweeper.Allocate();
+  if (status != kOk) return status;
+  constexpr int64_t kMargins[] = {84, 400, kFinalMargin};
+  for (const int64_t margin : kMargins) {
+    status = terms.Mix(margin);
+    if (status != kOk) return status;
+    if (sweeper.Run()) break;
+  }
+  sweeper.Write(out);
+  return kOk;
+}
+
+template <class T>
+void AdjointSweep(const SweepInput& in, const SweepOutput& out,
+                  Workspace* workspace) {
+  const FloatEnvironment environment;
+  for (int64_t i = 0; i < in.num_times; ++i) out.times[i] = kNaN;
+  if (RunAdjoint<T>(in, out, workspace) != kOk) FillWithNaN(in, out);
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_ADJOINT_H_

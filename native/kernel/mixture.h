@@ -1,0 +1,300 @@
+// Series over Poisson weights: sum_k w_k(x) channel_k for one x, with windows
+// whose ends are bounded rigorously against the sum itself, and the Taylor
+// coefficients that turn mixed channels into values and time derivatives.
+
+#ifndef PHASIC_NATIVE_KERNEL_MIXTURE_H_
+#define PHASIC_NATIVE_KERNEL_MIXTURE_H_
+
+#include <cstdint>
+
+#include "native/kernel/isa.h"
+#include "native/kernel/poisson.h"
+#include "native/kernel/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+struct Mixture {
+  T channels[kMaxChannels];  // times 2^exponent
+  int64_t exponent;
+  int64_t last_block;
+  StatusCode status;
+};
+
+inline double WeightedSum(const double* __restrict powers,
+                          const double* __restrict terms, int first, int last) {
+  double sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  if (first == 0 && last == kBlock) {
+    for (int l = 0; l < 8; ++l) {
+      sums[l] = powers[l] * terms[l] + powers[l + 8] * terms[l + 8];
+    }
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
+           ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+  }
+  double sum = 0.0;
+  for (int j = first; j < last; ++j) sum += powers[j] * terms[j];
+  return sum;
+}
+template <class T>
+inline Dual<T> WeightedSum(const double* powers, const Dual<T>* terms,
+                           int first, int last) {
+  Dual<T> sum(0.0);
+  for (int j = first; j < last; ++j) sum += powers[j] * terms[j];
+  return sum;
+}
+
+template <class T>
+class Mixer {
+ public:
+  Mixer(Sequence<T>* sequence, double x) : sequence_(*sequence), x_(x) {
+    for (T& sum : sums_) sum = T(0.0);
+    for (T& size : sizes_) size = T(0.0);
+  }
+
+  Mixture<T> Run() {
+    Mixture<T> result;
+    FloatEnvironment::ClearUnderflow();
+    result.status = Walk();
+    result.exponent = exponent_;
+    result.last_block = last_block_;
+    for (int r = 0; r < sequence_.num_channels(); ++r) {
+      result.channels[r] = sums_[r];
+    }
+    // The structure says that there is something: it was too small to see.
+    const bool vanished = kPlain && x_ > 0.0 && IsZero(sums_[0]);
+    if (result.status == kOk && (vanished || LostToUnderflow())) {
+      result.status = kUnderflow;
+    }
+    return result;
+  }
+
+ private:
+  // Derivatives need terms that the value does not: weights are dropped only
+  // where nothing representable could come of them.
+  static constexpr bool kPlain = Depth<T>::kValue == 0;
+  static constexpr int64_t kHeadFraction = kPlain ? -60 : -1200;
+
+  StatusCode Walk() {
+    PoissonWalk walk(x_);
+    int64_t start;
+    const Scaled<double> start_weight = StartWeight(x_, &start);
+    StatusCode status = kOk;
+    const Block<T>* block = sequence_.Get(start, &status);
+    if (block == nullptr) return status;
+    last_block_ = start;
+    Scaled<double> up_weight = Include(*block, start, start_weight, &walk);
+    Scaled<double> weight = start_weight;
+    for (int64_t b = start; b > 0; --b) {
+      const Scaled<double> head =
+          walk.HeadBound(static_cast<double>(b * kBlock), weight);
+      const Scaled<double>& largest = sequence_.Get(b, &status)->largest;
+      const Scaled<double> rest = {head.mantissa * largest.mantissa,
+                                   head.exponent + largest.exponent};
+      if (IsAtMost(rest, kHeadFraction, Size()) &&
+          (!SlopeMatters() || IsAtMost(rest, kHeadFraction, SlopeSize()) ||
+           IsAtMost(rest, -1200, Size()))) {
+        break;
+      }
+      const Block<T>* before = sequence_.Get(b - 1, &status);
+      weight = walk.Down(before->poisson, weight);
+      Include(*before, b - 1, weight, &walk);
+    }
+    for (int64_t b = start + 1;; ++b) {
+      if (up_weight.mantissa == 0.0) return kOk;
+      block = sequence_.Get(b, &status);
+      if (block == nullptr) return status;
+      if (IsZero(sums_[0]) && sequence_.UnderflowedBefore(b)) {
+        return kUnderflow;
+      }
+      if (CanStop(*block, b, walk.TailBound(static_cast<double>(b * kBlock),
+                                            up_weight))) {
+        return kOk;
+      }
+      last_block_ = b;
+      up_weight = Include(*block, b, up_weight, &walk);
+    }
+  }
+
+  Scaled<double> Size() const { return {MaxAbs(sums_[0]), exponent_}; }
+
+  // The slope of a survival function or cdf is a density: its terms have a
+  // window of their own.
+  bool SlopeMatters() const {
+    return kPlain && sequence_.num_channels() > 1 &&
+           sequence_.model().absorbs && sequence_.base() != Base::kDensity;
+  }
+  Scaled<double> SlopeSize() const { return {MaxAbs(sums_[1]), exponent_}; }
+
+  Scaled<double> Include(const Block<T>& block, int64_t index,
+                         const Scaled<double>& weight, PoissonWalk* walk) {
+    const int num_channels = sequence_.num_channels();
+    return walk->Up(
+        index, block.poisson, weight,
+        [&](int first, int last, const Scaled<double>& scale,
+            const double* powers) {
+          const int64_t e = scale.exponent + block.channel_exponent;
+          T parts[kMaxChannels];
+          double size = 0.0;
+          for (int r = 0; r < num_channels; ++r) {
+            parts[r] = scale.mantissa *
+                       WeightedSum(powers, block.channels[r], first, last);
+            const double s = MaxAbs(parts[r]);
+            if (s > size) size = s;
+          }
+          if (size == 0.0) return;
+          if (e > largest_exponent_) largest_exponent_ = e;
+          AddParts(parts, size, e);
+          underflowed_ = underflowed_ || FloatEnvironment::Underflowed();
+        });
+  }
+
+  void AddParts(const T* parts, double size, int64_t e) {
+    const int64_t top = e + ExponentOf(size);
+    if (top > exponent_) {
+      const double shrink = PowerOfTwo(exponent_ - top);
+      for (int r = 0; r < sequence_.num_channels(); ++r) {
+        sums_[r] = sums_[r] * shrink;
+        sizes_[r] = sizes_[r] * shrink;
+      }
+      exponent_ = top;
+    }
+    for (int r = 0; r < sequence_.num_channels(); ++r) {
+      const T part = ScaleBy(parts[r], e - exponent_);
+      sums_[r] += part;
+      if (!kPlain) sizes_[r] += Abs(part);
+    }
+  }
+
+  // Whether all terms from the block on can be left out.
+  bool CanStop(const Block<T>& block, int64_t b, const Scaled<double>& tail) {
+    const Model<T>& model = sequence_.model();
+    const double k = static_cast<double>(b * kBlock);
+    if (kPlain) {
+      // a_k <= max(s) b_k and b_k does not increase; A_k is at most the total.
+      double cap = block.mass;
+      int64_t e = block.exponent;
+      if (sequence_.base() == Base::kDensity) cap *= model.max_exit;
+      if (sequence_.base() == Base::kCdf) {
+        cap = Primal(model.prob_zero) + Primal(model.initial_size);
+        e = 0;
+      }
+      const Scaled<double> rest = {tail.mantissa * cap, tail.exponent + e};
+      if (!IsAtMost(rest, -60, Size())) return false;
+      if (!SlopeMatters() || IsAtMost(rest, -1200, Size())) return true;
+      return IsAtMost({tail.mantissa * block.mass * model.max_exit / model.q,
+                       tail.exponent + block.exponent},
+                      -60, SlopeSize());
+    }
+    T cap = model.initial_size;
+    for (int order = 0; order < Depth<T>::kValue; ++order) {
+      cap = cap + (k * model.growth[order]) * AllTangents(cap);
+    }
+    // Terms grow no faster than k^depth, which the factor covers.
+    cap = cap * (4.0 * (1 << (2 * Depth<T>::kValue)) * tail.mantissa);
+    const T exit_cap = cap * model.exit_size;
+    T first_cap = cap;
+    if (sequence_.base() == Base::kDensity) first_cap = exit_cap;
+    if (sequence_.base() == Base::kCdf) {
+      first_cap = tail.mantissa * Abs(model.prob_zero) + cap +
+                  (k / model.q) * exit_cap;
+    }
+    if (IsAtMost({MaxAbs(first_cap), tail.exponent}, -1200, Size())) {
+      return true;
+    }
+    if (k < static_cast<double>((Depth<T>::kValue + 1) * model.size)) {
+      return false;
+    }
+    const int64_t shift = tail.exponent - exponent_;
+    if (shift > 1000) return false;
+    for (int r = 0; r < sequence_.num_channels(); ++r) {
+      const T channel_cap = r == 0 || sequence_.base() == Base::kDensity
+                                ? first_cap
+                                : exit_cap * (1.0 / model.q);
+      if (!IsWithin(ScaleBy(channel_cap, shift < -1000 ? -1000 : shift),
+                    0x1p-60, sizes_[r])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // A bound on x times any one tangent unit, in every component.
+  static T AllTangents(const T& x) {
+    T result = x;
+    SpreadTangents(&result);
+    return result;
+  }
+  static void SpreadTangents(double*) {}
+  template <class U>
+  static void SpreadTangents(Dual<U>* x) {
+    SpreadTangents(&x->value);
+    SpreadTangents(&x->tangent);
+    x->tangent += x->value;
+  }
+
+  bool LostToUnderflow() const {
+    const Scaled<double> size = {Primal(sums_[0]), exponent_};
+    if (size.mantissa == 0.0) return false;
+    if (sequence_.LostToUnderflow(last_block_ + 1, size)) return true;
+    return underflowed_ &&
+           !IsAtMost({64.0 * static_cast<double>(last_block_ + 1),
+                      largest_exponent_ - 1022},
+                     -45, size);
+  }
+
+  Sequence<T>& sequence_;
+  const double x_;
+  T sums_[kMaxChannels];
+  T sizes_[kMaxChannels];  // sums of the terms' sizes, by component
+  int64_t exponent_ = INT64_MIN / 4;
+  int64_t largest_exponent_ = INT64_MIN / 4;
+  int64_t last_block_ = 0;
+  bool underflowed_ = false;
+};
+
+// The coefficients of F(x + delta) = sum_r value[r] c_r and of its derivative
+// in x, for a nilpotent delta and mixed channels c_r at x:
+//   density:  sum_j delta^j / j! D^j c_0 with D c_r = c_{r+1} - c_r;
+//   survival: c_0 - sum_{j>0} delta^j / j! D^{j-1} c_1, cdf the same with +.
+template <class T>
+struct TaylorCoefficients {
+  T value[kMaxChannels];
+  T slope[kMaxChannels];
+
+  TaylorCoefficients(Base base, const T& delta) {
+    static constexpr double kBinomials[5][5] = {{1, 0, 0, 0, 0},
+                                                {1, 1, 0, 0, 0},
+                                                {1, 2, 1, 0, 0},
+                                                {1, 3, 3, 1, 0},
+                                                {1, 4, 6, 4, 1}};
+    constexpr int kDepth = Depth<T>::kValue;
+    for (int r = 0; r < kMaxChannels; ++r) value[r] = slope[r] = T(0.0);
+    const int offset = base == Base::kDensity ? 0 : 1;
+    const double sign = base == Base::kSurvival ? -1.0 : 1.0;
+    if (offset == 1) value[0] = T(1.0);
+    T power = T(1.0);  // delta^j / j!
+    for (int j = 0; j <= kDepth; ++j) {
+      // The value has D^(j - offset) c_offset, its derivative one D more.
+      for (int m = 0; m <= j - offset; ++m) {
+        AddTerm(&value[offset + m], power,
+                sign * kBinomials[j - offset][m], j - offset - m);
+      }
+      const int n = j + 1 - offset;
+      for (int m = 0; m <= n; ++m) {
+        AddTerm(&slope[offset + m], power, sign * kBinomials[n][m], n - m);
+      }
+      power = (1.0 / (j + 1)) * (power * delta);
+    }
+  }
+
+ private:
+  static void AddTerm(T* sum, const T& power, double factor, int parity) {
+    *sum += (parity % 2 == 0 ? factor : -factor) * power;
+  }
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_MIXTURE_H_

@@ -1,0 +1,96 @@
+// The phase-type kernel: values and exact derivatives of the density, survival
+// function and distribution function of continuous phase-type distributions.
+//
+// Nothing here knows a framework. Every caller (XLA, TensorFlow, NumPy) passes
+// the same five operands as dense, row-major arrays of one floating type:
+//
+//   initial_probs [batch..., p]
+//   subgenerator  [batch..., p, p]
+//   exit_rates    [batch..., p]  or [batch..., 0]: derived as -S 1
+//   prob_zero     [batch..., 1]  or [batch..., 0]: derived as 1 - sum(alpha)
+//   times         [batch..., n]
+//
+// All operands have the same number of batch dimensions, each of size 1
+// (broadcast) or of the common size. The first `mapped_dims` batch dimensions
+// are mapped: derivatives are never summed over them.
+
+#ifndef PHASIC_NATIVE_KERNEL_PHASE_TYPE_H_
+#define PHASIC_NATIVE_KERNEL_PHASE_TYPE_H_
+
+#include <cstdint>
+
+namespace phasic {
+
+enum class Kind : int32_t {
+  kLogDensity = 0,
+  kDensity = 1,
+  kLogSurvival = 2,
+  kSurvival = 3,
+  kLogCdf = 4,
+  kCdf = 5,
+};
+constexpr int32_t kNumKinds = 6;
+
+enum class Precision : int32_t { kFloat32, kFloat64 };
+
+constexpr int32_t kNumOperands = 5;
+constexpr int32_t kMaxOrder = 3;
+constexpr int32_t kMaxRank = 24;
+
+struct Shape {
+  const int64_t* dims;
+  int32_t rank;
+};
+
+struct Input {
+  const void* data;
+  Shape shape;
+};
+
+struct Output {
+  void* data;
+  Shape shape;
+};
+
+struct Call {
+  int32_t kind;         // a Kind
+  int32_t order;        // k of J_k or V_k
+  int32_t mapped_dims;  // leading batch dimensions that are mapped
+  Precision precision;
+};
+
+// J_k: inputs are the operands and k groups of five tangents; output
+// [full batch..., n] is D^k F(x)[v1, ..., vk]; J_0 is the value. Tangents have
+// the shape of their operand, with full mapped dimensions.
+//
+// Returns nullptr, or a message that says what is wrong with the structure of
+// the call. The message lives until the thread's next call. Bad values give
+// NaN; see Status.
+const char* Forward(const Call& call, const Input* inputs, int32_t num_inputs,
+                    const Output& output);
+
+// V_k: inputs are the operands, k - 1 groups of five tangents and a cotangent
+// [full batch..., n]; the five outputs are (D^k F(x)[v1, ..., v_{k-1}, .])^T c,
+// each with the shape of its operand and full mapped dimensions.
+const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
+                    const Output* outputs, int32_t num_outputs);
+
+// Why a value is NaN: int32 codes [full batch..., n] for J_0 of the operands.
+const char* Status(const Call& call, const Input* inputs, int32_t num_inputs,
+                   const Output& output);
+
+// The meaning of a code that Status wrote; "ok" for 0.
+const char* StatusMessage(int32_t code);
+
+// The shape of Forward's output. `dims` must hold kMaxRank entries.
+const char* ForwardShape(const Call& call, const Shape* inputs,
+                         int32_t num_inputs, int64_t* dims, int32_t* rank);
+
+// The shape of the Adjoint output that belongs to operand `index`.
+const char* AdjointShape(const Call& call, const Shape* inputs,
+                         int32_t num_inputs, int32_t index, int64_t* dims,
+                         int32_t* rank);
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_PHASE_TYPE_H_

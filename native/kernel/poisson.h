@@ -1,0 +1,161 @@
+// Poisson weights w_k(x) = exp(-x) x^k / k! in blocks of sixteen.
+//
+// Within the block that starts at k, w_{k+j} = w_k (x/c)^j table[j] with
+// table[j] = c^j k! / (k+j)! and c a power of two near k: the table does not
+// depend on x, so a block of a power series in P is one polynomial in x/c that
+// serves all times.
+
+#ifndef PHASIC_NATIVE_KERNEL_POISSON_H_
+#define PHASIC_NATIVE_KERNEL_POISSON_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/isa.h"
+#include "native/kernel/scaled.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+constexpr int kBlock = 16;
+
+struct PoissonTable {
+  double table[kBlock + 1];
+  int64_t center_exponent;  // log2 of c
+};
+
+inline PoissonTable MakePoissonTable(int64_t block) {
+  PoissonTable result;
+  const double start = static_cast<double>(block * kBlock);
+  result.center_exponent = ExponentOf(start + kBlock / 2);
+  const double center = PowerOfTwo(result.center_exponent);
+  result.table[0] = 1.0;
+  for (int j = 1; j <= kBlock; ++j) {
+    result.table[j] = result.table[j - 1] * (center / (start + j));
+  }
+  return result;
+}
+
+// log w_k(x) for k = 0 or k >= 16 and x within 16 of k. Saddle-point form:
+// C. Loader, Fast and accurate computation of binomial probabilities (2000).
+inline double LogPoissonWeight(double k, double x) {
+  if (k == 0.0) return -x;
+  // Error of Stirling's series for log k!.
+  const double r = 1.0 / (k * k);
+  const double stirling_error =
+      (1.0 / 12 -
+       r * (1.0 / 360 -
+            r * (1.0 / 1260 -
+                 r * (1.0 / 1680 - r * (1.0 / 1188 - r * (691.0 / 360360)))))) /
+      k;
+  // k log(k / x) + x - k without cancellation.
+  double deviance;
+  const double difference = k - x;
+  if (std::fabs(difference) < 0.1 * (k + x)) {
+    const double ratio = difference / (k + x);
+    double term = 2.0 * k * ratio;
+    deviance = difference * ratio;
+    for (int j = 1; j < 1000; ++j) {
+      term *= ratio * ratio;
+      const double next = deviance + term / (2 * j + 1);
+      if (next == deviance) break;
+      deviance = next;
+    }
+  } else {
+    deviance = k * std::log(k / x) - difference;
+  }
+  constexpr double kTwoPi = 6.283185307179586476925286766559;
+  return -stirling_error - deviance - 0.5 * std::log(kTwoPi * k);
+}
+
+// The block that holds floor(x), and the weight at its first index.
+inline Scaled<double> StartWeight(double x, int64_t* block) {
+  *block = static_cast<int64_t>(x) / kBlock;
+  const double k = static_cast<double>(*block * kBlock);
+  return Normalized(Scaled<double>{std::exp(LogPoissonWeight(k, x)), 0});
+}
+
+// Walks blocks in either direction for one x.
+class PoissonWalk {
+ public:
+  explicit PoissonWalk(double x) : x_(x) {}
+
+  // Calls visit(first, last, scale, powers): the weights of indices
+  // first <= j < last of the block are
+  // scale.mantissa * powers[j] * table[j] * 2^scale.exponent.
+  // `weight` is that of the block's first index; returns that of the next
+  // block's.
+  template <class Visit>
+  Scaled<double> Up(int64_t block, const PoissonTable& table,
+                    Scaled<double> weight, Visit&& visit) {
+    Center(table.center_exponent);
+    if (ratio_ >= kSmallestRatio) {
+      visit(0, kBlock, weight, powers_);
+      return Normalized(Scaled<double>{
+          weight.mantissa * powers_[kBlock] * table.table[kBlock],
+          weight.exponent});
+    }
+    // x is far below the indices: powers would underflow, so step by step.
+    const double start = static_cast<double>(block * kBlock);
+    for (int j = 0; j < kBlock && weight.mantissa != 0.0; ++j) {
+      visit(j, j + 1,
+            Scaled<double>{weight.mantissa / table.table[j], weight.exponent},
+            kOnes);
+      const Scaled<double> x = Normalized(Scaled<double>{x_, 0});
+      weight = Normalized(
+          Scaled<double>{weight.mantissa * (x.mantissa / (start + j + 1)),
+                         weight.exponent + x.exponent});
+    }
+    return weight;
+  }
+
+  // The weight at the start of the block before, given its table.
+  Scaled<double> Down(const PoissonTable& before, Scaled<double> weight) {
+    Center(before.center_exponent);
+    return Normalized(Scaled<double>{
+        weight.mantissa / (powers_[kBlock] * before.table[kBlock]),
+        weight.exponent});
+  }
+
+  // sum_{j >= k} w_j <= w_k / (1 - x / (k + 1)); infinite where k + 1 <= x.
+  Scaled<double> TailBound(double k, const Scaled<double>& weight) const {
+    const double gap = 1.0 - x_ / (k + 1.0);
+    if (!(gap > 0.0)) return {1.0, 1 << 30};
+    return {weight.mantissa / gap, weight.exponent};
+  }
+
+  // sum_{j < k} w_j <= w_k / (x / k - 1) for k < x.
+  Scaled<double> HeadBound(double k, const Scaled<double>& weight) const {
+    if (k == 0.0) return {0.0, 0};
+    const double gap = x_ / k - 1.0;
+    if (!(gap > 0.0)) return {1.0, 1 << 30};
+    return {weight.mantissa / gap, weight.exponent};
+  }
+
+ private:
+  static constexpr double kSmallestRatio = 1.52587890625e-05;  // 2^-16
+  static constexpr double kOnes[kBlock + 1] = {1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                               1, 1, 1, 1, 1, 1, 1, 1};
+
+  void Center(int64_t center_exponent) {
+    if (center_exponent == center_exponent_) return;
+    center_exponent_ = center_exponent;
+    ratio_ = x_ * PowerOfTwo(-center_exponent);
+    if (ratio_ < kSmallestRatio) return;  // never used
+    powers_[0] = 1.0;
+    powers_[1] = ratio_;
+    for (int j = 2; j <= kBlock; ++j) {
+      powers_[j] = powers_[j / 2] * powers_[j - j / 2];
+    }
+  }
+
+  double x_;
+  double ratio_ = 0.0;
+  int64_t center_exponent_ = -1;
+  double powers_[kBlock + 1];
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_POISSON_H_

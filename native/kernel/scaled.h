@@ -1,0 +1,92 @@
+// Numbers with an exponent of their own: mantissa * 2^exponent. Densities of
+// size 1e-800 and Poisson weights of size 1e-5000 are ordinary values here.
+
+#ifndef PHASIC_NATIVE_KERNEL_SCALED_H_
+#define PHASIC_NATIVE_KERNEL_SCALED_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "native/kernel/dual.h"
+#include "native/kernel/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// 2^e for -1022 <= e <= 1023; 0 below, infinity above.
+inline double PowerOfTwo(int64_t e) {
+  if (e < -1022) return 0.0;
+  const uint64_t bits = static_cast<uint64_t>(e > 1023 ? 2047 : e + 1023) << 52;
+  double result;
+  std::memcpy(&result, &bits, sizeof(result));
+  return result;
+}
+
+// floor(log2 |x|) of a normal number; -1023 for zero.
+inline int64_t ExponentOf(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return static_cast<int64_t>((bits >> 52) & 2047) - 1023;
+}
+
+// x * 2^e, also where 2^e itself is out of range.
+template <class T>
+inline T ScaleBy(const T& x, int64_t e) {
+  if (e > 1000) return (x * PowerOfTwo(1000)) * PowerOfTwo(e - 1000);
+  if (e < -1000) return (x * PowerOfTwo(-1000)) * PowerOfTwo(e + 1000);
+  return x * PowerOfTwo(e);
+}
+
+template <class T>
+struct Scaled {
+  T mantissa = T(0.0);
+  int64_t exponent = 0;
+};
+
+// Brings the largest component of the mantissa into [1, 2).
+template <class T>
+inline Scaled<T> Normalized(const Scaled<T>& x) {
+  const double size = MaxAbs(x.mantissa);
+  if (!(size > 0.0) || size > 1.7e308) return x;
+  const int64_t e = ExponentOf(size);
+  return {ScaleBy(x.mantissa, -e), x.exponent + e};
+}
+
+template <class T>
+inline void Add(Scaled<T>* sum, const Scaled<T>& term) {
+  if (IsZero(term.mantissa)) return;
+  if (IsZero(sum->mantissa)) {
+    *sum = Normalized(term);
+    return;
+  }
+  const Scaled<T> b = Normalized(term);
+  const int64_t shift = b.exponent - sum->exponent;
+  if (shift <= 0) {
+    sum->mantissa += ScaleBy(b.mantissa, shift);
+  } else {
+    sum->mantissa = ScaleBy(sum->mantissa, -shift) + b.mantissa;
+    sum->exponent = b.exponent;
+  }
+  *sum = Normalized(*sum);
+}
+
+// Whether a <= 2^log2_fraction * b for non-negative a and b.
+inline bool IsAtMost(const Scaled<double>& a, int64_t log2_fraction,
+                     const Scaled<double>& b) {
+  if (a.mantissa == 0.0) return true;
+  if (b.mantissa == 0.0) return false;
+  return a.mantissa <=
+         ScaleBy(b.mantissa, b.exponent + log2_fraction - a.exponent);
+}
+
+template <class T>
+inline T ToPlain(const Scaled<T>& x) {
+  return ScaleBy(x.mantissa, x.exponent);
+}
+
+constexpr double kLn2 = 0.693147180559945309417232121458;
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SCALED_H_

@@ -1,0 +1,254 @@
+// The power sequence v_k = alpha P^k, made on demand in blocks of sixteen, and
+// the terms that the series over Poisson weights need:
+//   density:   a_k = v_k . s
+//   survival:  b_k = v_k . 1
+//   cdf:       A_k = prob_zero + sum_{j<k} a_j / q
+// Channels are what is mixed: a_k, a_{k+1}, ... for the density; b_k or A_k
+// and then a_k / q, a_{k+1} / q, ... for the other two. Shifted terms give
+// the derivatives in time.
+
+#ifndef PHASIC_NATIVE_KERNEL_SEQUENCE_H_
+#define PHASIC_NATIVE_KERNEL_SEQUENCE_H_
+
+#include <cstdint>
+
+#include "native/kernel/float_environment.h"
+#include "native/kernel/isa.h"
+#include "native/kernel/model.h"
+#include "native/kernel/poisson.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+enum class Base { kDensity, kSurvival, kCdf };
+
+inline Base BaseOf(Kind kind) {
+  switch (kind) {
+    case Kind::kLogDensity:
+    case Kind::kDensity:
+      return Base::kDensity;
+    case Kind::kLogSurvival:
+    case Kind::kSurvival:
+      return Base::kSurvival;
+    default:
+      return Base::kCdf;
+  }
+}
+
+inline bool IsLog(Kind kind) { return static_cast<int32_t>(kind) % 2 == 0; }
+
+constexpr int kMaxChannels = kMaxOrder + 2;
+constexpr int64_t kMaxBlocks = int64_t{1} << 18;  // 4 million steps
+constexpr double kMaxWork = 1.6e10;  // multiply-adds of one sequence
+
+// One block, all entries relative to a power of two of its own.
+template <class T>
+struct Block {
+  T a[kBlock];
+  T b[kBlock];
+  T channels[kMaxChannels][kBlock];  // times the Poisson table
+  T* state;                          // v at the block's start, and its low part
+  PoissonTable poisson;
+  int64_t exponent;             // of a, b and state
+  int64_t channel_exponent;
+  double mass;                  // sum of the state's values
+  Scaled<double> largest;       // channel entry up to here, all channels
+};
+
+template <class T>
+class Sequence {
+ public:
+  Sequence(const Model<T>& model, Base base, int num_channels,
+           Workspace* workspace)
+      : model_(model),
+        base_(base),
+        num_channels_(num_channels),
+        workspace_(workspace) {}
+
+  StatusCode Start() {
+    state_ = AllocateZeros<T>(workspace_, model_.stride);
+    low_ = AllocateZeros<T>(workspace_, model_.stride);
+    next_ = AllocateZeros<T>(workspace_, model_.stride);
+    if (!state_ || !low_ || !next_) return kMemoryLimit;
+    for (int64_t i = 0; i < model_.size; ++i) state_[i] = model_.initial[i];
+    cumulative_ = Normalized(Scaled<T>{model_.prob_zero, 0});
+    const double edges =
+        model_.forward.dense != nullptr
+            ? static_cast<double>(model_.size) * model_.stride
+            : static_cast<double>(model_.forward.offsets[model_.size]) +
+                  3.0 * model_.size;
+    const double limit =
+        kMaxWork / (kBlock * edges * (1 << (2 * Depth<T>::kValue)));
+    max_blocks_ = limit < kMaxBlocks ? static_cast<int64_t>(limit) : kMaxBlocks;
+    return kOk;
+  }
+
+  int64_t max_blocks() const { return max_blocks_; }
+  int num_channels() const { return num_channels_; }
+  Base base() const { return base_; }
+  const Model<T>& model() const { return model_; }
+
+  // The block with its channels, or nullptr and a status.
+  const Block<T>* Get(int64_t block, StatusCode* status) {
+    while (num_blocks_ < block + 2) {
+      *status = AppendBlock();
+      if (*status != kOk) return nullptr;
+    }
+    for (int64_t b = num_ready_; b <= block; ++b) MakeChannels(b);
+    if (num_ready_ <= block) num_ready_ = block + 1;
+    return blocks_[block];
+  }
+
+  bool UnderflowedBefore(int64_t block) const {
+    return first_underflow_ < block;
+  }
+
+  // Whether flushing to zero lost more than 2^-45 of a result of this size. A
+  // loss made in one block reaches later ones with at most the same weight.
+  bool LostToUnderflow(int64_t last_block, const Scaled<double>& result) const {
+    if (first_underflow_ > last_block) return false;
+    const double p = static_cast<double>(model_.size);
+    const double count = static_cast<double>(last_block + 1) * kBlock * (p + 2) *
+                         (p + 2) * (base_ == Base::kDensity ? model_.q : 1.0);
+    const Scaled<double> lost =
+        Normalized(Scaled<double>{count, underflow_exponent_ - 1022});
+    return !IsAtMost(lost, -45, result);
+  }
+
+ private:
+  StatusCode AppendBlock() {
+    if (num_blocks_ >= max_blocks_) return kWorkLimit;
+    if (num_blocks_ == capacity_ && !Grow()) return kMemoryLimit;
+    Block<T>* block =
+        static_cast<Block<T>*>(workspace_->Allocate(1, sizeof(Block<T>)));
+    T* start = static_cast<T*>(workspace_->Allocate(
+        static_cast<size_t>(2 * model_.stride), sizeof(T)));
+    if (block == nullptr || start == nullptr) return kMemoryLimit;
+    FloatEnvironment::ClearUnderflow();
+    RescaleState();
+    block->state = start;
+    for (int64_t i = 0; i < model_.stride; ++i) {
+      start[i] = state_[i];
+      start[model_.stride + i] = low_[i];
+    }
+    block->exponent = exponent_;
+    block->mass = Primal(Sum(state_, model_.stride));
+    block->poisson = MakePoissonTable(num_blocks_);
+    for (int j = 0; j < kBlock; ++j) {
+      block->a[j] = Dot(state_, model_.exits, model_.stride);
+      if (base_ == Base::kSurvival) block->b[j] = Sum(state_, model_.stride);
+      Apply(model_.forward, state_, low_, next_);
+      T* swap = state_;
+      state_ = next_;
+      next_ = swap;
+    }
+    NoteUnderflow(num_blocks_, exponent_);
+    blocks_[num_blocks_++] = block;
+    return kOk;
+  }
+
+  // Keeps the state's largest component near one.
+  void RescaleState() {
+    double size = 0.0;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      const double x = MaxAbs(state_[i]);
+      if (x > size) size = x;
+    }
+    const int64_t e = ExponentOf(size);
+    if (size == 0.0 || (e > -64 && e < 64) || e > 1022) return;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      state_[i] = ScaleBy(state_[i], -e);
+      low_[i] = ScaleBy(low_[i], -e);
+    }
+    exponent_ += e;
+  }
+
+  void NoteUnderflow(int64_t block, int64_t exponent) {
+    if (!FloatEnvironment::Underflowed()) return;
+    if (first_underflow_ > block) first_underflow_ = block;
+    if (underflow_exponent_ < exponent) underflow_exponent_ = exponent;
+  }
+
+  bool Grow() {
+    const int64_t capacity = capacity_ == 0 ? 64 : 2 * capacity_;
+    Block<T>** blocks = static_cast<Block<T>**>(workspace_->Allocate(
+        static_cast<size_t>(capacity), sizeof(Block<T>*)));
+    if (blocks == nullptr) return false;
+    for (int64_t b = 0; b < num_blocks_; ++b) blocks[b] = blocks_[b];
+    blocks_ = blocks;
+    capacity_ = capacity;
+    return true;
+  }
+
+  // a_{k+shift} of block b as (mantissa, exponent of its block).
+  T Shifted(int64_t b, int j, int64_t* exponent) const {
+    const Block<T>& block = *blocks_[b + j / kBlock];
+    *exponent = block.exponent;
+    return block.a[j % kBlock];
+  }
+
+  void MakeChannels(int64_t b) {
+    Block<T>& block = *blocks_[b];
+    FloatEnvironment::ClearUnderflow();
+    const int first_a = base_ == Base::kDensity ? 0 : 1;
+    const double a_scale = base_ == Base::kDensity ? 1.0 : 1.0 / model_.q;
+    Scaled<T> cumulative[kBlock];
+    int64_t exponent = block.exponent;
+    if (base_ == Base::kCdf) {
+      for (int j = 0; j < kBlock; ++j) {
+        cumulative[j] = cumulative_;
+        Add(&cumulative_, Scaled<T>{block.a[j] * a_scale, block.exponent});
+      }
+      exponent = cumulative_.exponent > exponent ? cumulative_.exponent
+                                                 : exponent;
+    }
+    block.channel_exponent = exponent;
+    double largest = 0.0;
+    for (int j = 0; j < kBlock; ++j) {
+      for (int r = 0; r < num_channels_; ++r) {
+        T term;
+        if (r >= first_a) {
+          int64_t e;
+          const T a = Shifted(b, j + r - first_a, &e);
+          term = ScaleBy(a * a_scale, e - exponent);
+        } else if (base_ == Base::kSurvival) {
+          term = block.b[j];
+        } else {
+          term = ScaleBy(cumulative[j].mantissa,
+                         cumulative[j].exponent - exponent);
+        }
+        const double size = MaxAbs(term);
+        if (size > largest) largest = size;
+        block.channels[r][j] = block.poisson.table[j] * term;
+      }
+    }
+    block.largest = Normalized(Scaled<double>{largest, exponent});
+    if (b > 0) {
+      const Scaled<double>& before = blocks_[b - 1]->largest;
+      if (!IsAtMost(before, 0, block.largest)) block.largest = before;
+    }
+    NoteUnderflow(b, exponent);
+  }
+
+  const Model<T>& model_;
+  const Base base_;
+  const int num_channels_;
+  Workspace* workspace_;
+  T* state_ = nullptr;
+  T* low_ = nullptr;  // what rounding left out of it
+  T* next_ = nullptr;
+  int64_t exponent_ = 0;
+  Scaled<T> cumulative_;
+  Block<T>** blocks_ = nullptr;
+  int64_t num_blocks_ = 0;
+  int64_t num_ready_ = 0;
+  int64_t capacity_ = 0;
+  int64_t max_blocks_ = 0;
+  int64_t first_underflow_ = INT64_MAX;
+  int64_t underflow_exponent_ = INT64_MIN / 2;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SEQUENCE_H_

@@ -1,0 +1,54 @@
+// Shape rules of the kernel's calls: what is accepted, and how batch
+// dimensions map to strides.
+
+#ifndef PHASIC_NATIVE_KERNEL_SHAPES_H_
+#define PHASIC_NATIVE_KERNEL_SHAPES_H_
+
+#include <cstdint>
+
+#include "native/kernel/phase_type.h"
+
+namespace phasic {
+
+enum Operand : int32_t {
+  kInitialProbs = 0,
+  kSubgenerator = 1,
+  kExitRates = 2,
+  kProbZero = 3,
+  kTimes = 4,
+};
+
+// A call whose structure has been checked.
+struct Layout {
+  int32_t batch_rank;
+  int64_t batch[kMaxRank];  // full sizes
+  int64_t num_phases;
+  int64_t num_times;
+  bool has_exit_rates;
+  bool has_prob_zero;
+  int64_t batch_size;
+};
+
+// Rank and number of elements of an operand's event.
+int32_t EventRank(int32_t operand);
+int64_t EventSize(const Layout& layout, int32_t operand);
+
+// Checks a call of `num_inputs` inputs of which the first five are the
+// operands, then come groups of five tangents and, if `has_cotangent`, the
+// cotangent. Returns nullptr or a message.
+const char* CheckLayout(const Call& call, const Shape* inputs,
+                        int32_t num_inputs, bool has_cotangent,
+                        Layout* layout);
+
+// Element strides of the batch dimensions of an array with this shape; 0 for
+// dimensions of size one.
+void BatchStrides(const Layout& layout, const Shape& shape, int64_t event_size,
+                  int64_t* strides);
+
+// Formats a message into the thread's buffer.
+const char* Message(const char* format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SHAPES_H_

@@ -1,0 +1,78 @@
+// The interface between the batch loop (phase_type.cc) and the sweeps over one
+// model, which are compiled once per instruction set.
+
+#ifndef PHASIC_NATIVE_KERNEL_SWEEP_H_
+#define PHASIC_NATIVE_KERNEL_SWEEP_H_
+
+#include <cstdint>
+
+#include "native/kernel/phase_type.h"
+#include "native/kernel/workspace.h"
+
+namespace phasic {
+
+enum StatusCode : int32_t {
+  kOk = 0,
+  kInitialProbsInvalid,
+  kInitialProbsSum,
+  kSubgeneratorNotFinite,
+  kOffDiagonalNegative,
+  kRowSumPositive,
+  kExitRatesInvalid,
+  kProbZeroInvalid,
+  kTimeNaN,
+  kWorkLimit,
+  kMemoryLimit,
+  kUnderflow,
+  kNeverAbsorbed,
+  kLogOfZero,
+  kNumStatusCodes,
+};
+
+// One operand of one model: its value and its tangents v1, v2, v3.
+struct OperandView {
+  const double* value;
+  const double* tangents[kMaxOrder];
+};
+
+struct SweepInput {
+  int64_t num_phases;
+  int64_t num_times;
+  Kind kind;
+  bool has_exit_rates;
+  bool has_prob_zero;
+  double epsilon;  // unit in the last place of the caller's floating type
+  OperandView initial_probs;  // [p]
+  OperandView subgenerator;   // [p, p]
+  OperandView exit_rates;     // [p] or unused
+  OperandView prob_zero;      // [1] or unused
+  OperandView times;          // [n]
+  const double* cotangent;    // [n], adjoint only
+};
+
+// Forward sweeps write values and, where wanted, status; adjoint sweeps the
+// rest.
+struct SweepOutput {
+  double* values;         // [n]
+  int32_t* status;        // [n] or nullptr
+  double* initial_probs;  // [p]
+  double* subgenerator;   // [p, p]
+  double* exit_rates;     // [p]
+  double* prob_zero;      // [1]
+  double* times;          // [n]
+};
+
+using Sweep = void (*)(const SweepInput& input, const SweepOutput& output,
+                       Workspace* workspace);
+
+struct SweepTable {
+  Sweep forward[kMaxOrder + 1];  // J_0 .. J_3
+  Sweep adjoint[kMaxOrder + 1];  // V_1 .. V_3; entry 0 is unused
+};
+
+// The sweeps for the widest instruction set that this processor has.
+const SweepTable& Sweeps();
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SWEEP_H_

@@ -1,0 +1,64 @@
+#include "native/kernel/workspace.h"
+
+#include <cstdlib>
+
+namespace phasic {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kFirstChunkBytes = size_t{1} << 18;
+
+size_t RoundUp(size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace
+
+Workspace::Workspace(size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+Workspace::~Workspace() {
+  while (chunks_ != nullptr) {
+    Chunk* next = chunks_->next;
+    std::free(chunks_);
+    chunks_ = next;
+  }
+}
+
+Workspace::Chunk* Workspace::NewChunk(size_t size) {
+  if (size > limit_bytes_ || total_bytes_ > limit_bytes_ - size) {
+    return nullptr;
+  }
+  void* memory = std::aligned_alloc(kAlignment, RoundUp(sizeof(Chunk)) + size);
+  if (memory == nullptr) return nullptr;
+  Chunk* chunk = static_cast<Chunk*>(memory);
+  *chunk = {chunks_, size, 0};
+  chunks_ = chunk;
+  total_bytes_ += size;
+  return chunk;
+}
+
+void* Workspace::Allocate(size_t count, size_t item_bytes) {
+  if (item_bytes != 0 && count > (limit_bytes_ / item_bytes)) return nullptr;
+  const size_t bytes = RoundUp(count * item_bytes + 1);
+  Chunk* chunk = chunks_;
+  if (chunk == nullptr || chunk->size - chunk->used < bytes) {
+    chunk = NewChunk(bytes > kFirstChunkBytes ? bytes : kFirstChunkBytes);
+    if (chunk == nullptr) return nullptr;
+  }
+  char* start = reinterpret_cast<char*>(chunk) + RoundUp(sizeof(Chunk));
+  void* result = start + chunk->used;
+  chunk->used += bytes;
+  return result;
+}
+
+void Workspace::Reset() {
+  while (chunks_ != nullptr && chunks_->next != nullptr) {
+    Chunk* next = chunks_->next;
+    total_bytes_ -= chunks_->size;
+    std::free(chunks_);
+    chunks_ = next;
+  }
+  if (chunks_ != nullptr) chunks_->used = 0;
+}
+
+}  // namespace phasic

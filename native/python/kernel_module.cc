@@ -1,0 +1,186 @@
+// The Python module phasic._native._kernel: the kernel on NumPy arrays, and,
+// where built with JAX, the capsules that JAX registers as FFI targets.
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "native/kernel/phase_type.h"
+#if defined(PHASIC_HAVE_XLA)
+#include "native/xla/phase_type_ffi.h"
+#endif
+
+namespace py = pybind11;
+
+namespace phasic {
+namespace {
+
+// Arrays of one floating type, contiguous, and what the kernel sees of them.
+class Inputs {
+ public:
+  explicit Inputs(const py::list& arrays) {
+    for (const py::handle& item : arrays) {
+      if (!py::isinstance<py::array>(item)) {
+        throw py::type_error("inputs: every item must be a NumPy array");
+      }
+      const py::array array = py::reinterpret_borrow<py::array>(item);
+      const bool is_float32 = py::isinstance<py::array_t<float>>(array);
+      if (!is_float32 && !py::isinstance<py::array_t<double>>(array)) {
+        throw py::type_error("inputs: the dtype must be float32 or float64");
+      }
+      if (!arrays_.empty() &&
+          is_float32 != (precision_ == Precision::kFloat32)) {
+        throw py::type_error("inputs: all dtypes must be the same");
+      }
+      precision_ = is_float32 ? Precision::kFloat32 : Precision::kFloat64;
+      arrays_.push_back(
+          is_float32
+              ? py::array(py::array_t<float, py::array::c_style>::ensure(array))
+              : py::array(
+                    py::array_t<double, py::array::c_style>::ensure(array)));
+      if (array.ndim() > kMaxRank) {
+        throw py::value_error("inputs: too many dimensions");
+      }
+    }
+    dims_.reserve(arrays_.size());
+    for (const py::array& array : arrays_) {
+      dims_.emplace_back(array.shape(), array.shape() + array.ndim());
+      inputs_.push_back(
+          {array.data(),
+           {dims_.back().data(), static_cast<int32_t>(array.ndim())}});
+      shapes_.push_back(inputs_.back().shape);
+    }
+  }
+
+  Precision precision() const { return precision_; }
+  const Input* data() const { return inputs_.data(); }
+  const Shape* shapes() const { return shapes_.data(); }
+  int32_t size() const { return static_cast<int32_t>(inputs_.size()); }
+
+  py::array NewArray(const int64_t* dims, int32_t rank) const {
+    const std::vector<py::ssize_t> shape(dims, dims + rank);
+    if (precision_ == Precision::kFloat32) return py::array_t<float>(shape);
+    return py::array_t<double>(shape);
+  }
+
+ private:
+  Precision precision_ = Precision::kFloat64;
+  std::vector<py::array> arrays_;
+  std::vector<std::vector<int64_t>> dims_;
+  std::vector<Input> inputs_;
+  std::vector<Shape> shapes_;
+};
+
+void Check(const char* error) {
+  if (error != nullptr) throw py::value_error(error);
+}
+
+Output AsOutput(py::array* array, const int64_t* dims, int32_t rank) {
+  return {array->mutable_data(), {dims, rank}};
+}
+
+py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays) {
+  const Inputs inputs(arrays);
+  const Call call = {kind, order, 0, inputs.precision()};
+  int64_t dims[kMaxRank];
+  int32_t rank = 0;
+  Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
+  py::array result = inputs.NewArray(dims, rank);
+  const Output output = AsOutput(&result, dims, rank);
+  const char* error;
+  {
+    const py::gil_scoped_release release;
+    error = Forward(call, inputs.data(), inputs.size(), output);
+  }
+  Check(error);
+  return result;
+}
+
+py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays) {
+  const Inputs inputs(arrays);
+  const Call call = {kind, order, 0, inputs.precision()};
+  py::list results;
+  int64_t dims[kNumOperands][kMaxRank];
+  std::vector<Output> outputs;
+  for (int32_t i = 0; i < kNumOperands; ++i) {
+    int32_t rank = 0;
+    Check(AdjointShape(call, inputs.shapes(), inputs.size(), i, dims[i],
+                       &rank));
+    py::array result = inputs.NewArray(dims[i], rank);
+    outputs.push_back(AsOutput(&result, dims[i], rank));
+    results.append(std::move(result));
+  }
+  const char* error;
+  {
+    const py::gil_scoped_release release;
+    error = Adjoint(call, inputs.data(), inputs.size(), outputs.data(),
+                    kNumOperands);
+  }
+  Check(error);
+  return results;
+}
+
+py::array_t<int32_t> StatusArray(int32_t kind, const py::list& arrays) {
+  const Inputs inputs(arrays);
+  const Call call = {kind, 0, 0, inputs.precision()};
+  int64_t dims[kMaxRank];
+  int32_t rank = 0;
+  Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
+  py::array_t<int32_t> result(std::vector<py::ssize_t>(dims, dims + rank));
+  const Output output = AsOutput(&result, dims, rank);
+  const char* error;
+  {
+    const py::gil_scoped_release release;
+    error = Status(call, inputs.data(), inputs.size(), output);
+  }
+  Check(error);
+  return result;
+}
+
+py::dict FfiTargets() {
+  py::dict targets;
+#if defined(PHASIC_HAVE_XLA)
+  for (const FfiTarget& target : kFfiTargets) {
+    targets[target.name] =
+        py::capsule(reinterpret_cast<void*>(target.handler));
+  }
+#endif
+  return targets;
+}
+
+py::dict BuildInfo() {
+  py::dict info;
+#if defined(PHASIC_JAXLIB_VERSION)
+  info["jaxlib"] = PHASIC_JAXLIB_VERSION;
+#else
+  info["jaxlib"] = "";
+#endif
+  return info;
+}
+
+PYBIND11_MODULE(_kernel, module) {
+  module.doc() = "The phase-type kernel on NumPy arrays.";
+  module.def("forward", &ForwardArrays, py::arg("kind"), py::arg("order"),
+             py::arg("inputs"),
+             "D^k F(x)[v1, ..., vk] from five operands and k groups of five "
+             "tangents.");
+  module.def("adjoint", &AdjointArrays, py::arg("kind"), py::arg("order"),
+             py::arg("inputs"),
+             "(D^k F(x)[v1, ..., v_{k-1}, .])^T c from five operands, k - 1 "
+             "groups of tangents and a cotangent.");
+  module.def("status", &StatusArray, py::arg("kind"), py::arg("inputs"),
+             "Codes that say why values are NaN; 0 where they are not.");
+  module.def("status_message", [](int32_t code) {
+    return std::string(StatusMessage(code));
+  });
+  module.def("ffi_targets", &FfiTargets, "XLA FFI targets by name.");
+  module.def("build_info", &BuildInfo, "What the module was built with.");
+}
+
+}  // namespace
+}  // namespace phasic
