@@ -25,23 +25,31 @@ namespace PHASIC_ISA {
 template <class T>
 void AddOuterProducts(const T* __restrict v, const T* __restrict y,
                       int64_t size, int64_t stride, T* __restrict sum) {
-  for (int64_t i = 0; i < size; i += 4) {
-    for (int64_t j = 0; j < stride; j += 8) {
-      T parts[4][8];
+  for (int k = 0; k < kBlock; ++k) {
+    for (int64_t i = 0; i < size; ++i) {
+      const T factor = v[k * stride + i];
+      for (int64_t j = 0; j < size; ++j) {
+        sum[i * stride + j] += factor * y[k * stride + j];
+      }
+    }
+  }
+}
+inline void AddOuterProducts(const double* __restrict v,
+                             const double* __restrict y, int64_t size,
+                             int64_t stride, double* __restrict sum) {
+  for (int64_t j = 0; j < stride; j += 8) {
+    for (int64_t i = 0; i < size; i += 4) {
+      Eight rows[4];
       for (int a = 0; a < 4; ++a) {
-        for (int l = 0; l < 8; ++l) parts[a][l] = T(0.0);
+        rows[a] = Eight::Load(sum + (i + a) * stride + j);
       }
       for (int k = 0; k < kBlock; ++k) {
-        const T* __restrict row = y + k * stride + j;
+        const Eight row = Eight::Load(y + k * stride + j);
         for (int a = 0; a < 4; ++a) {
-          const T factor = v[k * stride + i + a];
-          for (int l = 0; l < 8; ++l) parts[a][l] += factor * row[l];
+          rows[a].AddProduct(v[k * stride + i + a], row);
         }
       }
-      for (int a = 0; a < 4; ++a) {
-        T* __restrict target = sum + (i + a) * stride + j;
-        for (int l = 0; l < 8; ++l) target[l] += parts[a][l];
-      }
+      for (int a = 0; a < 4; ++a) rows[a].Store(sum + (i + a) * stride + j);
     }
   }
 }
@@ -127,14 +135,7 @@ class AdjointSweeper {
     FloatEnvironment::ClearUnderflow();
     const int64_t exponent = terms_.Get(b, a_bar, b_bar);
     AlignExponents(exponent, a_bar, b_bar);
-    for (int64_t i = 0; i < stride; ++i) {
-      states_[i] = block.state[i];
-      low_[i] = block.state[stride + i];
-    }
-    for (int k = 1; k < kBlock; ++k) {
-      Apply(model_.forward, states_ + (k - 1) * stride, low_,
-            states_ + k * stride);
-    }
+    RestoreStates(block);
     for (int k = kBlock - 1; k >= 0; --k) {
       T* saved = adjoints_ + k * stride;
       for (int64_t i = 0; i < stride; ++i) saved[i] = y_[i];
@@ -151,8 +152,15 @@ class AdjointSweeper {
     }
     NoteLosses(block, b);
     const int64_t shift = block.exponent + exponent_;
-    for (int64_t i = 0; i < kBlock * stride; ++i) {
-      states_[i] = ScaleBy(states_[i], shift);
+    if (shift >= -1000 && shift <= 1000) {
+      const double scale = PowerOfTwo(shift);
+      for (int64_t i = 0; i < kBlock * stride; ++i) {
+        states_[i] = states_[i] * scale;
+      }
+    } else {
+      for (int64_t i = 0; i < kBlock * stride; ++i) {
+        states_[i] = ScaleBy(states_[i], shift);
+      }
     }
     for (int k = 0; k < kBlock; ++k) {
       for (int64_t i = 0; i < stride; ++i) {
@@ -160,6 +168,19 @@ class AdjointSweeper {
       }
     }
     AddOuterProducts(states_, adjoints_, model_.size, stride, products_);
+  }
+
+  // The block's sixteen states: kept, or made again from the first.
+  void RestoreStates(const Block<T>& block) {
+    const int64_t stride = model_.stride;
+    const int64_t kept = block.has_all_states ? kBlock : 1;
+    for (int64_t i = 0; i < kept * stride; ++i) states_[i] = block.states[i];
+    if (block.has_all_states) return;
+    for (int64_t i = 0; i < stride; ++i) low_[i] = block.low[i];
+    for (int k = 1; k < kBlock; ++k) {
+      Apply(model_.forward, states_ + (k - 1) * stride, low_,
+            states_ + k * stride);
+    }
   }
 
   // Brings y and this block's term cotangents to one exponent.
@@ -293,7 +314,7 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
   Model<T> model;
   StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
   if (status != kOk) return status;
-  Sequence<T> sequence(model, base, Depth<T>::kValue + 2, workspace);
+  Sequence<T> sequence(model, base, Depth<T>::kValue + 2, true, workspace);
   status = sequence.Start();
   if (status != kOk) return status;
   TermAdjoints<T> terms(in, &sequence, workspace);

@@ -130,7 +130,7 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
   Model<T> model;
   StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
   const int num_channels = Depth<T>::kValue + 1;
-  Sequence<T> sequence(model, base, num_channels, workspace);
+  Sequence<T> sequence(model, base, num_channels, false, workspace);
   if (status == kOk) status = sequence.Start();
   for (int64_t i = 0; i < in.num_times; ++i) {
     Point<T> point;

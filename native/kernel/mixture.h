@@ -83,6 +83,7 @@ class Mixer {
     const Block<T>* block = sequence_.Get(start, &status);
     if (block == nullptr) return status;
     last_block_ = start;
+    start_log2_ = start_weight.exponent;
     Scaled<double> up_weight = Include(*block, start, start_weight, &walk);
     Scaled<double> weight = start_weight;
     for (int64_t b = start; b > 0; --b) {
@@ -107,7 +108,8 @@ class Mixer {
       if (IsZero(sums_[0]) && sequence_.UnderflowedBefore(b)) {
         return kUnderflow;
       }
-      if (CanStop(*block, b, walk.TailBound(static_cast<double>(b * kBlock),
+      if (MayStop(up_weight) &&
+          CanStop(*block, b, walk.TailBound(static_cast<double>(b * kBlock),
                                             up_weight))) {
         return kOk;
       }
@@ -144,26 +146,34 @@ class Mixer {
           }
           if (size == 0.0) return;
           if (e > largest_exponent_) largest_exponent_ = e;
-          AddParts(parts, size, e);
+          AddParts(parts, e);
           underflowed_ = underflowed_ || FloatEnvironment::Underflowed();
         });
   }
 
-  void AddParts(const T* parts, double size, int64_t e) {
-    const int64_t top = e + ExponentOf(size);
-    if (top > exponent_) {
-      const double shrink = PowerOfTwo(exponent_ - top);
-      for (int r = 0; r < sequence_.num_channels(); ++r) {
-        sums_[r] = sums_[r] * shrink;
-        sizes_[r] = sizes_[r] * shrink;
+  void AddParts(T* parts, int64_t e) {
+    const int num_channels = sequence_.num_channels();
+    if (e > exponent_) {
+      for (int r = 0; r < num_channels; ++r) {
+        sums_[r] = ScaleBy(sums_[r], exponent_ - e);
+        sizes_[r] = ScaleBy(sizes_[r], exponent_ - e);
       }
-      exponent_ = top;
+      exponent_ = e;
+    } else if (e < exponent_) {
+      for (int r = 0; r < num_channels; ++r) {
+        parts[r] = ScaleBy(parts[r], e - exponent_);
+      }
     }
-    for (int r = 0; r < sequence_.num_channels(); ++r) {
-      const T part = ScaleBy(parts[r], e - exponent_);
-      sums_[r] += part;
-      if (!kPlain) sizes_[r] += Abs(part);
+    for (int r = 0; r < num_channels; ++r) {
+      sums_[r] += parts[r];
+      if (!kPlain) sizes_[r] += Abs(parts[r]);
     }
+  }
+
+  // Saves the exact test where the weights are still near their largest: it
+  // would hardly succeed there.
+  bool MayStop(const Scaled<double>& weight) const {
+    return weight.exponent + ExponentOf(weight.mantissa) < start_log2_ - 15;
   }
 
   // Whether all terms from the block on can be left out.
@@ -239,7 +249,7 @@ class Mixer {
     if (sequence_.LostToUnderflow(last_block_ + 1, size)) return true;
     return underflowed_ &&
            !IsAtMost({64.0 * static_cast<double>(last_block_ + 1),
-                      largest_exponent_ - 1022},
+                      largest_exponent_ - 922},
                      -45, size);
   }
 
@@ -250,6 +260,7 @@ class Mixer {
   int64_t exponent_ = INT64_MIN / 4;
   int64_t largest_exponent_ = INT64_MIN / 4;
   int64_t last_block_ = 0;
+  int64_t start_log2_ = 0;
   bool underflowed_ = false;
 };
 

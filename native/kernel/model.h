@@ -187,7 +187,7 @@ class ModelBuilder {
     model_.exits = AllocateZeros<T>(workspace_, model_.stride);
     leaving_ = AllocateZeros<T>(workspace_, model_.stride);
     low_ = AllocateZeros<double>(workspace_, model_.stride);
-    weights_ = AllocateZeros<T>(workspace_, p * model_.stride);
+    weights_ = AllocateZeros<T>(workspace_, model_.stride * model_.stride);
     if (!model_.initial || !model_.exits || !leaving_ || !low_ || !weights_) {
       return kMemoryLimit;
     }
@@ -292,7 +292,8 @@ class ModelBuilder {
       return false;
     }
     if (p > kAlwaysDenseSize && 4 * num_edges < p * p) return true;
-    T* transposed = AllocateZeros<T>(workspace_, p * model_.stride);
+    T* transposed =
+        AllocateZeros<T>(workspace_, model_.stride * model_.stride);
     if (transposed == nullptr) return false;
     for (int64_t i = 0; i < p; ++i) {
       for (int64_t j = 0; j < p; ++j) {
@@ -301,6 +302,29 @@ class ModelBuilder {
     }
     model_.forward.dense = weights_;
     model_.backward.dense = transposed;
+    return FindRanges(&model_.forward) && FindRanges(&model_.backward);
+  }
+
+  bool FindRanges(Operator<T>* m) {
+    const int64_t stride = m->stride;
+    ColumnRange* ranges =
+        static_cast<ColumnRange*>(workspace_->Allocate(
+            static_cast<size_t>(stride / 4), sizeof(ColumnRange)));
+    if (ranges == nullptr) return false;
+    for (int64_t group = 0; group < stride / 4; ++group) {
+      int64_t first = stride;
+      int64_t last = 0;
+      for (int64_t i = 4 * group; i < 4 * group + 4; ++i) {
+        for (int64_t j = 0; j < stride; ++j) {
+          if (IsZero(m->dense[i * stride + j])) continue;
+          if (j < first) first = j;
+          if (j >= last) last = j + 1;
+        }
+      }
+      ranges[group] = {static_cast<int32_t>(first / 8 * 8),
+                       static_cast<int32_t>((last + 7) / 8 * 8)};
+    }
+    m->ranges = ranges;
     return true;
   }
 

@@ -16,13 +16,53 @@ namespace PHASIC_ISA {
 // Rows of `dense` have this many items, padded with zeros.
 inline int64_t PaddedSize(int64_t p) { return (p + 7) / 8 * 8; }
 
+// Eight doubles, in as many registers as the instruction set needs.
+#if defined(__AVX512F__)
+constexpr int kWidth = 8;
+#elif defined(__AVX__)
+constexpr int kWidth = 4;
+#else
+constexpr int kWidth = 2;
+#endif
+using Vector = double __attribute__((vector_size(kWidth * sizeof(double)),
+                                     aligned(sizeof(double)), may_alias));
+constexpr int kParts = 8 / kWidth;
+
+struct Eight {
+  Vector parts[kParts];
+
+  static Eight Load(const double* x) {
+    Eight result;
+    for (int l = 0; l < kParts; ++l) {
+      result.parts[l] = *reinterpret_cast<const Vector*>(x + l * kWidth);
+    }
+    return result;
+  }
+  void Store(double* x) const {
+    for (int l = 0; l < kParts; ++l) {
+      *reinterpret_cast<Vector*>(x + l * kWidth) = parts[l];
+    }
+  }
+  void AddProduct(double a, const Eight& x) {
+    for (int l = 0; l < kParts; ++l) parts[l] += a * x.parts[l];
+  }
+};
+
+// Four rows of a dense matrix are applied together; only columns from `first`
+// to `last`, multiples of eight, hold anything.
+struct ColumnRange {
+  int32_t first;
+  int32_t last;
+};
+
 template <class T>
 struct Operator {
   int64_t size = 0;
   int64_t stride = 0;  // of dense rows
   const T* leaving = nullptr;            // rho
   const double* leaving_low = nullptr;   // what rho's rounding left out
-  const T* dense = nullptr;              // W[i * stride + j], or nullptr and
+  const T* dense = nullptr;              // W[i * stride + j], with
+  const ColumnRange* ranges = nullptr;   // [size / 4], or nullptr and
   const int64_t* offsets = nullptr;      // [size + 1], by destination
   const int32_t* sources = nullptr;
   const T* weights = nullptr;
@@ -45,24 +85,34 @@ inline void AddStaying(const Operator<T>& m, const T* __restrict in,
   }
 }
 
+// target[j] += sum of four rows, each times its factor.
+template <class T>
+inline void AddRows(const T* factors, const T* __restrict row, int64_t stride,
+                    const ColumnRange& range, T* __restrict target) {
+  for (int64_t j = range.first; j < range.last; ++j) {
+    target[j] += (factors[0] * row[j] + factors[1] * row[stride + j]) +
+                 (factors[2] * row[2 * stride + j] +
+                  factors[3] * row[3 * stride + j]);
+  }
+}
+inline void AddRows(const double* factors, const double* __restrict row,
+                    int64_t stride, const ColumnRange& range,
+                    double* __restrict target) {
+  for (int64_t j = range.first; j < range.last; j += 8) {
+    Eight sum = Eight::Load(target + j);
+    for (int a = 0; a < 4; ++a) {
+      sum.AddProduct(factors[a], Eight::Load(row + a * stride + j));
+    }
+    sum.Store(target + j);
+  }
+}
+
 template <class T>
 void DenseInflow(const Operator<T>& m, const T* __restrict in,
-                    T* __restrict out) {
-  const int64_t stride = m.stride;
-  for (int64_t i = 0; i < stride; ++i) out[i] = T(0.0);
-  int64_t i = 0;
-  for (; i + 4 <= m.size; i += 4) {
-    const T* __restrict row = m.dense + i * stride;
-    const T a = in[i], b = in[i + 1], c = in[i + 2], d = in[i + 3];
-    for (int64_t j = 0; j < stride; ++j) {
-      out[j] += (a * row[j] + b * row[stride + j]) +
-                (c * row[2 * stride + j] + d * row[3 * stride + j]);
-    }
-  }
-  for (; i < m.size; ++i) {
-    const T* __restrict row = m.dense + i * stride;
-    const T a = in[i];
-    for (int64_t j = 0; j < stride; ++j) out[j] += a * row[j];
+                 T* __restrict out) {
+  for (int64_t i = 0; i < m.stride; ++i) out[i] = T(0.0);
+  for (int64_t i = 0; i < m.size; i += 4) {
+    AddRows(in + i, m.dense + i * m.stride, m.stride, m.ranges[i / 4], out);
   }
 }
 

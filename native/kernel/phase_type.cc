@@ -15,6 +15,13 @@ namespace {
 constexpr size_t kMemoryLimitBytes = size_t{1} << 30;
 constexpr int32_t kMaxInputs = kNumOperands * (kMaxOrder + 1) + 1;
 
+// Kept from call to call: fresh pages cost more than a small model's sweep.
+Workspace& ThreadMemory(int which) {
+  thread_local Workspace batch(kMemoryLimitBytes);
+  thread_local Workspace sweep(kMemoryLimitBytes);
+  return which == 0 ? batch : sweep;
+}
+
 // Steps through the indices of some of the batch dimensions.
 class BatchIndex {
  public:
@@ -61,8 +68,8 @@ class BatchRun {
         layout_(layout),
         adjoint_(adjoint),
         order_(adjoint ? call.order - 1 : call.order),
-        batch_memory_(kMemoryLimitBytes),
-        sweep_memory_(kMemoryLimitBytes) {
+        batch_memory_(ThreadMemory(0)),
+        sweep_memory_(ThreadMemory(1)) {
     for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
       // Mapped dimensions must not be summed over, so each is a model.
       bool is_model =
@@ -93,6 +100,13 @@ class BatchRun {
     view_.has_prob_zero = layout.has_prob_zero;
     view_.epsilon = std::numeric_limits<F>::epsilon();
   }
+
+  ~BatchRun() {
+    batch_memory_.Reset();
+    sweep_memory_.Reset();
+  }
+  BatchRun(const BatchRun&) = delete;
+  BatchRun& operator=(const BatchRun&) = delete;
 
   const char* Forward(Sweep sweep, F* values, int32_t* status) {
     if (!Allocate()) return "the workspace does not fit into memory";
@@ -284,8 +298,8 @@ class BatchRun {
   const Layout& layout_;
   const bool adjoint_;
   const int32_t order_;  // groups of tangents
-  Workspace batch_memory_;
-  Workspace sweep_memory_;
+  Workspace& batch_memory_;
+  Workspace& sweep_memory_;
   bool model_axes_[kMaxRank];
   bool time_axes_[kMaxRank];
   int64_t strides_[kMaxInputs][kMaxRank];

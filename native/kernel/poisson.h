@@ -91,9 +91,8 @@ class PoissonWalk {
     Center(table.center_exponent);
     if (ratio_ >= kSmallestRatio) {
       visit(0, kBlock, weight, powers_);
-      return Normalized(Scaled<double>{
-          weight.mantissa * powers_[kBlock] * table.table[kBlock],
-          weight.exponent});
+      return Tamed({weight.mantissa * (powers_[kBlock] * table.table[kBlock]),
+                    weight.exponent});
     }
     // x is far below the indices: powers would underflow, so step by step.
     const double start = static_cast<double>(block * kBlock);
@@ -112,9 +111,9 @@ class PoissonWalk {
   // The weight at the start of the block before, given its table.
   Scaled<double> Down(const PoissonTable& before, Scaled<double> weight) {
     Center(before.center_exponent);
-    return Normalized(Scaled<double>{
-        weight.mantissa / (powers_[kBlock] * before.table[kBlock]),
-        weight.exponent});
+    return Tamed(
+        {weight.mantissa / (powers_[kBlock] * before.table[kBlock]),
+         weight.exponent});
   }
 
   // sum_{j >= k} w_j <= w_k / (1 - x / (k + 1)); infinite where k + 1 <= x.
@@ -136,6 +135,12 @@ class PoissonWalk {
   static constexpr double kSmallestRatio = 1.52587890625e-05;  // 2^-16
   static constexpr double kOnes[kBlock + 1] = {1, 1, 1, 1, 1, 1, 1, 1, 1,
                                                1, 1, 1, 1, 1, 1, 1, 1};
+
+  // Exponents change rarely, so that sums over blocks need no alignment.
+  static Scaled<double> Tamed(const Scaled<double>& weight) {
+    const bool moderate = weight.mantissa > 0x1p-100 && weight.mantissa < 0x1p100;
+    return moderate ? weight : Normalized(weight);
+  }
 
   void Center(int64_t center_exponent) {
     if (center_exponent == center_exponent_) return;

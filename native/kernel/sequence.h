@@ -39,6 +39,7 @@ inline bool IsLog(Kind kind) { return static_cast<int32_t>(kind) % 2 == 0; }
 
 constexpr int kMaxChannels = kMaxOrder + 2;
 constexpr int64_t kMaxBlocks = int64_t{1} << 18;  // 4 million steps
+constexpr int64_t kMaxKeptItems = int64_t{1} << 20;  // of states
 constexpr double kMaxWork = 1.6e10;  // multiply-adds of one sequence
 
 // One block, all entries relative to a power of two of its own.
@@ -47,7 +48,9 @@ struct Block {
   T a[kBlock];
   T b[kBlock];
   T channels[kMaxChannels][kBlock];  // times the Poisson table
-  T* state;                          // v at the block's start, and its low part
+  T* states;            // v at the block's first index, or at all sixteen
+  T* low;               // what rounding left out of the first
+  bool has_all_states;
   PoissonTable poisson;
   int64_t exponent;             // of a, b and state
   int64_t channel_exponent;
@@ -59,10 +62,11 @@ template <class T>
 class Sequence {
  public:
   Sequence(const Model<T>& model, Base base, int num_channels,
-           Workspace* workspace)
+           bool keeps_states, Workspace* workspace)
       : model_(model),
         base_(base),
         num_channels_(num_channels),
+        keeps_states_(keeps_states),
         workspace_(workspace) {}
 
   StatusCode Start() {
@@ -121,20 +125,31 @@ class Sequence {
     if (num_blocks_ == capacity_ && !Grow()) return kMemoryLimit;
     Block<T>* block =
         static_cast<Block<T>*>(workspace_->Allocate(1, sizeof(Block<T>)));
-    T* start = static_cast<T*>(workspace_->Allocate(
-        static_cast<size_t>(2 * model_.stride), sizeof(T)));
-    if (block == nullptr || start == nullptr) return kMemoryLimit;
+    if (block == nullptr) return kMemoryLimit;
+    const int64_t stride = model_.stride;
+    block->has_all_states =
+        keeps_states_ && num_blocks_ * kBlock * stride < kMaxKeptItems;
+    block->states = static_cast<T*>(workspace_->Allocate(
+        static_cast<size_t>(stride * (block->has_all_states ? kBlock : 1)),
+        sizeof(T)));
+    block->low = static_cast<T*>(
+        workspace_->Allocate(static_cast<size_t>(stride), sizeof(T)));
+    if (block->states == nullptr || block->low == nullptr) return kMemoryLimit;
     FloatEnvironment::ClearUnderflow();
     RescaleState();
-    block->state = start;
-    for (int64_t i = 0; i < model_.stride; ++i) {
-      start[i] = state_[i];
-      start[model_.stride + i] = low_[i];
+    for (int64_t i = 0; i < stride; ++i) {
+      block->states[i] = state_[i];
+      block->low[i] = low_[i];
     }
     block->exponent = exponent_;
     block->mass = Primal(Sum(state_, model_.stride));
     block->poisson = MakePoissonTable(num_blocks_);
     for (int j = 0; j < kBlock; ++j) {
+      if (j > 0 && block->has_all_states) {
+        for (int64_t i = 0; i < stride; ++i) {
+          block->states[j * stride + i] = state_[i];
+        }
+      }
       block->a[j] = Dot(state_, model_.exits, model_.stride);
       if (base_ == Base::kSurvival) block->b[j] = Sum(state_, model_.stride);
       Apply(model_.forward, state_, low_, next_);
@@ -233,6 +248,7 @@ class Sequence {
   const Model<T>& model_;
   const Base base_;
   const int num_channels_;
+  const bool keeps_states_;
   Workspace* workspace_;
   T* state_ = nullptr;
   T* low_ = nullptr;  // what rounding left out of it

@@ -7,6 +7,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kFirstChunkBytes = size_t{1} << 18;
+constexpr size_t kMaxKeptBytes = size_t{1} << 23;
 
 size_t RoundUp(size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -16,13 +17,7 @@ size_t RoundUp(size_t bytes) {
 
 Workspace::Workspace(size_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-Workspace::~Workspace() {
-  while (chunks_ != nullptr) {
-    Chunk* next = chunks_->next;
-    std::free(chunks_);
-    chunks_ = next;
-  }
-}
+Workspace::~Workspace() { FreeAll(); }
 
 Workspace::Chunk* Workspace::NewChunk(size_t size) {
   if (size > limit_bytes_ || total_bytes_ > limit_bytes_ - size) {
@@ -51,14 +46,26 @@ void* Workspace::Allocate(size_t count, size_t item_bytes) {
   return result;
 }
 
-void Workspace::Reset() {
-  while (chunks_ != nullptr && chunks_->next != nullptr) {
+void Workspace::FreeAll() {
+  while (chunks_ != nullptr) {
     Chunk* next = chunks_->next;
-    total_bytes_ -= chunks_->size;
     std::free(chunks_);
     chunks_ = next;
   }
-  if (chunks_ != nullptr) chunks_->used = 0;
+  total_bytes_ = 0;
+}
+
+void Workspace::Reset() {
+  if (chunks_ == nullptr) return;
+  if (chunks_->next == nullptr && chunks_->size <= kMaxKeptBytes) {
+    chunks_->used = 0;
+    return;
+  }
+  // One chunk as large as all, so that the next use of this size needs one.
+  const size_t wanted =
+      total_bytes_ < kMaxKeptBytes ? total_bytes_ : kMaxKeptBytes;
+  FreeAll();
+  NewChunk(wanted);
 }
 
 }  // namespace phasic

@@ -19,7 +19,7 @@ class Workspace {
   // when the system has none. Valid until Reset.
   void* Allocate(size_t count, size_t item_bytes);
 
-  // Makes all memory available again, keeping the first chunk.
+  // Makes all memory available again; keeps a few megabytes for the next use.
   void Reset();
 
  private:
@@ -29,6 +29,7 @@ class Workspace {
     size_t used;
   };
   Chunk* NewChunk(size_t size);
+  void FreeAll();
 
   size_t limit_bytes_;
   size_t total_bytes_ = 0;
