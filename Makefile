@@ -1,0 +1,49 @@
+# Thin: every target sets up first, which is quick when there is nothing to do.
+#
+#   make demo       the main job on real data
+#   make test       all tests; closes with `N passed, N failed, N skipped`
+#   make bench      speed against other ways to compute the same
+#   make wheel      dist/phasic_substrates-*.whl
+#   make format     formats Python, C++ and BUILD-free sources in place
+#   make lint       formatter, linters; on generated code too
+#   make typecheck  mypy on source and generated code
+#   make golden     rewrites the rewriter's golden files
+#   make lock       resolves requirements-*.in again (needs uv)
+
+PY := .venv/bin/python
+
+.PHONY: setup demo test bench wheel format lint typecheck golden lock clean
+
+setup:
+	@./setup.sh
+
+demo: setup
+	@tools/run_installed.sh examples/strikes_demo.py
+
+test: setup
+	@tools/run_tests.sh
+
+bench: setup
+	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks:run
+
+wheel: setup
+	@./pip_pkg.sh
+
+format: setup
+	@tools/format.sh
+
+lint: setup
+	@tools/lint.sh
+
+typecheck: setup
+	@tools/typecheck.sh
+
+golden: setup
+	@$(PY) substrates/meta/update_goldens.py
+
+lock:
+	@tools/lock.sh
+
+clean:
+	rm -rf dist .build .bazel
+	bazel clean

@@ -1,0 +1,339 @@
+"""Build rules for code that is written once and runs on every substrate.
+
+`multi_substrate_py_library(name = "math")` gives
+
+  :math          the source as it stands (NumPy, portable path)
+  :math.numpy    the same, rewritten for phasic.substrates.numpy
+  :math.jax      ... for phasic.substrates.jax
+  :math.tf       ... for phasic.substrates.tf
+
+`multi_substrate_py_test` gives `name.numpy`, `name.jax`, `name.tf` and a
+test_suite `name`. A substrate whose array library is not installed stays
+visible: its targets are incompatible, and Bazel reports them as SKIPPED.
+"""
+
+load("@python_environment//:env.bzl", "HAVE_JAX", "HAVE_TF", "INTERPRETER")
+
+SUBSTRATES = ["numpy", "jax", "tf"]
+
+_REWRITER = "//substrates/meta:rewriter"
+_TEST_MAIN = "//tools:test_main.py"
+_FREEZE = "@python_environment//:freeze.txt"
+
+# Where TensorFlow's `np.` names are looked up.
+_REWRITER_DATA = {
+    "numpy": [],
+    "jax": [],
+    "tf": ["//substrates/tf:array_functions.py"],
+}
+
+def needs_jax():
+    """target_compatible_with of what cannot be built or run without JAX."""
+    return [] if HAVE_JAX else ["@python_environment//:no_jax"]
+
+def needs_tf():
+    """target_compatible_with of what cannot be built or run without TF."""
+    return [] if HAVE_TF else ["@python_environment//:no_tf"]
+
+def _compatible_with(substrate):
+    if substrate == "jax":
+        return needs_jax()
+    return needs_tf() if substrate == "tf" else []
+
+def substrate_dep(label, substrate):
+    """The label of a multi-substrate library's target for one substrate."""
+    if label.startswith("//") and ":" not in label:
+        label += ":" + label.split("/")[-1]
+    return label + "." + substrate
+
+def _module(label):
+    """The dotted module that a library stands for: the rewriter's name."""
+    label = _absolute(label)
+    package, _, name = label[2:].partition(":")
+    parts = package.split("/")
+    if name.split("/")[-1] != parts[-1]:
+        parts.append(name.replace("/", "."))
+    return ".".join(parts)
+
+def _absolute(label):
+    if label.startswith("//"):
+        return label if ":" in label else label + ":" + label.split("/")[-1]
+    return "//" + native.package_name() + ":" + label.lstrip(":")
+
+def _source_path(label):
+    return _absolute(label)[2:].replace(":", "/")
+
+def _output(path, substrate):
+    """Where the rewriter puts a source, as in substrates/meta/paths.py."""
+    parts = path.split("/")
+    if parts[0] == "tests":
+        return "/".join(["tests/generated", substrate] + parts[1:])
+    if parts[0] == "substrates":
+        tail = ["internal"] + parts[2:]
+    else:
+        tail = parts[1:]
+    return "/".join(["phasic/substrates", substrate] + tail)
+
+def _in_package(path):
+    prefix = native.package_name() + "/"
+    if not path.startswith(prefix):
+        fail("%s is outside the package %s" % (path, prefix))
+    return path[len(prefix):]
+
+def rewritten(name, substrate, srcs, omit_deps = [], init = {}):
+    """One genrule that rewrites sources for one substrate.
+
+    Args:
+      name: of the genrule.
+      substrate: one of SUBSTRATES.
+      srcs: labels of source files.
+      omit_deps: labels of libraries whose imports are dropped.
+      init: {kind: output path}: which __init__.py files to write, too.
+
+    Returns:
+      The outputs, as labels of this package.
+    """
+    outs = [_in_package(_output(_source_path(s), substrate)) for s in srcs]
+    outs += [_in_package(path) for path in init.values()]
+    command = [INTERPRETER, "-B -m substrates.meta.rewrite --substrate", substrate]
+    command += ["--source_root . --outputs_root $(GENDIR)"]
+    command += ["--init " + kind for kind in init]
+    if omit_deps:
+        command.append("--omit_deps " + ",".join([_module(d) for d in omit_deps]))
+    command += [_source_path(s) for s in srcs]
+    native.genrule(
+        name = name,
+        srcs = srcs + [d for d in _REWRITER_DATA[substrate] if d not in srcs],
+        outs = outs,
+        cmd = " ".join(command),
+        message = "Rewriting for %s:" % substrate,
+        tools = [_REWRITER],
+        visibility = ["//visibility:private"],
+    )
+    return outs
+
+def _check(name, disabled_substrates, reasons = {}):
+    """Every exception from "runs everywhere" has its reason."""
+    for substrate, reason in disabled_substrates.items():
+        if substrate not in SUBSTRATES or not reason:
+            fail("%s: disabled_substrates is {substrate: reason}" % name)
+    for substrate, tags in reasons.items():
+        for tag, reason in tags.items():
+            if not reason:
+                fail("%s: the %s tag %s needs a reason" % (name, substrate, tag))
+
+def multi_substrate_py_library(
+        name,
+        srcs,
+        deps = [],
+        shared_deps = [],
+        data = [],
+        substrate_srcs = {},
+        substrate_inits = {},
+        substrates_omit_deps = [],
+        numpy_omit_deps = [],
+        jax_omit_deps = [],
+        tf_omit_deps = [],
+        disabled_substrates = {},
+        visibility = None):
+    """A Python library that is written once and rewritten per substrate.
+
+    Args:
+      name: the target of the source as it stands; a substrate's is name.jax.
+      srcs: source files in the NumPy dialect.
+      deps: multi-substrate libraries; each substrate depends on its own.
+      shared_deps: Python libraries that are the same for all substrates.
+      data: files at run time.
+      substrate_srcs: {substrate: labels} that stand in for srcs.
+      substrate_inits: {substrate: {kind: path}} of extra __init__.py files.
+      substrates_omit_deps: labels of `deps` that only the source itself has;
+        matching imports and `__all__` entries are dropped in all substrates.
+      numpy_omit_deps: the same for one substrate.
+      jax_omit_deps: the same.
+      tf_omit_deps: the same.
+      disabled_substrates: {substrate: reason} that get no target at all.
+      visibility: as everywhere.
+    """
+    _check(name, disabled_substrates)
+    omit_deps = {
+        "numpy": numpy_omit_deps,
+        "jax": jax_omit_deps,
+        "tf": tf_omit_deps,
+    }
+    native.py_library(
+        name = name,
+        srcs = srcs,
+        data = data,
+        visibility = visibility,
+        deps = deps + shared_deps,
+    )
+    for substrate in SUBSTRATES:
+        if substrate in disabled_substrates:
+            continue
+        omitted = [_absolute(d) for d in substrates_omit_deps + omit_deps[substrate]]
+        native.py_library(
+            name = name + "." + substrate,
+            srcs = rewritten(
+                name = "%s.%s.rewritten" % (name, substrate),
+                substrate = substrate,
+                srcs = substrate_srcs.get(substrate, srcs),
+                init = substrate_inits.get(substrate, {}),
+                omit_deps = omitted,
+            ),
+            data = data,
+            target_compatible_with = _compatible_with(substrate),
+            visibility = visibility,
+            deps = shared_deps + [
+                substrate_dep(d, substrate)
+                for d in deps
+                if _absolute(d) not in omitted
+            ],
+        )
+
+def phasic_py_test(name, src, deps = [], data = [], env = {}, **kwargs):
+    """A Python test file, run by pytest as Bazel wants it.
+
+    Args:
+      name: of the test.
+      src: the file with the tests.
+      deps: Python libraries.
+      data: files at run time.
+      env: environment variables.
+      **kwargs: as py_test has them.
+    """
+    native.py_test(
+        name = name,
+        srcs = [_TEST_MAIN, src],
+        args = ["$(rootpath %s)" % src],
+        data = data + [_FREEZE],
+        env = env,
+        main = _TEST_MAIN,
+        deps = deps + ["//tests:package"],
+        **kwargs
+    )
+
+def multi_substrate_py_test(
+        name,
+        srcs,
+        deps = [],
+        shared_deps = [],
+        data = [],
+        size = "medium",
+        substrates_omit_deps = [],
+        numpy_omit_deps = [],
+        jax_omit_deps = [],
+        tf_omit_deps = [],
+        disabled_substrates = {},
+        numpy_tags = {},
+        jax_tags = {},
+        tf_tags = {},
+        tags = [],
+        timeout = None):
+    """A test that is written once and runs on each substrate.
+
+    Args:
+      name: of the test_suite; a substrate's test is name.jax.
+      srcs: one file, in the NumPy dialect.
+      deps: multi-substrate libraries.
+      shared_deps: Python libraries that are the same for all substrates.
+      data: files at run time.
+      size: as py_test has it.
+      substrates_omit_deps: see multi_substrate_py_library.
+      numpy_omit_deps: the same.
+      jax_omit_deps: the same.
+      tf_omit_deps: the same.
+      disabled_substrates: {substrate: reason}: the test can never run there,
+        there is no target.
+      numpy_tags: {tag: reason}; "skip" keeps the target but leaves it out of
+        `make test`.
+      jax_tags: the same.
+      tf_tags: the same.
+      tags: of all its tests.
+      timeout: as py_test has it.
+    """
+    own_tags = {"numpy": numpy_tags, "jax": jax_tags, "tf": tf_tags}
+    omit_deps = {
+        "numpy": numpy_omit_deps,
+        "jax": jax_omit_deps,
+        "tf": tf_omit_deps,
+    }
+    _check(name, disabled_substrates, own_tags)
+    if len(srcs) != 1:
+        fail("%s: a multi_substrate_py_test has one source" % name)
+    tests = []
+    for substrate in SUBSTRATES:
+        if substrate in disabled_substrates:
+            continue
+        omitted = [_absolute(d) for d in substrates_omit_deps + omit_deps[substrate]]
+        outs = rewritten(
+            name = "%s.%s.rewritten" % (name, substrate),
+            substrate = substrate,
+            srcs = srcs,
+            omit_deps = omitted,
+        )
+        reasons = ["%s: %s" % item for item in own_tags[substrate].items()]
+        phasic_py_test(
+            name = name + "." + substrate,
+            src = outs[0],
+            size = size,
+            timeout = timeout,
+            data = data,
+            tags = tags + own_tags[substrate].keys() + reasons + [substrate],
+            target_compatible_with = _compatible_with(substrate),
+            deps = shared_deps + ["//tests:generated"] + [
+                substrate_dep(d, substrate)
+                for d in deps
+                if _absolute(d) not in omitted
+            ],
+        )
+        tests.append(":%s.%s" % (name, substrate))
+    native.test_suite(name = name, tests = tests)
+
+def available_substrates(label):
+    """The targets of a multi-substrate library that can be built here."""
+    return [
+        substrate_dep(label, substrate)
+        for substrate in SUBSTRATES
+        if not _compatible_with(substrate)
+    ]
+
+def py_test_package(
+        deps,
+        test_deps = {},
+        needs = [],
+        size = "medium",
+        tags = [],
+        data = []):
+    """A directory of Python tests that are not rewritten, and their helpers.
+
+    Gives a library called like the directory, and a test per *_test.py.
+
+    Args:
+        deps: Python libraries.
+        test_deps: {test: what it needs besides}.
+        needs: substrates without which nothing here runs.
+        size: of the tests, as py_test has it.
+        tags: of the tests.
+        data: files at run time.
+    """
+    library = native.package_name().split("/")[-1]
+    compatible_with = []
+    for substrate in needs:
+        compatible_with = compatible_with + _compatible_with(substrate)
+    tests = native.glob(["*_test.py"], allow_empty = True)
+    native.py_library(
+        name = library,
+        srcs = native.glob(["*.py"], exclude = ["*_test.py"], allow_empty = True),
+        data = data,
+        target_compatible_with = compatible_with,
+        deps = deps + ["//tests:package"],
+    )
+    for src in tests:
+        phasic_py_test(
+            name = src[:-len(".py")],
+            size = size,
+            src = src,
+            tags = tags,
+            target_compatible_with = compatible_with,
+            deps = [":" + library] + test_deps.get(src[:-len(".py")], []),
+        )

@@ -1,0 +1,3 @@
+"""On every substrate."""
+
+PRESENT = True

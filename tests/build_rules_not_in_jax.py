@@ -1,0 +1,3 @@
+"""On NumPy and TensorFlow."""
+
+PRESENT = True

@@ -1,0 +1,58 @@
+"""The three seams have the same public names and signatures."""
+
+import ast
+import pathlib
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+_ROOT = pathlib.Path(__file__).resolve().parents[2]
+_MODULES = (
+  "checks",
+  "control_flow",
+  "custom_gradient",
+  "gradients",
+  "kernel_ops",
+  "random",
+  "static",
+  "structures",
+)
+
+
+def _signatures(path: pathlib.Path) -> dict[str, str]:
+  """Parameters with defaults of the public functions of a file."""
+  tree = ast.parse(path.read_text(encoding="utf-8"))
+  found = {}
+  for node in tree.body:
+    if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+      arguments = node.args
+      names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+      defaults = [ast.unparse(d) for d in arguments.defaults]
+      plain = len(names) - len(defaults)
+      parts = names[:plain] + [
+        f"{n}={d}" for n, d in zip(names[plain:], defaults, strict=True)
+      ]
+      if arguments.vararg:
+        parts.append(f"*{arguments.vararg.arg}")
+      parts += [a.arg for a in arguments.kwonlyargs]
+      found[node.name] = ", ".join(parts)
+  return found
+
+
+class SeamTest(parameterized.TestCase):
+  """NumPy's seam is the reference; others may have helpers besides."""
+
+  @parameterized.product(module=_MODULES, substrate=("jax", "tf"))
+  def test_signatures(self, module, substrate):
+    path = _ROOT / "substrates" / substrate / f"{module}.py"
+    if not path.exists():
+      self.skipTest(f"{path} is not among the test's files")
+    expected = _signatures(_ROOT / "phasic" / "internal" / f"{module}.py")
+    actual = _signatures(path)
+    self.assertEqual(
+      {name: actual.get(name) for name in expected}, expected
+    )
+
+
+if __name__ == "__main__":
+  absltest.main()

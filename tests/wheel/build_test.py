@@ -1,0 +1,56 @@
+"""The wheel writer: reproducible, and installable metadata."""
+
+import pathlib
+import zipfile
+
+from absl.testing import absltest
+
+from tools.wheel import build
+
+_PYPROJECT = """
+[project]
+name = "some-name"
+version = "1.2"
+description = "A summary"
+license = "Apache-2.0"
+license-files = ["LICENSE"]
+requires-python = ">=3.11"
+keywords = ["a", "b"]
+classifiers = ["Typing :: Typed"]
+dependencies = ["numpy>=1.26"]
+[project.optional-dependencies]
+jax = ["jax>=0.10"]
+"""
+_FILES = {"pkg/b.py": b"b = 1\n", "pkg/__init__.py": b"", "pkg/a.so": b"\0"}
+
+
+class BuildTest(absltest.TestCase):
+  def _build(self, files: dict[str, bytes]) -> pathlib.Path:
+    directory = pathlib.Path(self.create_tempdir().full_path)
+    return build.write_wheel(
+      files, _PYPROJECT, "Text\n", "License\n", directory
+    )
+
+  def test_same_bytes_twice(self):
+    first = self._build(_FILES)
+    second = self._build(dict(reversed(_FILES.items())))
+    self.assertEqual(first.name, second.name)
+    self.assertEqual(first.read_bytes(), second.read_bytes())
+
+  def test_contents(self):
+    with zipfile.ZipFile(self._build(_FILES)) as archive:
+      self.assertIsNone(archive.testzip())
+      names = archive.namelist()
+      info = "some_name-1.2.dist-info"
+      metadata = archive.read(f"{info}/METADATA").decode()
+      record = archive.read(f"{info}/RECORD").decode()
+      self.assertEqual(archive.read("pkg/b.py"), _FILES["pkg/b.py"])
+    self.assertEqual(names[-1], f"{info}/RECORD")
+    self.assertIn("Name: some-name\n", metadata)
+    self.assertIn('Requires-Dist: jax>=0.10; extra == "jax"\n', metadata)
+    self.assertEndsWith(metadata, "\n\nText\n")
+    self.assertLen(record.splitlines(), len(names))
+
+
+if __name__ == "__main__":
+  absltest.main()

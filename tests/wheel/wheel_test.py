@@ -1,0 +1,141 @@
+"""The wheel as a user gets it: installed where only one framework is."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import zipfile
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from tests.wheel import environments
+from tools.wheel import build
+
+_PACKAGES = {"numpy": "numpy", "jax": "jax", "tf": "tensorflow-cpu"}
+_FRAMEWORK = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"]}
+
+
+def _wheel() -> pathlib.Path:
+  (wheel,) = pathlib.Path("tools/wheel/wheel").glob("*.whl")
+  return wheel.absolute()
+
+
+def _run(python: pathlib.Path, *arguments: str) -> str:
+  environment = {
+    "PATH": os.defpath,
+    "HOME": tempfile.gettempdir(),
+    "JAX_PLATFORMS": "cpu",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+  }
+  result = subprocess.run(
+    [str(python), "-I", *arguments],
+    env=environment,
+    capture_output=True,
+    text=True,
+    check=False,
+  )
+  if result.returncode:
+    raise AssertionError(result.stderr[-3000:])
+  return result.stdout.splitlines()[-1] if result.stdout else ""
+
+
+class WheelContentsTest(absltest.TestCase):
+  def setUp(self):
+    super().setUp()
+    with zipfile.ZipFile(_wheel()) as archive:
+      self.names = {n for n in archive.namelist() if not n.endswith("/")}
+
+  def test_has_what_it_needs(self):
+    for name in (
+      "phasic/__init__.py",
+      "phasic/py.typed",
+      "phasic/_native/__init__.py",
+      "phasic/_native/_kernel.so",
+      "phasic/_native/libphasic_tf.so",
+      "phasic/substrates/__init__.py",
+      *(
+        f"phasic/substrates/{substrate}/{name}"
+        for substrate in _PACKAGES
+        for name in (
+          "__init__.py",
+          "distributions/phase_type.py",
+          "math/phase_type.py",
+          "internal/kernel_ops.py",
+        )
+      ),
+    ):
+      self.assertIn(name, self.names)
+
+  def test_has_nothing_else(self):
+    allowed = ("phasic/_native/", "phasic/substrates/")
+    rest = {
+      name
+      for name in self.names
+      if not name.startswith(allowed) and ".dist-info/" not in name
+    }
+    self.assertEqual(rest, {"phasic/__init__.py", "phasic/py.typed"})
+
+  def test_platform(self):
+    self.assertIn("-cp311-cp311-", _wheel().name)
+
+  def test_same_bytes_when_built_again(self):
+    with zipfile.ZipFile(_wheel()) as archive:
+      files = {
+        name: archive.read(name)
+        for name in reversed(archive.namelist())
+        if name.startswith("phasic/") and not name.endswith("/")
+      }
+    directory = pathlib.Path(self.create_tempdir().full_path)
+    texts = [
+      pathlib.Path(name).read_text()
+      for name in ("pyproject.toml", "README.md", "LICENSE")
+    ]
+    build.build(files, *texts, directory)
+    self.assertEqual(
+      (directory / _wheel().name).read_bytes(), _wheel().read_bytes()
+    )
+
+
+class InstalledWheelTest(parameterized.TestCase):
+  @parameterized.parameters(*_PACKAGES)
+  def test_alone(self, substrate):
+    directory = pathlib.Path(self.create_tempdir().full_path) / "venv"
+    python = environments.create(directory, [_PACKAGES[substrate]])
+    environments.install(python, _wheel())
+    for other in set(_FRAMEWORK) - {substrate}:
+      for module in _FRAMEWORK[other]:
+        with self.assertRaisesRegex(AssertionError, "ModuleNotFoundError"):
+          _run(python, "-c", f"import {module}")
+
+    check = str(pathlib.Path("tests/wheel/isolated_check.py").absolute())
+    found = json.loads(_run(python, check, substrate))
+
+    self.assertStartsWith(found["file"], str(directory))
+    self.assertTrue(found["light"], "`import phasic` imports a framework")
+    self.assertEqual(found["frameworks"], _FRAMEWORK[substrate])
+    self.assertEmpty(found["other_substrates"])
+    self.assertEmpty(found["duplicates"])
+    self.assertEqual(found["path"], "kernel", found["reason"])
+    self.assertLess(found["error"], 1e-6)
+
+
+class IsolationTest(parameterized.TestCase):
+  """With every framework installed, a substrate imports its own alone."""
+
+  @parameterized.parameters(*_PACKAGES)
+  def test_imports_only_its_own(self, substrate):
+    directory = pathlib.Path(self.create_tempdir().full_path) / "venv"
+    python = environments.create(directory, list(_PACKAGES.values()))
+    environments.install(python, _wheel())
+    check = str(pathlib.Path("tests/wheel/isolated_check.py").absolute())
+    found = json.loads(_run(python, check, substrate))
+    # TensorFlow itself imports JAX where it finds it.
+    allowed = {"jax", "tensorflow"} if substrate == "tf" else {substrate}
+    self.assertContainsSubset(found["frameworks"], allowed)
+    self.assertEmpty(found["other_substrates"])
+
+
+if __name__ == "__main__":
+  absltest.main()

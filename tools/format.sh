@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Formats Python and C++ in place.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+.venv/bin/ruff check --quiet --fix . || true
+.venv/bin/ruff format --quiet .
+find native benchmarks -name '*.h' -o -name '*.cc' |
+  xargs -r .venv/bin/clang-format -i

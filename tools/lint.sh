@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Checks format and style of the sources, and the generated code for errors.
+# Generated code keeps its source's lines, so its layout is the source's.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+failed=()
+run() {
+  local name="$1"
+  shift
+  echo "lint: ${name}" >&2
+  "$@" || failed+=("${name}")
+}
+
+tidy() {
+  local flags
+  mapfile -t flags < <(.venv/bin/python tools/native_flags.py)
+  find native -name '*.cc' ! -name '*_test.cc' -print0 |
+    xargs -0 -P 2 -n 1 -I {} \
+      .venv/bin/clang-tidy --quiet {} -- "${flags[@]}" 2>/dev/null
+}
+
+run "ruff format" .venv/bin/ruff format --check --quiet .
+run "ruff" .venv/bin/ruff check --quiet .
+run "clang-format" bash -c "find native benchmarks -name '*.h' -o -name '*.cc' |
+  xargs -r .venv/bin/clang-format --dry-run -Werror"
+run "clang-tidy" tidy
+generated="$(tools/unpack_wheel.sh)" || failed+=("the wheel")
+if [[ -n "${generated}" ]]; then
+  run "ruff on generated code" .venv/bin/ruff check --quiet --isolated \
+    --no-cache --target-version py311 --select E4,E7,E9,F,W "${generated}"
+fi
+
+if ((${#failed[@]})); then
+  echo "lint: failed: ${failed[*]}" >&2
+  exit 1
+fi
+echo "lint: ok" >&2

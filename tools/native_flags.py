@@ -1,0 +1,31 @@
+"""Prints the compiler flags of the native code, one a line, for clang-tidy."""
+
+import importlib.metadata
+import pathlib
+import sysconfig
+
+
+def _directory(package: str, *parts: str) -> str | None:
+  try:
+    distribution = importlib.metadata.distribution(package)
+  except importlib.metadata.PackageNotFoundError:
+    return None
+  return str(distribution.locate_file(pathlib.Path(*parts)))
+
+
+def main() -> None:
+  includes = [
+    sysconfig.get_paths()["include"],
+    _directory("pybind11", "pybind11", "include"),
+    _directory("jaxlib", "jaxlib", "include"),
+    _directory("tensorflow-cpu", "tensorflow", "include"),
+  ]
+  flags = ["-std=c++17", "-xc++", "-I."]
+  flags += [f"-isystem{path}" for path in includes if path]
+  if includes[2]:
+    flags.append("-DPHASIC_HAVE_XLA")
+  print("\n".join(flags))
+
+
+if __name__ == "__main__":
+  main()

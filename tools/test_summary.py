@@ -1,0 +1,156 @@
+"""Counts the test cases of a Bazel run and prints one closing line.
+
+    bazel test //... --build_event_json_file=events.json
+    python tools/test_summary.py events.json
+
+Reads the test.xml files that the run's own events name. A test program that
+crashed, timed out or could not be built counts as one failure; a target that
+this environment cannot run (no JAX, no TensorFlow) as one skipped. Exits with
+status 1 when anything failed or nothing passed.
+"""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import sys
+from typing import Any
+import urllib.parse
+import urllib.request
+import xml.etree.ElementTree as ET
+
+# What `aborted` says of a target that is incompatible with the environment.
+_SKIPPED = "SKIPPED"
+
+
+@dataclasses.dataclass
+class Counts:
+  """Numbers of test cases."""
+
+  passed: int = 0
+  failed: int = 0
+  skipped: int = 0
+
+  def add(self, other: "Counts") -> None:
+    """Adds the other's numbers."""
+    self.passed += other.passed
+    self.failed += other.failed
+    self.skipped += other.skipped
+
+  def __str__(self) -> str:
+    return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def count_xml(text: str | bytes) -> Counts:
+  """Counts the cases of one test.xml.
+
+  Raises:
+    xml.etree.ElementTree.ParseError: if it is not XML.
+  """
+  counts = Counts()
+  for case in ET.fromstring(text).iter("testcase"):
+    tags = {child.tag for child in case}
+    if tags & {"failure", "error"}:
+      counts.failed += 1
+    elif "skipped" in tags or case.get("status") == "notrun":
+      counts.skipped += 1
+    else:
+      counts.passed += 1
+  return counts
+
+
+def _count_result(result: dict[str, Any]) -> Counts:
+  """Counts one run of one test program; any doubt is a failure."""
+  counts = Counts()
+  for output in result.get("testActionOutput", []):
+    if output["name"] == "test.xml":
+      path = urllib.request.url2pathname(
+        urllib.parse.urlparse(output["uri"]).path
+      )
+      try:
+        counts = count_xml(pathlib.Path(path).read_bytes())
+      except (OSError, ET.ParseError):
+        counts = Counts(failed=1)
+  if result["status"] not in ("PASSED", "FLAKY") and not counts.failed:
+    counts.failed = 1
+  return counts
+
+
+def summarize(lines: list[str]) -> tuple[Counts, dict[str, str]]:
+  """Counts a run.
+
+  Args:
+    lines: of Bazel's build event file, one JSON object each.
+
+  Returns:
+    The counts, and {label: what happened} of every target that failed.
+  """
+  runs: dict[tuple[str, int, int], dict[str, Any]] = {}
+  tests: set[str] = set()
+  unbuilt: dict[str, str] = {}
+  skipped: set[str] = set()
+  for line in lines:
+    event = json.loads(line)
+    identity = event["id"]
+    if "testResult" in event:
+      key = identity["testResult"]
+      run = (key["label"], key.get("run", 1), key.get("shard", 1))
+      runs[run] = event["testResult"]  # a later attempt replaces an earlier
+    elif "targetConfigured" in identity and "configured" in event:
+      if "testSize" in event["configured"]:
+        tests.add(identity["targetConfigured"]["label"])
+    elif "targetCompleted" in identity:
+      label = identity["targetCompleted"]["label"]
+      reason = event.get("aborted", {}).get("reason")
+      if reason == _SKIPPED:
+        skipped.add(label)
+      elif reason or not event.get("completed", {}).get("success"):
+        unbuilt[label] = reason or "not built"
+  counts = Counts()
+  failures: dict[str, str] = {}
+  for (label, _, _), result in sorted(runs.items()):
+    own = _count_result(result)
+    counts.add(own)
+    if own.failed:
+      failures[label] = f"{result['status']}, {own}"
+  ran = {label for label, _, _ in runs}
+  for label, reason in sorted(unbuilt.items()):
+    if label not in ran:
+      counts.failed += 1
+      failures[label] = reason
+  counts.skipped += len(skipped & tests)
+  for label in sorted(tests - ran - skipped - set(unbuilt)):
+    counts.failed += 1
+    failures[label] = "did not run"
+  return counts, failures
+
+
+def main(argv: list[str] | None = None) -> int:
+  """Prints the summary; returns the exit status."""
+  parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+  parser.add_argument("events", type=pathlib.Path)
+  parser.add_argument(
+    "--bazel_status",
+    type=int,
+    default=0,
+    help="Bazel's exit status; a failure that the events do not show counts",
+  )
+  arguments = parser.parse_args(argv)
+  lines: list[str] = []
+  if arguments.events.exists():
+    lines = arguments.events.read_text(encoding="utf-8").splitlines()
+  counts, failures = summarize(lines)
+  for label, reason in failures.items():
+    print(f"FAILED {label}: {reason}")
+  status = arguments.bazel_status
+  if status and not counts.failed:
+    print(f"FAILED bazel: exit status {status}")
+    counts.failed = 1
+  if not counts.passed and not counts.failed:
+    print("FAILED: no test ran")
+  print(counts, flush=True)
+  return int(counts.failed > 0 or counts.passed == 0)
+
+
+if __name__ == "__main__":
+  sys.exit(main())
