@@ -1,0 +1,1 @@
+"""What cannot be written once: the rewriter and the hand-written seams."""

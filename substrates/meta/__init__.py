@@ -1,0 +1,1 @@
+"""Rewrites source written once for NumPy into one package per substrate."""

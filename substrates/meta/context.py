@@ -1,0 +1,80 @@
+"""What every rule works on: one parsed text, its edits and its problems."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+
+from substrates.meta import errors
+from substrates.meta import paths
+from substrates.meta import source as source_lib
+
+
+@dataclasses.dataclass
+class Context:
+  """One text on its way to one substrate.
+
+  Attributes:
+    source: the parsed text.
+    profile: the rules that hold.
+    substrate: the target.
+    array_names: the `np.` names that the target has; None: not checked.
+    omit_deps: the modules whose imports are dropped.
+    edits: what the rules found to change.
+    problems: what the rules refused.
+    matched_omit_deps: the entries of `omit_deps` that were found.
+  """
+
+  source: source_lib.Source
+  profile: paths.Profile
+  substrate: str
+  array_names: frozenset[str] | None
+  omit_deps: frozenset[str] = frozenset()
+  edits: list[source_lib.Edit] = dataclasses.field(default_factory=list)
+  problems: list[errors.Problem] = dataclasses.field(default_factory=list)
+  matched_omit_deps: set[str] = dataclasses.field(default_factory=set)
+
+  def refuse(self, node: ast.AST, message: str) -> None:
+    """Records that the construct at `node` is refused."""
+    line = node.lineno  # type: ignore[attr-defined]
+    column = self.source.column(line, node.col_offset) + 1  # type: ignore[attr-defined]
+    self.problems.append(
+      errors.Problem(self.source.path, line, column, message)
+    )
+
+  def replace(self, node: ast.AST, text: str) -> None:
+    """Records that the text of `node` becomes `text`."""
+    if isinstance(node, ast.expr) and not self._is_located(node):
+      self.refuse(node, "the place is unknown (f-string?): use a variable")
+      return
+    self.replace_span(self.source.start(node), self.source.end(node), text)
+
+  def _is_located(self, node: ast.expr) -> bool:
+    """Whether the node's position is right; it may not be in an f-string."""
+    try:
+      found = ast.parse(self.source.segment(node), mode="eval").body
+    except SyntaxError:
+      return False
+    return ast.dump(found) == ast.dump(node)
+
+  def replace_span(self, start: int, end: int, text: str) -> None:
+    """Records that the characters [start, end) become `text`."""
+    self.edits.append(source_lib.Edit(start, end, text))
+
+  def set_parents(self) -> None:
+    """Gives every node of the tree its `parent`."""
+    for node in ast.walk(self.source.tree):
+      for child in ast.iter_child_nodes(node):
+        child.parent = node  # type: ignore[attr-defined]
+
+
+def parent(node: ast.AST) -> ast.AST:
+  """The node that `node` is a part of; needs `Context.set_parents`."""
+  return node.parent  # type: ignore[attr-defined]
+
+
+def root_name(node: ast.AST) -> str | None:
+  """`a` for `a`, `a.b`, `a.b.c`; None for anything else."""
+  while isinstance(node, ast.Attribute):
+    node = node.value
+  return node.id if isinstance(node, ast.Name) else None

@@ -1,0 +1,39 @@
+"""The rewriter's output, compared with the golden files."""
+
+from __future__ import annotations
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from substrates.meta import goldens
+from substrates.meta import paths
+from substrates.meta import tables
+
+
+class GoldenTest(parameterized.TestCase):
+  """Every output is its golden file, and keeps the lines of its source."""
+
+  def test_outputs_equal_golden_files(self):
+    expected, actual = goldens.expected(), goldens.actual()
+    hint = "run `make golden`"
+    self.assertCountEqual(expected, actual, hint)
+    for name, text in actual.items():
+      with self.subTest(name):
+        self.assertMultiLineEqual(expected[name], text, hint)
+
+  @parameterized.parameters(*tables.SUBSTRATES)
+  def test_lines_and_comments_are_kept(self, substrate):
+    outputs = goldens.outputs(substrate, goldens.sources(substrate))
+    for name in goldens.sources(substrate):
+      with self.subTest(name):
+        before = (goldens.SOURCE / f"{name}.txt").read_text(encoding="utf-8")
+        after = outputs[paths.output_path(name, substrate)]
+        kept = after.split("\n# Generated for")[0]
+        self.assertEqual(before.count("\n"), kept.count("\n"))
+        for old, new in zip(before.split("\n"), kept.split("\n"), strict=True):
+          if "#" in old and new:
+            self.assertEqual(old[old.index("#") :], new[new.index("#") :])
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,50 @@
+"""The `__init__` files that no source file gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from substrates.meta import tables
+
+_TITLES = {"numpy": "NumPy", "jax": "JAX", "tf": "TensorFlow"}
+
+KINDS = ("substrates", "substrate", "internal")
+
+
+def init_path(kind: str, substrate: str) -> str:
+  """Where the `__init__.py` of a kind goes, below the outputs root."""
+  directory = {
+    "substrates": "phasic/substrates",
+    "substrate": f"phasic/substrates/{substrate}",
+    "internal": f"phasic/substrates/{substrate}/internal",
+  }[kind]
+  return f"{directory}/__init__.py"
+
+
+def init_text(
+  kind: str,
+  substrate: str,
+  packages: Sequence[str] = tables.PUBLIC_PACKAGES,
+) -> str:
+  """The text of a generated `__init__.py`.
+
+  Args:
+    kind: "substrates" for the package of all substrates, "substrate" for one
+      of them, "internal" for its seam where that has no file of its own.
+    substrate: one of `tables.SUBSTRATES`; ignored for "substrates".
+    packages: the public packages that a substrate imports.
+  """
+  if kind == "substrates":
+    return (
+      '"""One package for each array library: numpy, jax and tf.\n\n'
+      "Import the one you use: `from phasic.substrates import jax as ph`.\n"
+      '"""\n'
+    )
+  if kind == "internal":
+    return f'"""The seam to {_TITLES[substrate]}; private."""\n'
+  names = sorted(packages)
+  lines = [f'"""Phase-type distributions for {_TITLES[substrate]}."""', ""]
+  lines.append("from phasic import __version__")
+  lines += [f"from phasic.substrates.{substrate} import {n}" for n in names]
+  listed = ", ".join(f'"{name}"' for name in ["__version__", *names])
+  return "\n".join([*lines, "", f"__all__ = [{listed}]"]) + "\n"

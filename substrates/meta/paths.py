@@ -1,0 +1,72 @@
+"""Where a source file goes, and by which rules it is read."""
+
+from __future__ import annotations
+
+import enum
+import pathlib
+
+
+class Profile(enum.Enum):
+  """Which rules hold for a file."""
+
+  SOURCE = "source"  # phasic/**: the dialect, every rule
+  HOST_SEAM = "host seam"  # phasic/internal: NumPy's own code, imports only
+  SEAM = "seam"  # substrates/<s>: copied as it is, imports are checked
+  TEST = "test"  # tests/*.py: the dialect, lenient where a failure is loud
+  EXAMPLE = "example"  # the lines after >>> in a docstring
+
+
+class PathError(ValueError):
+  """The file has no place in this substrate."""
+
+
+def profile_of(path: str) -> Profile:
+  """The rules for a source path such as `phasic/math/phase_type.py`.
+
+  Raises:
+    PathError: if the path is outside the directories that are rewritten.
+  """
+  parts = pathlib.PurePosixPath(path).parts
+  if len(parts) >= 3 and parts[0] == "phasic":
+    if parts[1] in ("_native", "substrates"):
+      raise PathError(f"phasic/{parts[1]} is not rewritten")
+    return Profile.HOST_SEAM if parts[1] == "internal" else Profile.SOURCE
+  if parts[:2] in (("substrates", "jax"), ("substrates", "tf")):
+    return Profile.SEAM
+  if len(parts) >= 2 and parts[0] == "tests":
+    if len(parts) > 2:
+      raise PathError("is not rewritten: only tests/*.py are written once")
+    return Profile.TEST
+  raise PathError(
+    "is not rewritten: expected phasic/<package>/*.py, substrates/jax/*.py,"
+    " substrates/tf/*.py or tests/*.py"
+  )
+
+
+def output_path(path: str, substrate: str) -> str:
+  """The path below the outputs root.
+
+  Args:
+    path: the source path, relative to the source root.
+    substrate: one of `tables.SUBSTRATES`.
+
+  Returns:
+    `phasic/substrates/<s>/...` for the library and its seam,
+    `tests/generated/<s>/...` for tests.
+
+  Raises:
+    PathError: if the file has no place in this substrate.
+  """
+  profile = profile_of(path)
+  parts = pathlib.PurePosixPath(path).parts
+  if profile is Profile.TEST:
+    return "/".join(("tests", "generated", substrate, *parts[1:]))
+  if profile is Profile.SEAM:
+    if parts[1] != substrate:
+      raise PathError(f"is the seam of {parts[1]}, not of {substrate}")
+    return "/".join(("phasic/substrates", substrate, "internal", *parts[2:]))
+  if profile is Profile.HOST_SEAM and substrate != "numpy":
+    raise PathError(
+      f"is NumPy's seam; {substrate} has its own in substrates/{substrate}"
+    )
+  return "/".join(("phasic/substrates", substrate, *parts[1:]))

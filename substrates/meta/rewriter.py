@@ -1,0 +1,135 @@
+"""Rewrites one text for one substrate: the rules, in their order."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import pathlib
+
+from substrates.meta import array_names
+from substrates.meta import context
+from substrates.meta import dialect
+from substrates.meta import docstrings
+from substrates.meta import errors
+from substrates.meta import exports
+from substrates.meta import folding
+from substrates.meta import imports
+from substrates.meta import names
+from substrates.meta import omit
+from substrates.meta import paths
+from substrates.meta import seeds
+from substrates.meta import source as source_lib
+
+_TF_ARRAYS = "substrates/tf/array_functions.py"
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+  """What became of a file.
+
+  Attributes:
+    text: the rewritten text, with its footer.
+    problems: what was refused; the text is only good when this is empty.
+    matched_omit_deps: the omitted dependencies that the file imported.
+  """
+
+  text: str
+  problems: tuple[errors.Problem, ...]
+  matched_omit_deps: frozenset[str]
+
+
+def array_names_of(substrate: str, source_root: pathlib.Path) -> frozenset[str]:
+  """The `np.` names of a substrate.
+
+  For TensorFlow these are the public names of its hand-written array
+  functions, so that table and code cannot drift apart.
+
+  Raises:
+    RewriteError: if that file is missing below `source_root`.
+  """
+  if substrate != "tf":
+    return array_names.NAMES[substrate]
+  path = source_root / _TF_ARRAYS
+  if not path.exists():
+    raise errors.RewriteError([errors.Problem(_TF_ARRAYS, 1, 1, "is missing")])
+  text = path.read_text(encoding="utf-8")
+  return exports.public_names(text, "phasic.substrates.tf.internal")
+
+
+def rewrite(
+  text: str,
+  path: str,
+  substrate: str,
+  known_array_names: frozenset[str] | None,
+  omit_deps: frozenset[str] = frozenset(),
+) -> Result:
+  """Rewrites the text of one file and collects what is refused.
+
+  Args:
+    text: the source.
+    path: the file, relative to the source root; decides which rules hold.
+    substrate: one of `tables.SUBSTRATES`.
+    known_array_names: from `array_names_of`; None leaves them unchecked.
+    omit_deps: dependencies whose imports are dropped.
+
+  Raises:
+    PathError: if the file has no place in this substrate.
+    RewriteError: if the text cannot be parsed at all.
+  """
+  paths.output_path(path, substrate)
+  profile = paths.profile_of(path)
+  if "\r" in text:
+    raise errors.RewriteError(
+      [errors.Problem(path, 1, 1, "lines end in \\r\\n; use \\n")]
+    )
+  source = source_lib.Source(path, text)
+  if not source.tree.body:
+    return Result(_with_footer(text, path, substrate), (), frozenset())
+  ctx = context.Context(
+    source, profile, substrate, known_array_names, omit_deps
+  )
+  if profile is paths.Profile.SEAM:
+    imports.check_seam(ctx)
+    return Result(text, tuple(sorted(ctx.problems)), frozenset())
+  folding.fold(ctx)
+  ctx.set_parents()
+  omit.drop(ctx)
+  _run_rules(ctx)
+  for example in docstrings.examples(source):
+    inner = dataclasses.replace(
+      ctx, source=example, profile=paths.Profile.EXAMPLE
+    )
+    inner.set_parents()
+    _run_rules(inner)
+  body = source_lib.apply(text, ctx.edits)
+  if not ctx.problems:
+    _verify(text, body, path)
+  return Result(
+    _with_footer(body, path, substrate),
+    tuple(sorted(set(ctx.problems))),
+    frozenset(ctx.matched_omit_deps),
+  )
+
+
+def _run_rules(ctx: context.Context) -> None:
+  imports.rewrite(ctx)
+  names.check(ctx)
+  if ctx.profile is not paths.Profile.HOST_SEAM:
+    dialect.check(ctx)
+    seeds.rewrite(ctx)
+
+
+def _verify(before: str, after: str, path: str) -> None:
+  """Checks what must hold whatever the rules did."""
+  if before.count("\n") != after.count("\n"):
+    raise AssertionError(f"{path}: the rewriter changed the number of lines")
+  ast.parse(after, filename=path)
+
+
+def _with_footer(text: str, path: str, substrate: str) -> str:
+  if text and not text.endswith("\n"):
+    text += "\n"
+  return (
+    f"{text}\n# Generated for the {substrate} substrate, line for line, from\n"
+    f"# {path}; change that file instead.\n"
+  )

@@ -1,0 +1,44 @@
+"""The files of each substrate's seam."""
+
+# The same names and signatures in phasic/internal and substrates/<s>.
+SEAM = [
+    "__init__",
+    "checks",
+    "control_flow",
+    "custom_gradient",
+    "gradients",
+    "kernel_ops",
+    "random",
+    "static",
+    "structures",
+]
+
+# What a substrate has besides.
+SEAM_EXTRAS = {
+    "jax": [
+        "derivatives",
+        "exporting",
+        "ffi_targets",
+        "multilinear",
+        "rule_maps",
+        "rules",
+    ],
+    "tf": [
+        "array_functions",
+        "phase_type_op",
+    ],
+}
+
+def seam_srcs(substrate):
+    """The labels of a hand-written seam."""
+    return [
+        "//substrates/%s:%s.py" % (substrate, name)
+        for name in SEAM + SEAM_EXTRAS[substrate]
+    ]
+
+def check_seam(substrate, found):
+    """Fails when files and lists differ; call it with the package's glob."""
+    listed = [name + ".py" for name in SEAM + SEAM_EXTRAS[substrate]]
+    missing = [name for name in found if name not in listed]
+    if missing:
+        fail("list in substrates/seam.bzl: " + ", ".join(missing))
