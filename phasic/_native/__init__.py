@@ -1,0 +1,1 @@
+"""The native libraries; empty on platforms without them."""

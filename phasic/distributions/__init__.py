@@ -1,0 +1,15 @@
+"""Distributions with the contract of TensorFlow Probability."""
+
+from phasic.distributions.distribution import Distribution
+from phasic.distributions.parameter_properties import ParameterProperties
+from phasic.distributions.phase_type import PhaseType
+from phasic.distributions.reparameterization import NOT_REPARAMETERIZED
+from phasic.distributions.reparameterization import ReparameterizationType
+
+__all__ = [
+  "NOT_REPARAMETERIZED",
+  "Distribution",
+  "ParameterProperties",
+  "PhaseType",
+  "ReparameterizationType",
+]

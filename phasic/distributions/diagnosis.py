@@ -1,0 +1,84 @@
+"""Why a value is NaN."""
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import kernel_ops
+from phasic.internal import static
+from phasic.math import operands as operands_lib
+from phasic.math import portable
+
+# The first that holds is told; the last two need the result.
+_RULES = (
+  "ok",
+  "initial_probs: masses must be >= 0 and finite",
+  "initial_probs: their sum must be <= 1 within 4 p eps",
+  "prob_zero: a probability must be in [0, 1]",
+  "subgenerator: rates must be finite",
+  "subgenerator: off-diagonals must be >= 0",
+  "exit_rates: rates must be >= 0 and finite",
+  "subgenerator: row sums must be <= 0 within 4 p eps of the largest entry",
+  "times: the time is NaN",
+  "the portable path would need more steps than it may take, or a number is "
+  "out of its range",
+)
+
+
+def diagnose(
+  initial_probs, subgenerator, times, exit_rates, prob_zero
+) -> onp.ndarray:
+  """Returns the reason for NaN of each log density, "ok" where there is none.
+
+  Raises:
+    TypeError: an argument is traced.
+  """
+  arguments = operands_lib.convert(
+    initial_probs, subgenerator, times, exit_rates, prob_zero
+  )
+  for name, x in zip(operands_lib.ARGUMENTS, arguments, strict=True):
+    if x is not None and static.concrete(x) is None:
+      raise TypeError(f"{name} is traced: only known values can be diagnosed")
+  operands, layout = operands_lib.canonical(arguments)
+  if kernel_ops.path() == "kernel":
+    codes: onp.ndarray = onp.asarray(kernel_ops.status("log_density", operands))
+    message = kernel_ops.status_message
+  else:
+    codes = _portable_codes(operands)
+    message = _RULES.__getitem__
+  laid_out = operands_lib.result(layout, np.asarray(codes))
+  codes = onp.asarray(static.concrete(laid_out))
+  known, index = onp.unique(codes, return_inverse=True)
+  texts = onp.asarray([message(int(code)) for code in known], dtype=str)
+  return onp.reshape(texts[index], onp.shape(codes))
+
+
+def _portable_codes(operands) -> onp.ndarray:
+  """Returns indices into the rules, (batch..., n), int32."""
+  value = portable.phase_type("log_density", *operands)
+  eps = static.finfo_eps(value)
+  host = [onp.asarray(static.concrete(x), onp.float64) for x in operands]
+  alpha, matrix, exits, atom, times = host
+  nan = onp.isnan(onp.asarray(static.concrete(value)))
+  p = onp.shape(alpha)[-1]
+  given = onp.shape(exits)[-1] > 0
+  eye = onp.eye(p, dtype=bool)
+  read = onp.where(eye, 0.0, matrix) if given else matrix
+  off = onp.where(eye, 0.0, matrix)
+  scale = 4 * p * eps * onp.max(onp.abs(matrix), axis=-1)
+  derived = onp.shape(atom)[-1] == 0
+  never = onp.zeros((1,) * onp.ndim(alpha), bool)
+  broken = [
+    onp.any(~((alpha >= 0) & onp.isfinite(alpha)), -1, keepdims=True),
+    derived & (onp.sum(alpha, -1, keepdims=True) > 1 + 4 * p * eps),
+    never if derived else ~((atom >= 0) & (atom <= 1)),
+    onp.any(~onp.isfinite(read), (-2, -1))[..., None],
+    onp.any(off < 0, (-2, -1))[..., None],
+    onp.any(~((exits >= 0) & onp.isfinite(exits)), -1, keepdims=True),
+    never if given else onp.any(onp.sum(matrix, -1) > scale, -1)[..., None],
+    onp.isnan(times),
+    nan,
+  ]
+  shape = onp.broadcast_shapes(onp.shape(nan), *(onp.shape(b) for b in broken))
+  broken = [onp.broadcast_to(b, shape) & nan for b in broken]
+  codes = onp.select(broken, onp.arange(1, len(_RULES)), 0)
+  return onp.asarray(codes, onp.int32)

@@ -1,0 +1,242 @@
+"""The base class of all distributions."""
+
+import operator
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions import fallbacks
+from phasic.distributions import parameter_properties as properties_lib
+from phasic.distributions import reparameterization
+from phasic.distributions import slicing
+from phasic.internal import checks
+from phasic.internal import random
+from phasic.internal import static
+from phasic.internal import structures
+
+
+class Distribution(fallbacks.Fallbacks):
+  """A distribution with the contract of TensorFlow Probability.
+
+  A public method converts its argument, checks it where `validate_args` is
+  True, and calls the method of the same name with an underscore, which a
+  subclass has. Missing ones are made from each other (see `Fallbacks`).
+
+  A subclass passes its constructor's arguments, all of them, to `__init__`
+  here; they are its only state. It declares which are arrays, and of what
+  kind, by the class method `_parameter_properties`.
+
+  References:
+    J. V. Dillon et al., TensorFlow Distributions, arXiv:1711.10604, 2017.
+  """
+
+  _parameters: dict[str, Any]
+
+  def __init__(self, parameters: dict[str, Any]):
+    """Stores the parameters, the arrays among them in their common dtype.
+
+    Args:
+      parameters: every argument of the subclass's constructor, by name,
+        `validate_args`, `allow_nan_stats` and `name` among them. Variables
+        are kept and read at each use.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision.
+    """
+    arrays = {name: parameters[name] for name in self._parameter_properties()}
+    dtype = structures.common_dtype(arrays)
+    for name, value in arrays.items():
+      if value is not None and not structures.is_variable(value):
+        arrays[name] = structures.as_array(value, dtype, name)
+    self._parameters = {**parameters, **arrays}
+
+  @classmethod
+  def _unflatten(cls, parameters: dict[str, Any]) -> Any:
+    """Builds an instance of any parameters, without looking at them."""
+    instance = object.__new__(cls)
+    instance._parameters = dict(parameters)
+    return instance
+
+  @classmethod
+  def _parameter_properties(cls) -> properties_lib.Properties:
+    raise NotImplementedError(f"{cls.__name__} has no _parameter_properties")
+
+  @classmethod
+  def parameter_properties(cls) -> properties_lib.Properties:
+    """Returns the properties of the array parameters, by name."""
+    return cls._parameter_properties()
+
+  @property
+  def parameters(self) -> dict[str, Any]:
+    """The constructor's arguments, by name."""
+    return dict(self._parameters)
+
+  @property
+  def name(self) -> str:
+    """The name given to the constructor."""
+    return self._parameters["name"]
+
+  @property
+  def validate_args(self) -> bool:
+    """Whether values are checked, at some cost."""
+    return self._parameters["validate_args"]
+
+  @property
+  def allow_nan_stats(self) -> bool:
+    """Whether statistics may be NaN; otherwise they raise."""
+    return self._parameters["allow_nan_stats"]
+
+  @property
+  def dtype(self) -> str:
+    """The name of the dtype of parameters, values and results."""
+    return structures.common_dtype(self._arrays())
+
+  @property
+  def reparameterization_type(
+    self,
+  ) -> reparameterization.ReparameterizationType:
+    """Whether samples can be differentiated in the parameters."""
+    return reparameterization.NOT_REPARAMETERIZED
+
+  @property
+  def batch_shape(self) -> tuple[int | None, ...]:
+    """The batch shape; None for a size that is not known statically."""
+    shape = self._batch_shape()
+    return tuple(d if isinstance(d, int) else None for d in shape)
+
+  @property
+  def event_shape(self) -> tuple[int | None, ...]:
+    """The shape of one value; None for a size not known statically."""
+    shape = self._event_shape()
+    return tuple(d if isinstance(d, int) else None for d in shape)
+
+  def batch_shape_tensor(self) -> Any:
+    """Returns the batch shape as an integer array."""
+    return _shape_array(self._batch_shape())
+
+  def event_shape_tensor(self) -> Any:
+    """Returns the shape of one value as an integer array."""
+    return _shape_array(self._event_shape())
+
+  def copy(self, **overrides: Any) -> Any:
+    """Returns a distribution with some of the parameters replaced.
+
+    Args:
+      **overrides: constructor arguments.
+    """
+    return type(self)(**{**self._parameters, **overrides})
+
+  def __getitem__(self, index: Any) -> Any:
+    """Returns the distribution with a part of the batch."""
+    sliced = slicing.slice_parameters(
+      self._parameter_properties(), {**self._parameters, **self._arrays()}, index
+    )
+    return self.copy(**sliced)
+
+  def __iter__(self) -> Any:
+    raise TypeError(f"{type(self).__name__} is not iterable: index its batch")
+
+  def __repr__(self) -> str:
+    try:
+      facts = (
+        f"batch_shape={self.batch_shape}, event_shape={self.event_shape}, "
+        f"dtype={self.dtype}"
+      )
+    except (AttributeError, TypeError, ValueError):
+      facts = "parameters unknown"  # A structure whose leaves are no arrays.
+    return f"<{type(self).__name__} {self.name!r} {facts}>"
+
+  def sample(self, sample_shape: Any = (), seed: Any = None) -> Any:
+    """Returns samples, the same ones for the same seed.
+
+    Args:
+      sample_shape: an int or a tuple of ints.
+      seed: for NumPy an int, SeedSequence or Generator, for JAX a key, for
+        TensorFlow an int or a pair of ints.
+
+    Returns:
+      An array of shape sample_shape + batch_shape + event_shape.
+
+    Raises:
+      TypeError: the seed is None or not of such a type.
+    """
+    seed = random.sanitize_seed(seed, salt=type(self).__name__)
+    shape = _sample_shape(sample_shape)
+    n = 1
+    for d in shape:
+      n = n * d
+    samples = self._sample_n(n, seed)
+    return np.reshape(
+      samples, (*shape, *self._batch_shape(), *self._event_shape())
+    )
+
+  def mean(self) -> Any:
+    """Returns the mean, of the batch shape."""
+    return self._statistic("mean", self._mean())
+
+  def variance(self) -> Any:
+    """Returns the variance, of the batch shape."""
+    return self._statistic("variance", self._variance())
+
+  def stddev(self) -> Any:
+    """Returns the standard deviation, of the batch shape."""
+    return self._statistic("stddev", self._stddev())
+
+  def _arrays(self) -> dict[str, Any]:
+    """Array parameters by name, as they are now; None where not given.
+
+    Variables are read; with validate_args values are checked.
+    """
+    found = {}
+    for name in self._parameter_properties():
+      value = self._parameters[name]
+      if structures.is_variable(value):
+        value = structures.as_array(value, None, name)
+      found[name] = value
+    return found
+
+  def _value(self, value: Any) -> Any:
+    """Converts and checks the argument of a public method."""
+    names = {"value": value, **self._arrays()}
+    value = structures.as_array(
+      value, structures.common_dtype(names), "value"
+    )
+    return self._check_value(value) if self.validate_args else value
+
+  def _check_value(self, value: Any) -> Any:
+    """Returns the value, checked to be in the support."""
+    return value
+
+  def _statistic(self, name: str, x: Any) -> Any:
+    """Returns a statistic, checked not to be NaN where that is asked for."""
+    if self.allow_nan_stats:
+      return x
+    message = f"{name} is NaN, and allow_nan_stats is False"
+    return checks.check(~np.isnan(x), message, x)
+
+  def _batch_shape(self) -> static.Shape:
+    shapes = properties_lib.batch_shapes(
+      self._parameter_properties(), self._parameters
+    )
+    return static.broadcast_shapes(*shapes)
+
+  def _event_shape(self) -> static.Shape:
+    return ()
+
+
+def _shape_array(shape: static.Shape) -> Any:
+  if all(isinstance(d, int) for d in shape):
+    return np.asarray(onp.asarray(shape, onp.int32), dtype="int32")
+  return np.stack([np.asarray(d, dtype="int32") for d in shape])
+
+
+def _sample_shape(sample_shape: Any) -> tuple[int, ...]:
+  """Returns a sample shape as a tuple of ints."""
+  sizes = static.concrete(sample_shape)
+  if sizes is None:
+    raise TypeError("sample_shape is traced: it must be known statically")
+  shape = tuple(operator.index(d) for d in onp.ravel(sizes).tolist())
+  if any(d < 0 for d in shape):
+    raise ValueError(f"sample_shape is {shape}: sizes must be >= 0")
+  return shape

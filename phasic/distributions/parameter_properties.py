@@ -1,0 +1,41 @@
+"""What is known of a distribution's parameters, declared as data."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from phasic.internal import static
+
+
+@dataclasses.dataclass(frozen=True)
+class ParameterProperties:
+  """Properties of one array-valued parameter.
+
+  Attributes:
+    event_ndims: number of trailing dimensions of one parameter value; the
+      dimensions before are batch dimensions.
+    constraint: the set of its values: "subprobabilities" (masses >= 0 with a
+      sum <= 1), "subgenerator" (off-diagonals >= 0, row sums <= 0),
+      "nonnegative" or "probability".
+    optional: whether None is allowed.
+  """
+
+  event_ndims: int
+  constraint: str
+  optional: bool = False
+
+
+Properties = Mapping[str, ParameterProperties]
+
+
+def batch_shapes(
+  properties: Properties, parameters: Mapping[str, Any]
+) -> list[static.Shape]:
+  """Returns the batch shapes of the parameters that are not None."""
+  shapes = []
+  for name, prop in properties.items():
+    value = parameters[name]
+    if value is not None:
+      whole = static.shape(value)
+      shapes.append(tuple(whole[: len(whole) - prop.event_ndims]))
+  return shapes

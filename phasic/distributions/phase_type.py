@@ -1,0 +1,191 @@
+"""Continuous phase-type distributions."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.distributions import diagnosis
+from phasic.distributions import distribution
+from phasic.distributions import parameter_properties
+from phasic.distributions import value_checks
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math import jump_chain
+from phasic.math import moments
+from phasic.math import operands
+from phasic.math import phase_type
+
+
+@structures.register
+class PhaseType(distribution.Distribution):
+  """The time until absorption of a finite Markov chain.
+
+  With initial distribution alpha, subgenerator S, exit rates s and an atom z
+  at zero, the density is f(t) = alpha exp(S t) s for t > 0. The base measure
+  is Lebesgue's on (0, inf) plus a unit mass at 0, so that `prob(0.)` is z
+  where z > 0, else alpha . s.
+
+  Derivatives are those of this formula in free coordinates: they are not
+  projected on the simplex. If `exit_rates` are given, the off-diagonals and
+  the exits are the data: the diagonal of `subgenerator` is not read, its
+  derivative is zero by definition, and changing S_ij changes the diagonal
+  that is implied.
+
+  Values that break a rule raise ValueError with `validate_args=True` (under
+  jit in JAX they make the result NaN), and give NaN otherwise; `diagnose`
+  tells the reason.
+
+  Example:
+
+    >>> import numpy as np
+    >>> from phasic.distributions import PhaseType
+    >>> erlang = PhaseType([1.0, 0.0], [[-2.0, 2.0], [0.0, -2.0]])
+    >>> print(f"{float(erlang.mean()):.3f}, {float(erlang.prob(1.0)):.6f}")
+    1.000, 0.541341
+
+  References:
+    M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+    M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+      probability, 2017.
+  """
+
+  def __init__(
+    self,
+    initial_probs: Any,
+    subgenerator: Any,
+    exit_rates: Any = None,
+    prob_zero: Any = None,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "PhaseType",
+  ):
+    """Makes a batch of phase-type distributions.
+
+    Args:
+      initial_probs: alpha, (..., p), the masses of the phases at time zero.
+      subgenerator: S, (..., p, p), the rates between phases, per unit of time.
+      exit_rates: s, (..., p). None derives them, s = -S 1, where what is
+        within 4 p eps of zero, relative to the row, counts as zero.
+      prob_zero: z, (...). None derives it, z = 1 - sum(alpha), zero within
+        4 p eps.
+      validate_args: whether to check values.
+      allow_nan_stats: whether mean and variance may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision.
+      ValueError: shapes do not fit, or an array is empty; with
+        `validate_args`, a value breaks a rule.
+    """
+    super().__init__(
+      {
+        "initial_probs": initial_probs,
+        "subgenerator": subgenerator,
+        "exit_rates": exit_rates,
+        "prob_zero": prob_zero,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+    self._batch_shape()
+    if validate_args:
+      self._model()
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "initial_probs": properties(1, "subprobabilities"),
+      "subgenerator": properties(2, "subgenerator"),
+      "exit_rates": properties(1, "nonnegative", optional=True),
+      "prob_zero": properties(0, "probability", optional=True),
+    }
+
+  @property
+  def initial_probs(self) -> Any:
+    """Masses of the phases at time zero, alpha (..., p)."""
+    return self._parameters["initial_probs"]
+
+  @property
+  def subgenerator(self) -> Any:
+    """Rates between the phases, S (..., p, p)."""
+    return self._parameters["subgenerator"]
+
+  @property
+  def exit_rates(self) -> Any:
+    """Exit rates as given, s (..., p) or None."""
+    return self._parameters["exit_rates"]
+
+  @property
+  def prob_zero(self) -> Any:
+    """The mass at zero as given, z (...) or None."""
+    return self._parameters["prob_zero"]
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return static.shape(self.initial_probs)[-1]
+
+  def diagnose(self, value: Any) -> onp.ndarray:
+    """Returns why `log_prob` is NaN, as strings on the host.
+
+    Args:
+      value: times, which must not be traced.
+
+    Returns:
+      A host array of strings with the shape of `log_prob(value)`, "ok" where
+      it is not NaN.
+
+    Raises:
+      TypeError: value or parameters are traced.
+    """
+    return diagnosis.diagnose(*self._arguments(value, checked=False))
+
+  def _log_prob(self, value: Any) -> Any:
+    return phase_type.log_density(*self._arguments(value))
+
+  def _prob(self, value: Any) -> Any:
+    return phase_type.density(*self._arguments(value))
+
+  def _log_cdf(self, value: Any) -> Any:
+    return phase_type.log_cdf(*self._arguments(value))
+
+  def _cdf(self, value: Any) -> Any:
+    return phase_type.cdf(*self._arguments(value))
+
+  def _log_survival_function(self, value: Any) -> Any:
+    return phase_type.log_survival(*self._arguments(value))
+
+  def _survival_function(self, value: Any) -> Any:
+    return phase_type.survival(*self._arguments(value))
+
+  def _mean(self) -> Any:
+    return moments.mean(*self._model())
+
+  def _variance(self) -> Any:
+    return moments.variance(*self._model())
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    return jump_chain.sample(n, seed, *self._model())
+
+  def _model(self, checked: bool = True) -> tuple[Any, Any, Any, Any]:
+    """The four arrays as they are now, checked with `validate_args`."""
+    arrays = self._arrays()
+    model = tuple(arrays[name] for name in self._parameter_properties())
+    if checked and self.validate_args:
+      return value_checks.check_model(*model)
+    return model
+
+  def _arguments(self, value: Any, checked: bool = True) -> tuple[Any, ...]:
+    """Arguments for the functions of `math.phase_type`."""
+    initial_probs, subgenerator, exit_rates, prob_zero = self._model(checked)
+    return initial_probs, subgenerator, value, exit_rates, prob_zero
+
+  def _check_value(self, value: Any) -> Any:
+    return value_checks.check_times(value)
+
+  def _batch_shape(self) -> static.Shape:
+    return operands.check_shapes(
+      self.initial_probs, self.subgenerator, self.exit_rates, self.prob_zero
+    )

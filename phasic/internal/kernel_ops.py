@@ -1,0 +1,160 @@
+"""The native kernel's functions as array functions, or the portable path.
+
+Operands are always five arrays of one dtype, float32 or float64:
+initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
+(..., 0) if absent, prob_zero (..., 1) or (..., 0) if absent, times (..., n).
+All have the same number of batch dimensions, each 1 or the common size.
+"""
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as onp
+
+KINDS = (
+  "log_density",
+  "density",
+  "log_survival",
+  "survival",
+  "log_cdf",
+  "cdf",
+)
+PATHS = ("auto", "kernel", "portable")
+
+_choice = "auto"
+
+
+@functools.cache
+def _load() -> tuple[Any, str]:
+  """Returns the kernel's module and "", or None and why there is none."""
+  try:
+    from phasic._native import _kernel
+  except Exception as error:  # Whatever fails, the portable path works.
+    return None, f"the native kernel cannot be loaded: {error}"
+  return _kernel, ""
+
+
+def unavailable_reason() -> str:
+  """Returns why the kernel cannot run, "" if it can."""
+  return _load()[1]
+
+
+def path() -> str:
+  """Returns which path runs now, "kernel" or "portable"."""
+  if _choice != "auto":
+    return _choice
+  return "portable" if unavailable_reason() else "kernel"
+
+
+def set_path(choice: str) -> None:
+  """Chooses the path: "kernel", "portable", or "auto" (kernel if it can run).
+
+  Raises:
+    ValueError: `choice` is none of these.
+    RuntimeError: `choice` is "kernel" and it cannot run; the reason is given.
+  """
+  global _choice
+  if choice not in PATHS:
+    raise ValueError(f"path is {choice!r}: it must be one of {PATHS}")
+  if choice == "kernel" and unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  _choice = choice
+
+
+@contextlib.contextmanager
+def use_path(choice: str) -> Iterator[None]:
+  """Context manager that chooses the path and restores the earlier choice."""
+  before = _choice
+  set_path(choice)
+  try:
+    yield
+  finally:
+    set_path(before)
+
+
+def phase_type(
+  kind: str, operands: Sequence[Any], fallback: Callable[..., Any]
+) -> Any:
+  """Evaluates one of `KINDS` at all times.
+
+  Args:
+    kind: one of `KINDS`.
+    operands: the five operands.
+    fallback: the portable function, called as `fallback(kind, *operands)`.
+
+  Returns:
+    An array (batch..., n).
+
+  Raises:
+    ValueError: shapes or dtypes of the operands do not fit.
+  """
+  if path() == "portable":
+    return fallback(kind, *operands)
+  return _load()[0].forward(KINDS.index(kind), 0, _arrays(operands))
+
+
+def phase_type_jvp(
+  kind: str,
+  operands: Sequence[Any],
+  tangents: Sequence[Any],
+  fallback: Callable[..., Any],
+) -> tuple[Any, Any]:
+  """Returns `phase_type` and its derivative along five tangents.
+
+  Raises:
+    NotImplementedError: on the portable path, as NumPy has no autodiff.
+  """
+  _require_kernel("jvp")
+  value = phase_type(kind, operands, fallback)
+  inputs = _arrays(operands) + _arrays(tangents)
+  return value, _load()[0].forward(KINDS.index(kind), 1, inputs)
+
+
+def phase_type_vjp(
+  kind: str,
+  operands: Sequence[Any],
+  cotangent: Any,
+  fallback: Callable[..., Any],
+) -> tuple[Any, tuple[Any, ...]]:
+  """Returns `phase_type` and the five cotangents of its operands.
+
+  Raises:
+    NotImplementedError: on the portable path, as NumPy has no autodiff.
+  """
+  _require_kernel("vjp")
+  value = phase_type(kind, operands, fallback)
+  inputs = _arrays(operands) + _arrays([cotangent])
+  return value, tuple(_load()[0].adjoint(KINDS.index(kind), 1, inputs))
+
+
+def status(kind: str, operands: Sequence[Any]) -> onp.ndarray:
+  """Returns why values are NaN: int32 codes (batch..., n) on the host.
+
+  Raises:
+    RuntimeError: the kernel cannot run.
+  """
+  if unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  return _load()[0].status(KINDS.index(kind), _arrays(operands))
+
+
+def status_message(code: int) -> str:
+  """Returns what a code of `status` means; 0 is "ok"."""
+  if unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  return _load()[0].status_message(int(code))
+
+
+def _arrays(values: Sequence[Any]) -> list[onp.ndarray]:
+  return [onp.ascontiguousarray(v) for v in values]
+
+
+def _require_kernel(rule: str) -> None:
+  if path() == "portable":
+    reason = unavailable_reason() or "the portable path was chosen"
+    raise NotImplementedError(
+      f"{rule} in NumPy needs the native kernel, as NumPy has no autodiff: "
+      f"{reason}"
+    )

@@ -1,0 +1,105 @@
+"""Conversion to arrays, the dtype rule, and classes as structures of arrays."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as onp
+
+from phasic.internal import static
+
+FLOATS = ("float32", "float64")
+_T = TypeVar("_T", bound=type)
+
+
+def register(cls: _T) -> _T:
+  """Class decorator: makes a class a structure that the backend sees through.
+
+  The class has to have `parameter_properties()`, a class method whose keys
+  name the parameters that are arrays; `parameters`, a property with every
+  constructor argument by name; and `_unflatten(parameters)`, a class method
+  that builds an instance from such a mapping without looking at the values.
+
+  NumPy has no such structures, so nothing happens. JAX makes a pytree of the
+  class, TensorFlow finds the variables in it.
+  """
+  return cls
+
+
+def is_variable(x: Any) -> bool:
+  """Returns whether `x` is a variable, which is read anew at each use."""
+  del x
+  return False
+
+
+def common_dtype(
+  values: Mapping[str, Any], default: str | None = None
+) -> str:
+  """Returns the name of the floating dtype that the values share.
+
+  Python numbers, lists of them and integer arrays adopt the dtype of the
+  floating arrays. None values are skipped.
+
+  Args:
+    values: the values by argument name, which the messages use.
+    default: the dtype where no value is a floating array; the widest one if
+      None.
+
+  Raises:
+    TypeError: two values differ in their floating dtype (both are named), or
+      one is complex, bool, half precision or not numeric.
+  """
+  found: tuple[str, str] | None = None
+  for name, value in values.items():
+    if value is None:
+      continue
+    dtype = _numeric_dtype(value, name)
+    if dtype not in FLOATS or _is_weak(value):
+      continue
+    if found is not None and found[1] != dtype:
+      raise TypeError(
+        f"{found[0]} is {found[1]} and {name} is {dtype}: floating arguments "
+        "must have one dtype"
+      )
+    found = found or (name, dtype)
+  if found is not None:
+    return found[1]
+  return default or static.wide_float()
+
+
+def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
+  """Converts `x` to an array of the backend.
+
+  Args:
+    x: an array, a number or nested lists of numbers.
+    dtype: "float32" or "float64"; None keeps a floating array's own and turns
+      all else into the widest.
+    name: the argument's name, for the messages.
+
+  Raises:
+    TypeError: `x` is complex, bool, half precision or not numeric.
+    ValueError: `x` is a ragged list.
+  """
+  own = _numeric_dtype(x, name)
+  if dtype is None:
+    keep = own in FLOATS and not _is_weak(x)
+    dtype = own if keep else static.wide_float()
+  return onp.asarray(x, dtype=dtype)
+
+
+def _is_weak(x: Any) -> bool:
+  """Whether `x` has no dtype of its own: a Python number or a list."""
+  return not hasattr(x, "dtype")
+
+
+def _numeric_dtype(x: Any, name: str) -> str:
+  """The dtype's name of `x`, if it is float32, float64 or an integer."""
+  try:
+    array = onp.asarray(x)
+  except ValueError:
+    raise ValueError(f"{name} is not a rectangular array of numbers") from None
+  if array.dtype.name in FLOATS or array.dtype.kind in "iu":
+    return array.dtype.name
+  raise TypeError(
+    f"{name} has dtype {array.dtype.name}: it must be float32, float64 or an "
+    "integer"
+  )

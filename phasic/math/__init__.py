@@ -1,0 +1,47 @@
+"""Pure functions under the distributions."""
+
+from phasic.math.moments import mean
+from phasic.math.moments import second_moment
+from phasic.math.moments import variance
+from phasic.math.phase_type import cdf
+from phasic.math.phase_type import density
+from phasic.math.phase_type import log_cdf
+from phasic.math.phase_type import log_density
+from phasic.math.phase_type import log_survival
+from phasic.math.phase_type import survival
+from phasic.math.phase_type_derivatives import cdf_jvp
+from phasic.math.phase_type_derivatives import cdf_vjp
+from phasic.math.phase_type_derivatives import density_jvp
+from phasic.math.phase_type_derivatives import density_vjp
+from phasic.math.phase_type_derivatives import log_cdf_jvp
+from phasic.math.phase_type_derivatives import log_cdf_vjp
+from phasic.math.phase_type_derivatives import log_density_jvp
+from phasic.math.phase_type_derivatives import log_density_vjp
+from phasic.math.phase_type_derivatives import log_survival_jvp
+from phasic.math.phase_type_derivatives import log_survival_vjp
+from phasic.math.phase_type_derivatives import survival_jvp
+from phasic.math.phase_type_derivatives import survival_vjp
+
+__all__ = [
+  "cdf",
+  "cdf_jvp",
+  "cdf_vjp",
+  "density",
+  "density_jvp",
+  "density_vjp",
+  "log_cdf",
+  "log_cdf_jvp",
+  "log_cdf_vjp",
+  "log_density",
+  "log_density_jvp",
+  "log_density_vjp",
+  "log_survival",
+  "log_survival_jvp",
+  "log_survival_vjp",
+  "mean",
+  "second_moment",
+  "survival",
+  "survival_jvp",
+  "survival_vjp",
+  "variance",
+]

@@ -1,0 +1,209 @@
+"""From a model and times of any batch shape to the kernel's five operands.
+
+The kernel shares one power sequence among the times on the last axis. So the
+dimensions of the times that the model does not have, or has with size 1, are
+moved there; what remains are batch dimensions of the model.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import static
+from phasic.internal import structures
+
+ARGUMENTS = (
+  "initial_probs",
+  "subgenerator",
+  "times",
+  "exit_rates",
+  "prob_zero",
+)
+_EVENT_RANKS = (1, 2, 1, 0)  # Of the model's operands, in the kernel's order.
+
+
+class Layout(NamedTuple):
+  """How arguments and operands correspond.
+
+  Attributes:
+    batch: the model's batch shape.
+    kept: which of its dimensions stay batch dimensions.
+    times_shape: the shape of the times, padded to the model's rank.
+    shapes: the original shapes of initial_probs, subgenerator, exit_rates,
+      prob_zero and times; None for absent ones.
+  """
+
+  batch: tuple[Any, ...]
+  kept: tuple[int, ...]
+  times_shape: tuple[Any, ...]
+  shapes: tuple[Any, ...]
+
+
+def convert(initial_probs, subgenerator, times, exit_rates, prob_zero):
+  """Returns the five arguments as arrays of their common dtype, None kept.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit.
+  """
+  values = (initial_probs, subgenerator, times, exit_rates, prob_zero)
+  named = dict(zip(ARGUMENTS, values, strict=True))
+  dtype = structures.common_dtype(named)
+  converted = [
+    None if x is None else structures.as_array(x, dtype, name)
+    for name, x in named.items()
+  ]
+  check_shapes(converted[0], converted[1], converted[3], converted[4])
+  check_not_empty("times", static.shape(converted[2]))
+  return tuple(converted)
+
+
+def check_shapes(initial_probs, subgenerator, exit_rates, prob_zero):
+  """Raises ValueError unless the shapes of the arrays are those of a model.
+
+  Returns:
+    The model's batch shape.
+  """
+  alpha, matrix = static.shape(initial_probs), static.shape(subgenerator)
+  if len(alpha) < 1:
+    raise ValueError("initial_probs is a scalar: it must have shape (..., p)")
+  if len(matrix) < 2 or _differ(matrix[-1], matrix[-2]):
+    raise ValueError(
+      f"subgenerator has shape {matrix}: it must be square, (..., p, p)"
+    )
+  check_not_empty("initial_probs", alpha)
+  check_not_empty("subgenerator", matrix)
+  if _differ(alpha[-1], matrix[-1]):
+    raise ValueError(
+      f"initial_probs has shape {alpha} and subgenerator {matrix}: the number "
+      "of phases p must agree in (..., p) and (..., p, p)"
+    )
+  batches = [("initial_probs", alpha[:-1]), ("subgenerator", matrix[:-2])]
+  if exit_rates is not None:
+    exits = static.shape(exit_rates)
+    check_not_empty("exit_rates", exits)
+    if len(exits) < 1 or _differ(exits[-1], alpha[-1]):
+      raise ValueError(
+        f"exit_rates has shape {exits}: it must be (..., p) with p = "
+        f"{alpha[-1]}, as in initial_probs"
+      )
+    batches.append(("exit_rates", exits[:-1]))
+  if prob_zero is not None:
+    atom = static.shape(prob_zero)
+    check_not_empty("prob_zero", atom)
+    batches.append(("prob_zero", atom))
+  try:
+    return static.broadcast_shapes(*(shape for _, shape in batches))
+  except ValueError:
+    listed = ", ".join(f"{name} {shape}" for name, shape in batches)
+    raise ValueError(f"batch shapes do not broadcast: {listed}") from None
+
+
+def check_not_empty(name, shape):
+  """Raises ValueError if an array of this shape has no entries."""
+  if any(isinstance(d, int) and d == 0 for d in shape):
+    raise ValueError(f"{name} has shape {shape}: it must not be empty")
+
+
+def canonical(arguments):
+  """Returns the kernel's five operands and their layout.
+
+  Args:
+    arguments: initial_probs, subgenerator, times, exit_rates, prob_zero, as
+      `convert` returns them.
+
+  Raises:
+    ValueError: the times do not broadcast with the model.
+  """
+  initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
+  batch = check_shapes(initial_probs, subgenerator, exit_rates, prob_zero)
+  times_shape = static.shape(times)
+  try:
+    static.broadcast_shapes(times_shape, batch)
+  except ValueError:
+    raise ValueError(
+      f"times have shape {times_shape} and the model has batch shape {batch}: "
+      "they do not broadcast"
+    ) from None
+  missing = max(0, len(batch) - len(times_shape))
+  padded = (1,) * missing + times_shape
+  kept = tuple(i for i, d in enumerate(batch) if not _is_one(d))
+  model = (initial_probs, subgenerator, exit_rates, prob_zero)
+  shapes = [None if x is None else static.shape(x) for x in model]
+  layout = Layout(batch, kept, padded, (*shapes, times_shape))
+  return operands(layout, arguments), layout
+
+
+def operands(layout, arguments):
+  """Lays arguments (or tangents of them) out as the kernel's operands."""
+  initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
+  model = (initial_probs, subgenerator, exit_rates, prob_zero)
+  laid_out = []
+  for index, x in enumerate(model):
+    shape = layout.shapes[index]
+    if shape is None:
+      empty = (*(1 for _ in layout.kept), 0)
+      laid_out.append(np.zeros(empty, dtype=initial_probs.dtype))
+      continue
+    event_rank = _EVENT_RANKS[index]
+    own, event = shape[: len(shape) - event_rank], shape[-event_rank:]
+    event = event if event_rank else (1,)
+    own = (1,) * (len(layout.batch) - len(own)) + tuple(own)
+    laid_out.append(np.reshape(x, (*(own[i] for i in layout.kept), *event)))
+  return (*laid_out, _to_last_axis(layout, times, layout.times_shape))
+
+
+def result(layout, x):
+  """Brings the kernel's result back to the shape of times and model."""
+  full = static.broadcast_shapes(layout.times_shape, layout.batch)
+  kept, moved = _axes(layout)
+  x = np.reshape(x, tuple(full[i] for i in kept + moved))
+  order = kept + moved
+  return np.transpose(x, tuple(order.index(i) for i in range(len(order))))
+
+
+def cotangent(layout, x):
+  """Lays a cotangent of the result out as the kernel's."""
+  full = static.broadcast_shapes(layout.times_shape, layout.batch)
+  return _to_last_axis(layout, np.broadcast_to(x, full), full)
+
+
+def argument_cotangents(layout, bars):
+  """Brings the operands' cotangents back, in the order of `ARGUMENTS`."""
+  *model, times = bars
+  restored = [
+    None if shape is None else np.reshape(x, shape)
+    for x, shape in zip(model, layout.shapes[:-1], strict=True)
+  ]
+  kept, moved = _axes(layout)
+  order = kept + moved
+  padded = layout.times_shape
+  times = np.reshape(times, tuple(padded[i] for i in order))
+  times = np.transpose(times, tuple(order.index(i) for i in range(len(order))))
+  times = np.reshape(times, layout.shapes[-1])
+  return (restored[0], restored[1], times, restored[2], restored[3])
+
+
+def _axes(layout):
+  """Axes of the result that are the model's batch, and those of the times."""
+  extra = len(layout.times_shape) - len(layout.batch)
+  kept = tuple(extra + i for i in layout.kept)
+  moved = tuple(
+    i for i in range(len(layout.times_shape)) if i not in kept
+  )
+  return kept, moved
+
+
+def _to_last_axis(layout, x, shape):
+  """Moves the axes of the times to the end and flattens them."""
+  kept, moved = _axes(layout)
+  x = np.transpose(np.reshape(x, shape), kept + moved)
+  return np.reshape(x, (*(shape[i] for i in kept), -1))
+
+
+def _is_one(d):
+  return isinstance(d, int) and d == 1
+
+
+def _differ(a, b):
+  return isinstance(a, int) and isinstance(b, int) and a != b

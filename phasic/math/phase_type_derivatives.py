@@ -1,0 +1,270 @@
+"""Derivatives of the functions of `phase_type`, as functions themselves.
+
+NumPy has no autodiff; these are its derivatives, by the same native code that
+JAX and TensorFlow differentiate with. They exist in every substrate.
+
+Cotangents and tangents come in the order of the arguments: initial_probs,
+subgenerator, times, exit_rates, prob_zero, with None for those that were not
+given. Arguments and errors are those of `phase_type.log_density`; in NumPy
+NotImplementedError is raised where the native kernel cannot run.
+"""
+
+import numpy as np
+
+from phasic.internal import kernel_ops
+from phasic.math import operands as operands_lib
+from phasic.math import portable
+
+
+def log_density_vjp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  cotangent,
+):
+  """Returns `log_density` and the cotangents of its five arguments."""
+  return _vjp(
+    "log_density",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    cotangent,
+  )
+
+
+def log_density_jvp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  tangents,
+):
+  """Returns `log_density` and its derivative along five tangents."""
+  return _jvp(
+    "log_density",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    tangents,
+  )
+
+
+def density_vjp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  cotangent,
+):
+  """Returns `density` and the cotangents of its five arguments."""
+  return _vjp(
+    "density",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    cotangent,
+  )
+
+
+def density_jvp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  tangents,
+):
+  """Returns `density` and its derivative along five tangents."""
+  return _jvp(
+    "density",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    tangents,
+  )
+
+
+def log_survival_vjp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  cotangent,
+):
+  """Returns `log_survival` and the cotangents of its five arguments."""
+  return _vjp(
+    "log_survival",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    cotangent,
+  )
+
+
+def log_survival_jvp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  tangents,
+):
+  """Returns `log_survival` and its derivative along five tangents."""
+  return _jvp(
+    "log_survival",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    tangents,
+  )
+
+
+def survival_vjp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  cotangent,
+):
+  """Returns `survival` and the cotangents of its five arguments."""
+  return _vjp(
+    "survival",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    cotangent,
+  )
+
+
+def survival_jvp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  tangents,
+):
+  """Returns `survival` and its derivative along five tangents."""
+  return _jvp(
+    "survival",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    tangents,
+  )
+
+
+def log_cdf_vjp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  cotangent,
+):
+  """Returns `log_cdf` and the cotangents of its five arguments."""
+  return _vjp(
+    "log_cdf",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    cotangent,
+  )
+
+
+def log_cdf_jvp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  tangents,
+):
+  """Returns `log_cdf` and its derivative along five tangents."""
+  return _jvp(
+    "log_cdf",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    tangents,
+  )
+
+
+def cdf_vjp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  cotangent,
+):
+  """Returns `cdf` and the cotangents of its five arguments."""
+  return _vjp(
+    "cdf",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    cotangent,
+  )
+
+
+def cdf_jvp(
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  tangents,
+):
+  """Returns `cdf` and its derivative along five tangents."""
+  return _jvp(
+    "cdf",
+    (initial_probs, subgenerator, times, exit_rates, prob_zero),
+    tangents,
+  )
+
+
+def _vjp(kind, arguments, cotangent):
+  arguments = operands_lib.convert(*arguments)
+  operands, layout = operands_lib.canonical(arguments)
+  bar = np.asarray(cotangent, dtype=operands[0].dtype)
+  value, bars = kernel_ops.phase_type_vjp(
+    kind, operands, operands_lib.cotangent(layout, bar), portable.phase_type
+  )
+  return (
+    operands_lib.result(layout, value),
+    operands_lib.argument_cotangents(layout, bars),
+  )
+
+
+def _jvp(kind, arguments, tangents):
+  arguments = operands_lib.convert(*arguments)
+  operands, layout = operands_lib.canonical(arguments)
+  if len(tangents) != len(arguments):
+    raise ValueError(
+      f"tangents has {len(tangents)} entries: it must have one for each of "
+      f"{operands_lib.ARGUMENTS}"
+    )
+  filled = [
+    _tangent(name, x, v)
+    for name, x, v in zip(
+      operands_lib.ARGUMENTS, arguments, tangents, strict=True
+    )
+  ]
+  value, tangent = kernel_ops.phase_type_jvp(
+    kind,
+    operands,
+    operands_lib.operands(layout, filled),
+    portable.phase_type,
+  )
+  return (
+    operands_lib.result(layout, value),
+    operands_lib.result(layout, tangent),
+  )
+
+
+def _tangent(name, x, v):
+  """The tangent of an argument, zeros for None."""
+  if x is None:
+    if v is not None:
+      raise ValueError(f"tangents has an entry for {name}, which is None")
+    return None
+  if v is None:
+    return np.zeros_like(x)
+  return np.broadcast_to(np.asarray(v, dtype=x.dtype), np.shape(x))

@@ -1,0 +1,85 @@
+"""Logarithms of Poisson weights, accurate to their own size.
+
+Loader's saddle-point form, log w_k(x) = -delta(k) - D(k, x) - log(2 pi k)/2,
+where delta is the error of Stirling's formula and D(k, x) = k log(k/x) + x - k
+is the deviance, avoids the cancellation in k log x - x - log k!.
+
+References:
+  C. Loader, Fast and accurate computation of binomial probabilities, 2000.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+_SERIES = 13  # Terms of the deviance's series; 0.25^26/27 is below 1e-17.
+
+
+def log_weights(counts, x):
+  """Returns log(x^k exp(-x) / k!).
+
+  Args:
+    counts: host array of counts k >= 0, broadcasting against `x`.
+    x: means >= 0, finite.
+
+  Returns:
+    The logarithms; at x = 0 they are 0 for k = 0, else -inf. The derivative
+    at x = 0 is zero: `zero_weights` has the weights with their derivatives.
+  """
+  positive = x > 0
+  safe = np.where(positive, x, 1.0)
+  first = counts == 0
+  k = np.asarray(onp.where(first, 1.0, counts), dtype=safe.dtype)
+  offset = np.asarray(_offset(counts), dtype=safe.dtype)
+  value = np.where(first, -safe, -offset - _deviance(k, safe))
+  return np.where(positive, value, np.where(first, 0.0, -math.inf))
+
+
+def zero_weights(counts, x):
+  """Returns x^k exp(-x) / k! for k <= 3 and zero above, for x = 0.
+
+  Unlike `log_weights` it has the right derivatives at zero, up to the third.
+  """
+  powers = [onp.asarray(counts == j, dtype=onp.float64) for j in range(4)]
+  one = np.exp(-x)
+  total = one * np.asarray(powers[0], dtype=x.dtype)
+  for j in range(1, 4):
+    one = one * x / j
+    total = total + one * np.asarray(powers[j], dtype=x.dtype)
+  return total
+
+
+def _deviance(k, x):
+  """k log(k/x) + x - k for k, x > 0."""
+  difference = k - x
+  v = difference / (k + x)
+  near = (v > -0.25) & (v < 0.25)
+  v = np.where(near, v, 0.0)
+  square = v * v
+  series = 1.0 / (2 * _SERIES + 1)
+  for j in range(_SERIES - 1, 0, -1):
+    series = series * square + 1.0 / (2 * j + 1)
+  close = difference * v + 2 * k * v * square * series
+  ratio = np.where(near, 1.0, k / x)
+  return np.where(near, close, k * np.log(ratio) - difference)
+
+
+def _offset(counts):
+  """delta(k) + log(2 pi k)/2 on the host, 0 for k = 0."""
+  k = onp.maximum(onp.asarray(counts, onp.float64), 1)
+  r = 1 / (k * k)
+  series = 1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r / 1188)))
+  large = series / k
+  small = [_stirling_error(i) for i in range(16)]
+  index = onp.minimum(k, 15).astype(onp.int64)
+  error = onp.where(k < 16, onp.asarray(small)[index], large)
+  return onp.where(counts == 0, 0, error + onp.log(2 * onp.pi * k) / 2)
+
+
+def _stirling_error(k):
+  """log k! minus Stirling's formula, for one small k."""
+  if k == 0:
+    return 0.0
+  stirling = (k + 0.5) * math.log(k) - k + math.log(2 * math.pi) / 2
+  return math.log(math.factorial(k)) - stirling
