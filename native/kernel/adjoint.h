@@ -72,10 +72,9 @@ class AdjointSweeper {
     low_ = AllocateZeros<T>(workspace_, stride);
     y_ = AllocateZeros<T>(workspace_, stride);
     y_low_ = AllocateZeros<T>(workspace_, stride);
-    next_ = AllocateZeros<T>(workspace_, stride);
     exit_bar_ = AllocateZeros<T>(workspace_, stride);
     products_ = AllocateZeros<T>(workspace_, PaddedSize(model_.size) * stride);
-    return states_ && adjoints_ && low_ && y_ && y_low_ && next_ && exit_bar_ &&
+    return states_ && adjoints_ && low_ && y_ && y_low_ && exit_bar_ &&
                    products_
                ? kOk
                : kMemoryLimit;
@@ -120,7 +119,7 @@ class AdjointSweeper {
   void Clear() {
     const int64_t stride = model_.stride;
     for (int64_t i = 0; i < stride; ++i) {
-      y_[i] = y_low_[i] = next_[i] = exit_bar_[i] = T(0.0);
+      y_[i] = y_low_[i] = exit_bar_[i] = T(0.0);
     }
     const int64_t items = PaddedSize(model_.size) * stride;
     for (int64_t i = 0; i < items; ++i) products_[i] = T(0.0);
@@ -136,19 +135,16 @@ class AdjointSweeper {
     const int64_t exponent = terms_.Get(b, a_bar, b_bar);
     AlignExponents(exponent, a_bar, b_bar);
     RestoreStates(block);
+    // y_{k+1} is kept in row k.
+    T* last = adjoints_ + (kBlock - 1) * stride;
+    for (int64_t i = 0; i < stride; ++i) last[i] = y_[i];
     for (int k = kBlock - 1; k >= 0; --k) {
-      T* saved = adjoints_ + k * stride;
-      for (int64_t i = 0; i < stride; ++i) saved[i] = y_[i];
-      Apply(model_.backward, y_, y_low_, next_);
-      for (int64_t i = 0; i < model_.size; ++i) {
-        next_[i] += a_bar[k] * model_.exits[i];
-      }
+      T* next = k > 0 ? adjoints_ + (k - 1) * stride : y_;
+      Apply(model_.backward, adjoints_ + k * stride, y_low_, next);
+      for (int64_t i = 0; i < stride; ++i) next[i] += a_bar[k] * model_.exits[i];
       if (sequence_.base() == Base::kSurvival) {
-        for (int64_t i = 0; i < model_.size; ++i) next_[i] += b_bar[k];
+        for (int64_t i = 0; i < model_.size; ++i) next[i] += b_bar[k];
       }
-      T* swap = y_;
-      y_ = next_;
-      next_ = swap;
     }
     NoteLosses(block, b);
     const int64_t shift = block.exponent + exponent_;
@@ -285,7 +281,6 @@ class AdjointSweeper {
   T* low_ = nullptr;  // rounding errors carried along with states_
   T* y_ = nullptr;
   T* y_low_ = nullptr;
-  T* next_ = nullptr;
   T* exit_bar_ = nullptr;
   T* products_ = nullptr;  // G
   int64_t exponent_ = 0;   // of y
@@ -323,7 +318,7 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
   AdjointSweeper<T> sweeper(in, &sequence, &terms, workspace);
   status = sweeper.Allocate();
   if (status != kOk) return status;
-  constexpr int64_t kMargins[] = {84, 400, kFinalMargin};
+  constexpr int64_t kMargins[] = {72, 400, kFinalMargin};
   for (const int64_t margin : kMargins) {
     status = terms.Mix(margin);
     if (status != kOk) return status;
@@ -336,7 +331,7 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
 template <class T>
 void AdjointSweep(const SweepInput& in, const SweepOutput& out,
                   Workspace* workspace) {
-  const FloatEnvironment environment;
+  const FloatEnvironment environment(Denormals::kFlush);
   for (int64_t i = 0; i < in.num_times; ++i) out.times[i] = kNaN;
   if (RunAdjoint<T>(in, out, workspace) != kOk) FillWithNaN(in, out);
 }

@@ -1,5 +1,6 @@
-// Floating-point mode of a sweep: round to nearest, denormals flushed to zero,
-// nothing trapped; the caller's mode is restored at the end. The underflow
+// The floating-point mode of a scope: round to nearest, nothing trapped, and
+// denormals either flushed to zero (in sweeps, where they would cost ten times
+// as much) or kept; the caller's mode is restored at the end. The underflow
 // flag tells whether anything was flushed.
 
 #ifndef PHASIC_NATIVE_KERNEL_FLOAT_ENVIRONMENT_H_
@@ -16,6 +17,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
+enum class Denormals { kKeep, kFlush };
+
 class FloatEnvironment {
  public:
   FloatEnvironment(const FloatEnvironment&) = delete;
@@ -24,7 +27,9 @@ class FloatEnvironment {
 #if defined(__SSE2__)
   // 0x1f80: all exceptions masked, nearest; 0x8040: flush to zero and
   // denormals are zero.
-  FloatEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80U | 0x8040U); }
+  explicit FloatEnvironment(Denormals denormals) : saved_(_mm_getcsr()) {
+    _mm_setcsr(denormals == Denormals::kFlush ? 0x1f80U | 0x8040U : 0x1f80U);
+  }
   ~FloatEnvironment() { _mm_setcsr(saved_); }
   static bool Underflowed() { return (_mm_getcsr() & 0x10U) != 0; }
   static void ClearUnderflow() { _mm_setcsr(_mm_getcsr() & ~0x3fU); }
@@ -32,7 +37,7 @@ class FloatEnvironment {
  private:
   unsigned saved_;
 #else
-  FloatEnvironment() { std::feholdexcept(&saved_); }
+  explicit FloatEnvironment(Denormals) { std::feholdexcept(&saved_); }
   ~FloatEnvironment() { std::fesetenv(&saved_); }
   static bool Underflowed() { return std::fetestexcept(FE_UNDERFLOW) != 0; }
   static void ClearUnderflow() { std::feclearexcept(FE_ALL_EXCEPT); }

@@ -125,7 +125,7 @@ double ResultOf(const Scaled<T>& value, bool log) {
 template <class T>
 void ForwardSweep(const SweepInput& in, const SweepOutput& out,
                   Workspace* workspace) {
-  const FloatEnvironment environment;
+  const FloatEnvironment environment(Denormals::kFlush);
   const Base base = BaseOf(in.kind);
   Model<T> model;
   StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();

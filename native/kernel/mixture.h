@@ -54,7 +54,7 @@ class Mixer {
 
   Mixture<T> Run() {
     Mixture<T> result;
-    FloatEnvironment::ClearUnderflow();
+    sequence_.ClearCallersUnderflow();
     result.status = Walk();
     result.exponent = exponent_;
     result.last_block = last_block_;
@@ -87,14 +87,9 @@ class Mixer {
     Scaled<double> up_weight = Include(*block, start, start_weight, &walk);
     Scaled<double> weight = start_weight;
     for (int64_t b = start; b > 0; --b) {
-      const Scaled<double> head =
-          walk.HeadBound(static_cast<double>(b * kBlock), weight);
-      const Scaled<double>& largest = sequence_.Get(b, &status)->largest;
-      const Scaled<double> rest = {head.mantissa * largest.mantissa,
-                                   head.exponent + largest.exponent};
-      if (IsAtMost(rest, kHeadFraction, Size()) &&
-          (!SlopeMatters() || IsAtMost(rest, kHeadFraction, SlopeSize()) ||
-           IsAtMost(rest, -1200, Size()))) {
+      if (MayStop(weight) &&
+          CanStopHead(*sequence_.Get(b, &status),
+                      walk.HeadBound(static_cast<double>(b * kBlock), weight))) {
         break;
       }
       const Block<T>* before = sequence_.Get(b - 1, &status);
@@ -147,7 +142,6 @@ class Mixer {
           if (size == 0.0) return;
           if (e > largest_exponent_) largest_exponent_ = e;
           AddParts(parts, e);
-          underflowed_ = underflowed_ || FloatEnvironment::Underflowed();
         });
   }
 
@@ -174,6 +168,15 @@ class Mixer {
   // would hardly succeed there.
   bool MayStop(const Scaled<double>& weight) const {
     return weight.exponent + ExponentOf(weight.mantissa) < start_log2_ - 15;
+  }
+
+  // Whether all terms before the block can be left out.
+  bool CanStopHead(const Block<T>& block, const Scaled<double>& head) const {
+    const Scaled<double> rest = {head.mantissa * block.largest.mantissa,
+                                 head.exponent + block.largest.exponent};
+    if (!IsAtMost(rest, kHeadFraction, Size())) return false;
+    return !SlopeMatters() || IsAtMost(rest, kHeadFraction, SlopeSize()) ||
+           IsAtMost(rest, -1200, Size());
   }
 
   // Whether all terms from the block on can be left out.
@@ -247,7 +250,7 @@ class Mixer {
     const Scaled<double> size = {Primal(sums_[0]), exponent_};
     if (size.mantissa == 0.0) return false;
     if (sequence_.LostToUnderflow(last_block_ + 1, size)) return true;
-    return underflowed_ &&
+    return sequence_.CallersUnderflow() &&
            !IsAtMost({64.0 * static_cast<double>(last_block_ + 1),
                       largest_exponent_ - 922},
                      -45, size);
@@ -261,7 +264,6 @@ class Mixer {
   int64_t largest_exponent_ = INT64_MIN / 4;
   int64_t last_block_ = 0;
   int64_t start_log2_ = 0;
-  bool underflowed_ = false;
 };
 
 // The coefficients of F(x + delta) = sum_r value[r] c_r and of its derivative

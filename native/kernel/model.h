@@ -104,6 +104,7 @@ inline StatusCode CheckValues(const SweepInput& in) {
     for (int64_t j = 0; j < p; ++j) {
       if (in.has_exit_rates && i == j) continue;  // not read
       const double x = in.subgenerator.value[i * p + j];
+      if (x == 0.0) continue;
       if (!(std::fabs(x) < kInfinity)) return kSubgeneratorNotFinite;
       if (i != j && x < 0.0) return kOffDiagonalNegative;
       if (IsSubnormal(x)) return kUnderflow;
@@ -230,6 +231,7 @@ class ModelBuilder {
       for (int64_t j = 0; j < p; ++j) {
         if (in_.has_exit_rates && i == j) continue;
         const T rate = Element<T>(in_.subgenerator, i * p + j);
+        if (IsZero(rate)) continue;
         if (std::fabs(Primal(rate)) > scale) scale = std::fabs(Primal(rate));
         sum.Add(rate);
         if (i != j) weights_[i * model_.stride + j] = rate;
@@ -306,23 +308,21 @@ class ModelBuilder {
   }
 
   bool FindRanges(Operator<T>* m) {
-    const int64_t stride = m->stride;
-    ColumnRange* ranges =
-        static_cast<ColumnRange*>(workspace_->Allocate(
-            static_cast<size_t>(stride / 4), sizeof(ColumnRange)));
+    const int64_t groups = m->stride / 8;
+    RowRange* ranges = static_cast<RowRange*>(workspace_->Allocate(
+        static_cast<size_t>(groups), sizeof(RowRange)));
     if (ranges == nullptr) return false;
-    for (int64_t group = 0; group < stride / 4; ++group) {
-      int64_t first = stride;
-      int64_t last = 0;
-      for (int64_t i = 4 * group; i < 4 * group + 4; ++i) {
-        for (int64_t j = 0; j < stride; ++j) {
-          if (IsZero(m->dense[i * stride + j])) continue;
-          if (j < first) first = j;
-          if (j >= last) last = j + 1;
-        }
+    for (int64_t group = 0; group < groups; ++group) {
+      ranges[group] = {static_cast<int32_t>(m->stride), 0};
+    }
+    // The operator's edges, by destination, are the entries of its columns.
+    for (int64_t j = 0; j < m->size; ++j) {
+      RowRange& range = ranges[j / 8];
+      for (int64_t e = m->offsets[j]; e < m->offsets[j + 1]; ++e) {
+        const int32_t first = m->sources[e] / 4 * 4;
+        if (first < range.first) range.first = first;
+        if (first + 4 > range.last) range.last = first + 4;
       }
-      ranges[group] = {static_cast<int32_t>(first / 8 * 8),
-                       static_cast<int32_t>((last + 7) / 8 * 8)};
     }
     m->ranges = ranges;
     return true;

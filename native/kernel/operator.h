@@ -48,9 +48,8 @@ struct Eight {
   }
 };
 
-// Four rows of a dense matrix are applied together; only columns from `first`
-// to `last`, multiples of eight, hold anything.
-struct ColumnRange {
+// The rows, in fours, that hold anything in one set of eight columns.
+struct RowRange {
   int32_t first;
   int32_t last;
 };
@@ -62,80 +61,88 @@ struct Operator {
   const T* leaving = nullptr;            // rho
   const double* leaving_low = nullptr;   // what rho's rounding left out
   const T* dense = nullptr;              // W[i * stride + j], with
-  const ColumnRange* ranges = nullptr;   // [size / 4], or nullptr and
+  const RowRange* ranges = nullptr;      // [stride / 8], or nullptr and
   const int64_t* offsets = nullptr;      // [size + 1], by destination
   const int32_t* sources = nullptr;
   const T* weights = nullptr;
 };
 
-// out = in M. `low` holds what rounding left out of `in` on entry and of `out`
-// on return: a slow phase changes by far less than its last digit in each of
-// millions of steps. rho is kept, and 1 - rho never formed, for the same
-// reason. `out` holds the inflow on entry.
-template <class T>
-inline void AddStaying(const Operator<T>& m, const T* __restrict in,
-                       T* __restrict low, T* __restrict out) {
-  for (int64_t i = 0; i < m.size; ++i) {
-    const T change =
-        ((out[i] - m.leaving[i] * in[i]) - m.leaving_low[i] * in[i]) + low[i];
-    const T sum = in[i] + change;
-    const T part = sum - in[i];
-    low[i] = (in[i] - (sum - part)) + (change - part);
-    out[i] = sum;
-  }
+// The staying part of a step. `low` holds what rounding left out of `in` on
+// entry and of the result on return: a slow phase changes by far less than its
+// last digit in each of millions of steps. rho is kept, and 1 - rho never
+// formed, for the same reason.
+template <class V>
+inline V AddStaying(const V& inflow, const V& in, const V& leaving,
+                    const V& leaving_low, V* low) {
+  const V change = ((inflow - leaving * in) - leaving_low * in) + *low;
+  const V sum = in + change;
+  const V part = sum - in;
+  *low = (in - (sum - part)) + (change - part);
+  return sum;
 }
 
-// target[j] += sum of four rows, each times its factor.
 template <class T>
-inline void AddRows(const T* factors, const T* __restrict row, int64_t stride,
-                    const ColumnRange& range, T* __restrict target) {
-  for (int64_t j = range.first; j < range.last; ++j) {
-    target[j] += (factors[0] * row[j] + factors[1] * row[stride + j]) +
-                 (factors[2] * row[2 * stride + j] +
-                  factors[3] * row[3 * stride + j]);
-  }
-}
-inline void AddRows(const double* factors, const double* __restrict row,
-                    int64_t stride, const ColumnRange& range,
-                    double* __restrict target) {
-  for (int64_t j = range.first; j < range.last; j += 8) {
-    Eight sum = Eight::Load(target + j);
-    for (int a = 0; a < 4; ++a) {
-      sum.AddProduct(factors[a], Eight::Load(row + a * stride + j));
+void ApplyDense(const Operator<T>& m, const T* __restrict in,
+                T* __restrict low, T* __restrict out) {
+  for (int64_t j = 0; j < m.stride; ++j) {
+    const RowRange& range = m.ranges[j / 8];
+    T inflow = T(0.0);
+    for (int64_t i = range.first; i < range.last; ++i) {
+      inflow += m.dense[i * m.stride + j] * in[i];
     }
-    sum.Store(target + j);
+    out[j] = AddStaying(inflow, in[j], m.leaving[j], T(m.leaving_low[j]),
+                        &low[j]);
+  }
+}
+inline void ApplyDense(const Operator<double>& m, const double* __restrict in,
+                       double* __restrict low, double* __restrict out) {
+  for (int64_t j = 0; j < m.stride; j += 8) {
+    const RowRange& range = m.ranges[j / 8];
+    Eight sums[4] = {};
+    for (int64_t i = range.first; i < range.last; i += 4) {
+      const double* row = m.dense + i * m.stride + j;
+      for (int a = 0; a < 4; ++a) {
+        sums[a].AddProduct(in[i + a], Eight::Load(row + a * m.stride));
+      }
+    }
+    const Eight old = Eight::Load(in + j);
+    const Eight leaving = Eight::Load(m.leaving + j);
+    const Eight leaving_low = Eight::Load(m.leaving_low + j);
+    Eight rest = Eight::Load(low + j);
+    Eight result;
+    for (int l = 0; l < kParts; ++l) {
+      const Vector inflow = (sums[0].parts[l] + sums[1].parts[l]) +
+                            (sums[2].parts[l] + sums[3].parts[l]);
+      result.parts[l] =
+          AddStaying(inflow, old.parts[l], leaving.parts[l],
+                     leaving_low.parts[l], &rest.parts[l]);
+    }
+    result.Store(out + j);
+    rest.Store(low + j);
   }
 }
 
 template <class T>
-void DenseInflow(const Operator<T>& m, const T* __restrict in,
-                 T* __restrict out) {
-  for (int64_t i = 0; i < m.stride; ++i) out[i] = T(0.0);
-  for (int64_t i = 0; i < m.size; i += 4) {
-    AddRows(in + i, m.dense + i * m.stride, m.stride, m.ranges[i / 4], out);
-  }
-}
-
-template <class T>
-void SparseInflow(const Operator<T>& m, const T* __restrict in,
-                     T* __restrict out) {
+void ApplySparse(const Operator<T>& m, const T* __restrict in,
+                 T* __restrict low, T* __restrict out) {
   for (int64_t j = 0; j < m.size; ++j) {
-    T sum = T(0.0);
+    T inflow = T(0.0);
     for (int64_t e = m.offsets[j]; e < m.offsets[j + 1]; ++e) {
-      sum += m.weights[e] * in[m.sources[e]];
+      inflow += m.weights[e] * in[m.sources[e]];
     }
-    out[j] = sum;
+    out[j] = AddStaying(inflow, in[j], m.leaving[j], T(m.leaving_low[j]),
+                        &low[j]);
   }
 }
 
+// out = in M, with in + low the state and out + low the next one.
 template <class T>
 inline void Apply(const Operator<T>& m, const T* in, T* low, T* out) {
   if (m.dense != nullptr) {
-    DenseInflow(m, in, out);
+    ApplyDense(m, in, low, out);
   } else {
-    SparseInflow(m, in, out);
+    ApplySparse(m, in, low, out);
   }
-  AddStaying(m, in, low, out);
 }
 
 // sum_i x[i] y[i] with eight running sums.

@@ -5,12 +5,16 @@
 #include <limits>
 #include <type_traits>
 
+#include "native/kernel/float_environment.h"
 #include "native/kernel/shapes.h"
 #include "native/kernel/sweep.h"
 #include "native/kernel/workspace.h"
 
 namespace phasic {
 namespace {
+
+using PHASIC_ISA::Denormals;
+using PHASIC_ISA::FloatEnvironment;
 
 constexpr size_t kMemoryLimitBytes = size_t{1} << 30;
 constexpr int32_t kMaxInputs = kNumOperands * (kMaxOrder + 1) + 1;
@@ -68,6 +72,7 @@ class BatchRun {
         layout_(layout),
         adjoint_(adjoint),
         order_(adjoint ? call.order - 1 : call.order),
+        environment_(Denormals::kKeep),
         batch_memory_(ThreadMemory(0)),
         sweep_memory_(ThreadMemory(1)) {
     for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
@@ -298,6 +303,8 @@ class BatchRun {
   const Layout& layout_;
   const bool adjoint_;
   const int32_t order_;  // groups of tangents
+  // Callers differ in whether they flush denormals; results must not.
+  const FloatEnvironment environment_;
   Workspace& batch_memory_;
   Workspace& sweep_memory_;
   bool model_axes_[kMaxRank];

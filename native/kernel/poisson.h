@@ -21,6 +21,7 @@ constexpr int kBlock = 16;
 
 struct PoissonTable {
   double table[kBlock + 1];
+  double last_inverse;      // 1 / table[16]
   int64_t center_exponent;  // log2 of c
 };
 
@@ -33,6 +34,7 @@ inline PoissonTable MakePoissonTable(int64_t block) {
   for (int j = 1; j <= kBlock; ++j) {
     result.table[j] = result.table[j - 1] * (center / (start + j));
   }
+  result.last_inverse = 1.0 / result.table[kBlock];
   return result;
 }
 
@@ -111,9 +113,8 @@ class PoissonWalk {
   // The weight at the start of the block before, given its table.
   Scaled<double> Down(const PoissonTable& before, Scaled<double> weight) {
     Center(before.center_exponent);
-    return Tamed(
-        {weight.mantissa / (powers_[kBlock] * before.table[kBlock]),
-         weight.exponent});
+    return Tamed({weight.mantissa * (last_power_inverse_ * before.last_inverse),
+                  weight.exponent});
   }
 
   // sum_{j >= k} w_j <= w_k / (1 - x / (k + 1)); infinite where k + 1 <= x.
@@ -152,10 +153,12 @@ class PoissonWalk {
     for (int j = 2; j <= kBlock; ++j) {
       powers_[j] = powers_[j / 2] * powers_[j - j / 2];
     }
+    last_power_inverse_ = 1.0 / powers_[kBlock];
   }
 
   double x_;
   double ratio_ = 0.0;
+  double last_power_inverse_ = 0.0;
   int64_t center_exponent_ = -1;
   double powers_[kBlock + 1];
 };

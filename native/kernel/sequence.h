@@ -103,6 +103,16 @@ class Sequence {
     return blocks_[block];
   }
 
+  // Making blocks clears the underflow flag; callers' own underflows are kept
+  // here.
+  void ClearCallersUnderflow() {
+    callers_underflow_ = false;
+    FloatEnvironment::ClearUnderflow();
+  }
+  bool CallersUnderflow() const {
+    return callers_underflow_ || FloatEnvironment::Underflowed();
+  }
+
   bool UnderflowedBefore(int64_t block) const {
     return first_underflow_ < block;
   }
@@ -135,24 +145,27 @@ class Sequence {
     block->low = static_cast<T*>(
         workspace_->Allocate(static_cast<size_t>(stride), sizeof(T)));
     if (block->states == nullptr || block->low == nullptr) return kMemoryLimit;
-    FloatEnvironment::ClearUnderflow();
+    SetAsideUnderflow();
     RescaleState();
     for (int64_t i = 0; i < stride; ++i) {
       block->states[i] = state_[i];
       block->low[i] = low_[i];
     }
     block->exponent = exponent_;
-    block->mass = Primal(Sum(state_, model_.stride));
+    block->mass = Primal(Sum(state_, stride));
     block->poisson = MakePoissonTable(num_blocks_);
+    const T* state = block->states;
     for (int j = 0; j < kBlock; ++j) {
-      if (j > 0 && block->has_all_states) {
-        for (int64_t i = 0; i < stride; ++i) {
-          block->states[j * stride + i] = state_[i];
-        }
+      block->a[j] = Dot(state, model_.exits, stride);
+      if (base_ == Base::kSurvival) block->b[j] = Sum(state, stride);
+      T* next = state == state_ ? next_ : state_;
+      if (block->has_all_states && j + 1 < kBlock) {
+        next = block->states + (j + 1) * stride;
       }
-      block->a[j] = Dot(state_, model_.exits, model_.stride);
-      if (base_ == Base::kSurvival) block->b[j] = Sum(state_, model_.stride);
-      Apply(model_.forward, state_, low_, next_);
+      Apply(model_.forward, state, low_, next);
+      state = next;
+    }
+    if (state != state_) {
       T* swap = state_;
       state_ = next_;
       next_ = swap;
@@ -176,6 +189,11 @@ class Sequence {
       low_[i] = ScaleBy(low_[i], -e);
     }
     exponent_ += e;
+  }
+
+  void SetAsideUnderflow() {
+    callers_underflow_ = CallersUnderflow();
+    FloatEnvironment::ClearUnderflow();
   }
 
   void NoteUnderflow(int64_t block, int64_t exponent) {
@@ -204,7 +222,7 @@ class Sequence {
 
   void MakeChannels(int64_t b) {
     Block<T>& block = *blocks_[b];
-    FloatEnvironment::ClearUnderflow();
+    SetAsideUnderflow();
     const int first_a = base_ == Base::kDensity ? 0 : 1;
     const double a_scale = base_ == Base::kDensity ? 1.0 : 1.0 / model_.q;
     Scaled<T> cumulative[kBlock];
@@ -260,6 +278,7 @@ class Sequence {
   int64_t num_ready_ = 0;
   int64_t capacity_ = 0;
   int64_t max_blocks_ = 0;
+  bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;
   int64_t underflow_exponent_ = INT64_MIN / 2;
 };

@@ -153,9 +153,12 @@ class TermAdjoints {
         Include(start, start_weight, seed.exponent, coefficients, &walk);
     Scaled<double> weight = start_weight;
     for (int64_t b = start; b > 0; --b) {
-      const Scaled<double> head =
-          walk.HeadBound(static_cast<double>(b * kBlock), weight);
-      if (ShareOf(head, seed, 0.0).exponent < -kFinalMargin) break;
+      // The exact test is worth while only where weights are very small.
+      if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
+        const Scaled<double> head =
+            walk.HeadBound(static_cast<double>(b * kBlock), weight);
+        if (ShareOf(head, seed, 0.0).exponent < -kFinalMargin) break;
+      }
       weight = walk.Down(*blocks_[b - 1]->poisson, weight);
       Include(b - 1, weight, seed.exponent, coefficients, &walk);
     }
@@ -168,12 +171,9 @@ class TermAdjoints {
             : Scaled<double>{MaxAbs(seed.mantissa), seed.exponent};
     for (int64_t b = start + 1; up.mantissa != 0.0; ++b) {
       const double k = static_cast<double>(b * kBlock);
-      const Scaled<double> tail = walk.TailBound(k, up);
-      const Scaled<double> share = ShareOf(tail, seed, k);
-      const bool negligible = margin_ == kFinalMargin
-                                  ? share.exponent < -kFinalMargin
-                                  : IsAtMost(share, -margin_, own);
-      if (negligible) {
+      const Scaled<double> tail =
+          MayStop(start_weight, up) ? walk.TailBound(k, up) : Scaled<double>{};
+      if (tail.mantissa > 0.0 && IsNegligible(ShareOf(tail, seed, k), own)) {
         Add(&tail_, Scaled<double>{tail.mantissa * MaxAbs(seed.mantissa),
                                    tail.exponent + seed.exponent});
         break;
@@ -182,6 +182,18 @@ class TermAdjoints {
       up = Include(b, up, seed.exponent, coefficients, &walk);
     }
     return kOk;
+  }
+
+  // Saves the exact test where the weights are still near their largest.
+  static bool MayStop(const Scaled<double>& start,
+                      const Scaled<double>& weight) {
+    return weight.exponent + ExponentOf(weight.mantissa) < start.exponent - 40;
+  }
+
+  bool IsNegligible(const Scaled<double>& share,
+                    const Scaled<double>& own) const {
+    return margin_ == kFinalMargin ? share.exponent < -kFinalMargin
+                                   : IsAtMost(share, -margin_, own);
   }
 
   // A bound on what weights of this sum can contribute to a derivative.
