@@ -1,0 +1,102 @@
+#include "native/xla/phase_type_ffi.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "native/kernel/phase_type.h"
+#include "xla/ffi/api/ffi.h"
+
+namespace {
+
+namespace ffi = xla::ffi;
+
+constexpr int kMaxInputs = phasic::kNumOperands * (phasic::kMaxOrder + 1);
+
+phasic::Shape ShapeOf(const ffi::AnyBuffer& buffer) {
+  const auto dims = buffer.dimensions();
+  return {dims.begin(), static_cast<int32_t>(dims.size())};
+}
+
+// The kernel's view of a call: inputs and outputs, all of one floating type.
+struct Buffers {
+  phasic::Precision precision;
+  phasic::Input inputs[kMaxInputs];
+  phasic::Output outputs[phasic::kNumOperands];
+};
+
+const char* Unpack(ffi::RemainingArgs args, ffi::RemainingRets rets,
+                   Buffers* buffers) {
+  if (args.size() == 0 || args.size() > kMaxInputs ||
+      rets.size() > phasic::kNumOperands) {
+    return "phase_type: wrong number of operands or results";
+  }
+  ffi::DataType type = ffi::DataType::INVALID;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto buffer = args.get<ffi::AnyBuffer>(i);
+    if (buffer.has_error()) return "phase_type: an operand is not an array";
+    if (i == 0) type = buffer->element_type();
+    if (buffer->element_type() != type) {
+      return "phase_type: operands differ in their type";
+    }
+    buffers->inputs[i] = {buffer->untyped_data(), ShapeOf(*buffer)};
+  }
+  for (size_t i = 0; i < rets.size(); ++i) {
+    auto buffer = rets.get<ffi::AnyBuffer>(i);
+    if (buffer.has_error()) return "phase_type: a result is not an array";
+    if ((*buffer)->element_type() != type) {
+      return "phase_type: a result's type is not that of the operands";
+    }
+    buffers->outputs[i] = {(*buffer)->untyped_data(), ShapeOf(**buffer)};
+  }
+  if (type != ffi::DataType::F32 && type != ffi::DataType::F64) {
+    return "phase_type: operands are neither float32 nor float64";
+  }
+  buffers->precision = type == ffi::DataType::F32
+                           ? phasic::Precision::kFloat32
+                           : phasic::Precision::kFloat64;
+  return nullptr;
+}
+
+ffi::Error ToError(const char* message) {
+  if (message == nullptr) return ffi::Error::Success();
+  return ffi::Error(ffi::ErrorCode::kInvalidArgument, message);
+}
+
+ffi::Error Forward(int32_t kind, int32_t order, int32_t mapped_dims,
+                   ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  Buffers buffers;
+  if (const char* message = Unpack(args, rets, &buffers)) {
+    return ToError(message);
+  }
+  if (rets.size() != 1) return ToError("phase_type: one result is needed");
+  const phasic::Call call = {kind, order, mapped_dims, buffers.precision};
+  return ToError(phasic::Forward(call, buffers.inputs,
+                                 static_cast<int32_t>(args.size()),
+                                 buffers.outputs[0]));
+}
+
+ffi::Error Adjoint(int32_t kind, int32_t order, int32_t mapped_dims,
+                   ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  Buffers buffers;
+  if (const char* message = Unpack(args, rets, &buffers)) {
+    return ToError(message);
+  }
+  const phasic::Call call = {kind, order, mapped_dims, buffers.precision};
+  return ToError(phasic::Adjoint(
+      call, buffers.inputs, static_cast<int32_t>(args.size()), buffers.outputs,
+      static_cast<int32_t>(rets.size())));
+}
+
+auto Binding() {
+  return ffi::Ffi::Bind()
+      .Attr<int32_t>("kind")
+      .Attr<int32_t>("order")
+      .Attr<int32_t>("mapped_dims")
+      .RemainingArgs()
+      .RemainingRets();
+}
+
+}  // namespace
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeForward, Forward, Binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeAdjoint, Adjoint, Binding());

@@ -1,0 +1,31 @@
+// XLA FFI handlers of the phase-type kernel, for JAX on CPU.
+//
+// Operands and results are those of phasic::Forward and phasic::Adjoint;
+// attributes, all int32: kind, order, mapped_dims.
+
+#ifndef PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_
+#define PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_
+
+#include "xla/ffi/api/c_api.h"
+
+extern "C" __attribute__((visibility("default"))) XLA_FFI_Error*
+PhasicPhaseTypeForward(XLA_FFI_CallFrame* call_frame);
+
+extern "C" __attribute__((visibility("default"))) XLA_FFI_Error*
+PhasicPhaseTypeAdjoint(XLA_FFI_CallFrame* call_frame);
+
+namespace phasic {
+
+struct FfiTarget {
+  const char* name;
+  XLA_FFI_Handler* handler;
+};
+
+inline constexpr FfiTarget kFfiTargets[] = {
+    {"phasic_phase_type_forward", PhasicPhaseTypeForward},
+    {"phasic_phase_type_adjoint", PhasicPhaseTypeAdjoint},
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_

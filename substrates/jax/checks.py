@@ -1,0 +1,31 @@
+"""Checks of values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+
+
+def check(condition: Any, message: str, x: Any) -> Any:
+  """Returns `x` if the condition is true everywhere.
+
+  Args:
+    condition: a boolean array; under tracing its shape must broadcast to that
+      of `x`.
+    message: names the argument and the rule.
+    x: the array that depends on the condition.
+
+  Raises:
+    ValueError: the condition fails. Under tracing JAX cannot raise and makes
+      the entries of `x` NaN instead; TensorFlow raises InvalidArgumentError
+      when the function runs.
+  """
+  if isinstance(condition, jax.core.Tracer):
+    # A factor, not a choice: the derivatives become NaN as well, not zero.
+    return x * jnp.where(condition, 1.0, jnp.nan).astype(x.dtype)
+  if not onp.all(condition):
+    raise ValueError(message)
+  return x

@@ -1,0 +1,71 @@
+"""Conditionals and loops over arrays and nested tuples of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+
+def cond(
+  pred: Any,
+  true_fn: Callable[..., Any],
+  false_fn: Callable[..., Any],
+  *operands: Any,
+) -> Any:
+  """Returns `true_fn(*operands)` or `false_fn(*operands)`."""
+  return jax.lax.cond(pred, true_fn, false_fn, *operands)
+
+
+def while_loop(
+  cond_fn: Callable[[Any], Any], body_fn: Callable[[Any], Any], init: Any
+) -> Any:
+  """Applies `body_fn` to the carry, from `init`, while `cond_fn(carry)`.
+
+  The carry is an array or a tuple of arrays (a seed of `random` counts as
+  one); its shapes and dtypes stay the same. Only forward mode goes through.
+  """
+  return jax.lax.while_loop(cond_fn, body_fn, init)
+
+
+def scan(
+  f: Callable[[Any, Any], tuple[Any, Any]],
+  init: Any,
+  xs: Any,
+  length: int | None = None,
+) -> tuple[Any, Any]:
+  """Loops over the leading axis: `carry, y = f(carry, x)`.
+
+  Args:
+    f: takes the carry and a slice of `xs`, returns the next carry and an
+      output; carry, slice and output are arrays, tuples of arrays or None.
+    init: the first carry.
+    xs: an array, a tuple of arrays with equal leading sizes, or None.
+    length: the number of steps, needed where `xs` is None.
+
+  Returns:
+    The last carry, and the outputs stacked along a new leading axis.
+  """
+  return jax.lax.scan(f, init, xs, length=length)
+
+
+def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
+  """Returns `f` mapped over the leading axis of all its arguments."""
+  return jax.vmap(f)
+
+
+def compiled(
+  f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
+) -> Callable[..., Any]:
+  """Returns `f`, compiled where the backend compiles loops anyway.
+
+  NumPy and TensorFlow run it as it is; JAX compiles it once for each shape and
+  each value of the static arguments, so that its loops are not compiled anew
+  at each call.
+
+  Args:
+    f: a function of arrays, defined at the top of a module.
+    static_argnums: positions of arguments that are hashable host values.
+  """
+  return jax.jit(f, static_argnums=static_argnums)

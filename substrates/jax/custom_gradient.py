@@ -1,0 +1,84 @@
+"""Functions with derivative rules of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import rule_maps
+from phasic.substrates.jax.internal import rules as rules_lib
+
+
+def custom_gradient(
+  vjp_fwd: Callable[..., Any] | None = None,
+  vjp_bwd: Callable[..., Any] | None = None,
+  jvp_fn: Callable[..., Any] | None = None,
+  nondiff_argnums: Sequence[int] = (),
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+  """Returns a decorator that gives a function its derivative rules.
+
+  Args:
+    vjp_fwd: `vjp_fwd(*args) -> (out, residuals)`.
+    vjp_bwd: `vjp_bwd(*nondiff_args, residuals, cotangent) -> tuple`, one
+      entry for each differentiable argument, in their order.
+    jvp_fn: `jvp_fn(*nondiff_args, primals, tangents) -> (out, tangent_out)`,
+      where primals and tangents are tuples over the differentiable arguments.
+    nondiff_argnums: positions of the arguments that are not differentiated.
+      Here they must be hashable, not arrays.
+
+  Asking for a derivative whose rule is missing raises NotImplementedError
+  with the function's name and the rule's. Derivatives of higher order are
+  those of the rules. Arguments, results and residuals are arrays or pytrees
+  of them. What a rule differentiates it must get as an argument, not by
+  closing over it. Integer leaves have float0 tangents, as in `jax.jvp`.
+
+  Example:
+    >>> from phasic.substrates.jax.internal import custom_gradient, gradients
+    >>> @custom_gradient.custom_gradient(
+    ...   vjp_fwd=lambda x: (x * x, x), vjp_bwd=lambda x, ct: (2 * x * ct,)
+    ... )
+    ... def square(x):
+    ...   return x * x
+    >>> float(gradients.value_and_gradient(square, 3.0)[1])
+    6.0
+  """
+  if (vjp_fwd is None) != (vjp_bwd is None):
+    raise ValueError("vjp_fwd and vjp_bwd must be given together")
+  nondiff = tuple(nondiff_argnums)
+
+  def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+    rules = rules_lib.Rules(f, vjp_fwd, vjp_bwd, jvp_fn, nondiff)
+
+    @functools.wraps(f)
+    def wrapped(*args: Any) -> Any:
+      fixed, free = rules.split(args)
+      leaves, in_tree = jax.tree.flatten(free)
+      if not leaves:
+        return f(*args)
+      leaves = [jnp.asarray(x) for x in leaves]
+      op = rule_maps.Call(rules, _hashable(rules, fixed), in_tree)
+      out_tree = op.out_tree(leaves)
+      return jax.tree.unflatten(out_tree, multilinear.bind(op, leaves))
+
+    wrapped.rules = rules  # type: ignore[attr-defined]
+    return wrapped
+
+  return decorate
+
+
+def _hashable(rules: rules_lib.Rules, fixed: tuple[Any, ...]) -> Any:
+  for position, value in zip(rules.nondiff_argnums, fixed, strict=True):
+    try:
+      hash(value)
+    except TypeError:
+      raise TypeError(
+        f"{rules.name}: argument {position} is in nondiff_argnums and must be"
+        f" hashable, not {type(value).__name__}; pass arrays as differentiable"
+        " arguments and give them a zero cotangent"
+      ) from None
+  return fixed

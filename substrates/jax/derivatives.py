@@ -1,0 +1,227 @@
+"""The closed family of derivatives of a natively implemented function f.
+
+    J_k(x; v_1..v_k)          = D^k f(x)[v_1, .., v_k]
+    V_k(x; v_1..v_{k-1}; c)   = (D^k f(x)[v_1, .., v_{k-1}, .])^T c
+
+J_0 is f, J_1 its JVP and V_1 its VJP. The family is closed: the derivative of
+J_k in x is J_{k+1} and its transpose in any slot is V_k; the derivative of V_k
+in x is V_{k+1}, its transpose in a direction is V_k again and in c it is J_k.
+
+All operands have their own number of event dimensions behind common batch
+dimensions, of which each is 1 (broadcast) or the common size. The first
+`mapped_dims` of them come from `jax.vmap`: directions, cotangents and adjoint
+results have these in full size, and every other dimension as their operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+
+import jax
+from jax.interpreters import ad
+import jax.numpy as jnp
+import numpy as onp
+
+from phasic.substrates.jax.internal import multilinear
+
+
+class NativeFunction:
+  """A function with native J_k and V_k. Hashable, compares by value.
+
+  Attributes:
+    name: for messages.
+    max_order: the highest native order k.
+    event_ndims: the number of event dimensions of each operand.
+    forward_target: the FFI target that computes J_k.
+    adjoint_target: the FFI target that computes V_k.
+  """
+
+  name: str
+  max_order: int
+  event_ndims: tuple[int, ...]
+  forward_target: str
+  adjoint_target: str
+
+  def attributes(self) -> dict[str, Any]:
+    """The FFI attributes besides `order` and `mapped_dims`."""
+    raise NotImplementedError
+
+  def event_shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    """The result's event shape from the operands'; raises ValueError."""
+    raise NotImplementedError
+
+  def portable(self, *operands: Any) -> Any:
+    """The same function as JAX code, for platforms without native code."""
+    raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class _Derivative(multilinear.Map):
+  """What J_k and V_k have in common."""
+
+  function: NativeFunction
+  order: int
+  mapped_dims: int = 0
+
+  symbol = "D"
+
+  def __repr__(self) -> str:
+    return f"{self.symbol}{self.order}[{self.function.name}]"
+
+  def __post_init__(self) -> None:
+    if self.order > self.function.max_order:
+      raise NotImplementedError(
+        f"{self.function.name}: a derivative of order {self.order} was asked"
+        f" for; the native kernel has orders up to {self.function.max_order}."
+        " The portable path has all orders: kernel_ops.use_path('portable')."
+      )
+
+  @property
+  def _arity(self) -> int:
+    return len(self.function.event_ndims)
+
+  def _mapped(self, operands: Sequence[Any]) -> tuple[Any, ...]:
+    """The mapped dimensions in full size."""
+    return _broadcast([x.shape[: self.mapped_dims] for x in operands], self)
+
+  def _expand(self, x: Any, mapped: tuple[Any, ...]) -> Any:
+    return jnp.broadcast_to(x, (*mapped, *x.shape[self.mapped_dims :]))
+
+  def differentiate(
+    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
+  ) -> tuple[None, list[Any]]:
+    mapped = self._mapped([*primals, *(x for slot in slots for x in slot)])
+    along = [self._expand(ad.instantiate_zeros(t), mapped) for t in tangents]
+    op = dataclasses.replace(self, order=self.order + 1)
+    return None, multilinear.bind(op, primals, [along, *slots])
+
+  def batch(
+    self, size: Any, primals: list[Any], axes: list[int | None]
+  ) -> tuple[multilinear.Map, list[Any]]:
+    del size
+    primals = [
+      jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
+      for x, axis in zip(primals, axes, strict=True)
+    ]
+    return dataclasses.replace(self, mapped_dims=self.mapped_dims + 1), primals
+
+  def _call(self, target: str, ctx: Any, operands: Sequence[Any]) -> Any:
+    attributes = dict(
+      self.function.attributes(),
+      order=onp.int32(self.order),
+      mapped_dims=onp.int32(self.mapped_dims),
+    )
+    return jax.ffi.ffi_lowering(target)(ctx, *operands, **attributes)
+
+  def _directional(self, directions: Sequence[Sequence[Any]]) -> Any:
+    """D^m f(x)[directions] as a function of x, from the portable one."""
+
+    def along(f: Any, v: Sequence[Any]) -> Any:
+      return lambda *x: jax.jvp(f, x, tuple(v))[1]
+
+    f = self.function.portable
+    for v in directions:
+      f = along(f, v)
+    return f
+
+  def _full_groups(self, operands: Sequence[Any]) -> list[list[Any]]:
+    """All groups, the primals in full mapped size."""
+    n = self._arity
+    mapped = self._mapped(operands)
+    groups = [list(operands[i : i + n]) for i in range(0, len(operands), n)]
+    groups[0] = [self._expand(x, mapped) for x in groups[0]]
+    return groups
+
+
+class Forward(_Derivative):
+  """J_k: operands x, v_1, .., v_k; one result."""
+
+  symbol = "J"
+
+  @property
+  def groups(self) -> tuple[int, ...]:  # type: ignore[override]
+    return (self._arity,) * (self.order + 1)
+
+  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    n = self._arity
+    x, event_ndims = operands[:n], self.function.event_ndims
+    for operand, ndim in zip(x, event_ndims, strict=True):
+      if len(operand.shape) - ndim != len(x[0].shape) - event_ndims[0]:
+        raise ValueError(
+          f"{self.function.name}: operands differ in batch rank:"
+          f" {[tuple(o.shape) for o in x]}"
+        )
+    ends = [len(o.shape) - k for o, k in zip(x, event_ndims, strict=True)]
+    event = self.function.event_shape(
+      [o.shape[end:] for o, end in zip(x, ends, strict=True)]
+    )
+    batch = _broadcast(
+      [o.shape[:end] for o, end in zip(x, ends, strict=True)], self
+    )
+    mapped = self._mapped(operands)
+    shape = (*mapped, *batch[self.mapped_dims :], *event)
+    return [(shape, x[0].dtype)]
+
+  def evaluate(self, *operands: Any) -> list[Any]:
+    x, *directions = self._full_groups(operands)
+    return [self._directional(directions)(*x)]
+
+  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+    return self._call(self.function.forward_target, ctx, operands)
+
+  def transpose(
+    self, slot: int, others: list[list[Any]], cotangents: list[Any]
+  ) -> tuple[multilinear.Map, list[list[Any]]]:
+    del slot  # J_k is symmetric in its directions
+    op = Adjoint(self.function, self.order, self.mapped_dims)
+    return op, [*others, cotangents]
+
+
+class Adjoint(_Derivative):
+  """V_k: operands x, v_1, .., v_{k-1}, c; a result for each of x."""
+
+  symbol = "V"
+
+  @property
+  def groups(self) -> tuple[int, ...]:  # type: ignore[override]
+    return (self._arity,) * self.order + (1,)
+
+  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    mapped = self._mapped(operands)
+    return [
+      ((*mapped, *x.shape[self.mapped_dims :]), x.dtype)
+      for x in operands[: self._arity]
+    ]
+
+  def evaluate(self, *operands: Any) -> list[Any]:
+    x, *directions, (c,) = self._full_groups(operands)
+    _, pullback = jax.vjp(self._directional(directions), *x)
+    return list(pullback(c))
+
+  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+    return self._call(self.function.adjoint_target, ctx, operands)
+
+  def transpose(
+    self, slot: int, others: list[list[Any]], cotangents: list[Any]
+  ) -> tuple[multilinear.Map, list[list[Any]]]:
+    if slot == self.order - 1:  # in c
+      op = Forward(self.function, self.order, self.mapped_dims)
+      return op, [*others, cotangents]
+    *directions, c = others
+    return self, [*directions, cotangents, c]
+
+
+def _broadcast(shapes: Sequence[Sequence[Any]], op: Any) -> tuple[Any, ...]:
+  """The common shape; dimensions may be symbolic."""
+  result = []
+  for dims in zip(*shapes, strict=True):
+    sizes = [d for d in dims if not (isinstance(d, int) and d == 1)]
+    if any(d != sizes[0] for d in sizes):
+      raise ValueError(
+        f"{op.function.name}: batch shapes do not broadcast:"
+        f" {[tuple(shape) for shape in shapes]}"
+      )
+    result.append(sizes[0] if sizes else 1)
+  return tuple(result)

@@ -1,0 +1,190 @@
+"""The native kernel's functions as array functions, or the portable path.
+
+Operands are always five arrays of one dtype, float32 or float64:
+initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
+(..., 0) if absent, prob_zero (..., 1) or (..., 0) if absent, times (..., n).
+All have the same number of batch dimensions, each 1 or the common size.
+
+The kernel runs on CPU. What JAX places elsewhere takes the portable path.
+The path is chosen while a function is traced: what `jax.jit` has compiled
+keeps the path it was compiled with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+import contextlib
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+
+from phasic.substrates.jax.internal import derivatives
+from phasic.substrates.jax.internal import ffi_targets
+from phasic.substrates.jax.internal import multilinear
+
+KINDS = (
+  "log_density",
+  "density",
+  "log_survival",
+  "survival",
+  "log_cdf",
+  "cdf",
+)
+PATHS = ("auto", "kernel", "portable")
+
+_choice = "auto"
+
+
+def unavailable_reason() -> str:
+  """Returns why the kernel cannot run, "" if it can."""
+  return ffi_targets.load()[1]
+
+
+def path() -> str:
+  """Returns which path runs now, "kernel" or "portable"."""
+  if _choice != "auto":
+    return _choice
+  if unavailable_reason() or jax.default_backend() != "cpu":
+    return "portable"
+  return "kernel"
+
+
+def set_path(choice: str) -> None:
+  """Chooses the path: "kernel", "portable", or "auto" (kernel if it can run).
+
+  Raises:
+    ValueError: `choice` is none of these.
+    RuntimeError: `choice` is "kernel" and it cannot run; the reason is given.
+  """
+  global _choice
+  if choice not in PATHS:
+    raise ValueError(f"path is {choice!r}: it must be one of {PATHS}")
+  if choice == "kernel" and unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  _choice = choice
+
+
+@contextlib.contextmanager
+def use_path(choice: str) -> Iterator[None]:
+  """Context manager that chooses the path and restores the earlier choice."""
+  before = _choice
+  set_path(choice)
+  try:
+    yield
+  finally:
+    set_path(before)
+
+
+def phase_type(
+  kind: str, operands: Sequence[Any], fallback: Callable[..., Any]
+) -> Any:
+  """Evaluates one of `KINDS` at all times.
+
+  Args:
+    kind: one of `KINDS`.
+    operands: the five operands.
+    fallback: the portable function, called as `fallback(kind, *operands)`.
+
+  Returns:
+    An array (batch..., n).
+
+  Raises:
+    ValueError: shapes of the operands do not fit.
+    TypeError: dtypes of the operands do not fit.
+    NotImplementedError: a derivative of an order above three is asked for on
+      the kernel's path.
+  """
+  if path() == "portable":
+    return fallback(kind, *operands)
+  arrays = [jnp.asarray(x) for x in operands]
+  dtypes = [x.dtype.name for x in arrays]
+  if len(set(dtypes)) > 1 or dtypes[0] not in ("float32", "float64"):
+    raise TypeError(
+      f"operands have dtypes {dtypes}: all must be float32 or all float64"
+    )
+  function = PhaseTypeFunction(kind, fallback)
+  return multilinear.bind(derivatives.Forward(function, 0), arrays)[0]
+
+
+def phase_type_jvp(
+  kind: str,
+  operands: Sequence[Any],
+  tangents: Sequence[Any],
+  fallback: Callable[..., Any],
+) -> tuple[Any, Any]:
+  """Returns `phase_type` and its derivative along five tangents."""
+
+  def f(*x: Any) -> Any:
+    return phase_type(kind, x, fallback)
+
+  return jax.jvp(f, tuple(operands), tuple(tangents))
+
+
+def phase_type_vjp(
+  kind: str,
+  operands: Sequence[Any],
+  cotangent: Any,
+  fallback: Callable[..., Any],
+) -> tuple[Any, tuple[Any, ...]]:
+  """Returns `phase_type` and the five cotangents of its operands."""
+
+  def f(*x: Any) -> Any:
+    return phase_type(kind, x, fallback)
+
+  value, pullback = jax.vjp(f, *operands)
+  return value, pullback(cotangent)
+
+
+def status(kind: str, operands: Sequence[Any]) -> onp.ndarray:
+  """Returns why values are NaN: int32 codes (batch..., n) on the host.
+
+  Raises:
+    RuntimeError: the kernel cannot run.
+  """
+  if unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  arrays = [onp.ascontiguousarray(x) for x in operands]
+  return ffi_targets.load()[0].status(KINDS.index(kind), arrays)
+
+
+def status_message(code: int) -> str:
+  """Returns what a code of `status` means; 0 is "ok"."""
+  if unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  return ffi_targets.load()[0].status_message(int(code))
+
+
+@dataclasses.dataclass(frozen=True)
+class PhaseTypeFunction(derivatives.NativeFunction):
+  """One of `KINDS` with its native derivatives."""
+
+  kind: str
+  fallback: Callable[..., Any]
+
+  max_order = 3
+  event_ndims = (1, 2, 1, 1, 1)
+  forward_target = ffi_targets.FORWARD
+  adjoint_target = ffi_targets.ADJOINT
+
+  @property
+  def name(self) -> str:  # type: ignore[override]
+    return self.kind
+
+  def attributes(self) -> dict[str, Any]:
+    return {"kind": onp.int32(KINDS.index(self.kind))}
+
+  def event_shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    (p,), matrix, (exits,), (atom,), (n,) = shapes
+    fits = tuple(matrix) == (p, p) and exits in (0, p) and atom in (0, 1)
+    if not fits or p == 0 or n == 0:
+      raise ValueError(
+        f"{self.kind}: event shapes are {[tuple(s) for s in shapes]}; they"
+        " must be (p,), (p, p), (p,) or (0,), (1,) or (0,), (n,) with p, n > 0"
+      )
+    return (n,)
+
+  def portable(self, *operands: Any) -> Any:
+    return self.fallback(self.kind, *operands)

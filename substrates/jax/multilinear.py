@@ -1,0 +1,235 @@
+"""One JAX primitive for functions that bring their own Jacobian products.
+
+A `Map` is a function of *primals* that is linear in each of some further
+operand groups, its *slots*:
+
+    op(x; v_1, ..., v_m),    linear in every v_i.
+
+The Jacobian products of such a map, transposed or not, are again such maps, so
+all of JAX's transformations follow from the few rules here: `kernel_ops` (the
+native kernel) and `custom_gradient` (a user's rules) only say what their maps
+are. JAX's own custom_jvp / custom_vjp give one mode or one order only, and
+lose their rules inside `lax.scan`; hence a primitive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+import functools
+from typing import Any
+
+import jax
+from jax.extend.core import Primitive
+from jax.interpreters import ad
+from jax.interpreters import batching
+from jax.interpreters import mlir
+import jax.numpy as jnp
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec
+
+
+class Map:
+  """What `bind` computes. Instances are hashable and compare by value.
+
+  Attributes:
+    groups: the number of operands in each group, the primals' first.
+  """
+
+  groups: tuple[int, ...]
+
+  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    """Shape and dtype of each result, from anything with shape and dtype."""
+    raise NotImplementedError
+
+  def evaluate(self, *operands: Any) -> Sequence[Any]:
+    """The results, as traceable JAX code."""
+    raise NotImplementedError
+
+  def lower_cpu(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
+    """The lowering on CPU; None for that of `evaluate`."""
+    return None
+
+  def differentiate(
+    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
+  ) -> tuple[Sequence[Any] | None, Sequence[Any]]:
+    """The derivative in the primals along `tangents` (may hold `ad.Zero`).
+
+    Returns:
+      The results, or None where this does not compute them, and their
+      tangents.
+    """
+    raise NotImplementedError
+
+  def transpose(
+    self, slot: int, others: list[list[Any]], cotangents: list[Any]
+  ) -> tuple[Map, list[list[Any]]]:
+    """The map, and its slots, that is the transpose in slot number `slot`."""
+    raise NotImplementedError
+
+  def batch(
+    self, size: Any, primals: list[Any], axes: list[int | None]
+  ) -> tuple[Map, list[Any]]:
+    """The map over a new leading axis of every slot, and its primals."""
+    raise NotImplementedError
+
+
+def bind(
+  op: Map, primals: Sequence[Any], slots: Sequence[Sequence[Any]] = ()
+) -> list[Any]:
+  """Applies `op`; everything about it is differentiable and batchable."""
+  operands = [*primals, *(x for slot in slots for x in slot)]
+  return multilinear_p.bind(*_align(operands), op=op)
+
+
+def broadcast_leading(x: Any, size: Any, axis: int | None) -> Any:
+  """Brings `axis` of x to the front; None: repeats x along a new one."""
+  if axis is None:
+    return jnp.broadcast_to(x, (size, *jnp.shape(x)))
+  return jnp.moveaxis(x, axis, 0)
+
+
+multilinear_p = Primitive("phasic_multilinear")
+multilinear_p.multiple_results = True
+
+
+def _varying(aval: Any) -> frozenset[Any]:
+  """The manual mesh axes (`jax.shard_map`) along which a value varies."""
+  kind = getattr(aval, "manual_axis_type", None)
+  return frozenset() if kind is None else kind.varying
+
+
+def _align(operands: Sequence[Any]) -> list[Any]:
+  """Gives all operands one type of sharding.
+
+  Inside `jax.shard_map` all must vary along the union of the mesh axes:
+  otherwise the cotangent of a replicated operand would lack its psum. Meshes
+  with explicit axes: the operation is not partitioned, operands are gathered.
+  """
+  avals = [jax.typeof(x) for x in operands]
+  union = frozenset().union(*map(_varying, avals))
+  aligned = []
+  for x, aval in zip(operands, avals, strict=True):
+    if missing := union - _varying(aval):
+      x = jax.lax.pcast(x, tuple(sorted(missing, key=str)), to="varying")
+    if any(axis is not None for axis in aval.sharding.spec):
+      x = jax.sharding.reshard(x, PartitionSpec(*[None] * aval.ndim))
+    aligned.append(x)
+  return aligned
+
+
+def _split(op: Map, operands: Sequence[Any]) -> Iterator[list[Any]]:
+  start = 0
+  for size in op.groups:
+    yield list(operands[start : start + size])
+    start += size
+
+
+def _is_zero(tangent: Any) -> bool:
+  return isinstance(tangent, ad.Zero)
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(op: Map) -> Any:
+  return jax.jit(lambda *operands: multilinear_p.bind(*operands, op=op))
+
+
+@multilinear_p.def_impl
+def _impl(*operands: Any, op: Map) -> list[Any]:
+  with jax.disable_jit(False):  # one native call has no ops to step through
+    return _compiled(op)(*operands)
+
+
+@multilinear_p.def_abstract_eval
+def _abstract_eval(*avals: Any, op: Map) -> list[Any]:
+  mesh = avals[0].sharding.mesh
+  results = []
+  for shape, dtype in op.abstract(*avals):
+    if mesh.empty:
+      results.append(jax.core.ShapedArray(shape, dtype))
+      continue
+    replicated = NamedSharding(mesh, PartitionSpec(*[None] * len(shape)))
+    results.append(
+      avals[0].update(
+        shape=shape, dtype=dtype, weak_type=False, sharding=replicated
+      )
+    )
+  return results
+
+
+def _jvp(
+  operands: Sequence[Any], tangents: Sequence[Any], *, op: Map
+) -> tuple[Sequence[Any], Sequence[Any]]:
+  primals, *slots = _split(op, operands)
+  d_primals, *d_slots = _split(op, tangents)
+  out = None
+  terms: list[Sequence[Any]] = []
+  if not all(map(_is_zero, d_primals)):
+    out, term = op.differentiate(primals, slots, d_primals)
+    terms.append(term)
+  for i, d_slot in enumerate(d_slots):
+    if not all(map(_is_zero, d_slot)):
+      along = [ad.instantiate_zeros(t) for t in d_slot]
+      terms.append(bind(op, primals, [*slots[:i], along, *slots[i + 1 :]]))
+  if out is None:
+    out = bind(op, primals, slots)
+  if not terms:
+    return out, [ad.Zero.from_primal_value(x) for x in out]
+  add = functools.partial(map, ad.add_tangents)
+  return out, list(functools.reduce(add, terms))
+
+
+def _transpose(cotangents: Sequence[Any], *operands: Any, op: Map) -> list[Any]:
+  primals, *slots = _split(op, operands)
+  linear = [
+    i for i, slot in enumerate(slots) if any(map(ad.is_undefined_primal, slot))
+  ]
+  if len(linear) != 1 or any(map(ad.is_undefined_primal, primals)):
+    raise ValueError(f"{op} is not linear in the arguments to transpose it in")
+  index = linear[0]
+  others = slots[:index] + slots[index + 1 :]
+  # Where only a part of the slot is undefined, the rest are instantiated zeros.
+  transposed, new_slots = op.transpose(
+    index, others, [ad.instantiate_zeros(ct) for ct in cotangents]
+  )
+  results: list[Any] = [None] * len(operands)
+  first = sum(op.groups[: index + 1])
+  for i, ct in enumerate(bind(transposed, primals, new_slots)):
+    if ad.is_undefined_primal(operands[first + i]):
+      results[first + i] = ct
+  return results
+
+
+def _batch(
+  operands: Sequence[Any], dims: Sequence[Any], *, op: Map
+) -> tuple[list[Any], list[int]]:
+  size = next(
+    x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None
+  )
+  primals, *slots = _split(op, operands)
+  axes, *slot_axes = _split(op, dims)
+  batched, primals = op.batch(size, primals, axes)
+  slots = [
+    [broadcast_leading(x, size, d) for x, d in zip(slot, ds, strict=True)]
+    for slot, ds in zip(slots, slot_axes, strict=True)
+  ]
+  results = bind(batched, primals, slots)
+  return results, [0] * len(results)
+
+
+def _evaluate(*operands: Any, op: Map) -> Sequence[Any]:
+  return op.evaluate(*operands)
+
+
+_lower = mlir.lower_fun(_evaluate, multiple_results=True)
+
+
+def _lower_cpu(ctx: Any, *operands: Any, op: Map) -> Sequence[Any]:
+  lowered = op.lower_cpu(ctx, *operands)
+  return _lower(ctx, *operands, op=op) if lowered is None else lowered
+
+
+ad.primitive_jvps[multilinear_p] = _jvp
+ad.primitive_transposes[multilinear_p] = _transpose
+batching.primitive_batchers[multilinear_p] = _batch
+mlir.register_lowering(multilinear_p, _lower)
+mlir.register_lowering(multilinear_p, _lower_cpu, platform="cpu")

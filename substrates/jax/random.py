@@ -1,0 +1,92 @@
+"""Stateless random numbers: the same seed gives the same numbers.
+
+A seed is a JAX key: a typed one (`jax.random.key`) or a raw one
+(`jax.random.PRNGKey`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from phasic.substrates.jax.internal import static
+
+
+def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
+  """Returns the seed in the form that the other functions take.
+
+  Args:
+    seed: what the user gave.
+    salt: a name that makes the seed a different one, so that two places can
+      start from the same user's seed.
+
+  Raises:
+    TypeError: the seed is None or of a wrong type.
+  """
+  dtype = getattr(seed, "dtype", None)
+  typed = dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key)
+  if not typed and dtype == jnp.uint32 and seed.ndim == 1:
+    seed, typed = jax.random.wrap_key_data(seed), True
+  if not typed or seed.ndim:
+    what = type(seed).__name__ if dtype is None else f"{dtype}{seed.shape}"
+    raise TypeError(
+      f"seed is {what}: it must be one key, jax.random.key(0) say, as sampling"
+      " is stateless"
+    )
+  if salt is not None:
+    digest = hashlib.sha256(salt.encode()).digest()
+    seed = fold_in(seed, int.from_bytes(digest[:4], "little"))
+  return seed
+
+
+def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
+  """Returns `n` seeds whose numbers are independent of each other."""
+  return tuple(jax.random.split(seed, n))
+
+
+def fold_in(seed: Any, data: Any) -> Any:
+  """Returns a seed made of a seed and an integer (a counter, say)."""
+  if isinstance(data, int):
+    data %= 2**32
+  return jax.random.fold_in(seed, jnp.asarray(data).astype(jnp.uint32))
+
+
+def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
+  """Returns uniform numbers from [0, 1)."""
+  return jax.random.uniform(seed, shape, dtype)
+
+
+def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
+  """Returns exponential numbers of rate one."""
+  return jax.random.exponential(seed, shape, dtype)
+
+
+def gamma(
+  seed: Any, concentration: Any, shape: static.Shape, dtype: str
+) -> Any:
+  """Returns gamma numbers of rate one.
+
+  Args:
+    seed: a sanitized seed.
+    concentration: shape parameters, which broadcast to `shape`.
+    shape: the result's shape.
+    dtype: the result's dtype.
+  """
+  concentration = jnp.asarray(concentration, dtype)
+  return jax.random.gamma(seed, concentration, shape, dtype)
+
+
+def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
+  """Returns int32 category numbers.
+
+  Args:
+    seed: a sanitized seed.
+    logits: logarithms of the weights (..., k), -inf for impossible ones; the
+      leading dimensions broadcast to `shape`.
+    shape: the result's shape.
+  """
+  numbers = jax.random.categorical(seed, logits, axis=-1, shape=tuple(shape))
+  return numbers.astype(jnp.int32)

@@ -1,0 +1,239 @@
+"""Functions with rules in Python, as the maps that `multilinear` binds.
+
+`Call` is the function. Its derivative is a `Linear`, which holds both rules:
+the one that the user gave for forward mode, and, transposed, the one for
+reverse mode. The derivatives of a `Linear` are those of the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+from jax.interpreters import ad
+import jax.numpy as jnp
+
+from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import rules as rules_lib
+
+
+@dataclasses.dataclass(frozen=True)
+class Call(rules_lib.Mapped):
+  """The function itself."""
+
+  rules: rules_lib.Rules
+  fixed: tuple[Any, ...]
+  in_tree: Any
+  levels: tuple[rules_lib.Level, ...] = ()
+
+  @property
+  def groups(self) -> tuple[int, ...]:  # type: ignore[override]
+    return (self.in_tree.num_leaves,)
+
+  def out_tree(self, leaves: Sequence[Any]) -> Any:
+    """The tree structure of the result."""
+    return jax.tree.structure(_result(self, leaves))
+
+  def apply(self, f: Callable[..., Any], leaves: Sequence[Any]) -> Any:
+    """`f` of all arguments, under the vmaps."""
+
+    def one(*leaves: Any) -> Any:
+      free = jax.tree.unflatten(self.in_tree, leaves)
+      return f(*self.rules.merge(self.fixed, free))
+
+    return self._over_levels(one)(*leaves)
+
+  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    return [
+      (x.shape, x.dtype) for x in jax.tree.leaves(_result(self, operands))
+    ]
+
+  def evaluate(self, *operands: Any) -> list[Any]:
+    results = jax.tree.leaves(self.apply(self.rules.f, operands))
+    return [jnp.asarray(x) for x in results]
+
+  def differentiate(
+    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
+  ) -> tuple[list[Any] | None, list[Any]]:
+    result = _result(self, primals)
+    out, residuals = None, ()
+    if self.rules.vjp_fwd is not None:
+      out, residuals = self.apply(self.rules.vjp_fwd, primals)
+      if jax.tree.structure(out) != jax.tree.structure(result):
+        raise TypeError(
+          f"vjp_fwd of {self.rules.name} must return (out, residuals) with the"
+          f" function's out {jax.tree.structure(result)}, not"
+          f" {jax.tree.structure(out)}"
+        )
+      out = [jnp.asarray(x) for x in jax.tree.leaves(out)]
+    kept, residual_tree = jax.tree.flatten(residuals)
+    levels = tuple(
+      rules_lib.Level(level.size, (*level.axes, *[0] * len(kept)))
+      for level in self.levels
+    )
+    inexact_in = tuple(map(_is_inexact, primals))
+    inexact_out = tuple(map(_is_inexact, jax.tree.leaves(result)))
+    op = Linear(
+      dataclasses.replace(self, levels=()),
+      jax.tree.structure(result),
+      residual_tree,
+      inexact_in,
+      inexact_out,
+      levels,
+    )
+    along = [
+      self._expand(ad.instantiate_zeros(t), i)
+      for i, t in enumerate(tangents)
+      if inexact_in[i]
+    ]
+    kept = [jnp.asarray(x) for x in kept]
+    tangents_out = iter(multilinear.bind(op, [*primals, *kept], [along]))
+    return out, [
+      next(tangents_out) if inexact else _zero_tangent(x)
+      for x, inexact in zip(jax.tree.leaves(result), inexact_out, strict=True)
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Linear(rules_lib.Mapped):
+  """The derivative of a `Call`: primals are its arguments and residuals.
+
+  The one slot holds tangents, or cotangents where it is transposed, of the
+  floating leaves only.
+  """
+
+  call: Call
+  out_tree: Any
+  residual_tree: Any
+  inexact_in: tuple[bool, ...]
+  inexact_out: tuple[bool, ...]
+  levels: tuple[rules_lib.Level, ...] = ()
+  transposed: bool = False
+
+  @property
+  def groups(self) -> tuple[int, ...]:  # type: ignore[override]
+    primals = len(self.inexact_in) + self.residual_tree.num_leaves
+    slot = self.inexact_out if self.transposed else self.inexact_in
+    return (primals, sum(slot))
+
+  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    n = len(self.inexact_in)
+    if self.transposed:
+      return [
+        (self._full_shape(x, i), x.dtype)
+        for i, x in enumerate(operands[:n])
+        if self.inexact_in[i]
+      ]
+    levels = tuple(rules_lib.Level(lv.size, lv.axes[:n]) for lv in self.levels)
+    call = dataclasses.replace(self.call, levels=levels)
+    results = zip(call.abstract(*operands[:n]), self.inexact_out, strict=True)
+    return [result for result, inexact in results if inexact]
+
+  def evaluate(self, *operands: Any) -> list[Any]:
+    one = self._vjp if self.transposed else self._jvp
+    return self._over_levels(one, self.groups[1])(*operands)
+
+  def differentiate(
+    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
+  ) -> tuple[None, list[Any]]:
+    active = [
+      i
+      for i, (x, t) in enumerate(zip(primals, tangents, strict=True))
+      if _is_inexact(x) and not isinstance(t, ad.Zero)
+    ]
+
+    def f(*values: Any) -> list[Any]:
+      chosen = dict(zip(active, values, strict=True))
+      full = [chosen.get(i, x) for i, x in enumerate(primals)]
+      return self.evaluate(*full, *slots[0])
+
+    at = tuple(primals[i] for i in active)
+    return None, jax.jvp(f, at, tuple(tangents[i] for i in active))[1]
+
+  def transpose(
+    self, slot: int, others: list[list[Any]], cotangents: list[Any]
+  ) -> tuple[multilinear.Map, list[list[Any]]]:
+    op = dataclasses.replace(self, transposed=not self.transposed)
+    return op, [cotangents]
+
+  def _jvp(self, *operands: Any) -> list[Any]:
+    rules, n = self.call.rules, len(self.inexact_in)
+    if rules.jvp_fn is None:
+      raise rules.missing("jvp_fn", "forward-mode")
+    leaves = operands[:n]
+    tangents = rules_lib.weave(
+      operands[self.groups[0] :], self.inexact_in, leaves
+    )
+    primals, tangents = (
+      jax.tree.unflatten(self.call.in_tree, x) for x in (leaves, tangents)
+    )
+    _, out = rules.jvp_fn(*self.call.fixed, primals, tangents)
+    shapes = jax.tree.leaves(_result(self.call, leaves))
+    outs = self.out_tree.flatten_up_to(out)
+    return [
+      rules_lib.checked(rules, "jvp_fn", value, like)
+      for value, like, inexact in zip(
+        outs, shapes, self.inexact_out, strict=True
+      )
+      if inexact
+    ]
+
+  def _vjp(self, *operands: Any) -> list[Any]:
+    rules, n = self.call.rules, len(self.inexact_in)
+    if rules.vjp_bwd is None:
+      raise rules.missing("vjp_fwd and vjp_bwd", "reverse-mode")
+    leaves, residuals = operands[:n], operands[n : self.groups[0]]
+    shapes = jax.tree.leaves(_result(self.call, leaves))
+    cotangents = rules_lib.weave(
+      operands[self.groups[0] :], self.inexact_out, shapes
+    )
+    grads = rules.vjp_bwd(
+      *self.call.fixed,
+      jax.tree.unflatten(self.residual_tree, residuals),
+      jax.tree.unflatten(self.out_tree, cotangents),
+    )
+    trees = self.call.in_tree.children()
+    if not isinstance(grads, (tuple, list)) or len(grads) != len(trees):
+      raise TypeError(
+        f"vjp_bwd of {rules.name} must return a tuple with an entry for each"
+        f" of the {len(trees)} differentiable arguments"
+      )
+    results: list[Any] = []
+    for grad, tree in zip(grads, trees, strict=True):
+      none = [None] * tree.num_leaves
+      results += none if grad is None else tree.flatten_up_to(grad)
+    return [
+      jnp.zeros_like(leaf)
+      if value is None
+      else rules_lib.checked(rules, "vjp_bwd", value, leaf)
+      for value, leaf, inexact in zip(
+        results, leaves, self.inexact_in, strict=True
+      )
+      if inexact
+    ]
+
+
+def _result(call: Call, leaves: Sequence[Any]) -> Any:
+  """Shapes and dtypes of the function's result."""
+  avals = tuple(
+    x if isinstance(x, jax.core.ShapedArray) else jax.typeof(x) for x in leaves
+  )
+  return _cached_result(call, avals, jax.config.jax_enable_x64)
+
+
+@functools.lru_cache(maxsize=1024)
+def _cached_result(call: Call, avals: tuple[Any, ...], x64: bool) -> Any:
+  del x64  # a part of the key
+  return jax.eval_shape(lambda *x: call.apply(call.rules.f, x), *avals)
+
+
+def _is_inexact(x: Any) -> bool:
+  return jnp.issubdtype(x.dtype, jnp.inexact)
+
+
+def _zero_tangent(like: Any) -> ad.Zero:
+  aval = jax.core.ShapedArray(like.shape, like.dtype)
+  return ad.Zero(aval.to_tangent_aval())

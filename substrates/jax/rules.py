@@ -1,0 +1,117 @@
+"""Derivative rules of a function in Python, and the vmaps round it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+
+from phasic.substrates.jax.internal import multilinear
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rules:
+  """A function and its derivative rules, None where there is none."""
+
+  f: Callable[..., Any]
+  vjp_fwd: Callable[..., Any] | None
+  vjp_bwd: Callable[..., Any] | None
+  jvp_fn: Callable[..., Any] | None
+  nondiff_argnums: tuple[int, ...]
+
+  @property
+  def name(self) -> str:
+    return getattr(self.f, "__name__", repr(self.f))
+
+  def split(
+    self, args: Sequence[Any]
+  ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Splits arguments into the fixed and the differentiable ones."""
+    fixed = tuple(args[i] for i in self.nondiff_argnums)
+    free = [a for i, a in enumerate(args) if i not in self.nondiff_argnums]
+    return fixed, tuple(free)
+
+  def merge(self, fixed: Sequence[Any], free: Sequence[Any]) -> list[Any]:
+    """The reverse of `split`."""
+    args = list(free)
+    by_position = dict(zip(self.nondiff_argnums, fixed, strict=True))
+    for position in sorted(by_position):
+      args.insert(position, by_position[position])
+    return args
+
+  def missing(self, rule: str, mode: str) -> NotImplementedError:
+    return NotImplementedError(
+      f"{self.name} has no {rule}: {mode} derivatives need the rule, which"
+      " custom_gradient was not given"
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+  """One `jax.vmap` round a map: its size and the primals' axes, 0 or None."""
+
+  size: Any
+  axes: tuple[int | None, ...]
+
+
+class Mapped(multilinear.Map):
+  """A map of one example, and the vmaps round it, innermost first."""
+
+  levels: tuple[Level, ...]
+
+  def batch(
+    self, size: Any, primals: list[Any], axes: list[int | None]
+  ) -> tuple[multilinear.Map, list[Any]]:
+    primals = [
+      x if axis is None else jnp.moveaxis(x, axis, 0)
+      for x, axis in zip(primals, axes, strict=True)
+    ]
+    level = Level(size, tuple(None if a is None else 0 for a in axes))
+    levels = (*self.levels, level)
+    return dataclasses.replace(self, levels=levels), primals  # type: ignore
+
+  def _over_levels(self, f: Callable[..., Any], slots: int = 0) -> Any:
+    for level in self.levels:
+      axes = (*level.axes, *[0] * slots)
+      f = jax.vmap(f, in_axes=axes, axis_size=level.size)
+    return f
+
+  def _full_shape(self, x: Any, index: int) -> tuple[Any, ...]:
+    """The shape of primal number `index` with all levels."""
+    own = sum(level.axes[index] is not None for level in self.levels)
+    sizes = [level.size for level in reversed(self.levels)]
+    return (*sizes, *x.shape[own:])
+
+  def _expand(self, x: Any, index: int) -> Any:
+    """Repeats (a tangent of) a primal along the levels that it lacks."""
+    missing = [
+      position
+      for position, level in enumerate(reversed(self.levels))
+      if level.axes[index] is None
+    ]
+    full = self._full_shape(x, index)
+    return jnp.broadcast_to(jnp.expand_dims(x, missing), full)
+
+
+def weave(
+  values: Sequence[Any], inexact: Sequence[bool], likes: Sequence[Any]
+) -> list[Any]:
+  """All leaves again: `values`, and float0 zeros for those not floating."""
+  remaining = iter(values)
+  return [
+    next(remaining) if own else onp.zeros(like.shape, jax.dtypes.float0)
+    for own, like in zip(inexact, likes, strict=True)
+  ]
+
+
+def checked(rules: Rules, rule: str, value: Any, like: Any) -> Any:
+  if jnp.shape(value) != tuple(like.shape):
+    raise ValueError(
+      f"{rule} of {rules.name} returned a derivative of shape"
+      f" {jnp.shape(value)} where {tuple(like.shape)} is needed"
+    )
+  return jnp.asarray(value, like.dtype)

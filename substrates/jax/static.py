@@ -1,0 +1,64 @@
+"""Shape and dtype work that is done once, before any array is computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+
+Shape = tuple[Any, ...]
+
+
+def shape(x: Any) -> Shape:
+  """Returns the shape of `x`, a tuple with one entry per dimension."""
+  return tuple(jnp.shape(x))
+
+
+def rank(x: Any) -> int:
+  """Returns the number of dimensions of `x`."""
+  return jnp.ndim(x)
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+  """Returns the shape that arrays of these shapes broadcast to.
+
+  Args:
+    *shapes: shapes as `shape` returns them.
+
+  Raises:
+    ValueError: the shapes do not broadcast; the message lists them.
+  """
+  try:
+    return tuple(jnp.broadcast_shapes(*shapes))
+  except ValueError:
+    listed = " and ".join(str(tuple(s)) for s in shapes)
+    raise ValueError(f"shapes {listed} do not broadcast") from None
+
+
+def concrete(x: Any) -> onp.ndarray | None:
+  """Returns the values of `x` on the host, or None while it is traced."""
+  if isinstance(x, jax.core.Tracer):
+    x = jax.lax.stop_gradient(x)  # a number again, if only grad traces it
+  return None if isinstance(x, jax.core.Tracer) else onp.asarray(x)
+
+
+def dtype_name(x: Any) -> str:
+  """Returns the name of the dtype `x`, or of the dtype of the array `x`."""
+  if isinstance(x, (str, type, onp.dtype)):
+    return onp.dtype(x).name
+  return jnp.result_type(x).name
+
+
+def finfo_eps(dtype: Any) -> float:
+  """Returns the distance from one to the next number of a floating dtype."""
+  return float(onp.finfo(dtype_name(dtype)).eps)
+
+
+def wide_float() -> str:
+  """Returns the widest floating dtype there is, "float64" or "float32".
+
+  It is "float32" only in JAX with 64-bit numbers switched off.
+  """
+  return "float64" if jax.config.jax_enable_x64 else "float32"

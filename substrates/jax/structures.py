@@ -1,0 +1,133 @@
+"""Conversion to arrays, the dtype rule, and classes as structures of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+
+from phasic.substrates.jax.internal import static
+
+FLOATS = ("float32", "float64")
+_T = TypeVar("_T", bound=type)
+
+
+def register(cls: _T) -> _T:
+  """Class decorator: makes a class a structure that the backend sees through.
+
+  The class has to have `parameter_properties()`, a class method whose keys
+  name the parameters that are arrays; `parameters`, a property with every
+  constructor argument by name; and `_unflatten(parameters)`, a class method
+  that builds an instance from such a mapping without looking at the values.
+
+  NumPy has no such structures, so nothing happens. JAX makes a pytree of the
+  class, TensorFlow finds the variables in it.
+  """
+
+  def flatten_with_keys(obj: Any) -> tuple[Any, Any]:
+    names = tuple(cls.parameter_properties())
+    parameters = dict(obj.parameters)
+    children = [
+      (jax.tree_util.GetAttrKey(name), parameters.pop(name)) for name in names
+    ]
+    return children, (names, tuple(sorted(parameters.items())))
+
+  def unflatten(structure: Any, children: Any) -> Any:
+    names, others = structure
+    arrays = zip(names, children, strict=True)
+    return cls._unflatten({**dict(others), **dict(arrays)})
+
+  jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten)
+  return cls
+
+
+def is_variable(x: Any) -> bool:
+  """Returns whether `x` is a variable, which is read anew at each use."""
+  del x
+  return False
+
+
+def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
+  """Returns the name of the floating dtype that the values share.
+
+  Python numbers, lists of them and integer arrays adopt the dtype of the
+  floating arrays. None values are skipped.
+
+  Args:
+    values: the values by argument name, which the messages use.
+    default: the dtype where no value is a floating array; the widest one if
+      None.
+
+  Raises:
+    TypeError: two values differ in their floating dtype (both are named), or
+      one is complex, bool, half precision or not numeric.
+  """
+  found: tuple[str, str] | None = None
+  for name, value in values.items():
+    if value is None:
+      continue
+    dtype = _numeric_dtype(value, name)
+    if dtype not in FLOATS or _is_weak(value):
+      continue
+    if found is not None and found[1] != dtype:
+      raise TypeError(
+        f"{found[0]} is {found[1]} and {name} is {dtype}: floating arguments "
+        "must have one dtype"
+      )
+    found = found or (name, dtype)
+  if found is not None:
+    return found[1]
+  return default or static.wide_float()
+
+
+def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
+  """Converts `x` to an array of the backend.
+
+  Args:
+    x: an array, a number or nested lists of numbers.
+    dtype: "float32" or "float64"; None keeps a floating array's own and turns
+      all else into the widest.
+    name: the argument's name, for the messages.
+
+  Raises:
+    TypeError: `x` is complex, bool, half precision or not numeric.
+    ValueError: `x` is a ragged list.
+  """
+  own = _numeric_dtype(x, name)
+  if dtype is None:
+    keep = own in FLOATS and not _is_weak(x)
+    dtype = own if keep else static.wide_float()
+  return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
+
+
+def _is_weak(x: Any) -> bool:
+  """Whether `x` has no dtype of its own: a Python number, say, or a list.
+
+  A list with JAX arrays in it has the dtype of these.
+  """
+  if hasattr(x, "dtype"):
+    return isinstance(x, jax.Array) and jax.typeof(x).weak_type
+  arrays = [leaf for leaf in jax.tree.leaves(x) if isinstance(leaf, jax.Array)]
+  return all(_is_weak(array) for array in arrays)
+
+
+def _numeric_dtype(x: Any, name: str) -> str:
+  """The dtype's name of `x`, if it is float32, float64 or an integer.
+
+  With 64-bit numbers switched off JAX takes NumPy's float64 as float32.
+  """
+  try:
+    dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
+  except ValueError:
+    raise ValueError(f"{name} is not a rectangular array of numbers") from None
+  except TypeError:
+    raise TypeError(f"{name} is {type(x).__name__}: not an array") from None
+  numeric = isinstance(dtype, onp.dtype) and dtype.kind in "iuf"
+  if not numeric or (dtype.kind == "f" and dtype.name not in FLOATS):
+    raise TypeError(
+      f"{name} has dtype {dtype}: it must be float32, float64 or an integer"
+    )
+  return jax.dtypes.canonicalize_dtype(dtype).name
