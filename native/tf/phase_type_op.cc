@@ -1,0 +1,220 @@
+// TensorFlow ops round the phase-type kernel, on TensorFlow's C API: unpack
+// the tensors, call the kernel, report its error. The ops are registered when
+// the library is loaded (tf.load_op_library).
+//
+// PhasicPhaseTypeForward computes J_k, PhasicPhaseTypeAdjoint V_k; the inputs
+// and their order are those of native/kernel/phase_type.h. The first operand
+// group is the model and the times, the next ones are tangents; the adjoint's
+// last input is the cotangent.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "native/kernel/phase_type.h"
+#include "native/tf/owned.h"
+#include "native/tf/shape_inference.h"
+#include "tensorflow/c/kernels.h"
+#include "tensorflow/c/ops.h"
+#include "tensorflow/c/tf_datatype.h"
+#include "tensorflow/c/tf_status.h"
+#include "tensorflow/c/tf_tensor.h"
+
+namespace {
+
+constexpr int kOperands = phasic::kNumOperands;
+
+using phasic_tf::Owned;
+
+bool Ok(const Owned<TF_Status>& status) {
+  return TF_GetCode(status.get()) == TF_OK;
+}
+
+void Fail(TF_OpKernelContext* context, TF_Status* status, const char* message) {
+  TF_SetStatus(status, TF_INVALID_ARGUMENT, message);
+  TF_OpKernelContext_Failure(context, status);
+}
+
+// ---- Kernels --------------------------------------------------------------
+
+struct Attributes {
+  int32_t kind = 0;
+  int32_t order = 0;
+};
+
+void* Create(TF_OpKernelConstruction* construction) {
+  Owned<TF_Status> status(TF_NewStatus());
+  auto attributes = std::make_unique<Attributes>();
+  TF_OpKernelConstruction_GetAttrInt32(construction, "kind", &attributes->kind,
+                                       status.get());
+  if (Ok(status)) {
+    TF_OpKernelConstruction_GetAttrInt32(construction, "order",
+                                         &attributes->order, status.get());
+  }
+  if (!Ok(status)) {
+    TF_OpKernelConstruction_Failure(construction, status.get());
+    return nullptr;
+  }
+  return attributes.release();
+}
+
+void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
+
+// The op's inputs, held until the kernel has run.
+struct Inputs {
+  std::vector<Owned<TF_Tensor>> tensors;
+  std::vector<std::vector<int64_t>> dims;
+  std::vector<phasic::Input> views;
+};
+
+bool ReadInputs(TF_OpKernelContext* context, TF_Status* status,
+                Inputs* inputs) {
+  const int count = TF_NumInputs(context);
+  inputs->dims.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    TF_Tensor* tensor = nullptr;
+    TF_GetInput(context, i, &tensor, status);
+    if (TF_GetCode(status) != TF_OK) {
+      TF_OpKernelContext_Failure(context, status);
+      return false;
+    }
+    inputs->tensors.emplace_back(tensor);
+    std::vector<int64_t> dims(TF_NumDims(tensor));
+    for (size_t d = 0; d < dims.size(); ++d) {
+      dims[d] = TF_Dim(tensor, static_cast<int>(d));
+    }
+    inputs->dims.push_back(std::move(dims));
+    const std::vector<int64_t>& kept = inputs->dims.back();
+    inputs->views.push_back({TF_TensorData(tensor),
+                             {kept.data(), static_cast<int32_t>(kept.size())}});
+  }
+  if (count < kOperands) {
+    Fail(context, status, "phase type op: five operands are needed");
+    return false;
+  }
+  return true;
+}
+
+// Allocates output `index`; a null tensor means that the failure is reported.
+Owned<TF_Tensor> Allocate(TF_OpKernelContext* context, TF_Status* status,
+                          int index, const int64_t* dims, int32_t rank) {
+  const TF_DataType dtype = TF_ExpectedOutputDataType(context, index);
+  size_t bytes = TF_DataTypeSize(dtype);
+  for (int32_t d = 0; d < rank; ++d) bytes *= static_cast<size_t>(dims[d]);
+  Owned<TF_Tensor> tensor(
+      TF_AllocateOutput(context, index, dtype, dims, rank, bytes, status));
+  if (TF_GetCode(status) != TF_OK) {
+    TF_OpKernelContext_Failure(context, status);
+    tensor.reset();
+  }
+  return tensor;
+}
+
+phasic::Call MakeCall(void* kernel, TF_OpKernelContext* context) {
+  const auto* attributes = static_cast<const Attributes*>(kernel);
+  const bool single = TF_InputDatatype(context, 0) == TF_FLOAT;
+  return {attributes->kind, attributes->order, /*mapped_dims=*/0,
+          single ? phasic::Precision::kFloat32 : phasic::Precision::kFloat64};
+}
+
+void ComputeForward(void* kernel, TF_OpKernelContext* context) {
+  Owned<TF_Status> status(TF_NewStatus());
+  Inputs inputs;
+  if (!ReadInputs(context, status.get(), &inputs)) return;
+  const phasic::Call call = MakeCall(kernel, context);
+  const auto count = static_cast<int32_t>(inputs.views.size());
+
+  std::vector<phasic::Shape> shapes;
+  for (const phasic::Input& view : inputs.views) shapes.push_back(view.shape);
+  int64_t dims[phasic::kMaxRank];
+  int32_t rank = 0;
+  if (const char* message =
+          phasic::ForwardShape(call, shapes.data(), count, dims, &rank)) {
+    return Fail(context, status.get(), message);
+  }
+  Owned<TF_Tensor> value = Allocate(context, status.get(), 0, dims, rank);
+  if (value == nullptr) return;
+  const phasic::Output output = {TF_TensorData(value.get()), {dims, rank}};
+  if (const char* message =
+          phasic::Forward(call, inputs.views.data(), count, output)) {
+    Fail(context, status.get(), message);
+  }
+}
+
+void ComputeAdjoint(void* kernel, TF_OpKernelContext* context) {
+  Owned<TF_Status> status(TF_NewStatus());
+  Inputs inputs;
+  if (!ReadInputs(context, status.get(), &inputs)) return;
+  const phasic::Call call = MakeCall(kernel, context);
+
+  std::vector<Owned<TF_Tensor>> gradients;
+  std::vector<phasic::Output> outputs;
+  for (int i = 0; i < kOperands; ++i) {
+    const phasic::Shape& shape = inputs.views[i].shape;
+    gradients.push_back(
+        Allocate(context, status.get(), i, shape.dims, shape.rank));
+    if (gradients.back() == nullptr) return;
+    outputs.push_back({TF_TensorData(gradients.back().get()), shape});
+  }
+  if (const char* message = phasic::Adjoint(
+          call, inputs.views.data(), static_cast<int32_t>(inputs.views.size()),
+          outputs.data(), kOperands)) {
+    Fail(context, status.get(), message);
+  }
+}
+
+// ---- Registration ---------------------------------------------------------
+
+void RegisterOp(const char* name, const char* const* outputs, int num_outputs,
+                void (*infer)(TF_ShapeInferenceContext*, TF_Status*),
+                void (*compute)(void*, TF_OpKernelContext*)) {
+  Owned<TF_Status> status(TF_NewStatus());
+  TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(name);
+  TF_OpDefinitionBuilderAddAttr(op, "T: {float, double}");
+  TF_OpDefinitionBuilderAddAttr(op, "N: int >= 5");
+  TF_OpDefinitionBuilderAddAttr(op, "kind: int");
+  TF_OpDefinitionBuilderAddAttr(op, "order: int");
+  TF_OpDefinitionBuilderAddInput(op, "inputs: N * T");
+  for (int i = 0; i < num_outputs; ++i) {
+    TF_OpDefinitionBuilderAddOutput(op, outputs[i]);
+  }
+  TF_OpDefinitionBuilderSetShapeInferenceFunction(op, infer);
+  TF_RegisterOpDefinition(op, status.get());
+
+  for (const TF_DataType dtype : {TF_FLOAT, TF_DOUBLE}) {
+    TF_KernelBuilder* kernel =
+        TF_NewKernelBuilder(name, "CPU", Create, compute, Delete);
+    if (Ok(status)) {
+      TF_KernelBuilder_TypeConstraint(kernel, "T", dtype, status.get());
+    }
+    if (!Ok(status)) {
+      TF_DeleteKernelBuilder(kernel);
+      break;
+    }
+    TF_RegisterKernelBuilder(name, kernel, status.get());
+  }
+  if (!Ok(status)) {
+    // Nobody can be told at load time; Python then finds the op missing.
+    std::fprintf(stderr, "phasic: registering %s failed: %s\n", name,
+                 TF_Message(status.get()));
+  }
+}
+
+bool RegisterAll() {
+  constexpr const char* kValue[] = {"value: T"};
+  constexpr const char* kGradients[] = {"initial_probs: T", "subgenerator: T",
+                                        "exit_rates: T", "prob_zero: T",
+                                        "times: T"};
+  RegisterOp("PhasicPhaseTypeForward", kValue, 1, phasic_tf::InferForward,
+             ComputeForward);
+  RegisterOp("PhasicPhaseTypeAdjoint", kGradients, kOperands,
+             phasic_tf::InferAdjoint, ComputeAdjoint);
+  return true;
+}
+
+[[maybe_unused]] const bool kRegistered = RegisterAll();
+
+}  // namespace

@@ -1,0 +1,19 @@
+// Shape inference of the phase-type ops. Unknown dimensions are allowed.
+
+#ifndef PHASIC_NATIVE_TF_SHAPE_INFERENCE_H_
+#define PHASIC_NATIVE_TF_SHAPE_INFERENCE_H_
+
+#include "tensorflow/c/ops.h"
+#include "tensorflow/c/tf_status.h"
+
+namespace phasic_tf {
+
+// One output: the broadcast batch dimensions, then the number of times.
+void InferForward(TF_ShapeInferenceContext* context, TF_Status* status);
+
+// Five outputs, each with the shape of its operand.
+void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status);
+
+}  // namespace phasic_tf
+
+#endif  // PHASIC_NATIVE_TF_SHAPE_INFERENCE_H_

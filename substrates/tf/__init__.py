@@ -1,0 +1,1 @@
+"""The seam: what differs from substrate to substrate, here for TensorFlow."""

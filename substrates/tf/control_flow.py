@@ -1,0 +1,186 @@
+"""Conditionals and loops over arrays and nested tuples of arrays.
+
+Eagerly these are Python's own; in a `tf.function` they are TensorFlow's, so
+that the graph does not grow with the number of steps.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+# Scans of at most so many steps are unrolled in graphs: there every order and
+# mode of differentiation works. Through a while loop TensorFlow has reverse
+# mode of every order, and forward mode of the first (of others it raises).
+_UNROLLED = 64
+
+
+@tf.autograph.experimental.do_not_convert
+def cond(
+  pred: Any,
+  true_fn: Callable[..., Any],
+  false_fn: Callable[..., Any],
+  *operands: Any,
+) -> Any:
+  """Returns `true_fn(*operands)` or `false_fn(*operands)`."""
+  if tf.get_static_value(pred) is not None:
+    return true_fn(*operands) if pred else false_fn(*operands)
+  return tf.cond(
+    pred, lambda: true_fn(*operands), lambda: false_fn(*operands)
+  )
+
+
+@tf.autograph.experimental.do_not_convert
+def while_loop(
+  cond_fn: Callable[[Any], Any], body_fn: Callable[[Any], Any], init: Any
+) -> Any:
+  """Applies `body_fn` to the carry, from `init`, while `cond_fn(carry)`.
+
+  The carry is an array or a tuple of arrays (a seed of `random` counts as
+  one); its shapes and dtypes stay the same.
+  """
+  if tf.executing_eagerly():
+    carry = init
+    while cond_fn(carry):
+      carry = body_fn(carry)
+    return carry
+  carry = _map(tf.convert_to_tensor, init)
+  leaves = tf.while_loop(
+    lambda *leaves: cond_fn(_pack(carry, leaves)),
+    lambda *leaves: _leaves_like(carry, body_fn(_pack(carry, leaves))),
+    _leaves(carry),
+  )
+  return _pack(carry, leaves)
+
+
+@tf.autograph.experimental.do_not_convert
+def scan(
+  f: Callable[[Any, Any], tuple[Any, Any]],
+  init: Any,
+  xs: Any,
+  length: int | None = None,
+) -> tuple[Any, Any]:
+  """Loops over the leading axis: `carry, y = f(carry, x)`.
+
+  Args:
+    f: takes the carry and a slice of `xs`, returns the next carry and an
+      output; carry, slice and output are arrays, tuples of arrays or None.
+    init: the first carry.
+    xs: an array, a tuple of arrays with equal leading sizes, or None.
+    length: the number of steps, needed where `xs` is None.
+
+  Returns:
+    The last carry, and the outputs stacked along a new leading axis.
+  """
+  xs = _map(tf.convert_to_tensor, xs)
+  steps = length if xs is None else _leaves(xs)[0].shape[0]
+  if steps is None:
+    steps = tf.shape(_leaves(xs)[0])[0]
+  known = isinstance(steps, int)
+  if tf.executing_eagerly() or (known and steps <= _UNROLLED):
+    carry, outputs = init, []
+    for i in range(steps):
+      carry, y = f(carry, _map(lambda x, i=i: x[i], xs))
+      outputs.append(y)
+    return carry, _stack(outputs)
+  return _graph_scan(f, _map(tf.convert_to_tensor, init), xs, steps)
+
+
+def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
+  """Returns `f` mapped over the leading axis of all its arguments."""
+
+  def mapped(*args: Any) -> Any:
+    return tf.vectorized_map(lambda row: f(*row), args)
+
+  return mapped
+
+
+def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
+  """`scan` as a while loop, for at least one step.
+
+  The outputs are written into plain tensors, not TensorArrays: those have no
+  forward mode in a graph. The first step is taken outside of the loop, as it
+  gives the outputs' shapes.
+  """
+  carry, output = f(init, _map(lambda x: x[0], xs))
+  filled = [
+    tf.tensor_scatter_nd_update(_blank(y, steps), [[0]], y[None])
+    for y in _leaves(_map(tf.convert_to_tensor, output))
+  ]
+  size = len(_leaves(init))
+
+  def step(i: Any, *state: Any) -> tuple[Any, ...]:
+    carry, y = f(_pack(init, state[:size]), _map(lambda x: x[i], xs))
+    written = [
+      tf.tensor_scatter_nd_update(so_far, [[i]], leaf[None])
+      for so_far, leaf in zip(state[size:], _leaves(y), strict=True)
+    ]
+    return (i + 1, *_leaves_like(init, carry), *written)
+
+  _, *state = tf.while_loop(
+    lambda i, *_: i < steps,
+    step,
+    (tf.constant(1), *_leaves_like(init, carry), *filled),
+    maximum_iterations=steps,
+  )
+  return _pack(init, state[:size]), _pack(output, state[size:])
+
+
+def _blank(y: Any, steps: Any) -> Any:
+  """Zeros for `steps` arrays like `y`."""
+  return tf.zeros(tf.concat([[steps], tf.shape(y)], 0), y.dtype)
+
+
+def _map(f: Callable[[Any], Any], tree: Any) -> Any:
+  if tree is None:
+    return None
+  if isinstance(tree, tuple):
+    return tuple(_map(f, t) for t in tree)
+  return f(tree)
+
+
+def compiled(
+  f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
+) -> Callable[..., Any]:
+  """Returns `f`, compiled where the backend compiles loops anyway.
+
+  NumPy and TensorFlow run it as it is; JAX compiles it once for each shape and
+  each value of the static arguments, so that its loops are not compiled anew
+  at each call.
+
+  Args:
+    f: a function of arrays, defined at the top of a module.
+    static_argnums: positions of arguments that are hashable host values.
+  """
+  del static_argnums
+  return f
+
+
+def _leaves(tree: Any) -> list[Any]:
+  found: list[Any] = []
+  _map(found.append, tree)
+  return found
+
+
+def _pack(like: Any, leaves: Any) -> Any:
+  left = iter(leaves)
+  return _map(lambda _: next(left), like)
+
+
+def _leaves_like(like: Any, tree: Any) -> list[Any]:
+  """Leaves whose static shapes are at least as precise as those of `like`."""
+  found = []
+  for x, y in zip(_leaves(tree), _leaves(like), strict=True):
+    x = tf.convert_to_tensor(x)
+    # Not tf.ensure_shape, which has no forward mode in a graph.
+    x.set_shape(y.shape)
+    found.append(x)
+  return found
+
+
+def _stack(items: list[Any]) -> Any:
+  if not items or items[0] is None:
+    return None
+  if isinstance(items[0], tuple):
+    return tuple(_stack(list(column)) for column in zip(*items, strict=True))
+  return tf.stack(items)

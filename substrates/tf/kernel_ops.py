@@ -1,0 +1,167 @@
+"""The native kernel's functions as array functions, or the portable path.
+
+Operands are always five arrays of one dtype, float32 or float64:
+initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
+(..., 0) if absent, prob_zero (..., 1) or (..., 0) if absent, times (..., n).
+All have the same number of batch dimensions, each 1 or the common size.
+
+The kernel runs on the CPU; TensorFlow copies what lies elsewhere. Under
+`tf.function(jit_compile=True)` and on a TPU take the portable path. Which path
+a `tf.function` takes is fixed when it is traced.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as onp
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import gradients
+from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.internal import static
+
+KINDS = (
+  "log_density",
+  "density",
+  "log_survival",
+  "survival",
+  "log_cdf",
+  "cdf",
+)
+PATHS = ("auto", "kernel", "portable")
+
+_choice = "auto"
+
+
+def unavailable_reason() -> str:
+  """Returns why the kernel cannot run, "" if it can."""
+  return phase_type_op.load_error()
+
+
+def path() -> str:
+  """Returns which path runs now, "kernel" or "portable"."""
+  if _choice != "auto":
+    return _choice
+  return "portable" if unavailable_reason() else "kernel"
+
+
+def set_path(choice: str) -> None:
+  """Chooses the path: "kernel", "portable", or "auto" (kernel if it can run).
+
+  Raises:
+    ValueError: `choice` is none of these.
+    RuntimeError: `choice` is "kernel" and it cannot run; the reason is given.
+  """
+  global _choice
+  if choice not in PATHS:
+    raise ValueError(f"path is {choice!r}: it must be one of {PATHS}")
+  if choice == "kernel" and unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  _choice = choice
+
+
+@contextlib.contextmanager
+def use_path(choice: str) -> Iterator[None]:
+  """Context manager that chooses the path and restores the earlier choice."""
+  before = _choice
+  set_path(choice)
+  try:
+    yield
+  finally:
+    set_path(before)
+
+
+@tf.autograph.experimental.do_not_convert
+def phase_type(
+  kind: str, operands: Sequence[Any], fallback: Callable[..., Any]
+) -> Any:
+  """Evaluates one of `KINDS` at all times.
+
+  Args:
+    kind: one of `KINDS`.
+    operands: the five operands.
+    fallback: the portable function, called as `fallback(kind, *operands)`.
+
+  Returns:
+    An array (batch..., n).
+
+  Raises:
+    ValueError: shapes or dtypes of the operands do not fit (where only the
+      running op can see it, tf.errors.InvalidArgumentError).
+  """
+  if path() == "portable":
+    return fallback(kind, *operands)
+  return phase_type_op.forward(KINDS.index(kind), 0, [_tensors(operands)])
+
+
+@tf.autograph.experimental.do_not_convert
+def phase_type_jvp(
+  kind: str,
+  operands: Sequence[Any],
+  tangents: Sequence[Any],
+  fallback: Callable[..., Any],
+) -> tuple[Any, Any]:
+  """Returns `phase_type` and its derivative along five tangents."""
+  if path() == "portable":
+    return gradients.jvp(
+      lambda *x: fallback(kind, *x), _tensors(operands), _tensors(tangents)
+    )
+  value = phase_type(kind, operands, fallback)
+  groups = [_tensors(operands), _tensors(tangents)]
+  return value, phase_type_op.forward(KINDS.index(kind), 1, groups)
+
+
+@tf.autograph.experimental.do_not_convert
+def phase_type_vjp(
+  kind: str,
+  operands: Sequence[Any],
+  cotangent: Any,
+  fallback: Callable[..., Any],
+) -> tuple[Any, tuple[Any, ...]]:
+  """Returns `phase_type` and the five cotangents of its operands."""
+  if path() == "portable":
+    value, pullback = gradients.vjp(
+      lambda *x: fallback(kind, *x), *_tensors(operands)
+    )
+    return value, pullback(cotangent)
+  value = phase_type(kind, operands, fallback)
+  bars = phase_type_op.adjoint(
+    KINDS.index(kind), 1, [_tensors(operands)], tf.convert_to_tensor(cotangent)
+  )
+  return value, tuple(bars)
+
+
+def status(kind: str, operands: Sequence[Any]) -> onp.ndarray:
+  """Returns why values are NaN: int32 codes (batch..., n) on the host.
+
+  Raises:
+    RuntimeError: the kernel cannot run.
+    ValueError: the operands are traced, so there are no values yet.
+  """
+  arrays = [static.concrete(x) for x in operands]
+  if any(x is None for x in arrays):
+    raise ValueError("status needs concrete operands: call it eagerly")
+  return _host_kernel().status(
+    KINDS.index(kind), [onp.ascontiguousarray(x) for x in arrays]
+  )
+
+
+def status_message(code: int) -> str:
+  """Returns what a code of `status` means; 0 is "ok"."""
+  return _host_kernel().status_message(int(code))
+
+
+def _host_kernel() -> Any:
+  """The kernel's Python module, which needs no TensorFlow."""
+  try:
+    from phasic._native import _kernel
+  except Exception as error:
+    raise RuntimeError(
+      f"the native kernel cannot be loaded: {error}"
+    ) from error
+  return _kernel
+
+
+def _tensors(values: Sequence[Any]) -> list[tf.Tensor]:
+  return [tf.convert_to_tensor(v) for v in values]

@@ -1,0 +1,146 @@
+"""The native phase-type ops of TensorFlow and their registered gradients.
+
+Importing this module loads the op library, so a SavedModel that uses the ops
+can be loaded, run and differentiated after `import phasic.substrates.tf`. The
+import never fails for lack of the library: `load_error()` then says why.
+
+J_k(x; v1..vk) = D^k F(x)[v1..vk] is the op PhasicPhaseTypeForward,
+V_k(x; v1..v_{k-1}; c) = (D^k F(x)[v1..v_{k-1}, .])^T c is
+PhasicPhaseTypeAdjoint. The family is closed under differentiation, so each
+gradient below is again one of the two ops. TensorFlow transposes the
+registered gradient to get forward mode, which closes likewise.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from phasic import _native
+
+# Number of operands: initial_probs, subgenerator, exit_rates, prob_zero, times.
+NUM_OPERANDS = 5
+# The kernel is compiled for derivatives up to this order.
+MAX_ORDER = 3
+
+Group = Sequence[tf.Tensor]
+
+
+def _load() -> tuple[Any, str]:
+  """Returns the op module, or None with the reason why there is none."""
+  path = os.path.join(next(iter(_native.__path__)), "libphasic_tf.so")
+  if not os.path.exists(path):
+    return None, f"the native library {path} is not there"
+  try:
+    ops = tf.load_op_library(path)
+  except (tf.errors.OpError, OSError) as error:
+    return None, f"TensorFlow could not load {path}: {error}"
+  for name in ("phasic_phase_type_forward", "phasic_phase_type_adjoint"):
+    if not hasattr(ops, name):
+      return None, f"{path} does not register the op {name}"
+  return ops, ""
+
+
+_OPS, _LOAD_ERROR = _load()
+
+
+def load_error() -> str:
+  """Why the native ops cannot be used; "" when they can."""
+  return _LOAD_ERROR
+
+
+def forward(kind: int, order: int, groups: Sequence[Group]) -> tf.Tensor:
+  """J_k: `groups` is the operands, then k groups of tangents."""
+  inputs = [x for group in groups for x in group]
+  return _OPS.phasic_phase_type_forward(inputs=inputs, kind=kind, order=order)
+
+
+def adjoint(
+  kind: int, order: int, groups: Sequence[Group], cotangent: tf.Tensor
+) -> list[tf.Tensor]:
+  """V_k: `groups` is the operands, then k - 1 groups of tangents."""
+  inputs = [x for group in groups for x in group] + [cotangent]
+  return list(
+    _OPS.phasic_phase_type_adjoint(inputs=inputs, kind=kind, order=order)
+  )
+
+
+def _groups(op: Any) -> list[list[tf.Tensor]]:
+  """The op's inputs in groups of five; the adjoint's last one has one."""
+  inputs = list(op.inputs)
+  return [
+    inputs[i : i + NUM_OPERANDS] for i in range(0, len(inputs), NUM_OPERANDS)
+  ]
+
+
+def _wanted(op: Any, groups: Sequence[Group]) -> list[bool]:
+  """For each group whether a gradient of one of its members is used.
+
+  A tape says so by `skip_input_indices`. A graph operation does not: there
+  everything is built, and TensorFlow prunes what nothing uses.
+  """
+  skipped = set(getattr(op, "skip_input_indices", None) or ())
+  wanted, first = [], 0
+  for group in groups:
+    members = range(first, first + len(group))
+    wanted.append(any(i not in skipped for i in members))
+    first += len(group)
+  return wanted
+
+
+def _check_order(op: Any, order: int) -> None:
+  # In a graph the gradient may be built and never run; the op itself reports
+  # the order when it is run.
+  if order > MAX_ORDER and not isinstance(op, tf.Operation):
+    raise NotImplementedError(
+      f"a derivative of order {order} of the phase-type kernel was asked for; "
+      f"it has derivatives up to order {MAX_ORDER}. Higher orders: "
+      "kernel_ops.use_path('portable')."
+    )
+
+
+def _tensor(upstream: Any, like: tf.Tensor) -> tf.Tensor:
+  return tf.zeros_like(like) if upstream is None else tf.convert_to_tensor(
+    upstream
+  )
+
+
+@tf.RegisterGradient("PhasicPhaseTypeForward")
+def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
+  kind, order = op.get_attr("kind"), op.get_attr("order")
+  groups = _groups(op)
+  cotangent = _tensor(upstream, op.outputs[0])
+  gradients: list[tf.Tensor | None] = []
+  for i, wanted in enumerate(_wanted(op, groups)):
+    if not wanted:
+      gradients += [None] * NUM_OPERANDS
+    elif i == 0:
+      _check_order(op, order + 1)
+      gradients += adjoint(kind, order + 1, groups, cotangent)
+    else:
+      others = groups[:i] + groups[i + 1 :]
+      gradients += adjoint(kind, order, others, cotangent)
+  return gradients
+
+
+@tf.RegisterGradient("PhasicPhaseTypeAdjoint")
+def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
+  kind, order = op.get_attr("kind"), op.get_attr("order")
+  *groups, [cotangent] = _groups(op)
+  direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
+  *wanted, cotangent_wanted = _wanted(op, [*groups, [cotangent]])
+  gradients: list[tf.Tensor | None] = []
+  for i, group_wanted in enumerate(wanted):
+    if not group_wanted:
+      gradients += [None] * NUM_OPERANDS
+    elif i == 0:
+      _check_order(op, order + 1)
+      gradients += adjoint(kind, order + 1, [*groups, direction], cotangent)
+    else:
+      others = [*groups[:i], *groups[i + 1 :], direction]
+      gradients += adjoint(kind, order, others, cotangent)
+  gradients.append(
+    forward(kind, order, [*groups, direction]) if cotangent_wanted else None
+  )
+  return gradients

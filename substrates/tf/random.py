@@ -1,0 +1,119 @@
+"""Stateless random numbers: the same seed gives the same numbers.
+
+A seed is an int, or a shape-[2] array of integers as `tf.random.stateless_*`
+take it.
+"""
+
+import hashlib
+from typing import Any
+
+import numpy as onp
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import static
+
+_FOLD = 0x666F6C64  # Keeps folded seeds apart from split ones.
+
+
+def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
+  """Returns the seed in the form that the other functions take.
+
+  Args:
+    seed: what the user gave.
+    salt: a name that makes the seed a different one, so that two places can
+      start from the same user's seed.
+
+  Raises:
+    TypeError: the seed is None or of a wrong type.
+  """
+  if isinstance(seed, (int, onp.integer)) and not isinstance(seed, bool):
+    bits = int(seed) % 2**64
+    halves = onp.array([bits % 2**32, bits // 2**32], onp.uint32)
+    seed = tf.constant(halves.view(onp.int32))
+  else:
+    seed = _pair(seed)
+  if salt is not None:
+    digest = hashlib.sha256(salt.encode()).digest()
+    seed = fold_in(seed, int.from_bytes(digest[:4], "little"))
+  return seed
+
+
+def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
+  """Returns `n` seeds whose numbers are independent of each other."""
+  return tuple(tf.unstack(tf.random.split(seed, n)))
+
+
+def fold_in(seed: Any, data: Any) -> Any:
+  """Returns a seed made of a seed and an integer (a counter, say)."""
+  if tf.is_tensor(data):
+    data = tf.cast(data, tf.int32)
+  else:
+    data = int(onp.uint32(int(data) % 2**32).view(onp.int32))
+  return tf.random.fold_in(tf.random.fold_in(seed, _FOLD), data)
+
+
+def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
+  """Returns uniform numbers from [0, 1)."""
+  return tf.random.stateless_uniform(_shape(shape), seed, dtype=dtype)
+
+
+def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
+  """Returns exponential numbers of rate one."""
+  return -tf.math.log1p(-uniform(seed, shape, dtype))
+
+
+def gamma(
+  seed: Any, concentration: Any, shape: static.Shape, dtype: str
+) -> Any:
+  """Returns gamma numbers of rate one.
+
+  Args:
+    seed: a sanitized seed.
+    concentration: shape parameters, which broadcast to `shape`.
+    shape: the result's shape.
+    dtype: the result's dtype.
+  """
+  concentration = tf.cast(concentration, dtype)
+  return tf.random.stateless_gamma(
+    _shape(shape), seed, concentration, dtype=dtype
+  )
+
+
+def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
+  """Returns int32 category numbers.
+
+  Args:
+    seed: a sanitized seed.
+    logits: logarithms of the weights (..., k), -inf for impossible ones; the
+      leading dimensions broadcast to `shape`.
+    shape: the result's shape.
+  """
+  logits = tf.convert_to_tensor(logits)
+  full = (*shape, static.shape(logits)[-1])
+  # Never zero, so that the Gumbel numbers are finite.
+  tiny = onp.finfo(static.dtype_name(logits)).tiny
+  numbers = tf.random.stateless_uniform(
+    _shape(full), seed, minval=tiny, dtype=logits.dtype
+  )
+  gumbel = -tf.math.log(-tf.math.log(numbers))
+  return tf.argmax(gumbel + logits, axis=-1, output_type=tf.int32)
+
+
+def _shape(shape: static.Shape) -> tf.Tensor:
+  return tf.convert_to_tensor(tuple(shape), tf.int32)
+
+
+def _pair(seed: Any) -> tf.Tensor:
+  message = (
+    f"seed is {type(seed).__name__}: it must be an int or a shape-[2] array "
+    "of integers, as sampling is stateless"
+  )
+  if seed is None or isinstance(seed, (bool, str, float)):
+    raise TypeError(message)
+  try:
+    seed = tf.convert_to_tensor(seed)
+  except (TypeError, ValueError) as error:
+    raise TypeError(message) from error
+  if not seed.dtype.is_integer or not seed.shape.is_compatible_with([2]):
+    raise TypeError(f"{message}; it has shape {seed.shape}, {seed.dtype.name}")
+  return tf.cast(seed, tf.int32)

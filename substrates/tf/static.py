@@ -1,0 +1,95 @@
+"""Shape and dtype work that is done once, before any array is computed.
+
+In a `tf.function` a dimension may be unknown while tracing; it is then a
+scalar int32 tensor. All functions here mix such tensors with Python ints.
+"""
+
+from typing import Any
+
+import numpy as onp
+import tensorflow as tf
+
+Shape = tuple[Any, ...]
+
+
+def shape(x: Any) -> Shape:
+  """Returns the shape of `x`, a tuple with one entry per dimension.
+
+  Entries are ints, or scalar int32 tensors where they are unknown.
+  """
+  if not hasattr(x, "shape"):
+    return tuple(onp.shape(x))
+  known = tuple(x.shape)
+  if None not in known:
+    return tuple(int(d) for d in known)
+  dynamic = tf.shape(x)
+  return tuple(dynamic[i] if d is None else d for i, d in enumerate(known))
+
+
+def rank(x: Any) -> int:
+  """Returns the number of dimensions of `x`."""
+  return len(x.shape) if hasattr(x, "shape") else onp.ndim(x)
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+  """Returns the shape that arrays of these shapes broadcast to.
+
+  Args:
+    *shapes: shapes as `shape` returns them.
+
+  Raises:
+    ValueError: the shapes do not broadcast; the message lists them.
+  """
+  length = max((len(s) for s in shapes), default=0)
+  padded = [(1,) * (length - len(s)) + tuple(s) for s in shapes]
+  try:
+    return tuple(_broadcast(column) for column in zip(*padded, strict=True))
+  except ValueError:
+    listed = " and ".join(str(tuple(s)) for s in shapes)
+    raise ValueError(f"shapes {listed} do not broadcast") from None
+
+
+def _broadcast(sizes: tuple[Any, ...]) -> Any:
+  known = {s for s in sizes if isinstance(s, (int, onp.integer)) and s != 1}
+  if len(known) > 1:
+    raise ValueError
+  if known:
+    return int(known.pop())
+  result: Any = 1
+  for size in sizes:
+    if not isinstance(size, (int, onp.integer)):
+      first = isinstance(result, int)
+      result = size if first else tf.where(tf.equal(result, 1), size, result)
+  return result
+
+
+def concrete(x: Any) -> onp.ndarray | None:
+  """Returns the values of `x` on the host, or None while it is traced."""
+  if isinstance(x, tf.Variable):
+    x = tf.convert_to_tensor(x)
+  if not tf.is_tensor(x):
+    return onp.asarray(x)
+  value = tf.get_static_value(x)
+  return None if value is None else onp.asarray(value)
+
+
+def dtype_name(x: Any) -> str:
+  """Returns the name of the dtype `x`, or of the dtype of the array `x`."""
+  if isinstance(x, (str, type, onp.dtype, tf.DType)):
+    return tf.as_dtype(x).name
+  if hasattr(x, "dtype"):
+    return tf.as_dtype(x.dtype).name
+  return onp.asarray(x).dtype.name
+
+
+def finfo_eps(dtype: Any) -> float:
+  """Returns the distance from one to the next number of a floating dtype."""
+  return float(onp.finfo(dtype_name(dtype)).eps)
+
+
+def wide_float() -> str:
+  """Returns the widest floating dtype there is, "float64" or "float32".
+
+  It is "float32" only in JAX with 64-bit numbers switched off.
+  """
+  return "float64"

@@ -1,0 +1,151 @@
+"""Conversion to arrays, the dtype rule, and classes as structures of arrays."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as onp
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import static
+
+FLOATS = ("float32", "float64")
+_T = TypeVar("_T", bound=type)
+
+
+def register(cls: _T) -> _T:
+  """Class decorator: makes a class a structure that the backend sees through.
+
+  The class has to have `parameter_properties()`, a class method whose keys
+  name the parameters that are arrays; `parameters`, a property with every
+  constructor argument by name; and `_unflatten(parameters)`, a class method
+  that builds an instance from such a mapping without looking at the values.
+
+  NumPy has no such structures, so nothing happens. JAX makes a pytree of the
+  class, TensorFlow finds the variables in it.
+
+  Here the class becomes a `tf.Module`: `variables` and `trainable_variables`
+  list what its parameters hold, a module that has an instance as an attribute
+  finds them, and checkpoints and SavedModels contain them.
+  """
+  if not issubclass(cls, tf.Module):
+    # As the last base, so that nothing of the class is overridden.
+    cls.__bases__ = (*cls.__bases__, tf.Module)
+  _keep_from_autograph(cls)
+  return cls
+
+
+def _keep_from_autograph(cls: type) -> None:
+  """Stops AutoGraph at the class: below is no Python control flow to convert.
+
+  The conversion would take seconds at the first trace of a `tf.function`, and
+  would spoil the tracebacks.
+  """
+  for name in dir(cls):
+    method = inspect.getattr_static(cls, name)
+    if name.startswith("_") or not inspect.isfunction(method):
+      continue
+    if not issubclass(tf.Module, _owner(cls, name)):
+      setattr(cls, name, tf.autograph.experimental.do_not_convert(method))
+
+
+def _owner(cls: type, name: str) -> type:
+  """The class of the method resolution order that has the attribute."""
+  return next(base for base in cls.__mro__ if name in vars(base))
+
+
+def is_variable(x: Any) -> bool:
+  """Returns whether `x` is a variable, which is read anew at each use."""
+  return isinstance(x, tf.Variable)
+
+
+def common_dtype(
+  values: Mapping[str, Any], default: str | None = None
+) -> str:
+  """Returns the name of the floating dtype that the values share.
+
+  Python numbers, lists of them and integer arrays adopt the dtype of the
+  floating arrays. None values are skipped.
+
+  Args:
+    values: the values by argument name, which the messages use.
+    default: the dtype where no value is a floating array; the widest one if
+      None.
+
+  Raises:
+    TypeError: two values differ in their floating dtype (both are named), or
+      one is complex, bool, half precision or not numeric.
+  """
+  found: tuple[str, str] | None = None
+  for name, value in values.items():
+    if value is None:
+      continue
+    dtype = _numeric_dtype(value, name)
+    if dtype not in FLOATS or _is_weak(value):
+      continue
+    if found is not None and found[1] != dtype:
+      raise TypeError(
+        f"{found[0]} is {found[1]} and {name} is {dtype}: floating arguments "
+        "must have one dtype"
+      )
+    found = found or (name, dtype)
+  if found is not None:
+    return found[1]
+  return default or static.wide_float()
+
+
+def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
+  """Converts `x` to an array of the backend.
+
+  Args:
+    x: an array, a number or nested lists of numbers.
+    dtype: "float32" or "float64"; None keeps a floating array's own and turns
+      all else into the widest.
+    name: the argument's name, for the messages.
+
+  Raises:
+    TypeError: `x` is complex, bool, half precision or not numeric.
+    ValueError: `x` is a ragged list.
+  """
+  own = _numeric_dtype(x, name)
+  if dtype is None:
+    keep = own in FLOATS and not _is_weak(x)
+    dtype = own if keep else static.wide_float()
+  if tf.is_tensor(x) or is_variable(x):
+    return tf.cast(tf.convert_to_tensor(x), dtype)
+  if _has_tensors(x):
+    return tf.stack([as_array(item, dtype, name) for item in x])
+  return tf.constant(onp.asarray(x, dtype=dtype))
+
+
+def _is_weak(x: Any) -> bool:
+  """Whether `x` has no dtype of its own: a Python number or a list."""
+  return not hasattr(x, "dtype") and not _has_tensors(x)
+
+
+def _numeric_dtype(x: Any, name: str) -> str:
+  """The dtype's name of `x`, if it is float32, float64 or an integer."""
+  if _has_tensors(x):
+    return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
+  if tf.is_tensor(x) or is_variable(x):
+    dtype = onp.dtype(x.dtype.as_numpy_dtype)
+  else:
+    try:
+      dtype = onp.asarray(x).dtype
+    except ValueError:
+      raise ValueError(
+        f"{name} is not a rectangular array of numbers"
+      ) from None
+  if dtype.name in FLOATS or dtype.kind in "iu":
+    return dtype.name
+  raise TypeError(
+    f"{name} has dtype {dtype.name}: it must be float32, float64 or an "
+    "integer"
+  )
+
+
+def _has_tensors(x: Any) -> bool:
+  """Whether `x` is a nested list with tensors in it."""
+  return isinstance(x, (list, tuple)) and any(
+    tf.is_tensor(item) or is_variable(item) or _has_tensors(item) for item in x
+  )
