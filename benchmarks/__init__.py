@@ -1,0 +1,1 @@
+"""Speed of phasic next to other ways to the same numbers."""

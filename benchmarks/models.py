@@ -1,0 +1,160 @@
+"""The models of the benchmark, linear in two parameters.
+
+A model is what its users have: a state space, found by following transitions
+from an initial state, and rates that are linear in parameters theta.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as onp
+import scipy.linalg
+import scipy.optimize
+
+State = Any
+# Yields (next state or None for absorption, coefficients of theta).
+Transitions = Callable[[State], Iterator[tuple[State, tuple[float, ...]]]]
+
+
+class Model(NamedTuple):
+  """A phase-type model with off-diagonals and exits linear in theta.
+
+  Attributes:
+    name: for the table.
+    states: the p states, in the order in which they were found.
+    initial_probs: [p].
+    rates: [p, p, d], coefficients of the off-diagonals; zero diagonal.
+    exits: [p, d], coefficients of the exit rates.
+    theta: [d], the parameters at which speed is measured.
+  """
+
+  name: str
+  states: tuple[State, ...]
+  initial_probs: onp.ndarray
+  rates: onp.ndarray
+  exits: onp.ndarray
+  theta: onp.ndarray
+
+  def at(self, theta: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
+    """The subgenerator [p, p] and the exit rates [p] at theta."""
+    off, exits = self.rates @ theta, self.exits @ theta
+    return off - onp.diag(off.sum(axis=1) + exits), exits
+
+  def survival(self, t: float) -> float:
+    """P(X > t), by SciPy's matrix exponential."""
+    subgenerator, _ = self.at(self.theta)
+    return float(
+      onp.sum(self.initial_probs @ scipy.linalg.expm(subgenerator * t))
+    )
+
+  def times(self, count: int = 100, left: float = 1e-3) -> onp.ndarray:
+    """`count` times at equal distances, to where P(X > t) is `left`."""
+    high = 1.0
+    while self.survival(high) > left:
+      high *= 2.0
+    last = scipy.optimize.brentq(
+      lambda t: self.survival(t) - left, 0.0, high, xtol=1e-12
+    )
+    return last * onp.arange(1, count + 1) / count
+
+
+def explore(
+  name: str, transitions: Transitions, initial: State, theta: onp.ndarray
+) -> Model:
+  """Follows the transitions from the initial state to all states.
+
+  Args:
+    name: of the model.
+    transitions: the transitions out of a state.
+    initial: the state in which the chain starts.
+    theta: parameters, of the length of the coefficients.
+
+  Returns:
+    The model.
+  """
+  index = {initial: 0}
+  states = [initial]
+  edges, exits = [], []
+  for state in states:  # Grows while it is walked.
+    source = index[state]
+    for target, coefficients in transitions(state):
+      if target is None:
+        exits.append((source, coefficients))
+        continue
+      if target not in index:
+        index[target] = len(states)
+        states.append(target)
+      edges.append((source, index[target], coefficients))
+  p, d = len(states), len(theta)
+  rates, leaving = onp.zeros((p, p, d)), onp.zeros((p, d))
+  for source, target, coefficients in edges:
+    rates[source, target] += coefficients
+  for source, coefficients in exits:
+    leaving[source] += coefficients
+  theta = onp.asarray(theta, onp.float64)
+  return Model(name, tuple(states), onp.eye(p)[0], rates, leaving, theta)
+
+
+def erlang(phases: int = 10) -> Model:
+  """A chain of phases; odd ones have rate theta_0, even ones theta_1."""
+
+  def transitions(phase):
+    coefficients = (1.0, 0.0) if phase % 2 == 0 else (0.0, 1.0)
+    yield (phase + 1 if phase + 1 < phases else None), coefficients
+
+  return explore(f"Erlang-{phases}", transitions, 0, onp.array([1.0, 1.0]))
+
+
+def kingman(lineages: int = 10) -> Model:
+  """The block-counting process of Kingman's coalescent.
+
+  A state counts the blocks of each size: state[i] blocks of i + 1 lineages.
+  Any two blocks merge, at rate theta_0 if both are single lineages and at
+  rate theta_1 otherwise. One block of all lineages is absorption.
+
+  Args:
+    lineages: the number of lineages at the start.
+
+  Returns:
+    A model with a state for each partition of `lineages` but the last.
+  """
+
+  def merged(state, i, j):
+    counts = list(state)
+    counts[i] -= 1
+    counts[j] -= 1
+    counts[i + j + 1] += 1
+    return tuple(counts) if sum(counts) > 1 else None
+
+  def transitions(state):
+    present = [i for i, count in enumerate(state) if count]
+    for i in present:
+      for j in present:
+        if j < i or (i == j and state[i] < 2):
+          continue
+        pairs = state[i] * (state[i] - 1) / 2 if i == j else state[i] * state[j]
+        both_single = i == 0 and j == 0
+        coefficients = (pairs, 0.0) if both_single else (0.0, pairs)
+        yield merged(state, i, j), coefficients
+
+  initial = (lineages,) + (0,) * (lineages - 1)
+  return explore(
+    f"Kingman-{lineages}", transitions, initial, onp.array([1.0, 1.25])
+  )
+
+
+def dense(phases: int = 50, seed: int = 0) -> Model:
+  """Every phase leads to every other; theta scales the two halves."""
+  rng = onp.random.default_rng(seed)
+  weights = rng.uniform(0.1, 1.0, (phases, phases))
+  leaving = rng.uniform(0.1, 1.0, phases)
+
+  def transitions(phase):
+    half = phase < phases // 2
+    for target in range(phases):
+      if target != phase:
+        rate = weights[phase, target]
+        yield target, (rate, 0.0) if half else (0.0, rate)
+    yield None, (leaving[phase], 0.0) if half else (0.0, leaving[phase])
+
+  return explore(f"dense-{phases}", transitions, 0, onp.array([0.125, 0.25]))

@@ -1,0 +1,94 @@
+"""All first derivatives of the kernel against ball arithmetic."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from tests.accuracy import cases
+from tests.accuracy import derivative_checks
+from tests.accuracy import kernel_calls
+from tests.oracle import models
+from tests.oracle import phase_type_oracle as oracle
+
+_TOLERANCE = 1e-12
+
+
+@absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
+class FirstDerivativesTest(derivative_checks.TestCase):
+  @parameterized.product(
+    model=tuple(cases.MODELS), options=tuple(cases.OPTIONS), point=(0, 1, 2, 3)
+  )
+  def test_log_density(self, model, options, point):
+    t = cases.DERIVATIVE_TIMES[model][point]
+    operands = cases.operands(model, options, t)
+    self.check_gradient("log_density", operands, (), _TOLERANCE)
+    self.check_directions("log_density", operands, _TOLERANCE)
+    if model != "birth_death":
+      self.check_gradient("density", operands, (), _TOLERANCE)
+
+  @parameterized.product(
+    base=("survival", "cdf"),
+    model=("erlang", "cyclic", "near_equal"),
+    options=tuple(cases.OPTIONS),
+  )
+  def test_other_kinds(self, base, model, options):
+    for t in cases.DERIVATIVE_TIMES[model]:
+      operands = cases.operands(model, options, t)
+      for kind in (base, f"log_{base}"):
+        self.check_gradient(kind, operands, (), _TOLERANCE)
+        self.check_directions(kind, operands, _TOLERANCE, count=2)
+
+  @parameterized.parameters(
+    ("survival", "exits_given", 7800.0),
+    ("survival", "exits_derived", 1e-20),
+    ("cdf", "exits_given", 1e-20),
+    ("cdf", "exits_derived", 30.0),
+    ("density", "exits_and_atom_given", 1e-20),
+    ("density", "exits_derived", 7800.0),
+  )
+  def test_other_kinds_of_a_long_chain(self, base, options, t):
+    operands = cases.operands("birth_death", options, t)
+    for kind in (base, f"log_{base}"):
+      self.check_gradient(kind, operands, (), _TOLERANCE)
+
+  @parameterized.parameters(*oracle.KINDS)
+  def test_several_times_with_weights(self, kind):
+    times = onp.array(cases.DERIVATIVE_TIMES["cyclic"][1:])
+    weights = onp.array([0.5, -1.0, 2.0])
+    operands = cases.operands("cyclic", "exits_given", times)
+    arrays = kernel_calls.inputs(operands)
+    code = kernel_calls.kind_code(kind)
+    actual = kernel_calls.module().adjoint(code, 1, arrays + [weights])
+    single = [
+      kernel_calls.gradient(kind, operands._replace(time=t)) for t in times
+    ]
+    for k in range(4):
+      parts = [w * g[k] for w, g in zip(weights, single)]
+      sizes = sum(onp.abs(part) for part in parts)
+      error = onp.abs(onp.ravel(actual[k]) - sum(parts))
+      self.assertTrue(onp.all(error <= 1e-12 * sizes + 1e-300), (k, error))
+    onp.testing.assert_allclose(
+      actual[4], [w * g.time[0] for w, g in zip(weights, single)], rtol=1e-12
+    )
+
+  def test_given_exits_leave_the_diagonal_without_derivative(self):
+    for t in cases.DERIVATIVE_TIMES["cyclic"]:
+      operands = cases.operands("cyclic", "exits_given", t)
+      gradient = kernel_calls.gradient("log_density", operands)
+      diagonal = onp.diag(gradient.subgenerator.reshape(3, 3))
+      onp.testing.assert_array_equal(diagonal, onp.zeros(3))
+
+  @parameterized.parameters(1e-20, 1.0, 300.0)
+  def test_a_rare_slow_component(self, t):
+    operands = models.hyperexponential()._replace(time=t)
+    self.check_gradient("log_density", operands, (), _TOLERANCE)
+
+  @parameterized.parameters(1e-2, 1.0, 40.0)
+  def test_a_stiff_chain(self, t):
+    rates = 2.0 ** onp.linspace(0, 16, 12).round()
+    operands = models.hypoexponential(rates)._replace(time=t)
+    self.check_gradient("log_density", operands, (), _TOLERANCE)
+
+
+if __name__ == "__main__":
+  absltest.main()

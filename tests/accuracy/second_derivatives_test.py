@@ -1,0 +1,83 @@
+"""Second and third derivatives of the kernel against ball arithmetic."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from tests.accuracy import cases
+from tests.accuracy import derivative_checks
+from tests.accuracy import kernel_calls
+from tests.oracle import models
+from tests.oracle import phase_type_oracle as oracle
+
+_TOLERANCE = 1e-9
+
+
+@absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
+class SecondDerivativesTest(derivative_checks.TestCase):
+  def _check_pairs(self, kind, operands, count, order=2):
+    rng = onp.random.default_rng(13)
+    for _ in range(count):
+      moves = tuple(models.direction(operands, rng) for _ in range(order))
+      truth, scale = oracle.directional(kind, operands, moves)
+      actual = kernel_calls.directional(kind, operands, moves)
+      missed = derivative_checks.shortfall(actual, [truth], [scale], _TOLERANCE)
+      self.assertEmpty(missed)
+
+  @parameterized.product(
+    model=("erlang", "cyclic", "near_equal"),
+    options=tuple(cases.OPTIONS),
+    point=(0, 1, 2, 3),
+  )
+  def test_forty_directions(self, model, options, point):
+    t = cases.DERIVATIVE_TIMES[model][point]
+    operands = cases.operands(model, options, t)
+    self._check_pairs("log_density", operands, 40)
+
+  @parameterized.parameters(
+    ("exits_given", 2.0, 40),
+    ("exits_derived", 1e-20, 3),
+    ("exits_derived", 30.0, 3),
+    ("exits_given", 7800.0, 3),
+  )
+  def test_directions_of_a_long_chain(self, options, t, count):
+    operands = cases.operands("birth_death", options, t)
+    self._check_pairs("log_density", operands, count)
+
+  @parameterized.product(
+    model=tuple(cases.MODELS), options=("exits_given", "exits_derived")
+  )
+  def test_all_entries_of_hessian_rows(self, model, options):
+    rng = onp.random.default_rng(17)
+    times = cases.DERIVATIVE_TIMES[model]
+    for t in times[::3] if model == "birth_death" else times:
+      operands = cases.operands(model, options, t)
+      move = models.direction(operands, rng)
+      self.check_gradient("log_density", operands, (move,), _TOLERANCE)
+
+  @parameterized.product(
+    base=("density", "survival", "cdf"),
+    model=("erlang", "cyclic"),
+    options=tuple(cases.OPTIONS),
+  )
+  def test_other_kinds(self, base, model, options):
+    rng = onp.random.default_rng(19)
+    for t in cases.DERIVATIVE_TIMES[model]:
+      operands = cases.operands(model, options, t)
+      move = models.direction(operands, rng)
+      for kind in (base, f"log_{base}"):
+        self._check_pairs(kind, operands, 3)
+        self.check_gradient(kind, operands, (move,), _TOLERANCE)
+
+  @parameterized.product(kind=oracle.KINDS, options=tuple(cases.OPTIONS))
+  def test_third_order(self, kind, options):
+    rng = onp.random.default_rng(23)
+    for t in (0.5, 3.0, 50.0):
+      operands = cases.operands("cyclic", options, t)
+      self._check_pairs(kind, operands, 5, order=3)
+      moves = tuple(models.direction(operands, rng) for _ in range(2))
+      self.check_gradient(kind, operands, moves, _TOLERANCE)
+
+
+if __name__ == "__main__":
+  absltest.main()

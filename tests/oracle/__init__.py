@@ -1,0 +1,1 @@
+"""Reference results in ball arithmetic for the accuracy tests."""

@@ -1,0 +1,94 @@
+"""Models and directions that the accuracy tests run on.
+
+The rates are short binary fractions, so that the sums of rows are exact and
+a model means the same with exits given and with exits derived.
+"""
+
+import numpy as onp
+
+from tests.oracle import phase_type_oracle as oracle
+
+
+def erlang(phases: int = 10, rate: float = 1.0) -> oracle.Operands:
+  """The sum of `phases` exponential times."""
+  return hypoexponential(onp.full(phases, rate))
+
+
+def hypoexponential(rates: onp.ndarray) -> oracle.Operands:
+  """A chain of phases, one after the other, with these rates."""
+  rates = onp.asarray(rates, onp.float64)
+  p = len(rates)
+  return _model(onp.eye(p)[0], onp.diag(rates[:-1], 1), rates * onp.eye(p)[-1])
+
+
+def near_equal() -> oracle.Operands:
+  """Rates that differ in the eighth digit: partial fractions lose all."""
+  return hypoexponential(1.0 + 2.0**-27 * onp.arange(8))
+
+
+def cyclic() -> oracle.Operands:
+  """Three phases in a ring; one without an exit, one without a start."""
+  rates = onp.array([[0.0, 2.0, 0.0], [0.0, 0.0, 1.5], [0.75, 0.0, 0.0]])
+  return _model(onp.array([0.625, 0.375, 0.0]), rates, onp.array([0.25, 0, 1]))
+
+
+def birth_death(phases: int = 40) -> oracle.Operands:
+  """A queue that is left from its first phase only, started in the middle."""
+  births = 0.75 + onp.arange(phases - 1) / 64.0
+  deaths = 1.25 + onp.arange(phases - 1) / 32.0
+  rates = onp.diag(births, 1) + onp.diag(deaths, -1)
+  start = onp.zeros(phases)
+  start[phases // 2] = 0.75
+  start[1] = 0.25
+  return _model(start, rates, 0.5 * onp.eye(phases)[0])
+
+
+def hyperexponential() -> oracle.Operands:
+  """A mixture with a rare, slow component, which rules the far tail."""
+  rates = onp.array([1.0, 0.125])
+  start = onp.array([1.0 - 2.0**-50, 2.0**-50])
+  return _model(start, onp.zeros((2, 2)), rates)
+
+
+def with_options(
+  model: oracle.Operands, exits: bool = True, atom: float | None = None
+) -> oracle.Operands:
+  """The model with its exits given or left to be derived, and an atom.
+
+  Args:
+    model: a model with given exits.
+    exits: whether they are given.
+    atom: the mass at zero, taken from alpha; None leaves it to be derived.
+
+  Returns:
+    The operands.
+  """
+  mass = 1.0 if atom is None else 1.0 - atom
+  return model._replace(
+    initial_probs=model.initial_probs * mass,
+    exit_rates=model.exit_rates if exits else None,
+    prob_zero=atom if atom is None else onp.float64(atom),
+  )
+
+
+def direction(
+  operands: oracle.Operands, rng: onp.random.Generator
+) -> oracle.Operands:
+  """A random direction in which all operands move, by about their size.
+
+  Every entry moves, the zero ones too. Those move less in a model whose
+  leading derivatives would otherwise leave the range of floats.
+  """
+
+  def tangent(x):
+    if x is None:
+      return None
+    x = onp.asarray(x, onp.float64)
+    return rng.standard_normal(x.shape) * (onp.abs(x) + onp.where(x, 0, 0.1))
+
+  return oracle.Operands(*(tangent(x) for x in operands))
+
+
+def _model(start, rates, exits) -> oracle.Operands:
+  subgenerator = rates - onp.diag(onp.sum(rates, axis=1) + exits)
+  return oracle.Operands(start, subgenerator, exits, None, 1.0)
