@@ -1,0 +1,12 @@
+"""Compiler options of all native code."""
+
+# No -ffast-math: NaN and infinities are results here. Contraction to fused
+# multiply-add is allowed; errno is not read.
+COPTS = [
+    "-O3",
+    "-fvisibility=hidden",
+    "-ffp-contract=fast",
+    "-fno-math-errno",
+    "-Wall",
+    "-Wextra",
+]

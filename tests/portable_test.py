@@ -1,0 +1,197 @@
+"""The portable path: against the kernel, and how its derivatives behave."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+import numpy as onp
+
+from phasic import math as pm
+from phasic.internal import gradients
+from phasic.internal import kernel_ops
+from phasic.math import exact_sums
+from phasic.math import poisson
+from phasic.math import portable
+from tests import models
+from tests import test_case
+
+MODE = "numpy"
+_TIMES = onp.asarray([0.0, 1e-20, 0.01, 0.7, 5.0, 20.0])
+
+
+def _operands(model, times, dtype="float64"):
+  """The kernel's operands of one model."""
+  empty = onp.zeros(0)
+  exits = empty if model.exit_rates is None else model.exit_rates
+  atom = empty if model.prob_zero is None else onp.reshape(model.prob_zero, 1)
+  arrays = (model.initial_probs, model.subgenerator, exits, atom, times)
+  return tuple(np.asarray(onp.asarray(x), dtype=dtype) for x in arrays)
+
+
+class AgainstKernelTest(test_case.TestCase):
+  """Both paths mean the same."""
+
+  @parameterized.parameters("erlang", "cyclic", "random")
+  def test_values(self, name):
+    self.require_kernel()
+    operands = _operands(models.ALL[name], _TIMES)
+    for kind in kernel_ops.KINDS:
+      expected = kernel_ops.phase_type(kind, operands, None)
+      actual = portable.phase_type(kind, *operands)
+      atol = 1e-12 if kind.startswith("log_") else 0.0
+      self.assert_close(actual, expected, 1e-11, atol)
+
+  def test_float32(self):
+    self.require_kernel()
+    operands = _operands(models.cyclic(), _TIMES, "float32")
+    expected = kernel_ops.phase_type("log_density", operands, None)
+    self.assert_close(
+      portable.phase_type("log_density", *operands), expected, 1e-6, 1e-6
+    )
+
+  @parameterized.parameters("log_density", "survival", "cdf")
+  def test_first_derivatives(self, kind):
+    self.require_kernel()
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff, so nothing to compare")
+    # Entries of alpha and of the exits that are zero are among them.
+    operands = _operands(models.erlang(4, 1.5), onp.asarray([1e-20, 0.5, 9.0]))
+    seed = np.asarray(onp.asarray([1.0, 0.5, 2.0]))
+    _, expected = kernel_ops.phase_type_vjp(kind, operands, seed, None)
+    _, pullback = gradients.vjp(
+      lambda *x: portable.phase_type(kind, *x), *operands
+    )
+    actual = pullback(seed)
+    for mine, theirs in zip(actual[:2], expected[:2], strict=True):
+      self.assert_close(mine, theirs, 1e-10, 1e-11)
+    self.assert_close(actual[4], expected[4], 1e-10, 1e-11)
+
+  def test_the_chosen_path_runs(self):
+    self.require_kernel()
+    with kernel_ops.use_path("portable"):
+      self.assertEqual(kernel_ops.path(), "portable")
+    with kernel_ops.use_path("kernel"):
+      self.assertEqual(kernel_ops.path(), "kernel")
+
+
+class PathTest(test_case.TestCase):
+  """The choice of the path."""
+
+  def test_unknown_path(self):
+    with self.assertRaisesRegex(ValueError, "'native'.*one of"):
+      kernel_ops.set_path("native")
+
+  def test_choice_is_restored(self):
+    before = kernel_ops.path()
+    with kernel_ops.use_path("portable"):
+      self.assertEqual(kernel_ops.path(), "portable")
+    self.assertEqual(kernel_ops.path(), before)
+
+
+class StepsTest(test_case.TestCase):
+  """Nothing is cut off silently."""
+
+  def test_too_many_steps_give_nan_for_these_times_only(self):
+    operands = _operands(models.exponential(1e9), onp.asarray([1e-9, 1e3]))
+    value = self.host(portable.phase_type("log_density", *operands))
+    self.assertLess(abs(value[0] - math.log(1e9) + 1), 1e-12)
+    self.assertTrue(math.isnan(value[1]))
+
+  def test_steps_grow_where_the_bound_asks_for_it(self):
+    # The weight of the tail is tiny, and all that there is.
+    model = models.hypoexponential([1e-9] * 20 + [1.0])
+    t = 1.0
+    expected = 20 * math.log(1e-9)
+    operands = _operands(model, onp.asarray([t]))
+    value = self.host(portable.phase_type("log_density", *operands))[0]
+    # The density is 1e-180 times that of 20 events and one holding time.
+    self.assertLess(value, expected)
+    self.assertGreater(value, expected - 60)
+
+
+class PiecesTest(test_case.TestCase):
+  """The small functions that the path is made of."""
+
+  def test_log_poisson_weights(self):
+    counts = onp.arange(0, 400)
+    means = onp.asarray([1e-10, 0.3, 7.0, 120.0, 390.0])[:, None]
+    expected = onp.asarray(
+      [
+        [k * math.log(x) - x - math.lgamma(k + 1) for k in counts]
+        for x in means[:, 0]
+      ]
+    )
+    actual = poisson.log_weights(counts, np.asarray(means))
+    self.assert_close(actual, expected, 1e-12, 1e-12)
+
+  def test_poisson_weights_at_zero(self):
+    counts = onp.arange(6)
+    zero = np.asarray(onp.zeros(1))
+    self.assert_close(
+      poisson.zero_weights(counts, zero), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    )
+
+  def test_compensated_sum(self):
+    for size in (1, 2, 3, 7, 50):
+      x = onp.random.RandomState(size).normal(size=size) * 1e10
+      x = onp.append(x, -math.fsum(x))
+      actual = exact_sums.compensated_sum(np.asarray(x))
+      self.assert_close(actual, math.fsum(x), 1e-10, 1e-20)
+
+  def test_powers_of_two(self):
+    n = onp.asarray([-1000.0, -1.0, 0.0, 1.0, 512.0, 999.0])
+    self.assert_close(exact_sums.power_of_two(np.asarray(n)), 2.0**n, 0.0)
+
+
+class NumpyDerivativesTest(test_case.TestCase):
+  """The companions `*_vjp` and `*_jvp`, which every substrate has."""
+
+  def test_exponential(self):
+    self.require_kernel()
+    rate, t = 2.0, onp.asarray([0.5, 3.0])
+    model = ([1.0], [[-rate]], t)
+    # log f = log(alpha s) + S t with s = -S: the derivative in S is 1/S + t.
+    value, bars = pm.log_density_vjp(*model, cotangent=onp.asarray([1.0, 10.0]))
+    self.assert_close(value, onp.log(rate) - rate * t, atol=1e-12)
+    self.assert_close(bars[0], [11.0])
+    self.assert_close(bars[1], [[(t[0] - 0.5) + 10 * (t[1] - 0.5)]])
+    self.assert_close(bars[2], [-2.0, -20.0])
+    self.assertIsNone(bars[3])
+    self.assertIsNone(bars[4])
+    _, tangent = pm.log_density_jvp(
+      *model, tangents=(None, [[1.0]], None, None, None)
+    )
+    self.assert_close(tangent, t - 0.5, atol=1e-14)
+
+  @parameterized.parameters(*kernel_ops.KINDS)
+  def test_transposes_with_batches(self, kind):
+    self.require_kernel()
+    state = onp.random.RandomState(3)
+    model = models.random_model(3, state)
+    matrix = model.subgenerator * onp.asarray([1.0, 2.0])[:, None, None, None]
+    exits = model.exit_rates * onp.asarray([1.0, 2.0])[:, None, None]
+    times = state.uniform(size=(4, 1, 5))
+    arguments = (model.initial_probs, matrix, times, exits, model.prob_zero)
+    tangents = tuple(state.normal(size=onp.shape(x)) for x in arguments)
+    cotangent = state.normal(size=(4, 2, 5))
+    _, out = getattr(pm, f"{kind}_jvp")(*arguments, tangents=tangents)
+    _, bars = getattr(pm, f"{kind}_vjp")(*arguments, cotangent=cotangent)
+    forward = onp.sum(self.host(out) * cotangent)
+    back = sum(
+      onp.sum(self.host(b) * v) for b, v in zip(bars, tangents, strict=True)
+    )
+    self.assertLess(abs(forward - back), 1e-11 * onp.sum(onp.abs(cotangent)))
+
+  def test_reason_without_the_kernel(self):
+    if MODE != "numpy":
+      self.skipTest("only NumPy lacks autodiff")
+    with (
+      kernel_ops.use_path("portable"),
+      self.assertRaisesRegex(NotImplementedError, "no autodiff"),
+    ):
+      pm.cdf_vjp([1.0], [[-1.0]], 1.0, cotangent=1.0)
+
+
+if __name__ == "__main__":
+  absltest.main()

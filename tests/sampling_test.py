@@ -1,0 +1,138 @@
+"""Random numbers and samples, with fixed seeds."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+import numpy as onp
+from scipy import stats
+
+from phasic import distributions as pd
+from phasic.internal import gradients
+from phasic.internal import random
+from tests import models
+from tests import test_case
+
+MODE = "numpy"
+
+
+class RandomTest(test_case.TestCase):
+  """The seam's generators."""
+
+  def test_uniform(self):
+    seed = random.sanitize_seed(seed=3, salt="uniform")
+    x = self.host(random.uniform(seed, (20000,), "float64"))
+    self.assertGreater(stats.kstest(x, "uniform").pvalue, 1e-3)
+
+  def test_exponential(self):
+    seed = random.sanitize_seed(seed=4, salt="exponential")
+    x = self.host(random.exponential(seed, (20000,), "float64"))
+    self.assertGreater(stats.kstest(x, "expon").pvalue, 1e-3)
+
+  def test_gamma(self):
+    seed = random.sanitize_seed(seed=5, salt="gamma")
+    shape = np.asarray(onp.asarray([0.5, 7.0]))
+    x = self.host(random.gamma(seed, shape, (20000, 2), "float64"))
+    for i, a in enumerate((0.5, 7.0)):
+      self.assertGreater(stats.kstest(x[:, i], "gamma", (a,)).pvalue, 1e-3)
+
+  def test_categorical(self):
+    seed = random.sanitize_seed(seed=6, salt="categorical")
+    with onp.errstate(divide="ignore"):
+      logits = onp.log([0.2, 0.0, 0.8])
+    x = self.host(random.categorical(seed, np.asarray(logits), (20000,)))
+    self.assertEqual(x.dtype, onp.int32)
+    counts = onp.bincount(x, minlength=3)
+    self.assertEqual(counts[1], 0)
+    self.assertLess(abs(counts[0] / 20000 - 0.2), 0.015)
+
+  def test_seeds(self):
+    seed = random.sanitize_seed(seed=7, salt="a")
+    first, second = random.split_seed(seed)
+    draws = [
+      self.host(random.uniform(s, (4,), "float64")).tolist()
+      for s in (
+        seed,
+        first,
+        second,
+        random.fold_in(seed, 1),
+        random.fold_in(seed, 2),
+        random.sanitize_seed(seed=7, salt="b"),
+      )
+    ]
+    self.assertLen({tuple(d) for d in draws}, len(draws))
+    again = random.sanitize_seed(seed=7, salt="a")
+    self.assertEqual(
+      draws[0], self.host(random.uniform(again, (4,), "float64")).tolist()
+    )
+
+  def test_no_seed(self):
+    with self.assertRaises(TypeError):
+      pd.PhaseType([1.0], [[-1.0]]).sample(3)
+
+
+class SampleTest(test_case.TestCase):
+  """Samples of phase-type distributions."""
+
+  @parameterized.parameters("erlang", "hyperexponential", "cyclic", "random")
+  def test_distribution(self, name):
+    dist = pd.PhaseType(*models.ALL[name])
+    x = self.host(dist.sample(4000, seed=11))
+    atom = float(self.host(dist.cdf(0.0)))
+    self.assertLess(abs(onp.mean(x == 0) - atom), 0.02)
+    positive = x[x > 0]
+    u = (self.host(dist.cdf(positive)) - atom) / (1 - atom)
+    self.assertGreater(stats.kstest(u, "uniform").pvalue, 1e-3)
+    error = float(self.host(dist.stddev())) / onp.sqrt(len(x))
+    self.assertLess(abs(onp.mean(x) - float(self.host(dist.mean()))), 4 * error)
+
+  def test_shapes_and_repetition(self):
+    alpha = onp.asarray([[0.3, 0.6], [1.0, 0.0]])[:, None]
+    matrix = onp.asarray([[-2.0, 1.0], [0.5, -1.0]])
+    dist = pd.PhaseType(alpha, matrix * onp.arange(1, 4)[:, None, None])
+    x = self.host(dist.sample((4, 5), seed=1))
+    self.assertEqual(x.shape, (4, 5, 2, 3))
+    self.assert_close(dist.sample((4, 5), seed=1), x, 0.0)
+    self.assertFalse(onp.any(x == self.host(dist.sample((4, 5), seed=2))))
+    self.assertEqual(self.host(dist.sample(seed=1)).shape, (2, 3))
+    many = self.host(dist.sample(3000, seed=8))
+    onp.testing.assert_allclose(
+      onp.mean(many, axis=0), self.host(dist.mean()), rtol=0.1
+    )
+
+  def test_never_absorbed(self):
+    dist = pd.PhaseType([1.0, 0.0], [[-1.0, 1.0], [0.0, 0.0]])
+    self.assert_close(dist.sample(3, seed=1), onp.full(3, onp.inf))
+
+  def test_bad_values(self):
+    dist = pd.PhaseType([1.5], [[-1.0]])
+    self.assert_close(dist.sample(3, seed=1), onp.full(3, onp.nan))
+
+  def test_derivatives_are_refused(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+
+    def total(matrix):
+      dist = pd.PhaseType([1.0], matrix)
+      return np.sum(dist.sample(3, seed=1))
+
+    with self.assertRaisesRegex(NotImplementedError, "stop_gradient"):
+      gradients.value_and_gradient(total, np.asarray(onp.asarray([[-1.0]])))
+
+  def test_stopped_samples_can_be_used(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+
+    def loss(matrix):
+      dist = pd.PhaseType([1.0], matrix)
+      x = gradients.stop_gradient(dist.sample(3, seed=1))
+      return np.sum(dist.log_prob(x))
+
+    value, gradient = gradients.value_and_gradient(
+      loss, np.asarray(onp.asarray([[-1.0]]))
+    )
+    # log f = log(-S) + S x, so the derivative is 3/S + sum(x), S = -1.
+    self.assert_close(gradient, [[-3.0 - self.host(value)]], 1e-10)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,53 @@
+"""What the tests that are written once have in common."""
+
+from typing import Any
+
+from absl.testing import parameterized
+import numpy as onp
+
+from phasic.internal import kernel_ops
+from phasic.internal import static
+
+MODE = "numpy"
+if MODE == "jax":
+  import jax
+
+  jax.config.update("jax_enable_x64", True)
+
+
+class TestCase(parameterized.TestCase):
+  """Comparisons of backend arrays with host values."""
+
+  def host(self, x: Any) -> onp.ndarray:
+    """Returns the values of `x` on the host."""
+    value = static.concrete(x)
+    assert value is not None
+    return onp.asarray(value)
+
+  def assert_close(
+    self, actual: Any, expected: Any, rtol: float = 1e-12, atol: float = 0.0
+  ) -> None:
+    """Asserts equal shapes and close values; NaN equals NaN."""
+    expected = self.host(expected)
+    actual = self.host(actual)
+    self.assertEqual(onp.shape(actual), onp.shape(expected))
+    onp.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol)
+
+  def paths(self) -> tuple[str, ...]:
+    """Returns the paths to try: those that can run here.
+
+    The portable path is the same code in all substrates. JAX and TensorFlow
+    take long to compile or to run its loops, and have `portable_test`.
+    """
+    paths: tuple[str, ...] = ("kernel",)
+    if kernel_ops.unavailable_reason():
+      paths = ("portable",)
+    elif MODE == "numpy":
+      paths = ("portable", "kernel")
+    return paths
+
+  def require_kernel(self) -> None:
+    """Skips the test where the native kernel cannot run."""
+    reason = kernel_ops.unavailable_reason()
+    if reason:
+      self.skipTest(reason)
