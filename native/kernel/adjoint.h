@@ -96,8 +96,8 @@ class AdjointSweeper {
     const int64_t stride = model_.stride;
     const double atom = Top(terms_.atom_bar());
     for (int64_t i = 0; i < p; ++i) {
-      const double start = Top(ScaleBy(y_[i], exponent_)) +
-                           Top(terms_.total_bar());
+      const double start =
+          Top(ScaleBy(y_[i], exponent_)) + Top(terms_.total_bar());
       out.initial_probs[i] =
           StartIsLost(i) ? kNaN : start - (in_.has_prob_zero ? 0.0 : atom);
       const bool lost = RowIsLost(i);
@@ -141,7 +141,9 @@ class AdjointSweeper {
     for (int k = kBlock - 1; k >= 0; --k) {
       T* next = k > 0 ? adjoints_ + (k - 1) * stride : y_;
       Apply(model_.backward, adjoints_ + k * stride, y_low_, next);
-      for (int64_t i = 0; i < stride; ++i) next[i] += a_bar[k] * model_.exits[i];
+      for (int64_t i = 0; i < stride; ++i) {
+        next[i] += a_bar[k] * model_.exits[i];
+      }
       if (sequence_.base() == Base::kSurvival) {
         for (int64_t i = 0; i < model_.size; ++i) next[i] += b_bar[k];
       }

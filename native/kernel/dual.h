@@ -6,6 +6,7 @@
 #define PHASIC_NATIVE_KERNEL_DUAL_H_
 
 #include <cmath>
+#include <cstdint>
 
 #include "native/kernel/isa.h"
 
@@ -132,13 +133,14 @@ inline Dual<T> Log(const Dual<T>& x) {
 template <class T>
 struct Seed {
   static T Make(double value, const double* const* /*tangents*/,
-                long /*index*/) {
+                int64_t /*index*/) {
     return value;
   }
 };
 template <class T>
 struct Seed<Dual<T>> {
-  static Dual<T> Make(double value, const double* const* tangents, long index) {
+  static Dual<T> Make(double value, const double* const* tangents,
+                      int64_t index) {
     constexpr int kLast = Depth<T>::kValue;
     return {Seed<T>::Make(value, tangents, index), T(tangents[kLast][index])};
   }

@@ -88,8 +88,9 @@ class Mixer {
     Scaled<double> weight = start_weight;
     for (int64_t b = start; b > 0; --b) {
       if (MayStop(weight) &&
-          CanStopHead(*sequence_.Get(b, &status),
-                      walk.HeadBound(static_cast<double>(b * kBlock), weight))) {
+          CanStopHead(
+              *sequence_.Get(b, &status),
+              walk.HeadBound(static_cast<double>(b * kBlock), weight))) {
         break;
       }
       const Block<T>* before = sequence_.Get(b - 1, &status);
@@ -104,8 +105,8 @@ class Mixer {
         return kUnderflow;
       }
       if (MayStop(up_weight) &&
-          CanStop(*block, b, walk.TailBound(static_cast<double>(b * kBlock),
-                                            up_weight))) {
+          CanStop(*block, b,
+                  walk.TailBound(static_cast<double>(b * kBlock), up_weight))) {
         return kOk;
       }
       last_block_ = b;
@@ -126,23 +127,23 @@ class Mixer {
   Scaled<double> Include(const Block<T>& block, int64_t index,
                          const Scaled<double>& weight, PoissonWalk* walk) {
     const int num_channels = sequence_.num_channels();
-    return walk->Up(
-        index, block.poisson, weight,
-        [&](int first, int last, const Scaled<double>& scale,
-            const double* powers) {
-          const int64_t e = scale.exponent + block.channel_exponent;
-          T parts[kMaxChannels];
-          double size = 0.0;
-          for (int r = 0; r < num_channels; ++r) {
-            parts[r] = scale.mantissa *
-                       WeightedSum(powers, block.channels[r], first, last);
-            const double s = MaxAbs(parts[r]);
-            if (s > size) size = s;
-          }
-          if (size == 0.0) return;
-          if (e > largest_exponent_) largest_exponent_ = e;
-          AddParts(parts, e);
-        });
+    return walk->Up(index, block.poisson, weight,
+                    [&](int first, int last, const Scaled<double>& scale,
+                        const double* powers) {
+                      const int64_t e = scale.exponent + block.channel_exponent;
+                      T parts[kMaxChannels];
+                      double size = 0.0;
+                      for (int r = 0; r < num_channels; ++r) {
+                        parts[r] =
+                            scale.mantissa *
+                            WeightedSum(powers, block.channels[r], first, last);
+                        const double s = MaxAbs(parts[r]);
+                        if (s > size) size = s;
+                      }
+                      if (size == 0.0) return;
+                      if (e > largest_exponent_) largest_exponent_ = e;
+                      AddParts(parts, e);
+                    });
   }
 
   void AddParts(T* parts, int64_t e) {
@@ -209,8 +210,8 @@ class Mixer {
     T first_cap = cap;
     if (sequence_.base() == Base::kDensity) first_cap = exit_cap;
     if (sequence_.base() == Base::kCdf) {
-      first_cap = tail.mantissa * Abs(model.prob_zero) + cap +
-                  (k / model.q) * exit_cap;
+      first_cap =
+          tail.mantissa * Abs(model.prob_zero) + cap + (k / model.q) * exit_cap;
     }
     if (IsAtMost({MaxAbs(first_cap), tail.exponent}, -1200, Size())) {
       return true;
@@ -290,8 +291,8 @@ struct TaylorCoefficients {
     for (int j = 0; j <= kDepth; ++j) {
       // The value has D^(j - offset) c_offset, its derivative one D more.
       for (int m = 0; m <= j - offset; ++m) {
-        AddTerm(&value[offset + m], power,
-                sign * kBinomials[j - offset][m], j - offset - m);
+        AddTerm(&value[offset + m], power, sign * kBinomials[j - offset][m],
+                j - offset - m);
       }
       const int n = j + 1 - offset;
       for (int m = 0; m <= n; ++m) {

@@ -156,7 +156,8 @@ bool BuildEdges(const T* weights, int64_t stride, bool transposed,
   int64_t e = 0;
   for (int64_t i = 0; i < p; ++i) {
     for (int64_t j = 0; j < p; ++j) {
-      const T& w = transposed ? weights[j * stride + i] : weights[i * stride + j];
+      const T& w =
+          transposed ? weights[j * stride + i] : weights[i * stride + j];
       if (IsZero(w)) continue;
       sources[e] = static_cast<int32_t>(j);
       values[e++] = w;
@@ -294,8 +295,7 @@ class ModelBuilder {
       return false;
     }
     if (p > kAlwaysDenseSize && 4 * num_edges < p * p) return true;
-    T* transposed =
-        AllocateZeros<T>(workspace_, model_.stride * model_.stride);
+    T* transposed = AllocateZeros<T>(workspace_, model_.stride * model_.stride);
     if (transposed == nullptr) return false;
     for (int64_t i = 0; i < p; ++i) {
       for (int64_t j = 0; j < p; ++j) {
@@ -309,8 +309,8 @@ class ModelBuilder {
 
   bool FindRanges(Operator<T>* m) {
     const int64_t groups = m->stride / 8;
-    RowRange* ranges = static_cast<RowRange*>(workspace_->Allocate(
-        static_cast<size_t>(groups), sizeof(RowRange)));
+    RowRange* ranges = static_cast<RowRange*>(
+        workspace_->Allocate(static_cast<size_t>(groups), sizeof(RowRange)));
     if (ranges == nullptr) return false;
     for (int64_t group = 0; group < groups; ++group) {
       ranges[group] = {static_cast<int32_t>(m->stride), 0};

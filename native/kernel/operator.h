@@ -57,12 +57,12 @@ struct RowRange {
 template <class T>
 struct Operator {
   int64_t size = 0;
-  int64_t stride = 0;  // of dense rows
-  const T* leaving = nullptr;            // rho
-  const double* leaving_low = nullptr;   // what rho's rounding left out
-  const T* dense = nullptr;              // W[i * stride + j], with
-  const RowRange* ranges = nullptr;      // [stride / 8], or nullptr and
-  const int64_t* offsets = nullptr;      // [size + 1], by destination
+  int64_t stride = 0;                   // of dense rows
+  const T* leaving = nullptr;           // rho
+  const double* leaving_low = nullptr;  // what rho's rounding left out
+  const T* dense = nullptr;             // W[i * stride + j], with
+  const RowRange* ranges = nullptr;     // [stride / 8], or nullptr and
+  const int64_t* offsets = nullptr;     // [size + 1], by destination
   const int32_t* sources = nullptr;
   const T* weights = nullptr;
 };
@@ -82,16 +82,16 @@ inline V AddStaying(const V& inflow, const V& in, const V& leaving,
 }
 
 template <class T>
-void ApplyDense(const Operator<T>& m, const T* __restrict in,
-                T* __restrict low, T* __restrict out) {
+void ApplyDense(const Operator<T>& m, const T* __restrict in, T* __restrict low,
+                T* __restrict out) {
   for (int64_t j = 0; j < m.stride; ++j) {
     const RowRange& range = m.ranges[j / 8];
     T inflow = T(0.0);
     for (int64_t i = range.first; i < range.last; ++i) {
       inflow += m.dense[i * m.stride + j] * in[i];
     }
-    out[j] = AddStaying(inflow, in[j], m.leaving[j], T(m.leaving_low[j]),
-                        &low[j]);
+    out[j] =
+        AddStaying(inflow, in[j], m.leaving[j], T(m.leaving_low[j]), &low[j]);
   }
 }
 inline void ApplyDense(const Operator<double>& m, const double* __restrict in,
@@ -113,9 +113,8 @@ inline void ApplyDense(const Operator<double>& m, const double* __restrict in,
     for (int l = 0; l < kParts; ++l) {
       const Vector inflow = (sums[0].parts[l] + sums[1].parts[l]) +
                             (sums[2].parts[l] + sums[3].parts[l]);
-      result.parts[l] =
-          AddStaying(inflow, old.parts[l], leaving.parts[l],
-                     leaving_low.parts[l], &rest.parts[l]);
+      result.parts[l] = AddStaying(inflow, old.parts[l], leaving.parts[l],
+                                   leaving_low.parts[l], &rest.parts[l]);
     }
     result.Store(out + j);
     rest.Store(low + j);
@@ -130,8 +129,8 @@ void ApplySparse(const Operator<T>& m, const T* __restrict in,
     for (int64_t e = m.offsets[j]; e < m.offsets[j + 1]; ++e) {
       inflow += m.weights[e] * in[m.sources[e]];
     }
-    out[j] = AddStaying(inflow, in[j], m.leaving[j], T(m.leaving_low[j]),
-                        &low[j]);
+    out[j] =
+        AddStaying(inflow, in[j], m.leaving[j], T(m.leaving_low[j]), &low[j]);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "native/kernel/phase_type.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -29,8 +30,9 @@ Workspace& ThreadMemory(int which) {
 // Steps through the indices of some of the batch dimensions.
 class BatchIndex {
  public:
-  BatchIndex(const Layout& layout, const bool* takes_part) : layout_(layout) {
-    for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
+  BatchIndex(const Layout& layout, const bool* takes_part)
+      : layout_(layout), rank_(std::min(layout.batch_rank, kMaxRank)) {
+    for (int32_t axis = 0; axis < rank_; ++axis) {
       index_[axis] = 0;
       takes_part_[axis] = takes_part[axis];
     }
@@ -38,8 +40,9 @@ class BatchIndex {
 
   // False after the last index.
   bool Next() {
-    for (int32_t axis = layout_.batch_rank - 1; axis >= 0; --axis) {
-      if (!takes_part_[axis]) continue;
+    for (int32_t axis = rank_ - 1; axis >= 0; --axis) {
+      // The analyzer does not see that the rank is bounded.
+      if (!takes_part_[axis]) continue;  // NOLINT(*-security.ArrayBound)
       if (++index_[axis] < layout_.batch[axis]) return true;
       index_[axis] = 0;
     }
@@ -48,7 +51,7 @@ class BatchIndex {
 
   int64_t Offset(const int64_t* strides) const {
     int64_t offset = 0;
-    for (int32_t axis = 0; axis < layout_.batch_rank; ++axis) {
+    for (int32_t axis = 0; axis < rank_; ++axis) {
       offset += index_[axis] * strides[axis];
     }
     return offset;
@@ -56,6 +59,7 @@ class BatchIndex {
 
  private:
   const Layout& layout_;
+  const int32_t rank_;
   int64_t index_[kMaxRank];
   bool takes_part_[kMaxRank];
 };
@@ -213,11 +217,11 @@ class BatchRun {
     for (int32_t i = 0; i < num_inputs_; ++i) {
       const bool is_time =
           i % kNumOperands == kTimes || i == kNumOperands * (order_ + 1);
-      const int64_t count =
-          is_time ? times_per_model_
-                  : (std::is_same<F, double>::value
-                         ? 0
-                         : EventSize(layout_, i % kNumOperands));
+      const int64_t count = is_time
+                                ? times_per_model_
+                                : (std::is_same<F, double>::value
+                                       ? 0
+                                       : EventSize(layout_, i % kNumOperands));
       buffers_[i] = AllocateDoubles(count);
       if (buffers_[i] == nullptr) return false;
     }
@@ -230,14 +234,14 @@ class BatchRun {
   // Points the view at one model's operands.
   void Gather(const BatchIndex& model) {
     for (int32_t i = 0; i < num_inputs_; ++i) {
-      const F* data = static_cast<const F*>(inputs_[i].data) +
-                      model.Offset(strides_[i]);
+      const F* data =
+          static_cast<const F*>(inputs_[i].data) + model.Offset(strides_[i]);
       const bool is_cotangent = i == kNumOperands * (order_ + 1);
       const int32_t operand = is_cotangent ? kTimes : i % kNumOperands;
-      const double* values = operand == kTimes
-                                 ? GatherTimes(data, strides_[i], buffers_[i])
-                                 : Convert(data, EventSize(layout_, operand),
-                                           buffers_[i]);
+      const double* values =
+          operand == kTimes
+              ? GatherTimes(data, strides_[i], buffers_[i])
+              : Convert(data, EventSize(layout_, operand), buffers_[i]);
       if (is_cotangent) {
         view_.cotangent = values;
       } else {

@@ -30,9 +30,9 @@ Array Vector(std::vector<double> data) {
 std::vector<Input> AsInputs(const std::vector<Array>& arrays) {
   std::vector<Input> inputs;
   for (const Array& array : arrays) {
-    inputs.push_back({array.data.data(),
-                      {array.dims.data(),
-                       static_cast<int32_t>(array.dims.size())}});
+    inputs.push_back(
+        {array.data.data(),
+         {array.dims.data(), static_cast<int32_t>(array.dims.size())}});
   }
   return inputs;
 }
@@ -79,9 +79,9 @@ std::vector<Array> RunAdjoint(Kind kind, int32_t order,
     results.push_back(Filled(dims));
   }
   for (Array& result : results) {
-    outputs.push_back({result.data.data(),
-                       {result.dims.data(),
-                        static_cast<int32_t>(result.dims.size())}});
+    outputs.push_back(
+        {result.data.data(),
+         {result.dims.data(), static_cast<int32_t>(result.dims.size())}});
   }
   const char* error =
       Adjoint(call, inputs.data(), count, outputs.data(), kNumOperands);
@@ -165,10 +165,9 @@ TEST(PhaseTypeTest, ForwardAndAdjointAreTransposes) {
   for (const bool exits : {false, true}) {
     for (int32_t kind = 0; kind < kNumKinds; ++kind) {
       const int64_t p = 4;
-      std::vector<Array> model = {Filled({p}, 0.2), Filled({p, p}),
-                                  Filled({exits ? p : 0}),
-                                  Filled({exits ? 1 : 0}, 0.2),
-                                  Vector({0.2, 1.0, 4.0})};
+      std::vector<Array> model = {
+          Filled({p}, 0.2), Filled({p, p}), Filled({exits ? p : 0}),
+          Filled({exits ? 1 : 0}, 0.2), Vector({0.2, 1.0, 4.0})};
       for (int64_t i = 0; i < p; ++i) {
         double sum = 0.0;
         for (int64_t j = 0; j < p; ++j) {
@@ -192,8 +191,7 @@ TEST(PhaseTypeTest, ForwardAndAdjointAreTransposes) {
         }
         const Array cotangent = Vector({0.5, 1.5, 1.0});
         adjoint.push_back(cotangent);
-        const Array value =
-            RunForward(static_cast<Kind>(kind), order, forward);
+        const Array value = RunForward(static_cast<Kind>(kind), order, forward);
         const std::vector<Array> bars =
             RunAdjoint(static_cast<Kind>(kind), order, adjoint);
         double left = 0.0;
@@ -273,15 +271,13 @@ TEST(PhaseTypeTest, BadValuesGiveNaNAndTheirReason) {
     double value;
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const Case& bad : {Case{"initial_probs", 0, -0.5},
-                          Case{"initial_probs", 0, 1.5},
-                          Case{"subgenerator", 1, nan},
-                          Case{"subgenerator: a row", 1, 2.0},
-                          Case{"value", 4, nan}}) {
+  for (const Case& bad :
+       {Case{"initial_probs", 0, -0.5}, Case{"initial_probs", 0, 1.5},
+        Case{"subgenerator", 1, nan}, Case{"subgenerator: a row", 1, 2.0},
+        Case{"value", 4, nan}}) {
     std::vector<Array> model = Erlang(2, {1.0});
     model[bad.operand].data[0] = bad.value;
-    EXPECT_TRUE(
-        std::isnan(RunForward(Kind::kLogDensity, 0, model).data[0]));
+    EXPECT_TRUE(std::isnan(RunForward(Kind::kLogDensity, 0, model).data[0]));
     const std::vector<Input> inputs = AsInputs(model);
     int32_t code = 0;
     const int64_t one = 1;

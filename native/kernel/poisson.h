@@ -28,7 +28,7 @@ struct PoissonTable {
 inline PoissonTable MakePoissonTable(int64_t block) {
   PoissonTable result;
   const double start = static_cast<double>(block * kBlock);
-  result.center_exponent = ExponentOf(start + kBlock / 2);
+  result.center_exponent = ExponentOf(start + 0.5 * kBlock);
   const double center = PowerOfTwo(result.center_exponent);
   result.table[0] = 1.0;
   for (int j = 1; j <= kBlock; ++j) {
@@ -139,7 +139,8 @@ class PoissonWalk {
 
   // Exponents change rarely, so that sums over blocks need no alignment.
   static Scaled<double> Tamed(const Scaled<double>& weight) {
-    const bool moderate = weight.mantissa > 0x1p-100 && weight.mantissa < 0x1p100;
+    const bool moderate =
+        weight.mantissa > 0x1p-100 && weight.mantissa < 0x1p100;
     return moderate ? weight : Normalized(weight);
   }
 

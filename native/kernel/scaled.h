@@ -39,7 +39,7 @@ inline T ScaleBy(const T& x, int64_t e) {
 
 template <class T>
 struct Scaled {
-  T mantissa = T(0.0);
+  T mantissa{};
   int64_t exponent = 0;
 };
 

@@ -38,7 +38,7 @@ inline Base BaseOf(Kind kind) {
 inline bool IsLog(Kind kind) { return static_cast<int32_t>(kind) % 2 == 0; }
 
 constexpr int kMaxChannels = kMaxOrder + 2;
-constexpr int64_t kMaxBlocks = int64_t{1} << 18;  // 4 million steps
+constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
 constexpr int64_t kMaxKeptItems = int64_t{1} << 20;  // of states
 constexpr double kMaxWork = 1.6e10;  // multiply-adds of one sequence
 
@@ -48,14 +48,14 @@ struct Block {
   T a[kBlock];
   T b[kBlock];
   T channels[kMaxChannels][kBlock];  // times the Poisson table
-  T* states;            // v at the block's first index, or at all sixteen
-  T* low;               // what rounding left out of the first
+  T* states;  // v at the block's first index, or at all sixteen
+  T* low;     // what rounding left out of the first
   bool has_all_states;
   PoissonTable poisson;
-  int64_t exponent;             // of a, b and state
+  int64_t exponent;  // of a, b and state
   int64_t channel_exponent;
-  double mass;                  // sum of the state's values
-  Scaled<double> largest;       // channel entry up to here, all channels
+  double mass;             // sum of the state's values
+  Scaled<double> largest;  // channel entry up to here, all channels
 };
 
 template <class T>
@@ -122,8 +122,9 @@ class Sequence {
   bool LostToUnderflow(int64_t last_block, const Scaled<double>& result) const {
     if (first_underflow_ > last_block) return false;
     const double p = static_cast<double>(model_.size);
-    const double count = static_cast<double>(last_block + 1) * kBlock * (p + 2) *
-                         (p + 2) * (base_ == Base::kDensity ? model_.q : 1.0);
+    const double count = static_cast<double>(last_block + 1) * kBlock *
+                         (p + 2) * (p + 2) *
+                         (base_ == Base::kDensity ? model_.q : 1.0);
     const Scaled<double> lost =
         Normalized(Scaled<double>{count, underflow_exponent_ - 1022});
     return !IsAtMost(lost, -45, result);
@@ -204,8 +205,8 @@ class Sequence {
 
   bool Grow() {
     const int64_t capacity = capacity_ == 0 ? 64 : 2 * capacity_;
-    Block<T>** blocks = static_cast<Block<T>**>(workspace_->Allocate(
-        static_cast<size_t>(capacity), sizeof(Block<T>*)));
+    Block<T>** blocks = static_cast<Block<T>**>(
+        workspace_->Allocate(static_cast<size_t>(capacity), sizeof(Block<T>*)));
     if (blocks == nullptr) return false;
     for (int64_t b = 0; b < num_blocks_; ++b) blocks[b] = blocks_[b];
     blocks_ = blocks;
@@ -232,8 +233,8 @@ class Sequence {
         cumulative[j] = cumulative_;
         Add(&cumulative_, Scaled<T>{block.a[j] * a_scale, block.exponent});
       }
-      exponent = cumulative_.exponent > exponent ? cumulative_.exponent
-                                                 : exponent;
+      exponent =
+          cumulative_.exponent > exponent ? cumulative_.exponent : exponent;
     }
     block.channel_exponent = exponent;
     double largest = 0.0;

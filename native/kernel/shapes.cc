@@ -6,8 +6,8 @@
 namespace phasic {
 namespace {
 
-const char* const kNames[kNumOperands] = {
-    "initial_probs", "subgenerator", "exit_rates", "prob_zero", "times"};
+const char* const kNames[kNumOperands] = {"initial_probs", "subgenerator",
+                                          "exit_rates", "prob_zero", "times"};
 
 constexpr int64_t kMaxPhases = INT32_MAX / 2;
 constexpr int64_t kMaxElements = int64_t{1} << 58;
@@ -48,25 +48,26 @@ const char* CheckEvents(const Shape* inputs, Layout* layout) {
   const int64_t p = inputs[kInitialProbs].dims[r];
   const int64_t n = inputs[kTimes].dims[r];
   if (p < 1 || p > kMaxPhases) {
-    return Message("initial_probs: the number of phases is %lld, must be 1 to "
-                   "%lld",
-                   static_cast<long long>(p),
-                   static_cast<long long>(kMaxPhases));
+    return Message(
+        "initial_probs: the number of phases is %lld, must be 1 to "
+        "%lld",
+        static_cast<long long>(p), static_cast<long long>(kMaxPhases));
   }
   if (n < 1) return Message("times: there must be at least one time");
   const Shape& s = inputs[kSubgenerator];
   if (s.dims[r] != p || s.dims[r + 1] != p) {
-    return Message("subgenerator: shape [..., %lld, %lld] does not fit %lld "
-                   "phases of initial_probs",
-                   static_cast<long long>(s.dims[r]),
-                   static_cast<long long>(s.dims[r + 1]),
-                   static_cast<long long>(p));
+    return Message(
+        "subgenerator: shape [..., %lld, %lld] does not fit %lld "
+        "phases of initial_probs",
+        static_cast<long long>(s.dims[r]),
+        static_cast<long long>(s.dims[r + 1]), static_cast<long long>(p));
   }
   const int64_t exits = inputs[kExitRates].dims[r];
   if (exits != 0 && exits != p) {
-    return Message("exit_rates: %lld entries do not fit %lld phases of "
-                   "initial_probs",
-                   static_cast<long long>(exits), static_cast<long long>(p));
+    return Message(
+        "exit_rates: %lld entries do not fit %lld phases of "
+        "initial_probs",
+        static_cast<long long>(exits), static_cast<long long>(p));
   }
   const int64_t atom = inputs[kProbZero].dims[r];
   if (atom != 0 && atom != 1) {
@@ -162,8 +163,8 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
   for (int32_t i = 0; i < kNumOperands * groups; ++i) {
     const int32_t operand = i % kNumOperands;
     if (inputs[i].rank != r + EventRank(operand)) {
-      return Message("%s: rank %d, must be %d", kNames[operand],
-                     inputs[i].rank, r + EventRank(operand));
+      return Message("%s: rank %d, must be %d", kNames[operand], inputs[i].rank,
+                     r + EventRank(operand));
     }
     const char* error = MergeBatch(inputs[i], r, kNames[operand], layout);
     if (error != nullptr) return error;

@@ -37,8 +37,7 @@ int64_t EventSize(const Layout& layout, int32_t operand);
 // operands, then come groups of five tangents and, if `has_cotangent`, the
 // cotangent. Returns nullptr or a message.
 const char* CheckLayout(const Call& call, const Shape* inputs,
-                        int32_t num_inputs, bool has_cotangent,
-                        Layout* layout);
+                        int32_t num_inputs, bool has_cotangent, Layout* layout);
 
 // Element strides of the batch dimensions of an array with this shape; 0 for
 // dimensions of size one.

@@ -18,8 +18,7 @@ extern const SweepTable kSweeps;
 const SweepTable kSweeps = {
     {ForwardSweep<double>, ForwardSweep<Order1>, ForwardSweep<Order2>,
      ForwardSweep<Order3>},
-    {nullptr, AdjointSweep<double>, AdjointSweep<Order1>,
-     AdjointSweep<Order2>},
+    {nullptr, AdjointSweep<double>, AdjointSweep<Order1>, AdjointSweep<Order2>},
 };
 
 }  // namespace PHASIC_ISA

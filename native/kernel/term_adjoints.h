@@ -53,10 +53,11 @@ class TermAdjoints {
         continue;
       }
       const T bar = seeds_[i].mantissa * point.slope;
-      time_bars[i] = Top(ScaleBy(
-          bar, seeds_[i].exponent + point.value.exponent +
-                   sequence_.model().log2_q));
-      if (sequence_.base() == Base::kCdf || point.time_case == TimeCase::kAtom) {
+      time_bars[i] =
+          Top(ScaleBy(bar, seeds_[i].exponent + point.value.exponent +
+                               sequence_.model().log2_q));
+      if (sequence_.base() == Base::kCdf ||
+          point.time_case == TimeCase::kAtom) {
         if (point.time_case != TimeCase::kBefore) {
           atom_bar_ += ToPlain(seeds_[i]);
         }
@@ -109,7 +110,8 @@ class TermAdjoints {
       exponent = suffix_.exponent;
     }
     const int offset = base == Base::kDensity ? 0 : 1;
-    const double scale = base == Base::kDensity ? 1.0 : 1.0 / sequence_.model().q;
+    const double scale =
+        base == Base::kDensity ? 1.0 : 1.0 / sequence_.model().q;
     T suffix = ScaleBy(suffix_.mantissa, suffix_.exponent - exponent);
     for (int j = kBlock - 1; j >= 0; --j) {
       T sum = T(0.0);
@@ -165,10 +167,9 @@ class TermAdjoints {
     // What each value contributes in all: its cotangent times the value.
     const double value_size = MaxAbs(point.value.mantissa);
     const Scaled<double> own =
-        value_size > 0.0
-            ? Scaled<double>{MaxAbs(seed.mantissa) * value_size,
-                             seed.exponent + point.value.exponent}
-            : Scaled<double>{MaxAbs(seed.mantissa), seed.exponent};
+        value_size > 0.0 ? Scaled<double>{MaxAbs(seed.mantissa) * value_size,
+                                          seed.exponent + point.value.exponent}
+                         : Scaled<double>{MaxAbs(seed.mantissa), seed.exponent};
     for (int64_t b = start + 1; up.mantissa != 0.0; ++b) {
       const double k = static_cast<double>(b * kBlock);
       const Scaled<double> tail =
@@ -248,28 +249,27 @@ class TermAdjoints {
                          int64_t seed_exponent, const T* coefficients,
                          PoissonWalk* walk) {
     TermBlock& block = *blocks_[b];
-    return walk->Up(
-        b, *block.poisson, weight,
-        [&](int first, int last, const Scaled<double>& scale,
-            const double* powers) {
-          const int64_t e = scale.exponent + seed_exponent;
-          if (e > block.exponent + 200) {
-            for (auto& channel : block.bars) {
-              for (T& bar : channel) {
-                bar = ScaleBy(bar, block.exponent - e);
-              }
-            }
-            block.exponent = e;
-          }
-          const double factor =
-              ScaleBy(scale.mantissa, e - block.exponent);
-          for (int r = 0; r <= Depth<T>::kValue; ++r) {
-            const T coefficient = factor * coefficients[r];
-            for (int j = first; j < last; ++j) {
-              block.bars[r][j] += powers[j] * coefficient;
-            }
-          }
-        });
+    return walk->Up(b, *block.poisson, weight,
+                    [&](int first, int last, const Scaled<double>& scale,
+                        const double* powers) {
+                      const int64_t e = scale.exponent + seed_exponent;
+                      if (e > block.exponent + 200) {
+                        for (auto& channel : block.bars) {
+                          for (T& bar : channel) {
+                            bar = ScaleBy(bar, block.exponent - e);
+                          }
+                        }
+                        block.exponent = e;
+                      }
+                      const double factor =
+                          ScaleBy(scale.mantissa, e - block.exponent);
+                      for (int r = 0; r <= Depth<T>::kValue; ++r) {
+                        const T coefficient = factor * coefficients[r];
+                        for (int j = first; j < last; ++j) {
+                          block.bars[r][j] += powers[j] * coefficient;
+                        }
+                      }
+                    });
   }
 
   // The cotangent of entry j (negative: of the block before) of a channel.

@@ -109,8 +109,8 @@ py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays) {
   std::vector<Output> outputs;
   for (int32_t i = 0; i < kNumOperands; ++i) {
     int32_t rank = 0;
-    Check(AdjointShape(call, inputs.shapes(), inputs.size(), i, dims[i],
-                       &rank));
+    Check(
+        AdjointShape(call, inputs.shapes(), inputs.size(), i, dims[i], &rank));
     py::array result = inputs.NewArray(dims[i], rank);
     outputs.push_back(AsOutput(&result, dims[i], rank));
     results.append(std::move(result));
@@ -146,8 +146,7 @@ py::dict FfiTargets() {
   py::dict targets;
 #if defined(PHASIC_HAVE_XLA)
   for (const FfiTarget& target : kFfiTargets) {
-    targets[target.name] =
-        py::capsule(reinterpret_cast<void*>(target.handler));
+    targets[target.name] = py::capsule(reinterpret_cast<void*>(target.handler));
   }
 #endif
   return targets;
@@ -175,9 +174,8 @@ PYBIND11_MODULE(_kernel, module) {
              "groups of tangents and a cotangent.");
   module.def("status", &StatusArray, py::arg("kind"), py::arg("inputs"),
              "Codes that say why values are NaN; 0 where they are not.");
-  module.def("status_message", [](int32_t code) {
-    return std::string(StatusMessage(code));
-  });
+  module.def("status_message",
+             [](int32_t code) { return std::string(StatusMessage(code)); });
   module.def("ffi_targets", &FfiTargets, "XLA FFI targets by name.");
   module.def("build_info", &BuildInfo, "What the module was built with.");
 }

@@ -51,9 +51,8 @@ const char* Unpack(ffi::RemainingArgs args, ffi::RemainingRets rets,
   if (type != ffi::DataType::F32 && type != ffi::DataType::F64) {
     return "phase_type: operands are neither float32 nor float64";
   }
-  buffers->precision = type == ffi::DataType::F32
-                           ? phasic::Precision::kFloat32
-                           : phasic::Precision::kFloat64;
+  buffers->precision = type == ffi::DataType::F32 ? phasic::Precision::kFloat32
+                                                  : phasic::Precision::kFloat64;
   return nullptr;
 }
 
@@ -82,9 +81,9 @@ ffi::Error Adjoint(int32_t kind, int32_t order, int32_t mapped_dims,
     return ToError(message);
   }
   const phasic::Call call = {kind, order, mapped_dims, buffers.precision};
-  return ToError(phasic::Adjoint(
-      call, buffers.inputs, static_cast<int32_t>(args.size()), buffers.outputs,
-      static_cast<int32_t>(rets.size())));
+  return ToError(
+      phasic::Adjoint(call, buffers.inputs, static_cast<int32_t>(args.size()),
+                      buffers.outputs, static_cast<int32_t>(rets.size())));
 }
 
 auto Binding() {
