@@ -137,8 +137,8 @@ PHASIC_EXPORT void per_time_log_density(
     const int32_t* sources, const double* coefficients, const double* exits,
     const double* initial_probs, const double* theta, const double* times,
     int64_t num_times, double* result) {
-  const Model model = {num_phases, num_parameters, offsets,      sources,
-                       coefficients, exits,        initial_probs};
+  const Model model = {num_phases,   num_parameters, offsets,      sources,
+                       coefficients, exits,          initial_probs};
   LogDensity(model, theta, times, num_times, result);
 }
 
@@ -149,8 +149,8 @@ PHASIC_EXPORT void per_time_value_and_gradient(
     const int32_t* sources, const double* coefficients, const double* exits,
     const double* initial_probs, const double* theta, const double* times,
     int64_t num_times, double epsilon, double* result) {
-  const Model model = {num_phases, num_parameters, offsets,      sources,
-                       coefficients, exits,        initial_probs};
+  const Model model = {num_phases,   num_parameters, offsets,      sources,
+                       coefficients, exits,          initial_probs};
   std::vector<double> values(num_times);
   const auto evaluate = [&](const double* at) {
     LogDensity(model, at, times, num_times, values.data());

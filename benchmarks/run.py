@@ -119,7 +119,10 @@ def main(argv: Sequence[str]) -> None:
   print(
     f"{_machine()}, one core; Python {platform.python_version()}, {versions}"
   )
-  print("Medians; ratios are to 'phasic, JAX': above one, phasic is faster.")
+  print(
+    "Medians of CPU time; ratios are to 'phasic, JAX': above one, phasic is "
+    "faster."
+  )
   ratios = {}
   for model in (models.erlang(), models.kingman(), models.dense()):
     ratios[model.name] = compare(model, _TIMES.value, _REPEATS.value)

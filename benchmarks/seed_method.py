@@ -20,15 +20,19 @@ _FLAGS = (
 EPSILON = 1e-7
 
 
+def library_path() -> pathlib.Path:
+  """Where Bazel puts the compiled method: beside this file."""
+  return pathlib.Path(__file__).parent / "libper_time_uniformization.so"
+
+
 def _library() -> ctypes.CDLL:
-  """Bazel's library beside this file; without one it is compiled now."""
-  here = pathlib.Path(__file__).parent
-  built = here / "libper_time_uniformization.so"
+  """Bazel's library; without one it is compiled now."""
+  built = library_path()
   if built.exists():
     return ctypes.CDLL(str(built))
   with tempfile.TemporaryDirectory() as folder:
     target = pathlib.Path(folder) / built.name
-    source = here / "per_time_uniformization.cc"
+    source = built.with_name("per_time_uniformization.cc")
     command = ["g++", *_FLAGS, "-shared", "-fPIC", str(source), "-o", target]
     subprocess.run(command, check=True)
     return ctypes.CDLL(str(target))

@@ -9,7 +9,6 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import math as pm
 from phasic.internal import static
-from tests import models
 from tests import test_case
 
 _GOOD = {

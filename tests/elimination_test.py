@@ -24,7 +24,9 @@ def _solve(matrix, b):
     for i in range(n):
       if i != k and rows[i][k]:
         factor = rows[i][k]
-        rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
+        rows[i] = [
+          x - factor * y for x, y in zip(rows[i], rows[k], strict=True)
+        ]
   return [row[-1] for row in rows]
 
 

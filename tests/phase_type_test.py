@@ -287,41 +287,5 @@ class ShapeTest(test_case.TestCase):
     self.assert_close(pm.cdf([1.0], [[-1.0]], t), 0.5)
 
 
-class StructureErrorTest(test_case.TestCase):
-  """Shapes and dtypes that do not fit always raise."""
-
-  @parameterized.named_parameters(
-    ("scalar_alpha", 1.0, [[-1.0]], 1.0, None, "initial_probs is a scalar"),
-    ("vector", [1.0], [-1.0], 1.0, None, "must be square"),
-    ("not_square", [1.0], [[-1.0, 1.0]], 1.0, None, "must be square"),
-    ("phases", [1.0, 0.0], [[-1.0]], 1.0, None, "phases p must agree"),
-    ("empty", onp.zeros((0,)), onp.zeros((0, 0)), 1.0, None, "empty"),
-    ("no_times", [1.0], [[-1.0]], onp.zeros(0), None, "times.*empty"),
-    ("exits", [1.0], [[-1.0]], 1.0, [1.0, 2.0], "exit_rates"),
-    (
-      "batch",
-      onp.ones((2, 1)),
-      -onp.ones((3, 1, 1)),
-      1.0,
-      None,
-      "do not broadcast",
-    ),
-    ("times", onp.ones((2, 1)), [[-1.0]], onp.ones(3), None, "broadcast"),
-    ("ragged", [1.0], [[-1.0], [1.0, 2.0]], 1.0, None, "subgenerator"),
-  )
-  def test_shapes(self, alpha, matrix, times, exits, message):
-    with self.assertRaisesRegex(ValueError, message):
-      pm.log_density(alpha, matrix, times, exits)
-
-  def test_mixed_dtypes_are_both_named(self):
-    with self.assertRaisesRegex(TypeError, "float32.*float64"):
-      pm.log_density(onp.ones(1, onp.float32), -onp.ones((1, 1)), 1.0)
-
-  @parameterized.parameters("complex128", "bool", "float16")
-  def test_other_dtypes(self, dtype):
-    with self.assertRaisesRegex(TypeError, f"times.*{dtype}"):
-      pm.log_density([1.0], [[-1.0]], onp.ones(2, dtype))
-
-
 if __name__ == "__main__":
   absltest.main()

@@ -35,8 +35,14 @@ class AgainstKernelTest(test_case.TestCase):
   @parameterized.parameters("erlang", "cyclic", "random")
   def test_values(self, name):
     self.require_kernel()
+    kinds: tuple[str, ...] = kernel_ops.KINDS
+    if MODE != "numpy":
+      # Here loops take long to compile or to run; one of each family does.
+      kinds = ("log_density", "survival", "log_cdf")
+      if name == "erlang":
+        self.skipTest("the derivatives are tested with an Erlang model")
     operands = _operands(models.ALL[name], _TIMES)
-    for kind in kernel_ops.KINDS:
+    for kind in kinds:
       expected = kernel_ops.phase_type(kind, operands, None)
       actual = portable.phase_type(kind, *operands)
       atol = 1e-12 if kind.startswith("log_") else 0.0

@@ -254,11 +254,11 @@ class AdjointSweeper {
     return true;
   }
 
-  // Losses below 2^-966 (1e-290) in absolute terms are ordinary underflow. So
+  // Losses below 2^-930 (1e-280) in absolute terms are ordinary underflow. So
   // is a little more where cotangents of both signs may cancel, since sizes
   // then say nothing.
   bool IsLost(const Scaled<double>& lost, const Scaled<double>& size) const {
-    const int64_t negligible = terms_.mixed_signs() ? -900 : -966;
+    const int64_t negligible = terms_.mixed_signs() ? -900 : -930;
     if (IsAtMost(lost, negligible, {1.0, 0})) return false;
     return !IsAtMost(lost, -42, size);
   }

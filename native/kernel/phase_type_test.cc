@@ -136,6 +136,27 @@ TEST(PhaseTypeTest, ExponentialHasClosedForms) {
   }
 }
 
+TEST(PhaseTypeTest, FarTailOfAnExponential) {
+  const double rate = 10.0;
+  const std::vector<double> times = {0.1, 80.0, 150.0, 216.0};
+  std::vector<Array> model = {Vector({1.0}),
+                              {{1, 1}, {-rate}},
+                              Filled({0}),
+                              Filled({0}),
+                              Vector(times)};
+  const Array log_density = RunForward(Kind::kLogDensity, 0, model);
+  model.push_back(Filled({4}, 1.0));
+  const std::vector<Array> bars = RunAdjoint(Kind::kLogDensity, 1, model);
+  for (size_t i = 0; i < times.size(); ++i) {
+    const double exact = std::log(rate) - rate * times[i];
+    EXPECT_NEAR(log_density.data[i], exact, 1e-12);
+    EXPECT_NEAR(bars[4].data[i], -rate, 1e-11);
+  }
+  double sum = 0.0;
+  for (const double time : times) sum += time - 1.0 / rate;
+  EXPECT_NEAR(bars[1].data[0] / sum, 1.0, 1e-12);
+}
+
 TEST(PhaseTypeTest, OutsideTheSupport) {
   const double infinity = HUGE_VAL;
   const std::vector<Array> model = Erlang(3, {-1.0, infinity, 0.0});

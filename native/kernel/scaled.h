@@ -75,8 +75,12 @@ inline bool IsAtMost(const Scaled<double>& a, int64_t log2_fraction,
                      const Scaled<double>& b) {
   if (a.mantissa == 0.0) return true;
   if (b.mantissa == 0.0) return false;
-  return a.mantissa <=
-         ScaleBy(b.mantissa, b.exponent + log2_fraction - a.exponent);
+  // By exponents first: nothing here may underflow.
+  const int64_t a_log2 = a.exponent + ExponentOf(a.mantissa);
+  const int64_t b_log2 = b.exponent + ExponentOf(b.mantissa) + log2_fraction;
+  if (a_log2 != b_log2) return a_log2 < b_log2;
+  return ScaleBy(a.mantissa, -ExponentOf(a.mantissa)) <=
+         ScaleBy(b.mantissa, -ExponentOf(b.mantissa));
 }
 
 template <class T>

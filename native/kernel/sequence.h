@@ -256,12 +256,12 @@ class Sequence {
         block.channels[r][j] = block.poisson.table[j] * term;
       }
     }
+    NoteUnderflow(b, exponent);
     block.largest = Normalized(Scaled<double>{largest, exponent});
     if (b > 0) {
       const Scaled<double>& before = blocks_[b - 1]->largest;
       if (!IsAtMost(before, 0, block.largest)) block.largest = before;
     }
-    NoteUnderflow(b, exponent);
   }
 
   const Model<T>& model_;

@@ -39,16 +39,19 @@ def diagnose(
     if x is not None and static.concrete(x) is None:
       raise TypeError(f"{name} is traced: only known values can be diagnosed")
   operands, layout = operands_lib.canonical(arguments)
-  if kernel_ops.path() == "kernel":
+  native = kernel_ops.path() == "kernel"
+  if native:
     codes: onp.ndarray = onp.asarray(kernel_ops.status("log_density", operands))
-    message = kernel_ops.status_message
   else:
     codes = _portable_codes(operands)
-    message = _RULES.__getitem__
   laid_out = operands_lib.result(layout, np.asarray(codes))
   codes = onp.asarray(static.concrete(laid_out))
   known, index = onp.unique(codes, return_inverse=True)
-  texts = onp.asarray([message(int(code)) for code in known], dtype=str)
+  messages = [
+    kernel_ops.status_message(int(code)) if native else _RULES[int(code)]
+    for code in known
+  ]
+  texts = onp.asarray(messages, dtype=str)
   return onp.reshape(texts[index], onp.shape(codes))
 
 

@@ -130,7 +130,9 @@ class Distribution(fallbacks.Fallbacks):
   def __getitem__(self, index: Any) -> Any:
     """Returns the distribution with a part of the batch."""
     sliced = slicing.slice_parameters(
-      self._parameter_properties(), {**self._parameters, **self._arrays()}, index
+      self._parameter_properties(),
+      {**self._parameters, **self._arrays()},
+      index,
     )
     return self.copy(**sliced)
 
@@ -138,13 +140,16 @@ class Distribution(fallbacks.Fallbacks):
     raise TypeError(f"{type(self).__name__} is not iterable: index its batch")
 
   def __repr__(self) -> str:
-    try:
-      facts = (
-        f"batch_shape={self.batch_shape}, event_shape={self.event_shape}, "
-        f"dtype={self.dtype}"
-      )
-    except (AttributeError, TypeError, ValueError):
-      facts = "parameters unknown"  # A structure whose leaves are no arrays.
+    arrays = [self._parameters[name] for name in self._parameter_properties()]
+    facts = "parameters unknown"  # A structure whose leaves are no arrays.
+    if all(x is None or hasattr(x, "shape") for x in arrays):
+      try:
+        facts = (
+          f"batch_shape={self.batch_shape}, event_shape={self.event_shape}, "
+          f"dtype={self.dtype}"
+        )
+      except (TypeError, ValueError):
+        return f"<{type(self).__name__} {self.name!r} {facts}>"
     return f"<{type(self).__name__} {self.name!r} {facts}>"
 
   def sample(self, sample_shape: Any = (), seed: Any = None) -> Any:
@@ -199,9 +204,7 @@ class Distribution(fallbacks.Fallbacks):
   def _value(self, value: Any) -> Any:
     """Converts and checks the argument of a public method."""
     names = {"value": value, **self._arrays()}
-    value = structures.as_array(
-      value, structures.common_dtype(names), "value"
-    )
+    value = structures.as_array(value, structures.common_dtype(names), "value")
     return self._check_value(value) if self.validate_args else value
 
   def _check_value(self, value: Any) -> Any:

@@ -1,7 +1,7 @@
 """What is known of a distribution's parameters, declared as data."""
 
-import dataclasses
 from collections.abc import Mapping
+import dataclasses
 from typing import Any
 
 from phasic.internal import static

@@ -37,7 +37,7 @@ def slice_parameters(
     raise IndexError(f"{used} indices for a batch of shape {batch}")
   if ... not in index:
     index = (*index, ...)
-  sliced = {}
+  sliced: dict[str, Any] = {}
   for name, prop in properties.items():
     value = parameters[name]
     if value is None:

@@ -91,9 +91,7 @@ def _check_subgenerator(matrix: Any, exit_rates: Any, tolerance: Any) -> Any:
   matrix = check(
     "subgenerator", matrix, np.isfinite(matrix), "rates must be finite"
   )
-  matrix = check(
-    "subgenerator", matrix, off >= 0, "off-diagonals must be >= 0"
-  )
+  matrix = check("subgenerator", matrix, off >= 0, "off-diagonals must be >= 0")
   scale = np.max(np.abs(matrix), axis=-1)
   if exit_rates is None:
     sums = exact_sums.compensated_sum(matrix)

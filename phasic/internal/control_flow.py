@@ -1,6 +1,7 @@
 """Conditionals and loops over arrays and nested tuples of arrays."""
 
 from collections.abc import Callable
+import operator
 from typing import Any
 
 import numpy as onp
@@ -48,10 +49,10 @@ def scan(
   Returns:
     The last carry, and the outputs stacked along a new leading axis.
   """
-  steps = length if xs is None else _first(xs).shape[0]
+  steps = int(length or 0) if xs is None else _first(xs).shape[0]
   carry, outputs = init, []
   for i in range(steps):
-    carry, y = f(carry, _map(lambda x, i=i: x[i], xs))
+    carry, y = f(carry, _map(operator.itemgetter(i), xs))
     outputs.append(y)
   return carry, _stack(outputs)
 
@@ -61,7 +62,7 @@ def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
 
   def mapped(*args: Any) -> Any:
     size = _first(args).shape[0]
-    rows = [_map(lambda x, i=i: x[i], args) for i in range(size)]
+    rows = [_map(operator.itemgetter(i), args) for i in range(size)]
     return _stack([f(*row) for row in rows])
 
   return mapped

@@ -1,7 +1,7 @@
 """Functions with derivative rules of their own."""
 
-import functools
 from collections.abc import Callable, Sequence
+import functools
 from typing import Any, NamedTuple
 
 

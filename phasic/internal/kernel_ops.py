@@ -6,9 +6,9 @@ initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
 All have the same number of batch dimensions, each 1 or the common size.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as onp

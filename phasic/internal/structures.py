@@ -31,9 +31,7 @@ def is_variable(x: Any) -> bool:
   return False
 
 
-def common_dtype(
-  values: Mapping[str, Any], default: str | None = None
-) -> str:
+def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
   """Returns the name of the floating dtype that the values share.
 
   Python numbers, lists of them and integer arrays adopt the dtype of the

@@ -33,17 +33,17 @@ class Chain(NamedTuple):
   bad: Any
 
 
-def derive(initial_probs, subgenerator, exit_rates, prob_zero, eps):
+def derive(operands, eps):
   """Derives exits, atom and total rates from the operands.
 
   Args:
-    initial_probs: (..., p).
-    subgenerator: (..., p, p).
-    exit_rates: (..., p), or (..., 0) to derive them from the row sums.
-    prob_zero: (..., 1), or (..., 0) to derive it from `initial_probs`.
+    operands: initial_probs (..., p); subgenerator (..., p, p); exit_rates
+      (..., p), or (..., 0) to derive them from the row sums; prob_zero (..., 1),
+      or (..., 0) to derive it from `initial_probs`.
     eps: the precision of the dtype that the user gave the operands in; sums
       within 4 p eps of zero count as zero.
   """
+  initial_probs, subgenerator, exit_rates, prob_zero = operands
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * eps
   eye = np.eye(p, dtype=subgenerator.dtype) > 0

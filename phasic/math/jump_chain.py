@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import numpy as onp
 
 from phasic.internal import control_flow
 from phasic.internal import custom_gradient
@@ -50,21 +49,19 @@ def sample(
     initial_probs, subgenerator, 0.0, exit_rates, prob_zero
   )
   model = [x for i, x in enumerate(arguments) if x is not None and i != 2]
-  fixed = [
-    None if x is None else gradients.stop_gradient(x) for x in arguments
-  ]
+  fixed = [None if x is None else gradients.stop_gradient(x) for x in arguments]
   operands, layout = operands_lib.canonical(tuple(fixed))
-  times = _absorption_times(n, seed, operands)
+  times = _run(n, seed, *operands)
   times = np.reshape(times, (n, *layout.batch))
   return _attach(np.asarray(times, dtype=operands[0].dtype), *model)
 
 
-def _absorption_times(n, seed, operands):
+def _absorption_times(n, seed, *operands):
   """Returns samples (n, number of models)."""
   dtype = static.dtype_name(operands[0])
   wide_name = static.wide_float()
   wide = [np.asarray(x, dtype=wide_name) for x in operands]
-  chain = chain_lib.derive(*wide[:4], static.finfo_eps(dtype))
+  chain = chain_lib.derive(wide[:4], static.finfo_eps(dtype))
   p = static.shape(chain.initial)[-1]
   starts, jumps, scales = _tables(chain, p)
   models = static.shape(starts)[0]
@@ -99,6 +96,9 @@ def _absorption_times(n, seed, operands):
     np.where(chain.bad, math.nan, 0.0) + _batch_zeros(chain), (-1,)
   )
   return elapsed + bad
+
+
+_run = control_flow.compiled(_absorption_times, static_argnums=(0,))
 
 
 def _batch_zeros(chain):

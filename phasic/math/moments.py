@@ -32,9 +32,7 @@ def mean(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
   return _moments(initial_probs, subgenerator, exit_rates, prob_zero)[0]
 
 
-def second_moment(
-  initial_probs, subgenerator, exit_rates=None, prob_zero=None
-):
+def second_moment(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
   """Returns E[X^2] = 2 alpha (-S)^-2 1; arguments are those of `mean`."""
   return _moments(initial_probs, subgenerator, exit_rates, prob_zero)[1]
 
@@ -54,9 +52,16 @@ def _moments(initial_probs, subgenerator, exit_rates, prob_zero):
     initial_probs, subgenerator, 0.0, exit_rates, prob_zero
   )
   operands, layout = operands_lib.canonical(arguments)
+  return tuple(
+    operands_lib.result(layout, x[..., None]) for x in _run(*operands)
+  )
+
+
+def _evaluate(*operands):
+  """Returns the moments for the kernel's operands, (batch...)."""
   dtype = static.dtype_name(operands[0])
   wide = [np.asarray(x, dtype=static.wide_float()) for x in operands]
-  chain = chain_lib.derive(*wide[:4], static.finfo_eps(dtype))
+  chain = chain_lib.derive(wide[:4], static.finfo_eps(dtype))
   exits, infinite = _proper_exits(chain)
   off = chain.off + np.zeros_like(exits)[..., None]
   recorded = elimination.eliminate(off, exits)
@@ -68,9 +73,11 @@ def _moments(initial_probs, subgenerator, exit_rates, prob_zero):
   results = []
   for x in (one, two, two - one * one):
     x = np.where(infinite, math.inf, x) * poison
-    x = operands_lib.result(layout, x[..., None])
     results.append(np.asarray(x, dtype=dtype))
   return tuple(results)
+
+
+_run = control_flow.compiled(_evaluate)
 
 
 def _proper_exits(chain):

@@ -188,9 +188,7 @@ def _axes(layout):
   """Axes of the result that are the model's batch, and those of the times."""
   extra = len(layout.times_shape) - len(layout.batch)
   kept = tuple(extra + i for i in layout.kept)
-  moved = tuple(
-    i for i in range(len(layout.times_shape)) if i not in kept
-  )
+  moved = tuple(i for i in range(len(layout.times_shape)) if i not in kept)
   return kept, moved
 
 

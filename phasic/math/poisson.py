@@ -9,6 +9,7 @@ References:
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -57,7 +58,7 @@ def _deviance(k, x):
   near = (v > -0.25) & (v < 0.25)
   v = np.where(near, v, 0.0)
   square = v * v
-  series = 1.0 / (2 * _SERIES + 1)
+  series: Any = 1.0 / (2 * _SERIES + 1)
   for j in range(_SERIES - 1, 0, -1):
     series = series * square + 1.0 / (2 * j + 1)
   close = difference * v + 2 * k * v * square * series

@@ -32,9 +32,7 @@ TRACED_STEPS = 2**12
 _CHUNK = 2**22  # Entries of the table times by steps that are held at once.
 
 
-def phase_type(
-  kind, initial_probs, subgenerator, exit_rates, prob_zero, times
-):
+def phase_type(kind, initial_probs, subgenerator, exit_rates, prob_zero, times):
   """Returns one of the functions of a phase-type distribution at all times.
 
   Args:
@@ -78,7 +76,7 @@ def _evaluate(
   dtype = static.dtype_name(times)
   wide = [np.asarray(x, dtype=static.wide_float()) for x in operands]
   with onp.errstate(all="ignore"):
-    chain = chain_lib.derive(*wide[:4], static.finfo_eps(dtype))
+    chain = chain_lib.derive(wide[:4], static.finfo_eps(dtype))
     log_value, value, short = _positive_times(kind, chain, wide[4], steps)
     result = _whole_line(kind, chain, wide[4], log_value, value)
     # The product makes the derivatives NaN as well.

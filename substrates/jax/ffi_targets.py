@@ -29,7 +29,7 @@ def load() -> tuple[Any, str]:
 @functools.cache
 def _load() -> tuple[Any, str]:
   try:
-    from phasic._native import _kernel
+    from phasic._native import _kernel  # type: ignore[attr-defined]
   except Exception as error:  # Whatever fails, the portable path works.
     return None, f"the native kernel cannot be loaded: {error}"
   reason = version_reason(_kernel.build_info().get("jaxlib", ""))

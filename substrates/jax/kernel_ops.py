@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -34,6 +35,7 @@ KINDS = (
   "cdf",
 )
 PATHS = ("auto", "kernel", "portable")
+_DTYPES = {onp.dtype("float32"), onp.dtype("float64")}
 
 _choice = "auto"
 
@@ -99,14 +101,14 @@ def phase_type(
   """
   if path() == "portable":
     return fallback(kind, *operands)
-  arrays = [jnp.asarray(x) for x in operands]
-  dtypes = [x.dtype.name for x in arrays]
-  if len(set(dtypes)) > 1 or dtypes[0] not in ("float32", "float64"):
+  arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in operands]
+  dtypes = {x.dtype for x in arrays}
+  if len(dtypes) > 1 or not dtypes <= _DTYPES:
+    names = [x.dtype.name for x in arrays]
     raise TypeError(
-      f"operands have dtypes {dtypes}: all must be float32 or all float64"
+      f"operands have dtypes {names}: all must be float32 or all float64"
     )
-  function = PhaseTypeFunction(kind, fallback)
-  return multilinear.bind(derivatives.Forward(function, 0), arrays)[0]
+  return multilinear.bind(_forward(kind, fallback), arrays)[0]
 
 
 def phase_type_jvp(
@@ -188,3 +190,8 @@ class PhaseTypeFunction(derivatives.NativeFunction):
 
   def portable(self, *operands: Any) -> Any:
     return self.fallback(self.kind, *operands)
+
+
+@functools.cache
+def _forward(kind: str, fallback: Callable[..., Any]) -> multilinear.Map:
+  return derivatives.Forward(PhaseTypeFunction(kind, fallback), 0)

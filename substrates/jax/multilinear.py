@@ -173,9 +173,9 @@ def _jvp(
   if out is None:
     out = bind(op, primals, slots)
   if not terms:
-    return out, [ad.Zero.from_primal_value(x) for x in out]
-  add = functools.partial(map, ad.add_tangents)
-  return out, list(functools.reduce(add, terms))
+    return out, [ad.Zero(jax.typeof(x).to_tangent_aval()) for x in out]
+  columns = zip(*terms, strict=True)
+  return out, [functools.reduce(ad.add_tangents, column) for column in columns]
 
 
 def _transpose(cotangents: Sequence[Any], *operands: Any, op: Map) -> list[Any]:

@@ -14,6 +14,9 @@ import jax.numpy as jnp
 
 from phasic.substrates.jax.internal import static
 
+# JAX splits by folding in 0, 1, ...: this keeps folded seeds apart from these.
+_FOLD = 0x666F6C64
+
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
   """Returns the seed in the form that the other functions take.
@@ -51,6 +54,7 @@ def fold_in(seed: Any, data: Any) -> Any:
   """Returns a seed made of a seed and an integer (a counter, say)."""
   if isinstance(data, int):
     data %= 2**32
+  seed = jax.random.fold_in(seed, _FOLD)
   return jax.random.fold_in(seed, jnp.asarray(data).astype(jnp.uint32))
 
 

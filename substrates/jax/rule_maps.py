@@ -60,12 +60,13 @@ class Call(rules_lib.Mapped):
   ) -> tuple[list[Any] | None, list[Any]]:
     result = _result(self, primals)
     out, residuals = None, ()
+    out_tree: Any = jax.tree.structure(result)
     if self.rules.vjp_fwd is not None:
       out, residuals = self.apply(self.rules.vjp_fwd, primals)
-      if jax.tree.structure(out) != jax.tree.structure(result):
+      if jax.tree.structure(out) != out_tree:
         raise TypeError(
           f"vjp_fwd of {self.rules.name} must return (out, residuals) with the"
-          f" function's out {jax.tree.structure(result)}, not"
+          f" function's out {out_tree}, not"
           f" {jax.tree.structure(out)}"
         )
       out = [jnp.asarray(x) for x in jax.tree.leaves(out)]
@@ -78,7 +79,7 @@ class Call(rules_lib.Mapped):
     inexact_out = tuple(map(_is_inexact, jax.tree.leaves(result)))
     op = Linear(
       dataclasses.replace(self, levels=()),
-      jax.tree.structure(result),
+      out_tree,
       residual_tree,
       inexact_in,
       inexact_out,
@@ -102,7 +103,8 @@ class Linear(rules_lib.Mapped):
   """The derivative of a `Call`: primals are its arguments and residuals.
 
   The one slot holds tangents, or cotangents where it is transposed, of the
-  floating leaves only.
+  floating leaves only. Transposed twice (reverse over reverse mode) it can do
+  without a forward rule, by differentiating the reverse rule.
   """
 
   call: Call
@@ -112,6 +114,7 @@ class Linear(rules_lib.Mapped):
   inexact_out: tuple[bool, ...]
   levels: tuple[rules_lib.Level, ...] = ()
   transposed: bool = False
+  from_reverse: bool = False
 
   @property
   def groups(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -156,14 +159,18 @@ class Linear(rules_lib.Mapped):
   def transpose(
     self, slot: int, others: list[list[Any]], cotangents: list[Any]
   ) -> tuple[multilinear.Map, list[list[Any]]]:
-    op = dataclasses.replace(self, transposed=not self.transposed)
+    op = dataclasses.replace(
+      self, transposed=not self.transposed, from_reverse=self.transposed
+    )
     return op, [cotangents]
 
   def _jvp(self, *operands: Any) -> list[Any]:
     rules, n = self.call.rules, len(self.inexact_in)
-    if rules.jvp_fn is None:
-      raise rules.missing("jvp_fn", "forward-mode")
     leaves = operands[:n]
+    if rules.jvp_fn is None:
+      if self.from_reverse:
+        return self._jvp_from_reverse(*operands)
+      raise rules.missing("jvp_fn", "forward-mode")
     tangents = rules_lib.weave(
       operands[self.groups[0] :], self.inexact_in, leaves
     )
@@ -180,6 +187,21 @@ class Linear(rules_lib.Mapped):
       )
       if inexact
     ]
+
+  def _jvp_from_reverse(self, *operands: Any) -> list[Any]:
+    split = self.groups[0]
+    primals, tangents = operands[:split], list(operands[split:])
+    shapes = jax.tree.leaves(
+      _result(self.call, primals[: len(self.inexact_in)])
+    )
+    zeros = [
+      jnp.zeros(like.shape, like.dtype)
+      for like, inexact in zip(shapes, self.inexact_out, strict=True)
+      if inexact
+    ]
+    reverse = dataclasses.replace(self, transposed=True)
+    _, pullback = jax.vjp(lambda *cts: reverse._vjp(*primals, *cts), *zeros)
+    return list(pullback(tangents))
 
   def _vjp(self, *operands: Any) -> list[Any]:
     rules, n = self.call.rules, len(self.inexact_in)
@@ -221,12 +243,13 @@ def _result(call: Call, leaves: Sequence[Any]) -> Any:
   avals = tuple(
     x if isinstance(x, jax.core.ShapedArray) else jax.typeof(x) for x in leaves
   )
-  return _cached_result(call, avals, jax.config.jax_enable_x64)
+  wide = jax.dtypes.canonicalize_dtype("float64")
+  return _cached_result(call, avals, wide.name)
 
 
 @functools.lru_cache(maxsize=1024)
-def _cached_result(call: Call, avals: tuple[Any, ...], x64: bool) -> Any:
-  del x64  # a part of the key
+def _cached_result(call: Call, avals: tuple[Any, ...], wide: str) -> Any:
+  del wide  # a part of the key: it changes with jax_enable_x64
   return jax.eval_shape(lambda *x: call.apply(call.rules.f, x), *avals)
 
 

@@ -61,4 +61,4 @@ def wide_float() -> str:
 
   It is "float32" only in JAX with 64-bit numbers switched off.
   """
-  return "float64" if jax.config.jax_enable_x64 else "float32"
+  return jax.dtypes.canonicalize_dtype("float64").name

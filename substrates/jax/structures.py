@@ -26,9 +26,10 @@ def register(cls: _T) -> _T:
   NumPy has no such structures, so nothing happens. JAX makes a pytree of the
   class, TensorFlow finds the variables in it.
   """
+  structured: Any = cls
 
   def flatten_with_keys(obj: Any) -> tuple[Any, Any]:
-    names = tuple(cls.parameter_properties())
+    names = tuple(structured.parameter_properties())
     parameters = dict(obj.parameters)
     children = [
       (jax.tree_util.GetAttrKey(name), parameters.pop(name)) for name in names
@@ -38,7 +39,7 @@ def register(cls: _T) -> _T:
   def unflatten(structure: Any, children: Any) -> Any:
     names, others = structure
     arrays = zip(names, children, strict=True)
-    return cls._unflatten({**dict(others), **dict(arrays)})
+    return structured._unflatten({**dict(others), **dict(arrays)})
 
   jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten)
   return cls

@@ -1,17 +1,25 @@
 """Functions with derivative rules of their own.
 
-Ops have registered gradients (see phase_type_op). Rules in array code go
-through one level of `tf.custom_gradient`. TensorFlow derives forward mode
-from the reverse rule, by transposing it, so `jvp_fn` is used only where there
-is no reverse rule, and is then transposed itself: both modes and all orders
-work with either rule.
+A rule belongs to an op of ours, PhasicRule, which passes the function's values
+through and has a registered gradient that looks the rule up. TensorFlow
+derives forward mode from registered gradients by transposing them, so reverse
+rules serve both modes; `jvp_fn` is used only where there is no reverse rule,
+and is then transposed itself.
+
+`tf.custom_gradient` is no substitute: in a `tf.function` ForwardAccumulator
+ignores it and differentiates the function's own operations, silently. It is
+used only where the native library is missing; there take tapes.
 """
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as onp
 import tensorflow as tf
+
+from phasic.substrates.tf.internal import phase_type_op
 
 
 class Rules(NamedTuple):
@@ -21,6 +29,11 @@ class Rules(NamedTuple):
   vjp_bwd: Callable[..., Any] | None
   jvp_fn: Callable[..., Any] | None
   nondiff_argnums: tuple[int, ...]
+
+
+# The pullbacks (arguments, cotangents) -> gradients of PhasicRule, by name.
+_pullbacks: dict[str, Callable[..., Any]] = {}
+_counter = itertools.count()
 
 
 def custom_gradient(
@@ -37,7 +50,8 @@ def custom_gradient(
       entry for each differentiable argument, in their order.
     jvp_fn: `jvp_fn(*nondiff_args, primals, tangents) -> (out, tangent_out)`,
       where primals and tangents are tuples over the differentiable arguments.
-    nondiff_argnums: positions of the arguments that are not differentiated.
+    nondiff_argnums: positions of the arguments that are not differentiated:
+      arrays, or hashable Python values.
 
   Asking for a derivative whose rule is missing raises NotImplementedError
   with the function's name and the rule's.
@@ -63,37 +77,35 @@ def custom_gradient(
   rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+    names: dict[Any, str] = {}
+
+    def rule_name(statics: tuple[Any, ...]) -> str:
+      """The name of the rule with these static arguments."""
+      if statics not in names:
+        # Never the same in another process, where the rule may be another.
+        name = f"{f.__module__}.{f.__qualname__}.{next(_counter)}.{id(f)}"
+        _pullbacks[name] = functools.partial(_pullback, f, rules, statics)
+        names[statics] = name
+      return names[statics]
+
     @functools.wraps(f)
     def wrapped(*args: Any) -> Any:
-      fixed = [args[i] for i in rules.nondiff_argnums]
-      free = [a for i, a in enumerate(args) if i not in rules.nondiff_argnums]
-
-      def merge(values: Sequence[Any]) -> list[Any]:
-        left = iter(values)
-        return [
-          args[i] if i in rules.nondiff_argnums else next(left)
-          for i in range(len(args))
-        ]
-
-      @tf.custom_gradient
-      def call(*values: Any) -> tuple[Any, Callable[..., Any]]:
-        out = f(*merge(values))
-
-        def gradient(*cotangents: Any) -> Any:
-          cotangent = tf.nest.pack_sequence_as(out, cotangents)
-          if rules.vjp_fwd is not None and rules.vjp_bwd is not None:
-            _, residuals = rules.vjp_fwd(*merge(values))
-            return tuple(rules.vjp_bwd(*fixed, residuals, cotangent))
-          if rules.jvp_fn is not None:
-            return _transpose(rules.jvp_fn, fixed, values, cotangent)
-          name = getattr(f, "__name__", repr(f))
-          raise NotImplementedError(
-            f"{name} has neither vjp_fwd and vjp_bwd nor jvp_fn"
-          )
-
-        return out, gradient
-
-      return call(*[_tensor(x) for x in free])
+      statics = tuple(
+        (i, args[i]) for i in rules.nondiff_argnums if not _is_array(args[i])
+      )
+      fixed = [i for i, _ in statics]
+      arrays = [_tensor(x) for i, x in enumerate(args) if i not in fixed]
+      if phase_type_op.native_ops() is None:
+        return _without_library(f, rules, statics, arrays)
+      # Constants, as the derivative is the rule's: nothing is recorded here.
+      out = f(*_merge(statics, [tf.stop_gradient(x) for x in arrays]))
+      values = [tf.convert_to_tensor(x) for x in tf.nest.flatten(out)]
+      results = phase_type_op.native_ops().phasic_rule(
+        values=values, arguments=arrays, rule=rule_name(statics)
+      )
+      for result, value in zip(results, values, strict=True):
+        result.set_shape(value.shape)
+      return tf.nest.pack_sequence_as(out, results)
 
     wrapped.rules = rules  # type: ignore[attr-defined]
     return wrapped
@@ -101,11 +113,85 @@ def custom_gradient(
   return decorate
 
 
+@tf.RegisterGradient("PhasicRule")
+def _rule_gradient(op: Any, *cotangents: Any) -> list[Any]:
+  name = op.get_attr("rule")
+  name = name.decode() if isinstance(name, bytes) else name
+  if name not in _pullbacks:
+    raise NotImplementedError(
+      f"the derivative rule {name} is not known in this process: a SavedModel "
+      "cannot bring rules in array code with it"
+    )
+  count = len(op.outputs)
+  full = [
+    tf.zeros_like(out) if ct is None else tf.convert_to_tensor(ct)
+    for out, ct in zip(op.outputs, cotangents, strict=True)
+  ]
+  gradients = _pullbacks[name](list(op.inputs)[count:], full)
+  return [None] * count + list(gradients)
+
+
+def _pullback(
+  f: Callable[..., Any],
+  rules: Rules,
+  statics: Sequence[tuple[int, Any]],
+  arrays: Sequence[tf.Tensor],
+  cotangents: Sequence[Any],
+) -> list[Any]:
+  """The gradients of all arrays; None for those not differentiated."""
+  args = _merge(statics, arrays)
+  fixed = [args[i] for i in rules.nondiff_argnums]
+  free = [i for i in range(len(args)) if i not in rules.nondiff_argnums]
+  if rules.vjp_fwd is not None and rules.vjp_bwd is not None:
+    out, residuals = rules.vjp_fwd(*args)
+    cotangent = tf.nest.pack_sequence_as(out, list(cotangents))
+    found = rules.vjp_bwd(*fixed, residuals, cotangent)
+  elif rules.jvp_fn is not None:
+    primals = [args[i] for i in free]
+    found = _transpose(rules.jvp_fn, fixed, primals, cotangents)
+  else:
+    name = getattr(f, "__name__", repr(f))
+    raise NotImplementedError(
+      f"{name} has neither vjp_fwd and vjp_bwd nor jvp_fn"
+    )
+  by_position = dict(zip(free, found, strict=True))
+  static_positions = [i for i, _ in statics]
+  return [
+    by_position.get(i) for i in range(len(args)) if i not in static_positions
+  ]
+
+
+def _without_library(
+  f: Callable[..., Any],
+  rules: Rules,
+  statics: Sequence[tuple[int, Any]],
+  arrays: Sequence[tf.Tensor],
+) -> Any:
+  """The function through `tf.custom_gradient`."""
+
+  @tf.custom_gradient
+  def call(*values: Any) -> tuple[Any, Callable[..., Any]]:
+    out = f(*_merge(statics, values))
+    return out, lambda *cts: _pullback(f, rules, statics, values, cts)
+
+  return call(*arrays)
+
+
+def _merge(
+  statics: Sequence[tuple[int, Any]], arrays: Sequence[Any]
+) -> list[Any]:
+  """All arguments in their order."""
+  args = list(arrays)
+  for position, value in sorted(statics, key=lambda item: item[0]):
+    args.insert(position, value)
+  return args
+
+
 def _transpose(
   jvp_fn: Callable[..., Any],
   fixed: Sequence[Any],
   primals: Sequence[tf.Tensor],
-  cotangent: Any,
+  cotangents: Sequence[Any],
 ) -> list[tf.Tensor]:
   """The reverse rule of a forward rule, which is linear in its tangents."""
   tangents = [tf.zeros_like(x) for x in primals]
@@ -113,9 +199,9 @@ def _transpose(
     tape.watch(tangents)
     _, tangent_out = jvp_fn(*fixed, tuple(primals), tuple(tangents))
   return tape.gradient(
-    tangent_out,
+    tf.nest.flatten(tangent_out),
     tangents,
-    output_gradients=cotangent,
+    output_gradients=list(cotangents),
     unconnected_gradients=tf.UnconnectedGradients.ZERO,
   )
 
@@ -125,3 +211,7 @@ def _tensor(x: Any) -> tf.Tensor:
   if hasattr(x, "dtype"):
     return tf.convert_to_tensor(x)
   return tf.convert_to_tensor(x, tf.float64)
+
+
+def _is_array(x: Any) -> bool:
+  return tf.is_tensor(x) or isinstance(x, (tf.Variable, onp.ndarray))

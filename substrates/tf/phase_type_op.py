@@ -9,6 +9,12 @@ V_k(x; v1..v_{k-1}; c) = (D^k F(x)[v1..v_{k-1}, .])^T c is
 PhasicPhaseTypeAdjoint. The family is closed under differentiation, so each
 gradient below is again one of the two ops. TensorFlow transposes the
 registered gradient to get forward mode, which closes likewise.
+
+One nesting TensorFlow 2.21 gets wrong for every op, its own too: a GradientTape
+outside of two nested ForwardAccumulators raises InternalError eagerly and gives
+wrong numbers in a `tf.function`. Put the tape inside. The same holds in a
+`tf.function` for a tape outside of an accumulator outside of another
+`tf.function`.
 """
 
 import os
@@ -36,7 +42,11 @@ def _load() -> tuple[Any, str]:
     ops = tf.load_op_library(path)
   except (tf.errors.OpError, OSError) as error:
     return None, f"TensorFlow could not load {path}: {error}"
-  for name in ("phasic_phase_type_forward", "phasic_phase_type_adjoint"):
+  for name in (
+    "phasic_phase_type_forward",
+    "phasic_phase_type_adjoint",
+    "phasic_rule",
+  ):
     if not hasattr(ops, name):
       return None, f"{path} does not register the op {name}"
   return ops, ""
@@ -48,6 +58,11 @@ _OPS, _LOAD_ERROR = _load()
 def load_error() -> str:
   """Why the native ops cannot be used; "" when they can."""
   return _LOAD_ERROR
+
+
+def native_ops() -> Any:
+  """The module of the native ops, None when they cannot be used."""
+  return _OPS
 
 
 def forward(kind: int, order: int, groups: Sequence[Group]) -> tf.Tensor:

@@ -41,6 +41,12 @@ def operands(model: str, options: str, time: object = 1.0) -> oracle.Operands:
   )
 
 
+def small_model(**changes) -> oracle.Operands:
+  """Three phases with everything given, at time 1.5, with changes."""
+  model = models.with_options(models.cyclic(), exits=True, atom=0.25)
+  return model._replace(time=1.5, **changes)
+
+
 def log_tolerance(truth: float) -> float:
   """max(1e-12, 8 ulp) of a log."""
   return max(1e-12, 8.0 * onp.spacing(abs(truth)))

@@ -236,7 +236,8 @@ class AccuracyThroughTheLibraryTest(parameterized.TestCase):
     times = onp.array(cases.DERIVATIVE_TIMES[model][:3])
     operands = cases.operands(model, "exits_given", times)
     alpha, matrix, exits, atom, times = operands
-    for kind in oracle.KINDS:
+    # The other substrates' array code is NumPy's: fewer kinds will do.
+    for kind in oracle.KINDS if substrate == "numpy" else ("log_density",):
       with kernel_ops.use_path("portable"):
         values = getattr(math, kind)(alpha, matrix, times, exits, atom)
       for t, x in zip(times, onp.asarray(values), strict=True):

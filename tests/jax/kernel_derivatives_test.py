@@ -144,9 +144,7 @@ class OperandsTest(parameterized.TestCase):
     operands = list(self.good)
     operands[index] = operand
     with kernel_ops.use_path("kernel"):
-      return kernel_ops.phase_type(
-        "log_density", operands, portable.phase_type
-      )
+      return kernel_ops.phase_type("log_density", operands, portable.phase_type)
 
   def test_good(self):
     onp.testing.assert_allclose(self._call(0, self.good[0]), -onp.ones(4))

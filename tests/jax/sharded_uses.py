@@ -59,15 +59,16 @@ def grad_of_shard_map(f, theta, t):
   def total(thetas, ts):
     return jnp.sum(jnp.sin(sharded_f(f)(thetas, ts)))
 
-  return jax.grad(total, _BOTH)(*pairs(theta, t))
+  return jax.jit(jax.grad(total, _BOTH))(*pairs(theta, t))
 
 
 @uses.use(33)
 def hessian_inside_shard_map(f, theta, t):
   mapped = jax.vmap(jax.hessian(uses.loss(f), _BOTH))
-  return jax.shard_map(
+  sharded = jax.shard_map(
     mapped, mesh=mesh(), in_specs=P("d"), out_specs=P("d")
-  )(*pairs(theta, t))
+  )
+  return jax.jit(sharded)(*pairs(theta, t))
 
 
 @uses.use(34)
@@ -78,13 +79,10 @@ def grad_through_shard_map_with_replicated_theta(f, theta, t):
     )
     return jnp.sum(jnp.sin(sharded(theta, t)))
 
-  def inside(theta, t):
-    gradient = jax.grad(uses.loss(f))
-    return jax.shard_map(
-      gradient, mesh=mesh(), in_specs=(P(), P("d")), out_specs=P()
-    )(theta, t)
-
-  return jax.grad(total, _BOTH)(theta, t), inside(theta, t)
+  inside = jax.shard_map(
+    jax.grad(uses.loss(f)), mesh=mesh(), in_specs=(P(), P("d")), out_specs=P()
+  )
+  return jax.jit(jax.grad(total, _BOTH))(theta, t), jax.jit(inside)(theta, t)
 
 
 @uses.use(35)
@@ -126,7 +124,7 @@ def export_with_vjp_order_1(f, theta, t):
 def export_with_vjp_order_2(f, theta, t):
   call = exported(uses.loss(f), theta, t, vjp_order=2)
   gradient = jax.grad(call)
-  return jax.grad(lambda x: jnp.sum(jnp.sin(gradient(x, t))))(theta)
+  return jax.jit(jax.grad(lambda x: jnp.sum(jnp.sin(gradient(x, t)))))(theta)
 
 
 @uses.use(54)

@@ -90,17 +90,17 @@ def hessian_forward_over_reverse(f, theta, t):
 
 @use(10)
 def hessian_reverse_over_reverse(f, theta, t):
-  return jax.jacrev(jax.jacrev(loss(f), _BOTH), _BOTH)(theta, t)
+  return jax.jit(jax.jacrev(jax.jacrev(loss(f), _BOTH), _BOTH))(theta, t)
 
 
 @use(11)
 def hessian_reverse_over_forward(f, theta, t):
-  return jax.jacrev(jax.jacfwd(loss(f), _BOTH), _BOTH)(theta, t)
+  return jax.jit(jax.jacrev(jax.jacfwd(loss(f), _BOTH), _BOTH))(theta, t)
 
 
 @use(12)
 def hessian_forward_over_forward(f, theta, t):
-  return jax.jacfwd(jax.jacfwd(loss(f), _BOTH), _BOTH)(theta, t)
+  return jax.jit(jax.jacfwd(jax.jacfwd(loss(f), _BOTH), _BOTH))(theta, t)
 
 
 @use(13)
@@ -110,7 +110,7 @@ def hvp(f, theta, t):
 
 @use(14)
 def third_order(f, theta, t):
-  return jax.jacrev(jax.jacfwd(jax.jacrev(fixed(f, t))))(theta)
+  return jax.jit(jax.jacrev(jax.jacfwd(jax.jacrev(fixed(f, t)))))(theta)
 
 
 @use(15)
@@ -174,7 +174,7 @@ def grad_of_vmapped_sum_theta_shared(f, theta, t):
 
 @use(25)
 def vmap_hessian(f, theta, t):
-  return jax.vmap(jax.hessian(loss(f), _BOTH))(*batches(theta, t))
+  return jax.jit(jax.vmap(jax.hessian(loss(f), _BOTH)))(*batches(theta, t))
 
 
 @use(26)
@@ -182,7 +182,7 @@ def hessian_of_vmapped_sum(f, theta, t):
   def total(thetas, ts):
     return jnp.sum(jax.vmap(loss(f))(thetas, ts))
 
-  return jax.hessian(total, _BOTH)(*batches(theta, t))
+  return jax.jit(jax.hessian(total, _BOTH))(*batches(theta, t))
 
 
 @use(27)
@@ -193,65 +193,6 @@ def vmap_of_jvp_over_directions(f, theta, t):
   return jax.vmap(along)(jnp.eye(3))
 
 
-def accumulate(f, t):
-  """theta -> a scan whose carry depends on f at each step."""
-
-  def run(theta):
-    def step(carry, shift):
-      value = f(theta * (1.0 + 0.1 * jnp.tanh(carry)), t + shift)
-      return jnp.sum(value), value
-
-    return jax.lax.scan(step, 0.1, jnp.array([0.0, 0.3, 0.5]))
-
-  return run
-
-
-def accumulated(f, t):
-  """A scalar of that scan."""
-  return lambda theta: jnp.sum(jnp.sin(accumulate(f, t)(theta)[1]))
-
-
-@use(36)
-def scan(f, theta, t):
-  return accumulate(f, t)(theta)
-
-
-@use(37)
-def grad_of_scan(f, theta, t):
-  return jax.grad(accumulated(f, t))(theta)
-
-
-@use(38)
-def jvp_of_scan(f, theta, t):
-  return jax.jvp(accumulate(f, t), (theta,), (theta[::-1],))
-
-
-@use(39)
-def hessian_of_scan(f, theta, t):
-  return jax.hessian(accumulated(f, t))(theta)
-
-
-@use(40)
-def jvp_of_fori_loop(f, theta, t):
-  def run(theta):
-    def step(i, x):
-      return 0.1 * f(theta * (1.0 + 0.1 * jnp.tanh(x[0])), t + i) + x
-
-    return jax.lax.fori_loop(0, 3, step, t)
-
-  return jax.jvp(run, (theta,), (theta[::-1],))
-
-
-@use(41)
-def grad_of_cond(f, theta, t):
-  def branch(theta, t):
-    return jax.lax.cond(
-      theta[0] > 0.5, loss(f), lambda x, t: jnp.sum(x) + jnp.sum(t), theta, t
-    )
-
-  return jax.grad(branch, _BOTH)(theta, t)
-
-
 @use(42)
 def grad_of_checkpoint(f, theta, t):
   return jax.grad(jax.checkpoint(loss(f)), _BOTH)(theta, t)
@@ -259,7 +200,7 @@ def grad_of_checkpoint(f, theta, t):
 
 @use(43)
 def hessian_of_checkpoint(f, theta, t):
-  return jax.hessian(jax.checkpoint(loss(f)), _BOTH)(theta, t)
+  return jax.jit(jax.hessian(jax.checkpoint(loss(f)), _BOTH))(theta, t)
 
 
 @use(44)
@@ -313,5 +254,5 @@ def check_grads(f, theta, t):
   from jax.test_util import check_grads as check
 
   run = functools.partial(check, order=2, modes=("fwd", "rev"), rtol=1e-4)
-  run(f, (theta, t))
+  run(jax.jit(f), (theta, t))
   return ()

@@ -49,9 +49,7 @@ class SeamTest(parameterized.TestCase):
       self.skipTest(f"{path} is not among the test's files")
     expected = _signatures(_ROOT / "phasic" / "internal" / f"{module}.py")
     actual = _signatures(path)
-    self.assertEqual(
-      {name: actual.get(name) for name in expected}, expected
-    )
+    self.assertEqual({name: actual.get(name) for name in expected}, expected)
 
 
 if __name__ == "__main__":

@@ -72,19 +72,26 @@ def with_options(
 
 
 def direction(
-  operands: oracle.Operands, rng: onp.random.Generator
+  operands: oracle.Operands, rng: onp.random.Generator, zeros: float = 0.1
 ) -> oracle.Operands:
   """A random direction in which all operands move, by about their size.
 
-  Every entry moves, the zero ones too. Those move less in a model whose
-  leading derivatives would otherwise leave the range of floats.
+  Args:
+    operands: the model.
+    rng: a generator.
+    zeros: by how much entries move that are zero. Where t is tiny each of
+      them shortens the way to absorption and so is worth many orders of
+      magnitude: second derivatives may leave the range of floats.
+
+  Returns:
+    Tangents of the operands.
   """
 
   def tangent(x):
     if x is None:
       return None
     x = onp.asarray(x, onp.float64)
-    return rng.standard_normal(x.shape) * (onp.abs(x) + onp.where(x, 0, 0.1))
+    return rng.standard_normal(x.shape) * onp.where(x, onp.abs(x), zeros)
 
   return oracle.Operands(*(tangent(x) for x in operands))
 

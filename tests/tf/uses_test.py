@@ -6,7 +6,7 @@ TensorFlow, differentiated by nested tapes.
 """
 
 import functools
-import os
+import tempfile
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -69,7 +69,7 @@ def reference(theta, t):
 
 def jacobian(function, theta, pfor=False):
   """The Jacobian of a function of one array."""
-  with tf.GradientTape() as tape:
+  with tf.GradientTape(persistent=True) as tape:
     tape.watch(theta)
     value = function(theta)
   return tape.jacobian(value, theta, experimental_use_pfor=pfor)
@@ -80,7 +80,7 @@ def expected(order):
   """Derivatives of the reference, (4, 3, ..., 3), at THETA."""
   function = lambda theta: reference(theta, tf.constant(TIMES))
   for _ in range(order):
-    function = functools.partial(jacobian, function)
+    function = functools.partial(jacobian, function, pfor=True)
   return function(tf.constant(THETA)).numpy()
 
 
@@ -191,7 +191,7 @@ def _while_loop():
     def total(theta):
       _, result = tf.while_loop(
         lambda i, _: i < 3,
-        lambda i, x: (i + 1, x * 0.5 + loss(theta + x, function=function)),
+        lambda i, x: (i + 1, 0.5 * x + loss(theta + x * x, function=function)),
         (tf.constant(0), tf.constant(0.25, tf.float64)),
       )
       return result
@@ -293,8 +293,8 @@ class UsesTest(parameterized.TestCase):
     onp.testing.assert_allclose(got, want, rtol=1e-5)
 
   def test_saved_model(self):
-    directory = os.path.join(self.create_tempdir().full_path, "model")
-    got, want = _saved_model(directory)
+    with tempfile.TemporaryDirectory() as directory:
+      got, want = _saved_model(directory)
     onp.testing.assert_allclose(got, want, rtol=1e-11)
 
 

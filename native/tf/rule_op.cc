@@ -1,0 +1,68 @@
+// PhasicRule: passes values through and carries the name of a derivative rule
+// with the arguments that the values were computed from. Python registers a
+// gradient for the op that looks the rule up. Unlike tf.custom_gradient this
+// gives the rule to every mode of TensorFlow's autodiff, in graphs too.
+
+#include <cstdio>
+
+#include "native/tf/owned.h"
+#include "tensorflow/c/kernels.h"
+#include "tensorflow/c/ops.h"
+#include "tensorflow/c/tf_status.h"
+#include "tensorflow/c/tf_tensor.h"
+
+namespace {
+
+using phasic_tf::Owned;
+
+constexpr const char* kName = "PhasicRule";
+
+// The outputs are the first inputs.
+void Compute(void*, TF_OpKernelContext* context) {
+  Owned<TF_Status> status(TF_NewStatus());
+  const int count = TF_NumOutputs(context);
+  for (int i = 0; i < count; ++i) {
+    TF_Tensor* input = nullptr;
+    TF_GetInput(context, i, &input, status.get());
+    const Owned<TF_Tensor> tensor(input);
+    if (TF_GetCode(status.get()) == TF_OK) {
+      TF_SetOutput(context, i, tensor.get(), status.get());
+    }
+    if (TF_GetCode(status.get()) != TF_OK) {
+      TF_OpKernelContext_Failure(context, status.get());
+      return;
+    }
+  }
+}
+
+// The C API does not tell the number of outputs; Python sets their shapes.
+void Infer(TF_ShapeInferenceContext* context, TF_Status* status) {
+  TF_ShapeInferenceContextSetUnknownShape(context, status);
+}
+
+bool Register() {
+  Owned<TF_Status> status(TF_NewStatus());
+  TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(kName);
+  TF_OpDefinitionBuilderAddAttr(op, "rule: string");
+  TF_OpDefinitionBuilderAddAttr(op, "Tvalues: list(type) >= 1");
+  TF_OpDefinitionBuilderAddAttr(op, "Targuments: list(type) >= 1");
+  TF_OpDefinitionBuilderAddInput(op, "values: Tvalues");
+  TF_OpDefinitionBuilderAddInput(op, "arguments: Targuments");
+  TF_OpDefinitionBuilderAddOutput(op, "results: Tvalues");
+  TF_OpDefinitionBuilderSetShapeInferenceFunction(op, Infer);
+  TF_RegisterOpDefinition(op, status.get());
+  if (TF_GetCode(status.get()) == TF_OK) {
+    TF_RegisterKernelBuilder(
+        kName, TF_NewKernelBuilder(kName, "CPU", nullptr, Compute, nullptr),
+        status.get());
+  }
+  if (TF_GetCode(status.get()) != TF_OK) {
+    std::fprintf(stderr, "phasic: registering %s failed: %s\n", kName,
+                 TF_Message(status.get()));
+  }
+  return true;
+}
+
+[[maybe_unused]] const bool kRegistered = Register();
+
+}  // namespace

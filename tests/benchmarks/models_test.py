@@ -1,0 +1,72 @@
+"""The benchmark's state spaces, against what is known about the models."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+import scipy.stats
+
+from benchmarks import models
+
+
+class ExploreTest(parameterized.TestCase):
+  # The numbers of partitions of n, without the absorbing one.
+  @parameterized.parameters((2, 1), (3, 2), (5, 6), (10, 41), (20, 626))
+  def test_kingman_has_a_state_for_each_partition(self, lineages, states):
+    model = models.kingman(lineages)
+    self.assertLen(model.states, states)
+    self.assertLen(set(model.states), states)
+    for state in model.states:
+      sizes = onp.arange(1, lineages + 1)
+      self.assertEqual(int(sizes @ onp.array(state)), lineages)
+
+  def test_kingman_at_equal_rates_is_the_coalescent(self):
+    for lineages in (2, 5, 10):
+      model = models.kingman(lineages)
+      theta = onp.ones(2)
+      subgenerator, exits = model.at(theta)
+      blocks = onp.array([sum(state) for state in model.states])
+      onp.testing.assert_allclose(
+        -onp.diag(subgenerator), blocks * (blocks - 1) / 2
+      )
+      onp.testing.assert_array_equal(exits, blocks == 2)
+      mean = model.initial_probs @ onp.linalg.solve(
+        -subgenerator, onp.ones(len(blocks))
+      )
+      self.assertAlmostEqual(mean, 2 * (1 - 1 / lineages))
+
+  def test_the_second_rate_is_that_of_larger_blocks(self):
+    model = models.kingman(4)
+    start = model.states.index((4, 0, 0, 0))
+    pair = model.states.index((2, 1, 0, 0))
+    two_pairs = model.states.index((0, 2, 0, 0))
+    triple = model.states.index((1, 0, 1, 0))
+    onp.testing.assert_array_equal(model.rates[start, pair], [6, 0])
+    onp.testing.assert_array_equal(model.rates[pair, two_pairs], [1, 0])
+    onp.testing.assert_array_equal(model.rates[pair, triple], [0, 2])
+    onp.testing.assert_array_equal(model.exits[triple], [0, 1])
+
+  def test_erlang(self):
+    model = models.erlang(10)
+    times = model.times()
+    expected = scipy.stats.gamma(10.0)
+    self.assertAlmostEqual(times[-1], expected.isf(1e-3))
+    for t in times[::20]:
+      self.assertAlmostEqual(model.survival(t), expected.sf(t))
+
+  def test_dense(self):
+    model = models.dense(50)
+    subgenerator, exits = model.at(model.theta)
+    self.assertEqual(onp.count_nonzero(subgenerator), 2500)
+    onp.testing.assert_allclose(subgenerator.sum(axis=1), -exits)
+
+  @parameterized.parameters(models.erlang, models.kingman, models.dense)
+  def test_times(self, make):
+    model = make()
+    times = model.times(100)
+    self.assertLen(times, 100)
+    onp.testing.assert_allclose(onp.diff(times), times[0], rtol=1e-9)
+    self.assertAlmostEqual(model.survival(times[-1]), 1e-3, places=9)
+
+
+if __name__ == "__main__":
+  absltest.main()
