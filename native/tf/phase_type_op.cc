@@ -128,6 +128,7 @@ void ComputeForward(void* kernel, TF_OpKernelContext* context) {
   const auto count = static_cast<int32_t>(inputs.views.size());
 
   std::vector<phasic::Shape> shapes;
+  shapes.reserve(inputs.views.size());
   for (const phasic::Input& view : inputs.views) shapes.push_back(view.shape);
   int64_t dims[phasic::kMaxRank];
   int32_t rank = 0;

@@ -26,7 +26,7 @@ struct Buffers {
 
 const char* Unpack(ffi::RemainingArgs args, ffi::RemainingRets rets,
                    Buffers* buffers) {
-  if (args.size() == 0 || args.size() > kMaxInputs ||
+  if (args.size() < phasic::kNumOperands || args.size() > kMaxInputs ||
       rets.size() > phasic::kNumOperands) {
     return "phase_type: wrong number of operands or results";
   }

@@ -5,6 +5,7 @@ that the graph does not grow with the number of steps.
 """
 
 from collections.abc import Callable
+import operator
 from typing import Any
 
 import tensorflow as tf
@@ -25,9 +26,7 @@ def cond(
   """Returns `true_fn(*operands)` or `false_fn(*operands)`."""
   if tf.get_static_value(pred) is not None:
     return true_fn(*operands) if pred else false_fn(*operands)
-  return tf.cond(
-    pred, lambda: true_fn(*operands), lambda: false_fn(*operands)
-  )
+  return tf.cond(pred, lambda: true_fn(*operands), lambda: false_fn(*operands))
 
 
 @tf.autograph.experimental.do_not_convert
@@ -80,7 +79,7 @@ def scan(
   if tf.executing_eagerly() or (known and steps <= _UNROLLED):
     carry, outputs = init, []
     for i in range(steps):
-      carry, y = f(carry, _map(lambda x, i=i: x[i], xs))
+      carry, y = f(carry, _map(operator.itemgetter(i), xs))
       outputs.append(y)
     return carry, _stack(outputs)
   return _graph_scan(f, _map(tf.convert_to_tensor, init), xs, steps)

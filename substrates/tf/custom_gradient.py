@@ -11,9 +11,9 @@ ignores it and differentiates the function's own operations, silently. It is
 used only where the native library is missing; there take tapes.
 """
 
+from collections.abc import Callable, Sequence
 import functools
 import itertools
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as onp

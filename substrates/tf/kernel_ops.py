@@ -10,8 +10,8 @@ The kernel runs on the CPU; TensorFlow copies what lies elsewhere. Under
 a `tf.function` takes is fixed when it is traced.
 """
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
+import contextlib
 from typing import Any
 
 import numpy as onp

@@ -17,8 +17,8 @@ wrong numbers in a `tf.function`. Put the tape inside. The same holds in a
 `tf.function`.
 """
 
-import os
 from collections.abc import Sequence
+import os
 from typing import Any
 
 import tensorflow as tf
@@ -116,8 +116,8 @@ def _check_order(op: Any, order: int) -> None:
 
 
 def _tensor(upstream: Any, like: tf.Tensor) -> tf.Tensor:
-  return tf.zeros_like(like) if upstream is None else tf.convert_to_tensor(
-    upstream
+  return (
+    tf.zeros_like(like) if upstream is None else tf.convert_to_tensor(upstream)
   )
 
 

@@ -1,7 +1,7 @@
 """Conversion to arrays, the dtype rule, and classes as structures of arrays."""
 
-import inspect
 from collections.abc import Mapping
+import inspect
 from typing import Any, TypeVar
 
 import numpy as onp
@@ -59,9 +59,7 @@ def is_variable(x: Any) -> bool:
   return isinstance(x, tf.Variable)
 
 
-def common_dtype(
-  values: Mapping[str, Any], default: str | None = None
-) -> str:
+def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
   """Returns the name of the floating dtype that the values share.
 
   Python numbers, lists of them and integer arrays adopt the dtype of the
@@ -139,8 +137,7 @@ def _numeric_dtype(x: Any, name: str) -> str:
   if dtype.name in FLOATS or dtype.kind in "iu":
     return dtype.name
   raise TypeError(
-    f"{name} has dtype {dtype.name}: it must be float32, float64 or an "
-    "integer"
+    f"{name} has dtype {dtype.name}: it must be float32, float64 or an integer"
   )
 
 

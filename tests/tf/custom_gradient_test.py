@@ -66,9 +66,7 @@ def _root_fwd(x):
   return y, y
 
 
-@custom_gradient(
-  vjp_fwd=_root_fwd, vjp_bwd=lambda y, ct: (ct / (4 * y**3),)
-)
+@custom_gradient(vjp_fwd=_root_fwd, vjp_bwd=lambda y, ct: (ct / (4 * y**3),))
 def fourth_root(x):
   """By bisection, which autodiff cannot see through."""
   low, high = tf.zeros_like(x), tf.ones_like(x) * 2

@@ -196,9 +196,7 @@ def _while_loop():
       )
       return result
 
-    return tf.function(lambda theta: gradient(total, theta))(
-      tf.constant(THETA)
-    )
+    return tf.function(lambda theta: gradient(total, theta))(tf.constant(THETA))
 
   return compute(f), compute(reference)
 
@@ -212,7 +210,10 @@ def _recompute_grad():
 
 
 def _partial_shapes():
-  spec = [tf.TensorSpec([2, None], tf.float64), tf.TensorSpec([None, 4], "float64")]
+  spec = [
+    tf.TensorSpec([2, None], tf.float64),
+    tf.TensorSpec([None, 4], "float64"),
+  ]
 
   @tf.function(input_signature=spec)
   def compute(theta, t):
@@ -240,7 +241,8 @@ def _saved_model(directory):
   module = tf.Module()
   module.theta = tf.Variable(THETA)
   module.log_prob = tf.function(
-    lambda t: f(module.theta, t), input_signature=[tf.TensorSpec([None], "float64")]
+    lambda t: f(module.theta, t),
+    input_signature=[tf.TensorSpec([None], "float64")],
   )
   tf.saved_model.save(module, directory)
   loaded = tf.saved_model.load(directory)
@@ -262,7 +264,9 @@ def _variables():
 class UsesTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
-    self.assertEqual(kernel_ops.path(), "kernel", kernel_ops.unavailable_reason())
+    self.assertEqual(
+      kernel_ops.path(), "kernel", kernel_ops.unavailable_reason()
+    )
 
   @parameterized.named_parameters(
     ("eager", _value),
