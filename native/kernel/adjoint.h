@@ -54,6 +54,38 @@ inline void AddOuterProducts(const double* __restrict v,
   }
 }
 
+// Sums of millions of terms: short runs are added up plainly, the runs with
+// what rounding leaves out carried along.
+constexpr int64_t kBlocksPerSum = 64;
+
+template <class T>
+struct LongSum {
+  T* recent = nullptr;
+  T* total = nullptr;
+  T* low = nullptr;
+  int64_t size = 0;
+
+  void Allocate(int64_t count, Workspace* workspace) {
+    size = count;
+    recent = AllocateZeros<T>(workspace, count);
+    total = recent != nullptr ? AllocateZeros<T>(workspace, count) : nullptr;
+    low = total != nullptr ? AllocateZeros<T>(workspace, count) : nullptr;
+  }
+  void Clear() {
+    for (int64_t i = 0; i < size; ++i) recent[i] = total[i] = low[i] = T(0.0);
+  }
+  void Flush() {
+    for (int64_t i = 0; i < size; ++i) {
+      const T term = recent[i] + low[i];
+      const T sum = total[i] + term;
+      const T part = sum - total[i];
+      low[i] = (total[i] - (sum - part)) + (term - part);
+      total[i] = sum;
+      recent[i] = T(0.0);
+    }
+  }
+};
+
 template <class T>
 class AdjointSweeper {
  public:
@@ -72,10 +104,10 @@ class AdjointSweeper {
     low_ = AllocateZeros<T>(workspace_, stride);
     y_ = AllocateZeros<T>(workspace_, stride);
     y_low_ = AllocateZeros<T>(workspace_, stride);
-    exit_bar_ = AllocateZeros<T>(workspace_, stride);
-    products_ = AllocateZeros<T>(workspace_, PaddedSize(model_.size) * stride);
-    return states_ && adjoints_ && low_ && y_ && y_low_ && exit_bar_ &&
-                   products_
+    exit_bar_.Allocate(stride, workspace_);
+    products_.Allocate(stride * stride, workspace_);
+    return states_ && adjoints_ && low_ && y_ && y_low_ &&
+                   exit_bar_.low && products_.low
                ? kOk
                : kMemoryLimit;
   }
@@ -86,6 +118,10 @@ class AdjointSweeper {
     for (int64_t b = terms_.last_block(); b >= 0; --b) {
       StatusCode status = kOk;
       SweepBlock(*sequence_.Get(b, &status), b);
+      if (b % kBlocksPerSum == 0) {
+        exit_bar_.Flush();
+        products_.Flush();
+      }
     }
     return terms_.margin() == kFinalMargin || TailIsNegligible();
   }
@@ -101,10 +137,10 @@ class AdjointSweeper {
       out.initial_probs[i] =
           StartIsLost(i) ? kNaN : start - (in_.has_prob_zero ? 0.0 : atom);
       const bool lost = RowIsLost(i);
-      const double stay = Top(products_[i * stride + i]) / model_.q;
-      const double exit = Top(exit_bar_[i]);
+      const double stay = Top(products_.total[i * stride + i]) / model_.q;
+      const double exit = Top(exit_bar_.total[i]);
       for (int64_t j = 0; j < p; ++j) {
-        const double jump = Top(products_[i * stride + j]) / model_.q;
+        const double jump = Top(products_.total[i * stride + j]) / model_.q;
         const double off_diagonal = i == j ? 0.0 : jump - stay;
         const double bar = in_.has_exit_rates ? off_diagonal : jump - exit;
         out.subgenerator[i * p + j] =
@@ -119,10 +155,10 @@ class AdjointSweeper {
   void Clear() {
     const int64_t stride = model_.stride;
     for (int64_t i = 0; i < stride; ++i) {
-      y_[i] = y_low_[i] = exit_bar_[i] = T(0.0);
+      y_[i] = y_low_[i] = T(0.0);
     }
-    const int64_t items = PaddedSize(model_.size) * stride;
-    for (int64_t i = 0; i < items; ++i) products_[i] = T(0.0);
+    exit_bar_.Clear();
+    products_.Clear();
     exponent_ = INT64_MIN / 4;
     lost_adjoint_ = lost_product_ = Scaled<double>{};
   }
@@ -162,10 +198,11 @@ class AdjointSweeper {
     }
     for (int k = 0; k < kBlock; ++k) {
       for (int64_t i = 0; i < stride; ++i) {
-        exit_bar_[i] += a_bar[k] * states_[k * stride + i];
+        exit_bar_.recent[i] += a_bar[k] * states_[k * stride + i];
       }
     }
-    AddOuterProducts(states_, adjoints_, model_.size, stride, products_);
+    AddOuterProducts(states_, adjoints_, model_.size, stride,
+                     products_.recent);
   }
 
   // The block's sixteen states: kept, or made again from the first.
@@ -231,8 +268,8 @@ class AdjointSweeper {
     return {MaxAbs(y_[i]), exponent_};
   }
   Scaled<double> RowSize(int64_t i) const {
-    return {MaxAbs(products_[i * model_.stride + i]) +
-                model_.q * MaxAbs(exit_bar_[i]),
+    return {MaxAbs(products_.total[i * model_.stride + i]) +
+                model_.q * MaxAbs(exit_bar_.total[i]),
             0};
   }
   bool StartMatters(int64_t i) const {
@@ -283,8 +320,8 @@ class AdjointSweeper {
   T* low_ = nullptr;  // rounding errors carried along with states_
   T* y_ = nullptr;
   T* y_low_ = nullptr;
-  T* exit_bar_ = nullptr;
-  T* products_ = nullptr;  // G
+  LongSum<T> exit_bar_;
+  LongSum<T> products_;  // G
   int64_t exponent_ = 0;   // of y
   Scaled<double> lost_adjoint_;
   Scaled<double> lost_product_;
