@@ -1,5 +1,13 @@
-"""Pure functions under the distributions."""
+"""Pure functions under the distributions.
 
+Most call the native kernel where it can run, and else the portable path in
+array code: `path()` says which, `unavailable_reason()` why not the kernel, and
+`with use_path("portable")` or `use_path("kernel")` chooses.
+"""
+
+from phasic.internal.kernel_ops import path
+from phasic.internal.kernel_ops import unavailable_reason
+from phasic.internal.kernel_ops import use_path
 from phasic.math.moments import mean
 from phasic.math.moments import second_moment
 from phasic.math.moments import variance
@@ -39,9 +47,12 @@ __all__ = [
   "log_survival_jvp",
   "log_survival_vjp",
   "mean",
+  "path",
   "second_moment",
   "survival",
   "survival_jvp",
   "survival_vjp",
+  "unavailable_reason",
+  "use_path",
   "variance",
 ]
