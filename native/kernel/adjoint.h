@@ -106,8 +106,8 @@ class AdjointSweeper {
     y_low_ = AllocateZeros<T>(workspace_, stride);
     exit_bar_.Allocate(stride, workspace_);
     products_.Allocate(stride * stride, workspace_);
-    return states_ && adjoints_ && low_ && y_ && y_low_ &&
-                   exit_bar_.low && products_.low
+    return states_ && adjoints_ && low_ && y_ && y_low_ && exit_bar_.low &&
+                   products_.low
                ? kOk
                : kMemoryLimit;
   }
@@ -201,8 +201,7 @@ class AdjointSweeper {
         exit_bar_.recent[i] += a_bar[k] * states_[k * stride + i];
       }
     }
-    AddOuterProducts(states_, adjoints_, model_.size, stride,
-                     products_.recent);
+    AddOuterProducts(states_, adjoints_, model_.size, stride, products_.recent);
   }
 
   // The block's sixteen states: kept, or made again from the first.
@@ -321,8 +320,8 @@ class AdjointSweeper {
   T* y_ = nullptr;
   T* y_low_ = nullptr;
   LongSum<T> exit_bar_;
-  LongSum<T> products_;  // G
-  int64_t exponent_ = 0;   // of y
+  LongSum<T> products_;   // G
+  int64_t exponent_ = 0;  // of y
   Scaled<double> lost_adjoint_;
   Scaled<double> lost_product_;
 };
