@@ -25,7 +25,7 @@ import numpy as onp  # noqa: E402
 
 from benchmarks import alternatives  # noqa: E402
 from benchmarks import models  # noqa: E402
-from benchmarks import seed_method  # noqa: E402
+from benchmarks import per_time_method  # noqa: E402
 from benchmarks import subject  # noqa: E402
 from benchmarks import timing  # noqa: E402
 
@@ -35,11 +35,11 @@ _REPEATS = flags.DEFINE_integer(
 _TIMES = flags.DEFINE_integer("times", 100, "Times at which log f is computed.")
 
 SUBJECT = "phasic, JAX"
-SEED = "per-time uniformization"
+PER_TIME = "per-time uniformization"
 METHODS = {
   SUBJECT: subject.phasic_jax,
   "phasic, NumPy": subject.PhasicNumpy,
-  SEED: seed_method.SeedMethod,
+  PER_TIME: per_time_method.PerTimeMethod,
   "jax expm, vmapped": alternatives.jax_expm,
   "jax scan, shared": alternatives.jax_scan,
   "scipy expm": alternatives.ScipyMethod,
@@ -47,7 +47,7 @@ METHODS = {
 _GRADIENTS = {
   SUBJECT: "exact",
   "phasic, NumPy": "exact, vjp",
-  SEED: "central differences",
+  PER_TIME: "central differences",
   "jax expm, vmapped": "autodiff",
   "jax scan, shared": "autodiff",
   "scipy expm": "expm_frechet",
@@ -106,7 +106,7 @@ def compare(model: models.Model, count: int, repeats: int) -> float:
       f" {both[name] / both[SUBJECT]:7.1f}x  {_GRADIENTS[name]}",
       flush=True,
     )
-  return both[SEED] / both[SUBJECT]
+  return both[PER_TIME] / both[SUBJECT]
 
 
 def main(argv: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ import numpy as onp
 import scipy.linalg
 
 from benchmarks import models
-from benchmarks import seed_method
+from benchmarks import per_time_method
 from benchmarks import timing
 
 
@@ -23,10 +23,10 @@ def _log_prob(model, theta, times):
   )
 
 
-class SeedMethodTest(parameterized.TestCase):
+class PerTimeMethodTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
-    if not (seed_method.library_path().exists() or shutil.which("g++")):
+    if not (per_time_method.library_path().exists() or shutil.which("g++")):
       raise unittest.SkipTest("no C++ compiler")
 
   @parameterized.parameters(
@@ -35,7 +35,7 @@ class SeedMethodTest(parameterized.TestCase):
   def test_value_and_gradient(self, make):
     model = make()
     times = model.times(20)
-    method = seed_method.SeedMethod(model, times)
+    method = per_time_method.PerTimeMethod(model, times)
     expected = _log_prob(model, model.theta, times)
     onp.testing.assert_allclose(method.log_prob(), expected, rtol=1e-8)
     value, gradient = method.value_and_gradient()

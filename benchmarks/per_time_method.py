@@ -38,7 +38,7 @@ def _library() -> ctypes.CDLL:
     return ctypes.CDLL(str(target))
 
 
-class SeedMethod:
+class PerTimeMethod:
   """log f and its gradient for one model at fixed times."""
 
   def __init__(self, model: models.Model, times: onp.ndarray):
