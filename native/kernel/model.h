@@ -104,10 +104,11 @@ inline StatusCode CheckValues(const SweepInput& in) {
     for (int64_t j = 0; j < p; ++j) {
       if (in.has_exit_rates && i == j) continue;  // not read
       const double x = in.subgenerator.value[i * p + j];
+      // By bits, and first: subnormals compare equal to zero in a sweep.
+      if (IsSubnormal(x)) return kUnderflow;
       if (x == 0.0) continue;
       if (!(std::fabs(x) < kInfinity)) return kSubgeneratorNotFinite;
       if (i != j && x < 0.0) return kOffDiagonalNegative;
-      if (IsSubnormal(x)) return kUnderflow;
     }
   }
   if (in.has_exit_rates) {

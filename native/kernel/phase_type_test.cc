@@ -309,6 +309,16 @@ TEST(PhaseTypeTest, BadValuesGiveNaNAndTheirReason) {
   }
 }
 
+TEST(PhaseTypeTest, SubnormalRatesAreNotDropped) {
+  for (const bool exits : {false, true}) {
+    std::vector<Array> model = Erlang(2, {1.0});
+    model[1].data = {-1000.0, 2e-308, 0.0, -1.0};
+    if (exits) model[2] = Vector({1000.0, 1.0});
+    const Array result = RunForward(Kind::kLogDensity, 0, model);
+    EXPECT_TRUE(std::isnan(result.data[0])) << result.data[0];
+  }
+}
+
 TEST(PhaseTypeTest, WorkIsBounded) {
   std::vector<Array> model = Erlang(3, {1.0, 1e12});
   for (double& rate : model[1].data) rate *= 1e12;

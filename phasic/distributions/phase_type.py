@@ -33,7 +33,12 @@ class PhaseType(distribution.Distribution):
 
   Values that break a rule raise ValueError with `validate_args=True` (under
   jit in JAX they make the result NaN), and give NaN otherwise; `diagnose`
-  tells the reason.
+  tells the reason. Two rules hold only with `validate_args=True`, since the
+  arrays are free coordinates without it: a diagonal has to agree with given
+  `exit_rates`, and a given `prob_zero` has to make the masses sum to one.
+
+  The derivative of a logarithm where it is -inf is NaN, and so is that of the
+  density in time at an atom.
 
   Example:
 

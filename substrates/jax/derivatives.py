@@ -75,7 +75,7 @@ class _Derivative(multilinear.Map):
       raise NotImplementedError(
         f"{self.function.name}: a derivative of order {self.order} was asked"
         f" for; the native kernel has orders up to {self.function.max_order}."
-        " The portable path has all orders: kernel_ops.use_path('portable')."
+        " The portable path has all orders: math.use_path('portable')."
       )
 
   @property

@@ -111,7 +111,7 @@ def _check_order(op: Any, order: int) -> None:
     raise NotImplementedError(
       f"a derivative of order {order} of the phase-type kernel was asked for; "
       f"it has derivatives up to order {MAX_ORDER}. Higher orders: "
-      "kernel_ops.use_path('portable')."
+      "math.use_path('portable')."
     )
 
 
