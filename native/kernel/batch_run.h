@@ -42,8 +42,7 @@ class BatchRun {
       : inputs_(inputs),
         num_inputs_(num_inputs),
         layout_(layout),
-        adjoint_(adjoint),
-        order_(adjoint ? call.order - 1 : call.order),
+        num_arrays_(kNumOperands * (adjoint ? call.order : call.order + 1)),
         environment_(Denormals::kKeep),
         batch_memory_(ThreadMemory(0)),
         sweep_memory_(ThreadMemory(1)) {
@@ -51,7 +50,7 @@ class BatchRun {
       // Mapped dimensions must not be summed over, so each is a model.
       bool is_model =
           adjoint && axis < call.mapped_dims && layout.batch[axis] != 1;
-      for (int32_t i = 0; i < kNumOperands * (order_ + 1); ++i) {
+      for (int32_t i = 0; i < num_arrays_; ++i) {
         if (i % kNumOperands != kTimes && inputs[i].shape.dims[axis] != 1) {
           is_model = true;
         }
@@ -60,7 +59,7 @@ class BatchRun {
       time_axes_[axis] = !is_model;
     }
     for (int32_t i = 0; i < num_inputs; ++i) {
-      const int64_t event = i < kNumOperands * (order_ + 1)
+      const int64_t event = i < num_arrays_
                                 ? EventSize(layout, i % kNumOperands)
                                 : layout.num_times;
       BatchStrides(layout, inputs[i].shape, event, strides_[i]);
@@ -183,8 +182,7 @@ class BatchRun {
 
   bool Allocate() {
     for (int32_t i = 0; i < num_inputs_; ++i) {
-      const bool is_time =
-          i % kNumOperands == kTimes || i == kNumOperands * (order_ + 1);
+      const bool is_time = i % kNumOperands == kTimes || i == num_arrays_;
       const int64_t count = is_time
                                 ? times_per_model_
                                 : (std::is_same<F, double>::value
@@ -204,7 +202,7 @@ class BatchRun {
     for (int32_t i = 0; i < num_inputs_; ++i) {
       const F* data =
           static_cast<const F*>(inputs_[i].data) + model.Offset(strides_[i]);
-      const bool is_cotangent = i == kNumOperands * (order_ + 1);
+      const bool is_cotangent = i == num_arrays_;
       const int32_t operand = is_cotangent ? kTimes : i % kNumOperands;
       const double* values =
           operand == kTimes
@@ -273,8 +271,7 @@ class BatchRun {
   const Input* inputs_;
   const int32_t num_inputs_;
   const Layout& layout_;
-  const bool adjoint_;
-  const int32_t order_;  // groups of tangents
+  const int32_t num_arrays_;  // operands and tangents
   // Callers differ in whether they flush denormals; results must not.
   const FloatEnvironment environment_;
   Workspace& batch_memory_;

@@ -35,7 +35,6 @@ struct Point {
   T delta = T(0.0);  // tangents of x
   Scaled<T> value;
   T slope = T(0.0);
-  int64_t last_block = -1;
 };
 
 template <class T>
@@ -102,7 +101,6 @@ Point<T> EvaluatePoint(const SweepInput& in, int64_t index,
   Mixture<T> mixture = Mixer<T>(sequence, point.x).Run();
   point.status = mixture.status;
   if (mixture.status != kOk) return point;
-  point.last_block = mixture.last_block;
   const TaylorCoefficients<T> taylor(base, point.delta);
   for (int r = 0; r < sequence->num_channels(); ++r) {
     point.value.mantissa += taylor.value[r] * mixture.channels[r];

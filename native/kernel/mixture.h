@@ -18,7 +18,6 @@ template <class T>
 struct Mixture {
   T channels[kMaxChannels];  // times 2^exponent
   int64_t exponent;
-  int64_t last_block;
   StatusCode status;
 };
 
@@ -57,7 +56,6 @@ class Mixer {
     sequence_.ClearCallersUnderflow();
     result.status = Walk();
     result.exponent = exponent_;
-    result.last_block = last_block_;
     for (int r = 0; r < sequence_.num_channels(); ++r) {
       result.channels[r] = sums_[r];
     }
