@@ -11,80 +11,14 @@
 
 #include <cstdint>
 
-#include "native/kernel/forward.h"
 #include "native/kernel/isa.h"
-#include "native/kernel/mixture.h"
 #include "native/kernel/model.h"
+#include "native/kernel/products.h"
 #include "native/kernel/sequence.h"
 #include "native/kernel/term_adjoints.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
-
-// sum += V^T Y over the sixteen rows of V and Y.
-template <class T>
-void AddOuterProducts(const T* __restrict v, const T* __restrict y,
-                      int64_t size, int64_t stride, T* __restrict sum) {
-  for (int k = 0; k < kBlock; ++k) {
-    for (int64_t i = 0; i < size; ++i) {
-      const T factor = v[k * stride + i];
-      for (int64_t j = 0; j < size; ++j) {
-        sum[i * stride + j] += factor * y[k * stride + j];
-      }
-    }
-  }
-}
-inline void AddOuterProducts(const double* __restrict v,
-                             const double* __restrict y, int64_t size,
-                             int64_t stride, double* __restrict sum) {
-  for (int64_t j = 0; j < stride; j += 8) {
-    for (int64_t i = 0; i < size; i += 4) {
-      Eight rows[4];
-      for (int a = 0; a < 4; ++a) {
-        rows[a] = Eight::Load(sum + (i + a) * stride + j);
-      }
-      for (int k = 0; k < kBlock; ++k) {
-        const Eight row = Eight::Load(y + k * stride + j);
-        for (int a = 0; a < 4; ++a) {
-          rows[a].AddProduct(v[k * stride + i + a], row);
-        }
-      }
-      for (int a = 0; a < 4; ++a) rows[a].Store(sum + (i + a) * stride + j);
-    }
-  }
-}
-
-// Sums of millions of terms: short runs are added up plainly, the runs with
-// what rounding leaves out carried along.
-constexpr int64_t kBlocksPerSum = 64;
-
-template <class T>
-struct LongSum {
-  T* recent = nullptr;
-  T* total = nullptr;
-  T* low = nullptr;
-  int64_t size = 0;
-
-  void Allocate(int64_t count, Workspace* workspace) {
-    size = count;
-    recent = AllocateZeros<T>(workspace, count);
-    total = recent != nullptr ? AllocateZeros<T>(workspace, count) : nullptr;
-    low = total != nullptr ? AllocateZeros<T>(workspace, count) : nullptr;
-  }
-  void Clear() {
-    for (int64_t i = 0; i < size; ++i) recent[i] = total[i] = low[i] = T(0.0);
-  }
-  void Flush() {
-    for (int64_t i = 0; i < size; ++i) {
-      const T term = recent[i] + low[i];
-      const T sum = total[i] + term;
-      const T part = sum - total[i];
-      low[i] = (total[i] - (sum - part)) + (term - part);
-      total[i] = sum;
-      recent[i] = T(0.0);
-    }
-  }
-};
 
 template <class T>
 class AdjointSweeper {
@@ -104,43 +38,59 @@ class AdjointSweeper {
     low_ = AllocateZeros<T>(workspace_, stride);
     y_ = AllocateZeros<T>(workspace_, stride);
     y_low_ = AllocateZeros<T>(workspace_, stride);
-    exit_bar_.Allocate(stride, workspace_);
-    products_.Allocate(stride * stride, workspace_);
-    return states_ && adjoints_ && low_ && y_ && y_low_ && exit_bar_.low &&
-                   products_.low
+    return states_ && adjoints_ && low_ && y_ && y_low_ &&
+                   exit_bar_.Allocate(stride, workspace_) &&
+                   stays_.Allocate(stride, workspace_) &&
+                   products_.Allocate(model_.products.num_cells(), workspace_)
                ? kOk
                : kMemoryLimit;
   }
 
-  // Runs the sweep; whether every derivative is accurate to its own size.
-  bool Run() {
+  // Runs the sweep; `is_accurate` tells whether every derivative is, to its
+  // own size.
+  StatusCode Run(bool* is_accurate) {
     Clear();
     for (int64_t b = terms_.last_block(); b >= 0; --b) {
-      StatusCode status = kOk;
-      SweepBlock(*sequence_.Get(b, &status), b);
-      if (b % kBlocksPerSum == 0) {
-        exit_bar_.Flush();
-        products_.Flush();
+      SweepBlock(*sequence_.Find(b), b);
+      if (b % kBlocksPerSum != 0) continue;
+      const bool is_only = terms_.last_block() < kBlocksPerSum;
+      if (!exit_bar_.Flush(is_only) || !stays_.Flush(is_only) ||
+          !products_.Flush(is_only)) {
+        return kMemoryLimit;
       }
     }
-    return terms_.margin() == kFinalMargin || TailIsNegligible();
+    *is_accurate = terms_.margin() == kFinalMargin || TailIsNegligible();
+    return kOk;
   }
 
   // Top components of the operands' cotangents.
   void Write(const SweepOutput& out) const {
     const int64_t p = model_.size;
-    const int64_t stride = model_.stride;
     const double atom = Top(terms_.atom_bar());
     for (int64_t i = 0; i < p; ++i) {
       const double start =
           Top(ScaleBy(y_[i], exponent_)) + Top(terms_.total_bar());
       out.initial_probs[i] =
           StartIsLost(i) ? kNaN : start - (in_.has_prob_zero ? 0.0 : atom);
+    }
+    if (in_.has_prob_zero) out.prob_zero[0] = atom;
+    if (in_.has_edges()) {
+      WriteEdges(out);
+    } else {
+      WriteSubgenerator(out);
+    }
+  }
+
+ private:
+  void WriteSubgenerator(const SweepOutput& out) const {
+    const int64_t p = model_.size;
+    for (int64_t i = 0; i < p; ++i) {
       const bool lost = RowIsLost(i);
-      const double stay = Top(products_.total[i * stride + i]) / model_.q;
-      const double exit = Top(exit_bar_.total[i]);
+      const double stay = Top(stays_[i]) / model_.q;
+      const double exit = Top(exit_bar_[i]);
       for (int64_t j = 0; j < p; ++j) {
-        const double jump = Top(products_.total[i * stride + j]) / model_.q;
+        const int64_t cell = FullCell(p, model_.products.width, i, j);
+        const double jump = Top(products_[cell]) / model_.q;
         const double off_diagonal = i == j ? 0.0 : jump - stay;
         const double bar = in_.has_exit_rates ? off_diagonal : jump - exit;
         out.subgenerator[i * p + j] =
@@ -148,16 +98,43 @@ class AdjointSweeper {
       }
       if (in_.has_exit_rates) out.exit_rates[i] = lost ? kNaN : exit - stay;
     }
-    if (in_.has_prob_zero) out.prob_zero[0] = atom;
   }
 
- private:
+  // Of the parameters that the edges' rates are linear in.
+  void WriteEdges(const SweepOutput& out) const {
+    const EdgeView& edges = in_.edges;
+    for (int64_t c = 0; c < edges.num_parameters; ++c) {
+      out.subgenerator[c] = 0.0;
+    }
+    int64_t listed = 0;
+    for (int64_t e = 0; e < edges.count; ++e) {
+      const int64_t i = edges.sources[e];
+      double bar = 0.0;
+      if (edges.targets[e] != i) {
+        const double arrive =
+            edges.targets[e] == model_.size
+                ? Top(exit_bar_[i])
+                : Top(products_[model_.cells[listed++]]) / model_.q;
+        bar = RowIsLost(i) ? kNaN : arrive - Top(stays_[i]) / model_.q;
+      }
+      if (edges.coefficients == nullptr) {
+        out.subgenerator[e] = bar;
+        continue;
+      }
+      for (int64_t c = 0; c < edges.num_parameters; ++c) {
+        const double factor = edges.coefficients[e * edges.num_parameters + c];
+        if (factor != 0.0) out.subgenerator[c] += factor * bar;
+      }
+    }
+  }
+
   void Clear() {
     const int64_t stride = model_.stride;
     for (int64_t i = 0; i < stride; ++i) {
       y_[i] = y_low_[i] = T(0.0);
     }
     exit_bar_.Clear();
+    stays_.Clear();
     products_.Clear();
     exponent_ = INT64_MIN / 4;
     lost_adjoint_ = lost_product_ = Scaled<double>{};
@@ -170,51 +147,49 @@ class AdjointSweeper {
     FloatEnvironment::ClearUnderflow();
     const int64_t exponent = terms_.Get(b, a_bar, b_bar);
     AlignExponents(exponent, a_bar, b_bar);
-    RestoreStates(block);
+    const T* states = States(block, b);
     // y_{k+1} is kept in row k.
     T* last = adjoints_ + (kBlock - 1) * stride;
     for (int64_t i = 0; i < stride; ++i) last[i] = y_[i];
     for (int k = kBlock - 1; k >= 0; --k) {
       T* next = k > 0 ? adjoints_ + (k - 1) * stride : y_;
-      Apply(model_.backward, adjoints_ + k * stride, y_low_, next);
-      for (int64_t i = 0; i < stride; ++i) {
-        next[i] += a_bar[k] * model_.exits[i];
-      }
+      Apply(model_.backward, b, Source<T>{a_bar[k], model_.exits},
+            adjoints_ + k * stride, y_low_, next);
       if (sequence_.base() == Base::kSurvival) {
         for (int64_t i = 0; i < model_.size; ++i) next[i] += b_bar[k];
       }
     }
     NoteLosses(block, b);
     const int64_t shift = block.exponent + exponent_;
-    if (shift >= -1000 && shift <= 1000) {
-      const double scale = PowerOfTwo(shift);
+    double scale = PowerOfTwo(shift);
+    if (shift < -1000 || shift > 64) {
+      // Products of small numbers must not be flushed before they are scaled.
       for (int64_t i = 0; i < kBlock * stride; ++i) {
-        states_[i] = states_[i] * scale;
+        states_[i] = ScaleBy(states[i], shift);
       }
-    } else {
-      for (int64_t i = 0; i < kBlock * stride; ++i) {
-        states_[i] = ScaleBy(states_[i], shift);
-      }
+      states = states_;
+      scale = 1.0;
     }
-    for (int k = 0; k < kBlock; ++k) {
-      for (int64_t i = 0; i < stride; ++i) {
-        exit_bar_.recent[i] += a_bar[k] * states_[k * stride + i];
-      }
-    }
-    AddOuterProducts(states_, adjoints_, model_.size, stride, products_.recent);
+    for (int k = 0; k < kBlock; ++k) a_bar[k] = scale * a_bar[k];
+    AddRows(a_bar, states, stride, exit_bar_.recent());
+    AddProducts(model_.products, states, adjoints_, stride, scale,
+                products_.recent());
+    AddDiagonal(states, adjoints_, stride, scale, stays_.recent());
   }
 
   // The block's sixteen states: kept, or made again from the first.
-  void RestoreStates(const Block<T>& block) {
+  const T* States(const Block<T>& block, int64_t b) {
+    if (block.has_all_states) return block.states;
     const int64_t stride = model_.stride;
-    const int64_t kept = block.has_all_states ? kBlock : 1;
-    for (int64_t i = 0; i < kept * stride; ++i) states_[i] = block.states[i];
-    if (block.has_all_states) return;
-    for (int64_t i = 0; i < stride; ++i) low_[i] = block.low[i];
+    for (int64_t i = 0; i < stride; ++i) states_[i] = block.states[i];
+    for (int64_t i = 0; i < stride; ++i) {
+      low_[i] = block.low != nullptr ? block.low[i] : T(0.0);
+    }
     for (int k = 1; k < kBlock; ++k) {
-      Apply(model_.forward, states_ + (k - 1) * stride, low_,
+      Apply(model_.forward, b, states_ + (k - 1) * stride, low_,
             states_ + k * stride);
     }
+    return states_;
   }
 
   // Brings y and this block's term cotangents to one exponent.
@@ -228,7 +203,9 @@ class AdjointSweeper {
     if (size > 0.0) {
       const int64_t top = exponent_ + ExponentOf(size);
       if (top > target) target = top;
-      for (int64_t i = 0; i < model_.size; ++i) {
+      // The exponents need not be the same, only near enough.
+      if (exponent_ >= target && exponent_ < target + 64) target = exponent_;
+      for (int64_t i = 0; target != exponent_ && i < model_.size; ++i) {
         y_[i] = ScaleBy(y_[i], exponent_ - target);
         y_low_[i] = ScaleBy(y_low_[i], exponent_ - target);
       }
@@ -267,9 +244,7 @@ class AdjointSweeper {
     return {MaxAbs(y_[i]), exponent_};
   }
   Scaled<double> RowSize(int64_t i) const {
-    return {MaxAbs(products_.total[i * model_.stride + i]) +
-                model_.q * MaxAbs(exit_bar_.total[i]),
-            0};
+    return {MaxAbs(stays_[i]) + model_.q * MaxAbs(exit_bar_[i]), 0};
   }
   bool StartMatters(int64_t i) const {
     return sequence_.base() == Base::kSurvival || model_.exiting[i];
@@ -320,6 +295,7 @@ class AdjointSweeper {
   T* y_ = nullptr;
   T* y_low_ = nullptr;
   LongSum<T> exit_bar_;
+  LongSum<T> stays_;      // the diagonal of G
   LongSum<T> products_;   // G
   int64_t exponent_ = 0;  // of y
   Scaled<double> lost_adjoint_;
@@ -328,6 +304,14 @@ class AdjointSweeper {
 
 inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   const int64_t p = in.num_phases;
+  if (in.has_prob_zero) out.prob_zero[0] = kNaN;
+  if (in.has_edges()) {
+    for (int64_t i = 0; i < p; ++i) out.initial_probs[i] = kNaN;
+    for (int64_t c = 0; c < in.edges.num_parameters; ++c) {
+      out.subgenerator[c] = kNaN;
+    }
+    return;
+  }
   for (int64_t i = 0; i < p; ++i) {
     out.initial_probs[i] = kNaN;
     if (in.has_exit_rates) out.exit_rates[i] = kNaN;
@@ -337,7 +321,6 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
       out.subgenerator[i * p + j] = unread ? 0.0 : kNaN;
     }
   }
-  if (in.has_prob_zero) out.prob_zero[0] = kNaN;
 }
 
 template <class T>
@@ -360,7 +343,10 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
   for (const int64_t margin : kMargins) {
     status = terms.Mix(margin);
     if (status != kOk) return status;
-    if (sweeper.Run()) break;
+    bool is_accurate = false;
+    status = sweeper.Run(&is_accurate);
+    if (status != kOk) return status;
+    if (is_accurate) break;
   }
   sweeper.Write(out);
   return kOk;

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "native/kernel/isa.h"
+#include "native/kernel/point.h"
 #include "native/kernel/poisson.h"
 #include "native/kernel/sequence.h"
 
@@ -46,7 +47,11 @@ inline Dual<T> WeightedSum(const double* powers, const Dual<T>* terms,
 template <class T>
 class Mixer {
  public:
-  Mixer(Sequence<T>* sequence, double x) : sequence_(*sequence), x_(x) {
+  Mixer(Sequence<T>* sequence, const Point<T>& point)
+      : sequence_(*sequence),
+        x_(point.x),
+        start_(point.start),
+        start_weight_(point.start_weight) {
     for (T& sum : sums_) sum = T(0.0);
     for (T& size : sizes_) size = T(0.0);
   }
@@ -75,16 +80,13 @@ class Mixer {
 
   StatusCode Walk() {
     PoissonWalk walk(x_);
-    int64_t start;
-    const Scaled<double> start_weight = StartWeight(x_, &start);
     StatusCode status = kOk;
-    const Block<T>* block = sequence_.Get(start, &status);
+    const Block<T>* block = sequence_.Get(start_, &status);
     if (block == nullptr) return status;
-    last_block_ = start;
-    start_log2_ = start_weight.exponent;
-    Scaled<double> up_weight = Include(*block, start, start_weight, &walk);
-    Scaled<double> weight = start_weight;
-    for (int64_t b = start; b > 0; --b) {
+    last_block_ = start_;
+    Scaled<double> up_weight = Include(*block, start_, start_weight_, &walk);
+    Scaled<double> weight = start_weight_;
+    for (int64_t b = start_; b > 0; --b) {
       if (MayStop(weight) &&
           CanStopHead(
               *sequence_.Get(b, &status),
@@ -95,7 +97,7 @@ class Mixer {
       weight = walk.Down(before->poisson, weight);
       Include(*before, b - 1, weight, &walk);
     }
-    for (int64_t b = start + 1;; ++b) {
+    for (int64_t b = start_ + 1;; ++b) {
       if (up_weight.mantissa == 0.0) return kOk;
       block = sequence_.Get(b, &status);
       if (block == nullptr) return status;
@@ -166,7 +168,8 @@ class Mixer {
   // Saves the exact test where the weights are still near their largest: it
   // would hardly succeed there.
   bool MayStop(const Scaled<double>& weight) const {
-    return weight.exponent + ExponentOf(weight.mantissa) < start_log2_ - 15;
+    return weight.exponent + ExponentOf(weight.mantissa) <
+           start_weight_.exponent - 15;
   }
 
   // Whether all terms before the block can be left out.
@@ -257,12 +260,13 @@ class Mixer {
 
   Sequence<T>& sequence_;
   const double x_;
+  const int64_t start_;
+  const Scaled<double> start_weight_;
   T sums_[kMaxChannels];
   T sizes_[kMaxChannels];  // sums of the terms' sizes, by component
   int64_t exponent_ = INT64_MIN / 4;
   int64_t largest_exponent_ = INT64_MIN / 4;
   int64_t last_block_ = 0;
-  int64_t start_log2_ = 0;
 };
 
 // The coefficients of F(x + delta) = sum_r value[r] c_r and of its derivative

@@ -13,37 +13,12 @@
 
 #include "native/kernel/isa.h"
 #include "native/kernel/operator.h"
+#include "native/kernel/rates.h"
 #include "native/kernel/scaled.h"
 #include "native/kernel/sweep.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
-
-// Sums whose value is carried in twice the working precision.
-template <class T>
-struct CompensatedSum {
-  double high = 0.0;
-  double low = 0.0;
-  void Add(double x) {
-    const double sum = high + x;
-    const double part = sum - high;
-    low += (high - (sum - part)) + (x - part);
-    high = sum;
-  }
-  double Result() const { return high + low; }
-  double Low() const { return low - (Result() - high); }
-};
-template <class T>
-struct CompensatedSum<Dual<T>> {
-  CompensatedSum<T> value;
-  CompensatedSum<T> tangent;
-  void Add(const Dual<T>& x) {
-    value.Add(x.value);
-    tangent.Add(x.tangent);
-  }
-  Dual<T> Result() const { return {value.Result(), tangent.Result()}; }
-  double Low() const { return value.Low(); }
-};
 
 template <class T>
 struct Model {
@@ -53,6 +28,10 @@ struct Model {
   double q = 1.0;
   Operator<T> forward;   // v -> v P
   Operator<T> backward;  // y -> P y
+  // Where the derivatives of the rates are summed: all entries of a dense
+  // model, those of the listed rates of a sparse one.
+  TilePattern products;
+  const int64_t* cells = nullptr;  // of the listed rates
   T* initial = nullptr;
   T* exits = nullptr;
   T prob_zero = T(0.0);
@@ -69,111 +48,17 @@ struct Model {
   double growth[kMaxOrder + 1] = {};
 };
 
-inline bool IsSubnormal(double x) {
-  uint64_t bits;
-  std::memcpy(&bits, &x, sizeof(bits));
-  bits &= ~(uint64_t{1} << 63);
-  return bits != 0 && bits < (uint64_t{1} << 52);
-}
+// Tiles for duals are single numbers. Doubles are taken eight at a time where
+// at least a quarter of the entries is there, and four at a time below, unless
+// that would make a large model much larger.
+constexpr int64_t kLargeTiles = int64_t{1} << 16;  // cells
 
 template <class T>
-T Element(const OperandView& view, int64_t index) {
-  return Seed<T>::Make(view.value[index], view.tangents, index);
+inline int64_t TileWidth(const EntryList& entries) {
+  if (Depth<T>::kValue > 0) return 1;
+  return 4 * entries.count >= entries.size * entries.size ? 8 : 4;
 }
 
-template <class T>
-T* AllocateZeros(Workspace* workspace, int64_t count) {
-  T* result = static_cast<T*>(
-      workspace->Allocate(static_cast<size_t>(count), sizeof(T)));
-  if (result != nullptr) {
-    for (int64_t i = 0; i < count; ++i) result[i] = T(0.0);
-  }
-  return result;
-}
-
-// Value errors, in the order of the operands.
-inline StatusCode CheckValues(const SweepInput& in) {
-  const int64_t p = in.num_phases;
-  constexpr double kInfinity = HUGE_VAL;
-  for (int64_t i = 0; i < p; ++i) {
-    const double x = in.initial_probs.value[i];
-    if (!(x >= 0.0 && x < kInfinity)) return kInitialProbsInvalid;
-    if (IsSubnormal(x)) return kUnderflow;
-  }
-  for (int64_t i = 0; i < p; ++i) {
-    for (int64_t j = 0; j < p; ++j) {
-      if (in.has_exit_rates && i == j) continue;  // not read
-      const double x = in.subgenerator.value[i * p + j];
-      // By bits, and first: subnormals compare equal to zero in a sweep.
-      if (IsSubnormal(x)) return kUnderflow;
-      if (x == 0.0) continue;
-      if (!(std::fabs(x) < kInfinity)) return kSubgeneratorNotFinite;
-      if (i != j && x < 0.0) return kOffDiagonalNegative;
-    }
-  }
-  if (in.has_exit_rates) {
-    for (int64_t i = 0; i < p; ++i) {
-      const double x = in.exit_rates.value[i];
-      if (!(x >= 0.0 && x < kInfinity)) return kExitRatesInvalid;
-      if (IsSubnormal(x)) return kUnderflow;
-    }
-  }
-  if (in.has_prob_zero) {
-    const double x = in.prob_zero.value[0];
-    if (!(x >= 0.0 && x <= 1.0)) return kProbZeroInvalid;
-    if (IsSubnormal(x)) return kUnderflow;
-  }
-  return kOk;
-}
-
-// Marks all that can be reached along the operator's edges.
-template <class T>
-void Flood(const Operator<T>& m, const int64_t* offsets, const int32_t* targets,
-           uint8_t* marks, int32_t* stack) {
-  int64_t top = 0;
-  for (int64_t i = 0; i < m.size; ++i) {
-    if (marks[i]) stack[top++] = static_cast<int32_t>(i);
-  }
-  while (top > 0) {
-    const int32_t i = stack[--top];
-    for (int64_t e = offsets[i]; e < offsets[i + 1]; ++e) {
-      if (!marks[targets[e]]) {
-        marks[targets[e]] = 1;
-        stack[top++] = targets[e];
-      }
-    }
-  }
-}
-
-// Edge lists of W by row of `weights` or, transposed, by column.
-template <class T>
-bool BuildEdges(const T* weights, int64_t stride, bool transposed,
-                int64_t num_edges, Operator<T>* m, Workspace* workspace) {
-  const int64_t p = m->size;
-  int64_t* offsets = AllocateZeros<int64_t>(workspace, p + 1);
-  int32_t* sources = AllocateZeros<int32_t>(workspace, num_edges);
-  T* values = AllocateZeros<T>(workspace, num_edges);
-  if (!offsets || !sources || !values) return false;
-  int64_t e = 0;
-  for (int64_t i = 0; i < p; ++i) {
-    for (int64_t j = 0; j < p; ++j) {
-      const T& w =
-          transposed ? weights[j * stride + i] : weights[i * stride + j];
-      if (IsZero(w)) continue;
-      sources[e] = static_cast<int32_t>(j);
-      values[e++] = w;
-    }
-    offsets[i + 1] = e;
-  }
-  m->offsets = offsets;
-  m->sources = sources;
-  m->weights = values;
-  return true;
-}
-
-constexpr int64_t kAlwaysDenseSize = 64;
-
-// Exits, atom, rates and edges from the operands.
 template <class T>
 class ModelBuilder {
  public:
@@ -181,24 +66,22 @@ class ModelBuilder {
       : in_(in), workspace_(workspace), model_(*model) {}
 
   StatusCode Build() {
-    const StatusCode status = CheckValues(in_);
+    StatusCode status = CheckValues(in_);
     if (status != kOk) return status;
-    const int64_t p = in_.num_phases;
-    model_.size = p;
-    model_.stride = PaddedSize(p);
+    model_.size = in_.num_phases;
+    model_.stride = PaddedSize(model_.size);
     model_.initial = AllocateZeros<T>(workspace_, model_.stride);
-    model_.exits = AllocateZeros<T>(workspace_, model_.stride);
-    leaving_ = AllocateZeros<T>(workspace_, model_.stride);
-    low_ = AllocateZeros<double>(workspace_, model_.stride);
-    weights_ = AllocateZeros<T>(workspace_, model_.stride * model_.stride);
-    if (!model_.initial || !model_.exits || !leaving_ || !low_ || !weights_) {
+    if (model_.initial == nullptr) return kMemoryLimit;
+    status = DeriveAtom();
+    if (status == kOk) {
+      status = RatesReader<T>(in_, workspace_, &rates_).Read();
+    }
+    if (status == kOk) status = ChooseScale();
+    if (status != kOk) return status;
+    model_.exits = rates_.exits;
+    if (!BuildStaying() || !BuildOperators() || !MarkPhases()) {
       return kMemoryLimit;
     }
-    const StatusCode atom = DeriveAtom();
-    if (atom != kOk) return atom;
-    const StatusCode rates = DeriveRates();
-    if (rates != kOk) return rates;
-    if (!BuildOperators() || !MarkPhases()) return kMemoryLimit;
     Measure();
     return kOk;
   }
@@ -206,16 +89,16 @@ class ModelBuilder {
  private:
   StatusCode DeriveAtom() {
     const int64_t p = in_.num_phases;
-    CompensatedSum<T> rest;
-    rest.Add(T(1.0));
     for (int64_t i = 0; i < p; ++i) {
       model_.initial[i] = Element<T>(in_.initial_probs, i);
-      rest.Add(-model_.initial[i]);
     }
     if (in_.has_prob_zero) {
       model_.prob_zero = Element<T>(in_.prob_zero, 0);
       return kOk;
     }
+    CompensatedSum<T> rest;
+    rest.Add(T(1.0));
+    for (int64_t i = 0; i < p; ++i) rest.Add(-model_.initial[i]);
     model_.prob_zero = rest.Result();
     const double tolerance = 4.0 * static_cast<double>(p) * in_.epsilon;
     const double atom = Primal(model_.prob_zero);
@@ -224,36 +107,11 @@ class ModelBuilder {
     return kOk;
   }
 
-  StatusCode DeriveRates() {
-    const int64_t p = in_.num_phases;
+  // Chooses q and divides by it.
+  StatusCode ChooseScale() {
     double largest = 0.0;
-    for (int64_t i = 0; i < p; ++i) {
-      CompensatedSum<T> sum;
-      double scale = 0.0;
-      for (int64_t j = 0; j < p; ++j) {
-        if (in_.has_exit_rates && i == j) continue;
-        const T rate = Element<T>(in_.subgenerator, i * p + j);
-        if (IsZero(rate)) continue;
-        if (std::fabs(Primal(rate)) > scale) scale = std::fabs(Primal(rate));
-        sum.Add(rate);
-        if (i != j) weights_[i * model_.stride + j] = rate;
-      }
-      if (in_.has_exit_rates) {
-        model_.exits[i] = Element<T>(in_.exit_rates, i);
-        sum.Add(model_.exits[i]);
-        leaving_[i] = sum.Result();
-        low_[i] = sum.Low();
-      } else {
-        leaving_[i] = -Element<T>(in_.subgenerator, i * p + i);
-        T exit = -sum.Result();
-        const double value = Primal(exit);
-        const double tolerance =
-            4.0 * static_cast<double>(p) * in_.epsilon * scale;
-        if (value < -tolerance) return kRowSumPositive;
-        if (value <= tolerance) exit -= T(value);
-        model_.exits[i] = exit;
-      }
-      const double leaving = Primal(leaving_[i]);
+    for (int64_t i = 0; i < model_.size; ++i) {
+      const double leaving = Primal(rates_.leaving[i]);
       if (!(leaving < HUGE_VAL)) return kWorkLimit;
       if (leaving > largest) largest = leaving;
     }
@@ -264,69 +122,122 @@ class ModelBuilder {
     if (model_.log2_q > 1000 || model_.log2_q < -1000) return kWorkLimit;
     model_.q = PowerOfTwo(model_.log2_q);
     const double scale = PowerOfTwo(-model_.log2_q);
-    for (int64_t i = 0; i < p * model_.stride; ++i) {
-      const bool positive = Primal(weights_[i]) > 0.0;
-      weights_[i] = weights_[i] * scale;
-      if (positive && Primal(weights_[i]) == 0.0) return kUnderflow;
+    for (int64_t e = 0; e < rates_.entries.count; ++e) {
+      const bool positive = Primal(rates_.values[e]) > 0.0;
+      rates_.values[e] = rates_.values[e] * scale;
+      if (positive && Primal(rates_.values[e]) == 0.0) return kUnderflow;
     }
-    for (int64_t i = 0; i < p; ++i) {
-      leaving_[i] = leaving_[i] * scale;
-      low_[i] *= scale;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      rates_.leaving[i] = rates_.leaving[i] * scale;
+      rates_.leaving_low[i] *= scale;
     }
     return kOk;
   }
 
-  bool BuildOperators() {
-    const int64_t p = model_.size;
-    int64_t num_edges = 0;
-    for (int64_t i = 0; i < p * model_.stride; ++i) {
-      num_edges += !IsZero(weights_[i]);
-    }
-    Operator<T>* const operators[] = {&model_.forward, &model_.backward};
-    for (Operator<T>* m : operators) {
-      m->size = p;
-      m->stride = model_.stride;
-      m->leaving = leaving_;
-      m->leaving_low = low_;
-    }
-    if (!BuildEdges(weights_, model_.stride, true, num_edges, &model_.forward,
-                    workspace_) ||
-        !BuildEdges(weights_, model_.stride, false, num_edges, &model_.backward,
-                    workspace_)) {
-      return false;
-    }
-    if (p > kAlwaysDenseSize && 4 * num_edges < p * p) return true;
-    T* transposed = AllocateZeros<T>(workspace_, model_.stride * model_.stride);
-    if (transposed == nullptr) return false;
-    for (int64_t i = 0; i < p; ++i) {
-      for (int64_t j = 0; j < p; ++j) {
-        transposed[j * model_.stride + i] = weights_[i * model_.stride + j];
+  bool BuildStaying() {
+    double* base = AllocateZeros<double>(workspace_, model_.stride);
+    T* share = AllocateZeros<T>(workspace_, model_.stride);
+    if (base == nullptr || share == nullptr) return false;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      share[i] = T(1.0) - rates_.leaving[i];
+      share[i] -= T(rates_.leaving_low[i]);
+      if (Primal(rates_.leaving[i]) < 0.5) {
+        base[i] = 1.0;
+        continue;
       }
+      rates_.leaving[i] -= T(1.0);  // exact
+      rates_.leaving[i] += T(rates_.leaving_low[i]);
+      rates_.leaving_low[i] = 0.0;
     }
-    model_.forward.dense = weights_;
-    model_.backward.dense = transposed;
-    return FindRanges(&model_.forward) && FindRanges(&model_.backward);
+    const Staying<T> staying = {share, base, rates_.leaving,
+                                rates_.leaving_low};
+    for (Operator<T>* m : {&model_.forward, &model_.backward}) {
+      m->size = model_.size;
+      m->stride = model_.stride;
+      m->staying = staying;
+    }
+    return true;
   }
 
-  bool FindRanges(Operator<T>* m) {
-    const int64_t groups = m->stride / 8;
-    RowRange* ranges = static_cast<RowRange*>(
-        workspace_->Allocate(static_cast<size_t>(groups), sizeof(RowRange)));
-    if (ranges == nullptr) return false;
-    for (int64_t group = 0; group < groups; ++group) {
-      ranges[group] = {static_cast<int32_t>(m->stride), 0};
+  bool BuildOperators() {
+    const EntryList& entries = rates_.entries;
+    const EntryList transposed = {entries.size, entries.count, entries.columns,
+                                  entries.rows};
+    int64_t* backward_cells = nullptr;
+    int64_t* forward_cells = nullptr;
+    if (!SortBy(entries.rows, entries.count, entries.size, workspace_,
+                &row_offsets_, &by_row_) ||
+        !SortBy(entries.columns, entries.count, entries.size, workspace_,
+                &column_offsets_, &by_column_) ||
+        !BuildTiles(entries, by_row_, &model_.forward, &forward_cells) ||
+        !BuildTiles(transposed, by_column_, &model_.backward,
+                    &backward_cells)) {
+      return false;
     }
-    // The operator's edges, by destination, are the entries of its columns.
-    for (int64_t j = 0; j < m->size; ++j) {
-      RowRange& range = ranges[j / 8];
-      for (int64_t e = m->offsets[j]; e < m->offsets[j + 1]; ++e) {
-        const int32_t first = m->sources[e] / 4 * 4;
-        if (first < range.first) range.first = first;
-        if (first + 4 > range.last) range.last = first + 4;
+    model_.cells = forward_cells;
+    model_.products = model_.forward.pattern;
+    if (in_.has_edges() || IsFull(model_.forward.pattern)) return true;
+    model_.cells = nullptr;
+    return FullPattern(model_.size, Depth<T>::kValue > 0 ? 1 : 8, workspace_,
+                       &model_.products);
+  }
+
+  bool IsFull(const TilePattern& pattern) const {
+    return pattern.width == 8 &&
+           pattern.num_tiles() ==
+               pattern.num_groups * PaddedTiles(model_.size, 8);
+  }
+
+  bool BuildTiles(const EntryList& entries, const int32_t* order,
+                  Operator<T>* m, int64_t** cells) {
+    *cells = AllocateZeros<int64_t>(workspace_, entries.count);
+    if (*cells == nullptr) return false;
+    int64_t width = TileWidth<T>(entries);
+    if (width == 8) {
+      if (!FullPattern(entries.size, width, workspace_, &m->pattern)) {
+        return false;
+      }
+      for (int64_t e = 0; e < entries.count; ++e) {
+        (*cells)[e] =
+            FullCell(entries.size, width, entries.rows[e], entries.columns[e]);
+      }
+    } else {
+      if (!SparsePattern(entries, order, width, workspace_, &m->pattern,
+                         *cells)) {
+        return false;
+      }
+      if (width > 1 && m->pattern.num_cells() > kLargeTiles &&
+          m->pattern.num_cells() > 2 * entries.count &&
+          !SparsePattern(entries, order, 1, workspace_, &m->pattern, *cells)) {
+        return false;
       }
     }
-    m->ranges = ranges;
+    T* weights = AllocateZeros<T>(workspace_, m->pattern.num_cells());
+    if (weights == nullptr) return false;
+    for (int64_t e = 0; e < entries.count; ++e) {
+      weights[(*cells)[e]] += rates_.values[e];
+    }
+    m->weights = weights;
     return true;
+  }
+
+  // Marks all that can be reached along the entries, from rows to columns.
+  void Flood(const int64_t* offsets, const int32_t* order,
+             const int32_t* targets, uint8_t* marks, int32_t* stack) const {
+    int64_t top = 0;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (marks[i]) stack[top++] = static_cast<int32_t>(i);
+    }
+    while (top > 0) {
+      const int32_t i = stack[--top];
+      for (int64_t n = offsets[i]; n < offsets[i + 1]; ++n) {
+        const int32_t e = order[n];
+        const int32_t target = targets[e];
+        if (marks[target] || IsZero(rates_.values[e])) continue;
+        marks[target] = 1;
+        stack[top++] = target;
+      }
+    }
   }
 
   bool MarkPhases() {
@@ -339,12 +250,9 @@ class ModelBuilder {
       model_.reached[i] = !IsZero(model_.initial[i]);
       model_.exiting[i] = !IsZero(model_.exits[i]);
     }
-    // The backward operator lists where each phase leads, the forward one
-    // where it is entered from.
-    Flood(model_.forward, model_.backward.offsets, model_.backward.sources,
-          model_.reached, stack);
-    Flood(model_.forward, model_.forward.offsets, model_.forward.sources,
-          model_.exiting, stack);
+    Flood(row_offsets_, by_row_, rates_.entries.columns, model_.reached, stack);
+    Flood(column_offsets_, by_column_, rates_.entries.rows, model_.exiting,
+          stack);
     for (int64_t i = 0; i < p; ++i) {
       if (!model_.reached[i]) continue;
       model_.starts = true;
@@ -354,34 +262,52 @@ class ModelBuilder {
   }
 
   void Measure() {
-    const int64_t p = model_.size;
-    for (int64_t i = 0; i < p; ++i) {
+    for (int64_t i = 0; i < model_.size; ++i) {
       model_.initial_size += Abs(model_.initial[i]);
       model_.exit_size += Abs(model_.exits[i]);
       const double exit = Primal(model_.exits[i]);
       if (exit > model_.max_exit) model_.max_exit = exit;
     }
     for (int order = 0; order < Depth<T>::kValue; ++order) {
-      for (int64_t i = 0; i < p; ++i) {
-        double row = 0.0;
-        for (int64_t j = 0; j < p; ++j) {
-          row += std::fabs(in_.subgenerator.tangents[order][i * p + j]);
-        }
-        if (in_.has_exit_rates) {
-          row = 2.0 * row + std::fabs(in_.exit_rates.tangents[order][i]);
-        }
-        row /= model_.q;
-        if (row > model_.growth[order]) model_.growth[order] = row;
-      }
+      const double size =
+          in_.has_edges() ? EdgeGrowth(order) : SubgeneratorGrowth(order);
+      model_.growth[order] = size / model_.q;
     }
+  }
+
+  double SubgeneratorGrowth(int order) const {
+    const int64_t p = model_.size;
+    double largest = 0.0;
+    for (int64_t i = 0; i < p; ++i) {
+      double row = 0.0;
+      for (int64_t j = 0; j < p; ++j) {
+        row += std::fabs(in_.subgenerator.tangents[order][i * p + j]);
+      }
+      if (in_.has_exit_rates) {
+        row = 2.0 * row + std::fabs(in_.exit_rates.tangents[order][i]);
+      }
+      if (row > largest) largest = row;
+    }
+    return largest;
+  }
+
+  // A bound: the sum over all phases instead of the largest row.
+  double EdgeGrowth(int order) const {
+    double sum = 0.0;
+    for (int64_t e = 0; e < in_.edges.count; ++e) {
+      sum += 2.0 * std::fabs(EdgeTangent(in_, e, order));
+    }
+    return sum;
   }
 
   const SweepInput& in_;
   Workspace* workspace_;
   Model<T>& model_;
-  T* leaving_ = nullptr;
-  double* low_ = nullptr;
-  T* weights_ = nullptr;
+  Rates<T> rates_;
+  int64_t* row_offsets_ = nullptr;
+  int64_t* column_offsets_ = nullptr;
+  int32_t* by_row_ = nullptr;
+  int32_t* by_column_ = nullptr;
 };
 
 }  // namespace PHASIC_ISA

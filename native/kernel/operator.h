@@ -1,5 +1,5 @@
 // One step of a power sequence, out = in M for the substochastic matrix
-// M = W + I - diag(rho), with W >= 0 dense or sparse.
+// M = W + I - diag(rho), with W >= 0 in tiles.
 
 #ifndef PHASIC_NATIVE_KERNEL_OPERATOR_H_
 #define PHASIC_NATIVE_KERNEL_OPERATOR_H_
@@ -8,163 +8,181 @@
 
 #include "native/kernel/dual.h"
 #include "native/kernel/isa.h"
-#include "native/kernel/workspace.h"
+#include "native/kernel/pack.h"
+#include "native/kernel/tiles.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Rows of `dense` have this many items, padded with zeros.
-inline int64_t PaddedSize(int64_t p) { return (p + 7) / 8 * 8; }
-
-// Eight doubles, in as many registers as the instruction set needs.
-#if defined(__AVX512F__)
-constexpr int kWidth = 8;
-#elif defined(__AVX__)
-constexpr int kWidth = 4;
-#else
-constexpr int kWidth = 2;
-#endif
-using Vector = double __attribute__((vector_size(kWidth * sizeof(double)),
-                                     aligned(sizeof(double)), may_alias));
-constexpr int kParts = 8 / kWidth;
-
-struct Eight {
-  Vector parts[kParts];
-
-  static Eight Load(const double* x) {
-    Eight result;
-    for (int l = 0; l < kParts; ++l) {
-      result.parts[l] = *reinterpret_cast<const Vector*>(x + l * kWidth);
-    }
-    return result;
-  }
-  void Store(double* x) const {
-    for (int l = 0; l < kParts; ++l) {
-      *reinterpret_cast<Vector*>(x + l * kWidth) = parts[l];
-    }
-  }
-  void AddProduct(double a, const Eight& x) {
-    for (int l = 0; l < kParts; ++l) parts[l] += a * x.parts[l];
-  }
-};
-
-// The rows, in fours, that hold anything in one set of eight columns.
-struct RowRange {
-  int32_t first;
-  int32_t last;
+// What a phase keeps in a step, x - rho x. Steps whose rounding errors matter
+// take base * x - leaving * x: where rho is below one half base is 1 and
+// leaving rho, else base is 0 and leaving rho - 1, so that neither cancels.
+template <class T>
+struct Staying {
+  const T* share = nullptr;  // 1 - rho
+  const double* base = nullptr;
+  const T* leaving = nullptr;
+  const double* leaving_low = nullptr;  // what leaving's rounding left out
 };
 
 template <class T>
 struct Operator {
   int64_t size = 0;
-  int64_t stride = 0;                   // of dense rows
-  const T* leaving = nullptr;           // rho
-  const double* leaving_low = nullptr;  // what rho's rounding left out
-  const T* dense = nullptr;             // W[i * stride + j], with
-  const RowRange* ranges = nullptr;     // [stride / 8], or nullptr and
-  const int64_t* offsets = nullptr;     // [size + 1], by destination
-  const int32_t* sources = nullptr;
-  const T* weights = nullptr;
+  int64_t stride = 0;  // of state vectors
+  Staying<T> staying;
+  TilePattern pattern;
+  const T* weights = nullptr;  // W, cell by cell
 };
 
-// The staying part of a step. `low` holds what rounding left out of `in` on
-// entry and of the result on return: a slow phase changes by far less than its
-// last digit in each of millions of steps. rho is kept, and 1 - rho never
-// formed, for the same reason.
+// out + low = base * in + low + (inflow - leaving * in), with `low` what
+// rounding leaves out: a slow phase changes by far less than its last digit in
+// each of millions of steps.
 template <class V>
-inline V AddStaying(const V& inflow, const V& in, const V& leaving,
-                    const V& leaving_low, V* low) {
+inline V AddCompensated(const V& inflow, const V& in, const V& base,
+                        const V& leaving, const V& leaving_low, V* low) {
   const V change = ((inflow - leaving * in) - leaving_low * in) + *low;
-  const V sum = in + change;
-  const V part = sum - in;
-  *low = (in - (sum - part)) + (change - part);
+  const V stay = base * in;
+  const V sum = stay + change;
+  const V part = sum - stay;
+  *low = (stay - (sum - part)) + (change - part);
   return sum;
 }
 
+enum class Rounding { kPlain, kCompensated };
+
+// Adds factor * vector to what a step gives.
 template <class T>
-void ApplyDense(const Operator<T>& m, const T* __restrict in, T* __restrict low,
-                T* __restrict out) {
-  for (int64_t j = 0; j < m.stride; ++j) {
-    const RowRange& range = m.ranges[j / 8];
-    T inflow = T(0.0);
-    for (int64_t i = range.first; i < range.last; ++i) {
-      inflow += m.dense[i * m.stride + j] * in[i];
+struct Source {
+  T factor;
+  const T* vector;
+};
+
+template <Rounding kRounding, bool kHasSource, class T>
+inline void ApplyTiles(const Operator<T>& m, const Source<T>& source,
+                       const T* __restrict in, T* __restrict low,
+                       T* __restrict out) {
+  const Staying<T>& s = m.staying;
+  for (int64_t j = 0; j < m.size; ++j) {  // tiles of one column
+    T inflow = kHasSource ? source.factor * source.vector[j] : T(0.0);
+    for (int64_t t = m.pattern.offsets[j]; t < m.pattern.offsets[j + 1]; ++t) {
+      inflow += m.weights[t] * in[m.pattern.rows[t]];
     }
-    out[j] =
-        AddStaying(inflow, in[j], m.leaving[j], T(m.leaving_low[j]), &low[j]);
+    out[j] = kRounding == Rounding::kCompensated
+                 ? AddCompensated(inflow, in[j], T(s.base[j]), s.leaving[j],
+                                  T(s.leaving_low[j]), &low[j])
+                 : inflow + s.share[j] * in[j];
   }
 }
-inline void ApplyDense(const Operator<double>& m, const double* __restrict in,
-                       double* __restrict low, double* __restrict out) {
-  for (int64_t j = 0; j < m.stride; j += 8) {
-    const RowRange& range = m.ranges[j / 8];
-    Eight sums[4] = {};
-    for (int64_t i = range.first; i < range.last; i += 4) {
-      const double* row = m.dense + i * m.stride + j;
-      for (int a = 0; a < 4; ++a) {
-        sums[a].AddProduct(in[i + a], Eight::Load(row + a * m.stride));
+
+template <Rounding kRounding, bool kHasSource, int kWidth>
+inline void ApplyWideTiles(const Operator<double>& m,
+                           const Source<double>& source,
+                           const double* __restrict in, double* __restrict low,
+                           double* __restrict out) {
+  using Tile = Pack<kWidth>;
+  constexpr int kAtOnce = TilesAtOnce(kWidth);
+  const int32_t* row = m.pattern.rows;
+  const double* weights = m.weights;
+  const int64_t* end = m.pattern.offsets + 1;
+  const Tile factor(kHasSource ? source.factor : 0.0);
+  for (int64_t j = 0; j < m.stride; j += kWidth, ++end) {
+    Tile sums[kAtOnce];
+    for (Tile& sum : sums) sum = Tile(0.0);
+    if (kRounding == Rounding::kPlain) {
+      sums[0] = Tile::Load(m.staying.share + j) * Tile::Load(in + j);
+    }
+    if (kHasSource) sums[1].AddProduct(factor, Tile::Load(source.vector + j));
+    for (const int32_t* last = m.pattern.rows + *end; row != last;
+         row += kAtOnce, weights += kAtOnce * kWidth) {
+      for (int a = 0; a < kAtOnce; ++a) {
+        sums[a].AddProduct(in[row[a]], Tile::Load(weights + a * kWidth));
       }
     }
-    const Eight old = Eight::Load(in + j);
-    const Eight leaving = Eight::Load(m.leaving + j);
-    const Eight leaving_low = Eight::Load(m.leaving_low + j);
-    Eight rest = Eight::Load(low + j);
-    Eight result;
-    for (int l = 0; l < kParts; ++l) {
-      const Vector inflow = (sums[0].parts[l] + sums[1].parts[l]) +
-                            (sums[2].parts[l] + sums[3].parts[l]);
-      result.parts[l] = AddStaying(inflow, old.parts[l], leaving.parts[l],
-                                   leaving_low.parts[l], &rest.parts[l]);
+    Tile sum = sums[0] + sums[1];
+    if (kAtOnce == 4) sum = sum + (sums[kAtOnce - 2] + sums[kAtOnce - 1]);
+    if (kRounding == Rounding::kCompensated) {
+      const Tile old = Tile::Load(in + j);
+      const Tile base = Tile::Load(m.staying.base + j);
+      const Tile leaving = Tile::Load(m.staying.leaving + j);
+      const Tile leaving_low = Tile::Load(m.staying.leaving_low + j);
+      Tile rest = Tile::Load(low + j);
+      for (int l = 0; l < Tile::kParts; ++l) {
+        sum.parts[l] = AddCompensated(sum.parts[l], old.parts[l], base.parts[l],
+                                      leaving.parts[l], leaving_low.parts[l],
+                                      &rest.parts[l]);
+      }
+      rest.Store(low + j);
     }
-    result.Store(out + j);
-    rest.Store(low + j);
+    sum.Store(out + j);
+  }
+}
+template <Rounding kRounding, bool kHasSource>
+inline void ApplyTiles(const Operator<double>& m, const Source<double>& source,
+                       const double* in, double* low, double* out) {
+  switch (m.pattern.width) {
+    case 8:
+      return ApplyWideTiles<kRounding, kHasSource, 8>(m, source, in, low, out);
+    case 4:
+      return ApplyWideTiles<kRounding, kHasSource, 4>(m, source, in, low, out);
+    default:
+      return ApplyTiles<kRounding, kHasSource, double>(m, source, in, low, out);
   }
 }
 
-template <class T>
-void ApplySparse(const Operator<T>& m, const T* __restrict in,
-                 T* __restrict low, T* __restrict out) {
-  for (int64_t j = 0; j < m.size; ++j) {
-    T inflow = T(0.0);
-    for (int64_t e = m.offsets[j]; e < m.offsets[j + 1]; ++e) {
-      inflow += m.weights[e] * in[m.sources[e]];
-    }
-    out[j] =
-        AddStaying(inflow, in[j], m.leaving[j], T(m.leaving_low[j]), &low[j]);
-  }
-}
+// Steps of the first blocks are rounded as they come: their errors add up to
+// less than 4e-13, and far less as a rule. Later ones are compensated.
+constexpr int64_t kPlainBlocks = 64;
 
-// out = in M, with in + low the state and out + low the next one.
+// out = in M for a step of the given block, with in + low the state and
+// out + low the next one.
 template <class T>
-inline void Apply(const Operator<T>& m, const T* in, T* low, T* out) {
-  if (m.dense != nullptr) {
-    ApplyDense(m, in, low, out);
+inline void Apply(const Operator<T>& m, int64_t block, const T* in, T* low,
+                  T* out) {
+  const Source<T> none = {T(0.0), nullptr};
+  if (block < kPlainBlocks) {
+    ApplyTiles<Rounding::kPlain, false>(m, none, in, low, out);
   } else {
-    ApplySparse(m, in, low, out);
+    ApplyTiles<Rounding::kCompensated, false>(m, none, in, low, out);
   }
 }
 
-// sum_i x[i] y[i] with eight running sums.
+// out = in M + source.
+template <class T>
+inline void Apply(const Operator<T>& m, int64_t block, const Source<T>& source,
+                  const T* in, T* low, T* out) {
+  if (block < kPlainBlocks) {
+    ApplyTiles<Rounding::kPlain, true>(m, source, in, low, out);
+  } else {
+    ApplyTiles<Rounding::kCompensated, true>(m, source, in, low, out);
+  }
+}
+
+// sum_i x[i] y[i].
 template <class T>
 inline T Dot(const T* __restrict x, const T* __restrict y, int64_t stride) {
-  T sums[8];
-  for (int l = 0; l < 8; ++l) sums[l] = T(0.0);
+  T sum = T(0.0);
+  for (int64_t i = 0; i < stride; ++i) sum += x[i] * y[i];
+  return sum;
+}
+inline double Dot(const double* __restrict x, const double* __restrict y,
+                  int64_t stride) {
+  Pack<8> sum(0.0);
   for (int64_t i = 0; i < stride; i += 8) {
-    for (int l = 0; l < 8; ++l) sums[l] += x[i + l] * y[i + l];
+    sum.AddProduct(Pack<8>::Load(x + i), Pack<8>::Load(y + i));
   }
-  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
-         ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+  return sum.Total();
 }
 
 template <class T>
 inline T Sum(const T* __restrict x, int64_t stride) {
-  T sums[8];
-  for (int l = 0; l < 8; ++l) sums[l] = T(0.0);
-  for (int64_t i = 0; i < stride; i += 8) {
-    for (int l = 0; l < 8; ++l) sums[l] += x[i + l];
-  }
-  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
-         ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+  T sum = T(0.0);
+  for (int64_t i = 0; i < stride; ++i) sum += x[i];
+  return sum;
+}
+inline double Sum(const double* __restrict x, int64_t stride) {
+  Pack<8> sum(0.0);
+  for (int64_t i = 0; i < stride; i += 8) sum = sum + Pack<8>::Load(x + i);
+  return sum.Total();
 }
 
 }  // namespace PHASIC_ISA

@@ -152,6 +152,8 @@ const char* StatusMessage(int32_t code) {
       "a quantity that matters is below the smallest normal number",
       "some phase that is entered never leads to absorption",
       "the derivative of the logarithm of zero is not defined",
+      "edges: sources must be in [0, p) and targets in [0, p]",
+      "rates: the rate of every edge must be finite and non-negative",
   };
   return code >= 0 && code < kNumStatusCodes ? kMessages[code]
                                              : "unknown status code";

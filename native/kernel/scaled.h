@@ -32,6 +32,7 @@ inline int64_t ExponentOf(double x) {
 // x * 2^e, also where 2^e itself is out of range.
 template <class T>
 inline T ScaleBy(const T& x, int64_t e) {
+  if (e == 0) return x;
   if (e > 1000) return (x * PowerOfTwo(1000)) * PowerOfTwo(e - 1000);
   if (e < -1000) return (x * PowerOfTwo(-1000)) * PowerOfTwo(e + 1000);
   return x * PowerOfTwo(e);

@@ -49,13 +49,16 @@ struct Block {
   T b[kBlock];
   T channels[kMaxChannels][kBlock];  // times the Poisson table
   T* states;  // v at the block's first index, or at all sixteen
-  T* low;     // what rounding left out of the first
+  T* low;     // what rounding left out of the first, or nullptr: nothing
   bool has_all_states;
   PoissonTable poisson;
   int64_t exponent;  // of a, b and state
   int64_t channel_exponent;
-  double mass;             // sum of the state's values
-  Scaled<double> largest;  // channel entry up to here, all channels
+  double mass;  // sum of the state's values
+  // Bounds on the channels from here on, relative to channel_exponent.
+  double tail_caps[2];
+  Scaled<double> largest;      // channel entry up to here, all channels
+  int64_t underflow_exponent;  // largest at which something was flushed
 };
 
 template <class T>
@@ -76,13 +79,11 @@ class Sequence {
     if (!state_ || !low_ || !next_) return kMemoryLimit;
     for (int64_t i = 0; i < model_.size; ++i) state_[i] = model_.initial[i];
     cumulative_ = Normalized(Scaled<T>{model_.prob_zero, 0});
-    const double edges =
-        model_.forward.dense != nullptr
-            ? static_cast<double>(model_.size) * model_.stride
-            : static_cast<double>(model_.forward.offsets[model_.size]) +
-                  3.0 * model_.size;
+    const double operations =
+        static_cast<double>(model_.forward.pattern.num_cells()) +
+        3.0 * static_cast<double>(model_.size);
     const double limit =
-        kMaxWork / (kBlock * edges * (1 << (2 * Depth<T>::kValue)));
+        kMaxWork / (kBlock * operations * (1 << (2 * Depth<T>::kValue)));
     max_blocks_ = limit < kMaxBlocks ? static_cast<int64_t>(limit) : kMaxBlocks;
     return kOk;
   }
@@ -94,7 +95,9 @@ class Sequence {
 
   // The block with its channels, or nullptr and a status.
   const Block<T>* Get(int64_t block, StatusCode* status) {
-    while (num_blocks_ < block + 2) {
+    // Shifted terms reach into the next block.
+    const int64_t needed = block + (num_shifts() > 0 ? 2 : 1);
+    while (num_blocks_ < needed) {
       *status = AppendBlock();
       if (*status != kOk) return nullptr;
     }
@@ -102,6 +105,8 @@ class Sequence {
     if (num_ready_ <= block) num_ready_ = block + 1;
     return blocks_[block];
   }
+
+  const Block<T>* Find(int64_t block) const { return blocks_[block]; }
 
   // Making blocks clears the underflow flag; callers' own underflows are kept
   // here.
@@ -121,12 +126,13 @@ class Sequence {
   // loss made in one block reaches later ones with at most the same weight.
   bool LostToUnderflow(int64_t last_block, const Scaled<double>& result) const {
     if (first_underflow_ > last_block) return false;
+    const int64_t b = last_block < num_ready_ ? last_block : num_ready_ - 1;
     const double p = static_cast<double>(model_.size);
     const double count = static_cast<double>(last_block + 1) * kBlock *
                          (p + 2) * (p + 2) *
                          (base_ == Base::kDensity ? model_.q : 1.0);
-    const Scaled<double> lost =
-        Normalized(Scaled<double>{count, underflow_exponent_ - 1022});
+    const Scaled<double> lost = Normalized(
+        Scaled<double>{count, blocks_[b]->underflow_exponent - 1022});
     return !IsAtMost(lost, -45, result);
   }
 
@@ -140,17 +146,20 @@ class Sequence {
     const int64_t stride = model_.stride;
     block->has_all_states =
         keeps_states_ && num_blocks_ * kBlock * stride < kMaxKeptItems;
-    block->states = static_cast<T*>(workspace_->Allocate(
-        static_cast<size_t>(stride * (block->has_all_states ? kBlock : 1)),
-        sizeof(T)));
-    block->low = static_cast<T*>(
-        workspace_->Allocate(static_cast<size_t>(stride), sizeof(T)));
-    if (block->states == nullptr || block->low == nullptr) return kMemoryLimit;
+    block->states = AllocateZeros<T>(
+        workspace_, stride * (block->has_all_states ? kBlock : 1));
+    block->low = num_blocks_ < kPlainBlocks
+                     ? nullptr
+                     : AllocateZeros<T>(workspace_, stride);
+    if (block->states == nullptr ||
+        (block->low == nullptr && num_blocks_ >= kPlainBlocks)) {
+      return kMemoryLimit;
+    }
     SetAsideUnderflow();
     RescaleState();
-    for (int64_t i = 0; i < stride; ++i) {
-      block->states[i] = state_[i];
-      block->low[i] = low_[i];
+    for (int64_t i = 0; i < stride; ++i) block->states[i] = state_[i];
+    if (block->low != nullptr) {
+      for (int64_t i = 0; i < stride; ++i) block->low[i] = low_[i];
     }
     block->exponent = exponent_;
     block->mass = Primal(Sum(state_, stride));
@@ -163,7 +172,7 @@ class Sequence {
       if (block->has_all_states && j + 1 < kBlock) {
         next = block->states + (j + 1) * stride;
       }
-      Apply(model_.forward, state, low_, next);
+      Apply(model_.forward, num_blocks_, state, low_, next);
       state = next;
     }
     if (state != state_) {
@@ -171,7 +180,10 @@ class Sequence {
       state_ = next_;
       next_ = swap;
     }
-    NoteUnderflow(num_blocks_, exponent_);
+    block->underflow_exponent =
+        num_blocks_ > 0 ? blocks_[num_blocks_ - 1]->underflow_exponent
+                        : INT64_MIN / 2;
+    NoteUnderflow(num_blocks_, exponent_, block);
     blocks_[num_blocks_++] = block;
     return kOk;
   }
@@ -197,10 +209,12 @@ class Sequence {
     FloatEnvironment::ClearUnderflow();
   }
 
-  void NoteUnderflow(int64_t block, int64_t exponent) {
+  void NoteUnderflow(int64_t b, int64_t exponent, Block<T>* block) {
     if (!FloatEnvironment::Underflowed()) return;
-    if (first_underflow_ > block) first_underflow_ = block;
-    if (underflow_exponent_ < exponent) underflow_exponent_ = exponent;
+    if (first_underflow_ > b) first_underflow_ = b;
+    if (block->underflow_exponent < exponent) {
+      block->underflow_exponent = exponent;
+    }
   }
 
   bool Grow() {
@@ -214,17 +228,12 @@ class Sequence {
     return true;
   }
 
-  // a_{k+shift} of block b as (mantissa, exponent of its block).
-  T Shifted(int64_t b, int j, int64_t* exponent) const {
-    const Block<T>& block = *blocks_[b + j / kBlock];
-    *exponent = block.exponent;
-    return block.a[j % kBlock];
-  }
+  int num_shifts() const { return num_channels_ - 1 - first_a(); }
+  int first_a() const { return base_ == Base::kDensity ? 0 : 1; }
 
   void MakeChannels(int64_t b) {
     Block<T>& block = *blocks_[b];
     SetAsideUnderflow();
-    const int first_a = base_ == Base::kDensity ? 0 : 1;
     const double a_scale = base_ == Base::kDensity ? 1.0 : 1.0 / model_.q;
     Scaled<T> cumulative[kBlock];
     int64_t exponent = block.exponent;
@@ -237,14 +246,22 @@ class Sequence {
           cumulative_.exponent > exponent ? cumulative_.exponent : exponent;
     }
     block.channel_exponent = exponent;
-    double largest = 0.0;
+    T terms[kBlock + kMaxChannels];  // a_k from the block's first on
+    const int num_shifts = this->num_shifts();
     for (int j = 0; j < kBlock; ++j) {
-      for (int r = 0; r < num_channels_; ++r) {
+      terms[j] = ScaleBy(block.a[j] * a_scale, block.exponent - exponent);
+    }
+    for (int j = 0; j < num_shifts; ++j) {
+      const Block<T>& next = *blocks_[b + 1];
+      terms[kBlock + j] =
+          ScaleBy(next.a[j] * a_scale, next.exponent - exponent);
+    }
+    double largest = 0.0;
+    for (int r = 0; r < num_channels_; ++r) {
+      for (int j = 0; j < kBlock; ++j) {
         T term;
-        if (r >= first_a) {
-          int64_t e;
-          const T a = Shifted(b, j + r - first_a, &e);
-          term = ScaleBy(a * a_scale, e - exponent);
+        if (r >= first_a()) {
+          term = terms[j + r - first_a()];
         } else if (base_ == Base::kSurvival) {
           term = block.b[j];
         } else {
@@ -256,12 +273,40 @@ class Sequence {
         block.channels[r][j] = block.poisson.table[j] * term;
       }
     }
-    NoteUnderflow(b, exponent);
+    if (b > 0 &&
+        block.underflow_exponent < blocks_[b - 1]->underflow_exponent) {
+      block.underflow_exponent = blocks_[b - 1]->underflow_exponent;
+    }
+    NoteUnderflow(b, exponent, &block);
     block.largest = Normalized(Scaled<double>{largest, exponent});
     if (b > 0) {
       const Scaled<double>& before = blocks_[b - 1]->largest;
       if (!IsAtMost(before, 0, block.largest)) block.largest = before;
     }
+    BoundTail(&block);
+  }
+
+  // a_k <= max(s) b_k and b_k does not increase; A_k is at most the total.
+  void BoundTail(Block<T>* block) const {
+    constexpr double kLeast = 0x1p-1022;  // a bound must not become zero
+    const double mass =
+        ScaleBy(block->mass, block->exponent - block->channel_exponent);
+    const double exits = model_.max_exit * mass + kLeast;
+    switch (base_) {
+      case Base::kDensity:
+        block->tail_caps[0] = block->tail_caps[1] = exits;
+        return;
+      case Base::kSurvival:
+        block->tail_caps[0] = mass + kLeast;
+        break;
+      case Base::kCdf:
+        block->tail_caps[0] =
+            ScaleBy(Primal(model_.prob_zero) + Primal(model_.initial_size),
+                    -block->channel_exponent) +
+            kLeast;
+        break;
+    }
+    block->tail_caps[1] = exits / model_.q + kLeast;
   }
 
   const Model<T>& model_;
@@ -281,7 +326,6 @@ class Sequence {
   int64_t max_blocks_ = 0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;
-  int64_t underflow_exponent_ = INT64_MIN / 2;
 };
 
 }  // namespace PHASIC_ISA

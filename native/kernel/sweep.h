@@ -26,6 +26,8 @@ enum StatusCode : int32_t {
   kUnderflow,
   kNeverAbsorbed,
   kLogOfZero,
+  kEdgeOutOfRange,
+  kEdgeRateInvalid,
   kNumStatusCodes,
 };
 
@@ -33,6 +35,18 @@ enum StatusCode : int32_t {
 struct OperandView {
   const double* value;
   const double* tangents[kMaxOrder];
+};
+
+// The rates of a sparse model, linear in parameters: that of edge e is
+// constants[e] + sum_c coefficients[e, c] theta[c], or theta[e] itself where
+// there are no coefficients. Target num_phases is absorption.
+struct EdgeView {
+  int64_t count;
+  const int32_t* sources;      // [count]; nullptr: a dense model
+  const int32_t* targets;      // [count]
+  const double* constants;     // [count] or nullptr: zero
+  const double* coefficients;  // [count, num_parameters] or nullptr
+  int64_t num_parameters;
 };
 
 struct SweepInput {
@@ -43,11 +57,14 @@ struct SweepInput {
   bool has_prob_zero;
   double epsilon;  // unit in the last place of the caller's floating type
   OperandView initial_probs;  // [p]
-  OperandView subgenerator;   // [p, p]
-  OperandView exit_rates;     // [p] or unused
-  OperandView prob_zero;      // [1] or unused
-  OperandView times;          // [n]
-  const double* cotangent;    // [n], adjoint only
+  OperandView subgenerator;   // [p, p], or theta of a sparse model
+  EdgeView edges;
+  OperandView exit_rates;   // [p] or unused
+  OperandView prob_zero;    // [1] or unused
+  OperandView times;        // [n]
+  const double* cotangent;  // [n], adjoint only
+
+  bool has_edges() const { return edges.sources != nullptr; }
 };
 
 // Forward sweeps write values and, where wanted, status; adjoint sweeps the

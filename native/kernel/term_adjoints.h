@@ -3,11 +3,14 @@
 #ifndef PHASIC_NATIVE_KERNEL_TERM_ADJOINTS_H_
 #define PHASIC_NATIVE_KERNEL_TERM_ADJOINTS_H_
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
-#include "native/kernel/forward.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/lane_terms.h"
 #include "native/kernel/mixture.h"
+#include "native/kernel/points.h"
 #include "native/kernel/sequence.h"
 
 namespace phasic {
@@ -15,6 +18,23 @@ namespace PHASIC_ISA {
 
 // At this margin terms are dropped only where no double could show them.
 constexpr int64_t kFinalMargin = 1200;
+
+template <class T>
+inline void AddPowers(const double* powers, int first, int last,
+                      const T& coefficient, T* sums) {
+  for (int j = first; j < last; ++j) sums[j] += powers[j] * coefficient;
+}
+inline void AddPowers(const double* powers, int first, int last,
+                      double coefficient, double* sums) {
+  if (first != 0 || last != kBlock) {
+    return AddPowers<double>(powers, first, last, coefficient, sums);
+  }
+  for (int j = 0; j < kBlock; j += 8) {
+    Pack<8> sum = Pack<8>::Load(sums + j);
+    sum.AddProduct(coefficient, Pack<8>::Load(powers + j));
+    sum.Store(sums + j);
+  }
+}
 
 template <class T>
 class TermAdjoints {
@@ -30,43 +50,34 @@ class TermAdjoints {
         workspace_->Allocate(static_cast<size_t>(n), sizeof(Point<T>)));
     seeds_ = static_cast<Scaled<T>*>(
         workspace_->Allocate(static_cast<size_t>(n), sizeof(Scaled<T>)));
-    if (!points_ || !seeds_) return kMemoryLimit;
-    StatusCode first_error = kOk;
+    order_ = static_cast<Point<T>**>(
+        workspace_->Allocate(static_cast<size_t>(n), sizeof(Point<T>*)));
+    by_time_ = static_cast<int64_t*>(
+        workspace_->Allocate(static_cast<size_t>(n), sizeof(int64_t)));
+    if (!points_ || !seeds_ || !order_ || !by_time_) return kMemoryLimit;
+    SortTimes();
+    int64_t num_series = 0;
     bool positive = false;
     bool negative = false;
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t i = by_time_[k];
       const double cotangent = in_.cotangent[i];
-      points_[i] = Point<T>();
-      seeds_[i] = Scaled<T>{T(cotangent), 0};
-      time_bars[i] = 0.0;
       if (cotangent == 0.0) continue;
       (cotangent > 0.0 ? positive : negative) = true;
-      Point<T>& point = points_[i] = EvaluatePoint(in_, i, &sequence_);
-      if (point.status == kOk && IsLog(in_.kind)) {
-        if (Primal(point.value.mantissa) == 0.0) point.status = kLogOfZero;
-        seeds_[i] = {cotangent * Reciprocal(point.value.mantissa),
-                     -point.value.exponent};
-      }
-      if (point.status != kOk) {
-        if (first_error == kOk) first_error = point.status;
-        time_bars[i] = kNaN;
-        continue;
-      }
-      const T bar = seeds_[i].mantissa * point.slope;
-      time_bars[i] =
-          Top(ScaleBy(bar, seeds_[i].exponent + point.value.exponent +
-                               sequence_.model().log2_q));
-      if (sequence_.base() == Base::kCdf ||
-          point.time_case == TimeCase::kAtom) {
-        if (point.time_case != TimeCase::kBefore) {
-          atom_bar_ += ToPlain(seeds_[i]);
-        }
-        if (point.time_case == TimeCase::kInfinite) {
-          total_bar_ += ToPlain(seeds_[i]);
-        }
+      if (PreparePoint(in_, i, sequence_, &points_[i])) {
+        order_[num_series++] = &points_[i];
       }
     }
     mixed_signs_ = positive && negative;
+    MixPoints(&sequence_, order_, num_series);
+    StatusCode first_error = kOk;
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t i = by_time_[k];
+      time_bars[i] = 0.0;
+      if (in_.cotangent[i] == 0.0) continue;
+      const StatusCode status = SeedPoint(i, &time_bars[i]);
+      if (first_error == kOk) first_error = status;
+    }
     return first_error;
   }
 
@@ -76,13 +87,15 @@ class TermAdjoints {
     margin_ = margin;
     num_blocks_ = 0;
     tail_ = Scaled<double>{};
-    for (int64_t i = 0; i < in_.num_times; ++i) {
-      const TimeCase time_case = points_[i].time_case;
-      const bool series =
-          time_case == TimeCase::kRegular || time_case == TimeCase::kZero;
-      if (in_.cotangent[i] == 0.0 || !series) continue;
-      const StatusCode status = MixPoint(points_[i], seeds_[i]);
+    for (int64_t n = 0; n < num_seeded_;) {
+      StatusCode status = kOk;
+      const int64_t num_lanes = MixLanes(n, &status);
+      if (num_lanes == 0) {
+        const Point<T>& point = *order_[n];
+        status = MixPoint(point, seeds_[&point - points_]);
+      }
       if (status != kOk) return status;
+      n += num_lanes > 0 ? num_lanes : 1;
     }
     return kOk;
   }
@@ -130,12 +143,133 @@ class TermAdjoints {
     return exponent;
   }
 
+  // For LaneTerms: a block's table, and its sums as wanted there.
+  const PoissonTable* Reserve(int64_t b) {
+    return Reserve(b, &reserve_status_) ? blocks_[b]->poisson : nullptr;
+  }
+  T* Sums(int64_t b, int64_t exponent, double* scale) {
+    TermBlock& block = *blocks_[b];
+    RaiseExponent(exponent, &block);
+    *scale = PowerOfTwo(exponent - block.exponent);
+    return block.bars[0];
+  }
+
  private:
+  // Sums over times must not depend on their order. NaN is put last.
+  void SortTimes() {
+    const auto key = [](double x) { return x != x ? HUGE_VAL : x; };
+    const auto is_less = [&](int64_t i, int64_t j) {
+      const double a = key(in_.times.value[i]);
+      const double b = key(in_.times.value[j]);
+      return a != b ? a < b : key(in_.cotangent[i]) < key(in_.cotangent[j]);
+    };
+    int64_t* end = by_time_ + in_.num_times;
+    for (int64_t i = 0; i < in_.num_times; ++i) by_time_[i] = i;
+    if (!std::is_sorted(by_time_, end, is_less)) {
+      std::sort(by_time_, end, is_less);
+    }
+  }
+
+  // The cotangent of F at time i, and from it those of the time and the atom.
+  StatusCode SeedPoint(int64_t i, double* time_bar) {
+    const double cotangent = in_.cotangent[i];
+    Point<T>& point = points_[i];
+    Scaled<T>& seed = seeds_[i];
+    seed = Scaled<T>{T(cotangent), 0};
+    if (point.status == kOk && IsLog(in_.kind)) {
+      if (Primal(point.value.mantissa) == 0.0) point.status = kLogOfZero;
+      seed = {cotangent * Reciprocal(point.value.mantissa),
+              -point.value.exponent};
+    }
+    if (point.status != kOk) {
+      *time_bar = kNaN;
+      return point.status;
+    }
+    const T bar = seed.mantissa * point.slope;
+    *time_bar = Top(ScaleBy(
+        bar, seed.exponent + point.value.exponent + sequence_.model().log2_q));
+    if (sequence_.base() == Base::kCdf || point.time_case == TimeCase::kAtom) {
+      if (point.time_case != TimeCase::kBefore) atom_bar_ += ToPlain(seed);
+      if (point.time_case == TimeCase::kInfinite) total_bar_ += ToPlain(seed);
+    }
+    if (point.time_case == TimeCase::kRegular ||
+        point.time_case == TimeCase::kZero) {
+      order_[num_seeded_++] = &point;
+    }
+    return kOk;
+  }
+
   struct TermBlock {
     T bars[kMaxOrder][kBlock];  // by channel, without the Poisson table
     const PoissonTable* poisson;
     int64_t exponent;
   };
+
+  // Mixes as many of the points from n on as can be taken at once; 0: none.
+  int64_t MixLanes(int64_t n, StatusCode* status) {
+    return MixLanes(n, status, T(0.0));
+  }
+  template <class U>
+  int64_t MixLanes(int64_t, StatusCode*, const U&) {
+    return 0;
+  }
+  int64_t MixLanes(int64_t n, StatusCode* status, double) {
+    LaneSeed lanes[kLanes];
+    int64_t count = 0;
+    const int64_t exponent = seeds_[order_[n] - points_].exponent;
+    while (count < kLanes && n + count < num_seeded_ &&
+           MakeLane(*order_[n + count], exponent, &lanes[count])) {
+      ++count;
+    }
+    if (count == 0) return 0;
+    for (int64_t l = count; l < kLanes; ++l) {
+      lanes[l] = lanes[count - 1];
+      lanes[l].factor = 0.0;
+    }
+    LaneTerms<TermAdjoints> terms(this, lanes, exponent);
+    reserve_status_ = kOk;
+    if (!terms.Run()) {
+      *status = reserve_status_;
+      return count;
+    }
+    Add(&tail_, Scaled<double>{terms.tail(), exponent});
+    for (int64_t l = 0; l < count; ++l) {
+      if (terms.pending(l) == 0) continue;
+      const Point<double>& point = *order_[n + l];
+      const Scaled<double>& seed = seeds_[&point - points_];
+      PoissonWalk walk(point.x);
+      WalkDown(seed, &seed.mantissa, terms.pending(l),
+               {terms.pending_weight(l), 0}, &walk);
+    }
+    return count;
+  }
+
+  // Whether a point's numbers are far from the ends of the range.
+  bool MakeLane(const Point<double>& point, int64_t exponent,
+                LaneSeed* lane) const {
+    const Scaled<double>& seed = seeds_[&point - points_];
+    const double steps = static_cast<double>(sequence_.max_blocks()) * kBlock;
+    const int64_t shift = seed.exponent - exponent;
+    const int64_t value_log2 =
+        ExponentOf(point.value.mantissa) + point.value.exponent;
+    const int64_t bound =
+        sequence_.base() == Base::kDensity ? sequence_.model().log2_q : 0;
+    const int64_t threshold_log2 = value_log2 - margin_ - bound;
+    if (!(point.x >= 0x1p-10 && point.x < steps) || shift < -200 ||
+        shift > 200 || point.value.mantissa == 0.0 || margin_ == kFinalMargin ||
+        threshold_log2 < -800 || threshold_log2 > 800 ||
+        !(std::fabs(seed.mantissa) > 0x1p-200 &&
+          std::fabs(seed.mantissa) < 0x1p200)) {
+      return false;
+    }
+    lane->x = point.x;
+    lane->start_weight =
+        ScaleBy(point.start_weight.mantissa, point.start_weight.exponent);
+    lane->start = point.start;
+    lane->factor = ScaleBy(seed.mantissa, shift);
+    lane->threshold = PowerOfTwo(threshold_log2);
+    return true;
+  }
 
   StatusCode MixPoint(const Point<T>& point, const Scaled<T>& seed) {
     const double max_steps =
@@ -147,33 +281,22 @@ class TermAdjoints {
       coefficients[r] = seed.mantissa * taylor.value[r];
     }
     PoissonWalk walk(point.x);
-    int64_t start;
-    const Scaled<double> start_weight = StartWeight(point.x, &start);
     StatusCode status = kOk;
-    if (!Reserve(start, &status)) return status;
-    Scaled<double> up =
-        Include(start, start_weight, seed.exponent, coefficients, &walk);
-    Scaled<double> weight = start_weight;
-    for (int64_t b = start; b > 0; --b) {
-      // The exact test is worth while only where weights are very small.
-      if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
-        const Scaled<double> head =
-            walk.HeadBound(static_cast<double>(b * kBlock), weight);
-        if (ShareOf(head, seed, 0.0).exponent < -kFinalMargin) break;
-      }
-      weight = walk.Down(*blocks_[b - 1]->poisson, weight);
-      Include(b - 1, weight, seed.exponent, coefficients, &walk);
-    }
+    if (!Reserve(point.start, &status)) return status;
+    Scaled<double> up = Include(point.start, point.start_weight, seed.exponent,
+                                coefficients, &walk);
+    WalkDown(seed, coefficients, point.start, point.start_weight, &walk);
     // What each value contributes in all: its cotangent times the value.
     const double value_size = MaxAbs(point.value.mantissa);
     const Scaled<double> own =
         value_size > 0.0 ? Scaled<double>{MaxAbs(seed.mantissa) * value_size,
                                           seed.exponent + point.value.exponent}
                          : Scaled<double>{MaxAbs(seed.mantissa), seed.exponent};
-    for (int64_t b = start + 1; up.mantissa != 0.0; ++b) {
+    for (int64_t b = point.start + 1; up.mantissa != 0.0; ++b) {
       const double k = static_cast<double>(b * kBlock);
-      const Scaled<double> tail =
-          MayStop(start_weight, up) ? walk.TailBound(k, up) : Scaled<double>{};
+      const Scaled<double> tail = MayStop(point.start_weight, up)
+                                      ? walk.TailBound(k, up)
+                                      : Scaled<double>{};
       if (tail.mantissa > 0.0 && IsNegligible(ShareOf(tail, seed, k), own)) {
         Add(&tail_, Scaled<double>{tail.mantissa * MaxAbs(seed.mantissa),
                                    tail.exponent + seed.exponent});
@@ -183,6 +306,22 @@ class TermAdjoints {
       up = Include(b, up, seed.exponent, coefficients, &walk);
     }
     return kOk;
+  }
+
+  // Includes the blocks before b, at whose first step the weight is given.
+  void WalkDown(const Scaled<T>& seed, const T* coefficients, int64_t b,
+                Scaled<double> weight, PoissonWalk* walk) {
+    weight = Normalized(weight);
+    for (; b > 0; --b) {
+      // The exact test is worth while only where weights are very small.
+      if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
+        const Scaled<double> head =
+            walk->HeadBound(static_cast<double>(b * kBlock), weight);
+        if (ShareOf(head, seed, 0.0).exponent < -kFinalMargin) break;
+      }
+      weight = walk->Down(*blocks_[b - 1]->poisson, weight);
+      Include(b - 1, weight, seed.exponent, coefficients, walk);
+    }
   }
 
   // Saves the exact test where the weights are still near their largest.
@@ -245,6 +384,14 @@ class TermAdjoints {
     return true;
   }
 
+  static void RaiseExponent(int64_t exponent, TermBlock* block) {
+    if (exponent <= block->exponent + 200) return;
+    for (auto& channel : block->bars) {
+      for (T& bar : channel) bar = ScaleBy(bar, block->exponent - exponent);
+    }
+    block->exponent = exponent;
+  }
+
   Scaled<double> Include(int64_t b, const Scaled<double>& weight,
                          int64_t seed_exponent, const T* coefficients,
                          PoissonWalk* walk) {
@@ -253,21 +400,12 @@ class TermAdjoints {
                     [&](int first, int last, const Scaled<double>& scale,
                         const double* powers) {
                       const int64_t e = scale.exponent + seed_exponent;
-                      if (e > block.exponent + 200) {
-                        for (auto& channel : block.bars) {
-                          for (T& bar : channel) {
-                            bar = ScaleBy(bar, block.exponent - e);
-                          }
-                        }
-                        block.exponent = e;
-                      }
+                      RaiseExponent(e, &block);
                       const double factor =
                           ScaleBy(scale.mantissa, e - block.exponent);
                       for (int r = 0; r <= Depth<T>::kValue; ++r) {
-                        const T coefficient = factor * coefficients[r];
-                        for (int j = first; j < last; ++j) {
-                          block.bars[r][j] += powers[j] * coefficient;
-                        }
+                        AddPowers(powers, first, last, factor * coefficients[r],
+                                  block.bars[r]);
                       }
                     });
   }
@@ -289,12 +427,16 @@ class TermAdjoints {
   Workspace* workspace_;
   Point<T>* points_ = nullptr;
   Scaled<T>* seeds_ = nullptr;
+  Point<T>** order_ = nullptr;  // of the points whose terms are mixed
+  int64_t* by_time_ = nullptr;
+  int64_t num_seeded_ = 0;
   TermBlock** blocks_ = nullptr;
   int64_t num_blocks_ = 0;
   int64_t num_allocated_ = 0;
   int64_t capacity_ = 0;
   int64_t margin_ = 0;
   bool mixed_signs_ = false;
+  StatusCode reserve_status_ = kOk;
   T atom_bar_ = T(0.0);
   T total_bar_ = T(0.0);
   Scaled<double> tail_;

@@ -44,7 +44,7 @@ class ValueAccuracyTest(parameterized.TestCase):
     together = kernel_calls.directional(kind, operands)
     for t, x in zip(times, together):
       alone = kernel_calls.directional(kind, operands._replace(time=t))
-      onp.testing.assert_allclose(alone[0], x, rtol=1e-13)
+      self.assertEqual(float(alone[0]), float(x))
 
   def test_the_order_of_the_times_does_not_matter(self):
     times = onp.array(cases.TIMES["erlang"] * 2)

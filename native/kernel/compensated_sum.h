@@ -1,0 +1,40 @@
+// Sums whose value is carried in twice the working precision.
+
+#ifndef PHASIC_NATIVE_KERNEL_COMPENSATED_SUM_H_
+#define PHASIC_NATIVE_KERNEL_COMPENSATED_SUM_H_
+
+#include "native/kernel/dual.h"
+#include "native/kernel/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+struct CompensatedSum {
+  double high = 0.0;
+  double low = 0.0;
+  void Add(double x) {
+    const double sum = high + x;
+    const double part = sum - high;
+    low += (high - (sum - part)) + (x - part);
+    high = sum;
+  }
+  double Result() const { return high + low; }
+  double Low() const { return low - (Result() - high); }
+};
+template <class T>
+struct CompensatedSum<Dual<T>> {
+  CompensatedSum<T> value;
+  CompensatedSum<T> tangent;
+  void Add(const Dual<T>& x) {
+    value.Add(x.value);
+    tangent.Add(x.tangent);
+  }
+  Dual<T> Result() const { return {value.Result(), tangent.Result()}; }
+  double Low() const { return value.Low(); }
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_COMPENSATED_SUM_H_

@@ -1,0 +1,218 @@
+// Series over Poisson weights for eight times at once, for the ordinary case:
+// nothing comes near the ends of the range of doubles. Where anything does,
+// that lane says so and mixture.h takes over. What a lane computes depends on
+// its own time alone.
+
+#ifndef PHASIC_NATIVE_KERNEL_LANE_MIXTURE_H_
+#define PHASIC_NATIVE_KERNEL_LANE_MIXTURE_H_
+
+#include <cstdint>
+
+#include "native/kernel/isa.h"
+#include "native/kernel/pack.h"
+#include "native/kernel/poisson.h"
+#include "native/kernel/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+constexpr int kLanes = 8;
+
+class LaneMixer {
+ public:
+  // The starts are those of StartWeight(x).
+  LaneMixer(Sequence<double>* sequence, const double* x,
+            const Scaled<double>* weights, const int64_t* starts)
+      : sequence_(*sequence) {
+    const double limit = static_cast<double>(sequence->max_blocks()) * kBlock;
+    double ordinary[kLanes];
+    double plain[kLanes];
+    double blocks[kLanes];
+    for (int l = 0; l < kLanes; ++l) {
+      ordinary[l] = x[l] >= 0x1p-10 && x[l] < limit ? 1.0 : 0.0;
+      plain[l] = ordinary[l] > 0.0
+                     ? ScaleBy(weights[l].mantissa, weights[l].exponent)
+                     : 1.0;
+      starts_[l] = ordinary[l] > 0.0 ? starts[l] : 0;
+      blocks[l] = static_cast<double>(starts_[l]);
+      first_ = starts_[l] < first_ ? starts_[l] : first_;
+      last_ = starts_[l] > last_ ? starts_[l] : last_;
+    }
+    x_ = Lanes::Load(x);
+    ordinary_ = Lanes(0.0) < Lanes::Load(ordinary);
+    x_ = Select(ordinary_, x_, Lanes(1.0));
+    start_weights_ = Lanes::Load(plain);
+    start_blocks_ = Lanes::Load(blocks);
+    stop_weights_ = 0x1p-15 * start_weights_;
+    for (Lanes& sum : sums_) sum = Lanes(0.0);
+  }
+
+  void Run() {
+    StatusCode status = kOk;
+    if (sequence_.Get(last_, &status) == nullptr) {
+      ordinary_ = Lanes(1.0) < Lanes(0.0);
+      return;
+    }
+    for (int l = 0; l < kLanes; ++l) {
+      exponents_[l] = sequence_.Find(starts_[l])->channel_exponent;
+      if (exponents_[l] != exponents_[0]) same_exponents_ = false;
+    }
+    WalkUp();
+    WalkDown();
+  }
+
+  // Whether lane l has a result; its channels are relative to 2^exponent.
+  bool IsOrdinary(int l) const {
+    return ordinary_[l] && sums_[0][l] > 0x1p-500 && sums_[0][l] < 0x1p500 &&
+           !sequence_.LostToUnderflow(
+               static_cast<int64_t>(last_blocks_[l]),
+               Scaled<double>{sums_[0][l], exponents_[l]});
+  }
+  double Channel(int r, int l) const { return sums_[r][l]; }
+  int64_t Exponent(int l) const { return exponents_[l]; }
+
+ private:
+  using Lanes = Pack<kLanes>;
+  using Mask = Lanes::Mask;
+  static constexpr double kSmallestWeight = 0x1p-900;
+
+  bool SlopeMatters() const {
+    return sequence_.num_channels() > 1 && sequence_.model().absorbs &&
+           sequence_.base() != Base::kDensity;
+  }
+
+  void WalkUp() {
+    Mask open = ordinary_;
+    Lanes weights = start_weights_;
+    for (int64_t b = first_; Any(open); ++b) {
+      StatusCode status = kOk;
+      const Block<double>* block = sequence_.Get(b, &status);
+      if (block == nullptr) {
+        ordinary_ = ordinary_ & ~open;
+        return;
+      }
+      const Mask started = start_blocks_ < Lanes(static_cast<double>(b) + 0.5);
+      const Mask small = open & (weights < stop_weights_);
+      if (Any(small)) {
+        const double k = static_cast<double>(b * kBlock);
+        const Lanes gap = Lanes(1.0) - (1.0 / (k + 1.0)) * x_;
+        const Lanes limit = 0x1p-60 * gap;
+        const Lanes tails = weights * Relative(block->channel_exponent, small);
+        Mask stop = small & (block->tail_caps[0] * tails <= sums_[0] * limit) &
+                    (Lanes(0.0) < gap);
+        if (SlopeMatters()) {
+          stop = stop & (block->tail_caps[1] * tails <= sums_[1] * limit);
+        }
+        last_blocks_ =
+            Select(stop, Lanes(static_cast<double>(b)), last_blocks_);
+        open = open & ~stop;
+      }
+      Center(block->poisson.center_exponent);
+      const Mask included = open & started;
+      AddBlock(*block, weights, included);
+      weights = Select(
+          included, weights * (block->poisson.table[kBlock] * power_), weights);
+      Drop(included & (weights < Lanes(kSmallestWeight)), &open);
+    }
+  }
+
+  void WalkDown() {
+    Mask open = ordinary_;
+    Lanes weights = start_weights_;
+    for (int64_t b = last_; b > 0 && Any(open); --b) {
+      Mask started =
+          open & (Lanes(static_cast<double>(b) - 0.5) < start_blocks_);
+      const Mask small = started & (weights < stop_weights_);
+      if (Any(small)) {
+        const Scaled<double>& largest = sequence_.Find(b)->largest;
+        const double k = static_cast<double>(b * kBlock);
+        const Lanes limit = 0x1p-60 * (x_ - Lanes(k));
+        const Lanes heads = (largest.mantissa * k) *
+                            (weights * Relative(largest.exponent, small));
+        Mask stop = small & (heads <= sums_[0] * limit);
+        if (SlopeMatters()) stop = stop & (heads <= sums_[1] * limit);
+        open = open & ~stop;
+        started = started & ~stop;
+      }
+      const Block<double>& before = *sequence_.Find(b - 1);
+      Center(before.poisson.center_exponent);
+      weights = Select(started,
+                       weights * (before.poisson.last_inverse * inverse_power_),
+                       weights);
+      Drop(started & (weights < Lanes(kSmallestWeight)), &open);
+      AddBlock(before, weights, started & open);
+    }
+  }
+
+  void Drop(const Mask& lanes, Mask* open) {
+    ordinary_ = ordinary_ & ~lanes;
+    *open = *open & ~lanes;
+  }
+
+  // Adds weights times the block's polynomials in x / c.
+  void AddBlock(const Block<double>& block, const Lanes& weights,
+                const Mask& included) {
+    const Lanes factors = Select(included, weights, Lanes(0.0)) *
+                          Relative(block.channel_exponent, included);
+    for (int r = 0; r < sequence_.num_channels(); ++r) {
+      const double* c = block.channels[r];
+      Lanes even(c[kBlock - 2]);
+      Lanes odd(c[kBlock - 1]);
+      for (int j = kBlock - 4; j >= 0; j -= 2) {
+        even = even * square_ + Lanes(c[j]);
+        odd = odd * square_ + Lanes(c[j + 1]);
+      }
+      sums_[r] = sums_[r] + factors * (even + odd * ratio_);
+    }
+  }
+
+  void Center(int64_t center_exponent) {
+    if (center_exponent == center_exponent_) return;
+    center_exponent_ = center_exponent;
+    ratio_ = PowerOfTwo(-center_exponent) * x_;
+    square_ = ratio_ * ratio_;
+    const Lanes fourth = square_ * square_;
+    const Lanes eighth = fourth * fourth;
+    power_ = eighth * eighth;
+    for (int l = 0; l < Lanes::kParts; ++l) {
+      inverse_power_.parts[l] = 1.0 / power_.parts[l];
+    }
+  }
+
+  // 2^(exponent - that of each lane), for these lanes.
+  Lanes Relative(int64_t exponent, const Mask& lanes) {
+    if (same_exponents_ && exponent == exponents_[0]) return Lanes(1.0);
+    double factors[kLanes];
+    for (int l = 0; l < kLanes; ++l) {
+      const int64_t shift = exponent - exponents_[l];
+      const bool moderate = shift >= -400 && shift <= 400;
+      factors[l] = moderate ? PowerOfTwo(shift) : 1.0;
+      if (!moderate && lanes[l]) ordinary_.Clear(l);
+    }
+    return Lanes::Load(factors);
+  }
+
+  Sequence<double>& sequence_;
+  int64_t starts_[kLanes];
+  int64_t exponents_[kLanes];
+  bool same_exponents_ = true;
+  int64_t first_ = INT64_MAX;
+  int64_t last_ = 0;
+  Lanes x_;
+  Lanes start_weights_;
+  Lanes start_blocks_;
+  Lanes stop_weights_;
+  Lanes last_blocks_ = Lanes(0.0);
+  Lanes sums_[kMaxChannels];
+  Mask ordinary_;
+  int64_t center_exponent_ = -1;
+  Lanes ratio_;
+  Lanes square_;
+  Lanes power_;
+  Lanes inverse_power_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_LANE_MIXTURE_H_

@@ -1,0 +1,150 @@
+// A fixed number of doubles in as many registers as the instruction set needs.
+
+#ifndef PHASIC_NATIVE_KERNEL_PACK_H_
+#define PHASIC_NATIVE_KERNEL_PACK_H_
+
+#include <cstdint>
+
+#include "native/kernel/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+#if defined(__AVX512F__)
+constexpr int kRegisterWidth = 8;
+#elif defined(__AVX__)
+constexpr int kRegisterWidth = 4;
+#else
+constexpr int kRegisterWidth = 2;
+#endif
+
+template <int kWidth>
+struct Register;
+#define PHASIC_DEFINE_REGISTER(width)                                     \
+  template <>                                                             \
+  struct Register<width> {                                                \
+    using Vector = double                                                 \
+        __attribute__((vector_size((width) * 8), aligned(8), may_alias)); \
+    using Bits = long long                                                \
+        __attribute__((vector_size((width) * 8), aligned(8), may_alias)); \
+  }
+PHASIC_DEFINE_REGISTER(2);
+PHASIC_DEFINE_REGISTER(4);
+PHASIC_DEFINE_REGISTER(8);
+#undef PHASIC_DEFINE_REGISTER
+
+template <int kWidth>
+struct Pack {
+  static constexpr int kPart =
+      kWidth < kRegisterWidth ? kWidth : kRegisterWidth;
+  static constexpr int kParts = kWidth / kPart;
+  using Vector = typename Register<kPart>::Vector;
+  using Bits = typename Register<kPart>::Bits;
+  Vector parts[kParts];
+
+  Pack() = default;
+  explicit Pack(double x) {
+    for (Vector& part : parts) part = x - Vector{};
+  }
+  static Pack Load(const double* x) {
+    Pack result;
+    for (int l = 0; l < kParts; ++l) {
+      result.parts[l] = *reinterpret_cast<const Vector*>(x + l * kPart);
+    }
+    return result;
+  }
+  void Store(double* x) const {
+    for (int l = 0; l < kParts; ++l) {
+      *reinterpret_cast<Vector*>(x + l * kPart) = parts[l];
+    }
+  }
+  void AddProduct(double a, const Pack& x) {
+    for (int l = 0; l < kParts; ++l) parts[l] += a * x.parts[l];
+  }
+  void AddProduct(const Pack& a, const Pack& x) {
+    for (int l = 0; l < kParts; ++l) parts[l] += a.parts[l] * x.parts[l];
+  }
+  double Total() const {
+    Vector sum = parts[0];
+    for (int l = 1; l < kParts; ++l) sum += parts[l];
+    double total[kPart];
+    for (int l = 0; l < kPart; ++l) total[l] = sum[l];
+    for (int half = kPart / 2; half > 0; half /= 2) {
+      for (int l = 0; l < half; ++l) total[l] += total[l + half];
+    }
+    return total[0];
+  }
+
+  double operator[](int l) const { return parts[l / kPart][l % kPart]; }
+
+  // One truth value for each number.
+  struct Mask {
+    Bits parts[kParts];
+
+    bool operator[](int l) const { return parts[l / kPart][l % kPart] != 0; }
+    void Clear(int l) { parts[l / kPart][l % kPart] = 0; }
+    friend Mask operator&(const Mask& a, const Mask& b) {
+      Mask result;
+      for (int l = 0; l < kParts; ++l) {
+        result.parts[l] = a.parts[l] & b.parts[l];
+      }
+      return result;
+    }
+    friend Mask operator~(const Mask& a) {
+      Mask result;
+      for (int l = 0; l < kParts; ++l) result.parts[l] = ~a.parts[l];
+      return result;
+    }
+    friend bool Any(const Mask& a) {
+      Bits any = a.parts[0];
+      for (int l = 1; l < kParts; ++l) any |= a.parts[l];
+      long long bits = 0;
+      for (int l = 0; l < kPart; ++l) bits |= any[l];
+      return bits != 0;
+    }
+  };
+  friend Mask operator<(const Pack& a, const Pack& b) {
+    Mask result;
+    for (int l = 0; l < kParts; ++l) result.parts[l] = a.parts[l] < b.parts[l];
+    return result;
+  }
+  friend Mask operator<=(const Pack& a, const Pack& b) {
+    Mask result;
+    for (int l = 0; l < kParts; ++l) {
+      result.parts[l] = a.parts[l] <= b.parts[l];
+    }
+    return result;
+  }
+  // a where the mask is set, else b.
+  friend Pack Select(const Mask& mask, const Pack& a, const Pack& b) {
+    Pack result;
+    for (int l = 0; l < kParts; ++l) {
+      result.parts[l] = reinterpret_cast<Vector>(
+          (reinterpret_cast<Bits>(a.parts[l]) & mask.parts[l]) |
+          (reinterpret_cast<Bits>(b.parts[l]) & ~mask.parts[l]));
+    }
+    return result;
+  }
+
+  friend Pack operator+(const Pack& a, const Pack& b) {
+    Pack result;
+    for (int l = 0; l < kParts; ++l) result.parts[l] = a.parts[l] + b.parts[l];
+    return result;
+  }
+  friend Pack operator-(const Pack& a, const Pack& b) {
+    Pack result;
+    for (int l = 0; l < kParts; ++l) result.parts[l] = a.parts[l] - b.parts[l];
+    return result;
+  }
+  friend Pack operator*(const Pack& a, const Pack& b) {
+    Pack result;
+    for (int l = 0; l < kParts; ++l) result.parts[l] = a.parts[l] * b.parts[l];
+    return result;
+  }
+  friend Pack operator*(double a, const Pack& b) { return Pack(a) * b; }
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_PACK_H_

@@ -1,0 +1,42 @@
+// What is known of F at one time.
+
+#ifndef PHASIC_NATIVE_KERNEL_POINT_H_
+#define PHASIC_NATIVE_KERNEL_POINT_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "native/kernel/isa.h"
+#include "native/kernel/scaled.h"
+#include "native/kernel/sweep.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+enum class TimeCase {
+  kRegular,   // the series
+  kZero,      // no phase that matters is ever entered
+  kBefore,    // t < 0
+  kAtom,      // density at 0, where there is an atom
+  kInfinite,  // t = inf
+};
+
+// F at one time; F and its slope in x = q t share the exponent.
+template <class T>
+struct Point {
+  StatusCode status = kOk;
+  TimeCase time_case = TimeCase::kRegular;
+  double x = 0.0;
+  T delta = T(0.0);   // tangents of x
+  int64_t start = 0;  // the block of floor(x), and the weight at its first
+  Scaled<double> start_weight;
+  Scaled<T> value;
+  T slope = T(0.0);
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_POINT_H_

@@ -1,0 +1,149 @@
+// F at each time of one model: what kind of time it is, and its series.
+
+#ifndef PHASIC_NATIVE_KERNEL_POINTS_H_
+#define PHASIC_NATIVE_KERNEL_POINTS_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/isa.h"
+#include "native/kernel/lane_mixture.h"
+#include "native/kernel/mixture.h"
+#include "native/kernel/model.h"
+#include "native/kernel/point.h"
+#include "native/kernel/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+TimeCase Classify(const Model<T>& model, Base base, double time) {
+  if (time < 0.0) return TimeCase::kBefore;
+  if (time == HUGE_VAL) return TimeCase::kInfinite;
+  if (time == 0.0 && base == Base::kDensity && Primal(model.prob_zero) > 0.0) {
+    return TimeCase::kAtom;
+  }
+  const bool matters = base == Base::kSurvival ? model.starts : model.absorbs;
+  return matters ? TimeCase::kRegular : TimeCase::kZero;
+}
+
+// The point without its series; whether it needs one.
+template <class T>
+bool PreparePoint(const SweepInput& in, int64_t index,
+                  const Sequence<T>& sequence, Point<T>* point) {
+  const Model<T>& model = sequence.model();
+  const Base base = sequence.base();
+  const double time = in.times.value[index];
+  *point = Point<T>();
+  if (time != time || IsSubnormal(time)) {
+    point->status = time != time ? kTimeNaN : kUnderflow;
+    return false;
+  }
+  point->time_case = Classify(model, base, time);
+  if (point->time_case != TimeCase::kInfinite) {
+    T tangents = Element<T>(in.times, index);
+    tangents -= T(time);
+    point->delta = tangents * model.q;
+  }
+  point->x = time * model.q;
+  switch (point->time_case) {
+    case TimeCase::kBefore:
+      if (base == Base::kSurvival) point->value.mantissa = T(1.0);
+      return false;
+    case TimeCase::kAtom:
+      point->value.mantissa = model.prob_zero;
+      // The density has an isolated value here: no derivative in time.
+      point->slope = T(kNaN);
+      if (!IsZero(point->delta)) point->value.mantissa += kNaN * point->delta;
+      return false;
+    case TimeCase::kInfinite:
+      if (model.defective && base != Base::kDensity) {
+        point->status = kNeverAbsorbed;
+      } else if (base == Base::kCdf) {
+        T total = model.prob_zero;
+        for (int64_t i = 0; i < model.size; ++i) total += model.initial[i];
+        point->value.mantissa = total + T(1.0 - Primal(total));
+      }
+      return false;
+    case TimeCase::kZero:
+      if (base == Base::kCdf) point->value.mantissa = model.prob_zero;
+      break;
+    case TimeCase::kRegular:
+      break;
+  }
+  const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
+  const bool regular = point->time_case == TimeCase::kRegular;
+  if (!(point->x < limit)) {
+    if (regular) point->status = kWorkLimit;
+    return false;
+  }
+  point->start_weight = StartWeight(point->x, &point->start);
+  return regular;
+}
+
+template <class T>
+void FinishPoint(const Mixture<T>& mixture, const TaylorCoefficients<T>& taylor,
+                 int num_channels, Point<T>* point) {
+  point->status = mixture.status;
+  if (mixture.status != kOk) return;
+  for (int r = 0; r < num_channels; ++r) {
+    point->value.mantissa += taylor.value[r] * mixture.channels[r];
+    point->slope += taylor.slope[r] * mixture.channels[r];
+  }
+  point->value.exponent = mixture.exponent;
+}
+
+template <class T>
+void MixPoints(Sequence<T>* sequence, Point<T>* const* points, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const TaylorCoefficients<T> taylor(sequence->base(), points[i]->delta);
+    FinishPoint(Mixer<T>(sequence, *points[i]).Run(), taylor,
+                sequence->num_channels(), points[i]);
+  }
+}
+
+// Eight neighbours at a time.
+inline void MixPoints(Sequence<double>* sequence, Point<double>** points,
+                      int64_t count) {
+  const TaylorCoefficients<double> taylor(sequence->base(), 0.0);
+  const auto is_less = [](const Point<double>* a, const Point<double>* b) {
+    return a->x < b->x;
+  };
+  if (!std::is_sorted(points, points + count, is_less)) {
+    std::sort(points, points + count, is_less);
+  }
+  for (int64_t first = 0; first < count; first += kLanes) {
+    const int64_t size = std::min<int64_t>(kLanes, count - first);
+    double x[kLanes];
+    Scaled<double> weights[kLanes];
+    int64_t starts[kLanes];
+    for (int64_t l = 0; l < kLanes; ++l) {
+      const Point<double>& point = *points[first + std::min(l, size - 1)];
+      x[l] = point.x;
+      weights[l] = point.start_weight;
+      starts[l] = point.start;
+    }
+    LaneMixer lanes(sequence, x, weights, starts);
+    lanes.Run();
+    for (int l = 0; l < size; ++l) {
+      Point<double>* point = points[first + l];
+      Mixture<double> mixture;
+      if (lanes.IsOrdinary(l)) {
+        mixture.status = kOk;
+        mixture.exponent = lanes.Exponent(l);
+        for (int r = 0; r < sequence->num_channels(); ++r) {
+          mixture.channels[r] = lanes.Channel(r, l);
+        }
+      } else {
+        mixture = Mixer<double>(sequence, *point).Run();
+      }
+      FinishPoint(mixture, taylor, sequence->num_channels(), point);
+    }
+  }
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_POINTS_H_

@@ -1,0 +1,183 @@
+// The rates of one model, read from a dense subgenerator or from edges, in one
+// form: off-diagonal entries with their places, exits, and what leaves each
+// phase in all.
+
+#ifndef PHASIC_NATIVE_KERNEL_RATES_H_
+#define PHASIC_NATIVE_KERNEL_RATES_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/compensated_sum.h"
+#include "native/kernel/dual.h"
+#include "native/kernel/isa.h"
+#include "native/kernel/sweep.h"
+#include "native/kernel/tiles.h"
+#include "native/kernel/value_checks.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+T Element(const OperandView& view, int64_t index) {
+  return Seed<T>::Make(view.value[index], view.tangents, index);
+}
+
+template <class T>
+struct Rates {
+  EntryList entries;              // of the off-diagonal rates
+  T* values = nullptr;            // [entries.count]
+  T* exits = nullptr;             // [stride]
+  T* leaving = nullptr;           // [stride]
+  double* leaving_low = nullptr;  // what rounding left out of leaving
+};
+
+// Off-diagonal edges are listed, in their order.
+inline bool IsListed(const EdgeView& edges, int64_t num_phases, int64_t e) {
+  return edges.targets[e] != num_phases && edges.targets[e] != edges.sources[e];
+}
+
+// The tangent of order `order` of an edge's rate.
+inline double EdgeTangent(const SweepInput& in, int64_t e, int order) {
+  const double* tangent = in.subgenerator.tangents[order];
+  if (in.edges.coefficients == nullptr) return tangent[e];
+  double sum = 0.0;
+  for (int64_t c = 0; c < in.edges.num_parameters; ++c) {
+    sum += in.edges.coefficients[e * in.edges.num_parameters + c] * tangent[c];
+  }
+  return sum;
+}
+
+template <class T>
+class RatesReader {
+ public:
+  RatesReader(const SweepInput& in, Workspace* workspace, Rates<T>* rates)
+      : in_(in), workspace_(workspace), rates_(*rates) {}
+
+  StatusCode Read() {
+    const int64_t stride = PaddedSize(in_.num_phases);
+    rates_.entries.size = in_.num_phases;
+    rates_.exits = AllocateZeros<T>(workspace_, stride);
+    rates_.leaving = AllocateZeros<T>(workspace_, stride);
+    rates_.leaving_low = AllocateZeros<double>(workspace_, stride);
+    if (!rates_.exits || !rates_.leaving || !rates_.leaving_low ||
+        !AllocateEntries()) {
+      return kMemoryLimit;
+    }
+    return in_.has_edges() ? ReadEdges() : ReadSubgenerator();
+  }
+
+ private:
+  bool AllocateEntries() {
+    const int64_t p = in_.num_phases;
+    int64_t count = 0;
+    if (in_.has_edges()) {
+      count = in_.edges.count;
+    } else {
+      for (int64_t i = 0; i < p * p; ++i) {
+        count += !IsZero(Element<T>(in_.subgenerator, i));
+      }
+    }
+    rows_ = AllocateZeros<int32_t>(workspace_, count);
+    columns_ = AllocateZeros<int32_t>(workspace_, count);
+    rates_.values = AllocateZeros<T>(workspace_, count);
+    rates_.entries.rows = rows_;
+    rates_.entries.columns = columns_;
+    return rows_ && columns_ && rates_.values;
+  }
+
+  void List(int64_t i, int64_t j, const T& rate) {
+    const int64_t e = rates_.entries.count++;
+    rows_[e] = static_cast<int32_t>(i);
+    columns_[e] = static_cast<int32_t>(j);
+    rates_.values[e] = rate;
+  }
+
+  StatusCode ReadSubgenerator() {
+    const int64_t p = in_.num_phases;
+    for (int64_t i = 0; i < p; ++i) {
+      CompensatedSum<T> sum;
+      double scale = 0.0;
+      for (int64_t j = 0; j < p; ++j) {
+        const T rate = Element<T>(in_.subgenerator, i * p + j);
+        if (IsZero(rate)) continue;
+        if (in_.has_exit_rates && i == j) continue;  // not read
+        if (std::fabs(Primal(rate)) > scale) scale = std::fabs(Primal(rate));
+        sum.Add(rate);
+        if (i != j) List(i, j, rate);
+      }
+      if (in_.has_exit_rates) {
+        rates_.exits[i] = Element<T>(in_.exit_rates, i);
+        sum.Add(rates_.exits[i]);
+        rates_.leaving[i] = sum.Result();
+        rates_.leaving_low[i] = sum.Low();
+        continue;
+      }
+      rates_.leaving[i] = -Element<T>(in_.subgenerator, i * p + i);
+      T exit = -sum.Result();
+      const double value = Primal(exit);
+      const double tolerance =
+          4.0 * static_cast<double>(p) * in_.epsilon * scale;
+      if (value < -tolerance) return kRowSumPositive;
+      if (value <= tolerance) exit -= T(value);
+      rates_.exits[i] = exit;
+    }
+    return kOk;
+  }
+
+  T EdgeRate(int64_t e) const {
+    const EdgeView& edges = in_.edges;
+    T rate = T(edges.constants != nullptr ? edges.constants[e] : 0.0);
+    if (edges.coefficients == nullptr) {
+      rate += Element<T>(in_.subgenerator, e);
+      return rate;
+    }
+    for (int64_t c = 0; c < edges.num_parameters; ++c) {
+      const double factor = edges.coefficients[e * edges.num_parameters + c];
+      if (factor != 0.0) rate += factor * Element<T>(in_.subgenerator, c);
+    }
+    return rate;
+  }
+
+  StatusCode ReadEdges() {
+    const int64_t p = in_.num_phases;
+    CompensatedSum<T>* sums =
+        static_cast<CompensatedSum<T>*>(workspace_->Allocate(
+            static_cast<size_t>(p), sizeof(CompensatedSum<T>)));
+    if (sums == nullptr) return kMemoryLimit;
+    for (int64_t i = 0; i < p; ++i) sums[i] = CompensatedSum<T>();
+    for (int64_t e = 0; e < in_.edges.count; ++e) {
+      const int64_t i = in_.edges.sources[e];
+      const int64_t j = in_.edges.targets[e];
+      if (i < 0 || i >= p || j < 0 || j > p) return kEdgeOutOfRange;
+      const T rate = EdgeRate(e);
+      if (!(Primal(rate) >= 0.0 && Primal(rate) < HUGE_VAL)) {
+        return kEdgeRateInvalid;
+      }
+      if (IsSubnormal(Primal(rate))) return kUnderflow;
+      if (i == j) continue;  // changes nothing
+      sums[i].Add(rate);
+      if (j == p) {
+        rates_.exits[i] += rate;
+      } else {
+        List(i, j, rate);
+      }
+    }
+    for (int64_t i = 0; i < p; ++i) {
+      rates_.leaving[i] = sums[i].Result();
+      rates_.leaving_low[i] = sums[i].Low();
+    }
+    return kOk;
+  }
+
+  const SweepInput& in_;
+  Workspace* workspace_;
+  Rates<T>& rates_;
+  int32_t* rows_ = nullptr;
+  int32_t* columns_ = nullptr;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_RATES_H_
