@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "native/kernel/phase_type.h"
+#include "native/kernel/thread_pool.h"
 #if defined(PHASIC_HAVE_XLA)
 #include "native/xla/phase_type_ffi.h"
 #endif
@@ -142,6 +143,15 @@ py::array_t<int32_t> StatusArray(int32_t kind, const py::list& arrays) {
   return result;
 }
 
+void SetNumThreads(int64_t count) {
+  if (count < 1 || count > kMaxThreadsLimit) {
+    throw py::value_error("num_threads is " + std::to_string(count) +
+                          ": it must be from 1 to " +
+                          std::to_string(kMaxThreadsLimit));
+  }
+  SetMaxThreads(static_cast<int>(count));
+}
+
 py::dict FfiTargets() {
   py::dict targets;
 #if defined(PHASIC_HAVE_XLA)
@@ -176,6 +186,10 @@ PYBIND11_MODULE(_kernel, module) {
              "Codes that say why values are NaN; 0 where they are not.");
   module.def("status_message",
              [](int32_t code) { return std::string(StatusMessage(code)); });
+  module.def("num_threads", &MaxThreads,
+             "How many threads one call may use, the calling one included.");
+  module.def("set_num_threads", &SetNumThreads, py::arg("count"),
+             "Sets num_threads for calls that begin later.");
   module.def("ffi_targets", &FfiTargets, "XLA FFI targets by name.");
   module.def("build_info", &BuildInfo, "What the module was built with.");
 }
