@@ -26,6 +26,7 @@ namespace phasic {
 using PHASIC_ISA::Denormals;
 using PHASIC_ISA::FloatEnvironment;
 
+// Of a model, and of a thread for what it is given; see workspace.h.
 constexpr size_t kMemoryLimitBytes = size_t{1} << 30;
 // Of models whose sums are still to be made.
 constexpr int64_t kMaxTerms = int64_t{1} << 23;
@@ -50,7 +51,7 @@ class ThreadMemory {
 
  private:
   static Workspace* Of(Use use) {
-    thread_local Workspace call(kMemoryLimitBytes);
+    thread_local Workspace call(kMemoryLimitBytes, /*takes_turns=*/false);
     thread_local Workspace range(kMemoryLimitBytes);
     thread_local Workspace sweep(kMemoryLimitBytes);
     return use == kCall ? &call : use == kRange ? &range : &sweep;
