@@ -1,11 +1,14 @@
 // The Python module phasic._native._kernel: the kernel on NumPy arrays, and,
 // where built with JAX, the capsules that JAX registers as FFI targets.
 
+#include <cxxabi.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +80,28 @@ class Inputs {
   std::vector<Shape> shapes_;
 };
 
+// Runs a call of the kernel without the GIL. A daemon thread that wants it back
+// while the interpreter ends is made to exit by unwinding its stack, which C++
+// cannot survive here (objects need the GIL): it waits for the process's end.
+template <class Function>
+const char* WithoutGil(const Function& function) {
+  PyThreadState* const state = PyEval_SaveThread();
+  const char* error = nullptr;
+  std::exception_ptr exception;
+  try {
+    error = function();
+  } catch (const std::exception&) {
+    exception = std::current_exception();
+  }
+  try {
+    PyEval_RestoreThread(state);
+  } catch (const abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+  if (exception != nullptr) std::rethrow_exception(exception);
+  return error;
+}
+
 void Check(const char* error) {
   if (error != nullptr) throw py::value_error(error);
 }
@@ -93,12 +118,8 @@ py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays) {
   Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
   py::array result = inputs.NewArray(dims, rank);
   const Output output = AsOutput(&result, dims, rank);
-  const char* error;
-  {
-    const py::gil_scoped_release release;
-    error = Forward(call, inputs.data(), inputs.size(), output);
-  }
-  Check(error);
+  Check(WithoutGil(
+      [&] { return Forward(call, inputs.data(), inputs.size(), output); }));
   return result;
 }
 
@@ -116,13 +137,10 @@ py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays) {
     outputs.push_back(AsOutput(&result, dims[i], rank));
     results.append(std::move(result));
   }
-  const char* error;
-  {
-    const py::gil_scoped_release release;
-    error = Adjoint(call, inputs.data(), inputs.size(), outputs.data(),
-                    kNumOperands);
-  }
-  Check(error);
+  Check(WithoutGil([&] {
+    return Adjoint(call, inputs.data(), inputs.size(), outputs.data(),
+                   kNumOperands);
+  }));
   return results;
 }
 
@@ -134,18 +152,14 @@ py::array_t<int32_t> StatusArray(int32_t kind, const py::list& arrays) {
   Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
   py::array_t<int32_t> result(std::vector<py::ssize_t>(dims, dims + rank));
   const Output output = AsOutput(&result, dims, rank);
-  const char* error;
-  {
-    const py::gil_scoped_release release;
-    error = Status(call, inputs.data(), inputs.size(), output);
-  }
-  Check(error);
+  Check(WithoutGil(
+      [&] { return Status(call, inputs.data(), inputs.size(), output); }));
   return result;
 }
 
 void SetNumThreads(int64_t count) {
   if (count < 1 || count > kMaxThreadsLimit) {
-    throw py::value_error("num_threads is " + std::to_string(count) +
+    throw py::value_error("count is " + std::to_string(count) +
                           ": it must be from 1 to " +
                           std::to_string(kMaxThreadsLimit));
   }
