@@ -131,6 +131,7 @@ class BatchRun {
                            int32_t* status) const {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kRange);
+    const ThreadMemory sweep_memory(ThreadMemory::kSweep);
     ModelOperands<F> operands(plan_);
     const auto n = static_cast<size_t>(plan_.times_per_model());
     SweepOutput output = {};
@@ -148,8 +149,8 @@ class BatchRun {
     OutputStrides(strides);
     BatchIndex model = plan_.Model(begin);
     for (int64_t m = begin; m < end; ++m, model.Next()) {
-      const ThreadMemory sweep_memory(ThreadMemory::kSweep);
       sweep_(operands.Gather(model), output, sweep_memory.get());
+      sweep_memory.get()->Reset();
       const int64_t base = model.Offset(strides);
       plan_.ForEachRun(strides, [&](int64_t offset, int64_t row) {
         for (int64_t i = 0; i < plan_.layout().num_times; ++i) {
@@ -170,6 +171,7 @@ class BatchRun {
                            OperandBars<F>* bars) const {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kRange);
+    const ThreadMemory sweep_memory(ThreadMemory::kSweep);
     ModelOperands<F> operands(plan_);
     ModelBars model_bars = {};
     if (!operands.Allocate(memory.get()) ||
@@ -179,9 +181,9 @@ class BatchRun {
     const bool add_at_once = first_place < 0;
     BatchIndex model = plan_.Model(begin);
     for (int64_t m = begin; m < end; ++m, model.Next()) {
-      const ThreadMemory sweep_memory(ThreadMemory::kSweep);
       bars->PointAtTerms(add_at_once ? 0 : m - first_place, &model_bars);
       sweep_(operands.Gather(model), model_bars.AsOutput(), sweep_memory.get());
+      sweep_memory.get()->Reset();
       bars->StoreOwn(model, model_bars);
       if (add_at_once) bars->AddTerms(model, 0);
     }

@@ -24,12 +24,20 @@ inline double LeastMicroseconds(const BatchPlan& plan) {
 
 template <class F>
 double LargestSize(const F* values, int64_t count) {
-  double largest = 0.0;
-  for (int64_t i = 0; i < count; ++i) {
-    const double size = std::fabs(static_cast<double>(values[i]));
-    if (size > largest) largest = size;
+  // Lanes, as each step of one maximum would wait for the one before.
+  constexpr int64_t kLanes = 8;
+  F largest[kLanes] = {};
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const int64_t lanes = count - i < kLanes ? count - i : kLanes;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const F size = std::fabs(values[i + lane]);
+      largest[lane] = size > largest[lane] ? size : largest[lane];
+    }
   }
-  return largest;
+  for (const F size : largest) {
+    if (size > largest[0]) largest[0] = size;
+  }
+  return largest[0];
 }
 
 // The largest rate times the largest time: steps of uniformization, within a
