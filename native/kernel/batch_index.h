@@ -22,6 +22,15 @@ class BatchIndex {
     }
   }
 
+  // Goes to the index after `steps` calls of Next from the first one.
+  void Seek(int64_t steps) {
+    for (int32_t axis = rank_ - 1; axis >= 0; --axis) {
+      if (!takes_part_[axis]) continue;  // NOLINT(*-security.ArrayBound)
+      index_[axis] = steps % layout_.batch[axis];
+      steps /= layout_.batch[axis];
+    }
+  }
+
   // False after the last index.
   bool Next() {
     for (int32_t axis = rank_ - 1; axis >= 0; --axis) {

@@ -1,20 +1,24 @@
-// One call on a batch: walks the models, gathers each one's operands and times
-// as doubles, runs a sweep and scatters the results.
+// One call on a batch: gathers each model's operands and times as doubles, runs
+// a sweep and scatters the results. Threads take ranges of models.
+//
+// Results do not depend on the ranges or on the threads: each model is computed
+// by itself, and sums over models are made in the order of the models. Callers
+// and threads differ in whether they flush denormals; here they do not.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_RUN_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_RUN_H_
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <limits>
-#include <type_traits>
 
-#include "native/kernel/batch_index.h"
+#include "native/kernel/batch_plan.h"
 #include "native/kernel/float_environment.h"
+#include "native/kernel/model_operands.h"
+#include "native/kernel/operand_bars.h"
+#include "native/kernel/parallel.h"
 #include "native/kernel/phase_type.h"
-#include "native/kernel/shapes.h"
 #include "native/kernel/sweep.h"
+#include "native/kernel/work_estimate.h"
 #include "native/kernel/workspace.h"
 
 namespace phasic {
@@ -22,268 +26,192 @@ namespace phasic {
 using PHASIC_ISA::Denormals;
 using PHASIC_ISA::FloatEnvironment;
 
+// Of a model, and of a thread for what it is given; see workspace.h.
 constexpr size_t kMemoryLimitBytes = size_t{1} << 30;
-constexpr int32_t kMaxInputs = kNumOperands * (kMaxOrder + 1) + 1;
+// Of models whose sums are still to be made.
+constexpr int64_t kMaxTerms = int64_t{1} << 23;
+// More ranges than threads: models differ in what they cost.
+constexpr int64_t kRangesPerThread = 8;
+constexpr double kLeastRangeMicroseconds = 5.0;
+constexpr const char* kNoMemory = "the workspace does not fit into memory";
 
 // Kept from call to call: fresh pages cost more than a small model's sweep.
-inline Workspace& ThreadMemory(int which) {
-  thread_local Workspace batch(kMemoryLimitBytes);
-  thread_local Workspace sweep(kMemoryLimitBytes);
-  return which == 0 ? batch : sweep;
-}
+class ThreadMemory {
+ public:
+  // `kCall` for the calling thread's share of a call, `kRange` and `kSweep`
+  // for a range of models: a thread may have all three in use.
+  enum Use { kCall, kRange, kSweep };
 
-// One call on arrays of F: walks the models of the batch, gathers each one's
-// operands and times as doubles, runs a sweep and scatters the results.
+  explicit ThreadMemory(Use use) : workspace_(Of(use)) {}
+  ~ThreadMemory() { workspace_->Reset(); }
+  ThreadMemory(const ThreadMemory&) = delete;
+  ThreadMemory& operator=(const ThreadMemory&) = delete;
+
+  Workspace* get() const { return workspace_; }
+
+ private:
+  static Workspace* Of(Use use) {
+    thread_local Workspace call(kMemoryLimitBytes, /*takes_turns=*/false);
+    thread_local Workspace range(kMemoryLimitBytes);
+    thread_local Workspace sweep(kMemoryLimitBytes);
+    return use == kCall ? &call : use == kRange ? &range : &sweep;
+  }
+
+  Workspace* const workspace_;
+};
+
+// One call on arrays of F.
 template <class F>
 class BatchRun {
  public:
-  BatchRun(const Call& call, const Input* inputs, int32_t num_inputs,
-           const Layout& layout, bool adjoint)
-      : inputs_(inputs),
-        num_inputs_(num_inputs),
-        layout_(layout),
-        num_arrays_(kNumOperands * (adjoint ? call.order : call.order + 1)),
-        environment_(Denormals::kKeep),
-        batch_memory_(ThreadMemory(0)),
-        sweep_memory_(ThreadMemory(1)) {
-    for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
-      // Mapped dimensions must not be summed over, so each is a model.
-      bool is_model =
-          adjoint && axis < call.mapped_dims && layout.batch[axis] != 1;
-      for (int32_t i = 0; i < num_arrays_; ++i) {
-        if (i % kNumOperands != kTimes && inputs[i].shape.dims[axis] != 1) {
-          is_model = true;
-        }
-      }
-      model_axes_[axis] = is_model;
-      time_axes_[axis] = !is_model;
-    }
-    for (int32_t i = 0; i < num_inputs; ++i) {
-      const int64_t event = i < num_arrays_
-                                ? EventSize(layout, i % kNumOperands)
-                                : layout.num_times;
-      BatchStrides(layout, inputs[i].shape, event, strides_[i]);
-    }
-    times_per_model_ = layout.num_times;
-    for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
-      if (time_axes_[axis]) times_per_model_ *= layout.batch[axis];
-    }
-    std::memset(&view_, 0, sizeof(view_));
-    view_.num_phases = layout.num_phases;
-    view_.num_times = times_per_model_;
-    view_.kind = static_cast<Kind>(call.kind);
-    view_.has_exit_rates = layout.has_exit_rates;
-    view_.has_prob_zero = layout.has_prob_zero;
-    view_.epsilon = std::numeric_limits<F>::epsilon();
+  BatchRun(const BatchPlan& plan, Sweep sweep, Executor* executor)
+      : plan_(plan), sweep_(sweep), executor_(executor) {
+    if (plan.num_models() == 1) return;
+    const int64_t num_threads = NumThreads(executor);
+    if (num_threads == 1) return;
+    const double work = BatchMicroseconds<F>(plan);
+    if (!(work >= kWorthThreadsMicroseconds)) return;
+    num_threads_ = num_threads;
+    const double models =
+        kLeastRangeMicroseconds * static_cast<double>(plan.num_models()) / work;
+    least_length_ = 1 + static_cast<int64_t>(models);
   }
 
-  ~BatchRun() {
-    batch_memory_.Reset();
-    sweep_memory_.Reset();
-  }
-  BatchRun(const BatchRun&) = delete;
-  BatchRun& operator=(const BatchRun&) = delete;
-
-  const char* Forward(Sweep sweep, F* values, int32_t* status) {
-    if (!Allocate()) return "the workspace does not fit into memory";
-    Shape full;
-    int64_t dims[kMaxRank];
-    FullShape(dims, &full);
-    int64_t strides[kMaxRank];
-    BatchStrides(layout_, full, layout_.num_times, strides);
-    SweepOutput output = {};
-    output.values = results_;
-    output.status = status != nullptr ? codes_ : nullptr;
-    BatchIndex model(layout_, model_axes_);
-    do {
-      Gather(model);
-      sweep_memory_.Reset();
-      sweep(view_, output, &sweep_memory_);
-      const int64_t base = model.Offset(strides);
-      ForEachTime([&](const BatchIndex& time, int64_t row) {
-        const int64_t offset = base + time.Offset(strides);
-        for (int64_t i = 0; i < layout_.num_times; ++i) {
-          if (status != nullptr) {
-            status[offset + i] = codes_[row + i];
-          } else {
-            values[offset + i] = static_cast<F>(results_[row + i]);
-          }
-        }
-      });
-    } while (model.Next());
-    return nullptr;
+  // Values or, if `status` is not null, status codes.
+  const char* Forward(F* values, int32_t* status) {
+    return OverRanges(0, plan_.num_models(), num_threads_,
+                      [&](int64_t begin, int64_t end) {
+                        return ForwardRange(begin, end, values, status);
+                      });
   }
 
-  const char* Adjoint(Sweep sweep, const Output* outputs) {
-    double* bars[kNumOperands];
-    double* sums[kNumOperands];
-    int64_t strides[kNumOperands][kMaxRank];
-    if (!Allocate()) return "the workspace does not fit into memory";
-    for (int32_t i = 0; i < kNumOperands; ++i) {
-      const int64_t event = EventSize(layout_, i);
-      BatchStrides(layout_, outputs[i].shape, event, strides[i]);
-      bars[i] = AllocateDoubles(i == kTimes ? times_per_model_ : event);
-      sums[i] = Accumulator(outputs[i]);
-      if (bars[i] == nullptr || sums[i] == nullptr) {
-        return "the workspace does not fit into memory";
-      }
+  const char* Adjoint(const Output* outputs) {
+    const FloatEnvironment environment(Denormals::kKeep);
+    const ThreadMemory memory(ThreadMemory::kCall);
+    OperandBars<F> bars(plan_, outputs);
+    // The terms of as many models as fit, then their sums, and so on.
+    const int64_t size = bars.shared_size();
+    const int64_t room =
+        std::min(plan_.num_models(), size == 0 ? INT64_MAX : kMaxTerms / size);
+    const bool alone = num_threads_ == 1 || room < 2;
+    if (!bars.Allocate(alone ? 1 : room, memory.get())) return kNoMemory;
+    const int64_t step = alone ? plan_.num_models() : room;
+    for (int64_t first = 0; first < plan_.num_models(); first += step) {
+      const int64_t last = std::min(plan_.num_models(), first + step);
+      const char* error = OverRanges(
+          first, last, alone ? 1 : num_threads_,
+          [&](int64_t begin, int64_t end) {
+            return AdjointRange(begin, end, alone ? -1 : first, &bars);
+          });
+      if (error != nullptr) return error;
+      if (!alone && size > 0) AddTerms(first, last, &bars);
     }
-    SweepOutput output = {};
-    output.initial_probs = bars[kInitialProbs];
-    output.subgenerator = bars[kSubgenerator];
-    output.exit_rates = bars[kExitRates];
-    output.prob_zero = bars[kProbZero];
-    output.times = bars[kTimes];
-    BatchIndex model(layout_, model_axes_);
-    do {
-      Gather(model);
-      sweep_memory_.Reset();
-      sweep(view_, output, &sweep_memory_);
-      for (int32_t i = 0; i < kTimes; ++i) {
-        double* target = sums[i] + model.Offset(strides[i]);
-        const int64_t count = EventSize(layout_, i);
-        for (int64_t j = 0; j < count; ++j) target[j] += bars[i][j];
-      }
-      double* target = sums[kTimes] + model.Offset(strides[kTimes]);
-      ForEachTime([&](const BatchIndex& time, int64_t row) {
-        const int64_t offset = time.Offset(strides[kTimes]);
-        for (int64_t j = 0; j < layout_.num_times; ++j) {
-          target[offset + j] += bars[kTimes][row + j];
-        }
-      });
-    } while (model.Next());
-    for (int32_t i = 0; i < kNumOperands; ++i) Store(sums[i], outputs[i]);
+    bars.StoreSums();
     return nullptr;
   }
 
  private:
-  template <class Visit>
-  void ForEachTime(Visit&& visit) const {
-    BatchIndex time(layout_, time_axes_);
-    int64_t row = 0;
-    do {
-      visit(time, row);
-      row += layout_.num_times;
-    } while (time.Next());
+  // Calls function(begin, end) for ranges that make up [first, last).
+  template <class Function>
+  const char* OverRanges(int64_t first, int64_t last, int64_t num_threads,
+                         const Function& function) {
+    if (num_threads == 1) return function(first, last);
+    const int64_t count = last - first;
+    const int64_t ranges = num_threads * kRangesPerThread;
+    const int64_t length =
+        std::max(least_length_, (count + ranges - 1) / ranges);
+    return ParallelFor(executor_, (count + length - 1) / length,
+                       [&](int64_t chunk) {
+                         const int64_t begin = first + chunk * length;
+                         return function(begin, std::min(begin + length, last));
+                       });
   }
 
-  void FullShape(int64_t* dims, Shape* shape) const {
-    for (int32_t axis = 0; axis < layout_.batch_rank; ++axis) {
-      dims[axis] = layout_.batch[axis];
+  const char* ForwardRange(int64_t begin, int64_t end, F* values,
+                           int32_t* status) const {
+    const FloatEnvironment environment(Denormals::kKeep);
+    const ThreadMemory memory(ThreadMemory::kRange);
+    const ThreadMemory sweep_memory(ThreadMemory::kSweep);
+    ModelOperands<F> operands(plan_);
+    const auto n = static_cast<size_t>(plan_.times_per_model());
+    SweepOutput output = {};
+    output.values =
+        static_cast<double*>(memory.get()->Allocate(n, sizeof(double)));
+    if (status != nullptr) {
+      output.status =
+          static_cast<int32_t*>(memory.get()->Allocate(n, sizeof(int32_t)));
+      if (output.status == nullptr) return kNoMemory;
     }
-    dims[layout_.batch_rank] = layout_.num_times;
-    *shape = {dims, layout_.batch_rank + 1};
-  }
-
-  double* AllocateDoubles(int64_t count) {
-    return static_cast<double*>(
-        batch_memory_.Allocate(static_cast<size_t>(count), sizeof(double)));
-  }
-
-  bool Allocate() {
-    for (int32_t i = 0; i < num_inputs_; ++i) {
-      const bool is_time = i % kNumOperands == kTimes || i == num_arrays_;
-      const int64_t count = is_time
-                                ? times_per_model_
-                                : (std::is_same<F, double>::value
-                                       ? 0
-                                       : EventSize(layout_, i % kNumOperands));
-      buffers_[i] = AllocateDoubles(count);
-      if (buffers_[i] == nullptr) return false;
+    if (output.values == nullptr || !operands.Allocate(memory.get())) {
+      return kNoMemory;
     }
-    results_ = AllocateDoubles(times_per_model_);
-    codes_ = static_cast<int32_t*>(batch_memory_.Allocate(
-        static_cast<size_t>(times_per_model_), sizeof(int32_t)));
-    return results_ != nullptr && codes_ != nullptr;
-  }
-
-  // Points the view at one model's operands.
-  void Gather(const BatchIndex& model) {
-    for (int32_t i = 0; i < num_inputs_; ++i) {
-      const F* data =
-          static_cast<const F*>(inputs_[i].data) + model.Offset(strides_[i]);
-      const bool is_cotangent = i == num_arrays_;
-      const int32_t operand = is_cotangent ? kTimes : i % kNumOperands;
-      const double* values =
-          operand == kTimes
-              ? GatherTimes(data, strides_[i], buffers_[i])
-              : Convert(data, EventSize(layout_, operand), buffers_[i]);
-      if (is_cotangent) {
-        view_.cotangent = values;
-      } else {
-        OperandView* views[kNumOperands] = {
-            &view_.initial_probs, &view_.subgenerator, &view_.exit_rates,
-            &view_.prob_zero, &view_.times};
-        const int32_t group = i / kNumOperands;
-        if (group == 0) {
-          views[operand]->value = values;
-        } else {
-          views[operand]->tangents[group - 1] = values;
+    int64_t strides[kMaxRank];
+    OutputStrides(strides);
+    BatchIndex model = plan_.Model(begin);
+    for (int64_t m = begin; m < end; ++m, model.Next()) {
+      sweep_(operands.Gather(model), output, sweep_memory.get());
+      sweep_memory.get()->Reset();
+      const int64_t base = model.Offset(strides);
+      plan_.ForEachRun(strides, [&](int64_t offset, int64_t row) {
+        for (int64_t i = 0; i < plan_.layout().num_times; ++i) {
+          if (status != nullptr) {
+            status[base + offset + i] = output.status[row + i];
+          } else {
+            values[base + offset + i] = static_cast<F>(output.values[row + i]);
+          }
         }
-      }
+      });
+    }
+    return nullptr;
+  }
+
+  // Terms of shared entries stay in the places from `first_place` on; with
+  // -1 each model's are added at once, and there is one place.
+  const char* AdjointRange(int64_t begin, int64_t end, int64_t first_place,
+                           OperandBars<F>* bars) const {
+    const FloatEnvironment environment(Denormals::kKeep);
+    const ThreadMemory memory(ThreadMemory::kRange);
+    const ThreadMemory sweep_memory(ThreadMemory::kSweep);
+    ModelOperands<F> operands(plan_);
+    ModelBars model_bars = {};
+    if (!operands.Allocate(memory.get()) ||
+        !bars->AllocateScratch(memory.get(), &model_bars)) {
+      return kNoMemory;
+    }
+    const bool add_at_once = first_place < 0;
+    BatchIndex model = plan_.Model(begin);
+    for (int64_t m = begin; m < end; ++m, model.Next()) {
+      bars->PointAtTerms(add_at_once ? 0 : m - first_place, &model_bars);
+      sweep_(operands.Gather(model), model_bars.AsOutput(), sweep_memory.get());
+      sweep_memory.get()->Reset();
+      bars->StoreOwn(model, model_bars);
+      if (add_at_once) bars->AddTerms(model, 0);
+    }
+    return nullptr;
+  }
+
+  void AddTerms(int64_t first, int64_t last, OperandBars<F>* bars) const {
+    BatchIndex model = plan_.Model(first);
+    for (int64_t m = first; m < last; ++m, model.Next()) {
+      bars->AddTerms(model, m - first);
     }
   }
 
-  static const double* Convert(const double* data, int64_t, double*) {
-    return data;
-  }
-  static const double* Convert(const float* data, int64_t count,
-                               double* buffer) {
-    for (int64_t i = 0; i < count; ++i) buffer[i] = data[i];
-    return buffer;
-  }
-
-  const double* GatherTimes(const F* data, const int64_t* strides,
-                            double* buffer) const {
-    ForEachTime([&](const BatchIndex& time, int64_t row) {
-      const F* source = data + time.Offset(strides);
-      for (int64_t i = 0; i < layout_.num_times; ++i) {
-        buffer[row + i] = source[i];
-      }
-    });
-    return buffer;
+  // Strides of an array with the full batch dimensions.
+  void OutputStrides(int64_t* strides) const {
+    const Layout& layout = plan_.layout();
+    int64_t dims[kMaxRank];
+    std::copy(layout.batch, layout.batch + layout.batch_rank, dims);
+    dims[layout.batch_rank] = layout.num_times;
+    BatchStrides(layout, {dims, layout.batch_rank + 1}, layout.num_times,
+                 strides);
   }
 
-  static int64_t NumElements(const Shape& shape) {
-    int64_t count = 1;
-    for (int32_t axis = 0; axis < shape.rank; ++axis) count *= shape.dims[axis];
-    return count;
-  }
-
-  // Sums are made in double precision: in place where the output is double.
-  double* Accumulator(const Output& output) {
-    const int64_t count = NumElements(output.shape);
-    double* sums = std::is_same<F, double>::value
-                       ? static_cast<double*>(output.data)
-                       : AllocateDoubles(count);
-    for (int64_t i = 0; sums != nullptr && i < count; ++i) sums[i] = 0.0;
-    // An empty output may have no memory of its own.
-    return count == 0 ? results_ : sums;
-  }
-
-  static void Store(const double* sums, const Output& output) {
-    if (std::is_same<F, double>::value) return;
-    const int64_t count = NumElements(output.shape);
-    F* target = static_cast<F*>(output.data);
-    for (int64_t i = 0; i < count; ++i) target[i] = static_cast<F>(sums[i]);
-  }
-
-  const Input* inputs_;
-  const int32_t num_inputs_;
-  const Layout& layout_;
-  const int32_t num_arrays_;  // operands and tangents
-  // Callers differ in whether they flush denormals; results must not.
-  const FloatEnvironment environment_;
-  Workspace& batch_memory_;
-  Workspace& sweep_memory_;
-  bool model_axes_[kMaxRank];
-  bool time_axes_[kMaxRank];
-  int64_t strides_[kMaxInputs][kMaxRank];
-  int64_t times_per_model_;
-  double* buffers_[kMaxInputs];
-  double* results_ = nullptr;
-  int32_t* codes_ = nullptr;
-  SweepInput view_;
+  const BatchPlan& plan_;
+  const Sweep sweep_;
+  Executor* const executor_;
+  int64_t num_threads_ = 1;
+  int64_t least_length_ = 1;  // of a range
 };
 
 }  // namespace phasic

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "native/kernel/batch_plan.h"
 #include "native/kernel/batch_run.h"
 #include "native/kernel/shapes.h"
 #include "native/kernel/sweep.h"
@@ -48,7 +49,7 @@ void BarDims(const Call& call, const Layout& layout, const Shape& operand,
 
 const char* RunForward(const Call& call, const Input* inputs,
                        int32_t num_inputs, const Output& output,
-                       bool wants_status) {
+                       Executor* executor, bool wants_status) {
   Layout layout;
   const char* error = CheckInputs(call, inputs, num_inputs, false, &layout);
   if (error != nullptr) return error;
@@ -60,30 +61,32 @@ const char* RunForward(const Call& call, const Input* inputs,
   }
   if (layout.batch_size == 0) return nullptr;
   const Sweep sweep = Sweeps().forward[call.order];
+  const BatchPlan plan(call, inputs, num_inputs, layout, false);
   int32_t* status = wants_status ? static_cast<int32_t*>(output.data) : nullptr;
   if (call.precision == Precision::kFloat32) {
-    return BatchRun<float>(call, inputs, num_inputs, layout, false)
-        .Forward(sweep, static_cast<float*>(output.data), status);
+    return BatchRun<float>(plan, sweep, executor)
+        .Forward(static_cast<float*>(output.data), status);
   }
-  return BatchRun<double>(call, inputs, num_inputs, layout, false)
-      .Forward(sweep, static_cast<double*>(output.data), status);
+  return BatchRun<double>(plan, sweep, executor)
+      .Forward(static_cast<double*>(output.data), status);
 }
 
 }  // namespace
 
 const char* Forward(const Call& call, const Input* inputs, int32_t num_inputs,
-                    const Output& output) {
-  return RunForward(call, inputs, num_inputs, output, false);
+                    const Output& output, Executor* executor) {
+  return RunForward(call, inputs, num_inputs, output, executor, false);
 }
 
 const char* Status(const Call& call, const Input* inputs, int32_t num_inputs,
-                   const Output& output) {
+                   const Output& output, Executor* executor) {
   if (call.order != 0) return "order: status exists for order 0 only";
-  return RunForward(call, inputs, num_inputs, output, true);
+  return RunForward(call, inputs, num_inputs, output, executor, true);
 }
 
 const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
-                    const Output* outputs, int32_t num_outputs) {
+                    const Output* outputs, int32_t num_outputs,
+                    Executor* executor) {
   Layout layout;
   const char* error = CheckInputs(call, inputs, num_inputs, true, &layout);
   if (error != nullptr) return error;
@@ -111,12 +114,11 @@ const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
     return nullptr;
   }
   const Sweep sweep = Sweeps().adjoint[call.order];
+  const BatchPlan plan(call, inputs, num_inputs, layout, true);
   if (call.precision == Precision::kFloat32) {
-    return BatchRun<float>(call, inputs, num_inputs, layout, true)
-        .Adjoint(sweep, outputs);
+    return BatchRun<float>(plan, sweep, executor).Adjoint(outputs);
   }
-  return BatchRun<double>(call, inputs, num_inputs, layout, true)
-      .Adjoint(sweep, outputs);
+  return BatchRun<double>(plan, sweep, executor).Adjoint(outputs);
 }
 
 const char* ForwardShape(const Call& call, const Shape* inputs,

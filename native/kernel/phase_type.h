@@ -52,6 +52,11 @@ struct Output {
   Shape shape;
 };
 
+// The threads that help with a call, see parallel.h; by default those of
+// thread_pool.h.
+class Executor;
+Executor* OwnThreads();
+
 struct Call {
   int32_t kind;         // a Kind
   int32_t order;        // k of J_k or V_k
@@ -63,21 +68,25 @@ struct Call {
 // [full batch..., n] is D^k F(x)[v1, ..., vk]; J_0 is the value. Tangents have
 // the shape of their operand, with full mapped dimensions.
 //
+// Models of a batch are shared out among the calling thread and `executor`'s.
+// Results do not depend on that, to the last bit.
+//
 // Returns nullptr, or a message that says what is wrong with the structure of
 // the call. The message lives until the thread's next call. Bad values give
 // NaN; see Status.
 const char* Forward(const Call& call, const Input* inputs, int32_t num_inputs,
-                    const Output& output);
+                    const Output& output, Executor* executor = OwnThreads());
 
 // V_k: inputs are the operands, k - 1 groups of five tangents and a cotangent
 // [full batch..., n]; the five outputs are (D^k F(x)[v1, ..., v_{k-1}, .])^T c,
 // each with the shape of its operand and full mapped dimensions.
 const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
-                    const Output* outputs, int32_t num_outputs);
+                    const Output* outputs, int32_t num_outputs,
+                    Executor* executor = OwnThreads());
 
 // Why a value is NaN: int32 codes [full batch..., n] for J_0 of the operands.
 const char* Status(const Call& call, const Input* inputs, int32_t num_inputs,
-                   const Output& output);
+                   const Output& output, Executor* executor = OwnThreads());
 
 // The meaning of a code that Status wrote; "ok" for 0.
 const char* StatusMessage(int32_t code);

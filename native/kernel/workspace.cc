@@ -1,6 +1,10 @@
 #include "native/kernel/workspace.h"
 
+#include <pthread.h>
+
 #include <cstdlib>
+#include <mutex>
+#include <new>
 
 namespace phasic {
 namespace {
@@ -13,15 +17,32 @@ size_t RoundUp(size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+// The turn to have much memory. A thread may have it with several workspaces.
+std::recursive_mutex turn;
+
+// A thread that had it when the process forked is not in the child.
+void ForgetTurn() { new (&turn) std::recursive_mutex; }
+
+[[maybe_unused]] const int kForkHandler =
+    pthread_atfork(nullptr, nullptr, ForgetTurn);
+
 }  // namespace
 
-Workspace::Workspace(size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+Workspace::Workspace(size_t limit_bytes, bool takes_turns)
+    : limit_bytes_(limit_bytes), takes_turns_(takes_turns) {}
 
-Workspace::~Workspace() { FreeAll(); }
+Workspace::~Workspace() {
+  FreeAll();
+  ReleaseTurn();
+}
 
 Workspace::Chunk* Workspace::NewChunk(size_t size) {
   if (size > limit_bytes_ || total_bytes_ > limit_bytes_ - size) {
     return nullptr;
+  }
+  if (takes_turns_ && !has_turn_ && total_bytes_ + size > kOwnBytes) {
+    turn.lock();
+    has_turn_ = true;
   }
   void* memory = std::aligned_alloc(kAlignment, RoundUp(sizeof(Chunk)) + size);
   if (memory == nullptr) return nullptr;
@@ -55,17 +76,23 @@ void Workspace::FreeAll() {
   total_bytes_ = 0;
 }
 
+void Workspace::ReleaseTurn() {
+  if (has_turn_) turn.unlock();
+  has_turn_ = false;
+}
+
 void Workspace::Reset() {
-  if (chunks_ == nullptr) return;
-  if (chunks_->next == nullptr && chunks_->size <= kMaxKeptBytes) {
+  if (chunks_ != nullptr && chunks_->next == nullptr &&
+      chunks_->size <= kMaxKeptBytes) {
     chunks_->used = 0;
-    return;
+  } else if (chunks_ != nullptr) {
+    // One chunk as large as all, so that the next use of this size needs one.
+    const size_t wanted =
+        total_bytes_ < kMaxKeptBytes ? total_bytes_ : kMaxKeptBytes;
+    FreeAll();
+    NewChunk(wanted);
   }
-  // One chunk as large as all, so that the next use of this size needs one.
-  const size_t wanted =
-      total_bytes_ < kMaxKeptBytes ? total_bytes_ : kMaxKeptBytes;
-  FreeAll();
-  NewChunk(wanted);
+  ReleaseTurn();
 }
 
 }  // namespace phasic

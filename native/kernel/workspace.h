@@ -1,5 +1,10 @@
-// Scratch memory of one call, with a bound. Not inline: shared by the builds
+// Scratch memory of one thread, with a bound. Not inline: shared by the builds
 // for different instruction sets.
+//
+// A workspace's own bound does not depend on how many threads there are, or
+// results would. So that many threads stay within a bound together, all but
+// one have kOwnBytes at most: for more a workspace waits until no other thread
+// has more, and keeps that turn until Reset.
 
 #ifndef PHASIC_NATIVE_KERNEL_WORKSPACE_H_
 #define PHASIC_NATIVE_KERNEL_WORKSPACE_H_
@@ -10,7 +15,11 @@ namespace phasic {
 
 class Workspace {
  public:
-  explicit Workspace(size_t limit_bytes);
+  static constexpr size_t kOwnBytes = size_t{1} << 27;
+
+  // A workspace that does not take turns is for memory that is kept while its
+  // thread waits for others.
+  explicit Workspace(size_t limit_bytes, bool takes_turns = true);
   ~Workspace();
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
@@ -30,8 +39,11 @@ class Workspace {
   };
   Chunk* NewChunk(size_t size);
   void FreeAll();
+  void ReleaseTurn();
 
-  size_t limit_bytes_;
+  const size_t limit_bytes_;
+  const bool takes_turns_;
+  bool has_turn_ = false;
   size_t total_bytes_ = 0;
   Chunk* chunks_ = nullptr;
 };

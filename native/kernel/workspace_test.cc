@@ -1,8 +1,13 @@
 #include "native/kernel/workspace.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
+#include <thread>
+#include <vector>
 
 namespace phasic {
 namespace {
@@ -35,6 +40,81 @@ TEST(WorkspaceTest, ResetMakesMemoryAvailableAgain) {
     ASSERT_NE(workspace.Allocate(300000, 1), nullptr) << round;
     workspace.Reset();
   }
+}
+
+constexpr size_t kMuch = Workspace::kOwnBytes + 1;
+constexpr size_t kLimit = size_t{1} << 30;
+
+TEST(WorkspaceTest, OneThreadAtATimeHasMuch) {
+  std::atomic<int> having{0};
+  std::atomic<int> most{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) {
+        Workspace workspace(kLimit);
+        ASSERT_NE(workspace.Allocate(kMuch / 2, 1), nullptr);
+        ASSERT_NE(workspace.Allocate(kMuch / 2, 1), nullptr);
+        const int now = ++having;
+        int seen = most;
+        while (now > seen && !most.compare_exchange_weak(seen, now)) {
+        }
+        std::this_thread::yield();
+        --having;
+        workspace.Reset();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(most, 1);
+}
+
+// Where a wait would be wrong, these never end.
+TEST(WorkspaceTest, LittleMemoryWaitsForNobody) {
+  Workspace much(kLimit);
+  Workspace more(kLimit);
+  ASSERT_NE(much.Allocate(kMuch, 1), nullptr);
+  ASSERT_NE(more.Allocate(kMuch, 1), nullptr);  // The same thread has the turn.
+  std::thread other([] {
+    Workspace little(kLimit);
+    EXPECT_NE(little.Allocate(kMuch / 2, 1), nullptr);
+    Workspace without_turns(kLimit, false);
+    EXPECT_NE(without_turns.Allocate(kMuch, 1), nullptr);
+  });
+  other.join();
+  more.Reset();
+  much.Reset();
+  std::thread next([] {
+    Workspace workspace(kLimit);
+    EXPECT_NE(workspace.Allocate(kMuch, 1), nullptr);
+  });
+  next.join();
+}
+
+TEST(WorkspaceTest, AForkedChildHasTheTurn) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer does not know a new mutex in a fork";
+#endif
+  std::atomic<bool> has_turn{false};
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    Workspace workspace(kLimit);
+    EXPECT_NE(workspace.Allocate(kMuch, 1), nullptr);
+    has_turn = true;
+    while (!stop) std::this_thread::yield();
+  });
+  while (!has_turn) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);  // A hang is a failure.
+    Workspace workspace(kLimit);
+    _exit(workspace.Allocate(kMuch, 1) != nullptr ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  stop = true;
+  other.join();
 }
 
 }  // namespace

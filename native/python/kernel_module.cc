@@ -1,16 +1,20 @@
 // The Python module phasic._native._kernel: the kernel on NumPy arrays, and,
 // where built with JAX, the capsules that JAX registers as FFI targets.
 
+#include <cxxabi.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "native/kernel/phase_type.h"
+#include "native/kernel/thread_pool.h"
 #if defined(PHASIC_HAVE_XLA)
 #include "native/xla/phase_type_ffi.h"
 #endif
@@ -76,6 +80,28 @@ class Inputs {
   std::vector<Shape> shapes_;
 };
 
+// Runs a call of the kernel without the GIL. A daemon thread that wants it back
+// while the interpreter ends is made to exit by unwinding its stack, which C++
+// cannot survive here (objects need the GIL): it waits for the process's end.
+template <class Function>
+const char* WithoutGil(const Function& function) {
+  PyThreadState* const state = PyEval_SaveThread();
+  const char* error = nullptr;
+  std::exception_ptr exception;
+  try {
+    error = function();
+  } catch (const std::exception&) {
+    exception = std::current_exception();
+  }
+  try {
+    PyEval_RestoreThread(state);
+  } catch (const abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+  if (exception != nullptr) std::rethrow_exception(exception);
+  return error;
+}
+
 void Check(const char* error) {
   if (error != nullptr) throw py::value_error(error);
 }
@@ -92,12 +118,8 @@ py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays) {
   Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
   py::array result = inputs.NewArray(dims, rank);
   const Output output = AsOutput(&result, dims, rank);
-  const char* error;
-  {
-    const py::gil_scoped_release release;
-    error = Forward(call, inputs.data(), inputs.size(), output);
-  }
-  Check(error);
+  Check(WithoutGil(
+      [&] { return Forward(call, inputs.data(), inputs.size(), output); }));
   return result;
 }
 
@@ -115,13 +137,10 @@ py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays) {
     outputs.push_back(AsOutput(&result, dims[i], rank));
     results.append(std::move(result));
   }
-  const char* error;
-  {
-    const py::gil_scoped_release release;
-    error = Adjoint(call, inputs.data(), inputs.size(), outputs.data(),
-                    kNumOperands);
-  }
-  Check(error);
+  Check(WithoutGil([&] {
+    return Adjoint(call, inputs.data(), inputs.size(), outputs.data(),
+                   kNumOperands);
+  }));
   return results;
 }
 
@@ -133,13 +152,18 @@ py::array_t<int32_t> StatusArray(int32_t kind, const py::list& arrays) {
   Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
   py::array_t<int32_t> result(std::vector<py::ssize_t>(dims, dims + rank));
   const Output output = AsOutput(&result, dims, rank);
-  const char* error;
-  {
-    const py::gil_scoped_release release;
-    error = Status(call, inputs.data(), inputs.size(), output);
-  }
-  Check(error);
+  Check(WithoutGil(
+      [&] { return Status(call, inputs.data(), inputs.size(), output); }));
   return result;
+}
+
+void SetNumThreads(int64_t count) {
+  if (count < 1 || count > kMaxThreadsLimit) {
+    throw py::value_error("count is " + std::to_string(count) +
+                          ": it must be from 1 to " +
+                          std::to_string(kMaxThreadsLimit));
+  }
+  SetMaxThreads(static_cast<int>(count));
 }
 
 py::dict FfiTargets() {
@@ -176,6 +200,10 @@ PYBIND11_MODULE(_kernel, module) {
              "Codes that say why values are NaN; 0 where they are not.");
   module.def("status_message",
              [](int32_t code) { return std::string(StatusMessage(code)); });
+  module.def("num_threads", &MaxThreads,
+             "How many threads one call may use, the calling one included.");
+  module.def("set_num_threads", &SetNumThreads, py::arg("count"),
+             "Sets num_threads for calls that begin later.");
   module.def("ffi_targets", &FfiTargets, "XLA FFI targets by name.");
   module.def("build_info", &BuildInfo, "What the module was built with.");
 }

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "native/kernel/parallel.h"
 #include "native/kernel/phase_type.h"
 #include "xla/ffi/api/ffi.h"
 
@@ -11,6 +13,21 @@ namespace {
 namespace ffi = xla::ffi;
 
 constexpr int kMaxInputs = phasic::kNumOperands * (phasic::kMaxOrder + 1);
+
+// XLA's own threads, as long as a call runs.
+class XlaThreads final : public phasic::Executor {
+ public:
+  explicit XlaThreads(const ffi::ThreadPool& pool) : pool_(pool) {}
+  int64_t num_helpers() override { return pool_.num_threads(); }
+  void Offer(const std::shared_ptr<phasic::Job>& job, int64_t count) override {
+    for (; count > 0; --count) {
+      pool_.Schedule([job] { phasic::Help(job.get()); });
+    }
+  }
+
+ private:
+  ffi::ThreadPool pool_;
+};
 
 phasic::Shape ShapeOf(const ffi::AnyBuffer& buffer) {
   const auto dims = buffer.dimensions();
@@ -61,33 +78,38 @@ ffi::Error ToError(const char* message) {
   return ffi::Error(ffi::ErrorCode::kInvalidArgument, message);
 }
 
-ffi::Error Forward(int32_t kind, int32_t order, int32_t mapped_dims,
-                   ffi::RemainingArgs args, ffi::RemainingRets rets) {
+ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
+                   int32_t mapped_dims, ffi::RemainingArgs args,
+                   ffi::RemainingRets rets) {
   Buffers buffers;
   if (const char* message = Unpack(args, rets, &buffers)) {
     return ToError(message);
   }
   if (rets.size() != 1) return ToError("phase_type: one result is needed");
   const phasic::Call call = {kind, order, mapped_dims, buffers.precision};
+  XlaThreads threads(pool);
   return ToError(phasic::Forward(call, buffers.inputs,
                                  static_cast<int32_t>(args.size()),
-                                 buffers.outputs[0]));
+                                 buffers.outputs[0], &threads));
 }
 
-ffi::Error Adjoint(int32_t kind, int32_t order, int32_t mapped_dims,
-                   ffi::RemainingArgs args, ffi::RemainingRets rets) {
+ffi::Error Adjoint(ffi::ThreadPool pool, int32_t kind, int32_t order,
+                   int32_t mapped_dims, ffi::RemainingArgs args,
+                   ffi::RemainingRets rets) {
   Buffers buffers;
   if (const char* message = Unpack(args, rets, &buffers)) {
     return ToError(message);
   }
   const phasic::Call call = {kind, order, mapped_dims, buffers.precision};
-  return ToError(
-      phasic::Adjoint(call, buffers.inputs, static_cast<int32_t>(args.size()),
-                      buffers.outputs, static_cast<int32_t>(rets.size())));
+  XlaThreads threads(pool);
+  return ToError(phasic::Adjoint(
+      call, buffers.inputs, static_cast<int32_t>(args.size()), buffers.outputs,
+      static_cast<int32_t>(rets.size()), &threads));
 }
 
 auto Binding() {
   return ffi::Ffi::Bind()
+      .Ctx<ffi::ThreadPool>()
       .Attr<int32_t>("kind")
       .Attr<int32_t>("order")
       .Attr<int32_t>("mapped_dims")

@@ -9,6 +9,7 @@ All have the same number of batch dimensions, each 1 or the common size.
 from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import functools
+import operator
 from typing import Any
 
 import numpy as onp
@@ -145,6 +146,38 @@ def status_message(code: int) -> str:
   if unavailable_reason():
     raise RuntimeError(unavailable_reason())
   return _load()[0].status_message(int(code))
+
+
+def num_threads() -> int:
+  """Returns how many threads one call of the kernel may use.
+
+  Raises:
+    RuntimeError: the kernel cannot run.
+  """
+  if unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  return _load()[0].num_threads()
+
+
+def set_num_threads(count: int) -> None:
+  """Sets how many threads one call may use, the calling one included.
+
+  Models of a batch are shared out among them; results do not depend on it, to
+  the last bit. At first it is the environment variable PHASIC_NUM_THREADS or
+  else the number of processors, at most eight. The
+  process has one setting.
+
+  Args:
+    count: from 1 to 256; 1 leaves all work to the calling thread.
+
+  Raises:
+    TypeError: `count` is not an integer.
+    ValueError: `count` is out of range.
+    RuntimeError: the kernel cannot run.
+  """
+  if unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  _load()[0].set_num_threads(operator.index(count))
 
 
 def _arrays(values: Sequence[Any]) -> list[onp.ndarray]:

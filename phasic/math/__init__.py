@@ -2,10 +2,13 @@
 
 Most call the native kernel where it can run, and else the portable path in
 array code: `path()` says which, `unavailable_reason()` why not the kernel, and
-`with use_path("portable")` or `use_path("kernel")` chooses.
+`with use_path("portable")` or `use_path("kernel")` chooses. The kernel shares
+batches out among threads: `num_threads()`, `set_num_threads(count)`.
 """
 
+from phasic.internal.kernel_ops import num_threads
 from phasic.internal.kernel_ops import path
+from phasic.internal.kernel_ops import set_num_threads
 from phasic.internal.kernel_ops import unavailable_reason
 from phasic.internal.kernel_ops import use_path
 from phasic.math.moments import mean
@@ -47,8 +50,10 @@ __all__ = [
   "log_survival_jvp",
   "log_survival_vjp",
   "mean",
+  "num_threads",
   "path",
   "second_moment",
+  "set_num_threads",
   "survival",
   "survival_jvp",
   "survival_vjp",

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import dataclasses
 import functools
+import operator
 from typing import Any
 
 import jax
@@ -157,6 +158,39 @@ def status_message(code: int) -> str:
   if unavailable_reason():
     raise RuntimeError(unavailable_reason())
   return ffi_targets.load()[0].status_message(int(code))
+
+
+def num_threads() -> int:
+  """Returns how many threads one call of the kernel may use.
+
+  Raises:
+    RuntimeError: the kernel cannot run.
+  """
+  if unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  return ffi_targets.load()[0].num_threads()
+
+
+def set_num_threads(count: int) -> None:
+  """Sets how many threads one call may use, the calling one included.
+
+  Models of a batch are shared out among them; results do not depend on it, to
+  the last bit. At first it is the environment variable PHASIC_NUM_THREADS or
+  else the number of processors, at most eight. The
+  threads are XLA's own, so there are no more of them than it has. The process
+  has one setting.
+
+  Args:
+    count: from 1 to 256; 1 leaves all work to the calling thread.
+
+  Raises:
+    TypeError: `count` is not an integer.
+    ValueError: `count` is out of range.
+    RuntimeError: the kernel cannot run.
+  """
+  if unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  ffi_targets.load()[0].set_num_threads(operator.index(count))
 
 
 @dataclasses.dataclass(frozen=True)

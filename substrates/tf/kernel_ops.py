@@ -12,6 +12,7 @@ a `tf.function` takes is fixed when it is traced.
 
 from collections.abc import Callable, Iterator, Sequence
 import contextlib
+import operator
 from typing import Any
 
 import numpy as onp
@@ -150,6 +151,41 @@ def status(kind: str, operands: Sequence[Any]) -> onp.ndarray:
 def status_message(code: int) -> str:
   """Returns what a code of `status` means; 0 is "ok"."""
   return _host_kernel().status_message(int(code))
+
+
+def num_threads() -> int:
+  """Returns how many threads one call of the kernel may use.
+
+  Raises:
+    RuntimeError: the kernel cannot run.
+  """
+  if unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  return phase_type_op.num_threads()
+
+
+def set_num_threads(count: int) -> None:
+  """Sets how many threads one call may use, the calling one included.
+
+  Models of a batch are shared out among them; results do not depend on it, to
+  the last bit. At first it is the environment variable PHASIC_NUM_THREADS or
+  else the number of processors, at most eight. The
+  process has one setting for its TensorFlow ops.
+
+  Args:
+    count: from 1 to 256; 1 leaves all work to the calling thread.
+
+  Raises:
+    TypeError: `count` is not an integer.
+    ValueError: `count` is out of range.
+    RuntimeError: the kernel cannot run.
+  """
+  if unavailable_reason():
+    raise RuntimeError(unavailable_reason())
+  count = operator.index(count)
+  # Which checks it; `status` runs there.
+  _host_kernel().set_num_threads(count)
+  phase_type_op.set_num_threads(count)
 
 
 def _host_kernel() -> Any:

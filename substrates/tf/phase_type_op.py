@@ -18,6 +18,7 @@ wrong numbers in a `tf.function`. Put the tape inside. The same holds in a
 """
 
 from collections.abc import Sequence
+import ctypes
 import os
 from typing import Any
 
@@ -33,9 +34,13 @@ MAX_ORDER = 3
 Group = Sequence[tf.Tensor]
 
 
+def _path() -> str:
+  return os.path.join(next(iter(_native.__path__)), "libphasic_tf.so")
+
+
 def _load() -> tuple[Any, str]:
   """Returns the op module, or None with the reason why there is none."""
-  path = os.path.join(next(iter(_native.__path__)), "libphasic_tf.so")
+  path = _path()
   if not os.path.exists(path):
     return None, f"the native library {path} is not there"
   try:
@@ -63,6 +68,21 @@ def load_error() -> str:
 def native_ops() -> Any:
   """The module of the native ops, None when they cannot be used."""
   return _OPS
+
+
+def num_threads() -> int:
+  """How many threads one op may use."""
+  return _library().PhasicNumThreads()
+
+
+def set_num_threads(count: int) -> None:
+  """Sets `num_threads`; `count` must be in range."""
+  _library().PhasicSetNumThreads(count)
+
+
+def _library() -> ctypes.CDLL:
+  """The library that TensorFlow has loaded."""
+  return ctypes.CDLL(_path())
 
 
 def forward(kind: int, order: int, groups: Sequence[Group]) -> tf.Tensor:

@@ -1,0 +1,95 @@
+// One model's operands, tangents and cotangent as the sweeps want them: doubles
+// without gaps.
+
+#ifndef PHASIC_NATIVE_KERNEL_MODEL_OPERANDS_H_
+#define PHASIC_NATIVE_KERNEL_MODEL_OPERANDS_H_
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "native/kernel/batch_index.h"
+#include "native/kernel/batch_plan.h"
+#include "native/kernel/sweep.h"
+#include "native/kernel/workspace.h"
+
+namespace phasic {
+
+template <class F>
+class ModelOperands {
+ public:
+  explicit ModelOperands(const BatchPlan& plan) : plan_(plan) {
+    const Layout& layout = plan.layout();
+    std::memset(&view_, 0, sizeof(view_));
+    view_.num_phases = layout.num_phases;
+    view_.num_times = plan.times_per_model();
+    view_.kind = static_cast<Kind>(plan.call().kind);
+    view_.has_exit_rates = layout.has_exit_rates;
+    view_.has_prob_zero = layout.has_prob_zero;
+    view_.epsilon = std::numeric_limits<F>::epsilon();
+  }
+
+  bool Allocate(Workspace* workspace) {
+    for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
+      const int32_t operand = plan_.OperandOf(i);
+      if (std::is_same<F, double>::value && operand != kTimes) continue;
+      buffers_[i] = static_cast<double*>(workspace->Allocate(
+          static_cast<size_t>(plan_.ModelSize(operand)), sizeof(double)));
+      if (buffers_[i] == nullptr) return false;
+    }
+    return true;
+  }
+
+  // Valid until the next call.
+  const SweepInput& Gather(const BatchIndex& model) {
+    OperandView* const views[kNumOperands] = {
+        &view_.initial_probs, &view_.subgenerator, &view_.exit_rates,
+        &view_.prob_zero, &view_.times};
+    for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
+      const F* data = static_cast<const F*>(plan_.input(i).data) +
+                      model.Offset(plan_.strides(i));
+      const int32_t operand = plan_.OperandOf(i);
+      const double* values =
+          operand == kTimes
+              ? GatherTimes(data, plan_.strides(i), buffers_[i])
+              : Convert(data, plan_.ModelSize(operand), buffers_[i]);
+      const int32_t group = i / kNumOperands;
+      if (i == plan_.num_arrays()) {
+        view_.cotangent = values;
+      } else if (group == 0) {
+        views[operand]->value = values;
+      } else {
+        views[operand]->tangents[group - 1] = values;
+      }
+    }
+    return view_;
+  }
+
+ private:
+  static const double* Convert(const double* data, int64_t, double*) {
+    return data;
+  }
+  static const double* Convert(const float* data, int64_t count,
+                               double* buffer) {
+    for (int64_t i = 0; i < count; ++i) buffer[i] = data[i];
+    return buffer;
+  }
+
+  const double* GatherTimes(const F* data, const int64_t* strides,
+                            double* buffer) const {
+    const int64_t count = plan_.layout().num_times;
+    plan_.ForEachRun(strides, [&](int64_t offset, int64_t row) {
+      for (int64_t i = 0; i < count; ++i) buffer[row + i] = data[offset + i];
+    });
+    return buffer;
+  }
+
+  const BatchPlan& plan_;
+  double* buffers_[kMaxInputs] = {};
+  SweepInput view_;
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_MODEL_OPERANDS_H_
