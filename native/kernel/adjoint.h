@@ -194,11 +194,7 @@ class AdjointSweeper {
 
   // Brings y and this block's term cotangents to one exponent.
   void AlignExponents(int64_t exponent, T* a_bar, T* b_bar) {
-    double size = 0.0;
-    for (int64_t i = 0; i < model_.size; ++i) {
-      const double s = MaxAbs(y_[i]);
-      if (s > size) size = s;
-    }
+    const double size = LargestSize(y_, model_.stride);
     int64_t target = exponent;
     if (size > 0.0) {
       const int64_t top = exponent_ + ExponentOf(size);
@@ -230,11 +226,7 @@ class AdjointSweeper {
                          lost.exponent});
     }
     if (sequence_.UnderflowedBefore(b + 1)) {
-      double size = 0.0;
-      for (int64_t i = 0; i < kBlock * model_.stride; ++i) {
-        const double s = MaxAbs(adjoints_[i]);
-        if (s > size) size = s;
-      }
+      const double size = LargestSize(adjoints_, kBlock * model_.stride);
       Add(&lost_product_,
           Scaled<double>{size * count, exponent_ + block.exponent - 1022});
     }

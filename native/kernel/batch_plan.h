@@ -32,6 +32,12 @@ class BatchPlan {
           is_model = true;
         }
       }
+      if (call.edges != nullptr) {
+        for (const Input& x : {call.edges->indices, call.edges->constants,
+                               call.edges->coefficients}) {
+          if (x.shape.dims[axis] != 1) is_model = true;
+        }
+      }
       model_axes_[axis] = is_model;
       time_axes_[axis] = !is_model;
       (is_model ? num_models_ : times_per_model_) *= layout.batch[axis];
@@ -41,7 +47,24 @@ class BatchPlan {
       BatchStrides(layout, inputs[i].shape, EventSize(layout, OperandOf(i)),
                    strides_[i]);
     }
+    if (call.edges == nullptr) return;
+    BatchStrides(layout, call.edges->indices.shape, 2 * layout.num_edges,
+                 edge_strides_[0]);
+    BatchStrides(layout, call.edges->constants.shape, NumConstants(),
+                 edge_strides_[1]);
+    BatchStrides(layout, call.edges->coefficients.shape, NumCoefficients(),
+                 edge_strides_[2]);
   }
+
+  int64_t NumConstants() const {
+    return layout_.has_constants ? layout_.num_edges : 0;
+  }
+  int64_t NumCoefficients() const {
+    return layout_.has_coefficients ? layout_.num_edges * layout_.num_parameters
+                                    : 0;
+  }
+  // Of the indices, constants and coefficients.
+  const int64_t* edge_strides(int32_t i) const { return edge_strides_[i]; }
 
   const Call& call() const { return call_; }
   const Layout& layout() const { return layout_; }
@@ -104,6 +127,7 @@ class BatchPlan {
   int64_t num_models_ = 1;
   int64_t times_per_model_ = 1;
   int64_t strides_[kMaxInputs][kMaxRank];
+  int64_t edge_strides_[kNumEdgeArrays][kMaxRank];
 };
 
 }  // namespace phasic

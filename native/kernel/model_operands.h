@@ -34,11 +34,15 @@ class ModelOperands {
     for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
       const int32_t operand = plan_.OperandOf(i);
       if (std::is_same<F, double>::value && operand != kTimes) continue;
-      buffers_[i] = static_cast<double*>(workspace->Allocate(
-          static_cast<size_t>(plan_.ModelSize(operand)), sizeof(double)));
+      buffers_[i] = AllocateDoubles(plan_.ModelSize(operand), workspace);
       if (buffers_[i] == nullptr) return false;
     }
-    return true;
+    if (std::is_same<F, double>::value || !plan_.layout().has_edges) {
+      return true;
+    }
+    constants_ = AllocateDoubles(plan_.NumConstants(), workspace);
+    coefficients_ = AllocateDoubles(plan_.NumCoefficients(), workspace);
+    return constants_ != nullptr && coefficients_ != nullptr;
   }
 
   // Valid until the next call.
@@ -63,10 +67,42 @@ class ModelOperands {
         views[operand]->tangents[group - 1] = values;
       }
     }
+    if (plan_.layout().has_edges) GatherEdges(model);
     return view_;
   }
 
  private:
+  static double* AllocateDoubles(int64_t count, Workspace* workspace) {
+    return static_cast<double*>(
+        workspace->Allocate(static_cast<size_t>(count), sizeof(double)));
+  }
+
+  void GatherEdges(const BatchIndex& model) {
+    const Layout& layout = plan_.layout();
+    const Edges& edges = *plan_.call().edges;
+    const int32_t* indices = static_cast<const int32_t*>(edges.indices.data) +
+                             model.Offset(plan_.edge_strides(0));
+    const F* constants = static_cast<const F*>(edges.constants.data) +
+                         model.Offset(plan_.edge_strides(1));
+    const F* coefficients = static_cast<const F*>(edges.coefficients.data) +
+                            model.Offset(plan_.edge_strides(2));
+    view_.edges = {};
+    view_.edges.count = layout.num_edges;
+    view_.edges.num_parameters = layout.num_parameters;
+    // A model without edges has no array of indices, but is sparse.
+    static const int32_t kNone = 0;
+    view_.edges.sources = layout.num_edges > 0 ? indices : &kNone;
+    view_.edges.targets = view_.edges.sources + layout.num_edges;
+    if (layout.has_constants) {
+      view_.edges.constants =
+          Convert(constants, plan_.NumConstants(), constants_);
+    }
+    if (layout.has_coefficients) {
+      view_.edges.coefficients =
+          Convert(coefficients, plan_.NumCoefficients(), coefficients_);
+    }
+  }
+
   static const double* Convert(const double* data, int64_t, double*) {
     return data;
   }
@@ -87,6 +123,8 @@ class ModelOperands {
 
   const BatchPlan& plan_;
   double* buffers_[kMaxInputs] = {};
+  double* constants_ = nullptr;
+  double* coefficients_ = nullptr;
   SweepInput view_;
 };
 

@@ -185,6 +185,26 @@ inline double Sum(const double* __restrict x, int64_t stride) {
   return sum.Total();
 }
 
+// max_i |x[i]|.
+template <class T>
+inline double LargestSize(const T* x, int64_t stride) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < stride; ++i) {
+    const double size = MaxAbs(x[i]);
+    if (size > largest) largest = size;
+  }
+  return largest;
+}
+inline double LargestSize(const double* x, int64_t stride) {
+  Pack<8> sizes(0.0);
+  for (int64_t i = 0; i < stride; i += 8) {
+    sizes = Pack<8>::LargerSize(sizes, Pack<8>::Load(x + i));
+  }
+  double all[8];
+  sizes.Store(all);
+  return LargestSize<double>(all, 8);
+}
+
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 

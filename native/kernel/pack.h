@@ -75,6 +75,17 @@ struct Pack {
     return total[0];
   }
 
+  // The largest absolute values, number by number.
+  static Pack LargerSize(const Pack& largest, const Pack& x) {
+    Pack result;
+    for (int l = 0; l < kParts; ++l) {
+      const Vector minus = -x.parts[l];
+      const Vector size = x.parts[l] > minus ? x.parts[l] : minus;
+      result.parts[l] = size > largest.parts[l] ? size : largest.parts[l];
+    }
+    return result;
+  }
+
   double operator[](int l) const { return parts[l / kPart][l % kPart]; }
 
   // One truth value for each number.

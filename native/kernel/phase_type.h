@@ -10,6 +10,10 @@
 //   prob_zero     [batch..., 1]  or [batch..., 0]: derived as 1 - sum(alpha)
 //   times         [batch..., n]
 //
+// In place of the subgenerator a call may have the rates of edges, linear in
+// parameters: operand `subgenerator` is then theta [batch..., d], exit_rates
+// must be empty, and the call's `edges` say what theta means; see Edges.
+//
 // All operands have the same number of batch dimensions, each of size 1
 // (broadcast) or of the common size. The first `mapped_dims` batch dimensions
 // are mapped: derivatives are never summed over them.
@@ -57,11 +61,23 @@ struct Output {
 class Executor;
 Executor* OwnThreads();
 
+// The structure of a sparse model. Edge e leads from indices[0, e] to
+// indices[1, e], where p is absorption, at rate
+//   constants[e] + sum_c coefficients[e, c] theta[c].
+// Parallel edges add up; an edge from a phase to itself changes nothing.
+constexpr int32_t kNumEdgeArrays = 3;
+struct Edges {
+  Input indices;       // [batch..., 2, m], int32
+  Input constants;     // [batch..., m], or [batch..., 0]: zeros
+  Input coefficients;  // [batch..., m, d], or [batch..., m, 0]: theta is rates
+};
+
 struct Call {
   int32_t kind;         // a Kind
   int32_t order;        // k of J_k or V_k
   int32_t mapped_dims;  // leading batch dimensions that are mapped
   Precision precision;
+  const Edges* edges = nullptr;  // nullptr: a subgenerator
 };
 
 // J_k: inputs are the operands and k groups of five tangents; output

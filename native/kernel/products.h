@@ -42,10 +42,14 @@ inline void AddTiles(const TilePattern& pattern, int64_t t, const double* v,
   for (auto& part : parts) {
     for (Tile& sum : part) sum = Tile(0.0);
   }
-  for (int k = 0; k < kBlock; ++k) {
-    const Tile row = Tile::Load(y + k * stride);
-    for (int a = 0; a < kCount; ++a) {
-      parts[k % kSplit][a].AddProduct(v[k * stride + pattern.rows[t + a]], row);
+  const double* columns[kCount];
+  for (int a = 0; a < kCount; ++a) columns[a] = v + pattern.rows[t + a];
+  for (int64_t k = 0; k < kBlock; k += kSplit) {
+    for (int64_t s = 0; s < kSplit; ++s) {
+      const Tile row = Tile::Load(y + (k + s) * stride);
+      for (int a = 0; a < kCount; ++a) {
+        parts[s][a].AddProduct(columns[a][(k + s) * stride], row);
+      }
     }
   }
   for (int a = 0; a < kCount; ++a) {

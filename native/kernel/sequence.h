@@ -190,11 +190,7 @@ class Sequence {
 
   // Keeps the state's largest component near one.
   void RescaleState() {
-    double size = 0.0;
-    for (int64_t i = 0; i < model_.size; ++i) {
-      const double x = MaxAbs(state_[i]);
-      if (x > size) size = x;
-    }
+    const double size = LargestSize(state_, model_.stride);
     const int64_t e = ExponentOf(size);
     if (size == 0.0 || (e > -64 && e < 64) || e > 1022) return;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -258,19 +254,21 @@ class Sequence {
     }
     double largest = 0.0;
     for (int r = 0; r < num_channels_; ++r) {
+      T shifted[kBlock];
       for (int j = 0; j < kBlock; ++j) {
-        T term;
         if (r >= first_a()) {
-          term = terms[j + r - first_a()];
+          shifted[j] = terms[j + r - first_a()];
         } else if (base_ == Base::kSurvival) {
-          term = block.b[j];
+          shifted[j] = block.b[j];
         } else {
-          term = ScaleBy(cumulative[j].mantissa,
-                         cumulative[j].exponent - exponent);
+          shifted[j] = ScaleBy(cumulative[j].mantissa,
+                               cumulative[j].exponent - exponent);
         }
-        const double size = MaxAbs(term);
-        if (size > largest) largest = size;
-        block.channels[r][j] = block.poisson.table[j] * term;
+      }
+      const double size = LargestSize(shifted, kBlock);
+      if (size > largest) largest = size;
+      for (int j = 0; j < kBlock; ++j) {
+        block.channels[r][j] = block.poisson.table[j] * shifted[j];
       }
     }
     if (b > 0 &&

@@ -43,7 +43,66 @@ const char* MergeBatch(const Shape& shape, int32_t rank, const char* name,
   return nullptr;
 }
 
-const char* CheckEvents(const Shape* inputs, Layout* layout) {
+const char* MergeEdges(const Edges& edges, Layout* layout) {
+  const Shape shapes[] = {edges.indices.shape, edges.constants.shape,
+                          edges.coefficients.shape};
+  constexpr int32_t kEventRanks[] = {2, 1, 2};
+  for (int32_t i = 0; i < kNumEdgeArrays; ++i) {
+    if (shapes[i].rank != layout->batch_rank + kEventRanks[i]) {
+      return Message("edges: rank %d, must be %d", shapes[i].rank,
+                     layout->batch_rank + kEventRanks[i]);
+    }
+    const char* error =
+        MergeBatch(shapes[i], layout->batch_rank, "edges", layout);
+    if (error != nullptr) return error;
+  }
+  return nullptr;
+}
+
+const char* CheckSubgenerator(const Shape& s, Layout* layout) {
+  const int32_t r = layout->batch_rank;
+  const int64_t p = layout->num_phases;
+  if (s.dims[r] == p && s.dims[r + 1] == p) return nullptr;
+  return Message(
+      "subgenerator: shape [..., %lld, %lld] does not fit %lld "
+      "phases of initial_probs",
+      static_cast<long long>(s.dims[r]), static_cast<long long>(s.dims[r + 1]),
+      static_cast<long long>(p));
+}
+
+const char* CheckEdges(const Edges& edges, const Shape& theta, Layout* layout) {
+  const int32_t r = layout->batch_rank;
+  const int64_t* indices = edges.indices.shape.dims + r;
+  const int64_t m = indices[1];
+  const int64_t constants = edges.constants.shape.dims[r];
+  const int64_t* coefficients = edges.coefficients.shape.dims + r;
+  if (indices[0] != 2 || m > INT32_MAX) {
+    return Message("edges: indices must be [..., 2, m] with m < 2^31");
+  }
+  if (constants != 0 && constants != m) {
+    return Message("edges: %lld constants do not fit %lld edges",
+                   static_cast<long long>(constants),
+                   static_cast<long long>(m));
+  }
+  if (coefficients[0] != m) {
+    return Message("edges: coefficients of %lld edges do not fit %lld edges",
+                   static_cast<long long>(coefficients[0]),
+                   static_cast<long long>(m));
+  }
+  const int64_t d = coefficients[1] != 0 ? coefficients[1] : m;
+  if (theta.dims[r] != d) {
+    return Message("rates: %lld numbers where the edges want %lld",
+                   static_cast<long long>(theta.dims[r]),
+                   static_cast<long long>(d));
+  }
+  layout->num_edges = m;
+  layout->num_parameters = d;
+  layout->has_constants = constants != 0;
+  layout->has_coefficients = coefficients[1] != 0;
+  return nullptr;
+}
+
+const char* CheckEvents(const Call& call, const Shape* inputs, Layout* layout) {
   const int32_t r = layout->batch_rank;
   const int64_t p = inputs[kInitialProbs].dims[r];
   const int64_t n = inputs[kTimes].dims[r];
@@ -54,16 +113,14 @@ const char* CheckEvents(const Shape* inputs, Layout* layout) {
         static_cast<long long>(p), static_cast<long long>(kMaxPhases));
   }
   if (n < 1) return Message("times: there must be at least one time");
-  const Shape& s = inputs[kSubgenerator];
-  if (s.dims[r] != p || s.dims[r + 1] != p) {
-    return Message(
-        "subgenerator: shape [..., %lld, %lld] does not fit %lld "
-        "phases of initial_probs",
-        static_cast<long long>(s.dims[r]),
-        static_cast<long long>(s.dims[r + 1]), static_cast<long long>(p));
-  }
+  layout->num_phases = p;
+  layout->num_times = n;
+  const char* error =
+      layout->has_edges ? CheckEdges(*call.edges, inputs[kSubgenerator], layout)
+                        : CheckSubgenerator(inputs[kSubgenerator], layout);
+  if (error != nullptr) return error;
   const int64_t exits = inputs[kExitRates].dims[r];
-  if (exits != 0 && exits != p) {
+  if (exits != 0 && (exits != p || layout->has_edges)) {
     return Message(
         "exit_rates: %lld entries do not fit %lld phases of "
         "initial_probs",
@@ -74,8 +131,6 @@ const char* CheckEvents(const Shape* inputs, Layout* layout) {
     return Message("prob_zero: %lld entries, must be 0 or 1",
                    static_cast<long long>(atom));
   }
-  layout->num_phases = p;
-  layout->num_times = n;
   layout->has_exit_rates = exits != 0;
   layout->has_prob_zero = atom != 0;
   return nullptr;
@@ -117,11 +172,14 @@ const char* Message(const char* format, ...) {
   return buffer;
 }
 
-int32_t EventRank(int32_t operand) { return operand == kSubgenerator ? 2 : 1; }
+int32_t EventRank(const Call& call, int32_t operand) {
+  return operand == kSubgenerator && call.edges == nullptr ? 2 : 1;
+}
 
 int64_t EventSize(const Layout& layout, int32_t operand) {
   switch (operand) {
     case kSubgenerator:
+      if (layout.has_edges) return layout.num_parameters;
       return layout.num_phases * layout.num_phases;
     case kExitRates:
       return layout.has_exit_rates ? layout.num_phases : 0;
@@ -162,20 +220,24 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
   for (int32_t axis = 0; axis < r; ++axis) layout->batch[axis] = 1;
   for (int32_t i = 0; i < kNumOperands * groups; ++i) {
     const int32_t operand = i % kNumOperands;
-    if (inputs[i].rank != r + EventRank(operand)) {
+    if (inputs[i].rank != r + EventRank(call, operand)) {
       return Message("%s: rank %d, must be %d", kNames[operand], inputs[i].rank,
-                     r + EventRank(operand));
+                     r + EventRank(call, operand));
     }
     const char* error = MergeBatch(inputs[i], r, kNames[operand], layout);
     if (error != nullptr) return error;
   }
+  const char* error = nullptr;
+  layout->has_edges = call.edges != nullptr;
+  if (layout->has_edges) error = MergeEdges(*call.edges, layout);
+  if (error != nullptr) return error;
   if (has_cotangent && inputs[num_inputs - 1].rank == r + 1) {
     // Only the cotangent may have been mapped, as when JAX maps a pullback.
-    const char* error = MergeBatch(inputs[num_inputs - 1], call.mapped_dims,
-                                   "cotangent", layout);
+    error = MergeBatch(inputs[num_inputs - 1], call.mapped_dims, "cotangent",
+                       layout);
     if (error != nullptr) return error;
   }
-  const char* error = CheckEvents(inputs, layout);
+  error = CheckEvents(call, inputs, layout);
   for (int32_t i = kNumOperands; !error && i < kNumOperands * groups; ++i) {
     error = CheckTangent(call, *layout, inputs[i], inputs[i % kNumOperands],
                          i % kNumOperands);

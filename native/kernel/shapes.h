@@ -26,11 +26,16 @@ struct Layout {
   int64_t num_times;
   bool has_exit_rates;
   bool has_prob_zero;
+  bool has_edges;
+  int64_t num_edges;
+  int64_t num_parameters;
+  bool has_constants;
+  bool has_coefficients;
   int64_t batch_size;
 };
 
 // Rank and number of elements of an operand's event.
-int32_t EventRank(int32_t operand);
+int32_t EventRank(const Call& call, int32_t operand);
 int64_t EventSize(const Layout& layout, int32_t operand);
 
 // Checks a call of `num_inputs` inputs of which the first five are the

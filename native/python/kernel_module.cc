@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,6 +103,48 @@ const char* WithoutGil(const Function& function) {
   return error;
 }
 
+// The arrays of a sparse model's edges, or none.
+class EdgeArrays {
+ public:
+  explicit EdgeArrays(const py::object& arrays) {
+    if (arrays.is_none()) return;
+    const py::list list(arrays);
+    if (list.size() != kNumEdgeArrays) {
+      throw py::value_error("edges: there must be three arrays");
+    }
+    if (!py::isinstance<py::array_t<int32_t>>(list[0])) {
+      throw py::type_error("edges: the indices must be int32");
+    }
+    indices_ = py::array_t<int32_t, py::array::c_style>::ensure(list[0]);
+    if (indices_.ndim() > kMaxRank) {
+      throw py::value_error("edges: too many dimensions");
+    }
+    dims_.assign(indices_.shape(), indices_.shape() + indices_.ndim());
+    py::list values;
+    values.append(list[1]);
+    values.append(list[2]);
+    values_ = std::make_unique<Inputs>(values);
+    edges_.indices = {indices_.data(),
+                      {dims_.data(), static_cast<int32_t>(indices_.ndim())}};
+    edges_.constants = values_->data()[0];
+    edges_.coefficients = values_->data()[1];
+  }
+
+  const Edges* Get(Precision precision) const {
+    if (values_ == nullptr) return nullptr;
+    if (values_->precision() != precision) {
+      throw py::type_error("edges: the dtype must be that of the inputs");
+    }
+    return &edges_;
+  }
+
+ private:
+  py::array indices_;
+  std::vector<int64_t> dims_;
+  std::unique_ptr<Inputs> values_;
+  Edges edges_ = {};
+};
+
 void Check(const char* error) {
   if (error != nullptr) throw py::value_error(error);
 }
@@ -110,9 +153,12 @@ Output AsOutput(py::array* array, const int64_t* dims, int32_t rank) {
   return {array->mutable_data(), {dims, rank}};
 }
 
-py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays) {
+py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays,
+                        const py::object& edge_arrays) {
   const Inputs inputs(arrays);
-  const Call call = {kind, order, 0, inputs.precision()};
+  const EdgeArrays edges(edge_arrays);
+  const Call call = {kind, order, 0, inputs.precision(),
+                     edges.Get(inputs.precision())};
   int64_t dims[kMaxRank];
   int32_t rank = 0;
   Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
@@ -123,9 +169,12 @@ py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays) {
   return result;
 }
 
-py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays) {
+py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays,
+                       const py::object& edge_arrays) {
   const Inputs inputs(arrays);
-  const Call call = {kind, order, 0, inputs.precision()};
+  const EdgeArrays edges(edge_arrays);
+  const Call call = {kind, order, 0, inputs.precision(),
+                     edges.Get(inputs.precision())};
   py::list results;
   int64_t dims[kNumOperands][kMaxRank];
   std::vector<Output> outputs;
@@ -144,9 +193,12 @@ py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays) {
   return results;
 }
 
-py::array_t<int32_t> StatusArray(int32_t kind, const py::list& arrays) {
+py::array_t<int32_t> StatusArray(int32_t kind, const py::list& arrays,
+                                 const py::object& edge_arrays) {
   const Inputs inputs(arrays);
-  const Call call = {kind, 0, 0, inputs.precision()};
+  const EdgeArrays edges(edge_arrays);
+  const Call call = {kind, 0, 0, inputs.precision(),
+                     edges.Get(inputs.precision())};
   int64_t dims[kMaxRank];
   int32_t rank = 0;
   Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
@@ -189,14 +241,15 @@ py::dict BuildInfo() {
 PYBIND11_MODULE(_kernel, module) {
   module.doc() = "The phase-type kernel on NumPy arrays.";
   module.def("forward", &ForwardArrays, py::arg("kind"), py::arg("order"),
-             py::arg("inputs"),
+             py::arg("inputs"), py::arg("edges") = py::none(),
              "D^k F(x)[v1, ..., vk] from five operands and k groups of five "
              "tangents.");
   module.def("adjoint", &AdjointArrays, py::arg("kind"), py::arg("order"),
-             py::arg("inputs"),
+             py::arg("inputs"), py::arg("edges") = py::none(),
              "(D^k F(x)[v1, ..., v_{k-1}, .])^T c from five operands, k - 1 "
              "groups of tangents and a cotangent.");
   module.def("status", &StatusArray, py::arg("kind"), py::arg("inputs"),
+             py::arg("edges") = py::none(),
              "Codes that say why values are NaN; 0 where they are not.");
   module.def("status_message",
              [](int32_t code) { return std::string(StatusMessage(code)); });

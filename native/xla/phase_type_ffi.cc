@@ -37,25 +37,37 @@ phasic::Shape ShapeOf(const ffi::AnyBuffer& buffer) {
 // The kernel's view of a call: inputs and outputs, all of one floating type.
 struct Buffers {
   phasic::Precision precision;
+  phasic::Edges edges;
   phasic::Input inputs[kMaxInputs];
   phasic::Output outputs[phasic::kNumOperands];
 };
 
+// `first` arrays before the operands are those of the edges.
 const char* Unpack(ffi::RemainingArgs args, ffi::RemainingRets rets,
-                   Buffers* buffers) {
-  if (args.size() < phasic::kNumOperands || args.size() > kMaxInputs ||
-      rets.size() > phasic::kNumOperands) {
+                   size_t first, Buffers* buffers) {
+  if (args.size() < first + phasic::kNumOperands ||
+      args.size() > first + kMaxInputs || rets.size() > phasic::kNumOperands) {
     return "phase_type: wrong number of operands or results";
   }
   ffi::DataType type = ffi::DataType::INVALID;
+  phasic::Input* const edges[] = {&buffers->edges.indices,
+                                  &buffers->edges.constants,
+                                  &buffers->edges.coefficients};
   for (size_t i = 0; i < args.size(); ++i) {
     const auto buffer = args.get<ffi::AnyBuffer>(i);
     if (buffer.has_error()) return "phase_type: an operand is not an array";
-    if (i == 0) type = buffer->element_type();
+    const phasic::Input input = {buffer->untyped_data(), ShapeOf(*buffer)};
+    (i < first ? *edges[i] : buffers->inputs[i - first]) = input;
+    if (first > 0 && i == 0) {
+      if (buffer->element_type() != ffi::DataType::S32) {
+        return "phase_type: the edges' indices are not int32";
+      }
+      continue;
+    }
+    if (type == ffi::DataType::INVALID) type = buffer->element_type();
     if (buffer->element_type() != type) {
       return "phase_type: operands differ in their type";
     }
-    buffers->inputs[i] = {buffer->untyped_data(), ShapeOf(*buffer)};
   }
   for (size_t i = 0; i < rets.size(); ++i) {
     auto buffer = rets.get<ffi::AnyBuffer>(i);
@@ -79,32 +91,36 @@ ffi::Error ToError(const char* message) {
 }
 
 ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
-                   int32_t mapped_dims, ffi::RemainingArgs args,
+                   int32_t mapped_dims, bool has_edges, ffi::RemainingArgs args,
                    ffi::RemainingRets rets) {
   Buffers buffers;
-  if (const char* message = Unpack(args, rets, &buffers)) {
+  const size_t first = has_edges ? phasic::kNumEdgeArrays : 0;
+  if (const char* message = Unpack(args, rets, first, &buffers)) {
     return ToError(message);
   }
   if (rets.size() != 1) return ToError("phase_type: one result is needed");
-  const phasic::Call call = {kind, order, mapped_dims, buffers.precision};
+  const phasic::Call call = {kind, order, mapped_dims, buffers.precision,
+                             has_edges ? &buffers.edges : nullptr};
   XlaThreads threads(pool);
   return ToError(phasic::Forward(call, buffers.inputs,
-                                 static_cast<int32_t>(args.size()),
+                                 static_cast<int32_t>(args.size() - first),
                                  buffers.outputs[0], &threads));
 }
 
 ffi::Error Adjoint(ffi::ThreadPool pool, int32_t kind, int32_t order,
-                   int32_t mapped_dims, ffi::RemainingArgs args,
+                   int32_t mapped_dims, bool has_edges, ffi::RemainingArgs args,
                    ffi::RemainingRets rets) {
   Buffers buffers;
-  if (const char* message = Unpack(args, rets, &buffers)) {
+  const size_t first = has_edges ? phasic::kNumEdgeArrays : 0;
+  if (const char* message = Unpack(args, rets, first, &buffers)) {
     return ToError(message);
   }
-  const phasic::Call call = {kind, order, mapped_dims, buffers.precision};
+  const phasic::Call call = {kind, order, mapped_dims, buffers.precision,
+                             has_edges ? &buffers.edges : nullptr};
   XlaThreads threads(pool);
   return ToError(phasic::Adjoint(
-      call, buffers.inputs, static_cast<int32_t>(args.size()), buffers.outputs,
-      static_cast<int32_t>(rets.size()), &threads));
+      call, buffers.inputs, static_cast<int32_t>(args.size() - first),
+      buffers.outputs, static_cast<int32_t>(rets.size()), &threads));
 }
 
 auto Binding() {
@@ -113,6 +129,7 @@ auto Binding() {
       .Attr<int32_t>("kind")
       .Attr<int32_t>("order")
       .Attr<int32_t>("mapped_dims")
+      .Attr<bool>("has_edges")
       .RemainingArgs()
       .RemainingRets();
 }
