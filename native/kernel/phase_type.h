@@ -19,6 +19,8 @@
 
 #include <cstdint>
 
+#include "native/kernel/thread_pool.h"
+
 namespace phasic {
 
 enum class Kind : int32_t {
@@ -51,11 +53,6 @@ struct Output {
   void* data;
   Shape shape;
 };
-
-// The threads that help with a call, see parallel.h; by default those of
-// thread_pool.h.
-class Executor;
-Executor* OwnThreads();
 
 struct Call {
   int32_t kind;         // a Kind
