@@ -122,8 +122,8 @@ class BatchPlan {
   const int32_t num_inputs_;
   const Layout& layout_;
   const bool adjoint_;
-  bool model_axes_[kMaxRank];
-  bool time_axes_[kMaxRank];
+  bool model_axes_[kMaxRank] = {};
+  bool time_axes_[kMaxRank] = {};
   int64_t num_models_ = 1;
   int64_t times_per_model_ = 1;
   int64_t strides_[kMaxInputs][kMaxRank];

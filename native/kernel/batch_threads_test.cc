@@ -117,6 +117,7 @@ Array<F> RunForward(const Call& call, const Arrays<F>& arrays,
                     Executor* executor) {
   const std::vector<Input> inputs = AsInputs(arrays);
   std::vector<Shape> shapes;
+  shapes.reserve(inputs.size());
   for (const Input& input : inputs) shapes.push_back(input.shape);
   Array<F> result = {Dims(kMaxRank), {}};
   int32_t rank = 0;
@@ -137,6 +138,7 @@ Arrays<F> RunAdjoint(const Call& call, const Arrays<F>& arrays,
                      Executor* executor) {
   const std::vector<Input> inputs = AsInputs(arrays);
   std::vector<Shape> shapes;
+  shapes.reserve(inputs.size());
   for (const Input& input : inputs) shapes.push_back(input.shape);
   const int32_t count = static_cast<int32_t>(inputs.size());
   Arrays<F> results(kNumOperands);
@@ -352,6 +354,7 @@ TEST_F(BatchThreadsTest, ManyCallersAtOnce) {
   inputs.push_back(Random<double>({40, 3}, 3));
   const Arrays<double> expected = RunAdjoint(call, inputs, OwnThreads());
   std::vector<std::thread> callers;
+  callers.reserve(8);
   for (int c = 0; c < 8; ++c) {
     callers.emplace_back([&] {
       for (int round = 0; round < 20; ++round) {

@@ -87,6 +87,27 @@ class Job {
   Outcome outcome_;
 };
 
+namespace {
+
+// Without memory for them there is no job, or there are fewer helpers.
+std::shared_ptr<Job> MakeJob(int64_t num_chunks, ChunkFunction function,
+                             const void* context) {
+  try {
+    return std::make_shared<Job>(num_chunks, function, context);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void Offer(const std::shared_ptr<Job>& job, int64_t count, Executor* executor) {
+  try {
+    executor->Offer(job, count);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+}  // namespace
+
 Executor::~Executor() = default;
 
 void Help(Job* job) { job->Work(); }
@@ -102,14 +123,9 @@ const char* ParallelFor(Executor* executor, int64_t num_chunks,
   if (num_chunks <= 0) return nullptr;
   const int64_t helpers = std::min(NumThreads(executor), num_chunks) - 1;
   if (helpers > 0) {
-    std::shared_ptr<Job> job;
-    try {
-      job = std::make_shared<Job>(num_chunks, function, context);
-      executor->Offer(job, helpers);
-    } catch (const std::bad_alloc&) {
-      // Fewer helpers, or none.
-    }
+    const std::shared_ptr<Job> job = MakeJob(num_chunks, function, context);
     if (job != nullptr) {
+      Offer(job, helpers, executor);
       job->Work();
       return job->Wait();
     }

@@ -139,6 +139,7 @@ TEST_F(ParallelForTest, NestedCalls) {
 
 TEST_F(ParallelForTest, ManyCallersAtOnce) {
   std::vector<std::thread> callers;
+  callers.reserve(16);
   std::atomic<int> right{0};
   for (int c = 0; c < 16; ++c) {
     callers.emplace_back([&right] {

@@ -23,6 +23,8 @@
 
 #include <cstdint>
 
+#include "native/kernel/thread_pool.h"
+
 namespace phasic {
 
 enum class Kind : int32_t {
@@ -55,11 +57,6 @@ struct Output {
   void* data;
   Shape shape;
 };
-
-// The threads that help with a call, see parallel.h; by default those of
-// thread_pool.h.
-class Executor;
-Executor* OwnThreads();
 
 // The structure of a sparse model. Edge e leads from indices[0, e] to
 // indices[1, e], where p is absorption, at rate

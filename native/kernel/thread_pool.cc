@@ -19,6 +19,8 @@
 #include <thread>
 #include <utility>
 
+#include "native/kernel/parallel.h"
+
 namespace phasic {
 namespace {
 
@@ -75,11 +77,11 @@ class Pool {
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    ++num_threads_;
     try {
       std::thread([this] { Serve(); }).detach();
-      ++num_threads_;
     } catch (const std::exception&) {
-      // The system gives no thread: the offer waits for another one.
+      --num_threads_;  // The offer waits for another thread.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }

@@ -4,9 +4,9 @@
 #ifndef PHASIC_NATIVE_KERNEL_THREAD_POOL_H_
 #define PHASIC_NATIVE_KERNEL_THREAD_POOL_H_
 
-#include "native/kernel/parallel.h"
-
 namespace phasic {
+
+class Executor;  // See parallel.h.
 
 constexpr int kMaxThreadsLimit = 256;
 

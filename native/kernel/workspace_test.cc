@@ -49,6 +49,7 @@ TEST(WorkspaceTest, OneThreadAtATimeHasMuch) {
   std::atomic<int> having{0};
   std::atomic<int> most{0};
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
       for (int round = 0; round < 20; ++round) {
