@@ -1,48 +1,21 @@
 """Per-time uniformization with central differences, compiled C++."""
 
 import ctypes
-import pathlib
-import subprocess
-import tempfile
 
 import numpy as onp
 
 from benchmarks import models
+from benchmarks import native_library
 
-# As in native/copts.bzl.
-_FLAGS = (
-  "-std=c++17",
-  "-O3",
-  "-fvisibility=hidden",
-  "-ffp-contract=fast",
-  "-fno-math-errno",
-)
 EPSILON = 1e-7
-
-
-def library_path() -> pathlib.Path:
-  """Where Bazel puts the compiled method: beside this file."""
-  return pathlib.Path(__file__).parent / "libper_time_uniformization.so"
-
-
-def _library() -> ctypes.CDLL:
-  """Bazel's library; without one it is compiled now."""
-  built = library_path()
-  if built.exists():
-    return ctypes.CDLL(str(built))
-  with tempfile.TemporaryDirectory() as folder:
-    target = pathlib.Path(folder) / built.name
-    source = built.with_name("per_time_uniformization.cc")
-    command = ["g++", *_FLAGS, "-shared", "-fPIC", str(source), "-o", target]
-    subprocess.run(command, check=True)
-    return ctypes.CDLL(str(target))
+LIBRARY = "per_time_uniformization"
 
 
 class PerTimeMethod:
   """log f and its gradient for one model at fixed times."""
 
   def __init__(self, model: models.Model, times: onp.ndarray):
-    self._library = _library()
+    self._library = native_library.load(LIBRARY)
     present = onp.any(model.rates != 0.0, axis=2).T  # [target, source]
     targets, sources = onp.nonzero(present)
     counts = onp.bincount(targets, minlength=len(model.states))

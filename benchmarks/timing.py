@@ -3,6 +3,7 @@
 from collections.abc import Callable
 import statistics
 import time
+from typing import Any
 
 
 def _once(function: Callable[[], object], count: int) -> float:
@@ -15,9 +16,11 @@ def _once(function: Callable[[], object], count: int) -> float:
 
 
 def interleaved(
-  functions: dict[str, Callable[[], object]],
+  functions: dict[str, Callable[[], Any]],
   repeats: int,
   target: float = 0.05,
+  budget: float = 60.0,
+  check: Callable[[dict[str, Any]], None] = lambda results: None,
 ) -> dict[str, float]:
   """The median CPU seconds of a call of each function.
 
@@ -28,17 +31,26 @@ def interleaved(
     functions: what to time, by name.
     repeats: the number of rounds.
     target: seconds that one function's turn should about take.
+    budget: seconds after which no further round is begun.
+    check: is given the results of the first call of each, before any round.
 
   Returns:
     Medians by name.
   """
-  counts = {}
+  # Compiles, warms caches.
+  check({name: function() for name, function in functions.items()})
+  start = time.monotonic()
+  counts, samples = {}, {}
   for name, function in functions.items():
-    function()  # Compiles, warms caches.
     once = _once(function, 1)
     counts[name] = max(1, int(target / max(once, 1e-7)))
-  samples = {name: [] for name in functions}
-  for _ in range(repeats):
+    # A call so slow that it is a turn of its own is a sample.
+    samples[name] = [once] if counts[name] == 1 else []
+  for round_ in range(repeats):
+    if round_ > 0 and time.monotonic() - start > budget:
+      break
     for name, function in functions.items():
+      if round_ == 0 and samples[name]:
+        continue
       samples[name].append(_once(function, counts[name]))
   return {name: statistics.median(xs) for name, xs in samples.items()}
