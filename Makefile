@@ -2,7 +2,8 @@
 #
 #   make demo       the main job on real data
 #   make test       all tests; closes with `N passed, N failed, N skipped`
-#   make bench      speed against other ways to compute the same
+#   make bench      speed against other ways to compute the same; about 6 min
+#   make bench-page the same, and writes docs/benchmarks.md from it
 #   make wheel      dist/phasic_substrates-*.whl
 #   make format     formats Python, C++ and BUILD-free sources in place
 #   make lint       formatter, linters; on generated code too
@@ -12,7 +13,7 @@
 
 PY := .venv/bin/python
 
-.PHONY: setup demo test bench wheel format lint typecheck golden lock clean
+.PHONY: setup demo test bench bench-page wheel format lint typecheck golden lock clean
 
 setup:
 	@./setup.sh
@@ -25,6 +26,9 @@ test: setup
 
 bench: setup
 	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks:run
+
+bench-page: setup
+	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks:run -- --page
 
 wheel: setup
 	@./pip_pkg.sh

@@ -3,82 +3,66 @@
 import jax
 import jax.numpy as jnp
 import jax.scipy.linalg
-import jax.scipy.special
 import numpy as onp
 import scipy.linalg
 
+from benchmarks import jax_scan
 from benchmarks import models
 
 
-def _linear(model: models.Model):
-  rates, exits = jnp.asarray(model.rates), jnp.asarray(model.exits)
-
-  def at(theta):
-    off, leave = rates @ theta, exits @ theta
-    return off - jnp.diag(jnp.sum(off, axis=1) + leave), leave
-
-  return at
-
-
 class JaxMethod:
-  """A function theta -> log f at all times, jitted, with its gradient."""
+  """A function of parameters with its gradient, jitted.
 
-  def __init__(self, model: models.Model, log_prob):
-    self._theta = jnp.asarray(model.theta)
+  Args:
+    theta: the parameters.
+    log_prob: parameters to log f, of any shape.
+    data: further arguments of `log_prob`; constants would be folded.
+  """
+
+  def __init__(self, theta, log_prob, *data):
+    self._arguments = (jnp.asarray(theta), *data)
     self._log_prob = jax.jit(log_prob)
-    self._both = jax.jit(jax.value_and_grad(lambda x: jnp.sum(log_prob(x))))
+    self._both = jax.jit(
+      jax.value_and_grad(lambda *arguments: jnp.sum(log_prob(*arguments)))
+    )
 
   def log_prob(self):
-    """log f at all times."""
-    return self._log_prob(self._theta).block_until_ready()
+    """All log f."""
+    return self._log_prob(*self._arguments).block_until_ready()
 
   def value_and_gradient(self):
     """sum log f and its derivatives in theta."""
-    return jax.block_until_ready(self._both(self._theta))
+    return jax.block_until_ready(self._both(*self._arguments))
 
 
 def jax_expm(model: models.Model, times: onp.ndarray) -> JaxMethod:
   """vmapped jax.scipy.linalg.expm."""
-  at, alpha = _linear(model), jnp.asarray(model.initial_probs)
+  rates, exits = jnp.asarray(model.rates), jnp.asarray(model.exits)
+  alpha = jnp.asarray(model.initial_probs)
 
   def log_prob(theta):
-    subgenerator, exits = at(theta)
+    off, leave = rates @ theta, exits @ theta
+    subgenerator = off - jnp.diag(jnp.sum(off, axis=1) + leave)
 
     def density(t):
-      return alpha @ jax.scipy.linalg.expm(subgenerator * t) @ exits
+      return alpha @ jax.scipy.linalg.expm(subgenerator * t) @ leave
 
     return jnp.log(jax.vmap(density)(jnp.asarray(times)))
 
-  return JaxMethod(model, log_prob)
+  return JaxMethod(model.theta, log_prob)
 
 
-def jax_scan(model: models.Model, times: onp.ndarray) -> JaxMethod:
-  """Uniformization: one scan over the power sequence serves all times."""
-  at, alpha = _linear(model), jnp.asarray(model.initial_probs)
-  subgenerator, _ = model.at(model.theta)
-  # The value does not depend on the rate: a constant a little above what is
-  # needed, and as many steps as its largest mean needs.
-  rate = 1.05 * float(onp.max(-onp.diag(subgenerator)))
-  mean = rate * float(onp.max(times))
-  steps = int(mean + 9.0 * onp.sqrt(mean) + 30.0)
-  counts = jnp.arange(steps, dtype=jnp.float64)
-  means = rate * jnp.asarray(times)[:, None]
-  log_weights = (
-    counts * jnp.log(means) - means - jax.scipy.special.gammaln(counts + 1.0)
-  )
-  weights = jnp.exp(log_weights)
+def scan(
+  form, model: models.Model, times: onp.ndarray, thetas: onp.ndarray
+) -> JaxMethod:
+  """One form of the scan at a batch of parameters [B, d]: log f [B, n]."""
+  return JaxMethod(thetas, jax_scan.at_times(form, model, times))
 
-  def log_prob(theta):
-    subgenerator, exits = at(theta)
-    step = jnp.eye(len(alpha)) + subgenerator / rate
 
-    def body(v, _):
-      return v @ step, v @ exits
-
-    _, sequence = jax.lax.scan(body, alpha, None, length=steps)
-    return jnp.log(weights @ sequence)
-
-  return JaxMethod(model, log_prob)
+def jax_scan_dense(model: models.Model, times: onp.ndarray) -> JaxMethod:
+  """The dense scan at the model's own parameters."""
+  log_prob = jax_scan.at_times(jax_scan.dense, model, times)
+  return JaxMethod(model.theta, lambda theta: log_prob(theta[None])[0])
 
 
 class ScipyMethod:

@@ -58,6 +58,13 @@ class Model(NamedTuple):
     return last * onp.arange(1, count + 1) / count
 
 
+def thetas(model: Model, count: int) -> onp.ndarray:
+  """A batch of parameters [count, d], each at most the model's own."""
+  rng = onp.random.default_rng(3)
+  spread = rng.uniform(0.75, 1.0, (count, len(model.theta)))
+  return model.theta * spread
+
+
 def explore(
   name: str, transitions: Transitions, initial: State, theta: onp.ndarray
 ) -> Model:
@@ -158,3 +165,42 @@ def dense(phases: int = 50, seed: int = 0) -> Model:
     yield None, (leaving[phase], 0.0) if half else (0.0, leaving[phase])
 
   return explore(f"dense-{phases}", transitions, 0, onp.array([0.125, 0.25]))
+
+
+def birth_death(phases: int = 100) -> Model:
+  """A stiff chain: phase i is left upwards at theta_0 r_i, r from 1e3 to 1e-2.
+
+  Downwards it is left at theta_1 r_i / 4; up from the last phase is
+  absorption.
+  """
+  speeds = onp.geomspace(1e3, 1e-2, phases)
+
+  def transitions(phase):
+    up = phase + 1 if phase + 1 < phases else None
+    yield up, (speeds[phase], 0.0)
+    if phase > 0:
+      yield phase - 1, (0.0, speeds[phase] / 4.0)
+
+  return explore(f"birth-death-{phases}", transitions, 0, onp.array([1.0, 1.0]))
+
+
+def circulant(phases: int, degree: int, parameters: int = 2) -> Model:
+  """Every phase leads to `degree` others, at equal distances, and out.
+
+  The total rate out of a phase is between one half and one, whatever the
+  sizes, so that the number of steps is the same. Parameters take turns.
+  """
+  rng = onp.random.default_rng(1)
+  weights = rng.uniform(0.5, 0.9, (phases, degree)) / degree
+  units = onp.eye(parameters)
+  gap = phases // (degree + 1)
+
+  def transitions(phase):
+    for k in range(degree):
+      # The first is the next phase, so that all can be reached.
+      target = (phase + 1 + k * gap) % phases
+      yield target, tuple(weights[phase, k] * units[(phase + k) % parameters])
+    yield None, tuple(units[0] / 16.0)
+
+  name = f"circulant-{phases}-{degree}"
+  return explore(name, transitions, 0, onp.ones(parameters))

@@ -1,8 +1,8 @@
 """Prints how fast phasic is next to other ways to the same numbers.
 
-One process, one thread, pinned to one core: each model's methods take turns,
-and medians are compared. All methods start from parameters theta and give
-log f at 100 times; the gradient is that of its sum in two parameters.
+One process, one thread, pinned to one core: methods take turns, and medians
+of CPU time are compared. All methods start from parameters theta; the
+gradient is that of the sum of log f.
 """
 
 import os
@@ -15,43 +15,44 @@ if hasattr(os, "sched_setaffinity"):
   os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 from collections.abc import Sequence  # noqa: E402
+import datetime  # noqa: E402
 import importlib.metadata  # noqa: E402
+import pathlib  # noqa: E402
 import platform  # noqa: E402
 
 from absl import app  # noqa: E402
 from absl import flags  # noqa: E402
 import jax  # noqa: E402
-import numpy as onp  # noqa: E402
 
-from benchmarks import alternatives  # noqa: E402
-from benchmarks import models  # noqa: E402
-from benchmarks import per_time_method  # noqa: E402
-from benchmarks import subject  # noqa: E402
-from benchmarks import timing  # noqa: E402
+from benchmarks import growth  # noqa: E402
+from benchmarks import limits  # noqa: E402
+from benchmarks import page  # noqa: E402
+from benchmarks import quick  # noqa: E402
+from benchmarks import results  # noqa: E402
+from benchmarks import roof  # noqa: E402
+from benchmarks import table  # noqa: E402
 
 _REPEATS = flags.DEFINE_integer(
   "repeats", 7, "Rounds of which medians are taken."
 )
-_TIMES = flags.DEFINE_integer("times", 100, "Times at which log f is computed.")
+_TIMES = flags.DEFINE_integer(
+  "times", 100, "Times at which log f is computed in the first comparison."
+)
+_PAGE = flags.DEFINE_boolean(
+  "page", False, "Writes docs/benchmarks.md and its plots."
+)
 
-SUBJECT = "phasic, JAX"
-PER_TIME = "per-time uniformization"
-METHODS = {
-  SUBJECT: subject.phasic_jax,
-  "phasic, NumPy": subject.PhasicNumpy,
-  PER_TIME: per_time_method.PerTimeMethod,
-  "jax expm, vmapped": alternatives.jax_expm,
-  "jax scan, shared": alternatives.jax_scan,
-  "scipy expm": alternatives.ScipyMethod,
-}
-_GRADIENTS = {
-  SUBJECT: "exact",
-  "phasic, NumPy": "exact, vjp",
-  PER_TIME: "central differences",
-  "jax expm, vmapped": "autodiff",
-  "jax scan, shared": "autodiff",
-  "scipy expm": "expm_frechet",
-}
+SECTIONS = (
+  table.per_time,
+  table.sparse_batches,
+  table.many_times,
+  table.dense_models,
+  table.regression,
+  table.adjoint,
+  limits.roofs,
+  limits.loop_call,
+  table.peak_memory,
+)
 
 
 def _machine() -> str:
@@ -66,71 +67,54 @@ def _machine() -> str:
   return platform.processor() or platform.machine()
 
 
-def _check_agreement(name: str, method, reference) -> None:
-  """All methods must compute the same before their speed is compared."""
-  onp.testing.assert_allclose(
-    method.log_prob(), reference.log_prob(), rtol=1e-6, atol=1e-6, err_msg=name
-  )
-  _, gradient = method.value_and_gradient()
-  _, expected = reference.value_and_gradient()
-  onp.testing.assert_allclose(
-    gradient, expected, rtol=1e-4, atol=1e-3, err_msg=name
-  )
+def _facts() -> dict[str, str]:
+  versions = [f"Python {platform.python_version()}"] + [
+    f"{package} {importlib.metadata.version(package)}"
+    for package in ("jax", "jaxlib", "numpy", "scipy")
+  ]
+  return {
+    "machine": f"{_machine()}, one core",
+    "system": f"{platform.system()} {platform.machine()}",
+    "versions": ", ".join(versions),
+    "day": datetime.date.today().isoformat(),
+    "rounds": f"{_REPEATS.value}, fewer where a call takes seconds",
+    **limits.roof_rates(_REPEATS.value),
+  }
 
 
-def compare(model: models.Model, count: int, repeats: int) -> float:
-  """Prints one model's table; returns the gradient's ratio to the seed's."""
-  times = model.times(count)
-  methods = {name: make(model, times) for name, make in METHODS.items()}
-  for name, method in methods.items():
-    _check_agreement(name, method, methods[SUBJECT])
-  values = timing.interleaved(
-    {name: m.log_prob for name, m in methods.items()}, repeats
-  )
-  both = timing.interleaved(
-    {name: m.value_and_gradient for name, m in methods.items()}, repeats
-  )
-  print(
-    f"\n{model.name}: {len(model.states)} phases, "
-    f"{int(onp.sum(onp.any(model.rates != 0, axis=2)))} rates, "
-    f"{count} times up to {times[-1]:.3g}, 2 parameters"
-  )
-  print(
-    f"  {'':24} {'log_prob':>11} {'ratio':>8} {'+ gradient':>13} {'ratio':>8}"
-  )
-  for name in METHODS:
-    print(
-      f"  {name:24} {1e3 * values[name]:8.3f} ms"
-      f" {values[name] / values[SUBJECT]:7.1f}x"
-      f" {1e3 * both[name]:10.3f} ms"
-      f" {both[name] / both[SUBJECT]:7.1f}x  {_GRADIENTS[name]}",
-      flush=True,
-    )
-  return both[PER_TIME] / both[SUBJECT]
+def _folder() -> pathlib.Path:
+  """docs/ of the sources, which `bazel run` names."""
+  root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
+  return pathlib.Path(root or pathlib.Path(__file__).parents[1]) / "docs"
 
 
 def main(argv: Sequence[str]) -> None:
   del argv
   jax.config.update("jax_enable_x64", True)
-  versions = ", ".join(
-    f"{package} {importlib.metadata.version(package)}"
-    for package in ("jax", "jaxlib", "numpy", "scipy")
-  )
-  print(
-    f"{_machine()}, one core; Python {platform.python_version()}, {versions}"
-  )
+  facts = _facts()
+  for name, fact in facts.items():
+    print(f"{name}: {fact}")
   print(
     "Medians of CPU time; ratios are to 'phasic, JAX': above one, phasic is "
     "faster."
   )
-  ratios = {}
-  for model in (models.erlang(), models.kingman(), models.dense()):
-    ratios[model.name] = compare(model, _TIMES.value, _REPEATS.value)
-  print(
-    "\nValue and gradient against per-time uniformization with differences:"
-  )
-  for name, ratio in ratios.items():
-    print(f"  {name:12} {ratio:7.1f}x")
+  quick.print_comparison(_TIMES.value, _REPEATS.value)
+
+  print("\n" + results.text_line(results.HEADINGS))
+  width = roof.Roof().doubles_per_vector
+  rows, curves = [], []
+  for section in SECTIONS:
+    for row in section(_REPEATS.value):
+      rows.append(row.for_vectors(width))
+      print(results.text_line(rows[-1].cells()), flush=True)
+  print("\nValue and gradient, each size doubled four times:")
+  for curve in growth.curves(_REPEATS.value):
+    curves.append(curve)
+    print("  " + " ".join(curve.cells()), flush=True)
+  if _PAGE.value:
+    report = results.Report(facts, tuple(rows), tuple(curves))
+    for path in page.write(report, _folder()):
+      print(f"wrote {path}")
 
 
 if __name__ == "__main__":

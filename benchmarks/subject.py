@@ -1,28 +1,66 @@
-"""phasic's own ways to log f and its gradient: JAX and NumPy."""
+"""phasic's own ways to log f and its gradient: JAX and NumPy.
 
+All that the benchmark asks of phasic is here.
+"""
+
+import jax
 import jax.numpy as jnp
 import numpy as onp
 
 from benchmarks import alternatives
+from benchmarks import coxian
 from benchmarks import models
 from phasic.substrates.jax.distributions import PhaseType
 from phasic.substrates.numpy import math as numpy_math
 from phasic.substrates.numpy.distributions import PhaseType as NumpyPhaseType
 
 
+def uniformization_rate(model: models.Model) -> float:
+  """phasic's q: a power of two (docs/decisions/0003)."""
+  subgenerator, _ = model.at(model.theta)
+  return float(2.0 ** onp.ceil(onp.log2(onp.max(-onp.diag(subgenerator)))))
+
+
+def log_prob(model: models.Model):
+  """Parameters [d] and times [n] to log f [n], by PhaseType.log_prob."""
+  rates, exits = jnp.asarray(model.rates), jnp.asarray(model.exits)
+  alpha = jnp.asarray(model.initial_probs)
+
+  def at(theta, times):
+    # With exits given, the diagonal is not read.
+    return PhaseType(alpha, rates @ theta, exits @ theta).log_prob(times)
+
+  return at
+
+
 def phasic_jax(
   model: models.Model, times: onp.ndarray
 ) -> alternatives.JaxMethod:
   """PhaseType.log_prob under jit, with jax.value_and_grad."""
-  rates, exits = jnp.asarray(model.rates), jnp.asarray(model.exits)
-  alpha, times = jnp.asarray(model.initial_probs), jnp.asarray(times)
+  return alternatives.JaxMethod(
+    model.theta, log_prob(model), jnp.asarray(times)
+  )
 
-  def log_prob(theta):
-    # With exits given, the diagonal is not read.
-    dist = PhaseType(alpha, rates @ theta, exits @ theta)
-    return dist.log_prob(times)
 
-  return alternatives.JaxMethod(model, log_prob)
+def phasic_batch(
+  model: models.Model, times: onp.ndarray, thetas: onp.ndarray
+) -> alternatives.JaxMethod:
+  """The same at a batch of parameters [B, d]: log f [B, n]."""
+  batched = jax.vmap(log_prob(model), in_axes=(0, None))
+  return alternatives.JaxMethod(thetas, batched, jnp.asarray(times))
+
+
+def phasic_coxian(data: coxian.Regression) -> alternatives.JaxMethod:
+  """log f [B] of Coxian models, one time each."""
+  alpha, upper = jnp.eye(coxian.PHASES)[0], jnp.arange(coxian.PHASES - 1)
+
+  def at(rates, times):
+    moves, exits = rates[:, :3], rates[:, 3:]
+    shape = (len(rates), coxian.PHASES, coxian.PHASES)
+    off = jnp.zeros(shape).at[:, upper, upper + 1].set(moves)
+    return PhaseType(alpha, off, exits).log_prob(times)
+
+  return alternatives.JaxMethod(data.rates, at, jnp.asarray(data.times))
 
 
 class PhasicNumpy:

@@ -59,6 +59,32 @@ class ExploreTest(parameterized.TestCase):
     self.assertEqual(onp.count_nonzero(subgenerator), 2500)
     onp.testing.assert_allclose(subgenerator.sum(axis=1), -exits)
 
+  def test_birth_death_is_stiff(self):
+    model = models.birth_death(100)
+    self.assertLen(model.states, 100)
+    ups = onp.append(onp.diag(model.rates[:, :, 0], 1), model.exits[-1, 0])
+    onp.testing.assert_allclose(ups, onp.geomspace(1e3, 1e-2, 100))
+    downs = onp.diag(model.rates[:, :, 1], -1)
+    onp.testing.assert_allclose(downs, ups[1:] / 4.0)
+
+  @parameterized.product(degree=(2, 8, 32), parameters=(1, 3))
+  def test_circulant(self, degree, parameters):
+    model = models.circulant(256, degree, parameters)
+    self.assertLen(model.states, 256)
+    present = onp.any(model.rates != 0.0, axis=2)
+    onp.testing.assert_array_equal(present.sum(axis=1), degree)
+    onp.testing.assert_array_equal(onp.diag(present), False)
+    self.assertTrue(onp.all(onp.any(model.rates != 0.0, axis=(0, 1))))
+    subgenerator, _ = model.at(model.theta)
+    leaving = -onp.diag(subgenerator)
+    self.assertTrue(onp.all((leaving > 0.5) & (leaving < 1.0)))
+
+  def test_thetas_are_at_most_the_models(self):
+    model = models.kingman()
+    thetas = models.thetas(model, 96)
+    self.assertEqual(thetas.shape, (96, 2))
+    self.assertTrue(onp.all((thetas > 0.0) & (thetas <= model.theta)))
+
   @parameterized.parameters(models.erlang, models.kingman, models.dense)
   def test_times(self, make):
     model = make()

@@ -1,0 +1,126 @@
+"""Writes docs/benchmarks.md and its plots from what a run has found."""
+
+from collections.abc import Iterable
+import pathlib
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from benchmarks import results
+
+PAGE = "benchmarks.md"
+PLOT = "benchmarks_growth.svg"
+
+_HEAD = """\
+# Benchmarks
+
+Written by `make bench-page`, which runs what `make bench` runs and writes this
+page and its plots from that run's own figures. Nothing here is typed by hand.
+"""
+
+_METHOD = """\
+## Method
+
+- One process, one thread, pinned to one core, phasic and references alike.
+  Methods that are compared take turns; figures are medians of CPU time, and
+  ratios are of medians of the same run.
+- Before they are timed, methods must agree: on values and on gradients.
+- Models are linear in two parameters. "Kingman-n" is the block-counting
+  process of n lineages; "dense-p" has all p (p - 1) transitions; stiff
+  "birth-death-100" has rates from 1e3 to 1e-2. Times go to where 1e-3 of the
+  mass is left. Figures of a batch are per model.
+- "per time" is compiled C++ with phasic's flags: uniformization for each time
+  by itself, and central differences.
+- "JAX scan" is uniformization in JAX, one scan over the sequence for all
+  times, and its gradient by reverse mode. Several ways to write the step are
+  tried in the run (dense: a matrix per model, or one product for all models;
+  sparse: edges with a segment sum, or edges by rank into each phase), and the
+  fastest is the reference. Without "vmapped", batches of sparse models are laid out by hand,
+  models innermost; with it, the batch is left to `jax.vmap`. Poisson weights
+  of fixed times are made beforehand, except for 100,000 times: there times
+  are an argument, as phasic's are, and "table given" is the other way.
+- The roof: a multiply-add takes at least one factor from a cache, so that a
+  step's least time is the larger of multiply-adds over their peak and of
+  eight bytes each over the load rate of the cache that holds the model (eight
+  models side by side where they are sparse). Peaks are measured in turns with
+  the step.
+- A call in a loop: what an iteration takes, less an empty loop's.
+- `ratio` is the reference over phasic where more is better, and phasic over
+  the reference where the bound is a most. Floors that are a least are for
+  AVX-512 and 0.7 of it elsewhere; the column has what holds here.
+"""
+
+
+def _table(headings: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
+  headings = tuple(headings)
+  rows = [headings, ("---",) * len(headings), *lines]
+  return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def markdown(report: results.Report) -> str:
+  """The page's text."""
+  cells = [row.cells() for row in report.rows]
+  curves = [curve.cells() for curve in report.curves]
+  return "\n".join(
+    [
+      _HEAD,
+      "## Machine\n",
+      _table(("what", "here"), report.facts.items()),
+      _METHOD,
+      "## Table\n",
+      _table(results.HEADINGS, cells),
+      "## Growth\n",
+      "Cost of a value and gradient against one size, doubled four times. The\n"
+      "exponent is the slope over the last two doublings.\n",
+      _table(results.CURVE_HEADINGS, curves),
+      f"![Cost against each size, both axes logarithmic]({PLOT})\n",
+    ]
+  )
+
+
+def plot(report: results.Report) -> Figure:
+  """A panel for each curve, with a line of the order there should be."""
+  figure = Figure(figsize=(9.0, 5.5), layout="constrained")
+  panels = figure.subplots(2, -(-len(report.curves) // 2), squeeze=False)
+  for axes in panels.flat[len(report.curves) :]:
+    axes.set_axis_off()
+  for axes, curve in zip(panels.flat, report.curves):
+    milliseconds = [1e3 * x for x in curve.seconds]
+    first, last = curve.sizes[0], curve.sizes[-1]
+    order = (last / first) ** curve.order
+    axes.loglog(curve.sizes, milliseconds, "o-", label="measured")
+    axes.loglog(
+      (first, last),
+      (milliseconds[-1] / order, milliseconds[-1]),
+      ":",
+      color="gray",
+      label=f"order {curve.order:g}",
+    )
+    axes.set_xticks(curve.sizes, [str(x) for x in curve.sizes])
+    axes.minorticks_off()
+    label = f"{curve.size}: {curve.meaning}".replace(" (", "\n(")
+    axes.set_xlabel(label, fontsize=7)
+    axes.set_ylabel("ms", fontsize=7)
+    axes.tick_params(labelsize=7)
+    axes.legend(fontsize=7)
+  return figure
+
+
+def write(
+  report: results.Report, folder: pathlib.Path
+) -> tuple[pathlib.Path, pathlib.Path]:
+  """Writes the page and the plots.
+
+  Args:
+    report: what the run has found.
+    folder: where to.
+
+  Returns:
+    The paths of the two files.
+  """
+  text, picture = folder / PAGE, folder / PLOT
+  text.write_text(markdown(report), encoding="utf-8")
+  # Text stays text, and the same figures give the same file.
+  with rc_context({"svg.fonttype": "none", "svg.hashsalt": "phasic"}):
+    plot(report).savefig(picture, metadata={"Date": None})
+  return text, picture
