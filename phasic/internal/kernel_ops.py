@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal import static
+
 KINDS = (
   "log_density",
   "density",
@@ -47,6 +49,14 @@ def path() -> str:
   if _choice != "auto":
     return _choice
   return "portable" if unavailable_reason() else "kernel"
+
+
+def precision() -> str:
+  """Returns the dtype in which values are computed on the path that runs now.
+
+  It is "float64" on both paths, for float32 operands too.
+  """
+  return static.wide_float()
 
 
 def set_path(choice: str) -> None:

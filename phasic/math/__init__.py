@@ -1,13 +1,15 @@
 """Pure functions under the distributions.
 
 Most call the native kernel where it can run, and else the portable path in
-array code: `path()` says which, `unavailable_reason()` why not the kernel, and
-`with use_path("portable")` or `use_path("kernel")` chooses. The kernel shares
-batches out among threads: `num_threads()`, `set_num_threads(count)`.
+array code: `path()` says which, `precision()` in which dtype it computes,
+`unavailable_reason()` why not the kernel, and `with use_path("portable")` or
+`use_path("kernel")` chooses. The kernel shares batches out among threads:
+`num_threads()`, `set_num_threads(count)`.
 """
 
 from phasic.internal.kernel_ops import num_threads
 from phasic.internal.kernel_ops import path
+from phasic.internal.kernel_ops import precision
 from phasic.internal.kernel_ops import set_num_threads
 from phasic.internal.kernel_ops import unavailable_reason
 from phasic.internal.kernel_ops import use_path
@@ -52,6 +54,7 @@ __all__ = [
   "mean",
   "num_threads",
   "path",
+  "precision",
   "second_moment",
   "set_num_threads",
   "survival",

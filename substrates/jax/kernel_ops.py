@@ -26,6 +26,7 @@ import numpy as onp
 from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import static
 
 KINDS = (
   "log_density",
@@ -53,6 +54,15 @@ def path() -> str:
   if unavailable_reason() or jax.default_backend() != "cpu":
     return "portable"
   return "kernel"
+
+
+def precision() -> str:
+  """Returns the dtype in which values are computed on the path that runs now.
+
+  It is "float64", for float32 operands too, but on the portable path with
+  64-bit numbers switched off, which has nothing wider than "float32".
+  """
+  return "float64" if path() == "kernel" else static.wide_float()
 
 
 def set_path(choice: str) -> None:

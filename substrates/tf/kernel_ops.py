@@ -47,6 +47,14 @@ def path() -> str:
   return "portable" if unavailable_reason() else "kernel"
 
 
+def precision() -> str:
+  """Returns the dtype in which values are computed on the path that runs now.
+
+  It is "float64" on both paths, for float32 operands too.
+  """
+  return static.wide_float()
+
+
 def set_path(choice: str) -> None:
   """Chooses the path: "kernel", "portable", or "auto" (kernel if it can run).
 
