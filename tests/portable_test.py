@@ -1,6 +1,7 @@
 """The portable path: against the kernel, and how its derivatives behave."""
 
 import math
+from unittest import mock
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -13,6 +14,8 @@ from phasic.internal import kernel_ops
 from phasic.math import exact_sums
 from phasic.math import poisson
 from phasic.math import portable
+from phasic.math import power_sequence
+from phasic.math import transition_power
 from tests import models
 from tests import test_case
 
@@ -84,6 +87,11 @@ class AgainstKernelTest(test_case.TestCase):
 class PathTest(test_case.TestCase):
   """The choice of the path."""
 
+  def test_precision(self):
+    self.assertEqual(kernel_ops.precision(), "float64")
+    with kernel_ops.use_path("portable"):
+      self.assertEqual(pm.precision(), "float64")
+
   def test_unknown_path(self):
     with self.assertRaisesRegex(ValueError, "'native'.*one of"):
       kernel_ops.set_path("native")
@@ -116,6 +124,67 @@ class StepsTest(test_case.TestCase):
     self.assertGreater(value, expected - 60)
 
 
+class PowersTest(test_case.TestCase):
+  """Doubling and the scan give the same power sequence."""
+
+  @parameterized.parameters(
+    # Blocks of 16 and 32 take 16 + K / 16 and 32 + K / 32 products.
+    (511, 1, "float64", 16),
+    (513, 1, "float64", 32),
+    (2**17, 41, "float64", 64),
+    (2**17, 41, "float32", 16),
+    # One squaring costs what 1000 steps do.
+    (512, 4000, "float64", 1),
+    (10**6, 4000, "float64", 64),
+    (1, 3, "float64", 1),
+  )
+  def test_block_length(self, steps, states, dtype, expected):
+    self.assertEqual(
+      transition_power.block_length(steps, states, dtype), expected
+    )
+
+  @parameterized.parameters(1, 4, 64)
+  def test_binomial_powers(self, block):
+    # A chain of three, kept with probability 1/4: a_k is negative binomial.
+    rates = onp.full(3, 6.0)
+    off = np.asarray(onp.diag(rates[:-1], 1))
+    start, end = (
+      np.asarray(onp.eye(3)[i] * x) for i, x in ((0, 1.0), (2, 6.0))
+    )
+    with mock.patch.object(
+      transition_power, "block_length", return_value=block
+    ):
+      sequence = power_sequence.sequence(
+        start, off, np.asarray(rates), end, end, 200
+      )
+    k = onp.arange(200)
+    # q = 8: the mass in the third state times its exit rate.
+    expected = 6 * k * (k - 1) / 2 * 0.75**2 * 0.25 ** onp.maximum(k - 2.0, 0)
+    logs = (
+      onp.log(self.host(sequence.values)[2:200])
+      + onp.log(2) * self.host(sequence.exponents)[2:200]
+    )
+    onp.testing.assert_allclose(
+      logs, onp.log(expected[2:]), rtol=1e-15, atol=2e-14
+    )
+    self.assert_close(sequence.values[:2], [0.0, 0.0])
+
+  def test_squares_of_a_slow_chain(self):
+    # 1 - r/q = 1 - 1e-9, squared 60 times: kept is exp(2^60 log(1 - 1e-9)).
+    share = 1e-9
+    one = np.asarray(onp.ones(1))
+    power = transition_power.first(
+      np.asarray(onp.zeros((1, 1))), one * share, one * share, one, one[0]
+    )
+    for k in range(1, 40):
+      power = transition_power.squared(power, one)
+      stay = self.host(power.keep - power.lose)[0]
+      expected = 2.0**k * math.log1p(-share)
+      self.assertLess(abs(math.log(stay) - expected) / -expected, 1e-7)
+      absorbed = self.host(power.absorbed)[0]
+      self.assertLess(abs(absorbed / -math.expm1(expected) - 1), 1e-14)
+
+
 class PiecesTest(test_case.TestCase):
   """The small functions that the path is made of."""
 
@@ -130,13 +199,6 @@ class PiecesTest(test_case.TestCase):
     )
     actual = poisson.log_weights(counts, np.asarray(means))
     self.assert_close(actual, expected, 1e-12, 1e-12)
-
-  def test_poisson_weights_at_zero(self):
-    counts = onp.arange(6)
-    zero = np.asarray(onp.zeros(1))
-    self.assert_close(
-      poisson.zero_weights(counts, zero), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    )
 
   def test_compensated_sum(self):
     for size in (1, 2, 3, 7, 50):

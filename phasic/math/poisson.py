@@ -25,8 +25,8 @@ def log_weights(counts, x):
     x: means >= 0, finite.
 
   Returns:
-    The logarithms; at x = 0 they are 0 for k = 0, else -inf. The derivative
-    at x = 0 is zero: `zero_weights` has the weights with their derivatives.
+    The logarithms; at x = 0 they are 0 for k = 0, with their derivatives, and
+    else -inf.
   """
   positive = x > 0
   safe = np.where(positive, x, 1.0)
@@ -34,21 +34,7 @@ def log_weights(counts, x):
   k = np.asarray(onp.where(first, 1.0, counts), dtype=safe.dtype)
   offset = np.asarray(_offset(counts), dtype=safe.dtype)
   value = np.where(first, -safe, -offset - _deviance(k, safe))
-  return np.where(positive, value, np.where(first, 0.0, -math.inf))
-
-
-def zero_weights(counts, x):
-  """Returns x^k exp(-x) / k! for k <= 3 and zero above, for x = 0.
-
-  Unlike `log_weights` it has the right derivatives at zero, up to the third.
-  """
-  powers = [onp.asarray(counts == j, dtype=onp.float64) for j in range(4)]
-  one = np.exp(-x)
-  total = one * np.asarray(powers[0], dtype=x.dtype)
-  for j in range(1, 4):
-    one = one * x / j
-    total = total + one * np.asarray(powers[j], dtype=x.dtype)
-  return total
+  return np.where(positive, value, np.where(first, -x, -math.inf))
 
 
 def _deviance(k, x):

@@ -1,185 +1,194 @@
 """The power sequence of a uniformized chain, kept in range by scaling.
 
-With q at least every rate and P = I + S/q, the sequence is v_k = alpha P^k and
-what is asked for are its end values a_k = v_k . end. All terms are products of
-non-negative numbers, so each is accurate to its own size. Nothing here may
-underflow that matters: states are scaled by powers of two, each by the weight
-of the heaviest path to it, and v_k by a common power of two now and then.
-Scales are constants for every derivative.
+With q above every rate and P = I + S/q, the sequence is v_k = alpha P^k and
+what is asked for are its end values a_k = v_k . end. They are found in blocks,
+
+  a_(j B + i) = (alpha P^(j B)) . (P^i end),   0 <= i < B,
+
+the right factors by doubling, the left ones by a scan; `block_length` chooses
+B. That takes (B + K / B) products with a vector for K values instead of K.
+
+All terms are products of non-negative numbers, so each is accurate to its own
+size. States are scaled by powers of two, each by the weight of the heaviest
+path to it, and each left factor is brought to size one. What then still falls
+below the range is bounded and reported. Scales are constants for derivatives.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
 from phasic.math import exact_sums
+from phasic.math import heaviest_paths
+from phasic.math import transition_power
 
-_LOG2 = 0.6931471805599453
-_NEVER = -1e9
+_LOG2 = math.log(2)
 
 
 class _Range(NamedTuple):
-  """Exponents for a floating dtype: floor of scales, big and small steps."""
+  """Exponents for a floating dtype.
 
-  floor: float
-  big: int
-  small: int
+  Attributes:
+    scale: the least scale of a state.
+    least: the least exponent that is looked at.
+    most: the largest exponent of a uniformization rate.
+    floor: sums of products that fell below the range are below 2**floor.
+  """
+
+  scale: float
+  least: float
+  most: float
+  floor: int
 
 
 _RANGES = {
-  "float64": _Range(-900.0, 512, 64),
-  "float32": _Range(-90.0, 64, 32),
+  "float64": _Range(-900.0, -1000.0, 999.0, -1000),
+  "float32": _Range(-90.0, -126.0, 125.0, -114),
 }
 
 
 class Sequence(NamedTuple):
-  """End values a_k = values * exp(logs), k along the last axis.
+  """End values a_k = values * 2**exponents, k along the last axis.
 
   Attributes:
     values: (..., K).
-    logs: (..., K), constants.
+    lost: bounds on what the values lack as it fell below the range (..., K).
+    exponents: (..., K), constants.
     log_rest: log of max(end) times the mass left after K steps (...).
     reached: whether any state with an end weight can be reached (...).
-    rate: the uniformization rate q (...), a constant.
   """
 
   values: Any
-  logs: Any
+  lost: Any
+  exponents: Any
   log_rest: Any
   reached: Any
-  rate: Any
 
 
 def uniformization_rate(totals):
-  """Returns the largest rate (one if all are zero), as a constant."""
-  rate = gradients.stop_gradient(np.max(totals, axis=-1))
-  return np.where(rate > 0, rate, 1.0)
+  """Returns a power of two, 16/15 of the largest rate or more, as a constant.
+
+  Divided by a power of two, rates and times keep all their digits; a rounding
+  error in P would act the same way in each step. And each state is kept with a
+  probability of 1/16 or more, so that powers of it stay in range. NaN where
+  there is no such power of two in the dtype.
+  """
+  span = _RANGES[static.dtype_name(totals)]
+  largest = gradients.stop_gradient(np.max(totals, axis=-1)) * (16 / 15)
+  power = np.minimum(exact_sums.exponent(largest, span.least), span.most)
+  rate = exact_sums.power_of_two(power)
+  rate = np.where(rate < largest, 2 * rate, rate)
+  rate = np.where(rate < largest, math.nan, rate)
+  return np.where(largest > 0, rate, 1.0)
 
 
-def sequence(initial, off, totals, end, steps):
-  """Returns the first `steps` end values of the uniformized chain.
+def sequence(initial, off, totals, absorbed, end, steps):
+  """Returns the first `steps` end values of the uniformized chain, or more.
 
   Args:
     initial: initial masses (..., m).
     off: rates between states (..., m, m), zero on the diagonal.
     totals: rates of leaving the states (..., m).
+    absorbed: absorption rates (..., m).
     end: end weights (..., m).
-    steps: the number of values, static.
+    steps: the number of values, static; rounded up to whole blocks.
   """
-  span = _RANGES[static.dtype_name(initial)]
+  dtype = static.dtype_name(initial)
+  span = _RANGES[dtype]
   rate = uniformization_rate(totals)
   jumps = off / rate[..., None, None]
-  keep, lose = _stay(totals, rate[..., None])
-  scale, reach = _scales(initial, jumps, span)
-  reached = np.any(reach & (end > 0), axis=-1)
+  paths = heaviest_paths.find(initial, jumps, end, span.scale)
   log_end = np.log(gradients.stop_gradient(np.max(end, axis=-1)))
-  initial, jumps, end, shift = _scaled(initial, jumps, end, scale)
-
-  def step(carry, _):
-    v, log_scale = carry
-    value = np.sum(v * end, axis=-1)
-    out = (value, log_scale + np.zeros_like(value))
-    moved = np.matmul(v[..., None, :], jumps)[..., 0, :]
-    v = v * keep - v * lose + moved
-    largest = gradients.stop_gradient(np.max(v, axis=-1))
-    factor, change = _rescale(largest, span)
-    return (v * factor[..., None], log_scale + change), out
-
-  # The carry has its full batch shape from the start.
-  start = initial + np.zeros_like(end * totals) + np.zeros_like(jumps[..., 0])
-  logs = np.zeros_like(start[..., 0])
-  (last, last_log), (values, logs) = control_flow.scan(
-    step, (start, logs), None, steps
+  initial, jumps, end, shift = heaviest_paths.scaled(
+    initial, jumps, end, paths.scale
   )
-  mass = gradients.stop_gradient(last) * exact_sums.power_of_two(scale)
-  log_rest = np.log(np.sum(mass, axis=-1)) + last_log + log_end
-  return Sequence(
-    np.moveaxis(values, 0, -1),
-    np.moveaxis(logs, 0, -1) + (shift * _LOG2)[..., None],
-    log_rest,
-    reached,
-    rate,
-  )
-
-
-def _stay(totals, rate):
-  """Returns (keep, lose): staying has probability keep - lose = 1 - r/q.
-
-  The difference is taken where it is exact, else left to the multiplication:
-  1 - r/q would be rounded once and the error repeated in each step.
-  """
-  share = totals / rate
-  fast = share > 0.5
-  keep = np.where(fast, (rate - totals) / rate, 1.0)
-  return keep, np.where(fast, 0.0, share)
-
-
-def _scales(initial, jumps, span):
-  """Returns log2 weights of the heaviest paths and which states are reached.
-
-  Bellman-Ford in the (max, +) semiring on exponents. States that cannot be
-  reached, or hardly, get the weight 2**floor.
-  """
-  initial = gradients.stop_gradient(initial)
-  jumps = gradients.stop_gradient(jumps)
-  weight = exact_sums.exponent(jumps, _NEVER)
-  linked = jumps > 0
-  batch = np.zeros_like(jumps[..., 0])
-  scale = exact_sums.exponent(initial, span.floor) + batch
-  reach = np.where(initial + batch > 0, 1.0, 0.0)
+  weights = exact_sums.power_of_two(paths.scale)
+  power = transition_power.first(jumps, totals, absorbed, weights, rate)
+  # All have their full batch shape from the start.
+  batch = np.zeros_like(jumps[..., 0]) + np.zeros_like(initial * end * totals)
   size = static.shape(initial)[-1]
-
-  def unfinished(carry):
-    count, changed, _, _ = carry
-    return changed & (count < size)
-
-  def relax(carry):
-    count, _, scale, reach = carry
-    longer = np.max(scale[..., :, None] + weight, axis=-2)
-    next_scale = np.maximum(scale, longer)
-    further = np.max(np.where(linked, reach[..., :, None], 0.0), axis=-2)
-    next_reach = np.maximum(reach, further)
-    changed = np.any((next_scale > scale) | (next_reach > reach))
-    return count + 1, changed, next_scale, next_reach
-
-  init = (np.asarray(1), np.asarray(True), scale, reach)
-  _, _, scale, reach = control_flow.while_loop(unfinished, relax, init)
-  return scale, reach > 0
-
-
-def _scaled(initial, jumps, end, scale):
-  """Applies the diagonal similarity; returns the end's exponent as well."""
-  initial = initial * exact_sums.power_of_two(-scale)
-  between = scale[..., :, None] - scale[..., None, :]
-  jumps = jumps * exact_sums.power_of_two(between)
-  weight = scale + exact_sums.exponent(gradients.stop_gradient(end), _NEVER)
-  shift = np.max(weight, axis=-1)
-  shift = np.where(shift > _NEVER / 2, shift, 0.0)
-  by = scale - shift[..., None]
-  half = np.floor(by / 2)
-  end = end * exact_sums.power_of_two(half)
-  end = end * exact_sums.power_of_two(by - half)
-  return initial, jumps, end, shift
-
-
-def _rescale(largest, span):
-  """Returns a power of two to multiply with, and minus its logarithm."""
-  tiny = (largest > 0) & (largest < 2.0**-span.big)
-  low = (largest > 0) & (largest < 2.0**-span.small)
-  high = largest > 2.0**span.small
-  log_factor = np.where(
-    tiny,
-    1.0 * span.big,
-    np.where(low, 1.0 * span.small, np.where(high, -1.0 * span.small, 0.0)),
+  block = transition_power.block_length(steps, size, dtype)
+  columns, power = _columns(power, end + batch, weights, block)
+  count = -(-steps // block)
+  rows, lost, exponents, last = _rows(
+    power, initial + batch, paths.arrival, count, block, span
   )
-  factor = np.where(
-    tiny,
-    2.0**span.big,
-    np.where(low, 2.0**span.small, np.where(high, 2.0**-span.small, 1.0)),
+  early = -onp.arange(float(block))
+  possible = np.asarray(paths.departure[..., None] >= early, dtype=batch.dtype)
+  missed = possible * 2.0**span.floor
+  fixed = gradients.stop_gradient
+  lost = np.matmul(lost, fixed(columns) + missed)
+  lost = lost + np.matmul(fixed(rows), missed)
+  exponents = exponents + shift
+  exponents = np.moveaxis(exponents, 0, -1)[..., None] + np.zeros_like(lost)
+  mass = fixed(last[0]) * weights
+  log_rest = np.log(np.sum(mass, axis=-1)) + last[1] * _LOG2
+  values = np.matmul(rows, columns)
+  flat = (*static.shape(values)[:-2], count * block)
+  return Sequence(
+    np.reshape(values, flat),
+    np.reshape(lost, flat),
+    np.reshape(exponents, flat),
+    log_rest + log_end,
+    np.any(paths.arrival + paths.departure > heaviest_paths.NEVER, axis=-1),
   )
-  # The sum keeps the dtype of `largest` in each backend.
-  zero = np.zeros_like(largest)
-  return factor + zero, log_factor * -_LOG2 + zero
+
+
+def _columns(power, end, weights, block):
+  """Returns P^i end for i < block (..., m, block), and P^block."""
+  columns = end[..., None]
+  for _ in range(block.bit_length() - 1):
+    columns = np.concatenate(
+      [columns, transition_power.after(power, columns)], axis=-1
+    )
+    power = transition_power.squared(power, weights)
+  return columns, power
+
+
+def _rows(power, initial, arrival, count, block, span):
+  """Returns the scaled alpha P^(j block) for j < count.
+
+  Returns:
+    The rows (..., count, m), bounds on what they lack (..., count, m), their
+    exponents (count, ...), and the row and the exponent after the last.
+  """
+  fixed = gradients.stop_gradient
+  constant = transition_power.Power(*(fixed(x) for x in power))
+
+  def step(carry, index):
+    row, lost, exponent = carry
+    out = (row, lost, exponent)
+    row = transition_power.before(row, power)
+    lost = transition_power.before(lost, constant)
+    # Only states that can be reached by now lose anything.
+    present = np.where(arrival + (index + 1) * block >= 0, 1.0, 0.0)
+    size = 1 + np.sum(fixed(row), axis=-1)
+    lost = lost + 2.0**span.floor * size[..., None] * present
+    row, lost, change = _normalised(row, lost, span)
+    return (row, lost, exponent + change), out
+
+  start, none, change = _normalised(initial, np.zeros_like(initial), span)
+  indices = np.asarray(onp.arange(float(count)), dtype=initial.dtype)
+  last, (rows, lost, exponents) = control_flow.scan(
+    step, (start, none, change), indices
+  )
+  return (
+    np.moveaxis(rows, 0, -2),
+    np.moveaxis(lost, 0, -2),
+    exponents,
+    (last[0], last[2]),
+  )
+
+
+def _normalised(row, lost, span):
+  """Returns both times a power of two that brings the row's size to one."""
+  largest = gradients.stop_gradient(np.max(row, axis=-1))
+  change = exact_sums.exponent(largest, span.least)
+  change = np.where(largest > 0, change, 0.0)
+  factor = exact_sums.power_of_two(-change)[..., None]
+  return row * factor, lost * factor, change
