@@ -6,6 +6,8 @@
 #include <mutex>
 #include <new>
 
+#include "native/kernel/memory_guard.h"
+
 namespace phasic {
 namespace {
 
@@ -25,6 +27,10 @@ void ForgetTurn() { new (&turn) std::recursive_mutex; }
 
 [[maybe_unused]] const int kForkHandler =
     pthread_atfork(nullptr, nullptr, ForgetTurn);
+
+char* StartOf(void* chunk, size_t header_bytes) {
+  return static_cast<char*>(chunk) + RoundUp(header_bytes);
+}
 
 }  // namespace
 
@@ -50,6 +56,7 @@ Workspace::Chunk* Workspace::NewChunk(size_t size) {
   *chunk = {chunks_, size, 0};
   chunks_ = chunk;
   total_bytes_ += size;
+  CloseMemory(StartOf(chunk, sizeof(Chunk)), size);
   return chunk;
 }
 
@@ -61,9 +68,9 @@ void* Workspace::Allocate(size_t count, size_t item_bytes) {
     chunk = NewChunk(bytes > kFirstChunkBytes ? bytes : kFirstChunkBytes);
     if (chunk == nullptr) return nullptr;
   }
-  char* start = reinterpret_cast<char*>(chunk) + RoundUp(sizeof(Chunk));
-  void* result = start + chunk->used;
+  void* result = StartOf(chunk, sizeof(Chunk)) + chunk->used;
   chunk->used += bytes;
+  OpenMemory(result, count * item_bytes);
   return result;
 }
 
@@ -85,6 +92,7 @@ void Workspace::Reset() {
   if (chunks_ != nullptr && chunks_->next == nullptr &&
       chunks_->size <= kMaxKeptBytes) {
     chunks_->used = 0;
+    CloseMemory(StartOf(chunks_, sizeof(Chunk)), chunks_->size);
   } else if (chunks_ != nullptr) {
     // One chunk as large as all, so that the next use of this size needs one.
     const size_t wanted =
