@@ -1,0 +1,192 @@
+#include "native/kernel/fuzz/call_case.h"
+
+#include <algorithm>
+
+#include "native/kernel/fuzz/byte_source.h"
+#include "native/kernel/fuzz/values.h"
+
+namespace phasic {
+namespace fuzz {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+// Sizes of a call before they are broadcast or made wrong.
+struct Sizes {
+  Dims batch;  // full
+  int64_t num_phases = 1;
+  int64_t num_times = 1;
+  bool has_exit_rates = false;
+  bool has_prob_zero = false;
+};
+
+Sizes DecodeSizes(ByteSource* bytes) {
+  Sizes sizes;
+  constexpr int32_t kRanks[] = {0, 0, 1, 1, 2, 3};
+  int32_t rank = kRanks[bytes->Below(6)];
+  if (bytes->OneIn(64)) rank = bytes->Below(kMaxRank - 1);
+  for (int32_t axis = 0; axis < rank; ++axis) {
+    sizes.batch.push_back(axis < 3 ? 1 + bytes->Below(3) : 1);
+  }
+  if (rank > 0 && bytes->OneIn(64)) sizes.batch[bytes->Below(rank)] = 0;
+  sizes.num_phases = 1 + bytes->Below(bytes->OneIn(16) ? 96 : 10);
+  sizes.num_times = 1 + bytes->Below(bytes->OneIn(16) ? 48 : 4);
+  sizes.has_exit_rates = bytes->Flag();
+  sizes.has_prob_zero = bytes->Flag();
+  return sizes;
+}
+
+Dims EventDims(const Sizes& sizes, size_t operand) {
+  const int64_t p = sizes.num_phases;
+  switch (operand) {
+    case 1:
+      return {p, p};
+    case 2:
+      return {sizes.has_exit_rates ? p : 0};
+    case 3:
+      return {sizes.has_prob_zero ? 1 : 0};
+    case 4:
+      return {sizes.num_times};
+    default:
+      return {p};
+  }
+}
+
+void AddInput(Dims batch, const Dims& event, CallCase* c) {
+  batch.insert(batch.end(), event.begin(), event.end());
+  Array array;
+  array.rank = static_cast<int32_t>(batch.size());
+  array.dims = std::move(batch);
+  c->inputs.push_back(std::move(array));
+}
+
+// Operands with some batch dimensions broadcast, then tangents and cotangent
+// as the call needs them. Returns the merged batch.
+Dims AddInputs(const Sizes& sizes, ByteSource* bytes, CallCase* c) {
+  const size_t rank = sizes.batch.size();
+  const int32_t groups = c->call.order - (c->adjoint ? 1 : 0);
+  Dims merged(rank, 1);
+  for (size_t operand = 0; operand < kNumOperands; ++operand) {
+    Dims batch = sizes.batch;
+    const uint8_t broadcast = rank > 0 ? bytes->Byte() : 0;
+    for (size_t axis = 0; axis < std::min<size_t>(rank, 8); ++axis) {
+      if ((broadcast >> axis) % 2 == 1) batch[axis] = 1;
+    }
+    for (size_t axis = 0; axis < rank; ++axis) {
+      if (batch[axis] != 1) merged[axis] = batch[axis];
+    }
+    AddInput(batch, EventDims(sizes, operand), c);
+  }
+  const size_t mapped = static_cast<size_t>(c->call.mapped_dims);
+  const bool maps_others = groups > 0 || c->adjoint;
+  for (size_t axis = 0; maps_others && axis < mapped; ++axis) {
+    merged[axis] = sizes.batch[axis];
+  }
+  for (int32_t group = 0; group < groups; ++group) {
+    for (size_t operand = 0; operand < kNumOperands; ++operand) {
+      Dims batch(c->inputs[operand].dims.begin(),
+                 c->inputs[operand].dims.begin() + static_cast<int64_t>(rank));
+      std::copy_n(merged.begin(), mapped, batch.begin());
+      AddInput(batch, EventDims(sizes, operand), c);
+    }
+  }
+  if (c->adjoint) AddInput(merged, {sizes.num_times}, c);
+  return merged;
+}
+
+// A size that someone might pass by mistake, or to do harm.
+int64_t WrongSize(ByteSource* bytes) {
+  constexpr int64_t kSizes[] = {
+      0,         1,         2,         3,         7,        -1,
+      INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 1 << 16,  int64_t{1} << 31,
+      1LL << 32, 1LL << 58, 1LL << 61, 1LL << 62, 10000000, 65};
+  return kSizes[bytes->Below(18)];
+}
+
+// One thing that is wrong, now and then.
+void Malform(ByteSource* bytes, CallCase* c) {
+  c->well_formed = false;
+  Array& array =
+      c->inputs[static_cast<size_t>(bytes->Byte()) % c->inputs.size()];
+  const auto wrong = static_cast<int32_t>(WrongSize(bytes));
+  switch (bytes->Below(8)) {
+    case 0:
+      c->call.kind = wrong;
+      break;
+    case 1:
+      c->call.order = wrong;
+      break;
+    case 2:
+      c->call.mapped_dims = wrong;
+      break;
+    case 3:
+      c->inputs.resize(static_cast<size_t>(bytes->Below(24)));
+      break;
+    case 4:
+      array.rank = wrong;
+      array.dims.assign(static_cast<size_t>(std::clamp(wrong, 0, 32)), 1);
+      break;
+    case 5:
+      c->num_outputs = bytes->Below(2 * kNumOperands);
+      break;
+    default:
+      if (array.dims.empty()) break;
+      array.dims[static_cast<size_t>(bytes->Byte()) % array.dims.size()] =
+          WrongSize(bytes);
+  }
+}
+
+// Checks compare with what the kernel is given.
+void RoundToFloat(CallCase* c) {
+  for (Array& array : c->inputs) {
+    for (double& value : array.values) value = static_cast<float>(value);
+  }
+}
+
+}  // namespace
+
+int64_t NumItems(const Dims& dims) {
+  int64_t count = 1;
+  bool empty = false;
+  for (const int64_t dim : dims) {
+    if (dim < 0) return -1;
+    empty |= dim == 0;
+  }
+  if (empty) return 0;
+  for (const int64_t dim : dims) {
+    if (dim > kMaxItems / count) return -1;
+    count *= dim;
+  }
+  return count;
+}
+
+CallCase DecodeCall(const uint8_t* data, size_t size) {
+  ByteSource bytes(data, size);
+  CallCase c;
+  c.adjoint = bytes.Flag();
+  c.call.kind = bytes.Below(kNumKinds);
+  c.call.order = bytes.Below(c.adjoint ? kMaxOrder : kMaxOrder + 1);
+  if (c.adjoint) ++c.call.order;
+  c.call.precision = bytes.Flag() ? Precision::kFloat32 : Precision::kFloat64;
+  const Sizes sizes = DecodeSizes(&bytes);
+  c.call.mapped_dims =
+      bytes.Below(static_cast<int32_t>(sizes.batch.size()) + 1);
+  const Dims batch = AddInputs(sizes, &bytes, &c);
+  c.pick = static_cast<uint32_t>(bytes.Word());
+  if (bytes.OneIn(8)) Malform(&bytes, &c);
+  for (Array& array : c.inputs) {
+    const int64_t count = NumItems(array.dims);
+    if (count < 0) c.fits_memory = c.well_formed = false;
+    array.values.assign(static_cast<size_t>(std::max<int64_t>(count, 0)), 0.0);
+  }
+  if (!c.fits_memory) return c;
+  if (c.well_formed) {
+    FillValues(&bytes, std::max<int64_t>(NumItems(batch), 1), &c);
+  }
+  EditValues(&bytes, &c);
+  if (c.call.precision == Precision::kFloat32) RoundToFloat(&c);
+  return c;
+}
+
+}  // namespace fuzz
+}  // namespace phasic

@@ -1,0 +1,51 @@
+#include "native/kernel/fuzz/describe.h"
+
+#include <cstddef>
+#include <iomanip>
+#include <limits>
+#include <sstream>
+
+namespace phasic {
+namespace fuzz {
+namespace {
+
+constexpr size_t kMaxShown = 4096;
+
+template <class T>
+void Write(const std::vector<T>& items, std::ostringstream* text) {
+  for (size_t i = 0; i < items.size() && i < kMaxShown; ++i) {
+    *text << (i > 0 ? ", " : "") << items[i];
+  }
+  if (items.size() > kMaxShown) *text << ", ...";
+}
+
+}  // namespace
+
+std::string Describe(const CallCase& c) {
+  constexpr const char* kNames[] = {"initial_probs", "subgenerator",
+                                    "exit_rates", "prob_zero", "times"};
+  std::ostringstream text;
+  text << std::setprecision(std::numeric_limits<double>::max_digits10)
+       << (c.adjoint ? "Adjoint" : "Forward") << " kind=" << c.call.kind
+       << " order=" << c.call.order << " mapped_dims=" << c.call.mapped_dims
+       << (c.call.precision == Precision::kFloat32 ? " float32" : " float64");
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    const Array& array = c.inputs[i];
+    text << "\n  ";
+    if (c.adjoint && i + 1 == c.inputs.size()) {
+      text << "cotangent";
+    } else {
+      if (i >= kNumOperands) text << "tangent " << i / kNumOperands << " of ";
+      text << kNames[i % kNumOperands];
+    }
+    text << " rank " << array.rank << " [";
+    Write(array.dims, &text);
+    text << "] = {";
+    Write(array.values, &text);
+    text << "}";
+  }
+  return text.str();
+}
+
+}  // namespace fuzz
+}  // namespace phasic

@@ -1,0 +1,189 @@
+#include "native/kernel/fuzz/runs.h"
+
+#include <algorithm>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+namespace phasic {
+namespace fuzz {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+Bytes Pack(const std::vector<double>& values, Precision precision) {
+  if (precision == Precision::kFloat64) {
+    Bytes data(values.size() * sizeof(double));
+    if (!data.empty()) std::memcpy(data.data(), values.data(), data.size());
+    return data;
+  }
+  Bytes data(values.size() * sizeof(float));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float item = static_cast<float>(values[i]);
+    std::memcpy(data.data() + i * sizeof(float), &item, sizeof(float));
+  }
+  return data;
+}
+
+// The arrays as the kernel takes them. Empty ones have no memory.
+class Inputs {
+ public:
+  explicit Inputs(const CallCase& c) {
+    for (const Array& array : c.inputs) {
+      data_.push_back(Pack(array.values, c.call.precision));
+      shapes_.push_back({array.dims.data(), array.rank});
+      inputs_.push_back({data_.back().data(), shapes_.back()});
+    }
+  }
+  const Input* inputs() const { return inputs_.data(); }
+  const Shape* shapes() const { return shapes_.data(); }
+  int32_t count() const { return static_cast<int32_t>(inputs_.size()); }
+
+ private:
+  std::vector<Bytes> data_;
+  std::vector<Shape> shapes_;
+  std::vector<Input> inputs_;
+};
+
+// The outputs' shapes as the kernel infers them; an error, or "".
+std::string InferShapes(const CallCase& c, const Inputs& inputs,
+                        std::vector<std::vector<int64_t>>* dims) {
+  const int32_t count = c.adjoint ? kNumOperands : 1;
+  for (int32_t i = 0; i < count; ++i) {
+    std::vector<int64_t> inferred(kMaxRank);
+    int32_t rank = 0;
+    const char* error =
+        c.adjoint ? AdjointShape(c.call, inputs.shapes(), inputs.count(), i,
+                                 inferred.data(), &rank)
+                  : ForwardShape(c.call, inputs.shapes(), inputs.count(),
+                                 inferred.data(), &rank);
+    if (error != nullptr) return error;
+    inferred.resize(static_cast<size_t>(rank));
+    dims->push_back(std::vector<int64_t>(inferred));
+  }
+  return "";
+}
+
+// The processor's modes of rounding and of flushing, without its flags.
+#if defined(__SSE2__)
+unsigned FloatMode() { return _mm_getcsr() & ~0x3fU; }
+void SetFloatMode(unsigned mode) { _mm_setcsr(mode); }
+constexpr unsigned kFlush = 0x8040U;
+#else
+unsigned FloatMode() { return 0; }
+void SetFloatMode(unsigned) {}
+constexpr unsigned kFlush = 0;
+#endif
+
+const char* Call(const CallCase& c, const Inputs& inputs,
+                 const std::vector<Output>& outputs,
+                 Caller caller = Caller::kPlain) {
+  const unsigned plain = FloatMode();
+  const unsigned mode = caller == Caller::kFlushing ? plain | kFlush : plain;
+  SetFloatMode(mode);
+  const char* error =
+      c.adjoint ? Adjoint(c.call, inputs.inputs(), inputs.count(),
+                          outputs.data(), c.num_outputs)
+                : Forward(c.call, inputs.inputs(), inputs.count(), outputs[0]);
+  const bool restored = FloatMode() == mode;
+  SetFloatMode(plain);
+  return restored ? error : "the caller's float mode was changed";
+}
+
+std::vector<Output> Allocate(Result* result, size_t item_size,
+                             Caller caller = Caller::kPlain) {
+  std::vector<Output> outputs;
+  for (const std::vector<int64_t>& dims : result->dims) {
+    const auto count =
+        static_cast<size_t>(std::max<int64_t>(NumItems(dims), 0));
+    result->data.emplace_back(count * item_size,
+                              static_cast<unsigned char>(caller));
+  }
+  for (size_t i = 0; i < result->dims.size(); ++i) {
+    outputs.push_back({result->data[i].data(),
+                       {result->dims[i].data(),
+                        static_cast<int32_t>(result->dims[i].size())}});
+  }
+  return outputs;
+}
+
+// Room for any count of outputs that is claimed.
+void UseSingleItems(Result* result) {
+  result->dims.assign(2 * kNumOperands, {1});
+  result->data.clear();
+}
+
+}  // namespace
+
+Result Run(const CallCase& c, Caller caller) {
+  const Inputs inputs(c);
+  Result result;
+  const std::string refused = InferShapes(c, inputs, &result.dims);
+  bool fits = c.fits_memory;
+  for (const auto& dims : result.dims) fits &= NumItems(dims) >= 0;
+  if (!refused.empty()) UseSingleItems(&result);
+  if (!fits) {
+    result.error = refused.empty() ? "too large to call" : refused;
+    return result;
+  }
+  if (c.adjoint && c.num_outputs != kNumOperands) {
+    result.dims.resize(2 * kNumOperands, {1});
+  }
+  const std::vector<Output> outputs = Allocate(&result, ItemSize(c), caller);
+  const char* error = Call(c, inputs, outputs, caller);
+  if (error != nullptr) result.error = error;
+  if (refused != "" && error == nullptr) {
+    result.error = "taken, although shape inference said: " + refused;
+    result.data.clear();
+  }
+  return result;
+}
+
+Result RunStatus(const CallCase& c) {
+  CallCase operands = c;
+  operands.adjoint = false;
+  operands.call.order = 0;
+  operands.inputs.resize(kNumOperands);
+  const Inputs inputs(operands);
+  Result result;
+  result.error = InferShapes(operands, inputs, &result.dims);
+  if (!result.error.empty()) return result;
+  const std::vector<Output> outputs = Allocate(&result, sizeof(int32_t));
+  const char* error =
+      Status(operands.call, inputs.inputs(), inputs.count(), outputs[0]);
+  if (error != nullptr) result.error = error;
+  return result;
+}
+
+std::string RunWithWrongOutputs(const CallCase& c) {
+  const Inputs inputs(c);
+  Result result;
+  std::string refused = InferShapes(c, inputs, &result.dims);
+  if (!refused.empty()) return refused;
+  ++result.dims.back().back();
+  const std::vector<Output> outputs = Allocate(&result, ItemSize(c));
+  const char* error = Call(c, inputs, outputs);
+  return error == nullptr ? "" : error;
+}
+
+double ItemOf(const CallCase& c, const Bytes& data, size_t index) {
+  if (c.call.precision == Precision::kFloat32) {
+    float item;
+    std::memcpy(&item, data.data() + index * sizeof(item), sizeof(item));
+    return item;
+  }
+  double item;
+  std::memcpy(&item, data.data() + index * sizeof(item), sizeof(item));
+  return item;
+}
+
+int32_t CodeOf(const Bytes& data, size_t index) {
+  int32_t code;
+  std::memcpy(&code, data.data() + index * sizeof(code), sizeof(code));
+  return code;
+}
+
+}  // namespace fuzz
+}  // namespace phasic

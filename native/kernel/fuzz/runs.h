@@ -1,0 +1,49 @@
+// Runs a case's call on buffers of exactly the declared sizes, so that a
+// sanitizer sees the first byte beyond them.
+
+#ifndef PHASIC_NATIVE_KERNEL_FUZZ_RUNS_H_
+#define PHASIC_NATIVE_KERNEL_FUZZ_RUNS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "native/kernel/fuzz/call_case.h"
+
+namespace phasic {
+namespace fuzz {
+
+struct Result {
+  std::string error;  // empty where the kernel took the call
+  std::vector<std::vector<int64_t>> dims;
+  std::vector<std::vector<unsigned char>> data;
+};
+
+// Two callers whose results must not differ: their outputs hold different
+// bytes before the call, and the second one flushes denormals.
+enum class Caller : unsigned char { kPlain = 0x5a, kFlushing = 0xa5 };
+
+// Forward or Adjoint, as the case says. A wrong shape is asked for with
+// outputs of one item, to be refused.
+Result Run(const CallCase& c, Caller caller = Caller::kPlain);
+
+// Status of the case's operands, of order 0.
+Result RunStatus(const CallCase& c);
+
+// Forward or Adjoint with outputs that are one item too long: to be refused.
+std::string RunWithWrongOutputs(const CallCase& c);
+
+// Item `index` of an output in the case's precision.
+double ItemOf(const CallCase& c, const std::vector<unsigned char>& data,
+              size_t index);
+int32_t CodeOf(const std::vector<unsigned char>& data, size_t index);
+
+inline size_t ItemSize(const CallCase& c) {
+  return c.call.precision == Precision::kFloat32 ? sizeof(float)
+                                                 : sizeof(double);
+}
+
+}  // namespace fuzz
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_FUZZ_RUNS_H_

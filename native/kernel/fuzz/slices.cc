@@ -1,0 +1,55 @@
+#include "native/kernel/fuzz/slices.h"
+
+namespace phasic {
+namespace fuzz {
+
+std::vector<int64_t> BatchIndexOf(const std::vector<int64_t>& batch,
+                                  size_t place) {
+  std::vector<int64_t> index(batch.size());
+  for (size_t axis = batch.size(); axis-- > 0;) {
+    const auto size = static_cast<size_t>(batch[axis]);
+    index[axis] = static_cast<int64_t>(place % size);
+    place /= size;
+  }
+  return index;
+}
+
+size_t PlaceOf(const std::vector<int64_t>& dims,
+               const std::vector<int64_t>& index) {
+  int64_t place = 0;
+  for (size_t axis = 0; axis < index.size(); ++axis) {
+    place = place * dims[axis] + (dims[axis] == 1 ? 0 : index[axis]);
+  }
+  return static_cast<size_t>(place);
+}
+
+CallCase ElementOf(const CallCase& c, const std::vector<int64_t>& index) {
+  CallCase element = c;
+  element.call.mapped_dims = 0;
+  const auto rank = static_cast<int64_t>(index.size());
+  for (Array& array : element.inputs) {
+    const size_t place = PlaceOf(array.dims, index);
+    array.dims.erase(array.dims.begin(), array.dims.begin() + rank);
+    array.rank = static_cast<int32_t>(array.dims.size());
+    const auto count = static_cast<size_t>(NumItems(array.dims));
+    const auto first = static_cast<int64_t>(place * count);
+    array.values = std::vector<double>(
+        array.values.begin() + first,
+        array.values.begin() + first + static_cast<int64_t>(count));
+  }
+  return element;
+}
+
+CallCase TimeOf(const CallCase& c, size_t time) {
+  CallCase result = c;
+  for (size_t i = 0; i < result.inputs.size(); ++i) {
+    const bool by_time = i % kNumOperands == 4 || i == NumArrays(c);
+    if (!by_time) continue;
+    result.inputs[i].dims = {1};
+    result.inputs[i].values = {c.inputs[i].values[time]};
+  }
+  return result;
+}
+
+}  // namespace fuzz
+}  // namespace phasic

@@ -1,0 +1,23 @@
+// What is known of a result without computing it.
+
+#ifndef PHASIC_NATIVE_KERNEL_FUZZ_TRUTHS_H_
+#define PHASIC_NATIVE_KERNEL_FUZZ_TRUTHS_H_
+
+#include "native/kernel/fuzz/call_case.h"
+
+namespace phasic {
+namespace fuzz {
+
+// Whether a valid model's density, survival function or distribution function
+// is zero at this time, from the graph alone. The call has no batch
+// dimensions, and gives exits and atom.
+bool IsStructurallyZero(const CallCase& c, double time);
+
+// The largest value that survival function and distribution function can
+// have: one, or the sum of the probabilities where that was accepted above it.
+double LargestProbability(const CallCase& c);
+
+}  // namespace fuzz
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_FUZZ_TRUTHS_H_

@@ -1,0 +1,197 @@
+#include "native/kernel/fuzz/values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace phasic {
+namespace fuzz {
+namespace {
+
+// Multiply-adds that one call may ask for, or runs take seconds; one in
+// kHardEvery may ask for more, which the kernel has to bound itself.
+constexpr double kMaxWork = 2e5;
+constexpr int32_t kHardEvery = 200;
+
+class ModelFiller {
+ public:
+  ModelFiller(ByteSource* bytes, CallCase* c)
+      : case_(*c),
+        random_(bytes->Word()),
+        spread_(kSpreads[bytes->Below(6)]),
+        density_(kDensities[bytes->Below(5)]),
+        ordered_(bytes->Flag()),
+        exit_density_(bytes->OneIn(4) ? 0.1 : 0.7),
+        log2_scale_(bytes->OneIn(4) ? 8.0 * (bytes->Below(81) - 40) / 10 : 0.0),
+        num_phases_(c->inputs[0].dims.back()) {}
+
+  void FillInitialProbs() {
+    std::vector<double>& values = case_.inputs[0].values;
+    const size_t p = static_cast<size_t>(num_phases_);
+    for (size_t start = 0; start < values.size(); start += p) {
+      double sum = 0.0;
+      for (size_t i = 0; i < p; ++i) {
+        values[start + i] = random_.Chance(0.5) ? Spread(0.5) : 0.0;
+        sum += values[start + i];
+      }
+      if (random_.Chance(0.3)) sum /= random_.Uniform();
+      for (size_t i = 0; sum > 0.0 && i < p; ++i) values[start + i] /= sum;
+    }
+  }
+
+  // Off-diagonals and exits first; a diagonal that is minus their sum.
+  // Returns a bound on the rates.
+  double FillRates() {
+    std::vector<double>& rates = case_.inputs[1].values;
+    const size_t p = static_cast<size_t>(num_phases_);
+    const bool derived = case_.inputs[2].values.empty();
+    double largest = 0.0;
+    for (size_t row = 0; row < rates.size() / p; ++row) {
+      double sum = derived && random_.Chance(exit_density_) ? Rate() : 0.0;
+      for (size_t j = 0; j < p; ++j) {
+        const bool present =
+            j != row % p && (!ordered_ || j > row % p) &&
+            (random_.Chance(density_) || (ordered_ && j == row % p + 1));
+        if (!present) continue;
+        rates[row * p + j] = Rate();
+        sum += rates[row * p + j];
+      }
+      rates[row * p + row % p] = -sum;
+      largest = std::max(largest, sum);
+    }
+    double largest_exit = 0.0;
+    for (double& exit : case_.inputs[2].values) {
+      exit = random_.Chance(exit_density_) ? Rate() : 0.0;
+      largest_exit = std::max(largest_exit, exit);
+    }
+    return largest + largest_exit;
+  }
+
+  void FillAtoms() {
+    for (double& atom : case_.inputs[3].values) {
+      atom = random_.Chance(0.5) ? random_.Uniform() : 0.0;
+    }
+  }
+
+  void FillTimes(double log2_steps, double rate_bound) {
+    const double scale =
+        std::exp2(log2_steps) / (rate_bound > 0.0 ? rate_bound : 1.0);
+    for (double& time : case_.inputs[4].values) {
+      time = scale * std::exp2(-12.0 * random_.Uniform() * random_.Uniform());
+      if (random_.Chance(0.05)) time = 0.0;
+    }
+  }
+
+  // Directions about as large as what they change, of either sign.
+  void FillTangents() {
+    for (size_t i = kNumOperands; i < NumArrays(case_); ++i) {
+      const std::vector<double>& values = case_.inputs[i % kNumOperands].values;
+      const bool zero = random_.Chance(0.3);
+      for (double& tangent : case_.inputs[i].values) {
+        const double size =
+            values[static_cast<size_t>(random_.Next()) % values.size()];
+        tangent = zero ? 0.0 : random_.Uniform(-1.0, 1.0) * size;
+      }
+    }
+  }
+
+  void FillCotangents() {
+    const bool positive = random_.Chance(0.5);
+    for (double& cotangent : case_.inputs.back().values) {
+      cotangent = random_.Uniform(positive ? 0.0 : -1.0, 1.0);
+      if (random_.Chance(0.2)) cotangent = 0.0;
+    }
+  }
+
+ private:
+  static constexpr double kSpreads[] = {0.0, 1.0, 4.0, 20.0, 40.0, 300.0};
+  static constexpr double kDensities[] = {0.3, 0.0, 0.1, 0.7, 1.0};
+
+  // 2^(-spread..spread) times a factor, some of them powers of two.
+  double Spread(double share) {
+    const double exponent = random_.Uniform(-1.0, 1.0) * spread_ * share;
+    return std::exp2(random_.Chance(0.5) ? std::round(exponent) : exponent);
+  }
+  double Rate() { return std::exp2(log2_scale_) * Spread(1.0); }
+
+  CallCase& case_;
+  Generator random_;
+  const double spread_;
+  const double density_;
+  const bool ordered_;
+  const double exit_density_;
+  const double log2_scale_;
+  const int64_t num_phases_;
+};
+
+// log2 of the largest rate times the largest time.
+double DecodeLog2Steps(ByteSource* bytes, int64_t num_models,
+                       const CallCase& c) {
+  const double p = static_cast<double>(c.inputs[0].dims.back()) + 8.0;
+  const int32_t depth = c.call.order - (c.adjoint ? 1 : 0);
+  const double step = static_cast<double>(num_models) * p * p *
+                      std::pow(3.0, depth) * (c.adjoint ? 5.0 : 1.0);
+  double largest = std::clamp(std::log2(kMaxWork / step), 2.0, 14.0);
+  if (bytes->OneIn(kHardEvery)) largest = 80.0;
+  if (bytes->OneIn(8)) return -120.0 * bytes->Byte() / 255.0;
+  return (largest + 6.0) * bytes->Byte() / 255.0 - 6.0;
+}
+
+}  // namespace
+
+void FillValues(ByteSource* bytes, int64_t num_models, CallCase* c) {
+  const double log2_steps = DecodeLog2Steps(bytes, num_models, *c);
+  ModelFiller filler(bytes, c);
+  filler.FillInitialProbs();
+  const double rate_bound = filler.FillRates();
+  filler.FillAtoms();
+  filler.FillTimes(log2_steps, rate_bound);
+  filler.FillTangents();
+  if (c->adjoint) filler.FillCotangents();
+}
+
+void EditValues(ByteSource* bytes, CallCase* c) {
+  using Limits = std::numeric_limits<double>;
+  constexpr double kValues[] = {0.0,
+                                -0.0,
+                                1.0,
+                                -1.0,
+                                0.5,
+                                Limits::denorm_min(),
+                                -Limits::denorm_min(),
+                                1e-310,
+                                Limits::min(),
+                                1e-300,
+                                1e-40,
+                                1.2e-38,
+                                1e-17,
+                                1e-9,
+                                1e12,
+                                -1e12,
+                                1e38,
+                                3.5e38,
+                                1e300,
+                                Limits::max(),
+                                -Limits::max(),
+                                Limits::infinity(),
+                                -Limits::infinity(),
+                                Limits::quiet_NaN()};
+  constexpr int32_t kNumValues = sizeof(kValues) / sizeof(kValues[0]);
+  while (!bytes->empty() && !c->inputs.empty()) {
+    std::vector<double>& values =
+        c->inputs[static_cast<size_t>(bytes->Byte()) % c->inputs.size()].values;
+    const size_t index = static_cast<size_t>(bytes->Byte()) |
+                         static_cast<size_t>(bytes->Byte()) << 8;
+    const int32_t choice = bytes->Below(kNumValues + 8);
+    double value = kValues[std::min(choice, kNumValues - 1)];
+    if (choice >= kNumValues) {
+      const uint64_t bits = bytes->Word();
+      std::memcpy(&value, &bits, sizeof(value));
+    }
+    if (!values.empty()) values[index % values.size()] = value;
+  }
+}
+
+}  // namespace fuzz
+}  // namespace phasic
