@@ -4,6 +4,9 @@
 #   make test       all tests; closes with `N passed, N failed, N skipped`
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
+#   make sanitize        native tests under sanitizers, and the fuzzer
+#   make sanitize-quick  its first part, as CI runs it
+#   make bench      speed against other ways to compute the same
 #   make wheel      dist/phasic_substrates-*.whl
 #   make format     formats Python, C++ and BUILD-free sources in place
 #   make lint       formatter, linters; on generated code too
@@ -14,6 +17,7 @@
 PY := .venv/bin/python
 
 .PHONY: setup demo test bench bench-page wheel format lint typecheck golden lock clean
+.PHONY: setup demo test sanitize sanitize-quick bench wheel format lint typecheck golden lock clean
 
 setup:
 	@./setup.sh
@@ -23,6 +27,12 @@ demo: setup
 
 test: setup
 	@tools/run_tests.sh
+
+sanitize: setup
+	@tools/sanitize.sh
+
+sanitize-quick: setup
+	@tools/sanitize.sh quick
 
 bench: setup
 	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks:run

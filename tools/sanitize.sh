@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Runs the native tests under sanitizers, then the fuzzer. The last line says
+# what passed, and what was left out for want of what.
+#
+#   tools/sanitize.sh         everything
+#   tools/sanitize.sh quick   address and undefined-behaviour sanitizers only
+#
+#   FUZZ_SECONDS  how long the fuzzer runs; default 60
+#
+# ThreadSanitizer runs the tests tagged "threads".
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly FUZZER=//native/kernel/fuzz:phase_type_fuzzer
+readonly SEEDS=native/kernel/fuzz/corpus
+readonly WORK=.build/fuzz  # inputs found, and those that failed
+
+say() { echo "sanitize: $*" >&2; }
+
+results=()
+record() {  # name, exit status
+  if (($2)); then results+=("$1 failed"); else results+=("$1 passed"); fi
+}
+
+native_tests() {
+  bazel test --keep_going "$@"
+}
+
+thread_tests() {
+  local options=(--config=tsan --test_tag_filters=threads)
+  # gcc's ThreadSanitizer wants its memory where more randomness may not put it.
+  if [[ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -gt 28 ]]; then
+    options+=("--run_under=setarch -R")
+  fi
+  native_tests "${options[@]}" //native/...
+}
+
+# A clang that links libFuzzer, or nothing.
+find_clang() {
+  local name
+  for name in clang clang-{21..11}; do
+    command -v "${name}" >/dev/null || continue
+    if echo 'extern "C" int LLVMFuzzerTestOneInput(const void*, unsigned long)
+             { return 0; }' |
+      "${name}" -fsanitize=fuzzer -xc++ - -lstdc++ -o /dev/null 2>/dev/null; then
+      echo "${name}"
+      return
+    fi
+  done
+}
+
+fuzz() {  # clang
+  local options=(--config=fuzz "--repo_env=CC=$1")
+  bazel build "${options[@]}" "${FUZZER}" || return
+  local folder
+  folder="$(bazel info "${options[@]}" bazel-bin 2>/dev/null)" || return
+  local binary="${folder}/native/kernel/fuzz/phase_type_fuzzer"
+  mkdir -p "${WORK}/found" "${WORK}/failed"
+  say "fuzzing for ${FUZZ_SECONDS:-60} s; inputs that fail go to ${WORK}/failed"
+  "${binary}" "${WORK}/found" "${SEEDS}" -max_len=300 -len_control=0 \
+    -max_total_time="${FUZZ_SECONDS:-60}" -timeout=60 -report_slow_units=10 \
+    -rss_limit_mb=4096 -artifact_prefix="${WORK}/failed/" \
+    -print_final_stats=1 -verbosity=0
+}
+
+native_tests --config=asan --config=ubsan //native/...
+record "address and undefined" $?
+
+if [[ "${1:-}" != quick ]]; then
+  thread_tests
+  record "thread" $?
+  clang="$(find_clang)"
+  if [[ -n "${clang}" ]]; then
+    fuzz "${clang}"
+    record "fuzzer" $?
+  else
+    results+=("fuzzer left out: no clang with libFuzzer (on Debian 12: apt-get install clang-14 libclang-rt-14-dev)")
+  fi
+fi
+
+printf -v line '%s; ' "${results[@]}"
+say "${line%; }"
+[[ "${line}" != *" failed; "* ]]
