@@ -6,7 +6,6 @@
 #   make bench-page the same, and writes docs/benchmarks.md from it
 #   make sanitize        native tests under sanitizers, and the fuzzer
 #   make sanitize-quick  its first part, as CI runs it
-#   make bench      speed against other ways to compute the same
 #   make wheel      dist/phasic_substrates-*.whl
 #   make format     formats Python, C++ and BUILD-free sources in place
 #   make lint       formatter, linters; on generated code too
@@ -16,8 +15,8 @@
 
 PY := .venv/bin/python
 
-.PHONY: setup demo test bench bench-page wheel format lint typecheck golden lock clean
-.PHONY: setup demo test sanitize sanitize-quick bench wheel format lint typecheck golden lock clean
+.PHONY: setup demo test sanitize sanitize-quick bench bench-page wheel format \
+  lint typecheck golden lock clean
 
 setup:
 	@./setup.sh

@@ -10,9 +10,9 @@ import numpy as onp
 from benchmarks import alternatives
 from benchmarks import coxian
 from benchmarks import models
+from phasic.substrates.jax import math as jax_math
 from phasic.substrates.jax.distributions import PhaseType
 from phasic.substrates.numpy import math as numpy_math
-from phasic.substrates.numpy.distributions import PhaseType as NumpyPhaseType
 
 
 def uniformization_rate(model: models.Model) -> float:
@@ -21,8 +21,37 @@ def uniformization_rate(model: models.Model) -> float:
   return float(2.0 ** onp.ceil(onp.log2(onp.max(-onp.diag(subgenerator)))))
 
 
+def is_sparse(model: models.Model) -> bool:
+  """Whether fewer than a quarter of all rates are there."""
+  p = len(model.states)
+  return 4 * int(onp.sum(onp.any(model.rates != 0.0, axis=2))) < p * p
+
+
+def edges(model: models.Model, kind, theta):
+  """The model's rates as edges, for the module `math` of a substrate."""
+  p = len(model.states)
+  sources, targets = onp.nonzero(onp.any(model.rates != 0.0, axis=2))
+  (exiting,) = onp.nonzero(onp.any(model.exits != 0.0, axis=1))
+  return kind.EdgeRates(
+    sources=onp.concatenate([sources, exiting]),
+    targets=onp.concatenate([targets, onp.full(len(exiting), p)]),
+    parameters=theta,
+    coefficients=onp.concatenate(
+      [model.rates[sources, targets], model.exits[exiting]]
+    ),
+  )
+
+
 def log_prob(model: models.Model):
-  """Parameters [d] and times [n] to log f [n], by PhaseType.log_prob."""
+  """Parameters [d] and times [n] to log f [n].
+
+  By edges where the model is sparse, else by PhaseType.log_prob.
+  """
+  if is_sparse(model):
+    alpha = jnp.asarray(model.initial_probs)
+    return lambda theta, times: jax_math.log_density(
+      alpha, edges(model, jax_math, theta), times
+    )
   rates, exits = jnp.asarray(model.rates), jnp.asarray(model.exits)
   alpha = jnp.asarray(model.initial_probs)
 
@@ -36,7 +65,7 @@ def log_prob(model: models.Model):
 def phasic_jax(
   model: models.Model, times: onp.ndarray
 ) -> alternatives.JaxMethod:
-  """PhaseType.log_prob under jit, with jax.value_and_grad."""
+  """log f under jit, with jax.value_and_grad."""
   return alternatives.JaxMethod(
     model.theta, log_prob(model), jnp.asarray(times)
   )
@@ -64,7 +93,7 @@ def phasic_coxian(data: coxian.Regression) -> alternatives.JaxMethod:
 
 
 class PhasicNumpy:
-  """PhaseType.log_prob in NumPy, with the vjp companion."""
+  """The same in NumPy, with the vjp companion."""
 
   def __init__(self, model: models.Model, times: onp.ndarray):
     self._model, self._times = model, times
@@ -72,22 +101,24 @@ class PhasicNumpy:
     self._rates = model.rates.reshape(p * p, d)
     self._cotangent = onp.ones(len(times))
 
-  def _operands(self):
+  def _arguments(self):
     model = self._model
-    p = len(model.initial_probs)
-    off = (self._rates @ model.theta).reshape(p, p)
-    return model.initial_probs, off, model.exits @ model.theta
+    alpha = model.initial_probs
+    if is_sparse(model):
+      return alpha, edges(model, numpy_math, model.theta), self._times
+    off = (self._rates @ model.theta).reshape(len(alpha), len(alpha))
+    return alpha, off, self._times, model.exits @ model.theta
 
   def log_prob(self) -> onp.ndarray:
     """log f at all times."""
-    return NumpyPhaseType(*self._operands()).log_prob(self._times)
+    return numpy_math.log_density(*self._arguments())
 
   def value_and_gradient(self) -> tuple[float, onp.ndarray]:
     """sum log f and its derivatives in theta."""
-    alpha, off, leave = self._operands()
     value, bars = numpy_math.log_density_vjp(
-      alpha, off, self._times, leave, cotangent=self._cotangent
+      *self._arguments(), cotangent=self._cotangent
     )
-    off_bar, exits_bar = bars[1], bars[3]
-    gradient = onp.ravel(off_bar) @ self._rates + exits_bar @ self._model.exits
+    gradient = bars[1]
+    if not is_sparse(self._model):
+      gradient = onp.ravel(bars[1]) @ self._rates + bars[3] @ self._model.exits
     return onp.sum(value), gradient

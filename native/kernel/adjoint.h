@@ -331,7 +331,7 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
   AdjointSweeper<T> sweeper(in, &sequence, &terms, workspace);
   status = sweeper.Allocate();
   if (status != kOk) return status;
-  constexpr int64_t kMargins[] = {72, 400, kFinalMargin};
+  constexpr int64_t kMargins[] = {56, 400, kFinalMargin};
   for (const int64_t margin : kMargins) {
     status = terms.Mix(margin);
     if (status != kOk) return status;

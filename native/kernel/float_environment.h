@@ -32,7 +32,10 @@ class FloatEnvironment {
   }
   ~FloatEnvironment() { _mm_setcsr(saved_); }
   static bool Underflowed() { return (_mm_getcsr() & 0x10U) != 0; }
-  static void ClearUnderflow() { _mm_setcsr(_mm_getcsr() & ~0x3fU); }
+  static void ClearUnderflow() {
+    const unsigned state = _mm_getcsr();  // much cheaper than setting it
+    if ((state & 0x10U) != 0) _mm_setcsr(state & ~0x10U);
+  }
 
  private:
   unsigned saved_;
@@ -40,7 +43,7 @@ class FloatEnvironment {
   explicit FloatEnvironment(Denormals) { std::feholdexcept(&saved_); }
   ~FloatEnvironment() { std::fesetenv(&saved_); }
   static bool Underflowed() { return std::fetestexcept(FE_UNDERFLOW) != 0; }
-  static void ClearUnderflow() { std::feclearexcept(FE_ALL_EXCEPT); }
+  static void ClearUnderflow() { std::feclearexcept(FE_UNDERFLOW); }
 
  private:
   std::fenv_t saved_;

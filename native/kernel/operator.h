@@ -72,6 +72,7 @@ inline void ApplyTiles(const Operator<T>& m, const Source<T>& source,
                                   T(s.leaving_low[j]), &low[j])
                  : inflow + s.share[j] * in[j];
   }
+  for (int64_t j = m.size; j < m.stride; ++j) out[j] = T(0.0);
 }
 
 template <Rounding kRounding, bool kHasSource, int kWidth>

@@ -23,7 +23,22 @@ struct PoissonTable {
   double table[kBlock + 1];
   double last_inverse;      // 1 / table[16]
   int64_t center_exponent;  // log2 of c
+  double log_at_mean;       // log w_k(k) for the block's first index k
 };
+
+// log w_k(k) by Stirling's series, for k = 0 or k >= 16.
+inline double LogWeightAtMean(double k) {
+  if (k == 0.0) return 0.0;
+  const double r = 1.0 / (k * k);
+  const double stirling_error =
+      (1.0 / 12 -
+       r * (1.0 / 360 -
+            r * (1.0 / 1260 -
+                 r * (1.0 / 1680 - r * (1.0 / 1188 - r * (691.0 / 360360)))))) /
+      k;
+  constexpr double kTwoPi = 6.283185307179586476925286766559;
+  return -stirling_error - 0.5 * std::log(kTwoPi * k);
+}
 
 inline PoissonTable MakePoissonTable(int64_t block) {
   PoissonTable result;
@@ -35,46 +50,62 @@ inline PoissonTable MakePoissonTable(int64_t block) {
     result.table[j] = result.table[j - 1] * (center / (start + j));
   }
   result.last_inverse = 1.0 / result.table[kBlock];
+  result.log_at_mean = LogWeightAtMean(start);
   return result;
 }
 
-// log w_k(x) for k = 0 or k >= 16 and x within 16 of k. Saddle-point form:
-// C. Loader, Fast and accurate computation of binomial probabilities (2000).
-inline double LogPoissonWeight(double k, double x) {
-  if (k == 0.0) return -x;
-  // Error of Stirling's series for log k!.
-  const double r = 1.0 / (k * k);
-  const double stirling_error =
-      (1.0 / 12 -
-       r * (1.0 / 360 -
-            r * (1.0 / 1260 -
-                 r * (1.0 / 1680 - r * (1.0 / 1188 - r * (691.0 / 360360)))))) /
-      k;
-  // k log(k / x) + x - k without cancellation.
-  double deviance;
-  const double difference = k - x;
-  if (std::fabs(difference) < 0.1 * (k + x)) {
-    const double ratio = difference / (k + x);
-    double term = 2.0 * k * ratio;
-    deviance = difference * ratio;
-    for (int j = 1; j < 1000; ++j) {
-      term *= ratio * ratio;
-      const double next = deviance + term / (2 * j + 1);
-      if (next == deviance) break;
-      deviance = next;
-    }
-  } else {
-    deviance = k * std::log(k / x) - difference;
+// The tables of the first blocks, made once.
+class FirstPoissonTables {
+ public:
+  static constexpr int64_t kCount = 128;
+
+  static const PoissonTable& Get(int64_t block) {
+    static const FirstPoissonTables tables;
+    return tables.tables_[block];
   }
-  constexpr double kTwoPi = 6.283185307179586476925286766559;
-  return -stirling_error - deviance - 0.5 * std::log(kTwoPi * k);
+
+ private:
+  FirstPoissonTables() {
+    for (int64_t b = 0; b < kCount; ++b) tables_[b] = MakePoissonTable(b);
+  }
+  PoissonTable tables_[kCount];
+};
+
+inline PoissonTable PoissonTableOf(int64_t block) {
+  return block < FirstPoissonTables::kCount ? FirstPoissonTables::Get(block)
+                                            : MakePoissonTable(block);
+}
+
+// 1 / (2 j + 1).
+constexpr double kOddInverses[] = {1.0,      1.0 / 3,  1.0 / 5,
+                                   1.0 / 7,  1.0 / 9,  1.0 / 11,
+                                   1.0 / 13, 1.0 / 15, 1.0 / 17};
+
+// k log(k / x) + x - k without cancellation, for k > 0. Saddle-point form:
+// C. Loader, Fast and accurate computation of binomial probabilities (2000).
+inline double PoissonDeviance(double k, double x) {
+  const double difference = k - x;
+  const double ratio = difference / (k + x);
+  if (!(std::fabs(ratio) < 0.1)) return k * std::log(k / x) - difference;
+  // The series 2 k (ratio^3 / 3 + ratio^5 / 5 + ..), of which nine terms are
+  // enough below one tenth.
+  const double square = ratio * ratio;
+  double sum = 1.0 / 19;
+  for (int j = 17; j >= 3; j -= 2) sum = sum * square + kOddInverses[j / 2];
+  return difference * ratio + 2.0 * k * ratio * square * sum;
 }
 
 // The block that holds floor(x), and the weight at its first index.
 inline Scaled<double> StartWeight(double x, int64_t* block) {
   *block = static_cast<int64_t>(x) / kBlock;
   const double k = static_cast<double>(*block * kBlock);
-  return Normalized(Scaled<double>{std::exp(LogPoissonWeight(k, x)), 0});
+  const double log_weight =
+      k == 0.0 ? -x
+               : (*block < FirstPoissonTables::kCount
+                      ? FirstPoissonTables::Get(*block).log_at_mean
+                      : LogWeightAtMean(k)) -
+                     PoissonDeviance(k, x);
+  return Normalized(Scaled<double>{std::exp(log_weight), 0});
 }
 
 // Walks blocks in either direction for one x.

@@ -146,8 +146,9 @@ class Sequence {
     const int64_t stride = model_.stride;
     block->has_all_states =
         keeps_states_ && num_blocks_ * kBlock * stride < kMaxKeptItems;
-    block->states = AllocateZeros<T>(
-        workspace_, stride * (block->has_all_states ? kBlock : 1));
+    block->states = static_cast<T*>(workspace_->Allocate(
+        static_cast<size_t>(stride * (block->has_all_states ? kBlock : 1)),
+        sizeof(T)));
     block->low = num_blocks_ < kPlainBlocks
                      ? nullptr
                      : AllocateZeros<T>(workspace_, stride);
@@ -163,7 +164,7 @@ class Sequence {
     }
     block->exponent = exponent_;
     block->mass = Primal(Sum(state_, stride));
-    block->poisson = MakePoissonTable(num_blocks_);
+    block->poisson = PoissonTableOf(num_blocks_);
     const T* state = block->states;
     for (int j = 0; j < kBlock; ++j) {
       block->a[j] = Dot(state, model_.exits, stride);

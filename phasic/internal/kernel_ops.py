@@ -4,6 +4,11 @@ Operands are always five arrays of one dtype, float32 or float64:
 initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
 (..., 0) if absent, prob_zero (..., 1) or (..., 0) if absent, times (..., n).
 All have the same number of batch dimensions, each 1 or the common size.
+
+A sparse model has the parameters of its edges (..., d) in place of the
+subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
+(..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
+coefficients (..., m, d) or (..., m, 0) if absent.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -86,14 +91,19 @@ def use_path(choice: str) -> Iterator[None]:
 
 
 def phase_type(
-  kind: str, operands: Sequence[Any], fallback: Callable[..., Any]
+  kind: str,
+  operands: Sequence[Any],
+  fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
 ) -> Any:
   """Evaluates one of `KINDS` at all times.
 
   Args:
     kind: one of `KINDS`.
     operands: the five operands.
-    fallback: the portable function, called as `fallback(kind, *operands)`.
+    fallback: the portable function, called as
+      `fallback(kind, *operands, *edges)`.
+    edges: the three arrays of a sparse model.
 
   Returns:
     An array (batch..., n).
@@ -102,8 +112,9 @@ def phase_type(
     ValueError: shapes or dtypes of the operands do not fit.
   """
   if path() == "portable":
-    return fallback(kind, *operands)
-  return _load()[0].forward(KINDS.index(kind), 0, _arrays(operands))
+    return fallback(kind, *operands, *edges)
+  kernel = _load()[0]
+  return kernel.forward(KINDS.index(kind), 0, _arrays(operands), _edges(edges))
 
 
 def phase_type_jvp(
@@ -111,6 +122,7 @@ def phase_type_jvp(
   operands: Sequence[Any],
   tangents: Sequence[Any],
   fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents.
 
@@ -118,9 +130,10 @@ def phase_type_jvp(
     NotImplementedError: on the portable path, as NumPy has no autodiff.
   """
   _require_kernel("jvp")
-  value = phase_type(kind, operands, fallback)
+  value = phase_type(kind, operands, fallback, edges)
   inputs = _arrays(operands) + _arrays(tangents)
-  return value, _load()[0].forward(KINDS.index(kind), 1, inputs)
+  kernel = _load()[0]
+  return value, kernel.forward(KINDS.index(kind), 1, inputs, _edges(edges))
 
 
 def phase_type_vjp(
@@ -128,6 +141,7 @@ def phase_type_vjp(
   operands: Sequence[Any],
   cotangent: Any,
   fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
 ) -> tuple[Any, tuple[Any, ...]]:
   """Returns `phase_type` and the five cotangents of its operands.
 
@@ -135,12 +149,16 @@ def phase_type_vjp(
     NotImplementedError: on the portable path, as NumPy has no autodiff.
   """
   _require_kernel("vjp")
-  value = phase_type(kind, operands, fallback)
+  value = phase_type(kind, operands, fallback, edges)
   inputs = _arrays(operands) + _arrays([cotangent])
-  return value, tuple(_load()[0].adjoint(KINDS.index(kind), 1, inputs))
+  kernel = _load()[0]
+  bars = kernel.adjoint(KINDS.index(kind), 1, inputs, _edges(edges))
+  return value, tuple(bars)
 
 
-def status(kind: str, operands: Sequence[Any]) -> onp.ndarray:
+def status(
+  kind: str, operands: Sequence[Any], edges: Sequence[Any] = ()
+) -> onp.ndarray:
   """Returns why values are NaN: int32 codes (batch..., n) on the host.
 
   Raises:
@@ -148,7 +166,8 @@ def status(kind: str, operands: Sequence[Any]) -> onp.ndarray:
   """
   if unavailable_reason():
     raise RuntimeError(unavailable_reason())
-  return _load()[0].status(KINDS.index(kind), _arrays(operands))
+  kernel = _load()[0]
+  return kernel.status(KINDS.index(kind), _arrays(operands), _edges(edges))
 
 
 def status_message(code: int) -> str:
@@ -192,6 +211,10 @@ def set_num_threads(count: int) -> None:
 
 def _arrays(values: Sequence[Any]) -> list[onp.ndarray]:
   return [onp.ascontiguousarray(v) for v in values]
+
+
+def _edges(edges: Sequence[Any]) -> list[onp.ndarray] | None:
+  return _arrays(edges) if edges else None
 
 
 def _require_kernel(rule: str) -> None:

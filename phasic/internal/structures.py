@@ -84,6 +84,22 @@ def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
   return onp.asarray(x, dtype=dtype)
 
 
+def as_index_array(x: Any, name: str) -> Any:
+  """Converts `x` to an array of int32.
+
+  Raises:
+    TypeError: `x` holds anything but integers.
+    ValueError: one of them does not fit into 32 bits.
+  """
+  array = onp.asarray(x)
+  if array.dtype.kind not in "iu":
+    raise TypeError(f"{name} has dtype {array.dtype.name}: it must be integers")
+  result = onp.asarray(array, dtype=onp.int32)
+  if not onp.array_equal(result, array):
+    raise ValueError(f"{name} has an entry that does not fit into 32 bits")
+  return result
+
+
 def _is_weak(x: Any) -> bool:
   """Whether `x` has no dtype of its own: a Python number or a list."""
   return not hasattr(x, "dtype")

@@ -13,6 +13,7 @@ from phasic.internal.kernel_ops import precision
 from phasic.internal.kernel_ops import set_num_threads
 from phasic.internal.kernel_ops import unavailable_reason
 from phasic.internal.kernel_ops import use_path
+from phasic.math.edge_rates import EdgeRates
 from phasic.math.moments import mean
 from phasic.math.moments import second_moment
 from phasic.math.moments import variance
@@ -36,6 +37,7 @@ from phasic.math.phase_type_derivatives import survival_jvp
 from phasic.math.phase_type_derivatives import survival_vjp
 
 __all__ = [
+  "EdgeRates",
   "cdf",
   "cdf_jvp",
   "cdf_vjp",

@@ -11,6 +11,7 @@ import numpy as np
 
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math import edge_rates
 
 ARGUMENTS = (
   "initial_probs",
@@ -19,7 +20,6 @@ ARGUMENTS = (
   "exit_rates",
   "prob_zero",
 )
-_EVENT_RANKS = (1, 2, 1, 0)  # Of the model's operands, in the kernel's order.
 
 
 class Layout(NamedTuple):
@@ -29,18 +29,23 @@ class Layout(NamedTuple):
     batch: the model's batch shape.
     kept: which of its dimensions stay batch dimensions.
     times_shape: the shape of the times, padded to the model's rank.
-    shapes: the original shapes of initial_probs, subgenerator, exit_rates,
-      prob_zero and times; None for absent ones.
+    shapes: the original shapes of initial_probs, subgenerator (or the
+      parameters of edges), exit_rates, prob_zero and times; None for absent
+      ones.
+    event_ranks: of the model's four, without their batch dimensions.
   """
 
   batch: tuple[Any, ...]
   kept: tuple[int, ...]
   times_shape: tuple[Any, ...]
   shapes: tuple[Any, ...]
+  event_ranks: tuple[int, ...]
 
 
 def convert(initial_probs, subgenerator, times, exit_rates, prob_zero):
   """Returns the five arguments as arrays of their common dtype, None kept.
+
+  `subgenerator` may be EdgeRates.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
@@ -48,11 +53,25 @@ def convert(initial_probs, subgenerator, times, exit_rates, prob_zero):
   """
   values = (initial_probs, subgenerator, times, exit_rates, prob_zero)
   named = dict(zip(ARGUMENTS, values, strict=True))
-  dtype = structures.common_dtype(named)
+  has_edges = isinstance(subgenerator, edge_rates.EdgeRates)
+  if has_edges:
+    named["subgenerator"] = subgenerator.parameters
+    edges = {
+      "coefficients": subgenerator.coefficients,
+      "constants": subgenerator.constants,
+    }
+    dtype = structures.common_dtype({**named, **edges})
+  else:
+    dtype = structures.common_dtype(named)
   converted = [
     None if x is None else structures.as_array(x, dtype, name)
     for name, x in named.items()
   ]
+  if has_edges:
+    converted = [
+      edge_rates.convert(subgenerator, dtype) if i == 1 else x
+      for i, x in enumerate(converted)
+    ]
   check_shapes(converted[0], converted[1], converted[3], converted[4])
   check_not_empty("times", static.shape(converted[2]))
   return tuple(converted)
@@ -64,14 +83,37 @@ def check_shapes(initial_probs, subgenerator, exit_rates, prob_zero):
   Returns:
     The model's batch shape.
   """
-  alpha, matrix = static.shape(initial_probs), static.shape(subgenerator)
+  alpha = static.shape(initial_probs)
   if len(alpha) < 1:
     raise ValueError("initial_probs is a scalar: it must have shape (..., p)")
+  check_not_empty("initial_probs", alpha)
+  if isinstance(subgenerator, edge_rates.EdgeRates):
+    if exit_rates is not None:
+      raise ValueError("exit_rates must be None: edges lead to absorption")
+    batches = [
+      ("initial_probs", alpha[:-1]),
+      ("parameters", static.shape(subgenerator.parameters)[:-1]),
+    ]
+  else:
+    batches = _check_dense(alpha, subgenerator, exit_rates)
+  if prob_zero is not None:
+    atom = static.shape(prob_zero)
+    check_not_empty("prob_zero", atom)
+    batches.append(("prob_zero", atom))
+  try:
+    return static.broadcast_shapes(*(shape for _, shape in batches))
+  except ValueError:
+    listed = ", ".join(f"{name} {shape}" for name, shape in batches)
+    raise ValueError(f"batch shapes do not broadcast: {listed}") from None
+
+
+def _check_dense(alpha, subgenerator, exit_rates):
+  """Returns the names and batch shapes of alpha, S and s where they fit."""
+  matrix = static.shape(subgenerator)
   if len(matrix) < 2 or _differ(matrix[-1], matrix[-2]):
     raise ValueError(
       f"subgenerator has shape {matrix}: it must be square, (..., p, p)"
     )
-  check_not_empty("initial_probs", alpha)
   check_not_empty("subgenerator", matrix)
   if _differ(alpha[-1], matrix[-1]):
     raise ValueError(
@@ -88,15 +130,7 @@ def check_shapes(initial_probs, subgenerator, exit_rates, prob_zero):
         f"{alpha[-1]}, as in initial_probs"
       )
     batches.append(("exit_rates", exits[:-1]))
-  if prob_zero is not None:
-    atom = static.shape(prob_zero)
-    check_not_empty("prob_zero", atom)
-    batches.append(("prob_zero", atom))
-  try:
-    return static.broadcast_shapes(*(shape for _, shape in batches))
-  except ValueError:
-    listed = ", ".join(f"{name} {shape}" for name, shape in batches)
-    raise ValueError(f"batch shapes do not broadcast: {listed}") from None
+  return batches
 
 
 def check_not_empty(name, shape):
@@ -128,16 +162,33 @@ def canonical(arguments):
   missing = max(0, len(batch) - len(times_shape))
   padded = (1,) * missing + times_shape
   kept = tuple(i for i, d in enumerate(batch) if not _is_one(d))
-  model = (initial_probs, subgenerator, exit_rates, prob_zero)
+  has_edges = isinstance(subgenerator, edge_rates.EdgeRates)
+  model = (initial_probs, _rates(subgenerator), exit_rates, prob_zero)
   shapes = [None if x is None else static.shape(x) for x in model]
-  layout = Layout(batch, kept, padded, (*shapes, times_shape))
+  event_ranks = (1, 1 if has_edges else 2, 1, 0)
+  layout = Layout(batch, kept, padded, (*shapes, times_shape), event_ranks)
   return operands(layout, arguments), layout
+
+
+def edges(layout, arguments):
+  """Returns the arrays of the edges as the kernel takes them, () for none."""
+  rates = arguments[1]
+  if not isinstance(rates, edge_rates.EdgeRates):
+    return ()
+  return edge_rates.arrays(rates, len(layout.kept))
+
+
+def _rates(subgenerator):
+  """The array of which the kernel has derivatives."""
+  if isinstance(subgenerator, edge_rates.EdgeRates):
+    return subgenerator.parameters
+  return subgenerator
 
 
 def operands(layout, arguments):
   """Lays arguments (or tangents of them) out as the kernel's operands."""
   initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
-  model = (initial_probs, subgenerator, exit_rates, prob_zero)
+  model = (initial_probs, _rates(subgenerator), exit_rates, prob_zero)
   laid_out = []
   for index, x in enumerate(model):
     shape = layout.shapes[index]
@@ -145,7 +196,7 @@ def operands(layout, arguments):
       empty = (*(1 for _ in layout.kept), 0)
       laid_out.append(np.zeros(empty, dtype=initial_probs.dtype))
       continue
-    event_rank = _EVENT_RANKS[index]
+    event_rank = layout.event_ranks[index]
     own, event = shape[: len(shape) - event_rank], shape[-event_rank:]
     event = event if event_rank else (1,)
     own = (1,) * (len(layout.batch) - len(own)) + tuple(own)

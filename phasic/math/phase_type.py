@@ -14,8 +14,8 @@ References:
 """
 
 from phasic.internal import kernel_ops
+from phasic.math import edge_rates
 from phasic.math import operands as operands_lib
-from phasic.math import portable
 
 
 def log_density(
@@ -26,6 +26,7 @@ def log_density(
   Args:
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subgenerator: S, (..., p, p), rates per unit of time; off-diagonals >= 0.
+      Or `EdgeRates`, the rates of a sparse model, without `exit_rates`.
     times: t, (...), in units of time. -inf for t < 0 and t = inf.
     exit_rates: s, (..., p); None derives them, s = -S 1. If given, the
       diagonal of S is not read and its derivative is zero by definition.
@@ -113,6 +114,8 @@ def cdf(initial_probs, subgenerator, times, exit_rates=None, prob_zero=None):
 
 def _evaluate(kind, *arguments):
   """Lays the arguments out, calls the kernel and restores the shape."""
-  operands, layout = operands_lib.canonical(operands_lib.convert(*arguments))
-  value = kernel_ops.phase_type(kind, operands, portable.phase_type)
+  arguments = operands_lib.convert(*arguments)
+  operands, layout = operands_lib.canonical(arguments)
+  edges = operands_lib.edges(layout, arguments)
+  value = kernel_ops.phase_type(kind, operands, edge_rates.phase_type, edges)
   return operands_lib.result(layout, value)

@@ -5,15 +5,15 @@ JAX and TensorFlow differentiate with. They exist in every substrate.
 
 Cotangents and tangents come in the order of the arguments: initial_probs,
 subgenerator, times, exit_rates, prob_zero, with None for those that were not
-given. Arguments and errors are those of `phase_type.log_density`; in NumPy
+given; that of EdgeRates is that of its parameters. Arguments and errors are those of `phase_type.log_density`; in NumPy
 NotImplementedError is raised where the native kernel cannot run.
 """
 
 import numpy as np
 
 from phasic.internal import kernel_ops
+from phasic.math import edge_rates
 from phasic.math import operands as operands_lib
-from phasic.math import portable
 
 
 def log_density_vjp(
@@ -225,7 +225,11 @@ def _vjp(kind, arguments, cotangent):
   operands, layout = operands_lib.canonical(arguments)
   bar = np.asarray(cotangent, dtype=operands[0].dtype)
   value, bars = kernel_ops.phase_type_vjp(
-    kind, operands, operands_lib.cotangent(layout, bar), portable.phase_type
+    kind,
+    operands,
+    operands_lib.cotangent(layout, bar),
+    edge_rates.phase_type,
+    operands_lib.edges(layout, arguments),
   )
   return (
     operands_lib.result(layout, value),
@@ -251,7 +255,8 @@ def _jvp(kind, arguments, tangents):
     kind,
     operands,
     operands_lib.operands(layout, filled),
-    portable.phase_type,
+    edge_rates.phase_type,
+    operands_lib.edges(layout, arguments),
   )
   return (
     operands_lib.result(layout, value),
@@ -260,7 +265,9 @@ def _jvp(kind, arguments, tangents):
 
 
 def _tangent(name, x, v):
-  """The tangent of an argument, zeros for None."""
+  """The tangent of an argument, zeros for None; of edges the parameters'."""
+  if isinstance(x, edge_rates.EdgeRates):
+    x = x.parameters
   if x is None:
     if v is not None:
       raise ValueError(f"tangents has an entry for {name}, which is None")

@@ -7,7 +7,8 @@ J_0 is f, J_1 its JVP and V_1 its VJP. The family is closed: the derivative of
 J_k in x is J_{k+1} and its transpose in any slot is V_k; the derivative of V_k
 in x is V_{k+1}, its transpose in a direction is V_k again and in c it is J_k.
 
-All operands have their own number of event dimensions behind common batch
+Before the operands there may be fixed ones, which have no derivatives: the
+structure of a sparse model. All have their own number of event dimensions behind common batch
 dimensions, of which each is 1 (broadcast) or the common size. The first
 `mapped_dims` of them come from `jax.vmap`: directions, cotangents and adjoint
 results have these in full size, and every other dimension as their operand.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -33,13 +35,15 @@ class NativeFunction:
   Attributes:
     name: for messages.
     max_order: the highest native order k.
-    event_ndims: the number of event dimensions of each operand.
+    fixed_event_ndims: the number of event dimensions of each fixed operand.
+    event_ndims: the same for the others.
     forward_target: the FFI target that computes J_k.
     adjoint_target: the FFI target that computes V_k.
   """
 
   name: str
   max_order: int
+  fixed_event_ndims: tuple[int, ...] = ()
   event_ndims: tuple[int, ...]
   forward_target: str
   adjoint_target: str
@@ -49,7 +53,7 @@ class NativeFunction:
     raise NotImplementedError
 
   def event_shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-    """The result's event shape from the operands'; raises ValueError."""
+    """The result's event shape from all operands'; raises ValueError."""
     raise NotImplementedError
 
   def portable(self, *operands: Any) -> Any:
@@ -79,6 +83,10 @@ class _Derivative(multilinear.Map):
       )
 
   @property
+  def _fixed(self) -> int:
+    return len(self.function.fixed_event_ndims)
+
+  @property
   def _arity(self) -> int:
     return len(self.function.event_ndims)
 
@@ -93,6 +101,13 @@ class _Derivative(multilinear.Map):
     self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
   ) -> tuple[None, list[Any]]:
     mapped = self._mapped([*primals, *(x for slot in slots for x in slot)])
+    fixed, tangents = tangents[: self._fixed], tangents[self._fixed :]
+    if not all(isinstance(t, ad.Zero) for t in fixed):
+      raise NotImplementedError(
+        f"{self.function.name}: a derivative in the coefficients or constants"
+        " of edges was asked for. Make the rates of the edges outside and pass"
+        " them as parameters without coefficients."
+      )
     along = [self._expand(ad.instantiate_zeros(t), mapped) for t in tangents]
     op = dataclasses.replace(self, order=self.order + 1)
     return None, multilinear.bind(op, primals, [along, *slots])
@@ -115,23 +130,29 @@ class _Derivative(multilinear.Map):
     )
     return jax.ffi.ffi_lowering(target)(ctx, *operands, **attributes)
 
-  def _directional(self, directions: Sequence[Sequence[Any]]) -> Any:
+  def _directional(
+    self, fixed: Sequence[Any], directions: Sequence[Sequence[Any]]
+  ) -> Any:
     """D^m f(x)[directions] as a function of x, from the portable one."""
 
     def along(f: Any, v: Sequence[Any]) -> Any:
       return lambda *x: jax.jvp(f, x, tuple(v))[1]
 
-    f = self.function.portable
+    f = functools.partial(self.function.portable, *fixed)
     for v in directions:
       f = along(f, v)
     return f
 
   def _full_groups(self, operands: Sequence[Any]) -> list[list[Any]]:
-    """All groups, the primals in full mapped size."""
-    n = self._arity
+    """Fixed operands and all groups, both kinds of primals in full size."""
+    n, first = self._arity, self._fixed
     mapped = self._mapped(operands)
-    groups = [list(operands[i : i + n]) for i in range(0, len(operands), n)]
-    groups[0] = [self._expand(x, mapped) for x in groups[0]]
+    groups = [list(operands[:first])]
+    groups += [
+      list(operands[i : i + n]) for i in range(first, len(operands), n)
+    ]
+    for i in (0, 1):
+      groups[i] = [self._expand(x, mapped) for x in groups[i]]
     return groups
 
 
@@ -142,11 +163,13 @@ class Forward(_Derivative):
 
   @property
   def groups(self) -> tuple[int, ...]:  # type: ignore[override]
-    return (self._arity,) * (self.order + 1)
+    first = self._fixed + self._arity
+    return (first,) + (self._arity,) * self.order
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
-    n = self._arity
-    x, event_ndims = operands[:n], self.function.event_ndims
+    n = self._fixed + self._arity
+    f = self.function
+    x, event_ndims = operands[:n], (*f.fixed_event_ndims, *f.event_ndims)
     for operand, ndim in zip(x, event_ndims, strict=True):
       if len(operand.shape) - ndim != len(x[0].shape) - event_ndims[0]:
         raise ValueError(
@@ -162,11 +185,11 @@ class Forward(_Derivative):
     )
     mapped = self._mapped(operands)
     shape = (*mapped, *batch[self.mapped_dims :], *event)
-    return [(shape, x[0].dtype)]
+    return [(shape, x[-1].dtype)]
 
   def evaluate(self, *operands: Any) -> list[Any]:
-    x, *directions = self._full_groups(operands)
-    return [self._directional(directions)(*x)]
+    fixed, x, *directions = self._full_groups(operands)
+    return [self._directional(fixed, directions)(*x)]
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
     return self._call(self.function.forward_target, ctx, operands)
@@ -186,18 +209,19 @@ class Adjoint(_Derivative):
 
   @property
   def groups(self) -> tuple[int, ...]:  # type: ignore[override]
-    return (self._arity,) * self.order + (1,)
+    first = self._fixed + self._arity
+    return (first,) + (self._arity,) * (self.order - 1) + (1,)
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
     mapped = self._mapped(operands)
     return [
       ((*mapped, *x.shape[self.mapped_dims :]), x.dtype)
-      for x in operands[: self._arity]
+      for x in operands[self._fixed : self._fixed + self._arity]
     ]
 
   def evaluate(self, *operands: Any) -> list[Any]:
-    x, *directions, (c,) = self._full_groups(operands)
-    _, pullback = jax.vjp(self._directional(directions), *x)
+    fixed, x, *directions, (c,) = self._full_groups(operands)
+    _, pullback = jax.vjp(self._directional(fixed, directions), *x)
     return list(pullback(c))
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:

@@ -5,6 +5,11 @@ initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
 (..., 0) if absent, prob_zero (..., 1) or (..., 0) if absent, times (..., n).
 All have the same number of batch dimensions, each 1 or the common size.
 
+A sparse model has the parameters of its edges (..., d) in place of the
+subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
+(..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
+coefficients (..., m, d) or (..., m, 0) if absent.
+
 The kernel runs on CPU. What JAX places elsewhere takes the portable path.
 The path is chosen while a function is traced: what `jax.jit` has compiled
 keeps the path it was compiled with.
@@ -92,14 +97,19 @@ def use_path(choice: str) -> Iterator[None]:
 
 
 def phase_type(
-  kind: str, operands: Sequence[Any], fallback: Callable[..., Any]
+  kind: str,
+  operands: Sequence[Any],
+  fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
 ) -> Any:
   """Evaluates one of `KINDS` at all times.
 
   Args:
     kind: one of `KINDS`.
     operands: the five operands.
-    fallback: the portable function, called as `fallback(kind, *operands)`.
+    fallback: the portable function, called as
+      `fallback(kind, *operands, *edges)`.
+    edges: the three arrays of a sparse model.
 
   Returns:
     An array (batch..., n).
@@ -111,15 +121,19 @@ def phase_type(
       the kernel's path.
   """
   if path() == "portable":
-    return fallback(kind, *operands)
+    return fallback(kind, *operands, *edges)
   arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in operands]
-  dtypes = {x.dtype for x in arrays}
+  structure = [jnp.asarray(x) for x in edges]
+  dtypes = {x.dtype for x in [*arrays, *structure[1:]]}
   if len(dtypes) > 1 or not dtypes <= _DTYPES:
     names = [x.dtype.name for x in arrays]
     raise TypeError(
       f"operands have dtypes {names}: all must be float32 or all float64"
     )
-  return multilinear.bind(_forward(kind, fallback), arrays)[0]
+  if structure and structure[0].dtype != onp.int32:
+    raise TypeError(f"edges: indices are {structure[0].dtype}: must be int32")
+  op = _forward(kind, fallback, bool(structure))
+  return multilinear.bind(op, [*structure, *arrays])[0]
 
 
 def phase_type_jvp(
@@ -127,11 +141,12 @@ def phase_type_jvp(
   operands: Sequence[Any],
   tangents: Sequence[Any],
   fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents."""
 
   def f(*x: Any) -> Any:
-    return phase_type(kind, x, fallback)
+    return phase_type(kind, x, fallback, edges)
 
   return jax.jvp(f, tuple(operands), tuple(tangents))
 
@@ -141,17 +156,20 @@ def phase_type_vjp(
   operands: Sequence[Any],
   cotangent: Any,
   fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
 ) -> tuple[Any, tuple[Any, ...]]:
   """Returns `phase_type` and the five cotangents of its operands."""
 
   def f(*x: Any) -> Any:
-    return phase_type(kind, x, fallback)
+    return phase_type(kind, x, fallback, edges)
 
   value, pullback = jax.vjp(f, *operands)
   return value, pullback(cotangent)
 
 
-def status(kind: str, operands: Sequence[Any]) -> onp.ndarray:
+def status(
+  kind: str, operands: Sequence[Any], edges: Sequence[Any] = ()
+) -> onp.ndarray:
   """Returns why values are NaN: int32 codes (batch..., n) on the host.
 
   Raises:
@@ -160,7 +178,9 @@ def status(kind: str, operands: Sequence[Any]) -> onp.ndarray:
   if unavailable_reason():
     raise RuntimeError(unavailable_reason())
   arrays = [onp.ascontiguousarray(x) for x in operands]
-  return ffi_targets.load()[0].status(KINDS.index(kind), arrays)
+  structure = [onp.ascontiguousarray(x) for x in edges]
+  kernel = ffi_targets.load()[0]
+  return kernel.status(KINDS.index(kind), arrays, structure or None)
 
 
 def status_message(code: int) -> str:
@@ -209,9 +229,9 @@ class PhaseTypeFunction(derivatives.NativeFunction):
 
   kind: str
   fallback: Callable[..., Any]
+  has_edges: bool = False
 
   max_order = 3
-  event_ndims = (1, 2, 1, 1, 1)
   forward_target = ffi_targets.FORWARD
   adjoint_target = ffi_targets.ADJOINT
 
@@ -219,23 +239,43 @@ class PhaseTypeFunction(derivatives.NativeFunction):
   def name(self) -> str:  # type: ignore[override]
     return self.kind
 
+  @property
+  def fixed_event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
+    return (2, 1, 2) if self.has_edges else ()
+
+  @property
+  def event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
+    return (1, 1 if self.has_edges else 2, 1, 1, 1)
+
   def attributes(self) -> dict[str, Any]:
-    return {"kind": onp.int32(KINDS.index(self.kind))}
+    kind = onp.int32(KINDS.index(self.kind))
+    return {"kind": kind, "has_edges": self.has_edges}
 
   def event_shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-    (p,), matrix, (exits,), (atom,), (n,) = shapes
-    fits = tuple(matrix) == (p, p) and exits in (0, p) and atom in (0, 1)
-    if not fits or p == 0 or n == 0:
+    *fixed, (p,), rates, (exits,), (atom,), (n,) = shapes
+    if self.has_edges:
+      (two, m), (constants,), (edges, d) = fixed
+      (own,) = rates
+      fits = two == 2 and edges == m and constants in (0, m)
+      fits = fits and own == (d if d != 0 else m) and exits == 0
+    else:
+      fits = tuple(rates) == (p, p) and exits in (0, p)
+    if not fits or atom not in (0, 1) or p == 0 or n == 0:
       raise ValueError(
         f"{self.kind}: event shapes are {[tuple(s) for s in shapes]}; they"
-        " must be (p,), (p, p), (p,) or (0,), (1,) or (0,), (n,) with p, n > 0"
+        " must be (p,), (p, p), (p,) or (0,), (1,) or (0,), (n,) with p, n > 0;"
+        " those of edges are (2, m), (m,) or (0,), (m, d) or (m, 0), and then"
+        " (p,), (d,) or (m,), (0,), (1,) or (0,), (n,)"
       )
     return (n,)
 
   def portable(self, *operands: Any) -> Any:
-    return self.fallback(self.kind, *operands)
+    count = len(self.fixed_event_ndims)
+    return self.fallback(self.kind, *operands[count:], *operands[:count])
 
 
 @functools.cache
-def _forward(kind: str, fallback: Callable[..., Any]) -> multilinear.Map:
-  return derivatives.Forward(PhaseTypeFunction(kind, fallback), 0)
+def _forward(
+  kind: str, fallback: Callable[..., Any], has_edges: bool
+) -> multilinear.Map:
+  return derivatives.Forward(PhaseTypeFunction(kind, fallback, has_edges), 0)

@@ -104,6 +104,24 @@ def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
 
+def as_index_array(x: Any, name: str) -> Any:
+  """Converts `x` to an array of int32.
+
+  Traced entries are not looked at: what does not fit wraps round.
+
+  Raises:
+    TypeError: `x` holds anything but integers.
+    ValueError: one of them does not fit into 32 bits.
+  """
+  array = x if isinstance(x, jax.Array) else onp.asarray(x)
+  if array.dtype.kind not in "iu":
+    raise TypeError(f"{name} has dtype {array.dtype.name}: it must be integers")
+  known = static.concrete(array)
+  if known is not None and not onp.array_equal(known.astype(onp.int32), known):
+    raise ValueError(f"{name} has an entry that does not fit into 32 bits")
+  return jnp.asarray(array, dtype=onp.int32)
+
+
 def _is_weak(x: Any) -> bool:
   """Whether `x` has no dtype of its own: a Python number, say, or a list.
 

@@ -1,0 +1,184 @@
+"""Sparse models: the rates of edges between phases, linear in parameters.
+
+A model with many phases has few transitions out of each. `EdgeRates` names
+them, and takes the place of the subgenerator in the functions of
+`phase_type`; the exits are then edges too, and nothing is subtracted.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math import portable
+
+# Of the mask that the portable path makes: edges times phases.
+MAX_MASK = 2**26
+
+
+class EdgeRates(NamedTuple):
+  """The rates of a sparse model's edges, linear in parameters.
+
+  Edge e leads from sources[e] to targets[e] at
+
+      rate_e = constants[e] + sum_c coefficients[e, c] parameters[..., c]
+
+  per unit of time. Target p, the number of phases, is absorption. Parallel
+  edges add up; an edge from a phase to itself changes nothing. Derivatives
+  exist in `parameters`; to differentiate in all else make the rates yourself
+  and pass them as parameters without coefficients.
+
+  Attributes:
+    sources: (m,), integers in [0, p).
+    targets: (m,), integers in [0, p].
+    parameters: theta, (..., d); the rates themselves, (..., m), where there
+      are no coefficients. Every rate must be finite and >= 0, else values are
+      NaN.
+    coefficients: (m, d), or None.
+    constants: (m,), or None for zeros.
+
+  Example: a coalescent of three lineages, whose pairs merge at rate theta.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeRates([0, 1], [1, 2], [2.0], [[3.0], [1.0]])
+    >>> value = pm.density([1.0, 0.0], edges, 0.5)
+    >>> print(f"{float(value):.6f}")
+    0.954292
+  """
+
+  sources: Any
+  targets: Any
+  parameters: Any
+  coefficients: Any = None
+  constants: Any = None
+
+
+def convert(edges, dtype):
+  """Returns EdgeRates of arrays: int32 indices, the others of `dtype`.
+
+  Raises:
+    TypeError: an index is not an integer.
+    ValueError: shapes do not fit.
+  """
+  sources = structures.as_index_array(edges.sources, "sources")
+  targets = structures.as_index_array(edges.targets, "targets")
+  parameters = structures.as_array(edges.parameters, dtype, "parameters")
+  coefficients, constants = edges.coefficients, edges.constants
+  if coefficients is not None:
+    coefficients = structures.as_array(coefficients, dtype, "coefficients")
+  if constants is not None:
+    constants = structures.as_array(constants, dtype, "constants")
+  converted = EdgeRates(sources, targets, parameters, coefficients, constants)
+  _check_shapes(converted)
+  return converted
+
+
+def _check_shapes(edges):
+  """Raises ValueError unless the shapes of the arrays fit each other."""
+  sources, targets = static.shape(edges.sources), static.shape(edges.targets)
+  if len(sources) != 1 or sources != targets:
+    raise ValueError(
+      f"sources have shape {sources} and targets {targets}: both must be (m,)"
+    )
+  (m,) = sources
+  parameters = static.shape(edges.parameters)
+  if edges.constants is not None and static.shape(edges.constants) != (m,):
+    raise ValueError(
+      f"constants have shape {static.shape(edges.constants)}: they must be "
+      f"({m},), as the sources"
+    )
+  if edges.coefficients is None:
+    wanted = m
+  else:
+    coefficients = static.shape(edges.coefficients)
+    if len(coefficients) != 2 or coefficients[0] != m or coefficients[1] == 0:
+      raise ValueError(
+        f"coefficients have shape {coefficients}: it must be ({m}, d) with "
+        "d > 0"
+      )
+    wanted = coefficients[1]
+  if len(parameters) < 1 or parameters[-1] != wanted:
+    raise ValueError(
+      f"parameters have shape {parameters}: it must be (..., {wanted})"
+    )
+
+
+def arrays(edges, batch_rank):
+  """Returns what the kernel takes: indices, constants and coefficients.
+
+  Args:
+    edges: EdgeRates of arrays.
+    batch_rank: the number of batch dimensions of the operands.
+  """
+  ones = (1,) * batch_rank
+  (m,) = static.shape(edges.sources)
+  dtype = edges.parameters.dtype
+  indices = np.stack([edges.sources, edges.targets])
+  constants = edges.constants
+  if constants is None:
+    constants = np.zeros((0,), dtype=dtype)
+  coefficients = edges.coefficients
+  if coefficients is None:
+    coefficients = np.zeros((m, 0), dtype=dtype)
+  return (
+    np.reshape(indices, (*ones, 2, m)),
+    np.reshape(constants, (*ones, *static.shape(constants))),
+    np.reshape(coefficients, (*ones, *static.shape(coefficients))),
+  )
+
+
+def phase_type(
+  kind, initial_probs, rates, exit_rates, prob_zero, times, *edges
+):
+  """`portable.phase_type`, of edges as well.
+
+  Args:
+    kind: as there.
+    initial_probs: (batch..., p).
+    rates: (batch..., p, p), or the parameters of the edges.
+    exit_rates: as there.
+    prob_zero: as there.
+    times: (batch..., n).
+    *edges: none, or what `arrays` returns.
+  """
+  if edges:
+    phases = static.shape(initial_probs)[-1]
+    rates, exit_rates = _densified(phases, rates, *edges)
+  return portable.phase_type(
+    kind, initial_probs, rates, exit_rates, prob_zero, times
+  )
+
+
+def _densified(phases, parameters, indices, constants, coefficients):
+  """Returns off-diagonal rates (..., p, p) and exits (..., p)."""
+  sources, targets = indices[..., 0, :], indices[..., 1, :]
+  m = static.shape(indices)[-1]
+  if m * phases > MAX_MASK:
+    raise ValueError(
+      f"{m} edges and {phases} phases: the portable path takes them only up to "
+      f"a product of {MAX_MASK}"
+    )
+  rates = parameters
+  if static.shape(coefficients)[-1] > 0:
+    rates = np.sum(coefficients * parameters[..., None, :], axis=-1)
+  if static.shape(constants)[-1] > 0:
+    rates = rates + constants
+  lost = (sources < 0) | (sources >= phases) | (targets < 0)
+  lost = lost | (targets > phases) | ~(rates >= 0.0)
+  rates = np.where(lost, float("nan"), rates)
+  # What is out of range must be seen somewhere.
+  sources = np.where(lost, 0, sources)
+  targets = np.where(lost, phases, targets)
+  from_phase = _mask(sources, phases, rates.dtype)
+  to_phase = _mask(targets, phases + 1, rates.dtype)
+  weighted = np.where(to_phase > 0, rates[..., None], 0.0)
+  dense = np.matmul(np.moveaxis(from_phase, -1, -2), weighted)
+  return dense[..., :phases], dense[..., phases]
+
+
+def _mask(indices, size, dtype):
+  """Returns (..., m, size), one where the index is, else zero."""
+  positions = np.asarray(np.arange(size), dtype=indices.dtype)
+  return np.asarray(indices[..., None] == positions, dtype=dtype)
