@@ -53,6 +53,12 @@ inline double MaxAbs(const Dual<T>& x) {
   return a > b ? a : b;
 }
 
+inline bool IsFinite(double x) { return std::fabs(x) < HUGE_VAL; }
+template <class T>
+inline bool IsFinite(const Dual<T>& x) {
+  return IsFinite(x.value) && IsFinite(x.tangent);
+}
+
 inline bool IsZero(double x) { return x == 0.0; }
 template <class T>
 inline bool IsZero(const Dual<T>& x) {

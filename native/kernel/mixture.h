@@ -76,6 +76,7 @@ class Mixer {
   // Derivatives need terms that the value does not: weights are dropped only
   // where nothing representable could come of them.
   static constexpr bool kPlain = Depth<T>::kValue == 0;
+  static constexpr int64_t kNoExponent = INT64_MIN / 4;  // of no terms yet
   static constexpr int64_t kHeadFraction = kPlain ? -60 : -1200;
 
   StatusCode Walk() {
@@ -185,6 +186,8 @@ class Mixer {
   bool CanStop(const Block<T>& block, int64_t b, const Scaled<double>& tail) {
     const Model<T>& model = sequence_.model();
     const double k = static_cast<double>(b * kBlock);
+    // Neither NaN nor infinity becomes a number by further terms.
+    if (!IsFinite(sums_[0])) return true;
     if (kPlain) {
       // a_k <= max(s) b_k and b_k does not increase; A_k is at most the total.
       double cap = block.mass;
@@ -217,9 +220,11 @@ class Mixer {
     if (IsAtMost({MaxAbs(first_cap), tail.exponent}, -1200, Size())) {
       return true;
     }
-    if (k < static_cast<double>((Depth<T>::kValue + 1) * model.size)) {
+    if (k < static_cast<double>((Depth<T>::kValue + 1) * (model.size + 1))) {
       return false;
     }
+    // Terms obey a linear recurrence: so many zeros are followed by zeros.
+    if (exponent_ == kNoExponent) return true;
     const int64_t shift = tail.exponent - exponent_;
     if (shift > 1000) return false;
     for (int r = 0; r < sequence_.num_channels(); ++r) {
@@ -264,8 +269,8 @@ class Mixer {
   const Scaled<double> start_weight_;
   T sums_[kMaxChannels];
   T sizes_[kMaxChannels];  // sums of the terms' sizes, by component
-  int64_t exponent_ = INT64_MIN / 4;
-  int64_t largest_exponent_ = INT64_MIN / 4;
+  int64_t exponent_ = kNoExponent;
+  int64_t largest_exponent_ = kNoExponent;
   int64_t last_block_ = 0;
 };
 

@@ -221,9 +221,12 @@ class ModelBuilder {
     return true;
   }
 
-  // Marks all that can be reached along the entries, from rows to columns.
+  // Marks all that can be reached along the entries, from rows to columns;
+  // tangents make entries of their own.
+  template <class IsNothing>
   void Flood(const int64_t* offsets, const int32_t* order,
-             const int32_t* targets, uint8_t* marks, int32_t* stack) const {
+             const int32_t* targets, const IsNothing& is_nothing,
+             uint8_t* marks, int32_t* stack) const {
     int64_t top = 0;
     for (int64_t i = 0; i < model_.size; ++i) {
       if (marks[i]) stack[top++] = static_cast<int32_t>(i);
@@ -233,30 +236,51 @@ class ModelBuilder {
       for (int64_t n = offsets[i]; n < offsets[i + 1]; ++n) {
         const int32_t e = order[n];
         const int32_t target = targets[e];
-        if (marks[target] || IsZero(rates_.values[e])) continue;
+        if (marks[target] || is_nothing(rates_.values[e])) continue;
         marks[target] = 1;
         stack[top++] = target;
       }
     }
   }
 
-  bool MarkPhases() {
+  template <class IsNothing>
+  bool Mark(const IsNothing& is_nothing, uint8_t** reached, uint8_t** exiting) {
     const int64_t p = model_.size;
-    model_.reached = AllocateZeros<uint8_t>(workspace_, p);
-    model_.exiting = AllocateZeros<uint8_t>(workspace_, p);
+    *reached = AllocateZeros<uint8_t>(workspace_, p);
+    *exiting = AllocateZeros<uint8_t>(workspace_, p);
     int32_t* stack = AllocateZeros<int32_t>(workspace_, p);
-    if (!model_.reached || !model_.exiting || !stack) return false;
+    if (!*reached || !*exiting || !stack) return false;
     for (int64_t i = 0; i < p; ++i) {
-      model_.reached[i] = !IsZero(model_.initial[i]);
-      model_.exiting[i] = !IsZero(model_.exits[i]);
+      (*reached)[i] = !is_nothing(model_.initial[i]);
+      (*exiting)[i] = !is_nothing(model_.exits[i]);
     }
-    Flood(row_offsets_, by_row_, rates_.entries.columns, model_.reached, stack);
-    Flood(column_offsets_, by_column_, rates_.entries.rows, model_.exiting,
+    Flood(row_offsets_, by_row_, rates_.entries.columns, is_nothing, *reached,
           stack);
-    for (int64_t i = 0; i < p; ++i) {
+    Flood(column_offsets_, by_column_, rates_.entries.rows, is_nothing,
+          *exiting, stack);
+    return true;
+  }
+
+  bool MarkPhases() {
+    if (!Mark([](const T& x) { return IsZero(x); }, &model_.reached,
+              &model_.exiting)) {
+      return false;
+    }
+    for (int64_t i = 0; i < model_.size; ++i) {
       if (!model_.reached[i]) continue;
       model_.starts = true;
       (model_.exiting[i] ? model_.absorbs : model_.defective) = true;
+    }
+    if (Depth<T>::kValue == 0) return true;
+    // Where the value is NaN for want of absorption the derivative is, too.
+    uint8_t* reached = nullptr;
+    uint8_t* exiting = nullptr;
+    if (!Mark([](const T& x) { return Primal(x) == 0.0; }, &reached,
+              &exiting)) {
+      return false;
+    }
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (reached[i] && !exiting[i]) model_.defective = true;
     }
     return true;
   }

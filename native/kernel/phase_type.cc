@@ -134,6 +134,9 @@ const char* AdjointShape(const Call& call, const Shape* inputs,
                          int32_t* rank) {
   Layout layout;
   const char* error = CheckLayout(call, inputs, num_inputs, true, &layout);
+  if (error == nullptr && (index < 0 || index >= kNumOperands)) {
+    return Message("index: %d is not an operand's", index);
+  }
   if (error == nullptr) BarDims(call, layout, inputs[index], dims, rank);
   return error;
 }
@@ -156,6 +159,7 @@ const char* StatusMessage(int32_t code) {
       "the derivative of the logarithm of zero is not defined",
       "edges: sources must be in [0, p) and targets in [0, p]",
       "rates: the rate of every edge must be finite and non-negative",
+      "a derivative or a cotangent is not finite",
   };
   return code >= 0 && code < kNumStatusCodes ? kMessages[code]
                                              : "unknown status code";

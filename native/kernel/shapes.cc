@@ -208,10 +208,11 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
   if (num_inputs != expected) {
     return Message("inputs: expected %d arrays, got %d", expected, num_inputs);
   }
-  const int32_t r = inputs[kInitialProbs].rank - 1;
-  if (r < 0 || r + 2 > kMaxRank) {
-    return Message("initial_probs: rank %d is not supported", r + 1);
+  const int32_t rank = inputs[kInitialProbs].rank;
+  if (rank < 1 || rank >= kMaxRank) {
+    return Message("initial_probs: rank %d is not supported", rank);
   }
+  const int32_t r = rank - 1;
   if (call.mapped_dims < 0 || call.mapped_dims > r) {
     return Message("mapped_dims: %d is not within the %d batch dimensions",
                    call.mapped_dims, r);

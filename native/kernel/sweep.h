@@ -28,6 +28,7 @@ enum StatusCode : int32_t {
   kLogOfZero,
   kEdgeOutOfRange,
   kEdgeRateInvalid,
+  kNotFinite,
   kNumStatusCodes,
 };
 

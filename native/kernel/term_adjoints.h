@@ -181,6 +181,9 @@ class TermAdjoints {
       seed = {cotangent * Reciprocal(point.value.mantissa),
               -point.value.exponent};
     }
+    if (point.status == kOk && !IsFinite(seed.mantissa)) {
+      point.status = kNotFinite;
+    }
     if (point.status != kOk) {
       *time_bar = kNaN;
       return point.status;

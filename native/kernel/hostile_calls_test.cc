@@ -1,0 +1,135 @@
+// What hostile or degenerate calls must not do.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "native/kernel/phase_type.h"
+
+namespace phasic {
+namespace {
+
+// Gradient of the log survival function of a chain of p phases, rate 1.
+std::vector<double> SurvivalBars(int64_t p, double rate) {
+  std::vector<double> alpha(p), s(p * p), exits(p), t = {5.0}, c = {1.0};
+  alpha[0] = 1.0;
+  for (int64_t i = 0; i + 1 < p; ++i) s[i * p + i + 1] = rate;
+  exits[p - 1] = rate;
+  const double atom = 0.0;
+  const int64_t dp[] = {p}, dpp[] = {p, p}, d1[] = {1};
+  const Input inputs[] = {{alpha.data(), {dp, 1}}, {s.data(), {dpp, 2}},
+                          {exits.data(), {dp, 1}}, {&atom, {d1, 1}},
+                          {t.data(), {d1, 1}},     {c.data(), {d1, 1}}};
+  std::vector<double> bars(p + p * p + p + 2);
+  double* b = bars.data();
+  const Output outputs[] = {{b, {dp, 1}},
+                            {b + p, {dpp, 2}},
+                            {b + p + p * p, {dp, 1}},
+                            {b + 2 * p + p * p, {d1, 1}},
+                            {b + 2 * p + p * p + 1, {d1, 1}}};
+  EXPECT_EQ(Adjoint({2, 1, 0, Precision::kFloat64}, inputs, 6, outputs, 5),
+            nullptr);
+  return bars;
+}
+
+// The padding of states is part of sums: it must be written by every call.
+TEST(HostileCallsTest, SparseAdjointDoesNotReadWhatEarlierCallsLeft) {
+  const int64_t p = 65;
+  const std::vector<double> first = SurvivalBars(p, 1.0);
+  // Fills the workspace with other numbers, some of them not finite.
+  for (int64_t q = 2; q < 66; ++q) SurvivalBars(q, 3.0 + q);
+  const std::vector<double> again = SurvivalBars(p, 1.0);
+  EXPECT_EQ(
+      std::memcmp(first.data(), again.data(), first.size() * sizeof(double)),
+      0);
+  for (size_t i = 0; i < again.size(); ++i) {
+    EXPECT_TRUE(std::isfinite(again[i])) << i;
+  }
+}
+
+double Derivative(const std::vector<std::vector<double>>& arrays, int32_t kind,
+                  int32_t order) {
+  std::vector<std::vector<int64_t>> dims;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const auto n = static_cast<int64_t>(arrays[i].size());
+    const auto p = static_cast<int64_t>(arrays[0].size());
+    dims.push_back(i % 5 == 1 ? std::vector<int64_t>{p, p}
+                              : std::vector<int64_t>{n});
+  }
+  std::vector<Input> inputs;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    inputs.push_back({arrays[i].data(),
+                      {dims[i].data(), static_cast<int32_t>(dims[i].size())}});
+  }
+  const int64_t d1[] = {1};
+  double value = 12345.0;
+  EXPECT_EQ(Forward({kind, order, 0, Precision::kFloat64}, inputs.data(),
+                    static_cast<int32_t>(inputs.size()), {&value, {d1, 1}}),
+            nullptr);
+  return value;
+}
+
+// Nothing starts, and the direction moves alpha only where no exit is and
+// an exit only where no alpha is: the second derivative is zero.
+TEST(HostileCallsTest, StructurallyZeroDerivativeIsZero) {
+  const std::vector<std::vector<double>> arrays = {
+      {0, 0},   {0, 0, 0, 0}, {1, 0},      {}, {1e-3},  // operands
+      {0, 0.5}, {0, 0, 0, 0}, {0, 0},      {}, {0.0},   // v1
+      {0, 0},   {0, 0, 0, 0}, {-0.5, 0.0}, {}, {0.0},   // v2
+  };
+  EXPECT_EQ(Derivative(arrays, 1, 2), 0.0);
+}
+
+// Ranks and indices as a hostile caller passes them.
+// Three derivatives of a density whose alpha is zero, in a direction that
+// moves nothing that matters: zero, and found without walking to the limit.
+TEST(HostileCallsTest, DerivativesOfNothingEndEarly) {
+  std::vector<std::vector<double>> arrays = {{0}, {0}, {1}, {}, {1e3}};
+  for (int i = 0; i < 3; ++i) {
+    for (const std::vector<double>& x :
+         std::vector<std::vector<double>>{{0}, {0}, {0.5}, {}, {0.5}}) {
+      arrays.push_back(x);
+    }
+  }
+  EXPECT_EQ(Derivative(arrays, 1, 3), 0.0);
+}
+
+// What is not finite gives NaN at once.
+TEST(HostileCallsTest, InfiniteTangentsGiveNaN) {
+  for (const double bad : {HUGE_VAL, std::nan(""), 1e300}) {
+    const std::vector<std::vector<double>> arrays = {
+        {1}, {0}, {1}, {}, {1.0}, {bad}, {bad}, {bad}, {}, {bad},
+    };
+    EXPECT_FALSE(std::isfinite(Derivative(arrays, 0, 1)) && bad != 1e300);
+  }
+}
+
+TEST(HostileCallsTest, HugeRankIsRefused) {
+  const int64_t d1[] = {1};
+  for (const int32_t rank : {INT32_MAX, INT32_MIN}) {
+    std::vector<Shape> shapes(5, Shape{d1, rank});
+    int64_t dims[kMaxRank];
+    int32_t out = 0;
+    EXPECT_NE(ForwardShape({0, 0, 0, Precision::kFloat64}, shapes.data(), 5,
+                           dims, &out),
+              nullptr);
+  }
+}
+TEST(HostileCallsTest, AdjointShapeChecksItsIndex) {
+  const int64_t d1[] = {1}, d11[] = {1, 1};
+  const Shape shapes[] = {{d1, 1}, {d11, 2}, {d1, 1},
+                          {d1, 1}, {d1, 1},  {d1, 1}};
+  int64_t dims[kMaxRank];
+  int32_t rank = 0;
+  for (const int32_t index : {-1, 5, 6, 1000}) {
+    EXPECT_NE(AdjointShape({0, 1, 0, Precision::kFloat64}, shapes, 6, index,
+                           dims, &rank),
+              nullptr)
+        << index;
+  }
+}
+
+}  // namespace
+}  // namespace phasic
