@@ -5,7 +5,9 @@
 // PhasicPhaseTypeForward computes J_k, PhasicPhaseTypeAdjoint V_k; the inputs
 // and their order are those of native/kernel/phase_type.h. The first operand
 // group is the model and the times, the next ones are tangents; the adjoint's
-// last input is the cotangent.
+// last input is the cotangent. A sparse model's structure comes in two lists of
+// its own, `edge_indices` of one tensor and `edge_values` of two; both are
+// empty where the model is a subgenerator.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +28,7 @@
 namespace {
 
 constexpr int kOperands = phasic::kNumOperands;
+constexpr int kEdgeArrays = phasic::kNumEdgeArrays;
 
 using phasic_tf::Owned;
 
@@ -43,16 +46,31 @@ void Fail(TF_OpKernelContext* context, TF_Status* status, const char* message) {
 struct Attributes {
   int32_t kind = 0;
   int32_t order = 0;
+  int32_t num_edge_indices = 0;
+  int32_t num_edge_values = 0;
+
+  bool has_edges() const { return num_edge_indices == 1; }
 };
 
 void* Create(TF_OpKernelConstruction* construction) {
   Owned<TF_Status> status(TF_NewStatus());
   auto attributes = std::make_unique<Attributes>();
-  TF_OpKernelConstruction_GetAttrInt32(construction, "kind", &attributes->kind,
-                                       status.get());
-  if (Ok(status)) {
-    TF_OpKernelConstruction_GetAttrInt32(construction, "order",
-                                         &attributes->order, status.get());
+  const std::pair<const char*, int32_t*> wanted[] = {
+      {"kind", &attributes->kind},
+      {"order", &attributes->order},
+      {"E", &attributes->num_edge_indices},
+      {"V", &attributes->num_edge_values}};
+  for (const auto& [name, value] : wanted) {
+    TF_OpKernelConstruction_GetAttrInt32(construction, name, value,
+                                         status.get());
+    if (!Ok(status)) break;
+  }
+  if (Ok(status) && (attributes->num_edge_indices > 1 ||
+                     attributes->num_edge_values !=
+                         (kEdgeArrays - 1) * attributes->num_edge_indices)) {
+    TF_SetStatus(status.get(), TF_INVALID_ARGUMENT,
+                 "phase type op: edges are none, or one tensor of indices and "
+                 "two of values");
   }
   if (!Ok(status)) {
     TF_OpKernelConstruction_Failure(construction, status.get());
@@ -67,10 +85,14 @@ void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
 struct Inputs {
   std::vector<Owned<TF_Tensor>> tensors;
   std::vector<std::vector<int64_t>> dims;
-  std::vector<phasic::Input> views;
+  std::vector<phasic::Input> views;  // Without those of the edges.
+  phasic::Edges edges = {};
+  bool has_edges = false;
+
+  int32_t size() const { return static_cast<int32_t>(views.size()); }
 };
 
-bool ReadInputs(TF_OpKernelContext* context, TF_Status* status,
+bool ReadInputs(void* kernel, TF_OpKernelContext* context, TF_Status* status,
                 Inputs* inputs) {
   const int count = TF_NumInputs(context);
   inputs->dims.reserve(count);
@@ -91,9 +113,16 @@ bool ReadInputs(TF_OpKernelContext* context, TF_Status* status,
     inputs->views.push_back({TF_TensorData(tensor),
                              {kept.data(), static_cast<int32_t>(kept.size())}});
   }
-  if (count < kOperands) {
+  inputs->has_edges = static_cast<const Attributes*>(kernel)->has_edges();
+  const int num_views = count - (inputs->has_edges ? kEdgeArrays : 0);
+  if (num_views < kOperands) {
     Fail(context, status, "phase type op: five operands are needed");
     return false;
+  }
+  if (inputs->has_edges) {
+    const phasic::Input* edges = inputs->views.data() + num_views;
+    inputs->edges = {edges[0], edges[1], edges[2]};
+    inputs->views.resize(num_views);
   }
   return true;
 }
@@ -113,34 +142,36 @@ Owned<TF_Tensor> Allocate(TF_OpKernelContext* context, TF_Status* status,
   return tensor;
 }
 
-phasic::Call MakeCall(void* kernel, TF_OpKernelContext* context) {
+// Valid as long as the inputs.
+phasic::Call MakeCall(void* kernel, TF_OpKernelContext* context,
+                      const Inputs& inputs) {
   const auto* attributes = static_cast<const Attributes*>(kernel);
   const bool single = TF_InputDatatype(context, 0) == TF_FLOAT;
   return {attributes->kind, attributes->order, /*mapped_dims=*/0,
-          single ? phasic::Precision::kFloat32 : phasic::Precision::kFloat64};
+          single ? phasic::Precision::kFloat32 : phasic::Precision::kFloat64,
+          inputs.has_edges ? &inputs.edges : nullptr};
 }
 
 void ComputeForward(void* kernel, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   Inputs inputs;
-  if (!ReadInputs(context, status.get(), &inputs)) return;
-  const phasic::Call call = MakeCall(kernel, context);
-  const auto count = static_cast<int32_t>(inputs.views.size());
+  if (!ReadInputs(kernel, context, status.get(), &inputs)) return;
+  const phasic::Call call = MakeCall(kernel, context, inputs);
 
   std::vector<phasic::Shape> shapes;
   shapes.reserve(inputs.views.size());
   for (const phasic::Input& view : inputs.views) shapes.push_back(view.shape);
   int64_t dims[phasic::kMaxRank];
   int32_t rank = 0;
-  if (const char* message =
-          phasic::ForwardShape(call, shapes.data(), count, dims, &rank)) {
+  if (const char* message = phasic::ForwardShape(call, shapes.data(),
+                                                 inputs.size(), dims, &rank)) {
     return Fail(context, status.get(), message);
   }
   Owned<TF_Tensor> value = Allocate(context, status.get(), 0, dims, rank);
   if (value == nullptr) return;
   const phasic::Output output = {TF_TensorData(value.get()), {dims, rank}};
   if (const char* message =
-          phasic::Forward(call, inputs.views.data(), count, output)) {
+          phasic::Forward(call, inputs.views.data(), inputs.size(), output)) {
     Fail(context, status.get(), message);
   }
 }
@@ -148,8 +179,8 @@ void ComputeForward(void* kernel, TF_OpKernelContext* context) {
 void ComputeAdjoint(void* kernel, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   Inputs inputs;
-  if (!ReadInputs(context, status.get(), &inputs)) return;
-  const phasic::Call call = MakeCall(kernel, context);
+  if (!ReadInputs(kernel, context, status.get(), &inputs)) return;
+  const phasic::Call call = MakeCall(kernel, context, inputs);
 
   std::vector<Owned<TF_Tensor>> gradients;
   std::vector<phasic::Output> outputs;
@@ -160,9 +191,9 @@ void ComputeAdjoint(void* kernel, TF_OpKernelContext* context) {
     if (gradients.back() == nullptr) return;
     outputs.push_back({TF_TensorData(gradients.back().get()), shape});
   }
-  if (const char* message = phasic::Adjoint(
-          call, inputs.views.data(), static_cast<int32_t>(inputs.views.size()),
-          outputs.data(), kOperands)) {
+  if (const char* message =
+          phasic::Adjoint(call, inputs.views.data(), inputs.size(),
+                          outputs.data(), kOperands)) {
     Fail(context, status.get(), message);
   }
 }
@@ -176,9 +207,13 @@ void RegisterOp(const char* name, const char* const* outputs, int num_outputs,
   TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(name);
   TF_OpDefinitionBuilderAddAttr(op, "T: {float, double}");
   TF_OpDefinitionBuilderAddAttr(op, "N: int >= 5");
+  TF_OpDefinitionBuilderAddAttr(op, "E: int >= 0");
+  TF_OpDefinitionBuilderAddAttr(op, "V: int >= 0");
   TF_OpDefinitionBuilderAddAttr(op, "kind: int");
   TF_OpDefinitionBuilderAddAttr(op, "order: int");
   TF_OpDefinitionBuilderAddInput(op, "inputs: N * T");
+  TF_OpDefinitionBuilderAddInput(op, "edge_indices: E * int32");
+  TF_OpDefinitionBuilderAddInput(op, "edge_values: V * T");
   for (int i = 0; i < num_outputs; ++i) {
     TF_OpDefinitionBuilderAddOutput(op, outputs[i]);
   }

@@ -17,11 +17,21 @@ namespace phasic_tf {
 namespace {
 
 constexpr int kOperands = phasic::kNumOperands;
-// Event rank of each operand: initial_probs, subgenerator, exit_rates,
-// prob_zero, times.
-constexpr int kEventRank[kOperands] = {1, 2, 1, 1, 1};
+constexpr int kEdgeArrays = phasic::kNumEdgeArrays;
+constexpr int kMaxShapes = kOperands + kEdgeArrays;
+// Event rank of each operand: initial_probs, subgenerator or theta, exit_rates,
+// prob_zero, times; then those of indices, constants, coefficients of edges.
+constexpr int kEventRanks[kOperands] = {1, 2, 1, 1, 1};
+constexpr int kSparseEventRanks[kMaxShapes] = {1, 1, 1, 1, 1, 2, 1, 2};
 constexpr int kTimes = 4;
 constexpr size_t kUnknownDim = static_cast<size_t>(-1);
+
+// The shapes that decide: those of the first operands and of the edges.
+struct Shapes {
+  Owned<TF_ShapeHandle> handles[kMaxShapes];
+  int count = kOperands;
+  int64_t batch_rank = -1;
+};
 
 // The dimension of a shape of known rank, or kUnknownDim.
 size_t DimOf(TF_ShapeInferenceContext* context, TF_ShapeHandle* shape,
@@ -33,34 +43,46 @@ size_t DimOf(TF_ShapeInferenceContext* context, TF_ShapeHandle* shape,
              : kUnknownDim;
 }
 
-// Reads the operands' shapes. True when all ranks are known and agree; sets an
-// error when they are known and disagree.
+// The C API does not tell the lengths of the lists of inputs, but they follow:
+// groups of five, one cotangent or none, and three arrays of edges or none.
+bool HasEdges(int64_t num_inputs) {
+  return num_inputs % kOperands >= kEdgeArrays;
+}
+
+// Reads the shapes. True when all ranks are known and agree; sets an error when
+// they are known and disagree.
 bool ReadShapes(TF_ShapeInferenceContext* context, TF_Status* status,
-                Owned<TF_ShapeHandle>* shapes, int64_t* batch_rank) {
-  if (TF_ShapeInferenceContextNumInputs(context) < kOperands) {
+                Shapes* shapes) {
+  const int64_t num_inputs = TF_ShapeInferenceContextNumInputs(context);
+  if (num_inputs < kOperands) {
     TF_SetStatus(status, TF_INVALID_ARGUMENT,
                  "phase type op: five operands are needed");
     return false;
   }
-  *batch_rank = -1;
+  const bool has_edges = HasEdges(num_inputs);
+  const int* event_ranks = has_edges ? kSparseEventRanks : kEventRanks;
+  shapes->count = has_edges ? kMaxShapes : kOperands;
   bool all_known = true;
-  for (int i = 0; i < kOperands; ++i) {
-    shapes[i].reset(TF_NewShapeHandle());
-    TF_ShapeInferenceContextGetInput(context, i, shapes[i].get(), status);
+  for (int i = 0; i < shapes->count; ++i) {
+    const int64_t input = i < kOperands ? i : num_inputs - kMaxShapes + i;
+    TF_ShapeHandle* shape = TF_NewShapeHandle();
+    shapes->handles[i].reset(shape);
+    TF_ShapeInferenceContextGetInput(context, static_cast<int>(input), shape,
+                                     status);
     if (TF_GetCode(status) != TF_OK) return false;
-    if (!TF_ShapeInferenceContextRankKnown(context, shapes[i].get())) {
+    if (!TF_ShapeInferenceContextRankKnown(context, shape)) {
       all_known = false;
       continue;
     }
     const int64_t batch =
-        TF_ShapeInferenceContextRank(context, shapes[i].get()) - kEventRank[i];
-    if (batch < 0 || (*batch_rank >= 0 && batch != *batch_rank)) {
+        TF_ShapeInferenceContextRank(context, shape) - event_ranks[i];
+    if (batch < 0 || (shapes->batch_rank >= 0 && batch != shapes->batch_rank)) {
       TF_SetStatus(status, TF_INVALID_ARGUMENT,
-                   "phase type op: the operands must have the same number of "
-                   "batch dimensions");
+                   "phase type op: the operands and the arrays of edges must "
+                   "have the same number of batch dimensions");
       return false;
     }
-    *batch_rank = batch;
+    shapes->batch_rank = batch;
   }
   return all_known;
 }
@@ -68,23 +90,22 @@ bool ReadShapes(TF_ShapeInferenceContext* context, TF_Status* status,
 }  // namespace
 
 void InferForward(TF_ShapeInferenceContext* context, TF_Status* status) {
-  Owned<TF_ShapeHandle> shapes[kOperands];
-  int64_t batch_rank;
-  if (!ReadShapes(context, status, shapes, &batch_rank)) {
+  Shapes shapes;
+  if (!ReadShapes(context, status, &shapes)) {
     if (TF_GetCode(status) == TF_OK) {
       TF_ShapeInferenceContextSetUnknownShape(context, status);
     }
     return;
   }
   Owned<TF_ShapeHandle> result(TF_ShapeInferenceContextScalar(context));
-  for (int64_t d = 0; d <= batch_rank; ++d) {
+  for (int64_t d = 0; d <= shapes.batch_rank; ++d) {
     size_t size = 1;
-    if (d == batch_rank) {
-      size = DimOf(context, shapes[kTimes].get(), d);
+    if (d == shapes.batch_rank) {
+      size = DimOf(context, shapes.handles[kTimes].get(), d);
     } else {
       // A known size above one decides; all ones give one; else unknown.
-      for (const auto& shape : shapes) {
-        const size_t other = DimOf(context, shape.get(), d);
+      for (int i = 0; i < shapes.count; ++i) {
+        const size_t other = DimOf(context, shapes.handles[i].get(), d);
         if (other == 1) continue;
         if (size != 1 && size != kUnknownDim && other != kUnknownDim &&
             size != other) {
@@ -107,11 +128,11 @@ void InferForward(TF_ShapeInferenceContext* context, TF_Status* status) {
 }
 
 void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status) {
-  Owned<TF_ShapeHandle> shapes[kOperands];
-  int64_t batch_rank;
-  ReadShapes(context, status, shapes, &batch_rank);
+  Shapes shapes;
+  ReadShapes(context, status, &shapes);
   for (int i = 0; i < kOperands && TF_GetCode(status) == TF_OK; ++i) {
-    TF_ShapeInferenceContextSetOutput(context, i, shapes[i].get(), status);
+    TF_ShapeInferenceContextSetOutput(context, i, shapes.handles[i].get(),
+                                      status);
   }
 }
 

@@ -5,6 +5,12 @@ initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
 (..., 0) if absent, prob_zero (..., 1) or (..., 0) if absent, times (..., n).
 All have the same number of batch dimensions, each 1 or the common size.
 
+A sparse model has the parameters of its edges (..., d) in place of the
+subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
+(..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
+coefficients (..., m, d) or (..., m, 0) if absent. Derivatives in constants and
+coefficients are refused; `phase_type_op` says how.
+
 The kernel runs on the CPU; TensorFlow copies what lies elsewhere. Under
 `tf.function(jit_compile=True)` and on a TPU take the portable path. Which path
 a `tf.function` takes is fixed when it is traced.
@@ -83,14 +89,19 @@ def use_path(choice: str) -> Iterator[None]:
 
 @tf.autograph.experimental.do_not_convert
 def phase_type(
-  kind: str, operands: Sequence[Any], fallback: Callable[..., Any]
+  kind: str,
+  operands: Sequence[Any],
+  fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
 ) -> Any:
   """Evaluates one of `KINDS` at all times.
 
   Args:
     kind: one of `KINDS`.
     operands: the five operands.
-    fallback: the portable function, called as `fallback(kind, *operands)`.
+    fallback: the portable function, called as
+      `fallback(kind, *operands, *edges)`.
+    edges: the three arrays of a sparse model.
 
   Returns:
     An array (batch..., n).
@@ -100,8 +111,10 @@ def phase_type(
       running op can see it, tf.errors.InvalidArgumentError).
   """
   if path() == "portable":
-    return fallback(kind, *operands)
-  return phase_type_op.forward(KINDS.index(kind), 0, [_tensors(operands)])
+    return fallback(kind, *operands, *edges)
+  return phase_type_op.forward(
+    KINDS.index(kind), 0, [_tensors(operands)], _tensors(edges)
+  )
 
 
 @tf.autograph.experimental.do_not_convert
@@ -110,15 +123,20 @@ def phase_type_jvp(
   operands: Sequence[Any],
   tangents: Sequence[Any],
   fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents."""
   if path() == "portable":
     return gradients.jvp(
-      lambda *x: fallback(kind, *x), _tensors(operands), _tensors(tangents)
+      lambda *x: fallback(kind, *x, *edges),
+      _tensors(operands),
+      _tensors(tangents),
     )
-  value = phase_type(kind, operands, fallback)
+  value = phase_type(kind, operands, fallback, edges)
   groups = [_tensors(operands), _tensors(tangents)]
-  return value, phase_type_op.forward(KINDS.index(kind), 1, groups)
+  return value, phase_type_op.forward(
+    KINDS.index(kind), 1, groups, _tensors(edges)
+  )
 
 
 @tf.autograph.experimental.do_not_convert
@@ -127,32 +145,41 @@ def phase_type_vjp(
   operands: Sequence[Any],
   cotangent: Any,
   fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
 ) -> tuple[Any, tuple[Any, ...]]:
   """Returns `phase_type` and the five cotangents of its operands."""
   if path() == "portable":
     value, pullback = gradients.vjp(
-      lambda *x: fallback(kind, *x), *_tensors(operands)
+      lambda *x: fallback(kind, *x, *edges), *_tensors(operands)
     )
     return value, pullback(cotangent)
-  value = phase_type(kind, operands, fallback)
+  value = phase_type(kind, operands, fallback, edges)
   bars = phase_type_op.adjoint(
-    KINDS.index(kind), 1, [_tensors(operands)], tf.convert_to_tensor(cotangent)
+    KINDS.index(kind),
+    1,
+    [_tensors(operands)],
+    tf.convert_to_tensor(cotangent),
+    _tensors(edges),
   )
   return value, tuple(bars)
 
 
-def status(kind: str, operands: Sequence[Any]) -> onp.ndarray:
+def status(
+  kind: str, operands: Sequence[Any], edges: Sequence[Any] = ()
+) -> onp.ndarray:
   """Returns why values are NaN: int32 codes (batch..., n) on the host.
 
   Raises:
     RuntimeError: the kernel cannot run.
     ValueError: the operands are traced, so there are no values yet.
   """
-  arrays = [static.concrete(x) for x in operands]
+  arrays = [static.concrete(x) for x in [*operands, *edges]]
   if any(x is None for x in arrays):
     raise ValueError("status needs concrete operands: call it eagerly")
+  arrays = [onp.ascontiguousarray(x) for x in arrays]
+  count = len(operands)
   return _host_kernel().status(
-    KINDS.index(kind), [onp.ascontiguousarray(x) for x in arrays]
+    KINDS.index(kind), arrays[:count], arrays[count:] or None
   )
 
 

@@ -10,6 +10,11 @@ PhasicPhaseTypeAdjoint. The family is closed under differentiation, so each
 gradient below is again one of the two ops. TensorFlow transposes the
 registered gradient to get forward mode, which closes likewise.
 
+The structure of a sparse model is fixed: no derivative in the constants and
+coefficients of its edges exists. Eagerly a tape that watches one of them and
+reaches them raises NotImplementedError. In a graph nobody can say whether a
+gradient will be used: there it is NaN, never zero.
+
 One nesting TensorFlow 2.21 gets wrong for every op, its own too: a GradientTape
 outside of two nested ForwardAccumulators raises InternalError eagerly and gives
 wrong numbers in a `tf.function`. Put the tape inside. The same holds in a
@@ -85,25 +90,48 @@ def _library() -> ctypes.CDLL:
   return ctypes.CDLL(_path())
 
 
-def forward(kind: int, order: int, groups: Sequence[Group]) -> tf.Tensor:
-  """J_k: `groups` is the operands, then k groups of tangents."""
-  inputs = [x for group in groups for x in group]
-  return _OPS.phasic_phase_type_forward(inputs=inputs, kind=kind, order=order)
+def forward(
+  kind: int, order: int, groups: Sequence[Group], edges: Group = ()
+) -> tf.Tensor:
+  """J_k: `groups` is the operands, then k groups of tangents.
 
-
-def adjoint(
-  kind: int, order: int, groups: Sequence[Group], cotangent: tf.Tensor
-) -> list[tf.Tensor]:
-  """V_k: `groups` is the operands, then k - 1 groups of tangents."""
-  inputs = [x for group in groups for x in group] + [cotangent]
-  return list(
-    _OPS.phasic_phase_type_adjoint(inputs=inputs, kind=kind, order=order)
+  `edges` is the three arrays of a sparse model, empty for a subgenerator.
+  """
+  return _OPS.phasic_phase_type_forward(
+    inputs=[x for group in groups for x in group],
+    edge_indices=list(edges[:1]),
+    edge_values=list(edges[1:]),
+    kind=kind,
+    order=order,
   )
 
 
+def adjoint(
+  kind: int,
+  order: int,
+  groups: Sequence[Group],
+  cotangent: tf.Tensor,
+  edges: Group = (),
+) -> list[tf.Tensor]:
+  """V_k: `groups` is the operands, then k - 1 groups of tangents."""
+  results = _OPS.phasic_phase_type_adjoint(
+    inputs=[*(x for group in groups for x in group), cotangent],
+    edge_indices=list(edges[:1]),
+    edge_values=list(edges[1:]),
+    kind=kind,
+    order=order,
+  )
+  return list(results)
+
+
+def _edges(op: Any) -> list[tf.Tensor]:
+  """The op's arrays of edges: the inputs behind the list `inputs`."""
+  return list(op.inputs)[op.get_attr("N") :]
+
+
 def _groups(op: Any) -> list[list[tf.Tensor]]:
-  """The op's inputs in groups of five; the adjoint's last one has one."""
-  inputs = list(op.inputs)
+  """The other inputs in groups of five; the adjoint's last one has one."""
+  inputs = list(op.inputs)[: op.get_attr("N")]
   return [
     inputs[i : i + NUM_OPERANDS] for i in range(0, len(inputs), NUM_OPERANDS)
   ]
@@ -141,10 +169,60 @@ def _tensor(upstream: Any, like: tf.Tensor) -> tf.Tensor:
   )
 
 
+def _edge_gradients(
+  op: Any, upstream: Sequence[tf.Tensor]
+) -> list[tf.Tensor | None]:
+  """For the arrays of edges, whose derivatives the kernel does not have.
+
+  Forward mode and the gradient of a whole `tf.function` ask for gradients in
+  all inputs and use a few, so nothing may fail there.
+  """
+  edges = _edges(op)
+  skipped = set(getattr(op, "skip_input_indices", None) or ())
+  first = len(op.inputs) - len(edges)
+  gradients: list[tf.Tensor | None] = []
+  for i, x in enumerate(edges, first):
+    if i in skipped or not x.dtype.is_floating:
+      gradients.append(None)
+    elif x.shape.num_elements() == 0:
+      gradients.append(tf.zeros_like(x))
+    elif tf.executing_eagerly():
+      raise NotImplementedError(
+        "a derivative in the coefficients or constants of edges was asked for."
+        " Make the rates of the edges outside and pass them as parameters"
+        " without coefficients. If they are watched for something else, pass"
+        " tf.stop_gradient of them."
+      )
+    else:
+      gradients.append(_unknown(upstream, op.inputs, x))
+  return gradients
+
+
+def _unknown(
+  upstream: Sequence[tf.Tensor], points: Sequence[tf.Tensor], like: tf.Tensor
+) -> tf.Tensor:
+  """A gradient shaped as `like` that cannot be computed: NaN.
+
+  As a map of `upstream` it takes zeros to zeros, as does its transpose, which
+  is forward mode: a tangent of zero adds nothing, any other one NaN. It
+  depends on `points` as well, in the same manner, so that derivatives of it
+  are not zero either.
+  """
+  nan = tf.constant(float("nan"), like.dtype)
+  zeros = [x - tf.stop_gradient(x) for x in points if x.dtype.is_floating]
+  total = tf.add_n(
+    [
+      tf.reduce_sum(tf.math.multiply_no_nan(nan, x))
+      for x in [*upstream, *zeros]
+    ]
+  )
+  return tf.math.multiply_no_nan(nan, tf.broadcast_to(total, tf.shape(like)))
+
+
 @tf.RegisterGradient("PhasicPhaseTypeForward")
 def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
   kind, order = op.get_attr("kind"), op.get_attr("order")
-  groups = _groups(op)
+  groups, edges = _groups(op), _edges(op)
   cotangent = _tensor(upstream, op.outputs[0])
   gradients: list[tf.Tensor | None] = []
   for i, wanted in enumerate(_wanted(op, groups)):
@@ -152,17 +230,17 @@ def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
       gradients += [None] * NUM_OPERANDS
     elif i == 0:
       _check_order(op, order + 1)
-      gradients += adjoint(kind, order + 1, groups, cotangent)
+      gradients += adjoint(kind, order + 1, groups, cotangent, edges)
     else:
       others = groups[:i] + groups[i + 1 :]
-      gradients += adjoint(kind, order, others, cotangent)
-  return gradients
+      gradients += adjoint(kind, order, others, cotangent, edges)
+  return gradients + _edge_gradients(op, [cotangent])
 
 
 @tf.RegisterGradient("PhasicPhaseTypeAdjoint")
 def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
   kind, order = op.get_attr("kind"), op.get_attr("order")
-  *groups, [cotangent] = _groups(op)
+  (*groups, [cotangent]), edges = _groups(op), _edges(op)
   direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
   *wanted, cotangent_wanted = _wanted(op, [*groups, [cotangent]])
   gradients: list[tf.Tensor | None] = []
@@ -171,11 +249,14 @@ def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
       gradients += [None] * NUM_OPERANDS
     elif i == 0:
       _check_order(op, order + 1)
-      gradients += adjoint(kind, order + 1, [*groups, direction], cotangent)
+      primals = [*groups, direction]
+      gradients += adjoint(kind, order + 1, primals, cotangent, edges)
     else:
       others = [*groups[:i], *groups[i + 1 :], direction]
-      gradients += adjoint(kind, order, others, cotangent)
+      gradients += adjoint(kind, order, others, cotangent, edges)
   gradients.append(
-    forward(kind, order, [*groups, direction]) if cotangent_wanted else None
+    forward(kind, order, [*groups, direction], edges)
+    if cotangent_wanted
+    else None
   )
-  return gradients
+  return gradients + _edge_gradients(op, direction)
