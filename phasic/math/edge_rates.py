@@ -45,7 +45,7 @@ class EdgeRates(NamedTuple):
     >>> edges = pm.EdgeRates([0, 1], [1, 2], [2.0], [[3.0], [1.0]])
     >>> value = pm.density([1.0, 0.0], edges, 0.5)
     >>> print(f"{float(value):.6f}")
-    0.954292
+    0.954277
   """
 
   sources: Any

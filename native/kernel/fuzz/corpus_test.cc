@@ -20,7 +20,7 @@ namespace fuzz {
 namespace {
 
 constexpr char kCorpus[] = "native/kernel/fuzz/corpus";
-constexpr uint64_t kNumRandomInputs = 100;
+constexpr uint64_t kNumRandomInputs = 400;
 
 std::vector<uint8_t> ReadFile(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
