@@ -171,6 +171,9 @@ class PhaseType(distribution.Distribution):
   def _variance(self) -> Any:
     return moments.variance(*self._model())
 
+  def _stddev(self) -> Any:
+    return moments.stddev(*self._model())
+
   def _sample_n(self, n: int, seed: Any) -> Any:
     return jump_chain.sample(n, seed, *self._model())
 

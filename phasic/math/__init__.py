@@ -16,6 +16,7 @@ from phasic.internal.kernel_ops import use_path
 from phasic.math.edge_rates import EdgeRates
 from phasic.math.moments import mean
 from phasic.math.moments import second_moment
+from phasic.math.moments import stddev
 from phasic.math.moments import variance
 from phasic.math.phase_type import cdf
 from phasic.math.phase_type import density
@@ -59,6 +60,7 @@ __all__ = [
   "precision",
   "second_moment",
   "set_num_threads",
+  "stddev",
   "survival",
   "survival_jvp",
   "survival_vjp",
