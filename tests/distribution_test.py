@@ -8,7 +8,9 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import math as pm
+from phasic.internal import kernel_ops
 from phasic.internal import static
+from tests import models
 from tests import test_case
 
 _GOOD = {
@@ -255,6 +257,30 @@ class ValidationTest(test_case.TestCase):
     bad = good.copy(subgenerator=[[-1.0, -0.5], [0.0, -1.0]])
     self.assertRegex(str(bad.diagnose(1.0)), "off-diagonal")
     self.assert_close(bad.log_prob(1.0), math.nan)
+
+  @parameterized.parameters(
+    "log_prob",
+    "prob",
+    "log_survival_function",
+    "survival_function",
+    "log_cdf",
+    "cdf",
+  )
+  def test_diagnosis_of_a_method(self, method):
+    # To survive is easy, to have left is too improbable for some paths.
+    dist = pd.PhaseType(*models.hypoexponential([1e-6] * 60 + [1e3]))
+    times = onp.asarray([1e-10, 1.0, math.nan])
+    for path in self.paths():
+      with kernel_ops.use_path(path):
+        reasons = dist.diagnose(times, method=method)
+        known = ~onp.isnan(self.host(getattr(dist, method)(times)))
+        self.assertEqual((reasons == "ok").tolist(), known.tolist())
+        if "survival" in method:
+          self.assertEqual(known.tolist(), [True, True, False])
+
+  def test_diagnosis_of_an_unknown_method(self):
+    with self.assertRaisesRegex(ValueError, "method is 'pdf'.*one of log_prob"):
+      pd.PhaseType(**_GOOD).diagnose(1.0, "pdf")
 
 
 if __name__ == "__main__":

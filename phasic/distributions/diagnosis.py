@@ -24,14 +24,39 @@ _RULES = (
 )
 
 
+# What the distributions' methods are called in `math`.
+_KINDS = {
+  "log_prob": "log_density",
+  "prob": "density",
+  "log_survival_function": "log_survival",
+  "survival_function": "survival",
+  "log_cdf": "log_cdf",
+  "cdf": "cdf",
+}
+
+
 def diagnose(
-  initial_probs, subgenerator, times, exit_rates, prob_zero
+  method, initial_probs, subgenerator, times, exit_rates, prob_zero
 ) -> onp.ndarray:
-  """Returns the reason for NaN of each log density, "ok" where there is none.
+  """Returns the reason for NaN of each result, "ok" where there is none.
+
+  Args:
+    method: the name of the distribution's method.
+    initial_probs: as for the functions of `math.phase_type`, and so on.
+    subgenerator: see there.
+    times: see there.
+    exit_rates: see there.
+    prob_zero: see there.
 
   Raises:
     TypeError: an argument is traced.
+    ValueError: there is no such method.
   """
+  if method not in _KINDS:
+    raise ValueError(
+      f"method is {method!r}: it must be one of {', '.join(_KINDS)}"
+    )
+  kind = _KINDS[method]
   arguments = operands_lib.convert(
     initial_probs, subgenerator, times, exit_rates, prob_zero
   )
@@ -41,9 +66,9 @@ def diagnose(
   operands, layout = operands_lib.canonical(arguments)
   native = kernel_ops.path() == "kernel"
   if native:
-    codes: onp.ndarray = onp.asarray(kernel_ops.status("log_density", operands))
+    codes: onp.ndarray = onp.asarray(kernel_ops.status(kind, operands))
   else:
-    codes = _portable_codes(operands)
+    codes = _portable_codes(kind, operands)
   laid_out = operands_lib.result(layout, np.asarray(codes))
   codes = onp.asarray(static.concrete(laid_out))
   known, index = onp.unique(codes, return_inverse=True)
@@ -55,9 +80,9 @@ def diagnose(
   return onp.reshape(texts[index], onp.shape(codes))
 
 
-def _portable_codes(operands) -> onp.ndarray:
+def _portable_codes(kind, operands) -> onp.ndarray:
   """Returns indices into the rules, (batch..., n), int32."""
-  value = portable.phase_type("log_density", *operands)
+  value = portable.phase_type(kind, *operands)
   eps = static.finfo_eps(value)
   host = [onp.asarray(static.concrete(x), onp.float64) for x in operands]
   alpha, matrix, exits, atom, times = host

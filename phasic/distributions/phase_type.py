@@ -132,20 +132,30 @@ class PhaseType(distribution.Distribution):
     """The number of phases p."""
     return static.shape(self.initial_probs)[-1]
 
-  def diagnose(self, value: Any) -> onp.ndarray:
-    """Returns why `log_prob` is NaN, as strings on the host.
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method of this distribution gives NaN, as strings.
 
     Args:
-      value: times, which must not be traced.
+      value: what the method is called with; it must not be traced.
+      method: the method's name: log_prob, prob, log_survival_function,
+        survival_function, log_cdf or cdf.
 
     Returns:
-      A host array of strings with the shape of `log_prob(value)`, "ok" where
+      A host array of strings with the shape of the method's result, "ok" where
       it is not NaN.
 
     Raises:
       TypeError: value or parameters are traced.
+      ValueError: there is no such method.
+
+    Example:
+
+      >>> import math
+      >>> from phasic.distributions import PhaseType
+      >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
+      'value: is NaN'
     """
-    return diagnosis.diagnose(*self._arguments(value, checked=False))
+    return diagnosis.diagnose(method, *self._arguments(value, checked=False))
 
   def _log_prob(self, value: Any) -> Any:
     return phase_type.log_density(*self._arguments(value))
