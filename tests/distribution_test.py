@@ -227,9 +227,9 @@ class ValidationTest(test_case.TestCase):
   @parameterized.parameters(-1.0, math.inf, -math.inf, math.nan)
   def test_times(self, time):
     dist = pd.PhaseType(**_GOOD, validate_args=True)
-    with self.assertRaisesRegex(ValueError, r"value\[1\] = .*times must be"):
+    with self.assertRaisesRegex(ValueError, r"value\[1\] = .*: it must be"):
       dist.log_prob([0.5, time])
-    with self.assertRaisesRegex(ValueError, "times must be"):
+    with self.assertRaisesRegex(ValueError, "value = .*: it must be"):
       dist.cdf(time)
 
   def test_good_values_pass(self):
@@ -248,12 +248,34 @@ class ValidationTest(test_case.TestCase):
     with self.assertRaisesRegex(TypeError, "value is float32"):
       pd.PhaseType(onp.ones(1), -onp.ones((1, 1))).prob(onp.float32(1))
 
+  @parameterized.parameters(
+    "log_prob",
+    "prob",
+    "log_survival_function",
+    "survival_function",
+    "log_cdf",
+    "cdf",
+    "diagnose",
+  )
+  def test_messages_call_the_value_value(self, method):
+    call = getattr(_batch(), method)
+    for value, error, message in (
+      (onp.ones(2), ValueError, r"value has shape \(2,\).*broadcast.*\(2, 3\)"),
+      (onp.ones(3, complex), TypeError, "value has dtype complex"),
+      (onp.float32(1), TypeError, "value is float32"),
+      ([1.0, [2.0]], ValueError, "value is not a rectangular"),
+    ):
+      with self.assertRaisesRegex(error, message):
+        call(value)
+
   def test_diagnosis(self):
     good = pd.PhaseType(**_GOOD)
     reasons = good.diagnose([0.5, math.nan])
     self.assertEqual(reasons.shape, (2,))
     self.assertEqual(reasons[0], "ok")
-    self.assertRegex(reasons[1], "NaN")
+    for path in self.paths():
+      with kernel_ops.use_path(path):
+        self.assertEqual(good.diagnose(math.nan), "value: is NaN")
     bad = good.copy(subgenerator=[[-1.0, -0.5], [0.0, -1.0]])
     self.assertRegex(str(bad.diagnose(1.0)), "off-diagonal")
     self.assert_close(bad.log_prob(1.0), math.nan)

@@ -18,7 +18,7 @@ _RULES = (
   "subgenerator: off-diagonals must be >= 0",
   "exit_rates: rates must be >= 0 and finite",
   "subgenerator: row sums must be <= 0 within 4 p eps of the largest entry",
-  "times: the time is NaN",
+  "value: is NaN",
   "the portable path would need more steps than it may take, or a number is "
   "out of its range",
 )
@@ -60,7 +60,8 @@ def diagnose(
   arguments = operands_lib.convert(
     initial_probs, subgenerator, times, exit_rates, prob_zero
   )
-  for name, x in zip(operands_lib.ARGUMENTS, arguments, strict=True):
+  names = ["value" if x == "times" else x for x in operands_lib.ARGUMENTS]
+  for name, x in zip(names, arguments, strict=True):
     if x is not None and static.concrete(x) is None:
       raise TypeError(f"{name} is traced: only known values can be diagnosed")
   operands, layout = operands_lib.canonical(arguments)

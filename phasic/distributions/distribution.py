@@ -203,9 +203,27 @@ class Distribution(fallbacks.Fallbacks):
 
   def _value(self, value: Any) -> Any:
     """Converts and checks the argument of a public method."""
+    value = self._converted(value)
+    return self._check_value(value) if self.validate_args else value
+
+  def _converted(self, value: Any) -> Any:
+    """Converts a value; raises where its shape or dtype does not fit."""
     names = {"value": value, **self._arrays()}
     value = structures.as_array(value, structures.common_dtype(names), "value")
-    return self._check_value(value) if self.validate_args else value
+    self._check_value_shape(value)
+    return value
+
+  def _check_value_shape(self, value: Any) -> None:
+    """Raises ValueError unless the value broadcasts with the batch."""
+    shape = static.shape(value)
+    whole = (*self._batch_shape(), *self._event_shape())
+    try:
+      static.broadcast_shapes(shape, whole)
+    except ValueError:
+      raise ValueError(
+        f"value has shape {shape}: it must broadcast with the shape of the "
+        f"distribution's batch and event, {whole}"
+      ) from None
 
   def _check_value(self, value: Any) -> Any:
     """Returns the value, checked to be in the support."""

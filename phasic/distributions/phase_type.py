@@ -155,7 +155,9 @@ class PhaseType(distribution.Distribution):
       >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
       'value: is NaN'
     """
-    return diagnosis.diagnose(method, *self._arguments(value, checked=False))
+    return diagnosis.diagnose(
+      method, *self._arguments(self._converted(value), checked=False)
+    )
 
   def _log_prob(self, value: Any) -> Any:
     return phase_type.log_density(*self._arguments(value))

@@ -120,5 +120,5 @@ def check_times(times: Any) -> Any:
     "value",
     times,
     (times >= 0) & np.isfinite(times),
-    "times must be >= 0 and finite",
+    "it must be >= 0 and finite",
   )
