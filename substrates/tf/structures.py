@@ -1,7 +1,9 @@
 """Conversion to arrays, the dtype rule, and classes as structures of arrays."""
 
 from collections.abc import Mapping
+import functools
 import inspect
+import re
 from typing import Any, TypeVar
 
 import numpy as onp
@@ -26,13 +28,33 @@ def register(cls: _T) -> _T:
 
   Here the class becomes a `tf.Module`: `variables` and `trainable_variables`
   list what its parameters hold, a module that has an instance as an attribute
-  finds them, and checkpoints and SavedModels contain them.
+  finds them, and checkpoints and SavedModels contain them. Its name scope is
+  called like the instance.
   """
   if not issubclass(cls, tf.Module):
     # As the last base, so that nothing of the class is overridden.
     cls.__bases__ = (*cls.__bases__, tf.Module)
+  _make_name_scopes(cls)
   _keep_from_autograph(cls)
   return cls
+
+
+def _make_name_scopes(cls: Any) -> None:
+  """Lets the class's constructor run that of `tf.Module` as well.
+
+  The scope is made where the instance is, inside the scopes that are open.
+  """
+  construct = cls.__init__
+
+  @functools.wraps(construct)
+  def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
+    construct(self, *args, **kwargs)
+    name = re.sub(r"\W", "_", str(self.name), flags=re.ASCII)
+    # Where nothing is left of the name it is made from the class's.
+    good = re.match(r"[A-Za-z]", name)
+    tf.Module.__init__(self, name if good else None)
+
+  cls.__init__ = initialize
 
 
 def _keep_from_autograph(cls: type) -> None:
