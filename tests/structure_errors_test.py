@@ -4,6 +4,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
 
+from phasic import distributions as pd
 from phasic import math as pm
 from tests import test_case
 
@@ -42,6 +43,22 @@ class StructureErrorTest(test_case.TestCase):
   def test_other_dtypes(self, dtype):
     with self.assertRaisesRegex(TypeError, f"times.*{dtype}"):
       pm.log_density([1.0], [[-1.0]], onp.ones(2, dtype))
+
+  @parameterized.parameters(
+    (onp.ma.array([1.0, 2.0], mask=[True, False]),),
+    (onp.ma.array([1.0, 2.0]),),
+    ([1.0, onp.ma.masked],),
+    ([onp.ma.array([1.0, 2.0], mask=[True, False])],),
+  )
+  def test_masked_arrays(self, masked):
+    dist = pd.PhaseType([1.0], [[-1.0]])
+    for call, name in (
+      (lambda x: pm.log_density([1.0], [[-1.0]], x), "times"),
+      (dist.log_prob, "value"),
+      (lambda x: pd.PhaseType(x, [[-1.0, 0.0], [0.0, -1.0]]), "initial_probs"),
+    ):
+      with self.assertRaisesRegex(TypeError, f"{name} is a masked array"):
+        call(masked)
 
 
 if __name__ == "__main__":

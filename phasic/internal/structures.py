@@ -44,7 +44,7 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
 
   Raises:
     TypeError: two values differ in their floating dtype (both are named), or
-      one is complex, bool, half precision or not numeric.
+      one is complex, bool, half precision, masked or not numeric.
   """
   found: tuple[str, str] | None = None
   for name, value in values.items():
@@ -74,7 +74,7 @@ def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
     name: the argument's name, for the messages.
 
   Raises:
-    TypeError: `x` is complex, bool, half precision or not numeric.
+    TypeError: `x` is complex, bool, half precision, masked or not numeric.
     ValueError: `x` is a ragged list.
   """
   own = _numeric_dtype(x, name)
@@ -107,6 +107,7 @@ def _is_weak(x: Any) -> bool:
 
 def _numeric_dtype(x: Any, name: str) -> str:
   """The dtype's name of `x`, if it is float32, float64 or an integer."""
+  _refuse_masked(x, name)
   try:
     array = onp.asarray(x)
   except ValueError:
@@ -117,3 +118,15 @@ def _numeric_dtype(x: Any, name: str) -> str:
     f"{name} has dtype {array.dtype.name}: it must be float32, float64 or an "
     "integer"
   )
+
+
+def _refuse_masked(x: Any, name: str) -> None:
+  """Raises TypeError for a masked array, whose mask would be lost."""
+  if isinstance(x, onp.ma.MaskedArray):
+    raise TypeError(
+      f"{name} is a masked array: masks are not used; pass the entries that "
+      "count, x.compressed(), or x.filled(value)"
+    )
+  if isinstance(x, (list, tuple)):
+    for item in x:
+      _refuse_masked(item, name)

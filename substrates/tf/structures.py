@@ -94,7 +94,7 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
 
   Raises:
     TypeError: two values differ in their floating dtype (both are named), or
-      one is complex, bool, half precision or not numeric.
+      one is complex, bool, half precision, masked or not numeric.
   """
   found: tuple[str, str] | None = None
   for name, value in values.items():
@@ -124,7 +124,7 @@ def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
     name: the argument's name, for the messages.
 
   Raises:
-    TypeError: `x` is complex, bool, half precision or not numeric.
+    TypeError: `x` is complex, bool, half precision, masked or not numeric.
     ValueError: `x` is a ragged list.
   """
   own = _numeric_dtype(x, name)
@@ -163,6 +163,7 @@ def _is_weak(x: Any) -> bool:
 
 def _numeric_dtype(x: Any, name: str) -> str:
   """The dtype's name of `x`, if it is float32, float64 or an integer."""
+  _refuse_masked(x, name)
   if _has_tensors(x):
     return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
   if tf.is_tensor(x) or is_variable(x):
@@ -186,3 +187,15 @@ def _has_tensors(x: Any) -> bool:
   return isinstance(x, (list, tuple)) and any(
     tf.is_tensor(item) or is_variable(item) or _has_tensors(item) for item in x
   )
+
+
+def _refuse_masked(x: Any, name: str) -> None:
+  """Raises TypeError for a masked array, whose mask would be lost."""
+  if isinstance(x, onp.ma.MaskedArray):
+    raise TypeError(
+      f"{name} is a masked array: masks are not used; pass the entries that "
+      "count, x.compressed(), or x.filled(value)"
+    )
+  if isinstance(x, (list, tuple)):
+    for item in x:
+      _refuse_masked(item, name)
