@@ -102,6 +102,10 @@ class ContractTest(test_case.TestCase):
     ((1, 2), ()),
     ((None, 0), (1, 3)),
     ((...,), (2, 3)),
+    ((onp.int64(1),), (3,)),
+    ((..., onp.uint8(2)), (2,)),
+    ((onp.asarray(-2), onp.int32(-3)), ()),
+    ((slice(onp.int64(1), None), 0), (1,)),
   )
   def test_slices(self, index, shape):
     dist = _batch()
@@ -115,6 +119,14 @@ class ContractTest(test_case.TestCase):
       _ = _batch()[0, 0, 0]
     with self.assertRaisesRegex(TypeError, "indexed with"):
       _ = _batch()[onp.asarray([0, 1])]
+    for index in (True, False, onp.True_, (0, True), 1.0, onp.asarray([True])):
+      with self.assertRaisesRegex(TypeError, "indexed with"):
+        _ = _batch()[index]
+    with self.assertRaisesRegex(IndexError, "more than one"):
+      _ = _batch()[..., ...]
+    for index in (2, -3, (0, 3), (..., 3), (None, 2), (slice(None), ..., -4)):
+      with self.assertRaisesRegex(IndexError, r"out of range: .*\(2, 3\)"):
+        _ = _batch()[index]
     with self.assertRaisesRegex(TypeError, "not iterable"):
       list(_batch())
 
