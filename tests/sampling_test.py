@@ -100,6 +100,32 @@ class SampleTest(test_case.TestCase):
       onp.mean(many, axis=0), self.host(dist.mean()), rtol=0.1
     )
 
+  @parameterized.parameters(
+    (2.5, TypeError, "2.5: it must be an integer"),
+    ((2, 3.0), TypeError, r"\(2, 3.0\): it must be an integer"),
+    ("3", TypeError, "'3': it must be"),
+    (None, TypeError, "None: it must be"),
+    (True, TypeError, "True: it must be"),
+    ([[1, 2]], TypeError, r"\[\[1, 2\]\]: it must be"),
+    (-1, ValueError, r"\(-1,\): sizes must be >= 0"),
+    ((2, -3), ValueError, r"\(2, -3\): sizes must be >= 0"),
+  )
+  def test_bad_sample_shapes(self, shape, error, message):
+    with self.assertRaisesRegex(error, "sample_shape is " + message):
+      pd.PhaseType([1.0], [[-1.0]]).sample(shape, seed=1)
+
+  def test_sample_shapes(self):
+    dist = pd.PhaseType([1.0], [[-1.0]])
+    for shape, expected in (
+      ((), ()),
+      ([], ()),
+      (onp.int64(2), (2,)),
+      (onp.asarray([2, 3]), (2, 3)),
+      (0, (0,)),
+    ):
+      x = self.host(dist.sample(shape, seed=1))
+      self.assertEqual(onp.shape(x), expected)
+
   def test_never_absorbed(self):
     dist = pd.PhaseType([1.0, 0.0], [[-1.0, 1.0], [0.0, 0.0]])
     self.assert_close(dist.sample(3, seed=1), onp.full(3, onp.inf))

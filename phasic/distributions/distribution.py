@@ -1,6 +1,5 @@
 """The base class of all distributions."""
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -164,7 +163,9 @@ class Distribution(fallbacks.Fallbacks):
       An array of shape sample_shape + batch_shape + event_shape.
 
     Raises:
-      TypeError: the seed is None or not of such a type.
+      TypeError: the seed is None or not of such a type, or sample_shape has
+        something else than integers.
+      ValueError: sample_shape has a negative size.
     """
     seed = random.sanitize_seed(seed, salt=type(self).__name__)
     shape = _sample_shape(sample_shape)
@@ -257,7 +258,13 @@ def _sample_shape(sample_shape: Any) -> tuple[int, ...]:
   sizes = static.concrete(sample_shape)
   if sizes is None:
     raise TypeError("sample_shape is traced: it must be known statically")
-  shape = tuple(operator.index(d) for d in onp.ravel(sizes).tolist())
+  integers = sizes.dtype.kind in "iu" or onp.size(sizes) == 0
+  if not integers or onp.ndim(sizes) > 1:
+    raise TypeError(
+      f"sample_shape is {sample_shape!r}: it must be an integer or a tuple of "
+      "integers"
+    )
+  shape = tuple(int(d) for d in onp.ravel(sizes))
   if any(d < 0 for d in shape):
     raise ValueError(f"sample_shape is {shape}: sizes must be >= 0")
   return shape
