@@ -60,6 +60,33 @@ class StructureErrorTest(test_case.TestCase):
       with self.assertRaisesRegex(TypeError, f"{name} is a masked array"):
         call(masked)
 
+  @parameterized.parameters(
+    (onp.ones(2), ValueError, r"has shape \(2,\): .*broadcast to .*\(3,\)"),
+    (onp.ones((1, 3)), ValueError, r"has shape \(1, 3\): .*to shape \(3,\)"),
+    (1j, TypeError, "has dtype complex128"),
+    (None, TypeError, "has dtype object|is NoneType"),
+    (onp.ma.ones(3), TypeError, "is a masked array"),
+  )
+  def test_cotangents(self, cotangent, error, message):
+    self.require_kernel()
+    with self.assertRaisesRegex(error, "cotangent " + message):
+      pm.cdf_vjp([1.0], [[-1.0]], onp.ones(3), cotangent=cotangent)
+
+  @parameterized.parameters(
+    (onp.ones(3), ValueError, r"has shape \(3,\): .*broadcast to .*\(2,\)"),
+    (onp.ones((2, 1)), ValueError, r"has shape \(2, 1\): .*shape \(2,\)"),
+    ([1j], TypeError, "has dtype complex128"),
+  )
+  def test_tangents(self, tangent, error, message):
+    self.require_kernel()
+    with self.assertRaisesRegex(error, "tangent of initial_probs " + message):
+      pm.cdf_jvp(
+        onp.ones(2) / 2,
+        -onp.eye(2),
+        1.0,
+        tangents=(tangent, None, None, None, None),
+      )
+
 
 if __name__ == "__main__":
   absltest.main()

@@ -216,7 +216,22 @@ def result(layout, x):
 def cotangent(layout, x):
   """Lays a cotangent of the result out as the kernel's."""
   full = static.broadcast_shapes(layout.times_shape, layout.batch)
-  return _to_last_axis(layout, np.broadcast_to(x, full), full)
+  return _to_last_axis(layout, broadcast("cotangent", x, full), full)
+
+
+def broadcast(name, x, shape):
+  """Broadcasts an array to a shape, or raises ValueError with its name."""
+  own = static.shape(x)
+  missing = len(shape) - len(own)
+  fits = missing >= 0 and not any(
+    _differ(a, b) and not _is_one(a)
+    for a, b in zip(own, shape[missing:], strict=True)
+  )
+  if not fits:
+    raise ValueError(
+      f"{name} has shape {own}: it must broadcast to shape {tuple(shape)}"
+    )
+  return np.broadcast_to(x, shape)
 
 
 def argument_cotangents(layout, bars):

@@ -12,6 +12,8 @@ NotImplementedError is raised where the native kernel cannot run.
 import numpy as np
 
 from phasic.internal import kernel_ops
+from phasic.internal import static
+from phasic.internal import structures
 from phasic.math import edge_rates
 from phasic.math import operands as operands_lib
 
@@ -223,7 +225,8 @@ def cdf_jvp(
 def _vjp(kind, arguments, cotangent):
   arguments = operands_lib.convert(*arguments)
   operands, layout = operands_lib.canonical(arguments)
-  bar = np.asarray(cotangent, dtype=operands[0].dtype)
+  dtype = static.dtype_name(operands[0])
+  bar = structures.as_array(cotangent, dtype, "cotangent")
   value, bars = kernel_ops.phase_type_vjp(
     kind,
     operands,
@@ -274,4 +277,6 @@ def _tangent(name, x, v):
     return None
   if v is None:
     return np.zeros_like(x)
-  return np.broadcast_to(np.asarray(v, dtype=x.dtype), np.shape(x))
+  name = f"tangent of {name}"
+  v = structures.as_array(v, static.dtype_name(x), name)
+  return operands_lib.broadcast(name, v, static.shape(x))

@@ -139,6 +139,8 @@ def _numeric_dtype(x: Any, name: str) -> str:
   With 64-bit numbers switched off JAX takes NumPy's float64 as float32.
   """
   _refuse_masked(x, name)
+  if x is None:
+    raise TypeError(f"{name} is NoneType: not an array")
   try:
     dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
   except ValueError:
