@@ -21,24 +21,23 @@ _NUMPY = """
   character choose clip clongdouble column_stack common_type complex128
   complex256 complex64 complexfloating compress concat concatenate conj
   conjugate convolve copy copysign corrcoef correlate cos cosh count_nonzero
-  cov cross csingle cumprod cumsum cumulative_prod cumulative_sum datetime64
-  datetime_as_string datetime_data deg2rad degrees delete diag diag_indices
-  diag_indices_from diagflat diagonal diff digitize divide divmod dot double
-  dsplit dstack dtype e ediff1d einsum einsum_path empty empty_like equal
-  euler_gamma exp exp2 expand_dims expm1 extract eye fabs finfo fix flatiter
-  flatnonzero flexible flip fliplr flipud float128 float16 float32 float64
-  float_power floating floor floor_divide fmax fmin fmod
-  format_float_positional format_float_scientific frexp from_dlpack frombuffer
-  fromfile fromfunction fromiter frompyfunc fromregex fromstring full
-  full_like gcd generic genfromtxt geomspace get_include get_printoptions
-  getbufsize geterr geterrcall gradient greater greater_equal half hamming
-  hanning heaviside histogram histogram2d histogram_bin_edges histogramdd
-  hsplit hstack hypot i0 identity iinfo imag index_exp indices inexact inf
-  info inner insert int16 int32 int64 int8 int_ intc integer interp
-  intersect1d intp invert is_busday isclose iscomplex iscomplexobj isdtype
-  isfinite isfortran isin isinf isnan isnat isneginf isposinf isreal isrealobj
-  isscalar issubdtype iterable ix_ kaiser kron lcm ldexp left_shift less
-  less_equal lexsort linalg.LinAlgError linalg.cholesky linalg.cond
+  cov cross csingle cumprod cumsum datetime64 datetime_as_string datetime_data
+  deg2rad degrees delete diag diag_indices diag_indices_from diagflat diagonal
+  diff digitize divide divmod dot double dsplit dstack dtype e ediff1d einsum
+  einsum_path empty empty_like equal euler_gamma exp exp2 expand_dims expm1
+  extract eye fabs finfo fix flatiter flatnonzero flexible flip fliplr flipud
+  float128 float16 float32 float64 float_power floating floor floor_divide
+  fmax fmin fmod format_float_positional format_float_scientific frexp
+  from_dlpack frombuffer fromfile fromfunction fromiter frompyfunc fromregex
+  fromstring full full_like gcd generic genfromtxt geomspace get_include
+  get_printoptions getbufsize geterr geterrcall gradient greater greater_equal
+  half hamming hanning heaviside histogram histogram2d histogram_bin_edges
+  histogramdd hsplit hstack hypot i0 identity iinfo imag index_exp indices
+  inexact inf info inner insert int16 int32 int64 int8 int_ intc integer
+  interp intersect1d intp invert is_busday isclose iscomplex iscomplexobj
+  isdtype isfinite isfortran isin isinf isnan isnat isneginf isposinf isreal
+  isrealobj isscalar issubdtype iterable ix_ kaiser kron lcm ldexp left_shift
+  less less_equal lexsort linalg.LinAlgError linalg.cholesky linalg.cond
   linalg.cross linalg.det linalg.diagonal linalg.eig linalg.eigh
   linalg.eigvals linalg.eigvalsh linalg.inv linalg.lstsq linalg.matmul
   linalg.matrix_norm linalg.matrix_power linalg.matrix_rank
@@ -48,15 +47,15 @@ _NUMPY = """
   linalg.vecdot linalg.vector_norm linspace little_endian load loadtxt log
   log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
   logical_xor logspace long longdouble longlong mask_indices matmul matrix
-  matrix_transpose matvec max maximum may_share_memory mean median memmap
-  meshgrid mgrid min min_scalar_type minimum mintypecode mod modf moveaxis
-  multiply nan nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax
-  nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum
-  nanvar ndarray ndenumerate ndim ndindex nditer negative nested_iters newaxis
-  nextafter nonzero not_equal number object_ ogrid ones ones_like outer
-  packbits pad partition percentile permute_dims pi piecewise poly poly1d
-  polyadd polyder polydiv polyfit polyint polymul polysub polyval positive pow
-  power printoptions prod promote_types ptp quantile r_ rad2deg radians ravel
+  matrix_transpose max maximum may_share_memory mean median memmap meshgrid
+  mgrid min min_scalar_type minimum mintypecode mod modf moveaxis multiply nan
+  nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian
+  nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndarray
+  ndenumerate ndim ndindex nditer negative nested_iters newaxis nextafter
+  nonzero not_equal number object_ ogrid ones ones_like outer packbits pad
+  partition percentile permute_dims pi piecewise poly poly1d polyadd polyder
+  polydiv polyfit polyint polymul polysub polyval positive pow power
+  printoptions prod promote_types ptp quantile r_ rad2deg radians ravel
   ravel_multi_index real real_if_close recarray reciprocal record remainder
   repeat require reshape resize result_type right_shift rint roll rollaxis
   roots rot90 round row_stack s_ save savetxt savez savez_compressed
@@ -69,8 +68,8 @@ _NUMPY = """
   triu_indices triu_indices_from true_divide trunc typecodes typename ubyte
   ufunc uint uint16 uint32 uint64 uint8 uintc uintp ulong ulonglong union1d
   unique unique_all unique_counts unique_inverse unique_values unpackbits
-  unravel_index unsignedinteger unstack unwrap ushort vander var vdot vecdot
-  vecmat void vsplit vstack where zeros zeros_like
+  unravel_index unsignedinteger unwrap ushort vander var vdot vecdot void
+  vsplit vstack where zeros zeros_like
 """
 
 _JAX = """

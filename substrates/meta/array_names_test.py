@@ -24,6 +24,13 @@ class ArrayNamesTest(parameterized.TestCase):
     real = make_array_names.names_of(importlib.import_module(module))
     self.assertEmpty(array_names.NAMES[substrate] - set(real))
 
+  def test_all_numpy_releases_have_the_names(self):
+    later = tables.LATER_NUMPY_NAMES
+    self.assertEmpty(array_names.NAMES["numpy"] & later)
+    numpy = importlib.import_module("numpy")
+    if numpy.__version__.startswith("2.0."):
+      self.assertEmpty({name for name in later if hasattr(numpy, name)})
+
   @parameterized.parameters("numpy", "jax")
   def test_refused_names_are_not_in_the_table(self, substrate):
     names = array_names.NAMES[substrate]

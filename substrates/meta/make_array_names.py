@@ -52,9 +52,12 @@ def module_text() -> str:
   import numpy
 
   parts = [_HEADER]
-  for name, module in (("_NUMPY", numpy), ("_JAX", jax.numpy)):
+  for name, module, later in (
+    ("_NUMPY", numpy, tables.LATER_NUMPY_NAMES),
+    ("_JAX", jax.numpy, frozenset[str]()),
+  ):
     body = textwrap.fill(
-      " ".join(names_of(module)),
+      " ".join(x for x in names_of(module) if x not in later),
       78,
       initial_indent="  ",
       subsequent_indent="  ",

@@ -55,6 +55,11 @@ REFUSED_ARRAY_NAMES = {
   "seterr": "changes global state; use onp.errstate",
 }
 
+# Names of NumPy that its oldest release in pyproject.toml, 2.0, lacks.
+LATER_NUMPY_NAMES = frozenset(
+  {"cumulative_prod", "cumulative_sum", "matvec", "unstack", "vecmat"}
+)
+
 # Submodules of the array namespace whose members are looked up.
 ARRAY_SUBMODULES = ("linalg",)
 
