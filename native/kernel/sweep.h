@@ -88,7 +88,7 @@ struct SweepTable {
   Sweep adjoint[kMaxOrder + 1];  // V_1 .. V_3; entry 0 is unused
 };
 
-// The sweeps for the widest instruction set that this processor has.
+// The sweeps for the instruction set that runs; see instruction_sets.h.
 const SweepTable& Sweeps();
 
 }  // namespace phasic

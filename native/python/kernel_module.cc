@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "native/kernel/instruction_sets.h"
 #include "native/kernel/phase_type.h"
 #include "native/kernel/thread_pool.h"
 #if defined(PHASIC_HAVE_XLA)
@@ -218,6 +219,14 @@ void SetNumThreads(int64_t count) {
   SetMaxThreads(static_cast<int>(count));
 }
 
+py::dict InstructionSetSupport() {
+  py::dict supported;
+  for (const InstructionSet& set : AllInstructionSets()) {
+    supported[set.name] = set.is_supported;
+  }
+  return supported;
+}
+
 py::dict FfiTargets() {
   py::dict targets;
 #if defined(PHASIC_HAVE_XLA)
@@ -257,6 +266,12 @@ PYBIND11_MODULE(_kernel, module) {
              "How many threads one call may use, the calling one included.");
   module.def("set_num_threads", &SetNumThreads, py::arg("count"),
              "Sets num_threads for calls that begin later.");
+  module.def("instruction_sets", &InstructionSetSupport,
+             "Those built, from \"generic\" to the widest: whether this "
+             "processor runs them.");
+  module.def(
+      "instruction_set", [] { return ChosenInstructionSet().name; },
+      "The one that runs: the widest supported, or PHASIC_ISA.");
   module.def("ffi_targets", &FfiTargets, "XLA FFI targets by name.");
   module.def("build_info", &BuildInfo, "What the module was built with.");
 }
