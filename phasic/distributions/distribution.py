@@ -212,7 +212,7 @@ class Distribution(fallbacks.Fallbacks):
     names = {"value": value, **self._arrays()}
     value = structures.as_array(value, structures.common_dtype(names), "value")
     self._check_value_shape(value)
-    return value
+    return checks.check_not_empty(value, "value")
 
   def _check_value_shape(self, value: Any) -> None:
     """Raises ValueError unless the value broadcasts with the batch."""

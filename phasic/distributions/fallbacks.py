@@ -10,6 +10,10 @@ from phasic.math import special
 class Fallbacks:
   """What a distribution offers, each made of what its subclass has.
 
+  Methods of a value raise ValueError where it does not broadcast with the
+  batch or has no entries; in a `tf.function` that is traced with an unknown
+  size, tf.errors.InvalidArgumentError is raised when the function runs.
+
   A subclass has `_log_prob` or `_prob`; `_log_cdf` or `_cdf`; optionally the
   survival function or its logarithm; `_mean`; `_variance` or `_stddev`;
   `_sample_n`. What is missing altogether raises NotImplementedError.

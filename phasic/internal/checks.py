@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal import static
+
 
 def check(condition: Any, message: str, x: Any) -> Any:
   """Returns `x` if the condition is true everywhere.
@@ -21,4 +23,17 @@ def check(condition: Any, message: str, x: Any) -> Any:
   """
   if not onp.all(condition):
     raise ValueError(message)
+  return x
+
+
+def check_not_empty(x: Any, name: str) -> Any:
+  """Returns the array `x` if it has entries.
+
+  Raises:
+    ValueError: it has none. Where TensorFlow learns the shape only when the
+      function runs, InvalidArgumentError is raised then.
+  """
+  shape = static.shape(x)
+  if 0 in shape:
+    raise ValueError(f"{name} has shape {shape}: it must not be empty")
   return x

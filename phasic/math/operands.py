@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phasic.internal import checks
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import edge_rates
@@ -73,7 +74,7 @@ def convert(initial_probs, subgenerator, times, exit_rates, prob_zero):
       for i, x in enumerate(converted)
     ]
   check_shapes(converted[0], converted[1], converted[3], converted[4])
-  check_not_empty("times", static.shape(converted[2]))
+  converted[2] = checks.check_not_empty(converted[2], "times")
   return tuple(converted)
 
 

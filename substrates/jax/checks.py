@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
+from phasic.substrates.jax.internal import static
+
 
 def check(condition: Any, message: str, x: Any) -> Any:
   """Returns `x` if the condition is true everywhere.
@@ -28,4 +30,18 @@ def check(condition: Any, message: str, x: Any) -> Any:
     return x * jnp.where(condition, 1.0, jnp.nan).astype(x.dtype)
   if not onp.all(condition):
     raise ValueError(message)
+  return x
+
+
+def check_not_empty(x: Any, name: str) -> Any:
+  """Returns the array `x` if it has entries.
+
+  Raises:
+    ValueError: it has none. Where TensorFlow learns the shape only when the
+      function runs, InvalidArgumentError is raised then.
+  """
+  shape = static.shape(x)
+  # A symbolic size of an export is not known to be zero.
+  if any(isinstance(d, int) and d == 0 for d in shape):
+    raise ValueError(f"{name} has shape {shape}: it must not be empty")
   return x

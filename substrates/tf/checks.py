@@ -31,3 +31,17 @@ def check(condition: Any, message: str, x: Any) -> Any:
   # Without the dependency the assertion could run after, or not at all.
   with tf.control_dependencies([assertion]):
     return tf.identity(x)
+
+
+def check_not_empty(x: Any, name: str) -> Any:
+  """Returns the array `x` if it has entries.
+
+  Raises:
+    ValueError: it has none. Where TensorFlow learns the shape only when the
+      function runs, InvalidArgumentError is raised then.
+  """
+  shape = tuple(x.shape)
+  message = f"{name} has shape {shape}: it must not be empty"
+  if 0 in shape:
+    raise ValueError(message)
+  return check(tf.size(x) > 0, message, x) if None in shape else x

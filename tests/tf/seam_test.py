@@ -68,6 +68,28 @@ class ChecksTest(absltest.TestCase):
     with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "x: rule"):
       _traced(lambda x: checks.check(x > 1, "x: rule", x), TIMES)
 
+  def test_not_empty(self):
+    self.assertEqual(checks.check_not_empty(tf.zeros(()), "x").shape, ())
+    with self.assertRaisesRegex(ValueError, r"x has shape \(2, 0\).*empty"):
+      checks.check_not_empty(tf.zeros((2, 0)), "x")
+
+  def test_empty_values_of_unknown_size(self):
+    empty = onp.zeros((2, 0))
+    error = tf.errors.InvalidArgumentError
+    arguments = ([0.75, 0.25], MATRIX)
+    dist = ph.distributions.PhaseType(*arguments)
+    for method in (dist.log_prob, dist.cdf, dist.survival_function):
+      with self.assertRaisesRegex(error, "value has shape .*empty"):
+        _traced(method, empty)
+    with self.assertRaisesRegex(error, "times has shape .*empty"):
+      _traced(lambda t: ph.math.density(*arguments, t), empty)
+    self.assertEqual(_traced(dist.cdf, onp.ones((2, 3))).shape, (2, 3))
+    with (
+      kernel_ops.use_path("portable"),
+      self.assertRaisesRegex(error, "value has shape .*empty"),
+    ):
+      _traced(dist.prob, empty)
+
 
 class StructuresTest(absltest.TestCase):
   def test_common_dtype(self):
