@@ -52,7 +52,7 @@ bool HasV4() { return __builtin_cpu_supports("x86-64-v4"); }
 #endif
 
 const InstructionSet& Widest() {
-  const InstructionSet* widest = nullptr;
+  const InstructionSet* widest = AllInstructionSets().begin();
   for (const InstructionSet& set : AllInstructionSets()) {
     if (set.is_supported) widest = &set;
   }

@@ -109,9 +109,9 @@ struct Pack {
     friend bool Any(const Mask& a) {
       Bits any = a.parts[0];
       for (int l = 1; l < kParts; ++l) any |= a.parts[l];
-      long long bits = 0;
-      for (int l = 0; l < kPart; ++l) bits |= any[l];
-      return bits != 0;
+      bool found = false;
+      for (int l = 0; l < kPart; ++l) found |= any[l] != 0;
+      return found;
     }
   };
   friend Mask operator<(const Pack& a, const Pack& b) {

@@ -93,8 +93,9 @@ void AddDiagonal(const T* v, const T* y, int64_t stride, double scale,
                  T* sums) {
   for (int64_t i = 0; i < stride; ++i) {
     T sum = T(0.0);
-    for (int k = 0; k < kBlock; ++k)
+    for (int k = 0; k < kBlock; ++k) {
       sum += v[k * stride + i] * y[k * stride + i];
+    }
     sums[i] += scale * sum;
   }
 }

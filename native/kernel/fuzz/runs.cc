@@ -95,6 +95,7 @@ const char* Call(const CallCase& c, const Inputs& inputs,
 std::vector<Output> Allocate(Result* result, size_t item_size,
                              Caller caller = Caller::kPlain) {
   std::vector<Output> outputs;
+  outputs.reserve(result->dims.size());
   for (const std::vector<int64_t>& dims : result->dims) {
     const auto count =
         static_cast<size_t>(std::max<int64_t>(NumItems(dims), 0));
@@ -134,7 +135,7 @@ Result Run(const CallCase& c, Caller caller) {
   const std::vector<Output> outputs = Allocate(&result, ItemSize(c), caller);
   const char* error = Call(c, inputs, outputs, caller);
   if (error != nullptr) result.error = error;
-  if (refused != "" && error == nullptr) {
+  if (!refused.empty() && error == nullptr) {
     result.error = "taken, although shape inference said: " + refused;
     result.data.clear();
   }
