@@ -6,12 +6,22 @@ from typing import Any
 import numpy as np
 
 def forward(
-  kind: int, order: int, inputs: Sequence[np.ndarray]
+  kind: int,
+  order: int,
+  inputs: Sequence[np.ndarray],
+  edges: Sequence[np.ndarray] | None = None,
 ) -> np.ndarray: ...
 def adjoint(
-  kind: int, order: int, inputs: Sequence[np.ndarray]
+  kind: int,
+  order: int,
+  inputs: Sequence[np.ndarray],
+  edges: Sequence[np.ndarray] | None = None,
 ) -> list[np.ndarray]: ...
-def status(kind: int, inputs: Sequence[np.ndarray]) -> np.ndarray: ...
+def status(
+  kind: int,
+  inputs: Sequence[np.ndarray],
+  edges: Sequence[np.ndarray] | None = None,
+) -> np.ndarray: ...
 def status_message(code: int) -> str: ...
 def num_threads() -> int: ...
 def set_num_threads(count: int) -> None: ...

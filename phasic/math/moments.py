@@ -8,6 +8,7 @@ would digits be lost: second moments are then NaN.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -127,7 +128,8 @@ def _rate_exponent(chain):
   It is smaller where a positive rate divided by 2^n would underflow.
   """
   _, lowest = _exponent_range()
-  high, low = -math.inf, math.inf
+  high: Any = -math.inf
+  low: Any = math.inf
   for rates, axes in ((chain.off, (-2, -1)), (chain.exits, (-1,))):
     rates = gradients.stop_gradient(rates)
     exponents = exact_sums.exponent(rates, lowest)
