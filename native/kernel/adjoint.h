@@ -200,7 +200,7 @@ class AdjointSweeper {
       const int64_t top = exponent_ + ExponentOf(size);
       if (top > target) target = top;
       // The exponents need not be the same, only near enough.
-      if (exponent_ >= target && exponent_ < target + 64) target = exponent_;
+      if (exponent_ >= target && exponent_ < target + 8) target = exponent_;
       for (int64_t i = 0; target != exponent_ && i < model_.size; ++i) {
         y_[i] = ScaleBy(y_[i], exponent_ - target);
         y_low_[i] = ScaleBy(y_low_[i], exponent_ - target);
