@@ -19,7 +19,7 @@ from phasic.math import exact_sums
 from phasic.math import poisson
 
 
-class _Range(NamedTuple):
+class _WeightRange(NamedTuple):
   """What the range of a floating dtype asks for.
 
   Attributes:
@@ -38,8 +38,8 @@ class _Range(NamedTuple):
 
 
 _RANGES = {
-  "float64": _Range(8, 900, 700.0, 2.0**-1000),
-  "float32": _Range(4, 100, 80.0, 2.0**-114),
+  "float64": _WeightRange(8, 900, 700.0, 2.0**-1000),
+  "float32": _WeightRange(4, 100, 80.0, 2.0**-114),
 }
 _LOG2 = math.log(2)
 _CHUNK = 2**20  # Entries of the table times by groups that are held at once.

@@ -30,7 +30,7 @@ from phasic.math import transition_power
 _LOG2 = math.log(2)
 
 
-class _Range(NamedTuple):
+class _ScaleRange(NamedTuple):
   """Exponents for a floating dtype.
 
   Attributes:
@@ -47,8 +47,8 @@ class _Range(NamedTuple):
 
 
 _RANGES = {
-  "float64": _Range(-900.0, -1000.0, 999.0, -1000),
-  "float32": _Range(-90.0, -126.0, 125.0, -114),
+  "float64": _ScaleRange(-900.0, -1000.0, 999.0, -1000),
+  "float32": _ScaleRange(-90.0, -126.0, 125.0, -114),
 }
 
 
