@@ -70,15 +70,16 @@ struct LaneSeed {
   double x;
   double start_weight;
   int64_t start;
-  double factor;     // of the weights, relative to 2^exponent
-  double threshold;  // weights may be dropped that sum to less than this
+  double factor;  // of the weights, relative to 2^exponent
+  // Weights from step k on may be dropped where (k + 1) times their sum is
+  // less.
+  double threshold;
 };
 
 // Walks the blocks of eight times. `Blocks` has
 //   const PoissonTable* Reserve(b), nullptr where block b cannot be had,
 //   double* Sums(b, exponent, &scale), where sums are relative to
-//     2^exponent / scale;
-// `bound` is the largest factor that terms have at step k, (k + 1) * bound.
+//     2^exponent / scale.
 template <class Blocks>
 class LaneTerms {
  public:

@@ -32,11 +32,6 @@ struct Rates {
   double* leaving_low = nullptr;  // what rounding left out of leaving
 };
 
-// Off-diagonal edges are listed, in their order.
-inline bool IsListed(const EdgeView& edges, int64_t num_phases, int64_t e) {
-  return edges.targets[e] != num_phases && edges.targets[e] != edges.sources[e];
-}
-
 // The tangent of order `order` of an edge's rate.
 inline double EdgeTangent(const SweepInput& in, int64_t e, int order) {
   const double* tangent = in.subgenerator.tangents[order];
