@@ -13,6 +13,7 @@
 
 #include "native/kernel/isa.h"
 #include "native/kernel/model.h"
+#include "native/kernel/point_seeds.h"
 #include "native/kernel/products.h"
 #include "native/kernel/sequence.h"
 #include "native/kernel/term_adjoints.h"
@@ -24,10 +25,12 @@ template <class T>
 class AdjointSweeper {
  public:
   AdjointSweeper(const SweepInput& in, Sequence<T>* sequence,
-                 TermAdjoints<T>* terms, Workspace* workspace)
+                 const PointSeeds<T>& seeds, TermAdjoints<T>* terms,
+                 Workspace* workspace)
       : in_(in),
         sequence_(*sequence),
         model_(sequence->model()),
+        seeds_(seeds),
         terms_(*terms),
         workspace_(workspace) {}
 
@@ -66,10 +69,10 @@ class AdjointSweeper {
   // Top components of the operands' cotangents.
   void Write(const SweepOutput& out) const {
     const int64_t p = model_.size;
-    const double atom = Top(terms_.atom_bar());
+    const double atom = Top(seeds_.atom_bar());
     for (int64_t i = 0; i < p; ++i) {
       const double start =
-          Top(ScaleBy(y_[i], exponent_)) + Top(terms_.total_bar());
+          Top(ScaleBy(y_[i], exponent_)) + Top(seeds_.total_bar());
       out.initial_probs[i] =
           StartIsLost(i) ? kNaN : start - (in_.has_prob_zero ? 0.0 : atom);
     }
@@ -155,7 +158,7 @@ class AdjointSweeper {
       T* next = k > 0 ? adjoints_ + (k - 1) * stride : y_;
       Apply(model_.backward, b, Source<T>{a_bar[k], model_.exits},
             adjoints_ + k * stride, y_low_, next);
-      if (sequence_.base() == Base::kSurvival) {
+      if (terms_.has_survival()) {
         for (int64_t i = 0; i < model_.size; ++i) next[i] += b_bar[k];
       }
     }
@@ -239,12 +242,11 @@ class AdjointSweeper {
     return {MaxAbs(stays_[i]) + model_.q * MaxAbs(exit_bar_[i]), 0};
   }
   bool StartMatters(int64_t i) const {
-    return sequence_.base() == Base::kSurvival || model_.exiting[i];
+    return terms_.has_survival() || model_.exiting[i];
   }
 
   bool TailIsNegligible() const {
-    Scaled<double> tail = terms_.tail();
-    if (sequence_.base() == Base::kDensity) tail.exponent += model_.log2_q;
+    const Scaled<double> tail = terms_.tail();
     const Scaled<double> row_tail = {
         tail.mantissa * kBlock * static_cast<double>(terms_.last_block() + 2),
         tail.exponent};
@@ -261,14 +263,14 @@ class AdjointSweeper {
   // is a little more where cotangents of both signs may cancel, since sizes
   // then say nothing.
   bool IsLost(const Scaled<double>& lost, const Scaled<double>& size) const {
-    const int64_t negligible = terms_.mixed_signs() ? -900 : -930;
+    const int64_t negligible = seeds_.mixed_signs() ? -900 : -930;
     if (IsAtMost(lost, negligible, {1.0, 0})) return false;
     return !IsAtMost(lost, -42, size);
   }
   bool StartIsLost(int64_t i) const {
     Scaled<double> size = StartSize(i);
     if (!in_.has_prob_zero) {
-      Add(&size, Scaled<double>{MaxAbs(terms_.atom_bar()), 0});
+      Add(&size, Scaled<double>{MaxAbs(seeds_.atom_bar()), 0});
     }
     return StartMatters(i) && IsLost(lost_adjoint_, size);
   }
@@ -279,6 +281,7 @@ class AdjointSweeper {
   const SweepInput& in_;
   Sequence<T>& sequence_;
   const Model<T>& model_;
+  const PointSeeds<T>& seeds_;
   TermAdjoints<T>& terms_;
   Workspace* workspace_;
   T* states_ = nullptr;
@@ -318,17 +321,18 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
 template <class T>
 StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
                       Workspace* workspace) {
-  const Base base = BaseOf(in.kind);
   Model<T> model;
   StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
   if (status != kOk) return status;
-  Sequence<T> sequence(model, base, Depth<T>::kValue + 2, true, workspace);
+  Sequence<T> sequence(model, HasBase(in, Base::kSurvival), true, workspace);
   status = sequence.Start();
   if (status != kOk) return status;
-  TermAdjoints<T> terms(in, &sequence, workspace);
-  status = terms.EvaluatePoints(out.times);
+  ChannelSets<T> sets(&sequence, Depth<T>::kValue + 2, workspace);
+  PointSeeds<T> seeds(in, &sets, workspace);
+  status = seeds.Evaluate(out.times);
   if (status != kOk) return status;
-  AdjointSweeper<T> sweeper(in, &sequence, &terms, workspace);
+  TermAdjoints<T> terms(seeds, &sequence, workspace);
+  AdjointSweeper<T> sweeper(in, &sequence, seeds, &terms, workspace);
   status = sweeper.Allocate();
   if (status != kOk) return status;
   constexpr int64_t kMargins[] = {56, 400, kFinalMargin};

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/model.h"
 #include "native/kernel/points.h"
@@ -29,44 +30,63 @@ double ResultOf(const Scaled<T>& value, bool log) {
 // Points are taken so many at a time: memory does not grow with their number.
 constexpr int64_t kPointsAtOnce = 1024;
 
+// Mixes those of the points that need a series, kind by kind.
+template <class T>
+void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
+                  const bool* needs_series, Point<T>** scratch) {
+  for (int base = 0; base < kNumBases; ++base) {
+    int64_t size = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      if (needs_series[i] && static_cast<int>(points[i].base) == base) {
+        scratch[size++] = &points[i];
+      }
+    }
+    MixPoints(sets->Of(static_cast<Base>(base)), scratch, size);
+  }
+}
+
+// A probability that rounding has pushed above one is one.
+template <class T>
+double Limited(double result, const Model<T>& model, const Point<T>& point) {
+  if (Depth<T>::kValue > 0 || point.base == Base::kDensity) return result;
+  const double total = Primal(model.prob_zero) + Primal(model.initial_size);
+  const double limit = point.is_log ? 0.0 : 1.0;
+  return total <= 1.0 + 1e-6 && result > limit ? limit : result;
+}
+
 template <class T>
 void ForwardSweep(const SweepInput& in, const SweepOutput& out,
                   Workspace* workspace) {
   const FloatEnvironment environment(Denormals::kFlush);
-  const Base base = BaseOf(in.kind);
   Model<T> model;
   StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
-  const int num_channels = Depth<T>::kValue + 1;
-  Sequence<T> sequence(model, base, num_channels, false, workspace);
+  Sequence<T> sequence(model, HasBase(in, Base::kSurvival), false, workspace);
+  ChannelSets<T> sets(&sequence, Depth<T>::kValue + 1, workspace);
   if (status == kOk) status = sequence.Start();
-  const int64_t at_once = std::min(in.num_times, kPointsAtOnce);
-  Point<T>* points = static_cast<Point<T>*>(
-      workspace->Allocate(static_cast<size_t>(at_once), sizeof(Point<T>)));
-  Point<T>** series = static_cast<Point<T>**>(
-      workspace->Allocate(static_cast<size_t>(at_once), sizeof(Point<T>*)));
-  if (points == nullptr || series == nullptr) status = kMemoryLimit;
-  const double total = Primal(model.prob_zero) + Primal(model.initial_size);
-  // A probability that rounding has pushed above one is one.
-  const bool is_probability =
-      Depth<T>::kValue == 0 && base != Base::kDensity && total <= 1.0 + 1e-6;
-  const double limit = IsLog(in.kind) ? 0.0 : 1.0;
+  const auto at_once =
+      static_cast<size_t>(std::min(in.num_times, kPointsAtOnce));
+  Point<T>* points =
+      static_cast<Point<T>*>(workspace->Allocate(at_once, sizeof(Point<T>)));
+  Point<T>** scratch =
+      static_cast<Point<T>**>(workspace->Allocate(at_once, sizeof(Point<T>*)));
+  bool* needs_series =
+      static_cast<bool*>(workspace->Allocate(at_once, sizeof(bool)));
+  if (!points || !scratch || !needs_series) status = kMemoryLimit;
   for (int64_t first = 0; first < in.num_times; first += kPointsAtOnce) {
     const int64_t count = std::min(in.num_times - first, kPointsAtOnce);
     if (status == kOk) {
-      int64_t num_series = 0;
       for (int64_t i = 0; i < count; ++i) {
-        if (PreparePoint(in, first + i, sequence, &points[i])) {
-          series[num_series++] = &points[i];
-        }
+        needs_series[i] = PreparePoint(in, first + i, sequence, &points[i]);
       }
-      MixPoints(&sequence, series, num_series);
+      MixAllPoints(&sets, points, count, needs_series, scratch);
     }
     for (int64_t i = 0; i < count; ++i) {
       const StatusCode code = status == kOk ? points[i].status : status;
       if (out.status != nullptr) out.status[first + i] = code;
-      double result = kNaN;
-      if (code == kOk) result = ResultOf(points[i].value, IsLog(in.kind));
-      out.values[first + i] = is_probability && result > limit ? limit : result;
+      out.values[first + i] =
+          code == kOk ? Limited(ResultOf(points[i].value, points[i].is_log),
+                                model, points[i])
+                      : kNaN;
     }
   }
 }

@@ -8,10 +8,10 @@
 
 #include <cstdint>
 
+#include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/pack.h"
 #include "native/kernel/poisson.h"
-#include "native/kernel/sequence.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -21,10 +21,11 @@ constexpr int kLanes = 8;
 class LaneMixer {
  public:
   // The starts are those of StartWeight(x).
-  LaneMixer(Sequence<double>* sequence, const double* x,
+  LaneMixer(Channels<double>* channels, const double* x,
             const Scaled<double>* weights, const int64_t* starts)
-      : sequence_(*sequence) {
-    const double limit = static_cast<double>(sequence->max_blocks()) * kBlock;
+      : channels_(*channels) {
+    const double limit =
+        static_cast<double>(channels->sequence().max_blocks()) * kBlock;
     double ordinary[kLanes];
     double plain[kLanes];
     double blocks[kLanes];
@@ -49,12 +50,12 @@ class LaneMixer {
 
   void Run() {
     StatusCode status = kOk;
-    if (sequence_.Get(last_, &status) == nullptr) {
+    if (channels_.Get(last_, &status) == nullptr) {
       ordinary_ = Lanes(1.0) < Lanes(0.0);
       return;
     }
     for (int l = 0; l < kLanes; ++l) {
-      exponents_[l] = sequence_.Find(starts_[l])->channel_exponent;
+      exponents_[l] = channels_.Find(starts_[l])->exponent;
       if (exponents_[l] != exponents_[0]) same_exponents_ = false;
     }
     WalkUp();
@@ -64,7 +65,7 @@ class LaneMixer {
   // Whether lane l has a result; its channels are relative to 2^exponent.
   bool IsOrdinary(int l) const {
     return ordinary_[l] && sums_[0][l] > 0x1p-500 && sums_[0][l] < 0x1p500 &&
-           !sequence_.LostToUnderflow(
+           !channels_.LostToUnderflow(
                static_cast<int64_t>(last_blocks_[l]),
                Scaled<double>{sums_[0][l], exponents_[l]});
   }
@@ -77,8 +78,8 @@ class LaneMixer {
   static constexpr double kSmallestWeight = 0x1p-900;
 
   bool SlopeMatters() const {
-    return sequence_.num_channels() > 1 && sequence_.model().absorbs &&
-           sequence_.base() != Base::kDensity;
+    return channels_.size() > 1 && channels_.model().absorbs &&
+           channels_.base() != Base::kDensity;
   }
 
   void WalkUp() {
@@ -86,7 +87,7 @@ class LaneMixer {
     Lanes weights = start_weights_;
     for (int64_t b = first_; Any(open); ++b) {
       StatusCode status = kOk;
-      const Block<double>* block = sequence_.Get(b, &status);
+      const ChannelBlock<double>* block = channels_.Get(b, &status);
       if (block == nullptr) {
         ordinary_ = ordinary_ & ~open;
         return;
@@ -97,7 +98,7 @@ class LaneMixer {
         const double k = static_cast<double>(b * kBlock);
         const Lanes gap = Lanes(1.0) - (1.0 / (k + 1.0)) * x_;
         const Lanes limit = 0x1p-60 * gap;
-        const Lanes tails = weights * Relative(block->channel_exponent, small);
+        const Lanes tails = weights * Relative(block->exponent, small);
         Mask stop = small & (block->tail_caps[0] * tails <= sums_[0] * limit) &
                     (Lanes(0.0) < gap);
         if (SlopeMatters()) {
@@ -107,11 +108,12 @@ class LaneMixer {
             Select(stop, Lanes(static_cast<double>(b)), last_blocks_);
         open = open & ~stop;
       }
-      Center(block->poisson.center_exponent);
+      Center(block->poisson->center_exponent);
       const Mask included = open & started;
       AddBlock(*block, weights, included);
-      weights = Select(
-          included, weights * (block->poisson.table[kBlock] * power_), weights);
+      weights =
+          Select(included, weights * (block->poisson->table[kBlock] * power_),
+                 weights);
       Drop(included & (weights < Lanes(kSmallestWeight)), &open);
     }
   }
@@ -124,7 +126,7 @@ class LaneMixer {
           open & (Lanes(static_cast<double>(b) - 0.5) < start_blocks_);
       const Mask small = started & (weights < stop_weights_);
       if (Any(small)) {
-        const Scaled<double>& largest = sequence_.Find(b)->largest;
+        const Scaled<double>& largest = channels_.Find(b)->largest;
         const double k = static_cast<double>(b * kBlock);
         const Lanes limit = 0x1p-60 * (x_ - Lanes(k));
         const Lanes heads = (largest.mantissa * k) *
@@ -134,11 +136,11 @@ class LaneMixer {
         open = open & ~stop;
         started = started & ~stop;
       }
-      const Block<double>& before = *sequence_.Find(b - 1);
-      Center(before.poisson.center_exponent);
-      weights = Select(started,
-                       weights * (before.poisson.last_inverse * inverse_power_),
-                       weights);
+      const ChannelBlock<double>& before = *channels_.Find(b - 1);
+      Center(before.poisson->center_exponent);
+      weights = Select(
+          started, weights * (before.poisson->last_inverse * inverse_power_),
+          weights);
       Drop(started & (weights < Lanes(kSmallestWeight)), &open);
       AddBlock(before, weights, started & open);
     }
@@ -150,11 +152,11 @@ class LaneMixer {
   }
 
   // Adds weights times the block's polynomials in x / c.
-  void AddBlock(const Block<double>& block, const Lanes& weights,
+  void AddBlock(const ChannelBlock<double>& block, const Lanes& weights,
                 const Mask& included) {
     const Lanes factors = Select(included, weights, Lanes(0.0)) *
-                          Relative(block.channel_exponent, included);
-    for (int r = 0; r < sequence_.num_channels(); ++r) {
+                          Relative(block.exponent, included);
+    for (int r = 0; r < channels_.size(); ++r) {
       const double* c = block.channels[r];
       Lanes even(c[kBlock - 2]);
       Lanes odd(c[kBlock - 1]);
@@ -192,7 +194,7 @@ class LaneMixer {
     return Lanes::Load(factors);
   }
 
-  Sequence<double>& sequence_;
+  Channels<double>& channels_;
   int64_t starts_[kLanes];
   int64_t exponents_[kLanes];
   bool same_exponents_ = true;

@@ -7,10 +7,10 @@
 
 #include <cstdint>
 
+#include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/point.h"
 #include "native/kernel/poisson.h"
-#include "native/kernel/sequence.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -47,8 +47,8 @@ inline Dual<T> WeightedSum(const double* powers, const Dual<T>* terms,
 template <class T>
 class Mixer {
  public:
-  Mixer(Sequence<T>* sequence, const Point<T>& point)
-      : sequence_(*sequence),
+  Mixer(Channels<T>* channels, const Point<T>& point)
+      : channels_(*channels),
         x_(point.x),
         start_(point.start),
         start_weight_(point.start_weight) {
@@ -58,10 +58,10 @@ class Mixer {
 
   Mixture<T> Run() {
     Mixture<T> result;
-    sequence_.ClearCallersUnderflow();
+    channels_.sequence().ClearCallersUnderflow();
     result.status = Walk();
     result.exponent = exponent_;
-    for (int r = 0; r < sequence_.num_channels(); ++r) {
+    for (int r = 0; r < channels_.size(); ++r) {
       result.channels[r] = sums_[r];
     }
     // The structure says that there is something: it was too small to see.
@@ -82,7 +82,7 @@ class Mixer {
   StatusCode Walk() {
     PoissonWalk walk(x_);
     StatusCode status = kOk;
-    const Block<T>* block = sequence_.Get(start_, &status);
+    const ChannelBlock<T>* block = channels_.Get(start_, &status);
     if (block == nullptr) return status;
     last_block_ = start_;
     Scaled<double> up_weight = Include(*block, start_, start_weight_, &walk);
@@ -90,19 +90,19 @@ class Mixer {
     for (int64_t b = start_; b > 0; --b) {
       if (MayStop(weight) &&
           CanStopHead(
-              *sequence_.Get(b, &status),
+              *channels_.Get(b, &status),
               walk.HeadBound(static_cast<double>(b * kBlock), weight))) {
         break;
       }
-      const Block<T>* before = sequence_.Get(b - 1, &status);
-      weight = walk.Down(before->poisson, weight);
+      const ChannelBlock<T>* before = channels_.Get(b - 1, &status);
+      weight = walk.Down(*before->poisson, weight);
       Include(*before, b - 1, weight, &walk);
     }
     for (int64_t b = start_ + 1;; ++b) {
       if (up_weight.mantissa == 0.0) return kOk;
-      block = sequence_.Get(b, &status);
+      block = channels_.Get(b, &status);
       if (block == nullptr) return status;
-      if (IsZero(sums_[0]) && sequence_.UnderflowedBefore(b)) {
+      if (IsZero(sums_[0]) && channels_.UnderflowedBefore(b)) {
         return kUnderflow;
       }
       if (MayStop(up_weight) &&
@@ -120,18 +120,18 @@ class Mixer {
   // The slope of a survival function or cdf is a density: its terms have a
   // window of their own.
   bool SlopeMatters() const {
-    return kPlain && sequence_.num_channels() > 1 &&
-           sequence_.model().absorbs && sequence_.base() != Base::kDensity;
+    return kPlain && channels_.size() > 1 && channels_.model().absorbs &&
+           channels_.base() != Base::kDensity;
   }
   Scaled<double> SlopeSize() const { return {MaxAbs(sums_[1]), exponent_}; }
 
-  Scaled<double> Include(const Block<T>& block, int64_t index,
+  Scaled<double> Include(const ChannelBlock<T>& block, int64_t index,
                          const Scaled<double>& weight, PoissonWalk* walk) {
-    const int num_channels = sequence_.num_channels();
-    return walk->Up(index, block.poisson, weight,
+    const int num_channels = channels_.size();
+    return walk->Up(index, *block.poisson, weight,
                     [&](int first, int last, const Scaled<double>& scale,
                         const double* powers) {
-                      const int64_t e = scale.exponent + block.channel_exponent;
+                      const int64_t e = scale.exponent + block.exponent;
                       T parts[kMaxChannels];
                       double size = 0.0;
                       for (int r = 0; r < num_channels; ++r) {
@@ -148,7 +148,7 @@ class Mixer {
   }
 
   void AddParts(T* parts, int64_t e) {
-    const int num_channels = sequence_.num_channels();
+    const int num_channels = channels_.size();
     if (e > exponent_) {
       for (int r = 0; r < num_channels; ++r) {
         sums_[r] = ScaleBy(sums_[r], exponent_ - e);
@@ -174,7 +174,8 @@ class Mixer {
   }
 
   // Whether all terms before the block can be left out.
-  bool CanStopHead(const Block<T>& block, const Scaled<double>& head) const {
+  bool CanStopHead(const ChannelBlock<T>& block,
+                   const Scaled<double>& head) const {
     const Scaled<double> rest = {head.mantissa * block.largest.mantissa,
                                  head.exponent + block.largest.exponent};
     if (!IsAtMost(rest, kHeadFraction, Size())) return false;
@@ -183,26 +184,23 @@ class Mixer {
   }
 
   // Whether all terms from the block on can be left out.
-  bool CanStop(const Block<T>& block, int64_t b, const Scaled<double>& tail) {
-    const Model<T>& model = sequence_.model();
+  bool CanStop(const ChannelBlock<T>& block, int64_t b,
+               const Scaled<double>& tail) {
+    const Model<T>& model = channels_.model();
     const double k = static_cast<double>(b * kBlock);
     // Neither NaN nor infinity becomes a number by further terms.
     if (!IsFinite(sums_[0])) return true;
     if (kPlain) {
-      // a_k <= max(s) b_k and b_k does not increase; A_k is at most the total.
-      double cap = block.mass;
-      int64_t e = block.exponent;
-      if (sequence_.base() == Base::kDensity) cap *= model.max_exit;
-      if (sequence_.base() == Base::kCdf) {
-        cap = Primal(model.prob_zero) + Primal(model.initial_size);
-        e = 0;
-      }
-      const Scaled<double> rest = {tail.mantissa * cap, tail.exponent + e};
-      if (!IsAtMost(rest, -60, Size())) return false;
-      if (!SlopeMatters() || IsAtMost(rest, -1200, Size())) return true;
-      return IsAtMost({tail.mantissa * block.mass * model.max_exit / model.q,
+      const auto is_negligible = [&](double cap, const Scaled<double>& size) {
+        return IsAtMost({tail.mantissa * cap, tail.exponent + block.exponent},
+                        -60, size);
+      };
+      if (!is_negligible(block.tail_caps[0], Size())) return false;
+      return !SlopeMatters() ||
+             IsAtMost({tail.mantissa * block.tail_caps[0],
                        tail.exponent + block.exponent},
-                      -60, SlopeSize());
+                      -1200, Size()) ||
+             is_negligible(block.tail_caps[1], SlopeSize());
     }
     T cap = model.initial_size;
     for (int order = 0; order < Depth<T>::kValue; ++order) {
@@ -212,8 +210,8 @@ class Mixer {
     cap = cap * (4.0 * (1 << (2 * Depth<T>::kValue)) * tail.mantissa);
     const T exit_cap = cap * model.exit_size;
     T first_cap = cap;
-    if (sequence_.base() == Base::kDensity) first_cap = exit_cap;
-    if (sequence_.base() == Base::kCdf) {
+    if (channels_.base() == Base::kDensity) first_cap = exit_cap;
+    if (channels_.base() == Base::kCdf) {
       first_cap =
           tail.mantissa * Abs(model.prob_zero) + cap + (k / model.q) * exit_cap;
     }
@@ -227,8 +225,8 @@ class Mixer {
     if (exponent_ == kNoExponent) return true;
     const int64_t shift = tail.exponent - exponent_;
     if (shift > 1000) return false;
-    for (int r = 0; r < sequence_.num_channels(); ++r) {
-      const T channel_cap = r == 0 || sequence_.base() == Base::kDensity
+    for (int r = 0; r < channels_.size(); ++r) {
+      const T channel_cap = r == 0 || channels_.base() == Base::kDensity
                                 ? first_cap
                                 : exit_cap * (1.0 / model.q);
       if (!IsWithin(ScaleBy(channel_cap, shift < -1000 ? -1000 : shift),
@@ -256,14 +254,14 @@ class Mixer {
   bool LostToUnderflow() const {
     const Scaled<double> size = {Primal(sums_[0]), exponent_};
     if (size.mantissa == 0.0) return false;
-    if (sequence_.LostToUnderflow(last_block_ + 1, size)) return true;
-    return sequence_.CallersUnderflow() &&
+    if (channels_.LostToUnderflow(last_block_ + 1, size)) return true;
+    return channels_.sequence().CallersUnderflow() &&
            !IsAtMost({64.0 * static_cast<double>(last_block_ + 1),
                       largest_exponent_ - 922},
                      -45, size);
   }
 
-  Sequence<T>& sequence_;
+  Channels<T>& channels_;
   const double x_;
   const int64_t start_;
   const Scaled<double> start_weight_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/scaled.h"
 #include "native/kernel/sweep.h"
@@ -28,12 +29,15 @@ template <class T>
 struct Point {
   StatusCode status = kOk;
   TimeCase time_case = TimeCase::kRegular;
+  Base base = Base::kDensity;
+  bool is_log = false;
   double x = 0.0;
   T delta = T(0.0);   // tangents of x
   int64_t start = 0;  // the block of floor(x), and the weight at its first
   Scaled<double> start_weight;
   Scaled<T> value;
   T slope = T(0.0);
+  Scaled<T> seed;  // the cotangent of F, in reverse sweeps
 };
 
 }  // namespace PHASIC_ISA

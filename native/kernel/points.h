@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/lane_mixture.h"
 #include "native/kernel/mixture.h"
@@ -33,9 +34,12 @@ template <class T>
 bool PreparePoint(const SweepInput& in, int64_t index,
                   const Sequence<T>& sequence, Point<T>* point) {
   const Model<T>& model = sequence.model();
-  const Base base = sequence.base();
+  const Kind kind = in.KindOf(index);
+  const Base base = BaseOf(kind);
   const double time = in.times.value[index];
   *point = Point<T>();
+  point->base = base;
+  point->is_log = IsLog(kind);
   if (time != time || IsSubnormal(time)) {
     point->status = time != time ? kTimeNaN : kUnderflow;
     return false;
@@ -95,18 +99,18 @@ void FinishPoint(const Mixture<T>& mixture, const TaylorCoefficients<T>& taylor,
 }
 
 template <class T>
-void MixPoints(Sequence<T>* sequence, Point<T>* const* points, int64_t count) {
+void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
-    const TaylorCoefficients<T> taylor(sequence->base(), points[i]->delta);
-    FinishPoint(Mixer<T>(sequence, *points[i]).Run(), taylor,
-                sequence->num_channels(), points[i]);
+    const TaylorCoefficients<T> taylor(channels->base(), points[i]->delta);
+    FinishPoint(Mixer<T>(channels, *points[i]).Run(), taylor, channels->size(),
+                points[i]);
   }
 }
 
 // Eight neighbours at a time.
-inline void MixPoints(Sequence<double>* sequence, Point<double>** points,
+inline void MixPoints(Channels<double>* channels, Point<double>** points,
                       int64_t count) {
-  const TaylorCoefficients<double> taylor(sequence->base(), 0.0);
+  const TaylorCoefficients<double> taylor(channels->base(), 0.0);
   const auto is_less = [](const Point<double>* a, const Point<double>* b) {
     return a->x < b->x;
   };
@@ -124,7 +128,7 @@ inline void MixPoints(Sequence<double>* sequence, Point<double>** points,
       weights[l] = point.start_weight;
       starts[l] = point.start;
     }
-    LaneMixer lanes(sequence, x, weights, starts);
+    LaneMixer lanes(channels, x, weights, starts);
     lanes.Run();
     for (int l = 0; l < size; ++l) {
       Point<double>* point = points[first + l];
@@ -132,13 +136,13 @@ inline void MixPoints(Sequence<double>* sequence, Point<double>** points,
       if (lanes.IsOrdinary(l)) {
         mixture.status = kOk;
         mixture.exponent = lanes.Exponent(l);
-        for (int r = 0; r < sequence->num_channels(); ++r) {
+        for (int r = 0; r < channels->size(); ++r) {
           mixture.channels[r] = lanes.Channel(r, l);
         }
       } else {
-        mixture = Mixer<double>(sequence, *point).Run();
+        mixture = Mixer<double>(channels, *point).Run();
       }
-      FinishPoint(mixture, taylor, sequence->num_channels(), point);
+      FinishPoint(mixture, taylor, channels->size(), point);
     }
   }
 }

@@ -54,6 +54,7 @@ struct SweepInput {
   int64_t num_phases;
   int64_t num_times;
   Kind kind;
+  const int32_t* kinds;  // [n]: a Kind for each time, or nullptr: `kind`
   bool has_exit_rates;
   bool has_prob_zero;
   double epsilon;  // unit in the last place of the caller's floating type
@@ -66,6 +67,9 @@ struct SweepInput {
   const double* cotangent;  // [n], adjoint only
 
   bool has_edges() const { return edges.sources != nullptr; }
+  Kind KindOf(int64_t time) const {
+    return kinds != nullptr ? static_cast<Kind>(kinds[time]) : kind;
+  }
 };
 
 // Forward sweeps write values and, where wanted, status; adjoint sweeps the

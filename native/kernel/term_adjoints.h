@@ -1,449 +1,88 @@
-// The cotangents of the series' terms a_k, b_k: the transposed mixture.
+// The cotangents of the series' terms a_k, b_k, over all kinds of functions.
 
 #ifndef PHASIC_NATIVE_KERNEL_TERM_ADJOINTS_H_
 #define PHASIC_NATIVE_KERNEL_TERM_ADJOINTS_H_
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
+#include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
-#include "native/kernel/lane_terms.h"
-#include "native/kernel/mixture.h"
-#include "native/kernel/points.h"
+#include "native/kernel/point_seeds.h"
 #include "native/kernel/sequence.h"
+#include "native/kernel/term_sums.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
 
-// At this margin terms are dropped only where no double could show them.
-constexpr int64_t kFinalMargin = 1200;
-
-template <class T>
-inline void AddPowers(const double* powers, int first, int last,
-                      const T& coefficient, T* sums) {
-  for (int j = first; j < last; ++j) sums[j] += powers[j] * coefficient;
-}
-inline void AddPowers(const double* powers, int first, int last,
-                      double coefficient, double* sums) {
-  if (first != 0 || last != kBlock) {
-    return AddPowers<double>(powers, first, last, coefficient, sums);
-  }
-  for (int j = 0; j < kBlock; j += 8) {
-    Pack<8> sum = Pack<8>::Load(sums + j);
-    sum.AddProduct(coefficient, Pack<8>::Load(powers + j));
-    sum.Store(sums + j);
-  }
-}
-
 template <class T>
 class TermAdjoints {
  public:
-  TermAdjoints(const SweepInput& in, Sequence<T>* sequence,
+  TermAdjoints(const PointSeeds<T>& seeds, Sequence<T>* sequence,
                Workspace* workspace)
-      : in_(in), sequence_(*sequence), workspace_(workspace) {}
-
-  // Values at all times, and the cotangents of times.
-  StatusCode EvaluatePoints(double* time_bars) {
-    const int64_t n = in_.num_times;
-    points_ = static_cast<Point<T>*>(
-        workspace_->Allocate(static_cast<size_t>(n), sizeof(Point<T>)));
-    seeds_ = static_cast<Scaled<T>*>(
-        workspace_->Allocate(static_cast<size_t>(n), sizeof(Scaled<T>)));
-    order_ = static_cast<Point<T>**>(
-        workspace_->Allocate(static_cast<size_t>(n), sizeof(Point<T>*)));
-    by_time_ = static_cast<int64_t*>(
-        workspace_->Allocate(static_cast<size_t>(n), sizeof(int64_t)));
-    if (!points_ || !seeds_ || !order_ || !by_time_) return kMemoryLimit;
-    SortTimes();
-    int64_t num_series = 0;
-    bool positive = false;
-    bool negative = false;
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t i = by_time_[k];
-      const double cotangent = in_.cotangent[i];
-      if (cotangent == 0.0) continue;
-      (cotangent > 0.0 ? positive : negative) = true;
-      if (PreparePoint(in_, i, sequence_, &points_[i])) {
-        order_[num_series++] = &points_[i];
-      }
-    }
-    mixed_signs_ = positive && negative;
-    MixPoints(&sequence_, order_, num_series);
-    StatusCode first_error = kOk;
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t i = by_time_[k];
-      time_bars[i] = 0.0;
-      if (in_.cotangent[i] == 0.0) continue;
-      const StatusCode status = SeedPoint(i, &time_bars[i]);
-      if (first_error == kOk) first_error = status;
-    }
-    return first_error;
-  }
+      : seeds_(seeds),
+        sums_{{sequence, Base::kDensity, workspace},
+              {sequence, Base::kSurvival, workspace},
+              {sequence, Base::kCdf, workspace}} {}
 
   // Cotangents of all terms; what is dropped is below 2^-margin of each
   // value's own share.
   StatusCode Mix(int64_t margin) {
     margin_ = margin;
     num_blocks_ = 0;
-    tail_ = Scaled<double>{};
-    for (int64_t n = 0; n < num_seeded_;) {
-      StatusCode status = kOk;
-      const int64_t num_lanes = MixLanes(n, &status);
-      if (num_lanes == 0) {
-        const Point<T>& point = *order_[n];
-        status = MixPoint(point, seeds_[&point - points_]);
-      }
+    for (int i = 0; i < kNumBases; ++i) {
+      const auto base = static_cast<Base>(i);
+      const StatusCode status =
+          sums_[i].Mix(seeds_.of(base), seeds_.count(base), margin);
       if (status != kOk) return status;
-      n += num_lanes > 0 ? num_lanes : 1;
+      num_blocks_ = std::max(num_blocks_, sums_[i].num_blocks());
     }
     return kOk;
   }
 
   int64_t last_block() const { return num_blocks_ - 1; }
   int64_t margin() const { return margin_; }
-  bool mixed_signs() const { return mixed_signs_; }
-  // Of prob_zero, and of prob_zero + sum(alpha).
-  const T& atom_bar() const { return atom_bar_; }
-  const T& total_bar() const { return total_bar_; }
-  // sum over times of |cotangent| times the weights that were dropped.
-  const Scaled<double>& tail() const { return tail_; }
+  bool has_survival() const { return seeds_.count(Base::kSurvival) > 0; }
+
+  // A bound on what was dropped, see TermSums.
+  Scaled<double> tail() const {
+    Scaled<double> sum;
+    for (const TermSums<T>& sums : sums_) Add(&sum, sums.tail());
+    return sum;
+  }
 
   // The cotangents of a_k and b_k of one block, relative to 2^result. Blocks
   // must be asked for from the last one down.
   int64_t Get(int64_t b, T* a_bar, T* b_bar) {
-    const Base base = sequence_.base();
-    if (b == last_block()) suffix_ = Scaled<T>{};
-    int64_t exponent = blocks_[b]->exponent;
-    if (Depth<T>::kValue > 0 && b > 0 && blocks_[b - 1]->exponent > exponent) {
-      exponent = blocks_[b - 1]->exponent;
-    }
-    if (base == Base::kCdf && !IsZero(suffix_.mantissa) &&
-        suffix_.exponent > exponent) {
-      exponent = suffix_.exponent;
-    }
-    const int offset = base == Base::kDensity ? 0 : 1;
-    const double scale =
-        base == Base::kDensity ? 1.0 : 1.0 / sequence_.model().q;
-    T suffix = ScaleBy(suffix_.mantissa, suffix_.exponent - exponent);
-    for (int j = kBlock - 1; j >= 0; --j) {
-      T sum = T(0.0);
-      for (int r = offset; r <= Depth<T>::kValue; ++r) {
-        sum += Weighted(b, j - (r - offset), r, exponent);
+    int64_t exponent = kNone;
+    for (TermSums<T>& sums : sums_) {
+      if (b >= sums.num_blocks()) continue;
+      if (exponent == kNone) {
+        exponent = sums.Get(b, a_bar, b_bar);
+        continue;
       }
-      b_bar[j] = T(0.0);
-      if (base == Base::kSurvival) b_bar[j] = Weighted(b, j, 0, exponent);
-      if (base == Base::kCdf) {
-        sum += suffix;
-        suffix += Weighted(b, j, 0, exponent);
+      T more_a[kBlock];
+      T more_b[kBlock];
+      const int64_t other = sums.Get(b, more_a, more_b);
+      const int64_t larger = std::max(exponent, other);
+      for (int k = 0; k < kBlock; ++k) {
+        a_bar[k] = ScaleBy(a_bar[k], exponent - larger) +
+                   ScaleBy(more_a[k], other - larger);
+        b_bar[k] = ScaleBy(b_bar[k], exponent - larger) +
+                   ScaleBy(more_b[k], other - larger);
       }
-      a_bar[j] = scale * sum;
+      exponent = larger;
     }
-    suffix_ = Normalized(Scaled<T>{suffix, exponent});
     return exponent;
   }
 
-  // For LaneTerms: a block's table, and its sums as wanted there.
-  const PoissonTable* Reserve(int64_t b) {
-    return Reserve(b, &reserve_status_) ? blocks_[b]->poisson : nullptr;
-  }
-  T* Sums(int64_t b, int64_t exponent, double* scale) {
-    TermBlock& block = *blocks_[b];
-    RaiseExponent(exponent, &block);
-    *scale = PowerOfTwo(exponent - block.exponent);
-    return block.bars[0];
-  }
-
  private:
-  // Sums over times must not depend on their order. NaN is put last.
-  void SortTimes() {
-    const auto key = [](double x) { return x != x ? HUGE_VAL : x; };
-    const auto is_less = [&](int64_t i, int64_t j) {
-      const double a = key(in_.times.value[i]);
-      const double b = key(in_.times.value[j]);
-      return a != b ? a < b : key(in_.cotangent[i]) < key(in_.cotangent[j]);
-    };
-    int64_t* end = by_time_ + in_.num_times;
-    for (int64_t i = 0; i < in_.num_times; ++i) by_time_[i] = i;
-    if (!std::is_sorted(by_time_, end, is_less)) {
-      std::sort(by_time_, end, is_less);
-    }
-  }
+  static constexpr int64_t kNone = INT64_MIN;
 
-  // The cotangent of F at time i, and from it those of the time and the atom.
-  StatusCode SeedPoint(int64_t i, double* time_bar) {
-    const double cotangent = in_.cotangent[i];
-    Point<T>& point = points_[i];
-    Scaled<T>& seed = seeds_[i];
-    seed = Scaled<T>{T(cotangent), 0};
-    if (point.status == kOk && IsLog(in_.kind)) {
-      if (Primal(point.value.mantissa) == 0.0) point.status = kLogOfZero;
-      seed = {cotangent * Reciprocal(point.value.mantissa),
-              -point.value.exponent};
-    }
-    if (point.status == kOk && !IsFinite(seed.mantissa)) {
-      point.status = kNotFinite;
-    }
-    if (point.status != kOk) {
-      *time_bar = kNaN;
-      return point.status;
-    }
-    const T bar = seed.mantissa * point.slope;
-    *time_bar = Top(ScaleBy(
-        bar, seed.exponent + point.value.exponent + sequence_.model().log2_q));
-    if (sequence_.base() == Base::kCdf || point.time_case == TimeCase::kAtom) {
-      if (point.time_case != TimeCase::kBefore) atom_bar_ += ToPlain(seed);
-      if (point.time_case == TimeCase::kInfinite) total_bar_ += ToPlain(seed);
-    }
-    if (point.time_case == TimeCase::kRegular ||
-        point.time_case == TimeCase::kZero) {
-      order_[num_seeded_++] = &point;
-    }
-    return kOk;
-  }
-
-  struct TermBlock {
-    T bars[kMaxOrder][kBlock];  // by channel, without the Poisson table
-    const PoissonTable* poisson;
-    int64_t exponent;
-  };
-
-  // Mixes as many of the points from n on as can be taken at once; 0: none.
-  int64_t MixLanes(int64_t n, StatusCode* status) {
-    return MixLanes(n, status, T(0.0));
-  }
-  template <class U>
-  int64_t MixLanes(int64_t, StatusCode*, const U&) {
-    return 0;
-  }
-  int64_t MixLanes(int64_t n, StatusCode* status, double) {
-    LaneSeed lanes[kLanes];
-    int64_t count = 0;
-    const int64_t exponent = seeds_[order_[n] - points_].exponent;
-    while (count < kLanes && n + count < num_seeded_ &&
-           MakeLane(*order_[n + count], exponent, &lanes[count])) {
-      ++count;
-    }
-    if (count == 0) return 0;
-    for (int64_t l = count; l < kLanes; ++l) {
-      lanes[l] = lanes[count - 1];
-      lanes[l].factor = 0.0;
-    }
-    LaneTerms<TermAdjoints> terms(this, lanes, exponent);
-    reserve_status_ = kOk;
-    if (!terms.Run()) {
-      *status = reserve_status_;
-      return count;
-    }
-    Add(&tail_, Scaled<double>{terms.tail(), exponent});
-    for (int64_t l = 0; l < count; ++l) {
-      if (terms.pending(l) == 0) continue;
-      const Point<double>& point = *order_[n + l];
-      const Scaled<double>& seed = seeds_[&point - points_];
-      PoissonWalk walk(point.x);
-      WalkDown(seed, &seed.mantissa, terms.pending(l),
-               {terms.pending_weight(l), 0}, &walk);
-    }
-    return count;
-  }
-
-  // Whether a point's numbers are far from the ends of the range.
-  bool MakeLane(const Point<double>& point, int64_t exponent,
-                LaneSeed* lane) const {
-    const Scaled<double>& seed = seeds_[&point - points_];
-    const double steps = static_cast<double>(sequence_.max_blocks()) * kBlock;
-    const int64_t shift = seed.exponent - exponent;
-    const int64_t value_log2 =
-        ExponentOf(point.value.mantissa) + point.value.exponent;
-    const int64_t bound =
-        sequence_.base() == Base::kDensity ? sequence_.model().log2_q : 0;
-    const int64_t threshold_log2 = value_log2 - margin_ - bound;
-    if (!(point.x >= 0x1p-10 && point.x < steps) || shift < -200 ||
-        shift > 200 || point.value.mantissa == 0.0 || margin_ == kFinalMargin ||
-        threshold_log2 < -800 || threshold_log2 > 800 ||
-        !(std::fabs(seed.mantissa) > 0x1p-200 &&
-          std::fabs(seed.mantissa) < 0x1p200)) {
-      return false;
-    }
-    lane->x = point.x;
-    lane->start_weight =
-        ScaleBy(point.start_weight.mantissa, point.start_weight.exponent);
-    lane->start = point.start;
-    lane->factor = ScaleBy(seed.mantissa, shift);
-    lane->threshold = PowerOfTwo(threshold_log2);
-    return true;
-  }
-
-  StatusCode MixPoint(const Point<T>& point, const Scaled<T>& seed) {
-    const double max_steps =
-        static_cast<double>(sequence_.max_blocks()) * kBlock;
-    if (!(point.x < max_steps)) return kWorkLimit;
-    const TaylorCoefficients<T> taylor(sequence_.base(), point.delta);
-    T coefficients[kMaxOrder];
-    for (int r = 0; r <= Depth<T>::kValue; ++r) {
-      coefficients[r] = seed.mantissa * taylor.value[r];
-    }
-    PoissonWalk walk(point.x);
-    StatusCode status = kOk;
-    if (!Reserve(point.start, &status)) return status;
-    Scaled<double> up = Include(point.start, point.start_weight, seed.exponent,
-                                coefficients, &walk);
-    WalkDown(seed, coefficients, point.start, point.start_weight, &walk);
-    // What each value contributes in all: its cotangent times the value.
-    const double value_size = MaxAbs(point.value.mantissa);
-    const Scaled<double> own =
-        value_size > 0.0 ? Scaled<double>{MaxAbs(seed.mantissa) * value_size,
-                                          seed.exponent + point.value.exponent}
-                         : Scaled<double>{MaxAbs(seed.mantissa), seed.exponent};
-    for (int64_t b = point.start + 1; up.mantissa != 0.0; ++b) {
-      const double k = static_cast<double>(b * kBlock);
-      const Scaled<double> tail = MayStop(point.start_weight, up)
-                                      ? walk.TailBound(k, up)
-                                      : Scaled<double>{};
-      if (tail.mantissa > 0.0 && IsNegligible(ShareOf(tail, seed, k), own)) {
-        Add(&tail_, Scaled<double>{tail.mantissa * MaxAbs(seed.mantissa),
-                                   tail.exponent + seed.exponent});
-        break;
-      }
-      if (!Reserve(b, &status)) return status;
-      up = Include(b, up, seed.exponent, coefficients, &walk);
-    }
-    return kOk;
-  }
-
-  // Includes the blocks before b, at whose first step the weight is given.
-  void WalkDown(const Scaled<T>& seed, const T* coefficients, int64_t b,
-                Scaled<double> weight, PoissonWalk* walk) {
-    weight = Normalized(weight);
-    for (; b > 0; --b) {
-      // The exact test is worth while only where weights are very small.
-      if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
-        const Scaled<double> head =
-            walk->HeadBound(static_cast<double>(b * kBlock), weight);
-        if (ShareOf(head, seed, 0.0).exponent < -kFinalMargin) break;
-      }
-      weight = walk->Down(*blocks_[b - 1]->poisson, weight);
-      Include(b - 1, weight, seed.exponent, coefficients, walk);
-    }
-  }
-
-  // Saves the exact test where the weights are still near their largest.
-  static bool MayStop(const Scaled<double>& start,
-                      const Scaled<double>& weight) {
-    return weight.exponent + ExponentOf(weight.mantissa) < start.exponent - 40;
-  }
-
-  bool IsNegligible(const Scaled<double>& share,
-                    const Scaled<double>& own) const {
-    return margin_ == kFinalMargin ? share.exponent < -kFinalMargin
-                                   : IsAtMost(share, -margin_, own);
-  }
-
-  // A bound on what weights of this sum can contribute to a derivative.
-  Scaled<double> ShareOf(const Scaled<double>& weights, const Scaled<T>& seed,
-                         double k) const {
-    Scaled<double> share = {
-        weights.mantissa * MaxAbs(seed.mantissa) * (k + 1.0),
-        weights.exponent + seed.exponent};
-    if (sequence_.base() == Base::kDensity) {
-      share.exponent += sequence_.model().log2_q;
-    }
-    return Normalized(share);
-  }
-
-  // Makes cleared blocks up to b.
-  bool Reserve(int64_t b, StatusCode* status) {
-    for (; num_blocks_ <= b; ++num_blocks_) {
-      const Block<T>* source = sequence_.Get(num_blocks_, status);
-      if (source == nullptr) return false;
-      if (num_blocks_ == num_allocated_ && !AllocateBlock()) {
-        *status = kMemoryLimit;
-        return false;
-      }
-      TermBlock* block = blocks_[num_blocks_];
-      block->poisson = &source->poisson;
-      block->exponent = INT64_MIN / 4;
-      for (auto& channel : block->bars) {
-        for (T& bar : channel) bar = T(0.0);
-      }
-    }
-    return true;
-  }
-
-  bool AllocateBlock() {
-    if (num_allocated_ == capacity_) {
-      const int64_t capacity = capacity_ == 0 ? 64 : 2 * capacity_;
-      TermBlock** blocks = static_cast<TermBlock**>(workspace_->Allocate(
-          static_cast<size_t>(capacity), sizeof(TermBlock*)));
-      if (blocks == nullptr) return false;
-      for (int64_t b = 0; b < num_allocated_; ++b) blocks[b] = blocks_[b];
-      blocks_ = blocks;
-      capacity_ = capacity;
-    }
-    TermBlock* block =
-        static_cast<TermBlock*>(workspace_->Allocate(1, sizeof(TermBlock)));
-    if (block == nullptr) return false;
-    blocks_[num_allocated_++] = block;
-    return true;
-  }
-
-  static void RaiseExponent(int64_t exponent, TermBlock* block) {
-    if (exponent <= block->exponent + 200) return;
-    for (auto& channel : block->bars) {
-      for (T& bar : channel) bar = ScaleBy(bar, block->exponent - exponent);
-    }
-    block->exponent = exponent;
-  }
-
-  Scaled<double> Include(int64_t b, const Scaled<double>& weight,
-                         int64_t seed_exponent, const T* coefficients,
-                         PoissonWalk* walk) {
-    TermBlock& block = *blocks_[b];
-    return walk->Up(b, *block.poisson, weight,
-                    [&](int first, int last, const Scaled<double>& scale,
-                        const double* powers) {
-                      const int64_t e = scale.exponent + seed_exponent;
-                      RaiseExponent(e, &block);
-                      const double factor =
-                          ScaleBy(scale.mantissa, e - block.exponent);
-                      for (int r = 0; r <= Depth<T>::kValue; ++r) {
-                        AddPowers(powers, first, last, factor * coefficients[r],
-                                  block.bars[r]);
-                      }
-                    });
-  }
-
-  // The cotangent of entry j (negative: of the block before) of a channel.
-  T Weighted(int64_t b, int j, int channel, int64_t exponent) const {
-    if (j < 0) {
-      if (b == 0) return T(0.0);
-      --b;
-      j += kBlock;
-    }
-    const TermBlock& block = *blocks_[b];
-    return ScaleBy(block.poisson->table[j] * block.bars[channel][j],
-                   block.exponent - exponent);
-  }
-
-  const SweepInput& in_;
-  Sequence<T>& sequence_;
-  Workspace* workspace_;
-  Point<T>* points_ = nullptr;
-  Scaled<T>* seeds_ = nullptr;
-  Point<T>** order_ = nullptr;  // of the points whose terms are mixed
-  int64_t* by_time_ = nullptr;
-  int64_t num_seeded_ = 0;
-  TermBlock** blocks_ = nullptr;
+  const PointSeeds<T>& seeds_;
+  TermSums<T> sums_[kNumBases];
   int64_t num_blocks_ = 0;
-  int64_t num_allocated_ = 0;
-  int64_t capacity_ = 0;
   int64_t margin_ = 0;
-  bool mixed_signs_ = false;
-  StatusCode reserve_status_ = kOk;
-  T atom_bar_ = T(0.0);
-  T total_bar_ = T(0.0);
-  Scaled<double> tail_;
-  Scaled<T> suffix_;
 };
 
 }  // namespace PHASIC_ISA
