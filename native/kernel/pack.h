@@ -3,7 +3,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_PACK_H_
 #define PHASIC_NATIVE_KERNEL_PACK_H_
 
-#include <cstdint>
+#include <cstring>
 
 #include "native/kernel/isa.h"
 
@@ -20,13 +20,11 @@ constexpr int kRegisterWidth = 2;
 
 template <int kWidth>
 struct Register;
-#define PHASIC_DEFINE_REGISTER(width)                                     \
-  template <>                                                             \
-  struct Register<width> {                                                \
-    using Vector = double                                                 \
-        __attribute__((vector_size((width) * 8), aligned(8), may_alias)); \
-    using Bits = long long                                                \
-        __attribute__((vector_size((width) * 8), aligned(8), may_alias)); \
+#define PHASIC_DEFINE_REGISTER(width)                                 \
+  template <>                                                         \
+  struct Register<width> {                                            \
+    using Vector = double __attribute__((vector_size((width) * 8)));  \
+    using Bits = long long __attribute__((vector_size((width) * 8))); \
   }
 PHASIC_DEFINE_REGISTER(2);
 PHASIC_DEFINE_REGISTER(4);
@@ -46,16 +44,17 @@ struct Pack {
   explicit Pack(double x) {
     for (Vector& part : parts) part = x - Vector{};
   }
+  // At any double's address: a vector's own alignment is not asked for.
   static Pack Load(const double* x) {
     Pack result;
     for (int l = 0; l < kParts; ++l) {
-      result.parts[l] = *reinterpret_cast<const Vector*>(x + l * kPart);
+      std::memcpy(&result.parts[l], x + l * kPart, sizeof(Vector));
     }
     return result;
   }
   void Store(double* x) const {
     for (int l = 0; l < kParts; ++l) {
-      *reinterpret_cast<Vector*>(x + l * kPart) = parts[l];
+      std::memcpy(x + l * kPart, &parts[l], sizeof(Vector));
     }
   }
   void AddProduct(double a, const Pack& x) {
