@@ -1,9 +1,11 @@
 #include "native/kernel/fuzz/call_case.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "native/kernel/fuzz/byte_source.h"
 #include "native/kernel/fuzz/values.h"
+#include "native/kernel/fuzz/work.h"
 
 namespace phasic {
 namespace fuzz {
@@ -18,10 +20,23 @@ struct Sizes {
   int64_t num_times = 1;
   bool has_exit_rates = false;
   bool has_prob_zero = false;
+  bool has_edges = false;
+  int64_t num_edges = 0;
+  bool has_constants = false;
+  int64_t num_coefficients = 0;  // of each edge
 };
 
-Sizes DecodeSizes(ByteSource* bytes) {
+void DecodeEdgeSizes(ByteSource* bytes, Sizes* sizes) {
+  const auto most = static_cast<int32_t>(3 * sizes->num_phases + 3);
+  sizes->num_edges = bytes->Below(std::min<int32_t>(most, 256));
+  sizes->has_constants = bytes->Flag();
+  sizes->num_coefficients = bytes->Below(5);
+  sizes->has_exit_rates = false;
+}
+
+Sizes DecodeSizes(bool has_edges, ByteSource* bytes) {
   Sizes sizes;
+  sizes.has_edges = has_edges;
   constexpr int32_t kRanks[] = {0, 0, 1, 1, 2, 3};
   int32_t rank = kRanks[bytes->Below(6)];
   if (bytes->OneIn(64)) rank = bytes->Below(kMaxRank - 1);
@@ -33,6 +48,7 @@ Sizes DecodeSizes(ByteSource* bytes) {
   sizes.num_times = 1 + bytes->Below(bytes->OneIn(16) ? 48 : 4);
   sizes.has_exit_rates = bytes->Flag();
   sizes.has_prob_zero = bytes->Flag();
+  if (has_edges) DecodeEdgeSizes(bytes, &sizes);
   return sizes;
 }
 
@@ -40,7 +56,9 @@ Dims EventDims(const Sizes& sizes, size_t operand) {
   const int64_t p = sizes.num_phases;
   switch (operand) {
     case 1:
-      return {p, p};
+      if (!sizes.has_edges) return {p, p};
+      if (sizes.num_coefficients == 0) return {sizes.num_edges};
+      return {sizes.num_coefficients};
     case 2:
       return {sizes.has_exit_rates ? p : 0};
     case 3:
@@ -52,30 +70,50 @@ Dims EventDims(const Sizes& sizes, size_t operand) {
   }
 }
 
-void AddInput(Dims batch, const Dims& event, CallCase* c) {
+Dims EdgeDims(const Sizes& sizes, size_t array) {
+  const int64_t m = sizes.num_edges;
+  switch (array) {
+    case 0:
+      return {2, m};
+    case 1:
+      return {sizes.has_constants ? m : 0};
+    default:
+      return {m, sizes.num_coefficients};
+  }
+}
+
+void AddArray(Dims batch, const Dims& event, std::vector<Array>* arrays) {
   batch.insert(batch.end(), event.begin(), event.end());
   Array array;
   array.rank = static_cast<int32_t>(batch.size());
   array.dims = std::move(batch);
-  c->inputs.push_back(std::move(array));
+  arrays->push_back(std::move(array));
 }
 
-// Operands with some batch dimensions broadcast, then tangents and cotangent
-// as the call needs them. Returns the merged batch.
+// The batch dimensions with some of them broadcast, and merged.
+Dims DecodeBroadcast(const Dims& full, ByteSource* bytes, Dims* merged) {
+  Dims batch = full;
+  const uint8_t broadcast = full.empty() ? 0 : bytes->Byte();
+  for (size_t axis = 0; axis < full.size(); ++axis) {
+    if (axis < 8 && (broadcast >> axis) % 2 == 1) batch[axis] = 1;
+    if (batch[axis] != 1) (*merged)[axis] = batch[axis];
+  }
+  return batch;
+}
+
+// Operands and edges, then tangents and cotangent as the call needs them.
+// Returns the merged batch.
 Dims AddInputs(const Sizes& sizes, ByteSource* bytes, CallCase* c) {
   const size_t rank = sizes.batch.size();
   const int32_t groups = c->call.order - (c->adjoint ? 1 : 0);
   Dims merged(rank, 1);
   for (size_t operand = 0; operand < kNumOperands; ++operand) {
-    Dims batch = sizes.batch;
-    const uint8_t broadcast = rank > 0 ? bytes->Byte() : 0;
-    for (size_t axis = 0; axis < std::min<size_t>(rank, 8); ++axis) {
-      if ((broadcast >> axis) % 2 == 1) batch[axis] = 1;
-    }
-    for (size_t axis = 0; axis < rank; ++axis) {
-      if (batch[axis] != 1) merged[axis] = batch[axis];
-    }
-    AddInput(batch, EventDims(sizes, operand), c);
+    AddArray(DecodeBroadcast(sizes.batch, bytes, &merged),
+             EventDims(sizes, operand), &c->inputs);
+  }
+  for (size_t i = 0; sizes.has_edges && i < kNumEdgeArrays; ++i) {
+    AddArray(DecodeBroadcast(sizes.batch, bytes, &merged), EdgeDims(sizes, i),
+             &c->edges);
   }
   const size_t mapped = static_cast<size_t>(c->call.mapped_dims);
   const bool maps_others = groups > 0 || c->adjoint;
@@ -87,10 +125,10 @@ Dims AddInputs(const Sizes& sizes, ByteSource* bytes, CallCase* c) {
       Dims batch(c->inputs[operand].dims.begin(),
                  c->inputs[operand].dims.begin() + static_cast<int64_t>(rank));
       std::copy_n(merged.begin(), mapped, batch.begin());
-      AddInput(batch, EventDims(sizes, operand), c);
+      AddArray(batch, EventDims(sizes, operand), &c->inputs);
     }
   }
-  if (c->adjoint) AddInput(merged, {sizes.num_times}, c);
+  if (c->adjoint) AddArray(merged, {sizes.num_times}, &c->inputs);
   return merged;
 }
 
@@ -106,8 +144,8 @@ int64_t WrongSize(ByteSource* bytes) {
 // One thing that is wrong, now and then.
 void Malform(ByteSource* bytes, CallCase* c) {
   c->well_formed = false;
-  Array& array =
-      c->inputs[static_cast<size_t>(bytes->Byte()) % c->inputs.size()];
+  const std::vector<Array*> arrays = Arrays(c);
+  Array& array = *arrays[static_cast<size_t>(bytes->Byte()) % arrays.size()];
   const auto wrong = static_cast<int32_t>(WrongSize(bytes));
   switch (bytes->Below(8)) {
     case 0:
@@ -137,9 +175,19 @@ void Malform(ByteSource* bytes, CallCase* c) {
 }
 
 // Checks compare with what the kernel is given.
-void RoundToFloat(CallCase* c) {
-  for (Array& array : c->inputs) {
-    for (double& value : array.values) value = static_cast<float>(value);
+void Round(CallCase* c) {
+  const Array* indices = c->edges.empty() ? nullptr : c->edges.data();
+  for (Array* array : Arrays(c)) {
+    for (double& value : array->values) {
+      if (array == indices) {
+        value =
+            std::isnan(value)
+                ? 0.0
+                : std::trunc(std::clamp<double>(value, INT32_MIN, INT32_MAX));
+      } else if (c->call.precision == Precision::kFloat32) {
+        value = static_cast<float>(value);
+      }
+    }
   }
 }
 
@@ -161,30 +209,32 @@ int64_t NumItems(const Dims& dims) {
 }
 
 CallCase DecodeCall(const uint8_t* data, size_t size) {
-  ByteSource bytes(data, size);
+  const size_t header_size = std::min(size, kHeaderBytes);
+  ByteSource header(data, header_size);
+  ByteSource bytes(data + header_size, size - header_size);
   CallCase c;
-  c.adjoint = bytes.Flag();
-  c.call.kind = bytes.Below(kNumKinds);
-  c.call.order = bytes.Below(c.adjoint ? kMaxOrder : kMaxOrder + 1);
+  c.adjoint = header.Flag();
+  c.call.kind = header.Below(kNumKinds);
+  c.call.order = header.Below(c.adjoint ? kMaxOrder : kMaxOrder + 1);
   if (c.adjoint) ++c.call.order;
-  c.call.precision = bytes.Flag() ? Precision::kFloat32 : Precision::kFloat64;
-  const Sizes sizes = DecodeSizes(&bytes);
+  c.call.precision = header.Flag() ? Precision::kFloat32 : Precision::kFloat64;
+  const bool has_edges = header.Flag();
+  const Sizes sizes = DecodeSizes(has_edges, &bytes);
   c.call.mapped_dims =
       bytes.Below(static_cast<int32_t>(sizes.batch.size()) + 1);
   const Dims batch = AddInputs(sizes, &bytes, &c);
   c.pick = static_cast<uint32_t>(bytes.Word());
   if (bytes.OneIn(8)) Malform(&bytes, &c);
-  for (Array& array : c.inputs) {
-    const int64_t count = NumItems(array.dims);
+  for (Array* array : Arrays(&c)) {
+    const int64_t count = NumItems(array->dims);
     if (count < 0) c.fits_memory = c.well_formed = false;
-    array.values.assign(static_cast<size_t>(std::max<int64_t>(count, 0)), 0.0);
+    array->values.assign(static_cast<size_t>(std::max<int64_t>(count, 0)), 0.0);
   }
-  if (!c.fits_memory) return c;
-  if (c.well_formed) {
-    FillValues(&bytes, std::max<int64_t>(NumItems(batch), 1), &c);
-  }
+  if (!c.well_formed) return c;
+  FillValues(&bytes, std::max<int64_t>(NumItems(batch), 1), &c);
   EditValues(&bytes, &c);
-  if (c.call.precision == Precision::kFloat32) RoundToFloat(&c);
+  Round(&c);
+  LimitWork(batch, &c);
   return c;
 }
 

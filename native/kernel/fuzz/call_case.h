@@ -20,17 +20,33 @@ struct Array {
   std::vector<double> values;
 };
 
+// Everything that one call is given. What is added goes into Arrays too, if it
+// is an array, and its choices to the end of what DecodeCall reads from the
+// header.
 struct CallCase {
-  Call call = {};
+  Call call = {};  // its edges are set when it runs
   bool adjoint = false;
   bool well_formed = true;  // the structure is what the kernel asks for
   bool fits_memory = true;  // otherwise only shapes can be asked for
   int32_t num_outputs = kNumOperands;  // of Adjoint
   uint32_t pick = 0;                   // chooses what is looked at alone
   std::vector<Array> inputs;
+  std::vector<Array> edges;  // indices, constants, coefficients; or none
 };
 
 constexpr int64_t kMaxItems = int64_t{1} << 16;  // of one array
+
+// Choices that are made once stand in a header, of which zeros are spare: what
+// is added later does not make the stored inputs other calls.
+constexpr size_t kHeaderBytes = 16;
+
+// All arrays, each with the batch dimensions first.
+inline std::vector<Array*> Arrays(CallCase* c) {
+  std::vector<Array*> arrays;
+  for (Array& array : c->inputs) arrays.push_back(&array);
+  for (Array& array : c->edges) arrays.push_back(&array);
+  return arrays;
+}
 
 // Number of inputs of this call that are operands or tangents.
 inline size_t NumArrays(const CallCase& c) {

@@ -37,8 +37,7 @@ std::string CheckValue(const CallCase& c, double value, double time) {
       return "a probability is above one";
     }
   }
-  const bool given = !c.inputs[2].values.empty() && !c.inputs[3].values.empty();
-  if (given && IsLogKind(c) &&
+  if (IsLogKind(c) && KnowsZeros(c) &&
       (value == -HUGE_VAL) != IsStructurallyZero(c, time)) {
     return value == -HUGE_VAL ? "-inf where the truth is not zero"
                               : "not -inf where the truth is zero";

@@ -19,18 +19,26 @@ void Write(const std::vector<T>& items, std::ostringstream* text) {
   if (items.size() > kMaxShown) *text << ", ...";
 }
 
+void WriteArray(const Array& array, std::ostringstream* text) {
+  *text << " rank " << array.rank << " [";
+  Write(array.dims, text);
+  *text << "] = {";
+  Write(array.values, text);
+  *text << "}";
+}
+
 }  // namespace
 
 std::string Describe(const CallCase& c) {
   constexpr const char* kNames[] = {"initial_probs", "subgenerator",
                                     "exit_rates", "prob_zero", "times"};
+  constexpr const char* kEdgeNames[] = {"indices", "constants", "coefficients"};
   std::ostringstream text;
   text << std::setprecision(std::numeric_limits<double>::max_digits10)
        << (c.adjoint ? "Adjoint" : "Forward") << " kind=" << c.call.kind
        << " order=" << c.call.order << " mapped_dims=" << c.call.mapped_dims
        << (c.call.precision == Precision::kFloat32 ? " float32" : " float64");
   for (size_t i = 0; i < c.inputs.size(); ++i) {
-    const Array& array = c.inputs[i];
     text << "\n  ";
     if (c.adjoint && i + 1 == c.inputs.size()) {
       text << "cotangent";
@@ -38,11 +46,11 @@ std::string Describe(const CallCase& c) {
       if (i >= kNumOperands) text << "tangent " << i / kNumOperands << " of ";
       text << kNames[i % kNumOperands];
     }
-    text << " rank " << array.rank << " [";
-    Write(array.dims, &text);
-    text << "] = {";
-    Write(array.values, &text);
-    text << "}";
+    WriteArray(c.inputs[i], &text);
+  }
+  for (size_t i = 0; i < c.edges.size(); ++i) {
+    text << "\n  edges' " << kEdgeNames[i];
+    WriteArray(c.edges[i], &text);
   }
   return text.str();
 }

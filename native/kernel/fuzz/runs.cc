@@ -27,21 +27,46 @@ Bytes Pack(const std::vector<double>& values, Precision precision) {
   return data;
 }
 
+Bytes PackIndices(const std::vector<double>& values) {
+  Bytes data(values.size() * sizeof(int32_t));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto item = static_cast<int32_t>(values[i]);
+    std::memcpy(data.data() + i * sizeof(item), &item, sizeof(item));
+  }
+  return data;
+}
+
 // The arrays as the kernel takes them. Empty ones have no memory.
 class Inputs {
  public:
-  explicit Inputs(const CallCase& c) {
+  explicit Inputs(const CallCase& c) : call_(c.call) {
     for (const Array& array : c.inputs) {
       data_.push_back(Pack(array.values, c.call.precision));
       shapes_.push_back({array.dims.data(), array.rank});
       inputs_.push_back({data_.back().data(), shapes_.back()});
     }
+    if (c.edges.empty()) return;
+    Input* const arrays[] = {&edges_.indices, &edges_.constants,
+                             &edges_.coefficients};
+    for (size_t i = 0; i < c.edges.size(); ++i) {
+      const Array& array = c.edges[i];
+      data_.push_back(i == 0 ? PackIndices(array.values)
+                             : Pack(array.values, c.call.precision));
+      *arrays[i] = {data_.back().data(), {array.dims.data(), array.rank}};
+    }
+    call_.edges = &edges_;
   }
+  Inputs(const Inputs&) = delete;
+  Inputs& operator=(const Inputs&) = delete;
+
+  const phasic::Call& call() const { return call_; }
   const Input* inputs() const { return inputs_.data(); }
   const Shape* shapes() const { return shapes_.data(); }
   int32_t count() const { return static_cast<int32_t>(inputs_.size()); }
 
  private:
+  phasic::Call call_;
+  Edges edges_ = {};
   std::vector<Bytes> data_;
   std::vector<Shape> shapes_;
   std::vector<Input> inputs_;
@@ -55,9 +80,9 @@ std::string InferShapes(const CallCase& c, const Inputs& inputs,
     std::vector<int64_t> inferred(kMaxRank);
     int32_t rank = 0;
     const char* error =
-        c.adjoint ? AdjointShape(c.call, inputs.shapes(), inputs.count(), i,
-                                 inferred.data(), &rank)
-                  : ForwardShape(c.call, inputs.shapes(), inputs.count(),
+        c.adjoint ? AdjointShape(inputs.call(), inputs.shapes(), inputs.count(),
+                                 i, inferred.data(), &rank)
+                  : ForwardShape(inputs.call(), inputs.shapes(), inputs.count(),
                                  inferred.data(), &rank);
     if (error != nullptr) return error;
     inferred.resize(static_cast<size_t>(rank));
@@ -84,9 +109,10 @@ const char* Call(const CallCase& c, const Inputs& inputs,
   const unsigned mode = caller == Caller::kFlushing ? plain | kFlush : plain;
   SetFloatMode(mode);
   const char* error =
-      c.adjoint ? Adjoint(c.call, inputs.inputs(), inputs.count(),
-                          outputs.data(), c.num_outputs)
-                : Forward(c.call, inputs.inputs(), inputs.count(), outputs[0]);
+      c.adjoint
+          ? Adjoint(inputs.call(), inputs.inputs(), inputs.count(),
+                    outputs.data(), c.num_outputs)
+          : Forward(inputs.call(), inputs.inputs(), inputs.count(), outputs[0]);
   const bool restored = FloatMode() == mode;
   SetFloatMode(plain);
   return restored ? error : "the caller's float mode was changed";
@@ -153,7 +179,7 @@ Result RunStatus(const CallCase& c) {
   if (!result.error.empty()) return result;
   const std::vector<Output> outputs = Allocate(&result, sizeof(int32_t));
   const char* error =
-      Status(operands.call, inputs.inputs(), inputs.count(), outputs[0]);
+      Status(inputs.call(), inputs.inputs(), inputs.count(), outputs[0]);
   if (error != nullptr) result.error = error;
   return result;
 }

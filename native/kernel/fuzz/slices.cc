@@ -27,15 +27,15 @@ CallCase ElementOf(const CallCase& c, const std::vector<int64_t>& index) {
   CallCase element = c;
   element.call.mapped_dims = 0;
   const auto rank = static_cast<int64_t>(index.size());
-  for (Array& array : element.inputs) {
-    const size_t place = PlaceOf(array.dims, index);
-    array.dims.erase(array.dims.begin(), array.dims.begin() + rank);
-    array.rank = static_cast<int32_t>(array.dims.size());
-    const auto count = static_cast<size_t>(NumItems(array.dims));
+  for (Array* array : Arrays(&element)) {
+    const size_t place = PlaceOf(array->dims, index);
+    array->dims.erase(array->dims.begin(), array->dims.begin() + rank);
+    array->rank = static_cast<int32_t>(array->dims.size());
+    const auto count = static_cast<size_t>(NumItems(array->dims));
     const auto first = static_cast<int64_t>(place * count);
-    array.values = std::vector<double>(
-        array.values.begin() + first,
-        array.values.begin() + first + static_cast<int64_t>(count));
+    array->values = std::vector<double>(
+        array->values.begin() + first,
+        array->values.begin() + first + static_cast<int64_t>(count));
   }
   return element;
 }

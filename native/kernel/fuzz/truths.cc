@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "native/kernel/fuzz/rates.h"
+
 namespace phasic {
 namespace fuzz {
 namespace {
@@ -13,10 +15,8 @@ struct Reach {
   bool exits_at_once = false;
 };
 
-Reach FindReach(const CallCase& c) {
-  const std::vector<double>& start = c.inputs[0].values;
-  const std::vector<double>& rates = c.inputs[1].values;
-  const std::vector<double>& exits = c.inputs[2].values;
+Reach FindReach(const std::vector<double>& start, const Rates& rates) {
+  const std::vector<double>& exits = rates.exits;
   const size_t p = start.size();
   Reach reach;
   std::vector<bool> reached(p);
@@ -33,7 +33,7 @@ Reach FindReach(const CallCase& c) {
     stack.pop_back();
     reach.absorbs |= exits[i] != 0.0;
     for (size_t j = 0; j < p; ++j) {
-      if (j == i || rates[i * p + j] == 0.0 || reached[j]) continue;
+      if (rates.jumps[i * p + j] == 0.0 || reached[j]) continue;
       reached[j] = true;
       stack.push_back(j);
     }
@@ -43,8 +43,12 @@ Reach FindReach(const CallCase& c) {
 
 }  // namespace
 
+bool KnowsZeros(const CallCase& c) {
+  return !c.inputs[3].values.empty() && RatesOf(c).knows_zeros;
+}
+
 bool IsStructurallyZero(const CallCase& c, double time) {
-  const Reach reach = FindReach(c);
+  const Reach reach = FindReach(c.inputs[0].values, RatesOf(c));
   const bool has_atom = c.inputs[3].values[0] != 0.0;
   switch (static_cast<Kind>(c.call.kind)) {
     case Kind::kLogDensity:

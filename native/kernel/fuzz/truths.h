@@ -8,9 +8,12 @@
 namespace phasic {
 namespace fuzz {
 
-// Whether a valid model's density, survival function or distribution function
-// is zero at this time, from the graph alone. The call has no batch
-// dimensions, and gives exits and atom.
+// Whether the call gives atom, exits and rates so that none of them is zero by
+// rounding. It has no batch dimensions.
+bool KnowsZeros(const CallCase& c);
+
+// Whether such a model's density, survival function or distribution function is
+// zero at this time, from the graph alone, where its values are valid.
 bool IsStructurallyZero(const CallCase& c, double time);
 
 // The largest value that survival function and distribution function can

@@ -5,13 +5,13 @@
 #include <cstring>
 #include <limits>
 
+#include "native/kernel/fuzz/work.h"
+
 namespace phasic {
 namespace fuzz {
 namespace {
 
-// Multiply-adds that one call may ask for, or runs take seconds; one in
-// kHardEvery may ask for more, which the kernel has to bound itself.
-constexpr double kMaxWork = 2e5;
+// One in so many asks for more than the kernel does, which it has to refuse.
 constexpr int32_t kHardEvery = 200;
 
 class ModelFiller {
@@ -40,32 +40,9 @@ class ModelFiller {
     }
   }
 
-  // Off-diagonals and exits first; a diagonal that is minus their sum.
   // Returns a bound on the rates.
   double FillRates() {
-    std::vector<double>& rates = case_.inputs[1].values;
-    const size_t p = static_cast<size_t>(num_phases_);
-    const bool derived = case_.inputs[2].values.empty();
-    double largest = 0.0;
-    for (size_t row = 0; row < rates.size() / p; ++row) {
-      double sum = derived && random_.Chance(exit_density_) ? Rate() : 0.0;
-      for (size_t j = 0; j < p; ++j) {
-        const bool present =
-            j != row % p && (!ordered_ || j > row % p) &&
-            (random_.Chance(density_) || (ordered_ && j == row % p + 1));
-        if (!present) continue;
-        rates[row * p + j] = Rate();
-        sum += rates[row * p + j];
-      }
-      rates[row * p + row % p] = -sum;
-      largest = std::max(largest, sum);
-    }
-    double largest_exit = 0.0;
-    for (double& exit : case_.inputs[2].values) {
-      exit = random_.Chance(exit_density_) ? Rate() : 0.0;
-      largest_exit = std::max(largest_exit, exit);
-    }
-    return largest + largest_exit;
+    return case_.edges.empty() ? FillDenseRates() : FillEdgeRates();
   }
 
   void FillAtoms() {
@@ -108,6 +85,70 @@ class ModelFiller {
   static constexpr double kSpreads[] = {0.0, 1.0, 4.0, 20.0, 40.0, 300.0};
   static constexpr double kDensities[] = {0.3, 0.0, 0.1, 0.7, 1.0};
 
+  // Off-diagonals and exits first; a diagonal that is minus their sum.
+  double FillDenseRates() {
+    std::vector<double>& rates = case_.inputs[1].values;
+    const size_t p = static_cast<size_t>(num_phases_);
+    const bool derived = case_.inputs[2].values.empty();
+    double largest = 0.0;
+    for (size_t row = 0; row < rates.size() / p; ++row) {
+      double sum = derived && random_.Chance(exit_density_) ? Rate() : 0.0;
+      for (size_t j = 0; j < p; ++j) {
+        const bool present =
+            j != row % p && (!ordered_ || j > row % p) &&
+            (random_.Chance(density_) || (ordered_ && j == row % p + 1));
+        if (!present) continue;
+        rates[row * p + j] = Rate();
+        sum += rates[row * p + j];
+      }
+      rates[row * p + row % p] = -sum;
+      largest = std::max(largest, sum);
+    }
+    double largest_exit = 0.0;
+    for (double& exit : case_.inputs[2].values) {
+      exit = random_.Chance(exit_density_) ? Rate() : 0.0;
+      largest_exit = std::max(largest_exit, exit);
+    }
+    return largest + largest_exit;
+  }
+
+  // Every edge leads on where the model is ordered; some lead to absorption.
+  double FillEdgeRates() {
+    const int64_t m = case_.edges[0].dims.back();
+    std::vector<double>& indices = case_.edges[0].values;
+    for (size_t first = 0; first < indices.size();
+         first += static_cast<size_t>(2 * m)) {
+      for (size_t e = first; e < first + static_cast<size_t>(m); ++e) {
+        const int64_t source = Below(num_phases_);
+        const int64_t next = ordered_ ? source + 1 : 0;
+        const bool exits = random_.Chance(0.2 * exit_density_);
+        indices[e] = static_cast<double>(source);
+        indices[e + static_cast<size_t>(m)] = static_cast<double>(
+            exits ? num_phases_ : next + Below(num_phases_ + 1 - next));
+      }
+    }
+    double constant = 0.0;
+    for (double& x : case_.edges[1].values) {
+      x = random_.Chance(0.7) ? Rate() : 0.0;
+      constant = std::max(constant, x);
+    }
+    double coefficient = case_.edges[2].dims.back() == 0 ? 1.0 : 0.0;
+    for (double& x : case_.edges[2].values) {
+      x = random_.Chance(0.5) ? Spread(0.5) : 0.0;
+      coefficient = std::max(coefficient, x);
+    }
+    double parameter = 0.0;
+    for (double& x : case_.inputs[1].values) {
+      x = random_.Chance(0.9) ? Rate() : 0.0;
+      parameter = std::max(parameter, x);
+    }
+    return 4.0 * (constant + coefficient * parameter);
+  }
+
+  int64_t Below(int64_t limit) {
+    return static_cast<int64_t>(random_.Next() % static_cast<uint64_t>(limit));
+  }
+
   // 2^(-spread..spread) times a factor, some of them powers of two.
   double Spread(double share) {
     const double exponent = random_.Uniform(-1.0, 1.0) * spread_ * share;
@@ -128,11 +169,7 @@ class ModelFiller {
 // log2 of the largest rate times the largest time.
 double DecodeLog2Steps(ByteSource* bytes, int64_t num_models,
                        const CallCase& c) {
-  const double p = static_cast<double>(c.inputs[0].dims.back()) + 8.0;
-  const int32_t depth = c.call.order - (c.adjoint ? 1 : 0);
-  const double step = static_cast<double>(num_models) * p * p *
-                      std::pow(3.0, depth) * (c.adjoint ? 5.0 : 1.0);
-  double largest = std::clamp(std::log2(kMaxWork / step), 2.0, 14.0);
+  double largest = MaxLog2Steps(num_models, c);
   if (bytes->OneIn(kHardEvery)) largest = 80.0;
   if (bytes->OneIn(8)) return -120.0 * bytes->Byte() / 255.0;
   return (largest + 6.0) * bytes->Byte() / 255.0 - 6.0;
@@ -178,9 +215,10 @@ void EditValues(ByteSource* bytes, CallCase* c) {
                                 -Limits::infinity(),
                                 Limits::quiet_NaN()};
   constexpr int32_t kNumValues = sizeof(kValues) / sizeof(kValues[0]);
-  while (!bytes->empty() && !c->inputs.empty()) {
+  const std::vector<Array*> arrays = Arrays(c);
+  while (!bytes->empty()) {
     std::vector<double>& values =
-        c->inputs[static_cast<size_t>(bytes->Byte()) % c->inputs.size()].values;
+        arrays[static_cast<size_t>(bytes->Byte()) % arrays.size()]->values;
     const size_t index = static_cast<size_t>(bytes->Byte()) |
                          static_cast<size_t>(bytes->Byte()) << 8;
     const int32_t choice = bytes->Below(kNumValues + 8);
