@@ -96,6 +96,29 @@ TEST(HostileCallsTest, DerivativesOfNothingEndEarly) {
   EXPECT_EQ(Derivative(arrays, 1, 3), 0.0);
 }
 
+// A cotangent near the end of the range: products with it that are zero must
+// not be taken for sizes to walk below, up to the work limit.
+TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
+  const double alpha = 1.0, rate = -131072.0, time = 6.338e-8;
+  const double cotangent = 2.2e-306, survival = std::exp(rate * time);
+  const int64_t d0[] = {0}, d1[] = {1}, d11[] = {1, 1};
+  const Input inputs[] = {{&alpha, {d1, 1}},  {&rate, {d11, 2}},
+                          {nullptr, {d0, 1}}, {nullptr, {d0, 1}},
+                          {&time, {d1, 1}},   {&cotangent, {d1, 1}}};
+  double bars[3];
+  const Output outputs[] = {{bars, {d1, 1}},
+                            {bars + 1, {d11, 2}},
+                            {nullptr, {d0, 1}},
+                            {nullptr, {d0, 1}},
+                            {bars + 2, {d1, 1}}};
+  ASSERT_EQ(Adjoint({5, 1, 0, Precision::kFloat64}, inputs, 6, outputs, 5),
+            nullptr);
+  // Losses below 2^-930 are ordinary underflow.
+  EXPECT_NEAR(bars[0], -survival * cotangent, 0x1p-930);
+  EXPECT_NEAR(bars[1], -time * survival * cotangent, 0x1p-930);
+  EXPECT_NEAR(bars[2] / (-rate * survival * cotangent), 1.0, 1e-14);
+}
+
 // What is not finite gives NaN at once.
 TEST(HostileCallsTest, InfiniteTangentsGiveNaN) {
   for (const double bad : {HUGE_VAL, std::nan(""), 1e300}) {

@@ -206,19 +206,22 @@ class TermSums {
                                 coefficients, &walk);
     WalkDown(seed, coefficients, point.start, point.start_weight, &walk);
     // What each value contributes in all: its cotangent times the value.
+    const Scaled<double> seed_size = SizeOf(seed);
     const double value_size = MaxAbs(point.value.mantissa);
     const Scaled<double> own =
-        value_size > 0.0 ? Scaled<double>{MaxAbs(seed.mantissa) * value_size,
-                                          seed.exponent + point.value.exponent}
-                         : Scaled<double>{MaxAbs(seed.mantissa), seed.exponent};
+        value_size > 0.0
+            ? Scaled<double>{seed_size.mantissa * value_size,
+                             seed_size.exponent + point.value.exponent}
+            : seed_size;
     for (int64_t b = point.start + 1; up.mantissa != 0.0; ++b) {
       const double k = static_cast<double>(b * kBlock);
       const Scaled<double> tail = MayStop(point.start_weight, up)
                                       ? walk.TailBound(k, up)
                                       : Scaled<double>{};
-      if (tail.mantissa > 0.0 && IsNegligible(ShareOf(tail, seed, k), own)) {
-        Add(&tail_, Scaled<double>{tail.mantissa * MaxAbs(seed.mantissa),
-                                   tail.exponent + seed.exponent});
+      if (tail.mantissa > 0.0 &&
+          IsNegligible(ShareOf(tail, seed_size, k), own)) {
+        Add(&tail_, Scaled<double>{tail.mantissa * seed_size.mantissa,
+                                   tail.exponent + seed_size.exponent});
         break;
       }
       if (!Reserve(b, &status)) return status;
@@ -236,7 +239,7 @@ class TermSums {
       if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
         const Scaled<double> head =
             walk->HeadBound(static_cast<double>(b * kBlock), weight);
-        if (ShareOf(head, seed, 0.0).exponent < -kFinalMargin) break;
+        if (ShareOf(head, SizeOf(seed), 0.0).exponent < -kFinalMargin) break;
       }
       weight = walk->Down(*blocks_[b - 1].poisson, weight);
       Include(b - 1, weight, seed.exponent, coefficients, walk);
@@ -255,12 +258,17 @@ class TermSums {
                                    : IsAtMost(share, -margin_, own);
   }
 
+  // Normalized, as products with the smallest of numbers would be zero, below
+  // which nothing is negligible.
+  static Scaled<double> SizeOf(const Scaled<T>& seed) {
+    return Normalized(Scaled<double>{MaxAbs(seed.mantissa), seed.exponent});
+  }
+
   // A bound on what weights of this sum can contribute to a derivative.
-  Scaled<double> ShareOf(const Scaled<double>& weights, const Scaled<T>& seed,
-                         double k) const {
-    Scaled<double> share = {
-        weights.mantissa * MaxAbs(seed.mantissa) * (k + 1.0),
-        weights.exponent + seed.exponent};
+  Scaled<double> ShareOf(const Scaled<double>& weights,
+                         const Scaled<double>& seed_size, double k) const {
+    Scaled<double> share = {weights.mantissa * seed_size.mantissa * (k + 1.0),
+                            weights.exponent + seed_size.exponent};
     if (base_ == Base::kDensity) {
       share.exponent += sequence_.model().log2_q;
     }
