@@ -96,6 +96,23 @@ TEST(HostileCallsTest, DerivativesOfNothingEndEarly) {
   EXPECT_EQ(Derivative(arrays, 1, 3), 0.0);
 }
 
+// No rate is positive, so the distribution function's derivative in an exit
+// rate is the time, its second one minus the time's square: no steps are
+// walked for it, however large the time.
+TEST(HostileCallsTest, WithoutRatesNoTimeIsTooLong) {
+  for (const double time : {1e-20, 3.0, 1e7, 1e15}) {
+    std::vector<std::vector<double>> arrays = {{1}, {0}, {0}, {0}, {time}};
+    for (int32_t order = 1; order <= 2; ++order) {
+      for (const std::vector<double>& x :
+           std::vector<std::vector<double>>{{0}, {0}, {1}, {0}, {0}}) {
+        arrays.push_back(x);
+      }
+      const double truth = order == 1 ? time : -time * time;
+      EXPECT_NEAR(Derivative(arrays, 5, order) / truth, 1.0, 1e-14) << time;
+    }
+  }
+}
+
 // A cotangent near the end of the range: products with it that are zero must
 // not be taken for sizes to walk below, up to the work limit.
 TEST(HostileCallsTest, SmallestCotangentsEndEarly) {

@@ -115,6 +115,9 @@ class ModelBuilder {
       if (!(leaving < HUGE_VAL)) return kWorkLimit;
       if (leaving > largest) largest = leaving;
     }
+    // Where no rate is positive derivatives still have a series, of which x = q
+    // t must not ask for many steps, nor be lost to underflow.
+    model_.log2_q = -40;
     if (largest > 0.0) {
       model_.log2_q = ExponentOf(largest);
       if (PowerOfTwo(model_.log2_q) < largest) ++model_.log2_q;
