@@ -16,6 +16,7 @@
 #include "native/kernel/rates.h"
 #include "native/kernel/scaled.h"
 #include "native/kernel/sweep.h"
+#include "native/kernel/tile_selection.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -47,17 +48,6 @@ struct Model {
   T exit_size = T(0.0);
   double growth[kMaxOrder + 1] = {};
 };
-
-// Tiles for duals are single numbers. Doubles are taken eight at a time where
-// at least a quarter of the entries is there, and four at a time below, unless
-// that would make a large model much larger.
-constexpr int64_t kLargeTiles = int64_t{1} << 16;  // cells
-
-template <class T>
-inline int64_t TileWidth(const EntryList& entries) {
-  if (Depth<T>::kValue > 0) return 1;
-  return 4 * entries.count >= entries.size * entries.size ? 8 : 4;
-}
 
 template <class T>
 class ModelBuilder {
@@ -194,26 +184,9 @@ class ModelBuilder {
   bool BuildTiles(const EntryList& entries, const int32_t* order,
                   Operator<T>* m, int64_t** cells) {
     *cells = AllocateZeros<int64_t>(workspace_, entries.count);
-    if (*cells == nullptr) return false;
-    int64_t width = TileWidth<T>(entries);
-    if (width == 8) {
-      if (!FullPattern(entries.size, width, workspace_, &m->pattern)) {
-        return false;
-      }
-      for (int64_t e = 0; e < entries.count; ++e) {
-        (*cells)[e] =
-            FullCell(entries.size, width, entries.rows[e], entries.columns[e]);
-      }
-    } else {
-      if (!SparsePattern(entries, order, width, workspace_, &m->pattern,
-                         *cells)) {
-        return false;
-      }
-      if (width > 1 && m->pattern.num_cells() > kLargeTiles &&
-          m->pattern.num_cells() > 2 * entries.count &&
-          !SparsePattern(entries, order, 1, workspace_, &m->pattern, *cells)) {
-        return false;
-      }
+    if (*cells == nullptr ||
+        !SelectTiles<T>(entries, order, workspace_, &m->pattern, *cells)) {
+      return false;
     }
     T* weights = AllocateZeros<T>(workspace_, m->pattern.num_cells());
     if (weights == nullptr) return false;
