@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "native/kernel/bars_writer.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/model.h"
 #include "native/kernel/point_seeds.h"
@@ -24,11 +25,9 @@ namespace PHASIC_ISA {
 template <class T>
 class AdjointSweeper {
  public:
-  AdjointSweeper(const SweepInput& in, Sequence<T>* sequence,
-                 const PointSeeds<T>& seeds, TermAdjoints<T>* terms,
-                 Workspace* workspace)
-      : in_(in),
-        sequence_(*sequence),
+  AdjointSweeper(Sequence<T>* sequence, const PointSeeds<T>& seeds,
+                 TermAdjoints<T>* terms, Workspace* workspace)
+      : sequence_(*sequence),
         model_(sequence->model()),
         seeds_(seeds),
         terms_(*terms),
@@ -49,9 +48,8 @@ class AdjointSweeper {
                : kMemoryLimit;
   }
 
-  // Runs the sweep; `is_accurate` tells whether every derivative is, to its
-  // own size.
-  StatusCode Run(bool* is_accurate) {
+  // Runs the sweep.
+  StatusCode Run() {
     Clear();
     for (int64_t b = terms_.last_block(); b >= 0; --b) {
       SweepBlock(*sequence_.Find(b), b);
@@ -62,75 +60,31 @@ class AdjointSweeper {
         return kMemoryLimit;
       }
     }
-    *is_accurate = terms_.margin() == kFinalMargin || TailIsNegligible();
     return kOk;
   }
 
-  // Top components of the operands' cotangents.
-  void Write(const SweepOutput& out) const {
-    const int64_t p = model_.size;
-    const double atom = Top(seeds_.atom_bar());
-    for (int64_t i = 0; i < p; ++i) {
-      const double start =
-          Top(ScaleBy(y_[i], exponent_)) + Top(seeds_.total_bar());
-      out.initial_probs[i] =
-          StartIsLost(i) ? kNaN : start - (in_.has_prob_zero ? 0.0 : atom);
-    }
-    if (in_.has_prob_zero) out.prob_zero[0] = atom;
-    if (in_.has_edges()) {
-      WriteEdges(out);
-    } else {
-      WriteSubgenerator(out);
-    }
+  // What the last run found.
+  AdjointSums<T> sums() const {
+    AdjointSums<T> sums;
+    sums.has_survival = terms_.has_survival();
+    sums.starts = y_;
+    sums.exponent = exponent_;
+    sums.exits = exit_bar_.data();
+    sums.stays = stays_.data();
+    sums.products = products_.data();
+    sums.atom = seeds_.atom_bar();
+    sums.total = seeds_.total_bar();
+    sums.has_mixed_signs = seeds_.mixed_signs();
+    sums.start_tail = terms_.tail();
+    sums.row_tail = {sums.start_tail.mantissa * kBlock *
+                         static_cast<double>(terms_.last_block() + 2),
+                     sums.start_tail.exponent};
+    sums.start_loss = lost_adjoint_;
+    sums.row_loss = lost_product_;
+    return sums;
   }
 
  private:
-  void WriteSubgenerator(const SweepOutput& out) const {
-    const int64_t p = model_.size;
-    for (int64_t i = 0; i < p; ++i) {
-      const bool lost = RowIsLost(i);
-      const double stay = Top(stays_[i]) / model_.q;
-      const double exit = Top(exit_bar_[i]);
-      for (int64_t j = 0; j < p; ++j) {
-        const int64_t cell = FullCell(p, model_.products.width, i, j);
-        const double jump = Top(products_[cell]) / model_.q;
-        const double off_diagonal = i == j ? 0.0 : jump - stay;
-        const double bar = in_.has_exit_rates ? off_diagonal : jump - exit;
-        out.subgenerator[i * p + j] =
-            lost && !(in_.has_exit_rates && i == j) ? kNaN : bar;
-      }
-      if (in_.has_exit_rates) out.exit_rates[i] = lost ? kNaN : exit - stay;
-    }
-  }
-
-  // Of the parameters that the edges' rates are linear in.
-  void WriteEdges(const SweepOutput& out) const {
-    const EdgeView& edges = in_.edges;
-    for (int64_t c = 0; c < edges.num_parameters; ++c) {
-      out.subgenerator[c] = 0.0;
-    }
-    int64_t listed = 0;
-    for (int64_t e = 0; e < edges.count; ++e) {
-      const int64_t i = edges.sources[e];
-      double bar = 0.0;
-      if (edges.targets[e] != i) {
-        const double arrive =
-            edges.targets[e] == model_.size
-                ? Top(exit_bar_[i])
-                : Top(products_[model_.cells[listed++]]) / model_.q;
-        bar = RowIsLost(i) ? kNaN : arrive - Top(stays_[i]) / model_.q;
-      }
-      if (edges.coefficients == nullptr) {
-        out.subgenerator[e] = bar;
-        continue;
-      }
-      for (int64_t c = 0; c < edges.num_parameters; ++c) {
-        const double factor = edges.coefficients[e * edges.num_parameters + c];
-        if (factor != 0.0) out.subgenerator[c] += factor * bar;
-      }
-    }
-  }
-
   void Clear() {
     const int64_t stride = model_.stride;
     for (int64_t i = 0; i < stride; ++i) {
@@ -235,50 +189,6 @@ class AdjointSweeper {
     }
   }
 
-  Scaled<double> StartSize(int64_t i) const {
-    return {MaxAbs(y_[i]), exponent_};
-  }
-  Scaled<double> RowSize(int64_t i) const {
-    return {MaxAbs(stays_[i]) + model_.q * MaxAbs(exit_bar_[i]), 0};
-  }
-  bool StartMatters(int64_t i) const {
-    return terms_.has_survival() || model_.exiting[i];
-  }
-
-  bool TailIsNegligible() const {
-    const Scaled<double> tail = terms_.tail();
-    const Scaled<double> row_tail = {
-        tail.mantissa * kBlock * static_cast<double>(terms_.last_block() + 2),
-        tail.exponent};
-    for (int64_t i = 0; i < model_.size; ++i) {
-      if (StartMatters(i) && !IsAtMost(tail, -44, StartSize(i))) return false;
-      if (model_.reached[i] && !IsAtMost(row_tail, -44, RowSize(i))) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // Losses below 2^-930 (1e-280) in absolute terms are ordinary underflow. So
-  // is a little more where cotangents of both signs may cancel, since sizes
-  // then say nothing.
-  bool IsLost(const Scaled<double>& lost, const Scaled<double>& size) const {
-    const int64_t negligible = seeds_.mixed_signs() ? -900 : -930;
-    if (IsAtMost(lost, negligible, {1.0, 0})) return false;
-    return !IsAtMost(lost, -42, size);
-  }
-  bool StartIsLost(int64_t i) const {
-    Scaled<double> size = StartSize(i);
-    if (!in_.has_prob_zero) {
-      Add(&size, Scaled<double>{MaxAbs(seeds_.atom_bar()), 0});
-    }
-    return StartMatters(i) && IsLost(lost_adjoint_, size);
-  }
-  bool RowIsLost(int64_t i) const {
-    return model_.reached[i] && IsLost(lost_product_, RowSize(i));
-  }
-
-  const SweepInput& in_;
   Sequence<T>& sequence_;
   const Model<T>& model_;
   const PointSeeds<T>& seeds_;
@@ -318,7 +228,8 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   }
 }
 
-template <class T>
+// `Writer` takes what the sweep found; see BarsWriter.
+template <class T, template <class> class Writer>
 StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
                       Workspace* workspace) {
   Model<T> model;
@@ -332,19 +243,18 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
   status = seeds.Evaluate(out.times);
   if (status != kOk) return status;
   TermAdjoints<T> terms(seeds, &sequence, workspace);
-  AdjointSweeper<T> sweeper(in, &sequence, seeds, &terms, workspace);
+  AdjointSweeper<T> sweeper(&sequence, seeds, &terms, workspace);
   status = sweeper.Allocate();
   if (status != kOk) return status;
+  Writer<T> writer(in, model, out);
   constexpr int64_t kMargins[] = {56, 400, kFinalMargin};
   for (const int64_t margin : kMargins) {
     status = terms.Mix(margin);
     if (status != kOk) return status;
-    bool is_accurate = false;
-    status = sweeper.Run(&is_accurate);
+    status = sweeper.Run();
     if (status != kOk) return status;
-    if (is_accurate) break;
+    if (writer.Write(sweeper.sums(), margin == kFinalMargin)) break;
   }
-  sweeper.Write(out);
   return kOk;
 }
 
@@ -353,7 +263,9 @@ void AdjointSweep(const SweepInput& in, const SweepOutput& out,
                   Workspace* workspace) {
   const FloatEnvironment environment(Denormals::kFlush);
   for (int64_t i = 0; i < in.num_times; ++i) out.times[i] = kNaN;
-  if (RunAdjoint<T>(in, out, workspace) != kOk) FillWithNaN(in, out);
+  if (RunAdjoint<T, BarsWriter>(in, out, workspace) != kOk) {
+    FillWithNaN(in, out);
+  }
 }
 
 }  // namespace PHASIC_ISA

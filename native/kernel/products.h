@@ -155,9 +155,7 @@ class LongSum {
     }
   }
   T* recent() { return recent_; }
-  const T& operator[](int64_t i) const {
-    return total_ != nullptr ? total_[i] : recent_[i];
-  }
+  const T* data() const { return total_ != nullptr ? total_ : recent_; }
   // Ends a run; a single one needs no more than itself.
   bool Flush(bool is_only) {
     if (is_only && total_ == nullptr) return true;

@@ -1,0 +1,176 @@
+// What a pass backwards through a model leaves behind, and how the operands'
+// cotangents follow from it.
+
+#ifndef PHASIC_NATIVE_KERNEL_BARS_WRITER_H_
+#define PHASIC_NATIVE_KERNEL_BARS_WRITER_H_
+
+#include <cstdint>
+
+#include "native/kernel/isa.h"
+#include "native/kernel/model.h"
+#include "native/kernel/point.h"
+#include "native/kernel/scaled.h"
+#include "native/kernel/sweep.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Cotangents of alpha, of the exits and of P, no entry depending on another
+// one: what is corrected for exits or an atom that are derived, and for the
+// diagonal of P, is up to the reader.
+template <class T>
+struct AdjointSums {
+  bool has_survival;     // whether any value is of a survival function
+  const T* starts;       // [p], of alpha, relative to 2^exponent
+  int64_t exponent;      // of the starts
+  const T* exits;        // [p]
+  const T* stays;        // [p], of the diagonal of P
+  const T* products;     // of P at the cells of model.products
+  T atom;                // of prob_zero
+  T total;               // of prob_zero + sum(alpha)
+  bool has_mixed_signs;  // whether cotangents of both signs came in
+  // Bounds on what truncation and flushing to zero took from each number: of
+  // the starts; of stays, products and q times the exits.
+  Scaled<double> start_tail;
+  Scaled<double> row_tail;
+  Scaled<double> start_loss;
+  Scaled<double> row_loss;
+
+  Scaled<double> StartSize(int64_t i) const {
+    return {MaxAbs(starts[i]), exponent};
+  }
+  // Whether anything is left to happen after a start in phase i.
+  bool Matters(const Model<T>& model, int64_t i) const {
+    return has_survival || model.exiting[i];
+  }
+
+  static bool IsShort(const Scaled<double>& tail, const Scaled<double>& size) {
+    return !IsAtMost(tail, -44, size);
+  }
+  // Losses below 2^-930 (1e-280) in absolute terms are ordinary underflow. So
+  // is a little more where cotangents of both signs may cancel, since sizes
+  // then say nothing.
+  bool IsLost(const Scaled<double>& loss, const Scaled<double>& size) const {
+    const int64_t negligible = has_mixed_signs ? -900 : -930;
+    if (IsAtMost(loss, negligible, {1.0, 0})) return false;
+    return !IsAtMost(loss, -42, size);
+  }
+};
+
+template <class T>
+class BarsWriter {
+ public:
+  BarsWriter(const SweepInput& in, const Model<T>& model,
+             const SweepOutput& out)
+      : in_(in), model_(model), out_(out) {}
+
+  // Writes the top components, unless a less truncated pass can do better;
+  // whether it did.
+  bool Write(const AdjointSums<T>& sums, bool is_last) {
+    sums_ = sums;
+    if (!is_last && !IsAccurate()) return false;
+    WriteStarts();
+    if (in_.has_prob_zero) out_.prob_zero[0] = Top(sums_.atom);
+    if (in_.has_edges()) {
+      WriteEdges();
+    } else {
+      WriteSubgenerator();
+    }
+    return true;
+  }
+
+ private:
+  // Whether every derivative is accurate to its own size.
+  bool IsAccurate() const {
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (sums_.Matters(model_, i) &&
+          sums_.IsShort(sums_.start_tail, sums_.StartSize(i))) {
+        return false;
+      }
+      if (model_.reached[i] && sums_.IsShort(sums_.row_tail, RowSize(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void WriteStarts() const {
+    const double atom = Top(sums_.atom);
+    for (int64_t i = 0; i < model_.size; ++i) {
+      const double start =
+          Top(ScaleBy(sums_.starts[i], sums_.exponent)) + Top(sums_.total);
+      out_.initial_probs[i] =
+          StartIsLost(i) ? kNaN : start - (in_.has_prob_zero ? 0.0 : atom);
+    }
+  }
+
+  void WriteSubgenerator() const {
+    const int64_t p = model_.size;
+    for (int64_t i = 0; i < p; ++i) {
+      const bool lost = RowIsLost(i);
+      const double stay = Top(sums_.stays[i]) / model_.q;
+      const double exit = Top(sums_.exits[i]);
+      for (int64_t j = 0; j < p; ++j) {
+        const int64_t cell = FullCell(p, model_.products.width, i, j);
+        const double jump = Top(sums_.products[cell]) / model_.q;
+        const double off_diagonal = i == j ? 0.0 : jump - stay;
+        const double bar = in_.has_exit_rates ? off_diagonal : jump - exit;
+        out_.subgenerator[i * p + j] =
+            lost && !(in_.has_exit_rates && i == j) ? kNaN : bar;
+      }
+      if (in_.has_exit_rates) out_.exit_rates[i] = lost ? kNaN : exit - stay;
+    }
+  }
+
+  // Of the parameters that the edges' rates are linear in.
+  void WriteEdges() const {
+    const EdgeView& edges = in_.edges;
+    for (int64_t c = 0; c < edges.num_parameters; ++c) {
+      out_.subgenerator[c] = 0.0;
+    }
+    int64_t listed = 0;
+    for (int64_t e = 0; e < edges.count; ++e) {
+      const int64_t i = edges.sources[e];
+      double bar = 0.0;
+      if (edges.targets[e] != i) {
+        const double arrive =
+            edges.targets[e] == model_.size
+                ? Top(sums_.exits[i])
+                : Top(sums_.products[model_.cells[listed++]]) / model_.q;
+        bar = RowIsLost(i) ? kNaN : arrive - Top(sums_.stays[i]) / model_.q;
+      }
+      if (edges.coefficients == nullptr) {
+        out_.subgenerator[e] = bar;
+        continue;
+      }
+      for (int64_t c = 0; c < edges.num_parameters; ++c) {
+        const double factor = edges.coefficients[e * edges.num_parameters + c];
+        if (factor != 0.0) out_.subgenerator[c] += factor * bar;
+      }
+    }
+  }
+
+  Scaled<double> RowSize(int64_t i) const {
+    return {MaxAbs(sums_.stays[i]) + model_.q * MaxAbs(sums_.exits[i]), 0};
+  }
+  bool StartIsLost(int64_t i) const {
+    Scaled<double> size = sums_.StartSize(i);
+    if (!in_.has_prob_zero) {
+      Add(&size, Scaled<double>{MaxAbs(sums_.atom), 0});
+    }
+    return sums_.Matters(model_, i) && sums_.IsLost(sums_.start_loss, size);
+  }
+  bool RowIsLost(int64_t i) const {
+    return model_.reached[i] && sums_.IsLost(sums_.row_loss, RowSize(i));
+  }
+
+  const SweepInput& in_;
+  const Model<T>& model_;
+  const SweepOutput& out_;
+  AdjointSums<T> sums_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_BARS_WRITER_H_
