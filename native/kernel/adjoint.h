@@ -17,6 +17,7 @@
 #include "native/kernel/point_seeds.h"
 #include "native/kernel/products.h"
 #include "native/kernel/sequence.h"
+#include "native/kernel/statistics_writer.h"
 #include "native/kernel/term_adjoints.h"
 
 namespace phasic {
@@ -67,6 +68,7 @@ class AdjointSweeper {
   AdjointSums<T> sums() const {
     AdjointSums<T> sums;
     sums.has_survival = terms_.has_survival();
+    sums.has_exits = terms_.has_exits();
     sums.starts = y_;
     sums.exponent = exponent_;
     sums.exits = exit_bar_.data();
@@ -74,6 +76,7 @@ class AdjointSweeper {
     sums.products = products_.data();
     sums.atom = seeds_.atom_bar();
     sums.total = seeds_.total_bar();
+    sums.certain = seeds_.certain_bar();
     sums.has_mixed_signs = seeds_.mixed_signs();
     sums.start_tail = terms_.tail();
     sums.row_tail = {sums.start_tail.mantissa * kBlock *
@@ -266,6 +269,19 @@ void AdjointSweep(const SweepInput& in, const SweepOutput& out,
   if (RunAdjoint<T, BarsWriter>(in, out, workspace) != kOk) {
     FillWithNaN(in, out);
   }
+}
+
+inline void StatisticsSweep(const SweepInput& in, const SweepOutput& out,
+                            Workspace* workspace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  if (RunAdjoint<double, StatisticsWriter>(in, out, workspace) == kOk) return;
+  const int64_t p = in.num_phases;
+  for (double* rows : {out.starts, out.sojourns, out.exits}) {
+    for (int64_t i = 0; i < p; ++i) rows[i] = kNaN;
+  }
+  const int64_t num_jumps = in.has_edges() ? in.edges.count : p * p;
+  for (int64_t e = 0; e < num_jumps; ++e) out.jumps[e] = kNaN;
+  out.atom[0] = kNaN;
 }
 
 }  // namespace PHASIC_ISA

@@ -21,6 +21,7 @@ namespace PHASIC_ISA {
 template <class T>
 struct AdjointSums {
   bool has_survival;     // whether any value is of a survival function
+  bool has_exits;        // whether any value is of another one
   const T* starts;       // [p], of alpha, relative to 2^exponent
   int64_t exponent;      // of the starts
   const T* exits;        // [p]
@@ -28,6 +29,7 @@ struct AdjointSums {
   const T* products;     // of P at the cells of model.products
   T atom;                // of prob_zero
   T total;               // of prob_zero + sum(alpha)
+  T certain;             // of values that are one whatever the model
   bool has_mixed_signs;  // whether cotangents of both signs came in
   // Bounds on what truncation and flushing to zero took from each number: of
   // the starts; of stays, products and q times the exits.

@@ -16,8 +16,9 @@ constexpr int32_t kMaxInputs = kNumOperands * (kMaxOrder + 1) + 1;
 
 class BatchPlan {
  public:
+  // With `by_row` each row of times is a model's of its own.
   BatchPlan(const Call& call, const Input* inputs, int32_t num_inputs,
-            const Layout& layout, bool adjoint)
+            const Layout& layout, bool adjoint, bool by_row = false)
       : call_(call),
         inputs_(inputs),
         num_inputs_(num_inputs),
@@ -25,8 +26,8 @@ class BatchPlan {
         adjoint_(adjoint) {
     for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
       // Mapped dimensions must not be summed over, so each is a model.
-      bool is_model =
-          adjoint && axis < call.mapped_dims && layout.batch[axis] != 1;
+      bool is_model = by_row || (adjoint && axis < call.mapped_dims &&
+                                 layout.batch[axis] != 1);
       for (int32_t i = 0; i < num_arrays(); ++i) {
         if (OperandOf(i) != kTimes && inputs[i].shape.dims[axis] != 1) {
           is_model = true;

@@ -17,6 +17,7 @@
 #include "native/kernel/operand_bars.h"
 #include "native/kernel/parallel.h"
 #include "native/kernel/phase_type.h"
+#include "native/kernel/statistics_outputs.h"
 #include "native/kernel/sweep.h"
 #include "native/kernel/work_estimate.h"
 #include "native/kernel/workspace.h"
@@ -110,6 +111,13 @@ class BatchRun {
     return nullptr;
   }
 
+  const char* Statistics(const Output* outputs) {
+    return OverRanges(0, plan_.num_models(), num_threads_,
+                      [&](int64_t begin, int64_t end) {
+                        return StatisticsRange(begin, end, outputs);
+                      });
+  }
+
  private:
   // Calls function(begin, end) for ranges that make up [first, last).
   template <class Function>
@@ -161,6 +169,26 @@ class BatchRun {
           }
         }
       });
+    }
+    return nullptr;
+  }
+
+  const char* StatisticsRange(int64_t begin, int64_t end,
+                              const Output* outputs) const {
+    const FloatEnvironment environment(Denormals::kKeep);
+    const ThreadMemory memory(ThreadMemory::kRange);
+    const ThreadMemory sweep_memory(ThreadMemory::kSweep);
+    ModelOperands<F> operands(plan_);
+    StatisticsOutputs<F> statistics(plan_.layout(), outputs);
+    if (!operands.Allocate(memory.get()) ||
+        !statistics.Allocate(memory.get())) {
+      return kNoMemory;
+    }
+    BatchIndex model = plan_.Model(begin);
+    for (int64_t m = begin; m < end; ++m, model.Next()) {
+      sweep_(operands.Gather(model), statistics.scratch(), sweep_memory.get());
+      sweep_memory.get()->Reset();
+      statistics.Store(m);
     }
     return nullptr;
   }

@@ -47,6 +47,18 @@ void BarDims(const Call& call, const Layout& layout, const Shape& operand,
   }
 }
 
+void StatisticsDims(const Layout& layout, int32_t index, int64_t* dims,
+                    int32_t* rank) {
+  for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
+    dims[axis] = layout.batch[axis];
+  }
+  *rank = layout.batch_rank;
+  const bool is_matrix = index == kJumps && !layout.has_edges;
+  if (is_matrix) dims[(*rank)++] = layout.num_phases;
+  dims[(*rank)++] =
+      is_matrix ? layout.num_phases : StatisticSize(layout, index);
+}
+
 const char* RunForward(const Call& call, const Input* inputs,
                        int32_t num_inputs, const Output& output,
                        Executor* executor, bool wants_status) {
@@ -121,6 +133,35 @@ const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
   return BatchRun<double>(plan, sweep, executor).Adjoint(outputs);
 }
 
+const char* Statistics(const Call& call, const Input* inputs,
+                       int32_t num_inputs, const Output* outputs,
+                       int32_t num_outputs, Executor* executor) {
+  Layout layout;
+  if (call.order != 1) return "order: statistics exist for order 1 only";
+  const char* error = CheckInputs(call, inputs, num_inputs, true, &layout);
+  if (error != nullptr) return error;
+  if (num_outputs != kNumStatistics) {
+    return Message("outputs: expected %d arrays, got %d", kNumStatistics,
+                   num_outputs);
+  }
+  for (int32_t i = 0; i < kNumStatistics; ++i) {
+    int64_t dims[kMaxRank];
+    int32_t rank;
+    StatisticsDims(layout, i, dims, &rank);
+    if (!SameShape(outputs[i].shape, dims, rank)) {
+      return Message("outputs: array %d must have the shape of its statistic",
+                     i);
+    }
+  }
+  if (layout.batch_size == 0) return nullptr;
+  const Sweep sweep = Sweeps().statistics;
+  const BatchPlan plan(call, inputs, num_inputs, layout, true, true);
+  if (call.precision == Precision::kFloat32) {
+    return BatchRun<float>(plan, sweep, executor).Statistics(outputs);
+  }
+  return BatchRun<double>(plan, sweep, executor).Statistics(outputs);
+}
+
 const char* ForwardShape(const Call& call, const Shape* inputs,
                          int32_t num_inputs, int64_t* dims, int32_t* rank) {
   Layout layout;
@@ -138,6 +179,21 @@ const char* AdjointShape(const Call& call, const Shape* inputs,
     return Message("index: %d is not an operand's", index);
   }
   if (error == nullptr) BarDims(call, layout, inputs[index], dims, rank);
+  return error;
+}
+
+const char* StatisticsShape(const Call& call, const Shape* inputs,
+                            int32_t num_inputs, int32_t index, int64_t* dims,
+                            int32_t* rank) {
+  Layout layout;
+  const char* error = CheckLayout(call, inputs, num_inputs, true, &layout);
+  if (error == nullptr && call.order != 1) {
+    return "order: statistics exist for order 1 only";
+  }
+  if (error == nullptr && (index < 0 || index >= kNumStatistics)) {
+    return Message("index: %d is not a statistic's", index);
+  }
+  if (error == nullptr) StatisticsDims(layout, index, dims, rank);
   return error;
 }
 

@@ -97,6 +97,28 @@ const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
                     const Output* outputs, int32_t num_outputs,
                     Executor* executor = OwnThreads());
 
+// Expected statistics of the chain's path, given what V_1's values say of it,
+// summed over the times of each row with a weight each: an EM algorithm's
+// E-step. Inputs are those of V_1, with weights in the place of the cotangent;
+// the order must be 1. The outputs have the full batch dimensions:
+//
+//   starts   [full batch..., p]     how often the path starts in a phase
+//   sojourns [full batch..., p]     time spent there
+//   jumps    [full batch..., p, p]  jumps from i to j, zero on the diagonal;
+//            [full batch..., m]     of a model of edges: passages of each
+//   exits    [full batch..., p]     absorptions from a phase
+//   atom     [full batch..., 1]     values that are zero
+//
+// Given log density or log cdf they are those of the whole path, as the value
+// is the time of absorption or comes after it; given log survival those up to
+// the time. The kinds that are not logarithms give them times the probability
+// (density) of what is known. cdf at infinity leaves sojourns, jumps and exits
+// unknown: NaN.
+constexpr int32_t kNumStatistics = 5;
+const char* Statistics(const Call& call, const Input* inputs,
+                       int32_t num_inputs, const Output* outputs,
+                       int32_t num_outputs, Executor* executor = OwnThreads());
+
 // Why a value is NaN: int32 codes [full batch..., n] for J_0 of the operands.
 const char* Status(const Call& call, const Input* inputs, int32_t num_inputs,
                    const Output& output, Executor* executor = OwnThreads());
@@ -112,6 +134,11 @@ const char* ForwardShape(const Call& call, const Shape* inputs,
 const char* AdjointShape(const Call& call, const Shape* inputs,
                          int32_t num_inputs, int32_t index, int64_t* dims,
                          int32_t* rank);
+
+// The shape of Statistics' output number `index`.
+const char* StatisticsShape(const Call& call, const Shape* inputs,
+                            int32_t num_inputs, int32_t index, int64_t* dims,
+                            int32_t* rank);
 
 }  // namespace phasic
 

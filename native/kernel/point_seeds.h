@@ -21,6 +21,7 @@ class PointSeeds {
   PointSeeds(const SweepInput& in, ChannelSets<T>* sets, Workspace* workspace)
       : in_(in), sets_(*sets), workspace_(workspace) {}
 
+  // The cotangents of times are left out if `time_bars` is nullptr.
   StatusCode Evaluate(double* time_bars) {
     const int64_t n = in_.num_times;
     points_ = static_cast<Point<T>*>(
@@ -34,9 +35,10 @@ class PointSeeds {
     for (List& list : lists_) list.size = 0;
     for (int64_t k = 0; k < n; ++k) {
       const int64_t i = by_time_[k];
-      time_bars[i] = 0.0;
-      if (in_.cotangent[i] == 0.0) continue;
-      const StatusCode status = SeedPoint(i, &time_bars[i]);
+      double time_bar = 0.0;
+      const StatusCode status =
+          in_.cotangent[i] == 0.0 ? kOk : SeedPoint(i, &time_bar);
+      if (time_bars != nullptr) time_bars[i] = time_bar;
       if (first_error == kOk) first_error = status;
     }
     return first_error;
@@ -50,6 +52,8 @@ class PointSeeds {
   // Of prob_zero, and of prob_zero + sum(alpha).
   const T& atom_bar() const { return atom_bar_; }
   const T& total_bar() const { return total_bar_; }
+  // Of survival before zero, which is one.
+  const T& certain_bar() const { return certain_bar_; }
 
  private:
   struct List {
@@ -133,6 +137,9 @@ class PointSeeds {
       if (point.time_case != TimeCase::kBefore) atom_bar_ += ToPlain(seed);
       if (point.time_case == TimeCase::kInfinite) total_bar_ += ToPlain(seed);
     }
+    if (point.base == Base::kSurvival && point.time_case == TimeCase::kBefore) {
+      certain_bar_ += ToPlain(seed);
+    }
     if (point.time_case == TimeCase::kRegular ||
         point.time_case == TimeCase::kZero) {
       List& list = ListOf(point.base);
@@ -150,6 +157,7 @@ class PointSeeds {
   bool mixed_signs_ = false;
   T atom_bar_ = T(0.0);
   T total_bar_ = T(0.0);
+  T certain_bar_ = T(0.0);
 };
 
 }  // namespace PHASIC_ISA

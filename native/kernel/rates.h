@@ -44,6 +44,21 @@ inline double EdgeTangent(const SweepInput& in, int64_t e, int order) {
 }
 
 template <class T>
+T EdgeRate(const SweepInput& in, int64_t e) {
+  const EdgeView& edges = in.edges;
+  T rate = T(edges.constants != nullptr ? edges.constants[e] : 0.0);
+  if (edges.coefficients == nullptr) {
+    rate += Element<T>(in.subgenerator, e);
+    return rate;
+  }
+  for (int64_t c = 0; c < edges.num_parameters; ++c) {
+    const double factor = edges.coefficients[e * edges.num_parameters + c];
+    if (factor != 0.0) rate += factor * Element<T>(in.subgenerator, c);
+  }
+  return rate;
+}
+
+template <class T>
 class RatesReader {
  public:
   RatesReader(const SweepInput& in, Workspace* workspace, Rates<T>* rates)
@@ -120,20 +135,6 @@ class RatesReader {
     return kOk;
   }
 
-  T EdgeRate(int64_t e) const {
-    const EdgeView& edges = in_.edges;
-    T rate = T(edges.constants != nullptr ? edges.constants[e] : 0.0);
-    if (edges.coefficients == nullptr) {
-      rate += Element<T>(in_.subgenerator, e);
-      return rate;
-    }
-    for (int64_t c = 0; c < edges.num_parameters; ++c) {
-      const double factor = edges.coefficients[e * edges.num_parameters + c];
-      if (factor != 0.0) rate += factor * Element<T>(in_.subgenerator, c);
-    }
-    return rate;
-  }
-
   StatusCode ReadEdges() {
     const int64_t p = in_.num_phases;
     CompensatedSum<T>* sums =
@@ -145,7 +146,7 @@ class RatesReader {
       const int64_t i = in_.edges.sources[e];
       const int64_t j = in_.edges.targets[e];
       if (i < 0 || i >= p || j < 0 || j > p) return kEdgeOutOfRange;
-      const T rate = EdgeRate(e);
+      const T rate = EdgeRate<T>(in_, e);
       if (!(Primal(rate) >= 0.0 && Primal(rate) < HUGE_VAL)) {
         return kEdgeRateInvalid;
       }

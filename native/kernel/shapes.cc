@@ -192,6 +192,18 @@ int64_t EventSize(const Layout& layout, int32_t operand) {
   }
 }
 
+int64_t StatisticSize(const Layout& layout, int32_t statistic) {
+  switch (statistic) {
+    case kJumps:
+      return layout.has_edges ? layout.num_edges
+                              : layout.num_phases * layout.num_phases;
+    case kAtom:
+      return 1;
+    default:
+      return layout.num_phases;
+  }
+}
+
 const char* CheckLayout(const Call& call, const Shape* inputs,
                         int32_t num_inputs, bool has_cotangent,
                         Layout* layout) {

@@ -18,6 +18,14 @@ enum Operand : int32_t {
   kTimes = 4,
 };
 
+enum Statistic : int32_t {
+  kStarts = 0,
+  kSojourns = 1,
+  kJumps = 2,
+  kExits = 3,
+  kAtom = 4,
+};
+
 // A call whose structure has been checked.
 struct Layout {
   int32_t batch_rank;
@@ -37,6 +45,9 @@ struct Layout {
 // Rank and number of elements of an operand's event.
 int32_t EventRank(const Call& call, int32_t operand);
 int64_t EventSize(const Layout& layout, int32_t operand);
+
+// Number of elements of a statistic's event.
+int64_t StatisticSize(const Layout& layout, int32_t statistic);
 
 // Checks a call of `num_inputs` inputs of which the first five are the
 // operands, then come groups of five tangents and, if `has_cotangent`, the

@@ -72,8 +72,8 @@ struct SweepInput {
   }
 };
 
-// Forward sweeps write values and, where wanted, status; adjoint sweeps the
-// rest.
+// Forward sweeps write values and, where wanted, status; adjoint sweeps
+// cotangents; statistics sweeps the rest.
 struct SweepOutput {
   double* values;         // [n]
   int32_t* status;        // [n] or nullptr
@@ -82,6 +82,11 @@ struct SweepOutput {
   double* exit_rates;     // [p]
   double* prob_zero;      // [1]
   double* times;          // [n]
+  double* starts;         // [p]
+  double* sojourns;       // [p]
+  double* jumps;          // [p, p], or [count] of edges
+  double* exits;          // [p]
+  double* atom;           // [1]
 };
 
 using Sweep = void (*)(const SweepInput& input, const SweepOutput& output,
@@ -90,6 +95,7 @@ using Sweep = void (*)(const SweepInput& input, const SweepOutput& output,
 struct SweepTable {
   Sweep forward[kMaxOrder + 1];  // J_0 .. J_3
   Sweep adjoint[kMaxOrder + 1];  // V_1 .. V_3; entry 0 is unused
+  Sweep statistics;
 };
 
 // The sweeps for the instruction set that runs; see instruction_sets.h.

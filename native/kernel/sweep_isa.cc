@@ -19,6 +19,7 @@ const SweepTable kSweeps = {
     {ForwardSweep<double>, ForwardSweep<Order1>, ForwardSweep<Order2>,
      ForwardSweep<Order3>},
     {nullptr, AdjointSweep<double>, AdjointSweep<Order1>, AdjointSweep<Order2>},
+    StatisticsSweep,
 };
 
 }  // namespace PHASIC_ISA

@@ -28,7 +28,6 @@ class TermAdjoints {
   // Cotangents of all terms; what is dropped is below 2^-margin of each
   // value's own share.
   StatusCode Mix(int64_t margin) {
-    margin_ = margin;
     num_blocks_ = 0;
     for (int i = 0; i < kNumBases; ++i) {
       const auto base = static_cast<Base>(i);
@@ -41,8 +40,10 @@ class TermAdjoints {
   }
 
   int64_t last_block() const { return num_blocks_ - 1; }
-  int64_t margin() const { return margin_; }
   bool has_survival() const { return seeds_.count(Base::kSurvival) > 0; }
+  bool has_exits() const {
+    return seeds_.count(Base::kDensity) + seeds_.count(Base::kCdf) > 0;
+  }
 
   // A bound on what was dropped, see TermSums.
   Scaled<double> tail() const {
@@ -82,7 +83,6 @@ class TermAdjoints {
   const PointSeeds<T>& seeds_;
   TermSums<T> sums_[kNumBases];
   int64_t num_blocks_ = 0;
-  int64_t margin_ = 0;
 };
 
 }  // namespace PHASIC_ISA

@@ -194,6 +194,30 @@ py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays,
   return results;
 }
 
+py::list StatisticsArrays(int32_t kind, const py::list& arrays,
+                          const py::object& edge_arrays) {
+  const Inputs inputs(arrays);
+  const EdgeArrays edges(edge_arrays);
+  const Call call = {kind, 1, 0, inputs.precision(),
+                     edges.Get(inputs.precision())};
+  py::list results;
+  int64_t dims[kNumStatistics][kMaxRank];
+  std::vector<Output> outputs;
+  for (int32_t i = 0; i < kNumStatistics; ++i) {
+    int32_t rank = 0;
+    Check(StatisticsShape(call, inputs.shapes(), inputs.size(), i, dims[i],
+                          &rank));
+    py::array result = inputs.NewArray(dims[i], rank);
+    outputs.push_back(AsOutput(&result, dims[i], rank));
+    results.append(std::move(result));
+  }
+  Check(WithoutGil([&] {
+    return Statistics(call, inputs.data(), inputs.size(), outputs.data(),
+                      kNumStatistics);
+  }));
+  return results;
+}
+
 py::array_t<int32_t> StatusArray(int32_t kind, const py::list& arrays,
                                  const py::object& edge_arrays) {
   const Inputs inputs(arrays);
@@ -257,6 +281,10 @@ PYBIND11_MODULE(_kernel, module) {
              py::arg("inputs"), py::arg("edges") = py::none(),
              "(D^k F(x)[v1, ..., v_{k-1}, .])^T c from five operands, k - 1 "
              "groups of tangents and a cotangent.");
+  module.def("statistics", &StatisticsArrays, py::arg("kind"),
+             py::arg("inputs"), py::arg("edges") = py::none(),
+             "Expected starts, sojourns, jumps, exits and zeros from five "
+             "operands and a weight for each time.");
   module.def("status", &StatusArray, py::arg("kind"), py::arg("inputs"),
              py::arg("edges") = py::none(),
              "Codes that say why values are NaN; 0 where they are not.");

@@ -2,8 +2,9 @@
 // the tensors, call the kernel, report its error. The ops are registered when
 // the library is loaded (tf.load_op_library).
 //
-// PhasicPhaseTypeForward computes J_k, PhasicPhaseTypeAdjoint V_k; the inputs
-// and their order are those of native/kernel/phase_type.h. The first operand
+// PhasicPhaseTypeForward computes J_k, PhasicPhaseTypeAdjoint V_k and
+// PhasicPhaseTypeStatistics expected statistics; the inputs and their order are
+// those of native/kernel/phase_type.h. The first operand
 // group is the model and the times, the next ones are tangents; the adjoint's
 // last input is the cotangent. A sparse model's structure comes in two lists of
 // its own, `edge_indices` of one tensor and `edge_values` of two; both are
@@ -198,6 +199,36 @@ void ComputeAdjoint(void* kernel, TF_OpKernelContext* context) {
   }
 }
 
+void ComputeStatistics(void* kernel, TF_OpKernelContext* context) {
+  Owned<TF_Status> status(TF_NewStatus());
+  Inputs inputs;
+  if (!ReadInputs(kernel, context, status.get(), &inputs)) return;
+  const phasic::Call call = MakeCall(kernel, context, inputs);
+
+  std::vector<phasic::Shape> shapes;
+  shapes.reserve(inputs.views.size());
+  for (const phasic::Input& view : inputs.views) shapes.push_back(view.shape);
+  int64_t dims[phasic::kNumStatistics][phasic::kMaxRank];
+  std::vector<Owned<TF_Tensor>> statistics;
+  std::vector<phasic::Output> outputs;
+  for (int i = 0; i < phasic::kNumStatistics; ++i) {
+    int32_t rank = 0;
+    if (const char* message = phasic::StatisticsShape(
+            call, shapes.data(), inputs.size(), i, dims[i], &rank)) {
+      return Fail(context, status.get(), message);
+    }
+    statistics.push_back(Allocate(context, status.get(), i, dims[i], rank));
+    if (statistics.back() == nullptr) return;
+    outputs.push_back(
+        {TF_TensorData(statistics.back().get()), {dims[i], rank}});
+  }
+  if (const char* message =
+          phasic::Statistics(call, inputs.views.data(), inputs.size(),
+                             outputs.data(), phasic::kNumStatistics)) {
+    Fail(context, status.get(), message);
+  }
+}
+
 // ---- Registration ---------------------------------------------------------
 
 void RegisterOp(const char* name, const char* const* outputs, int num_outputs,
@@ -248,6 +279,10 @@ bool RegisterAll() {
              ComputeForward);
   RegisterOp("PhasicPhaseTypeAdjoint", kGradients, kOperands,
              phasic_tf::InferAdjoint, ComputeAdjoint);
+  constexpr const char* kStatistics[] = {"starts: T", "sojourns: T", "jumps: T",
+                                         "exits: T", "atom: T"};
+  RegisterOp("PhasicPhaseTypeStatistics", kStatistics, phasic::kNumStatistics,
+             phasic_tf::InferStatistics, ComputeStatistics);
   return true;
 }
 

@@ -24,6 +24,9 @@ constexpr int kMaxShapes = kOperands + kEdgeArrays;
 constexpr int kEventRanks[kOperands] = {1, 2, 1, 1, 1};
 constexpr int kSparseEventRanks[kMaxShapes] = {1, 1, 1, 1, 1, 2, 1, 2};
 constexpr int kTimes = 4;
+// Statistics whose events differ from the others'.
+constexpr int kJumps = 2;
+constexpr int kAtom = 4;
 constexpr size_t kUnknownDim = static_cast<size_t>(-1);
 
 // The shapes that decide: those of the first operands and of the edges.
@@ -87,6 +90,43 @@ bool ReadShapes(TF_ShapeInferenceContext* context, TF_Status* status,
   return all_known;
 }
 
+// Appends a dimension; false with an error.
+bool Append(TF_ShapeInferenceContext* context, TF_Status* status, size_t size,
+            Owned<TF_ShapeHandle>* shape) {
+  Owned<TF_ShapeHandle> dim(
+      TF_ShapeInferenceContextVectorFromSize(context, size));
+  Owned<TF_ShapeHandle> longer(TF_NewShapeHandle());
+  TF_ShapeInferenceContextConcatenateShapes(context, shape->get(), dim.get(),
+                                            longer.get(), status);
+  if (TF_GetCode(status) != TF_OK) return false;
+  *shape = std::move(longer);
+  return true;
+}
+
+// The broadcast batch dimensions; nullptr with an error.
+Owned<TF_ShapeHandle> FullBatch(TF_ShapeInferenceContext* context,
+                                TF_Status* status, const Shapes& shapes) {
+  Owned<TF_ShapeHandle> result(TF_ShapeInferenceContextScalar(context));
+  for (int64_t d = 0; d < shapes.batch_rank; ++d) {
+    size_t size = 1;
+    // A known size above one decides; all ones give one; else unknown.
+    for (int i = 0; i < shapes.count; ++i) {
+      const size_t other = DimOf(context, shapes.handles[i].get(), d);
+      if (other == 1) continue;
+      if (size != 1 && size != kUnknownDim && other != kUnknownDim &&
+          size != other) {
+        TF_SetStatus(status, TF_INVALID_ARGUMENT,
+                     "phase type op: batch dimensions of the operands do not "
+                     "broadcast");
+        return nullptr;
+      }
+      if (size == 1 || other != kUnknownDim) size = other;
+    }
+    if (!Append(context, status, size, &result)) return nullptr;
+  }
+  return result;
+}
+
 }  // namespace
 
 void InferForward(TF_ShapeInferenceContext* context, TF_Status* status) {
@@ -97,33 +137,11 @@ void InferForward(TF_ShapeInferenceContext* context, TF_Status* status) {
     }
     return;
   }
-  Owned<TF_ShapeHandle> result(TF_ShapeInferenceContextScalar(context));
-  for (int64_t d = 0; d <= shapes.batch_rank; ++d) {
-    size_t size = 1;
-    if (d == shapes.batch_rank) {
-      size = DimOf(context, shapes.handles[kTimes].get(), d);
-    } else {
-      // A known size above one decides; all ones give one; else unknown.
-      for (int i = 0; i < shapes.count; ++i) {
-        const size_t other = DimOf(context, shapes.handles[i].get(), d);
-        if (other == 1) continue;
-        if (size != 1 && size != kUnknownDim && other != kUnknownDim &&
-            size != other) {
-          return TF_SetStatus(status, TF_INVALID_ARGUMENT,
-                              "phase type op: batch dimensions of the operands "
-                              "do not broadcast");
-        }
-        if (size == 1 || other != kUnknownDim) size = other;
-      }
-    }
-    Owned<TF_ShapeHandle> dim(
-        TF_ShapeInferenceContextVectorFromSize(context, size));
-    Owned<TF_ShapeHandle> longer(TF_NewShapeHandle());
-    TF_ShapeInferenceContextConcatenateShapes(context, result.get(), dim.get(),
-                                              longer.get(), status);
-    if (TF_GetCode(status) != TF_OK) return;
-    result = std::move(longer);
-  }
+  Owned<TF_ShapeHandle> result = FullBatch(context, status, shapes);
+  if (result == nullptr) return;
+  const size_t times =
+      DimOf(context, shapes.handles[kTimes].get(), shapes.batch_rank);
+  if (!Append(context, status, times, &result)) return;
   TF_ShapeInferenceContextSetOutput(context, 0, result.get(), status);
 }
 
@@ -133,6 +151,32 @@ void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status) {
   for (int i = 0; i < kOperands && TF_GetCode(status) == TF_OK; ++i) {
     TF_ShapeInferenceContextSetOutput(context, i, shapes.handles[i].get(),
                                       status);
+  }
+}
+
+void InferStatistics(TF_ShapeInferenceContext* context, TF_Status* status) {
+  Shapes shapes;
+  if (!ReadShapes(context, status, &shapes)) {
+    if (TF_GetCode(status) == TF_OK) {
+      TF_ShapeInferenceContextSetUnknownShape(context, status);
+    }
+    return;
+  }
+  const int64_t r = shapes.batch_rank;
+  const bool has_edges = shapes.count > kOperands;
+  const size_t phases = DimOf(context, shapes.handles[0].get(), r);
+  const size_t jumps =
+      has_edges ? DimOf(context, shapes.handles[kOperands].get(), r + 1)
+                : phases;
+  for (int i = 0; i < phasic::kNumStatistics; ++i) {
+    Owned<TF_ShapeHandle> result = FullBatch(context, status, shapes);
+    if (result == nullptr) return;
+    const bool is_matrix = i == kJumps && !has_edges;
+    if (is_matrix && !Append(context, status, phases, &result)) return;
+    const size_t last = i == kAtom ? 1 : (i == kJumps ? jumps : phases);
+    if (!Append(context, status, last, &result)) return;
+    TF_ShapeInferenceContextSetOutput(context, i, result.get(), status);
+    if (TF_GetCode(status) != TF_OK) return;
   }
 }
 

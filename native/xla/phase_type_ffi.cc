@@ -107,9 +107,18 @@ ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
                                  buffers.outputs[0], &threads));
 }
 
-ffi::Error Adjoint(ffi::ThreadPool pool, int32_t kind, int32_t order,
-                   int32_t mapped_dims, bool has_edges, ffi::RemainingArgs args,
-                   ffi::RemainingRets rets) {
+// Adjoint or Statistics.
+using Function = const char* (*)(const phasic::Call& call,
+                                 const phasic::Input* inputs,
+                                 int32_t num_inputs,
+                                 const phasic::Output* outputs,
+                                 int32_t num_outputs,
+                                 phasic::Executor* executor);
+
+template <Function kFunction>
+ffi::Error Apply(ffi::ThreadPool pool, int32_t kind, int32_t order,
+                 int32_t mapped_dims, bool has_edges, ffi::RemainingArgs args,
+                 ffi::RemainingRets rets) {
   Buffers buffers;
   const size_t first = has_edges ? phasic::kNumEdgeArrays : 0;
   if (const char* message = Unpack(args, rets, first, &buffers)) {
@@ -118,9 +127,9 @@ ffi::Error Adjoint(ffi::ThreadPool pool, int32_t kind, int32_t order,
   const phasic::Call call = {kind, order, mapped_dims, buffers.precision,
                              has_edges ? &buffers.edges : nullptr};
   XlaThreads threads(pool);
-  return ToError(phasic::Adjoint(
-      call, buffers.inputs, static_cast<int32_t>(args.size() - first),
-      buffers.outputs, static_cast<int32_t>(rets.size()), &threads));
+  return ToError(
+      kFunction(call, buffers.inputs, static_cast<int32_t>(args.size() - first),
+                buffers.outputs, static_cast<int32_t>(rets.size()), &threads));
 }
 
 auto Binding() {
@@ -137,4 +146,7 @@ auto Binding() {
 }  // namespace
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeForward, Forward, Binding());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeAdjoint, Adjoint, Binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeAdjoint, Apply<phasic::Adjoint>,
+                              Binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeStatistics,
+                              Apply<phasic::Statistics>, Binding());

@@ -1,7 +1,7 @@
 // XLA FFI handlers of the phase-type kernel, for JAX on CPU.
 //
-// Operands and results are those of phasic::Forward and phasic::Adjoint;
-// attributes, all int32: kind, order, mapped_dims.
+// Operands and results are those of phasic::Forward, phasic::Adjoint and
+// phasic::Statistics; attributes, all int32: kind, order, mapped_dims.
 
 #ifndef PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_
 #define PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_
@@ -14,6 +14,9 @@ PhasicPhaseTypeForward(XLA_FFI_CallFrame* call_frame);
 extern "C" __attribute__((visibility("default"))) XLA_FFI_Error*
 PhasicPhaseTypeAdjoint(XLA_FFI_CallFrame* call_frame);
 
+extern "C" __attribute__((visibility("default"))) XLA_FFI_Error*
+PhasicPhaseTypeStatistics(XLA_FFI_CallFrame* call_frame);
+
 namespace phasic {
 
 struct FfiTarget {
@@ -24,6 +27,7 @@ struct FfiTarget {
 inline constexpr FfiTarget kFfiTargets[] = {
     {"phasic_phase_type_forward", PhasicPhaseTypeForward},
     {"phasic_phase_type_adjoint", PhasicPhaseTypeAdjoint},
+    {"phasic_phase_type_statistics", PhasicPhaseTypeStatistics},
 };
 
 }  // namespace phasic

@@ -17,6 +17,11 @@ def adjoint(
   inputs: Sequence[np.ndarray],
   edges: Sequence[np.ndarray] | None = None,
 ) -> list[np.ndarray]: ...
+def statistics(
+  kind: int,
+  inputs: Sequence[np.ndarray],
+  edges: Sequence[np.ndarray] | None = None,
+) -> list[np.ndarray]: ...
 def status(
   kind: int,
   inputs: Sequence[np.ndarray],

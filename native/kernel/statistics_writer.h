@@ -1,0 +1,136 @@
+// Expected statistics of a path, given what was observed of its end: an EM
+// algorithm's E-step. They are the cotangents of the logarithm of the
+// probability, each before any correction, times what it belongs to:
+//
+//   starts_i = alpha_i alphabar_i,   sojourns_i = G_ii / q,
+//   jumps_ij = P_ij G_ij,            exits_i = s_i sbar_i.
+
+#ifndef PHASIC_NATIVE_KERNEL_STATISTICS_WRITER_H_
+#define PHASIC_NATIVE_KERNEL_STATISTICS_WRITER_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/bars_writer.h"
+#include "native/kernel/isa.h"
+#include "native/kernel/model.h"
+#include "native/kernel/point.h"
+#include "native/kernel/rates.h"
+#include "native/kernel/scaled.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+class StatisticsWriter {
+ public:
+  StatisticsWriter(const SweepInput& in, const Model<T>& model,
+                   const SweepOutput& out)
+      : in_(in), model_(model), out_(out) {}
+
+  // As BarsWriter::Write.
+  bool Write(const AdjointSums<T>& sums, bool is_last) {
+    sums_ = sums;
+    is_accurate_ = true;
+    is_open_ = sums.total != 0.0;
+    const double atom = sums.atom + sums.certain;
+    out_.atom[0] = model_.prob_zero == 0.0 ? 0.0 : model_.prob_zero * atom;
+    for (int64_t i = 0; i < model_.size; ++i) WritePhase(i);
+    if (in_.has_edges()) {
+      WriteEdges();
+    } else {
+      WriteJumps();
+    }
+    return is_accurate_ || is_last;
+  }
+
+ private:
+  void WritePhase(int64_t i) {
+    out_.starts[i] = Start(i);
+    const bool is_passed = model_.reached[i] && sums_.Matters(model_, i);
+    out_.sojourns[i] = is_passed ? InRow(sums_.stays[i]) / model_.q : 0.0;
+    out_.exits[i] = Exits(i, model_.exits[i]);
+  }
+
+  double Start(int64_t i) {
+    const double alpha = model_.initial[i];
+    if (alpha == 0.0) return 0.0;
+    const double sure = alpha * (sums_.total + sums_.certain);
+    if (!sums_.Matters(model_, i)) return sure;
+    const Scaled<double> size = sums_.StartSize(i);
+    if (sums_.IsShort(sums_.start_tail, size)) is_accurate_ = false;
+    if (sums_.IsLost(sums_.start_loss, size)) return kNaN;
+    // The cotangent may be out of range where alpha is tiny.
+    const Scaled<double> bar =
+        Normalized(Scaled<double>{sums_.starts[i], sums_.exponent});
+    return ScaleBy(alpha * bar.mantissa, bar.exponent) + sure;
+  }
+
+  // Of an exit, or of one of several edges to absorption.
+  double Exits(int64_t i, double rate) {
+    const bool may_exit = sums_.has_exits || is_open_;
+    if (rate == 0.0 || !model_.reached[i] || !may_exit) {
+      return 0.0;
+    }
+    return rate * InRow(sums_.exits[i], model_.log2_q);
+  }
+
+  double Jumps(int64_t i, int64_t j, double rate, int64_t cell) {
+    if (rate == 0.0 || !model_.reached[i] || !sums_.Matters(model_, j)) {
+      return 0.0;
+    }
+    return rate / model_.q * InRow(sums_.products[cell]);
+  }
+
+  void WriteJumps() {
+    const int64_t p = model_.size;
+    for (int64_t i = 0; i < p; ++i) {
+      for (int64_t j = 0; j < p; ++j) {
+        const double rate = i == j ? 0.0 : in_.subgenerator.value[i * p + j];
+        out_.jumps[i * p + j] =
+            i == j
+                ? 0.0
+                : Jumps(i, j, rate, FullCell(p, model_.products.width, i, j));
+      }
+    }
+  }
+
+  void WriteEdges() {
+    const EdgeView& edges = in_.edges;
+    int64_t listed = 0;
+    for (int64_t e = 0; e < edges.count; ++e) {
+      const int64_t i = edges.sources[e];
+      const int64_t j = edges.targets[e];
+      if (i == j) {
+        out_.jumps[e] = 0.0;
+        continue;
+      }
+      const double rate = EdgeRate<double>(in_, e);
+      out_.jumps[e] = j == model_.size
+                          ? Exits(i, rate)
+                          : Jumps(i, j, rate, model_.cells[listed++]);
+    }
+  }
+
+  // A sum whose truth is not zero. Times 2^exponent it is what the bounds on
+  // errors are for.
+  double InRow(double sum, int64_t exponent = 0) {
+    const Scaled<double> size = {std::fabs(sum), exponent};
+    if (sums_.IsShort(sums_.row_tail, size)) is_accurate_ = false;
+    const bool is_known =
+        !is_open_ && IsFinite(sum) && !sums_.IsLost(sums_.row_loss, size);
+    return is_known ? sum : kNaN;
+  }
+
+  const SweepInput& in_;
+  const Model<T>& model_;
+  const SweepOutput& out_;
+  AdjointSums<T> sums_;
+  bool is_accurate_ = true;
+  bool is_open_ = false;  // an infinite time is among those observed
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_STATISTICS_WRITER_H_
