@@ -20,8 +20,10 @@ SEAM_EXTRAS = {
         "exporting",
         "ffi_targets",
         "multilinear",
+        "phase_type_function",
         "rule_maps",
         "rules",
+        "statistics_map",
     ],
     "tf": [
         "array_functions",

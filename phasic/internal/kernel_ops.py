@@ -30,6 +30,10 @@ KINDS = (
   "cdf",
 )
 PATHS = ("auto", "kernel", "portable")
+_STATISTICS_NEED_KERNEL = (
+  "expected statistics need the native kernel: derivatives of the portable "
+  "path hold them only as differences"
+)
 
 _choice = "auto"
 
@@ -154,6 +158,35 @@ def phase_type_vjp(
   kernel = _load()[0]
   bars = kernel.adjoint(KINDS.index(kind), 1, inputs, _edges(edges))
   return value, tuple(bars)
+
+
+def statistics(
+  kind: str,
+  operands: Sequence[Any],
+  weights: Any,
+  edges: Sequence[Any] = (),
+) -> tuple[Any, ...]:
+  """Returns the expected statistics that `math.expected_statistics` documents.
+
+  Args:
+    kind: one of `KINDS`.
+    operands: the five operands.
+    weights: (batch..., n), of the times.
+    edges: the three arrays of a sparse model.
+
+  Returns:
+    starts and sojourns (batch..., p), jumps (batch..., p, p), or (batch..., m)
+    of a sparse model, exits (batch..., p) and atom (batch..., 1).
+
+  Raises:
+    NotImplementedError: on the portable path.
+    ValueError: shapes or dtypes of the operands do not fit.
+  """
+  if path() == "portable":
+    raise NotImplementedError(_STATISTICS_NEED_KERNEL)
+  inputs = _arrays(operands) + _arrays([weights])
+  kernel = _load()[0]
+  return tuple(kernel.statistics(KINDS.index(kind), inputs, _edges(edges)))
 
 
 def status(

@@ -14,6 +14,8 @@ from phasic.internal.kernel_ops import set_num_threads
 from phasic.internal.kernel_ops import unavailable_reason
 from phasic.internal.kernel_ops import use_path
 from phasic.math.edge_rates import EdgeRates
+from phasic.math.expected_statistics import ExpectedStatistics
+from phasic.math.expected_statistics import expected_statistics
 from phasic.math.moments import mean
 from phasic.math.moments import second_moment
 from phasic.math.moments import stddev
@@ -39,12 +41,14 @@ from phasic.math.phase_type_derivatives import survival_vjp
 
 __all__ = [
   "EdgeRates",
+  "ExpectedStatistics",
   "cdf",
   "cdf_jvp",
   "cdf_vjp",
   "density",
   "density_jvp",
   "density_vjp",
+  "expected_statistics",
   "log_cdf",
   "log_cdf_jvp",
   "log_cdf_vjp",

@@ -214,10 +214,16 @@ def result(layout, x):
   return np.transpose(x, tuple(order.index(i) for i in range(len(order))))
 
 
-def cotangent(layout, x):
+def cotangent(layout, x, name="cotangent"):
   """Lays a cotangent of the result out as the kernel's."""
   full = static.broadcast_shapes(layout.times_shape, layout.batch)
-  return _to_last_axis(layout, broadcast("cotangent", x, full), full)
+  return _to_last_axis(layout, broadcast(name, x, full), full)
+
+
+def rows(layout, x):
+  """Brings what the kernel has for each model to the model's batch shape."""
+  event = static.shape(x)[len(layout.kept) :]
+  return np.reshape(x, (*layout.batch, *event))
 
 
 def broadcast(name, x, shape):

@@ -39,6 +39,7 @@ class NativeFunction:
     event_ndims: the same for the others.
     forward_target: the FFI target that computes J_k.
     adjoint_target: the FFI target that computes V_k.
+    statistics_target: the FFI target that computes expected statistics.
   """
 
   name: str
@@ -47,6 +48,7 @@ class NativeFunction:
   event_ndims: tuple[int, ...]
   forward_target: str
   adjoint_target: str
+  statistics_target: str
 
   def attributes(self) -> dict[str, Any]:
     """The FFI attributes besides `order` and `mapped_dims`."""
@@ -56,14 +58,20 @@ class NativeFunction:
     """The result's event shape from all operands'; raises ValueError."""
     raise NotImplementedError
 
+  def statistics_shapes(
+    self, shapes: Sequence[Sequence[Any]]
+  ) -> list[tuple[Any, ...]]:
+    """The event shapes of expected statistics from all operands'."""
+    raise NotImplementedError
+
   def portable(self, *operands: Any) -> Any:
     """The same function as JAX code, for platforms without native code."""
     raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class _Derivative(multilinear.Map):
-  """What J_k and V_k have in common."""
+class Derivative(multilinear.Map):
+  """What J_k, V_k and the like have in common."""
 
   function: NativeFunction
   order: int
@@ -156,7 +164,7 @@ class _Derivative(multilinear.Map):
     return groups
 
 
-class Forward(_Derivative):
+class Forward(Derivative):
   """J_k: operands x, v_1, .., v_k; one result."""
 
   symbol = "J"
@@ -202,7 +210,7 @@ class Forward(_Derivative):
     return op, [*others, cotangents]
 
 
-class Adjoint(_Derivative):
+class Adjoint(Derivative):
   """V_k: operands x, v_1, .., v_{k-1}, c; a result for each of x."""
 
   symbol = "V"

@@ -16,6 +16,8 @@ import jaxlib
 
 FORWARD = "phasic_phase_type_forward"
 ADJOINT = "phasic_phase_type_adjoint"
+STATISTICS = "phasic_phase_type_statistics"
+TARGETS = (FORWARD, ADJOINT, STATISTICS)
 
 _lock = threading.Lock()
 
@@ -37,7 +39,7 @@ def _load() -> tuple[Any, str]:
     return None, reason
   try:
     targets = _kernel.ffi_targets()
-    for name in (FORWARD, ADJOINT):
+    for name in TARGETS:
       jax.ffi.register_ffi_target(name, targets[name], platform="cpu")
   except Exception as error:
     return None, f"the FFI targets cannot be registered: {error}"

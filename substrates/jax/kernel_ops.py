@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 import contextlib
-import dataclasses
 import functools
 import operator
 from typing import Any
@@ -31,16 +30,11 @@ import numpy as onp
 from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import phase_type_function
 from phasic.substrates.jax.internal import static
+from phasic.substrates.jax.internal import statistics_map
 
-KINDS = (
-  "log_density",
-  "density",
-  "log_survival",
-  "survival",
-  "log_cdf",
-  "cdf",
-)
+KINDS = phase_type_function.KINDS
 PATHS = ("auto", "kernel", "portable")
 _DTYPES = {onp.dtype("float32"), onp.dtype("float64")}
 
@@ -122,6 +116,15 @@ def phase_type(
   """
   if path() == "portable":
     return fallback(kind, *operands, *edges)
+  structure, arrays = _checked(operands, edges)
+  op = _forward(kind, fallback, bool(structure))
+  return multilinear.bind(op, [*structure, *arrays])[0]
+
+
+def _checked(
+  operands: Sequence[Any], edges: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+  """Arrays of the edges and of the operands, whose dtypes fit."""
   arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in operands]
   structure = [jnp.asarray(x) for x in edges]
   dtypes = {x.dtype for x in [*arrays, *structure[1:]]}
@@ -132,8 +135,7 @@ def phase_type(
     )
   if structure and structure[0].dtype != onp.int32:
     raise TypeError(f"edges: indices are {structure[0].dtype}: must be int32")
-  op = _forward(kind, fallback, bool(structure))
-  return multilinear.bind(op, [*structure, *arrays])[0]
+  return structure, arrays
 
 
 def phase_type_jvp(
@@ -165,6 +167,39 @@ def phase_type_vjp(
 
   value, pullback = jax.vjp(f, *operands)
   return value, pullback(cotangent)
+
+
+def statistics(
+  kind: str,
+  operands: Sequence[Any],
+  weights: Any,
+  edges: Sequence[Any] = (),
+) -> tuple[Any, ...]:
+  """Returns the expected statistics that `math.expected_statistics` documents.
+
+  Args:
+    kind: one of `KINDS`.
+    operands: the five operands.
+    weights: (batch..., n), of the times.
+    edges: the three arrays of a sparse model.
+
+  Returns:
+    starts and sojourns (batch..., p), jumps (batch..., p, p), or (batch..., m)
+    of a sparse model, exits (batch..., p) and atom (batch..., 1).
+
+  Raises:
+    NotImplementedError: on the portable path, or a derivative is asked for.
+    ValueError: shapes of the operands do not fit.
+    TypeError: dtypes of the operands do not fit.
+  """
+  if path() == "portable":
+    raise NotImplementedError(statistics_map.NEED_KERNEL)
+  structure, arrays = _checked(operands, edges)
+  op = statistics_map.Statistics(
+    phase_type_function.PhaseTypeFunction(kind, None, bool(structure)), 1
+  )
+  weights = jnp.asarray(weights, arrays[0].dtype)
+  return tuple(multilinear.bind(op, [*structure, *arrays], [[weights]]))
 
 
 def status(
@@ -223,59 +258,10 @@ def set_num_threads(count: int) -> None:
   ffi_targets.load()[0].set_num_threads(operator.index(count))
 
 
-@dataclasses.dataclass(frozen=True)
-class PhaseTypeFunction(derivatives.NativeFunction):
-  """One of `KINDS` with its native derivatives."""
-
-  kind: str
-  fallback: Callable[..., Any]
-  has_edges: bool = False
-
-  max_order = 3
-  forward_target = ffi_targets.FORWARD
-  adjoint_target = ffi_targets.ADJOINT
-
-  @property
-  def name(self) -> str:  # type: ignore[override]
-    return self.kind
-
-  @property
-  def fixed_event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
-    return (2, 1, 2) if self.has_edges else ()
-
-  @property
-  def event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
-    return (1, 1 if self.has_edges else 2, 1, 1, 1)
-
-  def attributes(self) -> dict[str, Any]:
-    kind = onp.int32(KINDS.index(self.kind))
-    return {"kind": kind, "has_edges": self.has_edges}
-
-  def event_shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-    *fixed, (p,), rates, (exits,), (atom,), (n,) = shapes
-    if self.has_edges:
-      (two, m), (constants,), (edges, d) = fixed
-      (own,) = rates
-      fits = two == 2 and edges == m and constants in (0, m)
-      fits = fits and own == (d if d != 0 else m) and exits == 0
-    else:
-      fits = tuple(rates) == (p, p) and exits in (0, p)
-    if not fits or atom not in (0, 1) or p == 0 or n == 0:
-      raise ValueError(
-        f"{self.kind}: event shapes are {[tuple(s) for s in shapes]}; they"
-        " must be (p,), (p, p), (p,) or (0,), (1,) or (0,), (n,) with p, n > 0;"
-        " those of edges are (2, m), (m,) or (0,), (m, d) or (m, 0), and then"
-        " (p,), (d,) or (m,), (0,), (1,) or (0,), (n,)"
-      )
-    return (n,)
-
-  def portable(self, *operands: Any) -> Any:
-    count = len(self.fixed_event_ndims)
-    return self.fallback(self.kind, *operands[count:], *operands[:count])
-
-
 @functools.cache
 def _forward(
   kind: str, fallback: Callable[..., Any], has_edges: bool
 ) -> multilinear.Map:
-  return derivatives.Forward(PhaseTypeFunction(kind, fallback, has_edges), 0)
+  return derivatives.Forward(
+    phase_type_function.PhaseTypeFunction(kind, fallback, has_edges), 0
+  )

@@ -37,6 +37,10 @@ KINDS = (
   "cdf",
 )
 PATHS = ("auto", "kernel", "portable")
+_STATISTICS_NEED_KERNEL = (
+  "expected statistics need the native kernel: derivatives of the portable "
+  "path hold them only as differences"
+)
 
 _choice = "auto"
 
@@ -162,6 +166,43 @@ def phase_type_vjp(
     _tensors(edges),
   )
   return value, tuple(bars)
+
+
+@tf.autograph.experimental.do_not_convert
+def statistics(
+  kind: str,
+  operands: Sequence[Any],
+  weights: Any,
+  edges: Sequence[Any] = (),
+) -> tuple[Any, ...]:
+  """Returns the expected statistics that `math.expected_statistics` documents.
+
+  Args:
+    kind: one of `KINDS`.
+    operands: the five operands.
+    weights: (batch..., n), of the times.
+    edges: the three arrays of a sparse model.
+
+  Returns:
+    starts and sojourns (batch..., p), jumps (batch..., p, p), or (batch..., m)
+    of a sparse model, exits (batch..., p) and atom (batch..., 1).
+
+  Raises:
+    NotImplementedError: on the portable path, or, eagerly, if a derivative is
+      asked for; in a graph that is NaN.
+    ValueError: shapes or dtypes of the operands do not fit (where only the
+      running op can see it, tf.errors.InvalidArgumentError).
+  """
+  if path() == "portable":
+    raise NotImplementedError(_STATISTICS_NEED_KERNEL)
+  return tuple(
+    phase_type_op.statistics(
+      KINDS.index(kind),
+      _tensors(operands),
+      tf.convert_to_tensor(weights),
+      _tensors(edges),
+    )
+  )
 
 
 def status(

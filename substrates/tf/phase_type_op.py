@@ -10,6 +10,9 @@ PhasicPhaseTypeAdjoint. The family is closed under differentiation, so each
 gradient below is again one of the two ops. TensorFlow transposes the
 registered gradient to get forward mode, which closes likewise.
 
+Expected statistics, PhasicPhaseTypeStatistics, have no derivatives: what is
+said below of the constants of edges goes for all their inputs.
+
 The structure of a sparse model is fixed: no derivative in the constants and
 coefficients of its edges exists. Eagerly a tape that watches one of them and
 reaches them raises NotImplementedError. In a graph nobody can say whether a
@@ -55,6 +58,7 @@ def _load() -> tuple[Any, str]:
   for name in (
     "phasic_phase_type_forward",
     "phasic_phase_type_adjoint",
+    "phasic_phase_type_statistics",
     "phasic_rule",
   ):
     if not hasattr(ops, name):
@@ -124,6 +128,20 @@ def adjoint(
   return list(results)
 
 
+def statistics(
+  kind: int, operands: Group, weights: tf.Tensor, edges: Group = ()
+) -> list[tf.Tensor]:
+  """Expected starts, sojourns, jumps, exits and zeros."""
+  results = _OPS.phasic_phase_type_statistics(
+    inputs=[*operands, weights],
+    edge_indices=list(edges[:1]),
+    edge_values=list(edges[1:]),
+    kind=kind,
+    order=1,
+  )
+  return list(results)
+
+
 def _edges(op: Any) -> list[tf.Tensor]:
   """The op's arrays of edges: the inputs behind the list `inputs`."""
   return list(op.inputs)[op.get_attr("N") :]
@@ -177,22 +195,30 @@ def _edge_gradients(
   Forward mode and the gradient of a whole `tf.function` ask for gradients in
   all inputs and use a few, so nothing may fail there.
   """
-  edges = _edges(op)
+  return _missing_gradients(
+    op,
+    len(op.inputs) - len(_edges(op)),
+    upstream,
+    "a derivative in the coefficients or constants of edges was asked for."
+    " Make the rates of the edges outside and pass them as parameters"
+    " without coefficients. If they are watched for something else, pass"
+    " tf.stop_gradient of them.",
+  )
+
+
+def _missing_gradients(
+  op: Any, first: int, upstream: Sequence[tf.Tensor], message: str
+) -> list[tf.Tensor | None]:
+  """For the inputs from `first` on, of which there are no derivatives."""
   skipped = set(getattr(op, "skip_input_indices", None) or ())
-  first = len(op.inputs) - len(edges)
   gradients: list[tf.Tensor | None] = []
-  for i, x in enumerate(edges, first):
+  for i, x in enumerate(op.inputs[first:], first):
     if i in skipped or not x.dtype.is_floating:
       gradients.append(None)
     elif x.shape.num_elements() == 0:
       gradients.append(tf.zeros_like(x))
     elif tf.executing_eagerly():
-      raise NotImplementedError(
-        "a derivative in the coefficients or constants of edges was asked for."
-        " Make the rates of the edges outside and pass them as parameters"
-        " without coefficients. If they are watched for something else, pass"
-        " tf.stop_gradient of them."
-      )
+      raise NotImplementedError(message)
     else:
       gradients.append(_unknown(upstream, op.inputs, x))
   return gradients
@@ -260,3 +286,16 @@ def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
     else None
   )
   return gradients + _edge_gradients(op, direction)
+
+
+@tf.RegisterGradient("PhasicPhaseTypeStatistics")
+def _statistics_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
+  direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
+  return _missing_gradients(
+    op,
+    0,
+    direction,
+    "a derivative of expected statistics was asked for: they have none. Where"
+    " they are constants for a derivative, as an E-step is, pass"
+    " tf.stop_gradient of the arguments.",
+  )

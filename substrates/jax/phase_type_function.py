@@ -1,0 +1,81 @@
+"""The phase-type functions with their native derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import dataclasses
+from typing import Any
+
+import numpy as onp
+
+from phasic.substrates.jax.internal import derivatives
+from phasic.substrates.jax.internal import ffi_targets
+
+KINDS = (
+  "log_density",
+  "density",
+  "log_survival",
+  "survival",
+  "log_cdf",
+  "cdf",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class PhaseTypeFunction(derivatives.NativeFunction):
+  """One of `KINDS` with its native derivatives."""
+
+  kind: str
+  fallback: Callable[..., Any] | None
+  has_edges: bool = False
+
+  max_order = 3
+  forward_target = ffi_targets.FORWARD
+  adjoint_target = ffi_targets.ADJOINT
+  statistics_target = ffi_targets.STATISTICS
+
+  @property
+  def name(self) -> str:  # type: ignore[override]
+    return self.kind
+
+  @property
+  def fixed_event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
+    return (2, 1, 2) if self.has_edges else ()
+
+  @property
+  def event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
+    return (1, 1 if self.has_edges else 2, 1, 1, 1)
+
+  def attributes(self) -> dict[str, Any]:
+    kind = onp.int32(KINDS.index(self.kind))
+    return {"kind": kind, "has_edges": self.has_edges}
+
+  def event_shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    *fixed, (p,), rates, (exits,), (atom,), (n,) = shapes
+    if self.has_edges:
+      (two, m), (constants,), (edges, d) = fixed
+      (own,) = rates
+      fits = two == 2 and edges == m and constants in (0, m)
+      fits = fits and own == (d if d != 0 else m) and exits == 0
+    else:
+      fits = tuple(rates) == (p, p) and exits in (0, p)
+    if not fits or atom not in (0, 1) or p == 0 or n == 0:
+      raise ValueError(
+        f"{self.kind}: event shapes are {[tuple(s) for s in shapes]}; they"
+        " must be (p,), (p, p), (p,) or (0,), (1,) or (0,), (n,) with p, n > 0;"
+        " those of edges are (2, m), (m,) or (0,), (m, d) or (m, 0), and then"
+        " (p,), (d,) or (m,), (0,), (1,) or (0,), (n,)"
+      )
+    return (n,)
+
+  def statistics_shapes(
+    self, shapes: Sequence[Sequence[Any]]
+  ) -> list[tuple[Any, ...]]:
+    p = shapes[len(self.fixed_event_ndims)][0]
+    jumps = (shapes[0][1],) if self.has_edges else (p, p)
+    return [(p,), (p,), jumps, (p,), (1,)]
+
+  def portable(self, *operands: Any) -> Any:
+    assert self.fallback is not None
+    count = len(self.fixed_event_ndims)
+    return self.fallback(self.kind, *operands[count:], *operands[:count])

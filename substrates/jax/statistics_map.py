@@ -1,0 +1,67 @@
+"""Expected statistics as a map that `multilinear` binds.
+
+Linear in the weights of the times, and without derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phasic.substrates.jax.internal import derivatives
+from phasic.substrates.jax.internal import multilinear
+
+NEED_KERNEL = (
+  "expected statistics need the native kernel: derivatives of the portable "
+  "path hold them only as differences"
+)
+NO_DERIVATIVES = (
+  "a derivative of expected statistics was asked for: they have none. Where"
+  " they are constants for a derivative, as an E-step is, pass"
+  " jax.lax.stop_gradient of the arguments."
+)
+
+
+class Statistics(derivatives.Derivative):
+  """Operands x, and the weights; results as the function says."""
+
+  symbol = "E"
+
+  @property
+  def groups(self) -> tuple[int, ...]:  # type: ignore[override]
+    return (self._fixed + self._arity, 1)
+
+  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    *model, weights = operands
+    value = derivatives.Forward(self.function, 0, self.mapped_dims)
+    [(shape, dtype)] = value.abstract(*model)
+    mapped = self._mapped(operands)
+    batch = (*mapped, *shape[self.mapped_dims : -1])
+    if tuple(weights.shape) != (*batch, shape[-1]):
+      raise ValueError(
+        f"weights have shape {tuple(weights.shape)}: they must have that of"
+        f" the value, {(*batch, shape[-1])}"
+      )
+    ndims = (*self.function.fixed_event_ndims, *self.function.event_ndims)
+    events = self.function.statistics_shapes(
+      [
+        x.shape[len(x.shape) - ndim :]
+        for x, ndim in zip(model, ndims, strict=True)
+      ]
+    )
+    return [((*batch, *event), dtype) for event in events]
+
+  def evaluate(self, *operands: Any) -> list[Any]:
+    raise NotImplementedError(NEED_KERNEL)
+
+  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+    return self._call(self.function.statistics_target, ctx, operands)
+
+  def differentiate(
+    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
+  ) -> tuple[None, list[Any]]:
+    raise NotImplementedError(NO_DERIVATIVES)
+
+  def transpose(
+    self, slot: int, others: list[list[Any]], cotangents: list[Any]
+  ) -> tuple[multilinear.Map, list[list[Any]]]:
+    raise NotImplementedError(NO_DERIVATIVES)
