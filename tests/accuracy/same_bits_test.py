@@ -151,6 +151,18 @@ class SameBitsTest(parameterized.TestCase):
     options=tuple(cases.OPTIONS),
     dtype=("float64", "float32"),
   )
+  def test_expected_statistics(self, kind, model, options, dtype):
+    arguments = _arguments(model, options, dtype)
+    self._compare(
+      lambda math: tuple(math.expected_statistics(*arguments, kind=kind))
+    )
+
+  @parameterized.product(
+    kind=oracle.KINDS,
+    model=("cyclic", "birth_death"),
+    options=tuple(cases.OPTIONS),
+    dtype=("float64", "float32"),
+  )
   def test_vjp_and_jvp(self, kind, model, options, dtype):
     arguments = _arguments(model, options, dtype)
     cotangent = onp.array([1.0, -0.5, 2.0, 0.25], dtype)
