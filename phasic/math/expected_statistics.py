@@ -108,7 +108,7 @@ def expected_statistics(
     ...   [0.5, 0.5], [[-1.0, 0.0], [0.0, -2.0]], [0.3, 2.0]
     ... )
     >>> print(f"{float(given.starts[0]):.6f} {float(given.starts[1]):.6f}")
-    1.189945 0.810055
+    1.189946 0.810054
   """
   if kind not in kernel_ops.KINDS:
     raise ValueError(f"kind is {kind!r}: it must be one of {kernel_ops.KINDS}")

@@ -121,7 +121,7 @@ class RegistrationTest(parameterized.TestCase):
     checks = exporting.export_disabled_checks()
     expected = [
       jax.export.DisabledSafetyCheck.custom_call(name)
-      for name in (ffi_targets.FORWARD, ffi_targets.ADJOINT)
+      for name in ffi_targets.TARGETS
     ]
     self.assertEqual(checks, expected)
 
