@@ -26,9 +26,11 @@ namespace PHASIC_ISA {
 template <class T>
 class AdjointSweeper {
  public:
-  AdjointSweeper(Sequence<T>* sequence, const PointSeeds<T>& seeds,
-                 TermAdjoints<T>* terms, Workspace* workspace)
-      : sequence_(*sequence),
+  AdjointSweeper(const AdjointNeeds& needs, Sequence<T>* sequence,
+                 const PointSeeds<T>& seeds, TermAdjoints<T>* terms,
+                 Workspace* workspace)
+      : needs_(needs),
+        sequence_(*sequence),
         model_(sequence->model()),
         seeds_(seeds),
         terms_(*terms),
@@ -44,7 +46,9 @@ class AdjointSweeper {
     return states_ && adjoints_ && low_ && y_ && y_low_ &&
                    exit_bar_.Allocate(stride, workspace_) &&
                    stays_.Allocate(stride, workspace_) &&
-                   products_.Allocate(model_.products.num_cells(), workspace_)
+                   products_.Allocate(
+                       needs_.products ? model_.products.num_cells() : 0,
+                       workspace_)
                ? kOk
                : kMemoryLimit;
   }
@@ -54,7 +58,7 @@ class AdjointSweeper {
     Clear();
     for (int64_t b = terms_.last_block(); b >= 0; --b) {
       SweepBlock(*sequence_.Find(b), b);
-      if (b % kBlocksPerSum != 0) continue;
+      if (b % kBlocksPerSum != 0 || !needs_.rows) continue;
       const bool is_only = terms_.last_block() < kBlocksPerSum;
       if (!exit_bar_.Flush(is_only) || !stays_.Flush(is_only) ||
           !products_.Flush(is_only)) {
@@ -104,10 +108,11 @@ class AdjointSweeper {
     const int64_t stride = model_.stride;
     T a_bar[kBlock];
     T b_bar[kBlock];
+    // What underflows there is known from when the states were first made.
+    const T* states = needs_.rows ? States(block, b) : nullptr;
     FloatEnvironment::ClearUnderflow();
     const int64_t exponent = terms_.Get(b, a_bar, b_bar);
     AlignExponents(exponent, a_bar, b_bar);
-    const T* states = States(block, b);
     // y_{k+1} is kept in row k.
     T* last = adjoints_ + (kBlock - 1) * stride;
     for (int64_t i = 0; i < stride; ++i) last[i] = y_[i];
@@ -120,6 +125,7 @@ class AdjointSweeper {
       }
     }
     NoteLosses(block, b);
+    if (!needs_.rows) return;
     const int64_t shift = block.exponent + exponent_;
     double scale = PowerOfTwo(shift);
     if (shift < -1000 || shift > 64) {
@@ -132,8 +138,10 @@ class AdjointSweeper {
     }
     for (int k = 0; k < kBlock; ++k) a_bar[k] = scale * a_bar[k];
     AddRows(a_bar, states, stride, exit_bar_.recent());
-    AddProducts(model_.products, states, adjoints_, stride, scale,
-                products_.recent());
+    if (needs_.products) {
+      AddProducts(model_.products, states, adjoints_, stride, scale,
+                  products_.recent());
+    }
     AddDiagonal(states, adjoints_, stride, scale, stays_.recent());
   }
 
@@ -192,6 +200,7 @@ class AdjointSweeper {
     }
   }
 
+  const AdjointNeeds needs_;
   Sequence<T>& sequence_;
   const Model<T>& model_;
   const PointSeeds<T>& seeds_;
@@ -210,25 +219,24 @@ class AdjointSweeper {
   Scaled<double> lost_product_;
 };
 
+inline void FillWithNaN(double* bars, int64_t count) {
+  for (int64_t i = 0; bars != nullptr && i < count; ++i) bars[i] = kNaN;
+}
+
+// What is not overwritten stays unknown.
 inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   const int64_t p = in.num_phases;
-  if (in.has_prob_zero) out.prob_zero[0] = kNaN;
-  if (in.has_edges()) {
-    for (int64_t i = 0; i < p; ++i) out.initial_probs[i] = kNaN;
-    for (int64_t c = 0; c < in.edges.num_parameters; ++c) {
-      out.subgenerator[c] = kNaN;
-    }
+  FillWithNaN(out.initial_probs, p);
+  FillWithNaN(out.exit_rates, in.has_exit_rates ? p : 0);
+  FillWithNaN(out.prob_zero, in.has_prob_zero ? 1 : 0);
+  FillWithNaN(out.times, in.num_times);
+  FillWithNaN(out.subgenerator,
+              in.has_edges() ? in.edges.num_parameters : p * p);
+  if (in.has_edges() || !in.has_exit_rates || out.subgenerator == nullptr) {
     return;
   }
-  for (int64_t i = 0; i < p; ++i) {
-    out.initial_probs[i] = kNaN;
-    if (in.has_exit_rates) out.exit_rates[i] = kNaN;
-    for (int64_t j = 0; j < p; ++j) {
-      // The diagonal is not read where exits are given.
-      const bool unread = in.has_exit_rates && i == j;
-      out.subgenerator[i * p + j] = unread ? 0.0 : kNaN;
-    }
-  }
+  // The diagonal is not read where exits are given.
+  for (int64_t i = 0; i < p; ++i) out.subgenerator[i * p + i] = 0.0;
 }
 
 // `Writer` takes what the sweep found; see BarsWriter.
@@ -238,18 +246,22 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
   Model<T> model;
   StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
   if (status != kOk) return status;
-  Sequence<T> sequence(model, HasBase(in, Base::kSurvival), true, workspace);
+  const AdjointNeeds needs = Writer<T>::NeedsOf(in, out);
+  Sequence<T> sequence(model, HasBase(in, Base::kSurvival), needs.rows,
+                       workspace);
   status = sequence.Start();
   if (status != kOk) return status;
   ChannelSets<T> sets(&sequence, Depth<T>::kValue + 2, workspace);
   PointSeeds<T> seeds(in, &sets, workspace);
   status = seeds.Evaluate(out.times);
   if (status != kOk) return status;
+  Writer<T> writer(in, model, out);
+  writer.WriteAtom(seeds.atom_bar());
+  if (!needs.any()) return kOk;
   TermAdjoints<T> terms(seeds, &sequence, workspace);
-  AdjointSweeper<T> sweeper(&sequence, seeds, &terms, workspace);
+  AdjointSweeper<T> sweeper(needs, &sequence, seeds, &terms, workspace);
   status = sweeper.Allocate();
   if (status != kOk) return status;
-  Writer<T> writer(in, model, out);
   constexpr int64_t kMargins[] = {56, 400, kFinalMargin};
   for (const int64_t margin : kMargins) {
     status = terms.Mix(margin);
@@ -265,23 +277,20 @@ template <class T>
 void AdjointSweep(const SweepInput& in, const SweepOutput& out,
                   Workspace* workspace) {
   const FloatEnvironment environment(Denormals::kFlush);
-  for (int64_t i = 0; i < in.num_times; ++i) out.times[i] = kNaN;
-  if (RunAdjoint<T, BarsWriter>(in, out, workspace) != kOk) {
-    FillWithNaN(in, out);
-  }
+  FillWithNaN(in, out);
+  RunAdjoint<T, BarsWriter>(in, out, workspace);
 }
 
 inline void StatisticsSweep(const SweepInput& in, const SweepOutput& out,
                             Workspace* workspace) {
   const FloatEnvironment environment(Denormals::kFlush);
-  if (RunAdjoint<double, StatisticsWriter>(in, out, workspace) == kOk) return;
   const int64_t p = in.num_phases;
   for (double* rows : {out.starts, out.sojourns, out.exits}) {
-    for (int64_t i = 0; i < p; ++i) rows[i] = kNaN;
+    FillWithNaN(rows, p);
   }
-  const int64_t num_jumps = in.has_edges() ? in.edges.count : p * p;
-  for (int64_t e = 0; e < num_jumps; ++e) out.jumps[e] = kNaN;
-  out.atom[0] = kNaN;
+  FillWithNaN(out.jumps, in.has_edges() ? in.edges.count : p * p);
+  FillWithNaN(out.atom, 1);
+  RunAdjoint<double, StatisticsWriter>(in, out, workspace);
 }
 
 }  // namespace PHASIC_ISA

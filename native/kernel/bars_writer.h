@@ -59,36 +59,68 @@ struct AdjointSums {
   }
 };
 
+// What of it somebody reads.
+struct AdjointNeeds {
+  bool starts;
+  bool rows;  // exits and stays
+  bool products;
+
+  bool any() const { return starts || rows; }
+};
+
+// Starts and rows are each taken from the first pass in which they are
+// accurate, so that neither depends on whether the other is wanted.
 template <class T>
 class BarsWriter {
  public:
   BarsWriter(const SweepInput& in, const Model<T>& model,
              const SweepOutput& out)
-      : in_(in), model_(model), out_(out) {}
+      : in_(in), model_(model), out_(out), left_(NeedsOf(in, out)) {}
 
-  // Writes the top components, unless a less truncated pass can do better;
-  // whether it did.
+  static AdjointNeeds NeedsOf(const SweepInput& in, const SweepOutput& out) {
+    const bool rates = out.subgenerator != nullptr;
+    const bool exits = in.has_exit_rates && out.exit_rates != nullptr;
+    return {out.initial_probs != nullptr, rates || exits, rates};
+  }
+
+  void WriteAtom(const T& atom) const {
+    if (in_.has_prob_zero && out_.prob_zero != nullptr) {
+      out_.prob_zero[0] = Top(atom);
+    }
+  }
+
+  // Writes the top components that a less truncated pass cannot improve;
+  // whether that was the last of them.
   bool Write(const AdjointSums<T>& sums, bool is_last) {
     sums_ = sums;
-    if (!is_last && !IsAccurate()) return false;
-    WriteStarts();
-    if (in_.has_prob_zero) out_.prob_zero[0] = Top(sums_.atom);
-    if (in_.has_edges()) {
-      WriteEdges();
-    } else {
-      WriteSubgenerator();
+    if (left_.starts && (is_last || StartsAreAccurate())) {
+      left_.starts = false;
+      WriteStarts();
     }
-    return true;
+    if (left_.rows && (is_last || RowsAreAccurate())) {
+      left_.rows = false;
+      if (in_.has_edges()) {
+        WriteEdges();
+      } else {
+        WriteSubgenerator();
+      }
+    }
+    return !left_.any();
   }
 
  private:
   // Whether every derivative is accurate to its own size.
-  bool IsAccurate() const {
+  bool StartsAreAccurate() const {
     for (int64_t i = 0; i < model_.size; ++i) {
       if (sums_.Matters(model_, i) &&
           sums_.IsShort(sums_.start_tail, sums_.StartSize(i))) {
         return false;
       }
+    }
+    return true;
+  }
+  bool RowsAreAccurate() const {
+    for (int64_t i = 0; i < model_.size; ++i) {
       if (model_.reached[i] && sums_.IsShort(sums_.row_tail, RowSize(i))) {
         return false;
       }
@@ -112,6 +144,10 @@ class BarsWriter {
       const bool lost = RowIsLost(i);
       const double stay = Top(sums_.stays[i]) / model_.q;
       const double exit = Top(sums_.exits[i]);
+      if (in_.has_exit_rates && out_.exit_rates != nullptr) {
+        out_.exit_rates[i] = lost ? kNaN : exit - stay;
+      }
+      if (out_.subgenerator == nullptr) continue;
       for (int64_t j = 0; j < p; ++j) {
         const int64_t cell = FullCell(p, model_.products.width, i, j);
         const double jump = Top(sums_.products[cell]) / model_.q;
@@ -120,7 +156,6 @@ class BarsWriter {
         out_.subgenerator[i * p + j] =
             lost && !(in_.has_exit_rates && i == j) ? kNaN : bar;
       }
-      if (in_.has_exit_rates) out_.exit_rates[i] = lost ? kNaN : exit - stay;
     }
   }
 
@@ -169,6 +204,7 @@ class BarsWriter {
   const SweepInput& in_;
   const Model<T>& model_;
   const SweepOutput& out_;
+  AdjointNeeds left_;
   AdjointSums<T> sums_;
 };
 

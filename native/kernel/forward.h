@@ -41,7 +41,7 @@ void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
         scratch[size++] = &points[i];
       }
     }
-    MixPoints(sets->Of(static_cast<Base>(base)), scratch, size);
+    MixPoints(sets->Of(static_cast<Base>(base)), scratch, size, false);
   }
 }
 

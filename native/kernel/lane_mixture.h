@@ -20,10 +20,15 @@ constexpr int kLanes = 8;
 
 class LaneMixer {
  public:
-  // The starts are those of StartWeight(x).
+  // The starts are those of StartWeight(x). Without `slope` the channels that
+  // only the derivative in time needs are left out, if no window depends on
+  // them.
   LaneMixer(Channels<double>* channels, const double* x,
-            const Scaled<double>* weights, const int64_t* starts)
-      : channels_(*channels) {
+            const Scaled<double>* weights, const int64_t* starts, bool slope)
+      : channels_(*channels),
+        num_mixed_(slope || channels->base() != Base::kDensity
+                       ? channels->size()
+                       : 1) {
     const double limit =
         static_cast<double>(channels->sequence().max_blocks()) * kBlock;
     double ordinary[kLanes];
@@ -156,7 +161,7 @@ class LaneMixer {
                 const Mask& included) {
     const Lanes factors = Select(included, weights, Lanes(0.0)) *
                           Relative(block.exponent, included);
-    for (int r = 0; r < channels_.size(); ++r) {
+    for (int r = 0; r < num_mixed_; ++r) {
       const double* c = block.channels[r];
       Lanes even(c[kBlock - 2]);
       Lanes odd(c[kBlock - 1]);
@@ -195,6 +200,7 @@ class LaneMixer {
   }
 
   Channels<double>& channels_;
+  const int num_mixed_;
   int64_t starts_[kLanes];
   int64_t exponents_[kLanes];
   bool same_exponents_ = true;

@@ -16,7 +16,7 @@
 
 namespace phasic {
 
-// Cotangents of one model, by operand.
+// Cotangents of one model, by operand; nullptr where they are not wanted.
 struct ModelBars {
   double* operands[kNumOperands];
 
@@ -39,7 +39,8 @@ class OperandBars {
     for (int32_t i = 0; i < kNumOperands; ++i) {
       BatchStrides(plan.layout(), outputs[i].shape, EventSize(plan.layout(), i),
                    strides_[i]);
-      is_shared_[i] = plan.SharedByModels(strides_[i]);
+      is_wanted_[i] = IsWanted(plan.call(), i);
+      is_shared_[i] = is_wanted_[i] && plan.SharedByModels(strides_[i]);
       if (is_shared_[i]) shared_size_ += plan.ModelSize(i);
     }
   }
@@ -68,7 +69,7 @@ class OperandBars {
   // the terms, the others into memory of the thread.
   bool AllocateScratch(Workspace* workspace, ModelBars* scratch) const {
     for (int32_t i = 0; i < kNumOperands; ++i) {
-      if (is_shared_[i]) continue;
+      if (is_shared_[i] || !is_wanted_[i]) continue;
       scratch->operands[i] = AllocateDoubles(workspace, plan_.ModelSize(i));
       if (scratch->operands[i] == nullptr) return false;
     }
@@ -86,7 +87,7 @@ class OperandBars {
   // Writes the entries that no other model has.
   void StoreOwn(const BatchIndex& model, const ModelBars& bars) const {
     for (int32_t i = 0; i < kNumOperands; ++i) {
-      if (is_shared_[i]) continue;
+      if (is_shared_[i] || !is_wanted_[i]) continue;
       F* target = static_cast<F*>(outputs_[i].data) + model.Offset(strides_[i]);
       ForEachEntry(i, bars.operands[i], [target](int64_t offset, double bar) {
         // Adding zero turns -0 into 0, as sums have it.
@@ -149,6 +150,7 @@ class OperandBars {
   const BatchPlan& plan_;
   const Output* const outputs_;
   int64_t strides_[kNumOperands][kMaxRank];
+  bool is_wanted_[kNumOperands];
   bool is_shared_[kNumOperands];
   int64_t shared_size_ = 0;
   double* sums_[kNumOperands] = {};

@@ -39,11 +39,12 @@ void ValueDims(const Layout& layout, int64_t* dims, int32_t* rank) {
 }
 
 void BarDims(const Call& call, const Layout& layout, const Shape& operand,
-             int64_t* dims, int32_t* rank) {
+             int32_t index, int64_t* dims, int32_t* rank) {
   *rank = operand.rank;
   for (int32_t axis = 0; axis < operand.rank; ++axis) {
     dims[axis] =
         axis < call.mapped_dims ? layout.batch[axis] : operand.dims[axis];
+    if (axis >= layout.batch_rank && !IsWanted(call, index)) dims[axis] = 0;
   }
 }
 
@@ -109,9 +110,12 @@ const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
   for (int32_t i = 0; i < kNumOperands; ++i) {
     int64_t dims[kMaxRank];
     int32_t rank;
-    BarDims(call, layout, inputs[i].shape, dims, &rank);
+    BarDims(call, layout, inputs[i].shape, i, dims, &rank);
     if (!SameShape(outputs[i].shape, dims, rank)) {
-      return Message("outputs: array %d must have its operand's shape", i);
+      return Message(
+          "outputs: array %d must have its operand's shape, with events of "
+          "size zero where it is not wanted",
+          i);
     }
   }
   if (layout.batch_size == 0) {
@@ -178,7 +182,9 @@ const char* AdjointShape(const Call& call, const Shape* inputs,
   if (error == nullptr && (index < 0 || index >= kNumOperands)) {
     return Message("index: %d is not an operand's", index);
   }
-  if (error == nullptr) BarDims(call, layout, inputs[index], dims, rank);
+  if (error == nullptr) {
+    BarDims(call, layout, inputs[index], index, dims, rank);
+  }
   return error;
 }
 

@@ -69,12 +69,16 @@ struct Edges {
   Input coefficients;  // [batch..., m, d], or [batch..., m, 0]: theta is rates
 };
 
+// Of all operands; bit i stands for operand i.
+constexpr int32_t kAllOperands = (1 << kNumOperands) - 1;
+
 struct Call {
   int32_t kind;         // a Kind
   int32_t order;        // k of J_k or V_k
   int32_t mapped_dims;  // leading batch dimensions that are mapped
   Precision precision;
-  const Edges* edges = nullptr;  // nullptr: a subgenerator
+  const Edges* edges = nullptr;   // nullptr: a subgenerator
+  int32_t wanted = kAllOperands;  // whose cotangents Adjoint is to compute
 };
 
 // J_k: inputs are the operands and k groups of five tangents; output
@@ -92,7 +96,9 @@ const char* Forward(const Call& call, const Input* inputs, int32_t num_inputs,
 
 // V_k: inputs are the operands, k - 1 groups of five tangents and a cotangent
 // [full batch..., n]; the five outputs are (D^k F(x)[v1, ..., v_{k-1}, .])^T c,
-// each with the shape of its operand and full mapped dimensions.
+// each with the shape of its operand and full mapped dimensions. An output that
+// the call's `wanted` leaves out has zeros for its event's dimensions instead.
+// Work for it is not done, and the others' bits do not depend on it.
 const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
                     const Output* outputs, int32_t num_outputs,
                     Executor* executor = OwnThreads());

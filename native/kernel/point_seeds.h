@@ -30,7 +30,7 @@ class PointSeeds {
         workspace_->Allocate(static_cast<size_t>(n), sizeof(int64_t)));
     if (!points_ || !by_time_ || !AllocateLists()) return kMemoryLimit;
     SortTimes();
-    EvaluatePoints();
+    EvaluatePoints(time_bars != nullptr);
     StatusCode first_error = kOk;
     for (List& list : lists_) list.size = 0;
     for (int64_t k = 0; k < n; ++k) {
@@ -91,7 +91,7 @@ class PointSeeds {
     }
   }
 
-  void EvaluatePoints() {
+  void EvaluatePoints(bool slope) {
     bool positive = false;
     bool negative = false;
     for (int64_t k = 0; k < in_.num_times; ++k) {
@@ -108,7 +108,7 @@ class PointSeeds {
     mixed_signs_ = positive && negative;
     for (int base = 0; base < kNumBases; ++base) {
       MixPoints(sets_.Of(static_cast<Base>(base)), lists_[base].points,
-                lists_[base].size);
+                lists_[base].size, slope);
     }
   }
 

@@ -98,8 +98,10 @@ void FinishPoint(const Mixture<T>& mixture, const TaylorCoefficients<T>& taylor,
   point->value.exponent = mixture.exponent;
 }
 
+// Slopes mean nothing where they are not wanted.
 template <class T>
-void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count) {
+void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
+               bool /*slope*/) {
   for (int64_t i = 0; i < count; ++i) {
     const TaylorCoefficients<T> taylor(channels->base(), points[i]->delta);
     FinishPoint(Mixer<T>(channels, *points[i]).Run(), taylor, channels->size(),
@@ -109,7 +111,7 @@ void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count) {
 
 // Eight neighbours at a time.
 inline void MixPoints(Channels<double>* channels, Point<double>** points,
-                      int64_t count) {
+                      int64_t count, bool slope) {
   const TaylorCoefficients<double> taylor(channels->base(), 0.0);
   const auto is_less = [](const Point<double>* a, const Point<double>* b) {
     return a->x < b->x;
@@ -128,7 +130,7 @@ inline void MixPoints(Channels<double>* channels, Point<double>** points,
       weights[l] = point.start_weight;
       starts[l] = point.start;
     }
-    LaneMixer lanes(channels, x, weights, starts);
+    LaneMixer lanes(channels, x, weights, starts, slope);
     lanes.Run();
     for (int l = 0; l < size; ++l) {
       Point<double>* point = points[first + l];

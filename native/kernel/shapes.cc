@@ -215,6 +215,10 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
     return Message("order: derivatives exist for orders %d to %d, not %d",
                    min_order, kMaxOrder, call.order);
   }
+  if (call.wanted < 0 || call.wanted > kAllOperands) {
+    return Message("wanted: %d is not a set of operands, 0 to %d", call.wanted,
+                   kAllOperands);
+  }
   const int32_t groups = has_cotangent ? call.order : call.order + 1;
   const int32_t expected = kNumOperands * groups + (has_cotangent ? 1 : 0);
   if (num_inputs != expected) {

@@ -42,6 +42,10 @@ struct Layout {
   int64_t batch_size;
 };
 
+inline bool IsWanted(const Call& call, int32_t operand) {
+  return (call.wanted >> operand & 1) != 0;
+}
+
 // Rank and number of elements of an operand's event.
 int32_t EventRank(const Call& call, int32_t operand);
 int64_t EventSize(const Layout& layout, int32_t operand);

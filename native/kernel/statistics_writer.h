@@ -28,6 +28,13 @@ class StatisticsWriter {
                    const SweepOutput& out)
       : in_(in), model_(model), out_(out) {}
 
+  static AdjointNeeds NeedsOf(const SweepInput&, const SweepOutput&) {
+    return {true, true, true};
+  }
+
+  // It is written with the rest.
+  void WriteAtom(const T&) const {}
+
   // As BarsWriter::Write.
   bool Write(const AdjointSums<T>& sums, bool is_last) {
     sums_ = sums;

@@ -73,7 +73,7 @@ struct SweepInput {
 };
 
 // Forward sweeps write values and, where wanted, status; adjoint sweeps
-// cotangents; statistics sweeps the rest.
+// cotangents, those that are not nullptr; statistics sweeps the rest.
 struct SweepOutput {
   double* values;         // [n]
   int32_t* status;        // [n] or nullptr

@@ -171,11 +171,12 @@ py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays,
 }
 
 py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays,
-                       const py::object& edge_arrays) {
+                       const py::object& edge_arrays, int32_t wanted) {
   const Inputs inputs(arrays);
   const EdgeArrays edges(edge_arrays);
-  const Call call = {kind, order, 0, inputs.precision(),
-                     edges.Get(inputs.precision())};
+  const Call call = {
+      kind,  order, 0, inputs.precision(), edges.Get(inputs.precision()),
+      wanted};
   py::list results;
   int64_t dims[kNumOperands][kMaxRank];
   std::vector<Output> outputs;
@@ -279,8 +280,10 @@ PYBIND11_MODULE(_kernel, module) {
              "tangents.");
   module.def("adjoint", &AdjointArrays, py::arg("kind"), py::arg("order"),
              py::arg("inputs"), py::arg("edges") = py::none(),
+             py::arg("wanted") = kAllOperands,
              "(D^k F(x)[v1, ..., v_{k-1}, .])^T c from five operands, k - 1 "
-             "groups of tangents and a cotangent.");
+             "groups of tangents and a cotangent, for the operands whose bits "
+             "are set in wanted.");
   module.def("statistics", &StatisticsArrays, py::arg("kind"),
              py::arg("inputs"), py::arg("edges") = py::none(),
              "Expected starts, sojourns, jumps, exits and zeros from five "

@@ -16,6 +16,7 @@ def adjoint(
   order: int,
   inputs: Sequence[np.ndarray],
   edges: Sequence[np.ndarray] | None = None,
+  wanted: int = 31,
 ) -> list[np.ndarray]: ...
 def statistics(
   kind: int,
