@@ -10,9 +10,11 @@
 // its own, `edge_indices` of one tensor and `edge_values` of two; both are
 // empty where the model is a subgenerator.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -49,22 +51,27 @@ struct Attributes {
   int32_t order = 0;
   int32_t num_edge_indices = 0;
   int32_t num_edge_values = 0;
+  int32_t wanted = phasic::kAllOperands;
 
   bool has_edges() const { return num_edge_indices == 1; }
 };
 
-void* Create(TF_OpKernelConstruction* construction) {
+void* Create(TF_OpKernelConstruction* construction, bool has_wanted) {
   Owned<TF_Status> status(TF_NewStatus());
   auto attributes = std::make_unique<Attributes>();
-  const std::pair<const char*, int32_t*> wanted[] = {
+  const std::pair<const char*, int32_t*> fields[] = {
       {"kind", &attributes->kind},
       {"order", &attributes->order},
       {"E", &attributes->num_edge_indices},
       {"V", &attributes->num_edge_values}};
-  for (const auto& [name, value] : wanted) {
+  for (const auto& [name, value] : fields) {
     TF_OpKernelConstruction_GetAttrInt32(construction, name, value,
                                          status.get());
     if (!Ok(status)) break;
+  }
+  if (Ok(status) && has_wanted) {
+    TF_OpKernelConstruction_GetAttrInt32(construction, "wanted",
+                                         &attributes->wanted, status.get());
   }
   if (Ok(status) && (attributes->num_edge_indices > 1 ||
                      attributes->num_edge_values !=
@@ -78,6 +85,14 @@ void* Create(TF_OpKernelConstruction* construction) {
     return nullptr;
   }
   return attributes.release();
+}
+
+void* CreatePlain(TF_OpKernelConstruction* construction) {
+  return Create(construction, /*has_wanted=*/false);
+}
+
+void* CreateAdjoint(TF_OpKernelConstruction* construction) {
+  return Create(construction, /*has_wanted=*/true);
 }
 
 void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
@@ -148,9 +163,12 @@ phasic::Call MakeCall(void* kernel, TF_OpKernelContext* context,
                       const Inputs& inputs) {
   const auto* attributes = static_cast<const Attributes*>(kernel);
   const bool single = TF_InputDatatype(context, 0) == TF_FLOAT;
-  return {attributes->kind, attributes->order, /*mapped_dims=*/0,
+  return {attributes->kind,
+          attributes->order,
+          /*mapped_dims=*/0,
           single ? phasic::Precision::kFloat32 : phasic::Precision::kFloat64,
-          inputs.has_edges ? &inputs.edges : nullptr};
+          inputs.has_edges ? &inputs.edges : nullptr,
+          attributes->wanted};
 }
 
 void ComputeForward(void* kernel, TF_OpKernelContext* context) {
@@ -177,20 +195,42 @@ void ComputeForward(void* kernel, TF_OpKernelContext* context) {
   }
 }
 
+// Shape inference cannot see which gradients are wanted. The others have full
+// size too, and are NaN: whoever reads one is told.
+void FillWithNaN(TF_Tensor* tensor) {
+  const auto count = static_cast<size_t>(TF_TensorElementCount(tensor));
+  if (TF_TensorType(tensor) == TF_FLOAT) {
+    std::fill_n(static_cast<float*>(TF_TensorData(tensor)), count,
+                std::numeric_limits<float>::quiet_NaN());
+  } else {
+    std::fill_n(static_cast<double*>(TF_TensorData(tensor)), count,
+                std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
 void ComputeAdjoint(void* kernel, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   Inputs inputs;
   if (!ReadInputs(kernel, context, status.get(), &inputs)) return;
   const phasic::Call call = MakeCall(kernel, context, inputs);
 
+  std::vector<phasic::Shape> shapes;
+  shapes.reserve(inputs.views.size());
+  for (const phasic::Input& view : inputs.views) shapes.push_back(view.shape);
+  int64_t dims[kOperands][phasic::kMaxRank];
   std::vector<Owned<TF_Tensor>> gradients;
   std::vector<phasic::Output> outputs;
   for (int i = 0; i < kOperands; ++i) {
-    const phasic::Shape& shape = inputs.views[i].shape;
+    int32_t rank = 0;
+    if (const char* message = phasic::AdjointShape(
+            call, shapes.data(), inputs.size(), i, dims[i], &rank)) {
+      return Fail(context, status.get(), message);
+    }
     gradients.push_back(
-        Allocate(context, status.get(), i, shape.dims, shape.rank));
+        Allocate(context, status.get(), i, shapes[i].dims, shapes[i].rank));
     if (gradients.back() == nullptr) return;
-    outputs.push_back({TF_TensorData(gradients.back().get()), shape});
+    if ((call.wanted >> i & 1) == 0) FillWithNaN(gradients.back().get());
+    outputs.push_back({TF_TensorData(gradients.back().get()), {dims[i], rank}});
   }
   if (const char* message =
           phasic::Adjoint(call, inputs.views.data(), inputs.size(),
@@ -233,7 +273,8 @@ void ComputeStatistics(void* kernel, TF_OpKernelContext* context) {
 
 void RegisterOp(const char* name, const char* const* outputs, int num_outputs,
                 void (*infer)(TF_ShapeInferenceContext*, TF_Status*),
-                void (*compute)(void*, TF_OpKernelContext*)) {
+                void (*compute)(void*, TF_OpKernelContext*),
+                bool has_wanted = false) {
   Owned<TF_Status> status(TF_NewStatus());
   TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(name);
   TF_OpDefinitionBuilderAddAttr(op, "T: {float, double}");
@@ -242,6 +283,7 @@ void RegisterOp(const char* name, const char* const* outputs, int num_outputs,
   TF_OpDefinitionBuilderAddAttr(op, "V: int >= 0");
   TF_OpDefinitionBuilderAddAttr(op, "kind: int");
   TF_OpDefinitionBuilderAddAttr(op, "order: int");
+  if (has_wanted) TF_OpDefinitionBuilderAddAttr(op, "wanted: int = 31");
   TF_OpDefinitionBuilderAddInput(op, "inputs: N * T");
   TF_OpDefinitionBuilderAddInput(op, "edge_indices: E * int32");
   TF_OpDefinitionBuilderAddInput(op, "edge_values: V * T");
@@ -252,8 +294,8 @@ void RegisterOp(const char* name, const char* const* outputs, int num_outputs,
   TF_RegisterOpDefinition(op, status.get());
 
   for (const TF_DataType dtype : {TF_FLOAT, TF_DOUBLE}) {
-    TF_KernelBuilder* kernel =
-        TF_NewKernelBuilder(name, "CPU", Create, compute, Delete);
+    TF_KernelBuilder* kernel = TF_NewKernelBuilder(
+        name, "CPU", has_wanted ? CreateAdjoint : CreatePlain, compute, Delete);
     if (Ok(status)) {
       TF_KernelBuilder_TypeConstraint(kernel, "T", dtype, status.get());
     }
@@ -278,7 +320,7 @@ bool RegisterAll() {
   RegisterOp("PhasicPhaseTypeForward", kValue, 1, phasic_tf::InferForward,
              ComputeForward);
   RegisterOp("PhasicPhaseTypeAdjoint", kGradients, kOperands,
-             phasic_tf::InferAdjoint, ComputeAdjoint);
+             phasic_tf::InferAdjoint, ComputeAdjoint, /*has_wanted=*/true);
   constexpr const char* kStatistics[] = {"starts: T", "sojourns: T", "jumps: T",
                                          "exits: T", "atom: T"};
   RegisterOp("PhasicPhaseTypeStatistics", kStatistics, phasic::kNumStatistics,

@@ -115,38 +115,56 @@ using Function = const char* (*)(const phasic::Call& call,
                                  int32_t num_outputs,
                                  phasic::Executor* executor);
 
-template <Function kFunction>
-ffi::Error Apply(ffi::ThreadPool pool, int32_t kind, int32_t order,
-                 int32_t mapped_dims, bool has_edges, ffi::RemainingArgs args,
+ffi::Error Apply(Function function, ffi::ThreadPool pool, int32_t kind,
+                 int32_t order, int32_t mapped_dims, bool has_edges,
+                 int32_t wanted, ffi::RemainingArgs args,
                  ffi::RemainingRets rets) {
   Buffers buffers;
   const size_t first = has_edges ? phasic::kNumEdgeArrays : 0;
   if (const char* message = Unpack(args, rets, first, &buffers)) {
     return ToError(message);
   }
-  const phasic::Call call = {kind, order, mapped_dims, buffers.precision,
-                             has_edges ? &buffers.edges : nullptr};
+  const phasic::Call call = {kind,
+                             order,
+                             mapped_dims,
+                             buffers.precision,
+                             has_edges ? &buffers.edges : nullptr,
+                             wanted};
   XlaThreads threads(pool);
   return ToError(
-      kFunction(call, buffers.inputs, static_cast<int32_t>(args.size() - first),
-                buffers.outputs, static_cast<int32_t>(rets.size()), &threads));
+      function(call, buffers.inputs, static_cast<int32_t>(args.size() - first),
+               buffers.outputs, static_cast<int32_t>(rets.size()), &threads));
 }
 
-auto Binding() {
+ffi::Error Adjoint(ffi::ThreadPool pool, int32_t kind, int32_t order,
+                   int32_t mapped_dims, bool has_edges, int32_t wanted,
+                   ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  return Apply(phasic::Adjoint, pool, kind, order, mapped_dims, has_edges,
+               wanted, args, rets);
+}
+
+ffi::Error Statistics(ffi::ThreadPool pool, int32_t kind, int32_t order,
+                      int32_t mapped_dims, bool has_edges,
+                      ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  return Apply(phasic::Statistics, pool, kind, order, mapped_dims, has_edges,
+               phasic::kAllOperands, args, rets);
+}
+
+auto Attributes() {
   return ffi::Ffi::Bind()
       .Ctx<ffi::ThreadPool>()
       .Attr<int32_t>("kind")
       .Attr<int32_t>("order")
       .Attr<int32_t>("mapped_dims")
-      .Attr<bool>("has_edges")
-      .RemainingArgs()
-      .RemainingRets();
+      .Attr<bool>("has_edges");
 }
 
 }  // namespace
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeForward, Forward, Binding());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeAdjoint, Apply<phasic::Adjoint>,
-                              Binding());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeStatistics,
-                              Apply<phasic::Statistics>, Binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeForward, Forward,
+                              Attributes().RemainingArgs().RemainingRets());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    PhasicPhaseTypeAdjoint, Adjoint,
+    Attributes().Attr<int32_t>("wanted").RemainingArgs().RemainingRets());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeStatistics, Statistics,
+                              Attributes().RemainingArgs().RemainingRets());

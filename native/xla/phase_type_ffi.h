@@ -1,7 +1,8 @@
 // XLA FFI handlers of the phase-type kernel, for JAX on CPU.
 //
 // Operands and results are those of phasic::Forward, phasic::Adjoint and
-// phasic::Statistics; attributes, all int32: kind, order, mapped_dims.
+// phasic::Statistics; attributes, all int32 but has_edges: kind, order,
+// mapped_dims, has_edges and, of the adjoint alone, wanted.
 
 #ifndef PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_
 #define PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_

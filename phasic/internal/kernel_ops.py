@@ -146,8 +146,20 @@ def phase_type_vjp(
   cotangent: Any,
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
+  wanted: Sequence[bool] = (True,) * 5,
 ) -> tuple[Any, tuple[Any, ...]]:
-  """Returns `phase_type` and the five cotangents of its operands.
+  """Returns `phase_type` and the cotangents of its operands.
+
+  Args:
+    kind: one of `KINDS`.
+    operands: the five operands.
+    cotangent: (batch..., n), of the value.
+    fallback: as in `phase_type`.
+    edges: the three arrays of a sparse model.
+    wanted: for each operand whether its cotangent is computed.
+
+  Returns:
+    The value and five cotangents, None where they are not wanted.
 
   Raises:
     NotImplementedError: on the portable path, as NumPy has no autodiff.
@@ -156,8 +168,11 @@ def phase_type_vjp(
   value = phase_type(kind, operands, fallback, edges)
   inputs = _arrays(operands) + _arrays([cotangent])
   kernel = _load()[0]
-  bars = kernel.adjoint(KINDS.index(kind), 1, inputs, _edges(edges))
-  return value, tuple(bars)
+  mask = sum(1 << i for i, own in enumerate(wanted) if own)
+  bars = kernel.adjoint(KINDS.index(kind), 1, inputs, _edges(edges), mask)
+  return value, tuple(
+    bar if own else None for bar, own in zip(bars, wanted, strict=True)
+  )
 
 
 def statistics(

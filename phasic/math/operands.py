@@ -21,6 +21,14 @@ ARGUMENTS = (
   "exit_rates",
   "prob_zero",
 )
+# The same in the kernel's order.
+OPERANDS = (
+  "initial_probs",
+  "subgenerator",
+  "exit_rates",
+  "prob_zero",
+  "times",
+)
 
 
 class Layout(NamedTuple):
@@ -242,19 +250,27 @@ def broadcast(name, x, shape):
 
 
 def argument_cotangents(layout, bars):
-  """Brings the operands' cotangents back, in the order of `ARGUMENTS`."""
+  """Brings the operands' cotangents back, in the order of `ARGUMENTS`.
+
+  None stays None.
+  """
   *model, times = bars
   restored = [
-    None if shape is None else np.reshape(x, shape)
+    None if x is None or shape is None else np.reshape(x, shape)
     for x, shape in zip(model, layout.shapes[:-1], strict=True)
   ]
+  if times is not None:
+    times = _times_cotangent(layout, times)
+  return (restored[0], restored[1], times, restored[2], restored[3])
+
+
+def _times_cotangent(layout, times):
   kept, moved = _axes(layout)
   order = kept + moved
   padded = layout.times_shape
   times = np.reshape(times, tuple(padded[i] for i in order))
   times = np.transpose(times, tuple(order.index(i) for i in range(len(order))))
-  times = np.reshape(times, layout.shapes[-1])
-  return (restored[0], restored[1], times, restored[2], restored[3])
+  return np.reshape(times, layout.shapes[-1])
 
 
 def _axes(layout):

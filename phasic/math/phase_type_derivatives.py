@@ -5,7 +5,9 @@ JAX and TensorFlow differentiate with. They exist in every substrate.
 
 Cotangents and tangents come in the order of the arguments: initial_probs,
 subgenerator, times, exit_rates, prob_zero, with None for those that were not
-given; that of EdgeRates is that of its parameters. Arguments and errors are those of `phase_type.log_density`; in NumPy
+given; that of EdgeRates is that of its parameters. `wanted` names the arguments
+whose cotangents are computed, and is None for all; the others' are None, and
+the work for them is not done. Arguments and errors are those of `phase_type.log_density`; in NumPy
 NotImplementedError is raised where the native kernel cannot run.
 """
 
@@ -26,12 +28,14 @@ def log_density_vjp(
   prob_zero=None,
   *,
   cotangent,
+  wanted=None,
 ):
   """Returns `log_density` and the cotangents of its five arguments."""
   return _vjp(
     "log_density",
     (initial_probs, subgenerator, times, exit_rates, prob_zero),
     cotangent,
+    wanted,
   )
 
 
@@ -60,12 +64,14 @@ def density_vjp(
   prob_zero=None,
   *,
   cotangent,
+  wanted=None,
 ):
   """Returns `density` and the cotangents of its five arguments."""
   return _vjp(
     "density",
     (initial_probs, subgenerator, times, exit_rates, prob_zero),
     cotangent,
+    wanted,
   )
 
 
@@ -94,12 +100,14 @@ def log_survival_vjp(
   prob_zero=None,
   *,
   cotangent,
+  wanted=None,
 ):
   """Returns `log_survival` and the cotangents of its five arguments."""
   return _vjp(
     "log_survival",
     (initial_probs, subgenerator, times, exit_rates, prob_zero),
     cotangent,
+    wanted,
   )
 
 
@@ -128,12 +136,14 @@ def survival_vjp(
   prob_zero=None,
   *,
   cotangent,
+  wanted=None,
 ):
   """Returns `survival` and the cotangents of its five arguments."""
   return _vjp(
     "survival",
     (initial_probs, subgenerator, times, exit_rates, prob_zero),
     cotangent,
+    wanted,
   )
 
 
@@ -162,12 +172,14 @@ def log_cdf_vjp(
   prob_zero=None,
   *,
   cotangent,
+  wanted=None,
 ):
   """Returns `log_cdf` and the cotangents of its five arguments."""
   return _vjp(
     "log_cdf",
     (initial_probs, subgenerator, times, exit_rates, prob_zero),
     cotangent,
+    wanted,
   )
 
 
@@ -196,12 +208,14 @@ def cdf_vjp(
   prob_zero=None,
   *,
   cotangent,
+  wanted=None,
 ):
   """Returns `cdf` and the cotangents of its five arguments."""
   return _vjp(
     "cdf",
     (initial_probs, subgenerator, times, exit_rates, prob_zero),
     cotangent,
+    wanted,
   )
 
 
@@ -222,7 +236,15 @@ def cdf_jvp(
   )
 
 
-def _vjp(kind, arguments, cotangent):
+def _vjp(kind, arguments, cotangent, wanted):
+  if wanted is None:
+    wanted = operands_lib.ARGUMENTS
+  unknown = [x for x in wanted if x not in operands_lib.ARGUMENTS]
+  if isinstance(wanted, str) or unknown:
+    raise ValueError(
+      f"wanted is {wanted!r}: it must be a sequence of names from "
+      f"{operands_lib.ARGUMENTS}"
+    )
   arguments = operands_lib.convert(*arguments)
   operands, layout = operands_lib.canonical(arguments)
   dtype = static.dtype_name(operands[0])
@@ -233,6 +255,7 @@ def _vjp(kind, arguments, cotangent):
     operands_lib.cotangent(layout, bar),
     edge_rates.phase_type,
     operands_lib.edges(layout, arguments),
+    tuple(name in wanted for name in operands_lib.OPERANDS),
   )
   return (
     operands_lib.result(layout, value),

@@ -130,11 +130,14 @@ class Derivative(multilinear.Map):
     ]
     return dataclasses.replace(self, mapped_dims=self.mapped_dims + 1), primals
 
-  def _call(self, target: str, ctx: Any, operands: Sequence[Any]) -> Any:
+  def _call(
+    self, target: str, ctx: Any, operands: Sequence[Any], **attributes: Any
+  ) -> Any:
     attributes = dict(
       self.function.attributes(),
       order=onp.int32(self.order),
       mapped_dims=onp.int32(self.mapped_dims),
+      **attributes,
     )
     return jax.ffi.ffi_lowering(target)(ctx, *operands, **attributes)
 
@@ -203,15 +206,26 @@ class Forward(Derivative):
     return self._call(self.function.forward_target, ctx, operands)
 
   def transpose(
-    self, slot: int, others: list[list[Any]], cotangents: list[Any]
+    self,
+    slot: int,
+    wanted: tuple[bool, ...],
+    primals: list[Any],
+    others: list[list[Any]],
+    cotangents: list[Any],
   ) -> tuple[multilinear.Map, list[list[Any]]]:
-    del slot  # J_k is symmetric in its directions
-    op = Adjoint(self.function, self.order, self.mapped_dims)
+    # J_k is symmetric in its directions.
+    op = Adjoint(self.function, self.order, self.mapped_dims, wanted)
     return op, [*others, cotangents]
 
 
+@dataclasses.dataclass(frozen=True, repr=False)
 class Adjoint(Derivative):
-  """V_k: operands x, v_1, .., v_{k-1}, c; a result for each of x."""
+  """V_k: operands x, v_1, .., v_{k-1}, c; a result for each of x.
+
+  Results that are not wanted have zeros for their event's dimensions.
+  """
+
+  wanted: tuple[bool, ...] = ()
 
   symbol = "V"
 
@@ -222,27 +236,55 @@ class Adjoint(Derivative):
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
     mapped = self._mapped(operands)
+    shapes = self._full_shapes(mapped, operands)
+    x = operands[self._fixed : self._fixed + self._arity]
     return [
-      ((*mapped, *x.shape[self.mapped_dims :]), x.dtype)
-      for x in operands[self._fixed : self._fixed + self._arity]
+      (self._shrunk(i, shape), x[i].dtype) for i, shape in enumerate(shapes)
     ]
+
+  def _full_shapes(
+    self, mapped: tuple[Any, ...], operands: Sequence[Any]
+  ) -> list[tuple[Any, ...]]:
+    x = operands[self._fixed : self._fixed + self._arity]
+    return [(*mapped, *operand.shape[self.mapped_dims :]) for operand in x]
+
+  def _shrunk(self, index: int, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    if self.wanted[index]:
+      return shape
+    ndim = self.function.event_ndims[index]
+    return (*shape[: len(shape) - ndim], *[0] * ndim)
 
   def evaluate(self, *operands: Any) -> list[Any]:
     fixed, x, *directions, (c,) = self._full_groups(operands)
     _, pullback = jax.vjp(self._directional(fixed, directions), *x)
-    return list(pullback(c))
+    return [
+      bar if own else jnp.zeros(self._shrunk(i, bar.shape), bar.dtype)
+      for i, (bar, own) in enumerate(zip(pullback(c), self.wanted, strict=True))
+    ]
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
-    return self._call(self.function.adjoint_target, ctx, operands)
+    mask = sum(1 << i for i, own in enumerate(self.wanted) if own)
+    target = self.function.adjoint_target
+    return self._call(target, ctx, operands, wanted=onp.int32(mask))
 
   def transpose(
-    self, slot: int, others: list[list[Any]], cotangents: list[Any]
+    self,
+    slot: int,
+    wanted: tuple[bool, ...],
+    primals: list[Any],
+    others: list[list[Any]],
+    cotangents: list[Any],
   ) -> tuple[multilinear.Map, list[list[Any]]]:
+    shapes = self._full_shapes(self._mapped([*primals, *cotangents]), primals)
+    along = [
+      ct if own else jnp.zeros(shape, ct.dtype)
+      for ct, own, shape in zip(cotangents, self.wanted, shapes, strict=True)
+    ]
     if slot == self.order - 1:  # in c
       op = Forward(self.function, self.order, self.mapped_dims)
-      return op, [*others, cotangents]
+      return op, [*others, along]
     *directions, c = others
-    return self, [*directions, cotangents, c]
+    return dataclasses.replace(self, wanted=wanted), [*directions, along, c]
 
 
 def _broadcast(shapes: Sequence[Sequence[Any]], op: Any) -> tuple[Any, ...]:

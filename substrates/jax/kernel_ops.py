@@ -159,14 +159,32 @@ def phase_type_vjp(
   cotangent: Any,
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
+  wanted: Sequence[bool] = (True,) * 5,
 ) -> tuple[Any, tuple[Any, ...]]:
-  """Returns `phase_type` and the five cotangents of its operands."""
+  """Returns `phase_type` and the cotangents of its operands.
 
-  def f(*x: Any) -> Any:
+  Args:
+    kind: one of `KINDS`.
+    operands: the five operands.
+    cotangent: (batch..., n), of the value.
+    fallback: as in `phase_type`.
+    edges: the three arrays of a sparse model.
+    wanted: for each operand whether its cotangent is computed.
+
+  Returns:
+    The value and five cotangents, None where they are not wanted.
+  """
+  chosen = [i for i, own in enumerate(wanted) if own]
+
+  def f(*values: Any) -> Any:
+    x = list(operands)
+    for i, value in zip(chosen, values, strict=True):
+      x[i] = value
     return phase_type(kind, x, fallback, edges)
 
-  value, pullback = jax.vjp(f, *operands)
-  return value, pullback(cotangent)
+  value, pullback = jax.vjp(f, *(operands[i] for i in chosen))
+  bars = dict(zip(chosen, pullback(cotangent), strict=True))
+  return value, tuple(bars.get(i) for i in range(len(operands)))
 
 
 def statistics(

@@ -61,9 +61,18 @@ class Map:
     raise NotImplementedError
 
   def transpose(
-    self, slot: int, others: list[list[Any]], cotangents: list[Any]
+    self,
+    slot: int,
+    wanted: tuple[bool, ...],
+    primals: list[Any],
+    others: list[list[Any]],
+    cotangents: list[Any],
   ) -> tuple[Map, list[list[Any]]]:
-    """The map, and its slots, that is the transpose in slot number `slot`."""
+    """The map, and its slots, that is the transpose in slot number `slot`.
+
+    Its results belong to the operands of the slot; those that are not `wanted`
+    are not looked at.
+    """
     raise NotImplementedError
 
   def batch(
@@ -189,7 +198,11 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, op: Map) -> list[Any]:
   others = slots[:index] + slots[index + 1 :]
   # Where only a part of the slot is undefined, the rest are instantiated zeros.
   transposed, new_slots = op.transpose(
-    index, others, [ad.instantiate_zeros(ct) for ct in cotangents]
+    index,
+    tuple(map(ad.is_undefined_primal, slots[index])),
+    primals,
+    others,
+    [ad.instantiate_zeros(ct) for ct in cotangents],
   )
   results: list[Any] = [None] * len(operands)
   first = sum(op.groups[: index + 1])

@@ -157,7 +157,12 @@ class Linear(rules_lib.Mapped):
     return None, jax.jvp(f, at, tuple(tangents[i] for i in active))[1]
 
   def transpose(
-    self, slot: int, others: list[list[Any]], cotangents: list[Any]
+    self,
+    slot: int,
+    wanted: tuple[bool, ...],
+    primals: list[Any],
+    others: list[list[Any]],
+    cotangents: list[Any],
   ) -> tuple[multilinear.Map, list[list[Any]]]:
     op = dataclasses.replace(
       self, transposed=not self.transposed, from_reverse=self.transposed

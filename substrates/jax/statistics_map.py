@@ -62,6 +62,11 @@ class Statistics(derivatives.Derivative):
     raise NotImplementedError(NO_DERIVATIVES)
 
   def transpose(
-    self, slot: int, others: list[list[Any]], cotangents: list[Any]
+    self,
+    slot: int,
+    wanted: tuple[bool, ...],
+    primals: list[Any],
+    others: list[list[Any]],
+    cotangents: list[Any],
   ) -> tuple[multilinear.Map, list[list[Any]]]:
     raise NotImplementedError(NO_DERIVATIVES)

@@ -150,13 +150,29 @@ def phase_type_vjp(
   cotangent: Any,
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
+  wanted: Sequence[bool] = (True,) * 5,
 ) -> tuple[Any, tuple[Any, ...]]:
-  """Returns `phase_type` and the five cotangents of its operands."""
+  """Returns `phase_type` and the cotangents of its operands.
+
+  Args:
+    kind: one of `KINDS`.
+    operands: the five operands.
+    cotangent: (batch..., n), of the value.
+    fallback: as in `phase_type`.
+    edges: the three arrays of a sparse model.
+    wanted: for each operand whether its cotangent is computed.
+
+  Returns:
+    The value and five cotangents, None where they are not wanted.
+  """
   if path() == "portable":
     value, pullback = gradients.vjp(
       lambda *x: fallback(kind, *x, *edges), *_tensors(operands)
     )
-    return value, pullback(cotangent)
+    bars = pullback(cotangent)
+    return value, tuple(
+      bar if own else None for bar, own in zip(bars, wanted, strict=True)
+    )
   value = phase_type(kind, operands, fallback, edges)
   bars = phase_type_op.adjoint(
     KINDS.index(kind),
@@ -164,6 +180,7 @@ def phase_type_vjp(
     [_tensors(operands)],
     tf.convert_to_tensor(cotangent),
     _tensors(edges),
+    wanted,
   )
   return value, tuple(bars)
 

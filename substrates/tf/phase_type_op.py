@@ -6,7 +6,8 @@ import never fails for lack of the library: `load_error()` then says why.
 
 J_k(x; v1..vk) = D^k F(x)[v1..vk] is the op PhasicPhaseTypeForward,
 V_k(x; v1..v_{k-1}; c) = (D^k F(x)[v1..v_{k-1}, .])^T c is
-PhasicPhaseTypeAdjoint. The family is closed under differentiation, so each
+PhasicPhaseTypeAdjoint. Gradients that no tape asks for are not computed, where
+a tape says what it asks for: a graph of operations does not. The family is closed under differentiation, so each
 gradient below is again one of the two ops. TensorFlow transposes the
 registered gradient to get forward mode, which closes likewise.
 
@@ -116,16 +117,21 @@ def adjoint(
   groups: Sequence[Group],
   cotangent: tf.Tensor,
   edges: Group = (),
-) -> list[tf.Tensor]:
-  """V_k: `groups` is the operands, then k - 1 groups of tangents."""
+  wanted: Sequence[bool] = (True,) * NUM_OPERANDS,
+) -> list[tf.Tensor | None]:
+  """V_k: `groups` is the operands, then k - 1 groups of tangents.
+
+  What is not wanted is not computed, and None.
+  """
   results = _OPS.phasic_phase_type_adjoint(
     inputs=[*(x for group in groups for x in group), cotangent],
     edge_indices=list(edges[:1]),
     edge_values=list(edges[1:]),
     kind=kind,
     order=order,
+    wanted=sum(1 << i for i, own in enumerate(wanted) if own),
   )
-  return list(results)
+  return [x if own else None for x, own in zip(results, wanted, strict=True)]
 
 
 def statistics(
@@ -155,8 +161,8 @@ def _groups(op: Any) -> list[list[tf.Tensor]]:
   ]
 
 
-def _wanted(op: Any, groups: Sequence[Group]) -> list[bool]:
-  """For each group whether a gradient of one of its members is used.
+def _wanted(op: Any, groups: Sequence[Group]) -> list[list[bool]]:
+  """For each member of each group whether its gradient is used.
 
   A tape says so by `skip_input_indices`. A graph operation does not: there
   everything is built, and TensorFlow prunes what nothing uses.
@@ -165,7 +171,7 @@ def _wanted(op: Any, groups: Sequence[Group]) -> list[bool]:
   wanted, first = [], 0
   for group in groups:
     members = range(first, first + len(group))
-    wanted.append(any(i not in skipped for i in members))
+    wanted.append([i not in skipped for i in members])
     first += len(group)
   return wanted
 
@@ -252,14 +258,14 @@ def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
   cotangent = _tensor(upstream, op.outputs[0])
   gradients: list[tf.Tensor | None] = []
   for i, wanted in enumerate(_wanted(op, groups)):
-    if not wanted:
+    if not any(wanted):
       gradients += [None] * NUM_OPERANDS
     elif i == 0:
       _check_order(op, order + 1)
-      gradients += adjoint(kind, order + 1, groups, cotangent, edges)
+      gradients += adjoint(kind, order + 1, groups, cotangent, edges, wanted)
     else:
       others = groups[:i] + groups[i + 1 :]
-      gradients += adjoint(kind, order, others, cotangent, edges)
+      gradients += adjoint(kind, order, others, cotangent, edges, wanted)
   return gradients + _edge_gradients(op, [cotangent])
 
 
@@ -268,18 +274,20 @@ def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
   kind, order = op.get_attr("kind"), op.get_attr("order")
   (*groups, [cotangent]), edges = _groups(op), _edges(op)
   direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
-  *wanted, cotangent_wanted = _wanted(op, [*groups, [cotangent]])
+  *wanted, [cotangent_wanted] = _wanted(op, [*groups, [cotangent]])
   gradients: list[tf.Tensor | None] = []
   for i, group_wanted in enumerate(wanted):
-    if not group_wanted:
+    if not any(group_wanted):
       gradients += [None] * NUM_OPERANDS
     elif i == 0:
       _check_order(op, order + 1)
       primals = [*groups, direction]
-      gradients += adjoint(kind, order + 1, primals, cotangent, edges)
+      gradients += adjoint(
+        kind, order + 1, primals, cotangent, edges, group_wanted
+      )
     else:
       others = [*groups[:i], *groups[i + 1 :], direction]
-      gradients += adjoint(kind, order, others, cotangent, edges)
+      gradients += adjoint(kind, order, others, cotangent, edges, group_wanted)
   gradients.append(
     forward(kind, order, [*groups, direction], edges)
     if cotangent_wanted

@@ -37,6 +37,75 @@ def _native_calls(f, *args):
   return sorted(letters[name] + order for name, order in found)
 
 
+def _masks(f, *args):
+  """The `wanted` of every V_k in the compiled program."""
+  text = jax.jit(f).lower(*args).compile().as_text()
+  found = re.findall(r'_phase_type_adjoint".*?wanted = (\d+)', text)
+  return sorted(map(int, found))
+
+
+_EXITS = onp.array([0.25, 0.5, 0.75])
+
+
+def _total(probs, rates, exits, atom, times):
+  values = math.log_density(probs, rates, times, exits, atom)
+  return jnp.sum(jnp.sin(values))
+
+
+class WantedTest(parameterized.TestCase):
+  """Gradients that nobody asked for are not computed."""
+
+  operands = (_PROBS * 0.5, onp.abs(_CYCLE), _EXITS, onp.array(0.5), _TIMES)
+
+  @parameterized.parameters(
+    ((0,), [1]), ((1,), [2]), ((2, 3), [12]), ((4,), [16]), ((1, 4), [18])
+  )
+  def test_grad(self, argnums, masks):
+    gradient = jax.grad(_total, argnums)
+    self.assertEqual(_masks(gradient, *self.operands), masks)
+    full = jax.grad(_total, range(5))(*self.operands)
+    for f in (gradient, jax.jit(gradient)):
+      for i, x in zip(argnums, f(*self.operands), strict=True):
+        onp.testing.assert_array_equal(x, full[i])
+
+  def test_other_transformations(self):
+    def loss(rates, times):
+      return _total(*self.operands[:1], rates, *self.operands[2:4], times)
+
+    def scanned(rates, times):
+      def step(total, t):
+        return total + loss(rates, t[None]), None
+
+      return jax.lax.scan(step, 0.0, times)[0]
+
+    rates, times = self.operands[1], _TIMES
+    both = jnp.stack([rates, 2 * rates])
+    for f, args, masks in (
+      (jax.vmap(jax.grad(loss), (0, None)), (both, times), [2]),
+      (jax.vmap(jax.grad(loss, 1), (None, 0)), (rates, times[:, None]), [16]),
+      (jax.hessian(loss), (rates, times), [2, 2]),
+      (jax.jacrev(jax.jacrev(loss, 1), 1), (rates, times), [16, 16]),
+      (jax.grad(scanned), (rates, times), [2]),
+      (jax.grad(jax.checkpoint(loss)), (rates, times), [2]),
+    ):
+      self.assertEqual(_masks(f, *args), masks)
+
+  def test_mixed_second_derivatives(self):
+    every = jax.hessian(_total, range(5))(*self.operands)
+    for i in range(5):
+      for j in range(5):
+        for outer in (jax.jacfwd, jax.jacrev):
+          alone = outer(jax.grad(_total, i), j)(*self.operands)
+          onp.testing.assert_allclose(
+            alone, every[i][j], rtol=1e-11, atol=1e-11
+          )
+
+  def test_portable_lowering(self):
+    traced = jax.jit(jax.grad(_total, 1)).trace(*self.operands)
+    text = traced.lower(lowering_platforms=("cuda",)).as_text()
+    self.assertNotIn("phasic_phase_type", text)
+
+
 class KernelDerivativesTest(parameterized.TestCase):
   theta = onp.array([1.0, 1.5, 0.8])
 
