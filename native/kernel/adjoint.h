@@ -40,10 +40,9 @@ class AdjointSweeper {
     const int64_t stride = model_.stride;
     states_ = AllocateZeros<T>(workspace_, kBlock * stride);
     adjoints_ = AllocateZeros<T>(workspace_, kBlock * stride);
-    low_ = AllocateZeros<T>(workspace_, stride);
     y_ = AllocateZeros<T>(workspace_, stride);
     y_low_ = AllocateZeros<T>(workspace_, stride);
-    return states_ && adjoints_ && low_ && y_ && y_low_ &&
+    return states_ && adjoints_ && y_ && y_low_ &&
                    exit_bar_.Allocate(stride, workspace_) &&
                    stays_.Allocate(stride, workspace_) &&
                    products_.Allocate(
@@ -57,7 +56,7 @@ class AdjointSweeper {
   StatusCode Run() {
     Clear();
     for (int64_t b = terms_.last_block(); b >= 0; --b) {
-      SweepBlock(*sequence_.Find(b), b);
+      if (!SweepBlock(*sequence_.Find(b), b)) return kMemoryLimit;
       if (b % kBlocksPerSum != 0 || !needs_.rows) continue;
       const bool is_only = terms_.last_block() < kBlocksPerSum;
       if (!exit_bar_.Flush(is_only) || !stays_.Flush(is_only) ||
@@ -104,12 +103,13 @@ class AdjointSweeper {
     lost_adjoint_ = lost_product_ = Scaled<double>{};
   }
 
-  void SweepBlock(const Block<T>& block, int64_t b) {
+  bool SweepBlock(const Block<T>& block, int64_t b) {
     const int64_t stride = model_.stride;
     T a_bar[kBlock];
     T b_bar[kBlock];
     // What underflows there is known from when the states were first made.
-    const T* states = needs_.rows ? States(block, b) : nullptr;
+    const T* states = needs_.rows ? sequence_.States(b, states_) : nullptr;
+    if (needs_.rows && states == nullptr) return false;
     FloatEnvironment::ClearUnderflow();
     const int64_t exponent = terms_.Get(b, a_bar, b_bar);
     AlignExponents(exponent, a_bar, b_bar);
@@ -125,7 +125,7 @@ class AdjointSweeper {
       }
     }
     NoteLosses(block, b);
-    if (!needs_.rows) return;
+    if (!needs_.rows) return true;
     const int64_t shift = block.exponent + exponent_;
     double scale = PowerOfTwo(shift);
     if (shift < -1000 || shift > 64) {
@@ -143,21 +143,7 @@ class AdjointSweeper {
                   products_.recent());
     }
     AddDiagonal(states, adjoints_, stride, scale, stays_.recent());
-  }
-
-  // The block's sixteen states: kept, or made again from the first.
-  const T* States(const Block<T>& block, int64_t b) {
-    if (block.has_all_states) return block.states;
-    const int64_t stride = model_.stride;
-    for (int64_t i = 0; i < stride; ++i) states_[i] = block.states[i];
-    for (int64_t i = 0; i < stride; ++i) {
-      low_[i] = block.low != nullptr ? block.low[i] : T(0.0);
-    }
-    for (int k = 1; k < kBlock; ++k) {
-      Apply(model_.forward, b, states_ + (k - 1) * stride, low_,
-            states_ + k * stride);
-    }
-    return states_;
+    return true;
   }
 
   // Brings y and this block's term cotangents to one exponent.
@@ -208,7 +194,6 @@ class AdjointSweeper {
   Workspace* workspace_;
   T* states_ = nullptr;
   T* adjoints_ = nullptr;
-  T* low_ = nullptr;  // rounding errors carried along with states_
   T* y_ = nullptr;
   T* y_low_ = nullptr;
   LongSum<T> exit_bar_;

@@ -7,10 +7,12 @@
 #include <cstdint>
 
 #include "native/kernel/block_list.h"
+#include "native/kernel/checkpoints.h"
 #include "native/kernel/float_environment.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/model.h"
 #include "native/kernel/poisson.h"
+#include "native/kernel/power_walk.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -24,9 +26,7 @@ template <class T>
 struct Block {
   T a[kBlock];
   T b[kBlock];  // where they are wanted
-  T* states;    // v at the block's first index, or at all sixteen
-  T* low;       // what rounding left out of the first, or nullptr: nothing
-  bool has_all_states;
+  T* states;    // all sixteen, or nullptr: see Sequence::States
   PoissonTable poisson;
   int64_t exponent;
   double mass;                 // sum of the state's values
@@ -37,19 +37,21 @@ template <class T>
 class Sequence {
  public:
   Sequence(const Model<T>& model, bool wants_b, bool keeps_states,
-           Workspace* workspace)
+           Workspace* workspace, int64_t checkpoint_bytes = kCheckpointBytes)
       : model_(model),
         wants_b_(wants_b),
         keeps_states_(keeps_states),
         workspace_(workspace),
-        blocks_(workspace) {}
+        blocks_(workspace),
+        walk_(workspace),
+        past_walk_(workspace),
+        checkpoints_(checkpoint_bytes, workspace) {}
 
   StatusCode Start() {
-    state_ = AllocateZeros<T>(workspace_, model_.stride);
-    low_ = AllocateZeros<T>(workspace_, model_.stride);
-    next_ = AllocateZeros<T>(workspace_, model_.stride);
-    if (!state_ || !low_ || !next_) return kMemoryLimit;
-    for (int64_t i = 0; i < model_.size; ++i) state_[i] = model_.initial[i];
+    if (!walk_.Allocate(model_.size, model_.stride)) return kMemoryLimit;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      walk_.state()[i] = model_.initial[i];
+    }
     const double operations =
         static_cast<double>(model_.forward.pattern.num_cells()) +
         3.0 * static_cast<double>(model_.size);
@@ -73,6 +75,25 @@ class Sequence {
 
   const Block<T>* Find(int64_t block) const { return &blocks_[block]; }
 
+  // The sixteen states of a block, relative to 2^exponent: kept, or made again
+  // in `rows` from the nearest that was kept. Blocks must be asked for from the
+  // last one down; nullptr: no memory.
+  const T* States(int64_t block, T* rows) {
+    if (blocks_[block].states != nullptr) return blocks_[block].states;
+    if (!past_walk_.is_allocated() &&
+        !past_walk_.Allocate(model_.size, model_.stride)) {
+      return nullptr;
+    }
+    const auto ignore = [](int, const T*) {};
+    const auto advance = [&](int64_t b) {
+      past_walk_.StepBlock(model_.forward, b, nullptr, ignore);
+      past_walk_.Rescale();
+    };
+    if (!checkpoints_.Restore(block, &past_walk_, advance)) return nullptr;
+    past_walk_.StepBlock(model_.forward, block, rows, ignore);
+    return rows;
+  }
+
   // Making blocks clears the underflow flag; callers' own underflows are kept
   // here.
   void ClearCallersUnderflow() {
@@ -95,77 +116,52 @@ class Sequence {
   StatusCode AppendBlock() {
     const int64_t number = blocks_.size();
     if (number >= max_blocks_) return kWorkLimit;
-    const int64_t stride = model_.stride;
-    const bool has_all_states =
-        keeps_states_ && number * kBlock * stride < kMaxKeptItems;
-    T* states = static_cast<T*>(workspace_->Allocate(
-        static_cast<size_t>(stride * (has_all_states ? kBlock : 1)),
-        sizeof(T)));
-    const bool has_low = number >= kPlainBlocks;
-    T* low = has_low ? AllocateZeros<T>(workspace_, stride) : nullptr;
-    if (states == nullptr || (has_low && low == nullptr)) return kMemoryLimit;
     Block<T>* block = blocks_.Append();
     if (block == nullptr) return kMemoryLimit;
-    block->states = states;
-    block->low = low;
-    block->has_all_states = has_all_states;
     SetAsideUnderflow();
-    RescaleState();
-    for (int64_t i = 0; i < stride; ++i) block->states[i] = state_[i];
-    if (block->low != nullptr) {
-      for (int64_t i = 0; i < stride; ++i) block->low[i] = low_[i];
-    }
-    block->exponent = exponent_;
-    block->mass = Primal(Sum(state_, stride));
+    walk_.Rescale();
+    if (!KeepStates(number, block)) return kMemoryLimit;
+    block->exponent = walk_.exponent();
+    block->mass = Primal(Sum(walk_.state(), model_.stride));
     block->poisson = PoissonTableOf(number);
-    const T* state = block->states;
-    for (int j = 0; j < kBlock; ++j) {
-      block->a[j] = Dot(state, model_.exits, stride);
-      if (wants_b_) block->b[j] = Sum(state, stride);
-      T* next = state == state_ ? next_ : state_;
-      if (block->has_all_states && j + 1 < kBlock) {
-        next = block->states + (j + 1) * stride;
-      }
-      Apply(model_.forward, number, state, low_, next);
-      state = next;
-    }
-    if (state != state_) {
-      T* swap = state_;
-      state_ = next_;
-      next_ = swap;
-    }
+    walk_.StepBlock(model_.forward, number, block->states,
+                    [&](int j, const T* state) {
+                      block->a[j] = Dot(state, model_.exits, model_.stride);
+                      if (wants_b_) block->b[j] = Sum(state, model_.stride);
+                    });
     block->underflow_exponent =
         number > 0 ? blocks_[number - 1].underflow_exponent : INT64_MIN / 2;
     if (FloatEnvironment::Underflowed()) {
       if (first_underflow_ > number) first_underflow_ = number;
-      if (block->underflow_exponent < exponent_) {
-        block->underflow_exponent = exponent_;
+      if (block->underflow_exponent < block->exponent) {
+        block->underflow_exponent = block->exponent;
       }
     }
     return kOk;
   }
 
-  // Keeps the state's largest component near one.
-  void RescaleState() {
-    const double size = LargestSize(state_, model_.stride);
-    const int64_t e = ExponentOf(size);
-    if (size == 0.0 || (e > -64 && e < 64) || e > 1022) return;
-    for (int64_t i = 0; i < model_.size; ++i) {
-      state_[i] = ScaleBy(state_[i], -e);
-      low_[i] = ScaleBy(low_[i], -e);
+  // Makes room for all states of the block, or shows its first one to those
+  // who keep some.
+  bool KeepStates(int64_t number, Block<T>* block) {
+    block->states = nullptr;
+    if (!keeps_states_) return true;
+    const int64_t stride = model_.stride;
+    if (number * kBlock * stride >= kMaxKeptItems) {
+      return checkpoints_.Show(number, walk_);
     }
-    exponent_ += e;
+    block->states = static_cast<T*>(
+        workspace_->Allocate(static_cast<size_t>(stride * kBlock), sizeof(T)));
+    return block->states != nullptr;
   }
 
   const Model<T>& model_;
   const bool wants_b_;
   const bool keeps_states_;
   Workspace* workspace_;
-  T* state_ = nullptr;
-  T* low_ = nullptr;  // what rounding left out of it
-  T* next_ = nullptr;
-  int64_t exponent_ = 0;
   BlockList<Block<T>> blocks_;
+  PowerWalk<T> walk_;
+  PowerWalk<T> past_walk_;  // makes states again
+  Checkpoints<T> checkpoints_;
   int64_t max_blocks_ = 0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;

@@ -1,0 +1,103 @@
+// A state of the power sequence v_k = alpha P^k on its way from block to block.
+
+#ifndef PHASIC_NATIVE_KERNEL_POWER_WALK_H_
+#define PHASIC_NATIVE_KERNEL_POWER_WALK_H_
+
+#include <cstdint>
+
+#include "native/kernel/isa.h"
+#include "native/kernel/operator.h"
+#include "native/kernel/poisson.h"
+#include "native/kernel/scaled.h"
+#include "native/kernel/tiles.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// By how much a state of this size is scaled down at the start of a block, so
+// that its largest component stays near one.
+inline int64_t RescaleExponent(double size) {
+  const int64_t e = ExponentOf(size);
+  return size == 0.0 || (e > -64 && e < 64) || e > 1022 ? 0 : e;
+}
+
+// The state is (state + low) times 2^exponent.
+template <class T>
+class PowerWalk {
+ public:
+  explicit PowerWalk(Workspace* workspace) : workspace_(workspace) {}
+
+  bool Allocate(int64_t size, int64_t stride) {
+    size_ = size;
+    stride_ = stride;
+    state_ = AllocateZeros<T>(workspace_, stride);
+    low_ = AllocateZeros<T>(workspace_, stride);
+    next_ = AllocateZeros<T>(workspace_, stride);
+    return state_ && low_ && next_;
+  }
+  bool is_allocated() const { return next_ != nullptr; }
+
+  int64_t stride() const { return stride_; }
+  T* state() { return state_; }
+  const T* state() const { return state_; }
+  T* low() { return low_; }
+  const T* low() const { return low_; }
+  int64_t exponent() const { return exponent_; }
+
+  // At the start of each block.
+  void Rescale() {
+    const int64_t e = RescaleExponent(LargestSize(state_, stride_));
+    for (int64_t i = 0; e != 0 && i < size_; ++i) {
+      state_[i] = ScaleBy(state_[i], -e);
+      low_[i] = ScaleBy(low_[i], -e);
+    }
+    exponent_ += e;
+  }
+
+  // The steps of one block. visit(j, state) sees its sixteen states, which are
+  // left in the rows of `states` if that is not null.
+  template <class Visit>
+  void StepBlock(const Operator<T>& m, int64_t block, T* states,
+                 const Visit& visit) {
+    const T* state = state_;
+    if (states != nullptr) {
+      for (int64_t i = 0; i < stride_; ++i) states[i] = state_[i];
+      state = states;
+    }
+    for (int j = 0; j < kBlock; ++j) {
+      visit(j, state);
+      T* next = state == state_ ? next_ : state_;
+      if (states != nullptr && j + 1 < kBlock) {
+        next = states + (j + 1) * stride_;
+      }
+      Step(m, block, state, next);
+      state = next;
+    }
+    if (state != state_) {
+      T* swap = state_;
+      state_ = next_;
+      next_ = swap;
+    }
+  }
+
+ private:
+  // One copy of this code: states made again must have the same bits, and
+  // compilers choose what to contract where they inline.
+  [[gnu::noinline]] void Step(const Operator<T>& m, int64_t block,
+                              const T* state, T* next) {
+    Apply(m, block, state, low_, next);
+  }
+
+  Workspace* workspace_;
+  int64_t size_ = 0;
+  int64_t stride_ = 0;
+  T* state_ = nullptr;
+  T* low_ = nullptr;  // what rounding left out of it
+  T* next_ = nullptr;
+  int64_t exponent_ = 0;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_POWER_WALK_H_
