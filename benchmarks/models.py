@@ -204,3 +204,50 @@ def circulant(phases: int, degree: int, parameters: int = 2) -> Model:
 
   name = f"circulant-{phases}-{degree}"
   return explore(name, transitions, 0, onp.ones(parameters))
+
+
+class EdgeModel(NamedTuple):
+  """A model too large for arrays [p, p]: its edges, linear in theta.
+
+  Attributes:
+    name: for the table.
+    phases: their number p.
+    sources: [e].
+    targets: [e]; p means absorption.
+    coefficients: [e, d].
+    theta: [d].
+    rate: the largest total rate out of a phase is at most this power of two.
+  """
+
+  name: str
+  phases: int
+  sources: onp.ndarray
+  targets: onp.ndarray
+  coefficients: onp.ndarray
+  theta: onp.ndarray
+  rate: float
+
+
+def large(phases: int = 100_000) -> EdgeModel:
+  """Each phase leads to two others, one far away, and out."""
+  rng = onp.random.default_rng(2)
+  phase = onp.arange(phases)
+  rates = rng.uniform(0.2, 0.4, (2, phases))
+  coefficients = onp.zeros((3 * phases, 2))
+  coefficients[:phases, 0], coefficients[phases : 2 * phases, 1] = rates
+  coefficients[2 * phases :, 0] = 2.0**-10
+  return EdgeModel(
+    name=f"{phases:,} states x {3 * phases:,} edges",
+    phases=phases,
+    sources=onp.tile(phase, 3),
+    targets=onp.concatenate(
+      [
+        (phase + 1) % phases,
+        (phase + phases // 3) % phases,
+        onp.full(phases, phases),
+      ]
+    ),
+    coefficients=coefficients,
+    theta=onp.ones(2),
+    rate=1.0,
+  )

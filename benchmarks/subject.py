@@ -62,6 +62,22 @@ def log_prob(model: models.Model):
   return at
 
 
+def edges_log_prob(model: models.EdgeModel):
+  """Parameters [d] and times [n] to log f [n], from the first phase."""
+  alpha = jnp.zeros(model.phases).at[0].set(1.0)
+
+  def at(theta, times):
+    rates = jax_math.EdgeRates(
+      sources=model.sources,
+      targets=model.targets,
+      parameters=theta,
+      coefficients=model.coefficients,
+    )
+    return jax_math.log_density(alpha, rates, times)
+
+  return at
+
+
 def phasic_jax(
   model: models.Model, times: onp.ndarray
 ) -> alternatives.JaxMethod:

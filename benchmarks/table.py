@@ -240,7 +240,7 @@ def peak_memory(repeats: int) -> Iterator[Row]:
   del repeats
   if not process_memory.available():
     return
-  for name in memory.MODELS:
+  for name, (_, floor, goal) in memory.MODELS.items():
     megabytes = memory.peak(name) / 1e6
     yield Row(
       f"{name}, peak memory: {comparison.NAMES[comparison.GRADIENT]}",
@@ -248,5 +248,7 @@ def peak_memory(repeats: int) -> Iterator[Row]:
       "",
       megabytes,
       unit=" MB",
+      floor=floor,
+      goal=goal,
       at_most=True,
     )

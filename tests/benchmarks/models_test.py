@@ -79,6 +79,16 @@ class ExploreTest(parameterized.TestCase):
     leaving = -onp.diag(subgenerator)
     self.assertTrue(onp.all((leaving > 0.5) & (leaving < 1.0)))
 
+  def test_the_large_model_has_three_edges_a_phase(self):
+    model = models.large(30)
+    rates = model.coefficients @ model.theta
+    self.assertLen(rates, 90)
+    leaving = onp.bincount(model.sources, rates, 30)
+    self.assertBetween(leaving.max(), model.rate / 2, model.rate)
+    pairs = set(zip(model.sources.tolist(), model.targets.tolist()))
+    self.assertLen(pairs, 90)
+    self.assertEqual(int(onp.sum(model.targets == 30)), 30)
+
   def test_thetas_are_at_most_the_models(self):
     model = models.kingman()
     thetas = models.thetas(model, 96)
