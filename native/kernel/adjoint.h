@@ -13,6 +13,7 @@
 
 #include "native/kernel/bars_writer.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/ladder_adjoint.h"
 #include "native/kernel/model.h"
 #include "native/kernel/point_seeds.h"
 #include "native/kernel/products.h"
@@ -67,11 +68,27 @@ class AdjointSweeper {
     return kOk;
   }
 
+  // Adds what was found elsewhere to what the last run found.
+  void AddRow(int64_t i, const T& start, const T& exit, const T& stay) {
+    y_[i] = ScaleBy(y_[i], exponent_) + start;
+    exit_bar_.data()[i] += exit;
+    stays_.data()[i] += stay;
+  }
+  void AddProduct(int64_t cell, const T& product) {
+    if (needs_.products) products_.data()[cell] += product;
+  }
+  void EndOfAdded(const Scaled<double>& lost_start,
+                  const Scaled<double>& lost_product) {
+    exponent_ = 0;
+    Add(&lost_adjoint_, lost_start);
+    Add(&lost_product_, lost_product);
+  }
+
   // What the last run found.
   AdjointSums<T> sums() const {
     AdjointSums<T> sums;
-    sums.has_survival = terms_.has_survival();
-    sums.has_exits = terms_.has_exits();
+    sums.has_survival = seeds_.has(Base::kSurvival);
+    sums.has_exits = seeds_.has(Base::kDensity) || seeds_.has(Base::kCdf);
     sums.starts = y_;
     sums.exponent = exponent_;
     sums.exits = exit_bar_.data();
@@ -237,7 +254,9 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
   status = sequence.Start();
   if (status != kOk) return status;
   ChannelSets<T> sets(&sequence, Depth<T>::kValue + 2, workspace);
-  PointSeeds<T> seeds(in, &sets, workspace);
+  Ladder<T> ladder(model, workspace);
+  LadderPath<T> ladder_path(&ladder, Depth<T>::kValue + 2, workspace);
+  PointSeeds<T> seeds(in, &sets, &ladder_path, workspace);
   status = seeds.Evaluate(out.times);
   if (status != kOk) return status;
   Writer<T> writer(in, model, out);
@@ -248,11 +267,16 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
   status = sweeper.Allocate();
   if (status != kOk) return status;
   constexpr int64_t kMargins[] = {56, 400, kFinalMargin};
+  LadderAdjoint<T> ladder_adjoint(&ladder_path, workspace);
+  for (int64_t n = 0; n < seeds.num_on_ladder() && status == kOk; ++n) {
+    status = ladder_adjoint.AddPoint(*seeds.on_ladder()[n]);
+  }
+  if (status == kOk) status = ladder_adjoint.Descend();
   for (const int64_t margin : kMargins) {
-    status = terms.Mix(margin);
+    if (status == kOk) status = terms.Mix(margin);
+    if (status == kOk) status = sweeper.Run();
     if (status != kOk) return status;
-    status = sweeper.Run();
-    if (status != kOk) return status;
+    if (seeds.num_on_ladder() > 0) ladder_adjoint.AddTo(&sweeper);
     if (writer.Write(sweeper.sums(), margin == kFinalMargin)) break;
   }
   return kOk;

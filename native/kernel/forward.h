@@ -10,6 +10,7 @@
 
 #include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/ladder_points.h"
 #include "native/kernel/model.h"
 #include "native/kernel/points.h"
 #include "native/kernel/sequence.h"
@@ -63,6 +64,8 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
   Sequence<T> sequence(model, HasBase(in, Base::kSurvival), false, workspace);
   ChannelSets<T> sets(&sequence, Depth<T>::kValue + 1, workspace);
   if (status == kOk) status = sequence.Start();
+  Ladder<T> ladder(model, workspace);
+  LadderPath<T> ladder_path(&ladder, Depth<T>::kValue + 1, workspace);
   const auto at_once =
       static_cast<size_t>(std::min(in.num_times, kPointsAtOnce));
   Point<T>* points =
@@ -76,7 +79,8 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
     const int64_t count = std::min(in.num_times - first, kPointsAtOnce);
     if (status == kOk) {
       for (int64_t i = 0; i < count; ++i) {
-        needs_series[i] = PreparePoint(in, first + i, sequence, &points[i]);
+        needs_series[i] = PreparePoint(in, first + i, sequence, &points[i]) &&
+                          !MixOnLadder(&ladder_path, &points[i]);
       }
       MixAllPoints(&sets, points, count, needs_series, scratch);
     }

@@ -152,6 +152,36 @@ struct Pack {
     return result;
   }
   friend Pack operator*(double a, const Pack& b) { return Pack(a) * b; }
+
+  // a b - c of which the product is not rounded.
+  friend Pack ProductLess(const Pack& a, const Pack& b, const Pack& c) {
+    Pack result;
+    for (int l = 0; l < kParts; ++l) {
+#if defined(__FMA__)
+      result.parts[l] = a.parts[l] * b.parts[l] - c.parts[l];
+#else
+      // Halves of the factors have products without rounding: T. J. Dekker,
+      // A floating-point technique for extending the available precision
+      // (1971).
+      const Vector a_high = UpperHalf(a.parts[l]);
+      const Vector b_high = UpperHalf(b.parts[l]);
+      const Vector a_low = a.parts[l] - a_high;
+      const Vector b_low = b.parts[l] - b_high;
+      const Vector product = a.parts[l] * b.parts[l];
+      const Vector rest =
+          ((a_high * b_high - product) + a_high * b_low + a_low * b_high) +
+          a_low * b_low;
+      result.parts[l] = (product - c.parts[l]) + rest;
+#endif
+    }
+    return result;
+  }
+
+ private:
+  static Vector UpperHalf(const Vector& x) {
+    const Vector scaled = 134217729.0 * x;  // 2^27 + 1
+    return scaled - (scaled - x);
+  }
 };
 
 }  // namespace PHASIC_ISA

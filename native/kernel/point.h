@@ -32,6 +32,8 @@ struct Point {
   Base base = Base::kDensity;
   bool is_log = false;
   double x = 0.0;
+  // Whether it goes by the doubling ladder; see ladder_choice.h.
+  bool on_ladder = false;
   T delta = T(0.0);   // tangents of x
   int64_t start = 0;  // the block of floor(x), and the weight at its first
   Scaled<double> start_weight;

@@ -10,6 +10,7 @@
 
 #include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/ladder_points.h"
 #include "native/kernel/points.h"
 
 namespace phasic {
@@ -18,8 +19,12 @@ namespace PHASIC_ISA {
 template <class T>
 class PointSeeds {
  public:
-  PointSeeds(const SweepInput& in, ChannelSets<T>* sets, Workspace* workspace)
-      : in_(in), sets_(*sets), workspace_(workspace) {}
+  PointSeeds(const SweepInput& in, ChannelSets<T>* sets,
+             LadderPath<T>* ladder_path, Workspace* workspace)
+      : in_(in),
+        sets_(*sets),
+        ladder_path_(*ladder_path),
+        workspace_(workspace) {}
 
   // The cotangents of times are left out if `time_bars` is nullptr.
   StatusCode Evaluate(double* time_bars) {
@@ -48,6 +53,19 @@ class PointSeeds {
   Point<T>* const* of(Base base) const { return ListOf(base).points; }
   int64_t count(Base base) const { return ListOf(base).size; }
 
+  // The points that go by the ladder, times ascending.
+  Point<T>* const* on_ladder() const { return on_ladder_.points; }
+  int64_t num_on_ladder() const { return on_ladder_.size; }
+
+  // Whether any point is of this kind.
+  bool has(Base base) const {
+    bool found = count(base) > 0;
+    for (int64_t n = 0; n < on_ladder_.size; ++n) {
+      found = found || on_ladder_.points[n]->base == base;
+    }
+    return found;
+  }
+
   bool mixed_signs() const { return mixed_signs_; }
   // Of prob_zero, and of prob_zero + sum(alpha).
   const T& atom_bar() const { return atom_bar_; }
@@ -68,12 +86,16 @@ class PointSeeds {
       ++ListOf(BaseOf(in_.KindOf(i))).size;
     }
     for (List& list : lists_) {
-      list.points = static_cast<Point<T>**>(workspace_->Allocate(
-          static_cast<size_t>(list.size), sizeof(Point<T>*)));
-      if (list.points == nullptr) return false;
-      list.size = 0;
+      if (!AllocateList(&list)) return false;
     }
-    return true;
+    on_ladder_.size = in_.num_times;
+    return AllocateList(&on_ladder_);
+  }
+  bool AllocateList(List* list) {
+    list->points = static_cast<Point<T>**>(workspace_->Allocate(
+        static_cast<size_t>(list->size), sizeof(Point<T>*)));
+    list->size = 0;
+    return list->points != nullptr;
   }
 
   // Sums over times must not depend on their order. NaN is put last.
@@ -100,7 +122,8 @@ class PointSeeds {
       if (cotangent == 0.0) continue;
       (cotangent > 0.0 ? positive : negative) = true;
       Point<T>& point = points_[i];
-      if (PreparePoint(in_, i, sets_.sequence(), &point)) {
+      if (PreparePoint(in_, i, sets_.sequence(), &point) &&
+          !MixOnLadder(&ladder_path_, &point)) {
         List& list = ListOf(point.base);
         list.points[list.size++] = &point;
       }
@@ -142,7 +165,7 @@ class PointSeeds {
     }
     if (point.time_case == TimeCase::kRegular ||
         point.time_case == TimeCase::kZero) {
-      List& list = ListOf(point.base);
+      List& list = point.on_ladder ? on_ladder_ : ListOf(point.base);
       list.points[list.size++] = &point;
     }
     return kOk;
@@ -150,10 +173,12 @@ class PointSeeds {
 
   const SweepInput& in_;
   ChannelSets<T>& sets_;
+  LadderPath<T>& ladder_path_;
   Workspace* workspace_;
   Point<T>* points_ = nullptr;
   int64_t* by_time_ = nullptr;
   List lists_[kNumBases];
+  List on_ladder_;
   bool mixed_signs_ = false;
   T atom_bar_ = T(0.0);
   T total_bar_ = T(0.0);

@@ -9,6 +9,7 @@
 
 #include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/ladder_choice.h"
 #include "native/kernel/lane_mixture.h"
 #include "native/kernel/mixture.h"
 #include "native/kernel/model.h"
@@ -78,6 +79,10 @@ bool PreparePoint(const SweepInput& in, int64_t index,
   }
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
   const bool regular = point->time_case == TimeCase::kRegular;
+  if (UsesLadder(model, point->x, limit)) {
+    point->on_ladder = true;
+    return regular;
+  }
   if (!(point->x < limit)) {
     if (regular) point->status = kWorkLimit;
     return false;

@@ -155,6 +155,7 @@ class LongSum {
     }
   }
   T* recent() { return recent_; }
+  T* data() { return total_ != nullptr ? total_ : recent_; }
   const T* data() const { return total_ != nullptr ? total_ : recent_; }
   // Ends a run; a single one needs no more than itself.
   bool Flush(bool is_only) {

@@ -41,9 +41,6 @@ class TermAdjoints {
 
   int64_t last_block() const { return num_blocks_ - 1; }
   bool has_survival() const { return seeds_.count(Base::kSurvival) > 0; }
-  bool has_exits() const {
-    return seeds_.count(Base::kDensity) + seeds_.count(Base::kCdf) > 0;
-  }
 
   // A bound on what was dropped, see TermSums.
   Scaled<double> tail() const {

@@ -29,14 +29,14 @@ class ExtremeValuesTest(parameterized.TestCase):
       bound = cases.value_tolerance(kind, float(truth.mid()))
       self.assertLessEqual(oracle.error(value, truth), bound, (value, truth))
 
-  @parameterized.parameters(1e-13, 1e-9, 1e-6)
+  @parameterized.parameters(1e-13, 1e-9, 1e-6, 1e-3, 1.0, 100.0)
   def test_rates_of_a_million_millions(self, t):
     rates = onp.array([1e12, 3.0, 1e12])
     operands = models.hypoexponential(rates)._replace(time=t)
     kinds = ("log_density", "cdf")
     self._check_right_or_explained(operands, kinds)
 
-  @parameterized.parameters(1.0, 1e6, 1e300)
+  @parameterized.parameters(1e6, 1e300)
   def test_too_much_work_is_refused_at_once(self, t):
     rates = onp.array([1e12, 3.0, 1e12])
     operands = models.hypoexponential(rates)._replace(time=t)
@@ -48,7 +48,7 @@ class ExtremeValuesTest(parameterized.TestCase):
         self.assertNotEqual(kernel_calls.status(kind, arrays), ["ok"])
       else:
         # Far out all has been absorbed.
-        self.assertEqual((kind, t > 1.0), ("log_cdf", True))
+        self.assertEqual(kind, "log_cdf")
         self.assertAlmostEqual(value, 0.0)
       kernel_calls.gradient(kind, operands)
     self.assertLess(time.monotonic() - start, 60.0)

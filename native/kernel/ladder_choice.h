@@ -1,0 +1,43 @@
+// Which times go by the doubling ladder.
+
+#ifndef PHASIC_NATIVE_KERNEL_LADDER_CHOICE_H_
+#define PHASIC_NATIVE_KERNEL_LADDER_CHOICE_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/dual.h"
+#include "native/kernel/isa.h"
+#include "native/kernel/model.h"
+#include "native/kernel/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+constexpr int64_t kMaxLadderPhases = 512;
+constexpr double kLeastLadderX = 0x1p12;
+constexpr double kLargestLadderX = 0x1p52;  // above, x may have been rounded
+
+// Whether x = q t goes by the ladder: where its matrix products cost less than
+// the steps of the power sequence, or where those are more than may be done.
+// That depends on the model and on x alone, so that a value does not depend on
+// what else is in the call.
+template <class T>
+bool UsesLadder(const Model<T>& model, double x, double max_steps) {
+  if (model.size > kMaxLadderPhases || !(x >= kLeastLadderX) ||
+      !(x < kLargestLadderX)) {
+    return false;
+  }
+  const double p = static_cast<double>(model.size);
+  const double products = 2.0 * p * p * p * (std::log2(x) + 20.0);
+  if (products * (1 << (2 * Depth<T>::kValue)) > kMaxWork) return false;
+  const double step =
+      static_cast<double>(model.forward.pattern.num_cells()) + 3.0 * p;
+  // The sequence goes on a little beyond x.
+  return products < x * step || x > 0.98 * max_steps;
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_LADDER_CHOICE_H_

@@ -1,0 +1,228 @@
+// One time by the ladder: alpha exp(S x / q), one rung for each bit of x / x_0
+// and a short step for the rest.
+
+#ifndef PHASIC_NATIVE_KERNEL_LADDER_PATH_H_
+#define PHASIC_NATIVE_KERNEL_LADDER_PATH_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "native/kernel/channels.h"
+#include "native/kernel/dense_product.h"
+#include "native/kernel/float_environment.h"
+#include "native/kernel/isa.h"
+#include "native/kernel/ladder.h"
+#include "native/kernel/mixture.h"
+#include "native/kernel/operator.h"
+#include "native/kernel/scaled.h"
+#include "native/kernel/step_weights.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Brings the largest entry into [1, 2); returns by how much it was scaled down.
+template <class T>
+inline int64_t NormalizeVector(T* x, int64_t stride) {
+  const double size = LargestSize(x, stride);
+  if (!(size > 0.0) || size > 1.7e308) return 0;
+  const int64_t e = ExponentOf(size);
+  for (int64_t i = 0; e != 0 && i < stride; ++i) x[i] = ScaleBy(x[i], -e);
+  return e;
+}
+
+// The state between two parts of the way.
+template <class T>
+struct LadderState {
+  T* entries;  // [stride], relative to 2^exponent
+  int64_t exponent;
+  double loss;   // of the sum of the entries, in multiples of 2^-1022
+  int64_t rung;  // that leads on from here; -1: the step, or the end
+};
+
+template <class T>
+class LadderPath {
+ public:
+  LadderPath(Ladder<T>* ladder, int num_channels, Workspace* workspace)
+      : ladder_(*ladder),
+        model_(ladder->model()),
+        num_channels_(num_channels),
+        workspace_(workspace) {}
+
+  Ladder<T>* ladder() const { return &ladder_; }
+  int num_channels() const { return num_channels_; }
+  // The states of the last path: the first is alpha, a step leads from it.
+  int64_t num_states() const { return num_states_; }
+  const LadderState<T>& state(int64_t k) const { return states_[k]; }
+  double step() const { return step_; }
+  int64_t num_rungs() const { return num_rungs_; }  // that it could use
+
+  // What the series would have mixed.
+  Mixture<T> Run(Base base, double x) {
+    Mixture<T> result;
+    result.status = Follow(base, x);
+    if (result.status != kOk) return result;
+    MakeChannels(&result);
+    const Scaled<double> size = {Primal(result.channels[0]), result.exponent};
+    // The structure says that there is something: it was too small to see.
+    const bool vanished = kPlain && size.mantissa == 0.0;
+    if (vanished || (size.mantissa > 0.0 && !IsAtMost(Lost(), -45, size))) {
+      result.status = kUnderflow;
+    }
+    return result;
+  }
+
+  StatusCode Follow(Base base, double x) {
+    base_ = base;
+    const auto count = static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep));
+    step_ = x - static_cast<double>(count) * kLongestStep;  // exact
+    num_rungs_ = 0;
+    while (count >> num_rungs_ != 0) ++num_rungs_;
+    StatusCode status = ladder_.Reach(num_rungs_);
+    if (status == kOk) status = Allocate(num_rungs_ + 2);
+    if (status != kOk) return status;
+    FloatEnvironment::ClearUnderflow();
+    lost_absorbed_ = Scaled<double>{};
+    absorbed_ = Normalized(Scaled<T>{model_.prob_zero, 0});
+    T* start = states_[0].entries;
+    std::copy(model_.initial, model_.initial + model_.stride, start);
+    states_[0].exponent = NormalizeVector(start, model_.stride);
+    states_[0].loss = 0.0;
+    TakeStep();
+    num_states_ = 2;
+    for (int64_t j = num_rungs_ - 1; j >= 0; --j) {
+      if (((count >> j) & 1) != 0) Climb(j);
+    }
+    states_[num_states_ - 1].rung = -1;
+    return kOk;
+  }
+
+ private:
+  static constexpr bool kPlain = Depth<T>::kValue == 0;
+
+  StatusCode Allocate(int64_t num_states) {
+    const int64_t stride = ladder_.stride();
+    for (; num_allocated_ < num_states; ++num_allocated_) {
+      T* entries = AllocateZeros<T>(workspace_, stride);
+      if (entries == nullptr) return kMemoryLimit;
+      states_[num_allocated_].entries = entries;
+    }
+    for (T** power : {&power_, &next_}) {
+      if (*power == nullptr) *power = AllocateZeros<T>(workspace_, stride);
+      if (*power == nullptr) return kMemoryLimit;
+    }
+    return kOk;
+  }
+
+  void TakeStep() {
+    const StepWeights weights(step_);
+    LadderState<T>* from = &states_[0];
+    LadderState<T>* to = &states_[1];
+    from->rung = -1;
+    std::copy(from->entries, from->entries + model_.stride, power_);
+    std::fill(to->entries, to->entries + model_.stride, T(0.0));
+    T absorbed = T(0.0);
+    for (int k = 0; k < kStepTerms; ++k) {
+      AddMultiple(T(weights.at[k]), power_, model_.stride, to->entries);
+      absorbed += (weights.above[k] / model_.q) *
+                  Dot(power_, model_.exits, model_.stride);
+      NextPower();
+    }
+    Absorb(absorbed, *from, 0.0);
+    to->exponent = from->exponent;
+    to->loss = NewLoss();
+    Normalize(to);
+  }
+
+  void Climb(int64_t j) {
+    const int64_t stride = ladder_.stride();
+    const Rung<T>& rung = ladder_.rung(j);
+    LadderState<T>* from = &states_[num_states_ - 1];
+    LadderState<T>* to = &states_[num_states_++];
+    from->rung = j;
+    Absorb(Dot(from->entries, rung.absorbed, stride), *from,
+           rung.absorbed_loss);
+    std::fill(to->entries, to->entries + stride, T(0.0));
+    AddRowTimes(from->entries, rung.matrix, stride, to->entries);
+    to->exponent = from->exponent + rung.exponent;
+    to->loss = from->loss + Mass() * rung.row_loss + NewLoss();
+    Normalize(to);
+  }
+
+  static void Normalize(LadderState<T>* state, int64_t stride) {
+    const int64_t e = NormalizeVector(state->entries, stride);
+    state->exponent += e;
+    state->loss = ScaleBy(state->loss, -e);
+  }
+  void Normalize(LadderState<T>* state) const {
+    Normalize(state, ladder_.stride());
+  }
+
+  void Absorb(const T& mass, const LadderState<T>& state, double rung_loss) {
+    if (base_ != Base::kCdf) return;
+    Add(&absorbed_, Scaled<T>{mass, state.exponent});
+    const double loss = state.loss + Mass() * rung_loss + NewLoss();
+    Add(&lost_absorbed_, Scaled<double>{loss, state.exponent - 1022});
+  }
+
+  // A bound on the sum of a normalized state.
+  double Mass() const { return 2.0 * static_cast<double>(model_.size); }
+  double NewLoss() const {
+    const double p = static_cast<double>(model_.size) + 2.0;
+    return FloatEnvironment::Underflowed() ? 2.0 * kStepTerms * p * p : 0.0;
+  }
+
+  void NextPower() {
+    Apply(model_.forward, 0, power_, static_cast<T*>(nullptr), next_);
+    std::swap(power_, next_);
+  }
+
+  void MakeChannels(Mixture<T>* result) {
+    const LadderState<T>& end = states_[num_states_ - 1];
+    const bool is_density = base_ == Base::kDensity;
+    result->exponent = end.exponent;
+    int r = 0;
+    if (base_ == Base::kSurvival) {
+      result->channels[r++] = Sum(end.entries, model_.stride);
+    } else if (base_ == Base::kCdf) {
+      result->exponent = std::max(end.exponent, absorbed_.exponent);
+      result->channels[r++] =
+          ScaleBy(absorbed_.mantissa, absorbed_.exponent - result->exponent);
+    }
+    const double scale = is_density ? 1.0 : 1.0 / model_.q;
+    std::copy(end.entries, end.entries + model_.stride, power_);
+    for (; r < num_channels_; ++r) {
+      const T a = scale * Dot(power_, model_.exits, model_.stride);
+      result->channels[r] = ScaleBy(a, end.exponent - result->exponent);
+      NextPower();
+    }
+  }
+
+  // A bound on what flushing to zero took from the first channel.
+  Scaled<double> Lost() const {
+    if (base_ == Base::kCdf) return Normalized(lost_absorbed_);
+    const LadderState<T>& end = states_[num_states_ - 1];
+    double loss = end.loss;
+    if (base_ == Base::kDensity) loss = loss * model_.max_exit + NewLoss();
+    return Normalized(Scaled<double>{loss, end.exponent - 1022});
+  }
+
+  Ladder<T>& ladder_;
+  const Model<T>& model_;
+  const int num_channels_;
+  Workspace* workspace_;
+  Base base_ = Base::kDensity;
+  LadderState<T> states_[kMaxRungs + 2];
+  int64_t num_rungs_ = 0;
+  int64_t num_states_ = 0;
+  int64_t num_allocated_ = 0;
+  T* power_ = nullptr;
+  T* next_ = nullptr;
+  double step_ = 0.0;
+  Scaled<T> absorbed_;
+  Scaled<double> lost_absorbed_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_LADDER_PATH_H_
