@@ -126,5 +126,7 @@ def expected_statistics(
     operands_lib.cotangent(layout, weights, "weights"),
     operands_lib.edges(layout, arguments),
   )
-  *rows, atom = [operands_lib.rows(layout, x) for x in statistics]
-  return ExpectedStatistics(*rows, atom[..., 0])
+  starts, sojourns, jumps, exits, atom = (
+    operands_lib.rows(layout, x) for x in statistics
+  )
+  return ExpectedStatistics(starts, sojourns, jumps, exits, atom[..., 0])

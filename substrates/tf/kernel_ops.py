@@ -169,9 +169,9 @@ def phase_type_vjp(
     value, pullback = gradients.vjp(
       lambda *x: fallback(kind, *x, *edges), *_tensors(operands)
     )
-    bars = pullback(cotangent)
+    every = pullback(cotangent)
     return value, tuple(
-      bar if own else None for bar, own in zip(bars, wanted, strict=True)
+      bar if own else None for bar, own in zip(every, wanted, strict=True)
     )
   value = phase_type(kind, operands, fallback, edges)
   bars = phase_type_op.adjoint(
