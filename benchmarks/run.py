@@ -48,6 +48,7 @@ SECTIONS = (
   table.many_times,
   table.dense_models,
   table.regression,
+  table.censored,
   table.adjoint,
   limits.roofs,
   limits.loop_call,

@@ -78,6 +78,21 @@ def edges_log_prob(model: models.EdgeModel):
   return at
 
 
+def phasic_observations(
+  model: models.Model, lower: onp.ndarray, upper: onp.ndarray
+) -> alternatives.JaxMethod:
+  """Log likelihoods of observations, exact where lower == upper."""
+  alpha = jnp.asarray(model.initial_probs)
+  return alternatives.JaxMethod(
+    model.theta,
+    lambda theta, lower, upper: jax_math.log_likelihood_terms(
+      alpha, edges(model, jax_math, theta), lower, upper
+    ),
+    jnp.asarray(lower),
+    jnp.asarray(upper),
+  )
+
+
 def phasic_jax(
   model: models.Model, times: onp.ndarray
 ) -> alternatives.JaxMethod:

@@ -7,6 +7,7 @@ line in a section; a new section is added to SECTIONS in run.py.
 from collections.abc import Iterator
 
 import jax.numpy as jnp
+import numpy as onp
 
 from benchmarks import alternatives
 from benchmarks import comparison
@@ -207,6 +208,35 @@ def regression(repeats: int) -> Iterator[Row]:
     5,
     20,
   )
+
+
+def censored(repeats: int) -> Iterator[Row]:
+  """Half of the observations right-censored, against log f at all times."""
+  model = models.kingman()
+  for count in (100, 10_000):
+    times = model.times(count)
+    upper = onp.where(onp.arange(count) % 2 == 0, times, onp.inf)
+    mixed = subject.phasic_observations(model, times, upper)
+    exact = subject.phasic_jax(model, times)
+    for what in comparison.NAMES:
+      seconds = timing.interleaved(
+        {
+          "mixed": getattr(mixed, what),
+          "exact": getattr(exact, what),
+        },
+        repeats,
+        budget=4.0,
+      )
+      yield Row(
+        f"{model.name}, {count} times, half censored: {comparison.NAMES[what]}",
+        results.duration(seconds["mixed"]),
+        results.duration(seconds["exact"]),
+        seconds["mixed"] / seconds["exact"],
+        floor=1.2,
+        goal=1.05,
+        at_most=True,
+        reference_name="all exact",
+      )
 
 
 def adjoint(repeats: int) -> Iterator[Row]:

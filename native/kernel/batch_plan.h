@@ -48,6 +48,9 @@ class BatchPlan {
       BatchStrides(layout, inputs[i].shape, EventSize(layout, OperandOf(i)),
                    strides_[i]);
     }
+    if (call.kinds != nullptr) {
+      BatchStrides(layout, call.kinds->shape, layout.num_times, kind_strides_);
+    }
     if (call.edges == nullptr) return;
     BatchStrides(layout, call.edges->indices.shape, 2 * layout.num_edges,
                  edge_strides_[0]);
@@ -66,6 +69,8 @@ class BatchPlan {
   }
   // Of the indices, constants and coefficients.
   const int64_t* edge_strides(int32_t i) const { return edge_strides_[i]; }
+
+  const int64_t* kind_strides() const { return kind_strides_; }
 
   const Call& call() const { return call_; }
   const Layout& layout() const { return layout_; }
@@ -129,6 +134,7 @@ class BatchPlan {
   int64_t times_per_model_ = 1;
   int64_t strides_[kMaxInputs][kMaxRank];
   int64_t edge_strides_[kNumEdgeArrays][kMaxRank];
+  int64_t kind_strides_[kMaxRank];
 };
 
 }  // namespace phasic

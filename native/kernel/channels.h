@@ -21,6 +21,11 @@ namespace PHASIC_ISA {
 enum class Base { kDensity, kSurvival, kCdf };
 constexpr int kNumBases = 3;
 
+// Whether a time of this kind has a series over one base.
+inline bool HasSeries(Kind kind) {
+  return kind >= Kind::kLogDensity && kind <= Kind::kCdf;
+}
+
 inline Base BaseOf(Kind kind) {
   switch (kind) {
     case Kind::kLogDensity:
@@ -40,7 +45,8 @@ inline bool IsLog(Kind kind) { return static_cast<int32_t>(kind) % 2 == 0; }
 inline bool HasBase(const SweepInput& in, Base base) {
   if (in.kinds == nullptr) return BaseOf(in.kind) == base;
   for (int64_t i = 0; i < in.num_times; ++i) {
-    if (BaseOf(in.KindOf(i)) == base) return true;
+    const Kind kind = in.KindOf(i);
+    if (HasSeries(kind) && BaseOf(kind) == base) return true;
   }
   return false;
 }

@@ -9,6 +9,8 @@
 #include <cstdint>
 
 #include "native/kernel/channels.h"
+#include "native/kernel/interval.h"
+#include "native/kernel/interval_weights.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/ladder_points.h"
 #include "native/kernel/model.h"
@@ -46,6 +48,24 @@ void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
   }
 }
 
+// Those of the points that are intervals; `places` are those of their times.
+template <class T>
+void EvaluateIntervals(const SweepInput& in, const int64_t* places,
+                       int64_t count, ChannelSets<T>* sets,
+                       IntervalWeights* weights, Point<T>* points) {
+  if (in.kinds == nullptr) return;
+  IntervalMixer<T> mixer(in, sets->Of(Base::kDensity), weights);
+  for (int64_t i = 0; i < count; ++i) {
+    Point<T>& point = points[i];
+    if (!point.is_interval || point.status != kOk) continue;
+    const Interval<T> interval = mixer.Evaluate(places[i]);
+    point.status = interval.status;
+    point.value = interval.mass;
+    point.base = Base::kCdf;  // a probability
+    point.is_log = true;
+  }
+}
+
 // A probability that rounding has pushed above one is one.
 template <class T>
 double Limited(double result, const Model<T>& model, const Point<T>& point) {
@@ -53,6 +73,12 @@ double Limited(double result, const Model<T>& model, const Point<T>& point) {
   const double total = Primal(model.prob_zero) + Primal(model.initial_size);
   const double limit = point.is_log ? 0.0 : 1.0;
   return total <= 1.0 + 1e-6 && result > limit ? limit : result;
+}
+
+inline void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
+                        double value) {
+  if (out.status != nullptr) out.status[place] = code;
+  out.values[place] = code == kOk ? value : kNaN;
 }
 
 template <class T>
@@ -63,6 +89,7 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
   StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
   Sequence<T> sequence(model, HasBase(in, Base::kSurvival), false, workspace);
   ChannelSets<T> sets(&sequence, Depth<T>::kValue + 1, workspace);
+  IntervalWeights interval_weights(workspace);
   if (status == kOk) status = sequence.Start();
   Ladder<T> ladder(model, workspace);
   LadderPath<T> ladder_path(&ladder, Depth<T>::kValue + 1, workspace);
@@ -72,25 +99,33 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
       static_cast<Point<T>*>(workspace->Allocate(at_once, sizeof(Point<T>)));
   Point<T>** scratch =
       static_cast<Point<T>**>(workspace->Allocate(at_once, sizeof(Point<T>*)));
+  int64_t* places =
+      static_cast<int64_t*>(workspace->Allocate(at_once, sizeof(int64_t)));
   bool* needs_series =
       static_cast<bool*>(workspace->Allocate(at_once, sizeof(bool)));
-  if (!points || !scratch || !needs_series) status = kMemoryLimit;
-  for (int64_t first = 0; first < in.num_times; first += kPointsAtOnce) {
-    const int64_t count = std::min(in.num_times - first, kPointsAtOnce);
-    if (status == kOk) {
-      for (int64_t i = 0; i < count; ++i) {
-        needs_series[i] = PreparePoint(in, first + i, sequence, &points[i]) &&
-                          !MixOnLadder(&ladder_path, &points[i]);
+  if (!points || !scratch || !places || !needs_series) status = kMemoryLimit;
+  for (int64_t i = 0; i < in.num_times;) {
+    int64_t count = 0;
+    for (; i < in.num_times && count < kPointsAtOnce; ++i) {
+      const bool is_nothing = in.KindOf(i) == Kind::kNothing;
+      if (status != kOk || is_nothing) {
+        WriteResult(out, i, is_nothing ? kOk : status, 0.0);
+        continue;
       }
-      MixAllPoints(&sets, points, count, needs_series, scratch);
+      needs_series[count] = PreparePoint(in, i, sequence, &points[count]) &&
+                            !MixOnLadder(&ladder_path, &points[count]);
+      places[count++] = i;
     }
-    for (int64_t i = 0; i < count; ++i) {
-      const StatusCode code = status == kOk ? points[i].status : status;
-      if (out.status != nullptr) out.status[first + i] = code;
-      out.values[first + i] =
-          code == kOk ? Limited(ResultOf(points[i].value, points[i].is_log),
-                                model, points[i])
-                      : kNaN;
+    MixAllPoints(&sets, points, count, needs_series, scratch);
+    EvaluateIntervals(in, places, count, &sets, &interval_weights, points);
+    for (int64_t k = 0; k < count; ++k) {
+      const Point<T>& point = points[k];
+      if (point.status != kOk) {
+        WriteResult(out, places[k], point.status, kNaN);
+        continue;
+      }
+      WriteResult(out, places[k], kOk,
+                  Limited(ResultOf(point.value, point.is_log), model, point));
     }
   }
 }

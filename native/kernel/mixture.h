@@ -72,6 +72,10 @@ class Mixer {
     return result;
   }
 
+  // Those of the terms that were mixed.
+  int64_t first_block() const { return first_block_; }
+  int64_t last_block() const { return last_block_; }
+
  private:
   // Derivatives need terms that the value does not: weights are dropped only
   // where nothing representable could come of them.
@@ -84,7 +88,7 @@ class Mixer {
     StatusCode status = kOk;
     const ChannelBlock<T>* block = channels_.Get(start_, &status);
     if (block == nullptr) return status;
-    last_block_ = start_;
+    first_block_ = last_block_ = start_;
     Scaled<double> up_weight = Include(*block, start_, start_weight_, &walk);
     Scaled<double> weight = start_weight_;
     for (int64_t b = start_; b > 0; --b) {
@@ -97,6 +101,7 @@ class Mixer {
       const ChannelBlock<T>* before = channels_.Get(b - 1, &status);
       weight = walk.Down(*before->poisson, weight);
       Include(*before, b - 1, weight, &walk);
+      first_block_ = b - 1;
     }
     for (int64_t b = start_ + 1;; ++b) {
       if (up_weight.mantissa == 0.0) return kOk;
@@ -269,6 +274,7 @@ class Mixer {
   T sizes_[kMaxChannels];  // sums of the terms' sizes, by component
   int64_t exponent_ = kNoExponent;
   int64_t largest_exponent_ = kNoExponent;
+  int64_t first_block_ = 0;
   int64_t last_block_ = 0;
 };
 

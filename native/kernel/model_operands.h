@@ -27,6 +27,7 @@ class ModelOperands {
     view_.kind = static_cast<Kind>(plan.call().kind);
     view_.has_exit_rates = layout.has_exit_rates;
     view_.has_prob_zero = layout.has_prob_zero;
+    view_.row_length = layout.num_times;
     view_.epsilon = std::numeric_limits<F>::epsilon();
   }
 
@@ -36,6 +37,11 @@ class ModelOperands {
       if (std::is_same<F, double>::value && operand != kTimes) continue;
       buffers_[i] = AllocateDoubles(plan_.ModelSize(operand), workspace);
       if (buffers_[i] == nullptr) return false;
+    }
+    if (plan_.layout().has_kinds) {
+      kinds_ = static_cast<int32_t*>(workspace->Allocate(
+          static_cast<size_t>(plan_.times_per_model()), sizeof(int32_t)));
+      if (kinds_ == nullptr) return false;
     }
     if (std::is_same<F, double>::value || !plan_.layout().has_edges) {
       return true;
@@ -56,7 +62,7 @@ class ModelOperands {
       const int32_t operand = plan_.OperandOf(i);
       const double* values =
           operand == kTimes
-              ? GatherTimes(data, plan_.strides(i), buffers_[i])
+              ? GatherRows(data, plan_.strides(i), buffers_[i])
               : Convert(data, plan_.ModelSize(operand), buffers_[i]);
       const int32_t group = i / kNumOperands;
       if (i == plan_.num_arrays()) {
@@ -68,6 +74,7 @@ class ModelOperands {
       }
     }
     if (plan_.layout().has_edges) GatherEdges(model);
+    if (plan_.layout().has_kinds) GatherKinds(model);
     return view_;
   }
 
@@ -103,6 +110,14 @@ class ModelOperands {
     }
   }
 
+  void GatherKinds(const BatchIndex& model) {
+    const int32_t* data =
+        static_cast<const int32_t*>(plan_.call().kinds->data) +
+        model.Offset(plan_.kind_strides());
+    GatherRows(data, plan_.kind_strides(), kinds_);
+    view_.kinds = kinds_;
+  }
+
   static const double* Convert(const double* data, int64_t, double*) {
     return data;
   }
@@ -112,8 +127,10 @@ class ModelOperands {
     return buffer;
   }
 
-  const double* GatherTimes(const F* data, const int64_t* strides,
-                            double* buffer) const {
+  // A number for each time.
+  template <class Source, class Target>
+  const Target* GatherRows(const Source* data, const int64_t* strides,
+                           Target* buffer) const {
     const int64_t count = plan_.layout().num_times;
     plan_.ForEachRun(strides, [&](int64_t offset, int64_t row) {
       for (int64_t i = 0; i < count; ++i) buffer[row + i] = data[offset + i];
@@ -125,6 +142,7 @@ class ModelOperands {
   double* buffers_[kMaxInputs] = {};
   double* constants_ = nullptr;
   double* coefficients_ = nullptr;
+  int32_t* kinds_ = nullptr;
   SweepInput view_;
 };
 

@@ -222,6 +222,9 @@ const char* StatusMessage(int32_t code) {
       "edges: sources must be in [0, p) and targets in [0, p]",
       "rates: the rate of every edge must be finite and non-negative",
       "a derivative or a cotangent is not finite",
+      "kinds: every one must be 0, 2, 4, 6 or 7",
+      "kinds: 6, an interval, must be followed by 7 in its row",
+      "times: an interval's ends must be 0 <= lower <= upper < inf",
   };
   return code >= 0 && code < kNumStatusCodes ? kMessages[code]
                                              : "unknown status code";

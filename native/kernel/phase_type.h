@@ -34,8 +34,11 @@ enum class Kind : int32_t {
   kSurvival = 3,
   kLogCdf = 4,
   kCdf = 5,
+  // Only in a call's `kinds`.
+  kLogInterval = 6,
+  kNothing = 7,
 };
-constexpr int32_t kNumKinds = 6;
+constexpr int32_t kNumKinds = 6;  // that a call may have for all its times
 
 enum class Precision : int32_t { kFloat32, kFloat64 };
 
@@ -73,11 +76,18 @@ struct Edges {
 constexpr int32_t kAllOperands = (1 << kNumOperands) - 1;
 
 struct Call {
-  int32_t kind;         // a Kind
+  int32_t kind;         // a Kind; not used where there are `kinds`
   int32_t order;        // k of J_k or V_k
   int32_t mapped_dims;  // leading batch dimensions that are mapped
   Precision precision;
-  const Edges* edges = nullptr;   // nullptr: a subgenerator
+  const Edges* edges = nullptr;  // nullptr: a subgenerator
+  // [batch..., n], int32: a kind for each time; nullptr: `kind` for all. One of
+  //   0, 2, 4  log density, log survival function, log distribution function;
+  //   6        log P(t_i < T <= t_{i+1}), 0 <= t_i <= t_{i+1} < inf, where the
+  //            next time in the row is t_{i+1} and its kind is 7;
+  //   7        nothing: the value is 0 and has no derivatives.
+  // All else is NaN.
+  const Input* kinds = nullptr;
   int32_t wanted = kAllOperands;  // whose cotangents Adjoint is to compute
 };
 

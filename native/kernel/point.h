@@ -31,6 +31,7 @@ struct Point {
   TimeCase time_case = TimeCase::kRegular;
   Base base = Base::kDensity;
   bool is_log = false;
+  bool is_interval = false;  // see interval.h
   double x = 0.0;
   // Whether it goes by the doubling ladder; see ladder_choice.h.
   bool on_ladder = false;

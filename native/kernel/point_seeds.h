@@ -9,6 +9,8 @@
 #include <cstdint>
 
 #include "native/kernel/channels.h"
+#include "native/kernel/interval.h"
+#include "native/kernel/interval_weights.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/ladder_points.h"
 #include "native/kernel/points.h"
@@ -24,7 +26,8 @@ class PointSeeds {
       : in_(in),
         sets_(*sets),
         ladder_path_(*ladder_path),
-        workspace_(workspace) {}
+        workspace_(workspace),
+        interval_weights_(workspace) {}
 
   // The cotangents of times are left out if `time_bars` is nullptr.
   StatusCode Evaluate(double* time_bars) {
@@ -38,12 +41,17 @@ class PointSeeds {
     EvaluatePoints(time_bars != nullptr);
     StatusCode first_error = kOk;
     for (List& list : lists_) list.size = 0;
-    for (int64_t k = 0; k < n; ++k) {
+    for (int64_t i = 0; time_bars != nullptr && i < n; ++i) time_bars[i] = 0.0;
+    for (int64_t k = 0; k < num_seeded_; ++k) {
       const int64_t i = by_time_[k];
+      if (!IsSeeded(i) || IsMixedInterval(i)) continue;
       double time_bar = 0.0;
-      const StatusCode status =
-          in_.cotangent[i] == 0.0 ? kOk : SeedPoint(i, &time_bar);
+      const StatusCode status = SeedPoint(i, &time_bar);
       if (time_bars != nullptr) time_bars[i] = time_bar;
+      if (first_error == kOk) first_error = status;
+    }
+    for (int64_t i = 0; i < num_intervals_; ++i) {
+      const StatusCode status = SeedInterval(&intervals_[i], time_bars);
       if (first_error == kOk) first_error = status;
     }
     return first_error;
@@ -60,11 +68,14 @@ class PointSeeds {
   // Whether any point is of this kind.
   bool has(Base base) const {
     bool found = count(base) > 0;
+    if (base == Base::kDensity) found = found || num_intervals_ > 0;
     for (int64_t n = 0; n < on_ladder_.size; ++n) {
       found = found || on_ladder_.points[n]->base == base;
     }
     return found;
   }
+  int64_t num_intervals() const { return num_intervals_; }
+  const Interval<T>& interval(int64_t i) const { return intervals_[i]; }
 
   bool mixed_signs() const { return mixed_signs_; }
   // Of prob_zero, and of prob_zero + sum(alpha).
@@ -82,9 +93,15 @@ class PointSeeds {
   const List& ListOf(Base base) const { return lists_[static_cast<int>(base)]; }
 
   bool AllocateLists() {
+    int64_t num_intervals = 0;
     for (int64_t i = 0; i < in_.num_times; ++i) {
-      ++ListOf(BaseOf(in_.KindOf(i))).size;
+      const Kind kind = in_.KindOf(i);
+      if (HasSeries(kind)) ++ListOf(BaseOf(kind)).size;
+      if (kind == Kind::kLogInterval) ++num_intervals;
     }
+    intervals_ = static_cast<Interval<T>*>(workspace_->Allocate(
+        static_cast<size_t>(num_intervals), sizeof(Interval<T>)));
+    if (intervals_ == nullptr) return false;
     for (List& list : lists_) {
       if (!AllocateList(&list)) return false;
     }
@@ -104,10 +121,20 @@ class PointSeeds {
     const auto is_less = [&](int64_t i, int64_t j) {
       const double a = key(in_.times.value[i]);
       const double b = key(in_.times.value[j]);
-      return a != b ? a < b : key(in_.cotangent[i]) < key(in_.cotangent[j]);
+      if (a != b) return a < b;
+      const double c = key(in_.cotangent[i]);
+      const double d = key(in_.cotangent[j]);
+      if (c != d || in_.kinds == nullptr) return c < d;
+      if (in_.kinds[i] != in_.kinds[j]) return in_.kinds[i] < in_.kinds[j];
+      return CheckKind(in_, i) == kOk && CheckKind(in_, j) == kOk &&
+             in_.KindOf(i) == Kind::kLogInterval &&
+             key(in_.times.value[i + 1]) < key(in_.times.value[j + 1]);
     };
-    int64_t* end = by_time_ + in_.num_times;
-    for (int64_t i = 0; i < in_.num_times; ++i) by_time_[i] = i;
+    num_seeded_ = 0;
+    for (int64_t i = 0; i < in_.num_times; ++i) {
+      if (IsSeeded(i)) by_time_[num_seeded_++] = i;
+    }
+    int64_t* end = by_time_ + num_seeded_;
     if (!std::is_sorted(by_time_, end, is_less)) {
       std::sort(by_time_, end, is_less);
     }
@@ -116,16 +143,19 @@ class PointSeeds {
   void EvaluatePoints(bool slope) {
     bool positive = false;
     bool negative = false;
-    for (int64_t k = 0; k < in_.num_times; ++k) {
+    num_intervals_ = 0;
+    IntervalMixer<T> mixer(in_, sets_.Of(Base::kDensity), &interval_weights_);
+    for (int64_t k = 0; k < num_seeded_; ++k) {
       const int64_t i = by_time_[k];
       const double cotangent = in_.cotangent[i];
-      if (cotangent == 0.0) continue;
       (cotangent > 0.0 ? positive : negative) = true;
       Point<T>& point = points_[i];
       if (PreparePoint(in_, i, sets_.sequence(), &point) &&
           !MixOnLadder(&ladder_path_, &point)) {
         List& list = ListOf(point.base);
         list.points[list.size++] = &point;
+      } else if (IsMixedInterval(i)) {
+        intervals_[num_intervals_++] = mixer.Evaluate(i);
       }
     }
     mixed_signs_ = positive && negative;
@@ -133,6 +163,16 @@ class PointSeeds {
       MixPoints(sets_.Of(static_cast<Base>(base)), lists_[base].points,
                 lists_[base].size, slope);
     }
+  }
+
+  // Whether the value at time i has a cotangent that counts.
+  bool IsSeeded(int64_t i) const {
+    return in_.cotangent[i] != 0.0 && in_.KindOf(i) != Kind::kNothing;
+  }
+
+  // Whether time i is an interval whose kinds are what they must be.
+  bool IsMixedInterval(int64_t i) const {
+    return points_[i].is_interval && points_[i].status == kOk;
   }
 
   // The cotangent of F at time i, and from it those of the time and the atom.
@@ -171,12 +211,42 @@ class PointSeeds {
     return kOk;
   }
 
+  // The cotangent of an interval's mass, and those of its ends.
+  StatusCode SeedInterval(Interval<T>* interval, double* time_bars) {
+    const Scaled<T>& mass = interval->mass;
+    interval->seed = {
+        in_.cotangent[interval->index] * Reciprocal(mass.mantissa),
+        -mass.exponent};
+    if (interval->status == kOk && Primal(mass.mantissa) == 0.0) {
+      interval->status = kLogOfZero;
+    }
+    if (interval->status == kOk && !IsFinite(interval->seed.mantissa)) {
+      interval->status = kNotFinite;
+    }
+    if (time_bars == nullptr) return interval->status;
+    double* bars = time_bars + interval->index;
+    const Point<T>* const ends[] = {&interval->lower, &interval->upper};
+    for (int i = 0; i < 2; ++i) {
+      const Point<T>& end = *ends[i];
+      const double bar =
+          Top(ScaleBy(interval->seed.mantissa * end.slope,
+                      interval->seed.exponent + end.value.exponent +
+                          sets_.sequence().model().log2_q));
+      bars[i] = interval->status == kOk ? (i == 0 ? -bar : bar) : kNaN;
+    }
+    return interval->status;
+  }
+
   const SweepInput& in_;
   ChannelSets<T>& sets_;
   LadderPath<T>& ladder_path_;
   Workspace* workspace_;
   Point<T>* points_ = nullptr;
-  int64_t* by_time_ = nullptr;
+  int64_t* by_time_ = nullptr;  // those that count, ascending
+  int64_t num_seeded_ = 0;
+  Interval<T>* intervals_ = nullptr;
+  int64_t num_intervals_ = 0;
+  IntervalWeights interval_weights_;
   List lists_[kNumBases];
   List on_ladder_;
   bool mixed_signs_ = false;

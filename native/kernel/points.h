@@ -30,15 +30,51 @@ TimeCase Classify(const Model<T>& model, Base base, double time) {
   return matters ? TimeCase::kRegular : TimeCase::kZero;
 }
 
-// The point without its series; whether it needs one.
+// What is wrong with the kind of a time.
+inline StatusCode CheckKind(const SweepInput& in, int64_t index) {
+  if (in.kinds == nullptr) return kOk;
+  const Kind kind = in.KindOf(index);
+  if (kind == Kind::kLogInterval) {
+    const bool has_upper = (index + 1) % in.row_length != 0 &&
+                           in.KindOf(index + 1) == Kind::kNothing;
+    return has_upper ? kOk : kIntervalOpen;
+  }
+  const bool known = kind == Kind::kNothing || (HasSeries(kind) && IsLog(kind));
+  return known ? kOk : kKindInvalid;
+}
+
+// The place of a finite time in the series, and its tangents.
+template <class T>
+void PlacePoint(const SweepInput& in, int64_t index, double q,
+                Point<T>* point) {
+  T tangents = Element<T>(in.times, index);
+  tangents -= T(in.times.value[index]);
+  point->delta = tangents * q;
+  point->x = in.times.value[index] * q;
+}
+
+// Where the series starts; false where that is out of reach.
+template <class T>
+bool StartSeries(const Sequence<T>& sequence, Point<T>* point) {
+  const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
+  if (!(point->x < limit)) return false;
+  point->start_weight = StartWeight(point->x, &point->start);
+  return true;
+}
+
+// The point without its series; whether it needs one. Intervals are left to
+// interval.h.
 template <class T>
 bool PreparePoint(const SweepInput& in, int64_t index,
                   const Sequence<T>& sequence, Point<T>* point) {
   const Model<T>& model = sequence.model();
   const Kind kind = in.KindOf(index);
+  *point = Point<T>();
+  point->status = CheckKind(in, index);
+  point->is_interval = kind == Kind::kLogInterval;
+  if (point->status != kOk || !HasSeries(kind)) return false;
   const Base base = BaseOf(kind);
   const double time = in.times.value[index];
-  *point = Point<T>();
   point->base = base;
   point->is_log = IsLog(kind);
   if (time != time || IsSubnormal(time)) {
@@ -47,11 +83,8 @@ bool PreparePoint(const SweepInput& in, int64_t index,
   }
   point->time_case = Classify(model, base, time);
   if (point->time_case != TimeCase::kInfinite) {
-    T tangents = Element<T>(in.times, index);
-    tangents -= T(time);
-    point->delta = tangents * model.q;
+    PlacePoint(in, index, model.q, point);
   }
-  point->x = time * model.q;
   switch (point->time_case) {
     case TimeCase::kBefore:
       if (base == Base::kSurvival) point->value.mantissa = T(1.0);
@@ -77,18 +110,15 @@ bool PreparePoint(const SweepInput& in, int64_t index,
     case TimeCase::kRegular:
       break;
   }
-  const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
   const bool regular = point->time_case == TimeCase::kRegular;
+  const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
   if (UsesLadder(model, point->x, limit)) {
     point->on_ladder = true;
     return regular;
   }
-  if (!(point->x < limit)) {
-    if (regular) point->status = kWorkLimit;
-    return false;
-  }
-  point->start_weight = StartWeight(point->x, &point->start);
-  return regular;
+  if (StartSeries(sequence, point)) return regular;
+  if (regular) point->status = kWorkLimit;
+  return false;
 }
 
 template <class T>

@@ -59,6 +59,14 @@ const char* MergeEdges(const Edges& edges, Layout* layout) {
   return nullptr;
 }
 
+const char* MergeKinds(const Shape& shape, Layout* layout) {
+  if (shape.rank != layout->batch_rank + 1) {
+    return Message("kinds: rank %d, must be %d", shape.rank,
+                   layout->batch_rank + 1);
+  }
+  return MergeBatch(shape, layout->batch_rank, "kinds", layout);
+}
+
 const char* CheckSubgenerator(const Shape& s, Layout* layout) {
   const int32_t r = layout->batch_rank;
   const int64_t p = layout->num_phases;
@@ -115,6 +123,11 @@ const char* CheckEvents(const Call& call, const Shape* inputs, Layout* layout) {
   if (n < 1) return Message("times: there must be at least one time");
   layout->num_phases = p;
   layout->num_times = n;
+  if (layout->has_kinds && call.kinds->shape.dims[r] != n) {
+    return Message("kinds: %lld entries do not fit %lld times",
+                   static_cast<long long>(call.kinds->shape.dims[r]),
+                   static_cast<long long>(n));
+  }
   const char* error =
       layout->has_edges ? CheckEdges(*call.edges, inputs[kSubgenerator], layout)
                         : CheckSubgenerator(inputs[kSubgenerator], layout);
@@ -247,6 +260,9 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
   const char* error = nullptr;
   layout->has_edges = call.edges != nullptr;
   if (layout->has_edges) error = MergeEdges(*call.edges, layout);
+  layout->has_kinds = call.kinds != nullptr;
+  if (!error && layout->has_kinds)
+    error = MergeKinds(call.kinds->shape, layout);
   if (error != nullptr) return error;
   if (has_cotangent && inputs[num_inputs - 1].rank == r + 1) {
     // Only the cotangent may have been mapped, as when JAX maps a pullback.

@@ -39,6 +39,7 @@ struct Layout {
   int64_t num_parameters;
   bool has_constants;
   bool has_coefficients;
+  bool has_kinds;
   int64_t batch_size;
 };
 

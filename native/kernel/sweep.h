@@ -29,6 +29,9 @@ enum StatusCode : int32_t {
   kEdgeOutOfRange,
   kEdgeRateInvalid,
   kNotFinite,
+  kKindInvalid,
+  kIntervalOpen,
+  kIntervalInvalid,
   kNumStatusCodes,
 };
 
@@ -55,6 +58,7 @@ struct SweepInput {
   int64_t num_times;
   Kind kind;
   const int32_t* kinds;  // [n]: a Kind for each time, or nullptr: `kind`
+  int64_t row_length;    // times come in rows; an interval lies in one
   bool has_exit_rates;
   bool has_prob_zero;
   double epsilon;  // unit in the last place of the caller's floating type

@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "native/kernel/channels.h"
+#include "native/kernel/interval_terms.h"
+#include "native/kernel/interval_weights.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/point_seeds.h"
 #include "native/kernel/sequence.h"
@@ -21,6 +23,8 @@ class TermAdjoints {
   TermAdjoints(const PointSeeds<T>& seeds, Sequence<T>* sequence,
                Workspace* workspace)
       : seeds_(seeds),
+        log2_q_(sequence->model().log2_q),
+        interval_weights_(workspace),
         sums_{{sequence, Base::kDensity, workspace},
               {sequence, Base::kSurvival, workspace},
               {sequence, Base::kCdf, workspace}} {}
@@ -34,9 +38,12 @@ class TermAdjoints {
       const StatusCode status =
           sums_[i].Mix(seeds_.of(base), seeds_.count(base), margin);
       if (status != kOk) return status;
-      num_blocks_ = std::max(num_blocks_, sums_[i].num_blocks());
     }
-    return kOk;
+    const StatusCode status = MixIntervals();
+    for (const TermSums<T>& sums : sums_) {
+      num_blocks_ = std::max(num_blocks_, sums.num_blocks());
+    }
+    return status;
   }
 
   int64_t last_block() const { return num_blocks_ - 1; }
@@ -75,9 +82,21 @@ class TermAdjoints {
   }
 
  private:
+  StatusCode MixIntervals() {
+    IntervalTerms<T> terms(&interval_weights_,
+                           &sums_[static_cast<int>(Base::kDensity)], log2_q_);
+    for (int64_t i = 0; i < seeds_.num_intervals(); ++i) {
+      const StatusCode status = terms.Add(seeds_.interval(i));
+      if (status != kOk) return status;
+    }
+    return kOk;
+  }
+
   static constexpr int64_t kNone = INT64_MIN;
 
   const PointSeeds<T>& seeds_;
+  const int64_t log2_q_;
+  IntervalWeights interval_weights_;
   TermSums<T> sums_[kNumBases];
   int64_t num_blocks_ = 0;
 };

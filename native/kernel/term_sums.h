@@ -105,6 +105,79 @@ class TermSums {
     return exponent;
   }
 
+  // Makes cleared blocks up to b.
+  bool Reserve(int64_t b, StatusCode* status) {
+    for (; num_blocks_ <= b; ++num_blocks_) {
+      const Block<T>* source = sequence_.Get(num_blocks_, status);
+      if (source == nullptr) return false;
+      if (num_blocks_ == blocks_.size() && blocks_.Append() == nullptr) {
+        *status = kMemoryLimit;
+        return false;
+      }
+      TermBlock& block = blocks_[num_blocks_];
+      block.poisson = &source->poisson;
+      block.exponent = INT64_MIN / 4;
+      for (auto& channel : block.bars) {
+        for (T& bar : channel) bar = T(0.0);
+      }
+    }
+    return true;
+  }
+
+  // Adds to the cotangent of one term.
+  void AddTo(int64_t b, int j, const Scaled<T>& bar) {
+    TermBlock& block = blocks_[b];
+    RaiseExponent(bar.exponent, &block);
+    block.bars[0][j] += (1.0 / block.poisson->table[j]) *
+                        ScaleBy(bar.mantissa, bar.exponent - block.exponent);
+  }
+
+  // Adds sum_r coefficients[r] sum_k w_k channel_r at a point, whose share is
+  // about `own`; the coefficients are relative to 2^seed.exponent.
+  StatusCode MixSeries(const Point<T>& point, const Scaled<T>& seed,
+                       const T* coefficients, const Scaled<double>& own) {
+    const double max_steps =
+        static_cast<double>(sequence_.max_blocks()) * kBlock;
+    if (!(point.x < max_steps)) return kWorkLimit;
+    PoissonWalk walk(point.x);
+    StatusCode status = kOk;
+    if (!Reserve(point.start, &status)) return status;
+    Scaled<double> up = Include(point.start, point.start_weight, seed.exponent,
+                                coefficients, &walk);
+    WalkDown(seed, coefficients, point.start, point.start_weight, &walk);
+    for (int64_t b = point.start + 1; up.mantissa != 0.0; ++b) {
+      const double k = static_cast<double>(b * kBlock);
+      const Scaled<double> tail = MayStop(point.start_weight, up)
+                                      ? walk.TailBound(k, up)
+                                      : Scaled<double>{};
+      if (tail.mantissa > 0.0 && CanDrop(tail, seed, k, own)) break;
+      if (!Reserve(b, &status)) return status;
+      up = Include(b, up, seed.exponent, coefficients, &walk);
+    }
+    return kOk;
+  }
+
+  // Whether the weights from step k on, with this sum, may be left out; if so
+  // it is noted.
+  bool CanDrop(const Scaled<double>& weights, const Scaled<T>& seed, double k,
+               const Scaled<double>& own) {
+    const Scaled<double> share = ShareOf(weights, seed, k);
+    const bool is_negligible = margin_ == kFinalMargin
+                                   ? share.exponent < -kFinalMargin
+                                   : IsAtMost(share, -margin_, own);
+    if (is_negligible) {
+      const Scaled<double> size = SizeOf(seed);
+      Add(&tail_, Scaled<double>{weights.mantissa * size.mantissa,
+                                 weights.exponent + size.exponent});
+    }
+    return is_negligible;
+  }
+
+  // The same for the weights of the first steps, of which hardly any are.
+  bool CanDropHead(const Scaled<double>& weights, const Scaled<T>& seed) const {
+    return ShareOf(weights, seed, 0.0).exponent < -kFinalMargin;
+  }
+
   // For LaneTerms: a block's table, and its sums as wanted there.
   const PoissonTable* Reserve(int64_t b) {
     return Reserve(b, &reserve_status_) ? blocks_[b].poisson : nullptr;
@@ -191,20 +264,11 @@ class TermSums {
 
   StatusCode MixPoint(const Point<T>& point) {
     const Scaled<T>& seed = point.seed;
-    const double max_steps =
-        static_cast<double>(sequence_.max_blocks()) * kBlock;
-    if (!(point.x < max_steps)) return kWorkLimit;
     const TaylorCoefficients<T> taylor(base_, point.delta);
     T coefficients[kMaxOrder];
     for (int r = 0; r <= Depth<T>::kValue; ++r) {
       coefficients[r] = seed.mantissa * taylor.value[r];
     }
-    PoissonWalk walk(point.x);
-    StatusCode status = kOk;
-    if (!Reserve(point.start, &status)) return status;
-    Scaled<double> up = Include(point.start, point.start_weight, seed.exponent,
-                                coefficients, &walk);
-    WalkDown(seed, coefficients, point.start, point.start_weight, &walk);
     // What each value contributes in all: its cotangent times the value.
     const Scaled<double> seed_size = SizeOf(seed);
     const double value_size = MaxAbs(point.value.mantissa);
@@ -213,21 +277,7 @@ class TermSums {
             ? Scaled<double>{seed_size.mantissa * value_size,
                              seed_size.exponent + point.value.exponent}
             : seed_size;
-    for (int64_t b = point.start + 1; up.mantissa != 0.0; ++b) {
-      const double k = static_cast<double>(b * kBlock);
-      const Scaled<double> tail = MayStop(point.start_weight, up)
-                                      ? walk.TailBound(k, up)
-                                      : Scaled<double>{};
-      if (tail.mantissa > 0.0 &&
-          IsNegligible(ShareOf(tail, seed_size, k), own)) {
-        Add(&tail_, Scaled<double>{tail.mantissa * seed_size.mantissa,
-                                   tail.exponent + seed_size.exponent});
-        break;
-      }
-      if (!Reserve(b, &status)) return status;
-      up = Include(b, up, seed.exponent, coefficients, &walk);
-    }
-    return kOk;
+    return MixSeries(point, seed, coefficients, own);
   }
 
   // Includes the blocks before b, at whose first step the weight is given.
@@ -239,7 +289,7 @@ class TermSums {
       if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
         const Scaled<double> head =
             walk->HeadBound(static_cast<double>(b * kBlock), weight);
-        if (ShareOf(head, SizeOf(seed), 0.0).exponent < -kFinalMargin) break;
+        if (CanDropHead(head, seed)) break;
       }
       weight = walk->Down(*blocks_[b - 1].poisson, weight);
       Include(b - 1, weight, seed.exponent, coefficients, walk);
@@ -252,12 +302,6 @@ class TermSums {
     return weight.exponent + ExponentOf(weight.mantissa) < start.exponent - 40;
   }
 
-  bool IsNegligible(const Scaled<double>& share,
-                    const Scaled<double>& own) const {
-    return margin_ == kFinalMargin ? share.exponent < -kFinalMargin
-                                   : IsAtMost(share, -margin_, own);
-  }
-
   // Normalized, as products with the smallest of numbers would be zero, below
   // which nothing is negligible.
   static Scaled<double> SizeOf(const Scaled<T>& seed) {
@@ -265,33 +309,15 @@ class TermSums {
   }
 
   // A bound on what weights of this sum can contribute to a derivative.
-  Scaled<double> ShareOf(const Scaled<double>& weights,
-                         const Scaled<double>& seed_size, double k) const {
-    Scaled<double> share = {weights.mantissa * seed_size.mantissa * (k + 1.0),
-                            weights.exponent + seed_size.exponent};
+  Scaled<double> ShareOf(const Scaled<double>& weights, const Scaled<T>& seed,
+                         double k) const {
+    const Scaled<double> size = SizeOf(seed);
+    Scaled<double> share = {weights.mantissa * size.mantissa * (k + 1.0),
+                            weights.exponent + size.exponent};
     if (base_ == Base::kDensity) {
       share.exponent += sequence_.model().log2_q;
     }
     return Normalized(share);
-  }
-
-  // Makes cleared blocks up to b.
-  bool Reserve(int64_t b, StatusCode* status) {
-    for (; num_blocks_ <= b; ++num_blocks_) {
-      const Block<T>* source = sequence_.Get(num_blocks_, status);
-      if (source == nullptr) return false;
-      if (num_blocks_ == blocks_.size() && blocks_.Append() == nullptr) {
-        *status = kMemoryLimit;
-        return false;
-      }
-      TermBlock& block = blocks_[num_blocks_];
-      block.poisson = &source->poisson;
-      block.exponent = INT64_MIN / 4;
-      for (auto& channel : block.bars) {
-        for (T& bar : channel) bar = T(0.0);
-      }
-    }
-    return true;
   }
 
   static void RaiseExponent(int64_t exponent, TermBlock* block) {

@@ -146,6 +146,33 @@ class EdgeArrays {
   Edges edges_ = {};
 };
 
+// An array of int32, contiguous, or none.
+class KindArray {
+ public:
+  explicit KindArray(const py::object& array) {
+    if (array.is_none()) return;
+    if (!py::isinstance<py::array_t<int32_t>>(array)) {
+      throw py::type_error("kinds: must be an array of int32");
+    }
+    array_ = py::array_t<int32_t, py::array::c_style>::ensure(array);
+    if (array_.ndim() > kMaxRank) {
+      throw py::value_error("kinds: too many dimensions");
+    }
+    dims_.assign(array_.shape(), array_.shape() + array_.ndim());
+    input_ = {array_.data(),
+              {dims_.data(), static_cast<int32_t>(array_.ndim())}};
+    is_given_ = true;
+  }
+
+  const Input* Get() const { return is_given_ ? &input_ : nullptr; }
+
+ private:
+  py::array array_;
+  std::vector<int64_t> dims_;
+  Input input_ = {};
+  bool is_given_ = false;
+};
+
 void Check(const char* error) {
   if (error != nullptr) throw py::value_error(error);
 }
@@ -155,11 +182,14 @@ Output AsOutput(py::array* array, const int64_t* dims, int32_t rank) {
 }
 
 py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays,
-                        const py::object& edge_arrays) {
+                        const py::object& edge_arrays,
+                        const py::object& kind_array) {
   const Inputs inputs(arrays);
   const EdgeArrays edges(edge_arrays);
-  const Call call = {kind, order, 0, inputs.precision(),
-                     edges.Get(inputs.precision())};
+  const KindArray kinds(kind_array);
+  const Call call = {
+      kind,       order, 0, inputs.precision(), edges.Get(inputs.precision()),
+      kinds.Get()};
   int64_t dims[kMaxRank];
   int32_t rank = 0;
   Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
@@ -171,12 +201,14 @@ py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays,
 }
 
 py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays,
-                       const py::object& edge_arrays, int32_t wanted) {
+                       const py::object& edge_arrays, int32_t wanted,
+                       const py::object& kind_array) {
   const Inputs inputs(arrays);
   const EdgeArrays edges(edge_arrays);
+  const KindArray kinds(kind_array);
   const Call call = {
-      kind,  order, 0, inputs.precision(), edges.Get(inputs.precision()),
-      wanted};
+      kind,        order, 0, inputs.precision(), edges.Get(inputs.precision()),
+      kinds.Get(), wanted};
   py::list results;
   int64_t dims[kNumOperands][kMaxRank];
   std::vector<Output> outputs;
@@ -220,11 +252,14 @@ py::list StatisticsArrays(int32_t kind, const py::list& arrays,
 }
 
 py::array_t<int32_t> StatusArray(int32_t kind, const py::list& arrays,
-                                 const py::object& edge_arrays) {
+                                 const py::object& edge_arrays,
+                                 const py::object& kind_array) {
   const Inputs inputs(arrays);
   const EdgeArrays edges(edge_arrays);
-  const Call call = {kind, 0, 0, inputs.precision(),
-                     edges.Get(inputs.precision())};
+  const KindArray kinds(kind_array);
+  const Call call = {
+      kind,       0, 0, inputs.precision(), edges.Get(inputs.precision()),
+      kinds.Get()};
   int64_t dims[kMaxRank];
   int32_t rank = 0;
   Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
@@ -276,11 +311,12 @@ PYBIND11_MODULE(_kernel, module) {
   module.doc() = "The phase-type kernel on NumPy arrays.";
   module.def("forward", &ForwardArrays, py::arg("kind"), py::arg("order"),
              py::arg("inputs"), py::arg("edges") = py::none(),
+             py::arg("kinds") = py::none(),
              "D^k F(x)[v1, ..., vk] from five operands and k groups of five "
              "tangents.");
   module.def("adjoint", &AdjointArrays, py::arg("kind"), py::arg("order"),
              py::arg("inputs"), py::arg("edges") = py::none(),
-             py::arg("wanted") = kAllOperands,
+             py::arg("wanted") = kAllOperands, py::arg("kinds") = py::none(),
              "(D^k F(x)[v1, ..., v_{k-1}, .])^T c from five operands, k - 1 "
              "groups of tangents and a cotangent, for the operands whose bits "
              "are set in wanted.");
@@ -289,7 +325,7 @@ PYBIND11_MODULE(_kernel, module) {
              "Expected starts, sojourns, jumps, exits and zeros from five "
              "operands and a weight for each time.");
   module.def("status", &StatusArray, py::arg("kind"), py::arg("inputs"),
-             py::arg("edges") = py::none(),
+             py::arg("edges") = py::none(), py::arg("kinds") = py::none(),
              "Codes that say why values are NaN; 0 where they are not.");
   module.def("status_message",
              [](int32_t code) { return std::string(StatusMessage(code)); });

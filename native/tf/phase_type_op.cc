@@ -8,7 +8,8 @@
 // group is the model and the times, the next ones are tangents; the adjoint's
 // last input is the cotangent. A sparse model's structure comes in two lists of
 // its own, `edge_indices` of one tensor and `edge_values` of two; both are
-// empty where the model is a subgenerator.
+// empty where the model is a subgenerator. The list `kinds` has one tensor, or
+// none where all times have the attribute `kind`.
 
 #include <algorithm>
 #include <cstddef>
@@ -52,8 +53,10 @@ struct Attributes {
   int32_t num_edge_indices = 0;
   int32_t num_edge_values = 0;
   int32_t wanted = phasic::kAllOperands;
+  int32_t num_kinds = 0;
 
   bool has_edges() const { return num_edge_indices == 1; }
+  bool has_kinds() const { return num_kinds == 1; }
 };
 
 void* Create(TF_OpKernelConstruction* construction, bool has_wanted) {
@@ -63,7 +66,8 @@ void* Create(TF_OpKernelConstruction* construction, bool has_wanted) {
       {"kind", &attributes->kind},
       {"order", &attributes->order},
       {"E", &attributes->num_edge_indices},
-      {"V", &attributes->num_edge_values}};
+      {"V", &attributes->num_edge_values},
+      {"K", &attributes->num_kinds}};
   for (const auto& [name, value] : fields) {
     TF_OpKernelConstruction_GetAttrInt32(construction, name, value,
                                          status.get());
@@ -79,6 +83,10 @@ void* Create(TF_OpKernelConstruction* construction, bool has_wanted) {
     TF_SetStatus(status.get(), TF_INVALID_ARGUMENT,
                  "phase type op: edges are none, or one tensor of indices and "
                  "two of values");
+  }
+  if (Ok(status) && attributes->num_kinds > 1) {
+    TF_SetStatus(status.get(), TF_INVALID_ARGUMENT,
+                 "phase type op: kinds are none or one tensor");
   }
   if (!Ok(status)) {
     TF_OpKernelConstruction_Failure(construction, status.get());
@@ -101,9 +109,11 @@ void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
 struct Inputs {
   std::vector<Owned<TF_Tensor>> tensors;
   std::vector<std::vector<int64_t>> dims;
-  std::vector<phasic::Input> views;  // Without those of the edges.
+  std::vector<phasic::Input> views;  // Without those of edges and kinds.
   phasic::Edges edges = {};
+  phasic::Input kinds = {};
   bool has_edges = false;
+  bool has_kinds = false;
 
   int32_t size() const { return static_cast<int32_t>(views.size()); }
 };
@@ -129,17 +139,21 @@ bool ReadInputs(void* kernel, TF_OpKernelContext* context, TF_Status* status,
     inputs->views.push_back({TF_TensorData(tensor),
                              {kept.data(), static_cast<int32_t>(kept.size())}});
   }
-  inputs->has_edges = static_cast<const Attributes*>(kernel)->has_edges();
-  const int num_views = count - (inputs->has_edges ? kEdgeArrays : 0);
+  const auto* attributes = static_cast<const Attributes*>(kernel);
+  inputs->has_edges = attributes->has_edges();
+  inputs->has_kinds = attributes->has_kinds();
+  const int num_views = count - (inputs->has_edges ? kEdgeArrays : 0) -
+                        (inputs->has_kinds ? 1 : 0);
   if (num_views < kOperands) {
     Fail(context, status, "phase type op: five operands are needed");
     return false;
   }
+  if (inputs->has_kinds) inputs->kinds = inputs->views.back();
   if (inputs->has_edges) {
     const phasic::Input* edges = inputs->views.data() + num_views;
     inputs->edges = {edges[0], edges[1], edges[2]};
-    inputs->views.resize(num_views);
   }
+  inputs->views.resize(num_views);
   return true;
 }
 
@@ -168,6 +182,7 @@ phasic::Call MakeCall(void* kernel, TF_OpKernelContext* context,
           /*mapped_dims=*/0,
           single ? phasic::Precision::kFloat32 : phasic::Precision::kFloat64,
           inputs.has_edges ? &inputs.edges : nullptr,
+          inputs.has_kinds ? &inputs.kinds : nullptr,
           attributes->wanted};
 }
 
@@ -281,12 +296,14 @@ void RegisterOp(const char* name, const char* const* outputs, int num_outputs,
   TF_OpDefinitionBuilderAddAttr(op, "N: int >= 5");
   TF_OpDefinitionBuilderAddAttr(op, "E: int >= 0");
   TF_OpDefinitionBuilderAddAttr(op, "V: int >= 0");
+  TF_OpDefinitionBuilderAddAttr(op, "K: int >= 0");
   TF_OpDefinitionBuilderAddAttr(op, "kind: int");
   TF_OpDefinitionBuilderAddAttr(op, "order: int");
   if (has_wanted) TF_OpDefinitionBuilderAddAttr(op, "wanted: int = 31");
   TF_OpDefinitionBuilderAddInput(op, "inputs: N * T");
   TF_OpDefinitionBuilderAddInput(op, "edge_indices: E * int32");
   TF_OpDefinitionBuilderAddInput(op, "edge_values: V * T");
+  TF_OpDefinitionBuilderAddInput(op, "kinds: K * int32");
   for (int i = 0; i < num_outputs; ++i) {
     TF_OpDefinitionBuilderAddOutput(op, outputs[i]);
   }

@@ -3,6 +3,7 @@
 
 #include "native/tf/shape_inference.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,18 +19,21 @@ namespace {
 
 constexpr int kOperands = phasic::kNumOperands;
 constexpr int kEdgeArrays = phasic::kNumEdgeArrays;
-constexpr int kMaxShapes = kOperands + kEdgeArrays;
+constexpr int kMaxShapes = kOperands + kEdgeArrays + 1;
 // Event rank of each operand: initial_probs, subgenerator or theta, exit_rates,
-// prob_zero, times; then those of indices, constants, coefficients of edges.
+// prob_zero, times; those of indices, constants, coefficients of edges; that of
+// kinds.
 constexpr int kEventRanks[kOperands] = {1, 2, 1, 1, 1};
-constexpr int kSparseEventRanks[kMaxShapes] = {1, 1, 1, 1, 1, 2, 1, 2};
+constexpr int kSparseEventRanks[kOperands] = {1, 1, 1, 1, 1};
+constexpr int kEdgeEventRanks[kEdgeArrays] = {2, 1, 2};
+constexpr int kKindEventRank = 1;
 constexpr int kTimes = 4;
 // Statistics whose events differ from the others'.
 constexpr int kJumps = 2;
 constexpr int kAtom = 4;
 constexpr size_t kUnknownDim = static_cast<size_t>(-1);
 
-// The shapes that decide: those of the first operands and of the edges.
+// The shapes that decide: those of the first operands, the edges, the kinds.
 struct Shapes {
   Owned<TF_ShapeHandle> handles[kMaxShapes];
   int count = kOperands;
@@ -47,27 +51,38 @@ size_t DimOf(TF_ShapeInferenceContext* context, TF_ShapeHandle* shape,
 }
 
 // The C API does not tell the lengths of the lists of inputs, but they follow:
-// groups of five, one cotangent or none, and three arrays of edges or none.
-bool HasEdges(int64_t num_inputs) {
-  return num_inputs % kOperands >= kEdgeArrays;
+// groups of five, one cotangent in the adjoint, three arrays of edges or none,
+// one of kinds or none.
+bool HasEdges(int64_t num_inputs, int num_cotangents) {
+  return (num_inputs - num_cotangents) % kOperands >= kEdgeArrays;
+}
+bool HasKinds(int64_t num_inputs, int num_cotangents) {
+  const int64_t rest = (num_inputs - num_cotangents) % kOperands;
+  return rest == 1 || rest == kEdgeArrays + 1;
 }
 
 // Reads the shapes. True when all ranks are known and agree; sets an error when
 // they are known and disagree.
 bool ReadShapes(TF_ShapeInferenceContext* context, TF_Status* status,
-                Shapes* shapes) {
+                int num_cotangents, Shapes* shapes) {
   const int64_t num_inputs = TF_ShapeInferenceContextNumInputs(context);
   if (num_inputs < kOperands) {
     TF_SetStatus(status, TF_INVALID_ARGUMENT,
                  "phase type op: five operands are needed");
     return false;
   }
-  const bool has_edges = HasEdges(num_inputs);
-  const int* event_ranks = has_edges ? kSparseEventRanks : kEventRanks;
-  shapes->count = has_edges ? kMaxShapes : kOperands;
+  const bool has_edges = HasEdges(num_inputs, num_cotangents);
+  int event_ranks[kMaxShapes];
+  const int* own = has_edges ? kSparseEventRanks : kEventRanks;
+  int* end = std::copy(own, own + kOperands, event_ranks);
+  if (has_edges) {
+    end = std::copy(kEdgeEventRanks, kEdgeEventRanks + kEdgeArrays, end);
+  }
+  if (HasKinds(num_inputs, num_cotangents)) *end++ = kKindEventRank;
+  shapes->count = static_cast<int>(end - event_ranks);
   bool all_known = true;
   for (int i = 0; i < shapes->count; ++i) {
-    const int64_t input = i < kOperands ? i : num_inputs - kMaxShapes + i;
+    const int64_t input = i < kOperands ? i : num_inputs - shapes->count + i;
     TF_ShapeHandle* shape = TF_NewShapeHandle();
     shapes->handles[i].reset(shape);
     TF_ShapeInferenceContextGetInput(context, static_cast<int>(input), shape,
@@ -131,7 +146,7 @@ Owned<TF_ShapeHandle> FullBatch(TF_ShapeInferenceContext* context,
 
 void InferForward(TF_ShapeInferenceContext* context, TF_Status* status) {
   Shapes shapes;
-  if (!ReadShapes(context, status, &shapes)) {
+  if (!ReadShapes(context, status, 0, &shapes)) {
     if (TF_GetCode(status) == TF_OK) {
       TF_ShapeInferenceContextSetUnknownShape(context, status);
     }
@@ -147,7 +162,7 @@ void InferForward(TF_ShapeInferenceContext* context, TF_Status* status) {
 
 void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status) {
   Shapes shapes;
-  ReadShapes(context, status, &shapes);
+  ReadShapes(context, status, 1, &shapes);
   for (int i = 0; i < kOperands && TF_GetCode(status) == TF_OK; ++i) {
     TF_ShapeInferenceContextSetOutput(context, i, shapes.handles[i].get(),
                                       status);
@@ -156,14 +171,15 @@ void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status) {
 
 void InferStatistics(TF_ShapeInferenceContext* context, TF_Status* status) {
   Shapes shapes;
-  if (!ReadShapes(context, status, &shapes)) {
+  if (!ReadShapes(context, status, 1, &shapes)) {
     if (TF_GetCode(status) == TF_OK) {
       TF_ShapeInferenceContextSetUnknownShape(context, status);
     }
     return;
   }
   const int64_t r = shapes.batch_rank;
-  const bool has_edges = shapes.count > kOperands;
+  const bool has_edges =
+      HasEdges(TF_ShapeInferenceContextNumInputs(context), 1);
   const size_t phases = DimOf(context, shapes.handles[0].get(), r);
   const size_t jumps =
       has_edges ? DimOf(context, shapes.handles[kOperands].get(), r + 1)

@@ -38,29 +38,43 @@ phasic::Shape ShapeOf(const ffi::AnyBuffer& buffer) {
 struct Buffers {
   phasic::Precision precision;
   phasic::Edges edges;
+  phasic::Input kinds;
   phasic::Input inputs[kMaxInputs];
   phasic::Output outputs[phasic::kNumOperands];
 };
 
-// `first` arrays before the operands are those of the edges.
+// Before the operands come the arrays of the edges and the kinds of the times,
+// where the call has them.
+struct Fixed {
+  bool has_edges;
+  bool has_kinds;
+  size_t count() const {
+    return (has_edges ? phasic::kNumEdgeArrays : 0) + (has_kinds ? 1 : 0);
+  }
+};
+
 const char* Unpack(ffi::RemainingArgs args, ffi::RemainingRets rets,
-                   size_t first, Buffers* buffers) {
+                   const Fixed& fixed, Buffers* buffers) {
+  const size_t first = fixed.count();
   if (args.size() < first + phasic::kNumOperands ||
       args.size() > first + kMaxInputs || rets.size() > phasic::kNumOperands) {
     return "phase_type: wrong number of operands or results";
   }
   ffi::DataType type = ffi::DataType::INVALID;
-  phasic::Input* const edges[] = {&buffers->edges.indices,
-                                  &buffers->edges.constants,
-                                  &buffers->edges.coefficients};
+  phasic::Input* places[phasic::kNumEdgeArrays + 1] = {
+      &buffers->edges.indices, &buffers->edges.constants,
+      &buffers->edges.coefficients, &buffers->kinds};
+  if (!fixed.has_edges) places[0] = &buffers->kinds;
   for (size_t i = 0; i < args.size(); ++i) {
     const auto buffer = args.get<ffi::AnyBuffer>(i);
     if (buffer.has_error()) return "phase_type: an operand is not an array";
     const phasic::Input input = {buffer->untyped_data(), ShapeOf(*buffer)};
-    (i < first ? *edges[i] : buffers->inputs[i - first]) = input;
-    if (first > 0 && i == 0) {
+    (i < first ? *places[i] : buffers->inputs[i - first]) = input;
+    const bool is_integer =
+        (fixed.has_edges && i == 0) || (fixed.has_kinds && i + 1 == first);
+    if (is_integer) {
       if (buffer->element_type() != ffi::DataType::S32) {
-        return "phase_type: the edges' indices are not int32";
+        return "phase_type: the edges' indices or the kinds are not int32";
       }
       continue;
     }
@@ -91,20 +105,24 @@ ffi::Error ToError(const char* message) {
 }
 
 ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
-                   int32_t mapped_dims, bool has_edges, ffi::RemainingArgs args,
-                   ffi::RemainingRets rets) {
+                   int32_t mapped_dims, bool has_edges, bool has_kinds,
+                   ffi::RemainingArgs args, ffi::RemainingRets rets) {
   Buffers buffers;
-  const size_t first = has_edges ? phasic::kNumEdgeArrays : 0;
-  if (const char* message = Unpack(args, rets, first, &buffers)) {
+  const Fixed fixed = {has_edges, has_kinds};
+  if (const char* message = Unpack(args, rets, fixed, &buffers)) {
     return ToError(message);
   }
   if (rets.size() != 1) return ToError("phase_type: one result is needed");
-  const phasic::Call call = {kind, order, mapped_dims, buffers.precision,
-                             has_edges ? &buffers.edges : nullptr};
+  const phasic::Call call = {kind,
+                             order,
+                             mapped_dims,
+                             buffers.precision,
+                             has_edges ? &buffers.edges : nullptr,
+                             has_kinds ? &buffers.kinds : nullptr};
   XlaThreads threads(pool);
-  return ToError(phasic::Forward(call, buffers.inputs,
-                                 static_cast<int32_t>(args.size() - first),
-                                 buffers.outputs[0], &threads));
+  return ToError(phasic::Forward(
+      call, buffers.inputs, static_cast<int32_t>(args.size() - fixed.count()),
+      buffers.outputs[0], &threads));
 }
 
 // Adjoint or Statistics.
@@ -117,11 +135,11 @@ using Function = const char* (*)(const phasic::Call& call,
 
 ffi::Error Apply(Function function, ffi::ThreadPool pool, int32_t kind,
                  int32_t order, int32_t mapped_dims, bool has_edges,
-                 int32_t wanted, ffi::RemainingArgs args,
+                 bool has_kinds, int32_t wanted, ffi::RemainingArgs args,
                  ffi::RemainingRets rets) {
   Buffers buffers;
-  const size_t first = has_edges ? phasic::kNumEdgeArrays : 0;
-  if (const char* message = Unpack(args, rets, first, &buffers)) {
+  const Fixed fixed = {has_edges, has_kinds};
+  if (const char* message = Unpack(args, rets, fixed, &buffers)) {
     return ToError(message);
   }
   const phasic::Call call = {kind,
@@ -129,25 +147,27 @@ ffi::Error Apply(Function function, ffi::ThreadPool pool, int32_t kind,
                              mapped_dims,
                              buffers.precision,
                              has_edges ? &buffers.edges : nullptr,
+                             has_kinds ? &buffers.kinds : nullptr,
                              wanted};
   XlaThreads threads(pool);
-  return ToError(
-      function(call, buffers.inputs, static_cast<int32_t>(args.size() - first),
-               buffers.outputs, static_cast<int32_t>(rets.size()), &threads));
+  return ToError(function(
+      call, buffers.inputs, static_cast<int32_t>(args.size() - fixed.count()),
+      buffers.outputs, static_cast<int32_t>(rets.size()), &threads));
 }
 
 ffi::Error Adjoint(ffi::ThreadPool pool, int32_t kind, int32_t order,
-                   int32_t mapped_dims, bool has_edges, int32_t wanted,
-                   ffi::RemainingArgs args, ffi::RemainingRets rets) {
+                   int32_t mapped_dims, bool has_edges, bool has_kinds,
+                   int32_t wanted, ffi::RemainingArgs args,
+                   ffi::RemainingRets rets) {
   return Apply(phasic::Adjoint, pool, kind, order, mapped_dims, has_edges,
-               wanted, args, rets);
+               has_kinds, wanted, args, rets);
 }
 
 ffi::Error Statistics(ffi::ThreadPool pool, int32_t kind, int32_t order,
-                      int32_t mapped_dims, bool has_edges,
+                      int32_t mapped_dims, bool has_edges, bool has_kinds,
                       ffi::RemainingArgs args, ffi::RemainingRets rets) {
   return Apply(phasic::Statistics, pool, kind, order, mapped_dims, has_edges,
-               phasic::kAllOperands, args, rets);
+               has_kinds, phasic::kAllOperands, args, rets);
 }
 
 auto Attributes() {
@@ -156,7 +176,8 @@ auto Attributes() {
       .Attr<int32_t>("kind")
       .Attr<int32_t>("order")
       .Attr<int32_t>("mapped_dims")
-      .Attr<bool>("has_edges");
+      .Attr<bool>("has_edges")
+      .Attr<bool>("has_kinds");
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // XLA FFI handlers of the phase-type kernel, for JAX on CPU.
 //
 // Operands and results are those of phasic::Forward, phasic::Adjoint and
-// phasic::Statistics; attributes, all int32 but has_edges: kind, order,
-// mapped_dims, has_edges and, of the adjoint alone, wanted.
+// phasic::Statistics, before the operands the arrays of edges and the kinds of
+// the times. Attributes: kind, order, mapped_dims, has_edges, has_kinds and, of
+// the adjoint alone, wanted; int32 but for the two that say whether.
 
 #ifndef PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_
 #define PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_

@@ -10,6 +10,7 @@ def forward(
   order: int,
   inputs: Sequence[np.ndarray],
   edges: Sequence[np.ndarray] | None = None,
+  kinds: np.ndarray | None = None,
 ) -> np.ndarray: ...
 def adjoint(
   kind: int,
@@ -17,6 +18,7 @@ def adjoint(
   inputs: Sequence[np.ndarray],
   edges: Sequence[np.ndarray] | None = None,
   wanted: int = 31,
+  kinds: np.ndarray | None = None,
 ) -> list[np.ndarray]: ...
 def statistics(
   kind: int,
@@ -27,6 +29,7 @@ def status(
   kind: int,
   inputs: Sequence[np.ndarray],
   edges: Sequence[np.ndarray] | None = None,
+  kinds: np.ndarray | None = None,
 ) -> np.ndarray: ...
 def status_message(code: int) -> str: ...
 def num_threads() -> int: ...

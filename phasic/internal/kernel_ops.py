@@ -9,6 +9,9 @@ A sparse model has the parameters of its edges (..., d) in place of the
 subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
 (..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
 coefficients (..., m, d) or (..., m, 0) if absent.
+
+Where times differ in their kind there is one array more, `kinds`, int32
+(..., n), in place of the one kind: see native/kernel/phase_type.h.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -99,6 +102,7 @@ def phase_type(
   operands: Sequence[Any],
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> Any:
   """Evaluates one of `KINDS` at all times.
 
@@ -106,8 +110,10 @@ def phase_type(
     kind: one of `KINDS`.
     operands: the five operands.
     fallback: the portable function, called as
-      `fallback(kind, *operands, *edges)`.
+      `fallback(kind, *operands, *edges)`, with `kinds` as the last one if
+      there are any.
     edges: the three arrays of a sparse model.
+    kinds: a kind for each time, which then has no other; or None.
 
   Returns:
     An array (batch..., n).
@@ -116,9 +122,11 @@ def phase_type(
     ValueError: shapes or dtypes of the operands do not fit.
   """
   if path() == "portable":
-    return fallback(kind, *operands, *edges)
+    return fallback(kind, *operands, *edges, *_given(kinds))
   kernel = _load()[0]
-  return kernel.forward(KINDS.index(kind), 0, _arrays(operands), _edges(edges))
+  return kernel.forward(
+    KINDS.index(kind), 0, _arrays(operands), _edges(edges), kinds
+  )
 
 
 def phase_type_jvp(
@@ -127,6 +135,7 @@ def phase_type_jvp(
   tangents: Sequence[Any],
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents.
 
@@ -134,10 +143,12 @@ def phase_type_jvp(
     NotImplementedError: on the portable path, as NumPy has no autodiff.
   """
   _require_kernel("jvp")
-  value = phase_type(kind, operands, fallback, edges)
+  value = phase_type(kind, operands, fallback, edges, kinds)
   inputs = _arrays(operands) + _arrays(tangents)
   kernel = _load()[0]
-  return value, kernel.forward(KINDS.index(kind), 1, inputs, _edges(edges))
+  return value, kernel.forward(
+    KINDS.index(kind), 1, inputs, _edges(edges), kinds
+  )
 
 
 def phase_type_vjp(
@@ -147,6 +158,7 @@ def phase_type_vjp(
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
   wanted: Sequence[bool] = (True,) * 5,
+  kinds: Any = None,
 ) -> tuple[Any, tuple[Any, ...]]:
   """Returns `phase_type` and the cotangents of its operands.
 
@@ -157,6 +169,7 @@ def phase_type_vjp(
     fallback: as in `phase_type`.
     edges: the three arrays of a sparse model.
     wanted: for each operand whether its cotangent is computed.
+    kinds: as in `phase_type`.
 
   Returns:
     The value and five cotangents, None where they are not wanted.
@@ -165,11 +178,13 @@ def phase_type_vjp(
     NotImplementedError: on the portable path, as NumPy has no autodiff.
   """
   _require_kernel("vjp")
-  value = phase_type(kind, operands, fallback, edges)
+  value = phase_type(kind, operands, fallback, edges, kinds)
   inputs = _arrays(operands) + _arrays([cotangent])
   kernel = _load()[0]
   mask = sum(1 << i for i, own in enumerate(wanted) if own)
-  bars = kernel.adjoint(KINDS.index(kind), 1, inputs, _edges(edges), mask)
+  bars = kernel.adjoint(
+    KINDS.index(kind), 1, inputs, _edges(edges), mask, kinds
+  )
   return value, tuple(
     bar if own else None for bar, own in zip(bars, wanted, strict=True)
   )
@@ -205,7 +220,10 @@ def statistics(
 
 
 def status(
-  kind: str, operands: Sequence[Any], edges: Sequence[Any] = ()
+  kind: str,
+  operands: Sequence[Any],
+  edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> onp.ndarray:
   """Returns why values are NaN: int32 codes (batch..., n) on the host.
 
@@ -215,7 +233,9 @@ def status(
   if unavailable_reason():
     raise RuntimeError(unavailable_reason())
   kernel = _load()[0]
-  return kernel.status(KINDS.index(kind), _arrays(operands), _edges(edges))
+  return kernel.status(
+    KINDS.index(kind), _arrays(operands), _edges(edges), kinds
+  )
 
 
 def status_message(code: int) -> str:
@@ -263,6 +283,10 @@ def _arrays(values: Sequence[Any]) -> list[onp.ndarray]:
 
 def _edges(edges: Sequence[Any]) -> list[onp.ndarray] | None:
   return _arrays(edges) if edges else None
+
+
+def _given(kinds: Any) -> tuple[Any, ...]:
+  return () if kinds is None else (kinds,)
 
 
 def _require_kernel(rule: str) -> None:

@@ -20,6 +20,9 @@ from phasic.math.moments import mean
 from phasic.math.moments import second_moment
 from phasic.math.moments import stddev
 from phasic.math.moments import variance
+from phasic.math.observations import log_likelihood_terms
+from phasic.math.observations import log_likelihood_terms_jvp
+from phasic.math.observations import log_likelihood_terms_vjp
 from phasic.math.phase_type import cdf
 from phasic.math.phase_type import density
 from phasic.math.phase_type import log_cdf
@@ -55,6 +58,9 @@ __all__ = [
   "log_density",
   "log_density_jvp",
   "log_density_vjp",
+  "log_likelihood_terms",
+  "log_likelihood_terms_jvp",
+  "log_likelihood_terms_vjp",
   "log_survival",
   "log_survival_jvp",
   "log_survival_vjp",

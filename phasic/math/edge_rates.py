@@ -145,13 +145,13 @@ def phase_type(
   """
   if edges:
     phases = static.shape(initial_probs)[-1]
-    rates, exit_rates = _densified(phases, rates, *edges)
+    rates, exit_rates = densified(phases, rates, *edges)
   return portable.phase_type(
     kind, initial_probs, rates, exit_rates, prob_zero, times
   )
 
 
-def _densified(phases, parameters, indices, constants, coefficients):
+def densified(phases, parameters, indices, constants, coefficients):
   """Returns off-diagonal rates (..., p, p) and exits (..., p)."""
   sources, targets = indices[..., 0, :], indices[..., 1, :]
   m = static.shape(indices)[-1]

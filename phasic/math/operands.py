@@ -29,6 +29,16 @@ OPERANDS = (
   "prob_zero",
   "times",
 )
+# Of functions of two times.
+INTERVAL_ARGUMENTS = (
+  "initial_probs",
+  "subgenerator",
+  "lower",
+  "upper",
+  "exit_rates",
+  "prob_zero",
+)
+_TIMES = ("times", "lower", "upper")
 
 
 class Layout(NamedTuple):
@@ -51,17 +61,19 @@ class Layout(NamedTuple):
   event_ranks: tuple[int, ...]
 
 
-def convert(initial_probs, subgenerator, times, exit_rates, prob_zero):
-  """Returns the five arguments as arrays of their common dtype, None kept.
+def convert(*values, names=ARGUMENTS):
+  """Returns the arguments as arrays of their common dtype, None kept.
 
-  `subgenerator` may be EdgeRates.
+  Args:
+    *values: the arguments; `subgenerator` may be EdgeRates.
+    names: what they are called, `ARGUMENTS` or `INTERVAL_ARGUMENTS`.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
     ValueError: shapes do not fit.
   """
-  values = (initial_probs, subgenerator, times, exit_rates, prob_zero)
-  named = dict(zip(ARGUMENTS, values, strict=True))
+  named = dict(zip(names, values, strict=True))
+  subgenerator = named["subgenerator"]
   has_edges = isinstance(subgenerator, edge_rates.EdgeRates)
   if has_edges:
     named["subgenerator"] = subgenerator.parameters
@@ -72,18 +84,18 @@ def convert(initial_probs, subgenerator, times, exit_rates, prob_zero):
     dtype = structures.common_dtype({**named, **edges})
   else:
     dtype = structures.common_dtype(named)
-  converted = [
-    None if x is None else structures.as_array(x, dtype, name)
+  found = {
+    name: None if x is None else structures.as_array(x, dtype, name)
     for name, x in named.items()
-  ]
+  }
   if has_edges:
-    converted = [
-      edge_rates.convert(subgenerator, dtype) if i == 1 else x
-      for i, x in enumerate(converted)
-    ]
-  check_shapes(converted[0], converted[1], converted[3], converted[4])
-  converted[2] = checks.check_not_empty(converted[2], "times")
-  return tuple(converted)
+    found["subgenerator"] = edge_rates.convert(subgenerator, dtype)
+  model = ("initial_probs", "subgenerator", "exit_rates", "prob_zero")
+  check_shapes(*(found[name] for name in model))
+  for name in _TIMES:
+    if found.get(name) is not None:
+      found[name] = checks.check_not_empty(found[name], name)
+  return tuple(found[name] for name in names)
 
 
 def check_shapes(initial_probs, subgenerator, exit_rates, prob_zero):
@@ -210,7 +222,12 @@ def operands(layout, arguments):
     event = event if event_rank else (1,)
     own = (1,) * (len(layout.batch) - len(own)) + tuple(own)
     laid_out.append(np.reshape(x, (*(own[i] for i in layout.kept), *event)))
-  return (*laid_out, _to_last_axis(layout, times, layout.times_shape))
+  return (*laid_out, times_operand(layout, times))
+
+
+def times_operand(layout, times):
+  """Lays times (or tangents of them) out as the kernel's operand."""
+  return _to_last_axis(layout, times, layout.times_shape)
 
 
 def result(layout, x):

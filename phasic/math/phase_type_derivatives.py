@@ -272,12 +272,12 @@ def _jvp(kind, arguments, tangents):
       f"{operands_lib.ARGUMENTS}"
     )
   filled = [
-    _tangent(name, x, v)
+    tangent(name, x, v)
     for name, x, v in zip(
       operands_lib.ARGUMENTS, arguments, tangents, strict=True
     )
   ]
-  value, tangent = kernel_ops.phase_type_jvp(
+  value, moved = kernel_ops.phase_type_jvp(
     kind,
     operands,
     operands_lib.operands(layout, filled),
@@ -286,12 +286,12 @@ def _jvp(kind, arguments, tangents):
   )
   return (
     operands_lib.result(layout, value),
-    operands_lib.result(layout, tangent),
+    operands_lib.result(layout, moved),
   )
 
 
-def _tangent(name, x, v):
-  """The tangent of an argument, zeros for None; of edges the parameters'."""
+def tangent(name, x, v):
+  """Returns an argument's tangent, zeros for None; of edges the parameters'."""
   if isinstance(x, edge_rates.EdgeRates):
     x = x.parameters
   if x is None:

@@ -10,6 +10,9 @@ subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
 (..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
 coefficients (..., m, d) or (..., m, 0) if absent.
 
+Where times differ in their kind there is one array more, `kinds`, int32
+(..., n), in place of the one kind: see native/kernel/phase_type.h.
+
 The kernel runs on CPU. What JAX places elsewhere takes the portable path.
 The path is chosen while a function is traced: what `jax.jit` has compiled
 keeps the path it was compiled with.
@@ -95,6 +98,7 @@ def phase_type(
   operands: Sequence[Any],
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> Any:
   """Evaluates one of `KINDS` at all times.
 
@@ -102,8 +106,10 @@ def phase_type(
     kind: one of `KINDS`.
     operands: the five operands.
     fallback: the portable function, called as
-      `fallback(kind, *operands, *edges)`.
+      `fallback(kind, *operands, *edges)`, with `kinds` as the last one if
+      there are any.
     edges: the three arrays of a sparse model.
+    kinds: a kind for each time, which then has no other; or None.
 
   Returns:
     An array (batch..., n).
@@ -115,10 +121,13 @@ def phase_type(
       the kernel's path.
   """
   if path() == "portable":
-    return fallback(kind, *operands, *edges)
+    return fallback(kind, *operands, *edges, *_given(kinds))
   structure, arrays = _checked(operands, edges)
-  op = _forward(kind, fallback, bool(structure))
-  return multilinear.bind(op, [*structure, *arrays])[0]
+  each = [jnp.asarray(x) for x in _given(kinds)]
+  if each and each[0].dtype != onp.int32:
+    raise TypeError(f"kinds are {each[0].dtype}: must be int32")
+  op = _forward(kind, fallback, bool(structure), bool(each))
+  return multilinear.bind(op, [*structure, *each, *arrays])[0]
 
 
 def _checked(
@@ -144,11 +153,12 @@ def phase_type_jvp(
   tangents: Sequence[Any],
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents."""
 
   def f(*x: Any) -> Any:
-    return phase_type(kind, x, fallback, edges)
+    return phase_type(kind, x, fallback, edges, kinds)
 
   return jax.jvp(f, tuple(operands), tuple(tangents))
 
@@ -160,6 +170,7 @@ def phase_type_vjp(
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
   wanted: Sequence[bool] = (True,) * 5,
+  kinds: Any = None,
 ) -> tuple[Any, tuple[Any, ...]]:
   """Returns `phase_type` and the cotangents of its operands.
 
@@ -170,6 +181,7 @@ def phase_type_vjp(
     fallback: as in `phase_type`.
     edges: the three arrays of a sparse model.
     wanted: for each operand whether its cotangent is computed.
+    kinds: as in `phase_type`.
 
   Returns:
     The value and five cotangents, None where they are not wanted.
@@ -180,7 +192,7 @@ def phase_type_vjp(
     x = list(operands)
     for i, value in zip(chosen, values, strict=True):
       x[i] = value
-    return phase_type(kind, x, fallback, edges)
+    return phase_type(kind, x, fallback, edges, kinds)
 
   value, pullback = jax.vjp(f, *(operands[i] for i in chosen))
   bars = dict(zip(chosen, pullback(cotangent), strict=True))
@@ -221,7 +233,10 @@ def statistics(
 
 
 def status(
-  kind: str, operands: Sequence[Any], edges: Sequence[Any] = ()
+  kind: str,
+  operands: Sequence[Any],
+  edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> onp.ndarray:
   """Returns why values are NaN: int32 codes (batch..., n) on the host.
 
@@ -233,7 +248,8 @@ def status(
   arrays = [onp.ascontiguousarray(x) for x in operands]
   structure = [onp.ascontiguousarray(x) for x in edges]
   kernel = ffi_targets.load()[0]
-  return kernel.status(KINDS.index(kind), arrays, structure or None)
+  each = None if kinds is None else onp.ascontiguousarray(kinds)
+  return kernel.status(KINDS.index(kind), arrays, structure or None, each)
 
 
 def status_message(code: int) -> str:
@@ -278,8 +294,13 @@ def set_num_threads(count: int) -> None:
 
 @functools.cache
 def _forward(
-  kind: str, fallback: Callable[..., Any], has_edges: bool
+  kind: str, fallback: Callable[..., Any], has_edges: bool, has_kinds: bool
 ) -> multilinear.Map:
-  return derivatives.Forward(
-    phase_type_function.PhaseTypeFunction(kind, fallback, has_edges), 0
+  function = phase_type_function.PhaseTypeFunction(
+    kind, fallback, has_edges, has_kinds
   )
+  return derivatives.Forward(function, 0)
+
+
+def _given(kinds: Any) -> tuple[Any, ...]:
+  return () if kinds is None else (kinds,)

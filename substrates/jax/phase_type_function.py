@@ -28,6 +28,7 @@ class PhaseTypeFunction(derivatives.NativeFunction):
   kind: str
   fallback: Callable[..., Any] | None
   has_edges: bool = False
+  has_kinds: bool = False
 
   max_order = 3
   forward_target = ffi_targets.FORWARD
@@ -40,7 +41,8 @@ class PhaseTypeFunction(derivatives.NativeFunction):
 
   @property
   def fixed_event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
-    return (2, 1, 2) if self.has_edges else ()
+    edges = (2, 1, 2) if self.has_edges else ()
+    return (*edges, 1) if self.has_kinds else edges
 
   @property
   def event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -48,12 +50,18 @@ class PhaseTypeFunction(derivatives.NativeFunction):
 
   def attributes(self) -> dict[str, Any]:
     kind = onp.int32(KINDS.index(self.kind))
-    return {"kind": kind, "has_edges": self.has_edges}
+    return {
+      "kind": kind,
+      "has_edges": self.has_edges,
+      "has_kinds": self.has_kinds,
+    }
 
   def event_shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
     *fixed, (p,), rates, (exits,), (atom,), (n,) = shapes
+    if self.has_kinds and tuple(fixed[-1]) != (n,):
+      raise ValueError(f"kinds: {fixed[-1]} must be the times' {(n,)}")
     if self.has_edges:
-      (two, m), (constants,), (edges, d) = fixed
+      (two, m), (constants,), (edges, d) = fixed[:3]
       (own,) = rates
       fits = two == 2 and edges == m and constants in (0, m)
       fits = fits and own == (d if d != 0 else m) and exits == 0

@@ -11,6 +11,9 @@ subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
 coefficients (..., m, d) or (..., m, 0) if absent. Derivatives in constants and
 coefficients are refused; `phase_type_op` says how.
 
+Where times differ in their kind there is one array more, `kinds`, int32
+(..., n), in place of the one kind: see native/kernel/phase_type.h.
+
 The kernel runs on the CPU; TensorFlow copies what lies elsewhere. Under
 `tf.function(jit_compile=True)` and on a TPU take the portable path. Which path
 a `tf.function` takes is fixed when it is traced.
@@ -97,6 +100,7 @@ def phase_type(
   operands: Sequence[Any],
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> Any:
   """Evaluates one of `KINDS` at all times.
 
@@ -104,8 +108,10 @@ def phase_type(
     kind: one of `KINDS`.
     operands: the five operands.
     fallback: the portable function, called as
-      `fallback(kind, *operands, *edges)`.
+      `fallback(kind, *operands, *edges)`, with `kinds` as the last one if
+      there are any.
     edges: the three arrays of a sparse model.
+    kinds: a kind for each time, which then has no other; or None.
 
   Returns:
     An array (batch..., n).
@@ -115,9 +121,9 @@ def phase_type(
       running op can see it, tf.errors.InvalidArgumentError).
   """
   if path() == "portable":
-    return fallback(kind, *operands, *edges)
+    return fallback(kind, *operands, *_fixed(edges, kinds))
   return phase_type_op.forward(
-    KINDS.index(kind), 0, [_tensors(operands)], _tensors(edges)
+    KINDS.index(kind), 0, [_tensors(operands)], _fixed(edges, kinds)
   )
 
 
@@ -128,18 +134,19 @@ def phase_type_jvp(
   tangents: Sequence[Any],
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents."""
   if path() == "portable":
     return gradients.jvp(
-      lambda *x: fallback(kind, *x, *edges),
+      lambda *x: fallback(kind, *x, *_fixed(edges, kinds)),
       _tensors(operands),
       _tensors(tangents),
     )
-  value = phase_type(kind, operands, fallback, edges)
+  value = phase_type(kind, operands, fallback, edges, kinds)
   groups = [_tensors(operands), _tensors(tangents)]
   return value, phase_type_op.forward(
-    KINDS.index(kind), 1, groups, _tensors(edges)
+    KINDS.index(kind), 1, groups, _fixed(edges, kinds)
   )
 
 
@@ -151,6 +158,7 @@ def phase_type_vjp(
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
   wanted: Sequence[bool] = (True,) * 5,
+  kinds: Any = None,
 ) -> tuple[Any, tuple[Any, ...]]:
   """Returns `phase_type` and the cotangents of its operands.
 
@@ -161,25 +169,26 @@ def phase_type_vjp(
     fallback: as in `phase_type`.
     edges: the three arrays of a sparse model.
     wanted: for each operand whether its cotangent is computed.
+    kinds: as in `phase_type`.
 
   Returns:
     The value and five cotangents, None where they are not wanted.
   """
   if path() == "portable":
     value, pullback = gradients.vjp(
-      lambda *x: fallback(kind, *x, *edges), *_tensors(operands)
+      lambda *x: fallback(kind, *x, *_fixed(edges, kinds)), *_tensors(operands)
     )
     every = pullback(cotangent)
     return value, tuple(
       bar if own else None for bar, own in zip(every, wanted, strict=True)
     )
-  value = phase_type(kind, operands, fallback, edges)
+  value = phase_type(kind, operands, fallback, edges, kinds)
   bars = phase_type_op.adjoint(
     KINDS.index(kind),
     1,
     [_tensors(operands)],
     tf.convert_to_tensor(cotangent),
-    _tensors(edges),
+    _fixed(edges, kinds),
     wanted,
   )
   return value, tuple(bars)
@@ -223,7 +232,10 @@ def statistics(
 
 
 def status(
-  kind: str, operands: Sequence[Any], edges: Sequence[Any] = ()
+  kind: str,
+  operands: Sequence[Any],
+  edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> onp.ndarray:
   """Returns why values are NaN: int32 codes (batch..., n) on the host.
 
@@ -231,13 +243,15 @@ def status(
     RuntimeError: the kernel cannot run.
     ValueError: the operands are traced, so there are no values yet.
   """
-  arrays = [static.concrete(x) for x in [*operands, *edges]]
+  given = [*operands, *edges, *([] if kinds is None else [kinds])]
+  arrays = [static.concrete(x) for x in given]
   if any(x is None for x in arrays):
     raise ValueError("status needs concrete operands: call it eagerly")
   arrays = [onp.ascontiguousarray(x) for x in arrays]
+  each = None if kinds is None else arrays.pop()
   count = len(operands)
   return _host_kernel().status(
-    KINDS.index(kind), arrays[:count], arrays[count:] or None
+    KINDS.index(kind), arrays[:count], arrays[count:] or None, each
   )
 
 
@@ -290,6 +304,11 @@ def _host_kernel() -> Any:
       f"the native kernel cannot be loaded: {error}"
     ) from error
   return _kernel
+
+
+def _fixed(edges: Sequence[Any], kinds: Any) -> list[tf.Tensor]:
+  """What a call has besides operands: see `phase_type_op.forward`."""
+  return _tensors([*edges, *([] if kinds is None else [kinds])])
 
 
 def _tensors(values: Sequence[Any]) -> list[tf.Tensor]:

@@ -14,7 +14,8 @@ registered gradient to get forward mode, which closes likewise.
 Expected statistics, PhasicPhaseTypeStatistics, have no derivatives: what is
 said below of the constants of edges goes for all their inputs.
 
-The structure of a sparse model is fixed: no derivative in the constants and
+The kinds of the times have no derivative, being integers. The structure of a
+sparse model is fixed too: no derivative in the constants and
 coefficients of its edges exists. Eagerly a tape that watches one of them and
 reaches them raises NotImplementedError. In a graph nobody can say whether a
 gradient will be used: there it is NaN, never zero.
@@ -37,6 +38,8 @@ from phasic import _native
 
 # Number of operands: initial_probs, subgenerator, exit_rates, prob_zero, times.
 NUM_OPERANDS = 5
+# Of a sparse model: indices, constants, coefficients.
+NUM_EDGE_ARRAYS = 3
 # The kernel is compiled for derivatives up to this order.
 MAX_ORDER = 3
 
@@ -96,16 +99,16 @@ def _library() -> ctypes.CDLL:
 
 
 def forward(
-  kind: int, order: int, groups: Sequence[Group], edges: Group = ()
+  kind: int, order: int, groups: Sequence[Group], fixed: Group = ()
 ) -> tf.Tensor:
   """J_k: `groups` is the operands, then k groups of tangents.
 
-  `edges` is the three arrays of a sparse model, empty for a subgenerator.
+  `fixed` is the three arrays of a sparse model, none for a subgenerator, and
+  the kinds of the times, none where all have this kind.
   """
   return _OPS.phasic_phase_type_forward(
     inputs=[x for group in groups for x in group],
-    edge_indices=list(edges[:1]),
-    edge_values=list(edges[1:]),
+    **_lists(fixed),
     kind=kind,
     order=order,
   )
@@ -116,7 +119,7 @@ def adjoint(
   order: int,
   groups: Sequence[Group],
   cotangent: tf.Tensor,
-  edges: Group = (),
+  fixed: Group = (),
   wanted: Sequence[bool] = (True,) * NUM_OPERANDS,
 ) -> list[tf.Tensor | None]:
   """V_k: `groups` is the operands, then k - 1 groups of tangents.
@@ -125,8 +128,7 @@ def adjoint(
   """
   results = _OPS.phasic_phase_type_adjoint(
     inputs=[*(x for group in groups for x in group), cotangent],
-    edge_indices=list(edges[:1]),
-    edge_values=list(edges[1:]),
+    **_lists(fixed),
     kind=kind,
     order=order,
     wanted=sum(1 << i for i, own in enumerate(wanted) if own),
@@ -140,16 +142,25 @@ def statistics(
   """Expected starts, sojourns, jumps, exits and zeros."""
   results = _OPS.phasic_phase_type_statistics(
     inputs=[*operands, weights],
-    edge_indices=list(edges[:1]),
-    edge_values=list(edges[1:]),
+    **_lists(edges),
     kind=kind,
     order=1,
   )
   return list(results)
 
 
-def _edges(op: Any) -> list[tf.Tensor]:
-  """The op's arrays of edges: the inputs behind the list `inputs`."""
+def _lists(fixed: Group) -> dict[str, list[tf.Tensor]]:
+  """The op's lists of inputs behind `inputs`."""
+  count = NUM_EDGE_ARRAYS if len(fixed) >= NUM_EDGE_ARRAYS else 0
+  return {
+    "edge_indices": list(fixed[: min(count, 1)]),
+    "edge_values": list(fixed[1:count]),
+    "kinds": list(fixed[count:]),
+  }
+
+
+def _fixed(op: Any) -> list[tf.Tensor]:
+  """The op's inputs behind the list `inputs`: edges, kinds."""
   return list(op.inputs)[op.get_attr("N") :]
 
 
@@ -193,17 +204,17 @@ def _tensor(upstream: Any, like: tf.Tensor) -> tf.Tensor:
   )
 
 
-def _edge_gradients(
+def _fixed_gradients(
   op: Any, upstream: Sequence[tf.Tensor]
 ) -> list[tf.Tensor | None]:
-  """For the arrays of edges, whose derivatives the kernel does not have.
+  """For edges and kinds, whose derivatives the kernel does not have.
 
   Forward mode and the gradient of a whole `tf.function` ask for gradients in
   all inputs and use a few, so nothing may fail there.
   """
   return _missing_gradients(
     op,
-    len(op.inputs) - len(_edges(op)),
+    len(op.inputs) - len(_fixed(op)),
     upstream,
     "a derivative in the coefficients or constants of edges was asked for."
     " Make the rates of the edges outside and pass them as parameters"
@@ -254,7 +265,7 @@ def _unknown(
 @tf.RegisterGradient("PhasicPhaseTypeForward")
 def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
   kind, order = op.get_attr("kind"), op.get_attr("order")
-  groups, edges = _groups(op), _edges(op)
+  groups, fixed = _groups(op), _fixed(op)
   cotangent = _tensor(upstream, op.outputs[0])
   gradients: list[tf.Tensor | None] = []
   for i, wanted in enumerate(_wanted(op, groups)):
@@ -262,17 +273,17 @@ def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
       gradients += [None] * NUM_OPERANDS
     elif i == 0:
       _check_order(op, order + 1)
-      gradients += adjoint(kind, order + 1, groups, cotangent, edges, wanted)
+      gradients += adjoint(kind, order + 1, groups, cotangent, fixed, wanted)
     else:
       others = groups[:i] + groups[i + 1 :]
-      gradients += adjoint(kind, order, others, cotangent, edges, wanted)
-  return gradients + _edge_gradients(op, [cotangent])
+      gradients += adjoint(kind, order, others, cotangent, fixed, wanted)
+  return gradients + _fixed_gradients(op, [cotangent])
 
 
 @tf.RegisterGradient("PhasicPhaseTypeAdjoint")
 def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
   kind, order = op.get_attr("kind"), op.get_attr("order")
-  (*groups, [cotangent]), edges = _groups(op), _edges(op)
+  (*groups, [cotangent]), fixed = _groups(op), _fixed(op)
   direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
   *wanted, [cotangent_wanted] = _wanted(op, [*groups, [cotangent]])
   gradients: list[tf.Tensor | None] = []
@@ -283,17 +294,17 @@ def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
       _check_order(op, order + 1)
       primals = [*groups, direction]
       gradients += adjoint(
-        kind, order + 1, primals, cotangent, edges, group_wanted
+        kind, order + 1, primals, cotangent, fixed, group_wanted
       )
     else:
       others = [*groups[:i], *groups[i + 1 :], direction]
-      gradients += adjoint(kind, order, others, cotangent, edges, group_wanted)
+      gradients += adjoint(kind, order, others, cotangent, fixed, group_wanted)
   gradients.append(
-    forward(kind, order, [*groups, direction], edges)
+    forward(kind, order, [*groups, direction], fixed)
     if cotangent_wanted
     else None
   )
-  return gradients + _edge_gradients(op, direction)
+  return gradients + _fixed_gradients(op, direction)
 
 
 @tf.RegisterGradient("PhasicPhaseTypeStatistics")

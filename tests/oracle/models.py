@@ -50,6 +50,36 @@ def hyperexponential() -> oracle.Operands:
   return _model(start, onp.zeros((2, 2)), rates)
 
 
+def kingman(lineages: int = 10) -> oracle.Operands:
+  """Kingman's coalescent: a phase for each way to split the lineages up."""
+  states = [(1,) * lineages]
+  edges = []
+  for state in states:  # Grows while it is walked.
+    for i in range(len(state)):
+      for j in range(i):
+        rest = [x for k, x in enumerate(state) if k not in (i, j)]
+        target = tuple(sorted([*rest, state[i] + state[j]]))
+        if len(target) > 1 and target not in states:
+          states.append(target)
+        edges.append((state, target))
+  p = len(states)
+  rates = onp.zeros((p, p + 1))
+  for source, target in edges:
+    column = states.index(target) if len(target) > 1 else p
+    rates[states.index(source), column] += 1.0
+  return _model(onp.eye(p)[0], rates[:, :p], rates[:, p])
+
+
+def two_modes() -> oracle.Operands:
+  """Either twelve fast phases or twelve slow ones: a gap between them."""
+  rates = onp.append(onp.full(12, 16.0), onp.full(12, 2.0**-7))
+  onwards = onp.append(rates[:-1] * (onp.arange(23) != 11), 0.0)
+  exits = rates - onwards
+  start = onp.zeros(24)
+  start[[0, 12]] = 0.5
+  return _model(start, onp.diag(onwards[:-1], 1), exits)
+
+
 def with_options(
   model: oracle.Operands, exits: bool = True, atom: float | None = None
 ) -> oracle.Operands:

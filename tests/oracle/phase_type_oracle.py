@@ -83,8 +83,8 @@ def directional(
   if not directions:
     # The log of one is zero: a log's size is one at least.
     scale = 1.0 if kind in ("log_survival", "log_cdf") else None
-    return _refine(attempt, [scale])[0], 0.0
-  return _refine(attempt, [c])[0], c
+    return refine(attempt, [scale])[0], 0.0
+  return refine(attempt, [c])[0], c
 
 
 def gradient(
@@ -109,7 +109,7 @@ def gradient(
     parts = sweeps.sweep(ring, kind, operands, directions, True).gradient(log)
     return [x for part in parts for x in part]
 
-  entries = iter(_refine(attempt, flat))
+  entries = iter(refine(attempt, flat))
   return Gradient(*([next(entries) for _ in part] for part in scales)), scales
 
 
@@ -127,7 +127,7 @@ def error(actual: float, truth: flint.arb) -> float:
     return float(abs(flint.arb(actual) - truth).upper())
 
 
-def _refine(attempt: Any, scales: list[float | None]) -> list[flint.arb]:
+def refine(attempt: Any, scales: list[float | None]) -> list[flint.arb]:
   """Raises the precision until each radius is small against its scale.
 
   Without a scale the result's own size counts, down to 1e-400.

@@ -100,6 +100,7 @@ class WantedTest(absltest.TestCase):
       inputs=[*operands, tf.ones([3], tf.float64)],
       edge_indices=[],
       edge_values=[],
+      kinds=[],
       kind=0,
       order=1,
       wanted=2,

@@ -1,0 +1,175 @@
+// The mass of an interval, P(l < T <= u) = sum_k W_k a_k / q, with W_k from
+// interval_weights.h.
+//
+// The terms that count are those of the density at both ends: the share of the
+// terms before some k in f(y) falls with y, that of the terms after some k
+// grows, and so the shares in f's integral lie between those at its ends.
+
+#ifndef PHASIC_NATIVE_KERNEL_INTERVAL_H_
+#define PHASIC_NATIVE_KERNEL_INTERVAL_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/channels.h"
+#include "native/kernel/interval_weights.h"
+#include "native/kernel/isa.h"
+#include "native/kernel/mixture.h"
+#include "native/kernel/point.h"
+#include "native/kernel/points.h"
+#include "native/kernel/scaled.h"
+#include "native/kernel/sequence.h"
+#include "native/kernel/value_checks.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+struct Interval {
+  int64_t index = 0;  // of the lower end's time; the upper end's is the next
+  StatusCode status = kOk;
+  bool has_series = false;  // otherwise the mass is zero
+  // Their slopes are those of the distribution function in x = q t, relative
+  // to 2^value.exponent.
+  Point<T> lower;
+  Point<T> upper;
+  Scaled<T> mass;
+  Scaled<T> seed;  // the cotangent of the mass, in reverse sweeps
+};
+
+template <class T>
+IntervalEnd EndOf(const Point<T>& point) {
+  return {point.x, point.start, point.start_weight};
+}
+
+template <class T>
+class IntervalMixer {
+ public:
+  IntervalMixer(const SweepInput& in, Channels<T>* density,
+                IntervalWeights* weights)
+      : in_(in),
+        density_(*density),
+        sequence_(density->sequence()),
+        weights_(*weights) {}
+
+  Interval<T> Evaluate(int64_t index) {
+    Interval<T> interval;
+    interval.index = index;
+    interval.status = Prepare(&interval);
+    if (interval.status == kOk && interval.has_series) {
+      interval.status = Mix(&interval);
+    }
+    return interval;
+  }
+
+ private:
+  static constexpr bool kPlain = Depth<T>::kValue == 0;
+
+  StatusCode Prepare(Interval<T>* interval) {
+    const double lower = in_.times.value[interval->index];
+    const double upper = in_.times.value[interval->index + 1];
+    if (lower != lower || upper != upper) return kTimeNaN;
+    if (IsSubnormal(lower) || IsSubnormal(upper)) return kUnderflow;
+    if (!(0.0 <= lower && lower <= upper && upper < HUGE_VAL)) {
+      return kIntervalInvalid;
+    }
+    const Model<T>& model = sequence_.model();
+    PlacePoint(in_, interval->index, model.q, &interval->lower);
+    PlacePoint(in_, interval->index + 1, model.q, &interval->upper);
+    // By the times, which are not flushed.
+    interval->has_series = model.absorbs && lower < upper;
+    // The derivative of a logarithm is not defined where it is -inf.
+    if (!interval->has_series) return kPlain ? kOk : kLogOfZero;
+    const bool is_flushed = (lower > 0.0 && interval->lower.x == 0.0) ||
+                            interval->upper.x == interval->lower.x;
+    if (is_flushed) return kUnderflow;
+    const bool fits = StartSeries(sequence_, &interval->lower) &&
+                      StartSeries(sequence_, &interval->upper);
+    return fits ? kOk : kWorkLimit;
+  }
+
+  StatusCode Mix(Interval<T>* interval) {
+    Point<T>* const ends[] = {&interval->lower, &interval->upper};
+    int64_t first = INT64_MAX;
+    int64_t last = 0;
+    Scaled<T> moved[2];  // the mass between an end and where it moves to
+    for (int i = 0; i < 2; ++i) {
+      Mixer<T> mixer(&density_, *ends[i]);
+      const Mixture<T> mixture = mixer.Run();
+      if (mixture.status != kOk) return mixture.status;
+      first = std::min(first, mixer.first_block());
+      last = std::max(last, mixer.last_block());
+      moved[i] = Move(mixture, ends[i]);
+    }
+    StatusCode status =
+        weights_.Begin(EndOf(interval->lower), EndOf(interval->upper));
+    if (status == kOk) status = Sum(first, last, interval);
+    if (status != kOk) return status;
+    Add(&interval->mass, moved[1]);
+    Add(&interval->mass,
+        Scaled<T>{-1.0 * moved[0].mantissa, moved[0].exponent});
+    return kOk;
+  }
+
+  // Sets the end's slope; the distribution function at x + delta less that at
+  // x, for the tangents delta of the end.
+  Scaled<T> Move(const Mixture<T>& mixture, Point<T>* end) const {
+    const TaylorCoefficients<T> taylor(Base::kCdf, end->delta);
+    T moved = T(0.0);
+    for (int r = 0; r <= Depth<T>::kValue; ++r) {
+      moved += taylor.value[1 + r] * mixture.channels[r];
+      end->slope += taylor.slope[1 + r] * mixture.channels[r];
+    }
+    end->value.exponent = mixture.exponent - sequence_.model().log2_q;
+    return {moved, end->value.exponent};
+  }
+
+  StatusCode Sum(int64_t first, int64_t last, Interval<T>* interval) {
+    T sum = T(0.0);
+    int64_t exponent = INT64_MIN / 4;
+    sequence_.ClearCallersUnderflow();
+    const StatusCode status = weights_.Run(
+        first, last, [&](int64_t b, int j, const Scaled<double>& weight) {
+          const Block<T>& block = *sequence_.Find(b);
+          const T term = weight.mantissa * block.a[j];
+          if (IsZero(term)) return;
+          const int64_t e = weight.exponent + block.exponent;
+          if (e > exponent) {
+            sum = ScaleBy(sum, exponent - e) + term;
+            exponent = e;
+          } else {
+            sum += ScaleBy(term, e - exponent);
+          }
+        });
+    if (status != kOk) return status;
+    exponent -= sequence_.model().log2_q;
+    interval->mass = Normalized(Scaled<T>{sum, exponent});
+    const bool lost = IsZero(sum) || IsLost(interval->mass, last, exponent);
+    return kPlain && lost ? kUnderflow : kOk;
+  }
+
+  // Whether flushing to zero lost what matters: in a_k, whose losses reach the
+  // mean density over the interval with weights of at most one, or here.
+  bool IsLost(const Scaled<T>& mass, int64_t last, int64_t exponent) const {
+    const Scaled<double> size = {Primal(mass.mantissa), mass.exponent};
+    const Scaled<double>& width = weights_.width();
+    const Scaled<double> density = {
+        size.mantissa / width.mantissa,
+        size.exponent - width.exponent + sequence_.model().log2_q};
+    if (density_.LostToUnderflow(last + 1, density)) return true;
+    const double count = 64.0 * static_cast<double>(last + 1);
+    return sequence_.CallersUnderflow() &&
+           !IsAtMost({count, exponent - 922}, -45, size);
+  }
+
+  const SweepInput& in_;
+  Channels<T>& density_;
+  Sequence<T>& sequence_;
+  IntervalWeights& weights_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_INTERVAL_H_

@@ -1,0 +1,88 @@
+// The cotangents of a_k that an interval's mass has: the transpose of
+// interval.h.
+
+#ifndef PHASIC_NATIVE_KERNEL_INTERVAL_TERMS_H_
+#define PHASIC_NATIVE_KERNEL_INTERVAL_TERMS_H_
+
+#include <cstdint>
+
+#include "native/kernel/interval.h"
+#include "native/kernel/interval_weights.h"
+#include "native/kernel/isa.h"
+#include "native/kernel/mixture.h"
+#include "native/kernel/scaled.h"
+#include "native/kernel/term_sums.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+class IntervalTerms {
+ public:
+  // `density` collects the cotangents of a_k.
+  IntervalTerms(IntervalWeights* weights, TermSums<T>* density, int64_t log2_q)
+      : weights_(*weights), density_(*density), log2_q_(log2_q) {}
+
+  // Adds those of one interval. What is dropped is below 2^-margin of the
+  // mass's own share, the margin being that of `density`.
+  StatusCode Add(const Interval<T>& interval) {
+    StatusCode status =
+        weights_.Begin(EndOf(interval.lower), EndOf(interval.upper));
+    if (status != kOk) return status;
+    const Scaled<T>& seed = interval.seed;
+    const double mass = MaxAbs(interval.mass.mantissa);
+    const Scaled<double> own = {MaxAbs(seed.mantissa) * mass,
+                                seed.exponent + interval.mass.exponent};
+    int64_t last = interval.upper.start;
+    for (;; ++last) {
+      if (!density_.Reserve(last, &status)) return status;
+      const Scaled<double> tail = weights_.TailBound(last + 1);
+      if (tail.mantissa < 0.0) return kMemoryLimit;
+      const auto k = static_cast<double>((last + 1) * kBlock);
+      const Scaled<double> share = {tail.mantissa, tail.exponent - log2_q_};
+      if (!density_.CanDrop(share, seed, k, own)) continue;
+      break;
+    }
+    int64_t first = interval.lower.start;
+    for (; first > 0; --first) {
+      const Scaled<double> head = weights_.HeadBound(first);
+      if (head.mantissa < 0.0) return kMemoryLimit;
+      if (density_.CanDropHead({head.mantissa, head.exponent - log2_q_},
+                               seed)) {
+        break;
+      }
+    }
+    status = weights_.Run(
+        first, last, [&](int64_t b, int j, const Scaled<double>& weight) {
+          density_.AddTo(b, j,
+                         {weight.mantissa * seed.mantissa,
+                          weight.exponent + seed.exponent - log2_q_});
+        });
+    if (status == kOk) status = AddEnd(interval.upper, 1.0, seed, own);
+    if (status == kOk) status = AddEnd(interval.lower, -1.0, seed, own);
+    return status;
+  }
+
+ private:
+  // What the mass gains or loses where an end moves along its tangents.
+  StatusCode AddEnd(const Point<T>& end, double sign, const Scaled<T>& seed,
+                    const Scaled<double>& own) {
+    if (IsZero(end.delta)) return kOk;
+    const TaylorCoefficients<T> taylor(Base::kCdf, end.delta);
+    T coefficients[kMaxOrder];
+    for (int r = 0; r <= Depth<T>::kValue; ++r) {
+      coefficients[r] = sign * (seed.mantissa * taylor.value[1 + r]);
+    }
+    return density_.MixSeries(end, {seed.mantissa, seed.exponent - log2_q_},
+                              coefficients, own);
+  }
+
+  IntervalWeights& weights_;
+  TermSums<T>& density_;
+  const int64_t log2_q_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_INTERVAL_TERMS_H_

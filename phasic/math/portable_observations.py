@@ -1,0 +1,114 @@
+"""The portable path for times of several kinds: see `observations`.
+
+All kinds of functions are evaluated at all times, and the one that counts is
+taken. Where a function does not count it is evaluated at a harmless time, so
+that its derivatives there, taken times zero, are zero.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math import edge_rates
+from phasic.math import portable
+from phasic.math import special
+
+# As in native/kernel/phase_type.h.
+LOG_DENSITY = 0
+LOG_SURVIVAL = 2
+LOG_CDF = 4
+LOG_INTERVAL = 6
+NOTHING = 7
+
+
+def phase_type(
+  kind, initial_probs, rates, exit_rates, prob_zero, times, *structure
+):
+  """`portable.phase_type` with a kind for each time, and edges or none.
+
+  Args:
+    kind: not used.
+    initial_probs: (batch..., p).
+    rates: (batch..., p, p), or the parameters of the edges.
+    exit_rates: as for `portable.phase_type`.
+    prob_zero: as there.
+    times: (batch..., n).
+    *structure: the arrays of the edges or none, and kinds, (batch..., n).
+  """
+  del kind
+  *edges, kinds = structure
+  if edges:
+    phases = static.shape(initial_probs)[-1]
+    rates, exit_rates = edge_rates.densified(phases, rates, *edges)
+  harmless = _harmless_time(rates, exit_rates)
+
+  def evaluate(function, counts):
+    at = np.where(counts, times, harmless)
+    return portable.phase_type(
+      function, initial_probs, rates, exit_rates, prob_zero, at
+    )
+
+  next_time = _after(times, math.nan)
+  valid = (kinds == LOG_INTERVAL) & (_after(kinds, LOG_INTERVAL) == NOTHING)
+  valid = valid & (times >= 0) & (times <= next_time) & (next_time < math.inf)
+  is_upper = _before(np.asarray(valid, dtype="int32"), 0) > 0
+  log_density = evaluate("log_density", kinds == LOG_DENSITY)
+  log_survival = evaluate(
+    "log_survival", (kinds == LOG_SURVIVAL) | valid | is_upper
+  )
+  log_cdf = evaluate(
+    "log_cdf", (kinds == LOG_CDF) | (valid & (times > 0)) | is_upper
+  )
+  at_zero = valid & (times == 0)
+  mass_at_zero = evaluate("cdf", at_zero)
+  with onp.errstate(all="ignore"):
+    interval = _log_interval(
+      log_survival, log_cdf, mass_at_zero, at_zero, valid
+    )
+  result = np.where(kinds == LOG_DENSITY, log_density, math.nan)
+  result = np.where(kinds == LOG_SURVIVAL, log_survival, result)
+  result = np.where(kinds == LOG_CDF, log_cdf, result)
+  result = np.where(valid, interval, result)
+  return np.where(kinds == NOTHING, 0.0, result)
+
+
+def _log_interval(log_survival, log_cdf, mass_at_zero, at_zero, valid):
+  """Returns log P(l < X <= u) at l, where `valid`."""
+  next_survival = _after(log_survival, 0.0)
+  next_cdf = _after(log_cdf, 0.0)
+  by_survival = valid & (log_survival <= next_cdf)
+  by_cdf = valid & ~by_survival & ~at_zero
+  by_atom = valid & ~by_survival & at_zero
+  survival_drop = np.where(by_survival, next_survival - log_survival, -1.0)
+  cdf_drop = np.where(by_cdf, log_cdf - next_cdf, -1.0)
+  # The distribution function at zero, whose logarithm may be -inf.
+  share = mass_at_zero * np.exp(np.minimum(-next_cdf, 700.0))
+  atom = np.log1p(-np.where(by_atom, share, 0.0))
+  result = next_cdf + np.where(by_atom, atom, special.log1mexp(cdf_drop))
+  from_survival = log_survival + special.log1mexp(survival_drop)
+  return np.where(by_survival, from_survival, result)
+
+
+def _harmless_time(rates, exit_rates):
+  """Returns a time at which all functions are ordinary, (batch..., 1)."""
+  largest = np.max(np.abs(gradients.stop_gradient(rates)), axis=(-2, -1))
+  if static.shape(exit_rates)[-1]:
+    exits = np.max(np.abs(gradients.stop_gradient(exit_rates)), axis=-1)
+    largest = np.maximum(largest, exits)
+  usable = (largest > 0) & (largest < math.inf)
+  return np.where(usable, 1.0 / np.where(usable, largest, 1.0), 1.0)[..., None]
+
+
+def _after(x, last):
+  """Returns the entries behind those of x on the last axis."""
+  end = np.asarray(np.zeros_like(x[..., :1]) + last, dtype=x.dtype)
+  return np.concatenate([x[..., 1:], end], axis=-1)
+
+
+def _before(x, first):
+  """Returns the entries before those of x on the last axis."""
+  end = np.asarray(np.zeros_like(x[..., :1]) + first, dtype=x.dtype)
+  return np.concatenate([end, x[..., :-1]], axis=-1)
