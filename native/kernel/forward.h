@@ -90,6 +90,7 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
   Sequence<T> sequence(model, HasBase(in, Base::kSurvival), false, workspace);
   ChannelSets<T> sets(&sequence, Depth<T>::kValue + 1, workspace);
   IntervalWeights interval_weights(workspace);
+  sequence.AllowClosure();
   if (status == kOk) status = sequence.Start();
   Ladder<T> ladder(model, workspace);
   LadderPath<T> ladder_path(&ladder, Depth<T>::kValue + 1, workspace);

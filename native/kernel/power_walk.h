@@ -43,6 +43,7 @@ class PowerWalk {
   T* low() { return low_; }
   const T* low() const { return low_; }
   int64_t exponent() const { return exponent_; }
+  void set_exponent(int64_t exponent) { exponent_ = exponent; }
 
   // At the start of each block.
   void Rescale() {

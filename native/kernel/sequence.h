@@ -1,9 +1,10 @@
 // The power sequence v_k = alpha P^k, made on demand in blocks of sixteen, and
-// its terms a_k = v_k . s and b_k = v_k . 1.
+// its terms.
 
 #ifndef PHASIC_NATIVE_KERNEL_SEQUENCE_H_
 #define PHASIC_NATIVE_KERNEL_SEQUENCE_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "native/kernel/block_list.h"
@@ -13,6 +14,8 @@
 #include "native/kernel/model.h"
 #include "native/kernel/poisson.h"
 #include "native/kernel/power_walk.h"
+#include "native/kernel/tail_closure.h"
+#include "native/kernel/terms.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -21,15 +24,10 @@ constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
 constexpr int64_t kMaxKeptItems = int64_t{1} << 20;  // of states
 constexpr double kMaxWork = 1.6e10;  // multiply-adds of one sequence
 
-// One block, all entries relative to 2^exponent.
 template <class T>
-struct Block {
-  T a[kBlock];
-  T b[kBlock];  // where they are wanted
-  T* states;    // all sixteen, or nullptr: see Sequence::States
+struct Block : Terms<T> {
+  T* states;  // all sixteen, or nullptr: see Sequence::States
   PoissonTable poisson;
-  int64_t exponent;
-  double mass;                 // sum of the state's values
   int64_t underflow_exponent;  // largest so far at which a number was flushed
 };
 
@@ -45,7 +43,8 @@ class Sequence {
         blocks_(workspace),
         walk_(workspace),
         past_walk_(workspace),
-        checkpoints_(checkpoint_bytes, workspace) {}
+        checkpoints_(checkpoint_bytes, workspace),
+        closure_(model, wants_b, workspace) {}
 
   StatusCode Start() {
     if (!walk_.Allocate(model_.size, model_.stride)) return kMemoryLimit;
@@ -61,8 +60,14 @@ class Sequence {
     return kOk;
   }
 
+  // Lets the far part follow from earlier steps where it can, see
+  // tail_closure.h; for values alone, and before any block is made.
+  void AllowClosure() { may_close_ = Depth<T>::kValue == 0 && !keeps_states_; }
+
   int64_t max_blocks() const { return max_blocks_; }
   const Model<T>& model() const { return model_; }
+  // Blocks that the walk went through to make those that there are.
+  int64_t num_stepped() const { return num_stepped_; }
 
   // The block, or nullptr and a status.
   const Block<T>* Get(int64_t block, StatusCode* status) {
@@ -119,32 +124,51 @@ class Sequence {
     Block<T>* block = blocks_.Append();
     if (block == nullptr) return kMemoryLimit;
     SetAsideUnderflow();
-    walk_.Rescale();
-    if (!KeepStates(number, block)) return kMemoryLimit;
-    block->exponent = walk_.exponent();
-    block->mass = Primal(Sum(walk_.state(), model_.stride));
-    block->poisson = PoissonTableOf(number);
-    walk_.StepBlock(model_.forward, number, block->states,
-                    [&](int j, const T* state) {
-                      block->a[j] = Dot(state, model_.exits, model_.stride);
-                      if (wants_b_) block->b[j] = Sum(state, model_.stride);
-                    });
     block->underflow_exponent =
         number > 0 ? blocks_[number - 1].underflow_exponent : INT64_MIN / 2;
-    if (FloatEnvironment::Underflowed()) {
-      if (first_underflow_ > number) first_underflow_ = number;
-      if (block->underflow_exponent < block->exponent) {
-        block->underflow_exponent = block->exponent;
-      }
+    block->states = nullptr;
+    block->poisson = PoissonTableOf(number);
+    if constexpr (Depth<T>::kValue == 0) {
+      if (may_close_) return CloseBlock(number, block);
     }
+    walk_.Rescale();
+    if (keeps_states_ && !KeepStates(number, block)) return kMemoryLimit;
+    Step(block, block);
+    return kOk;
+  }
+
+  // Takes the walk through its next block, the last one or one before it.
+  void Step(Terms<T>* terms, Block<T>* last) {
+    MakeTerms(model_, wants_b_, num_stepped_++, &walk_, last->states, terms);
+    if (!FloatEnvironment::Underflowed()) return;
+    first_underflow_ = std::min(first_underflow_, blocks_.size() - 1);
+    last->underflow_exponent =
+        std::max(last->underflow_exponent, terms->exponent);
+  }
+
+  // A block that follows from earlier ones or, where none is known to do so,
+  // the next step of the walk, which stays behind where blocks have followed.
+  StatusCode CloseBlock(int64_t number, Block<T>* block) {
+    while (!closure_.Covers(number)) {
+      walk_.Rescale();
+      if (closure_.IsBoundary(num_stepped_)) {
+        if (!closure_.Cross(walk_)) return kMemoryLimit;
+        continue;
+      }
+      Terms<T> unused;
+      const int64_t stepped = num_stepped_;
+      Terms<T>* terms = stepped == number ? block : &unused;
+      Step(terms, block);
+      if (!closure_.Note(stepped, *terms)) return kMemoryLimit;
+      if (stepped == number) return kOk;
+    }
+    closure_.Fill(number, block);
     return kOk;
   }
 
   // Makes room for all states of the block, or shows its first one to those
   // who keep some.
   bool KeepStates(int64_t number, Block<T>* block) {
-    block->states = nullptr;
-    if (!keeps_states_) return true;
     const int64_t stride = model_.stride;
     if (number * kBlock * stride >= kMaxKeptItems) {
       return checkpoints_.Show(number, walk_);
@@ -157,11 +181,14 @@ class Sequence {
   const Model<T>& model_;
   const bool wants_b_;
   const bool keeps_states_;
+  bool may_close_ = false;
   Workspace* workspace_;
   BlockList<Block<T>> blocks_;
   PowerWalk<T> walk_;
   PowerWalk<T> past_walk_;  // makes states again
   Checkpoints<T> checkpoints_;
+  TailClosure<T> closure_;
+  int64_t num_stepped_ = 0;  // blocks that the walk went through
   int64_t max_blocks_ = 0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;

@@ -1,0 +1,43 @@
+// The terms a_k = v_k . s and b_k = v_k . 1 of a power sequence, block by
+// block.
+
+#ifndef PHASIC_NATIVE_KERNEL_TERMS_H_
+#define PHASIC_NATIVE_KERNEL_TERMS_H_
+
+#include <cstdint>
+
+#include "native/kernel/isa.h"
+#include "native/kernel/model.h"
+#include "native/kernel/operator.h"
+#include "native/kernel/poisson.h"
+#include "native/kernel/power_walk.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Those of one block, relative to 2^exponent.
+template <class T>
+struct Terms {
+  T a[kBlock];
+  T b[kBlock];  // where they are wanted
+  int64_t exponent;
+  double mass;  // sum of the first state's values
+};
+
+// Takes the walk through a block. Its states are left in the rows of `states`
+// if that is not null.
+template <class T>
+void MakeTerms(const Model<T>& model, bool wants_b, int64_t block,
+               PowerWalk<T>* walk, T* states, Terms<T>* terms) {
+  terms->exponent = walk->exponent();
+  terms->mass = Primal(Sum(walk->state(), model.stride));
+  walk->StepBlock(model.forward, block, states, [&](int j, const T* state) {
+    terms->a[j] = Dot(state, model.exits, model.stride);
+    if (wants_b) terms->b[j] = Sum(state, model.stride);
+  });
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_TERMS_H_
