@@ -261,8 +261,9 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
   layout->has_edges = call.edges != nullptr;
   if (layout->has_edges) error = MergeEdges(*call.edges, layout);
   layout->has_kinds = call.kinds != nullptr;
-  if (!error && layout->has_kinds)
+  if (error == nullptr && layout->has_kinds) {
     error = MergeKinds(call.kinds->shape, layout);
+  }
   if (error != nullptr) return error;
   if (has_cotangent && inputs[num_inputs - 1].rank == r + 1) {
     // Only the cotangent may have been mapped, as when JAX maps a pullback.

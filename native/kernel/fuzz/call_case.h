@@ -43,6 +43,7 @@ constexpr size_t kHeaderBytes = 16;
 // All arrays, each with the batch dimensions first.
 inline std::vector<Array*> Arrays(CallCase* c) {
   std::vector<Array*> arrays;
+  arrays.reserve(c->inputs.size() + c->edges.size());
   for (Array& array : c->inputs) arrays.push_back(&array);
   for (Array& array : c->edges) arrays.push_back(&array);
   return arrays;
