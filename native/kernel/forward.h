@@ -14,6 +14,7 @@
 #include "native/kernel/isa.h"
 #include "native/kernel/ladder_points.h"
 #include "native/kernel/model.h"
+#include "native/kernel/node_values.h"
 #include "native/kernel/points.h"
 #include "native/kernel/sequence.h"
 
@@ -81,6 +82,32 @@ inline void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
   out.values[place] = code == kOk ? value : kNaN;
 }
 
+// The times that are left to be taken one by one.
+struct TimeList {
+  const int64_t* times;  // nullptr: all
+  int64_t count;
+
+  int64_t operator[](int64_t n) const {
+    return times != nullptr ? times[n] : n;
+  }
+};
+
+// Takes what it can of many times group by group.
+template <class T>
+StatusCode TakeGroups(const SweepInput&, const SweepOutput&, ChannelSets<T>*,
+                      Workspace*, TimeList*) {
+  return kOk;
+}
+inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
+                             ChannelSets<double>* sets, Workspace* workspace,
+                             TimeList* rest) {
+  if (!TakesGroups(in)) return kOk;
+  NodeValues nodes(in, out, sets, workspace);
+  const StatusCode status = nodes.Run();
+  if (status == kOk) *rest = {nodes.rest(), nodes.num_rest()};
+  return status;
+}
+
 template <class T>
 void ForwardSweep(const SweepInput& in, const SweepOutput& out,
                   Workspace* workspace) {
@@ -105,9 +132,12 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
   bool* needs_series =
       static_cast<bool*>(workspace->Allocate(at_once, sizeof(bool)));
   if (!points || !scratch || !places || !needs_series) status = kMemoryLimit;
-  for (int64_t i = 0; i < in.num_times;) {
+  TimeList times = {nullptr, in.num_times};
+  if (status == kOk) status = TakeGroups(in, out, &sets, workspace, &times);
+  for (int64_t n = 0; n < times.count;) {
     int64_t count = 0;
-    for (; i < in.num_times && count < kPointsAtOnce; ++i) {
+    for (; n < times.count && count < kPointsAtOnce; ++n) {
+      const int64_t i = times[n];
       const bool is_nothing = in.KindOf(i) == Kind::kNothing;
       if (status != kOk || is_nothing) {
         WriteResult(out, i, is_nothing ? kOk : status, 0.0);

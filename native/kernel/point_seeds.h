@@ -13,6 +13,7 @@
 #include "native/kernel/interval_weights.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/ladder_points.h"
+#include "native/kernel/node_seeds.h"
 #include "native/kernel/points.h"
 
 namespace phasic {
@@ -27,35 +28,44 @@ class PointSeeds {
         sets_(*sets),
         ladder_path_(*ladder_path),
         workspace_(workspace),
+        groups_(in, sets, workspace),
         interval_weights_(workspace) {}
 
   // The cotangents of times are left out if `time_bars` is nullptr.
   StatusCode Evaluate(double* time_bars) {
-    const int64_t n = in_.num_times;
-    points_ = static_cast<Point<T>*>(
-        workspace_->Allocate(static_cast<size_t>(n), sizeof(Point<T>)));
-    by_time_ = static_cast<int64_t*>(
-        workspace_->Allocate(static_cast<size_t>(n), sizeof(int64_t)));
-    if (!points_ || !by_time_ || !AllocateLists()) return kMemoryLimit;
+    by_time_ = static_cast<int64_t*>(workspace_->Allocate(
+        static_cast<size_t>(in_.num_times), sizeof(int64_t)));
+    if (by_time_ == nullptr) return kMemoryLimit;
+    NoteSigns(time_bars);
+    const auto take_alone = [&](int64_t i) {
+      if (in_.KindOf(i) != Kind::kNothing) by_time_[num_points_++] = i;
+    };
+    const StatusCode status = groups_.Run(take_alone, time_bars);
+    if (status != kOk) return status;
+    atom_bar_ += T(groups_.atom_bar());
+    points_ = static_cast<Point<T>*>(workspace_->Allocate(
+        static_cast<size_t>(num_points_), sizeof(Point<T>)));
+    if (points_ == nullptr || !AllocateLists()) return kMemoryLimit;
     SortTimes();
     EvaluatePoints(time_bars != nullptr);
     StatusCode first_error = kOk;
     for (List& list : lists_) list.size = 0;
-    for (int64_t i = 0; time_bars != nullptr && i < n; ++i) time_bars[i] = 0.0;
-    for (int64_t k = 0; k < num_seeded_; ++k) {
-      const int64_t i = by_time_[k];
-      if (!IsSeeded(i) || IsMixedInterval(i)) continue;
+    for (int64_t k = 0; k < num_points_; ++k) {
+      if (IsMixedInterval(points_[k])) continue;
       double time_bar = 0.0;
-      const StatusCode status = SeedPoint(i, &time_bar);
-      if (time_bars != nullptr) time_bars[i] = time_bar;
-      if (first_error == kOk) first_error = status;
+      const StatusCode error = SeedPoint(k, &time_bar);
+      if (time_bars != nullptr) time_bars[by_time_[k]] = time_bar;
+      if (first_error == kOk) first_error = error;
     }
     for (int64_t i = 0; i < num_intervals_; ++i) {
-      const StatusCode status = SeedInterval(&intervals_[i], time_bars);
-      if (first_error == kOk) first_error = status;
+      const StatusCode error = SeedInterval(&intervals_[i], time_bars);
+      if (first_error == kOk) first_error = error;
     }
     return first_error;
   }
+
+  // Times that are taken in groups.
+  const NodeSeeds<T>& groups() const { return groups_; }
 
   // The points of one kind whose terms are to be mixed, times ascending.
   Point<T>* const* of(Base base) const { return ListOf(base).points; }
@@ -65,17 +75,23 @@ class PointSeeds {
   Point<T>* const* on_ladder() const { return on_ladder_.points; }
   int64_t num_on_ladder() const { return on_ladder_.size; }
 
-  // Whether any point is of this kind.
+  int64_t num_intervals() const { return num_intervals_; }
+  const Interval<T>& interval(int64_t i) const { return intervals_[i]; }
+
+  // Whether terms are to be mixed for this kind.
+  bool HasTerms(Base base) const {
+    return groups_.Has(base) || count(base) > 0 ||
+           (base == Base::kDensity && num_intervals_ > 0);
+  }
+
+  // Whether any time is of this kind.
   bool has(Base base) const {
-    bool found = count(base) > 0;
-    if (base == Base::kDensity) found = found || num_intervals_ > 0;
+    bool found = HasTerms(base);
     for (int64_t n = 0; n < on_ladder_.size; ++n) {
       found = found || on_ladder_.points[n]->base == base;
     }
     return found;
   }
-  int64_t num_intervals() const { return num_intervals_; }
-  const Interval<T>& interval(int64_t i) const { return intervals_[i]; }
 
   bool mixed_signs() const { return mixed_signs_; }
   // Of prob_zero, and of prob_zero + sum(alpha).
@@ -94,8 +110,8 @@ class PointSeeds {
 
   bool AllocateLists() {
     int64_t num_intervals = 0;
-    for (int64_t i = 0; i < in_.num_times; ++i) {
-      const Kind kind = in_.KindOf(i);
+    for (int64_t k = 0; k < num_points_; ++k) {
+      const Kind kind = in_.KindOf(by_time_[k]);
       if (HasSeries(kind)) ++ListOf(BaseOf(kind)).size;
       if (kind == Kind::kLogInterval) ++num_intervals;
     }
@@ -105,7 +121,7 @@ class PointSeeds {
     for (List& list : lists_) {
       if (!AllocateList(&list)) return false;
     }
-    on_ladder_.size = in_.num_times;
+    on_ladder_.size = num_points_;
     return AllocateList(&on_ladder_);
   }
   bool AllocateList(List* list) {
@@ -130,55 +146,51 @@ class PointSeeds {
              in_.KindOf(i) == Kind::kLogInterval &&
              key(in_.times.value[i + 1]) < key(in_.times.value[j + 1]);
     };
-    num_seeded_ = 0;
-    for (int64_t i = 0; i < in_.num_times; ++i) {
-      if (IsSeeded(i)) by_time_[num_seeded_++] = i;
-    }
-    int64_t* end = by_time_ + num_seeded_;
+    int64_t* end = by_time_ + num_points_;
     if (!std::is_sorted(by_time_, end, is_less)) {
       std::sort(by_time_, end, is_less);
     }
   }
 
-  void EvaluatePoints(bool slope) {
+  void NoteSigns(double* time_bars) {
     bool positive = false;
     bool negative = false;
-    num_intervals_ = 0;
-    IntervalMixer<T> mixer(in_, sets_.Of(Base::kDensity), &interval_weights_);
-    for (int64_t k = 0; k < num_seeded_; ++k) {
-      const int64_t i = by_time_[k];
+    for (int64_t i = 0; i < in_.num_times; ++i) {
       const double cotangent = in_.cotangent[i];
+      if (time_bars != nullptr) time_bars[i] = 0.0;
+      if (cotangent == 0.0 || in_.KindOf(i) == Kind::kNothing) continue;
       (cotangent > 0.0 ? positive : negative) = true;
-      Point<T>& point = points_[i];
-      if (PreparePoint(in_, i, sets_.sequence(), &point) &&
+    }
+    mixed_signs_ = positive && negative;
+  }
+
+  void EvaluatePoints(bool slope) {
+    IntervalMixer<T> mixer(in_, sets_.Of(Base::kDensity), &interval_weights_);
+    for (int64_t k = 0; k < num_points_; ++k) {
+      Point<T>& point = points_[k];
+      if (PreparePoint(in_, by_time_[k], sets_.sequence(), &point) &&
           !MixOnLadder(&ladder_path_, &point)) {
         List& list = ListOf(point.base);
         list.points[list.size++] = &point;
-      } else if (IsMixedInterval(i)) {
-        intervals_[num_intervals_++] = mixer.Evaluate(i);
+      } else if (IsMixedInterval(point)) {
+        intervals_[num_intervals_++] = mixer.Evaluate(by_time_[k]);
       }
     }
-    mixed_signs_ = positive && negative;
     for (int base = 0; base < kNumBases; ++base) {
       MixPoints(sets_.Of(static_cast<Base>(base)), lists_[base].points,
                 lists_[base].size, slope);
     }
   }
 
-  // Whether the value at time i has a cotangent that counts.
-  bool IsSeeded(int64_t i) const {
-    return in_.cotangent[i] != 0.0 && in_.KindOf(i) != Kind::kNothing;
+  // Whether it is an interval whose kinds are what they must be.
+  static bool IsMixedInterval(const Point<T>& point) {
+    return point.is_interval && point.status == kOk;
   }
 
-  // Whether time i is an interval whose kinds are what they must be.
-  bool IsMixedInterval(int64_t i) const {
-    return points_[i].is_interval && points_[i].status == kOk;
-  }
-
-  // The cotangent of F at time i, and from it those of the time and the atom.
-  StatusCode SeedPoint(int64_t i, double* time_bar) {
-    const double cotangent = in_.cotangent[i];
-    Point<T>& point = points_[i];
+  // The cotangent of F at a point, and from it those of the time and the atom.
+  StatusCode SeedPoint(int64_t k, double* time_bar) {
+    const double cotangent = in_.cotangent[by_time_[k]];
+    Point<T>& point = points_[k];
     Scaled<T>& seed = point.seed;
     seed = Scaled<T>{T(cotangent), 0};
     if (point.status == kOk && point.is_log) {
@@ -241,9 +253,10 @@ class PointSeeds {
   ChannelSets<T>& sets_;
   LadderPath<T>& ladder_path_;
   Workspace* workspace_;
-  Point<T>* points_ = nullptr;
-  int64_t* by_time_ = nullptr;  // those that count, ascending
-  int64_t num_seeded_ = 0;
+  NodeSeeds<T> groups_;
+  Point<T>* points_ = nullptr;  // those that are taken one by one
+  int64_t* by_time_ = nullptr;
+  int64_t num_points_ = 0;
   Interval<T>* intervals_ = nullptr;
   int64_t num_intervals_ = 0;
   IntervalWeights interval_weights_;

@@ -10,6 +10,7 @@
 #include "native/kernel/interval_terms.h"
 #include "native/kernel/interval_weights.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/node_sums.h"
 #include "native/kernel/point_seeds.h"
 #include "native/kernel/sequence.h"
 #include "native/kernel/term_sums.h"
@@ -23,7 +24,7 @@ class TermAdjoints {
   TermAdjoints(const PointSeeds<T>& seeds, Sequence<T>* sequence,
                Workspace* workspace)
       : seeds_(seeds),
-        log2_q_(sequence->model().log2_q),
+        sequence_(*sequence),
         interval_weights_(workspace),
         sums_{{sequence, Base::kDensity, workspace},
               {sequence, Base::kSurvival, workspace},
@@ -35,8 +36,12 @@ class TermAdjoints {
     num_blocks_ = 0;
     for (int i = 0; i < kNumBases; ++i) {
       const auto base = static_cast<Base>(i);
-      const StatusCode status =
-          sums_[i].Mix(seeds_.of(base), seeds_.count(base), margin);
+      sums_[i].Start(margin);
+      StatusCode status =
+          AddGroups(seeds_.groups(), sequence_, base, margin, &sums_[i]);
+      if (status == kOk) {
+        status = sums_[i].AddPoints(seeds_.of(base), seeds_.count(base));
+      }
       if (status != kOk) return status;
     }
     const StatusCode status = MixIntervals();
@@ -47,7 +52,7 @@ class TermAdjoints {
   }
 
   int64_t last_block() const { return num_blocks_ - 1; }
-  bool has_survival() const { return seeds_.count(Base::kSurvival) > 0; }
+  bool has_survival() const { return seeds_.HasTerms(Base::kSurvival); }
 
   // A bound on what was dropped, see TermSums.
   Scaled<double> tail() const {
@@ -84,7 +89,8 @@ class TermAdjoints {
  private:
   StatusCode MixIntervals() {
     IntervalTerms<T> terms(&interval_weights_,
-                           &sums_[static_cast<int>(Base::kDensity)], log2_q_);
+                           &sums_[static_cast<int>(Base::kDensity)],
+                           sequence_.model().log2_q);
     for (int64_t i = 0; i < seeds_.num_intervals(); ++i) {
       const StatusCode status = terms.Add(seeds_.interval(i));
       if (status != kOk) return status;
@@ -95,7 +101,7 @@ class TermAdjoints {
   static constexpr int64_t kNone = INT64_MIN;
 
   const PointSeeds<T>& seeds_;
-  const int64_t log2_q_;
+  const Sequence<T>& sequence_;
   IntervalWeights interval_weights_;
   TermSums<T> sums_[kNumBases];
   int64_t num_blocks_ = 0;

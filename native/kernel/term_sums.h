@@ -44,14 +44,17 @@ class TermSums {
   TermSums(Sequence<T>* sequence, Base base, Workspace* workspace)
       : sequence_(*sequence), base_(base), blocks_(workspace) {}
 
-  // Sums over the points. What is dropped is below 2^-margin of each value's
-  // own share.
-  StatusCode Mix(Point<T>* const* points, int64_t num_points, int64_t margin) {
-    points_ = points;
-    num_points_ = num_points;
+  // Starts sums. What is dropped from them is to be below 2^-margin of each
+  // value's own share.
+  void Start(int64_t margin) {
     margin_ = margin;
     num_blocks_ = 0;
     tail_ = Scaled<double>{};
+  }
+
+  StatusCode AddPoints(Point<T>* const* points, int64_t num_points) {
+    points_ = points;
+    num_points_ = num_points;
     for (int64_t n = 0; n < num_points;) {
       StatusCode status = kOk;
       const int64_t num_lanes = MixLanes(n, &status);
@@ -105,7 +108,9 @@ class TermSums {
     return exponent;
   }
 
-  // Makes cleared blocks up to b.
+  // For sums that are made elsewhere: makes blocks up to b; their tables; the
+  // cotangents of a block's channel, relative to 2^exponent / scale; and what
+  // was dropped, as for `tail`.
   bool Reserve(int64_t b, StatusCode* status) {
     for (; num_blocks_ <= b; ++num_blocks_) {
       const Block<T>* source = sequence_.Get(num_blocks_, status);
@@ -120,9 +125,18 @@ class TermSums {
       for (auto& channel : block.bars) {
         for (T& bar : channel) bar = T(0.0);
       }
+      for (T& bar : block.whole) bar = T(0.0);
     }
     return true;
   }
+  const PoissonTable& Table(int64_t b) const { return *blocks_[b].poisson; }
+  T* Whole(int64_t b, int64_t exponent, double* scale) {
+    TermBlock& block = blocks_[b];
+    RaiseExponent(exponent, &block);
+    *scale = PowerOfTwo(exponent - block.exponent);
+    return block.whole;
+  }
+  void AddTail(const Scaled<double>& tail) { Add(&tail_, tail); }
 
   // Adds to the cotangent of one term.
   void AddTo(int64_t b, int j, const Scaled<T>& bar) {
@@ -192,6 +206,7 @@ class TermSums {
  private:
   struct TermBlock {
     T bars[kMaxOrder][kBlock];  // by channel, without the Poisson table
+    T whole[kBlock];            // more of the first channel, with the table
     const PoissonTable* poisson;
     int64_t exponent;
   };
@@ -325,6 +340,7 @@ class TermSums {
     for (auto& channel : block->bars) {
       for (T& bar : channel) bar = ScaleBy(bar, block->exponent - exponent);
     }
+    for (T& bar : block->whole) bar = ScaleBy(bar, block->exponent - exponent);
     block->exponent = exponent;
   }
 
@@ -354,8 +370,9 @@ class TermSums {
       j += kBlock;
     }
     const TermBlock& block = blocks_[b];
-    return ScaleBy(block.poisson->table[j] * block.bars[channel][j],
-                   block.exponent - exponent);
+    T sum = block.poisson->table[j] * block.bars[channel][j];
+    if (channel == 0) sum += block.whole[j];
+    return ScaleBy(sum, block.exponent - exponent);
   }
 
   Sequence<T>& sequence_;

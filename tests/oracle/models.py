@@ -4,6 +4,8 @@ The rates are short binary fractions, so that the sums of rows are exact and
 a model means the same with exits given and with exits derived.
 """
 
+import itertools
+
 import numpy as onp
 
 from tests.oracle import phase_type_oracle as oracle
@@ -51,23 +53,33 @@ def hyperexponential() -> oracle.Operands:
 
 
 def kingman(lineages: int = 10) -> oracle.Operands:
-  """Kingman's coalescent: a phase for each way to split the lineages up."""
+  """Kingman's coalescent: how many blocks of each size there are.
+
+  Any two blocks merge at rate one; one block of all is absorption.
+
+  Args:
+    lineages: the number of blocks of size one at the start.
+
+  Returns:
+    A model with a phase for each partition but the last.
+  """
   states = [(1,) * lineages]
-  edges = []
-  for state in states:  # Grows while it is walked.
-    for i in range(len(state)):
-      for j in range(i):
-        rest = [x for k, x in enumerate(state) if k not in (i, j)]
-        target = tuple(sorted([*rest, state[i] + state[j]]))
-        if len(target) > 1 and target not in states:
-          states.append(target)
-        edges.append((state, target))
+  rates: dict[tuple, float] = {}
+  for state in states:
+    for i, j in itertools.combinations(range(len(state)), 2):
+      rest = [size for k, size in enumerate(state) if k not in (i, j)]
+      target = tuple(sorted([*rest, state[i] + state[j]]))
+      if target not in states and len(target) > 1:
+        states.append(target)
+      rates[state, target] = rates.get((state, target), 0.0) + 1.0
   p = len(states)
-  rates = onp.zeros((p, p + 1))
-  for source, target in edges:
-    column = states.index(target) if len(target) > 1 else p
-    rates[states.index(source), column] += 1.0
-  return _model(onp.eye(p)[0], rates[:, :p], rates[:, p])
+  matrix, exits = onp.zeros((p, p)), onp.zeros(p)
+  for (state, target), rate in rates.items():
+    if len(target) == 1:
+      exits[states.index(state)] = rate
+    else:
+      matrix[states.index(state), states.index(target)] = rate
+  return _model(onp.eye(p)[0], matrix, exits)
 
 
 def two_modes() -> oracle.Operands:
