@@ -83,6 +83,12 @@ class FirstDerivativesTest(derivative_checks.TestCase):
     operands = models.hyperexponential()._replace(time=t)
     self.check_gradient("log_density", operands, (), _TOLERANCE)
 
+  @parameterized.parameters(0.05, 1.0, 2.5)
+  def test_phases_from_which_the_way_out_is_long(self, t):
+    # Their exits have large derivatives, jumps between them tiny ones.
+    operands = cases.operands("birth_death", "exits_given", t)
+    self.check_gradient("log_density", operands, (), _TOLERANCE)
+
   @parameterized.parameters(1e-2, 1.0, 40.0)
   def test_a_stiff_chain(self, t):
     rates = 2.0 ** onp.linspace(0, 16, 12).round()
