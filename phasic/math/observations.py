@@ -74,7 +74,8 @@ def log_likelihood_terms(
     >>> import math
     >>> import numpy as np
     >>> from phasic import math as pm
-    >>> lower, upper = np.asarray([0.5, 2.0, 1.0]), np.asarray([0.5, math.inf, 2.0])
+    >>> lower = np.asarray([0.5, 2.0, 1.0])
+    >>> upper = np.asarray([0.5, math.inf, 2.0])
     >>> terms = pm.log_likelihood_terms([1.0], [[-2.0]], lower, upper)
     >>> print([f"{float(x):.6f}" for x in terms])
     ['-0.306853', '-4.000000', '-2.145413']
@@ -96,7 +97,7 @@ def log_likelihood_terms(
     call.operands,
     portable_observations.phase_type,
     call.edges,
-    call.kinds,
+    kinds=call.kinds,
   )
   return call.result(value)
 
@@ -176,7 +177,7 @@ def log_likelihood_terms_jvp(
     call.tangent_operands(tangents),
     portable_observations.phase_type,
     call.edges,
-    call.kinds,
+    kinds=call.kinds,
   )
   return call.result(value), call.result(tangent)
 

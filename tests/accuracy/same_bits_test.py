@@ -192,6 +192,30 @@ class SameBitsTest(parameterized.TestCase):
       actual = _host(_tf_vjp(kind, arguments, cotangent))
       self._check_same(expected, actual, "tf.GradientTape in a tf.function")
 
+  @parameterized.product(
+    options=("exits_given", "exits_derived"), dtype=("float64", "float32")
+  )
+  def test_observations(self, options, dtype):
+    alpha, matrix, _, exits, atom = _arguments("cyclic", options, dtype)
+    lower = onp.array([0.5, 1.0, -1.0, 0.25, 0.0, 2.0], dtype)
+    upper = onp.array([0.5, onp.inf, 2.0, 0.375, 1.0, 2.0], dtype)
+    arguments = (alpha, matrix, lower, upper)
+    given = {"exit_rates": exits, "prob_zero": atom}
+    self._compare(lambda math: math.log_likelihood_terms(*arguments, **given))
+    cotangent = onp.array([1.0, -0.5, 2.0, 0.25, 1.0, 3.0], dtype)
+    self._compare(
+      lambda math: math.log_likelihood_terms_vjp(
+        *arguments, **given, cotangent=cotangent
+      )
+    )
+    moved = _tangents((alpha, matrix, lower, exits, atom), dtype)
+    tangents = (*moved[:3], None, *moved[3:])
+    self._compare(
+      lambda math: math.log_likelihood_terms_jvp(
+        *arguments, **given, tangents=tangents
+      )
+    )
+
   @parameterized.parameters(*oracle.KINDS)
   def test_a_batch_of_models(self, kind):
     rng = onp.random.default_rng(31)
