@@ -9,6 +9,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_ADJOINT_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "native/kernel/bars_writer.h"
@@ -165,10 +166,10 @@ class AdjointSweeper {
 
   // Brings y and this block's term cotangents to one exponent.
   void AlignExponents(int64_t exponent, T* a_bar, T* b_bar) {
-    const double size = LargestSize(y_, model_.stride);
+    const Scaled<double> size = LargestScaledSize(y_, model_.stride, exponent_);
     int64_t target = exponent;
-    if (size > 0.0) {
-      const int64_t top = exponent_ + ExponentOf(size);
+    if (size.mantissa > 0.0) {
+      const int64_t top = size.exponent + ExponentOf(size.mantissa);
       if (top > target) target = top;
       // The exponents need not be the same, only near enough.
       if (exponent_ >= target && exponent_ < target + 8) target = exponent_;
@@ -186,9 +187,10 @@ class AdjointSweeper {
 
   // What flushing to zero may have cost: in y itself, and in G.
   void NoteLosses(const Block<T>& block, int64_t b) {
+    if (HasOwnExponent<T>::kValue) return;
     const double count = static_cast<double>(model_.size + 2) *
                          static_cast<double>(model_.size + 2) * kBlock;
-    if (FloatEnvironment::Underflowed()) {
+    if (FloatEnvironment::Underflowed() || terms_.HasLosses(b)) {
       const Scaled<double> lost =
           Normalized(Scaled<double>{count, exponent_ - 1022});
       Add(&lost_adjoint_, lost);
@@ -241,7 +243,38 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   for (int64_t i = 0; i < p; ++i) out.subgenerator[i * p + i] = 0.0;
 }
 
-// `Writer` takes what the sweep found; see BarsWriter.
+// Runs the extended sweep for those of the outputs that are not known, so that
+// none depends on which others are wanted.
+inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
+                           const SweepOutput& out, Workspace* workspace) {
+  const auto unknown = [](double* bars, int64_t count) {
+    const auto is_nan = [](double x) { return x != x; };
+    const bool known =
+        bars == nullptr || std::none_of(bars, bars + count, is_nan);
+    return known ? nullptr : bars;
+  };
+  const int64_t p = in.num_phases;
+  SweepOutput again = {};
+  again.initial_probs = unknown(out.initial_probs, p);
+  again.exit_rates = unknown(out.exit_rates, in.has_exit_rates ? p : 0);
+  again.prob_zero = unknown(out.prob_zero, in.has_prob_zero ? 1 : 0);
+  again.subgenerator = unknown(
+      out.subgenerator, in.has_edges() ? in.edges.num_parameters : p * p);
+  workspace->Reset();
+  if (unknown(out.times, in.num_times) != nullptr) {
+    again.times = static_cast<double*>(
+        workspace->Allocate(static_cast<size_t>(in.num_times), sizeof(double)));
+    if (again.times == nullptr) return;
+    FillWithNaN(again.times, in.num_times);
+  }
+  sweep(in, again, workspace);
+  for (int64_t i = 0; again.times != nullptr && i < in.num_times; ++i) {
+    if (out.times[i] != out.times[i]) out.times[i] = again.times[i];
+  }
+}
+
+// `Writer` takes what the sweep found; see BarsWriter. What was lost to
+// underflow makes the result kUnderflow; all else is written even so.
 template <class T, template <class> class Writer>
 StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
                       Workspace* workspace) {
@@ -281,7 +314,7 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
     if (seeds.num_on_ladder() > 0) ladder_adjoint.AddTo(&sweeper);
     if (writer.Write(sweeper.sums(), margin == kFinalMargin)) break;
   }
-  return kOk;
+  return writer.has_losses() ? kUnderflow : kOk;
 }
 
 template <class T>
@@ -289,7 +322,10 @@ void AdjointSweep(const SweepInput& in, const SweepOutput& out,
                   Workspace* workspace) {
   const FloatEnvironment environment(Denormals::kFlush);
   FillWithNaN(in, out);
-  RunAdjoint<T, BarsWriter>(in, out, workspace);
+  if (RunAdjoint<T, BarsWriter>(in, out, workspace) == kUnderflow) {
+    SweepLostAgain(ExtendedSweeps().adjoint[Depth<T>::kValue + 1], in, out,
+                   workspace);
+  }
 }
 
 inline void StatisticsSweep(const SweepInput& in, const SweepOutput& out,
@@ -301,7 +337,10 @@ inline void StatisticsSweep(const SweepInput& in, const SweepOutput& out,
   }
   FillWithNaN(out.jumps, in.has_edges() ? in.edges.count : p * p);
   FillWithNaN(out.atom, 1);
-  RunAdjoint<double, StatisticsWriter>(in, out, workspace);
+  if (RunAdjoint<double, StatisticsWriter>(in, out, workspace) == kUnderflow) {
+    workspace->Reset();
+    ExtendedSweeps().statistics(in, out, workspace);
+  }
 }
 
 }  // namespace PHASIC_ISA

@@ -39,7 +39,7 @@ struct AdjointSums {
   Scaled<double> row_loss;
 
   Scaled<double> StartSize(int64_t i) const {
-    return {MaxAbs(starts[i]), exponent};
+    return SizeOf(starts[i], exponent);
   }
   // Whether anything is left to happen after a start in phase i.
   bool Matters(const Model<T>& model, int64_t i) const {
@@ -108,6 +108,9 @@ class BarsWriter {
     return !left_.any();
   }
 
+  // Whether NaN was written for something that doubles cannot show.
+  bool has_losses() const { return has_losses_; }
+
  private:
   // Whether every derivative is accurate to its own size.
   bool StartsAreAccurate() const {
@@ -128,7 +131,7 @@ class BarsWriter {
     return true;
   }
 
-  void WriteStarts() const {
+  void WriteStarts() {
     const double atom = Top(sums_.atom);
     for (int64_t i = 0; i < model_.size; ++i) {
       const double start =
@@ -138,7 +141,7 @@ class BarsWriter {
     }
   }
 
-  void WriteSubgenerator() const {
+  void WriteSubgenerator() {
     const int64_t p = model_.size;
     for (int64_t i = 0; i < p; ++i) {
       const bool lost = RowIsLost(i);
@@ -160,7 +163,7 @@ class BarsWriter {
   }
 
   // Of the parameters that the edges' rates are linear in.
-  void WriteEdges() const {
+  void WriteEdges() {
     const EdgeView& edges = in_.edges;
     for (int64_t c = 0; c < edges.num_parameters; ++c) {
       out_.subgenerator[c] = 0.0;
@@ -196,17 +199,24 @@ class BarsWriter {
     return has_stays && stays > 0.0 ? Scaled<double>{stays, 0} : RowSize(i);
   }
   Scaled<double> RowSize(int64_t i) const {
-    return {MaxAbs(sums_.stays[i]) + model_.q * MaxAbs(sums_.exits[i]), 0};
+    Scaled<double> size = SizeOf(sums_.stays[i], 0);
+    Add(&size, SizeOf(sums_.exits[i], model_.log2_q));
+    return size;
   }
-  bool StartIsLost(int64_t i) const {
+  bool StartIsLost(int64_t i) {
     Scaled<double> size = sums_.StartSize(i);
     if (!in_.has_prob_zero) {
-      Add(&size, Scaled<double>{MaxAbs(sums_.atom), 0});
+      Add(&size, SizeOf(sums_.atom, 0));
     }
-    return sums_.Matters(model_, i) && sums_.IsLost(sums_.start_loss, size);
+    return Noted(sums_.Matters(model_, i) &&
+                 sums_.IsLost(sums_.start_loss, size));
   }
-  bool RowIsLost(int64_t i) const {
-    return model_.reached[i] && sums_.IsLost(sums_.row_loss, RowSize(i));
+  bool RowIsLost(int64_t i) {
+    return Noted(model_.reached[i] && sums_.IsLost(sums_.row_loss, RowSize(i)));
+  }
+  bool Noted(bool is_lost) {
+    has_losses_ = has_losses_ || is_lost;
+    return is_lost;
   }
 
   const SweepInput& in_;
@@ -214,6 +224,7 @@ class BarsWriter {
   const SweepOutput& out_;
   AdjointNeeds left_;
   AdjointSums<T> sums_;
+  bool has_losses_ = false;
 };
 
 }  // namespace PHASIC_ISA

@@ -154,7 +154,7 @@ class Channels {
       terms[kBlock + j] =
           ScaleBy(next.a[j] * a_scale, next.exponent - exponent);
     }
-    double largest = 0.0;
+    Scaled<double> largest;
     for (int r = 0; r < num_channels_; ++r) {
       T shifted[kBlock];
       for (int j = 0; j < kBlock; ++j) {
@@ -167,13 +167,13 @@ class Channels {
                                cumulative[j].exponent - exponent);
         }
       }
-      const double size = LargestSize(shifted, kBlock);
-      if (size > largest) largest = size;
+      const Scaled<double> size = LargestScaledSize(shifted, kBlock, exponent);
+      if (IsAtMost(largest, 0, size)) largest = size;
       for (int j = 0; j < kBlock; ++j) {
         block->channels[r][j] = source.poisson.table[j] * shifted[j];
       }
     }
-    block->largest = Normalized(Scaled<double>{largest, exponent});
+    block->largest = Normalized(largest);
     if (b > 0 && !IsAtMost(blocks_[b - 1].largest, 0, block->largest)) {
       block->largest = blocks_[b - 1].largest;
     }
@@ -197,7 +197,9 @@ class Channels {
   void BoundTail(const Block<T>& source, ChannelBlock<T>* block) const {
     constexpr double kLeast = 0x1p-1022;  // a bound must not become zero
     const double mass = ScaleBy(source.mass, source.exponent - block->exponent);
-    const double exits = model().max_exit * mass + kLeast;
+    const double exits =
+        model().max_exit * mass +
+        (model().max_exit > 1.0 ? model().max_exit : 1.0) * kLeast;
     switch (base_) {
       case Base::kDensity:
         block->tail_caps[0] = block->tail_caps[1] = exits;

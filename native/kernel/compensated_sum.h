@@ -13,7 +13,8 @@ template <class T>
 struct CompensatedSum {
   double high = 0.0;
   double low = 0.0;
-  void Add(double x) {
+  void Add(const T& term) {
+    const double x = Primal(term);
     const double sum = high + x;
     const double part = sum - high;
     low += (high - (sum - part)) + (x - part);

@@ -38,6 +38,14 @@ inline double Primal(const Dual<T>& x) {
   return Primal(x.value);
 }
 
+// Whether the numbers in T are not plain doubles: see extended_double.h.
+template <class T>
+struct HasOwnExponent {
+  static constexpr bool kValue = false;
+};
+template <class T>
+struct HasOwnExponent<Dual<T>> : HasOwnExponent<T> {};
+
 // The component that carries the derivative in all directions at once.
 inline double Top(double x) { return x; }
 template <class T>
@@ -63,6 +71,13 @@ inline bool IsZero(double x) { return x == 0.0; }
 template <class T>
 inline bool IsZero(const Dual<T>& x) {
   return IsZero(x.value) && IsZero(x.tangent);
+}
+
+// The same of the value without its tangents.
+inline bool PrimalIsZero(double x) { return x == 0.0; }
+template <class T>
+inline bool PrimalIsZero(const Dual<T>& x) {
+  return PrimalIsZero(x.value);
 }
 
 // Every component's absolute value.

@@ -22,9 +22,11 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 template <class T>
-double ResultOf(const Scaled<T>& value, bool log) {
+double ResultOf(const Scaled<T>& result, bool log) {
   constexpr bool kPlain = Depth<T>::kValue == 0;
-  if (!log) return Top(ToPlain(value));
+  if (!log) return Top(ToPlain(result));
+  const Scaled<T> value =
+      HasOwnExponent<T>::kValue ? Normalized(result) : result;
   const double logarithm = Top(Log(value.mantissa));
   // Tangents of a logarithm do not depend on the exponent.
   return kPlain ? logarithm + static_cast<double>(value.exponent) * kLn2
@@ -76,9 +78,12 @@ double Limited(double result, const Model<T>& model, const Point<T>& point) {
   return total <= 1.0 + 1e-6 && result > limit ? limit : result;
 }
 
-inline void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
-                        double value) {
-  if (out.status != nullptr) out.status[place] = code;
+// A failure of the extended sweeps leaves the first reason.
+template <class T>
+void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
+                 double value) {
+  if (HasOwnExponent<T>::kValue && code != kOk) return;
+  out.status[place] = code;
   out.values[place] = code == kOk ? value : kNaN;
 }
 
@@ -108,10 +113,10 @@ inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
   return status;
 }
 
+// Evaluates the times whose status is kUnderflow.
 template <class T>
-void ForwardSweep(const SweepInput& in, const SweepOutput& out,
-                  Workspace* workspace) {
-  const FloatEnvironment environment(Denormals::kFlush);
+void EvaluateTimes(const SweepInput& in, const SweepOutput& out,
+                   Workspace* workspace) {
   Model<T> model;
   StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
   Sequence<T> sequence(model, HasBase(in, Base::kSurvival), false, workspace);
@@ -138,9 +143,10 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
     int64_t count = 0;
     for (; n < times.count && count < kPointsAtOnce; ++n) {
       const int64_t i = times[n];
+      if (out.status[i] != kUnderflow) continue;
       const bool is_nothing = in.KindOf(i) == Kind::kNothing;
       if (status != kOk || is_nothing) {
-        WriteResult(out, i, is_nothing ? kOk : status, 0.0);
+        WriteResult<T>(out, i, is_nothing ? kOk : status, 0.0);
         continue;
       }
       needs_series[count] = PreparePoint(in, i, sequence, &points[count]) &&
@@ -152,12 +158,37 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
     for (int64_t k = 0; k < count; ++k) {
       const Point<T>& point = points[k];
       if (point.status != kOk) {
-        WriteResult(out, places[k], point.status, kNaN);
+        WriteResult<T>(out, places[k], point.status, kNaN);
         continue;
       }
-      WriteResult(out, places[k], kOk,
-                  Limited(ResultOf(point.value, point.is_log), model, point));
+      WriteResult<T>(
+          out, places[k], kOk,
+          Limited(ResultOf(point.value, point.is_log), model, point));
     }
+  }
+}
+
+template <class T>
+void ForwardSweep(const SweepInput& in, const SweepOutput& out,
+                  Workspace* workspace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  SweepOutput all = out;
+  if (all.status == nullptr) {
+    all.status = static_cast<int32_t*>(workspace->Allocate(
+        static_cast<size_t>(in.num_times), sizeof(int32_t)));
+  }
+  for (int64_t i = 0; i < in.num_times; ++i) {
+    all.values[i] = kNaN;
+    if (all.status != nullptr) all.status[i] = kUnderflow;
+  }
+  if (all.status == nullptr) return;
+  EvaluateTimes<T>(in, all, workspace);
+  bool underflowed = false;
+  for (int64_t i = 0; i < in.num_times; ++i) {
+    underflowed = underflowed || all.status[i] == kUnderflow;
+  }
+  if (underflowed) {
+    ExtendedSweeps().forward[Depth<T>::kValue](in, all, workspace);
   }
 }
 

@@ -145,13 +145,15 @@ class IntervalMixer {
     if (status != kOk) return status;
     exponent -= sequence_.model().log2_q;
     interval->mass = Normalized(Scaled<T>{sum, exponent});
-    const bool lost = IsZero(sum) || IsLost(interval->mass, last, exponent);
-    return kPlain && lost ? kUnderflow : kOk;
+    return IsLost(interval->mass, last, exponent) ? kUnderflow : kOk;
   }
 
   // Whether flushing to zero lost what matters: in a_k, whose losses reach the
   // mean density over the interval with weights of at most one, or here.
   bool IsLost(const Scaled<T>& mass, int64_t last, int64_t exponent) const {
+    // The structure says that there is something: it was too small to see.
+    if (PrimalIsZero(mass.mantissa)) return sequence_.model().value_absorbs;
+    if (HasOwnExponent<T>::kValue || !kPlain) return false;
     const Scaled<double> size = {Primal(mass.mantissa), mass.exponent};
     const Scaled<double>& width = weights_.width();
     const Scaled<double> density = {

@@ -30,9 +30,11 @@ class IntervalTerms {
         weights_.Begin(EndOf(interval.lower), EndOf(interval.upper));
     if (status != kOk) return status;
     const Scaled<T>& seed = interval.seed;
-    const double mass = MaxAbs(interval.mass.mantissa);
-    const Scaled<double> own = {MaxAbs(seed.mantissa) * mass,
-                                seed.exponent + interval.mass.exponent};
+    const Scaled<double> size = SizeOf(seed.mantissa, seed.exponent);
+    const Scaled<double> mass =
+        SizeOf(interval.mass.mantissa, interval.mass.exponent);
+    const Scaled<double> own = {size.mantissa * mass.mantissa,
+                                size.exponent + mass.exponent};
     int64_t last = interval.upper.start;
     for (;; ++last) {
       if (!density_.Reserve(last, &status)) return status;

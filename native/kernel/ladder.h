@@ -44,7 +44,10 @@ struct Rung {
   double absorbed_loss;
 };
 
-inline void SetPrimal(double value, double* x) { *x = value; }
+template <class T>
+inline void SetPrimal(double value, T* x) {
+  *x = value;
+}
 template <class T>
 inline void SetPrimal(double value, Dual<T>* x) {
   SetPrimal(value, &x->value);

@@ -21,11 +21,12 @@ constexpr double kLargestLadderX = 0x1p52;  // 2^58 first steps
 // Whether x = q t goes by the ladder: where its matrix products cost less than
 // the steps of the power sequence, or where those are more than may be done,
 // and the products are not. That depends on the model and on x alone, so that
-// a value does not depend on what else is in the call.
+// a value does not depend on what else is in the call. Rungs are made of plain
+// doubles.
 template <class T>
 bool UsesLadder(const Model<T>& model, double x, double max_steps) {
-  if (model.size > kMaxLadderPhases || !(x >= kLeastLadderX) ||
-      !(x < kLargestLadderX)) {
+  if (HasOwnExponent<T>::kValue || model.size > kMaxLadderPhases ||
+      !(x >= kLeastLadderX) || !(x < kLargestLadderX)) {
     return false;
   }
   const double p = static_cast<double>(model.size);

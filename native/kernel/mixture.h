@@ -37,9 +37,9 @@ inline double WeightedSum(const double* __restrict powers,
   return sum;
 }
 template <class T>
-inline Dual<T> WeightedSum(const double* powers, const Dual<T>* terms,
-                           int first, int last) {
-  Dual<T> sum(0.0);
+inline T WeightedSum(const double* powers, const T* terms, int first,
+                     int last) {
+  T sum(0.0);
   for (int j = first; j < last; ++j) sum += powers[j] * terms[j];
   return sum;
 }
@@ -65,7 +65,9 @@ class Mixer {
       result.channels[r] = sums_[r];
     }
     // The structure says that there is something: it was too small to see.
-    const bool vanished = kPlain && x_ > 0.0 && IsZero(sums_[0]);
+    const bool vanished = x_ > 0.0 && PrimalIsZero(sums_[0]) &&
+                          (kPlain || (channels_.base() != Base::kSurvival &&
+                                      channels_.model().value_absorbs));
     if (result.status == kOk && (vanished || LostToUnderflow())) {
       result.status = kUnderflow;
     }
@@ -120,7 +122,7 @@ class Mixer {
     }
   }
 
-  Scaled<double> Size() const { return {MaxAbs(sums_[0]), exponent_}; }
+  Scaled<double> Size() const { return SizeOf(sums_[0], exponent_); }
 
   // The slope of a survival function or cdf is a density: its terms have a
   // window of their own.
@@ -128,7 +130,7 @@ class Mixer {
     return kPlain && channels_.size() > 1 && channels_.model().absorbs &&
            channels_.base() != Base::kDensity;
   }
-  Scaled<double> SlopeSize() const { return {MaxAbs(sums_[1]), exponent_}; }
+  Scaled<double> SlopeSize() const { return SizeOf(sums_[1], exponent_); }
 
   Scaled<double> Include(const ChannelBlock<T>& block, int64_t index,
                          const Scaled<double>& weight, PoissonWalk* walk) {
@@ -138,15 +140,14 @@ class Mixer {
                         const double* powers) {
                       const int64_t e = scale.exponent + block.exponent;
                       T parts[kMaxChannels];
-                      double size = 0.0;
+                      bool is_zero = true;
                       for (int r = 0; r < num_channels; ++r) {
                         parts[r] =
                             scale.mantissa *
                             WeightedSum(powers, block.channels[r], first, last);
-                        const double s = MaxAbs(parts[r]);
-                        if (s > size) size = s;
+                        if (!IsZero(parts[r])) is_zero = false;
                       }
-                      if (size == 0.0) return;
+                      if (is_zero) return;
                       if (e > largest_exponent_) largest_exponent_ = e;
                       AddParts(parts, e);
                     });
@@ -220,7 +221,7 @@ class Mixer {
       first_cap =
           tail.mantissa * Abs(model.prob_zero) + cap + (k / model.q) * exit_cap;
     }
-    if (IsAtMost({MaxAbs(first_cap), tail.exponent}, -1200, Size())) {
+    if (IsAtMost(SizeOf(first_cap, tail.exponent), -1200, Size())) {
       return true;
     }
     if (k < static_cast<double>((Depth<T>::kValue + 1) * (model.size + 1))) {
@@ -248,7 +249,8 @@ class Mixer {
     SpreadTangents(&result);
     return result;
   }
-  static void SpreadTangents(double*) {}
+  template <class U>
+  static void SpreadTangents(U*) {}
   template <class U>
   static void SpreadTangents(Dual<U>* x) {
     SpreadTangents(&x->value);
@@ -257,6 +259,7 @@ class Mixer {
   }
 
   bool LostToUnderflow() const {
+    if (HasOwnExponent<T>::kValue) return false;
     const Scaled<double> size = {Primal(sums_[0]), exponent_};
     if (size.mantissa == 0.0) return false;
     if (channels_.LostToUnderflow(last_block_ + 1, size)) return true;

@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/isa.h"
 #include "native/kernel/operator.h"
@@ -40,6 +41,7 @@ struct Model {
   uint8_t* exiting = nullptr;  // absorption can be reached from here
   bool starts = false;         // some phase is reached
   bool absorbs = false;        // a reached phase is exiting
+  bool value_absorbs = false;  // so it is without tangents
   bool defective = false;      // a reached phase is not
   double max_exit = 0.0;
   // Sizes, component by component: of alpha, of the exits, and of P as
@@ -118,7 +120,7 @@ class ModelBuilder {
     for (int64_t e = 0; e < rates_.entries.count; ++e) {
       const bool positive = Primal(rates_.values[e]) > 0.0;
       rates_.values[e] = rates_.values[e] * scale;
-      if (positive && Primal(rates_.values[e]) == 0.0) return kUnderflow;
+      if (positive && PrimalIsZero(rates_.values[e])) return kUnderflow;
     }
     for (int64_t i = 0; i < model_.size; ++i) {
       rates_.leaving[i] = rates_.leaving[i] * scale;
@@ -171,8 +173,8 @@ class ModelBuilder {
     model_.products = model_.forward.pattern;
     if (in_.has_edges() || IsFull(model_.forward.pattern)) return true;
     model_.cells = nullptr;
-    return FullPattern(model_.size, Depth<T>::kValue > 0 ? 1 : 8, workspace_,
-                       &model_.products);
+    return FullPattern(model_.size, std::is_same<T, double>::value ? 8 : 1,
+                       workspace_, &model_.products);
   }
 
   bool IsFull(const TilePattern& pattern) const {
@@ -247,16 +249,18 @@ class ModelBuilder {
       model_.starts = true;
       (model_.exiting[i] ? model_.absorbs : model_.defective) = true;
     }
+    model_.value_absorbs = model_.absorbs;
     if (Depth<T>::kValue == 0) return true;
     // Where the value is NaN for want of absorption the derivative is, too.
     uint8_t* reached = nullptr;
     uint8_t* exiting = nullptr;
-    if (!Mark([](const T& x) { return Primal(x) == 0.0; }, &reached,
-              &exiting)) {
+    if (!Mark([](const T& x) { return PrimalIsZero(x); }, &reached, &exiting)) {
       return false;
     }
+    model_.value_absorbs = false;
     for (int64_t i = 0; i < model_.size; ++i) {
-      if (reached[i] && !exiting[i]) model_.defective = true;
+      if (!reached[i]) continue;
+      (exiting[i] ? model_.value_absorbs : model_.defective) = true;
     }
     return true;
   }

@@ -9,6 +9,7 @@
 #include "native/kernel/dual.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/pack.h"
+#include "native/kernel/scaled.h"
 #include "native/kernel/tiles.h"
 
 namespace phasic {
@@ -204,6 +205,22 @@ inline double LargestSize(const double* x, int64_t stride) {
   double all[8];
   sizes.Store(all);
   return LargestSize<double>(all, 8);
+}
+
+// The same times 2^exponent.
+template <class T>
+inline Scaled<double> LargestScaledSize(const T* x, int64_t stride,
+                                        int64_t exponent) {
+  if constexpr (HasOwnExponent<T>::kValue) {
+    Scaled<double> largest;
+    for (int64_t i = 0; i < stride; ++i) {
+      const Scaled<double> size = SizeOf(x[i], exponent);
+      if (IsAtMost(largest, 0, size)) largest = size;
+    }
+    return largest;
+  } else {
+    return {LargestSize(x, stride), exponent};
+  }
 }
 
 }  // namespace PHASIC_ISA

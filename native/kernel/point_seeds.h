@@ -194,7 +194,7 @@ class PointSeeds {
     Scaled<T>& seed = point.seed;
     seed = Scaled<T>{T(cotangent), 0};
     if (point.status == kOk && point.is_log) {
-      if (Primal(point.value.mantissa) == 0.0) point.status = kLogOfZero;
+      if (PrimalIsZero(point.value.mantissa)) point.status = kLogOfZero;
       seed = {cotangent * Reciprocal(point.value.mantissa),
               -point.value.exponent};
     }
@@ -229,7 +229,7 @@ class PointSeeds {
     interval->seed = {
         in_.cotangent[interval->index] * Reciprocal(mass.mantissa),
         -mass.exponent};
-    if (interval->status == kOk && Primal(mass.mantissa) == 0.0) {
+    if (interval->status == kOk && PrimalIsZero(mass.mantissa)) {
       interval->status = kLogOfZero;
     }
     if (interval->status == kOk && !IsFinite(interval->seed.mantissa)) {

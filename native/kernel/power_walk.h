@@ -16,9 +16,10 @@ namespace PHASIC_ISA {
 
 // By how much a state of this size is scaled down at the start of a block, so
 // that its largest component stays near one.
-inline int64_t RescaleExponent(double size) {
-  const int64_t e = ExponentOf(size);
-  return size == 0.0 || (e > -64 && e < 64) || e > 1022 ? 0 : e;
+inline int64_t RescaleExponent(const Scaled<double>& size) {
+  if (!(size.mantissa > 0.0) || size.mantissa >= 0x1p1023) return 0;
+  const int64_t e = size.exponent + ExponentOf(size.mantissa);
+  return e > -64 && e < 64 ? 0 : e;
 }
 
 // The state is (state + low) times 2^exponent.
@@ -47,7 +48,7 @@ class PowerWalk {
 
   // At the start of each block.
   void Rescale() {
-    const int64_t e = RescaleExponent(LargestSize(state_, stride_));
+    const int64_t e = RescaleExponent(LargestScaledSize(state_, stride_, 0));
     for (int64_t i = 0; e != 0 && i < size_; ++i) {
       state_[i] = ScaleBy(state_[i], -e);
       low_[i] = ScaleBy(low_[i], -e);

@@ -29,13 +29,20 @@ inline int64_t ExponentOf(double x) {
   return static_cast<int64_t>((bits >> 52) & 2047) - 1023;
 }
 
-// x * 2^e, also where 2^e itself is out of range.
-template <class T>
-inline T ScaleBy(const T& x, int64_t e) {
+// x * 2^e, also where 2^e itself is out of range; zero stays zero.
+inline double ScaleBy(double x, int64_t e) {
   if (e == 0) return x;
+  if (e > 2000) {
+    x *= PowerOfTwo(1000);
+    e = e < 3000 ? e - 1000 : 2000;
+  }
   if (e > 1000) return (x * PowerOfTwo(1000)) * PowerOfTwo(e - 1000);
   if (e < -1000) return (x * PowerOfTwo(-1000)) * PowerOfTwo(e + 1000);
   return x * PowerOfTwo(e);
+}
+template <class T>
+inline Dual<T> ScaleBy(const Dual<T>& x, int64_t e) {
+  return {ScaleBy(x.value, e), ScaleBy(x.tangent, e)};
 }
 
 template <class T>
@@ -44,12 +51,37 @@ struct Scaled {
   int64_t exponent = 0;
 };
 
+// Whether a <= 2^log2_fraction * b for non-negative a and b.
+inline bool IsAtMost(const Scaled<double>& a, int64_t log2_fraction,
+                     const Scaled<double>& b) {
+  if (a.mantissa == 0.0) return true;
+  if (b.mantissa == 0.0) return false;
+  // By exponents first: nothing here may underflow.
+  const int64_t a_log2 = a.exponent + ExponentOf(a.mantissa);
+  const int64_t b_log2 = b.exponent + ExponentOf(b.mantissa) + log2_fraction;
+  if (a_log2 != b_log2) return a_log2 < b_log2;
+  return ScaleBy(a.mantissa, -ExponentOf(a.mantissa)) <=
+         ScaleBy(b.mantissa, -ExponentOf(b.mantissa));
+}
+
+// The largest component's size times 2^exponent.
+template <class T>
+inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
+  if constexpr (HasOwnExponent<T>::kValue) {
+    const Scaled<double> value = SizeOf(x.value, exponent);
+    const Scaled<double> tangent = SizeOf(x.tangent, exponent);
+    return IsAtMost(value, 0, tangent) ? tangent : value;
+  } else {
+    return {MaxAbs(x), exponent};
+  }
+}
+
 // Brings the largest component of the mantissa into [1, 2).
 template <class T>
 inline Scaled<T> Normalized(const Scaled<T>& x) {
-  const double size = MaxAbs(x.mantissa);
-  if (!(size > 0.0) || size > 1.7e308) return x;
-  const int64_t e = ExponentOf(size);
+  const Scaled<double> size = SizeOf(x.mantissa, 0);
+  if (!(size.mantissa > 0.0) || size.mantissa > 1.7e308) return x;
+  const int64_t e = size.exponent + ExponentOf(size.mantissa);
   return {ScaleBy(x.mantissa, -e), x.exponent + e};
 }
 
@@ -69,19 +101,6 @@ inline void Add(Scaled<T>* sum, const Scaled<T>& term) {
     sum->exponent = b.exponent;
   }
   *sum = Normalized(*sum);
-}
-
-// Whether a <= 2^log2_fraction * b for non-negative a and b.
-inline bool IsAtMost(const Scaled<double>& a, int64_t log2_fraction,
-                     const Scaled<double>& b) {
-  if (a.mantissa == 0.0) return true;
-  if (b.mantissa == 0.0) return false;
-  // By exponents first: nothing here may underflow.
-  const int64_t a_log2 = a.exponent + ExponentOf(a.mantissa);
-  const int64_t b_log2 = b.exponent + ExponentOf(b.mantissa) + log2_fraction;
-  if (a_log2 != b_log2) return a_log2 < b_log2;
-  return ScaleBy(a.mantissa, -ExponentOf(a.mantissa)) <=
-         ScaleBy(b.mantissa, -ExponentOf(b.mantissa));
 }
 
 template <class T>

@@ -26,6 +26,9 @@ TEST(ScaledTest, ScalesBeyondTheRangeOfOnePower) {
   EXPECT_EQ(ScaleBy(std::ldexp(1.0, -1000), 1900), std::ldexp(1.0, 900));
   EXPECT_EQ(ScaleBy(std::ldexp(1.0, 1000), -1900), std::ldexp(1.0, -900));
   EXPECT_EQ(ScaleBy(1.0, -5000), 0.0);
+  EXPECT_EQ(ScaleBy(std::ldexp(1.0, -1022), 2040), std::ldexp(1.0, 1018));
+  EXPECT_EQ(ScaleBy(1.0, 5000), HUGE_VAL);
+  EXPECT_EQ(ScaleBy(0.0, 5000), 0.0);
 }
 
 TEST(ScaledTest, SumsKeepTheLargerExponent) {

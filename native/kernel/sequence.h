@@ -22,7 +22,8 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
 constexpr int64_t kMaxKeptItems = int64_t{1} << 20;  // of states
-constexpr double kMaxWork = 1.6e10;  // multiply-adds of one sequence
+constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
+constexpr double kExtendedCost = 8.0;  // of extended doubles over doubles
 
 template <class T>
 struct Block : Terms<T> {
@@ -55,7 +56,8 @@ class Sequence {
         static_cast<double>(model_.forward.pattern.num_cells()) +
         3.0 * static_cast<double>(model_.size);
     const double limit =
-        kMaxWork / (kBlock * operations * (1 << (2 * Depth<T>::kValue)));
+        kMaxWork / (kBlock * operations * (1 << (2 * Depth<T>::kValue)) *
+                    (HasOwnExponent<T>::kValue ? kExtendedCost : 1.0));
     max_blocks_ = limit < kMaxBlocks ? static_cast<int64_t>(limit) : kMaxBlocks;
     return kOk;
   }

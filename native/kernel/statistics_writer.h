@@ -39,9 +39,11 @@ class StatisticsWriter {
   bool Write(const AdjointSums<T>& sums, bool is_last) {
     sums_ = sums;
     is_accurate_ = true;
-    is_open_ = sums.total != 0.0;
-    const double atom = sums.atom + sums.certain;
-    out_.atom[0] = model_.prob_zero == 0.0 ? 0.0 : model_.prob_zero * atom;
+    has_losses_ = false;
+    is_open_ = !IsZero(sums.total);
+    const T atom = sums.atom + sums.certain;
+    out_.atom[0] =
+        IsZero(model_.prob_zero) ? 0.0 : Top(model_.prob_zero * atom);
     for (int64_t i = 0; i < model_.size; ++i) WritePhase(i);
     if (in_.has_edges()) {
       WriteEdges();
@@ -51,42 +53,48 @@ class StatisticsWriter {
     return is_accurate_ || is_last;
   }
 
+  // As BarsWriter's.
+  bool has_losses() const { return has_losses_; }
+
  private:
   void WritePhase(int64_t i) {
     out_.starts[i] = Start(i);
     const bool is_passed = model_.reached[i] && sums_.Matters(model_, i);
-    out_.sojourns[i] = is_passed ? InRow(sums_.stays[i]) / model_.q : 0.0;
+    out_.sojourns[i] = is_passed ? Top(InRow(sums_.stays[i])) / model_.q : 0.0;
     out_.exits[i] = Exits(i, model_.exits[i]);
   }
 
   double Start(int64_t i) {
-    const double alpha = model_.initial[i];
-    if (alpha == 0.0) return 0.0;
-    const double sure = alpha * (sums_.total + sums_.certain);
-    if (!sums_.Matters(model_, i)) return sure;
+    const T& alpha = model_.initial[i];
+    if (IsZero(alpha)) return 0.0;
+    const T sure = alpha * (sums_.total + sums_.certain);
+    if (!sums_.Matters(model_, i)) return Top(sure);
     const Scaled<double> size = sums_.StartSize(i);
     if (sums_.IsShort(sums_.start_tail, size)) is_accurate_ = false;
-    if (sums_.IsLost(sums_.start_loss, size)) return kNaN;
+    if (sums_.IsLost(sums_.start_loss, size)) {
+      has_losses_ = true;
+      return kNaN;
+    }
     // The cotangent may be out of range where alpha is tiny.
-    const Scaled<double> bar =
-        Normalized(Scaled<double>{sums_.starts[i], sums_.exponent});
-    return ScaleBy(alpha * bar.mantissa, bar.exponent) + sure;
+    const Scaled<T> bar =
+        Normalized(Scaled<T>{sums_.starts[i], sums_.exponent});
+    return Top(ScaleBy(alpha * bar.mantissa, bar.exponent) + sure);
   }
 
   // Of an exit, or of one of several edges to absorption.
-  double Exits(int64_t i, double rate) {
+  double Exits(int64_t i, const T& rate) {
     const bool may_exit = sums_.has_exits || is_open_;
-    if (rate == 0.0 || !model_.reached[i] || !may_exit) {
+    if (IsZero(rate) || !model_.reached[i] || !may_exit) {
       return 0.0;
     }
-    return rate * InRow(sums_.exits[i], model_.log2_q);
+    return Top(rate * InRow(sums_.exits[i], model_.log2_q));
   }
 
   double Jumps(int64_t i, int64_t j, double rate, int64_t cell) {
     if (rate == 0.0 || !model_.reached[i] || !sums_.Matters(model_, j)) {
       return 0.0;
     }
-    return rate / model_.q * InRow(sums_.products[cell]);
+    return Top(rate / model_.q * InRow(sums_.products[cell]));
   }
 
   void WriteJumps() {
@@ -114,19 +122,20 @@ class StatisticsWriter {
       }
       const double rate = EdgeRate<double>(in_, e);
       out_.jumps[e] = j == model_.size
-                          ? Exits(i, rate)
+                          ? Exits(i, T(rate))
                           : Jumps(i, j, rate, model_.cells[listed++]);
     }
   }
 
   // A sum whose truth is not zero. Times 2^exponent it is what the bounds on
   // errors are for.
-  double InRow(double sum, int64_t exponent = 0) {
-    const Scaled<double> size = {std::fabs(sum), exponent};
+  T InRow(const T& sum, int64_t exponent = 0) {
+    const Scaled<double> size = SizeOf(sum, exponent);
     if (sums_.IsShort(sums_.row_tail, size)) is_accurate_ = false;
-    const bool is_known =
-        !is_open_ && IsFinite(sum) && !sums_.IsLost(sums_.row_loss, size);
-    return is_known ? sum : kNaN;
+    if (is_open_ || !IsFinite(sum)) return T(kNaN);
+    if (!sums_.IsLost(sums_.row_loss, size)) return sum;
+    has_losses_ = true;
+    return T(kNaN);
   }
 
   const SweepInput& in_;
@@ -134,6 +143,7 @@ class StatisticsWriter {
   const SweepOutput& out_;
   AdjointSums<T> sums_;
   bool is_accurate_ = true;
+  bool has_losses_ = false;
   bool is_open_ = false;  // an infinite time is among those observed
 };
 

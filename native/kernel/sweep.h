@@ -102,6 +102,12 @@ struct SweepTable {
   Sweep statistics;
 };
 
+// The same on numbers without ends to their range, far slower. They are for
+// what the others lost to underflow: forward ones evaluate the times whose
+// status, which must be given, is kUnderflow; adjoint ones leave the outputs as
+// they are where they cannot do better.
+const SweepTable& ExtendedSweeps();
+
 // The sweeps for the instruction set that runs; see instruction_sets.h.
 const SweepTable& Sweeps();
 

@@ -61,6 +61,14 @@ class TermAdjoints {
     return sum;
   }
 
+  // Whether cotangents of the block may lack what was too small beside others.
+  bool HasLosses(int64_t b) const {
+    for (const TermSums<T>& sums : sums_) {
+      if (sums.HasLosses(b)) return true;
+    }
+    return false;
+  }
+
   // The cotangents of a_k and b_k of one block, relative to 2^result. Blocks
   // must be asked for from the last one down.
   int64_t Get(int64_t b, T* a_bar, T* b_bar) {

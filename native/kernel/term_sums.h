@@ -122,6 +122,7 @@ class TermSums {
       TermBlock& block = blocks_[num_blocks_];
       block.poisson = &source->poisson;
       block.exponent = INT64_MIN / 4;
+      block.has_losses = false;
       for (auto& channel : block.bars) {
         for (T& bar : channel) bar = T(0.0);
       }
@@ -141,9 +142,11 @@ class TermSums {
   // Adds to the cotangent of one term.
   void AddTo(int64_t b, int j, const Scaled<T>& bar) {
     TermBlock& block = blocks_[b];
+    FloatEnvironment::ClearUnderflow();
     RaiseExponent(bar.exponent, &block);
     block.bars[0][j] += (1.0 / block.poisson->table[j]) *
                         ScaleBy(bar.mantissa, bar.exponent - block.exponent);
+    if (FloatEnvironment::Underflowed()) block.has_losses = true;
   }
 
   // Adds sum_r coefficients[r] sum_k w_k channel_r at a point, whose share is
@@ -180,7 +183,7 @@ class TermSums {
                                    ? share.exponent < -kFinalMargin
                                    : IsAtMost(share, -margin_, own);
     if (is_negligible) {
-      const Scaled<double> size = SizeOf(seed);
+      const Scaled<double> size = SizeOfSeed(seed);
       Add(&tail_, Scaled<double>{weights.mantissa * size.mantissa,
                                  weights.exponent + size.exponent});
     }
@@ -190,6 +193,11 @@ class TermSums {
   // The same for the weights of the first steps, of which hardly any are.
   bool CanDropHead(const Scaled<double>& weights, const Scaled<T>& seed) const {
     return ShareOf(weights, seed, 0.0).exponent < -kFinalMargin;
+  }
+
+  // Whether something of the block was flushed to zero.
+  bool HasLosses(int64_t b) const {
+    return b < num_blocks_ && blocks_[b].has_losses;
   }
 
   // For LaneTerms: a block's table, and its sums as wanted there.
@@ -209,6 +217,7 @@ class TermSums {
     T whole[kBlock];            // more of the first channel, with the table
     const PoissonTable* poisson;
     int64_t exponent;
+    bool has_losses;  // something was flushed to zero beside larger sums
   };
 
   // Mixes as many of the points from n on as can be taken at once; 0: none.
@@ -285,12 +294,13 @@ class TermSums {
       coefficients[r] = seed.mantissa * taylor.value[r];
     }
     // What each value contributes in all: its cotangent times the value.
-    const Scaled<double> seed_size = SizeOf(seed);
-    const double value_size = MaxAbs(point.value.mantissa);
+    const Scaled<double> seed_size = SizeOfSeed(seed);
+    const Scaled<double> value_size =
+        SizeOf(point.value.mantissa, point.value.exponent);
     const Scaled<double> own =
-        value_size > 0.0
-            ? Scaled<double>{seed_size.mantissa * value_size,
-                             seed_size.exponent + point.value.exponent}
+        value_size.mantissa > 0.0
+            ? Scaled<double>{seed_size.mantissa * value_size.mantissa,
+                             seed_size.exponent + value_size.exponent}
             : seed_size;
     return MixSeries(point, seed, coefficients, own);
   }
@@ -319,14 +329,14 @@ class TermSums {
 
   // Normalized, as products with the smallest of numbers would be zero, below
   // which nothing is negligible.
-  static Scaled<double> SizeOf(const Scaled<T>& seed) {
-    return Normalized(Scaled<double>{MaxAbs(seed.mantissa), seed.exponent});
+  static Scaled<double> SizeOfSeed(const Scaled<T>& seed) {
+    return Normalized(SizeOf(seed.mantissa, seed.exponent));
   }
 
   // A bound on what weights of this sum can contribute to a derivative.
   Scaled<double> ShareOf(const Scaled<double>& weights, const Scaled<T>& seed,
                          double k) const {
-    const Scaled<double> size = SizeOf(seed);
+    const Scaled<double> size = SizeOfSeed(seed);
     Scaled<double> share = {weights.mantissa * size.mantissa * (k + 1.0),
                             weights.exponent + size.exponent};
     if (base_ == Base::kDensity) {
@@ -348,16 +358,20 @@ class TermSums {
                          int64_t seed_exponent, const T* coefficients,
                          PoissonWalk* walk) {
     TermBlock& block = blocks_[b];
+    FloatEnvironment::ClearUnderflow();
     return walk->Up(b, *block.poisson, weight,
                     [&](int first, int last, const Scaled<double>& scale,
                         const double* powers) {
                       const int64_t e = scale.exponent + seed_exponent;
                       RaiseExponent(e, &block);
-                      const double factor =
-                          ScaleBy(scale.mantissa, e - block.exponent);
                       for (int r = 0; r <= Depth<T>::kValue; ++r) {
-                        AddPowers(powers, first, last, factor * coefficients[r],
-                                  block.bars[r]);
+                        const T factor =
+                            ScaleBy(scale.mantissa * coefficients[r],
+                                    e - block.exponent);
+                        AddPowers(powers, first, last, factor, block.bars[r]);
+                      }
+                      if (FloatEnvironment::Underflowed()) {
+                        block.has_losses = true;
                       }
                     });
   }

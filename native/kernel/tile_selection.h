@@ -2,7 +2,7 @@
 //
 // | entries                                  | tiles                         |
 // | ---------------------------------------- | ----------------------------- |
-// | of duals                                 | of one number                 |
+// | of anything but doubles                  | of one number                 |
 // | doubles, at least a quarter of all       | of eight, the whole matrix    |
 // | fewer                                    | of four, those that are there |
 // | fewer, and tiles of four would have over | of one number                 |
@@ -13,8 +13,8 @@
 #define PHASIC_NATIVE_KERNEL_TILE_SELECTION_H_
 
 #include <cstdint>
+#include <type_traits>
 
-#include "native/kernel/dual.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/tiles.h"
 
@@ -28,7 +28,7 @@ constexpr int64_t kLargeTiles = int64_t{1} << 16;
 template <class T>
 bool SelectTiles(const EntryList& entries, const int32_t* order,
                  Workspace* workspace, TilePattern* pattern, int64_t* cells) {
-  constexpr bool kIsPlain = Depth<T>::kValue == 0;
+  constexpr bool kIsPlain = std::is_same<T, double>::value;
   if (kIsPlain && 4 * entries.count >= entries.size * entries.size) {
     for (int64_t e = 0; e < entries.count; ++e) {
       cells[e] = FullCell(entries.size, 8, entries.rows[e], entries.columns[e]);

@@ -77,13 +77,9 @@ class ValueAccuracyTest(parameterized.TestCase):
 class AdversarialModelsTest(parameterized.TestCase):
   """Where shortcuts are known to go wrong."""
 
-  def _check(self, operands, may_give_up=False):
+  def _check(self, operands):
     truth, _ = oracle.directional("log_density", operands)
     actual = kernel_calls.directional("log_density", operands)[0]
-    if may_give_up and onp.isnan(actual):
-      arrays = kernel_calls.inputs(operands)
-      self.assertNotEqual(kernel_calls.status("log_density", arrays), ["ok"])
-      return
     bound = cases.log_tolerance(float(truth.mid()))
     self.assertLessEqual(oracle.error(actual, truth), bound, (actual, truth))
 
@@ -103,7 +99,7 @@ class AdversarialModelsTest(parameterized.TestCase):
   def test_entries_far_below_the_norm(self, t):
     rates = onp.append(onp.full(40, 1e-6), 1e3)
     operands = models.hypoexponential(rates)._replace(time=t)
-    self._check(operands, may_give_up=True)
+    self._check(operands)
 
   @parameterized.parameters(1e-9, 1e-2, 1.0, 40.0)
   def test_a_stiff_chain(self, t):

@@ -1,0 +1,53 @@
+// The sweeps on extended doubles, built once: they run where doubles lose
+// something that matters to underflow.
+
+#include "native/kernel/adjoint.h"
+#include "native/kernel/dual.h"
+#include "native/kernel/extended_double.h"
+#include "native/kernel/float_environment.h"
+#include "native/kernel/forward.h"
+#include "native/kernel/isa.h"
+#include "native/kernel/sweep.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+using Order1 = Dual<ExtendedDouble>;
+using Order2 = Dual<Order1>;
+using Order3 = Dual<Order2>;
+
+template <class T>
+void ExtendedForward(const SweepInput& in, const SweepOutput& out,
+                     Workspace* workspace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  EvaluateTimes<T>(in, out, workspace);
+}
+
+template <class T>
+void ExtendedAdjoint(const SweepInput& in, const SweepOutput& out,
+                     Workspace* workspace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  RunAdjoint<T, BarsWriter>(in, out, workspace);
+}
+
+void ExtendedStatistics(const SweepInput& in, const SweepOutput& out,
+                        Workspace* workspace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  RunAdjoint<ExtendedDouble, StatisticsWriter>(in, out, workspace);
+}
+
+}  // namespace PHASIC_ISA
+
+const SweepTable& ExtendedSweeps() {
+  using namespace PHASIC_ISA;  // NOLINT: its name is a macro
+  static constexpr SweepTable kTable = {
+      {ExtendedForward<ExtendedDouble>, ExtendedForward<Order1>,
+       ExtendedForward<Order2>, ExtendedForward<Order3>},
+      {nullptr, ExtendedAdjoint<ExtendedDouble>, ExtendedAdjoint<Order1>,
+       ExtendedAdjoint<Order2>},
+      ExtendedStatistics,
+  };
+  return kTable;
+}
+
+}  // namespace phasic
