@@ -197,16 +197,16 @@ class Mixer {
     // Neither NaN nor infinity becomes a number by further terms.
     if (!IsFinite(sums_[0])) return true;
     if (kPlain) {
-      const auto is_negligible = [&](double cap, const Scaled<double>& size) {
-        return IsAtMost({tail.mantissa * cap, tail.exponent + block.exponent},
-                        -60, size);
+      // Neither factor is so small that the product could become zero.
+      const auto bound = [&](double cap) {
+        const Scaled<double> size = Normalized(Scaled<double>{cap, 0});
+        return Scaled<double>{tail.mantissa * size.mantissa,
+                              tail.exponent + size.exponent + block.exponent};
       };
-      if (!is_negligible(block.tail_caps[0], Size())) return false;
+      if (!IsAtMost(bound(block.tail_caps[0]), -60, Size())) return false;
       return !SlopeMatters() ||
-             IsAtMost({tail.mantissa * block.tail_caps[0],
-                       tail.exponent + block.exponent},
-                      -1200, Size()) ||
-             is_negligible(block.tail_caps[1], SlopeSize());
+             IsAtMost(bound(block.tail_caps[0]), -1200, Size()) ||
+             IsAtMost(bound(block.tail_caps[1]), -60, SlopeSize());
     }
     T cap = model.initial_size;
     for (int order = 0; order < Depth<T>::kValue; ++order) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/block_list.h"
 #include "native/kernel/checkpoints.h"
@@ -64,7 +65,9 @@ class Sequence {
 
   // Lets the far part follow from earlier steps where it can, see
   // tail_closure.h; for values alone, and before any block is made.
-  void AllowClosure() { may_close_ = Depth<T>::kValue == 0 && !keeps_states_; }
+  void AllowClosure() {
+    may_close_ = std::is_same<T, double>::value && !keeps_states_;
+  }
 
   int64_t max_blocks() const { return max_blocks_; }
   const Model<T>& model() const { return model_; }
@@ -130,7 +133,7 @@ class Sequence {
         number > 0 ? blocks_[number - 1].underflow_exponent : INT64_MIN / 2;
     block->states = nullptr;
     block->poisson = PoissonTableOf(number);
-    if constexpr (Depth<T>::kValue == 0) {
+    if constexpr (std::is_same<T, double>::value) {
       if (may_close_) return CloseBlock(number, block);
     }
     walk_.Rescale();
