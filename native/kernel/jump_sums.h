@@ -41,7 +41,7 @@ class JumpSums {
   }
 
   bool is_allocated() const { return powers_ != nullptr; }
-  T* jumps() { return jumps_; }              // [stride, stride], G
+  T* jumps() { return jumps_; }  // [stride, stride], G
   const T* jumps() const { return jumps_; }
   const T* exits() const { return exits_; }  // [stride], dF/ds
 
