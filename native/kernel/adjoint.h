@@ -10,6 +10,7 @@
 #define PHASIC_NATIVE_KERNEL_ADJOINT_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "native/kernel/bars_writer.h"
@@ -269,7 +270,7 @@ inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
   }
   sweep(in, again, workspace);
   for (int64_t i = 0; again.times != nullptr && i < in.num_times; ++i) {
-    if (out.times[i] != out.times[i]) out.times[i] = again.times[i];
+    if (std::isnan(out.times[i])) out.times[i] = again.times[i];
   }
 }
 

@@ -20,17 +20,17 @@ namespace PHASIC_ISA {
 // diagonal of P, is up to the reader.
 template <class T>
 struct AdjointSums {
-  bool has_survival;     // whether any value is of a survival function
-  bool has_exits;        // whether any value is of another one
-  const T* starts;       // [p], of alpha, relative to 2^exponent
-  int64_t exponent;      // of the starts
-  const T* exits;        // [p]
-  const T* stays;        // [p], of the diagonal of P
-  const T* products;     // of P at the cells of model.products
-  T atom;                // of prob_zero
-  T total;               // of prob_zero + sum(alpha)
-  T certain;             // of values that are one whatever the model
-  bool has_mixed_signs;  // whether cotangents of both signs came in
+  bool has_survival = false;     // whether any value is of a survival function
+  bool has_exits = false;        // whether any value is of another one
+  const T* starts = nullptr;     // [p], of alpha, relative to 2^exponent
+  int64_t exponent = 0;          // of the starts
+  const T* exits = nullptr;      // [p]
+  const T* stays = nullptr;      // [p], of the diagonal of P
+  const T* products = nullptr;   // of P at the cells of model.products
+  T atom = T(0.0);               // of prob_zero
+  T total = T(0.0);              // of prob_zero + sum(alpha)
+  T certain = T(0.0);            // of values that are one whatever the model
+  bool has_mixed_signs = false;  // whether cotangents of both signs came in
   // Bounds on what truncation and flushing to zero took from each number: of
   // the starts; of stays, products and q times the exits.
   Scaled<double> start_tail;

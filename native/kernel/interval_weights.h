@@ -241,9 +241,9 @@ class IntervalWeights {
   int64_t lower_end_ = 0;        // from there on w_k(l) does not count
   int64_t upper_begin_ = 0;      // before it w_k(u) does not count
   bool has_nodes_ = false;
-  double shifts_[kNodes];
-  double ratios_[kNodes];
-  double logs_[kNodes];
+  double shifts_[kNodes] = {};
+  double ratios_[kNodes] = {};
+  double logs_[kNodes] = {};
 };
 
 }  // namespace PHASIC_ISA

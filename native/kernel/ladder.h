@@ -80,7 +80,7 @@ class Ladder {
           (num_rungs_ == 0 && !Prepare())) {
         return kMemoryLimit;
       }
-      num_rungs_ == 0 ? Start(rung) : Square(rungs_[num_rungs_ - 1], rung);
+      num_rungs_ == 0 ? Start(rung) : Square(*(rung - 1), rung);
       ++num_rungs_;
     }
     return kOk;

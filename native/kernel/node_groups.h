@@ -165,8 +165,9 @@ class NodeGroups {
     if (times == nullptr || ends == nullptr) return kMemoryLimit;
     std::fill(ends, ends + num_kinds_ * kind_cells + 1, 0);
     for (int64_t n = 0; n < count_; ++n) ++ends[cell_of(listed_[n]) + 1];
-    for (int64_t c = 0; c < num_kinds_ * kind_cells; ++c)
+    for (int64_t c = 0; c < num_kinds_ * kind_cells; ++c) {
       ends[c + 1] += ends[c];
+    }
     // Where cells begin; afterwards, where they end.
     for (int64_t n = 0; n < count_; ++n) {
       times[ends[cell_of(listed_[n])]++] = listed_[n];

@@ -27,20 +27,19 @@ enum class TimeCase {
 // F at one time; F and its slope in x = q t share the exponent.
 template <class T>
 struct Point {
-  StatusCode status = kOk;
-  TimeCase time_case = TimeCase::kRegular;
-  Base base = Base::kDensity;
-  bool is_log = false;
-  bool is_interval = false;  // see interval.h
   double x = 0.0;
-  // Whether it goes by the doubling ladder; see ladder_choice.h.
-  bool on_ladder = false;
   T delta = T(0.0);   // tangents of x
   int64_t start = 0;  // the block of floor(x), and the weight at its first
   Scaled<double> start_weight;
   Scaled<T> value;
   T slope = T(0.0);
   Scaled<T> seed;  // the cotangent of F, in reverse sweeps
+  StatusCode status = kOk;
+  TimeCase time_case = TimeCase::kRegular;
+  Base base = Base::kDensity;
+  bool is_log = false;
+  bool is_interval = false;  // see interval.h
+  bool on_ladder = false;    // by the doubling ladder, see ladder_choice.h
 };
 
 }  // namespace PHASIC_ISA

@@ -11,6 +11,7 @@
 
 namespace phasic {
 namespace PHASIC_ISA {
+namespace {
 
 using Order1 = Dual<ExtendedDouble>;
 using Order2 = Dual<Order1>;
@@ -36,6 +37,7 @@ void ExtendedStatistics(const SweepInput& in, const SweepOutput& out,
   RunAdjoint<ExtendedDouble, StatisticsWriter>(in, out, workspace);
 }
 
+}  // namespace
 }  // namespace PHASIC_ISA
 
 const SweepTable& ExtendedSweeps() {

@@ -51,11 +51,11 @@ class TailClosure<double> {
  public:
   TailClosure(const Model<double>& model, bool wants_b, Workspace* workspace)
       : model_(model),
-        wants_b_(wants_b),
         workspace_(workspace),
         lower_walk_(workspace),
         spans_{BlockList<Terms<double>>(workspace),
-               BlockList<Terms<double>>(workspace)} {}
+               BlockList<Terms<double>>(workspace)},
+        wants_b_(wants_b) {}
 
   // Whether a block's terms follow from those of earlier ones, as far as is
   // known.
@@ -239,25 +239,21 @@ class TailClosure<double> {
   }
 
   const Model<double>& model_;
-  const bool wants_b_;
   Workspace* workspace_;
 
-  // The span that is watched, if it is open.
-  bool is_open_ = false;
+  // The span that is watched.
   int64_t boundary_ = kFirstSpan;  // where it ends
   int64_t start_block_ = 0;
   double* start_ = nullptr;  // the state there
   int64_t start_exponent_ = 0;
-  bool has_rest_ = false;          // something was left out of:
-  double* lower_start_ = nullptr;  // u, at the same exponent
+  // Without what was left out, where anything was: u, at the same exponent.
+  double* lower_start_ = nullptr;
   PowerWalk<double> lower_walk_;
   double difference_ = 0.0;  // of terms of v and u
-  bool has_tiny_ = false;    // entries were left out at either end
   double least_terms_ = 0.0;
 
   // The terms of that span and of the one that is repeated.
   BlockList<Terms<double>> spans_[2];
-  int current_ = 0;
 
   // Blocks that are covered.
   int64_t begin_ = 0;
@@ -266,6 +262,12 @@ class TailClosure<double> {
   Scaled<double> factor_;  // from period to period
   Scaled<double> power_;
   int64_t num_factors_ = 0;
+
+  int current_ = 0;  // of the spans' terms: the one that is watched
+  const bool wants_b_;
+  bool is_open_ = false;   // a span is watched
+  bool has_rest_ = false;  // something was left out of u
+  bool has_tiny_ = false;  // entries were left out at either end
 };
 
 }  // namespace PHASIC_ISA
