@@ -237,10 +237,11 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   FillWithNaN(out.times, in.num_times);
   FillWithNaN(out.subgenerator,
               in.has_edges() ? in.edges.num_parameters : p * p);
-  if (in.has_edges() || !in.has_exit_rates || out.subgenerator == nullptr) {
+  if (in.has_edges() || in.discrete || !in.has_exit_rates ||
+      out.subgenerator == nullptr) {
     return;
   }
-  // The diagonal is not read where exits are given.
+  // The diagonal of a subgenerator is not read where exits are given.
   for (int64_t i = 0; i < p; ++i) out.subgenerator[i * p + i] = 0.0;
 }
 

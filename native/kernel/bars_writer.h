@@ -145,8 +145,12 @@ class BarsWriter {
     const int64_t p = model_.size;
     for (int64_t i = 0; i < p; ++i) {
       const bool lost = RowIsLost(i);
-      const double stay = Top(sums_.stays[i]) / model_.q;
+      const double stay =
+          model_.discrete ? 0.0 : Top(sums_.stays[i]) / model_.q;
       const double exit = Top(sums_.exits[i]);
+      const double row = in_.has_exit_rates ? stay : exit;
+      // With given exits the diagonal of a subgenerator is not read.
+      const bool is_read = !in_.has_exit_rates || model_.discrete;
       if (in_.has_exit_rates && out_.exit_rates != nullptr) {
         out_.exit_rates[i] = lost ? kNaN : exit - stay;
       }
@@ -154,10 +158,9 @@ class BarsWriter {
       for (int64_t j = 0; j < p; ++j) {
         const int64_t cell = FullCell(p, model_.products.width, i, j);
         const double jump = Top(sums_.products[cell]) / model_.q;
-        const double off_diagonal = i == j ? 0.0 : jump - stay;
-        const double bar = in_.has_exit_rates ? off_diagonal : jump - exit;
-        out_.subgenerator[i * p + j] =
-            lost && !(in_.has_exit_rates && i == j) ? kNaN : bar;
+        double bar = lost ? kNaN : jump - row;
+        if (i == j && !is_read) bar = 0.0;
+        out_.subgenerator[i * p + j] = bar;
       }
     }
   }

@@ -72,7 +72,7 @@ class Channels {
            Workspace* workspace)
       : sequence_(*sequence),
         base_(base),
-        num_channels_(num_channels),
+        num_channels_(sequence->model().discrete ? 1 : num_channels),
         blocks_(workspace) {}
 
   Base base() const { return base_; }
@@ -98,7 +98,9 @@ class Channels {
   // Whether flushing to zero lost more than 2^-45 of a result of this size. A
   // loss made in one block reaches later ones with at most the same weight.
   bool LostToUnderflow(int64_t last_block, const Scaled<double>& result) const {
-    if (!UnderflowedBefore(last_block + 1)) return false;
+    if (HasOwnExponent<T>::kValue || !UnderflowedBefore(last_block + 1)) {
+      return false;
+    }
     const int64_t b =
         last_block < blocks_.size() ? last_block : blocks_.size() - 1;
     const double p = static_cast<double>(model().size);

@@ -4,6 +4,8 @@
 // The terms that count are those of the density at both ends: the share of the
 // terms before some k in f(y) falls with y, that of the terms after some k
 // grows, and so the shares in f's integral lie between those at its ends.
+//
+// Of a discrete chain it is P(l < N <= u) = sum_{l <= k < u} a_k.
 
 #ifndef PHASIC_NATIVE_KERNEL_INTERVAL_H_
 #define PHASIC_NATIVE_KERNEL_INTERVAL_H_
@@ -58,7 +60,8 @@ class IntervalMixer {
     interval.index = index;
     interval.status = Prepare(&interval);
     if (interval.status == kOk && interval.has_series) {
-      interval.status = Mix(&interval);
+      interval.status =
+          sequence_.model().discrete ? AddSteps(&interval) : Mix(&interval);
     }
     return interval;
   }
@@ -75,6 +78,7 @@ class IntervalMixer {
       return kIntervalInvalid;
     }
     const Model<T>& model = sequence_.model();
+    if (model.discrete) return PrepareSteps(interval);
     PlacePoint(in_, interval->index, model.q, &interval->lower);
     PlacePoint(in_, interval->index + 1, model.q, &interval->upper);
     // By the times, which are not flushed.
@@ -87,6 +91,49 @@ class IntervalMixer {
     const bool fits = StartSeries(sequence_, &interval->lower) &&
                       StartSeries(sequence_, &interval->upper);
     return fits ? kOk : kWorkLimit;
+  }
+
+  StatusCode PrepareSteps(Interval<T>* interval) {
+    Point<T>* const ends[] = {&interval->lower, &interval->upper};
+    for (int i = 0; i < 2; ++i) PlaceStep(interval->index + i, ends[i]);
+    interval->has_series =
+        sequence_.model().absorbs && interval->lower.x < interval->upper.x;
+    if (!interval->has_series) return kPlain ? kOk : kLogOfZero;
+    return IsWithinWork(sequence_, &interval->upper) ? kOk : kWorkLimit;
+  }
+
+  // The mass jumps where an end is a count.
+  void PlaceStep(int64_t index, Point<T>* end) const {
+    const double count = in_.times.value[index];
+    end->x = std::floor(count);
+    if (end->x != count) return;
+    end->slope = T(kNaN);
+    end->delta = Element<T>(in_.times, index);
+    end->delta -= T(count);
+  }
+
+  StatusCode AddSteps(Interval<T>* interval) {
+    const auto first = static_cast<int64_t>(interval->lower.x);
+    const auto end = static_cast<int64_t>(interval->upper.x);
+    for (int64_t k = first; k < end;) {
+      StatusCode status = kOk;
+      const ChannelBlock<T>* block = density_.Get(k / kBlock, &status);
+      if (block == nullptr) return status;
+      T sum = T(0.0);
+      const int64_t stop = std::min(end, (k / kBlock + 1) * kBlock);
+      for (; k < stop; ++k) sum += block->channels[0][k % kBlock];
+      Add(&interval->mass, Scaled<T>{sum, block->exponent});
+    }
+    Scaled<T>& mass = interval->mass;
+    const Scaled<double> mean = {
+        Primal(mass.mantissa) / static_cast<double>(end - first),
+        mass.exponent};
+    if (density_.LostToUnderflow((end - 1) / kBlock, mean)) return kUnderflow;
+    if (!kPlain && PrimalIsZero(mass.mantissa)) return kLogOfZero;
+    for (const Point<T>* point : {&interval->lower, &interval->upper}) {
+      if (!IsZero(point->delta)) mass.mantissa += kNaN * point->delta;
+    }
+    return kOk;
   }
 
   StatusCode Mix(Interval<T>* interval) {

@@ -20,12 +20,17 @@ template <class T>
 class IntervalTerms {
  public:
   // `density` collects the cotangents of a_k.
-  IntervalTerms(IntervalWeights* weights, TermSums<T>* density, int64_t log2_q)
-      : weights_(*weights), density_(*density), log2_q_(log2_q) {}
+  IntervalTerms(IntervalWeights* weights, TermSums<T>* density,
+                const Model<T>& model)
+      : weights_(*weights),
+        density_(*density),
+        log2_q_(model.log2_q),
+        discrete_(model.discrete) {}
 
   // Adds those of one interval. What is dropped is below 2^-margin of the
   // mass's own share, the margin being that of `density`.
   StatusCode Add(const Interval<T>& interval) {
+    if (discrete_) return AddSteps(interval);
     StatusCode status =
         weights_.Begin(EndOf(interval.lower), EndOf(interval.upper));
     if (status != kOk) return status;
@@ -66,6 +71,16 @@ class IntervalTerms {
   }
 
  private:
+  StatusCode AddSteps(const Interval<T>& interval) {
+    StatusCode status = kOk;
+    const auto end = static_cast<int64_t>(interval.upper.x);
+    if (!density_.Reserve((end - 1) / kBlock, &status)) return status;
+    for (auto k = static_cast<int64_t>(interval.lower.x); k < end; ++k) {
+      density_.AddTo(k / kBlock, static_cast<int>(k % kBlock), interval.seed);
+    }
+    return kOk;
+  }
+
   // What the mass gains or loses where an end moves along its tangents.
   StatusCode AddEnd(const Point<T>& end, double sign, const Scaled<T>& seed,
                     const Scaled<double>& own) {
@@ -82,6 +97,7 @@ class IntervalTerms {
   IntervalWeights& weights_;
   TermSums<T>& density_;
   const int64_t log2_q_;
+  const bool discrete_;
 };
 
 }  // namespace PHASIC_ISA

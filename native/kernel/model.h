@@ -26,6 +26,7 @@ template <class T>
 struct Model {
   int64_t size = 0;
   int64_t stride = 0;
+  bool discrete = false;  // P is given, q is one
   int64_t log2_q = 0;
   double q = 1.0;
   Operator<T> forward;   // v -> v P
@@ -58,6 +59,7 @@ class ModelBuilder {
       : in_(in), workspace_(workspace), model_(*model) {}
 
   StatusCode Build() {
+    model_.discrete = in_.discrete;
     StatusCode status = CheckValues(in_);
     if (status != kOk) return status;
     model_.size = in_.num_phases;
@@ -68,7 +70,7 @@ class ModelBuilder {
     if (status == kOk) {
       status = RatesReader<T>(in_, workspace_, &rates_).Read();
     }
-    if (status == kOk) status = ChooseScale();
+    if (status == kOk && !in_.discrete) status = ChooseScale();
     if (status != kOk) return status;
     model_.exits = rates_.exits;
     if (!BuildStaying() || !BuildOperators() || !MarkPhases()) {

@@ -28,7 +28,7 @@ namespace PHASIC_ISA {
 constexpr int64_t kManyTimes = 512;
 constexpr int64_t kLeastGroup = 24;
 inline bool TakesGroups(const SweepInput& in) {
-  return in.num_times >= kManyTimes;
+  return in.num_times >= kManyTimes && !in.discrete;
 }
 
 // Times of one kind with start <= x < start + 4. They may be moved about; the

@@ -142,6 +142,7 @@ const char* Statistics(const Call& call, const Input* inputs,
                        int32_t num_outputs, Executor* executor) {
   Layout layout;
   if (call.order != 1) return "order: statistics exist for order 1 only";
+  if (call.discrete) return "discrete: statistics need continuous time";
   const char* error = CheckInputs(call, inputs, num_inputs, true, &layout);
   if (error != nullptr) return error;
   if (num_outputs != kNumStatistics) {
@@ -214,7 +215,7 @@ const char* StatusMessage(int32_t code) {
       "exit_rates: every entry must be finite and non-negative",
       "prob_zero: must be between zero and one",
       "value: is NaN",
-      "the rates times the value ask for more steps than the work limit",
+      "the value asks for more steps than the work limit",
       "the memory limit was reached",
       "a quantity that matters is below the smallest normal number",
       "some phase that is entered never leads to absorption",
@@ -225,6 +226,9 @@ const char* StatusMessage(int32_t code) {
       "kinds: every one must be 0, 2, 4, 6 or 7",
       "kinds: 6, an interval, must be followed by 7 in its row",
       "times: an interval's ends must be 0 <= lower <= upper < inf",
+      "probabilities: every entry must be finite and non-negative",
+      "probabilities: a row's sum must not exceed one",
+      "probabilities: a row and its exit must sum to one",
   };
   return code >= 0 && code < kNumStatusCodes ? kMessages[code]
                                              : "unknown status code";

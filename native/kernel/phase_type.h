@@ -1,5 +1,6 @@
 // The phase-type kernel: values and exact derivatives of the density, survival
-// function and distribution function of continuous phase-type distributions.
+// function and distribution function of phase-type distributions, in
+// continuous time or in steps.
 //
 // Nothing here knows a framework. Every caller (XLA, TensorFlow, NumPy) passes
 // the same five operands as dense, row-major arrays of one floating type:
@@ -13,6 +14,16 @@
 // In place of the subgenerator a call may have the rates of edges, linear in
 // parameters: operand `subgenerator` is then theta [batch..., d], exit_rates
 // must be empty, and the call's `edges` say what theta means; see Edges.
+//
+// In a discrete call `subgenerator` is T, the probabilities of going from phase
+// to phase in a step, `exit_rates` are those of absorption and `times` are
+// counts k of steps:
+//   density prob_zero at k = 0, else alpha T^(k-1) t; survival alpha T^k 1;
+//   cdf prob_zero + sum_{j<k} alpha T^j t.
+// T is data, its diagonal too. Absent exits are derived as 1 - T 1, given ones
+// must make every row's sum one. A density is zero between counts; survival
+// and cdf are those of the count below. At counts nothing has a derivative in
+// k: that is NaN.
 //
 // All operands have the same number of batch dimensions, each of size 1
 // (broadcast) or of the common size. The first `mapped_dims` batch dimensions
@@ -64,7 +75,10 @@ struct Output {
 // The structure of a sparse model. Edge e leads from indices[0, e] to
 // indices[1, e], where p is absorption, at rate
 //   constants[e] + sum_c coefficients[e, c] theta[c].
-// Parallel edges add up; an edge from a phase to itself changes nothing.
+// Parallel edges add up; an edge from a phase to itself changes nothing. In a
+// discrete call rates are probabilities, and a phase is kept with what its
+// edges to other phases and to absorption leave of one: mass that a row lacks
+// adds to its edges to itself. Derivatives are those of 1 - (what leaves).
 constexpr int32_t kNumEdgeArrays = 3;
 struct Edges {
   Input indices;       // [batch..., 2, m], int32
@@ -86,8 +100,9 @@ struct Call {
   //   6        log P(t_i < T <= t_{i+1}), 0 <= t_i <= t_{i+1} < inf, where the
   //            next time in the row is t_{i+1} and its kind is 7;
   //   7        nothing: the value is 0 and has no derivatives.
-  // All else is NaN.
+  // All else is NaN. Of a discrete call T is the number of steps N.
   const Input* kinds = nullptr;
+  bool discrete = false;          // steps of a chain in place of rates
   int32_t wanted = kAllOperands;  // whose cotangents Adjoint is to compute
 };
 
@@ -116,7 +131,8 @@ const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
 // Expected statistics of the chain's path, given what V_1's values say of it,
 // summed over the times of each row with a weight each: an EM algorithm's
 // E-step. Inputs are those of V_1, with weights in the place of the cotangent;
-// the order must be 1. The outputs have the full batch dimensions:
+// the order must be 1, and time continuous. The outputs have the full batch
+// dimensions:
 //
 //   starts   [full batch..., p]     how often the path starts in a phase
 //   sojourns [full batch..., p]     time spent there

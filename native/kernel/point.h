@@ -19,8 +19,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 enum class TimeCase {
   kRegular,   // the series
   kZero,      // no phase that matters is ever entered
-  kBefore,    // t < 0
-  kAtom,      // density at 0, where there is an atom
+  kBefore,    // t < 0; a density between counts
+  kAtom,      // density at 0, where there is an atom or no other density
   kInfinite,  // t = inf
 };
 
@@ -28,8 +28,10 @@ enum class TimeCase {
 template <class T>
 struct Point {
   double x = 0.0;
-  T delta = T(0.0);   // tangents of x
-  int64_t start = 0;  // the block of floor(x), and the weight at its first
+  T delta = T(0.0);  // tangents of x
+  // The block of floor(x), and the weight at its first. Of a discrete chain x
+  // is the term's index.
+  int64_t start = 0;
   Scaled<double> start_weight;
   Scaled<T> value;
   T slope = T(0.0);
@@ -41,6 +43,12 @@ struct Point {
   bool is_interval = false;  // see interval.h
   bool on_ladder = false;    // by the doubling ladder, see ladder_choice.h
 };
+
+// Where in its block the term of a discrete chain's point is.
+template <class T>
+int StepInBlock(const Point<T>& point) {
+  return static_cast<int>(static_cast<int64_t>(point.x) - point.start * kBlock);
+}
 
 }  // namespace PHASIC_ISA
 }  // namespace phasic

@@ -4,7 +4,6 @@
 #define PHASIC_NATIVE_KERNEL_POINTS_H_
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "native/kernel/channels.h"
@@ -14,21 +13,12 @@
 #include "native/kernel/mixture.h"
 #include "native/kernel/model.h"
 #include "native/kernel/point.h"
+#include "native/kernel/point_cases.h"
 #include "native/kernel/sequence.h"
+#include "native/kernel/step_points.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
-
-template <class T>
-TimeCase Classify(const Model<T>& model, Base base, double time) {
-  if (time < 0.0) return TimeCase::kBefore;
-  if (time == HUGE_VAL) return TimeCase::kInfinite;
-  if (time == 0.0 && base == Base::kDensity && Primal(model.prob_zero) > 0.0) {
-    return TimeCase::kAtom;
-  }
-  const bool matters = base == Base::kSurvival ? model.starts : model.absorbs;
-  return matters ? TimeCase::kRegular : TimeCase::kZero;
-}
 
 // What is wrong with the kind of a time.
 inline StatusCode CheckKind(const SweepInput& in, int64_t index) {
@@ -56,8 +46,7 @@ void PlacePoint(const SweepInput& in, int64_t index, double q,
 // Where the series starts; false where that is out of reach.
 template <class T>
 bool StartSeries(const Sequence<T>& sequence, Point<T>* point) {
-  const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
-  if (!(point->x < limit)) return false;
+  if (!IsWithinWork(sequence, point)) return false;
   point->start_weight = StartWeight(point->x, &point->start);
   return true;
 }
@@ -69,56 +58,27 @@ bool PreparePoint(const SweepInput& in, int64_t index,
                   const Sequence<T>& sequence, Point<T>* point) {
   const Model<T>& model = sequence.model();
   const Kind kind = in.KindOf(index);
-  *point = Point<T>();
+  *point = PointOfKind<T>(kind);
   point->status = CheckKind(in, index);
-  point->is_interval = kind == Kind::kLogInterval;
   if (point->status != kOk || !HasSeries(kind)) return false;
-  const Base base = BaseOf(kind);
+  if (model.discrete) return PrepareStep(in, index, sequence, point);
   const double time = in.times.value[index];
-  point->base = base;
-  point->is_log = IsLog(kind);
   if (time != time || IsSubnormal(time)) {
     point->status = time != time ? kTimeNaN : kUnderflow;
     return false;
   }
-  point->time_case = Classify(model, base, time);
+  point->time_case = Classify(model, point->base, time);
   if (point->time_case != TimeCase::kInfinite) {
     PlacePoint(in, index, model.q, point);
   }
-  switch (point->time_case) {
-    case TimeCase::kBefore:
-      if (base == Base::kSurvival) point->value.mantissa = T(1.0);
-      return false;
-    case TimeCase::kAtom:
-      point->value.mantissa = model.prob_zero;
-      // The density has an isolated value here: no derivative in time.
-      point->slope = T(kNaN);
-      if (!IsZero(point->delta)) point->value.mantissa += kNaN * point->delta;
-      return false;
-    case TimeCase::kInfinite:
-      if (model.defective && base != Base::kDensity) {
-        point->status = kNeverAbsorbed;
-      } else if (base == Base::kCdf) {
-        T total = model.prob_zero;
-        for (int64_t i = 0; i < model.size; ++i) total += model.initial[i];
-        point->value.mantissa = total + T(1.0 - Primal(total));
-      }
-      return false;
-    case TimeCase::kZero:
-      if (base == Base::kCdf) point->value.mantissa = model.prob_zero;
-      break;
-    case TimeCase::kRegular:
-      break;
-  }
+  if (!HasTerms(model, point)) return false;
   const bool regular = point->time_case == TimeCase::kRegular;
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
   if (UsesLadder(model, point->x, limit)) {
     point->on_ladder = true;
     return regular;
   }
-  if (StartSeries(sequence, point)) return regular;
-  if (regular) point->status = kWorkLimit;
-  return false;
+  return StartSeries(sequence, point) && regular;
 }
 
 template <class T>
@@ -137,6 +97,7 @@ void FinishPoint(const Mixture<T>& mixture, const TaylorCoefficients<T>& taylor,
 template <class T>
 void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
                bool /*slope*/) {
+  if (channels->model().discrete) return PickPoints(channels, points, count);
   for (int64_t i = 0; i < count; ++i) {
     const TaylorCoefficients<T> taylor(channels->base(), points[i]->delta);
     FinishPoint(Mixer<T>(channels, *points[i]).Run(), taylor, channels->size(),
@@ -147,6 +108,7 @@ void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
 // Eight neighbours at a time.
 inline void MixPoints(Channels<double>* channels, Point<double>** points,
                       int64_t count, bool slope) {
+  if (channels->model().discrete) return PickPoints(channels, points, count);
   const TaylorCoefficients<double> taylor(channels->base(), 0.0);
   const auto is_less = [](const Point<double>* a, const Point<double>* b) {
     return a->x < b->x;

@@ -76,6 +76,13 @@ inline PoissonTable PoissonTableOf(int64_t block) {
                                             : MakePoissonTable(block);
 }
 
+// Of terms that are taken one by one and not mixed.
+inline PoissonTable TableOfOnes() {
+  PoissonTable result = {};
+  for (double& entry : result.table) entry = 1.0;
+  return result;
+}
+
 // 1 / (2 j + 1).
 constexpr double kOddInverses[] = {1.0,      1.0 / 3,  1.0 / 5,
                                    1.0 / 7,  1.0 / 9,  1.0 / 11,

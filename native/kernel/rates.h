@@ -1,6 +1,7 @@
 // The rates of one model, read from a dense subgenerator or from edges, in one
 // form: off-diagonal entries with their places, exits, and what leaves each
-// phase in all.
+// phase in all. Of a discrete chain rates are probabilities of a step, and what
+// leaves is all but the probability of staying.
 
 #ifndef PHASIC_NATIVE_KERNEL_RATES_H_
 #define PHASIC_NATIVE_KERNEL_RATES_H_
@@ -74,7 +75,8 @@ class RatesReader {
         !AllocateEntries()) {
       return kMemoryLimit;
     }
-    return in_.has_edges() ? ReadEdges() : ReadSubgenerator();
+    if (in_.has_edges()) return ReadEdges();
+    return in_.discrete ? ReadTransitions() : ReadSubgenerator();
   }
 
  private:
@@ -135,13 +137,56 @@ class RatesReader {
     return kOk;
   }
 
+  double Tolerance() const {
+    return 4.0 * static_cast<double>(in_.num_phases) * in_.epsilon;
+  }
+
+  StatusCode ReadTransitions() {
+    const int64_t p = in_.num_phases;
+    for (int64_t i = 0; i < p; ++i) {
+      CompensatedSum<T> rest;
+      rest.Add(T(1.0));
+      for (int64_t j = 0; j < p; ++j) {
+        const T prob = Element<T>(in_.subgenerator, i * p + j);
+        if (IsZero(prob)) continue;
+        rest.Add(-prob);
+        if (i != j) List(i, j, prob);
+      }
+      if (in_.has_exit_rates) {
+        rates_.exits[i] = Element<T>(in_.exit_rates, i);
+        rest.Add(-rates_.exits[i]);
+      }
+      T exit = rest.Result();
+      const double value = Primal(exit);
+      if (value < -Tolerance()) return kRowAboveOne;
+      if (in_.has_exit_rates && value > Tolerance()) return kRowBelowOne;
+      if (!in_.has_exit_rates) {
+        if (value <= Tolerance()) exit -= T(value);
+        rates_.exits[i] = exit;
+      }
+      CompensatedSum<T> leaving;  // two words hold it without an error
+      leaving.Add(T(1.0));
+      leaving.Add(-Element<T>(in_.subgenerator, i * p + i));
+      rates_.leaving[i] = leaving.Result();
+      rates_.leaving_low[i] = leaving.Low();
+    }
+    return kOk;
+  }
+
   StatusCode ReadEdges() {
     const int64_t p = in_.num_phases;
     CompensatedSum<T>* sums =
         static_cast<CompensatedSum<T>*>(workspace_->Allocate(
             static_cast<size_t>(p), sizeof(CompensatedSum<T>)));
     if (sums == nullptr) return kMemoryLimit;
-    for (int64_t i = 0; i < p; ++i) sums[i] = CompensatedSum<T>();
+    auto* loops = static_cast<CompensatedSum<double>*>(
+        workspace_->Allocate(in_.discrete ? static_cast<size_t>(p) : 0,
+                             sizeof(CompensatedSum<double>)));
+    if (loops == nullptr) return kMemoryLimit;
+    for (int64_t i = 0; i < p; ++i) {
+      sums[i] = CompensatedSum<T>();
+      if (in_.discrete) loops[i] = CompensatedSum<double>();
+    }
     for (int64_t e = 0; e < in_.edges.count; ++e) {
       const int64_t i = in_.edges.sources[e];
       const int64_t j = in_.edges.targets[e];
@@ -151,7 +196,10 @@ class RatesReader {
         return kEdgeRateInvalid;
       }
       if (IsSubnormal(Primal(rate))) return kUnderflow;
-      if (i == j) continue;  // changes nothing
+      if (i == j) {
+        if (in_.discrete) loops[i].Add(Primal(rate));
+        continue;
+      }
       sums[i].Add(rate);
       if (j == p) {
         rates_.exits[i] += rate;
@@ -162,8 +210,33 @@ class RatesReader {
     for (int64_t i = 0; i < p; ++i) {
       rates_.leaving[i] = sums[i].Result();
       rates_.leaving_low[i] = sums[i].Low();
+      if (in_.discrete && !KeepTheRest(i, loops[i])) return kRowAboveOne;
     }
     return kOk;
+  }
+
+  // The probability of staying is 1 - (what leaves), and its tangents are so.
+  // Where that is the smaller of the two the value is the sum of the loops and
+  // of what the row lacks instead: no digits are lost.
+  bool KeepTheRest(int64_t i, const CompensatedSum<double>& loops) {
+    CompensatedSum<double> rest;
+    rest.Add(1.0);
+    for (const double x : {Primal(rates_.leaving[i]), rates_.leaving_low[i],
+                           loops.Result(), loops.Low()}) {
+      rest.Add(-x);
+    }
+    const double missing = rest.Result();
+    if (missing < -Tolerance()) return false;
+    if (Primal(rates_.leaving[i]) < 0.5) return true;
+    CompensatedSum<double> leaving;
+    leaving.Add(1.0);
+    leaving.Add(-loops.Result());
+    leaving.Add(-loops.Low());
+    if (missing > Tolerance()) leaving.Add(-missing);
+    rates_.leaving[i] -= T(Primal(rates_.leaving[i]));
+    rates_.leaving[i] += T(leaving.Result());
+    rates_.leaving_low[i] = leaving.Low();
+    return true;
   }
 
   const SweepInput& in_;

@@ -64,9 +64,11 @@ class Sequence {
   }
 
   // Lets the far part follow from earlier steps where it can, see
-  // tail_closure.h; for values alone, and before any block is made.
+  // tail_closure.h; for values alone, and before any block is made. Never in
+  // steps, where phases that are left at once do not compensate rounding.
   void AllowClosure() {
-    may_close_ = std::is_same<T, double>::value && !keeps_states_;
+    may_close_ =
+        std::is_same<T, double>::value && !keeps_states_ && !model_.discrete;
   }
 
   int64_t max_blocks() const { return max_blocks_; }
@@ -132,7 +134,7 @@ class Sequence {
     block->underflow_exponent =
         number > 0 ? blocks_[number - 1].underflow_exponent : INT64_MIN / 2;
     block->states = nullptr;
-    block->poisson = PoissonTableOf(number);
+    block->poisson = model_.discrete ? TableOfOnes() : PoissonTableOf(number);
     if constexpr (std::is_same<T, double>::value) {
       if (may_close_) return CloseBlock(number, block);
     }

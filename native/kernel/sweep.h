@@ -32,6 +32,9 @@ enum StatusCode : int32_t {
   kKindInvalid,
   kIntervalOpen,
   kIntervalInvalid,
+  kTransitionInvalid,
+  kRowAboveOne,
+  kRowBelowOne,
   kNumStatusCodes,
 };
 
@@ -59,11 +62,12 @@ struct SweepInput {
   Kind kind;
   const int32_t* kinds;  // [n]: a Kind for each time, or nullptr: `kind`
   int64_t row_length;    // times come in rows; an interval lies in one
+  bool discrete;         // transition probabilities and counts of steps
   bool has_exit_rates;
   bool has_prob_zero;
   double epsilon;  // unit in the last place of the caller's floating type
   OperandView initial_probs;  // [p]
-  OperandView subgenerator;   // [p, p], or theta of a sparse model
+  OperandView subgenerator;   // [p, p] or T, or theta of a sparse model
   EdgeView edges;
   OperandView exit_rates;   // [p] or unused
   OperandView prob_zero;    // [1] or unused

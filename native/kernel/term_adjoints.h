@@ -98,7 +98,7 @@ class TermAdjoints {
   StatusCode MixIntervals() {
     IntervalTerms<T> terms(&interval_weights_,
                            &sums_[static_cast<int>(Base::kDensity)],
-                           sequence_.model().log2_q);
+                           sequence_.model());
     for (int64_t i = 0; i < seeds_.num_intervals(); ++i) {
       const StatusCode status = terms.Add(seeds_.interval(i));
       if (status != kOk) return status;

@@ -57,8 +57,11 @@ class TermSums {
     num_points_ = num_points;
     for (int64_t n = 0; n < num_points;) {
       StatusCode status = kOk;
-      const int64_t num_lanes = MixLanes(n, &status);
-      if (num_lanes == 0) status = MixPoint(*points[n]);
+      const bool discrete = sequence_.model().discrete;
+      const int64_t num_lanes = discrete ? 0 : MixLanes(n, &status);
+      if (num_lanes == 0) {
+        status = discrete ? PickPoint(*points[n]) : MixPoint(*points[n]);
+      }
       if (status != kOk) return status;
       n += num_lanes > 0 ? num_lanes : 1;
     }
@@ -153,9 +156,7 @@ class TermSums {
   // about `own`; the coefficients are relative to 2^seed.exponent.
   StatusCode MixSeries(const Point<T>& point, const Scaled<T>& seed,
                        const T* coefficients, const Scaled<double>& own) {
-    const double max_steps =
-        static_cast<double>(sequence_.max_blocks()) * kBlock;
-    if (!(point.x < max_steps)) return kWorkLimit;
+    if (!IsWithinWork(point)) return kWorkLimit;
     PoissonWalk walk(point.x);
     StatusCode status = kOk;
     if (!Reserve(point.start, &status)) return status;
@@ -284,6 +285,20 @@ class TermSums {
     lane->factor = ScaleBy(seed.mantissa, shift);
     lane->threshold = PowerOfTwo(threshold_log2);
     return true;
+  }
+
+  // Points whose value is known without a series may be anywhere.
+  bool IsWithinWork(const Point<T>& point) const {
+    return point.x < static_cast<double>(sequence_.max_blocks()) * kBlock;
+  }
+
+  // The point of a discrete chain is one of its terms.
+  StatusCode PickPoint(const Point<T>& point) {
+    if (!IsWithinWork(point)) return kWorkLimit;
+    StatusCode status = kOk;
+    if (!Reserve(point.start, &status)) return status;
+    AddTo(point.start, StepInBlock(point), point.seed);
+    return kOk;
   }
 
   StatusCode MixPoint(const Point<T>& point) {

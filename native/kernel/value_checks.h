@@ -53,7 +53,11 @@ inline StatusCode CheckValues(const SweepInput& in) {
   const int64_t p = in.num_phases;
   StatusCode status =
       CheckMagnitudes(in.initial_probs.value, p, kInitialProbsInvalid);
-  if (status == kOk && !in.has_edges()) status = CheckSubgenerator(in);
+  if (status == kOk && !in.has_edges()) {
+    status = in.discrete ? CheckMagnitudes(in.subgenerator.value, p * p,
+                                           kTransitionInvalid)
+                         : CheckSubgenerator(in);
+  }
   if (status == kOk && in.has_exit_rates && !in.has_edges()) {
     status = CheckMagnitudes(in.exit_rates.value, p, kExitRatesInvalid);
   }

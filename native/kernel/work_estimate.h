@@ -41,7 +41,7 @@ double LargestSize(const F* values, int64_t count) {
 }
 
 // The largest rate times the largest time: steps of uniformization, within a
-// small factor.
+// small factor. Of a discrete call the largest count.
 template <class F>
 double Steps(const BatchPlan& plan, const BatchIndex& model) {
   const auto start = [&](int32_t operand) {
@@ -58,6 +58,7 @@ double Steps(const BatchPlan& plan, const BatchIndex& model) {
         LargestSize(start(kTimes) + offset, plan.layout().num_times);
     if (largest > time && largest < HUGE_VAL) time = largest;
   });
+  if (plan.call().discrete) return time;
   return (jump > exit ? jump : exit) * time;
 }
 

@@ -183,13 +183,17 @@ Output AsOutput(py::array* array, const int64_t* dims, int32_t rank) {
 
 py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays,
                         const py::object& edge_arrays,
-                        const py::object& kind_array) {
+                        const py::object& kind_array, bool discrete) {
   const Inputs inputs(arrays);
   const EdgeArrays edges(edge_arrays);
   const KindArray kinds(kind_array);
-  const Call call = {
-      kind,       order, 0, inputs.precision(), edges.Get(inputs.precision()),
-      kinds.Get()};
+  const Call call = {kind,
+                     order,
+                     0,
+                     inputs.precision(),
+                     edges.Get(inputs.precision()),
+                     kinds.Get(),
+                     discrete};
   int64_t dims[kMaxRank];
   int32_t rank = 0;
   Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
@@ -202,13 +206,18 @@ py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays,
 
 py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays,
                        const py::object& edge_arrays, int32_t wanted,
-                       const py::object& kind_array) {
+                       const py::object& kind_array, bool discrete) {
   const Inputs inputs(arrays);
   const EdgeArrays edges(edge_arrays);
   const KindArray kinds(kind_array);
-  const Call call = {
-      kind,        order, 0, inputs.precision(), edges.Get(inputs.precision()),
-      kinds.Get(), wanted};
+  const Call call = {kind,
+                     order,
+                     0,
+                     inputs.precision(),
+                     edges.Get(inputs.precision()),
+                     kinds.Get(),
+                     discrete,
+                     wanted};
   py::list results;
   int64_t dims[kNumOperands][kMaxRank];
   std::vector<Output> outputs;
@@ -253,13 +262,17 @@ py::list StatisticsArrays(int32_t kind, const py::list& arrays,
 
 py::array_t<int32_t> StatusArray(int32_t kind, const py::list& arrays,
                                  const py::object& edge_arrays,
-                                 const py::object& kind_array) {
+                                 const py::object& kind_array, bool discrete) {
   const Inputs inputs(arrays);
   const EdgeArrays edges(edge_arrays);
   const KindArray kinds(kind_array);
-  const Call call = {
-      kind,       0, 0, inputs.precision(), edges.Get(inputs.precision()),
-      kinds.Get()};
+  const Call call = {kind,
+                     0,
+                     0,
+                     inputs.precision(),
+                     edges.Get(inputs.precision()),
+                     kinds.Get(),
+                     discrete};
   int64_t dims[kMaxRank];
   int32_t rank = 0;
   Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
@@ -311,12 +324,13 @@ PYBIND11_MODULE(_kernel, module) {
   module.doc() = "The phase-type kernel on NumPy arrays.";
   module.def("forward", &ForwardArrays, py::arg("kind"), py::arg("order"),
              py::arg("inputs"), py::arg("edges") = py::none(),
-             py::arg("kinds") = py::none(),
+             py::arg("kinds") = py::none(), py::arg("discrete") = false,
              "D^k F(x)[v1, ..., vk] from five operands and k groups of five "
              "tangents.");
   module.def("adjoint", &AdjointArrays, py::arg("kind"), py::arg("order"),
              py::arg("inputs"), py::arg("edges") = py::none(),
              py::arg("wanted") = kAllOperands, py::arg("kinds") = py::none(),
+             py::arg("discrete") = false,
              "(D^k F(x)[v1, ..., v_{k-1}, .])^T c from five operands, k - 1 "
              "groups of tangents and a cotangent, for the operands whose bits "
              "are set in wanted.");
@@ -326,6 +340,7 @@ PYBIND11_MODULE(_kernel, module) {
              "operands and a weight for each time.");
   module.def("status", &StatusArray, py::arg("kind"), py::arg("inputs"),
              py::arg("edges") = py::none(), py::arg("kinds") = py::none(),
+             py::arg("discrete") = false,
              "Codes that say why values are NaN; 0 where they are not.");
   module.def("status_message",
              [](int32_t code) { return std::string(StatusMessage(code)); });

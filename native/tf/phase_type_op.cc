@@ -54,6 +54,7 @@ struct Attributes {
   int32_t num_edge_values = 0;
   int32_t wanted = phasic::kAllOperands;
   int32_t num_kinds = 0;
+  unsigned char discrete = 0;
 
   bool has_edges() const { return num_edge_indices == 1; }
   bool has_kinds() const { return num_kinds == 1; }
@@ -72,6 +73,10 @@ void* Create(TF_OpKernelConstruction* construction, bool has_wanted) {
     TF_OpKernelConstruction_GetAttrInt32(construction, name, value,
                                          status.get());
     if (!Ok(status)) break;
+  }
+  if (Ok(status)) {
+    TF_OpKernelConstruction_GetAttrBool(construction, "discrete",
+                                        &attributes->discrete, status.get());
   }
   if (Ok(status) && has_wanted) {
     TF_OpKernelConstruction_GetAttrInt32(construction, "wanted",
@@ -183,6 +188,7 @@ phasic::Call MakeCall(void* kernel, TF_OpKernelContext* context,
           single ? phasic::Precision::kFloat32 : phasic::Precision::kFloat64,
           inputs.has_edges ? &inputs.edges : nullptr,
           inputs.has_kinds ? &inputs.kinds : nullptr,
+          attributes->discrete != 0,
           attributes->wanted};
 }
 
@@ -299,6 +305,7 @@ void RegisterOp(const char* name, const char* const* outputs, int num_outputs,
   TF_OpDefinitionBuilderAddAttr(op, "K: int >= 0");
   TF_OpDefinitionBuilderAddAttr(op, "kind: int");
   TF_OpDefinitionBuilderAddAttr(op, "order: int");
+  TF_OpDefinitionBuilderAddAttr(op, "discrete: bool = false");
   if (has_wanted) TF_OpDefinitionBuilderAddAttr(op, "wanted: int = 31");
   TF_OpDefinitionBuilderAddInput(op, "inputs: N * T");
   TF_OpDefinitionBuilderAddInput(op, "edge_indices: E * int32");

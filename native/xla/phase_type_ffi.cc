@@ -106,7 +106,8 @@ ffi::Error ToError(const char* message) {
 
 ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
                    int32_t mapped_dims, bool has_edges, bool has_kinds,
-                   ffi::RemainingArgs args, ffi::RemainingRets rets) {
+                   bool discrete, ffi::RemainingArgs args,
+                   ffi::RemainingRets rets) {
   Buffers buffers;
   const Fixed fixed = {has_edges, has_kinds};
   if (const char* message = Unpack(args, rets, fixed, &buffers)) {
@@ -118,7 +119,8 @@ ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
                              mapped_dims,
                              buffers.precision,
                              has_edges ? &buffers.edges : nullptr,
-                             has_kinds ? &buffers.kinds : nullptr};
+                             has_kinds ? &buffers.kinds : nullptr,
+                             discrete};
   XlaThreads threads(pool);
   return ToError(phasic::Forward(
       call, buffers.inputs, static_cast<int32_t>(args.size() - fixed.count()),
@@ -135,8 +137,8 @@ using Function = const char* (*)(const phasic::Call& call,
 
 ffi::Error Apply(Function function, ffi::ThreadPool pool, int32_t kind,
                  int32_t order, int32_t mapped_dims, bool has_edges,
-                 bool has_kinds, int32_t wanted, ffi::RemainingArgs args,
-                 ffi::RemainingRets rets) {
+                 bool has_kinds, bool discrete, int32_t wanted,
+                 ffi::RemainingArgs args, ffi::RemainingRets rets) {
   Buffers buffers;
   const Fixed fixed = {has_edges, has_kinds};
   if (const char* message = Unpack(args, rets, fixed, &buffers)) {
@@ -148,6 +150,7 @@ ffi::Error Apply(Function function, ffi::ThreadPool pool, int32_t kind,
                              buffers.precision,
                              has_edges ? &buffers.edges : nullptr,
                              has_kinds ? &buffers.kinds : nullptr,
+                             discrete,
                              wanted};
   XlaThreads threads(pool);
   return ToError(function(
@@ -157,17 +160,18 @@ ffi::Error Apply(Function function, ffi::ThreadPool pool, int32_t kind,
 
 ffi::Error Adjoint(ffi::ThreadPool pool, int32_t kind, int32_t order,
                    int32_t mapped_dims, bool has_edges, bool has_kinds,
-                   int32_t wanted, ffi::RemainingArgs args,
+                   bool discrete, int32_t wanted, ffi::RemainingArgs args,
                    ffi::RemainingRets rets) {
   return Apply(phasic::Adjoint, pool, kind, order, mapped_dims, has_edges,
-               has_kinds, wanted, args, rets);
+               has_kinds, discrete, wanted, args, rets);
 }
 
 ffi::Error Statistics(ffi::ThreadPool pool, int32_t kind, int32_t order,
                       int32_t mapped_dims, bool has_edges, bool has_kinds,
-                      ffi::RemainingArgs args, ffi::RemainingRets rets) {
+                      bool discrete, ffi::RemainingArgs args,
+                      ffi::RemainingRets rets) {
   return Apply(phasic::Statistics, pool, kind, order, mapped_dims, has_edges,
-               has_kinds, phasic::kAllOperands, args, rets);
+               has_kinds, discrete, phasic::kAllOperands, args, rets);
 }
 
 auto Attributes() {
@@ -177,7 +181,8 @@ auto Attributes() {
       .Attr<int32_t>("order")
       .Attr<int32_t>("mapped_dims")
       .Attr<bool>("has_edges")
-      .Attr<bool>("has_kinds");
+      .Attr<bool>("has_kinds")
+      .Attr<bool>("discrete");
 }
 
 }  // namespace

@@ -2,8 +2,9 @@
 //
 // Operands and results are those of phasic::Forward, phasic::Adjoint and
 // phasic::Statistics, before the operands the arrays of edges and the kinds of
-// the times. Attributes: kind, order, mapped_dims, has_edges, has_kinds and, of
-// the adjoint alone, wanted; int32 but for the two that say whether.
+// the times. Attributes: kind, order, mapped_dims, has_edges, has_kinds,
+// discrete and, of the adjoint alone, wanted; int32 but for the three that say
+// whether.
 
 #ifndef PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_
 #define PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_

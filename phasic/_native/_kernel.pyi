@@ -11,6 +11,7 @@ def forward(
   inputs: Sequence[np.ndarray],
   edges: Sequence[np.ndarray] | None = None,
   kinds: np.ndarray | None = None,
+  discrete: bool = False,
 ) -> np.ndarray: ...
 def adjoint(
   kind: int,
@@ -19,6 +20,7 @@ def adjoint(
   edges: Sequence[np.ndarray] | None = None,
   wanted: int = 31,
   kinds: np.ndarray | None = None,
+  discrete: bool = False,
 ) -> list[np.ndarray]: ...
 def statistics(
   kind: int,
@@ -30,6 +32,7 @@ def status(
   inputs: Sequence[np.ndarray],
   edges: Sequence[np.ndarray] | None = None,
   kinds: np.ndarray | None = None,
+  discrete: bool = False,
 ) -> np.ndarray: ...
 def status_message(code: int) -> str: ...
 def num_threads() -> int: ...

@@ -5,6 +5,9 @@ initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
 (..., 0) if absent, prob_zero (..., 1) or (..., 0) if absent, times (..., n).
 All have the same number of batch dimensions, each 1 or the common size.
 
+With `discrete` the subgenerator is a matrix of transition probabilities,
+exit_rates are probabilities of absorption and times are counts of steps.
+
 A sparse model has the parameters of its edges (..., d) in place of the
 subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
 (..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
@@ -103,6 +106,7 @@ def phase_type(
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
   kinds: Any = None,
+  discrete: bool = False,
 ) -> Any:
   """Evaluates one of `KINDS` at all times.
 
@@ -114,6 +118,7 @@ def phase_type(
       there are any.
     edges: the three arrays of a sparse model.
     kinds: a kind for each time, which then has no other; or None.
+    discrete: whether the chain goes in steps; `fallback` must fit.
 
   Returns:
     An array (batch..., n).
@@ -125,7 +130,12 @@ def phase_type(
     return fallback(kind, *operands, *edges, *_given(kinds))
   kernel = _load()[0]
   return kernel.forward(
-    KINDS.index(kind), 0, _arrays(operands), _edges(edges), kinds
+    KINDS.index(kind),
+    0,
+    _arrays(operands),
+    _edges(edges),
+    kinds=kinds,
+    discrete=discrete,
   )
 
 
@@ -136,6 +146,7 @@ def phase_type_jvp(
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
   kinds: Any = None,
+  discrete: bool = False,
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents.
 
@@ -143,11 +154,18 @@ def phase_type_jvp(
     NotImplementedError: on the portable path, as NumPy has no autodiff.
   """
   _require_kernel("jvp")
-  value = phase_type(kind, operands, fallback, edges, kinds)
+  value = phase_type(
+    kind, operands, fallback, edges, kinds=kinds, discrete=discrete
+  )
   inputs = _arrays(operands) + _arrays(tangents)
   kernel = _load()[0]
   return value, kernel.forward(
-    KINDS.index(kind), 1, inputs, _edges(edges), kinds
+    KINDS.index(kind),
+    1,
+    inputs,
+    _edges(edges),
+    kinds=kinds,
+    discrete=discrete,
   )
 
 
@@ -159,6 +177,7 @@ def phase_type_vjp(
   edges: Sequence[Any] = (),
   wanted: Sequence[bool] = (True,) * 5,
   kinds: Any = None,
+  discrete: bool = False,
 ) -> tuple[Any, tuple[Any, ...]]:
   """Returns `phase_type` and the cotangents of its operands.
 
@@ -170,6 +189,7 @@ def phase_type_vjp(
     edges: the three arrays of a sparse model.
     wanted: for each operand whether its cotangent is computed.
     kinds: as in `phase_type`.
+    discrete: as in `phase_type`.
 
   Returns:
     The value and five cotangents, None where they are not wanted.
@@ -178,12 +198,20 @@ def phase_type_vjp(
     NotImplementedError: on the portable path, as NumPy has no autodiff.
   """
   _require_kernel("vjp")
-  value = phase_type(kind, operands, fallback, edges, kinds)
+  value = phase_type(
+    kind, operands, fallback, edges, kinds=kinds, discrete=discrete
+  )
   inputs = _arrays(operands) + _arrays([cotangent])
   kernel = _load()[0]
   mask = sum(1 << i for i, own in enumerate(wanted) if own)
   bars = kernel.adjoint(
-    KINDS.index(kind), 1, inputs, _edges(edges), mask, kinds
+    KINDS.index(kind),
+    1,
+    inputs,
+    _edges(edges),
+    wanted=mask,
+    kinds=kinds,
+    discrete=discrete,
   )
   return value, tuple(
     bar if own else None for bar, own in zip(bars, wanted, strict=True)
@@ -224,6 +252,7 @@ def status(
   operands: Sequence[Any],
   edges: Sequence[Any] = (),
   kinds: Any = None,
+  discrete: bool = False,
 ) -> onp.ndarray:
   """Returns why values are NaN: int32 codes (batch..., n) on the host.
 
@@ -234,7 +263,11 @@ def status(
     raise RuntimeError(unavailable_reason())
   kernel = _load()[0]
   return kernel.status(
-    KINDS.index(kind), _arrays(operands), _edges(edges), kinds
+    KINDS.index(kind),
+    _arrays(operands),
+    _edges(edges),
+    kinds=kinds,
+    discrete=discrete,
   )
 
 

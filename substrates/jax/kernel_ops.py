@@ -5,6 +5,9 @@ initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
 (..., 0) if absent, prob_zero (..., 1) or (..., 0) if absent, times (..., n).
 All have the same number of batch dimensions, each 1 or the common size.
 
+With `discrete` the subgenerator is a matrix of transition probabilities,
+exit_rates are probabilities of absorption and times are counts of steps.
+
 A sparse model has the parameters of its edges (..., d) in place of the
 subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
 (..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
@@ -99,6 +102,7 @@ def phase_type(
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
   kinds: Any = None,
+  discrete: bool = False,
 ) -> Any:
   """Evaluates one of `KINDS` at all times.
 
@@ -110,6 +114,7 @@ def phase_type(
       there are any.
     edges: the three arrays of a sparse model.
     kinds: a kind for each time, which then has no other; or None.
+    discrete: whether the chain goes in steps; `fallback` must fit.
 
   Returns:
     An array (batch..., n).
@@ -126,7 +131,7 @@ def phase_type(
   each = [jnp.asarray(x) for x in _given(kinds)]
   if each and each[0].dtype != onp.int32:
     raise TypeError(f"kinds are {each[0].dtype}: must be int32")
-  op = _forward(kind, fallback, bool(structure), bool(each))
+  op = _forward(kind, fallback, bool(structure), bool(each), discrete)
   return multilinear.bind(op, [*structure, *each, *arrays])[0]
 
 
@@ -154,11 +159,12 @@ def phase_type_jvp(
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
   kinds: Any = None,
+  discrete: bool = False,
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents."""
 
   def f(*x: Any) -> Any:
-    return phase_type(kind, x, fallback, edges, kinds)
+    return phase_type(kind, x, fallback, edges, kinds=kinds, discrete=discrete)
 
   return jax.jvp(f, tuple(operands), tuple(tangents))
 
@@ -171,6 +177,7 @@ def phase_type_vjp(
   edges: Sequence[Any] = (),
   wanted: Sequence[bool] = (True,) * 5,
   kinds: Any = None,
+  discrete: bool = False,
 ) -> tuple[Any, tuple[Any, ...]]:
   """Returns `phase_type` and the cotangents of its operands.
 
@@ -182,6 +189,7 @@ def phase_type_vjp(
     edges: the three arrays of a sparse model.
     wanted: for each operand whether its cotangent is computed.
     kinds: as in `phase_type`.
+    discrete: as in `phase_type`.
 
   Returns:
     The value and five cotangents, None where they are not wanted.
@@ -192,7 +200,7 @@ def phase_type_vjp(
     x = list(operands)
     for i, value in zip(chosen, values, strict=True):
       x[i] = value
-    return phase_type(kind, x, fallback, edges, kinds)
+    return phase_type(kind, x, fallback, edges, kinds=kinds, discrete=discrete)
 
   value, pullback = jax.vjp(f, *(operands[i] for i in chosen))
   bars = dict(zip(chosen, pullback(cotangent), strict=True))
@@ -237,6 +245,7 @@ def status(
   operands: Sequence[Any],
   edges: Sequence[Any] = (),
   kinds: Any = None,
+  discrete: bool = False,
 ) -> onp.ndarray:
   """Returns why values are NaN: int32 codes (batch..., n) on the host.
 
@@ -249,7 +258,13 @@ def status(
   structure = [onp.ascontiguousarray(x) for x in edges]
   kernel = ffi_targets.load()[0]
   each = None if kinds is None else onp.ascontiguousarray(kinds)
-  return kernel.status(KINDS.index(kind), arrays, structure or None, each)
+  return kernel.status(
+    KINDS.index(kind),
+    arrays,
+    structure or None,
+    kinds=each,
+    discrete=discrete,
+  )
 
 
 def status_message(code: int) -> str:
@@ -294,10 +309,14 @@ def set_num_threads(count: int) -> None:
 
 @functools.cache
 def _forward(
-  kind: str, fallback: Callable[..., Any], has_edges: bool, has_kinds: bool
+  kind: str,
+  fallback: Callable[..., Any],
+  has_edges: bool,
+  has_kinds: bool,
+  discrete: bool,
 ) -> multilinear.Map:
   function = phase_type_function.PhaseTypeFunction(
-    kind, fallback, has_edges, has_kinds
+    kind, fallback, has_edges, has_kinds, discrete
   )
   return derivatives.Forward(function, 0)
 

@@ -29,6 +29,7 @@ class PhaseTypeFunction(derivatives.NativeFunction):
   fallback: Callable[..., Any] | None
   has_edges: bool = False
   has_kinds: bool = False
+  discrete: bool = False
 
   max_order = 3
   forward_target = ffi_targets.FORWARD
@@ -54,6 +55,7 @@ class PhaseTypeFunction(derivatives.NativeFunction):
       "kind": kind,
       "has_edges": self.has_edges,
       "has_kinds": self.has_kinds,
+      "discrete": self.discrete,
     }
 
   def event_shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:

@@ -5,6 +5,9 @@ initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
 (..., 0) if absent, prob_zero (..., 1) or (..., 0) if absent, times (..., n).
 All have the same number of batch dimensions, each 1 or the common size.
 
+With `discrete` the subgenerator is a matrix of transition probabilities,
+exit_rates are probabilities of absorption and times are counts of steps.
+
 A sparse model has the parameters of its edges (..., d) in place of the
 subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
 (..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
@@ -101,6 +104,7 @@ def phase_type(
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
   kinds: Any = None,
+  discrete: bool = False,
 ) -> Any:
   """Evaluates one of `KINDS` at all times.
 
@@ -112,6 +116,7 @@ def phase_type(
       there are any.
     edges: the three arrays of a sparse model.
     kinds: a kind for each time, which then has no other; or None.
+    discrete: whether the chain goes in steps; `fallback` must fit.
 
   Returns:
     An array (batch..., n).
@@ -123,7 +128,11 @@ def phase_type(
   if path() == "portable":
     return fallback(kind, *operands, *_fixed(edges, kinds))
   return phase_type_op.forward(
-    KINDS.index(kind), 0, [_tensors(operands)], _fixed(edges, kinds)
+    KINDS.index(kind),
+    0,
+    [_tensors(operands)],
+    _fixed(edges, kinds),
+    discrete=discrete,
   )
 
 
@@ -135,6 +144,7 @@ def phase_type_jvp(
   fallback: Callable[..., Any],
   edges: Sequence[Any] = (),
   kinds: Any = None,
+  discrete: bool = False,
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents."""
   if path() == "portable":
@@ -143,10 +153,16 @@ def phase_type_jvp(
       _tensors(operands),
       _tensors(tangents),
     )
-  value = phase_type(kind, operands, fallback, edges, kinds)
+  value = phase_type(
+    kind, operands, fallback, edges, kinds=kinds, discrete=discrete
+  )
   groups = [_tensors(operands), _tensors(tangents)]
   return value, phase_type_op.forward(
-    KINDS.index(kind), 1, groups, _fixed(edges, kinds)
+    KINDS.index(kind),
+    1,
+    groups,
+    _fixed(edges, kinds),
+    discrete=discrete,
   )
 
 
@@ -159,6 +175,7 @@ def phase_type_vjp(
   edges: Sequence[Any] = (),
   wanted: Sequence[bool] = (True,) * 5,
   kinds: Any = None,
+  discrete: bool = False,
 ) -> tuple[Any, tuple[Any, ...]]:
   """Returns `phase_type` and the cotangents of its operands.
 
@@ -170,6 +187,7 @@ def phase_type_vjp(
     edges: the three arrays of a sparse model.
     wanted: for each operand whether its cotangent is computed.
     kinds: as in `phase_type`.
+    discrete: as in `phase_type`.
 
   Returns:
     The value and five cotangents, None where they are not wanted.
@@ -182,7 +200,9 @@ def phase_type_vjp(
     return value, tuple(
       bar if own else None for bar, own in zip(every, wanted, strict=True)
     )
-  value = phase_type(kind, operands, fallback, edges, kinds)
+  value = phase_type(
+    kind, operands, fallback, edges, kinds=kinds, discrete=discrete
+  )
   bars = phase_type_op.adjoint(
     KINDS.index(kind),
     1,
@@ -190,6 +210,7 @@ def phase_type_vjp(
     tf.convert_to_tensor(cotangent),
     _fixed(edges, kinds),
     wanted,
+    discrete=discrete,
   )
   return value, tuple(bars)
 
@@ -236,6 +257,7 @@ def status(
   operands: Sequence[Any],
   edges: Sequence[Any] = (),
   kinds: Any = None,
+  discrete: bool = False,
 ) -> onp.ndarray:
   """Returns why values are NaN: int32 codes (batch..., n) on the host.
 
@@ -251,7 +273,11 @@ def status(
   each = None if kinds is None else arrays.pop()
   count = len(operands)
   return _host_kernel().status(
-    KINDS.index(kind), arrays[:count], arrays[count:] or None, each
+    KINDS.index(kind),
+    arrays[:count],
+    arrays[count:] or None,
+    kinds=each,
+    discrete=discrete,
   )
 
 

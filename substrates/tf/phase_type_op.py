@@ -99,18 +99,24 @@ def _library() -> ctypes.CDLL:
 
 
 def forward(
-  kind: int, order: int, groups: Sequence[Group], fixed: Group = ()
+  kind: int,
+  order: int,
+  groups: Sequence[Group],
+  fixed: Group = (),
+  discrete: bool = False,
 ) -> tf.Tensor:
   """J_k: `groups` is the operands, then k groups of tangents.
 
   `fixed` is the three arrays of a sparse model, none for a subgenerator, and
-  the kinds of the times, none where all have this kind.
+  the kinds of the times, none where all have this kind; `discrete` tells
+  whether the chain goes in steps.
   """
   return _OPS.phasic_phase_type_forward(
     inputs=[x for group in groups for x in group],
     **_lists(fixed),
     kind=kind,
     order=order,
+    discrete=discrete,
   )
 
 
@@ -121,6 +127,7 @@ def adjoint(
   cotangent: tf.Tensor,
   fixed: Group = (),
   wanted: Sequence[bool] = (True,) * NUM_OPERANDS,
+  discrete: bool = False,
 ) -> list[tf.Tensor | None]:
   """V_k: `groups` is the operands, then k - 1 groups of tangents.
 
@@ -132,6 +139,7 @@ def adjoint(
     kind=kind,
     order=order,
     wanted=sum(1 << i for i, own in enumerate(wanted) if own),
+    discrete=discrete,
   )
   return [x if own else None for x, own in zip(results, wanted, strict=True)]
 
@@ -266,6 +274,7 @@ def _unknown(
 def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
   kind, order = op.get_attr("kind"), op.get_attr("order")
   groups, fixed = _groups(op), _fixed(op)
+  discrete = op.get_attr("discrete")
   cotangent = _tensor(upstream, op.outputs[0])
   gradients: list[tf.Tensor | None] = []
   for i, wanted in enumerate(_wanted(op, groups)):
@@ -273,10 +282,14 @@ def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
       gradients += [None] * NUM_OPERANDS
     elif i == 0:
       _check_order(op, order + 1)
-      gradients += adjoint(kind, order + 1, groups, cotangent, fixed, wanted)
+      gradients += adjoint(
+        kind, order + 1, groups, cotangent, fixed, wanted, discrete
+      )
     else:
       others = groups[:i] + groups[i + 1 :]
-      gradients += adjoint(kind, order, others, cotangent, fixed, wanted)
+      gradients += adjoint(
+        kind, order, others, cotangent, fixed, wanted, discrete
+      )
   return gradients + _fixed_gradients(op, [cotangent])
 
 
@@ -284,6 +297,7 @@ def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
 def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
   kind, order = op.get_attr("kind"), op.get_attr("order")
   (*groups, [cotangent]), fixed = _groups(op), _fixed(op)
+  discrete = op.get_attr("discrete")
   direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
   *wanted, [cotangent_wanted] = _wanted(op, [*groups, [cotangent]])
   gradients: list[tf.Tensor | None] = []
@@ -294,13 +308,15 @@ def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
       _check_order(op, order + 1)
       primals = [*groups, direction]
       gradients += adjoint(
-        kind, order + 1, primals, cotangent, fixed, group_wanted
+        kind, order + 1, primals, cotangent, fixed, group_wanted, discrete
       )
     else:
       others = [*groups[:i], *groups[i + 1 :], direction]
-      gradients += adjoint(kind, order, others, cotangent, fixed, group_wanted)
+      gradients += adjoint(
+        kind, order, others, cotangent, fixed, group_wanted, discrete
+      )
   gradients.append(
-    forward(kind, order, [*groups, direction], fixed)
+    forward(kind, order, [*groups, direction], fixed, discrete)
     if cotangent_wanted
     else None
   )

@@ -1,0 +1,223 @@
+"""Discrete phase-type functions and their derivatives in rational arithmetic.
+
+The six kinds at a count k, with T the transition matrix, t the exits, p_0 the
+atom:
+
+  density   f(0) = p_0, f(k) = alpha T^(k-1) t
+  survival  sf(k) = alpha T^k 1
+  cdf       F(k) = p_0 + sum_{j<k} alpha T^j t
+
+and their logs. Numbers are polynomials in eps_1, .., eps_m with eps_i^2 = 0,
+one for each direction, with fractions as coefficients: the coefficient of
+eps_1 .. eps_m is the derivative along all, with no error but the last rounding.
+
+The error scale of a derivative is the same formula with every difference turned
+into a sum: directions are replaced by their sizes, and in t = 1 - T 1,
+p_0 = 1 - alpha 1 and the derivatives of the logarithm tangents are added.
+"""
+
+from fractions import Fraction
+import math
+from typing import Any, NamedTuple
+
+import flint
+import numpy as onp
+
+KINDS = (
+  "log_density",
+  "density",
+  "log_survival",
+  "survival",
+  "log_cdf",
+  "cdf",
+)
+
+Number = list[Fraction]
+
+
+class Operands(NamedTuple):
+  """A model, or a direction in its space; None for what is derived."""
+
+  initial_probs: Any
+  transitions: Any
+  exit_probs: Any = None
+  prob_zero: Any = None
+
+
+def _times(a: Number, b: Number) -> Number:
+  """The product: coefficients of disjoint sets of eps."""
+  result = [Fraction(0)] * len(a)
+  for i, x in enumerate(a):
+    if x:
+      for j, y in enumerate(b):
+        if y and not i & j:
+          result[i | j] += x * y
+  return result
+
+
+def _plus(a: Number, b: Number) -> Number:
+  return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def _total(numbers: list[Number]) -> Number:
+  result = [Fraction(0)] * len(numbers[0])
+  for x in numbers:
+    result = _plus(result, x)
+  return result
+
+
+def _dot(a: list[Number], b: list[Number]) -> Number:
+  return _total([_times(x, y) for x, y in zip(a, b, strict=True)])
+
+
+def _rest(parts: list[Number], sizes: bool) -> Number:
+  """1 - sum(parts), tangents added where sizes are asked for."""
+  total = _total(parts)
+  tangents = total[1:] if sizes else [-x for x in total[1:]]
+  return [1 - total[0], *tangents]
+
+
+class _Chain(NamedTuple):
+  alpha: list[Number]
+  matrix: list[list[Number]]
+  exits: list[Number]
+  atom: Number
+
+
+def _chain(model: Operands, directions, sizes: bool) -> _Chain:
+  def number(name: str, index: Any) -> Number:
+    result = [Fraction(0)] * 2 ** len(directions)
+    result[0] = Fraction(float(onp.asarray(getattr(model, name))[index]))
+    for i, v in enumerate(directions):
+      along = Fraction(float(onp.asarray(getattr(v, name))[index]))
+      result[2**i] = abs(along) if sizes else along
+    return result
+
+  p = len(model.initial_probs)
+  alpha = [number("initial_probs", i) for i in range(p)]
+  matrix = [[number("transitions", (i, j)) for j in range(p)] for i in range(p)]
+  if model.exit_probs is None:
+    exits = [_rest(row, sizes) for row in matrix]
+  else:
+    exits = [number("exit_probs", i) for i in range(p)]
+  if model.prob_zero is None:
+    atom = _rest(alpha, sizes)
+  else:
+    atom = number("prob_zero", ())
+  return _Chain(alpha, matrix, exits, atom)
+
+
+def _plain(kind: str, chain: _Chain, count: int) -> Number:
+  """The function without a logarithm."""
+  if kind == "density" and count == 0:
+    return chain.atom
+  columns = list(zip(*chain.matrix, strict=True))
+  state, absorbed = chain.alpha, chain.atom
+  for _ in range(count - 1 if kind == "density" else count):
+    absorbed = _plus(absorbed, _dot(state, chain.exits))
+    state = [_dot(state, list(column)) for column in columns]
+  if kind == "density":
+    return _dot(state, chain.exits)
+  return _total(state) if kind == "survival" else absorbed
+
+
+def logarithm(x: Fraction) -> float:
+  """log(x), -inf at zero, with no error but the last rounding."""
+  if x == 0:
+    return -math.inf
+  shift = x.numerator.bit_length() - x.denominator.bit_length()
+  mantissa = x / Fraction(2) ** shift
+  # log1p where x is near one: there the exponent is zero.
+  near = float(mantissa - 1)
+  if shift in (0, -1) and abs(float(x - 1)) < 0.25:
+    return math.log1p(float(x - 1))
+  return math.log1p(near) + shift * math.log(2)
+
+
+def directional(
+  kind: str,
+  model: Operands,
+  count: int,
+  directions: tuple[Operands, ...] = (),
+) -> tuple[float, float]:
+  """D^m F(x)[v_1, .., v_m] and its error scale; m = 0 is the value.
+
+  Args:
+    kind: one of `KINDS`.
+    model: x.
+    count: k, a whole number from zero on.
+    directions: tangents of the model, None where it has None.
+  """
+  return tuple(
+    _directional(kind, model, count, directions, sizes)
+    for sizes in (False, True)
+  )
+
+
+def _directional(kind, model, count, directions, sizes) -> float:
+  chain = _chain(model, directions, sizes)
+  f = _plain(kind.removeprefix("log_"), chain, count)
+  if not kind.startswith("log_"):
+    return float(f[-1])
+  if not directions:
+    return logarithm(f[0])
+  # log(f_0 + n) = log f_0 + n / f_0 - n^2 / (2 f_0^2) + ...
+  ratio = [Fraction(0), *(x / f[0] for x in f[1:])]
+  result, power, sign = Fraction(0), ratio, 1
+  for j in range(1, len(directions) + 1):
+    result += sign * power[-1] / j
+    power = _times(power, ratio)
+    sign = 1 if sizes else -sign
+  return float(result)
+
+
+def far_value(kind: str, model: Operands, count: int) -> flint.arb:
+  """The value at a large count, in ball arithmetic by repeated squaring."""
+  chain = _chain(model, (), False)
+  p = len(chain.alpha)
+
+  def balls(numbers: list[Number]) -> list[flint.arb]:
+    return [flint.arb(flint.fmpq(*x[0].as_integer_ratio())) for x in numbers]
+
+  with flint.ctx.workprec(600):
+    # Absorption as one more state, which holds the atom.
+    rows = [
+      balls([*row, exit])
+      for row, exit in zip(chain.matrix, chain.exits, strict=True)
+    ]
+    power = flint.arb_mat([*rows, balls([[Fraction(0)]] * p + [[Fraction(1)]])])
+    state = flint.arb_mat([balls([*chain.alpha, chain.atom])])
+    name = kind.removeprefix("log_")
+    exits = [[x] for x in balls([*chain.exits, [Fraction(0)]])]
+    steps = count - 1 if name == "density" else count
+    while steps:
+      if steps & 1:
+        state = state * power
+      power, steps = power * power, steps >> 1
+    if name == "density":
+      result = (state * flint.arb_mat(exits))[0, 0]
+    elif name == "survival":
+      result = sum((state[0, i] for i in range(p)), flint.arb(0))
+    else:
+      result = state[0, p]
+    return result.log() if kind.startswith("log_") else result
+
+
+def basis(model: Operands) -> Operands:
+  """For each operand the unit directions of its entries, in order."""
+
+  def units(name: str) -> list[Operands] | None:
+    value = getattr(model, name)
+    if value is None:
+      return None
+    zeros = Operands(
+      *(None if x is None else onp.zeros(onp.shape(x)) for x in model)
+    )
+    result = []
+    for index in onp.ndindex(*onp.shape(value)):
+      unit = onp.zeros(onp.shape(value))
+      unit[index] = 1.0
+      result.append(zeros._replace(**{name: unit}))
+    return result
+
+  return Operands(*(units(name) for name in Operands._fields))
