@@ -173,8 +173,9 @@ class PowersTest(test_case.TestCase):
     # 1 - r/q = 1 - 1e-9, squared 60 times: kept is exp(2^60 log(1 - 1e-9)).
     share = 1e-9
     one = np.asarray(onp.ones(1))
-    power = transition_power.first(
-      np.asarray(onp.zeros((1, 1))), one * share, one * share, one, one[0]
+    keep, lose = transition_power.uniformized(one * share, one[0])
+    power = transition_power.Power(
+      np.asarray(onp.zeros((1, 1))), keep, lose, one * share
     )
     for k in range(1, 40):
       power = transition_power.squared(power, one)

@@ -68,7 +68,7 @@ def phase_type(kind, initial_probs, subgenerator, exit_rates, prob_zero, times):
   if counts is None:
     return _run(kind, min(TRACED_STEPS, limit), *operands)[0]
   within = onp.where(counts <= limit, counts, phases + 60)
-  steps = min(_round(int(onp.max(within))), limit)
+  steps = min(rounded(int(onp.max(within))), limit)
   while True:
     result, code = _run(kind, steps, *operands)
     known = static.concrete(gradients.stop_gradient(code))
@@ -195,7 +195,7 @@ def _counts(operands):
     return means + 9 * onp.sqrt(means) + p + 60
 
 
-def _round(steps):
+def rounded(steps):
   """Rounds up to two significant bits: few lengths, few compilations."""
   unit = 2 ** max(0, int(steps).bit_length() - 2)
   return (steps + unit - 1) // unit * unit

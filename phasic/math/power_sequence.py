@@ -98,19 +98,37 @@ def sequence(initial, off, totals, absorbed, end, steps):
     end: end weights (..., m).
     steps: the number of values, static; rounded up to whole blocks.
   """
+  rate = uniformization_rate(totals)
+  keep, lose = transition_power.uniformized(totals, rate)
+  # All have their full batch shape from the start.
+  end = end + np.zeros_like(totals)
+  jumps, absorbed = off / rate[..., None, None], absorbed / rate[..., None]
+  return of_chain(initial, jumps, keep, lose, absorbed, end, steps)
+
+
+def of_chain(initial, jumps, keep, lose, absorbed, end, steps):
+  """Returns the first `steps` end values of a chain in steps, or more.
+
+  Args:
+    initial: initial masses (..., m).
+    jumps: probabilities between states (..., m, m), zero on the diagonal.
+    keep: with `lose`, the diagonal keep - lose (..., m).
+    lose: (..., m).
+    absorbed: probabilities of absorption (..., m).
+    end: end weights (..., m).
+    steps: the number of values, static; rounded up to whole blocks.
+  """
   dtype = static.dtype_name(initial)
   span = _RANGES[dtype]
-  rate = uniformization_rate(totals)
-  jumps = off / rate[..., None, None]
   paths = heaviest_paths.find(initial, jumps, end, span.scale)
   log_end = np.log(gradients.stop_gradient(np.max(end, axis=-1)))
   initial, jumps, end, shift = heaviest_paths.scaled(
     initial, jumps, end, paths.scale
   )
   weights = exact_sums.power_of_two(paths.scale)
-  power = transition_power.first(jumps, totals, absorbed, weights, rate)
-  # All have their full batch shape from the start.
-  batch = np.zeros_like(jumps[..., 0]) + np.zeros_like(initial * end * totals)
+  power = transition_power.Power(jumps, keep, lose, absorbed * weights)
+  batch = np.zeros_like(jumps[..., 0])
+  batch = batch + np.zeros_like(initial * end * keep * absorbed)
   size = static.shape(initial)[-1]
   block = transition_power.block_length(steps, size, dtype)
   columns, power = _columns(power, end + batch, weights, block)

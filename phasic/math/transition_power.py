@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phasic.internal import gradients
 from phasic.internal import static
 
 # Longer blocks could leave the range: staying has probability 1/16 or more.
@@ -76,25 +77,24 @@ def block_length(steps, states, dtype):
   return min(blocks, key=cost)
 
 
-def first(off, totals, absorbed, weights, rate):
-  """Returns P^1 for off-diagonals that are scaled already.
+def uniformized(totals, rate):
+  """Returns the diagonal of I + S/q in two parts, keep - lose.
 
   Args:
-    off: (..., m, m), scaled probabilities.
     totals: rates of leaving the states (..., m).
-    absorbed: absorption rates (..., m).
-    weights: 2**scale (..., m).
-    rate: the uniformization rate (...).
+    rate: the uniformization rate q (...).
   """
   share = totals / rate[..., None]
   fast = share > 0.5
   keep = np.where(fast, (rate[..., None] - totals) / rate[..., None], 1.0)
-  scaled = absorbed / rate[..., None] * weights
-  return Power(off, keep, np.where(fast, 0.0, share), scaled)
+  return keep, np.where(fast, 0.0, share)
 
 
 def squared(power, weights):
-  """Returns P^2k from P^k; the weights are 2**scale (..., m)."""
+  """Returns P^2k from P^k; the weights are 2**scale (..., m).
+
+  The derivative is that of the product, so that a diagonal may be data.
+  """
   off, keep, lose, absorbed = power
   stay = keep - lose
   eye = np.eye(static.shape(off)[-1], dtype=off.dtype)
@@ -106,7 +106,9 @@ def squared(power, weights):
   gone = gone / weights
   slow = gone < 0.5
   keep = np.where(slow, 1.0, returned)
-  return Power(off, keep, np.where(slow, gone, 0.0), absorbed)
+  fixed = gradients.stop_gradient
+  lose = fixed(gone) - (returned - fixed(returned))
+  return Power(off, keep, np.where(slow, lose, 0.0), absorbed)
 
 
 def after(power, columns):

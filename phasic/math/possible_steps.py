@@ -1,0 +1,51 @@
+"""At which numbers of steps a chain can be at an end at all.
+
+A term of a power sequence may be zero because no path has that many steps, as
+in a periodic chain, or because it fell below the range. Paths tell.
+"""
+
+import numpy as np
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import static
+
+
+def find(initial, transitions, end, count, block):
+  """Returns whether alpha P^k end can be positive (..., count * block), k < K.
+
+  Sets of states are rows of zeros and ones; P^B is found by squaring, columns
+  P^i end for i < B by doubling and rows alpha P^(j B) by a scan.
+
+  Args:
+    initial: initial masses (..., m).
+    transitions: the matrix (..., m, m), its diagonal too.
+    end: end weights (..., m).
+    count: the number of blocks, static.
+    block: their length B, static and a power of two.
+  """
+  row, power, end = (_marks(x) for x in (initial, transitions, end))
+  batch = np.zeros_like(power[..., 0]) + np.zeros_like(row * end)
+  columns = (end + batch)[..., None]
+  for _ in range(block.bit_length() - 1):
+    columns = np.concatenate([columns, _product(power, columns)], axis=-1)
+    power = _product(power, power)
+
+  def step(state, _):
+    return _product(state[..., None, :], power)[..., 0, :], state
+
+  indices = np.zeros((count,), dtype=batch.dtype)
+  _, rows = control_flow.scan(step, row + batch, indices)
+  found = _product(np.moveaxis(rows, 0, -2), columns) > 0
+  shape = (*static.shape(found)[:-2], count * block)
+  return np.reshape(found, shape)
+
+
+def _marks(x):
+  """Returns one where x is not zero."""
+  x = gradients.stop_gradient(x)
+  return np.where(x > 0, np.ones_like(x), 0.0)
+
+
+def _product(a, b):
+  return _marks(np.matmul(a, b))
