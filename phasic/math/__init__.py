@@ -13,6 +13,57 @@ from phasic.internal.kernel_ops import precision
 from phasic.internal.kernel_ops import set_num_threads
 from phasic.internal.kernel_ops import unavailable_reason
 from phasic.internal.kernel_ops import use_path
+from phasic.math.discrete_phase_type import cdf as discrete_phase_type_cdf
+from phasic.math.discrete_phase_type import (
+  log_cdf as discrete_phase_type_log_cdf,
+)
+from phasic.math.discrete_phase_type import (
+  log_prob as discrete_phase_type_log_prob,
+)
+from phasic.math.discrete_phase_type import (
+  log_survival as discrete_phase_type_log_survival,
+)
+from phasic.math.discrete_phase_type import prob as discrete_phase_type_prob
+from phasic.math.discrete_phase_type import (
+  survival as discrete_phase_type_survival,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  cdf_jvp as discrete_phase_type_cdf_jvp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  cdf_vjp as discrete_phase_type_cdf_vjp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  log_cdf_jvp as discrete_phase_type_log_cdf_jvp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  log_cdf_vjp as discrete_phase_type_log_cdf_vjp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  log_prob_jvp as discrete_phase_type_log_prob_jvp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  log_prob_vjp as discrete_phase_type_log_prob_vjp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  log_survival_jvp as discrete_phase_type_log_survival_jvp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  log_survival_vjp as discrete_phase_type_log_survival_vjp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  prob_jvp as discrete_phase_type_prob_jvp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  prob_vjp as discrete_phase_type_prob_vjp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  survival_jvp as discrete_phase_type_survival_jvp,
+)
+from phasic.math.discrete_phase_type_derivatives import (
+  survival_vjp as discrete_phase_type_survival_vjp,
+)
+from phasic.math.edge_probs import EdgeProbs
 from phasic.math.edge_rates import EdgeRates
 from phasic.math.expected_statistics import ExpectedStatistics
 from phasic.math.expected_statistics import expected_statistics
@@ -43,6 +94,7 @@ from phasic.math.phase_type_derivatives import survival_jvp
 from phasic.math.phase_type_derivatives import survival_vjp
 
 __all__ = [
+  "EdgeProbs",
   "EdgeRates",
   "ExpectedStatistics",
   "cdf",
@@ -51,6 +103,24 @@ __all__ = [
   "density",
   "density_jvp",
   "density_vjp",
+  "discrete_phase_type_cdf",
+  "discrete_phase_type_cdf_jvp",
+  "discrete_phase_type_cdf_vjp",
+  "discrete_phase_type_log_cdf",
+  "discrete_phase_type_log_cdf_jvp",
+  "discrete_phase_type_log_cdf_vjp",
+  "discrete_phase_type_log_prob",
+  "discrete_phase_type_log_prob_jvp",
+  "discrete_phase_type_log_prob_vjp",
+  "discrete_phase_type_log_survival",
+  "discrete_phase_type_log_survival_jvp",
+  "discrete_phase_type_log_survival_vjp",
+  "discrete_phase_type_prob",
+  "discrete_phase_type_prob_jvp",
+  "discrete_phase_type_prob_vjp",
+  "discrete_phase_type_survival",
+  "discrete_phase_type_survival_jvp",
+  "discrete_phase_type_survival_vjp",
   "expected_statistics",
   "log_cdf",
   "log_cdf_jvp",

@@ -56,7 +56,7 @@ class EdgeRates(NamedTuple):
 
 
 def convert(edges, dtype):
-  """Returns EdgeRates of arrays: int32 indices, the others of `dtype`.
+  """Returns the edges as arrays: int32 indices, the others of `dtype`.
 
   Raises:
     TypeError: an index is not an integer.
@@ -70,7 +70,13 @@ def convert(edges, dtype):
     coefficients = structures.as_array(coefficients, dtype, "coefficients")
   if constants is not None:
     constants = structures.as_array(constants, dtype, "constants")
-  converted = EdgeRates(sources, targets, parameters, coefficients, constants)
+  converted = edges._replace(
+    sources=sources,
+    targets=targets,
+    parameters=parameters,
+    coefficients=coefficients,
+    constants=constants,
+  )
   _check_shapes(converted)
   return converted
 
@@ -109,7 +115,7 @@ def arrays(edges, batch_rank):
   """Returns what the kernel takes: indices, constants and coefficients.
 
   Args:
-    edges: EdgeRates of arrays.
+    edges: what `convert` returns.
     batch_rank: the number of batch dimensions of the operands.
   """
   ones = (1,) * batch_rank
@@ -152,7 +158,10 @@ def phase_type(
 
 
 def densified(phases, parameters, indices, constants, coefficients):
-  """Returns off-diagonal rates (..., p, p) and exits (..., p)."""
+  """Returns sums of rates between phases (..., p, p), and exits (..., p).
+
+  The diagonal holds those of edges from a phase to itself.
+  """
   sources, targets = indices[..., 0, :], indices[..., 1, :]
   m = static.shape(indices)[-1]
   if m * phases > MAX_MASK:

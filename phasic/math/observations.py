@@ -11,6 +11,7 @@ from phasic.internal import checks
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math import evaluation
 from phasic.math import operands as operands_lib
 from phasic.math import phase_type
 from phasic.math import phase_type_derivatives
@@ -263,7 +264,7 @@ class _Call:
         f"{names}"
       )
     initial_probs, rates, lower, upper, exit_rates, prob_zero = (
-      phase_type_derivatives.tangent(name, x, v)
+      evaluation.tangent(name, x, v)
       for name, x, v in zip(names, self.arguments, tangents, strict=True)
     )
     lower = np.broadcast_to(lower, self._shape)

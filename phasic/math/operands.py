@@ -12,8 +12,10 @@ import numpy as np
 from phasic.internal import checks
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math import edge_probs
 from phasic.math import edge_rates
 
+# What the five arguments are called, in their order.
 ARGUMENTS = (
   "initial_probs",
   "subgenerator",
@@ -21,15 +23,15 @@ ARGUMENTS = (
   "exit_rates",
   "prob_zero",
 )
-# The same in the kernel's order.
-OPERANDS = (
+DISCRETE_ARGUMENTS = (
   "initial_probs",
-  "subgenerator",
-  "exit_rates",
+  "subtransition",
+  "counts",
+  "exit_probs",
   "prob_zero",
-  "times",
 )
-# Of functions of two times.
+# Of functions of two times. All have the times in the middle, and exits and
+# atom at the end.
 INTERVAL_ARGUMENTS = (
   "initial_probs",
   "subgenerator",
@@ -38,7 +40,13 @@ INTERVAL_ARGUMENTS = (
   "exit_rates",
   "prob_zero",
 )
-_TIMES = ("times", "lower", "upper")
+# Which of functions of one time are the kernel's operands, in its order.
+OPERANDS = (0, 1, 3, 4, 2)
+_EDGES: dict[tuple[str, ...], Any] = {
+  ARGUMENTS: edge_rates.EdgeRates,
+  DISCRETE_ARGUMENTS: edge_probs.EdgeProbs,
+  INTERVAL_ARGUMENTS: edge_rates.EdgeRates,
+}
 
 
 class Layout(NamedTuple):
@@ -65,18 +73,26 @@ def convert(*values, names=ARGUMENTS):
   """Returns the arguments as arrays of their common dtype, None kept.
 
   Args:
-    *values: the arguments; `subgenerator` may be EdgeRates.
-    names: what they are called, `ARGUMENTS` or `INTERVAL_ARGUMENTS`.
+    *values: the arguments; `subgenerator` may be EdgeRates, in discrete time
+      EdgeProbs.
+    names: what they are called, `ARGUMENTS`, `DISCRETE_ARGUMENTS` or
+      `INTERVAL_ARGUMENTS`.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex, bool or half precision, or edges
+      are of the other time.
     ValueError: shapes do not fit.
   """
   named = dict(zip(names, values, strict=True))
-  subgenerator = named["subgenerator"]
-  has_edges = isinstance(subgenerator, edge_rates.EdgeRates)
+  subgenerator = named[names[1]]
+  has_edges = is_edges(subgenerator)
   if has_edges:
-    named["subgenerator"] = subgenerator.parameters
+    if not isinstance(subgenerator, _EDGES[names]):
+      raise TypeError(
+        f"{names[1]} is {type(subgenerator).__name__}: it must be an array or "
+        f"{_EDGES[names].__name__}"
+      )
+    named[names[1]] = subgenerator.parameters
     edges = {
       "coefficients": subgenerator.coefficients,
       "constants": subgenerator.constants,
@@ -89,16 +105,27 @@ def convert(*values, names=ARGUMENTS):
     for name, x in named.items()
   }
   if has_edges:
-    found["subgenerator"] = edge_rates.convert(subgenerator, dtype)
-  model = ("initial_probs", "subgenerator", "exit_rates", "prob_zero")
-  check_shapes(*(found[name] for name in model))
-  for name in _TIMES:
-    if found.get(name) is not None:
-      found[name] = checks.check_not_empty(found[name], name)
+    found[names[1]] = edge_rates.convert(subgenerator, dtype)
+  check_shapes(
+    found[names[0]],
+    found[names[1]],
+    found[names[-2]],
+    found[names[-1]],
+    names,
+  )
+  for name in names[2:-2]:
+    found[name] = checks.check_not_empty(found[name], name)
   return tuple(found[name] for name in names)
 
 
-def check_shapes(initial_probs, subgenerator, exit_rates, prob_zero):
+def is_edges(x):
+  """Returns whether `x` is EdgeRates or EdgeProbs."""
+  return isinstance(x, tuple(_EDGES.values()))
+
+
+def check_shapes(
+  initial_probs, subgenerator, exit_rates, prob_zero, names=ARGUMENTS
+):
   """Raises ValueError unless the shapes of the arrays are those of a model.
 
   Returns:
@@ -108,15 +135,15 @@ def check_shapes(initial_probs, subgenerator, exit_rates, prob_zero):
   if len(alpha) < 1:
     raise ValueError("initial_probs is a scalar: it must have shape (..., p)")
   check_not_empty("initial_probs", alpha)
-  if isinstance(subgenerator, edge_rates.EdgeRates):
+  if is_edges(subgenerator):
     if exit_rates is not None:
-      raise ValueError("exit_rates must be None: edges lead to absorption")
+      raise ValueError(f"{names[-2]} must be None: edges lead to absorption")
     batches = [
       ("initial_probs", alpha[:-1]),
       ("parameters", static.shape(subgenerator.parameters)[:-1]),
     ]
   else:
-    batches = _check_dense(alpha, subgenerator, exit_rates)
+    batches = _check_dense(alpha, subgenerator, exit_rates, names)
   if prob_zero is not None:
     atom = static.shape(prob_zero)
     check_not_empty("prob_zero", atom)
@@ -128,29 +155,30 @@ def check_shapes(initial_probs, subgenerator, exit_rates, prob_zero):
     raise ValueError(f"batch shapes do not broadcast: {listed}") from None
 
 
-def _check_dense(alpha, subgenerator, exit_rates):
+def _check_dense(alpha, subgenerator, exit_rates, names):
   """Returns the names and batch shapes of alpha, S and s where they fit."""
   matrix = static.shape(subgenerator)
+  name, exit_name = names[1], names[-2]
   if len(matrix) < 2 or _differ(matrix[-1], matrix[-2]):
     raise ValueError(
-      f"subgenerator has shape {matrix}: it must be square, (..., p, p)"
+      f"{name} has shape {matrix}: it must be square, (..., p, p)"
     )
-  check_not_empty("subgenerator", matrix)
+  check_not_empty(name, matrix)
   if _differ(alpha[-1], matrix[-1]):
     raise ValueError(
-      f"initial_probs has shape {alpha} and subgenerator {matrix}: the number "
+      f"initial_probs has shape {alpha} and {name} {matrix}: the number "
       "of phases p must agree in (..., p) and (..., p, p)"
     )
-  batches = [("initial_probs", alpha[:-1]), ("subgenerator", matrix[:-2])]
+  batches = [("initial_probs", alpha[:-1]), (name, matrix[:-2])]
   if exit_rates is not None:
     exits = static.shape(exit_rates)
-    check_not_empty("exit_rates", exits)
+    check_not_empty(exit_name, exits)
     if len(exits) < 1 or _differ(exits[-1], alpha[-1]):
       raise ValueError(
-        f"exit_rates has shape {exits}: it must be (..., p) with p = "
+        f"{exit_name} has shape {exits}: it must be (..., p) with p = "
         f"{alpha[-1]}, as in initial_probs"
       )
-    batches.append(("exit_rates", exits[:-1]))
+    batches.append((exit_name, exits[:-1]))
   return batches
 
 
@@ -160,30 +188,33 @@ def check_not_empty(name, shape):
     raise ValueError(f"{name} has shape {shape}: it must not be empty")
 
 
-def canonical(arguments):
+def canonical(arguments, names=ARGUMENTS):
   """Returns the kernel's five operands and their layout.
 
   Args:
     arguments: initial_probs, subgenerator, times, exit_rates, prob_zero, as
       `convert` returns them.
+    names: what they are called.
 
   Raises:
     ValueError: the times do not broadcast with the model.
   """
   initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
-  batch = check_shapes(initial_probs, subgenerator, exit_rates, prob_zero)
+  batch = check_shapes(
+    initial_probs, subgenerator, exit_rates, prob_zero, names
+  )
   times_shape = static.shape(times)
   try:
     static.broadcast_shapes(times_shape, batch)
   except ValueError:
     raise ValueError(
-      f"times have shape {times_shape} and the model has batch shape {batch}: "
-      "they do not broadcast"
+      f"{names[2]} have shape {times_shape} and the model has batch shape "
+      f"{batch}: they do not broadcast"
     ) from None
   missing = max(0, len(batch) - len(times_shape))
   padded = (1,) * missing + times_shape
   kept = tuple(i for i, d in enumerate(batch) if not _is_one(d))
-  has_edges = isinstance(subgenerator, edge_rates.EdgeRates)
+  has_edges = is_edges(subgenerator)
   model = (initial_probs, _rates(subgenerator), exit_rates, prob_zero)
   shapes = [None if x is None else static.shape(x) for x in model]
   event_ranks = (1, 1 if has_edges else 2, 1, 0)
@@ -194,14 +225,14 @@ def canonical(arguments):
 def edges(layout, arguments):
   """Returns the arrays of the edges as the kernel takes them, () for none."""
   rates = arguments[1]
-  if not isinstance(rates, edge_rates.EdgeRates):
+  if not is_edges(rates):
     return ()
   return edge_rates.arrays(rates, len(layout.kept))
 
 
 def _rates(subgenerator):
   """The array of which the kernel has derivatives."""
-  if isinstance(subgenerator, edge_rates.EdgeRates):
+  if is_edges(subgenerator):
     return subgenerator.parameters
   return subgenerator
 

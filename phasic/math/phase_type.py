@@ -13,9 +13,7 @@ References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
 """
 
-from phasic.internal import kernel_ops
-from phasic.math import edge_rates
-from phasic.math import operands as operands_lib
+from phasic.math import evaluation
 
 
 def log_density(
@@ -47,8 +45,8 @@ def log_density(
     >>> print(f"{float(value):.6f}")
     -0.306853
   """
-  return _evaluate(
-    "log_density", initial_probs, subgenerator, times, exit_rates, prob_zero
+  return evaluation.value(
+    "log_density", (initial_probs, subgenerator, times, exit_rates, prob_zero)
   )
 
 
@@ -59,8 +57,8 @@ def density(
 
   Arguments, result and errors are those of `log_density`; 0 for t < 0.
   """
-  return _evaluate(
-    "density", initial_probs, subgenerator, times, exit_rates, prob_zero
+  return evaluation.value(
+    "density", (initial_probs, subgenerator, times, exit_rates, prob_zero)
   )
 
 
@@ -71,8 +69,8 @@ def log_survival(
 
   Arguments, result and errors are those of `log_density`; 0 for t < 0.
   """
-  return _evaluate(
-    "log_survival", initial_probs, subgenerator, times, exit_rates, prob_zero
+  return evaluation.value(
+    "log_survival", (initial_probs, subgenerator, times, exit_rates, prob_zero)
   )
 
 
@@ -83,8 +81,8 @@ def survival(
 
   Arguments, result and errors are those of `log_density`; 1 for t < 0.
   """
-  return _evaluate(
-    "survival", initial_probs, subgenerator, times, exit_rates, prob_zero
+  return evaluation.value(
+    "survival", (initial_probs, subgenerator, times, exit_rates, prob_zero)
   )
 
 
@@ -97,8 +95,8 @@ def log_cdf(
 
   Arguments, result and errors are those of `log_density`; -inf for t < 0.
   """
-  return _evaluate(
-    "log_cdf", initial_probs, subgenerator, times, exit_rates, prob_zero
+  return evaluation.value(
+    "log_cdf", (initial_probs, subgenerator, times, exit_rates, prob_zero)
   )
 
 
@@ -107,15 +105,6 @@ def cdf(initial_probs, subgenerator, times, exit_rates=None, prob_zero=None):
 
   Arguments, result and errors are those of `log_density`; 0 for t < 0.
   """
-  return _evaluate(
-    "cdf", initial_probs, subgenerator, times, exit_rates, prob_zero
+  return evaluation.value(
+    "cdf", (initial_probs, subgenerator, times, exit_rates, prob_zero)
   )
-
-
-def _evaluate(kind, *arguments):
-  """Lays the arguments out, calls the kernel and restores the shape."""
-  arguments = operands_lib.convert(*arguments)
-  operands, layout = operands_lib.canonical(arguments)
-  edges = operands_lib.edges(layout, arguments)
-  value = kernel_ops.phase_type(kind, operands, edge_rates.phase_type, edges)
-  return operands_lib.result(layout, value)

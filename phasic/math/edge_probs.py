@@ -1,0 +1,77 @@
+"""Sparse discrete models: probabilities of edges, linear in parameters."""
+
+from typing import Any, NamedTuple
+
+from phasic.internal import static
+from phasic.math import edge_rates
+from phasic.math import portable_steps
+
+
+class EdgeProbs(NamedTuple):
+  """The probabilities of a sparse chain's edges, linear in parameters.
+
+  In each step edge e leads from sources[e] to targets[e] with probability
+
+      prob_e = constants[e] + sum_c coefficients[e, c] parameters[..., c].
+
+  Target p, the number of phases, is absorption. Parallel edges add up. A phase
+  is kept with what its edges to other phases and to absorption leave of one:
+  mass that a row lacks adds to its edges to itself, so these may be left out.
+  A row above one is NaN. Derivatives are those of this rule: that of an edge
+  from a phase to itself is zero by definition, and that of any other moves the
+  probability of staying too. They exist in `parameters`; to differentiate in
+  all else make the probabilities yourself and pass them as parameters without
+  coefficients.
+
+  Attributes:
+    sources: (m,), integers in [0, p).
+    targets: (m,), integers in [0, p].
+    parameters: theta, (..., d); the probabilities themselves, (..., m), where
+      there are no coefficients. Every probability must be >= 0, else values
+      are NaN.
+    coefficients: (m, d), or None.
+    constants: (m,), or None for zeros.
+
+  Example: three heads, where a head comes with probability 1/4.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeProbs([0, 1, 2], [1, 2, 3], [0.25], [[1.0]] * 3)
+    >>> value = pm.discrete_phase_type_prob([1.0, 0.0, 0.0], edges, 4)
+    >>> print(f"{float(value):.6f}")
+    0.035156
+  """
+
+  sources: Any
+  targets: Any
+  parameters: Any
+  coefficients: Any = None
+  constants: Any = None
+
+
+def phase_type(
+  kind, initial_probs, probs, exit_probs, prob_zero, counts, *edges
+):
+  """`portable_steps.phase_type`, of edges as well.
+
+  Args:
+    kind: as there.
+    initial_probs: (batch..., p).
+    probs: (batch..., p, p), or the parameters of the edges.
+    exit_probs: as there.
+    prob_zero: as there.
+    counts: (batch..., n).
+    *edges: none, or what `edge_rates.arrays` returns.
+  """
+  if edges:
+    phases = static.shape(initial_probs)[-1]
+    probs, exit_probs = edge_rates.densified(phases, probs, *edges)
+  return portable_steps.phase_type(
+    kind,
+    initial_probs,
+    probs,
+    exit_probs,
+    prob_zero,
+    counts,
+    completes=bool(edges),
+  )
