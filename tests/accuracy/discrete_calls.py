@@ -36,12 +36,14 @@ def directional(
   model: oracle.Operands,
   counts: Any,
   directions: tuple[oracle.Operands, ...] = (),
+  kinds: Any = None,
 ) -> onp.ndarray:
-  """J_k at each count."""
+  """J_k at each count; `kinds` are numbers, in the place of `kind`."""
   return kernel_calls.module().forward(
     oracle.KINDS.index(kind),
     len(directions),
     _flat(model, counts, directions),
+    kinds=_kinds(kinds),
     discrete=True,
   )
 
@@ -52,20 +54,34 @@ def gradient(
   counts: Any,
   cotangent: Any,
   directions: tuple[oracle.Operands, ...] = (),
+  kinds: Any = None,
 ) -> list[onp.ndarray]:
   """V_{k+1}: flat cotangents of the five operands."""
   arrays = _flat(model, counts, directions)
   arrays.append(onp.asarray(cotangent, onp.float64))
   bars = kernel_calls.module().adjoint(
-    oracle.KINDS.index(kind), len(directions) + 1, arrays, discrete=True
+    oracle.KINDS.index(kind),
+    len(directions) + 1,
+    arrays,
+    kinds=_kinds(kinds),
+    discrete=True,
   )
   return [onp.ravel(bar) for bar in bars]
 
 
-def status(kind: str, model: oracle.Operands, counts: Any) -> list[str]:
+def status(
+  kind: str, model: oracle.Operands, counts: Any, kinds: Any = None
+) -> list[str]:
   """The messages that belong to the results."""
   module = kernel_calls.module()
   codes = module.status(
-    oracle.KINDS.index(kind), inputs(model, counts), discrete=True
+    oracle.KINDS.index(kind),
+    inputs(model, counts),
+    kinds=_kinds(kinds),
+    discrete=True,
   )
   return [module.status_message(int(code)) for code in codes]
+
+
+def _kinds(kinds: Any) -> onp.ndarray | None:
+  return None if kinds is None else onp.asarray(kinds, onp.int32)

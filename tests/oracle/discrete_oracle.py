@@ -1,11 +1,12 @@
 """Discrete phase-type functions and their derivatives in rational arithmetic.
 
-The six kinds at a count k, with T the transition matrix, t the exits, p_0 the
+The kinds at a count k, with T the transition matrix, t the exits, p_0 the
 atom:
 
   density   f(0) = p_0, f(k) = alpha T^(k-1) t
   survival  sf(k) = alpha T^k 1
   cdf       F(k) = p_0 + sum_{j<k} alpha T^j t
+  interval  f(l + 1) + ... + f(u), at a pair of counts
 
 and their logs. Numbers are polynomials in eps_1, .., eps_m with eps_i^2 = 0,
 one for each direction, with fractions as coefficients: the coefficient of
@@ -107,8 +108,13 @@ def _chain(model: Operands, directions, sizes: bool) -> _Chain:
   return _Chain(alpha, matrix, exits, atom)
 
 
-def _plain(kind: str, chain: _Chain, count: int) -> Number:
+def _plain(kind: str, chain: _Chain, count: Any) -> Number:
   """The function without a logarithm."""
+  if kind == "interval":
+    lower, upper = count
+    return _total(
+      [_plain("density", chain, k) for k in range(lower + 1, upper + 1)]
+    )
   if kind == "density" and count == 0:
     return chain.atom
   columns = list(zip(*chain.matrix, strict=True))
@@ -137,15 +143,15 @@ def logarithm(x: Fraction) -> float:
 def directional(
   kind: str,
   model: Operands,
-  count: int,
+  count: Any,
   directions: tuple[Operands, ...] = (),
 ) -> tuple[float, float]:
   """D^m F(x)[v_1, .., v_m] and its error scale; m = 0 is the value.
 
   Args:
-    kind: one of `KINDS`.
+    kind: one of `KINDS`, or an interval's.
     model: x.
-    count: k, a whole number from zero on.
+    count: k, a whole number from zero on; of an interval l < u.
     directions: tangents of the model, None where it has None.
   """
   return tuple(
