@@ -29,14 +29,20 @@ inline int64_t ExponentOf(double x) {
   return static_cast<int64_t>((bits >> 52) & 2047) - 1023;
 }
 
-// x * 2^e, also where 2^e itself is out of range; zero stays zero.
-inline double ScaleBy(double x, int64_t e) {
-  if (e == 0) return x;
+// x * 2^e for e > 1000. Rare, and not to be inlined everywhere.
+[[gnu::noinline]] inline double ScaleUp(double x, int64_t e) {
+  x *= PowerOfTwo(1000);
   if (e > 2000) {
     x *= PowerOfTwo(1000);
     e = e < 3000 ? e - 1000 : 2000;
   }
-  if (e > 1000) return (x * PowerOfTwo(1000)) * PowerOfTwo(e - 1000);
+  return x * PowerOfTwo(e - 1000);
+}
+
+// x * 2^e, also where 2^e itself is out of range; zero stays zero.
+inline double ScaleBy(double x, int64_t e) {
+  if (e == 0) return x;
+  if (e > 1000) return ScaleUp(x, e);
   if (e < -1000) return (x * PowerOfTwo(-1000)) * PowerOfTwo(e + 1000);
   return x * PowerOfTwo(e);
 }
