@@ -255,6 +255,10 @@ class HugeTimesTest(derivative_checks.TestCase):
     # The way to absorption is below the smallest double for most of the way.
     rates = onp.array([1.0, 2.0**-340, 2.0**-340, 2.0**-340, 1.0])
     operands = models.hypoexponential(rates)._replace(time=1e6)
+    for kind in oracle.KINDS:
+      self._check_value(kind, operands)
+    # It cannot be swept again on extended doubles.
+    operands = operands._replace(time=1e9)
     arrays = kernel_calls.inputs(operands)
     for kind in ("log_density", "density", "log_cdf", "cdf"):
       self.assertTrue(onp.isnan(kernel_calls.directional(kind, operands)[0]))
