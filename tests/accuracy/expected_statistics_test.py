@@ -95,6 +95,18 @@ _MODELS = {
 
 @absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
 class ExpectedStatisticsTest(parameterized.TestCase):
+  def _check(self, base, operands):
+    kind = kernel_calls.kind_code("log_" + base)
+    arrays = [*kernel_calls.inputs(operands), onp.ones(1)]
+    actual = kernel_calls.module().statistics(kind, arrays)
+    with flint.ctx.workprec(_BITS):
+      exact = _exact(base, operands)
+    for k, (got, want) in enumerate(zip(actual, exact, strict=True)):
+      for i, (x, y) in enumerate(zip(onp.ravel(got), want, strict=True)):
+        size = float(abs(y))
+        error = oracle.error(x, y)
+        self.assertLessEqual(error, _TOLERANCE * size + 1e-290, (k, i, x))
+
   @parameterized.product(
     base=("density", "survival", "cdf"),
     model=tuple(_MODELS),
@@ -107,16 +119,17 @@ class ExpectedStatisticsTest(parameterized.TestCase):
     exits, atom = cases.OPTIONS[options]
     operands = models.with_options(_MODELS[model], exits, atom)
     operands = operands._replace(time=t)
-    kind = kernel_calls.kind_code("log_" + base)
-    arrays = [*kernel_calls.inputs(operands), onp.ones(1)]
-    actual = kernel_calls.module().statistics(kind, arrays)
-    with flint.ctx.workprec(_BITS):
-      exact = _exact(base, operands)
-    for k, (got, want) in enumerate(zip(actual, exact, strict=True)):
-      for i, (x, y) in enumerate(zip(onp.ravel(got), want, strict=True)):
-        size = float(abs(y))
-        error = oracle.error(x, y)
-        self.assertLessEqual(error, _TOLERANCE * size + 1e-290, (k, i, x))
+    self._check(base, operands)
+
+  @parameterized.product(
+    base=("density", "survival", "cdf"), model=("thin", "spread")
+  )
+  def test_states_far_below_the_range_of_doubles(self, base, model):
+    rates, t = {
+      "thin": (onp.append(onp.full(12, 1e-30), 1.0), 1e-3),
+      "spread": (onp.array([1.0, 2.0**-200, 2.0**-400, 2.0**-350, 1.0]), 50.0),
+    }[model]
+    self._check(base, models.hypoexponential(rates)._replace(time=t))
 
 
 if __name__ == "__main__":
