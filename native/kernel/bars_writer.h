@@ -132,12 +132,12 @@ class BarsWriter {
   }
 
   void WriteStarts() {
-    const double atom = Top(sums_.atom);
     for (int64_t i = 0; i < model_.size; ++i) {
-      const double start =
-          Top(ScaleBy(sums_.starts[i], sums_.exponent)) + Top(sums_.total);
-      out_.initial_probs[i] =
-          StartIsLost(i) ? kNaN : start - (in_.has_prob_zero ? 0.0 : atom);
+      // Either may be out of the range of doubles where their difference has a
+      // sign.
+      T start = ScaleBy(sums_.starts[i], sums_.exponent) + sums_.total;
+      if (!in_.has_prob_zero) start -= sums_.atom;
+      out_.initial_probs[i] = StartIsLost(i) ? kNaN : Top(start);
     }
   }
 
