@@ -165,6 +165,16 @@ class IntervalTest(parameterized.TestCase):
         bound = cases.log_tolerance(float(truth))
         self.assertLessEqual(abs(mpmath.mpf(float(value)) - truth), bound, name)
 
+  @parameterized.parameters((0.0, 1e-3), (1e-3, 2e-3), (1.0, 3.0))
+  def test_states_far_below_the_range_of_doubles(self, lower, upper):
+    rates = onp.append(onp.full(12, 1e-30), 1.0)
+    operands = models.hypoexponential(rates)._replace(time=lower)
+    value = _forward(_inputs(operands, lower, upper), 0)[0]
+    truth, _ = interval_oracle.log_mass(operands, upper)
+    bound = cases.log_tolerance(float(truth.mid()))
+    self.assertLessEqual(oracle.error(value, truth), bound, (value, truth))
+    self._check_gradient(operands, upper, 1)
+
   @parameterized.product(
     case=_DERIVATIVE_CASES, options=tuple(cases.OPTIONS), order=(1, 2)
   )
@@ -172,6 +182,10 @@ class IntervalTest(parameterized.TestCase):
     name, lower, upper = case
     operands = models.with_options(_MODELS[name], *cases.OPTIONS[options])
     operands = operands._replace(time=lower)
+    self._check_gradient(operands, upper, order)
+
+  def _check_gradient(self, operands, upper, order):
+    lower = operands.time
     rng = onp.random.default_rng(7)
     moves = [models.direction(operands, rng, 0.0) for _ in range(order - 1)]
     pairs = tuple((v, upper * rng.standard_normal()) for v in moves)

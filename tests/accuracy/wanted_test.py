@@ -89,6 +89,19 @@ class WantedTest(parameterized.TestCase):
     code = kernel_calls.kind_code(kind)
     self._check_all_masks((1, 1, 1, 1, 1), code, 1, arrays, edges)
 
+  @parameterized.parameters(*oracle.KINDS)
+  def test_bits_where_some_are_swept_again(self, kind):
+    rates = onp.append(onp.full(12, 1e-30), 1.0)
+    operands = models.hypoexponential(rates)._replace(
+      time=onp.array([1e-3, 2.0])
+    )
+    arrays = [*kernel_calls.inputs(operands), onp.array([1.0, 0.5])]
+    full = self._check_all_masks(
+      _EVENT_NDIMS, kernel_calls.kind_code(kind), 1, arrays
+    )
+    for bars in full:
+      self.assertFalse(onp.any(onp.isnan(bars)))
+
   def test_what_is_not_a_number_stays_so(self):
     arrays = kernel_calls.inputs(cases.small_model())
     arrays[0] = -arrays[0]
