@@ -71,17 +71,18 @@ class Ladder {
   // Makes the rungs below `count`.
   StatusCode Reach(int64_t count) {
     if (count > kMaxRungs) return kWorkLimit;
-    while (num_rungs_ < count) {
+    for (int64_t j = 0; j < count; ++j) {
+      if (j < num_rungs_) continue;
       FloatEnvironment::ClearUnderflow();
-      Rung<T>* rung = &rungs_[num_rungs_];
+      Rung<T>* rung = &rungs_[j];
       rung->matrix = AllocateZeros<T>(workspace_, stride_ * stride_);
       rung->absorbed = AllocateZeros<T>(workspace_, stride_);
       if (rung->matrix == nullptr || rung->absorbed == nullptr ||
-          (num_rungs_ == 0 && !Prepare())) {
+          (j == 0 && !Prepare())) {
         return kMemoryLimit;
       }
-      num_rungs_ == 0 ? Start(rung) : Square(*(rung - 1), rung);
-      ++num_rungs_;
+      j == 0 ? Start(rung) : Square(rungs_[j - 1], rung);
+      num_rungs_ = j + 1;
     }
     return kOk;
   }
