@@ -114,7 +114,9 @@ void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
 struct Inputs {
   std::vector<Owned<TF_Tensor>> tensors;
   std::vector<std::vector<int64_t>> dims;
-  std::vector<phasic::Input> views;  // Without those of edges and kinds.
+  // Without those of edges and kinds.
+  std::vector<phasic::Input> views;
+  std::vector<phasic::Shape> shapes;
   phasic::Edges edges = {};
   phasic::Input kinds = {};
   bool has_edges = false;
@@ -123,6 +125,7 @@ struct Inputs {
   int32_t size() const { return static_cast<int32_t>(views.size()); }
 };
 
+// False means that the failure is reported.
 bool ReadInputs(void* kernel, TF_OpKernelContext* context, TF_Status* status,
                 Inputs* inputs) {
   const int count = TF_NumInputs(context);
@@ -159,6 +162,10 @@ bool ReadInputs(void* kernel, TF_OpKernelContext* context, TF_Status* status,
     inputs->edges = {edges[0], edges[1], edges[2]};
   }
   inputs->views.resize(num_views);
+  inputs->shapes.reserve(num_views);
+  for (const phasic::Input& view : inputs->views) {
+    inputs->shapes.push_back(view.shape);
+  }
   return true;
 }
 
@@ -197,13 +204,9 @@ void ComputeForward(void* kernel, TF_OpKernelContext* context) {
   Inputs inputs;
   if (!ReadInputs(kernel, context, status.get(), &inputs)) return;
   const phasic::Call call = MakeCall(kernel, context, inputs);
-
-  std::vector<phasic::Shape> shapes;
-  shapes.reserve(inputs.views.size());
-  for (const phasic::Input& view : inputs.views) shapes.push_back(view.shape);
   int64_t dims[phasic::kMaxRank];
   int32_t rank = 0;
-  if (const char* message = phasic::ForwardShape(call, shapes.data(),
+  if (const char* message = phasic::ForwardShape(call, inputs.shapes.data(),
                                                  inputs.size(), dims, &rank)) {
     return Fail(context, status.get(), message);
   }
@@ -234,21 +237,17 @@ void ComputeAdjoint(void* kernel, TF_OpKernelContext* context) {
   Inputs inputs;
   if (!ReadInputs(kernel, context, status.get(), &inputs)) return;
   const phasic::Call call = MakeCall(kernel, context, inputs);
-
-  std::vector<phasic::Shape> shapes;
-  shapes.reserve(inputs.views.size());
-  for (const phasic::Input& view : inputs.views) shapes.push_back(view.shape);
   int64_t dims[kOperands][phasic::kMaxRank];
   std::vector<Owned<TF_Tensor>> gradients;
   std::vector<phasic::Output> outputs;
   for (int i = 0; i < kOperands; ++i) {
     int32_t rank = 0;
     if (const char* message = phasic::AdjointShape(
-            call, shapes.data(), inputs.size(), i, dims[i], &rank)) {
+            call, inputs.shapes.data(), inputs.size(), i, dims[i], &rank)) {
       return Fail(context, status.get(), message);
     }
-    gradients.push_back(
-        Allocate(context, status.get(), i, shapes[i].dims, shapes[i].rank));
+    gradients.push_back(Allocate(context, status.get(), i,
+                                 inputs.shapes[i].dims, inputs.shapes[i].rank));
     if (gradients.back() == nullptr) return;
     if ((call.wanted >> i & 1) == 0) FillWithNaN(gradients.back().get());
     outputs.push_back({TF_TensorData(gradients.back().get()), {dims[i], rank}});
@@ -265,17 +264,13 @@ void ComputeStatistics(void* kernel, TF_OpKernelContext* context) {
   Inputs inputs;
   if (!ReadInputs(kernel, context, status.get(), &inputs)) return;
   const phasic::Call call = MakeCall(kernel, context, inputs);
-
-  std::vector<phasic::Shape> shapes;
-  shapes.reserve(inputs.views.size());
-  for (const phasic::Input& view : inputs.views) shapes.push_back(view.shape);
   int64_t dims[phasic::kNumStatistics][phasic::kMaxRank];
   std::vector<Owned<TF_Tensor>> statistics;
   std::vector<phasic::Output> outputs;
   for (int i = 0; i < phasic::kNumStatistics; ++i) {
     int32_t rank = 0;
     if (const char* message = phasic::StatisticsShape(
-            call, shapes.data(), inputs.size(), i, dims[i], &rank)) {
+            call, inputs.shapes.data(), inputs.size(), i, dims[i], &rank)) {
       return Fail(context, status.get(), message);
     }
     statistics.push_back(Allocate(context, status.get(), i, dims[i], rank));
