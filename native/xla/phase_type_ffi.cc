@@ -99,6 +99,20 @@ const char* Unpack(ffi::RemainingArgs args, ffi::RemainingRets rets,
   return nullptr;
 }
 
+// Valid as long as the buffers.
+phasic::Call MakeCall(int32_t kind, int32_t order, int32_t mapped_dims,
+                      const Fixed& fixed, bool discrete, const Buffers& buffers,
+                      int32_t wanted = phasic::kAllOperands) {
+  return {kind,
+          order,
+          mapped_dims,
+          buffers.precision,
+          fixed.has_edges ? &buffers.edges : nullptr,
+          fixed.has_kinds ? &buffers.kinds : nullptr,
+          discrete,
+          wanted};
+}
+
 ffi::Error ToError(const char* message) {
   if (message == nullptr) return ffi::Error::Success();
   return ffi::Error(ffi::ErrorCode::kInvalidArgument, message);
@@ -114,13 +128,8 @@ ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
     return ToError(message);
   }
   if (rets.size() != 1) return ToError("phase_type: one result is needed");
-  const phasic::Call call = {kind,
-                             order,
-                             mapped_dims,
-                             buffers.precision,
-                             has_edges ? &buffers.edges : nullptr,
-                             has_kinds ? &buffers.kinds : nullptr,
-                             discrete};
+  const phasic::Call call =
+      MakeCall(kind, order, mapped_dims, fixed, discrete, buffers);
   XlaThreads threads(pool);
   return ToError(phasic::Forward(
       call, buffers.inputs, static_cast<int32_t>(args.size() - fixed.count()),
@@ -144,14 +153,8 @@ ffi::Error Apply(Function function, ffi::ThreadPool pool, int32_t kind,
   if (const char* message = Unpack(args, rets, fixed, &buffers)) {
     return ToError(message);
   }
-  const phasic::Call call = {kind,
-                             order,
-                             mapped_dims,
-                             buffers.precision,
-                             has_edges ? &buffers.edges : nullptr,
-                             has_kinds ? &buffers.kinds : nullptr,
-                             discrete,
-                             wanted};
+  const phasic::Call call =
+      MakeCall(kind, order, mapped_dims, fixed, discrete, buffers, wanted);
   XlaThreads threads(pool);
   return ToError(function(
       call, buffers.inputs, static_cast<int32_t>(args.size() - fixed.count()),
