@@ -7,6 +7,7 @@
 #include <pybind11/stl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -177,110 +178,101 @@ void Check(const char* error) {
   if (error != nullptr) throw py::value_error(error);
 }
 
-Output AsOutput(py::array* array, const int64_t* dims, int32_t rank) {
-  return {array->mutable_data(), {dims, rank}};
+// A call and the arrays that it reads, held until the kernel has run.
+class BoundCall {
+ public:
+  BoundCall(int32_t kind, int32_t order, const py::list& arrays,
+            const py::object& edge_arrays, const py::object& kind_array,
+            bool discrete, int32_t wanted = kAllOperands)
+      : inputs_(arrays),
+        edges_(edge_arrays),
+        kinds_(kind_array),
+        call_({kind, order, /*mapped_dims=*/0, inputs_.precision(),
+               edges_.Get(inputs_.precision()), kinds_.Get(), discrete,
+               wanted}) {}
+  BoundCall(const BoundCall&) = delete;  // The call points into the others.
+  BoundCall& operator=(const BoundCall&) = delete;
+
+  const Call& call() const { return call_; }
+  const Inputs& inputs() const { return inputs_; }
+
+ private:
+  Inputs inputs_;
+  EdgeArrays edges_;
+  KindArray kinds_;
+  Call call_;
+};
+
+// Calls Forward or Status, with a result that `make_array` makes.
+template <class Function, class MakeArray>
+auto OneResult(const BoundCall& bound, const Function& function,
+               const MakeArray& make_array) {
+  const Inputs& inputs = bound.inputs();
+  int64_t dims[kMaxRank];
+  int32_t rank = 0;
+  Check(
+      ForwardShape(bound.call(), inputs.shapes(), inputs.size(), dims, &rank));
+  auto result = make_array(dims, rank);
+  const Output output = {result.mutable_data(), {dims, rank}};
+  Check(WithoutGil([&] {
+    return function(bound.call(), inputs.data(), inputs.size(), output,
+                    OwnThreads());
+  }));
+  return result;
+}
+
+// Calls Adjoint or Statistics, with `count` results of the shapes of `shape`.
+template <class Function, class ShapeFunction>
+py::list Results(const BoundCall& bound, const Function& function,
+                 const ShapeFunction& shape, int32_t count) {
+  const Inputs& inputs = bound.inputs();
+  py::list results;
+  std::vector<std::array<int64_t, kMaxRank>> dims(count);
+  std::vector<Output> outputs;
+  for (int32_t i = 0; i < count; ++i) {
+    int32_t rank = 0;
+    Check(shape(bound.call(), inputs.shapes(), inputs.size(), i, dims[i].data(),
+                &rank));
+    py::array result = inputs.NewArray(dims[i].data(), rank);
+    outputs.push_back({result.mutable_data(), {dims[i].data(), rank}});
+    results.append(std::move(result));
+  }
+  Check(WithoutGil([&] {
+    return function(bound.call(), inputs.data(), inputs.size(), outputs.data(),
+                    count, OwnThreads());
+  }));
+  return results;
 }
 
 py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays,
-                        const py::object& edge_arrays,
-                        const py::object& kind_array, bool discrete) {
-  const Inputs inputs(arrays);
-  const EdgeArrays edges(edge_arrays);
-  const KindArray kinds(kind_array);
-  const Call call = {kind,
-                     order,
-                     0,
-                     inputs.precision(),
-                     edges.Get(inputs.precision()),
-                     kinds.Get(),
-                     discrete};
-  int64_t dims[kMaxRank];
-  int32_t rank = 0;
-  Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
-  py::array result = inputs.NewArray(dims, rank);
-  const Output output = AsOutput(&result, dims, rank);
-  Check(WithoutGil(
-      [&] { return Forward(call, inputs.data(), inputs.size(), output); }));
-  return result;
+                        const py::object& edges, const py::object& kinds,
+                        bool discrete) {
+  const BoundCall bound(kind, order, arrays, edges, kinds, discrete);
+  return OneResult(bound, Forward, [&](const int64_t* dims, int32_t rank) {
+    return bound.inputs().NewArray(dims, rank);
+  });
 }
 
 py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays,
-                       const py::object& edge_arrays, int32_t wanted,
-                       const py::object& kind_array, bool discrete) {
-  const Inputs inputs(arrays);
-  const EdgeArrays edges(edge_arrays);
-  const KindArray kinds(kind_array);
-  const Call call = {kind,
-                     order,
-                     0,
-                     inputs.precision(),
-                     edges.Get(inputs.precision()),
-                     kinds.Get(),
-                     discrete,
-                     wanted};
-  py::list results;
-  int64_t dims[kNumOperands][kMaxRank];
-  std::vector<Output> outputs;
-  for (int32_t i = 0; i < kNumOperands; ++i) {
-    int32_t rank = 0;
-    Check(
-        AdjointShape(call, inputs.shapes(), inputs.size(), i, dims[i], &rank));
-    py::array result = inputs.NewArray(dims[i], rank);
-    outputs.push_back(AsOutput(&result, dims[i], rank));
-    results.append(std::move(result));
-  }
-  Check(WithoutGil([&] {
-    return Adjoint(call, inputs.data(), inputs.size(), outputs.data(),
-                   kNumOperands);
-  }));
-  return results;
+                       const py::object& edges, int32_t wanted,
+                       const py::object& kinds, bool discrete) {
+  const BoundCall bound(kind, order, arrays, edges, kinds, discrete, wanted);
+  return Results(bound, Adjoint, AdjointShape, kNumOperands);
 }
 
 py::list StatisticsArrays(int32_t kind, const py::list& arrays,
-                          const py::object& edge_arrays) {
-  const Inputs inputs(arrays);
-  const EdgeArrays edges(edge_arrays);
-  const Call call = {kind, 1, 0, inputs.precision(),
-                     edges.Get(inputs.precision())};
-  py::list results;
-  int64_t dims[kNumStatistics][kMaxRank];
-  std::vector<Output> outputs;
-  for (int32_t i = 0; i < kNumStatistics; ++i) {
-    int32_t rank = 0;
-    Check(StatisticsShape(call, inputs.shapes(), inputs.size(), i, dims[i],
-                          &rank));
-    py::array result = inputs.NewArray(dims[i], rank);
-    outputs.push_back(AsOutput(&result, dims[i], rank));
-    results.append(std::move(result));
-  }
-  Check(WithoutGil([&] {
-    return Statistics(call, inputs.data(), inputs.size(), outputs.data(),
-                      kNumStatistics);
-  }));
-  return results;
+                          const py::object& edges) {
+  const BoundCall bound(kind, 1, arrays, edges, py::none(), false);
+  return Results(bound, Statistics, StatisticsShape, kNumStatistics);
 }
 
-py::array_t<int32_t> StatusArray(int32_t kind, const py::list& arrays,
-                                 const py::object& edge_arrays,
-                                 const py::object& kind_array, bool discrete) {
-  const Inputs inputs(arrays);
-  const EdgeArrays edges(edge_arrays);
-  const KindArray kinds(kind_array);
-  const Call call = {kind,
-                     0,
-                     0,
-                     inputs.precision(),
-                     edges.Get(inputs.precision()),
-                     kinds.Get(),
-                     discrete};
-  int64_t dims[kMaxRank];
-  int32_t rank = 0;
-  Check(ForwardShape(call, inputs.shapes(), inputs.size(), dims, &rank));
-  py::array_t<int32_t> result(std::vector<py::ssize_t>(dims, dims + rank));
-  const Output output = AsOutput(&result, dims, rank);
-  Check(WithoutGil(
-      [&] { return Status(call, inputs.data(), inputs.size(), output); }));
-  return result;
+py::array StatusArray(int32_t kind, const py::list& arrays,
+                      const py::object& edges, const py::object& kinds,
+                      bool discrete) {
+  const BoundCall bound(kind, 0, arrays, edges, kinds, discrete);
+  return OneResult(bound, Status, [](const int64_t* dims, int32_t rank) {
+    return py::array_t<int32_t>(std::vector<py::ssize_t>(dims, dims + rank));
+  });
 }
 
 void SetNumThreads(int64_t count) {
