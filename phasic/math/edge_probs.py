@@ -1,8 +1,8 @@
 """Sparse discrete models: probabilities of edges, linear in parameters."""
 
+import functools
 from typing import Any, NamedTuple
 
-from phasic.internal import static
 from phasic.math import edge_rates
 from phasic.math import portable_steps
 
@@ -49,29 +49,7 @@ class EdgeProbs(NamedTuple):
   constants: Any = None
 
 
-def phase_type(
-  kind, initial_probs, probs, exit_probs, prob_zero, counts, *edges
-):
-  """`portable_steps.phase_type`, of edges as well.
-
-  Args:
-    kind: as there.
-    initial_probs: (batch..., p).
-    probs: (batch..., p, p), or the parameters of the edges.
-    exit_probs: as there.
-    prob_zero: as there.
-    counts: (batch..., n).
-    *edges: none, or what `edge_rates.arrays` returns.
-  """
-  if edges:
-    phases = static.shape(initial_probs)[-1]
-    probs, exit_probs = edge_rates.densified(phases, probs, *edges)
-  return portable_steps.phase_type(
-    kind,
-    initial_probs,
-    probs,
-    exit_probs,
-    prob_zero,
-    counts,
-    completes=bool(edges),
-  )
+phase_type = edge_rates.of_edges_too(
+  portable_steps.phase_type,
+  functools.partial(portable_steps.phase_type, completes=True),
+)

@@ -135,26 +135,30 @@ def arrays(edges, batch_rank):
   )
 
 
-def phase_type(
-  kind, initial_probs, rates, exit_rates, prob_zero, times, *edges
-):
-  """`portable.phase_type`, of edges as well.
+def of_edges_too(dense, sparse=None):
+  """Returns a function of the portable path that takes edges as well.
 
   Args:
-    kind: as there.
-    initial_probs: (batch..., p).
-    rates: (batch..., p, p), or the parameters of the edges.
-    exit_rates: as there.
-    prob_zero: as there.
-    times: (batch..., n).
-    *edges: none, or what `arrays` returns.
+    dense: a function of a kind and five operands, `portable.phase_type` say.
+    sparse: the same, for a model that edges add up to; None for `dense`.
+
+  Returns:
+    A function of the same six, where the operand of the rates may be the
+    parameters of the edges, and of none or what `arrays` returns.
   """
-  if edges:
+
+  def evaluate(kind, initial_probs, rates, exits, prob_zero, times, *edges):
+    if not edges:
+      return dense(kind, initial_probs, rates, exits, prob_zero, times)
     phases = static.shape(initial_probs)[-1]
-    rates, exit_rates = densified(phases, rates, *edges)
-  return portable.phase_type(
-    kind, initial_probs, rates, exit_rates, prob_zero, times
-  )
+    rates, exits = densified(phases, rates, *edges)
+    function = sparse or dense
+    return function(kind, initial_probs, rates, exits, prob_zero, times)
+
+  return evaluate
+
+
+phase_type = of_edges_too(portable.phase_type)
 
 
 def densified(phases, parameters, indices, constants, coefficients):
