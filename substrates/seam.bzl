@@ -13,6 +13,10 @@ SEAM = [
     "structures",
 ]
 
+# Those of phasic/internal that go into every substrate, as in
+# substrates/meta/paths.py.
+SEAM_SHARED = ["kernel_common"]
+
 # What a substrate has besides.
 SEAM_EXTRAS = {
     "jax": [
@@ -32,8 +36,11 @@ SEAM_EXTRAS = {
 }
 
 def seam_srcs(substrate):
-    """The labels of a hand-written seam."""
+    """The labels of the sources of a seam other than NumPy's."""
     return [
+        "//phasic:internal/%s.py" % name
+        for name in SEAM_SHARED
+    ] + [
         "//substrates/%s:%s.py" % (substrate, name)
         for name in SEAM + SEAM_EXTRAS[substrate]
     ]

@@ -17,87 +17,29 @@ Where times differ in their kind there is one array more, `kinds`, int32
 (..., n), in place of the one kind: see native/kernel/phase_type.h.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-import contextlib
-import functools
-import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as onp
 
-from phasic.internal import static
+from phasic.internal import kernel_common
 
-KINDS = (
-  "log_density",
-  "density",
-  "log_survival",
-  "survival",
-  "log_cdf",
-  "cdf",
-)
-PATHS = ("auto", "kernel", "portable")
-_STATISTICS_NEED_KERNEL = (
-  "expected statistics need the native kernel: derivatives of the portable "
-  "path hold them only as differences"
-)
-
-_choice = "auto"
-
-
-@functools.cache
-def _load() -> tuple[Any, str]:
-  """Returns the kernel's module and "", or None and why there is none."""
-  try:
-    from phasic._native import _kernel
-  except Exception as error:  # Whatever fails, the portable path works.
-    return None, f"the native kernel cannot be loaded: {error}"
-  return _kernel, ""
+KINDS = kernel_common.KINDS
 
 
 def unavailable_reason() -> str:
   """Returns why the kernel cannot run, "" if it can."""
-  return _load()[1]
+  return kernel_common.load()[1]
 
 
-def path() -> str:
-  """Returns which path runs now, "kernel" or "portable"."""
-  if _choice != "auto":
-    return _choice
-  return "portable" if unavailable_reason() else "kernel"
-
-
-def precision() -> str:
-  """Returns the dtype in which values are computed on the path that runs now.
-
-  It is "float64" on both paths, for float32 operands too.
-  """
-  return static.wide_float()
-
-
-def set_path(choice: str) -> None:
-  """Chooses the path: "kernel", "portable", or "auto" (kernel if it can run).
-
-  Raises:
-    ValueError: `choice` is none of these.
-    RuntimeError: `choice` is "kernel" and it cannot run; the reason is given.
-  """
-  global _choice
-  if choice not in PATHS:
-    raise ValueError(f"path is {choice!r}: it must be one of {PATHS}")
-  if choice == "kernel" and unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  _choice = choice
-
-
-@contextlib.contextmanager
-def use_path(choice: str) -> Iterator[None]:
-  """Context manager that chooses the path and restores the earlier choice."""
-  before = _choice
-  set_path(choice)
-  try:
-    yield
-  finally:
-    set_path(before)
+_kernel = kernel_common.Kernel(unavailable_reason)
+path = _kernel.path
+precision = _kernel.precision
+set_path = _kernel.set_path
+use_path = _kernel.use_path
+status_message = _kernel.status_message
+num_threads = _kernel.num_threads
+set_num_threads = _kernel.set_num_threads
 
 
 def phase_type(
@@ -128,7 +70,7 @@ def phase_type(
   """
   if path() == "portable":
     return fallback(kind, *operands, *edges, *_given(kinds))
-  kernel = _load()[0]
+  kernel = _kernel.on_host()
   return kernel.forward(
     KINDS.index(kind),
     0,
@@ -158,7 +100,7 @@ def phase_type_jvp(
     kind, operands, fallback, edges, kinds=kinds, discrete=discrete
   )
   inputs = _arrays(operands) + _arrays(tangents)
-  kernel = _load()[0]
+  kernel = _kernel.on_host()
   return value, kernel.forward(
     KINDS.index(kind),
     1,
@@ -202,7 +144,7 @@ def phase_type_vjp(
     kind, operands, fallback, edges, kinds=kinds, discrete=discrete
   )
   inputs = _arrays(operands) + _arrays([cotangent])
-  kernel = _load()[0]
+  kernel = _kernel.on_host()
   mask = sum(1 << i for i, own in enumerate(wanted) if own)
   bars = kernel.adjoint(
     KINDS.index(kind),
@@ -241,9 +183,9 @@ def statistics(
     ValueError: shapes or dtypes of the operands do not fit.
   """
   if path() == "portable":
-    raise NotImplementedError(_STATISTICS_NEED_KERNEL)
+    raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
   inputs = _arrays(operands) + _arrays([weights])
-  kernel = _load()[0]
+  kernel = _kernel.on_host()
   return tuple(kernel.statistics(KINDS.index(kind), inputs, _edges(edges)))
 
 
@@ -259,55 +201,7 @@ def status(
   Raises:
     RuntimeError: the kernel cannot run.
   """
-  if unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  kernel = _load()[0]
-  return kernel.status(
-    KINDS.index(kind),
-    _arrays(operands),
-    _edges(edges),
-    kinds=kinds,
-    discrete=discrete,
-  )
-
-
-def status_message(code: int) -> str:
-  """Returns what a code of `status` means; 0 is "ok"."""
-  if unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  return _load()[0].status_message(int(code))
-
-
-def num_threads() -> int:
-  """Returns how many threads one call of the kernel may use.
-
-  Raises:
-    RuntimeError: the kernel cannot run.
-  """
-  if unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  return _load()[0].num_threads()
-
-
-def set_num_threads(count: int) -> None:
-  """Sets how many threads one call may use, the calling one included.
-
-  Models of a batch are shared out among them; results do not depend on it, to
-  the last bit. At first it is the environment variable PHASIC_NUM_THREADS or
-  else the number of processors, at most eight. The
-  process has one setting.
-
-  Args:
-    count: from 1 to 256; 1 leaves all work to the calling thread.
-
-  Raises:
-    TypeError: `count` is not an integer.
-    ValueError: `count` is out of range.
-    RuntimeError: the kernel cannot run.
-  """
-  if unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  _load()[0].set_num_threads(operator.index(count))
+  return _kernel.status(kind, operands, edges, kinds, discrete)
 
 
 def _arrays(values: Sequence[Any]) -> list[onp.ndarray]:

@@ -14,6 +14,8 @@ from typing import Any
 import jax
 import jaxlib
 
+from phasic.substrates.jax.internal import kernel_common
+
 FORWARD = "phasic_phase_type_forward"
 ADJOINT = "phasic_phase_type_adjoint"
 STATISTICS = "phasic_phase_type_statistics"
@@ -30,20 +32,19 @@ def load() -> tuple[Any, str]:
 
 @functools.cache
 def _load() -> tuple[Any, str]:
-  try:
-    from phasic._native import _kernel  # type: ignore[attr-defined]
-  except Exception as error:  # Whatever fails, the portable path works.
-    return None, f"the native kernel cannot be loaded: {error}"
-  reason = version_reason(_kernel.build_info().get("jaxlib", ""))
+  kernel, reason = kernel_common.load()
+  if reason:
+    return None, reason
+  reason = version_reason(kernel.build_info().get("jaxlib", ""))
   if reason:
     return None, reason
   try:
-    targets = _kernel.ffi_targets()
+    targets = kernel.ffi_targets()
     for name in TARGETS:
       jax.ffi.register_ffi_target(name, targets[name], platform="cpu")
   except Exception as error:
     return None, f"the FFI targets cannot be registered: {error}"
-  return _kernel, ""
+  return kernel, ""
 
 
 def version_reason(built: str, running: str = jaxlib.__version__) -> str:

@@ -23,10 +23,8 @@ keeps the path it was compiled with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-import contextlib
+from collections.abc import Callable, Sequence
 import functools
-import operator
 from typing import Any
 
 import jax
@@ -35,16 +33,13 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import ffi_targets
+from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import phase_type_function
-from phasic.substrates.jax.internal import static
 from phasic.substrates.jax.internal import statistics_map
 
-KINDS = phase_type_function.KINDS
-PATHS = ("auto", "kernel", "portable")
+KINDS = kernel_common.KINDS
 _DTYPES = {onp.dtype("float32"), onp.dtype("float64")}
-
-_choice = "auto"
 
 
 def unavailable_reason() -> str:
@@ -52,48 +47,16 @@ def unavailable_reason() -> str:
   return ffi_targets.load()[1]
 
 
-def path() -> str:
-  """Returns which path runs now, "kernel" or "portable"."""
-  if _choice != "auto":
-    return _choice
-  if unavailable_reason() or jax.default_backend() != "cpu":
-    return "portable"
-  return "kernel"
-
-
-def precision() -> str:
-  """Returns the dtype in which values are computed on the path that runs now.
-
-  It is "float64", for float32 operands too, but on the portable path with
-  64-bit numbers switched off, which has nothing wider than "float32".
-  """
-  return "float64" if path() == "kernel" else static.wide_float()
-
-
-def set_path(choice: str) -> None:
-  """Chooses the path: "kernel", "portable", or "auto" (kernel if it can run).
-
-  Raises:
-    ValueError: `choice` is none of these.
-    RuntimeError: `choice` is "kernel" and it cannot run; the reason is given.
-  """
-  global _choice
-  if choice not in PATHS:
-    raise ValueError(f"path is {choice!r}: it must be one of {PATHS}")
-  if choice == "kernel" and unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  _choice = choice
-
-
-@contextlib.contextmanager
-def use_path(choice: str) -> Iterator[None]:
-  """Context manager that chooses the path and restores the earlier choice."""
-  before = _choice
-  set_path(choice)
-  try:
-    yield
-  finally:
-    set_path(before)
+_kernel = kernel_common.Kernel(
+  unavailable_reason, lambda: jax.default_backend() == "cpu"
+)
+path = _kernel.path
+precision = _kernel.precision
+set_path = _kernel.set_path
+use_path = _kernel.use_path
+status_message = _kernel.status_message
+num_threads = _kernel.num_threads
+set_num_threads = _kernel.set_num_threads
 
 
 def phase_type(
@@ -231,7 +194,7 @@ def statistics(
     TypeError: dtypes of the operands do not fit.
   """
   if path() == "portable":
-    raise NotImplementedError(statistics_map.NEED_KERNEL)
+    raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
   structure, arrays = _checked(operands, edges)
   op = statistics_map.Statistics(
     phase_type_function.PhaseTypeFunction(kind, None, bool(structure)), 1
@@ -252,59 +215,7 @@ def status(
   Raises:
     RuntimeError: the kernel cannot run.
   """
-  if unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  arrays = [onp.ascontiguousarray(x) for x in operands]
-  structure = [onp.ascontiguousarray(x) for x in edges]
-  kernel = ffi_targets.load()[0]
-  each = None if kinds is None else onp.ascontiguousarray(kinds)
-  return kernel.status(
-    KINDS.index(kind),
-    arrays,
-    structure or None,
-    kinds=each,
-    discrete=discrete,
-  )
-
-
-def status_message(code: int) -> str:
-  """Returns what a code of `status` means; 0 is "ok"."""
-  if unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  return ffi_targets.load()[0].status_message(int(code))
-
-
-def num_threads() -> int:
-  """Returns how many threads one call of the kernel may use.
-
-  Raises:
-    RuntimeError: the kernel cannot run.
-  """
-  if unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  return ffi_targets.load()[0].num_threads()
-
-
-def set_num_threads(count: int) -> None:
-  """Sets how many threads one call may use, the calling one included.
-
-  Models of a batch are shared out among them; results do not depend on it, to
-  the last bit. At first it is the environment variable PHASIC_NUM_THREADS or
-  else the number of processors, at most eight. The
-  threads are XLA's own, so there are no more of them than it has. The process
-  has one setting.
-
-  Args:
-    count: from 1 to 256; 1 leaves all work to the calling thread.
-
-  Raises:
-    TypeError: `count` is not an integer.
-    ValueError: `count` is out of range.
-    RuntimeError: the kernel cannot run.
-  """
-  if unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  ffi_targets.load()[0].set_num_threads(operator.index(count))
+  return _kernel.status(kind, operands, edges, kinds, discrete)
 
 
 @functools.cache

@@ -10,20 +10,12 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import ffi_targets
-
-KINDS = (
-  "log_density",
-  "density",
-  "log_survival",
-  "survival",
-  "log_cdf",
-  "cdf",
-)
+from phasic.substrates.jax.internal import kernel_common
 
 
 @dataclasses.dataclass(frozen=True)
 class PhaseTypeFunction(derivatives.NativeFunction):
-  """One of `KINDS` with its native derivatives."""
+  """One of `kernel_common.KINDS` with its native derivatives."""
 
   kind: str
   fallback: Callable[..., Any] | None
@@ -50,7 +42,7 @@ class PhaseTypeFunction(derivatives.NativeFunction):
     return (1, 1 if self.has_edges else 2, 1, 1, 1)
 
   def attributes(self) -> dict[str, Any]:
-    kind = onp.int32(KINDS.index(self.kind))
+    kind = onp.int32(kernel_common.KINDS.index(self.kind))
     return {
       "kind": kind,
       "has_edges": self.has_edges,

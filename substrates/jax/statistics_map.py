@@ -8,12 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from phasic.substrates.jax.internal import derivatives
+from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
 
-NEED_KERNEL = (
-  "expected statistics need the native kernel: derivatives of the portable "
-  "path hold them only as differences"
-)
 NO_DERIVATIVES = (
   "a derivative of expected statistics was asked for: they have none. Where"
   " they are constants for a derivative, as an E-step is, pass"
@@ -51,7 +48,7 @@ class Statistics(derivatives.Derivative):
     return [((*batch, *event), dtype) for event in events]
 
   def evaluate(self, *operands: Any) -> list[Any]:
-    raise NotImplementedError(NEED_KERNEL)
+    raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
     return self._call(self.function.statistics_target, ctx, operands)

@@ -10,10 +10,15 @@ class Profile(enum.Enum):
   """Which rules hold for a file."""
 
   SOURCE = "source"  # phasic/**: the dialect, every rule
-  HOST_SEAM = "host seam"  # phasic/internal: NumPy's own code, imports only
+  HOST_SEAM = "host seam"  # phasic/internal: host code, imports only
   SEAM = "seam"  # substrates/<s>: copied as it is, imports are checked
   TEST = "test"  # tests/*.py: the dialect, lenient where a failure is loud
   EXAMPLE = "example"  # the lines after >>> in a docstring
+
+
+# The files of phasic/internal that are not NumPy's alone; as in
+# substrates/seam.bzl.
+SHARED_SEAM = frozenset({"phasic/internal/kernel_common.py"})
 
 
 class PathError(ValueError):
@@ -65,7 +70,8 @@ def output_path(path: str, substrate: str) -> str:
     if parts[1] != substrate:
       raise PathError(f"is the seam of {parts[1]}, not of {substrate}")
     return "/".join(("phasic/substrates", substrate, "internal", *parts[2:]))
-  if profile is Profile.HOST_SEAM and substrate != "numpy":
+  is_numpy = profile is Profile.HOST_SEAM and path not in SHARED_SEAM
+  if is_numpy and substrate != "numpy":
     raise PathError(
       f"is NumPy's seam; {substrate} has its own in substrates/{substrate}"
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from substrates.meta import paths
+from substrates.meta import tables
 from substrates.meta import testing
 
 
@@ -104,6 +106,15 @@ class FilesTest(parameterized.TestCase):
   def test_place(self, path, message):
     (found,) = testing.refusals("", path)
     self.assertStartsWith(found, message)
+
+  @parameterized.product(
+    path=tuple(paths.SHARED_SEAM), substrate=tables.SUBSTRATES
+  )
+  def test_what_all_seams_share_has_a_place(self, path, substrate):
+    self.assertEqual(
+      paths.output_path(path, substrate),
+      path.replace("phasic/", f"phasic/substrates/{substrate}/", 1),
+    )
 
   def test_omitted_name_in_use(self):
     code = "from phasic.math import gamma, beta\nx = gamma.f()"

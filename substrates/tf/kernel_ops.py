@@ -22,8 +22,7 @@ The kernel runs on the CPU; TensorFlow copies what lies elsewhere. Under
 a `tf.function` takes is fixed when it is traced.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-import contextlib
+from collections.abc import Callable, Sequence
 import operator
 from typing import Any
 
@@ -31,24 +30,11 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import gradients
+from phasic.substrates.tf.internal import kernel_common
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import static
 
-KINDS = (
-  "log_density",
-  "density",
-  "log_survival",
-  "survival",
-  "log_cdf",
-  "cdf",
-)
-PATHS = ("auto", "kernel", "portable")
-_STATISTICS_NEED_KERNEL = (
-  "expected statistics need the native kernel: derivatives of the portable "
-  "path hold them only as differences"
-)
-
-_choice = "auto"
+KINDS = kernel_common.KINDS
 
 
 def unavailable_reason() -> str:
@@ -56,45 +42,33 @@ def unavailable_reason() -> str:
   return phase_type_op.load_error()
 
 
-def path() -> str:
-  """Returns which path runs now, "kernel" or "portable"."""
-  if _choice != "auto":
-    return _choice
-  return "portable" if unavailable_reason() else "kernel"
+class _Kernel(kernel_common.Kernel):
+  """The ops are a library of their own, beside the host's."""
+
+  def on_host(self) -> Any:
+    kernel, reason = kernel_common.load()
+    if reason:
+      raise RuntimeError(reason)
+    return kernel
+
+  def num_threads(self) -> int:
+    self.require()
+    return phase_type_op.num_threads()
+
+  def set_num_threads(self, count: int) -> None:
+    self.require()
+    super().set_num_threads(count)  # Which checks it; `status` runs there.
+    phase_type_op.set_num_threads(operator.index(count))
 
 
-def precision() -> str:
-  """Returns the dtype in which values are computed on the path that runs now.
-
-  It is "float64" on both paths, for float32 operands too.
-  """
-  return static.wide_float()
-
-
-def set_path(choice: str) -> None:
-  """Chooses the path: "kernel", "portable", or "auto" (kernel if it can run).
-
-  Raises:
-    ValueError: `choice` is none of these.
-    RuntimeError: `choice` is "kernel" and it cannot run; the reason is given.
-  """
-  global _choice
-  if choice not in PATHS:
-    raise ValueError(f"path is {choice!r}: it must be one of {PATHS}")
-  if choice == "kernel" and unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  _choice = choice
-
-
-@contextlib.contextmanager
-def use_path(choice: str) -> Iterator[None]:
-  """Context manager that chooses the path and restores the earlier choice."""
-  before = _choice
-  set_path(choice)
-  try:
-    yield
-  finally:
-    set_path(before)
+_kernel = _Kernel(unavailable_reason)
+path = _kernel.path
+precision = _kernel.precision
+set_path = _kernel.set_path
+use_path = _kernel.use_path
+status_message = _kernel.status_message
+num_threads = _kernel.num_threads
+set_num_threads = _kernel.set_num_threads
 
 
 @tf.autograph.experimental.do_not_convert
@@ -241,7 +215,7 @@ def statistics(
       running op can see it, tf.errors.InvalidArgumentError).
   """
   if path() == "portable":
-    raise NotImplementedError(_STATISTICS_NEED_KERNEL)
+    raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
   return tuple(
     phase_type_op.statistics(
       KINDS.index(kind),
@@ -269,67 +243,9 @@ def status(
   arrays = [static.concrete(x) for x in given]
   if any(x is None for x in arrays):
     raise ValueError("status needs concrete operands: call it eagerly")
-  arrays = [onp.ascontiguousarray(x) for x in arrays]
   each = None if kinds is None else arrays.pop()
   count = len(operands)
-  return _host_kernel().status(
-    KINDS.index(kind),
-    arrays[:count],
-    arrays[count:] or None,
-    kinds=each,
-    discrete=discrete,
-  )
-
-
-def status_message(code: int) -> str:
-  """Returns what a code of `status` means; 0 is "ok"."""
-  return _host_kernel().status_message(int(code))
-
-
-def num_threads() -> int:
-  """Returns how many threads one call of the kernel may use.
-
-  Raises:
-    RuntimeError: the kernel cannot run.
-  """
-  if unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  return phase_type_op.num_threads()
-
-
-def set_num_threads(count: int) -> None:
-  """Sets how many threads one call may use, the calling one included.
-
-  Models of a batch are shared out among them; results do not depend on it, to
-  the last bit. At first it is the environment variable PHASIC_NUM_THREADS or
-  else the number of processors, at most eight. The
-  process has one setting for its TensorFlow ops.
-
-  Args:
-    count: from 1 to 256; 1 leaves all work to the calling thread.
-
-  Raises:
-    TypeError: `count` is not an integer.
-    ValueError: `count` is out of range.
-    RuntimeError: the kernel cannot run.
-  """
-  if unavailable_reason():
-    raise RuntimeError(unavailable_reason())
-  count = operator.index(count)
-  # Which checks it; `status` runs there.
-  _host_kernel().set_num_threads(count)
-  phase_type_op.set_num_threads(count)
-
-
-def _host_kernel() -> Any:
-  """The kernel's Python module, which needs no TensorFlow."""
-  try:
-    from phasic._native import _kernel
-  except Exception as error:
-    raise RuntimeError(
-      f"the native kernel cannot be loaded: {error}"
-    ) from error
-  return _kernel
+  return _kernel.status(kind, arrays[:count], arrays[count:], each, discrete)
 
 
 def _fixed(edges: Sequence[Any], kinds: Any) -> list[tf.Tensor]:

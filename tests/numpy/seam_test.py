@@ -20,7 +20,7 @@ _MODULES = (
 
 
 def _signatures(path: pathlib.Path) -> dict[str, str]:
-  """Parameters with defaults of the public functions of a file."""
+  """Parameters with defaults of the public functions, "=" of other names."""
   tree = ast.parse(path.read_text(encoding="utf-8"))
   found = {}
   for node in tree.body:
@@ -36,6 +36,9 @@ def _signatures(path: pathlib.Path) -> dict[str, str]:
         parts.append(f"*{arguments.vararg.arg}")
       parts += [a.arg for a in arguments.kwonlyargs]
       found[node.name] = ", ".join(parts)
+    elif isinstance(node, ast.Assign):
+      names = [ast.unparse(target) for target in node.targets]
+      found.update({n: "=" for n in names if not n.startswith("_")})
   return found
 
 

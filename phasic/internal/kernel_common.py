@@ -1,0 +1,159 @@
+"""What the `kernel_ops` of all substrates share: it knows no array library.
+
+This file goes into each substrate as it stands, so each has its own choice of
+a path.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+import contextlib
+import functools
+import operator
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal import static
+
+# As native/kernel/phase_type.h numbers them.
+KINDS = (
+  "log_density",
+  "density",
+  "log_survival",
+  "survival",
+  "log_cdf",
+  "cdf",
+)
+PATHS = ("auto", "kernel", "portable")
+STATISTICS_NEED_KERNEL = (
+  "expected statistics need the native kernel: derivatives of the portable "
+  "path hold them only as differences"
+)
+
+
+@functools.cache
+def load() -> tuple[Any, str]:
+  """Returns the kernel's Python module and "", or None and why there is none."""
+  try:
+    from phasic._native import _kernel  # type: ignore[attr-defined]
+  except Exception as error:  # Whatever fails, the portable path works.
+    return None, f"the native kernel cannot be loaded: {error}"
+  return _kernel, ""
+
+
+class Kernel:
+  """The choice between kernel and portable path, and the kernel on the host.
+
+  Attributes:
+    unavailable_reason: returns why the kernel cannot run, "" if it can.
+    is_suitable: returns whether it is to run where it can.
+  """
+
+  def __init__(
+    self,
+    unavailable_reason: Callable[[], str],
+    is_suitable: Callable[[], bool] = lambda: True,
+  ):
+    self.unavailable_reason = unavailable_reason
+    self.is_suitable = is_suitable
+    self._choice = "auto"
+
+  def path(self) -> str:
+    """Returns which path runs now, "kernel" or "portable"."""
+    if self._choice != "auto":
+      return self._choice
+    if self.unavailable_reason() or not self.is_suitable():
+      return "portable"
+    return "kernel"
+
+  def precision(self) -> str:
+    """Returns the dtype in which values are computed on the path of now.
+
+    It is "float64", for float32 operands too, but on JAX's portable path with
+    64-bit numbers switched off, which has nothing wider than "float32".
+    """
+    return "float64" if self.path() == "kernel" else static.wide_float()
+
+  def set_path(self, choice: str) -> None:
+    """Chooses the path: "kernel", "portable", or "auto" (kernel if it can run).
+
+    Raises:
+      ValueError: `choice` is none of these.
+      RuntimeError: `choice` is "kernel" and it cannot run; the reason is given.
+    """
+    if choice not in PATHS:
+      raise ValueError(f"path is {choice!r}: it must be one of {PATHS}")
+    if choice == "kernel":
+      self.require()
+    self._choice = choice
+
+  @contextlib.contextmanager
+  def use_path(self, choice: str) -> Iterator[None]:
+    """Context manager that chooses the path and restores the earlier choice."""
+    before = self._choice
+    self.set_path(choice)
+    try:
+      yield
+    finally:
+      self.set_path(before)
+
+  def require(self) -> None:
+    """Raises RuntimeError if the kernel cannot run."""
+    if self.unavailable_reason():
+      raise RuntimeError(self.unavailable_reason())
+
+  def on_host(self) -> Any:
+    """Returns the kernel's Python module.
+
+    Raises:
+      RuntimeError: the kernel cannot run.
+    """
+    self.require()
+    return load()[0]
+
+  def status(
+    self,
+    kind: str,
+    operands: Sequence[Any],
+    edges: Sequence[Any],
+    kinds: Any,
+    discrete: bool,
+  ) -> onp.ndarray:
+    """Returns `kernel_ops.status` of arrays on the host."""
+    return self.on_host().status(
+      KINDS.index(kind),
+      [onp.ascontiguousarray(x) for x in operands],
+      [onp.ascontiguousarray(x) for x in edges] or None,
+      kinds=None if kinds is None else onp.ascontiguousarray(kinds),
+      discrete=discrete,
+    )
+
+  def status_message(self, code: int) -> str:
+    """Returns what a code of `status` means; 0 is "ok"."""
+    return self.on_host().status_message(int(code))
+
+  def num_threads(self) -> int:
+    """Returns how many threads one call of the kernel may use.
+
+    Raises:
+      RuntimeError: the kernel cannot run.
+    """
+    return self.on_host().num_threads()
+
+  def set_num_threads(self, count: int) -> None:
+    """Sets how many threads one call may use, the calling one included.
+
+    Models of a batch are shared out among them; results do not depend on it,
+    to the last bit. At first it is the environment variable
+    PHASIC_NUM_THREADS or else the number of processors, at most eight. The
+    process has one setting, and one for TensorFlow's ops. In JAX the threads
+    are XLA's own, so there are no more of them than it has.
+
+    Args:
+      count: from 1 to 256; 1 leaves all work to the calling thread.
+
+    Raises:
+      TypeError: `count` is not an integer.
+      ValueError: `count` is out of range.
+      RuntimeError: the kernel cannot run.
+    """
+    self.on_host().set_num_threads(operator.index(count))
