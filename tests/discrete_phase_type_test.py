@@ -8,9 +8,9 @@ import numpy as onp
 from scipy import special
 
 from phasic import math as pm
-from phasic.internal import gradients
 from phasic.internal import kernel_ops
 from tests import test_case
+from tests import trials
 
 _COUNTS = onp.arange(0, 60)
 _KINDS = ("log_prob", "prob", "log_survival", "survival", "log_cdf", "cdf")
@@ -18,26 +18,6 @@ _KINDS = ("log_prob", "prob", "log_survival", "survival", "log_cdf", "cdf")
 
 def _function(name):
   return getattr(pm, f"discrete_phase_type_{name}")
-
-
-def _trials(p, prob):
-  """Phases that are left by a success each: alpha and T."""
-  matrix = (1 - prob) * onp.eye(p) + prob * onp.diag(onp.ones(p - 1), 1)
-  return onp.eye(p)[0], matrix
-
-
-def _edges(p, prob, loops=False):
-  """The same as edges with one parameter; loops may be left out."""
-  sources, targets = onp.arange(p), onp.arange(p) + 1
-  constants, coefficients = onp.zeros(p), onp.ones((p, 1))
-  if loops:
-    sources = onp.concatenate([sources, sources[:p]])
-    targets = onp.concatenate([targets, onp.arange(p)])
-    constants = onp.concatenate([constants, onp.ones(p)])
-    coefficients = onp.concatenate([coefficients, -onp.ones((p, 1))])
-  return pm.EdgeProbs(
-    sources, targets, onp.asarray([prob]), coefficients, constants
-  )
 
 
 def _log_negative_binomial(p, prob, counts):
@@ -84,15 +64,15 @@ class ClosedFormTest(test_case.TestCase):
       0.0,
       special.betainc(p, onp.maximum(_COUNTS - p + 1, 1), prob),
     )
-    alpha, matrix = _trials(p, prob)
+    alpha, matrix = trials.dense(p, prob)
     exits = prob * onp.eye(p)[-1]
     for path in self.paths():
       with kernel_ops.use_path(path):
         for model in (
           (alpha, matrix, _COUNTS),
           (alpha, matrix, _COUNTS, exits),
-          (alpha, _edges(p, prob), _COUNTS),
-          (alpha, _edges(p, prob, loops=True), _COUNTS),
+          (alpha, trials.edges(p, prob), _COUNTS),
+          (alpha, trials.edges(p, prob, loops=True), _COUNTS),
         ):
           value = self.host(pm.discrete_phase_type_log_prob(*model))
           self.assert_close(value[:p], expected[:p])
@@ -101,14 +81,14 @@ class ClosedFormTest(test_case.TestCase):
 
   def test_left_tail_of_the_cdf(self):
     # The chance of 30 successes in 30 trials.
-    alpha, matrix = _trials(30, 2.0**-27)
+    alpha, matrix = trials.dense(30, 2.0**-27)
     for path in self.paths():
       with kernel_ops.use_path(path):
         value = pm.discrete_phase_type_log_cdf(alpha, matrix, [29, 30])
         self.assert_close(value, [-math.inf, -810 * math.log(2)])
 
   def test_log_prob_of_minus_700(self):
-    alpha, matrix = _trials(2, 0.5)
+    alpha, matrix = trials.dense(2, 0.5)
     counts = onp.asarray([1000.0, 1030.0])
     for path in self.paths():
       with kernel_ops.use_path(path):
@@ -302,105 +282,7 @@ class RulesTest(test_case.TestCase):
     with self.assertRaisesRegex(TypeError, "must be an array or EdgeRates"):
       pm.density([1.0], pm.EdgeProbs([0], [1], onp.ones(1)), 1)
     with self.assertRaisesRegex(ValueError, "exit_probs must be None"):
-      pm.discrete_phase_type_prob([1.0], _edges(1, 0.5), 1, [0.5])
-
-
-class DerivativeTest(test_case.TestCase):
-  """Derivatives of closed forms; more are in tests/accuracy."""
-
-  def _model(self):
-    # 1/4 and 1/2 of the mass start in a geometric phase each.
-    return onp.asarray([0.25, 0.5]), onp.asarray([[0.5, 0.0], [0.0, 0.75]])
-
-  def test_derived_exits(self):
-    self.require_kernel()
-    alpha, matrix = self._model()
-    k = 4
-    _, bars = pm.discrete_phase_type_prob_vjp(alpha, matrix, k, cotangent=1.0)
-    # d/dT_ii of alpha_i T_ii^(k-1) (1 - T_ii - ..).
-    stay, exit = onp.diag(matrix), 1 - onp.diag(matrix)
-    diagonal = alpha * ((k - 1) * stay ** (k - 2) * exit - stay ** (k - 1))
-    self.assert_close(onp.diag(self.host(bars[1])), diagonal)
-    self.assert_close(bars[0], stay ** (k - 1) * exit)
-    self.assertTrue(onp.isnan(self.host(bars[2])))
-    # T_01: leaves phase 0 for phase 1 instead of absorption.
-    jump = sum(stay[0] ** i * stay[1] ** (k - 2 - i) for i in range(k - 1))
-    self.assert_close(
-      self.host(bars[1])[0, 1],
-      alpha[0] * (jump * exit[1] - stay[0] ** (k - 1)),
-    )
-
-  def test_given_exits(self):
-    self.require_kernel()
-    alpha, matrix = self._model()
-    stay, exit = onp.diag(matrix), 1 - onp.diag(matrix)
-    _, bars = pm.discrete_phase_type_prob_vjp(
-      alpha, matrix, 4, exit, cotangent=1.0
-    )
-    self.assert_close(onp.diag(self.host(bars[1])), alpha * 3 * stay**2 * exit)
-    self.assert_close(bars[3], alpha * stay**3)
-
-  def test_edges(self):
-    # Negative binomial: d log P / d prob = p / prob - (k - p) / (1 - prob).
-    self.require_kernel()
-    counts = onp.asarray([3, 5, 40])
-    for loops in (False, True):
-      for i, k in enumerate(counts):
-        _, bars = pm.discrete_phase_type_log_prob_vjp(
-          onp.eye(3)[0], _edges(3, 0.25, loops), counts, cotangent=onp.eye(3)[i]
-        )
-        self.assert_close(bars[1], [3 / 0.25 - (k - 3) / 0.75], 1e-12)
-
-  def test_forward_mode(self):
-    self.require_kernel()
-    value, tangent = pm.discrete_phase_type_log_survival_jvp(
-      [1.0], [[0.5]], [0, 4], tangents=(None, [[1.0]], None, None, None)
-    )
-    self.assert_close(value, [0.0, 4 * math.log(0.5)])
-    self.assert_close(tangent, [0.0, 8.0])
-
-  def test_between_counts_the_derivative_is_zero(self):
-    self.require_kernel()
-    for kind in ("prob", "survival", "cdf"):
-      _, bars = _function(kind + "_vjp")(
-        [1.0], [[0.5]], [-1.0, 0.5, 2.5, 2.0], cotangent=onp.ones(4)
-      )
-      self.assert_close(bars[2], [0.0, 0.0, 0.0, math.nan])
-      _, tangent = _function(kind + "_jvp")(
-        [1.0],
-        [[0.5]],
-        [2.5, 2.0],
-        tangents=(None, None, onp.ones(2), None, None),
-      )
-      self.assert_close(tangent, [0.0, math.nan])
-
-  @parameterized.parameters(("prob", 0), ("prob", 1), ("cdf", 2))
-  def test_paths_agree(self, kind, form):
-    try:
-      gradients.vjp(lambda x: x * x, onp.ones(1))
-    except NotImplementedError:
-      self.skipTest("no autodiff, so none through the portable path")
-    self.require_kernel()
-    alpha = onp.asarray([0.5, 0.25, 0.125])
-    matrix = onp.asarray([[8, 4, 2], [0, 15.75, 0.25], [1, 4, 3]]) / 16
-    exits = 1 - onp.sum(matrix, axis=1)
-    counts = onp.asarray([0, 1, 2, 7, 40, 300])
-    weights = onp.asarray([1.0, -1.0, 2.0, 0.5, 3.0, 1.0])
-    rates: object = matrix
-    if form == 2:
-      sources, targets = onp.divmod(onp.arange(12), 4)
-      theta = onp.reshape(onp.append(matrix, exits[:, None], axis=1), (-1,))
-      rates = pm.EdgeProbs(sources, targets, theta)
-    model = (alpha, rates, counts, exits if form == 1 else None)
-    vjp = _function(kind + "_vjp")
-    with kernel_ops.use_path("kernel"):
-      value, bars = vjp(*model, cotangent=weights)
-    with kernel_ops.use_path("portable"):
-      other, portable_bars = vjp(*model, cotangent=weights)
-    self.assert_close(value, other, 1e-13)
-    for x, y in zip(bars, portable_bars, strict=True):
-      if x is not None:
-        self.assert_close(y, self.host(x), 1e-11, 1e-14)
+      pm.discrete_phase_type_prob([1.0], trials.edges(1, 0.5), 1, [0.5])
 
 
 if __name__ == "__main__":
