@@ -2,6 +2,7 @@
 #
 #   make demo       the main job on real data
 #   make test       all tests; closes with `N passed, N failed, N skipped`
+#   make test-slow  all cases of sweeps that `make test` runs a part of
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
 #   make sanitize        native tests under sanitizers, and the fuzzer
@@ -15,8 +16,8 @@
 
 PY := .venv/bin/python
 
-.PHONY: setup demo test sanitize sanitize-quick bench bench-page wheel format \
-  lint typecheck golden lock clean
+.PHONY: setup demo test test-slow sanitize sanitize-quick bench bench-page \
+  wheel format lint typecheck golden lock clean
 
 setup:
 	@./setup.sh
@@ -26,6 +27,9 @@ demo: setup
 
 test: setup
 	@tools/run_tests.sh
+
+test-slow: setup
+	@tools/run_tests.sh slow
 
 sanitize: setup
 	@tools/sanitize.sh

@@ -300,17 +300,21 @@ def available_substrates(label):
 def py_test_package(
         deps,
         test_deps = {},
+        sweeps = [],
         needs = [],
         size = "medium",
         tags = [],
         data = []):
     """A directory of Python tests that are not rewritten, and their helpers.
 
-    Gives a library called like the directory, and a test per *_test.py.
+    Gives a library called like the directory, and a test per *_test.py. Those
+    named in `sweeps` get a second one, NAME_full, which is tagged "slow" and
+    runs every case: the variable PHASIC_FULL_SWEEPS is 1 there.
 
     Args:
         deps: Python libraries.
         test_deps: {test: what it needs besides}.
+        sweeps: tests that run a part of their cases by default.
         needs: substrates without which nothing here runs.
         size: of the tests, as py_test has it.
         tags: of the tests.
@@ -328,12 +332,18 @@ def py_test_package(
         target_compatible_with = compatible_with,
         deps = deps + ["//tests:package"],
     )
-    for src in tests:
+    variants = [(src[:-len(".py")], src, {}, tags) for src in tests]
+    variants += [
+        (name + "_full", name + ".py", {"PHASIC_FULL_SWEEPS": "1"}, tags + ["slow"])
+        for name in sweeps
+    ]
+    for name, src, env, own_tags in variants:
         phasic_py_test(
-            name = src[:-len(".py")],
+            name = name,
             size = size,
             src = src,
-            tags = tags,
+            env = env,
+            tags = own_tags,
             target_compatible_with = compatible_with,
             deps = [":" + library] + test_deps.get(src[:-len(".py")], []),
         )

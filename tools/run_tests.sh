@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # Runs the tests, all of them or the Bazel targets given, and closes with a
-# line `N passed, N failed, N skipped`. Tests tagged "skip" are left out.
+# line `N passed, N failed, N skipped`. Tests tagged "skip" are left out, and
+# those tagged "slow" unless "slow" is the first argument: then they alone run.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 events="$(mktemp)"
 trap 'rm -f "${events}"' EXIT
 
+filters=-skip,-slow
+if [[ "${1:-}" == slow ]]; then
+  filters=-skip,slow
+  shift
+fi
 if [[ $# == 0 ]]; then set -- //...; fi
-bazel test --keep_going --test_tag_filters=-skip \
+bazel test --keep_going --test_tag_filters="${filters}" \
   --build_event_json_file="${events}" "$@"
 status=$?
 .venv/bin/python tools/test_summary.py "${events}" --bazel_status="${status}"

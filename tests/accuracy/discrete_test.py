@@ -9,6 +9,7 @@ import numpy as onp
 
 from tests.accuracy import discrete_calls as calls
 from tests.accuracy import kernel_calls
+from tests.accuracy import sweeps
 from tests.oracle import discrete_oracle as oracle
 
 _COUNTS = onp.asarray([0, 1, 2, 3, 16, 17, 33])
@@ -126,7 +127,9 @@ class DiscreteTest(parameterized.TestCase):
       bound = max(bound, 4 * onp.spacing(abs(truth)))
       self.assertLessEqual(abs(value - truth), bound, count)
 
-  @parameterized.parameters(*itertools.product(MODELS, oracle.KINDS, (1, 2, 3)))
+  @parameterized.parameters(
+    *sweeps.product(5, name=tuple(MODELS), kind=oracle.KINDS, order=(1, 2, 3))
+  )
   def test_forward_derivatives(self, name, kind, order):
     model, state = MODELS[name], onp.random.RandomState(order)
     directions = tuple(_direction(model, state) for _ in range(order))
@@ -138,7 +141,9 @@ class DiscreteTest(parameterized.TestCase):
       truth, scale = oracle.directional(kind, model, count, directions)
       self.assert_within(value, truth, scale, 1e-13, count)
 
-  @parameterized.parameters(*itertools.product(MODELS, oracle.KINDS, (1, 2)))
+  @parameterized.parameters(
+    *sweeps.product(5, name=tuple(MODELS), kind=oracle.KINDS, order=(1, 2))
+  )
   def test_gradients(self, name, kind, order):
     model, state = MODELS[name], onp.random.RandomState(order)
     directions = tuple(_direction(model, state) for _ in range(order - 1))
@@ -178,7 +183,9 @@ class DiscreteTest(parameterized.TestCase):
         truth, scale = oracle.directional(kind, model, 4, (*directions, unit))
         self.assert_within(bar[i], truth, scale, 1e-13, i)
 
-  @parameterized.parameters(*itertools.product(_FAR, oracle.KINDS))
+  @parameterized.parameters(
+    *sweeps.product(5, name=tuple(_FAR), kind=oracle.KINDS)
+  )
   def test_far_counts(self, name, kind):
     model, counts = _FAR[name]
     values = calls.directional(kind, model, counts)

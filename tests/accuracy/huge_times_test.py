@@ -7,6 +7,7 @@ import numpy as onp
 from tests.accuracy import cases
 from tests.accuracy import derivative_checks
 from tests.accuracy import kernel_calls
+from tests.accuracy import sweeps
 from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
 
@@ -84,8 +85,8 @@ class HugeTimesTest(derivative_checks.TestCase):
       oracle.error(actual, truth), bound, (kind, operands.time, actual, truth)
     )
 
-  @parameterized.product(
-    model=tuple(_MODELS), x=(5e3, 1e6, 1e8, 3e9, 1e12, 4e14)
+  @parameterized.parameters(
+    *sweeps.product(5, model=tuple(_MODELS), x=(5e3, 1e6, 1e8, 3e9, 1e12, 4e14))
   )
   def test_logs(self, model, x):
     operands = _at(_MODELS[model], x)
@@ -97,8 +98,10 @@ class HugeTimesTest(derivative_checks.TestCase):
         continue
       self._check_value(kind, operands)
 
-  @parameterized.product(
-    options=tuple(cases.OPTIONS), kind=oracle.KINDS, x=(1e5, 1e7, 1e9)
+  @parameterized.parameters(
+    *sweeps.product(
+      5, options=tuple(cases.OPTIONS), kind=oracle.KINDS, x=(1e5, 1e7, 1e9)
+    )
   )
   def test_all_kinds(self, options, kind, x):
     exits, atom = cases.OPTIONS[options]
@@ -106,25 +109,32 @@ class HugeTimesTest(derivative_checks.TestCase):
     self._check_value(kind, _at(model, x))
 
   @parameterized.parameters(
-    ("log_density", 2e6),
-    ("log_density", 1e8),
-    ("log_survival", 1e8),
-    ("log_cdf", 1e8),
+    *sweeps.quick_and(
+      [(40, "log_density", 1e8), (100, "log_density", 2e6)],
+      [
+        (100, "log_density", 1e8),
+        (100, "log_survival", 1e8),
+        (100, "log_cdf", 1e8),
+      ],
+    )
   )
-  def test_a_hundred_stiff_phases(self, kind, x):
-    self._check_value(kind, _at(_stiff(100, 2), x))
+  def test_many_stiff_phases(self, phases, kind, x):
+    self._check_value(kind, _at(_stiff(phases, 2), x))
 
-  def test_far_right_tails(self):
+  @parameterized.parameters(*sweeps.quick_and([(20,)], [(60,)]))
+  def test_far_right_tails(self, phases):
     # Some forty squarings must not cost the decay rate a digit: at a survival
     # of exp(-800) three units in its last place would be too many.
-    exits = 2.0 ** onp.random.default_rng(3).integers(-12, -3, 60)
-    model = _stiff(60, 3, exits=tuple(exits))
+    exits = 2.0 ** onp.random.default_rng(3).integers(-12, -3, phases)
+    model = _stiff(phases, 3, exits=tuple(exits))
     for time in (1e5, 1e8):
       for kind in ("log_density", "log_survival"):
         self._check_value(kind, model._replace(time=time))
 
-  @parameterized.product(
-    kind=oracle.KINDS, options=tuple(cases.OPTIONS), x=(1e4, 1e8)
+  @parameterized.parameters(
+    *sweeps.product(
+      5, kind=oracle.KINDS, options=tuple(cases.OPTIONS), x=(1e4, 1e8)
+    )
   )
   def test_gradients_of_five_phases(self, kind, options, x):
     exits, atom = cases.OPTIONS[options]
@@ -133,21 +143,24 @@ class HugeTimesTest(derivative_checks.TestCase):
     self.check_directions(kind, _at(model, x), 1e-12, count=2)
 
   @parameterized.parameters(
-    ("stiff", 3e4),
-    ("stiff", 1e12),
-    ("leaking", 1e8),
-    ("metastable", 1e8),
-    ("metastable", 1e12),
-    ("slow_ring", 1e8),
-    ("ring", 5e3),
-    ("stages", 1e8),
+    *sweeps.quick_and(
+      [
+        ("stiff", 3e4),
+        ("metastable", 1e8),
+        ("slow_ring", 1e8),
+        ("ring", 5e3),
+        ("stages", 1e8),
+      ],
+      [("stiff", 1e12), ("leaking", 1e8), ("metastable", 1e12)],
+    )
   )
   def test_gradients(self, model, x):
     for kind in _LOGS:
       self.check_gradient(kind, _at(_MODELS[model], x), (), 1e-12)
 
-  def test_gradients_of_a_hundred_stiff_phases(self):
-    operands = _at(_stiff(100, 2), 1e8)
+  @parameterized.parameters(*sweeps.quick_and([(30,)], [(100,)]))
+  def test_gradients_of_many_stiff_phases(self, phases):
+    operands = _at(_stiff(phases, 2), 1e8)
     self.check_gradient("log_density", operands, (), 1e-12)
 
   @parameterized.parameters(*oracle.KINDS)

@@ -4,6 +4,7 @@ A process chooses its instruction set once, so each has a process of its own.
 """
 
 import concurrent.futures
+import functools
 import multiprocessing
 import os
 from typing import Any
@@ -37,6 +38,7 @@ def _dense(size: int) -> oracle.Operands:
   )
 
 
+@functools.cache
 def _operands() -> dict[str, oracle.Operands]:
   """All models at several times."""
   result = {}
@@ -52,6 +54,22 @@ def _operands() -> dict[str, oracle.Operands]:
     times = onp.geomspace(1e-6, 20.0, 19)
     result[f"dense {size}"] = _dense(size)._replace(time=times)
   return result
+
+
+@functools.cache
+def _values(model: str, kind: str) -> list[Any]:
+  """The truths at the model's times, which all instruction sets share."""
+  operands = _operands()[model]
+  return [
+    oracle.directional(kind, operands._replace(time=t))[0]
+    for t in operands.time
+  ]
+
+
+@functools.cache
+def _gradient(model: str, t: float) -> tuple[oracle.Gradient, oracle.Gradient]:
+  """The true gradient of a log density, and its scales."""
+  return oracle.gradient("log_density", _operands()[model]._replace(time=t))
 
 
 class _Process:
@@ -91,8 +109,8 @@ class InstructionSetsTest(derivative_checks.TestCase):
     for model, operands in _operands().items():
       for kind in oracle.KINDS:
         actual = process(kernel_calls.directional, kind, operands)
-        for t, x in zip(operands.time, actual, strict=True):
-          truth, _ = oracle.directional(kind, operands._replace(time=t))
+        truths = _values(model, kind)
+        for t, x, truth in zip(operands.time, actual, truths, strict=True):
           bound = cases.value_tolerance(kind, float(truth.mid()))
           self.assertLessEqual(oracle.error(x, truth), bound, (model, kind, t))
 
@@ -102,7 +120,7 @@ class InstructionSetsTest(derivative_checks.TestCase):
     for model, operands in _operands().items():
       for t in operands.time[-6:-1:2]:  # not the extreme ones
         case = operands._replace(time=t)
-        truth, scales = oracle.gradient("log_density", case)
+        truth, scales = _gradient(model, t)
         actual = process(kernel_calls.gradient, "log_density", case)
         for field in oracle.Gradient._fields:
           missed = derivative_checks.shortfall(

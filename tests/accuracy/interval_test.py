@@ -8,6 +8,7 @@ import numpy as onp
 from tests.accuracy import cases
 from tests.accuracy import derivative_checks
 from tests.accuracy import kernel_calls
+from tests.accuracy import sweeps
 from tests.oracle import interval_oracle
 from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
@@ -175,8 +176,10 @@ class IntervalTest(parameterized.TestCase):
     self.assertLessEqual(oracle.error(value, truth), bound, (value, truth))
     self._check_gradient(operands, upper, 1)
 
-  @parameterized.product(
-    case=_DERIVATIVE_CASES, options=tuple(cases.OPTIONS), order=(1, 2)
+  @parameterized.parameters(
+    *sweeps.product(
+      5, case=_DERIVATIVE_CASES, options=tuple(cases.OPTIONS), order=(1, 2)
+    )
   )
   def test_gradient(self, case, options, order):
     name, lower, upper = case
@@ -208,7 +211,9 @@ class IntervalTest(parameterized.TestCase):
       )
       self.assertEmpty(missed, field)
 
-  @parameterized.product(case=_DERIVATIVE_CASES, order=(1, 2, 3))
+  @parameterized.parameters(
+    *sweeps.product(2, case=_DERIVATIVE_CASES, order=(1, 2, 3))
+  )
   def test_directions(self, case, order):
     name, lower, upper = case
     operands = _MODELS[name]._replace(time=lower)

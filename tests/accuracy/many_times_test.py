@@ -7,6 +7,7 @@ import numpy as onp
 from tests.accuracy import cases
 from tests.accuracy import derivative_checks
 from tests.accuracy import kernel_calls
+from tests.accuracy import sweeps
 from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
 
@@ -82,10 +83,13 @@ class ManyValuesTest(parameterized.TestCase):
 
   @parameterized.parameters(*_MODELS)
   def test_log_density(self, model):
-    self._check("log_density", model, 17 if model == "kingman" else 3)
+    stride = 17 if model == "kingman" else 3
+    self._check("log_density", model, stride if sweeps.FULL else 5 * stride)
 
-  @parameterized.product(
-    kind=oracle.KINDS[1:], model=("erlang", "hyperexponential", "stiff")
+  @parameterized.parameters(
+    *sweeps.product(
+      2, kind=oracle.KINDS[1:], model=("erlang", "hyperexponential", "stiff")
+    )
   )
   def test_other_kinds(self, kind, model):
     self._check(kind, model, 11)
@@ -140,18 +144,24 @@ class ManyValuesTest(parameterized.TestCase):
 @absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
 class ManyGradientsTest(parameterized.TestCase):
   @parameterized.parameters(
-    ("log_density", "erlang", (0, 1, 2, 5, 100), 40),
-    ("log_density", "erlang", (0, 170), 20),
-    ("log_density", "kingman", (0, 1, 10, 60), 16),
-    ("log_density", "hyperexponential", (0, 10, 100), 40),
-    ("log_density", "near_equal", (0, 3, 150), 40),
-    ("log_density", "stiff", (0, 1, 30, 1000), 30),
-    ("density", "erlang", (0, 2, 30), 30),
-    ("log_survival", "stiff", (0, 2, 30, 2000), 30),
-    ("survival", "erlang", (0, 2, 60), 30),
-    ("log_cdf", "erlang", (0, 2, 60), 30),
-    ("log_cdf", "stiff", (0, 5, 100), 30),
-    ("cdf", "hyperexponential", (0, 2, 60), 30),
+    *sweeps.quick_and(
+      [
+        ("log_density", "erlang", (0, 1, 2, 5, 100), 40),
+        ("log_density", "hyperexponential", (0, 10, 100), 40),
+        ("log_density", "stiff", (0, 1, 30, 1000), 30),
+        ("density", "erlang", (0, 2, 30), 30),
+        ("log_survival", "stiff", (0, 2, 30, 2000), 30),
+        ("survival", "erlang", (0, 2, 60), 30),
+        ("log_cdf", "erlang", (0, 2, 60), 30),
+        ("cdf", "hyperexponential", (0, 2, 60), 30),
+      ],
+      [
+        ("log_density", "erlang", (0, 170), 20),
+        ("log_density", "kingman", (0, 1, 10, 60), 16),
+        ("log_density", "near_equal", (0, 3, 150), 40),
+        ("log_cdf", "stiff", (0, 5, 100), 30),
+      ],
+    )
   )
   def test_every_entry(self, kind, model, starts, count):
     operands, _ = _MODELS[model]

@@ -7,6 +7,7 @@ import numpy as onp
 from tests.accuracy import cases
 from tests.accuracy import derivative_checks
 from tests.accuracy import kernel_calls
+from tests.accuracy import sweeps
 from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
 
@@ -30,10 +31,13 @@ class SecondDerivativesTest(derivative_checks.TestCase):
       missed = derivative_checks.shortfall(actual, [truth], [scale], _TOLERANCE)
       self.assertEmpty(missed)
 
-  @parameterized.product(
-    model=("erlang", "cyclic", "near_equal"),
-    options=tuple(cases.OPTIONS),
-    point=(0, 1, 2, 3),
+  @parameterized.parameters(
+    *sweeps.product(
+      5,
+      model=("erlang", "cyclic", "near_equal"),
+      options=tuple(cases.OPTIONS),
+      point=(0, 1, 2, 3),
+    )
   )
   def test_forty_directions(self, model, options, point):
     t = cases.DERIVATIVE_TIMES[model][point]
@@ -41,10 +45,14 @@ class SecondDerivativesTest(derivative_checks.TestCase):
     self._check_pairs("log_density", operands, 40)
 
   @parameterized.parameters(
-    ("exits_given", 2.0, 8),
-    ("exits_derived", 1e-20, 2),
-    ("exits_given", 30.0, 2),
-    ("exits_derived", 7800.0, 2),
+    *sweeps.quick_and(
+      [("exits_derived", 1e-20, 2)],
+      [
+        ("exits_given", 2.0, 8),
+        ("exits_given", 30.0, 2),
+        ("exits_derived", 7800.0, 2),
+      ],
+    )
   )
   def test_directions_of_a_long_chain(self, options, t, rows):
     # Each row of the Hessian, exact, serves five directions: 40 in eight rows.
@@ -64,8 +72,21 @@ class SecondDerivativesTest(derivative_checks.TestCase):
         )
         self.assertEmpty(missed)
 
-  @parameterized.product(
-    model=tuple(cases.MODELS), options=("exits_given", "exits_derived")
+  @parameterized.parameters(
+    *sweeps.quick_and(
+      [
+        ("erlang", "exits_given"),
+        ("cyclic", "exits_derived"),
+        ("near_equal", "exits_given"),
+      ],
+      [
+        ("erlang", "exits_derived"),
+        ("cyclic", "exits_given"),
+        ("near_equal", "exits_derived"),
+        ("birth_death", "exits_given"),
+        ("birth_death", "exits_derived"),
+      ],
+    )
   )
   def test_all_entries_of_hessian_rows(self, model, options):
     rng = onp.random.default_rng(17)
@@ -75,10 +96,13 @@ class SecondDerivativesTest(derivative_checks.TestCase):
       move = _move(operands, rng)
       self.check_gradient("log_density", operands, (move,), _TOLERANCE)
 
-  @parameterized.product(
-    base=("density", "survival", "cdf"),
-    model=("erlang", "cyclic"),
-    options=tuple(cases.OPTIONS),
+  @parameterized.parameters(
+    *sweeps.product(
+      5,
+      base=("density", "survival", "cdf"),
+      model=("erlang", "cyclic"),
+      options=tuple(cases.OPTIONS),
+    )
   )
   def test_other_kinds(self, base, model, options):
     rng = onp.random.default_rng(19)
@@ -89,7 +113,9 @@ class SecondDerivativesTest(derivative_checks.TestCase):
         self._check_pairs(kind, operands, 3)
         self.check_gradient(kind, operands, (move,), _TOLERANCE)
 
-  @parameterized.product(kind=oracle.KINDS, options=tuple(cases.OPTIONS))
+  @parameterized.parameters(
+    *sweeps.product(2, kind=oracle.KINDS, options=tuple(cases.OPTIONS))
+  )
   def test_third_order(self, kind, options):
     rng = onp.random.default_rng(23)
     for t in (0.5, 3.0, 50.0):

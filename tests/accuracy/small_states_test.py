@@ -7,6 +7,7 @@ import numpy as onp
 from tests.accuracy import cases
 from tests.accuracy import derivative_checks
 from tests.accuracy import kernel_calls
+from tests.accuracy import sweeps
 from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
 
@@ -19,9 +20,9 @@ def _thin_chain() -> oracle.Operands:
   return models.hypoexponential(onp.append(onp.full(40, 1e-6), 1e3))
 
 
-def _mixed_chain() -> oracle.Operands:
-  """A hundred stages with rates from 1e-9 to 1."""
-  rates = 10.0 ** onp.random.default_rng(3).uniform(-9, 0, 100)
+def _mixed_chain(stages: int) -> oracle.Operands:
+  """Stages with rates from 1e-9 to 1."""
+  rates = 10.0 ** onp.random.default_rng(3).uniform(-9, 0, stages)
   return models.hypoexponential(onp.append(rates[:-1], 1.0))
 
 
@@ -62,19 +63,26 @@ class SmallStatesTest(derivative_checks.TestCase):
         for x, c in zip(getattr(actual, name), getattr(scales, name)):
           self.assertTrue(onp.isfinite(x) or c > 1e280, (name, x, c))
 
-  @parameterized.parameters(1e-10, 1e-3, 1.0, 30.0)
+  @parameterized.parameters(*sweeps.quick_and([1e-10, 1.0], [1e-3, 30.0]))
   def test_a_long_thin_chain(self, t):
     self._check_values(_thin_chain()._replace(time=t), oracle.KINDS)
 
-  @parameterized.parameters(1e-3, 1.0)
-  def test_its_gradients(self, t):
-    self._check_gradients(_thin_chain()._replace(time=t))
+  @parameterized.parameters(
+    *sweeps.quick_and(
+      [(1e-3, "log_density"), (1e-3, "log_cdf")],
+      [(1e-3, "log_survival"), *((1.0, kind) for kind in _LOGS)],
+    )
+  )
+  def test_its_gradients(self, t, kind):
+    self._check_gradients(_thin_chain()._replace(time=t), [kind])
 
-  def test_its_gradients_at_the_smallest_time(self):
+  @parameterized.parameters(
+    *sweeps.quick_and([("log_density",)], [("log_survival",), ("log_cdf",)])
+  )
+  def test_its_gradients_at_the_smallest_time(self, kind):
     # d/d alpha_i of the last phases overflows, and so do shortcuts.
-    for kind in _LOGS:
-      operands = _thin_chain()._replace(time=1e-10)
-      self.check_gradient(kind, operands, (), _TOLERANCE)
+    operands = _thin_chain()._replace(time=1e-10)
+    self.check_gradient(kind, operands, (), _TOLERANCE)
 
   def test_its_directional_derivatives(self):
     rng = onp.random.default_rng(0)
@@ -93,9 +101,14 @@ class SmallStatesTest(derivative_checks.TestCase):
     move = models.direction(operands, rng, zeros=0.0)
     self.check_gradient("log_density", operands, (move,), _TOLERANCE)
 
-  @parameterized.parameters(1e-6, 1.0, 1e3, 1e5)
-  def test_a_hundred_stages_of_very_different_rates(self, t):
-    self._check_values(_mixed_chain()._replace(time=t))
+  @parameterized.parameters(
+    *sweeps.quick_and(
+      [(50, 1e-6), (40, 1e3)],
+      [(100, 1e-6), (100, 1.0), (100, 1e3), (100, 1e5)],
+    )
+  )
+  def test_stages_of_very_different_rates(self, stages, t):
+    self._check_values(_mixed_chain(stages)._replace(time=t))
 
   @parameterized.parameters(1e-20, 1e-60, 1e-150, 1900.0, 1950.0)
   def test_both_tails_of_an_erlang_density(self, t):
@@ -114,8 +127,11 @@ class SmallStatesTest(derivative_checks.TestCase):
   def test_a_thin_chain_beside_a_fat_one(self, t):
     self._check_values(_thin_beside_fat()._replace(time=t))
 
-  def test_gradients_of_a_thin_chain_beside_a_fat_one(self):
-    self._check_gradients(_thin_beside_fat()._replace(time=1000.0))
+  @parameterized.parameters(
+    *sweeps.quick_and([("log_survival",)], [("log_density",), ("log_cdf",)])
+  )
+  def test_gradients_of_a_thin_chain_beside_a_fat_one(self, kind):
+    self._check_gradients(_thin_beside_fat()._replace(time=1000.0), [kind])
 
   def test_other_times_keep_their_bits(self):
     times = onp.array([1e-10, 200.0, 1e-3, 400.0])
