@@ -81,11 +81,14 @@ class ErlangTest(test_case.TestCase):
 
   def test_interval(self):
     # Given 1 < X <= 1.2: the statistics between those of X <= 1 and X <= 1.2.
+    # The subtraction is the caller's, or with `upper` there is none.
     inner, outer = special.gammainc(self.p, self.rate * onp.asarray([1, 1.2]))
     weights = onp.asarray([-1.0, 1.0]) / (outer - inner)
     given = self._given("cdf", onp.asarray([1.0, 1.2]), weights=weights)
     mean = special.gammainc(self.p + 1, self.rate * onp.asarray([1, 1.2]))
     mean = (mean[1] - mean[0]) / (outer - inner) / self.rate
+    self._check_path(given, onp.ones(self.p - 1), onp.full(self.p, mean), 1.0)
+    given = self._given("log_density", 1.0, upper=1.2)
     self._check_path(given, onp.ones(self.p - 1), onp.full(self.p, mean), 1.0)
 
 
@@ -163,6 +166,43 @@ class SumsTest(test_case.TestCase):
         onp.sum(self.host(given.sojourns)),
         onp.sum(self.weights * arguments[2]),
       )
+
+  @parameterized.parameters(*models.ALL)
+  def test_observations_of_all_kinds_are_one_call(self, name):
+    model = models.ALL[name]
+    lower = onp.asarray([0.5, 1.0, -1.0, 0.25, 0.0, 2.0])
+    upper = onp.asarray([0.5, math.inf, 2.0, 0.375, 1.0, 2.0])
+    weights = onp.asarray([1.0, 2.0, 0.5, 3.0, 0.25, 1.5])
+    given = pm.expected_statistics(
+      *model[:2], lower, *model[2:], weights=weights, upper=upper
+    )
+    parts = []
+    for kind, chosen, times in (
+      ("log_density", [0, 5], lower),
+      ("log_survival", [1], lower),
+      ("log_cdf", [2], upper),
+    ):
+      parts.append(
+        pm.expected_statistics(
+          *model[:2],
+          times[chosen],
+          *model[2:],
+          weights=weights[chosen],
+          kind=kind,
+        )
+      )
+    for i in (3, 4):
+      ends = onp.asarray([lower[i], upper[i]])
+      below = self.host(pm.cdf(*model[:2], ends, *model[2:]))
+      share = onp.asarray([-1.0, 1.0]) / (below[1] - below[0])
+      parts.append(
+        pm.expected_statistics(
+          *model[:2], ends, *model[2:], weights=weights[i] * share, kind="cdf"
+        )
+      )
+    for x, each in zip(given, zip(*parts, strict=True), strict=True):
+      expected = sum(self.host(part) for part in each)
+      self.assert_close(x, expected, 1e-12, 1e-12)
 
   def test_zeros(self):
     # The atom's part of the data: values that are zero.
@@ -313,6 +353,8 @@ class ShapeTest(test_case.TestCase):
   def test_errors(self):
     with self.assertRaisesRegex(ValueError, "kind is 'hazard'"):
       pm.expected_statistics([1.0], [[-1.0]], 1.0, kind="hazard")
+    with self.assertRaisesRegex(ValueError, "do not broadcast"):
+      pm.expected_statistics([1.0], [[-1.0]], [1.0, 2.0], upper=onp.ones(3))
     with self.assertRaisesRegex(ValueError, "weights has shape"):
       pm.expected_statistics([1.0], [[-1.0]], [1.0, 2.0], weights=[1, 2, 3])
     with self.assertRaisesRegex(TypeError, "weights"):

@@ -261,8 +261,8 @@ py::list AdjointArrays(int32_t kind, int32_t order, const py::list& arrays,
 }
 
 py::list StatisticsArrays(int32_t kind, const py::list& arrays,
-                          const py::object& edges) {
-  const BoundCall bound(kind, 1, arrays, edges, py::none(), false);
+                          const py::object& edges, const py::object& kinds) {
+  const BoundCall bound(kind, 1, arrays, edges, kinds, false);
   return Results(bound, Statistics, StatisticsShape, kNumStatistics);
 }
 
@@ -328,6 +328,7 @@ PYBIND11_MODULE(_kernel, module) {
              "are set in wanted.");
   module.def("statistics", &StatisticsArrays, py::arg("kind"),
              py::arg("inputs"), py::arg("edges") = py::none(),
+             py::arg("kinds") = py::none(),
              "Expected starts, sojourns, jumps, exits and zeros from five "
              "operands and a weight for each time.");
   module.def("status", &StatusArray, py::arg("kind"), py::arg("inputs"),

@@ -26,6 +26,7 @@ def statistics(
   kind: int,
   inputs: Sequence[np.ndarray],
   edges: Sequence[np.ndarray] | None = None,
+  kinds: np.ndarray | None = None,
 ) -> list[np.ndarray]: ...
 def status(
   kind: int,

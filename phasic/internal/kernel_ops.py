@@ -165,6 +165,7 @@ def statistics(
   operands: Sequence[Any],
   weights: Any,
   edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> tuple[Any, ...]:
   """Returns the expected statistics that `math.expected_statistics` documents.
 
@@ -173,6 +174,7 @@ def statistics(
     operands: the five operands.
     weights: (batch..., n), of the times.
     edges: the three arrays of a sparse model.
+    kinds: as in `phase_type`.
 
   Returns:
     starts and sojourns (batch..., p), jumps (batch..., p, p), or (batch..., m)
@@ -186,7 +188,9 @@ def statistics(
     raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
   inputs = _arrays(operands) + _arrays([weights])
   kernel = _kernel.on_host()
-  return tuple(kernel.statistics(KINDS.index(kind), inputs, _edges(edges)))
+  return tuple(
+    kernel.statistics(KINDS.index(kind), inputs, _edges(edges), kinds=kinds)
+  )
 
 
 def status(

@@ -10,11 +10,13 @@ References:
     J. Statist. 23, 1996.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math import observations
 from phasic.math import operands as operands_lib
 
 
@@ -48,6 +50,7 @@ def expected_statistics(
   *,
   weights=None,
   kind="log_density",
+  upper=None,
 ):
   """Returns the expected statistics of paths, given what is known of each X.
 
@@ -70,13 +73,20 @@ def expected_statistics(
     sojourns sum up to sum(w t).
   - "log_cdf": X <= t, a left-censored value. Statistics are those of the whole
     path, which ends before t.
-  - "density", "survival", "cdf": the same times P(O), E[...; O], for events
-    that are differences, such as a < X <= b with the weights
-    1 / (F(b) - F(a)) at b and minus that at a.
+  - "density", "survival", "cdf": the same times P(O), E[...; O], which add up
+    over events.
 
-  For data of several kinds add up what several calls return. The M-step for
-  free rates is then alpha_i = starts_i / n, S_ij = jumps_ij / sojourns_i and
-  s_i = exits_i / sojourns_i.
+  With `upper` data of all kinds are one call: each value is known to lie
+  between its time t and u, its `upper`, as `log_likelihood_terms` has it. O is
+  then
+
+      t == u:    X = t     as "log_density"
+      u == inf:  X > t     as "log_survival"
+      t < 0:     X <= u    as "log_cdf"
+      else:      t < X <= u, interval-censored; of the whole path.
+
+  The M-step for free rates is alpha_i = starts_i / n, S_ij = jumps_ij /
+  sojourns_i and s_i = exits_i / sojourns_i.
 
   Args:
     initial_probs: as in `log_density`.
@@ -85,9 +95,10 @@ def expected_statistics(
       "log_cdf" of inf leaves sojourns, jumps and exits unknown: NaN.
     exit_rates: as in `log_density`.
     prob_zero: as in `log_density`.
-    weights: w, broadcast to the shape of times and model; None for ones. Times
-      of weight zero count for nothing, NaN and impossible ones too.
-    kind: see above.
+    weights: w, broadcast to the shape of times, `upper` and model; None for
+      ones. Times of weight zero count for nothing, NaN and impossible ones too.
+    kind: see above; not used where there is `upper`.
+    upper: u, (...), not below the times; None where all are of one kind.
 
   Returns:
     ExpectedStatistics, with the batch shape of the model. NaN where a value
@@ -112,19 +123,25 @@ def expected_statistics(
   """
   if kind not in kernel_ops.KINDS:
     raise ValueError(f"kind is {kind!r}: it must be one of {kernel_ops.KINDS}")
-  arguments = operands_lib.convert(
-    initial_probs, subgenerator, times, exit_rates, prob_zero
-  )
-  operands, layout = operands_lib.canonical(arguments)
+  if upper is None:
+    arguments = operands_lib.convert(
+      initial_probs, subgenerator, times, exit_rates, prob_zero
+    )
+    operands, layout = operands_lib.canonical(arguments)
+    edges, kinds = operands_lib.edges(layout, arguments), None
+    lay_out: Any = functools.partial(operands_lib.cotangent, layout)
+  else:
+    call = observations.Call(
+      (initial_probs, subgenerator, times, upper, exit_rates, prob_zero)
+    )
+    operands, layout = call.operands, call.layout
+    edges, kinds, lay_out = call.edges, call.kinds, call.weights
   dtype = static.dtype_name(operands[0])
   weights = structures.as_array(
     1.0 if weights is None else weights, dtype, "weights"
   )
   statistics = kernel_ops.statistics(
-    kind,
-    operands,
-    operands_lib.cotangent(layout, weights, "weights"),
-    operands_lib.edges(layout, arguments),
+    kind, operands, lay_out(weights, "weights"), edges, kinds
   )
   starts, sojourns, jumps, exits, atom = (
     operands_lib.rows(layout, x) for x in statistics

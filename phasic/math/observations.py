@@ -92,7 +92,7 @@ def log_likelihood_terms(
     )
   upper = lower if upper is None else upper
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = _Call(arguments, validate_args)
+  call = Call(arguments, validate_args)
   value = kernel_ops.phase_type(
     "log_density",
     call.operands,
@@ -131,14 +131,13 @@ def log_likelihood_terms_vjp(
     )
     return value, (*bars[:3], None, *bars[3:])
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = _Call(arguments)
+  call = Call(arguments)
   dtype = static.dtype_name(call.operands[0])
   bar = structures.as_array(cotangent, dtype, "cotangent")
-  bar = operands_lib.cotangent(call.layout, bar)
   value, bars = kernel_ops.phase_type_vjp(
     "log_density",
     call.operands,
-    _paired(bar, np.zeros_like(bar)),
+    call.weights(bar, "cotangent"),
     portable_observations.phase_type,
     call.edges,
     kinds=call.kinds,
@@ -171,7 +170,7 @@ def log_likelihood_terms_jvp(
       tangents=(*tangents[:3], *tangents[4:]),
     )
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = _Call(arguments)
+  call = Call(arguments)
   value, tangent = kernel_ops.phase_type_jvp(
     "log_density",
     call.operands,
@@ -183,7 +182,7 @@ def log_likelihood_terms_jvp(
   return call.result(value), call.result(tangent)
 
 
-class _Call:
+class Call:
   """A call of the kernel: each observation is a pair of times.
 
   Attributes:
@@ -254,6 +253,11 @@ class _Call:
       exit_rates,
       prob_zero,
     )
+
+  def weights(self, x, name):
+    """Lays weights of the observations out; the second of a pair has none."""
+    x = operands_lib.cotangent(self.layout, x, name)
+    return _paired(x, np.zeros_like(x))
 
   def tangent_operands(self, tangents):
     """Lays tangents of the six arguments out as the kernel's operands."""

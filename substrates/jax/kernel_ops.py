@@ -91,9 +91,7 @@ def phase_type(
   if path() == "portable":
     return fallback(kind, *operands, *edges, *_given(kinds))
   structure, arrays = _checked(operands, edges)
-  each = [jnp.asarray(x) for x in _given(kinds)]
-  if each and each[0].dtype != onp.int32:
-    raise TypeError(f"kinds are {each[0].dtype}: must be int32")
+  each = _checked_kinds(kinds)
   op = _forward(kind, fallback, bool(structure), bool(each), discrete)
   return multilinear.bind(op, [*structure, *each, *arrays])[0]
 
@@ -113,6 +111,14 @@ def _checked(
   if structure and structure[0].dtype != onp.int32:
     raise TypeError(f"edges: indices are {structure[0].dtype}: must be int32")
   return structure, arrays
+
+
+def _checked_kinds(kinds: Any) -> list[Any]:
+  """The array of kinds, or nothing."""
+  each = [jnp.asarray(x) for x in _given(kinds)]
+  if each and each[0].dtype != onp.int32:
+    raise TypeError(f"kinds are {each[0].dtype}: must be int32")
+  return each
 
 
 def phase_type_jvp(
@@ -175,6 +181,7 @@ def statistics(
   operands: Sequence[Any],
   weights: Any,
   edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> tuple[Any, ...]:
   """Returns the expected statistics that `math.expected_statistics` documents.
 
@@ -183,6 +190,7 @@ def statistics(
     operands: the five operands.
     weights: (batch..., n), of the times.
     edges: the three arrays of a sparse model.
+    kinds: as in `phase_type`.
 
   Returns:
     starts and sojourns (batch..., p), jumps (batch..., p, p), or (batch..., m)
@@ -196,11 +204,13 @@ def statistics(
   if path() == "portable":
     raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
   structure, arrays = _checked(operands, edges)
-  op = statistics_map.Statistics(
-    phase_type_function.PhaseTypeFunction(kind, None, bool(structure)), 1
+  each = _checked_kinds(kinds)
+  function = phase_type_function.PhaseTypeFunction(
+    kind, None, bool(structure), bool(each)
   )
+  op = statistics_map.Statistics(function, 1)
   weights = jnp.asarray(weights, arrays[0].dtype)
-  return tuple(multilinear.bind(op, [*structure, *arrays], [[weights]]))
+  return tuple(multilinear.bind(op, [*structure, *each, *arrays], [[weights]]))
 
 
 def status(

@@ -195,6 +195,7 @@ def statistics(
   operands: Sequence[Any],
   weights: Any,
   edges: Sequence[Any] = (),
+  kinds: Any = None,
 ) -> tuple[Any, ...]:
   """Returns the expected statistics that `math.expected_statistics` documents.
 
@@ -203,6 +204,7 @@ def statistics(
     operands: the five operands.
     weights: (batch..., n), of the times.
     edges: the three arrays of a sparse model.
+    kinds: as in `phase_type`.
 
   Returns:
     starts and sojourns (batch..., p), jumps (batch..., p, p), or (batch..., m)
@@ -221,7 +223,7 @@ def statistics(
       KINDS.index(kind),
       _tensors(operands),
       tf.convert_to_tensor(weights),
-      _tensors(edges),
+      _fixed(edges, kinds),
     )
   )
 

@@ -145,12 +145,12 @@ def adjoint(
 
 
 def statistics(
-  kind: int, operands: Group, weights: tf.Tensor, edges: Group = ()
+  kind: int, operands: Group, weights: tf.Tensor, fixed: Group = ()
 ) -> list[tf.Tensor]:
-  """Expected starts, sojourns, jumps, exits and zeros."""
+  """Expected starts, sojourns, jumps, exits and zeros; `fixed` as above."""
   results = _OPS.phasic_phase_type_statistics(
     inputs=[*operands, weights],
-    **_lists(edges),
+    **_lists(fixed),
     kind=kind,
     order=1,
   )

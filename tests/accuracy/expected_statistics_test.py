@@ -19,6 +19,7 @@ from tests.oracle import phase_type_oracle as oracle
 
 _BITS = 4000
 _TOLERANCE = 1e-12
+_ZERO = flint.arb(0)
 
 
 def _number(x):
@@ -29,8 +30,8 @@ def _matrix(rows):
   return flint.arb_mat([[_number(x) for x in row] for row in rows])
 
 
-def _exact(base, operands):
-  """The five statistics given one value, as nested lists of balls."""
+def _joint(base, operands):
+  """P(O), and the five statistics times it, as flat lists of balls."""
   chain = parameters.derive(operands)
   p = len(chain.alpha)
   generator = _matrix([[*row, s] for row, s in zip(chain.matrix, chain.exits)])
@@ -62,25 +63,38 @@ def _exact(base, operands):
   atom = _number(chain.atom) if base == "cdf" else zero
   total = sum((reach[j] * ends[j] for j in range(n)), atom)
   jumps = [
-    [
-      zero if i == j else generator[i, j] * passing[i][j] / total
-      for j in range(p)
-    ]
+    [zero if i == j else generator[i, j] * passing[i][j] for j in range(p)]
     for i in range(p)
   ]
   if base == "density":
-    left = [reach[i] * exits[i] / total for i in range(p)]
+    left = [reach[i] * exits[i] for i in range(p)]
   elif base == "survival":
     left = [zero] * p
   else:
-    left = [exits[i] * passing[i][p] / total for i in range(p)]
-  return (
-    [alpha[i] * after[i] / total for i in range(p)],
-    [passing[i][i] / total for i in range(p)],
+    left = [exits[i] * passing[i][p] for i in range(p)]
+  return total, (
+    [alpha[i] * after[i] for i in range(p)],
+    [passing[i][i] for i in range(p)],
     [x for row in jumps for x in row],
     left,
-    [atom / total],
+    [atom],
   )
+
+
+def _exact(base, operands):
+  """The five statistics given one value."""
+  total, joint = _joint(base, operands)
+  return [[x / total for x in part] for part in joint]
+
+
+def _exact_interval(operands, lower, upper):
+  """The same given an interval: what the cdf at its ends is apart."""
+  total, joint = _joint("cdf", operands._replace(time=upper))
+  before, less = _joint("cdf", operands._replace(time=lower))
+  return [
+    [(x - y) / (total - before) for x, y in zip(part, other, strict=True)]
+    for part, other in zip(joint, less, strict=True)
+  ]
 
 
 _MODELS = {
@@ -101,6 +115,9 @@ class ExpectedStatisticsTest(parameterized.TestCase):
     actual = kernel_calls.module().statistics(kind, arrays)
     with flint.ctx.workprec(_BITS):
       exact = _exact(base, operands)
+    self._assert_accurate(actual, exact)
+
+  def _assert_accurate(self, actual, exact):
     for k, (got, want) in enumerate(zip(actual, exact, strict=True)):
       for i, (x, y) in enumerate(zip(onp.ravel(got), want, strict=True)):
         size = float(abs(y))
@@ -120,6 +137,52 @@ class ExpectedStatisticsTest(parameterized.TestCase):
     operands = models.with_options(_MODELS[model], exits, atom)
     operands = operands._replace(time=t)
     self._check(base, operands)
+
+  @parameterized.product(
+    model=("erlang", "cyclic", "hyperexponential", "stiff"),
+    options=tuple(cases.OPTIONS),
+    interval=((0.0, 1e-3), (0.5, 0.5 * (1 + 1e-9)), (0.5, 2.0), (20.0, 90.0)),
+  )
+  def test_intervals(self, model, options, interval):
+    operands = models.with_options(_MODELS[model], *cases.OPTIONS[options])
+    arrays = kernel_calls.inputs(operands._replace(time=onp.array(interval)))
+    kinds = onp.array([6, 7], onp.int32)
+    actual = kernel_calls.module().statistics(
+      0, [*arrays, onp.array([1.0, 5.0])], kinds=kinds
+    )
+    with flint.ctx.workprec(_BITS):
+      exact = _exact_interval(operands, *interval)
+    self._assert_accurate(actual, exact)
+
+  @parameterized.parameters(*cases.OPTIONS)
+  def test_a_kind_for_each_time(self, options):
+    operands = models.with_options(_MODELS["cyclic"], *cases.OPTIONS[options])
+    kinds = onp.array([4, 0, 7, 6, 7, 2, 0], onp.int32)
+    times = onp.array([0.5, 2.0, 1.0, 0.25, 3.0, 4.0, 1e-3])
+    weights = onp.array([1.0, 0.5, 3.0, 2.0, 7.0, 0.25, 4.0])
+    arrays = kernel_calls.inputs(operands._replace(time=times))
+    actual = kernel_calls.module().statistics(
+      0, [*arrays, weights], kinds=kinds
+    )
+    with flint.ctx.workprec(_BITS):
+      terms = [
+        (weights[i], _exact(base, operands._replace(time=times[i])))
+        for i, base in (
+          (0, "cdf"),
+          (1, "density"),
+          (5, "survival"),
+          (6, "density"),
+        )
+      ]
+      terms.append((weights[3], _exact_interval(operands, 0.25, 3.0)))
+      exact = [
+        [
+          sum((flint.arb(w) * x for (w, _), x in zip(terms, each)), _ZERO)
+          for each in zip(*parts, strict=True)
+        ]
+        for parts in zip(*(given for _, given in terms), strict=True)
+      ]
+    self._assert_accurate(actual, exact)
 
   @parameterized.product(
     base=("density", "survival", "cdf"), model=("thin", "spread")

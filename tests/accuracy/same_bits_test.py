@@ -202,6 +202,11 @@ class SameBitsTest(parameterized.TestCase):
     arguments = (alpha, matrix, lower, upper)
     given = {"exit_rates": exits, "prob_zero": atom}
     self._compare(lambda math: math.log_likelihood_terms(*arguments, **given))
+    self._compare(
+      lambda math: tuple(
+        math.expected_statistics(alpha, matrix, lower, upper=upper, **given)
+      )
+    )
     cotangent = onp.array([1.0, -0.5, 2.0, 0.25, 1.0, 3.0], dtype)
     self._compare(
       lambda math: math.log_likelihood_terms_vjp(

@@ -53,6 +53,18 @@ class ExpectedStatisticsTest(parameterized.TestCase):
     rows = [_statistics(self.theta, t[None]) for t in _TIMES]
     self._assert_rows(mapped, rows)
 
+  def test_vmap_over_observations(self):
+    def statistics(theta, lower, upper):
+      return math.expected_statistics(
+        _PROBS, theta[:, None] * _CYCLE, lower, upper=upper
+      )
+
+    lower = onp.array([[0.1, -1.0], [0.5, 1.0], [0.0, 2.0]])
+    upper = onp.array([[0.1, 2.0], [onp.inf, 1.5], [0.25, onp.inf]])
+    mapped = jax.jit(jax.vmap(statistics, (None, 0, 0)))
+    rows = [statistics(self.theta, *x) for x in zip(lower, upper, strict=True)]
+    self._assert_rows(mapped(self.theta, lower, upper), rows)
+
   def test_scan(self):
     def step(theta, _):
       given = _statistics(theta)

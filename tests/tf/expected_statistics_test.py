@@ -59,6 +59,20 @@ class ExpectedStatisticsTest(absltest.TestCase):
       compute(onp.ones([3, 2])), onp.full([3, 2], 2.0), rtol=1e-14
     )
 
+  def test_shape_inference_of_observations(self):
+    @tf.function(
+      input_signature=[tf.TensorSpec([None], tf.float64)] * 2, autograph=False
+    )
+    def compute(lower, upper):
+      given = math.expected_statistics(_PROBS, _MATRIX, lower, upper=upper)
+      self.assertEqual(given.jumps.shape.as_list(), [3, 3])
+      return given
+
+    ends = onp.array([0.5, -1.0, 1.0]), onp.array([onp.inf, 2.0, 1.0])
+    expected = math.expected_statistics(_PROBS, _MATRIX, ends[0], upper=ends[1])
+    for x, y in zip(compute(*ends), expected, strict=True):
+      onp.testing.assert_array_equal(x, y)
+
   def test_unknown_ranks(self):
     @tf.function(input_signature=[tf.TensorSpec(None, tf.float64)] * 6)
     def compute(*operands):
