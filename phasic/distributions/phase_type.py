@@ -4,16 +4,26 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.distributions import diagnosis
 from phasic.distributions import distribution
 from phasic.distributions import parameter_properties
 from phasic.distributions import value_checks
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math import diagnosis
 from phasic.math import jump_chain
 from phasic.math import moments
 from phasic.math import operands
 from phasic.math import phase_type
+
+# What the methods are called in `math`.
+_KINDS = {
+  "log_prob": "log_density",
+  "prob": "density",
+  "log_survival_function": "log_survival",
+  "survival_function": "survival",
+  "log_cdf": "log_cdf",
+  "cdf": "cdf",
+}
 
 
 @structures.register
@@ -38,7 +48,8 @@ class PhaseType(distribution.Distribution):
   `exit_rates`, and a given `prob_zero` has to make the masses sum to one.
 
   The derivative of a logarithm where it is -inf is NaN, and so is that of the
-  density in time at an atom.
+  density in time at an atom. Where absorption may never come the mean is inf,
+  and values at infinity are NaN.
 
   Example:
 
@@ -155,8 +166,12 @@ class PhaseType(distribution.Distribution):
       >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
       'value: is NaN'
     """
+    if method not in _KINDS:
+      raise ValueError(
+        f"method is {method!r}: it must be one of {', '.join(_KINDS)}"
+      )
     return diagnosis.diagnose(
-      method, *self._arguments(self._converted(value), checked=False)
+      _KINDS[method], *self._arguments(self._converted(value), checked=False)
     )
 
   def _log_prob(self, value: Any) -> Any:

@@ -65,7 +65,7 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
 
 
 def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
-  """Converts `x` to an array of the backend.
+  """Converts `x` to an array of the backend, which no other owns.
 
   Args:
     x: an array, a number or nested lists of numbers.
@@ -81,7 +81,7 @@ def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
   if dtype is None:
     keep = own in FLOATS and not _is_weak(x)
     dtype = own if keep else static.wide_float()
-  return onp.asarray(x, dtype=dtype)
+  return onp.array(x, dtype=dtype)
 
 
 def as_index_array(x: Any, name: str) -> Any:

@@ -13,6 +13,7 @@ from phasic.internal.kernel_ops import precision
 from phasic.internal.kernel_ops import set_num_threads
 from phasic.internal.kernel_ops import unavailable_reason
 from phasic.internal.kernel_ops import use_path
+from phasic.math.diagnosis import diagnose
 from phasic.math.discrete_phase_type import cdf as discrete_phase_type_cdf
 from phasic.math.discrete_phase_type import (
   log_cdf as discrete_phase_type_log_cdf,
@@ -103,6 +104,7 @@ __all__ = [
   "density",
   "density_jvp",
   "density_vjp",
+  "diagnose",
   "discrete_phase_type_cdf",
   "discrete_phase_type_cdf_jvp",
   "discrete_phase_type_cdf_vjp",

@@ -8,6 +8,7 @@ them, and takes the place of the subgenerator in the functions of
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import static
 from phasic.internal import structures
@@ -109,6 +110,23 @@ def _check_shapes(edges):
     raise ValueError(
       f"parameters have shape {parameters}: it must be (..., {wanted})"
     )
+
+
+def check_range(edges, phases):
+  """Raises ValueError if an index that is known is out of range."""
+  rows = (("sources", edges.sources, 0), ("targets", edges.targets, 1))
+  for name, indices, above in rows:
+    known = static.concrete(indices)
+    if known is None:
+      continue
+    (wrong,) = onp.nonzero((known < 0) | (known >= phases + above))
+    if len(wrong) > 0:
+      e = int(wrong[0])
+      rule = f"{phases} is absorption" if above else "phases count from zero"
+      raise ValueError(
+        f"{name}[{e}] = {int(known[e])}: with {phases} phases it must be in "
+        f"[0, {phases + above}); {rule}"
+      )
 
 
 def arrays(edges, batch_rank):

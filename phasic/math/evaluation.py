@@ -31,12 +31,7 @@ def vjp(kind, arguments, cotangent, wanted=None, discrete=False):
       fit.
   """
   names = _names(discrete)
-  if wanted is None:
-    wanted = names
-  if isinstance(wanted, str) or any(x not in names for x in wanted):
-    raise ValueError(
-      f"wanted is {wanted!r}: it must be a sequence of names from {names}"
-    )
+  wanted = checked_names(wanted, names)
   operands, layout, edges = _prepare(arguments, discrete)
   dtype = static.dtype_name(operands[0])
   bar = structures.as_array(cotangent, dtype, "cotangent")
@@ -81,6 +76,21 @@ def jvp(kind, arguments, tangents, discrete=False):
     operands_lib.result(layout, result),
     operands_lib.result(layout, moved),
   )
+
+
+def checked_names(wanted, names):
+  """Returns the names of the arguments that are wanted, None meaning all.
+
+  Raises:
+    ValueError: `wanted` is no sequence of these names.
+  """
+  if wanted is None:
+    return names
+  if isinstance(wanted, str) or any(x not in names for x in wanted):
+    raise ValueError(
+      f"wanted is {wanted!r}: it must be a sequence of names from {names}"
+    )
+  return tuple(wanted)
 
 
 def tangent(name, x, v):

@@ -11,6 +11,7 @@ from phasic.internal import random
 from phasic.internal import static
 from phasic.math import chain as chain_lib
 from phasic.math import operands as operands_lib
+from phasic.math import reachability
 
 MAX_JUMPS = 100_000
 
@@ -38,8 +39,8 @@ def sample(
     prob_zero: z, (...); None derives it.
 
   Returns:
-    An array (n, ...): inf where the chain gets into a phase that it never
-    leaves, NaN where a value breaks a rule or the chain is not absorbed after
+    An array (n, ...): inf where the chain gets into a phase from which
+    absorption cannot be reached, NaN where a value breaks a rule or the chain is not absorbed after
     `MAX_JUMPS` jumps.
 
   Raises:
@@ -126,7 +127,9 @@ def _tables(chain, p):
     ],
     axis=-1,
   )
-  still = chain.totals == 0
+  # Where absorption cannot be reached the wait for it is infinite.
+  leads = reachability.closure(chain.off > 0, (rows + chain.exits) > 0, -1)
+  still = (chain.totals == 0) | ~leads
   scales = np.where(still, math.inf, 1.0 / np.where(still, 1.0, chain.totals))
   return (
     np.reshape(np.cumsum(starts, axis=-1), (-1, p + 1)),

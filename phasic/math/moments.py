@@ -20,6 +20,7 @@ from phasic.math import chain as chain_lib
 from phasic.math import elimination
 from phasic.math import exact_sums
 from phasic.math import operands as operands_lib
+from phasic.math import reachability
 
 
 def mean(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
@@ -68,6 +69,10 @@ def stddev(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
 
 def _moment(which, initial_probs, subgenerator, exit_rates, prob_zero):
   """Returns the moment that has the name of one of the functions above."""
+  if operands_lib.is_edges(subgenerator):
+    raise TypeError(
+      f"subgenerator is {type(subgenerator).__name__}: it must be an array here"
+    )
   arguments = operands_lib.convert(
     initial_probs, subgenerator, 0.0, exit_rates, prob_zero
   )
@@ -101,7 +106,8 @@ def _evaluate(which, *operands):
     x = _in_units(
       which, _times_square(one, down), _times_square(two, down), up * slower
     )
-  x = np.where(infinite, math.inf, x) * np.where(chain.bad, math.nan, 1.0)
+  # Factors, so that derivatives of what is infinite are not zero.
+  x = x * np.where(infinite, math.inf, 1.0) * np.where(chain.bad, math.nan, 1.0)
   return np.asarray(x, dtype=dtype)
 
 
@@ -167,26 +173,8 @@ def _proper_exits(chain):
   linked = gradients.stop_gradient(chain.off) > 0
   exits = chain.exits + np.zeros_like(chain.off[..., 0])
   full = np.zeros_like(exits + chain.initial)
-  leaves = _closure(linked, exits + full > 0, -1)
-  reached = _closure(linked, chain.initial + full > 0, -2)
+  leaves = reachability.closure(linked, exits + full > 0, -1)
+  reached = reachability.closure(linked, chain.initial + full > 0, -2)
   closed = ~leaves
   infinite = np.any(closed & reached, axis=-1)
-  return np.where(closed, 1.0, exits), infinite
-
-
-def _closure(linked, start, axis):
-  """States that lead to `start` (axis -1) or are led to from it (axis -2)."""
-  size = static.shape(start)[-1]
-
-  def unfinished(carry):
-    count, changed, _ = carry
-    return changed & (count < size)
-
-  def grow(carry):
-    count, _, states = carry
-    along = states[..., None, :] if axis == -1 else states[..., :, None]
-    grown = states | np.any(linked & along, axis=axis)
-    return count + 1, np.any(grown & ~states), grown
-
-  init = (np.asarray(0), np.asarray(True), start)
-  return control_flow.while_loop(unfinished, grow, init)[2]
+  return exits + np.where(closed, 1.0, 0.0), infinite

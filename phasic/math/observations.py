@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from phasic.internal import checks
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import evaluation
+from phasic.math import named_checks
 from phasic.math import operands as operands_lib
 from phasic.math import phase_type
 from phasic.math import phase_type_derivatives
@@ -112,15 +112,20 @@ def log_likelihood_terms_vjp(
   exit_rates=None,
   prob_zero=None,
   cotangent,
+  wanted=None,
 ):
   """Returns `log_likelihood_terms` and the cotangents of its six arguments.
 
   They come in the order initial_probs, subgenerator, lower, upper, exit_rates,
   prob_zero, with None for those that were not given; that of EdgeRates is that
-  of its parameters. In NumPy NotImplementedError is raised where the native
+  of its parameters. `wanted` names the arguments whose cotangents are computed,
+  and is None for all; the others' are None. In NumPy NotImplementedError is raised where the native
   kernel cannot run.
   """
+  names = operands_lib.INTERVAL_ARGUMENTS
+  wanted = evaluation.checked_names(wanted, names)
   if upper is None:
+    of_times = ["times" if x == "lower" else x for x in wanted if x != "upper"]
     value, bars = phase_type_derivatives.log_density_vjp(
       initial_probs,
       subgenerator,
@@ -128,21 +133,25 @@ def log_likelihood_terms_vjp(
       exit_rates,
       prob_zero,
       cotangent=cotangent,
+      wanted=of_times,
     )
     return value, (*bars[:3], None, *bars[3:])
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
   call = Call(arguments)
   dtype = static.dtype_name(call.operands[0])
   bar = structures.as_array(cotangent, dtype, "cotangent")
+  model = [names[i] in wanted for i in (0, 1, 4, 5)]
   value, bars = kernel_ops.phase_type_vjp(
     "log_density",
     call.operands,
     call.weights(bar, "cotangent"),
     portable_observations.phase_type,
     call.edges,
+    (*model, "lower" in wanted or "upper" in wanted),
     kinds=call.kinds,
   )
-  return call.result(value), call.cotangents(bars)
+  found = zip(names, call.cotangents(bars), strict=True)
+  return call.result(value), tuple(x if n in wanted else None for n, x in found)
 
 
 def log_likelihood_terms_jvp(
@@ -208,8 +217,12 @@ class Call:
     self._shape = shape
     lower, upper = np.broadcast_to(lower, shape), np.broadcast_to(upper, shape)
     if validate_args:
-      lower = checks.check(
-        lower <= upper, "upper: it must be at least lower, neither NaN", lower
+      lower = named_checks.check(
+        "upper",
+        lower,
+        lower <= upper,
+        "it must be at least lower, neither NaN",
+        upper,
       )
     operands, self.layout = operands_lib.canonical(self._of_model(lower))
     self.edges = operands_lib.edges(self.layout, self._of_model(lower))
@@ -235,6 +248,9 @@ class Call:
 
   def cotangents(self, bars):
     """Brings the operands' cotangents into the order of the arguments."""
+    if bars[-1] is None:
+      model = operands_lib.argument_cotangents(self.layout, bars)
+      return (*model[:2], None, None, *model[3:])
     pairs = _unpaired(bars[-1])
     first, second = pairs[..., 0], pairs[..., 1]
     lower = np.where(self._is_left, 0.0, first)

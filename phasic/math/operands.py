@@ -79,11 +79,14 @@ def convert(*values, names=ARGUMENTS):
       `INTERVAL_ARGUMENTS`.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision, or edges
-      are of the other time.
-    ValueError: shapes do not fit.
+    TypeError: dtypes differ, or are complex, bool or half precision, edges
+      are of the other time, or an argument that must be given is None.
+    ValueError: shapes do not fit, or an edge's index is out of range.
   """
   named = dict(zip(names, values, strict=True))
+  for name in names[:-2]:
+    if named[name] is None:
+      raise TypeError(f"{name} is None: it must be an array")
   subgenerator = named[names[1]]
   has_edges = is_edges(subgenerator)
   if has_edges:
@@ -138,6 +141,8 @@ def check_shapes(
   if is_edges(subgenerator):
     if exit_rates is not None:
       raise ValueError(f"{names[-2]} must be None: edges lead to absorption")
+    if isinstance(alpha[-1], int):
+      edge_rates.check_range(subgenerator, alpha[-1])
     batches = [
       ("initial_probs", alpha[:-1]),
       ("parameters", static.shape(subgenerator.parameters)[:-1]),

@@ -19,6 +19,11 @@ def shape(x: Any) -> Shape:
   """
   if not hasattr(x, "shape"):
     return tuple(onp.shape(x))
+  if getattr(x.shape, "rank", 0) is None:
+    raise ValueError(
+      "an argument's number of dimensions is unknown: give its TensorSpec a "
+      "shape, [None] for one dimension of any size"
+    )
   known = tuple(x.shape)
   if None not in known:
     return tuple(int(d) for d in known)
