@@ -187,7 +187,7 @@ class ShapesTest(test_case.TestCase):
         pm.log_likelihood_terms(
           _ALPHA, _MATRIX, lower, upper, validate_args=True
         )
-    with self.assertRaisesRegex(ValueError, "upper: it must be"):
+    with self.assertRaisesRegex(ValueError, "upper.*: it must be"):
       pm.log_likelihood_terms(_ALPHA, _MATRIX, math.nan, validate_args=True)
     value = pm.log_likelihood_terms(
       _ALPHA, _MATRIX, _LOWER, _UPPER, validate_args=True
