@@ -101,9 +101,10 @@ Dims DecodeBroadcast(const Dims& full, ByteSource* bytes, Dims* merged) {
   return batch;
 }
 
-// Operands and edges, then tangents and cotangent as the call needs them.
-// Returns the merged batch.
-Dims AddInputs(const Sizes& sizes, ByteSource* bytes, CallCase* c) {
+// Operands, edges and kinds, then tangents and cotangent as the call needs
+// them. Returns the merged batch.
+Dims AddInputs(const Sizes& sizes, bool has_kinds, ByteSource* bytes,
+               CallCase* c) {
   const size_t rank = sizes.batch.size();
   const int32_t groups = c->call.order - (c->adjoint ? 1 : 0);
   Dims merged(rank, 1);
@@ -114,6 +115,10 @@ Dims AddInputs(const Sizes& sizes, ByteSource* bytes, CallCase* c) {
   for (size_t i = 0; sizes.has_edges && i < kNumEdgeArrays; ++i) {
     AddArray(DecodeBroadcast(sizes.batch, bytes, &merged), EdgeDims(sizes, i),
              &c->edges);
+  }
+  if (has_kinds) {
+    AddArray(DecodeBroadcast(sizes.batch, bytes, &merged), {sizes.num_times},
+             &c->kinds);
   }
   const size_t mapped = static_cast<size_t>(c->call.mapped_dims);
   const bool maps_others = groups > 0 || c->adjoint;
@@ -149,7 +154,11 @@ void Malform(ByteSource* bytes, CallCase* c) {
   const auto wrong = static_cast<int32_t>(WrongSize(bytes));
   switch (bytes->Below(8)) {
     case 0:
-      c->call.kind = wrong;
+      if (c->call.wanted != kAllOperands) {
+        c->call.wanted = wrong;
+      } else {
+        c->call.kind = wrong;
+      }
       break;
     case 1:
       c->call.order = wrong;
@@ -177,9 +186,10 @@ void Malform(ByteSource* bytes, CallCase* c) {
 // Checks compare with what the kernel is given.
 void Round(CallCase* c) {
   const Array* indices = c->edges.empty() ? nullptr : c->edges.data();
+  const Array* kinds = c->kinds.empty() ? nullptr : c->kinds.data();
   for (Array* array : Arrays(c)) {
     for (double& value : array->values) {
-      if (array == indices) {
+      if (array == indices || array == kinds) {
         value =
             std::isnan(value)
                 ? 0.0
@@ -219,10 +229,19 @@ CallCase DecodeCall(const uint8_t* data, size_t size) {
   if (c.adjoint) ++c.call.order;
   c.call.precision = header.Flag() ? Precision::kFloat32 : Precision::kFloat64;
   const bool has_edges = header.Flag();
+  c.call.discrete = header.Flag();
+  const bool has_kinds = header.Flag();
+  c.statistics = header.Flag() && c.adjoint;
+  c.call.wanted = kAllOperands - header.Below(kAllOperands + 1);
+  const bool is_long = header.Flag();
+  if (c.statistics) {
+    c.call.order = 1;
+    c.well_formed = !c.call.discrete;
+  }
   const Sizes sizes = DecodeSizes(has_edges, &bytes);
   c.call.mapped_dims =
       bytes.Below(static_cast<int32_t>(sizes.batch.size()) + 1);
-  const Dims batch = AddInputs(sizes, &bytes, &c);
+  const Dims batch = AddInputs(sizes, has_kinds, &bytes, &c);
   c.pick = static_cast<uint32_t>(bytes.Word());
   if (bytes.OneIn(8)) Malform(&bytes, &c);
   for (Array* array : Arrays(&c)) {
@@ -231,7 +250,7 @@ CallCase DecodeCall(const uint8_t* data, size_t size) {
     array->values.assign(static_cast<size_t>(std::max<int64_t>(count, 0)), 0.0);
   }
   if (!c.well_formed) return c;
-  FillValues(&bytes, std::max<int64_t>(NumItems(batch), 1), &c);
+  FillValues(&bytes, batch, is_long, &c);
   EditValues(&bytes, &c);
   Round(&c);
   LimitWork(batch, &c);

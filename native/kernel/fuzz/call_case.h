@@ -24,14 +24,16 @@ struct Array {
 // is an array, and its choices to the end of what DecodeCall reads from the
 // header.
 struct CallCase {
-  Call call = {};  // its edges are set when it runs
-  bool adjoint = false;
+  Call call = {};        // its edges and kinds are set when it runs
+  bool adjoint = false;  // Adjoint or Statistics
+  bool statistics = false;
   bool well_formed = true;  // the structure is what the kernel asks for
   bool fits_memory = true;  // otherwise only shapes can be asked for
   int32_t num_outputs = kNumOperands;  // of Adjoint
   uint32_t pick = 0;                   // chooses what is looked at alone
   std::vector<Array> inputs;
   std::vector<Array> edges;  // indices, constants, coefficients; or none
+  std::vector<Array> kinds;  // one, or none: the call's kind
 };
 
 constexpr int64_t kMaxItems = int64_t{1} << 16;  // of one array
@@ -43,10 +45,18 @@ constexpr size_t kHeaderBytes = 16;
 // All arrays, each with the batch dimensions first.
 inline std::vector<Array*> Arrays(CallCase* c) {
   std::vector<Array*> arrays;
-  arrays.reserve(c->inputs.size() + c->edges.size());
+  arrays.reserve(c->inputs.size() + c->edges.size() + c->kinds.size());
   for (Array& array : c->inputs) arrays.push_back(&array);
   for (Array& array : c->edges) arrays.push_back(&array);
+  for (Array& array : c->kinds) arrays.push_back(&array);
   return arrays;
+}
+
+// The kind of a time of a call without batch dimensions.
+inline Kind KindOf(const CallCase& c, size_t time) {
+  return static_cast<Kind>(c.kinds.empty()
+                               ? c.call.kind
+                               : static_cast<int32_t>(c.kinds[0].values[time]));
 }
 
 // Number of inputs of this call that are operands or tangents.

@@ -19,8 +19,9 @@ using Dims = std::vector<int64_t>;
 
 constexpr double kSmallest = std::numeric_limits<double>::min();
 
-bool IsLogKind(const CallCase& c) { return c.call.kind % 2 == 0; }
-bool IsDensity(const CallCase& c) { return c.call.kind < 2; }
+bool IsLog(Kind kind) {
+  return kind != Kind::kNothing && static_cast<int32_t>(kind) % 2 == 0;
+}
 
 std::string CheckRepeat(const CallCase& c, const Result& result) {
   const Result again = Run(c, Caller::kFlushing);
@@ -29,20 +30,21 @@ std::string CheckRepeat(const CallCase& c, const Result& result) {
   return "";
 }
 
-std::string CheckValue(const CallCase& c, double value, double time) {
-  if (!IsLogKind(c) && value < 0.0) return "a value is negative";
-  if (!IsDensity(c)) {
+std::string CheckValue(const CallCase& c, double value, size_t index) {
+  const Kind kind = KindOf(c, index);
+  if (kind == Kind::kNothing) return value == 0.0 ? "" : "nothing is not zero";
+  if (!IsLog(kind) && value < 0.0) return "a value is negative";
+  if (kind != Kind::kDensity && (kind != Kind::kLogDensity)) {
     const double largest = LargestProbability(c);
-    if (value > (IsLogKind(c) ? std::log(largest) : largest)) {
+    if (value > (IsLog(kind) ? std::log(largest) : largest)) {
       return "a probability is above one";
     }
   }
-  if (IsLogKind(c) && KnowsZeros(c) &&
-      (value == -HUGE_VAL) != IsStructurallyZero(c, time)) {
-    return value == -HUGE_VAL ? "-inf where the truth is not zero"
-                              : "not -inf where the truth is zero";
-  }
-  return "";
+  if (!IsLog(kind) || !KnowsZeros(c)) return "";
+  const bool is_zero = value == -HUGE_VAL;
+  if (is_zero == IsStructurallyZero(c, index).value_or(is_zero)) return "";
+  return is_zero ? "-inf where the truth is not zero"
+                 : "not -inf where the truth is zero";
 }
 
 // Values and status of order 0, derivatives against status, of a call without
@@ -50,15 +52,17 @@ std::string CheckValue(const CallCase& c, double value, double time) {
 std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
   const Result status = RunStatus(c);
   if (!status.error.empty()) return "status refused: " + status.error;
-  const std::vector<double>& times = c.inputs[4].values;
-  for (size_t i = 0; i < times.size(); ++i) {
+  const std::vector<unsigned char>& values = result.data[c.adjoint ? 4 : 0];
+  const size_t num_times = c.inputs[4].values.size();
+  for (size_t i = 0; i < num_times; ++i) {
     const int32_t code = CodeOf(status.data[0], i);
     if (std::strcmp(StatusMessage(code), "unknown status code") == 0) {
       return "a status code without a message";
     }
+    if (values.empty() || c.statistics) continue;
     // The adjoint's entry for this time; cotangents of zero ask for nothing,
     // and sweeps flush denormals to zero.
-    const double value = ItemOf(c, result.data[c.adjoint ? 4 : 0], i);
+    const double value = ItemOf(c, values, i);
     if (c.adjoint && !(std::fabs(c.inputs.back().values[i]) >= kSmallest)) {
       continue;
     }
@@ -68,7 +72,7 @@ std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
     }
     if (!is_value || code != 0) continue;
     if (std::isnan(value)) return "NaN without a reason";
-    std::string failure = CheckValue(c, value, times[i]);
+    std::string failure = CheckValue(c, value, i);
     if (!failure.empty()) return failure;
   }
   return "";
@@ -100,12 +104,60 @@ std::string CheckElement(const Dims& index, const Dims& batch,
 }
 
 std::string CheckTime(const CallCase& c, size_t time, const Result& whole) {
-  const Result part = Run(TimeOf(c, time));
+  const Result part = Run(TimeOf(c, &time));
   if (!part.error.empty()) return "refused with one time: " + part.error;
+  if (c.statistics) return "";
   const size_t output = c.adjoint ? 4 : 0;
+  if (part.data[output].empty()) return "";
+  const size_t item = ItemSize(c);
+  if (part.data[output].size() == 2 * item) {
+    return std::memcmp(whole.data[output].data() + time * item,
+                       part.data[output].data(), 2 * item) == 0
+               ? ""
+               : "an interval's bits depend on the other times";
+  }
   return IsPart(whole.data[output], time, part.data[output])
              ? ""
              : "bits depend on the other times";
+}
+
+// Derivatives do not depend on which are wanted.
+std::string CheckWanted(CallCase c, const Result& result) {
+  if (c.statistics || c.call.wanted == kAllOperands) return "";
+  c.call.wanted = kAllOperands;
+  const Result all = Run(c);
+  if (!all.error.empty()) return "refused with all outputs: " + all.error;
+  for (size_t i = 0; i < result.data.size(); ++i) {
+    if (!result.data[i].empty() && result.data[i] != all.data[i]) {
+      return "bits depend on which outputs are wanted";
+    }
+  }
+  return "";
+}
+
+// Every path starts somewhere, or its value is zero. Statistics, of positive
+// weights, are sums without differences.
+std::string CheckStatistics(const CallCase& c, const Result& result) {
+  double total = 0.0;
+  for (size_t i = 0; i < c.inputs.back().values.size(); ++i) {
+    const double weight = c.inputs.back().values[i];
+    if (!(weight >= 0.0 && weight < 1e30)) return "";
+    if (!IsLog(KindOf(c, i)) && KindOf(c, i) != Kind::kNothing) total = -1.0;
+    if (IsLog(KindOf(c, i)) && total >= 0.0) total += weight;
+  }
+  double starts = 0.0;
+  for (size_t i = 0; i < result.data.size(); ++i) {
+    for (size_t j = 0; j < result.data[i].size() / ItemSize(c); ++j) {
+      const double x = ItemOf(c, result.data[i], j);
+      if (x < 0.0) return "a statistic is negative";
+      if (i == 0 || i == 4) starts += x;
+    }
+  }
+  const double epsilon = c.call.precision == Precision::kFloat32 ? 1e-4 : 1e-10;
+  if (total < 1e-30 || !(std::fabs(starts - total) > epsilon * total)) {
+    return "";
+  }
+  return "the paths' starts do not add up to the weights";
 }
 
 std::string CheckParts(const CallCase& c, const Result& result) {
@@ -119,6 +171,10 @@ std::string CheckParts(const CallCase& c, const Result& result) {
   std::string failure = CheckElement(index, batch, result, part);
   if (!failure.empty()) return failure;
   failure = CheckAgainstStatus(element, part);
+  if (failure.empty()) failure = CheckWanted(element, part);
+  if (failure.empty() && c.statistics) {
+    failure = CheckStatistics(element, part);
+  }
   if (!failure.empty()) return failure;
   const size_t num_times = element.inputs[4].values.size();
   return CheckTime(element, (c.pick >> 8) % num_times, part);

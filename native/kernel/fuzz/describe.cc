@@ -34,9 +34,11 @@ std::string Describe(const CallCase& c) {
                                     "exit_rates", "prob_zero", "times"};
   constexpr const char* kEdgeNames[] = {"indices", "constants", "coefficients"};
   std::ostringstream text;
+  const char* const adjoint = c.statistics ? "Statistics" : "Adjoint";
   text << std::setprecision(std::numeric_limits<double>::max_digits10)
-       << (c.adjoint ? "Adjoint" : "Forward") << " kind=" << c.call.kind
+       << (c.adjoint ? adjoint : "Forward") << " kind=" << c.call.kind
        << " order=" << c.call.order << " mapped_dims=" << c.call.mapped_dims
+       << " wanted=" << c.call.wanted << (c.call.discrete ? " discrete" : "")
        << (c.call.precision == Precision::kFloat32 ? " float32" : " float64");
   for (size_t i = 0; i < c.inputs.size(); ++i) {
     text << "\n  ";
@@ -51,6 +53,10 @@ std::string Describe(const CallCase& c) {
   for (size_t i = 0; i < c.edges.size(); ++i) {
     text << "\n  edges' " << kEdgeNames[i];
     WriteArray(c.edges[i], &text);
+  }
+  if (!c.kinds.empty()) {
+    text << "\n  kinds";
+    WriteArray(c.kinds[0], &text);
   }
   return text.str();
 }

@@ -16,7 +16,8 @@ void ReadDense(const CallCase& c, Rates* rates) {
       sum += s[i * p + j];
       if (i != j) rates->jumps[i * p + j] = s[i * p + j];
     }
-    rates->exits[i] = -sum;
+    rates->exits[i] = c.call.discrete ? 1.0 - sum : -sum;
+    if (c.call.discrete) rates->stays[i] = s[i * p + i];
   }
   rates->knows_zeros = !c.inputs[2].values.empty();
   if (rates->knows_zeros) rates->exits = c.inputs[2].values;
@@ -64,14 +65,28 @@ void ReadEdges(const CallCase& c, Rates* rates) {
       rates->jumps[i * rates->exits.size() + j] += rate;
     }
   }
+  if (!c.call.discrete) return;
+  // What is left of one, which only the kernel knows to be zero.
+  rates->knows_zeros = false;
+  for (size_t i = 0; i < rates->exits.size(); ++i) {
+    rates->stays[i] = 1.0 - LeavingRate(*rates, i);
+  }
 }
 
 }  // namespace
+
+double LeavingRate(const Rates& rates, size_t phase) {
+  const size_t p = rates.exits.size();
+  double sum = rates.exits[phase];
+  for (size_t j = 0; j < p; ++j) sum += rates.jumps[phase * p + j];
+  return sum;
+}
 
 Rates RatesOf(const CallCase& c) {
   const size_t p = c.inputs[0].values.size();
   Rates rates;
   rates.jumps.assign(p * p, 0.0);
+  rates.stays.assign(p, 0.0);
   rates.exits.assign(p, 0.0);
   if (c.edges.empty()) {
     ReadDense(c, &rates);

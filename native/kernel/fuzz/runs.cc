@@ -45,6 +45,12 @@ class Inputs {
       shapes_.push_back({array.dims.data(), array.rank});
       inputs_.push_back({data_.back().data(), shapes_.back()});
     }
+    if (!c.kinds.empty()) {
+      const Array& array = c.kinds[0];
+      data_.push_back(PackIndices(array.values));
+      kinds_ = {data_.back().data(), {array.dims.data(), array.rank}};
+      call_.kinds = &kinds_;
+    }
     if (c.edges.empty()) return;
     Input* const arrays[] = {&edges_.indices, &edges_.constants,
                              &edges_.coefficients};
@@ -67,6 +73,7 @@ class Inputs {
  private:
   phasic::Call call_;
   Edges edges_ = {};
+  Input kinds_ = {};
   std::vector<Bytes> data_;
   std::vector<Shape> shapes_;
   std::vector<Input> inputs_;
@@ -80,8 +87,9 @@ std::string InferShapes(const CallCase& c, const Inputs& inputs,
     std::vector<int64_t> inferred(kMaxRank);
     int32_t rank = 0;
     const char* error =
-        c.adjoint ? AdjointShape(inputs.call(), inputs.shapes(), inputs.count(),
-                                 i, inferred.data(), &rank)
+        c.adjoint ? (c.statistics ? StatisticsShape : AdjointShape)(
+                        inputs.call(), inputs.shapes(), inputs.count(), i,
+                        inferred.data(), &rank)
                   : ForwardShape(inputs.call(), inputs.shapes(), inputs.count(),
                                  inferred.data(), &rank);
     if (error != nullptr) return error;
@@ -110,8 +118,9 @@ const char* Call(const CallCase& c, const Inputs& inputs,
   SetFloatMode(mode);
   const char* error =
       c.adjoint
-          ? Adjoint(inputs.call(), inputs.inputs(), inputs.count(),
-                    outputs.data(), c.num_outputs)
+          ? (c.statistics ? Statistics : Adjoint)(
+                inputs.call(), inputs.inputs(), inputs.count(), outputs.data(),
+                c.num_outputs, OwnThreads())
           : Forward(inputs.call(), inputs.inputs(), inputs.count(), outputs[0]);
   const bool restored = FloatMode() == mode;
   SetFloatMode(plain);
@@ -170,7 +179,7 @@ Result Run(const CallCase& c, Caller caller) {
 
 Result RunStatus(const CallCase& c) {
   CallCase operands = c;
-  operands.adjoint = false;
+  operands.adjoint = operands.statistics = false;
   operands.call.order = 0;
   operands.inputs.resize(kNumOperands);
   const Inputs inputs(operands);

@@ -23,14 +23,14 @@ struct Result {
 // bytes before the call, and the second one flushes denormals.
 enum class Caller : unsigned char { kPlain = 0x5a, kFlushing = 0xa5 };
 
-// Forward or Adjoint, as the case says. A wrong shape is asked for with
-// outputs of one item, to be refused.
+// Forward, Adjoint or Statistics, as the case says. A wrong shape is asked for
+// with outputs of one item, to be refused.
 Result Run(const CallCase& c, Caller caller = Caller::kPlain);
 
 // Status of the case's operands, of order 0.
 Result RunStatus(const CallCase& c);
 
-// Forward or Adjoint with outputs that are one item too long: to be refused.
+// The same with outputs that are one item too long: to be refused.
 std::string RunWithWrongOutputs(const CallCase& c);
 
 // Item `index` of an output in the case's precision.

@@ -40,13 +40,24 @@ CallCase ElementOf(const CallCase& c, const std::vector<int64_t>& index) {
   return element;
 }
 
-CallCase TimeOf(const CallCase& c, size_t time) {
+CallCase TimeOf(const CallCase& c, size_t* time) {
   CallCase result = c;
+  const auto is_interval = [&](size_t i) {
+    return i + 1 < c.inputs[4].values.size() &&
+           KindOf(c, i) == Kind::kLogInterval &&
+           KindOf(c, i + 1) == Kind::kNothing;
+  };
+  if (*time > 0 && is_interval(*time - 1)) --*time;
+  const int64_t count = is_interval(*time) ? 2 : 1;
+  const auto shorten = [&](Array* array) {
+    const auto first = array->values.begin() + static_cast<int64_t>(*time);
+    array->values = std::vector<double>(first, first + count);
+    array->dims = {count};
+  };
+  if (!result.kinds.empty()) shorten(&result.kinds[0]);
   for (size_t i = 0; i < result.inputs.size(); ++i) {
     const bool by_time = i % kNumOperands == 4 || i == NumArrays(c);
-    if (!by_time) continue;
-    result.inputs[i].dims = {1};
-    result.inputs[i].values = {c.inputs[i].values[time]};
+    if (by_time) shorten(&result.inputs[i]);
   }
   return result;
 }

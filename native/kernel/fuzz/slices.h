@@ -24,8 +24,9 @@ size_t PlaceOf(const std::vector<int64_t>& dims,
 // The call on this element alone, without batch dimensions.
 CallCase ElementOf(const CallCase& c, const std::vector<int64_t>& index);
 
-// A call without batch dimensions on one of its times alone.
-CallCase TimeOf(const CallCase& c, size_t time);
+// A call without batch dimensions on one of its times alone, or on two of them
+// that are one interval: those from *time on, which may be the one before.
+CallCase TimeOf(const CallCase& c, size_t* time);
 
 }  // namespace fuzz
 }  // namespace phasic

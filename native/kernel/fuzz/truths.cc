@@ -1,6 +1,8 @@
 #include "native/kernel/fuzz/truths.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "native/kernel/fuzz/rates.h"
@@ -41,16 +43,99 @@ Reach FindReach(const std::vector<double>& start, const Rates& rates) {
   return reach;
 }
 
+// The first steps of a chain.
+class Walk {
+ public:
+  explicit Walk(const CallCase& c)
+      : rates_(RatesOf(c)), present_(c.inputs[0].values.size()) {
+    for (size_t i = 0; i < present_.size(); ++i) {
+      present_[i] = c.inputs[0].values[i] != 0.0;
+    }
+  }
+
+  // Whether the walk is somewhere, and whether it may end in the next step.
+  bool IsAnywhere() const {
+    return std::find(present_.begin(), present_.end(), true) != present_.end();
+  }
+  bool MayEnd() const {
+    for (size_t i = 0; i < present_.size(); ++i) {
+      if (present_[i] && rates_.exits[i] != 0.0) return true;
+    }
+    return false;
+  }
+
+  // Whether anything changed.
+  bool Step() {
+    const size_t p = present_.size();
+    std::vector<bool> next(p);
+    for (size_t i = 0; i < p; ++i) {
+      for (size_t j = 0; present_[i] && j < p; ++j) {
+        const double x = i == j ? rates_.stays[i] : rates_.jumps[i * p + j];
+        if (x != 0.0) next[j] = true;
+      }
+    }
+    const bool changed = next != present_;
+    present_ = std::move(next);
+    return changed;
+  }
+
+ private:
+  const Rates rates_;
+  std::vector<bool> present_;
+};
+
+constexpr double kLongWalk = 2000.0;
+
+std::optional<bool> IsZeroInSteps(const CallCase& c, size_t index) {
+  const Kind kind = KindOf(c, index);
+  const double time = c.inputs[4].values[index];
+  const bool has_atom = c.inputs[3].values[0] != 0.0;
+  const bool is_density = kind == Kind::kLogDensity || kind == Kind::kDensity;
+  const bool is_survival =
+      kind == Kind::kLogSurvival || kind == Kind::kSurvival;
+  const bool is_interval = kind == Kind::kLogInterval;
+  if (kind == Kind::kNothing) return true;
+  if (time < 0.0) return !is_survival;
+  if (std::isinf(time)) return is_density || is_survival;
+  if (is_density && time == 0.0) return !has_atom;
+  if (is_density && time != std::floor(time)) return true;
+  if (!is_density && !is_survival && !is_interval && has_atom) return false;
+  // Survival: whether the walk goes on after `last` steps. All else: whether it
+  // may end with one of the steps from first to last - 1, counted from zero.
+  double last = std::floor(time);
+  double first = is_density ? last - 1.0 : 0.0;
+  if (is_interval) {
+    first = last;
+    last = std::floor(c.inputs[4].values[index + 1]);
+  }
+  Walk walk(c);
+  for (double k = 0.0; k < last; ++k) {
+    if (!is_survival && k >= first && walk.MayEnd()) return false;
+    if (!walk.Step()) {
+      return is_survival ? !walk.IsAnywhere()
+                         : !(walk.MayEnd() && first < last);
+    }
+    if (k > kLongWalk) return std::nullopt;
+  }
+  return !is_survival || !walk.IsAnywhere();
+}
+
 }  // namespace
 
 bool KnowsZeros(const CallCase& c) {
   return !c.inputs[3].values.empty() && RatesOf(c).knows_zeros;
 }
 
-bool IsStructurallyZero(const CallCase& c, double time) {
+std::optional<bool> IsStructurallyZero(const CallCase& c, size_t index) {
+  if (c.call.discrete) return IsZeroInSteps(c, index);
+  const double time = c.inputs[4].values[index];
   const Reach reach = FindReach(c.inputs[0].values, RatesOf(c));
   const bool has_atom = c.inputs[3].values[0] != 0.0;
-  switch (static_cast<Kind>(c.call.kind)) {
+  switch (KindOf(c, index)) {
+    case Kind::kLogInterval:
+      return !reach.absorbs || !(time < c.inputs[4].values[index + 1]);
+    case Kind::kNothing:
+      return true;
     case Kind::kLogDensity:
     case Kind::kDensity:
       if (time < 0.0 || std::isinf(time)) return true;

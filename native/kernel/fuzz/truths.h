@@ -3,6 +3,9 @@
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_TRUTHS_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_TRUTHS_H_
 
+#include <cstddef>
+#include <optional>
+
 #include "native/kernel/fuzz/call_case.h"
 
 namespace phasic {
@@ -12,9 +15,9 @@ namespace fuzz {
 // rounding. It has no batch dimensions.
 bool KnowsZeros(const CallCase& c);
 
-// Whether such a model's density, survival function or distribution function is
-// zero at this time, from the graph alone, where its values are valid.
-bool IsStructurallyZero(const CallCase& c, double time);
+// Whether such a model's value at the time with this index is zero, from the
+// graph alone, where its values are valid; nothing where that would take long.
+std::optional<bool> IsStructurallyZero(const CallCase& c, size_t index);
 
 // The largest value that survival function and distribution function can
 // have: one, or the sum of the probabilities where that was accepted above it.

@@ -51,12 +51,39 @@ class ModelFiller {
     }
   }
 
+  // Makes probabilities out of the rates.
+  void MakeSteps(const std::vector<int64_t>& batch) {
+    if (case_.edges.empty()) return MakeDenseSteps();
+    const double largest = LargestLeavingRate(batch, case_);
+    if (!(largest > 0.0)) return;
+    const double share = random_.Chance(0.3) ? 1.0 : random_.Uniform();
+    for (double& x : case_.edges[1].values) x *= share / largest;
+    for (double& x : case_.inputs[1].values) x *= share / largest;
+  }
+
   void FillTimes(double log2_steps, double rate_bound) {
     const double scale =
         std::exp2(log2_steps) / (rate_bound > 0.0 ? rate_bound : 1.0);
     for (double& time : case_.inputs[4].values) {
       time = scale * std::exp2(-12.0 * random_.Uniform() * random_.Uniform());
       if (random_.Chance(0.05)) time = 0.0;
+      const bool is_count = case_.call.discrete && !random_.Chance(0.05);
+      if (is_count) time = std::ceil(time);
+    }
+    if (!case_.kinds.empty() && random_.Chance(0.8)) SortTimes();
+  }
+
+  // Intervals where there is room for them.
+  void FillKinds() {
+    for (Array& array : case_.kinds) {
+      const auto n = static_cast<size_t>(array.dims.back());
+      for (size_t i = 0; i < array.values.size(); ++i) {
+        array.values[i] = static_cast<double>(2 * Below(3));
+        if (random_.Chance(0.1)) array.values[i] = 7.0;
+        if (i % n + 1 == n || random_.Chance(0.6)) continue;
+        array.values[i] = 6.0;
+        array.values[++i] = 7.0;
+      }
     }
   }
 
@@ -110,6 +137,37 @@ class ModelFiller {
       largest_exit = std::max(largest_exit, exit);
     }
     return largest + largest_exit;
+  }
+
+  // Exits are those of their phase in all of the batch: they need not be
+  // broadcast as the rows are.
+  void MakeDenseSteps() {
+    std::vector<double>& rows = case_.inputs[1].values;
+    std::vector<double>& exits = case_.inputs[2].values;
+    const size_t p = static_cast<size_t>(num_phases_);
+    std::vector<double> left(p, 1.0);
+    for (size_t i = 0; i < p && !exits.empty(); ++i) {
+      const double exit = random_.Chance(exit_density_) ? random_.Uniform() : 0;
+      for (size_t at = i; at < exits.size(); at += p) exits[at] = exit;
+      left[i] = 1.0 - exit;
+    }
+    for (size_t row = 0; row < rows.size() / p; ++row) {
+      double* probs = rows.data() + row * p;
+      const double leaving = -probs[row % p];  // with exits that are derived
+      probs[row % p] = random_.Chance(0.5) ? Rate() : 0.0;
+      const double total = leaving + probs[row % p];
+      if (!(total > 0.0)) probs[row % p] = 1.0;
+      const double scale = left[row % p] / (total > 0.0 ? total : 1.0);
+      for (size_t j = 0; j < p; ++j) probs[j] *= scale;
+    }
+  }
+
+  void SortTimes() {
+    std::vector<double>& times = case_.inputs[4].values;
+    const int64_t n = case_.inputs[4].dims.back();
+    for (auto row = times.begin(); row != times.end(); row += n) {
+      std::sort(row, row + n);
+    }
   }
 
   // Every edge leads on where the model is ordered; some lead to absorption.
@@ -167,8 +225,9 @@ class ModelFiller {
 };
 
 // log2 of the largest rate times the largest time.
-double DecodeLog2Steps(ByteSource* bytes, int64_t num_models,
+double DecodeLog2Steps(ByteSource* bytes, int64_t num_models, bool is_long,
                        const CallCase& c) {
+  if (is_long && !c.call.discrete) return 12.0 + 41.0 * bytes->Byte() / 255.0;
   double largest = MaxLog2Steps(num_models, c);
   if (bytes->OneIn(kHardEvery)) largest = 80.0;
   if (bytes->OneIn(8)) return -120.0 * bytes->Byte() / 255.0;
@@ -177,15 +236,22 @@ double DecodeLog2Steps(ByteSource* bytes, int64_t num_models,
 
 }  // namespace
 
-void FillValues(ByteSource* bytes, int64_t num_models, CallCase* c) {
-  const double log2_steps = DecodeLog2Steps(bytes, num_models, *c);
+void FillValues(ByteSource* bytes, const std::vector<int64_t>& batch,
+                bool is_long, CallCase* c) {
+  const int64_t num_models = std::max<int64_t>(NumItems(batch), 1);
+  const double log2_steps = DecodeLog2Steps(bytes, num_models, is_long, *c);
   ModelFiller filler(bytes, c);
   filler.FillInitialProbs();
-  const double rate_bound = filler.FillRates();
+  double rate_bound = filler.FillRates();
+  if (c->call.discrete) {
+    filler.MakeSteps(batch);
+    rate_bound = 1.0;
+  }
   filler.FillAtoms();
   filler.FillTimes(log2_steps, rate_bound);
   filler.FillTangents();
   if (c->adjoint) filler.FillCotangents();
+  filler.FillKinds();
 }
 
 void EditValues(ByteSource* bytes, CallCase* c) {

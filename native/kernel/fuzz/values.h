@@ -4,14 +4,18 @@
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_VALUES_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_VALUES_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "native/kernel/fuzz/byte_source.h"
 #include "native/kernel/fuzz/call_case.h"
 
 namespace phasic {
 namespace fuzz {
 
-// `num_models` bounds the number of models, for the work they may cost.
-void FillValues(ByteSource* bytes, int64_t num_models, CallCase* c);
+// `batch` is the full batch; a long call has times for the doubling ladder.
+void FillValues(ByteSource* bytes, const std::vector<int64_t>& batch,
+                bool is_long, CallCase* c);
 
 // Overwrites entries, one for every few bytes that are left.
 void EditValues(ByteSource* bytes, CallCase* c);

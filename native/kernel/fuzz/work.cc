@@ -13,17 +13,43 @@ namespace {
 
 constexpr double kMaxWork = 2e5;          // multiply-adds of one call
 constexpr double kRefusedSteps = 0x1p22;  // of any model
+constexpr double kLeastLadderSteps = 0x1p12;
+constexpr double kMaxLadderWork = 2e6;  // in products of two matrices
 
 double LargestRate(const CallCase& element) {
   const Rates rates = RatesOf(element);
-  const size_t p = rates.exits.size();
   double largest = 0.0;
-  for (size_t i = 0; i < p; ++i) {
-    double leaving = rates.exits[i];
-    for (size_t j = 0; j < p; ++j) leaving += rates.jumps[i * p + j];
-    if (leaving > largest) largest = leaving;
+  for (size_t i = 0; i < rates.exits.size(); ++i) {
+    largest = std::max(largest, LeavingRate(rates, i));
   }
   return largest;
+}
+
+CallCase OperandsOf(const CallCase& c) {
+  CallCase operands;
+  operands.call.discrete = c.call.discrete;
+  operands.edges = c.edges;
+  operands.inputs.assign(c.inputs.begin(), c.inputs.begin() + kNumOperands);
+  return operands;
+}
+
+// What the doubling ladder costs at most, for all models: a product for each
+// bit of the steps, and some for the first rung. See ladder_choice.h.
+double LadderWork(int64_t num_models, double steps, const CallCase& c) {
+  const double p = static_cast<double>(c.inputs[0].dims.back()) + 4.0;
+  const int32_t depth = c.call.order - (c.adjoint ? 1 : 0);
+  return static_cast<double>(num_models) * p * p * p *
+         (std::log2(steps) + 20.0) * std::pow(3.0, depth) *
+         (c.adjoint ? 3.0 : 1.0);
+}
+
+bool HasIntervals(const CallCase& c) {
+  for (const Array& array : c.kinds) {
+    for (const double kind : array.values) {
+      if (kind == 6.0) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -36,10 +62,22 @@ double MaxLog2Steps(int64_t num_models, const CallCase& c) {
   return std::clamp(std::log2(kMaxWork / step), 2.0, 14.0);
 }
 
+double LargestLeavingRate(const std::vector<int64_t>& batch,
+                          const CallCase& c) {
+  const CallCase operands = OperandsOf(c);
+  double largest = 0.0;
+  for (int64_t model = 0; model < NumItems(batch); ++model) {
+    largest = std::max(
+        largest,
+        LargestRate(ElementOf(
+            operands, BatchIndexOf(batch, static_cast<size_t>(model)))));
+  }
+  return largest;
+}
+
 void LimitWork(const std::vector<int64_t>& batch, CallCase* c) {
-  CallCase operands;
-  operands.edges = c->edges;
-  operands.inputs.assign(c->inputs.begin(), c->inputs.begin() + kNumOperands);
+  const CallCase operands = OperandsOf(*c);
+  const bool may_climb = !c->call.discrete && !HasIntervals(*c);
   const int64_t num_models = NumItems(batch);
   const double most = std::exp2(MaxLog2Steps(num_models, *c));
   Array& times = c->inputs[4];
@@ -47,11 +85,17 @@ void LimitWork(const std::vector<int64_t>& batch, CallCase* c) {
   for (int64_t model = 0; model < num_models; ++model) {
     const std::vector<int64_t> index =
         BatchIndexOf(batch, static_cast<size_t>(model));
-    const double rate = LargestRate(ElementOf(operands, index));
+    const double rate =
+        c->call.discrete ? 1.0 : LargestRate(ElementOf(operands, index));
     double* row = times.values.data() + n * PlaceOf(times.dims, index);
     for (size_t i = 0; i < n; ++i) {
       const double steps = rate * row[i];
-      if (steps > most && steps < kRefusedSteps) row[i] = 0.0;
+      const bool climbs = may_climb && steps >= kLeastLadderSteps;
+      // Where they cost more than the steps do, those are taken.
+      const bool is_long =
+          climbs ? LadderWork(num_models, steps, *c) > kMaxLadderWork
+                 : steps > most && steps < kRefusedSteps;
+      if (is_long && steps < HUGE_VAL) row[i] = 0.0;
     }
   }
 }

@@ -16,8 +16,13 @@ namespace fuzz {
 // `num_models` models of a call may ask for.
 double MaxLog2Steps(int64_t num_models, const CallCase& c);
 
+// The largest rate at which any phase is left.
+double LargestLeavingRate(const std::vector<int64_t>& batch, const CallCase& c);
+
 // Makes times zero that ask for more steps than that, and for fewer than the
-// kernel refuses at once. `batch` is the full batch of the well-formed call.
+// kernel refuses at once; where the doubling ladder may take them, those for
+// which its products are too much. `batch` is the full batch of the well-formed
+// call.
 void LimitWork(const std::vector<int64_t>& batch, CallCase* c);
 
 }  // namespace fuzz
