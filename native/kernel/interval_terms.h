@@ -42,7 +42,7 @@ class IntervalTerms {
                                 size.exponent + mass.exponent};
     int64_t last = interval.upper.start;
     for (;; ++last) {
-      if (!density_.Reserve(last, &status)) return status;
+      if (!density_.blocks()->Reserve(last, &status)) return status;
       const Scaled<double> tail = weights_.TailBound(last + 1);
       if (tail.mantissa < 0.0) return kMemoryLimit;
       const auto k = static_cast<double>((last + 1) * kBlock);
@@ -61,9 +61,9 @@ class IntervalTerms {
     }
     status = weights_.Run(
         first, last, [&](int64_t b, int j, const Scaled<double>& weight) {
-          density_.AddTo(b, j,
-                         {weight.mantissa * seed.mantissa,
-                          weight.exponent + seed.exponent - log2_q_});
+          density_.blocks()->AddTo(b, j,
+                                   {weight.mantissa * seed.mantissa,
+                                    weight.exponent + seed.exponent - log2_q_});
         });
     if (status == kOk) status = AddEnd(interval.upper, 1.0, seed, own);
     if (status == kOk) status = AddEnd(interval.lower, -1.0, seed, own);
@@ -74,9 +74,10 @@ class IntervalTerms {
   StatusCode AddSteps(const Interval<T>& interval) {
     StatusCode status = kOk;
     const auto end = static_cast<int64_t>(interval.upper.x);
-    if (!density_.Reserve((end - 1) / kBlock, &status)) return status;
+    if (!density_.blocks()->Reserve((end - 1) / kBlock, &status)) return status;
     for (auto k = static_cast<int64_t>(interval.lower.x); k < end; ++k) {
-      density_.AddTo(k / kBlock, static_cast<int>(k % kBlock), interval.seed);
+      density_.blocks()->AddTo(k / kBlock, static_cast<int>(k % kBlock),
+                               interval.seed);
     }
     return kOk;
   }

@@ -171,8 +171,8 @@ class NodeSums {
   StatusCode Include(int64_t b, Scaled<double>* weight, PoissonWalk* walk) {
     StatusCode status = kOk;
     const int64_t last = b + (size_ + kBlock - 1) / kBlock;
-    if (!sums_.Reserve(last, &status)) return status;
-    const PoissonTable& poisson = sums_.Table(b);
+    if (!sums_.blocks()->Reserve(last, &status)) return status;
+    const PoissonTable& poisson = sums_.blocks()->Table(b);
     *weight = walk->Up(b, poisson, *weight,
                        [&](int first, int end, const Scaled<double>& scale,
                            const double* powers) {
@@ -190,7 +190,7 @@ class NodeSums {
   void AddProducts(int64_t b, const double* weights, int64_t exponent) {
     for (int m = 0; m < size_ + kBlock; m += kBlock) {
       double scale = 1.0;
-      double* bars = sums_.Whole(b + m / kBlock, exponent, &scale);
+      double* bars = sums_.blocks()->Whole(b + m / kBlock, exponent, &scale);
       Lanes low(0.0);
       Lanes high(0.0);
       for (int k = 0; k < kBlock; ++k) {

@@ -46,7 +46,7 @@ class TermAdjoints {
     }
     const StatusCode status = MixIntervals();
     for (const TermSums<T>& sums : sums_) {
-      num_blocks_ = std::max(num_blocks_, sums.num_blocks());
+      num_blocks_ = std::max(num_blocks_, sums.blocks().count());
     }
     return status;
   }
@@ -64,7 +64,7 @@ class TermAdjoints {
   // Whether cotangents of the block may lack what was too small beside others.
   bool HasLosses(int64_t b) const {
     for (const TermSums<T>& sums : sums_) {
-      if (sums.HasLosses(b)) return true;
+      if (sums.blocks().HasLosses(b)) return true;
     }
     return false;
   }
@@ -74,14 +74,14 @@ class TermAdjoints {
   int64_t Get(int64_t b, T* a_bar, T* b_bar) {
     int64_t exponent = kNone;
     for (TermSums<T>& sums : sums_) {
-      if (b >= sums.num_blocks()) continue;
+      if (b >= sums.blocks()->count()) continue;
       if (exponent == kNone) {
-        exponent = sums.Get(b, a_bar, b_bar);
+        exponent = sums.blocks()->Get(b, a_bar, b_bar);
         continue;
       }
       T more_a[kBlock];
       T more_b[kBlock];
-      const int64_t other = sums.Get(b, more_a, more_b);
+      const int64_t other = sums.blocks()->Get(b, more_a, more_b);
       const int64_t larger = std::max(exponent, other);
       for (int k = 0; k < kBlock; ++k) {
         a_bar[k] = ScaleBy(a_bar[k], exponent - larger) +

@@ -1,5 +1,5 @@
-// The cotangents of the channels of one kind of function: the transposed
-// mixture.
+// The transposed mixture: what the points of one kind of function add to the
+// cotangents of its terms.
 
 #ifndef PHASIC_NATIVE_KERNEL_TERM_SUMS_H_
 #define PHASIC_NATIVE_KERNEL_TERM_SUMS_H_
@@ -7,13 +7,13 @@
 #include <cmath>
 #include <cstdint>
 
-#include "native/kernel/block_list.h"
 #include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/lane_terms.h"
 #include "native/kernel/mixture.h"
 #include "native/kernel/point.h"
 #include "native/kernel/sequence.h"
+#include "native/kernel/term_blocks.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -22,33 +22,19 @@ namespace PHASIC_ISA {
 constexpr int64_t kFinalMargin = 1200;
 
 template <class T>
-inline void AddPowers(const double* powers, int first, int last,
-                      const T& coefficient, T* sums) {
-  for (int j = first; j < last; ++j) sums[j] += powers[j] * coefficient;
-}
-inline void AddPowers(const double* powers, int first, int last,
-                      double coefficient, double* sums) {
-  if (first != 0 || last != kBlock) {
-    return AddPowers<double>(powers, first, last, coefficient, sums);
-  }
-  for (int j = 0; j < kBlock; j += 8) {
-    Pack<8> sum = Pack<8>::Load(sums + j);
-    sum.AddProduct(coefficient, Pack<8>::Load(powers + j));
-    sum.Store(sums + j);
-  }
-}
-
-template <class T>
 class TermSums {
  public:
   TermSums(Sequence<T>* sequence, Base base, Workspace* workspace)
-      : sequence_(*sequence), base_(base), blocks_(workspace) {}
+      : sequence_(*sequence), base_(base), blocks_(sequence, base, workspace) {}
+
+  TermBlocks<T>* blocks() { return &blocks_; }
+  const TermBlocks<T>& blocks() const { return blocks_; }
 
   // Starts sums. What is dropped from them is to be below 2^-margin of each
   // value's own share.
   void Start(int64_t margin) {
     margin_ = margin;
-    num_blocks_ = 0;
+    blocks_.Start();
     tail_ = Scaled<double>{};
   }
 
@@ -68,8 +54,6 @@ class TermSums {
     return kOk;
   }
 
-  int64_t num_blocks() const { return num_blocks_; }
-
   // A bound on |cotangent| times the weights that were dropped times the
   // terms, summed over times.
   Scaled<double> tail() const {
@@ -78,79 +62,8 @@ class TermSums {
     return result;
   }
 
-  // The cotangents of a_k and b_k of one block, relative to 2^result. Blocks
-  // must be asked for from the last one down.
-  int64_t Get(int64_t b, T* a_bar, T* b_bar) {
-    if (b == num_blocks_ - 1) suffix_ = Scaled<T>{};
-    int64_t exponent = blocks_[b].exponent;
-    if (Depth<T>::kValue > 0 && b > 0 && blocks_[b - 1].exponent > exponent) {
-      exponent = blocks_[b - 1].exponent;
-    }
-    if (base_ == Base::kCdf && !IsZero(suffix_.mantissa) &&
-        suffix_.exponent > exponent) {
-      exponent = suffix_.exponent;
-    }
-    const int offset = base_ == Base::kDensity ? 0 : 1;
-    const double scale =
-        base_ == Base::kDensity ? 1.0 : 1.0 / sequence_.model().q;
-    T suffix = ScaleBy(suffix_.mantissa, suffix_.exponent - exponent);
-    for (int j = kBlock - 1; j >= 0; --j) {
-      T sum = T(0.0);
-      for (int r = offset; r <= Depth<T>::kValue; ++r) {
-        sum += Weighted(b, j - (r - offset), r, exponent);
-      }
-      b_bar[j] = T(0.0);
-      if (base_ == Base::kSurvival) b_bar[j] = Weighted(b, j, 0, exponent);
-      if (base_ == Base::kCdf) {
-        sum += suffix;
-        suffix += Weighted(b, j, 0, exponent);
-      }
-      a_bar[j] = scale * sum;
-    }
-    suffix_ = Normalized(Scaled<T>{suffix, exponent});
-    return exponent;
-  }
-
-  // For sums that are made elsewhere: makes blocks up to b; their tables; the
-  // cotangents of a block's channel, relative to 2^exponent / scale; and what
-  // was dropped, as for `tail`.
-  bool Reserve(int64_t b, StatusCode* status) {
-    for (; num_blocks_ <= b; ++num_blocks_) {
-      const Block<T>* source = sequence_.Get(num_blocks_, status);
-      if (source == nullptr) return false;
-      if (num_blocks_ == blocks_.size() && blocks_.Append() == nullptr) {
-        *status = kMemoryLimit;
-        return false;
-      }
-      TermBlock& block = blocks_[num_blocks_];
-      block.poisson = &source->poisson;
-      block.exponent = INT64_MIN / 4;
-      block.has_losses = false;
-      for (auto& channel : block.bars) {
-        for (T& bar : channel) bar = T(0.0);
-      }
-      for (T& bar : block.whole) bar = T(0.0);
-    }
-    return true;
-  }
-  const PoissonTable& Table(int64_t b) const { return *blocks_[b].poisson; }
-  T* Whole(int64_t b, int64_t exponent, double* scale) {
-    TermBlock& block = blocks_[b];
-    RaiseExponent(exponent, &block);
-    *scale = PowerOfTwo(exponent - block.exponent);
-    return block.whole;
-  }
+  // For sums that are made elsewhere: what was dropped, as for `tail`.
   void AddTail(const Scaled<double>& tail) { Add(&tail_, tail); }
-
-  // Adds to the cotangent of one term.
-  void AddTo(int64_t b, int j, const Scaled<T>& bar) {
-    TermBlock& block = blocks_[b];
-    FloatEnvironment::ClearUnderflow();
-    RaiseExponent(bar.exponent, &block);
-    block.bars[0][j] += (1.0 / block.poisson->table[j]) *
-                        ScaleBy(bar.mantissa, bar.exponent - block.exponent);
-    if (FloatEnvironment::Underflowed()) block.has_losses = true;
-  }
 
   // Adds sum_r coefficients[r] sum_k w_k channel_r at a point, whose share is
   // about `own`; the coefficients are relative to 2^seed.exponent.
@@ -159,9 +72,9 @@ class TermSums {
     if (!IsWithinWork(point)) return kWorkLimit;
     PoissonWalk walk(point.x);
     StatusCode status = kOk;
-    if (!Reserve(point.start, &status)) return status;
-    Scaled<double> up = Include(point.start, point.start_weight, seed.exponent,
-                                coefficients, &walk);
+    if (!blocks_.Reserve(point.start, &status)) return status;
+    Scaled<double> up = blocks_.AddWeights(point.start, point.start_weight,
+                                           seed.exponent, coefficients, &walk);
     WalkDown(seed, coefficients, point.start, point.start_weight, &walk);
     for (int64_t b = point.start + 1; up.mantissa != 0.0; ++b) {
       const double k = static_cast<double>(b * kBlock);
@@ -169,8 +82,8 @@ class TermSums {
                                       ? walk.TailBound(k, up)
                                       : Scaled<double>{};
       if (tail.mantissa > 0.0 && CanDrop(tail, seed, k, own)) break;
-      if (!Reserve(b, &status)) return status;
-      up = Include(b, up, seed.exponent, coefficients, &walk);
+      if (!blocks_.Reserve(b, &status)) return status;
+      up = blocks_.AddWeights(b, up, seed.exponent, coefficients, &walk);
     }
     return kOk;
   }
@@ -196,31 +109,15 @@ class TermSums {
     return ShareOf(weights, seed, 0.0).exponent < -kFinalMargin;
   }
 
-  // Whether something of the block was flushed to zero.
-  bool HasLosses(int64_t b) const {
-    return b < num_blocks_ && blocks_[b].has_losses;
-  }
-
   // For LaneTerms: a block's table, and its sums as wanted there.
   const PoissonTable* Reserve(int64_t b) {
-    return Reserve(b, &reserve_status_) ? blocks_[b].poisson : nullptr;
+    return blocks_.Reserve(b, &reserve_status_) ? &blocks_.Table(b) : nullptr;
   }
   T* Sums(int64_t b, int64_t exponent, double* scale) {
-    TermBlock& block = blocks_[b];
-    RaiseExponent(exponent, &block);
-    *scale = PowerOfTwo(exponent - block.exponent);
-    return block.bars[0];
+    return blocks_.Sums(b, exponent, scale);
   }
 
  private:
-  struct TermBlock {
-    T bars[kMaxOrder][kBlock];  // by channel, without the Poisson table
-    T whole[kBlock];            // more of the first channel, with the table
-    const PoissonTable* poisson;
-    int64_t exponent;
-    bool has_losses;  // something was flushed to zero beside larger sums
-  };
-
   // Mixes as many of the points from n on as can be taken at once; 0: none.
   int64_t MixLanes(int64_t n, StatusCode* status) {
     return MixLanes(n, status, T(0.0));
@@ -296,8 +193,8 @@ class TermSums {
   StatusCode PickPoint(const Point<T>& point) {
     if (!IsWithinWork(point)) return kWorkLimit;
     StatusCode status = kOk;
-    if (!Reserve(point.start, &status)) return status;
-    AddTo(point.start, StepInBlock(point), point.seed);
+    if (!blocks_.Reserve(point.start, &status)) return status;
+    blocks_.AddTo(point.start, StepInBlock(point), point.seed);
     return kOk;
   }
 
@@ -331,8 +228,8 @@ class TermSums {
             walk->HeadBound(static_cast<double>(b * kBlock), weight);
         if (CanDropHead(head, seed)) break;
       }
-      weight = walk->Down(*blocks_[b - 1].poisson, weight);
-      Include(b - 1, weight, seed.exponent, coefficients, walk);
+      weight = walk->Down(blocks_.Table(b - 1), weight);
+      blocks_.AddWeights(b - 1, weight, seed.exponent, coefficients, walk);
     }
   }
 
@@ -360,60 +257,14 @@ class TermSums {
     return Normalized(share);
   }
 
-  static void RaiseExponent(int64_t exponent, TermBlock* block) {
-    if (exponent <= block->exponent + 200) return;
-    for (auto& channel : block->bars) {
-      for (T& bar : channel) bar = ScaleBy(bar, block->exponent - exponent);
-    }
-    for (T& bar : block->whole) bar = ScaleBy(bar, block->exponent - exponent);
-    block->exponent = exponent;
-  }
-
-  Scaled<double> Include(int64_t b, const Scaled<double>& weight,
-                         int64_t seed_exponent, const T* coefficients,
-                         PoissonWalk* walk) {
-    TermBlock& block = blocks_[b];
-    FloatEnvironment::ClearUnderflow();
-    return walk->Up(b, *block.poisson, weight,
-                    [&](int first, int last, const Scaled<double>& scale,
-                        const double* powers) {
-                      const int64_t e = scale.exponent + seed_exponent;
-                      RaiseExponent(e, &block);
-                      for (int r = 0; r <= Depth<T>::kValue; ++r) {
-                        const T factor =
-                            ScaleBy(scale.mantissa * coefficients[r],
-                                    e - block.exponent);
-                        AddPowers(powers, first, last, factor, block.bars[r]);
-                      }
-                      if (FloatEnvironment::Underflowed()) {
-                        block.has_losses = true;
-                      }
-                    });
-  }
-
-  // The cotangent of entry j (negative: of the block before) of a channel.
-  T Weighted(int64_t b, int j, int channel, int64_t exponent) const {
-    if (j < 0) {
-      if (b == 0) return T(0.0);
-      --b;
-      j += kBlock;
-    }
-    const TermBlock& block = blocks_[b];
-    T sum = block.poisson->table[j] * block.bars[channel][j];
-    if (channel == 0) sum += block.whole[j];
-    return ScaleBy(sum, block.exponent - exponent);
-  }
-
   Sequence<T>& sequence_;
   const Base base_;
-  BlockList<TermBlock> blocks_;
+  TermBlocks<T> blocks_;
   Point<T>* const* points_ = nullptr;
   int64_t num_points_ = 0;
-  int64_t num_blocks_ = 0;
   int64_t margin_ = 0;
   StatusCode reserve_status_ = kOk;
   Scaled<double> tail_;
-  Scaled<T> suffix_;
 };
 
 }  // namespace PHASIC_ISA
