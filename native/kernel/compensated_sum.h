@@ -9,6 +9,15 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
+// sum + low += x, with `low` what rounding leaves out of the sum.
+template <class T>
+inline void AddCompensated(const T& x, T* sum, T* low) {
+  const T total = *sum + x;
+  const T part = total - *sum;
+  *low += (*sum - (total - part)) + (x - part);
+  *sum = total;
+}
+
 template <class T>
 struct CompensatedSum {
   double high = 0.0;

@@ -39,11 +39,22 @@ inline int64_t ExponentOf(double x) {
   return x * PowerOfTwo(e - 1000);
 }
 
+// x * 2^e for e < -1000: what is flushed to zero raises the flag for it, however
+// far down it is.
+[[gnu::noinline]] inline double ScaleDown(double x, int64_t e) {
+  x *= PowerOfTwo(-1000);
+  if (e < -2000) {
+    x *= PowerOfTwo(-1000);
+    e = e > -3000 ? e + 1000 : -2000;
+  }
+  return x * PowerOfTwo(e + 1000);
+}
+
 // x * 2^e, also where 2^e itself is out of range; zero stays zero.
 inline double ScaleBy(double x, int64_t e) {
   if (e == 0) return x;
   if (e > 1000) return ScaleUp(x, e);
-  if (e < -1000) return (x * PowerOfTwo(-1000)) * PowerOfTwo(e + 1000);
+  if (e < -1000) return ScaleDown(x, e);
   return x * PowerOfTwo(e);
 }
 template <class T>

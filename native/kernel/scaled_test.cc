@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+
+#include "native/kernel/float_environment.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -26,9 +29,23 @@ TEST(ScaledTest, ScalesBeyondTheRangeOfOnePower) {
   EXPECT_EQ(ScaleBy(std::ldexp(1.0, -1000), 1900), std::ldexp(1.0, 900));
   EXPECT_EQ(ScaleBy(std::ldexp(1.0, 1000), -1900), std::ldexp(1.0, -900));
   EXPECT_EQ(ScaleBy(1.0, -5000), 0.0);
+  EXPECT_EQ(ScaleBy(std::ldexp(1.0, 1000), -2020), std::ldexp(1.0, -1020));
   EXPECT_EQ(ScaleBy(std::ldexp(1.0, -1022), 2040), std::ldexp(1.0, 1018));
   EXPECT_EQ(ScaleBy(1.0, 5000), HUGE_VAL);
   EXPECT_EQ(ScaleBy(0.0, 5000), 0.0);
+}
+
+// Bounds on losses rely on it.
+TEST(ScaledTest, WhatIsFlushedToZeroIsSeen) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  for (const int64_t e : {-1100, -2100, -2600, -3500, -5000, -100000}) {
+    FloatEnvironment::ClearUnderflow();
+    volatile double result = ScaleBy(0.0, e);
+    EXPECT_FALSE(FloatEnvironment::Underflowed()) << e;
+    result = ScaleBy(1.0, e);
+    EXPECT_EQ(FloatEnvironment::Underflowed(), result == 0.0) << e;
+    EXPECT_EQ(result, std::ldexp(1.0, static_cast<int>(e))) << e;
+  }
 }
 
 TEST(ScaledTest, SumsKeepTheLargerExponent) {

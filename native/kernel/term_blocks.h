@@ -8,6 +8,7 @@
 
 #include "native/kernel/block_list.h"
 #include "native/kernel/channels.h"
+#include "native/kernel/compensated_sum.h"
 #include "native/kernel/float_environment.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/pack.h"
@@ -81,8 +82,8 @@ class TermBlocks {
   // Adds to the cotangent of one term.
   void AddTo(int64_t b, int j, const Scaled<T>& bar) {
     TermBlock& block = blocks_[b];
-    FloatEnvironment::ClearUnderflow();
     RaiseExponent(bar.exponent, &block);
+    FloatEnvironment::ClearUnderflow();
     block.bars[0][j] += (1.0 / block.poisson->table[j]) *
                         ScaleBy(bar.mantissa, bar.exponent - block.exponent);
     if (FloatEnvironment::Underflowed()) block.has_losses = true;
@@ -120,7 +121,10 @@ class TermBlocks {
   // The cotangents of a_k and b_k of one block, relative to 2^result. Blocks
   // must be asked for from the last one down.
   int64_t Get(int64_t b, T* a_bar, T* b_bar) {
-    if (b == count_ - 1) suffix_ = Scaled<T>{};
+    if (b == count_ - 1) {
+      suffix_ = Scaled<T>{};
+      suffix_low_ = T(0.0);
+    }
     int64_t exponent = blocks_[b].exponent;
     if (Depth<T>::kValue > 0 && b > 0 && blocks_[b - 1].exponent > exponent) {
       exponent = blocks_[b - 1].exponent;
@@ -133,6 +137,7 @@ class TermBlocks {
     const double scale =
         base_ == Base::kDensity ? 1.0 : 1.0 / sequence_.model().q;
     T suffix = ScaleBy(suffix_.mantissa, suffix_.exponent - exponent);
+    T low = ScaleBy(suffix_low_, suffix_.exponent - exponent);
     for (int j = kBlock - 1; j >= 0; --j) {
       T sum = T(0.0);
       for (int r = offset; r <= Depth<T>::kValue; ++r) {
@@ -141,12 +146,13 @@ class TermBlocks {
       b_bar[j] = T(0.0);
       if (base_ == Base::kSurvival) b_bar[j] = Weighted(b, j, 0, exponent);
       if (base_ == Base::kCdf) {
-        sum += suffix;
-        suffix += Weighted(b, j, 0, exponent);
+        sum += suffix + low;
+        AddCompensated(Weighted(b, j, 0, exponent), &suffix, &low);
       }
       a_bar[j] = scale * sum;
     }
     suffix_ = Normalized(Scaled<T>{suffix, exponent});
+    suffix_low_ = ScaleBy(low, exponent - suffix_.exponent);
     return exponent;
   }
 
@@ -169,11 +175,14 @@ class TermBlocks {
   }
 
   static void RaiseExponent(int64_t exponent, TermBlock* block) {
-    if (exponent <= block->exponent + 200) return;
+    const int64_t shift = block->exponent - exponent;
+    if (shift >= -200) return;
+    FloatEnvironment::ClearUnderflow();
     for (auto& channel : block->bars) {
-      for (T& bar : channel) bar = ScaleBy(bar, block->exponent - exponent);
+      for (T& bar : channel) bar = ScaleBy(bar, shift);
     }
-    for (T& bar : block->whole) bar = ScaleBy(bar, block->exponent - exponent);
+    for (T& bar : block->whole) bar = ScaleBy(bar, shift);
+    if (FloatEnvironment::Underflowed()) block->has_losses = true;
     block->exponent = exponent;
   }
 
@@ -194,7 +203,8 @@ class TermBlocks {
   const Base base_;
   BlockList<TermBlock> blocks_;
   int64_t count_ = 0;
-  Scaled<T> suffix_;
+  Scaled<T> suffix_;       // the sum of the first channel from some k on
+  T suffix_low_ = T(0.0);  // what rounding left out, of the same exponent
 };
 
 }  // namespace PHASIC_ISA
