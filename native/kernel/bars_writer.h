@@ -4,6 +4,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_BARS_WRITER_H_
 #define PHASIC_NATIVE_KERNEL_BARS_WRITER_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "native/kernel/isa.h"
@@ -141,24 +142,24 @@ class BarsWriter {
     }
   }
 
+  // Differences are taken before they leave the range of T, as in WriteStarts.
   void WriteSubgenerator() {
     const int64_t p = model_.size;
     for (int64_t i = 0; i < p; ++i) {
       const bool lost = RowIsLost(i);
-      const double stay =
-          model_.discrete ? 0.0 : Top(sums_.stays[i]) / model_.q;
-      const double exit = Top(sums_.exits[i]);
-      const double row = in_.has_exit_rates ? stay : exit;
+      const T stay = model_.discrete ? T(0.0) : PerRate(sums_.stays[i]);
+      const T& exit = sums_.exits[i];
+      const T& row = in_.has_exit_rates ? stay : exit;
       // With given exits the diagonal of a subgenerator is not read.
       const bool is_read = !in_.has_exit_rates || model_.discrete;
       if (in_.has_exit_rates && out_.exit_rates != nullptr) {
-        out_.exit_rates[i] = lost ? kNaN : exit - stay;
+        out_.exit_rates[i] = lost ? kNaN : Top(exit - stay);
       }
       if (out_.subgenerator == nullptr) continue;
       for (int64_t j = 0; j < p; ++j) {
         const int64_t cell = FullCell(p, model_.products.width, i, j);
-        const double jump = Top(sums_.products[cell]) / model_.q;
-        double bar = lost ? kNaN : jump - row;
+        const T jump = PerRate(sums_.products[cell]);
+        double bar = lost ? kNaN : Top(jump - row);
         if (i == j && !is_read) bar = 0.0;
         out_.subgenerator[i * p + j] = bar;
       }
@@ -168,30 +169,55 @@ class BarsWriter {
   // Of the parameters that the edges' rates are linear in.
   void WriteEdges() {
     const EdgeView& edges = in_.edges;
-    for (int64_t c = 0; c < edges.num_parameters; ++c) {
-      out_.subgenerator[c] = 0.0;
+    if (edges.coefficients == nullptr) {
+      ForEachEdge([&](int64_t e, bool lost, const T& bar) {
+        out_.subgenerator[e] = lost ? kNaN : Top(bar);
+      });
+      return;
     }
-    int64_t listed = 0;
-    for (int64_t e = 0; e < edges.count; ++e) {
-      const int64_t i = edges.sources[e];
-      double bar = 0.0;
-      if (edges.targets[e] != i) {
-        const double arrive =
-            edges.targets[e] == model_.size
-                ? Top(sums_.exits[i])
-                : Top(sums_.products[model_.cells[listed++]]) / model_.q;
-        bar = RowIsLost(i) ? kNaN : arrive - Top(sums_.stays[i]) / model_.q;
-      }
-      if (edges.coefficients == nullptr) {
-        out_.subgenerator[e] = bar;
-        continue;
-      }
-      for (int64_t c = 0; c < edges.num_parameters; ++c) {
-        const double factor = edges.coefficients[e * edges.num_parameters + c];
-        if (factor != 0.0) out_.subgenerator[c] += factor * bar;
+    // So many at a time as need no memory.
+    constexpr int64_t kAtOnce = 8;
+    for (int64_t first = 0; first < edges.num_parameters; first += kAtOnce) {
+      const int64_t count =
+          std::min<int64_t>(kAtOnce, edges.num_parameters - first);
+      T sums[kAtOnce];
+      bool has_lost[kAtOnce] = {};
+      for (T& sum : sums) sum = T(0.0);
+      ForEachEdge([&](int64_t e, bool lost, const T& bar) {
+        const double* factors =
+            edges.coefficients + e * edges.num_parameters + first;
+        for (int64_t c = 0; c < count; ++c) {
+          if (factors[c] == 0.0) continue;
+          sums[c] += factors[c] * bar;
+          has_lost[c] = has_lost[c] || lost;
+        }
+      });
+      for (int64_t c = 0; c < count; ++c) {
+        out_.subgenerator[first + c] = has_lost[c] ? kNaN : Top(sums[c]);
       }
     }
   }
+
+  // Calls visit(e, whether it is lost, the cotangent of the rate).
+  template <class Visit>
+  void ForEachEdge(const Visit& visit) {
+    const EdgeView& edges = in_.edges;
+    int64_t listed = 0;
+    for (int64_t e = 0; e < edges.count; ++e) {
+      const int64_t i = edges.sources[e];
+      if (edges.targets[e] == i) {
+        visit(e, false, T(0.0));
+        continue;
+      }
+      const T arrive = edges.targets[e] == model_.size
+                           ? sums_.exits[i]
+                           : PerRate(sums_.products[model_.cells[listed++]]);
+      visit(e, RowIsLost(i), arrive - PerRate(sums_.stays[i]));
+    }
+  }
+
+  // Exact, q being a power of two.
+  T PerRate(const T& sum) const { return (1.0 / model_.q) * sum; }
 
   // A row's derivatives are sums of jumps or exits and of stays, or of jumps
   // and of exits where these are derived: what is in all of them. An exit may

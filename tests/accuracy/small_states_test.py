@@ -84,6 +84,36 @@ class SmallStatesTest(derivative_checks.TestCase):
     operands = _thin_chain()._replace(time=1e-10)
     self.check_gradient(kind, operands, (), _TOLERANCE)
 
+  def test_what_leaves_the_range_of_doubles_keeps_its_sign(self):
+    # An exit from the first phases and a jump past most of the others are both
+    # above 1e308 times less likely ways; the exit is the shorter one.
+    operands = _thin_chain()._replace(exit_rates=None, time=1e-9)
+    for kind in ("log_density", "log_cdf"):
+      actual = kernel_calls.gradient(kind, operands).subgenerator
+      truth, _ = oracle.gradient(kind, operands)
+      exact = onp.array([float(x) for x in truth.subgenerator])
+      outside = onp.isinf(exact)
+      self.assertGreater(onp.sum(outside), 100)
+      onp.testing.assert_array_equal(actual[outside], exact[outside])
+      self.assertFalse(onp.any(onp.isnan(actual)))
+
+  def test_parameters_whose_edges_leave_the_range_of_doubles(self):
+    # The second parameter takes from one shortcut and gives to a lesser one.
+    p = 41
+    chain = onp.arange(p)
+    indices = onp.array([[*chain, 0, 0], [*chain + 1, p - 1, p - 2]])
+    constants = onp.append(onp.full(p - 1, 1e-10), [1e3, 0.0, 0.0])
+    coefficients = onp.zeros((p + 2, 2))
+    coefficients[:, 1][-2:] = -1.0, 1.0
+    coefficients[0, 0] = 1e-10
+    arrays = [onp.eye(p)[0], onp.zeros(2), onp.zeros(0), onp.zeros(1)]
+    arrays += [onp.array([1e-3]), onp.ones(1)]
+    edges = (indices.astype(onp.int32), constants, coefficients)
+    bars = kernel_calls.module().adjoint(0, 1, arrays, edges=edges)
+    self.assertEqual(bars[1][1], -onp.inf)
+    # f grows with the first rate's share in all that must be passed.
+    self.assertAlmostEqual(bars[1][0], 1.0, places=9)
+
   def test_its_directional_derivatives(self):
     rng = onp.random.default_rng(0)
     operands = _thin_chain()._replace(time=1.0)
