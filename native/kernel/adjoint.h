@@ -305,6 +305,10 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
   for (int64_t n = 0; n < seeds.num_on_ladder() && status == kOk; ++n) {
     status = ladder_adjoint.AddPoint(*seeds.on_ladder()[n]);
   }
+  for (int64_t n = 0; n < seeds.num_intervals() && status == kOk; ++n) {
+    const Interval<T>& interval = seeds.interval(n);
+    if (interval.on_ladder) status = ladder_adjoint.AddInterval(interval);
+  }
   if (status == kOk) status = ladder_adjoint.Descend();
   // A wider margin costs groups of times less than a second sweep does.
   const int64_t margins[] = {seeds.groups().size() > 0 ? 100 : 56, 400,
@@ -313,7 +317,7 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
     if (status == kOk) status = terms.Mix(margin);
     if (status == kOk) status = sweeper.Run();
     if (status != kOk) return status;
-    if (seeds.num_on_ladder() > 0) ladder_adjoint.AddTo(&sweeper);
+    if (ladder_adjoint.has_sums()) ladder_adjoint.AddTo(&sweeper);
     if (writer.Write(sweeper.sums(), margin == kFinalMargin)) break;
   }
   return writer.has_losses() ? kUnderflow : kOk;

@@ -55,9 +55,10 @@ void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
 template <class T>
 void EvaluateIntervals(const SweepInput& in, const int64_t* places,
                        int64_t count, ChannelSets<T>* sets,
-                       IntervalWeights* weights, Point<T>* points) {
+                       IntervalWeights* weights, LadderPath<T>* ladder_path,
+                       Point<T>* points) {
   if (in.kinds == nullptr) return;
-  IntervalMixer<T> mixer(in, sets->Of(Base::kDensity), weights);
+  IntervalMixer<T> mixer(in, sets->Of(Base::kDensity), weights, ladder_path);
   for (int64_t i = 0; i < count; ++i) {
     Point<T>& point = points[i];
     if (!point.is_interval || point.status != kOk) continue;
@@ -154,7 +155,8 @@ void EvaluateTimes(const SweepInput& in, const SweepOutput& out,
       places[count++] = i;
     }
     MixAllPoints(&sets, points, count, needs_series, scratch);
-    EvaluateIntervals(in, places, count, &sets, &interval_weights, points);
+    EvaluateIntervals(in, places, count, &sets, &interval_weights, &ladder_path,
+                      points);
     for (int64_t k = 0; k < count; ++k) {
       const Point<T>& point = points[k];
       if (point.status != kOk) {

@@ -5,6 +5,10 @@
 // terms before some k in f(y) falls with y, that of the terms after some k
 // grows, and so the shares in f's integral lie between those at its ends.
 //
+// Where its upper end goes by the doubling ladder, so does the interval: up to
+// the lower end, and then by what is absorbed on the rest of the way. Nothing
+// is subtracted there either.
+//
 // Of a discrete chain it is P(l < N <= u) = sum_{l <= k < u} a_k.
 
 #ifndef PHASIC_NATIVE_KERNEL_INTERVAL_H_
@@ -17,6 +21,8 @@
 #include "native/kernel/channels.h"
 #include "native/kernel/interval_weights.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/ladder_choice.h"
+#include "native/kernel/ladder_path.h"
 #include "native/kernel/mixture.h"
 #include "native/kernel/point.h"
 #include "native/kernel/points.h"
@@ -32,6 +38,7 @@ struct Interval {
   int64_t index = 0;  // of the lower end's time; the upper end's is the next
   StatusCode status = kOk;
   bool has_series = false;  // otherwise the mass is zero
+  bool on_ladder = false;   // as the upper end is
   // Their slopes are those of the distribution function in x = q t, relative
   // to 2^value.exponent.
   Point<T> lower;
@@ -49,19 +56,22 @@ template <class T>
 class IntervalMixer {
  public:
   IntervalMixer(const SweepInput& in, Channels<T>* density,
-                IntervalWeights* weights)
+                IntervalWeights* weights, LadderPath<T>* ladder_path)
       : in_(in),
         density_(*density),
         sequence_(density->sequence()),
-        weights_(*weights) {}
+        weights_(*weights),
+        ladder_path_(*ladder_path) {}
 
   Interval<T> Evaluate(int64_t index) {
     Interval<T> interval;
     interval.index = index;
     interval.status = Prepare(&interval);
-    if (interval.status == kOk && interval.has_series) {
-      interval.status =
-          sequence_.model().discrete ? AddSteps(&interval) : Mix(&interval);
+    if (interval.status != kOk || !interval.has_series) return interval;
+    if (sequence_.model().discrete) {
+      interval.status = AddSteps(&interval);
+    } else {
+      interval.status = interval.on_ladder ? Climb(&interval) : Mix(&interval);
     }
     return interval;
   }
@@ -88,9 +98,13 @@ class IntervalMixer {
     const bool is_flushed = (lower > 0.0 && interval->lower.x == 0.0) ||
                             interval->upper.x == interval->lower.x;
     if (is_flushed) return kUnderflow;
-    const bool fits = StartSeries(sequence_, &interval->lower) &&
-                      StartSeries(sequence_, &interval->upper);
-    return fits ? kOk : kWorkLimit;
+    const double limit = static_cast<double>(sequence_.max_blocks()) * kBlock;
+    interval->on_ladder = UsesLadder(model, interval->upper.x, limit);
+    for (Point<T>* end : {&interval->lower, &interval->upper}) {
+      end->on_ladder = interval->on_ladder && UsesLadder(model, end->x, limit);
+      if (!end->on_ladder && !StartSeries(sequence_, end)) return kWorkLimit;
+    }
+    return kOk;
   }
 
   StatusCode PrepareSteps(Interval<T>* interval) {
@@ -136,6 +150,27 @@ class IntervalMixer {
     return kOk;
   }
 
+  // By the doubling ladder: what is absorbed after the lower end.
+  StatusCode Climb(Interval<T>* interval) {
+    const Mixture<T> mass = ladder_path_.RunInterval(
+        interval->lower.x, interval->upper.x - interval->lower.x);
+    if (mass.status != kOk) return mass.status;
+    interval->mass = Normalized(Scaled<T>{mass.channels[0], mass.exponent});
+    // Values alone do not ask how the ends move.
+    if (kPlain && in_.cotangent == nullptr) return kOk;
+    Scaled<T> moved[2];
+    Point<T>* const ends[] = {&interval->lower, &interval->upper};
+    for (int i = 0; i < 2; ++i) {
+      const Mixture<T> mixture =
+          ends[i]->on_ladder ? ladder_path_.Run(Base::kDensity, ends[i]->x)
+                             : Mixer<T>(&density_, *ends[i]).Run();
+      if (mixture.status != kOk) return mixture.status;
+      moved[i] = Move(mixture, ends[i]);
+    }
+    AddMoves(moved, interval);
+    return kOk;
+  }
+
   StatusCode Mix(Interval<T>* interval) {
     Point<T>* const ends[] = {&interval->lower, &interval->upper};
     int64_t first = INT64_MAX;
@@ -152,11 +187,14 @@ class IntervalMixer {
     StatusCode status =
         weights_.Begin(EndOf(interval->lower), EndOf(interval->upper));
     if (status == kOk) status = Sum(first, last, interval);
-    if (status != kOk) return status;
+    if (status == kOk) AddMoves(moved, interval);
+    return status;
+  }
+
+  static void AddMoves(const Scaled<T>* moved, Interval<T>* interval) {
     Add(&interval->mass, moved[1]);
     Add(&interval->mass,
         Scaled<T>{-1.0 * moved[0].mantissa, moved[0].exponent});
-    return kOk;
   }
 
   // Sets the end's slope; the distribution function at x + delta less that at
@@ -216,6 +254,7 @@ class IntervalMixer {
   Channels<T>& density_;
   Sequence<T>& sequence_;
   IntervalWeights& weights_;
+  LadderPath<T>& ladder_path_;
 };
 
 }  // namespace PHASIC_ISA

@@ -31,15 +31,25 @@ class IntervalTerms {
   // mass's own share, the margin being that of `density`.
   StatusCode Add(const Interval<T>& interval) {
     if (discrete_) return AddSteps(interval);
-    StatusCode status =
-        weights_.Begin(EndOf(interval.lower), EndOf(interval.upper));
-    if (status != kOk) return status;
     const Scaled<T>& seed = interval.seed;
     const Scaled<double> size = SizeOf(seed.mantissa, seed.exponent);
     const Scaled<double> mass =
         SizeOf(interval.mass.mantissa, interval.mass.exponent);
     const Scaled<double> own = {size.mantissa * mass.mantissa,
                                 size.exponent + mass.exponent};
+    StatusCode status = kOk;
+    if (!interval.on_ladder) status = AddMass(interval, own);
+    if (status == kOk) status = AddEnd(interval.upper, 1.0, seed, own);
+    if (status == kOk) status = AddEnd(interval.lower, -1.0, seed, own);
+    return status;
+  }
+
+ private:
+  StatusCode AddMass(const Interval<T>& interval, const Scaled<double>& own) {
+    const Scaled<T>& seed = interval.seed;
+    StatusCode status =
+        weights_.Begin(EndOf(interval.lower), EndOf(interval.upper));
+    if (status != kOk) return status;
     int64_t last = interval.upper.start;
     for (;; ++last) {
       if (!density_.blocks()->Reserve(last, &status)) return status;
@@ -59,18 +69,14 @@ class IntervalTerms {
         break;
       }
     }
-    status = weights_.Run(
+    return weights_.Run(
         first, last, [&](int64_t b, int j, const Scaled<double>& weight) {
           density_.blocks()->AddTo(b, j,
                                    {weight.mantissa * seed.mantissa,
                                     weight.exponent + seed.exponent - log2_q_});
         });
-    if (status == kOk) status = AddEnd(interval.upper, 1.0, seed, own);
-    if (status == kOk) status = AddEnd(interval.lower, -1.0, seed, own);
-    return status;
   }
 
- private:
   StatusCode AddSteps(const Interval<T>& interval) {
     StatusCode status = kOk;
     const auto end = static_cast<int64_t>(interval.upper.x);
@@ -82,10 +88,11 @@ class IntervalTerms {
     return kOk;
   }
 
-  // What the mass gains or loses where an end moves along its tangents.
+  // What the mass gains or loses where an end moves along its tangents. What
+  // goes by the ladder is added there.
   StatusCode AddEnd(const Point<T>& end, double sign, const Scaled<T>& seed,
                     const Scaled<double>& own) {
-    if (IsZero(end.delta)) return kOk;
+    if (end.on_ladder || IsZero(end.delta)) return kOk;
     const TaylorCoefficients<T> taylor(Base::kCdf, end.delta);
     T coefficients[kMaxOrder];
     for (int r = 0; r <= Depth<T>::kValue; ++r) {

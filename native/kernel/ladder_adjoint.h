@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "native/kernel/float_environment.h"
+#include "native/kernel/interval.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/jump_sums.h"
 #include "native/kernel/ladder.h"
@@ -36,30 +37,54 @@ class LadderAdjoint {
 
   // Adds the derivatives of F at a point, times its seed.
   StatusCode AddPoint(const Point<T>& point) {
-    base_ = point.base;
-    if (base_ == Base::kCdf) has_cdf_ = true;
-    StatusCode status = path_.Follow(base_, point.x);
+    const StatusCode status = path_.Follow(point.base, point.x);
     if (status != kOk) return status;
-    if (!Allocate()) return kMemoryLimit;
-    FloatEnvironment::ClearUnderflow();
-    y_exponent_ = point.seed.exponent;
-    y_loss_ = 0.0;
-    absorbed_bar_ = Scaled<T>{};
-    SweepEnd(point.seed.mantissa, TaylorCoefficients<T>(base_, point.delta));
-    for (int64_t k = path_.num_states() - 2; k > 0; --k) {
-      SweepRung(path_.state(k));
+    const TaylorCoefficients<T> taylor(point.base, point.delta);
+    const int offset = point.base == Base::kDensity ? 0 : 1;
+    const double scale = point.base == Base::kDensity ? 1.0 : 1.0 / model_.q;
+    T exit_weights[kCount];
+    for (int r = 0; r < kCount; ++r) {
+      exit_weights[r] = T(0.0);
+      if (r + offset < kCount) {
+        exit_weights[r] =
+            scale * (point.seed.mantissa * taylor.value[r + offset]);
+      }
     }
-    SweepStep();
-    for (int64_t i = 0; i < model_.size; ++i) {
-      starts_[i] += ScaleBy(y_[i], y_exponent_);
-    }
-    Add(&lost_start_, Scaled<double>{y_loss_, y_exponent_ - 1022});
-    return kOk;
+    return Sweep(point.base, point.seed.mantissa * taylor.value[0],
+                 exit_weights, point.seed.exponent);
   }
+
+  // The same for the mass of an interval, and for those of its ends that go by
+  // the ladder.
+  StatusCode AddInterval(const Interval<T>& interval) {
+    const Scaled<T>& seed = interval.seed;
+    T exit_weights[kCount];
+    for (T& weight : exit_weights) weight = T(0.0);
+    StatusCode status = path_.FollowInterval(
+        interval.lower.x, interval.upper.x - interval.lower.x);
+    if (status == kOk) {
+      status = Sweep(Base::kCdf, seed.mantissa, exit_weights, seed.exponent);
+    }
+    const Point<T>* const ends[] = {&interval.lower, &interval.upper};
+    for (int i = 0; i < 2 && status == kOk; ++i) {
+      if (!ends[i]->on_ladder || IsZero(ends[i]->delta)) continue;
+      const TaylorCoefficients<T> taylor(Base::kCdf, ends[i]->delta);
+      const double scale = (i == 0 ? -1.0 : 1.0) / model_.q;
+      for (int r = 0; r < kCount; ++r) {
+        exit_weights[r] = scale * (seed.mantissa * taylor.value[1 + r]);
+      }
+      status = path_.Follow(Base::kDensity, ends[i]->x);
+      if (status != kOk) break;
+      status = Sweep(Base::kDensity, T(0.0), exit_weights, seed.exponent);
+    }
+    return status;
+  }
+
+  bool has_sums() const { return sums_.is_allocated(); }
 
   // Goes down the ladder, after the last point.
   StatusCode Descend() {
-    if (!sums_.is_allocated()) return kOk;  // no point
+    if (!has_sums()) return kOk;  // no point
     return descent_.Run(has_cdf_, &sums_, &lost_jumps_);
   }
 
@@ -85,6 +110,34 @@ class LadderAdjoint {
   }
 
  private:
+  static constexpr int kCount = Depth<T>::kValue + 1;
+
+  // Back along the last path, given the cotangents of the survival function or
+  // of what was absorbed, `first`, and of v P^k s at its end.
+  StatusCode Sweep(Base base, const T& first, const T* exit_weights,
+                   int64_t exponent) {
+    if (!Allocate()) return kMemoryLimit;
+    if (base == Base::kCdf) has_cdf_ = true;
+    FloatEnvironment::ClearUnderflow();
+    y_exponent_ = exponent;
+    y_loss_ = 0.0;
+    absorbed_bar_ = Scaled<T>{};
+    SweepEnd(base, first, exit_weights);
+    for (int64_t k = path_.num_states() - 2; k >= 0; --k) {
+      if (!path_.counts_absorbed(k)) absorbed_bar_ = Scaled<T>{};
+      if (path_.state(k).rung >= 0) {
+        SweepRung(path_.state(k));
+      } else {
+        SweepStep(path_.state(k));
+      }
+    }
+    for (int64_t i = 0; i < model_.size; ++i) {
+      starts_[i] += ScaleBy(y_[i], y_exponent_);
+    }
+    Add(&lost_start_, Scaled<double>{y_loss_, y_exponent_ - 1022});
+    return kOk;
+  }
+
   bool Allocate() {
     if (!sums_.is_allocated()) {
       for (T** vector : {&starts_, &y_, &next_}) {
@@ -97,24 +150,14 @@ class LadderAdjoint {
   }
 
   // From F to the last state.
-  void SweepEnd(const T& seed, const TaylorCoefficients<T>& taylor) {
-    constexpr int kCount = Depth<T>::kValue + 1;
+  void SweepEnd(Base base, const T& first, const T* exit_weights) {
     T y_weights[kCount];
-    T exit_weights[kCount];
-    const int offset = base_ == Base::kDensity ? 0 : 1;
-    const double scale = base_ == Base::kDensity ? 1.0 : 1.0 / model_.q;
-    for (int r = 0; r < kCount; ++r) {
-      y_weights[r] = exit_weights[r] = T(0.0);
-      if (r + offset < kCount) {
-        exit_weights[r] = scale * (seed * taylor.value[r + offset]);
-      }
-    }
-    const T first = seed * taylor.value[0];
+    for (T& weight : y_weights) weight = T(0.0);
     y_weights[0] = T(1.0);
     for (int64_t i = 0; i < stride_; ++i) {
-      y_[i] = base_ == Base::kSurvival && i < model_.size ? first : T(0.0);
+      y_[i] = base == Base::kSurvival && i < model_.size ? first : T(0.0);
     }
-    if (base_ == Base::kCdf) {
+    if (base == Base::kCdf) {
       absorbed_bar_ = Scaled<T>{first, y_exponent_};
     }
     const LadderState<T>& end = path_.state(path_.num_states() - 1);
@@ -134,7 +177,7 @@ class LadderAdjoint {
       next_[i] = Dot(rung.matrix + i * stride_, y_, stride_);
     }
     y_loss_ += 2.0 * rung.row_loss + NewLoss();
-    if (base_ == Base::kCdf) {
+    if (!IsZero(absorbed_bar_.mantissa)) {
       const T& absorbed_bar = absorbed_bar_.mantissa;
       const int64_t shift = absorbed_bar_.exponent + state.exponent;
       const T factor = AbsorbedBar();
@@ -150,8 +193,8 @@ class LadderAdjoint {
     NormalizeY();
   }
 
-  void SweepStep() {
-    const StepWeights weights(path_.step());
+  void SweepStep(const LadderState<T>& start) {
+    const StepWeights weights(start.step);
     T y_weights[kStepTerms];
     T exit_weights[kStepTerms];
     const T factor = AbsorbedBar();
@@ -159,16 +202,15 @@ class LadderAdjoint {
       y_weights[k] = T(weights.at[k]);
       exit_weights[k] = (weights.above[k] / model_.q) * factor;
     }
-    const LadderState<T>& start = path_.state(0);
     sums_.Sweep(start.entries, start.exponent, kStepTerms, y_weights,
                 exit_weights, y_, y_exponent_);
     y_loss_ += NewLoss();
     NoteLoss(start, 0, &lost_jumps_);
+    NormalizeY();
   }
 
   // Relative to y's exponent.
   T AbsorbedBar() const {
-    if (base_ != Base::kCdf) return T(0.0);
     return ScaleBy(absorbed_bar_.mantissa,
                    absorbed_bar_.exponent - y_exponent_);
   }
@@ -199,7 +241,6 @@ class LadderAdjoint {
   const Model<T>& model_;
   Workspace* workspace_;
   const int64_t stride_;
-  Base base_ = Base::kDensity;  // of the point at hand
   bool has_cdf_ = false;
   LadderDescent<T> descent_;
   JumpSums<T> sums_;

@@ -36,7 +36,8 @@ struct LadderState {
   T* entries;  // [stride], relative to 2^exponent
   int64_t exponent;
   double loss;   // of the sum of the entries, in multiples of 2^-1022
-  int64_t rung;  // that leads on from here; -1: the step, or the end
+  int64_t rung;  // that leads on from here; -1: a step, or the end
+  double step;
 };
 
 template <class T>
@@ -53,7 +54,8 @@ class LadderPath {
   // The states of the last path: the first is alpha, a step leads from it.
   int64_t num_states() const { return num_states_; }
   const LadderState<T>& state(int64_t k) const { return states_[k]; }
-  double step() const { return step_; }
+  // Whether what is absorbed on the way on from there counts.
+  bool counts_absorbed(int64_t k) const { return k >= first_counted_; }
   int64_t num_rungs() const { return num_rungs_; }  // that it could use
 
   // What the series would have mixed.
@@ -73,31 +75,88 @@ class LadderPath {
 
   StatusCode Follow(Base base, double x) {
     base_ = base;
-    const auto count = static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep));
-    step_ = x - static_cast<double>(count) * kLongestStep;  // exact
-    num_rungs_ = 0;
-    while (count >> num_rungs_ != 0) ++num_rungs_;
-    StatusCode status = ladder_.Reach(num_rungs_);
-    if (status == kOk) status = Allocate(num_rungs_ + 2);
+    const Leg leg = LegOf(x);
+    const StatusCode status = Prepare(leg.num_rungs, leg.num_rungs + 2);
     if (status != kOk) return status;
-    FloatEnvironment::ClearUnderflow();
-    lost_absorbed_ = Scaled<double>{};
+    first_counted_ = base == Base::kCdf ? 0 : INT64_MAX;
     absorbed_ = Normalized(Scaled<T>{model_.prob_zero, 0});
-    T* start = states_[0].entries;
-    std::copy(model_.initial, model_.initial + model_.stride, start);
-    states_[0].exponent = NormalizeVector(start, model_.stride);
-    states_[0].loss = 0.0;
-    TakeStep();
-    num_states_ = 2;
-    for (int64_t j = num_rungs_ - 1; j >= 0; --j) {
-      if (((count >> j) & 1) != 0) Climb(j);
+    Lead(leg);
+    return kOk;
+  }
+
+  // The mass of an interval: what is absorbed in the second of two legs. The
+  // mixture has it as its first channel, and no others.
+  Mixture<T> RunInterval(double lower, double width) {
+    Mixture<T> result;
+    result.status = FollowInterval(lower, width);
+    if (result.status != kOk) return result;
+    result.channels[0] = absorbed_.mantissa;
+    result.exponent = absorbed_.exponent;
+    const Scaled<double> size = {Primal(absorbed_.mantissa),
+                                 absorbed_.exponent};
+    const bool vanished = kPlain && size.mantissa == 0.0;
+    if (vanished || (size.mantissa > 0.0 && !IsAtMost(Lost(), -45, size))) {
+      result.status = kUnderflow;
     }
-    states_[num_states_ - 1].rung = -1;
+    return result;
+  }
+
+  StatusCode FollowInterval(double lower, double width) {
+    base_ = Base::kCdf;
+    const Leg first = LegOf(lower);
+    const Leg second = LegOf(width);
+    const StatusCode status =
+        Prepare(std::max(first.num_rungs, second.num_rungs),
+                first.num_rungs + second.num_rungs + 3);
+    if (status != kOk) return status;
+    first_counted_ = INT64_MAX;
+    absorbed_ = Scaled<T>{};
+    Lead(first);
+    first_counted_ = num_states_ - 1;
+    Lead(second);
     return kOk;
   }
 
  private:
   static constexpr bool kPlain = Depth<T>::kValue == 0;
+
+  // So many of the longest steps, after one that is shorter.
+  struct Leg {
+    double step;
+    int64_t count;
+    int64_t num_rungs;
+  };
+  static Leg LegOf(double x) {
+    const auto count = static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep));
+    Leg leg = {x - static_cast<double>(count) * kLongestStep, count,
+               0};  // exact
+    while (count >> leg.num_rungs != 0) ++leg.num_rungs;
+    return leg;
+  }
+
+  // Starts a path at alpha.
+  StatusCode Prepare(int64_t num_rungs, int64_t most_states) {
+    num_rungs_ = num_rungs;
+    StatusCode status = ladder_.Reach(num_rungs);
+    if (status == kOk) status = Allocate(most_states);
+    if (status != kOk) return status;
+    FloatEnvironment::ClearUnderflow();
+    lost_absorbed_ = Scaled<double>{};
+    T* start = states_[0].entries;
+    std::copy(model_.initial, model_.initial + model_.stride, start);
+    states_[0].exponent = NormalizeVector(start, model_.stride);
+    states_[0].loss = 0.0;
+    num_states_ = 1;
+    return kOk;
+  }
+
+  void Lead(const Leg& leg) {
+    TakeStep(leg.step);
+    for (int64_t j = leg.num_rungs - 1; j >= 0; --j) {
+      if (((leg.count >> j) & 1) != 0) Climb(j);
+    }
+    states_[num_states_ - 1].rung = -1;
+  }
 
   StatusCode Allocate(int64_t num_states) {
     const int64_t stride = ladder_.stride();
@@ -113,11 +172,12 @@ class LadderPath {
     return kOk;
   }
 
-  void TakeStep() {
-    const StepWeights weights(step_);
-    LadderState<T>* from = &states_[0];
-    LadderState<T>* to = &states_[1];
+  void TakeStep(double step) {
+    const StepWeights weights(step);
+    LadderState<T>* from = &states_[num_states_ - 1];
+    LadderState<T>* to = &states_[num_states_];
     from->rung = -1;
+    from->step = step;
     std::copy(from->entries, from->entries + model_.stride, power_);
     std::fill(to->entries, to->entries + model_.stride, T(0.0));
     T absorbed = T(0.0);
@@ -129,7 +189,8 @@ class LadderPath {
     }
     Absorb(absorbed, *from, 0.0);
     to->exponent = from->exponent;
-    to->loss = NewLoss();
+    to->loss = from->loss + NewLoss();
+    ++num_states_;
     Normalize(to);
   }
 
@@ -137,7 +198,7 @@ class LadderPath {
     const int64_t stride = ladder_.stride();
     const Rung<T>& rung = ladder_.rung(j);
     LadderState<T>* from = &states_[num_states_ - 1];
-    LadderState<T>* to = &states_[num_states_++];
+    LadderState<T>* to = &states_[num_states_];
     from->rung = j;
     Absorb(Dot(from->entries, rung.absorbed, stride), *from,
            rung.absorbed_loss);
@@ -145,6 +206,7 @@ class LadderPath {
     AddRowTimes(from->entries, rung.matrix, stride, to->entries);
     to->exponent = from->exponent + rung.exponent;
     to->loss = from->loss + Mass() * rung.row_loss + NewLoss();
+    ++num_states_;
     Normalize(to);
   }
 
@@ -158,7 +220,7 @@ class LadderPath {
   }
 
   void Absorb(const T& mass, const LadderState<T>& state, double rung_loss) {
-    if (base_ != Base::kCdf) return;
+    if (!counts_absorbed(num_states_ - 1)) return;
     Add(&absorbed_, Scaled<T>{mass, state.exponent});
     const double loss = state.loss + Mass() * rung_loss + NewLoss();
     Add(&lost_absorbed_, Scaled<double>{loss, state.exponent - 1022});
@@ -211,13 +273,13 @@ class LadderPath {
   const int num_channels_;
   Workspace* workspace_;
   Base base_ = Base::kDensity;
-  LadderState<T> states_[kMaxRungs + 2];
+  LadderState<T> states_[2 * kMaxRungs + 3];
   int64_t num_rungs_ = 0;
   int64_t num_states_ = 0;
   int64_t num_allocated_ = 0;
   T* power_ = nullptr;
   T* next_ = nullptr;
-  double step_ = 0.0;
+  int64_t first_counted_ = 0;
   Scaled<T> absorbed_;
   Scaled<double> lost_absorbed_;
 };

@@ -71,7 +71,7 @@ class PointSeeds {
   Point<T>* const* of(Base base) const { return ListOf(base).points; }
   int64_t count(Base base) const { return ListOf(base).size; }
 
-  // The points that go by the ladder, times ascending.
+  // The points that go by the ladder, times ascending. Intervals may, too.
   Point<T>* const* on_ladder() const { return on_ladder_.points; }
   int64_t num_on_ladder() const { return on_ladder_.size; }
 
@@ -165,7 +165,8 @@ class PointSeeds {
   }
 
   void EvaluatePoints(bool slope) {
-    IntervalMixer<T> mixer(in_, sets_.Of(Base::kDensity), &interval_weights_);
+    IntervalMixer<T> mixer(in_, sets_.Of(Base::kDensity), &interval_weights_,
+                           &ladder_path_);
     for (int64_t k = 0; k < num_points_; ++k) {
       Point<T>& point = points_[k];
       if (PreparePoint(in_, by_time_[k], sets_.sequence(), &point) &&

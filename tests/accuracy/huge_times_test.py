@@ -8,6 +8,7 @@ from tests.accuracy import cases
 from tests.accuracy import derivative_checks
 from tests.accuracy import kernel_calls
 from tests.accuracy import sweeps
+from tests.oracle import interval_oracle
 from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
 
@@ -287,6 +288,106 @@ class HugeTimesTest(derivative_checks.TestCase):
     )
     message = kernel_calls.status("log_density", kernel_calls.inputs(operands))
     self.assertIn("work limit", message[0])
+
+
+# Of a huge time: from almost nothing to wide.
+_WIDTHS = (1e-12, 0.25, 20.0)
+
+
+@absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
+class IntervalsOfHugeTimesTest(parameterized.TestCase):
+  """Masses of intervals whose upper end is far beyond what steps can do."""
+
+  def _ends(self, operands):
+    time = operands.time
+    yield from ((time, time * (1.0 + width)) for width in _WIDTHS)
+    # The lower end is one that has steps.
+    yield from ((0.0, time), (1e-9 * time, time))
+
+  def _inputs(self, operands, lower, upper):
+    ends = onp.array([lower, upper])
+    return kernel_calls.inputs(operands._replace(time=ends))
+
+  def _kinds(self):
+    return onp.array([6, 7], onp.int32)
+
+  @parameterized.product(
+    model=("metastable", "slow_ring", "stages", "leaking"), x=(1e5, 1e9, 1e13)
+  )
+  def test_log_mass(self, model, x):
+    operands = _at(_MODELS[model], x)
+    for lower, upper in self._ends(operands):
+      arrays = self._inputs(operands, lower, upper)
+      actual = kernel_calls.module().forward(0, 0, arrays, None, self._kinds())
+      truth, _ = interval_oracle.log_mass(operands._replace(time=lower), upper)
+      bound = cases.log_tolerance(float(truth.mid()))
+      self.assertLessEqual(
+        oracle.error(actual[0], truth), bound, (lower, upper)
+      )
+      self.assertEqual(actual[1], 0.0)
+
+  @parameterized.product(
+    options=tuple(cases.OPTIONS), x=(1e5, 1e9), order=(1, 2)
+  )
+  def test_gradients(self, options, x, order):
+    model = models.with_options(_MODELS["metastable"], *cases.OPTIONS[options])
+    operands = _at(model, x)
+    rng = onp.random.default_rng(7)
+    for lower, upper in self._ends(operands):
+      moves = [models.direction(operands, rng, 0.0) for _ in range(order - 1)]
+      pairs = tuple((v, upper * rng.standard_normal()) for v in moves)
+      arrays = self._inputs(operands, lower, upper)
+      for move, end in pairs:
+        arrays += self._inputs(move, move.time, end)
+      actual = kernel_calls.module().adjoint(
+        0, order, [*arrays, onp.ones(2)], kinds=self._kinds()
+      )
+      truth, scales = interval_oracle.gradient(
+        operands._replace(time=lower), upper, pairs
+      )
+      for field, bar in zip(oracle.Gradient._fields, actual, strict=True):
+        missed = derivative_checks.shortfall(
+          onp.ravel(bar),
+          getattr(truth, field),
+          getattr(scales, field),
+          1e-12 if order == 1 else 1e-9,
+        )
+        self.assertEmpty(missed, (field, lower, upper))
+
+  @parameterized.parameters(1, 2, 3)
+  def test_directions(self, order):
+    operands = _at(_MODELS["slow_ring"], 1e9)
+    rng = onp.random.default_rng(11)
+    for lower, upper in self._ends(operands):
+      arrays = self._inputs(operands, lower, upper)
+      pairs = []
+      for _ in range(order):
+        move = models.direction(operands, rng, 0.0)
+        pairs.append((move, upper * rng.standard_normal()))
+        arrays += self._inputs(move, move.time, pairs[-1][1])
+      actual = kernel_calls.module().forward(
+        0, order, arrays, None, self._kinds()
+      )
+      truth, scale = interval_oracle.log_mass(
+        operands._replace(time=lower), upper, tuple(pairs)
+      )
+      tolerance = 1e-12 if order == 1 else 1e-9
+      self.assertEmpty(
+        derivative_checks.shortfall(actual[:1], [truth], [scale], tolerance)
+      )
+
+  def test_the_rest_of_the_call_does_not_matter(self):
+    operands = _at(_MODELS["leaking"], 1e8)
+    times = operands.time * onp.array([0.5, 0.75, 1.0, 2.0, 3.0])
+    kinds = onp.array([6, 7, 2, 6, 7], onp.int32)
+    together = kernel_calls.module().forward(
+      0, 0, kernel_calls.inputs(operands._replace(time=times)), None, kinds
+    )
+    for first, count in ((0, 2), (2, 1), (3, 2)):
+      part = slice(first, first + count)
+      arrays = kernel_calls.inputs(operands._replace(time=times[part]))
+      alone = kernel_calls.module().forward(0, 0, arrays, None, kinds[part])
+      onp.testing.assert_array_equal(alone, together[part])
 
 
 if __name__ == "__main__":
