@@ -290,6 +290,8 @@ class HugeTimesTest(derivative_checks.TestCase):
     self.assertIn("work limit", message[0])
 
 
+# Models of which something is left after 1e13 jumps.
+_SLOW = ("metastable", "slow_ring", "stages")
 # Of a huge time: from almost nothing to wide.
 _WIDTHS = (1e-12, 0.25, 20.0)
 
@@ -311,10 +313,11 @@ class IntervalsOfHugeTimesTest(parameterized.TestCase):
   def _kinds(self):
     return onp.array([6, 7], onp.int32)
 
-  @parameterized.product(
-    model=("metastable", "slow_ring", "stages", "leaking"), x=(1e5, 1e9, 1e13)
+  @parameterized.parameters(
+    *((x, name) for x in (1e5, 1e9) for name in ("leaking", *_SLOW)),
+    *((1e13, name) for name in _SLOW),
   )
-  def test_log_mass(self, model, x):
+  def test_log_mass(self, x, model):
     operands = _at(_MODELS[model], x)
     for lower, upper in self._ends(operands):
       arrays = self._inputs(operands, lower, upper)
