@@ -14,6 +14,9 @@ namespace {
 constexpr double kMaxWork = 2e5;          // multiply-adds of one call
 constexpr double kRefusedSteps = 0x1p22;  // of any model
 constexpr double kLeastLadderSteps = 0x1p12;
+// Beyond them extended sweeps, to which the ladder leaves what underflows, take
+// a while.
+constexpr double kMaxExtendedSteps = 0x1p15;
 constexpr double kMaxLadderWork = 2e6;  // in products of two matrices
 
 double LargestRate(const CallCase& element) {
@@ -43,15 +46,6 @@ double LadderWork(int64_t num_models, double steps, const CallCase& c) {
          (c.adjoint ? 3.0 : 1.0);
 }
 
-bool HasIntervals(const CallCase& c) {
-  for (const Array& array : c.kinds) {
-    for (const double kind : array.values) {
-      if (kind == 6.0) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 double MaxLog2Steps(int64_t num_models, const CallCase& c) {
@@ -77,7 +71,7 @@ double LargestLeavingRate(const std::vector<int64_t>& batch,
 
 void LimitWork(const std::vector<int64_t>& batch, CallCase* c) {
   const CallCase operands = OperandsOf(*c);
-  const bool may_climb = !c->call.discrete && !HasIntervals(*c);
+  const bool may_climb = !c->call.discrete;
   const int64_t num_models = NumItems(batch);
   const double most = std::exp2(MaxLog2Steps(num_models, *c));
   Array& times = c->inputs[4];
@@ -93,7 +87,8 @@ void LimitWork(const std::vector<int64_t>& batch, CallCase* c) {
       const bool climbs = may_climb && steps >= kLeastLadderSteps;
       // Where they cost more than the steps do, those are taken.
       const bool is_long =
-          climbs ? LadderWork(num_models, steps, *c) > kMaxLadderWork
+          climbs ? LadderWork(num_models, steps, *c) > kMaxLadderWork ||
+                       (steps > kMaxExtendedSteps && steps < kRefusedSteps)
                  : steps > most && steps < kRefusedSteps;
       if (is_long && steps < HUGE_VAL) row[i] = 0.0;
     }
