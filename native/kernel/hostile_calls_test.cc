@@ -136,6 +136,36 @@ TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
   EXPECT_NEAR(bars[2] / (-rate * survival * cotangent), 1.0, 1e-14);
 }
 
+// Two legs of the ladder that have a rung for each of their bits.
+TEST(HostileCallsTest, LongestIntervalsHaveRoom) {
+  const double one = 1.0, zero = 0.0, cotangents[] = {1.0, 1.0};
+  const double times[] = {0x1p51 - 0x1p-2, 0x1p52 - 0x1p-1};
+  const int32_t kinds[] = {6, 7};
+  const int64_t d1[] = {1}, d2[] = {2}, d11[] = {1, 1};
+  const Input inputs[] = {{&one, {d1, 1}},   {&zero, {d11, 2}},
+                          {&one, {d1, 1}},   {&zero, {d1, 1}},
+                          {&times, {d2, 1}}, {&cotangents, {d2, 1}}};
+  const Input kind_input = {kinds, {d2, 1}};
+  Call call = {0, 0, 0, Precision::kFloat64};
+  call.kinds = &kind_input;
+  double values[2];
+  ASSERT_EQ(Forward(call, inputs, 5, {values, {d2, 1}}), nullptr);
+  EXPECT_NEAR(values[0] / -times[0], 1.0, 1e-15);
+  EXPECT_EQ(values[1], 0.0);
+  call.order = 1;
+  double bars[6];
+  const Output outputs[] = {{bars, {d1, 1}},
+                            {bars + 1, {d11, 2}},
+                            {bars + 2, {d1, 1}},
+                            {bars + 3, {d1, 1}},
+                            {bars + 4, {d2, 1}}};
+  ASSERT_EQ(Adjoint(call, inputs, 6, outputs, 5), nullptr);
+  EXPECT_NEAR(bars[0], 1.0, 1e-15);
+  EXPECT_NEAR(bars[2] / -times[0], 1.0, 1e-14);
+  EXPECT_NEAR(bars[4], -1.0, 1e-14);
+  EXPECT_EQ(bars[5], 0.0);
+}
+
 // What is not finite gives NaN at once.
 TEST(HostileCallsTest, InfiniteTangentsGiveNaN) {
   for (const double bad : {HUGE_VAL, std::nan(""), 1e300}) {
@@ -157,6 +187,22 @@ TEST(HostileCallsTest, HugeRankIsRefused) {
               nullptr);
   }
 }
+// As the call itself would be.
+TEST(HostileCallsTest, ShapesOfStatisticsThatDoNotExistAreRefused) {
+  const int64_t d1[] = {1}, d11[] = {1, 1};
+  const Shape shapes[] = {{d1, 1}, {d11, 2}, {d1, 1},
+                          {d1, 1}, {d1, 1},  {d1, 1}};
+  int64_t dims[kMaxRank];
+  int32_t rank = 0;
+  Call call = {0, 1, 0, Precision::kFloat64};
+  EXPECT_EQ(StatisticsShape(call, shapes, 6, 0, dims, &rank), nullptr);
+  call.discrete = true;
+  EXPECT_NE(StatisticsShape(call, shapes, 6, 0, dims, &rank), nullptr);
+  call.discrete = false;
+  call.order = 2;
+  EXPECT_NE(StatisticsShape(call, shapes, 6, 0, dims, &rank), nullptr);
+}
+
 TEST(HostileCallsTest, AdjointShapeChecksItsIndex) {
   const int64_t d1[] = {1}, d11[] = {1, 1};
   const Shape shapes[] = {{d1, 1}, {d11, 2}, {d1, 1},

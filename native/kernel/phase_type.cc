@@ -60,6 +60,12 @@ void StatisticsDims(const Layout& layout, int32_t index, int64_t* dims,
       is_matrix ? layout.num_phases : StatisticSize(layout, index);
 }
 
+const char* CheckStatistics(const Call& call) {
+  if (call.order != 1) return "order: statistics exist for order 1 only";
+  if (call.discrete) return "discrete: statistics need continuous time";
+  return nullptr;
+}
+
 const char* RunForward(const Call& call, const Input* inputs,
                        int32_t num_inputs, const Output& output,
                        Executor* executor, bool wants_status) {
@@ -141,9 +147,10 @@ const char* Statistics(const Call& call, const Input* inputs,
                        int32_t num_inputs, const Output* outputs,
                        int32_t num_outputs, Executor* executor) {
   Layout layout;
-  if (call.order != 1) return "order: statistics exist for order 1 only";
-  if (call.discrete) return "discrete: statistics need continuous time";
-  const char* error = CheckInputs(call, inputs, num_inputs, true, &layout);
+  const char* error = CheckStatistics(call);
+  if (error == nullptr) {
+    error = CheckInputs(call, inputs, num_inputs, true, &layout);
+  }
   if (error != nullptr) return error;
   if (num_outputs != kNumStatistics) {
     return Message("outputs: expected %d arrays, got %d", kNumStatistics,
@@ -193,9 +200,9 @@ const char* StatisticsShape(const Call& call, const Shape* inputs,
                             int32_t num_inputs, int32_t index, int64_t* dims,
                             int32_t* rank) {
   Layout layout;
-  const char* error = CheckLayout(call, inputs, num_inputs, true, &layout);
-  if (error == nullptr && call.order != 1) {
-    return "order: statistics exist for order 1 only";
+  const char* error = CheckStatistics(call);
+  if (error == nullptr) {
+    error = CheckLayout(call, inputs, num_inputs, true, &layout);
   }
   if (error == nullptr && (index < 0 || index >= kNumStatistics)) {
     return Message("index: %d is not a statistic's", index);
