@@ -25,6 +25,7 @@ namespace PHASIC_ISA {
 // the two ways, so the choice depends on nothing but what belongs to the model:
 // how many times it has, and how many of them lie within one node's reach; not
 // on their order, the batch, or threads.
+// Times whose functions share a node's sums count together.
 constexpr int64_t kManyTimes = 512;
 constexpr int64_t kLeastGroup = 24;
 inline bool TakesGroups(const SweepInput& in) {
@@ -69,18 +70,23 @@ class NodeGroups {
     }
   }
 
-  // Of the times for which `wants` is true: calls visit(group), and rest(time)
-  // for each one that is in no group or for whose group visit returns false.
+  // Of the times for which `wants` is true: calls visit(group), those of one
+  // node after the other, and rest(time) for each one that is in no group or
+  // for whose group visit returns false.
   template <class Wants, class Rest, class Visit>
   StatusCode ForEach(const Wants& wants, const Rest& rest, const Visit& visit) {
-    listed_ = Allocate(in_.num_times);
-    if (listed_ == nullptr) return kMemoryLimit;
-    List(wants, rest);
-    if (num_kinds_ == 1 && ascending_) {
-      ForEachRun(rest, visit);
-      return kOk;
+    for (int k = 0; k < num_kinds_; ++k) {
+      lists_[k].times = Allocate(in_.num_times);
+      if (lists_[k].times == nullptr) return kMemoryLimit;
     }
-    return SortAndVisit(rest, visit);
+    List(wants, rest);
+    for (int k = 0; k < num_kinds_; ++k) {
+      if (lists_[k].ascending) continue;
+      const StatusCode status = SortList(&lists_[k]);
+      if (status != kOk) return status;
+    }
+    ForEachNode(rest, visit);
+    return kOk;
   }
 
  private:
@@ -104,6 +110,14 @@ class NodeGroups {
            PlaceOf(i) >= 0;
   }
 
+  // The times of one kind that can be grouped.
+  struct TimesOfKind {
+    int64_t* times = nullptr;
+    int64_t count = 0;
+    int64_t first = 0;  // of those that are not visited yet
+    bool ascending = true;
+  };
+
   bool IsLess(int64_t i, int64_t j) const {
     const double a = in_.times.value[i];
     const double b = in_.times.value[j];
@@ -118,72 +132,95 @@ class NodeGroups {
         rest(i);
         continue;
       }
-      const double x = X(i);
-      if (count_ > 0 && IsLess(i, listed_[count_ - 1])) ascending_ = false;
-      last_ = x > last_ ? x : last_;
-      listed_[count_++] = i;
+      TimesOfKind& list = lists_[PlaceOf(i)];
+      if (list.count > 0 && IsLess(i, list.times[list.count - 1])) {
+        list.ascending = false;
+      }
+      list.times[list.count++] = i;
+    }
+  }
+
+  double StartOf(int64_t i) const {
+    return kNodeSpacing * std::floor(X(i) * (1.0 / kNodeSpacing));
+  }
+
+  template <class Rest, class Visit>
+  void ForEachNode(const Rest& rest, const Visit& visit) {
+    while (true) {
+      double start = HUGE_VAL;
+      for (int k = 0; k < num_kinds_; ++k) {
+        const TimesOfKind& list = lists_[k];
+        if (list.first < list.count) {
+          start = std::min(start, StartOf(list.times[list.first]));
+        }
+      }
+      if (start == HUGE_VAL) return;
+      NodeGroup groups[kNumKinds];
+      int64_t num_sharing = 0;
+      for (int k = 0; k < num_kinds_; ++k) {
+        TimesOfKind& list = lists_[k];
+        int64_t* first = list.times + list.first;
+        int64_t* last = std::partition_point(
+            first, list.times + list.count,
+            [&](int64_t i) { return X(i) < start + kNodeSpacing; });
+        groups[k] = {kinds_[k], start, last - first, first};
+        list.first = last - list.times;
+        if (BaseOf(kinds_[k]) != Base::kCdf) num_sharing += last - first;
+      }
+      for (int k = 0; k < num_kinds_; ++k) {
+        const bool shares = BaseOf(kinds_[k]) != Base::kCdf;
+        VisitGroup(groups[k], shares ? num_sharing : groups[k].count, rest,
+                   visit);
+      }
     }
   }
 
   template <class Rest, class Visit>
-  static void VisitGroup(const NodeGroup& group, const Rest& rest,
-                         const Visit& visit) {
-    if (group.count >= kLeastGroup && visit(group)) return;
+  static void VisitGroup(const NodeGroup& group, int64_t num_sharing,
+                         const Rest& rest, const Visit& visit) {
+    if (group.count == 0) return;
+    if (num_sharing >= kLeastGroup && visit(group)) return;
     for (int64_t n = 0; n < group.count; ++n) rest(group.times[n]);
   }
 
-  // Where all are in order already.
-  template <class Rest, class Visit>
-  void ForEachRun(const Rest& rest, const Visit& visit) const {
-    int64_t* end = listed_ + count_;
-    for (int64_t* first = listed_; first < end;) {
-      const double start =
-          kNodeSpacing * std::floor(X(*first) * (1.0 / kNodeSpacing));
-      int64_t* last = std::partition_point(
-          first, end, [&](int64_t i) { return X(i) < start + kNodeSpacing; });
-      VisitGroup({kinds_[0], start, last - first, first}, rest, visit);
-      first = last;
+  // Brings a kind's times into the order of nodes, by cells, of which each node
+  // has one; or, where its times are to be sorted too, so many that each has a
+  // few times.
+  StatusCode SortList(TimesOfKind* list) {
+    double last = 0.0;
+    for (int64_t n = 0; n < list->count; ++n) {
+      last = std::max(last, X(list->times[n]));
     }
-  }
-
-  // Sorts by cells, of which each node has one; or, where its times are to be
-  // sorted too, so many that each has a few times.
-  template <class Rest, class Visit>
-  StatusCode SortAndVisit(const Rest& rest, const Visit& visit) {
     const int64_t num_nodes =
-        static_cast<int64_t>(last_ * (1.0 / kNodeSpacing)) + 1;
-    int64_t num_cells = 1;
-    while (sorted_ && 4 * num_cells * num_nodes < count_) num_cells *= 2;
-    const double cells_per_unit = static_cast<double>(num_cells) / kNodeSpacing;
-    const int64_t kind_cells = num_nodes * num_cells;
-    const auto cell_of = [&](int64_t i) {
-      return PlaceOf(i) * kind_cells +
-             static_cast<int64_t>(X(i) * cells_per_unit);
-    };
-    int64_t* times = Allocate(count_);
-    int64_t* ends = Allocate(num_kinds_ * kind_cells + 1);
-    if (times == nullptr || ends == nullptr) return kMemoryLimit;
-    std::fill(ends, ends + num_kinds_ * kind_cells + 1, 0);
-    for (int64_t n = 0; n < count_; ++n) ++ends[cell_of(listed_[n]) + 1];
-    for (int64_t c = 0; c < num_kinds_ * kind_cells; ++c) {
-      ends[c + 1] += ends[c];
+        static_cast<int64_t>(last * (1.0 / kNodeSpacing)) + 1;
+    int64_t cells_per_node = 1;
+    while (sorted_ && 4 * cells_per_node * num_nodes < list->count) {
+      cells_per_node *= 2;
     }
+    const double cells_per_unit =
+        static_cast<double>(cells_per_node) / kNodeSpacing;
+    const int64_t num_cells = num_nodes * cells_per_node;
+    const auto cell_of = [&](int64_t i) {
+      return static_cast<int64_t>(X(i) * cells_per_unit);
+    };
+    int64_t* times = Allocate(list->count);
+    int64_t* ends = Allocate(num_cells + 1);
+    if (times == nullptr || ends == nullptr) return kMemoryLimit;
+    std::fill(ends, ends + num_cells + 1, 0);
+    for (int64_t n = 0; n < list->count; ++n) {
+      ++ends[cell_of(list->times[n]) + 1];
+    }
+    for (int64_t c = 0; c < num_cells; ++c) ends[c + 1] += ends[c];
     // Where cells begin; afterwards, where they end.
-    for (int64_t n = 0; n < count_; ++n) {
-      times[ends[cell_of(listed_[n])]++] = listed_[n];
+    for (int64_t n = 0; n < list->count; ++n) {
+      times[ends[cell_of(list->times[n])]++] = list->times[n];
     }
     int64_t first = 0;
-    for (int64_t g = 0; g < num_kinds_ * num_nodes; ++g) {
-      const int64_t group = first;
-      for (int64_t c = g * num_cells; c < (g + 1) * num_cells; ++c) {
-        if (sorted_) Sort(times + first, times + ends[c]);
-        first = ends[c];
-      }
-      VisitGroup({kinds_[g / num_nodes],
-                  kNodeSpacing * static_cast<double>(g % num_nodes),
-                  first - group, times + group},
-                 rest, visit);
+    for (int64_t c = 0; sorted_ && c < num_cells; ++c) {
+      Sort(times + first, times + ends[c]);
+      first = ends[c];
     }
+    list->times = times;
     return kOk;
   }
 
@@ -200,10 +237,7 @@ class NodeGroups {
   int places_[kNumKinds] = {-1, -1, -1, -1, -1, -1};
   Kind kinds_[kNumKinds];
   int num_kinds_ = 0;
-  int64_t* listed_ = nullptr;  // the times that can be grouped
-  int64_t count_ = 0;
-  bool ascending_ = true;
-  double last_ = 0.0;
+  TimesOfKind lists_[kNumKinds];
 };
 
 }  // namespace PHASIC_ISA

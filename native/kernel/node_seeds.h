@@ -82,25 +82,26 @@ class NodeSeeds<double> {
           static_cast<size_t>(in_.num_times), sizeof(double)));
       if (*numbers == nullptr) return kMemoryLimit;
     }
-    NodeBuilder builders[kNumBases] = {{sets_.Of(Base::kDensity), workspace_},
-                                       {sets_.Of(Base::kSurvival), workspace_},
-                                       {sets_.Of(Base::kCdf), workspace_}};
+    NodeBuilders builders(in_, &sets_, workspace_);
     StatusCode status = kOk;
     const StatusCode grouping =
         NodeGroups(in_, sets_.sequence(), true, workspace_)
-            .ForEach([&](int64_t i) { return IsModerate(in_.cotangent[i]); },
-                     rest,
-                     [&](const NodeGroup& group) {
-                       const int base = static_cast<int>(BaseOf(group.kind));
-                       NodeSeries node;
-                       if (!builders[base].Build(group.start, &node)) {
-                         return false;
-                       }
-                       if (!Append(group, node, rest, time_bars)) {
-                         status = kMemoryLimit;
-                       }
-                       return true;
-                     });
+            .ForEach(
+                [&](int64_t i) {
+                  return in_.KindOf(i) != Kind::kNothing &&
+                         IsModerate(in_.cotangent[i]);
+                },
+                rest,
+                [&](const NodeGroup& group) {
+                  NodeSeries node;
+                  if (!builders.Build(BaseOf(group.kind), group.start, &node)) {
+                    return false;
+                  }
+                  if (!Append(group, node, rest, time_bars)) {
+                    status = kMemoryLimit;
+                  }
+                  return true;
+                });
     return status != kOk ? status : grouping;
   }
 

@@ -1,6 +1,7 @@
 // The transposed mixture for groups of times that share a node. The adjoint of
 // c_j(x_0) is the sum over times of that of F times exp(-d) d^j / j!; those of
-// the channels are abar_{k+j} += w_k(x_0) cbar_j.
+// the channels are abar_{k+j} += w_k(x_0) cbar_j. All functions at a node share
+// its weights.
 
 #ifndef PHASIC_NATIVE_KERNEL_NODE_SUMS_H_
 #define PHASIC_NATIVE_KERNEL_NODE_SUMS_H_
@@ -11,11 +12,10 @@
 
 #include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
-#include "native/kernel/node_lanes.h"
+#include "native/kernel/node_bars.h"
 #include "native/kernel/node_rests.h"
 #include "native/kernel/node_seeds.h"
 #include "native/kernel/pack.h"
-#include "native/kernel/pack_math.h"
 #include "native/kernel/points.h"
 #include "native/kernel/poisson.h"
 #include "native/kernel/term_sums.h"
@@ -23,47 +23,74 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Adds one group's part to the sums of its kind of function.
+// One group at a node, and where its part goes.
+struct NodePart {
+  const NodeSeed* seed;
+  TermSums<double>* sums;
+  int64_t log2_bound = 0;  // of a term
+  int64_t exponent = 0;    // the adjoints of c_j are relative to 2^this
+  int size = 0;            // J
+  double log2_value = 0;   // of F at the end
+  double log2_rest = 0;    // see NodeRests
+  Scaled<double> rest;     // of the weights
+  NodeBars bars;
+
+  // A bound on the sum of the adjoints' sizes.
+  double seed_size() const { return 0x1p6 * seed->bar_size; }
+};
+
+// Adds the groups of one node to the sums of their kinds of functions.
 class NodeSums {
  public:
   NodeSums(const SweepInput& in, const Sequence<double>& sequence,
-           const NodeSeed& seed, int64_t margin, TermSums<double>* sums)
-      : in_(in),
-        sequence_(sequence),
-        seed_(seed),
-        margin_(margin),
-        sums_(*sums),
-        model_(sequence.model()) {}
+           int64_t margin, TermSums<double>* sums)
+      : in_(in), sequence_(sequence), margin_(margin), sums_(sums) {}
 
-  StatusCode Add() {
-    const bool small = margin_ == kFinalMargin || !ChooseSize() || !FindEnd();
-    if (small) return AddOneByOne();
-    SumPowers();
-    return Distribute();
+  // All seeds must have the same start, and bases of their own.
+  StatusCode Add(const NodeSeed* const* seeds, int count) {
+    num_parts_ = 0;
+    for (int i = 0; i < count; ++i) {
+      NodePart& part = parts_[num_parts_];
+      part.seed = seeds[i];
+      const Base base = BaseOf(seeds[i]->kind);
+      part.sums = &sums_[static_cast<int>(base)];
+      part.log2_bound = base == Base::kDensity ? sequence_.model().log2_q : 0;
+      part.exponent = IsLog(seeds[i]->kind) ? -seeds[i]->exponent : 0;
+      if (margin_ != kFinalMargin && ChooseSize(&part)) {
+        ++num_parts_;
+        continue;
+      }
+      const StatusCode status = AddOneByOne(part);
+      if (status != kOk) return status;
+    }
+    if (num_parts_ == 0) return kOk;
+    start_ = parts_[0].seed->start;
+    if (FindEnd()) return Distribute();
+    for (int i = 0; i < num_parts_; ++i) {
+      const StatusCode status = AddOneByOne(parts_[i]);
+      if (status != kOk) return status;
+    }
+    return kOk;
   }
 
  private:
   using Lanes = Pack<8>;
-  int64_t log2_bound() const {
-    return BaseOf(seed_.kind) == Base::kDensity ? model_.log2_q : 0;
-  }
-  // The adjoints of c_j are relative to 2^this.
-  int64_t exponent() const { return IsLog(seed_.kind) ? -seed_.exponent : 0; }
-  // A bound on the sum of the adjoints' sizes.
-  double seed_size() const { return 0x1p6 * seed_.bar_size; }
-  double end() const { return seed_.start + kNodeSpacing; }
 
   // Chooses J; whether there is one. With as many terms as F has, what is left
   // out grows faster than F with d.
-  bool ChooseSize() {
-    log2_value_ = std::log2(seed_.last) - kNodeSpacing * kLog2E +
-                  static_cast<double>(seed_.exponent);
+  bool ChooseSize(NodePart* part) const {
+    const NodeSeed& seed = *part->seed;
+    const double end = seed.start + kNodeSpacing;
+    part->log2_value = std::log2(seed.last) - kNodeSpacing * kLog2E +
+                       static_cast<double>(seed.exponent);
     const double most =
-        log2_value_ - static_cast<double>(margin_ + log2_bound());
-    for (size_ = (seed_.num_terms + 7) / 8 * 8; size_ <= kMaxNodeSums;
-         size_ += 8) {
-      log2_rest_ = NodeRests::Get().Log2(size_, end());
-      if (log2_rest_ + std::log2(end() + size_ + 1.0) <= most) return true;
+        part->log2_value - static_cast<double>(margin_ + part->log2_bound);
+    for (part->size = (seed.num_terms + 7) / 8 * 8; part->size <= kMaxNodeSums;
+         part->size += 8) {
+      part->log2_rest = NodeRests::Get().Log2(part->size, end);
+      if (part->log2_rest + std::log2(end + part->size + 1.0) <= most) {
+        return true;
+      }
     }
     return false;
   }
@@ -71,11 +98,10 @@ class NodeSums {
   // Finds the block before which windows over k end; whether the blocks that
   // are needed can be had.
   bool FindEnd() {
-    PoissonWalk walk(seed_.start);
-    Scaled<double> weight = StartWeight(seed_.start, &first_block_);
+    PoissonWalk walk(start_);
+    Scaled<double> weight = StartWeight(start_, &first_block_);
     end_block_ = first_block_;
-    rest_ = Scaled<double>{};
-    const Scaled<double> value = {0x1p-6 * seed_.first, seed_.exponent};
+    Scaled<double> rest;
     while (weight.mantissa != 0.0) {
       if (end_block_ + kMaxNodeSums / kBlock >= sequence_.max_blocks()) {
         return false;
@@ -83,59 +109,27 @@ class NodeSums {
       weight = walk.Up(end_block_, PoissonTableOf(end_block_), weight,
                        [](int, int, const Scaled<double>&, const double*) {});
       const double k = static_cast<double>(++end_block_ * kBlock);
-      rest_ = walk.TailBound(k, weight);
-      if (IsAtMost({rest_.mantissa * 2.0 * (k + size_ + 1.0),
-                    rest_.exponent + log2_bound()},
-                   -margin_, value)) {
-        break;
+      rest = walk.TailBound(k, weight);
+      bool is_small = true;
+      for (int i = 0; i < num_parts_ && is_small; ++i) {
+        const NodePart& part = parts_[i];
+        is_small = IsAtMost({rest.mantissa * 2.0 * (k + part.size + 1.0),
+                             rest.exponent + part.log2_bound},
+                            -margin_,
+                            {0x1p-6 * part.seed->first, part.seed->exponent});
       }
+      if (is_small) break;
     }
+    for (int i = 0; i < num_parts_; ++i) parts_[i].rest = rest;
     return true;
   }
 
-  // cbar_j.
-  void SumPowers() {
-    Lanes sums[kMaxNodeSums];
-    for (int j = 0; j < size_; ++j) sums[j] = Lanes(0.0);
-    for (int64_t n = 0; n < seed_.count; n += kNodeLanes) {
-      Lanes distances[NodePack::kParts];
-      Lanes powers[NodePack::kParts];
-      Lanes squares[NodePack::kParts];
-      for (int i = 0; i < NodePack::kParts; ++i) {
-        distances[i] = Load(seed_.distances, n + 8 * i);
-        powers[i] = Load(seed_.bars, n + 8 * i);
-        squares[i] = distances[i] * distances[i];
-      }
-      for (int j = 0; j < size_; j += 2) {
-        Lanes even = sums[j];
-        Lanes odd = sums[j + 1];
-        for (int i = 0; i < NodePack::kParts; ++i) {
-          even = even + powers[i];
-          odd.AddProduct(powers[i], distances[i]);
-          powers[i] = powers[i] * squares[i];
-        }
-        sums[j] = even;
-        sums[j + 1] = odd;
-      }
-    }
-    const NodeRests& rests = NodeRests::Get();
-    for (double& bar : bars_) bar = 0.0;
-    for (int j = 0; j < size_; ++j) {
-      bars_[kBlock + j] = rests.inverse_factorials[j] * sums[j].Total();
-    }
-  }
-
-  // The numbers of eight times from n on; zero past the last.
-  Lanes Load(const double* numbers, int64_t n) const {
-    if (n + 8 <= seed_.count) return Lanes::Load(numbers + n);
-    double some[8] = {};
-    for (int64_t l = n; l < seed_.count; ++l) some[l - n] = numbers[l];
-    return Lanes::Load(some);
-  }
-
   StatusCode Distribute() {
-    PoissonWalk walk(seed_.start);
-    const Scaled<double> start = StartWeight(seed_.start, &first_block_);
+    for (int i = 0; i < num_parts_; ++i) {
+      parts_[i].bars.Sum(*parts_[i].seed, parts_[i].size);
+    }
+    PoissonWalk walk(start_);
+    const Scaled<double> start = StartWeight(start_, &first_block_);
     Scaled<double> weight = start;
     for (int64_t b = first_block_; b < end_block_; ++b) {
       const StatusCode status = Include(b, &weight, &walk);
@@ -143,12 +137,8 @@ class NodeSums {
     }
     weight = start;
     for (int64_t b = first_block_; b > 0; --b) {
-      const Scaled<double> head =
-          walk.HeadBound(static_cast<double>(b * kBlock), weight);
-      // Here nothing that a double could show is left out.
-      if (Normalized(Scaled<double>{head.mantissa * seed_size(),
-                                    head.exponent + exponent() + log2_bound()})
-              .exponent < -kFinalMargin) {
+      if (IsInvisible(
+              walk.HeadBound(static_cast<double>(b * kBlock), weight))) {
         break;
       }
       weight = walk.Down(PoissonTableOf(b - 1), weight);
@@ -156,72 +146,91 @@ class NodeSums {
       const StatusCode status = Include(b - 1, &same, &walk);
       if (status != kOk) return status;
     }
-    sums_.AddTail({rest_.mantissa * seed_size(), rest_.exponent + exponent()});
+    for (int i = 0; i < num_parts_; ++i) AddTails(parts_[i]);
+    return kOk;
+  }
+
+  // Whether no double could show what these weights stand for.
+  bool IsInvisible(const Scaled<double>& head) const {
+    for (int i = 0; i < num_parts_; ++i) {
+      const NodePart& part = parts_[i];
+      const int64_t exponent = head.exponent + part.exponent + part.log2_bound;
+      if (Normalized(Scaled<double>{head.mantissa * part.seed_size(), exponent})
+              .exponent >= -kFinalMargin) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static void AddTails(const NodePart& part) {
+    const NodeSeed& seed = *part.seed;
+    part.sums->AddTail({part.rest.mantissa * part.seed_size(),
+                        part.rest.exponent + part.exponent});
     // At each time what j >= J leaves out is in a smaller ratio to F than at
     // the end.
-    const double log2_ratio = std::max(log2_rest_ - log2_value_, -1000.0);
+    const double log2_ratio =
+        std::max(part.log2_rest - part.log2_value, -1000.0);
     const auto whole = static_cast<int64_t>(std::floor(log2_ratio));
-    sums_.AddTail(
-        {std::exp2(log2_ratio - static_cast<double>(whole)) * seed_.share_size,
-         whole + seed_.exponent + exponent()});
-    return kOk;
+    part.sums->AddTail(
+        {std::exp2(log2_ratio - static_cast<double>(whole)) * seed.share_size,
+         whole + seed.exponent + part.exponent});
   }
 
   // Adds the weights of one block, and steps on to the next.
   StatusCode Include(int64_t b, Scaled<double>* weight, PoissonWalk* walk) {
     StatusCode status = kOk;
-    const int64_t last = b + (size_ + kBlock - 1) / kBlock;
-    if (!sums_.blocks()->Reserve(last, &status)) return status;
-    const PoissonTable& poisson = sums_.blocks()->Table(b);
-    *weight = walk->Up(b, poisson, *weight,
-                       [&](int first, int end, const Scaled<double>& scale,
-                           const double* powers) {
-                         double weights[kBlock] = {};
-                         for (int j = first; j < end; ++j) {
-                           weights[j] =
-                               scale.mantissa * powers[j] * poisson.table[j];
-                         }
-                         AddProducts(b, weights, scale.exponent + exponent());
-                       });
+    for (int i = 0; i < num_parts_; ++i) {
+      const NodePart& part = parts_[i];
+      if (!part.sums->blocks()->Reserve(part.bars.LastBlock(b), &status))
+        return status;
+    }
+    const PoissonTable& poisson = parts_[0].sums->blocks()->Table(b);
+    *weight = walk->Up(
+        b, poisson, *weight,
+        [&](int first, int end, const Scaled<double>& scale,
+            const double* powers) {
+          double weights[kBlock] = {};
+          if (end - first == kBlock) {
+            for (int j = 0; j < kBlock; j += 8) {
+              (scale.mantissa *
+               (Lanes::Load(powers + j) * Lanes::Load(poisson.table + j)))
+                  .Store(weights + j);
+            }
+          } else {
+            for (int j = first; j < end; ++j) {
+              weights[j] = scale.mantissa * powers[j] * poisson.table[j];
+            }
+          }
+          for (int i = 0; i < num_parts_; ++i) {
+            const NodePart& part = parts_[i];
+            part.bars.AddProducts(b, weights, scale.exponent + part.exponent,
+                                  part.sums);
+          }
+        });
     return kOk;
   }
 
-  // abar_{16 b + k + j} += weights[k] cbar_j.
-  void AddProducts(int64_t b, const double* weights, int64_t exponent) {
-    for (int m = 0; m < size_ + kBlock; m += kBlock) {
-      double scale = 1.0;
-      double* bars = sums_.blocks()->Whole(b + m / kBlock, exponent, &scale);
-      Lanes low(0.0);
-      Lanes high(0.0);
-      for (int k = 0; k < kBlock; ++k) {
-        const double* source = bars_ + kBlock + m - k;
-        low.AddProduct(weights[k], Lanes::Load(source));
-        high.AddProduct(weights[k], Lanes::Load(source + 8));
-      }
-      (Lanes::Load(bars) + scale * low).Store(bars);
-      (Lanes::Load(bars + 8) + scale * high).Store(bars + 8);
-    }
-  }
-
-  StatusCode AddOneByOne() {
+  StatusCode AddOneByOne(const NodePart& part) const {
+    const NodeSeed& seed = *part.seed;
     constexpr int64_t kCount = 64;
-    for (int64_t n = 0; n < seed_.count; n += kCount) {
-      const int64_t count = std::min(kCount, seed_.count - n);
+    for (int64_t n = 0; n < seed.count; n += kCount) {
+      const int64_t count = std::min(kCount, seed.count - n);
       Point<double> points[kCount];
       Point<double>* pointers[kCount];
       for (int64_t i = 0; i < count; ++i) {
-        const int64_t time = seed_.times[n + i];
+        const int64_t time = seed.times[n + i];
         Point<double>& point = points[i];
         PreparePoint(in_, time, sequence_, &point);
-        const double distance = point.x - seed_.start;
-        point.value = {seed_.sums[n + i] * std::exp(-distance), seed_.exponent};
+        const double distance = point.x - seed.start;
+        point.value = {seed.sums[n + i] * std::exp(-distance), seed.exponent};
         const double cotangent = in_.cotangent[time];
         point.seed = {
             point.is_log ? cotangent / point.value.mantissa : cotangent,
-            exponent()};
+            part.exponent};
         pointers[i] = &point;
       }
-      const StatusCode status = sums_.AddPoints(pointers, count);
+      const StatusCode status = part.sums->AddPoints(pointers, count);
       if (status != kOk) return status;
     }
     return kOk;
@@ -229,32 +238,36 @@ class NodeSums {
 
   const SweepInput& in_;
   const Sequence<double>& sequence_;
-  const NodeSeed& seed_;
   const int64_t margin_;
-  TermSums<double>& sums_;
-  const Model<double>& model_;
-  int size_ = 0;             // J
-  double log2_value_ = 0.0;  // of F at the end
-  double log2_rest_ = 0.0;   // see NodeRests
+  TermSums<double>* sums_;  // by base
+  double start_ = 0.0;
   int64_t first_block_ = 0;
   int64_t end_block_ = 0;
-  Scaled<double> rest_;                              // of the weights
-  double bars_[kMaxNodeSums + 2 * kBlock + kBlock];  // cbar_j from [16] on
+  int num_parts_ = 0;
+  NodePart parts_[kNumBases];
 };
 
-// Adds all groups of one kind of function.
+// Adds all groups to the sums of their kinds of functions.
 template <class T>
-inline StatusCode AddGroups(const NodeSeeds<T>&, const Sequence<T>&, Base,
-                            int64_t, TermSums<T>*) {
+inline StatusCode AddGroups(const NodeSeeds<T>&, const Sequence<T>&, int64_t,
+                            TermSums<T>*) {
   return kOk;
 }
 inline StatusCode AddGroups(const NodeSeeds<double>& seeds,
-                            const Sequence<double>& sequence, Base base,
-                            int64_t margin, TermSums<double>* sums) {
-  for (int64_t n = 0; n < seeds.size(); ++n) {
-    if (BaseOf(seeds[n].kind) != base || seeds[n].count == 0) continue;
-    const StatusCode status =
-        NodeSums(seeds.in(), sequence, seeds[n], margin, sums).Add();
+                            const Sequence<double>& sequence, int64_t margin,
+                            TermSums<double>* sums) {
+  if (seeds.size() == 0) return kOk;
+  NodeSums node(seeds.in(), sequence, margin, sums);
+  for (int64_t n = 0; n < seeds.size();) {
+    const NodeSeed* group[kNumBases];
+    int count = 0;
+    const int64_t first = n;
+    for (; n < seeds.size() && n - first < kNumBases &&
+           seeds[n].start == seeds[first].start;
+         ++n) {
+      if (seeds[n].count > 0) group[count++] = &seeds[n];
+    }
+    const StatusCode status = node.Add(group, count);
     if (status != kOk) return status;
   }
   return kOk;

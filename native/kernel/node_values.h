@@ -27,22 +27,22 @@ class NodeValues {
     rest_ = static_cast<int64_t*>(workspace_->Allocate(
         static_cast<size_t>(in_.num_times), sizeof(int64_t)));
     if (rest_ == nullptr) return kMemoryLimit;
-    NodeBuilder builders[kNumBases] = {{sets_.Of(Base::kDensity), workspace_},
-                                       {sets_.Of(Base::kSurvival), workspace_},
-                                       {sets_.Of(Base::kCdf), workspace_}};
+    NodeBuilders builders(in_, &sets_, workspace_);
     return NodeGroups(in_, sets_.sequence(), false, workspace_)
-        .ForEach([](int64_t) { return true; },
-                 [&](int64_t i) { rest_[num_rest_++] = i; },
-                 [&](const NodeGroup& group) {
-                   const int base = static_cast<int>(BaseOf(group.kind));
-                   NodeSeries node;
-                   if (!builders[base].Build(group.start, &node)) return false;
-                   for (int64_t n = 0; n < group.count; n += kNodeLanes) {
-                     Evaluate(node, group.kind, group.times + n,
-                              std::min<int64_t>(kNodeLanes, group.count - n));
-                   }
-                   return true;
-                 });
+        .ForEach(
+            [&](int64_t i) { return !WriteNothing(i); },
+            [&](int64_t i) { rest_[num_rest_++] = i; },
+            [&](const NodeGroup& group) {
+              NodeSeries node;
+              if (!builders.Build(BaseOf(group.kind), group.start, &node)) {
+                return false;
+              }
+              for (int64_t n = 0; n < group.count; n += kNodeLanes) {
+                Evaluate(node, group.kind, group.times + n,
+                         std::min<int64_t>(kNodeLanes, group.count - n));
+              }
+              return true;
+            });
   }
 
   const int64_t* rest() const { return rest_; }
@@ -50,6 +50,14 @@ class NodeValues {
 
  private:
   using Lanes = Pack<8>;
+
+  // Whether nothing is asked for at a time.
+  bool WriteNothing(int64_t i) const {
+    if (in_.KindOf(i) != Kind::kNothing) return false;
+    out_.values[i] = 0.0;
+    if (out_.status != nullptr) out_.status[i] = kOk;
+    return true;
+  }
 
   void Evaluate(const NodeSeries& node, Kind kind, const int64_t* times,
                 int64_t count) {

@@ -34,17 +34,14 @@ class TermAdjoints {
   // value's own share.
   StatusCode Mix(int64_t margin) {
     num_blocks_ = 0;
-    for (int i = 0; i < kNumBases; ++i) {
+    for (TermSums<T>& sums : sums_) sums.Start(margin);
+    StatusCode status = AddGroups(seeds_.groups(), sequence_, margin, sums_);
+    for (int i = 0; i < kNumBases && status == kOk; ++i) {
       const auto base = static_cast<Base>(i);
-      sums_[i].Start(margin);
-      StatusCode status =
-          AddGroups(seeds_.groups(), sequence_, base, margin, &sums_[i]);
-      if (status == kOk) {
-        status = sums_[i].AddPoints(seeds_.of(base), seeds_.count(base));
-      }
-      if (status != kOk) return status;
+      status = sums_[i].AddPoints(seeds_.of(base), seeds_.count(base));
     }
-    const StatusCode status = MixIntervals();
+    if (status != kOk) return status;
+    status = MixIntervals();
     for (const TermSums<T>& sums : sums_) {
       num_blocks_ = std::max(num_blocks_, sums.blocks().count());
     }
