@@ -4,6 +4,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_OPERANDS_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_OPERANDS_H_
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -116,7 +117,33 @@ class ModelOperands {
         static_cast<const int32_t*>(plan_.call().kinds->data) +
         model.Offset(plan_.kind_strides());
     GatherRows(data, plan_.kind_strides(), kinds_);
+    const int64_t length = plan_.layout().num_times;
+    for (int64_t row = 0; row < view_.num_times; row += length) {
+      ResolveObservations(length, view_.times.value + row, kinds_ + row);
+    }
     view_.kinds = kinds_;
+  }
+
+  // Gives observations in a row of times the kinds that they are of.
+  static void ResolveObservations(int64_t count, const double* times,
+                                  int32_t* kinds) {
+    const auto is = [&](int64_t i, Kind kind) {
+      return kinds[i] == static_cast<int32_t>(kind);
+    };
+    for (int64_t i = 0; i + 1 < count; ++i) {
+      if (!is(i, Kind::kLogObservation) || !is(i + 1, Kind::kNothing)) continue;
+      const double lower = times[i];
+      const double upper = times[i + 1];
+      const bool is_left = lower < 0.0 && lower < upper && upper < HUGE_VAL;
+      const Kind censored = lower < upper && upper == HUGE_VAL
+                                ? Kind::kLogSurvival
+                                : Kind::kLogInterval;
+      const Kind kind = lower == upper ? Kind::kLogDensity : censored;
+      kinds[i] = static_cast<int32_t>(is_left ? Kind::kNothing : kind);
+      kinds[i + 1] =
+          static_cast<int32_t>(is_left ? Kind::kLogCdf : Kind::kNothing);
+      ++i;
+    }
   }
 
   static const double* Convert(const double* data, int64_t, double*) {

@@ -48,6 +48,7 @@ enum class Kind : int32_t {
   // Only in a call's `kinds`.
   kLogInterval = 6,
   kNothing = 7,
+  kLogObservation = 8,
 };
 constexpr int32_t kNumKinds = 6;  // that a call may have for all its times
 
@@ -99,7 +100,12 @@ struct Call {
   //   0, 2, 4  log density, log survival function, log distribution function;
   //   6        log P(t_i < T <= t_{i+1}), 0 <= t_i <= t_{i+1} < inf, where the
   //            next time in the row is t_{i+1} and its kind is 7;
-  //   7        nothing: the value is 0 and has no derivatives.
+  //   7        nothing: the value is 0 and has no derivatives;
+  //   8        what is known of T from l = t_i and u = t_{i+1}, where the next
+  //            time in the row is u and its kind is 7. The first that holds of
+  //            l = u, the log density there; l < u = inf, log P(T > l);
+  //            l < 0, l < u, log P(T <= u), which is then the value of the
+  //            next time, and this one's is 0; else as for 6.
   // All else is NaN. Of a discrete call T is the number of steps N.
   const Input* kinds = nullptr;
   bool discrete = false;          // steps of a chain in place of rates

@@ -3,8 +3,6 @@
 One power sequence and one adjoint of the kernel serve a mixed set of them.
 """
 
-import math
-
 import numpy as np
 
 from phasic.internal import kernel_ops
@@ -199,8 +197,8 @@ class Call:
     layout: that of the model and one time of each pair.
     operands: the kernel's five.
     edges: its arrays of edges.
-    kinds: (batch..., 2 n), kinds of the times; the second of a pair counts
-      where the pair is an interval.
+    kinds: (batch..., 2 n), kinds of the times. One of a pair's values is its
+      own, the other is zero.
   """
 
   def __init__(self, arguments, validate_args=False):
@@ -228,23 +226,22 @@ class Call:
     self.edges = operands_lib.edges(self.layout, self._of_model(lower))
     lower = operands[-1]
     upper = operands_lib.times_operand(self.layout, upper)
-    self._is_left = _kinds(lower, upper) == portable_observations.LOG_CDF
-    kinds = _kinds(lower, upper)
-    nothing = np.zeros_like(kinds) + portable_observations.NOTHING
-    self.kinds = _paired(kinds, nothing)
-    self.operands = (*operands[:-1], self._pairs(lower, upper))
+    zeros = np.asarray(np.zeros_like(lower), dtype="int32")
+    self.kinds = _paired(
+      zeros + portable_observations.LOG_OBSERVATION,
+      zeros + portable_observations.NOTHING,
+    )
+    self.operands = (*operands[:-1], _paired(lower, upper))
 
   def _of_model(self, times):
     """The five arguments of functions of one time."""
     initial_probs, subgenerator, _, _, exit_rates, prob_zero = self.arguments
     return initial_probs, subgenerator, times, exit_rates, prob_zero
 
-  def _pairs(self, lower, upper):
-    return _paired(np.where(self._is_left, upper, lower), upper)
-
   def result(self, value):
     """Brings the kernel's result into the shape of the observations."""
-    return operands_lib.result(self.layout, _unpaired(value)[..., 0])
+    pairs = _unpaired(value)
+    return operands_lib.result(self.layout, pairs[..., 0] + pairs[..., 1])
 
   def cotangents(self, bars):
     """Brings the operands' cotangents into the order of the arguments."""
@@ -252,12 +249,9 @@ class Call:
       model = operands_lib.argument_cotangents(self.layout, bars)
       return (*model[:2], None, None, *model[3:])
     pairs = _unpaired(bars[-1])
-    first, second = pairs[..., 0], pairs[..., 1]
-    lower = np.where(self._is_left, 0.0, first)
-    upper = np.where(self._is_left, first, second)
     parts = [
-      operands_lib.argument_cotangents(self.layout, (*bars[:-1], x))
-      for x in (lower, upper)
+      operands_lib.argument_cotangents(self.layout, (*bars[:-1], pairs[..., i]))
+      for i in range(2)
     ]
     _, _, lower, upper, _, _ = self.arguments
     initial_probs, rates, times, exit_rates, prob_zero = parts[0]
@@ -292,20 +286,7 @@ class Call:
     of_model = (initial_probs, rates, lower, exit_rates, prob_zero)
     laid_out = operands_lib.operands(self.layout, of_model)
     upper = operands_lib.times_operand(self.layout, upper)
-    return (*laid_out[:-1], self._pairs(laid_out[-1], upper))
-
-
-def _kinds(lower, upper):
-  """Returns the kinds of observations, int32."""
-  kinds = np.where(lower < 0, portable_observations.LOG_CDF, _INTERVAL)
-  kinds = np.where(upper == math.inf, portable_observations.LOG_SURVIVAL, kinds)
-  # What is not in order the kernel refuses as an interval.
-  kinds = np.where(lower < upper, kinds, _INTERVAL)
-  kinds = np.where(lower == upper, portable_observations.LOG_DENSITY, kinds)
-  return np.asarray(kinds, dtype="int32")
-
-
-_INTERVAL = portable_observations.LOG_INTERVAL
+    return (*laid_out[:-1], _paired(laid_out[-1], upper))
 
 
 def _paired(first, second):

@@ -22,6 +22,7 @@ LOG_SURVIVAL = 2
 LOG_CDF = 4
 LOG_INTERVAL = 6
 NOTHING = 7
+LOG_OBSERVATION = 8
 
 
 def phase_type(
@@ -52,6 +53,7 @@ def phase_type(
     )
 
   next_time = _after(times, math.nan)
+  kinds = _resolved(kinds, times, next_time)
   valid = (kinds == LOG_INTERVAL) & (_after(kinds, LOG_INTERVAL) == NOTHING)
   valid = valid & (times >= 0) & (times <= next_time) & (next_time < math.inf)
   is_upper = _before(np.asarray(valid, dtype="int32"), 0) > 0
@@ -73,6 +75,19 @@ def phase_type(
   result = np.where(kinds == LOG_CDF, log_cdf, result)
   result = np.where(valid, interval, result)
   return np.where(kinds == NOTHING, 0.0, result)
+
+
+def _resolved(kinds, times, next_time):
+  """Returns the kinds that observations are of: native/kernel/phase_type.h."""
+  is_pair = (kinds == LOG_OBSERVATION) & (_after(kinds, 0) == NOTHING)
+  is_right = is_pair & (times < next_time) & (next_time == math.inf)
+  is_left = is_pair & (times < next_time) & (times < 0) & ~is_right
+  kinds = np.where(is_pair, LOG_INTERVAL, kinds)
+  kinds = np.where(is_pair & (times == next_time), LOG_DENSITY, kinds)
+  kinds = np.where(is_right, LOG_SURVIVAL, kinds)
+  kinds = np.where(is_left, NOTHING, kinds)
+  is_upper = _before(np.asarray(is_left, dtype="int32"), 0) > 0
+  return np.where(is_upper, LOG_CDF, kinds)
 
 
 def _log_interval(log_survival, log_cdf, mass_at_zero, at_zero, valid):
