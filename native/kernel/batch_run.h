@@ -212,6 +212,7 @@ class BatchRun {
       bars->PointAtTerms(add_at_once ? 0 : m - first_place, &model_bars);
       sweep_(operands.Gather(model), model_bars.AsOutput(), sweep_memory.get());
       sweep_memory.get()->Reset();
+      operands.SwapEnds(model_bars.operands[kTimes]);
       bars->StoreOwn(model, model_bars);
       if (add_at_once) bars->AddTerms(model, 0);
     }

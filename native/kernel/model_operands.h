@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "native/kernel/batch_index.h"
 #include "native/kernel/batch_plan.h"
@@ -43,7 +44,9 @@ class ModelOperands {
     if (plan_.layout().has_kinds) {
       kinds_ = static_cast<int32_t*>(workspace->Allocate(
           static_cast<size_t>(plan_.times_per_model()), sizeof(int32_t)));
-      if (kinds_ == nullptr) return false;
+      swapped_ = static_cast<int64_t*>(workspace->Allocate(
+          static_cast<size_t>(plan_.times_per_model()), sizeof(int64_t)));
+      if (kinds_ == nullptr || swapped_ == nullptr) return false;
     }
     if (std::is_same<F, double>::value || !plan_.layout().has_edges) {
       return true;
@@ -78,6 +81,14 @@ class ModelOperands {
     if (plan_.layout().has_edges) GatherEdges(model);
     if (plan_.layout().has_kinds) GatherKinds(model);
     return view_;
+  }
+
+  // Swaps what belongs to the ends of those observations whose ends the view
+  // has in the other order.
+  void SwapEnds(double* of_times) const {
+    for (int64_t n = 0; of_times != nullptr && n < num_swapped_; ++n) {
+      std::swap(of_times[swapped_[n]], of_times[swapped_[n] + 1]);
+    }
   }
 
  private:
@@ -118,30 +129,32 @@ class ModelOperands {
         model.Offset(plan_.kind_strides());
     GatherRows(data, plan_.kind_strides(), kinds_);
     const int64_t length = plan_.layout().num_times;
+    num_swapped_ = 0;
     for (int64_t row = 0; row < view_.num_times; row += length) {
-      ResolveObservations(length, view_.times.value + row, kinds_ + row);
+      ResolveObservations(row, row + length);
+    }
+    for (int32_t i = 0; i < plan_.num_arrays(); ++i) {
+      if (plan_.OperandOf(i) == kTimes) SwapEnds(buffers_[i]);
     }
     view_.kinds = kinds_;
   }
 
-  // Gives observations in a row of times the kinds that they are of.
-  static void ResolveObservations(int64_t count, const double* times,
-                                  int32_t* kinds) {
+  // Gives observations in a row of times the kinds that they are of. The upper
+  // end of a left-censored one comes first.
+  void ResolveObservations(int64_t first, int64_t end) {
     const auto is = [&](int64_t i, Kind kind) {
-      return kinds[i] == static_cast<int32_t>(kind);
+      return kinds_[i] == static_cast<int32_t>(kind);
     };
-    for (int64_t i = 0; i + 1 < count; ++i) {
+    for (int64_t i = first; i + 1 < end; ++i) {
       if (!is(i, Kind::kLogObservation) || !is(i + 1, Kind::kNothing)) continue;
-      const double lower = times[i];
-      const double upper = times[i + 1];
-      const bool is_left = lower < 0.0 && lower < upper && upper < HUGE_VAL;
-      const Kind censored = lower < upper && upper == HUGE_VAL
-                                ? Kind::kLogSurvival
-                                : Kind::kLogInterval;
-      const Kind kind = lower == upper ? Kind::kLogDensity : censored;
-      kinds[i] = static_cast<int32_t>(is_left ? Kind::kNothing : kind);
-      kinds[i + 1] =
-          static_cast<int32_t>(is_left ? Kind::kLogCdf : Kind::kNothing);
+      const double lower = view_.times.value[i];
+      const double upper = view_.times.value[i + 1];
+      Kind kind = lower < 0.0 ? Kind::kLogCdf : Kind::kLogInterval;
+      kind = upper == HUGE_VAL ? Kind::kLogSurvival : kind;
+      kind = lower < upper ? kind : Kind::kLogInterval;
+      kind = lower == upper ? Kind::kLogDensity : kind;
+      kinds_[i] = static_cast<int32_t>(kind);
+      if (kind == Kind::kLogCdf) swapped_[num_swapped_++] = i;
       ++i;
     }
   }
@@ -171,6 +184,8 @@ class ModelOperands {
   double* constants_ = nullptr;
   double* coefficients_ = nullptr;
   int32_t* kinds_ = nullptr;
+  int64_t* swapped_ = nullptr;
+  int64_t num_swapped_ = 0;
   SweepInput view_;
 };
 

@@ -230,7 +230,7 @@ const char* StatusMessage(int32_t code) {
       "edges: sources must be in [0, p) and targets in [0, p]",
       "rates: the rate of every edge must be finite and non-negative",
       "a derivative or a cotangent is not finite",
-      "kinds: every one must be 0, 2, 4, 6 or 7",
+      "kinds: every one must be 0, 2, 4, 6 or 7, or 8 with 7 behind it",
       "kinds: 6, an interval, must be followed by 7 in its row",
       "times: an interval's ends must be 0 <= lower <= upper < inf",
       "probabilities: every entry must be finite and non-negative",

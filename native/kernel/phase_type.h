@@ -104,8 +104,7 @@ struct Call {
   //   8        what is known of T from l = t_i and u = t_{i+1}, where the next
   //            time in the row is u and its kind is 7. The first that holds of
   //            l = u, the log density there; l < u = inf, log P(T > l);
-  //            l < 0, l < u, log P(T <= u), which is then the value of the
-  //            next time, and this one's is 0; else as for 6.
+  //            l < 0, l < u, log P(T <= u); else as for 6.
   // All else is NaN. Of a discrete call T is the number of steps N.
   const Input* kinds = nullptr;
   bool discrete = false;          // steps of a chain in place of rates

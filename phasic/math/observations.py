@@ -197,8 +197,8 @@ class Call:
     layout: that of the model and one time of each pair.
     operands: the kernel's five.
     edges: its arrays of edges.
-    kinds: (batch..., 2 n), kinds of the times. One of a pair's values is its
-      own, the other is zero.
+    kinds: (batch..., 2 n), kinds of the times. A pair's value is that of its
+      first.
   """
 
   def __init__(self, arguments, validate_args=False):
@@ -240,8 +240,7 @@ class Call:
 
   def result(self, value):
     """Brings the kernel's result into the shape of the observations."""
-    pairs = _unpaired(value)
-    return operands_lib.result(self.layout, pairs[..., 0] + pairs[..., 1])
+    return operands_lib.result(self.layout, _unpaired(value)[..., 0])
 
   def cotangents(self, bars):
     """Brings the operands' cotangents into the order of the arguments."""

@@ -23,6 +23,7 @@ LOG_CDF = 4
 LOG_INTERVAL = 6
 NOTHING = 7
 LOG_OBSERVATION = 8
+_LEFT = 9  # log P(X <= u), u being the next time
 
 
 def phase_type(
@@ -54,6 +55,9 @@ def phase_type(
 
   next_time = _after(times, math.nan)
   kinds = _resolved(kinds, times, next_time)
+  is_left = kinds == _LEFT
+  kinds = np.where(is_left, LOG_CDF, kinds)
+  times = np.where(is_left, next_time, times)
   valid = (kinds == LOG_INTERVAL) & (_after(kinds, LOG_INTERVAL) == NOTHING)
   valid = valid & (times >= 0) & (times <= next_time) & (next_time < math.inf)
   is_upper = _before(np.asarray(valid, dtype="int32"), 0) > 0
@@ -85,9 +89,7 @@ def _resolved(kinds, times, next_time):
   kinds = np.where(is_pair, LOG_INTERVAL, kinds)
   kinds = np.where(is_pair & (times == next_time), LOG_DENSITY, kinds)
   kinds = np.where(is_right, LOG_SURVIVAL, kinds)
-  kinds = np.where(is_left, NOTHING, kinds)
-  is_upper = _before(np.asarray(is_left, dtype="int32"), 0) > 0
-  return np.where(is_upper, LOG_CDF, kinds)
+  return np.where(is_left, _LEFT, kinds)
 
 
 def _log_interval(log_survival, log_cdf, mass_at_zero, at_zero, valid):
