@@ -53,14 +53,19 @@ inline bool HasBase(const SweepInput& in, Base base) {
 
 constexpr int kMaxChannels = kMaxOrder + 2;
 
+// Bounds on the channels from a block on, relative to 2^exponent.
+struct TailCaps {
+  double caps[2];
+  int64_t exponent;
+};
+
 // One block, all entries relative to 2^exponent.
 template <class T>
 struct ChannelBlock {
   T channels[kMaxChannels][kBlock];  // times the Poisson table
   const PoissonTable* poisson;
   int64_t exponent;
-  // Bounds on the channels from here on.
-  double tail_caps[2];
+  TailCaps tail;
   Scaled<double> largest;      // channel entry up to here, all channels
   int64_t underflow_exponent;  // largest so far at which a number was flushed
 };
@@ -91,6 +96,19 @@ class Channels {
 
   const ChannelBlock<T>* Find(int64_t block) const { return &blocks_[block]; }
 
+  // Bounds on the channels from a block on, the next one's without making it.
+  bool Tail(int64_t block, TailCaps* tail, StatusCode* status) {
+    if (block > 0 && Get(block - 1, status) == nullptr) return false;
+    if (block < blocks_.size()) {
+      *tail = blocks_[block].tail;
+      return true;
+    }
+    Front<T> front;
+    if (!sequence_.Begin(block, &front, status)) return false;
+    *tail = BoundTail(front.mass, front.exponent);
+    return true;
+  }
+
   bool UnderflowedBefore(int64_t block) const {
     return first_underflow_ < block || sequence_.UnderflowedBefore(block);
   }
@@ -120,20 +138,25 @@ class Channels {
     const int64_t b = blocks_.size();
     // Shifted terms reach into the next block.
     StatusCode status = kOk;
-    const Block<T>* source =
-        sequence_.Get(b + (num_shifts() > 0 ? 1 : 0), &status);
-    if (source == nullptr) return status;
+    Front<T> next = {};
+    const bool is_made =
+        num_shifts() == 1
+            ? sequence_.Begin(b + 1, &next, &status)
+            : sequence_.Get(b + (num_shifts() > 0 ? 1 : 0), &status) != nullptr;
+    if (!is_made) return status;
+    const Block<T>& source = *sequence_.Find(b);
     if (b == 0) cumulative_ = Normalized(Scaled<T>{model().prob_zero, 0});
     ChannelBlock<T>* block = blocks_.Append();
     if (block == nullptr) return kMemoryLimit;
     sequence_.SetAsideUnderflow();
-    FillBlock(*sequence_.Find(b), b, block);
-    NoteUnderflow(*sequence_.Find(b), b, block);
-    BoundTail(*sequence_.Find(b), block);
+    FillBlock(source, b, next, block);
+    NoteUnderflow(source, b, block);
+    block->tail = BoundTail(source.mass, source.exponent);
     return kOk;
   }
 
-  void FillBlock(const Block<T>& source, int64_t b, ChannelBlock<T>* block) {
+  void FillBlock(const Block<T>& source, int64_t b, const Front<T>& front,
+                 ChannelBlock<T>* block) {
     const double a_scale = base_ == Base::kDensity ? 1.0 : 1.0 / model().q;
     Scaled<T> cumulative[kBlock];
     int64_t exponent = source.exponent;
@@ -151,10 +174,14 @@ class Channels {
     for (int j = 0; j < kBlock; ++j) {
       terms[j] = ScaleBy(source.a[j] * a_scale, source.exponent - exponent);
     }
-    for (int j = 0; j < num_shifts(); ++j) {
-      const Block<T>& next = *sequence_.Find(b + 1);
-      terms[kBlock + j] =
-          ScaleBy(next.a[j] * a_scale, next.exponent - exponent);
+    if (num_shifts() == 1) {
+      terms[kBlock] = ScaleBy(front.a * a_scale, front.exponent - exponent);
+    } else {
+      for (int j = 0; j < num_shifts(); ++j) {
+        const Block<T>& next = *sequence_.Find(b + 1);
+        terms[kBlock + j] =
+            ScaleBy(next.a[j] * a_scale, next.exponent - exponent);
+      }
     }
     Scaled<double> largest;
     for (int r = 0; r < num_channels_; ++r) {
@@ -196,27 +223,21 @@ class Channels {
   }
 
   // a_k <= max(s) b_k and b_k does not increase; A_k is at most the total.
-  void BoundTail(const Block<T>& source, ChannelBlock<T>* block) const {
+  TailCaps BoundTail(double mass, int64_t exponent) const {
     constexpr double kLeast = 0x1p-1022;  // a bound must not become zero
-    const double mass = ScaleBy(source.mass, source.exponent - block->exponent);
+    Scaled<double> total;
+    if (base_ == Base::kCdf) {
+      total = Normalized(Scaled<double>{
+          Primal(model().prob_zero) + Primal(model().initial_size), 0});
+      mass = ScaleBy(mass, exponent - total.exponent);
+      exponent = total.exponent;
+    }
     const double exits =
         model().max_exit * mass +
         (model().max_exit > 1.0 ? model().max_exit : 1.0) * kLeast;
-    switch (base_) {
-      case Base::kDensity:
-        block->tail_caps[0] = block->tail_caps[1] = exits;
-        return;
-      case Base::kSurvival:
-        block->tail_caps[0] = mass + kLeast;
-        break;
-      case Base::kCdf:
-        block->tail_caps[0] =
-            ScaleBy(Primal(model().prob_zero) + Primal(model().initial_size),
-                    -block->exponent) +
-            kLeast;
-        break;
-    }
-    block->tail_caps[1] = exits / model().q + kLeast;
+    if (base_ == Base::kDensity) return {{exits, exits}, exponent};
+    const double first = base_ == Base::kSurvival ? mass : total.mantissa;
+    return {{first + kLeast, exits / model().q + kLeast}, exponent};
   }
 
   Sequence<T>& sequence_;

@@ -244,7 +244,7 @@ class IntervalMixer {
     const Scaled<double> density = {
         size.mantissa / width.mantissa,
         size.exponent - width.exponent + sequence_.model().log2_q};
-    if (density_.LostToUnderflow(last + 1, density)) return true;
+    if (density_.LostToUnderflow(last, density)) return true;
     const double count = 64.0 * static_cast<double>(last + 1);
     return sequence_.CallersUnderflow() &&
            !IsAtMost({count, exponent - 922}, -45, size);

@@ -92,26 +92,33 @@ class LaneMixer {
     Lanes weights = start_weights_;
     for (int64_t b = first_; Any(open); ++b) {
       StatusCode status = kOk;
+      const Mask started = start_blocks_ < Lanes(static_cast<double>(b) + 0.5);
+      const Mask small = open & (weights < stop_weights_);
+      if (Any(small)) {
+        TailCaps tail;
+        if (!channels_.Tail(b, &tail, &status)) {
+          ordinary_ = ordinary_ & ~open;
+          return;
+        }
+        const double k = static_cast<double>(b * kBlock);
+        const Lanes gap = Lanes(1.0) - (1.0 / (k + 1.0)) * x_;
+        const Lanes limit = 0x1p-60 * gap;
+        const Lanes tails = weights * Relative(tail.exponent, small);
+        Mask stop = small & (tail.caps[0] * tails <= sums_[0] * limit) &
+                    (Lanes(0.0) < gap);
+        if (SlopeMatters()) {
+          stop = stop & (tail.caps[1] * tails <= sums_[1] * limit);
+        }
+        // The last one that is included.
+        last_blocks_ =
+            Select(stop, Lanes(static_cast<double>(b - 1)), last_blocks_);
+        open = open & ~stop;
+        if (!Any(open)) return;
+      }
       const ChannelBlock<double>* block = channels_.Get(b, &status);
       if (block == nullptr) {
         ordinary_ = ordinary_ & ~open;
         return;
-      }
-      const Mask started = start_blocks_ < Lanes(static_cast<double>(b) + 0.5);
-      const Mask small = open & (weights < stop_weights_);
-      if (Any(small)) {
-        const double k = static_cast<double>(b * kBlock);
-        const Lanes gap = Lanes(1.0) - (1.0 / (k + 1.0)) * x_;
-        const Lanes limit = 0x1p-60 * gap;
-        const Lanes tails = weights * Relative(block->exponent, small);
-        Mask stop = small & (block->tail_caps[0] * tails <= sums_[0] * limit) &
-                    (Lanes(0.0) < gap);
-        if (SlopeMatters()) {
-          stop = stop & (block->tail_caps[1] * tails <= sums_[1] * limit);
-        }
-        last_blocks_ =
-            Select(stop, Lanes(static_cast<double>(b)), last_blocks_);
-        open = open & ~stop;
       }
       Center(block->poisson->center_exponent);
       const Mask included = open & started;

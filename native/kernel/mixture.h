@@ -107,16 +107,23 @@ class Mixer {
     }
     for (int64_t b = start_ + 1;; ++b) {
       if (up_weight.mantissa == 0.0) return kOk;
-      block = channels_.Get(b, &status);
-      if (block == nullptr) return status;
+      const bool may_stop = MayStop(up_weight);
+      TailCaps caps = {};
+      // Bounds on derivatives are others.
+      const bool is_known = kPlain && may_stop
+                                ? channels_.Tail(b, &caps, &status)
+                                : channels_.Get(b, &status) != nullptr;
+      if (!is_known) return status;
       if (IsZero(sums_[0]) && channels_.UnderflowedBefore(b)) {
         return kUnderflow;
       }
-      if (MayStop(up_weight) &&
-          CanStop(*block, b,
+      if (may_stop &&
+          CanStop(caps, b,
                   walk.TailBound(static_cast<double>(b * kBlock), up_weight))) {
         return kOk;
       }
+      block = channels_.Get(b, &status);
+      if (block == nullptr) return status;
       last_block_ = b;
       up_weight = Include(*block, b, up_weight, &walk);
     }
@@ -190,8 +197,7 @@ class Mixer {
   }
 
   // Whether all terms from the block on can be left out.
-  bool CanStop(const ChannelBlock<T>& block, int64_t b,
-               const Scaled<double>& tail) {
+  bool CanStop(const TailCaps& caps, int64_t b, const Scaled<double>& tail) {
     const Model<T>& model = channels_.model();
     const double k = static_cast<double>(b * kBlock);
     // Neither NaN nor infinity becomes a number by further terms.
@@ -201,12 +207,11 @@ class Mixer {
       const auto bound = [&](double cap) {
         const Scaled<double> size = Normalized(Scaled<double>{cap, 0});
         return Scaled<double>{tail.mantissa * size.mantissa,
-                              tail.exponent + size.exponent + block.exponent};
+                              tail.exponent + size.exponent + caps.exponent};
       };
-      if (!IsAtMost(bound(block.tail_caps[0]), -60, Size())) return false;
-      return !SlopeMatters() ||
-             IsAtMost(bound(block.tail_caps[0]), -1200, Size()) ||
-             IsAtMost(bound(block.tail_caps[1]), -60, SlopeSize());
+      if (!IsAtMost(bound(caps.caps[0]), -60, Size())) return false;
+      return !SlopeMatters() || IsAtMost(bound(caps.caps[0]), -1200, Size()) ||
+             IsAtMost(bound(caps.caps[1]), -60, SlopeSize());
     }
     T cap = model.initial_size;
     for (int order = 0; order < Depth<T>::kValue; ++order) {
@@ -262,7 +267,9 @@ class Mixer {
     if (HasOwnExponent<T>::kValue) return false;
     const Scaled<double> size = {Primal(sums_[0]), exponent_};
     if (size.mantissa == 0.0) return false;
-    if (channels_.LostToUnderflow(last_block_ + 1, size)) return true;
+    // Tangents' shifted terms reach far into the next block.
+    const int64_t last = kPlain ? last_block_ : last_block_ + 1;
+    if (channels_.LostToUnderflow(last, size)) return true;
     return channels_.sequence().CallersUnderflow() &&
            !IsAtMost({64.0 * static_cast<double>(last_block_ + 1),
                       largest_exponent_ - 922},

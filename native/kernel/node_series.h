@@ -143,14 +143,17 @@ class NodeBuilder {
     return true;
   }
 
+  double TailCap(int64_t b, int r) const {
+    const ChannelBlock<double>& block = BlockAt(b);
+    return ScaleBy(block.tail.caps[r], block.tail.exponent - block.exponent);
+  }
   // Bounds on b_k or A_k and on a_k from block b on, relative to its exponent.
   double MassCap(int64_t b) const {
     constexpr double kLeast = 0x1p-1022;  // a bound must not become zero
-    return is_cdf() ? BlockAt(b).tail_caps[0] : SourceAt(b).mass + kLeast;
+    return is_cdf() ? TailCap(b, 0) : SourceAt(b).mass + kLeast;
   }
   double ExitCap(int64_t b) const {
-    return is_cdf() ? model().q * BlockAt(b).tail_caps[1]
-                    : BlockAt(b).tail_caps[0];
+    return is_cdf() ? model().q * TailCap(b, 1) : TailCap(b, 0);
   }
 
   // Whether this may be left out of sums over b_k or A_k, and over a_k. Windows

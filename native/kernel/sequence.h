@@ -87,6 +87,16 @@ class Sequence {
 
   const Block<T>* Find(int64_t block) const { return &blocks_[block]; }
 
+  // What a block begins with. The next one to be made is not made for that,
+  // but where something underflows; so none is made that is only to be dropped.
+  bool Begin(int64_t block, Front<T>* front, StatusCode* status) {
+    if (block > 0 && Get(block - 1, status) == nullptr) return false;
+    if (block == blocks_.size() && Peek(front)) return true;
+    const Block<T>* made = Get(block, status);
+    if (made != nullptr) *front = {made->a[0], made->exponent, made->mass};
+    return made != nullptr;
+  }
+
   // The sixteen states of a block, relative to 2^exponent: kept, or made again
   // in `rows` from the nearest that was kept. Blocks must be asked for from the
   // last one down; nullptr: no memory.
@@ -125,6 +135,23 @@ class Sequence {
   }
 
  private:
+  // What the walk would make of the next block's first state.
+  bool Peek(Front<T>* front) {
+    const int64_t number = blocks_.size();
+    if (number == 0 || number >= max_blocks_ || num_stepped_ != number) {
+      return false;
+    }
+    if constexpr (std::is_same<T, double>::value) {
+      if (closure_.Covers(number) || closure_.IsBoundary(number)) return false;
+    }
+    SetAsideUnderflow();
+    walk_.Rescale();
+    *front = FrontOf(model_, walk_);
+    const bool underflowed = FloatEnvironment::Underflowed();
+    FloatEnvironment::ClearUnderflow();
+    return !underflowed;
+  }
+
   StatusCode AppendBlock() {
     const int64_t number = blocks_.size();
     if (number >= max_blocks_) return kWorkLimit;

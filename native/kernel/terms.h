@@ -24,6 +24,20 @@ struct Terms {
   double mass;  // sum of the first state's values
 };
 
+// Its first state's.
+template <class T>
+struct Front {
+  T a;
+  int64_t exponent;
+  double mass;
+};
+
+template <class T>
+Front<T> FrontOf(const Model<T>& model, const PowerWalk<T>& walk) {
+  return {Dot(walk.state(), model.exits, model.stride), walk.exponent(),
+          Primal(Sum(walk.state(), model.stride))};
+}
+
 // Takes the walk through a block. Its states are left in the rows of `states`
 // if that is not null.
 template <class T>

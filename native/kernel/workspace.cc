@@ -6,18 +6,13 @@
 #include <mutex>
 #include <new>
 
-#include "native/kernel/memory_guard.h"
-
 namespace phasic {
 namespace {
 
-constexpr size_t kAlignment = 64;
 constexpr size_t kFirstChunkBytes = size_t{1} << 18;
 constexpr size_t kMaxKeptBytes = size_t{1} << 23;
 
-size_t RoundUp(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
+size_t RoundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // The turn to have much memory. A thread may have it with several workspaces.
 std::recursive_mutex turn;
@@ -42,36 +37,30 @@ Workspace::~Workspace() {
   ReleaseTurn();
 }
 
-Workspace::Chunk* Workspace::NewChunk(size_t size) {
-  if (size > limit_bytes_ || total_bytes_ > limit_bytes_ - size) {
-    return nullptr;
-  }
+void Workspace::UseChunk() {
+  next_ = StartOf(chunks_, sizeof(Chunk));
+  room_ = chunks_->size;
+  CloseMemory(next_, room_);
+}
+
+bool Workspace::AddChunk(size_t size) {
+  if (size > limit_bytes_ || total_bytes_ > limit_bytes_ - size) return false;
   if (takes_turns_ && !has_turn_ && total_bytes_ + size > kOwnBytes) {
     turn.lock();
     has_turn_ = true;
   }
   void* memory = std::aligned_alloc(kAlignment, RoundUp(sizeof(Chunk)) + size);
-  if (memory == nullptr) return nullptr;
+  if (memory == nullptr) return false;
   Chunk* chunk = static_cast<Chunk*>(memory);
-  *chunk = {chunks_, size, 0};
+  *chunk = {chunks_, size};
   chunks_ = chunk;
   total_bytes_ += size;
-  CloseMemory(StartOf(chunk, sizeof(Chunk)), size);
-  return chunk;
+  UseChunk();
+  return true;
 }
 
-void* Workspace::Allocate(size_t count, size_t item_bytes) {
-  if (item_bytes != 0 && count > (limit_bytes_ / item_bytes)) return nullptr;
-  const size_t bytes = RoundUp(count * item_bytes + 1);
-  Chunk* chunk = chunks_;
-  if (chunk == nullptr || chunk->size - chunk->used < bytes) {
-    chunk = NewChunk(bytes > kFirstChunkBytes ? bytes : kFirstChunkBytes);
-    if (chunk == nullptr) return nullptr;
-  }
-  void* result = StartOf(chunk, sizeof(Chunk)) + chunk->used;
-  chunk->used += bytes;
-  OpenMemory(result, count * item_bytes);
-  return result;
+bool Workspace::MakeRoom(size_t bytes) {
+  return AddChunk(bytes > kFirstChunkBytes ? bytes : kFirstChunkBytes);
 }
 
 void Workspace::FreeAll() {
@@ -81,6 +70,7 @@ void Workspace::FreeAll() {
     chunks_ = next;
   }
   total_bytes_ = 0;
+  room_ = 0;
 }
 
 void Workspace::ReleaseTurn() {
@@ -91,14 +81,13 @@ void Workspace::ReleaseTurn() {
 void Workspace::Reset() {
   if (chunks_ != nullptr && chunks_->next == nullptr &&
       chunks_->size <= kMaxKeptBytes) {
-    chunks_->used = 0;
-    CloseMemory(StartOf(chunks_, sizeof(Chunk)), chunks_->size);
+    UseChunk();
   } else if (chunks_ != nullptr) {
     // One chunk as large as all, so that the next use of this size needs one.
     const size_t wanted =
         total_bytes_ < kMaxKeptBytes ? total_bytes_ : kMaxKeptBytes;
     FreeAll();
-    NewChunk(wanted);
+    AddChunk(wanted);
   }
   ReleaseTurn();
 }

@@ -1,5 +1,6 @@
-// Scratch memory of one thread, with a bound. Not inline: shared by the builds
-// for different instruction sets.
+// Scratch memory of one thread, with a bound. Shared by the builds for
+// different instruction sets: what is inline must be so always, or one build's
+// copy could replace another's.
 //
 // A workspace's own bound does not depend on how many threads there are, or
 // results would. So that many threads stay within a bound together, all but
@@ -10,6 +11,8 @@
 #define PHASIC_NATIVE_KERNEL_WORKSPACE_H_
 
 #include <cstddef>
+
+#include "native/kernel/memory_guard.h"
 
 namespace phasic {
 
@@ -26,18 +29,36 @@ class Workspace {
 
   // Uninitialised memory aligned to 64 bytes, or nullptr above the limit or
   // when the system has none. Valid until Reset.
-  void* Allocate(size_t count, size_t item_bytes);
+  [[gnu::always_inline]] inline void* Allocate(size_t count,
+                                               size_t item_bytes) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, item_bytes, &bytes) ||
+        bytes > limit_bytes_) {
+      return nullptr;
+    }
+    // At least one byte, as places are told apart by their address.
+    const size_t taken = bytes / kAlignment * kAlignment + kAlignment;
+    if (taken > room_ && !MakeRoom(taken)) return nullptr;
+    void* result = next_;
+    next_ += taken;
+    room_ -= taken;
+    OpenMemory(result, bytes);
+    return result;
+  }
 
   // Makes all memory available again; keeps a few megabytes for the next use.
   void Reset();
 
  private:
+  static constexpr size_t kAlignment = 64;
   struct Chunk {
     Chunk* next;
     size_t size;
-    size_t used;
   };
-  Chunk* NewChunk(size_t size);
+  // A new chunk with room for so many bytes; false: there is none.
+  bool MakeRoom(size_t bytes);
+  bool AddChunk(size_t size);
+  void UseChunk();
   void FreeAll();
   void ReleaseTurn();
 
@@ -46,6 +67,8 @@ class Workspace {
   bool has_turn_ = false;
   size_t total_bytes_ = 0;
   Chunk* chunks_ = nullptr;
+  char* next_ = nullptr;  // what is left of the first chunk
+  size_t room_ = 0;
 };
 
 }  // namespace phasic
