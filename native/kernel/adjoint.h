@@ -135,13 +135,14 @@ class AdjointSweeper {
     // y_{k+1} is kept in row k.
     T* last = adjoints_ + (kBlock - 1) * stride;
     for (int64_t i = 0; i < stride; ++i) last[i] = y_[i];
+    const bool has_survival = terms_.has_survival();
     for (int k = kBlock - 1; k >= 0; --k) {
-      T* next = k > 0 ? adjoints_ + (k - 1) * stride : y_;
-      Apply(model_.backward, b, Source<T>{a_bar[k], model_.exits},
-            adjoints_ + k * stride, y_low_, next);
-      if (terms_.has_survival()) {
-        for (int64_t i = 0; i < model_.size; ++i) next[i] += b_bar[k];
-      }
+      T* next = k > 0 ? last - stride : y_;
+      Apply(model_.backward, b, Source<T>{a_bar[k], model_.exits}, last, y_low_,
+            next);
+      last = next;
+      if (!has_survival) continue;
+      for (int64_t i = 0; i < model_.size; ++i) next[i] += b_bar[k];
     }
     NoteLosses(block, b);
     if (!needs_.rows) return true;
@@ -174,15 +175,11 @@ class AdjointSweeper {
       if (top > target) target = top;
       // The exponents need not be the same, only near enough.
       if (exponent_ >= target && exponent_ < target + 8) target = exponent_;
-      for (int64_t i = 0; target != exponent_ && i < model_.size; ++i) {
-        y_[i] = ScaleBy(y_[i], exponent_ - target);
-        y_low_[i] = ScaleBy(y_low_[i], exponent_ - target);
-      }
+      ScaleAllBy(y_, model_.size, exponent_ - target);
+      ScaleAllBy(y_low_, model_.size, exponent_ - target);
     }
-    for (int k = 0; k < kBlock; ++k) {
-      a_bar[k] = ScaleBy(a_bar[k], exponent - target);
-      b_bar[k] = ScaleBy(b_bar[k], exponent - target);
-    }
+    ScaleAllBy(a_bar, kBlock, exponent - target);
+    ScaleAllBy(b_bar, kBlock, exponent - target);
     exponent_ = target;
   }
 

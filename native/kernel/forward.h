@@ -114,9 +114,15 @@ inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
   return status;
 }
 
-// Evaluates the times whose status is kUnderflow.
+// The status of times that EvaluateTimes is to take: extended sweeps are given
+// those that others lost.
 template <class T>
-void EvaluateTimes(const SweepInput& in, const SweepOutput& out,
+constexpr StatusCode kPending =
+    HasOwnExponent<T>::kValue ? kUnderflow : kNotEvaluated;
+
+// Evaluates the times that are pending; whether any was lost to underflow.
+template <class T>
+bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                    Workspace* workspace) {
   Model<T> model;
   StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
@@ -139,12 +145,13 @@ void EvaluateTimes(const SweepInput& in, const SweepOutput& out,
       static_cast<bool*>(workspace->Allocate(at_once, sizeof(bool)));
   if (!points || !scratch || !places || !needs_series) status = kMemoryLimit;
   TimeList times = {nullptr, in.num_times};
+  bool underflowed = status == kUnderflow;
   if (status == kOk) status = TakeGroups(in, out, &sets, workspace, &times);
   for (int64_t n = 0; n < times.count;) {
     int64_t count = 0;
     for (; n < times.count && count < kPointsAtOnce; ++n) {
       const int64_t i = times[n];
-      if (out.status[i] != kUnderflow) continue;
+      if (out.status[i] != kPending<T>) continue;
       const bool is_nothing = in.KindOf(i) == Kind::kNothing;
       if (status != kOk || is_nothing) {
         WriteResult<T>(out, i, is_nothing ? kOk : status, 0.0);
@@ -161,6 +168,7 @@ void EvaluateTimes(const SweepInput& in, const SweepOutput& out,
       const Point<T>& point = points[k];
       if (point.status != kOk) {
         WriteResult<T>(out, places[k], point.status, kNaN);
+        underflowed = underflowed || point.status == kUnderflow;
         continue;
       }
       WriteResult<T>(
@@ -168,6 +176,7 @@ void EvaluateTimes(const SweepInput& in, const SweepOutput& out,
           Limited(ResultOf(point.value, point.is_log), model, point));
     }
   }
+  return underflowed;
 }
 
 template <class T>
@@ -181,15 +190,10 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
   }
   for (int64_t i = 0; i < in.num_times; ++i) {
     all.values[i] = kNaN;
-    if (all.status != nullptr) all.status[i] = kUnderflow;
+    if (all.status != nullptr) all.status[i] = kNotEvaluated;
   }
   if (all.status == nullptr) return;
-  EvaluateTimes<T>(in, all, workspace);
-  bool underflowed = false;
-  for (int64_t i = 0; i < in.num_times; ++i) {
-    underflowed = underflowed || all.status[i] == kUnderflow;
-  }
-  if (underflowed) {
+  if (EvaluateTimes<T>(in, all, workspace)) {
     ExtendedSweeps().forward[Depth<T>::kValue](in, all, workspace);
   }
 }

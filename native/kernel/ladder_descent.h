@@ -37,6 +37,11 @@ class LadderDescent {
 
   // Makes the bars below `count`.
   bool Reach(int64_t count) {
+    if (bars_ == nullptr) {
+      bars_ = static_cast<RungBar<T>*>(
+          workspace_->Allocate(kMaxRungs, sizeof(RungBar<T>)));
+    }
+    if (bars_ == nullptr) return false;
     for (; num_bars_ < count; ++num_bars_) {
       RungBar<T>* bar = &bars_[num_bars_];
       bar->matrix = AllocateMatrix();
@@ -175,7 +180,7 @@ class LadderDescent {
   const Ladder<T>& ladder_;
   Workspace* workspace_;
   const int64_t stride_;
-  RungBar<T> bars_[kMaxRungs];
+  RungBar<T>* bars_ = nullptr;  // [kMaxRungs]
   int64_t num_bars_ = 0;
   DenseProduct<T> products_;
   T* shifted_[kStepTerms - 1];

@@ -20,33 +20,35 @@ constexpr int kLanes = 8;
 
 class LaneMixer {
  public:
-  // The starts are those of StartWeight(x). Without `slope` the channels that
+  // The first `count` lanes have times. The starts are those of
+  // StartWeight(x). Without `slope` the channels that
   // only the derivative in time needs are left out, if no window depends on
   // them.
   LaneMixer(Channels<double>* channels, const double* x,
-            const Scaled<double>* weights, const int64_t* starts, bool slope)
+            const Scaled<double>* weights, const int64_t* starts, int64_t count,
+            bool slope)
       : channels_(*channels),
         num_mixed_(slope || channels->base() != Base::kDensity
                        ? channels->size()
                        : 1) {
     const double limit =
         static_cast<double>(channels->sequence().max_blocks()) * kBlock;
-    double ordinary[kLanes];
-    double plain[kLanes];
-    double blocks[kLanes];
-    for (int l = 0; l < kLanes; ++l) {
-      ordinary[l] = x[l] >= 0x1p-10 && x[l] < limit ? 1.0 : 0.0;
-      plain[l] = ordinary[l] > 0.0
-                     ? ScaleBy(weights[l].mantissa, weights[l].exponent)
-                     : 1.0;
-      starts_[l] = ordinary[l] > 0.0 ? starts[l] : 0;
-      blocks[l] = static_cast<double>(starts_[l]);
-      first_ = starts_[l] < first_ ? starts_[l] : first_;
-      last_ = starts_[l] > last_ ? starts_[l] : last_;
+    double ordinary[kLanes] = {};
+    double places[kLanes] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    double plain[kLanes] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    double blocks[kLanes] = {};
+    for (int64_t l = 0; l < count; ++l) {
+      if (!(x[l] >= 0x1p-10 && x[l] < limit)) continue;
+      ordinary[l] = 1.0;
+      places[l] = x[l];
+      plain[l] = ScaleBy(weights[l].mantissa, weights[l].exponent);
+      starts_[l] = starts[l];
+      blocks[l] = static_cast<double>(starts[l]);
+      first_ = starts[l] < first_ ? starts[l] : first_;
+      last_ = starts[l] > last_ ? starts[l] : last_;
     }
-    x_ = Lanes::Load(x);
     ordinary_ = Lanes(0.0) < Lanes::Load(ordinary);
-    x_ = Select(ordinary_, x_, Lanes(1.0));
+    x_ = Lanes::Load(places);
     start_weights_ = Lanes::Load(plain);
     start_blocks_ = Lanes::Load(blocks);
     stop_weights_ = 0x1p-15 * start_weights_;
@@ -55,13 +57,17 @@ class LaneMixer {
 
   void Run() {
     StatusCode status = kOk;
+    if (!Any(ordinary_)) return;
     if (channels_.Get(last_, &status) == nullptr) {
       ordinary_ = Lanes(1.0) < Lanes(0.0);
       return;
     }
+    const int64_t last_exponent = channels_.Find(last_)->exponent;
     for (int l = 0; l < kLanes; ++l) {
+      exponents_[l] = last_exponent;  // lanes that take no part too
+      if (!ordinary_[l] || starts_[l] == last_) continue;
       exponents_[l] = channels_.Find(starts_[l])->exponent;
-      if (exponents_[l] != exponents_[0]) same_exponents_ = false;
+      if (exponents_[l] != last_exponent) same_exponents_ = false;
     }
     WalkUp();
     WalkDown();
@@ -208,7 +214,7 @@ class LaneMixer {
 
   Channels<double>& channels_;
   const int num_mixed_;
-  int64_t starts_[kLanes];
+  int64_t starts_[kLanes] = {};
   int64_t exponents_[kLanes];
   bool same_exponents_ = true;
   int64_t first_ = INT64_MAX;

@@ -21,7 +21,12 @@ class LanePowers {
  public:
   using Lanes = Pack<kLanes>;
 
-  explicit LanePowers(const Lanes& x) : x_(x) {}
+  // Factors of lanes from `count` on must be zero.
+  LanePowers(const Lanes& x, int64_t count) : x_(x), count_(count) {
+    // AddTo takes them in pairs.
+    if (count % 2 == 0) return;
+    for (double& power : powers_[count]) power = 0.0;
+  }
 
   void Center(int64_t center_exponent) {
     if (center_exponent == center_exponent_) return;
@@ -31,7 +36,7 @@ class LanePowers {
     for (int j = 0; j < kBlock; ++j) {
       double column[kLanes];
       power.Store(column);
-      for (int l = 0; l < kLanes; ++l) powers_[l][j] = column[l];
+      for (int64_t l = 0; l < count_; ++l) powers_[l][j] = column[l];
       power = power * ratio;
     }
     power_ = power;
@@ -49,7 +54,7 @@ class LanePowers {
     for (int j = 0; j < kBlock; j += 8) {
       Pack<8> even = Pack<8>::Load(sums + j);
       Pack<8> odd(0.0);
-      for (int l = 0; l < kLanes; l += 2) {
+      for (int64_t l = 0; l < count_; l += 2) {
         even.AddProduct(factor[l], Pack<8>::Load(powers_[l] + j));
         odd.AddProduct(factor[l + 1], Pack<8>::Load(powers_[l + 1] + j));
       }
@@ -59,6 +64,7 @@ class LanePowers {
 
  private:
   Lanes x_;
+  const int64_t count_;
   Lanes power_;
   Lanes inverse_power_;
   int64_t center_exponent_ = -1;
@@ -87,8 +93,10 @@ class LaneTerms {
   using Mask = Lanes::Mask;
   static constexpr double kSmallestWeight = 0x1p-900;
 
-  LaneTerms(Blocks* blocks, const LaneSeed* seeds, int64_t exponent)
-      : blocks_(*blocks), exponent_(exponent), powers_(Xs(seeds)) {
+  // Seeds from `count` on are copies without a factor.
+  LaneTerms(Blocks* blocks, const LaneSeed* seeds, int64_t count,
+            int64_t exponent)
+      : blocks_(*blocks), exponent_(exponent), powers_(Xs(seeds), count) {
     double fields[4][kLanes];
     for (int l = 0; l < kLanes; ++l) {
       fields[0][l] = seeds[l].start_weight;

@@ -22,6 +22,8 @@
 namespace phasic {
 
 #if defined(PHASIC_GUARDS_MEMORY)
+constexpr bool kGuardsMemory = true;
+
 // No access until a part is opened.
 inline void CloseMemory(void* start, size_t bytes) {
   __asan_poison_memory_region(start, bytes);
@@ -34,6 +36,8 @@ inline void OpenMemory(void* start, size_t bytes) {
   std::memset(start, pattern += 37, bytes);
 }
 #else
+constexpr bool kGuardsMemory = false;
+
 inline void CloseMemory(void*, size_t) {}
 inline void OpenMemory(void*, size_t) {}
 #endif

@@ -108,6 +108,7 @@ void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
 // Eight neighbours at a time.
 inline void MixPoints(Channels<double>* channels, Point<double>** points,
                       int64_t count, bool slope) {
+  if (count == 0) return;
   if (channels->model().discrete) return PickPoints(channels, points, count);
   const TaylorCoefficients<double> taylor(channels->base(), 0.0);
   const auto is_less = [](const Point<double>* a, const Point<double>* b) {
@@ -121,13 +122,13 @@ inline void MixPoints(Channels<double>* channels, Point<double>** points,
     double x[kLanes];
     Scaled<double> weights[kLanes];
     int64_t starts[kLanes];
-    for (int64_t l = 0; l < kLanes; ++l) {
-      const Point<double>& point = *points[first + std::min(l, size - 1)];
+    for (int64_t l = 0; l < size; ++l) {
+      const Point<double>& point = *points[first + l];
       x[l] = point.x;
       weights[l] = point.start_weight;
       starts[l] = point.start;
     }
-    LaneMixer lanes(channels, x, weights, starts, slope);
+    LaneMixer lanes(channels, x, weights, starts, size, slope);
     lanes.Run();
     for (int l = 0; l < size; ++l) {
       Point<double>* point = points[first + l];

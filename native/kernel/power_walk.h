@@ -3,6 +3,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_POWER_WALK_H_
 #define PHASIC_NATIVE_KERNEL_POWER_WALK_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "native/kernel/isa.h"
@@ -33,7 +34,9 @@ class PowerWalk {
     stride_ = stride;
     state_ = AllocateZeros<T>(workspace_, stride);
     low_ = AllocateZeros<T>(workspace_, stride);
-    next_ = AllocateZeros<T>(workspace_, stride);
+    at_once_ = stride <= kSmallStride ? kBlock : 1;
+    next_ = static_cast<T*>(workspace_->Allocate(
+        static_cast<size_t>(stride * at_once_), sizeof(T)));
     return state_ && low_ && next_;
   }
   bool is_allocated() const { return next_ != nullptr; }
@@ -61,41 +64,52 @@ class PowerWalk {
   template <class Visit>
   void StepBlock(const Operator<T>& m, int64_t block, T* states,
                  const Visit& visit) {
-    const T* state = state_;
     if (states != nullptr) {
-      for (int64_t i = 0; i < stride_; ++i) states[i] = state_[i];
-      state = states;
+      std::copy(state_, state_ + stride_, states);
+      Steps(m, block, kBlock - 1, states, states + stride_);
+      for (int j = 0; j < kBlock; ++j) visit(j, states + j * stride_);
+      Steps(m, block, 1, states + (kBlock - 1) * stride_, next_);
+      std::swap(state_, next_);
+      return;
     }
-    for (int j = 0; j < kBlock; ++j) {
-      visit(j, state);
-      T* next = state == state_ ? next_ : state_;
-      if (states != nullptr && j + 1 < kBlock) {
-        next = states + (j + 1) * stride_;
+    for (int j = 0; j < kBlock; j += at_once_) {
+      Steps(m, block, at_once_, state_, next_);
+      visit(j, state_);
+      for (int i = 1; i < at_once_; ++i) {
+        visit(j + i, next_ + (i - 1) * stride_);
       }
-      Step(m, block, state, next);
-      state = next;
-    }
-    if (state != state_) {
-      T* swap = state_;
-      state_ = next_;
-      next_ = swap;
+      if (at_once_ == 1) {
+        std::swap(state_, next_);
+        continue;
+      }
+      const T* last = next_ + (at_once_ - 1) * stride_;
+      std::copy(last, last + stride_, state_);
     }
   }
 
  private:
-  // One copy of this code: states made again must have the same bits, and
-  // compilers choose what to contract where they inline.
-  [[gnu::noinline]] void Step(const Operator<T>& m, int64_t block,
-                              const T* state, T* next) {
-    Apply(m, block, state, low_, next);
+  // States up to this size are made sixteen at once.
+  static constexpr int64_t kSmallStride = 64;
+
+  // Makes `count` states from the one before them. One copy of this code:
+  // states made again must have the same bits, and compilers choose what to
+  // contract where they inline.
+  [[gnu::noinline]] void Steps(const Operator<T>& m, int64_t block, int count,
+                               const T* state, T* rows) {
+    for (int i = 0; i < count; ++i) {
+      Apply(m, block, state, low_, rows);
+      state = rows;
+      rows += stride_;
+    }
   }
 
   Workspace* workspace_;
   int64_t size_ = 0;
   int64_t stride_ = 0;
   T* state_ = nullptr;
-  T* low_ = nullptr;  // what rounding left out of it
-  T* next_ = nullptr;
+  T* low_ = nullptr;   // what rounding left out of it
+  T* next_ = nullptr;  // [at_once_, stride]
+  int at_once_ = 1;    // states that are made before any is visited
   int64_t exponent_ = 0;
 };
 

@@ -63,6 +63,17 @@ inline Dual<T> ScaleBy(const Dual<T>& x, int64_t e) {
 }
 
 template <class T>
+inline void ScaleAllBy(T* x, int64_t count, int64_t e) {
+  if (e == 0) return;
+  if (e > 1000 || e < -1000) {
+    for (int64_t i = 0; i < count; ++i) x[i] = ScaleBy(x[i], e);
+    return;
+  }
+  const double factor = PowerOfTwo(e);
+  for (int64_t i = 0; i < count; ++i) x[i] = factor * x[i];
+}
+
+template <class T>
 struct Scaled {
   T mantissa{};
   int64_t exponent = 0;

@@ -36,6 +36,8 @@ enum StatusCode : int32_t {
   kRowAboveOne,
   kRowBelowOne,
   kNumStatusCodes,
+  // Of a time that is still to be evaluated; never left in an output.
+  kNotEvaluated,
 };
 
 // One operand of one model: its value and its tangents v1, v2, v3.

@@ -133,6 +133,13 @@ class TermBlocks {
         suffix_.exponent > exponent) {
       exponent = suffix_.exponent;
     }
+    if (Depth<T>::kValue == 0 && base_ == Base::kDensity) {
+      for (int j = 0; j < kBlock; ++j) {
+        a_bar[j] = Bar(blocks_[b], j, 0);
+        b_bar[j] = T(0.0);
+      }
+      return exponent;
+    }
     const int offset = base_ == Base::kDensity ? 0 : 1;
     const double scale =
         base_ == Base::kDensity ? 1.0 : 1.0 / sequence_.model().q;
@@ -157,11 +164,12 @@ class TermBlocks {
   }
 
  private:
-  static constexpr int64_t kEmpty = INT64_MIN / 4;
+  static constexpr int64_t kEmpty = INT64_MIN / 4;  // all sums are zeros
 
   struct TermBlock {
-    T bars[kMaxOrder][kBlock];  // by channel, without the Poisson table
-    T whole[kBlock];            // more of the first channel, with the table
+    // By channel, without the Poisson table.
+    T bars[Depth<T>::kValue + 1][kBlock];
+    T whole[kBlock];  // more of the first channel, with the table
     const PoissonTable* poisson;
     int64_t exponent;
     bool has_losses;  // something was flushed to zero beside larger sums
@@ -177,12 +185,12 @@ class TermBlocks {
   static void RaiseExponent(int64_t exponent, TermBlock* block) {
     const int64_t shift = block->exponent - exponent;
     if (shift >= -200) return;
-    FloatEnvironment::ClearUnderflow();
-    for (auto& channel : block->bars) {
-      for (T& bar : channel) bar = ScaleBy(bar, shift);
+    if (block->exponent != kEmpty) {
+      FloatEnvironment::ClearUnderflow();
+      for (auto& channel : block->bars) ScaleAllBy(channel, kBlock, shift);
+      ScaleAllBy(block->whole, kBlock, shift);
+      if (FloatEnvironment::Underflowed()) block->has_losses = true;
     }
-    for (T& bar : block->whole) bar = ScaleBy(bar, shift);
-    if (FloatEnvironment::Underflowed()) block->has_losses = true;
     block->exponent = exponent;
   }
 
@@ -193,10 +201,12 @@ class TermBlocks {
       --b;
       j += kBlock;
     }
-    const TermBlock& block = blocks_[b];
+    return ScaleBy(Bar(blocks_[b], j, channel), blocks_[b].exponent - exponent);
+  }
+  static T Bar(const TermBlock& block, int j, int channel) {
     T sum = block.poisson->table[j] * block.bars[channel][j];
     if (channel == 0) sum += block.whole[j];
-    return ScaleBy(sum, block.exponent - exponent);
+    return sum;
   }
 
   Sequence<T>& sequence_;

@@ -139,7 +139,7 @@ class TermSums {
       lanes[l] = lanes[count - 1];
       lanes[l].factor = 0.0;
     }
-    LaneTerms<TermSums> terms(this, lanes, exponent);
+    LaneTerms<TermSums> terms(this, lanes, count, exponent);
     reserve_status_ = kOk;
     if (!terms.Run()) {
       *status = reserve_status_;

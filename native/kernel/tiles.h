@@ -7,6 +7,7 @@
 #define PHASIC_NATIVE_KERNEL_TILES_H_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/isa.h"
 #include "native/kernel/workspace.h"
@@ -19,12 +20,15 @@ inline int64_t PaddedSize(int64_t p) { return (p + 7) / 8 * 8; }
 
 template <class T>
 T* AllocateZeros(Workspace* workspace, int64_t count) {
-  T* result = static_cast<T*>(
-      workspace->Allocate(static_cast<size_t>(count), sizeof(T)));
-  if (result != nullptr) {
-    for (int64_t i = 0; i < count; ++i) result[i] = T(0);
+  if constexpr (std::is_arithmetic<T>::value) {
+    return static_cast<T*>(
+        workspace->AllocateZeros(static_cast<size_t>(count), sizeof(T)));
+  } else {
+    T* result = static_cast<T*>(
+        workspace->Allocate(static_cast<size_t>(count), sizeof(T)));
+    for (int64_t i = 0; result != nullptr && i < count; ++i) result[i] = T(0);
+    return result;
   }
-  return result;
 }
 
 struct TilePattern {

@@ -11,6 +11,7 @@
 #define PHASIC_NATIVE_KERNEL_WORKSPACE_H_
 
 #include <cstddef>
+#include <cstring>
 
 #include "native/kernel/memory_guard.h"
 
@@ -48,6 +49,20 @@ class Workspace {
 
   // Makes all memory available again; keeps a few megabytes for the next use.
   void Reset();
+
+  // The same of zeros.
+  [[gnu::always_inline]] inline void* AllocateZeros(size_t count,
+                                                    size_t item_bytes) {
+    void* result = Allocate(count, item_bytes);
+    if (result == nullptr) return nullptr;
+    if (kGuardsMemory) return std::memset(result, 0, count * item_bytes);
+    // By lines: most arrays have a few.
+    for (char* line = static_cast<char*>(result); line != next_;
+         line += kAlignment) {
+      std::memset(line, 0, kAlignment);
+    }
+    return result;
+  }
 
  private:
   static constexpr size_t kAlignment = 64;
