@@ -41,12 +41,11 @@ class AdjointSweeper {
 
   StatusCode Allocate() {
     const int64_t stride = model_.stride;
-    states_ = AllocateZeros<T>(workspace_, kBlock * stride);
-    adjoints_ = AllocateZeros<T>(workspace_, kBlock * stride);
-    y_ = AllocateZeros<T>(workspace_, stride);
-    y_low_ = AllocateZeros<T>(workspace_, stride);
-    return states_ && adjoints_ && y_ && y_low_ &&
-                   exit_bar_.Allocate(stride, workspace_) &&
+    states_ = AllocateRows(kBlock);
+    y_ = AllocateRows(1 + kBlock);
+    adjoints_ = y_ + stride;
+    y_low_ = AllocateRows(1);
+    return states_ && y_ && y_low_ && exit_bar_.Allocate(stride, workspace_) &&
                    stays_.Allocate(stride, workspace_) &&
                    products_.Allocate(
                        needs_.products ? model_.products.num_cells() : 0,
@@ -110,6 +109,11 @@ class AdjointSweeper {
   }
 
  private:
+  T* AllocateRows(int64_t count) {
+    return static_cast<T*>(workspace_->Allocate(
+        static_cast<size_t>(count * model_.stride), sizeof(T)));
+  }
+
   void Clear() {
     const int64_t stride = model_.stride;
     for (int64_t i = 0; i < stride; ++i) {
@@ -126,6 +130,7 @@ class AdjointSweeper {
     const int64_t stride = model_.stride;
     T a_bar[kBlock];
     T b_bar[kBlock];
+    T factors[kBlock];  // the steps'
     // What underflows there is known from when the states were first made.
     const T* states = needs_.rows ? sequence_.States(b, states_) : nullptr;
     if (needs_.rows && states == nullptr) return false;
@@ -135,14 +140,18 @@ class AdjointSweeper {
     // y_{k+1} is kept in row k.
     T* last = adjoints_ + (kBlock - 1) * stride;
     for (int64_t i = 0; i < stride; ++i) last[i] = y_[i];
+    std::reverse_copy(a_bar, a_bar + kBlock, factors);
+    // The row before the first one is y.
     const bool has_survival = terms_.has_survival();
-    for (int k = kBlock - 1; k >= 0; --k) {
-      T* next = k > 0 ? last - stride : y_;
-      Apply(model_.backward, b, Source<T>{a_bar[k], model_.exits}, last, y_low_,
-            next);
+    const int at_once = has_survival ? 1 : kBlock;
+    for (int k = 0; k < kBlock; k += at_once) {
+      T* next = last - stride;
+      Apply(model_.backward, b, factors + k, model_.exits,
+            Steps<T>{at_once, last, y_low_, next, -stride});
       last = next;
-      if (!has_survival) continue;
-      for (int64_t i = 0; i < model_.size; ++i) next[i] += b_bar[k];
+      for (int64_t i = 0; has_survival && i < model_.size; ++i) {
+        next[i] += b_bar[kBlock - 1 - k];
+      }
     }
     NoteLosses(block, b);
     if (!needs_.rows) return true;
@@ -211,7 +220,7 @@ class AdjointSweeper {
   Workspace* workspace_;
   T* states_ = nullptr;
   T* adjoints_ = nullptr;
-  T* y_ = nullptr;
+  T* y_ = nullptr;  // the row before those of the adjoints
   T* y_low_ = nullptr;
   LongSum<T> exit_bar_;
   LongSum<T> stays_;      // the diagonal of G

@@ -158,11 +158,13 @@ class Channels {
   void FillBlock(const Block<T>& source, int64_t b, const Front<T>& front,
                  ChannelBlock<T>* block) {
     const double a_scale = base_ == Base::kDensity ? 1.0 : 1.0 / model().q;
-    Scaled<T> cumulative[kBlock];
+    T cumulative[kBlock];
+    int64_t exponents[kBlock];
     int64_t exponent = source.exponent;
     if (base_ == Base::kCdf) {
       for (int j = 0; j < kBlock; ++j) {
-        cumulative[j] = cumulative_;
+        cumulative[j] = cumulative_.mantissa;
+        exponents[j] = cumulative_.exponent;
         Add(&cumulative_, Scaled<T>{source.a[j] * a_scale, source.exponent});
       }
       exponent =
@@ -192,8 +194,7 @@ class Channels {
         } else if (base_ == Base::kSurvival) {
           shifted[j] = source.b[j];
         } else {
-          shifted[j] = ScaleBy(cumulative[j].mantissa,
-                               cumulative[j].exponent - exponent);
+          shifted[j] = ScaleBy(cumulative[j], exponents[j] - exponent);
         }
       }
       const Scaled<double> size = LargestScaledSize(shifted, kBlock, exponent);

@@ -5,6 +5,7 @@
 #define PHASIC_NATIVE_KERNEL_OPERATOR_H_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/dual.h"
 #include "native/kernel/isa.h"
@@ -59,9 +60,11 @@ struct Source {
 };
 
 template <Rounding kRounding, bool kHasSource, class T>
-inline void ApplyTiles(const Operator<T>& m, const Source<T>& source,
-                       const T* __restrict in, T* __restrict low,
-                       T* __restrict out) {
+[[gnu::always_inline]] inline void ApplyTiles(const Operator<T>& m,
+                                              const Source<T>& source,
+                                              const T* __restrict in,
+                                              T* __restrict low,
+                                              T* __restrict out) {
   const Staying<T>& s = m.staying;
   for (int64_t j = 0; j < m.size; ++j) {  // tiles of one column
     T inflow = kHasSource ? source.factor * source.vector[j] : T(0.0);
@@ -77,10 +80,11 @@ inline void ApplyTiles(const Operator<T>& m, const Source<T>& source,
 }
 
 template <Rounding kRounding, bool kHasSource, int kWidth>
-inline void ApplyWideTiles(const Operator<double>& m,
-                           const Source<double>& source,
-                           const double* __restrict in, double* __restrict low,
-                           double* __restrict out) {
+[[gnu::always_inline]] inline void ApplyWideTiles(const Operator<double>& m,
+                                                  const Source<double>& source,
+                                                  const double* __restrict in,
+                                                  double* __restrict low,
+                                                  double* __restrict out) {
   using Tile = Pack<kWidth>;
   constexpr int kAtOnce = TilesAtOnce(kWidth);
   const int32_t* row = m.pattern.rows;
@@ -118,45 +122,85 @@ inline void ApplyWideTiles(const Operator<double>& m,
     sum.Store(out + j);
   }
 }
-template <Rounding kRounding, bool kHasSource>
-inline void ApplyTiles(const Operator<double>& m, const Source<double>& source,
-                       const double* in, double* low, double* out) {
-  switch (m.pattern.width) {
-    case 8:
-      return ApplyWideTiles<kRounding, kHasSource, 8>(m, source, in, low, out);
-    case 4:
-      return ApplyWideTiles<kRounding, kHasSource, 4>(m, source, in, low, out);
-    default:
-      return ApplyTiles<kRounding, kHasSource, double>(m, source, in, low, out);
+// Steps one after the other: each takes what the last one gave, `move` further
+// on.
+template <class T>
+struct Steps {
+  int count;
+  const T* in;
+  T* low;
+  T* out;
+  int64_t move;
+};
+
+// `factors` are those of the steps' sources.
+template <Rounding kRounding, bool kHasSource, int kWidth, class T>
+inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
+                       Steps<T> steps) {
+  for (int i = 0; i < steps.count; ++i) {
+    const Source<T> source = {kHasSource ? factors[i] : T(0.0), vector};
+    if constexpr (kWidth == 1) {
+      ApplyTiles<kRounding, kHasSource, T>(m, source, steps.in, steps.low,
+                                           steps.out);
+    } else {
+      ApplyWideTiles<kRounding, kHasSource, kWidth>(m, source, steps.in,
+                                                    steps.low, steps.out);
+    }
+    steps.in = steps.out;
+    steps.out += steps.move;
   }
+}
+template <Rounding kRounding, bool kHasSource, class T>
+inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
+                       const Steps<T>& steps) {
+  if constexpr (std::is_same<T, double>::value) {
+    switch (m.pattern.width) {
+      case 8:
+        return ApplySteps<kRounding, kHasSource, 8>(m, factors, vector, steps);
+      case 4:
+        return ApplySteps<kRounding, kHasSource, 4>(m, factors, vector, steps);
+      default:
+        break;
+    }
+  }
+  ApplySteps<kRounding, kHasSource, 1>(m, factors, vector, steps);
 }
 
 // Steps of the first blocks are rounded as they come: their errors add up to
 // less than 4e-13, and far less as a rule. Later ones are compensated.
 constexpr int64_t kPlainBlocks = 64;
 
-// out = in M for a step of the given block, with in + low the state and
+// out = in M for steps of the given block, with in + low the state and
 // out + low the next one.
+template <class T>
+inline void Apply(const Operator<T>& m, int64_t block, const Steps<T>& steps) {
+  const T* none = nullptr;
+  if (block < kPlainBlocks) {
+    ApplySteps<Rounding::kPlain, false>(m, none, none, steps);
+  } else {
+    ApplySteps<Rounding::kCompensated, false>(m, none, none, steps);
+  }
+}
 template <class T>
 inline void Apply(const Operator<T>& m, int64_t block, const T* in, T* low,
                   T* out) {
-  const Source<T> none = {T(0.0), nullptr};
-  if (block < kPlainBlocks) {
-    ApplyTiles<Rounding::kPlain, false>(m, none, in, low, out);
-  } else {
-    ApplyTiles<Rounding::kCompensated, false>(m, none, in, low, out);
-  }
+  Apply(m, block, Steps<T>{1, in, low, out, 0});
 }
 
-// out = in M + source.
+// out = in M + factors[i] vector in step i.
+template <class T>
+inline void Apply(const Operator<T>& m, int64_t block, const T* factors,
+                  const T* vector, const Steps<T>& steps) {
+  if (block < kPlainBlocks) {
+    ApplySteps<Rounding::kPlain, true>(m, factors, vector, steps);
+  } else {
+    ApplySteps<Rounding::kCompensated, true>(m, factors, vector, steps);
+  }
+}
 template <class T>
 inline void Apply(const Operator<T>& m, int64_t block, const Source<T>& source,
                   const T* in, T* low, T* out) {
-  if (block < kPlainBlocks) {
-    ApplyTiles<Rounding::kPlain, true>(m, source, in, low, out);
-  } else {
-    ApplyTiles<Rounding::kCompensated, true>(m, source, in, low, out);
-  }
+  Apply(m, block, &source.factor, source.vector, Steps<T>{1, in, low, out, 0});
 }
 
 // sum_i x[i] y[i].
@@ -204,7 +248,8 @@ inline double LargestSize(const double* x, int64_t stride) {
   }
   double all[8];
   sizes.Store(all);
-  return LargestSize<double>(all, 8);
+  for (int l = 1; l < 8; ++l) all[0] = all[l] > all[0] ? all[l] : all[0];
+  return all[0];
 }
 
 // The same times 2^exponent.

@@ -199,7 +199,7 @@ class PoissonWalk {
   double ratio_ = 0.0;
   double last_power_inverse_ = 0.0;
   int64_t center_exponent_ = -1;
-  double powers_[kBlock + 1] = {};
+  double powers_[kBlock + 1];  // made by Center
 };
 
 }  // namespace PHASIC_ISA

@@ -66,14 +66,14 @@ class PowerWalk {
                  const Visit& visit) {
     if (states != nullptr) {
       std::copy(state_, state_ + stride_, states);
-      Steps(m, block, kBlock - 1, states, states + stride_);
+      Step(m, block, kBlock - 1, states, states + stride_);
       for (int j = 0; j < kBlock; ++j) visit(j, states + j * stride_);
-      Steps(m, block, 1, states + (kBlock - 1) * stride_, next_);
+      Step(m, block, 1, states + (kBlock - 1) * stride_, next_);
       std::swap(state_, next_);
       return;
     }
     for (int j = 0; j < kBlock; j += at_once_) {
-      Steps(m, block, at_once_, state_, next_);
+      Step(m, block, at_once_, state_, next_);
       visit(j, state_);
       for (int i = 1; i < at_once_; ++i) {
         visit(j + i, next_ + (i - 1) * stride_);
@@ -94,13 +94,9 @@ class PowerWalk {
   // Makes `count` states from the one before them. One copy of this code:
   // states made again must have the same bits, and compilers choose what to
   // contract where they inline.
-  [[gnu::noinline]] void Steps(const Operator<T>& m, int64_t block, int count,
-                               const T* state, T* rows) {
-    for (int i = 0; i < count; ++i) {
-      Apply(m, block, state, low_, rows);
-      state = rows;
-      rows += stride_;
-    }
+  [[gnu::noinline]] void Step(const Operator<T>& m, int64_t block, int count,
+                              const T* state, T* rows) {
+    Apply(m, block, Steps<T>{count, state, low_, rows, stride_});
   }
 
   Workspace* workspace_;

@@ -136,7 +136,7 @@ inline void AddRows(const double* factors, const double* v, int64_t stride,
 }
 
 // Sums of millions of terms: short runs are added up plainly, the runs with
-// what rounding leaves out carried along.
+// what rounding leaves out carried along. To be cleared before its use.
 constexpr int64_t kBlocksPerSum = 64;
 
 template <class T>
@@ -145,7 +145,8 @@ class LongSum {
   bool Allocate(int64_t count, Workspace* workspace) {
     size_ = count;
     workspace_ = workspace;
-    recent_ = AllocateZeros<T>(workspace, count);
+    recent_ = static_cast<T*>(
+        workspace->Allocate(static_cast<size_t>(count), sizeof(T)));
     return recent_ != nullptr;
   }
   void Clear() {

@@ -3,7 +3,8 @@
 // | entries                                  | tiles                         |
 // | ---------------------------------------- | ----------------------------- |
 // | of anything but doubles                  | of one number                 |
-// | doubles, at least a quarter of all       | of eight, the whole matrix    |
+// | doubles, at least a quarter of all, or   | of eight, the whole matrix    |
+// | of no more than eight rows               |                               |
 // | fewer                                    | of four, those that are there |
 // | fewer, and tiles of four would have over | of one number                 |
 // | kLargeTiles cells, over half of them     |                               |
@@ -29,7 +30,8 @@ template <class T>
 bool SelectTiles(const EntryList& entries, const int32_t* order,
                  Workspace* workspace, TilePattern* pattern, int64_t* cells) {
   constexpr bool kIsPlain = std::is_same<T, double>::value;
-  if (kIsPlain && 4 * entries.count >= entries.size * entries.size) {
+  if (kIsPlain &&
+      (entries.size <= 8 || 4 * entries.count >= entries.size * entries.size)) {
     for (int64_t e = 0; e < entries.count; ++e) {
       cells[e] = FullCell(entries.size, 8, entries.rows[e], entries.columns[e]);
     }
