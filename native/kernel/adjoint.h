@@ -41,10 +41,10 @@ class AdjointSweeper {
 
   StatusCode Allocate() {
     const int64_t stride = model_.stride;
-    states_ = AllocateRows(kBlock);
-    y_ = AllocateRows(1 + kBlock);
+    states_ = AllocateRoom<T>(workspace_, kBlock * stride);
+    y_ = AllocateRoom<T>(workspace_, (1 + kBlock) * stride);
     adjoints_ = y_ + stride;
-    y_low_ = AllocateRows(1);
+    y_low_ = AllocateRoom<T>(workspace_, stride);
     return states_ && y_ && y_low_ && exit_bar_.Allocate(stride, workspace_) &&
                    stays_.Allocate(stride, workspace_) &&
                    products_.Allocate(
@@ -109,11 +109,6 @@ class AdjointSweeper {
   }
 
  private:
-  T* AllocateRows(int64_t count) {
-    return static_cast<T*>(workspace_->Allocate(
-        static_cast<size_t>(count * model_.stride), sizeof(T)));
-  }
-
   void Clear() {
     const int64_t stride = model_.stride;
     for (int64_t i = 0; i < stride; ++i) {

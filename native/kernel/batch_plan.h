@@ -24,6 +24,9 @@ class BatchPlan {
         num_inputs_(num_inputs),
         layout_(layout),
         adjoint_(adjoint) {
+    for (int32_t i = 0; i < num_inputs; ++i) {
+      operands_[i] = i == num_arrays() ? kTimes : i % kNumOperands;
+    }
     for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
       // Mapped dimensions must not be summed over, so each is a model.
       bool is_model = by_row || (adjoint && axis < call.mapped_dims &&
@@ -85,9 +88,7 @@ class BatchPlan {
   const int64_t* strides(int32_t i) const { return strides_[i]; }
 
   // Whose event an input has; the cotangent has that of the times.
-  int32_t OperandOf(int32_t i) const {
-    return i == num_arrays() ? kTimes : i % kNumOperands;
-  }
+  int32_t OperandOf(int32_t i) const { return operands_[i]; }
 
   // Numbers that one model has of an operand.
   int64_t ModelSize(int32_t operand) const {
@@ -114,6 +115,10 @@ class BatchPlan {
   // where it starts in an array with these strides, and in the model's times.
   template <class Visit>
   void ForEachRun(const int64_t* strides, Visit&& visit) const {
+    if (times_per_model_ == layout_.num_times) {  // the usual case
+      visit(int64_t{0}, int64_t{0});
+      return;
+    }
     BatchIndex index(layout_, time_axes_);
     int64_t row = 0;
     do {
@@ -130,6 +135,7 @@ class BatchPlan {
   const bool adjoint_;
   bool model_axes_[kMaxRank] = {};
   bool time_axes_[kMaxRank] = {};
+  int32_t operands_[kMaxInputs];
   int64_t num_models_ = 1;
   int64_t times_per_model_ = 1;
   int64_t strides_[kMaxInputs][kMaxRank];

@@ -52,10 +52,13 @@ class ThreadMemory {
 
  private:
   static Workspace* Of(Use use) {
-    thread_local Workspace call(kMemoryLimitBytes, /*takes_turns=*/false);
-    thread_local Workspace range(kMemoryLimitBytes);
-    thread_local Workspace sweep(kMemoryLimitBytes);
-    return use == kCall ? &call : use == kRange ? &range : &sweep;
+    struct Workspaces {
+      Workspace call{kMemoryLimitBytes, /*takes_turns=*/false};
+      Workspace range{kMemoryLimitBytes};
+      Workspace sweep{kMemoryLimitBytes};
+    };
+    thread_local Workspaces own;
+    return use == kCall ? &own.call : use == kRange ? &own.range : &own.sweep;
   }
 
   Workspace* const workspace_;

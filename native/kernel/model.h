@@ -187,7 +187,7 @@ class ModelBuilder {
 
   bool BuildTiles(const EntryList& entries, const int32_t* order,
                   Operator<T>* m, int64_t** cells) {
-    *cells = AllocateZeros<int64_t>(workspace_, entries.count);
+    *cells = AllocateRoom<int64_t>(workspace_, entries.count);
     if (*cells == nullptr ||
         !SelectTiles<T>(entries, order, workspace_, &m->pattern, *cells)) {
       return false;
@@ -228,7 +228,7 @@ class ModelBuilder {
     const int64_t p = model_.size;
     *reached = AllocateZeros<uint8_t>(workspace_, p);
     *exiting = AllocateZeros<uint8_t>(workspace_, p);
-    int32_t* stack = AllocateZeros<int32_t>(workspace_, p);
+    int32_t* stack = AllocateRoom<int32_t>(workspace_, p);
     if (!*reached || !*exiting || !stack) return false;
     for (int64_t i = 0; i < p; ++i) {
       (*reached)[i] = !is_nothing(model_.initial[i]);

@@ -35,8 +35,7 @@ class PowerWalk {
     state_ = AllocateZeros<T>(workspace_, stride);
     low_ = AllocateZeros<T>(workspace_, stride);
     at_once_ = stride <= kSmallStride ? kBlock : 1;
-    next_ = static_cast<T*>(workspace_->Allocate(
-        static_cast<size_t>(stride * at_once_), sizeof(T)));
+    next_ = AllocateRoom<T>(workspace_, stride * at_once_);
     return state_ && low_ && next_;
   }
   bool is_allocated() const { return next_ != nullptr; }
@@ -69,7 +68,7 @@ class PowerWalk {
       Step(m, block, kBlock - 1, states, states + stride_);
       for (int j = 0; j < kBlock; ++j) visit(j, states + j * stride_);
       Step(m, block, 1, states + (kBlock - 1) * stride_, next_);
-      std::swap(state_, next_);
+      TakeNext(0);
       return;
     }
     for (int j = 0; j < kBlock; j += at_once_) {
@@ -78,18 +77,19 @@ class PowerWalk {
       for (int i = 1; i < at_once_; ++i) {
         visit(j + i, next_ + (i - 1) * stride_);
       }
-      if (at_once_ == 1) {
-        std::swap(state_, next_);
-        continue;
-      }
-      const T* last = next_ + (at_once_ - 1) * stride_;
-      std::copy(last, last + stride_, state_);
+      TakeNext(at_once_ - 1);
     }
   }
 
  private:
   // States up to this size are made sixteen at once.
   static constexpr int64_t kSmallStride = 64;
+
+  // The last of the states that were made becomes the state.
+  void TakeNext(int row) {
+    if (at_once_ == 1) return std::swap(state_, next_);
+    std::copy(next_ + row * stride_, next_ + (row + 1) * stride_, state_);
+  }
 
   // Makes `count` states from the one before them. One copy of this code:
   // states made again must have the same bits, and compilers choose what to

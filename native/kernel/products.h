@@ -145,8 +145,7 @@ class LongSum {
   bool Allocate(int64_t count, Workspace* workspace) {
     size_ = count;
     workspace_ = workspace;
-    recent_ = static_cast<T*>(
-        workspace->Allocate(static_cast<size_t>(count), sizeof(T)));
+    recent_ = AllocateRoom<T>(workspace, count);
     return recent_ != nullptr;
   }
   void Clear() {

@@ -68,13 +68,12 @@ class RatesReader {
   StatusCode Read() {
     const int64_t stride = PaddedSize(in_.num_phases);
     rates_.entries.size = in_.num_phases;
-    rates_.exits = AllocateZeros<T>(workspace_, stride);
-    rates_.leaving = AllocateZeros<T>(workspace_, stride);
+    rates_.exits = AllocateZeros<T>(workspace_, 2 * stride);
     rates_.leaving_low = AllocateZeros<double>(workspace_, stride);
-    if (!rates_.exits || !rates_.leaving || !rates_.leaving_low ||
-        !AllocateEntries()) {
+    if (!rates_.exits || !rates_.leaving_low || !AllocateEntries()) {
       return kMemoryLimit;
     }
+    rates_.leaving = rates_.exits + stride;
     if (in_.has_edges()) return ReadEdges();
     return in_.discrete ? ReadTransitions() : ReadSubgenerator();
   }
@@ -90,9 +89,9 @@ class RatesReader {
         count += !IsZero(Element<T>(in_.subgenerator, i));
       }
     }
-    rows_ = AllocateZeros<int32_t>(workspace_, count);
-    columns_ = AllocateZeros<int32_t>(workspace_, count);
-    rates_.values = AllocateZeros<T>(workspace_, count);
+    rows_ = AllocateRoom<int32_t>(workspace_, count);
+    columns_ = AllocateRoom<int32_t>(workspace_, count);
+    rates_.values = AllocateRoom<T>(workspace_, count);
     rates_.entries.rows = rows_;
     rates_.entries.columns = columns_;
     return rows_ && columns_ && rates_.values;

@@ -185,26 +185,6 @@ const char* Message(const char* format, ...) {
   return buffer;
 }
 
-int32_t EventRank(const Call& call, int32_t operand) {
-  return operand == kSubgenerator && call.edges == nullptr ? 2 : 1;
-}
-
-int64_t EventSize(const Layout& layout, int32_t operand) {
-  switch (operand) {
-    case kSubgenerator:
-      if (layout.has_edges) return layout.num_parameters;
-      return layout.num_phases * layout.num_phases;
-    case kExitRates:
-      return layout.has_exit_rates ? layout.num_phases : 0;
-    case kProbZero:
-      return layout.has_prob_zero ? 1 : 0;
-    case kTimes:
-      return layout.num_times;
-    default:
-      return layout.num_phases;
-  }
-}
-
 int64_t StatisticSize(const Layout& layout, int32_t statistic) {
   switch (statistic) {
     case kJumps:
@@ -248,8 +228,8 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
   }
   layout->batch_rank = r;
   for (int32_t axis = 0; axis < r; ++axis) layout->batch[axis] = 1;
-  for (int32_t i = 0; i < kNumOperands * groups; ++i) {
-    const int32_t operand = i % kNumOperands;
+  for (int32_t i = 0, operand = 0; i < kNumOperands * groups;
+       ++i, operand = operand + 1 < kNumOperands ? operand + 1 : 0) {
     if (inputs[i].rank != r + EventRank(call, operand)) {
       return Message("%s: rank %d, must be %d", kNames[operand], inputs[i].rank,
                      r + EventRank(call, operand));

@@ -48,8 +48,25 @@ inline bool IsWanted(const Call& call, int32_t operand) {
 }
 
 // Rank and number of elements of an operand's event.
-int32_t EventRank(const Call& call, int32_t operand);
-int64_t EventSize(const Layout& layout, int32_t operand);
+inline int32_t EventRank(const Call& call, int32_t operand) {
+  return operand == kSubgenerator && call.edges == nullptr ? 2 : 1;
+}
+
+inline int64_t EventSize(const Layout& layout, int32_t operand) {
+  switch (operand) {
+    case kSubgenerator:
+      if (layout.has_edges) return layout.num_parameters;
+      return layout.num_phases * layout.num_phases;
+    case kExitRates:
+      return layout.has_exit_rates ? layout.num_phases : 0;
+    case kProbZero:
+      return layout.has_prob_zero ? 1 : 0;
+    case kTimes:
+      return layout.num_times;
+    default:
+      return layout.num_phases;
+  }
+}
 
 // Number of elements of a statistic's event.
 int64_t StatisticSize(const Layout& layout, int32_t statistic);

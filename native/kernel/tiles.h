@@ -31,6 +31,12 @@ T* AllocateZeros(Workspace* workspace, int64_t count) {
   }
 }
 
+template <class T>
+T* AllocateRoom(Workspace* workspace, int64_t count) {
+  return static_cast<T*>(
+      workspace->Allocate(static_cast<size_t>(count), sizeof(T)));
+}
+
 struct TilePattern {
   int64_t width = 1;
   int64_t num_groups = 0;            // of columns, padding included
@@ -82,10 +88,10 @@ inline bool FullPattern(int64_t size, int64_t width, Workspace* workspace,
                         TilePattern* pattern) {
   const int64_t num_groups = PaddedSize(size) / width;
   const int64_t num_rows = PaddedTiles(size, width);  // zeros from `size` on
-  int64_t* offsets = AllocateZeros<int64_t>(workspace, num_groups + 1);
-  int32_t* rows = static_cast<int32_t*>(workspace->Allocate(
-      static_cast<size_t>(num_groups * num_rows), sizeof(int32_t)));
+  int64_t* offsets = AllocateRoom<int64_t>(workspace, num_groups + 1);
+  int32_t* rows = AllocateRoom<int32_t>(workspace, num_groups * num_rows);
   if (offsets == nullptr || rows == nullptr) return false;
+  offsets[0] = 0;
   for (int64_t group = 0; group < num_groups; ++group) {
     offsets[group + 1] = (group + 1) * num_rows;
     for (int64_t i = 0; i < num_rows; ++i) {
