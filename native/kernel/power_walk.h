@@ -12,6 +12,13 @@
 #include "native/kernel/scaled.h"
 #include "native/kernel/tiles.h"
 
+// Neither inlined nor specialised for a caller.
+#if defined(__clang__)
+#define PHASIC_ONE_COPY [[gnu::noinline]]
+#else
+#define PHASIC_ONE_COPY [[gnu::noinline, gnu::noclone]]
+#endif
+
 namespace phasic {
 namespace PHASIC_ISA {
 
@@ -94,8 +101,8 @@ class PowerWalk {
   // Makes `count` states from the one before them. One copy of this code:
   // states made again must have the same bits, and compilers choose what to
   // contract where they inline.
-  [[gnu::noinline]] void Step(const Operator<T>& m, int64_t block, int count,
-                              const T* state, T* rows) {
+  PHASIC_ONE_COPY void Step(const Operator<T>& m, int64_t block, int count,
+                            const T* state, T* rows) {
     Apply(m, block, Steps<T>{count, state, low_, rows, stride_});
   }
 
@@ -111,5 +118,7 @@ class PowerWalk {
 
 }  // namespace PHASIC_ISA
 }  // namespace phasic
+
+#undef PHASIC_ONE_COPY
 
 #endif  // PHASIC_NATIVE_KERNEL_POWER_WALK_H_
