@@ -12,6 +12,7 @@
 #include "native/kernel/pack.h"
 #include "native/kernel/scaled.h"
 #include "native/kernel/tiles.h"
+#include "native/kernel/unrolled.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -79,6 +80,36 @@ template <Rounding kRounding, bool kHasSource, class T>
   for (int64_t j = m.size; j < m.stride; ++j) out[j] = T(0.0);
 }
 
+// Sums that hide how long one multiply-add takes.
+constexpr int kSumsAtOnce = 8;
+constexpr int kMaxGroups = kSumsAtOnce / Pack<8>::kParts;
+
+// Into how many a group's sum is split where `groups` are taken at once.
+constexpr int GroupSplit(int groups) {
+  return groups >= kMaxGroups ? 1 : (2 * groups >= kMaxGroups ? 2 : 4);
+}
+
+// The same for the columns of a tile, the first of them j.
+template <int kWidth>
+inline Pack<kWidth> AddCompensated(const Operator<double>& m, int64_t j,
+                                   const Pack<kWidth>& inflow, const double* in,
+                                   double* low) {
+  using Tile = Pack<kWidth>;
+  const Tile old = Tile::Load(in + j);
+  const Tile base = Tile::Load(m.staying.base + j);
+  const Tile leaving = Tile::Load(m.staying.leaving + j);
+  const Tile leaving_low = Tile::Load(m.staying.leaving_low + j);
+  Tile rest = Tile::Load(low + j);
+  Tile sum;
+  for (int l = 0; l < Tile::kParts; ++l) {
+    sum.parts[l] =
+        AddCompensated(inflow.parts[l], old.parts[l], base.parts[l],
+                       leaving.parts[l], leaving_low.parts[l], &rest.parts[l]);
+  }
+  rest.Store(low + j);
+  return sum;
+}
+
 template <Rounding kRounding, bool kHasSource, int kWidth>
 [[gnu::always_inline]] inline void ApplyWideTiles(const Operator<double>& m,
                                                   const Source<double>& source,
@@ -105,23 +136,87 @@ template <Rounding kRounding, bool kHasSource, int kWidth>
       }
     }
     Tile sum = sums[0] + sums[1];
-    if (kAtOnce == 4) sum = sum + (sums[kAtOnce - 2] + sums[kAtOnce - 1]);
     if (kRounding == Rounding::kCompensated) {
-      const Tile old = Tile::Load(in + j);
-      const Tile base = Tile::Load(m.staying.base + j);
-      const Tile leaving = Tile::Load(m.staying.leaving + j);
-      const Tile leaving_low = Tile::Load(m.staying.leaving_low + j);
-      Tile rest = Tile::Load(low + j);
-      for (int l = 0; l < Tile::kParts; ++l) {
-        sum.parts[l] = AddCompensated(sum.parts[l], old.parts[l], base.parts[l],
-                                      leaving.parts[l], leaving_low.parts[l],
-                                      &rest.parts[l]);
-      }
-      rest.Store(low + j);
+      sum = AddCompensated(m, j, sum, in, low);
     }
     sum.Store(out + j);
   }
 }
+
+// The columns of kGroups groups of tiles of eight of a whole matrix. A number
+// of the state serves all these groups, whose sums stay in registers: so many
+// that none waits for itself, and that little but weights is left to be loaded.
+template <Rounding kRounding, bool kHasSource, int kGroups>
+inline void ApplyGroups(const Operator<double>& m, const Source<double>& source,
+                        int64_t group, const double* __restrict in,
+                        double* __restrict low, double* __restrict out) {
+  using Tile = Pack<8>;
+  constexpr int kSplit = GroupSplit(kGroups);
+  const int64_t num_rows = PaddedTiles(m.size, 8);
+  const double* weights = m.weights + group * num_rows * 8;
+  const auto load = [&](int64_t row, int g) {
+    return Tile::Load(weights + (g * num_rows + row) * 8);
+  };
+  Tile sums[kSplit][kGroups];
+  Unrolled<kSplit>([&](auto s) {
+    const Tile x(in[s]);
+    Unrolled<kGroups>([&](auto g) { sums[s][g] = x * load(s, g); });
+  });
+  for (int64_t i = kSplit; i < num_rows; i += kSplit) {
+    Unrolled<kSplit>([&](auto s) {
+      const Tile x(in[i + s]);
+      Unrolled<kGroups>([&](auto g) {  //
+        sums[s][g].AddProduct(x, load(i + s, g));
+      });
+    });
+  }
+  Unrolled<kGroups>([&](auto g) {
+    const int64_t j = (group + g) * 8;
+    Tile sum = sums[0][g];
+    if (kSplit > 1) sum = sum + sums[kSplit - 1][g];
+    if (kSplit > 2) sum = sum + (sums[1 % kSplit][g] + sums[kSplit / 2][g]);
+    if (kHasSource) {
+      sum.AddProduct(Tile(source.factor), Tile::Load(source.vector + j));
+    }
+    if (kRounding == Rounding::kCompensated) {
+      sum = AddCompensated(m, j, sum, in, low);
+    } else {
+      sum.AddProduct(Tile::Load(m.staying.share + j), Tile::Load(in + j));
+    }
+    sum.Store(out + j);
+  });
+}
+
+// The same for `count` groups, at most kMost.
+template <Rounding kRounding, bool kHasSource, int kMost>
+inline void ApplyGroups(int64_t count, const Operator<double>& m,
+                        const Source<double>& source, int64_t group,
+                        const double* in, double* low, double* out) {
+  if constexpr (kMost > 0) {
+    if (count == kMost) {
+      return ApplyGroups<kRounding, kHasSource, kMost>(m, source, group, in,
+                                                       low, out);
+    }
+    ApplyGroups<kRounding, kHasSource, kMost - 1>(count, m, source, group, in,
+                                                  low, out);
+  }
+}
+
+// For a whole matrix, in runs of groups of much the same length.
+template <Rounding kRounding, bool kHasSource>
+inline void ApplyAllTiles(const Operator<double>& m,
+                          const Source<double>& source, const double* in,
+                          double* low, double* out) {
+  const int64_t num_groups = m.pattern.num_groups;
+  int64_t num_runs = (num_groups + kMaxGroups - 1) / kMaxGroups;
+  for (int64_t group = 0; num_runs > 0; --num_runs) {
+    const int64_t count = (num_groups - group + num_runs - 1) / num_runs;
+    ApplyGroups<kRounding, kHasSource, kMaxGroups>(count, m, source, group, in,
+                                                   low, out);
+    group += count;
+  }
+}
+
 // Steps one after the other: each takes what the last one gave, `move` further
 // on.
 template <class T>
@@ -141,6 +236,9 @@ inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
     const Source<T> source = {kHasSource ? factors[i] : T(0.0), vector};
     if constexpr (kWidth == 1) {
       ApplyTiles<kRounding, kHasSource, T>(m, source, steps.in, steps.low,
+                                           steps.out);
+    } else if constexpr (kWidth == 8) {
+      ApplyAllTiles<kRounding, kHasSource>(m, source, steps.in, steps.low,
                                            steps.out);
     } else {
       ApplyWideTiles<kRounding, kHasSource, kWidth>(m, source, steps.in,
