@@ -10,6 +10,7 @@
 #include "native/kernel/pack.h"
 #include "native/kernel/poisson.h"
 #include "native/kernel/tiles.h"
+#include "native/kernel/unrolled.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -37,7 +38,7 @@ inline void AddTiles(const TilePattern& pattern, int64_t t, const double* v,
                      double* sums) {
   using Tile = Pack<kWidth>;
   // Two sums each where one alone would wait for itself.
-  constexpr int kSplit = kCount * Tile::kParts < 4 ? 2 : 1;
+  constexpr int kSplit = kCount * Tile::kParts < 8 ? 2 : 1;
   Tile parts[kSplit][kCount];
   for (auto& part : parts) {
     for (Tile& sum : part) sum = Tile(0.0);
@@ -74,12 +75,67 @@ inline void AddWideProducts(const TilePattern& pattern, const double* v,
     }
   }
 }
+
+// Several groups of a whole matrix from one on, so that a number of V serves
+// them all.
+template <int kGroups>
+inline void AddGroups(int64_t group, int64_t num_rows, const double* v,
+                      const double* y, int64_t stride, double scale,
+                      double* sums) {
+  using Tile = Pack<8>;
+  constexpr int kAtOnce = TilesAtOnce(8);
+  y += group * 8;
+  sums += group * num_rows * 8;
+  for (int64_t i = 0; i < num_rows; i += kAtOnce) {
+    Tile parts[kGroups][kAtOnce];
+    Unrolled<kGroups>([&](auto g) {
+      Unrolled<kAtOnce>([&](auto a) { parts[g][a] = Tile(0.0); });
+    });
+    for (int64_t k = 0; k < kBlock; ++k) {
+      Tile row[kGroups];
+      Unrolled<kGroups>([&](auto g) {  //
+        row[g] = Tile::Load(y + k * stride + g * 8);
+      });
+      Unrolled<kAtOnce>([&](auto a) {
+        const Tile x(v[k * stride + i + a]);
+        Unrolled<kGroups>([&](auto g) { parts[g][a].AddProduct(x, row[g]); });
+      });
+    }
+    Unrolled<kGroups>([&](auto g) {
+      Unrolled<kAtOnce>([&](auto a) {
+        double* cells = sums + (g * num_rows + i + a) * 8;
+        Tile total = Tile::Load(cells);
+        total.AddProduct(scale, parts[g][a]);
+        total.Store(cells);
+      });
+    });
+  }
+}
+
+inline void AddAllProducts(const TilePattern& pattern, const double* v,
+                           const double* y, int64_t stride, double scale,
+                           double* sums) {
+  const int64_t num_groups = pattern.num_groups;
+  if (Pack<8>::kParts > 1 || num_groups == 1) {
+    return AddWideProducts<8>(pattern, v, y, stride, scale, sums);
+  }
+  const int64_t num_rows = pattern.num_tiles() / num_groups;
+  int64_t group = 0;
+  if (num_groups % 2 != 0) {
+    AddGroups<3>(group, num_rows, v, y, stride, scale, sums);
+    group = 3;
+  }
+  for (; group < num_groups; group += 2) {
+    AddGroups<2>(group, num_rows, v, y, stride, scale, sums);
+  }
+}
+
 inline void AddProducts(const TilePattern& pattern, const double* v,
                         const double* y, int64_t stride, double scale,
                         double* sums) {
   switch (pattern.width) {
     case 8:
-      return AddWideProducts<8>(pattern, v, y, stride, scale, sums);
+      return AddAllProducts(pattern, v, y, stride, scale, sums);
     case 4:
       return AddWideProducts<4>(pattern, v, y, stride, scale, sums);
     default:
