@@ -276,6 +276,13 @@ inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
   }
 }
 
+// A wider margin costs groups of times, or models whose derivatives are shared
+// among many phases, less than a second sweep does.
+inline int64_t FirstMargin(int64_t num_phases, bool has_groups) {
+  if (has_groups) return 100;
+  return num_phases > 64 ? 80 : 56;
+}
+
 // `Writer` takes what the sweep found; see BarsWriter. What was lost to
 // underflow makes the result kUnderflow; all else is written even so.
 template <class T, template <class> class Writer>
@@ -311,9 +318,8 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
     if (interval.on_ladder) status = ladder_adjoint.AddInterval(interval);
   }
   if (status == kOk) status = ladder_adjoint.Descend();
-  // A wider margin costs groups of times less than a second sweep does.
-  const int64_t margins[] = {seeds.groups().size() > 0 ? 100 : 56, 400,
-                             kFinalMargin};
+  const int64_t margins[] = {FirstMargin(model.size, seeds.groups().size() > 0),
+                             400, kFinalMargin};
   for (const int64_t margin : margins) {
     if (status == kOk) status = terms.Mix(margin);
     if (status == kOk) status = sweeper.Run();
