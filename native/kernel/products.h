@@ -62,12 +62,47 @@ inline void AddTiles(const TilePattern& pattern, int64_t t, const double* v,
   }
 }
 
+// The same for all tiles of one group, each sum in the same order, where there
+// are registers enough for Y's rows.
+inline void AddNarrowGroup(const TilePattern& pattern, int64_t group,
+                           const double* v, const double* y, int64_t stride,
+                           double scale, double* sums) {
+  using Tile = Pack<4>;
+  Tile rows[kBlock];
+  Unrolled<kBlock>([&](auto k) { rows[k] = Tile::Load(y + k * stride); });
+  for (int64_t t = pattern.offsets[group]; t < pattern.offsets[group + 1];
+       t += 2) {
+    const double* first = v + pattern.rows[t];
+    const double* second = v + pattern.rows[t + 1];
+    Tile even[2] = {Tile(0.0), Tile(0.0)};
+    Tile odd[2] = {Tile(0.0), Tile(0.0)};
+    const auto add = [&](auto k) __attribute__((always_inline)) {
+      even[0].AddProduct(first[2 * k * stride], rows[2 * k]);
+      even[1].AddProduct(second[2 * k * stride], rows[2 * k]);
+      odd[0].AddProduct(first[(2 * k + 1) * stride], rows[2 * k + 1]);
+      odd[1].AddProduct(second[(2 * k + 1) * stride], rows[2 * k + 1]);
+    };
+    Unrolled<kBlock / 2>(add);
+    for (int a = 0; a < 2; ++a) {
+      double* cells = sums + (t + a) * 4;
+      Tile total = Tile::Load(cells);
+      total.AddProduct(scale, even[a] + odd[a]);
+      total.Store(cells);
+    }
+  }
+}
+
 template <int kWidth>
 inline void AddWideProducts(const TilePattern& pattern, const double* v,
                             const double* y, int64_t stride, double scale,
                             double* sums) {
   constexpr int kAtOnce = TilesAtOnce(kWidth);
   for (int64_t group = 0; group < pattern.num_groups; ++group) {
+    if (kWidth == 4 && kRegisterWidth == 8) {
+      AddNarrowGroup(pattern, group, v, y + group * kWidth, stride, scale,
+                     sums);
+      continue;
+    }
     for (int64_t t = pattern.offsets[group]; t < pattern.offsets[group + 1];
          t += kAtOnce) {
       AddTiles<kWidth, kAtOnce>(pattern, t, v, y + group * kWidth, stride,
