@@ -22,7 +22,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
-constexpr int64_t kMaxKeptItems = int64_t{1} << 20;  // of states
+constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // of states
 constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
 constexpr double kExtendedCost = 8.0;  // of extended doubles over doubles
 
