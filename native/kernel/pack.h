@@ -5,6 +5,10 @@
 
 #include <cstring>
 
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
+
 #include "native/kernel/isa.h"
 
 namespace phasic {
@@ -30,6 +34,21 @@ PHASIC_DEFINE_REGISTER(2);
 PHASIC_DEFINE_REGISTER(4);
 PHASIC_DEFINE_REGISTER(8);
 #undef PHASIC_DEFINE_REGISTER
+
+#if defined(__FMA__)
+// a b - c rounded once, whether or not the compiler contracts.
+inline __m128d FusedProductLess(__m128d a, __m128d b, __m128d c) {
+  return _mm_fmsub_pd(a, b, c);
+}
+inline __m256d FusedProductLess(__m256d a, __m256d b, __m256d c) {
+  return _mm256_fmsub_pd(a, b, c);
+}
+#if defined(__AVX512F__)
+inline __m512d FusedProductLess(__m512d a, __m512d b, __m512d c) {
+  return _mm512_fmsub_pd(a, b, c);
+}
+#endif
+#endif
 
 template <int kWidth>
 struct Pack {
@@ -158,7 +177,7 @@ struct Pack {
     Pack result;
     for (int l = 0; l < kParts; ++l) {
 #if defined(__FMA__)
-      result.parts[l] = a.parts[l] * b.parts[l] - c.parts[l];
+      result.parts[l] = FusedProductLess(a.parts[l], b.parts[l], c.parts[l]);
 #else
       // Halves of the factors have products without rounding: T. J. Dekker,
       // A floating-point technique for extending the available precision

@@ -39,8 +39,8 @@ inline int64_t ExponentOf(double x) {
   return x * PowerOfTwo(e - 1000);
 }
 
-// x * 2^e for e < -1000: what is flushed to zero raises the flag for it, however
-// far down it is.
+// x * 2^e for e < -1000: what is flushed to zero raises the flag for it,
+// however far down it is.
 [[gnu::noinline]] inline double ScaleDown(double x, int64_t e) {
   x *= PowerOfTwo(-1000);
   if (e < -2000) {
