@@ -23,6 +23,26 @@ struct Dual {
   Dual(const T& v, const T& t) : value(v), tangent(t) {}
 };
 
+// a b + c, rounded once where the instruction set can. What compilers contract
+// differs from place to place; where a result must have the same bits in two
+// places they are not left to choose.
+inline double MultiplyAdd(double a, double b, double c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+// a b + c d.
+template <class T>
+inline T SumOfProducts(const T& a, const T& b, const T& c, const T& d) {
+  return a * b + c * d;
+}
+inline double SumOfProducts(double a, double b, double c, double d) {
+  return MultiplyAdd(a, b, c * d);
+}
+
 template <class T>
 struct Depth {
   static constexpr int kValue = 0;
@@ -45,6 +65,12 @@ struct HasOwnExponent {
 };
 template <class T>
 struct HasOwnExponent<Dual<T>> : HasOwnExponent<T> {};
+
+// Whether there are tangents in several directions: see directions.h.
+template <class T>
+struct HasDirections {
+  static constexpr bool kValue = false;
+};
 
 // The component that carries the derivative in all directions at once.
 inline double Top(double x) { return x; }
@@ -113,7 +139,8 @@ inline Dual<T> operator-(const Dual<T>& a) {
 }
 template <class T>
 inline Dual<T> operator*(const Dual<T>& a, const Dual<T>& b) {
-  return {a.value * b.value, a.value * b.tangent + a.tangent * b.value};
+  return {a.value * b.value,
+          SumOfProducts(a.value, b.tangent, a.tangent, b.value)};
 }
 template <class T>
 inline Dual<T> operator*(double a, const Dual<T>& b) {
@@ -134,6 +161,23 @@ inline Dual<T>& operator-=(Dual<T>& a, const Dual<T>& b) {
   a.value -= b.value;
   a.tangent -= b.tangent;
   return a;
+}
+
+// sum += a b.
+template <class A, class T>
+[[gnu::always_inline]] inline void AddProduct(const A& a, const T& b, T* sum) {
+  *sum += a * b;
+}
+[[gnu::always_inline]] inline void AddProduct(const Dual<double>& a,
+                                              const Dual<double>& b,
+                                              Dual<double>* sum) {
+  sum->value = MultiplyAdd(a.value, b.value, sum->value);
+  sum->tangent += SumOfProducts(a.value, b.tangent, a.tangent, b.value);
+}
+[[gnu::always_inline]] inline void AddProduct(double a, const Dual<double>& b,
+                                              Dual<double>* sum) {
+  sum->value = MultiplyAdd(a, b.value, sum->value);
+  sum->tangent = MultiplyAdd(a, b.tangent, sum->tangent);
 }
 
 inline double Reciprocal(double x) { return 1.0 / x; }

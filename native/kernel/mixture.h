@@ -11,6 +11,7 @@
 #include "native/kernel/isa.h"
 #include "native/kernel/point.h"
 #include "native/kernel/poisson.h"
+#include "native/kernel/tail_test.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -39,9 +40,17 @@ inline double WeightedSum(const double* __restrict powers,
 template <class T>
 inline T WeightedSum(const double* powers, const T* terms, int first,
                      int last) {
-  T sum(0.0);
-  for (int j = first; j < last; ++j) sum += powers[j] * terms[j];
-  return sum;
+  T sums[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};
+  if (first == 0 && last == kBlock) {
+    for (int j = 0; j < kBlock; j += 4) {
+      for (int l = 0; l < 4; ++l) {
+        AddProduct(powers[j + l], terms[j + l], &sums[l]);
+      }
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+  for (int j = first; j < last; ++j) AddProduct(powers[j], terms[j], &sums[0]);
+  return sums[0];
 }
 
 template <class T>
@@ -82,7 +91,6 @@ class Mixer {
   // Derivatives need terms that the value does not: weights are dropped only
   // where nothing representable could come of them.
   static constexpr bool kPlain = Depth<T>::kValue == 0;
-  static constexpr int64_t kNoExponent = INT64_MIN / 4;  // of no terms yet
   static constexpr int64_t kHeadFraction = kPlain ? -60 : -1200;
 
   StatusCode Walk() {
@@ -199,7 +207,6 @@ class Mixer {
   // Whether all terms from the block on can be left out.
   bool CanStop(const TailCaps& caps, int64_t b, const Scaled<double>& tail) {
     const Model<T>& model = channels_.model();
-    const double k = static_cast<double>(b * kBlock);
     // Neither NaN nor infinity becomes a number by further terms.
     if (!IsFinite(sums_[0])) return true;
     if (kPlain) {
@@ -213,54 +220,8 @@ class Mixer {
       return !SlopeMatters() || IsAtMost(bound(caps.caps[0]), -1200, Size()) ||
              IsAtMost(bound(caps.caps[1]), -60, SlopeSize());
     }
-    T cap = model.initial_size;
-    for (int order = 0; order < Depth<T>::kValue; ++order) {
-      cap = cap + (k * model.growth[order]) * AllTangents(cap);
-    }
-    // Terms grow no faster than k^depth, which the factor covers.
-    cap = cap * (4.0 * (1 << (2 * Depth<T>::kValue)) * tail.mantissa);
-    const T exit_cap = cap * model.exit_size;
-    T first_cap = cap;
-    if (channels_.base() == Base::kDensity) first_cap = exit_cap;
-    if (channels_.base() == Base::kCdf) {
-      first_cap =
-          tail.mantissa * Abs(model.prob_zero) + cap + (k / model.q) * exit_cap;
-    }
-    if (IsAtMost(SizeOf(first_cap, tail.exponent), -1200, Size())) {
-      return true;
-    }
-    if (k < static_cast<double>((Depth<T>::kValue + 1) * (model.size + 1))) {
-      return false;
-    }
-    // Terms obey a linear recurrence: so many zeros are followed by zeros.
-    if (exponent_ == kNoExponent) return true;
-    const int64_t shift = tail.exponent - exponent_;
-    if (shift > 1000) return false;
-    for (int r = 0; r < channels_.size(); ++r) {
-      const T channel_cap = r == 0 || channels_.base() == Base::kDensity
-                                ? first_cap
-                                : exit_cap * (1.0 / model.q);
-      if (!IsWithin(ScaleBy(channel_cap, shift < -1000 ? -1000 : shift),
-                    0x1p-60, sizes_[r])) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // A bound on x times any one tangent unit, in every component.
-  static T AllTangents(const T& x) {
-    T result = x;
-    SpreadTangents(&result);
-    return result;
-  }
-  template <class U>
-  static void SpreadTangents(U*) {}
-  template <class U>
-  static void SpreadTangents(Dual<U>* x) {
-    SpreadTangents(&x->value);
-    SpreadTangents(&x->tangent);
-    x->tangent += x->value;
+    return TailIsNegligible(model, channels_.base(), channels_.size(), b, tail,
+                            exponent_, sums_, sizes_);
   }
 
   bool LostToUnderflow() const {

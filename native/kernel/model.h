@@ -274,36 +274,10 @@ class ModelBuilder {
       const double exit = Primal(model_.exits[i]);
       if (exit > model_.max_exit) model_.max_exit = exit;
     }
+    if (HasDirections<T>::kValue) return;  // each has growths of its own
     for (int order = 0; order < Depth<T>::kValue; ++order) {
-      const double size =
-          in_.has_edges() ? EdgeGrowth(order) : SubgeneratorGrowth(order);
-      model_.growth[order] = size / model_.q;
+      model_.growth[order] = TangentSize(in_, order) / model_.q;
     }
-  }
-
-  double SubgeneratorGrowth(int order) const {
-    const int64_t p = model_.size;
-    double largest = 0.0;
-    for (int64_t i = 0; i < p; ++i) {
-      double row = 0.0;
-      for (int64_t j = 0; j < p; ++j) {
-        row += std::fabs(in_.subgenerator.tangents[order][i * p + j]);
-      }
-      if (in_.has_exit_rates) {
-        row = 2.0 * row + std::fabs(in_.exit_rates.tangents[order][i]);
-      }
-      if (row > largest) largest = row;
-    }
-    return largest;
-  }
-
-  // A bound: the sum over all phases instead of the largest row.
-  double EdgeGrowth(int order) const {
-    double sum = 0.0;
-    for (int64_t e = 0; e < in_.edges.count; ++e) {
-      sum += 2.0 * std::fabs(EdgeTangent(in_, e, order));
-    }
-    return sum;
   }
 
   const SweepInput& in_;

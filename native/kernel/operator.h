@@ -37,6 +37,15 @@ struct Operator {
   const T* weights = nullptr;  // W, cell by cell
 };
 
+// stay + change, and in `low` what rounding leaves out.
+template <class V>
+inline V AddChange(const V& change, const V& stay, V* low) {
+  const V sum = stay + change;
+  const V part = sum - stay;
+  *low = (stay - (sum - part)) + (change - part);
+  return sum;
+}
+
 // out + low = base * in + low + (inflow - leaving * in), with `low` what
 // rounding leaves out: a slow phase changes by far less than its last digit in
 // each of millions of steps.
@@ -44,11 +53,7 @@ template <class V>
 inline V AddCompensated(const V& inflow, const V& in, const V& base,
                         const V& leaving, const V& leaving_low, V* low) {
   const V change = ((inflow - leaving * in) - leaving_low * in) + *low;
-  const V stay = base * in;
-  const V sum = stay + change;
-  const V part = sum - stay;
-  *low = (stay - (sum - part)) + (change - part);
-  return sum;
+  return AddChange<V>(change, base * in, low);
 }
 
 enum class Rounding { kPlain, kCompensated };
@@ -70,12 +75,16 @@ template <Rounding kRounding, bool kHasSource, class T>
   for (int64_t j = 0; j < m.size; ++j) {  // tiles of one column
     T inflow = kHasSource ? source.factor * source.vector[j] : T(0.0);
     for (int64_t t = m.pattern.offsets[j]; t < m.pattern.offsets[j + 1]; ++t) {
-      inflow += m.weights[t] * in[m.pattern.rows[t]];
+      AddProduct(m.weights[t], in[m.pattern.rows[t]], &inflow);
     }
-    out[j] = kRounding == Rounding::kCompensated
-                 ? AddCompensated(inflow, in[j], T(s.base[j]), s.leaving[j],
-                                  T(s.leaving_low[j]), &low[j])
-                 : inflow + s.share[j] * in[j];
+    if (kRounding == Rounding::kPlain) {
+      AddProduct(s.share[j], in[j], &inflow);
+      out[j] = inflow;
+      continue;
+    }
+    AddProduct(-s.leaving[j], in[j], &inflow);
+    AddProduct(-s.leaving_low[j], in[j], &inflow);
+    out[j] = AddChange(inflow + low[j], s.base[j] * in[j], &low[j]);
   }
   for (int64_t j = m.size; j < m.stride; ++j) out[j] = T(0.0);
 }
@@ -304,9 +313,11 @@ inline void Apply(const Operator<T>& m, int64_t block, const Source<T>& source,
 // sum_i x[i] y[i].
 template <class T>
 inline T Dot(const T* __restrict x, const T* __restrict y, int64_t stride) {
-  T sum = T(0.0);
-  for (int64_t i = 0; i < stride; ++i) sum += x[i] * y[i];
-  return sum;
+  T sums[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};  // strides are multiples
+  for (int64_t i = 0; i < stride; i += 4) {
+    for (int l = 0; l < 4; ++l) AddProduct(x[i + l], y[i + l], &sums[l]);
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 inline double Dot(const double* __restrict x, const double* __restrict y,
                   int64_t stride) {
@@ -319,9 +330,11 @@ inline double Dot(const double* __restrict x, const double* __restrict y,
 
 template <class T>
 inline T Sum(const T* __restrict x, int64_t stride) {
-  T sum = T(0.0);
-  for (int64_t i = 0; i < stride; ++i) sum += x[i];
-  return sum;
+  T sums[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};
+  for (int64_t i = 0; i < stride; i += 4) {
+    for (int l = 0; l < 4; ++l) sums[l] += x[i + l];
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 inline double Sum(const double* __restrict x, int64_t stride) {
   Pack<8> sum(0.0);

@@ -87,8 +87,8 @@ void FinishPoint(const Mixture<T>& mixture, const TaylorCoefficients<T>& taylor,
   point->status = mixture.status;
   if (mixture.status != kOk) return;
   for (int r = 0; r < num_channels; ++r) {
-    point->value.mantissa += taylor.value[r] * mixture.channels[r];
-    point->slope += taylor.slope[r] * mixture.channels[r];
+    AddProduct(taylor.value[r], mixture.channels[r], &point->value.mantissa);
+    AddProduct(taylor.slope[r], mixture.channels[r], &point->slope);
   }
   point->value.exponent = mixture.exponent;
 }

@@ -4,6 +4,7 @@
 #define PHASIC_NATIVE_KERNEL_POWER_WALK_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "native/kernel/isa.h"
@@ -28,6 +29,19 @@ inline int64_t RescaleExponent(const Scaled<double>& size) {
   if (!(size.mantissa > 0.0) || size.mantissa >= 0x1p1023) return 0;
   const int64_t e = size.exponent + ExponentOf(size.mantissa);
   return e > -64 && e < 64 ? 0 : e;
+}
+
+// The largest size of a state, as in scaled.h.
+template <class T>
+inline Scaled<double> SizeToScale(T* state, int64_t stride) {
+  return LargestScaledSize(state, stride, 0);
+}
+inline Scaled<double> SizeToScale(Dual<double>* state, int64_t stride) {
+  double value = 0.0;
+  for (int64_t i = 0; i < stride; ++i) {
+    value = std::max(value, std::fabs(state[i].value));
+  }
+  return {SizeToScale(value, LargestSize(state, stride)), 0};
 }
 
 // The state is (state + low) times 2^exponent.
@@ -57,7 +71,7 @@ class PowerWalk {
 
   // At the start of each block.
   void Rescale() {
-    const int64_t e = RescaleExponent(LargestScaledSize(state_, stride_, 0));
+    const int64_t e = RescaleExponent(SizeToScale(state_, stride_));
     for (int64_t i = 0; e != 0 && i < size_; ++i) {
       state_[i] = ScaleBy(state_[i], -e);
       low_[i] = ScaleBy(low_[i], -e);

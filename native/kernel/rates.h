@@ -54,9 +54,35 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   }
   for (int64_t c = 0; c < edges.num_parameters; ++c) {
     const double factor = edges.coefficients[e * edges.num_parameters + c];
-    if (factor != 0.0) rate += factor * Element<T>(in.subgenerator, c);
+    if (factor != 0.0) {
+      AddProduct(factor, Element<T>(in.subgenerator, c), &rate);
+    }
   }
   return rate;
+}
+
+// The largest sum of the sizes of a row's tangents; of edges' a bound, the sum
+// over all phases.
+[[gnu::noinline]] inline double TangentSize(const SweepInput& in, int order) {
+  double largest = 0.0;
+  if (in.has_edges()) {
+    for (int64_t e = 0; e < in.edges.count; ++e) {
+      largest += 2.0 * std::fabs(EdgeTangent(in, e, order));
+    }
+    return largest;
+  }
+  const int64_t p = in.num_phases;
+  for (int64_t i = 0; i < p; ++i) {
+    double row = 0.0;
+    for (int64_t j = 0; j < p; ++j) {
+      row += std::fabs(in.subgenerator.tangents[order][i * p + j]);
+    }
+    if (in.has_exit_rates) {
+      row = 2.0 * row + std::fabs(in.exit_rates.tangents[order][i]);
+    }
+    if (row > largest) largest = row;
+  }
+  return largest;
 }
 
 template <class T>

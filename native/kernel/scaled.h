@@ -4,6 +4,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_SCALED_H_
 #define PHASIC_NATIVE_KERNEL_SCALED_H_
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -104,10 +105,24 @@ inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
   }
 }
 
-// Brings the largest component of the mantissa into [1, 2).
+// The size by which numbers are scaled. That of values alone, so that scales
+// do not depend on directions, unless tangents are larger by far.
+constexpr double kFarLarger = 0x1p64;
+inline double SizeToScale(double value, double largest) {
+  return largest <= kFarLarger * value ? value : largest;
+}
+template <class T>
+inline Scaled<double> SizeToScale(const T& x) {
+  return SizeOf(x, 0);
+}
+inline Scaled<double> SizeToScale(const Dual<double>& x) {
+  return {SizeToScale(std::fabs(x.value), MaxAbs(x)), 0};
+}
+
+// Brings the size of the mantissa into [1, 2).
 template <class T>
 inline Scaled<T> Normalized(const Scaled<T>& x) {
-  const Scaled<double> size = SizeOf(x.mantissa, 0);
+  const Scaled<double> size = SizeToScale(x.mantissa);
   if (!(size.mantissa > 0.0) || size.mantissa > 1.7e308) return x;
   const int64_t e = size.exponent + ExponentOf(size.mantissa);
   return {ScaleBy(x.mantissa, -e), x.exponent + e};
