@@ -111,6 +111,19 @@ class BatchPlan {
     return false;
   }
 
+  // How many models one after the other lie along axes for which the predicate
+  // is true.
+  template <class IsShared>
+  int64_t ModelsSharing(const IsShared& is_shared) const {
+    int64_t count = 1;
+    for (int32_t axis = layout_.batch_rank - 1; axis >= 0; --axis) {
+      if (!model_axes_[axis] || layout_.batch[axis] == 1) continue;
+      if (!is_shared(axis)) break;
+      count *= layout_.batch[axis];
+    }
+    return count;
+  }
+
   // Calls visit(offset, row) for each run of `num_times` times of a model:
   // where it starts in an array with these strides, and in the model's times.
   template <class Visit>

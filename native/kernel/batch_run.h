@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "native/kernel/batch_plan.h"
+#include "native/kernel/direction_groups.h"
 #include "native/kernel/float_environment.h"
 #include "native/kernel/model_operands.h"
 #include "native/kernel/operand_bars.h"
@@ -79,6 +80,11 @@ class BatchRun {
     const double models =
         kLeastRangeMicroseconds * static_cast<double>(plan.num_models()) / work;
     least_length_ = 1 + static_cast<int64_t>(models);
+    // Models that may be taken at once stay together, as far as all threads
+    // have some.
+    least_multiple_ =
+        std::min(ModelsAtOnce(plan),
+                 (plan.num_models() + num_threads - 1) / num_threads);
   }
 
   // Values or, if `status` is not null, status codes.
@@ -129,8 +135,11 @@ class BatchRun {
     if (num_threads == 1) return function(first, last);
     const int64_t count = last - first;
     const int64_t ranges = num_threads * kRangesPerThread;
-    const int64_t length =
-        std::max(least_length_, (count + ranges - 1) / ranges);
+    const int64_t parts =
+        (std::max(least_length_, (count + ranges - 1) / ranges) +
+         least_multiple_ - 1) /
+        least_multiple_;
+    const int64_t length = parts * least_multiple_;
     return ParallelFor(executor_, (count + length - 1) / length,
                        [&](int64_t chunk) {
                          const int64_t begin = first + chunk * length;
@@ -156,22 +165,35 @@ class BatchRun {
     if (output.values == nullptr || !operands.Allocate(memory.get())) {
       return kNoMemory;
     }
+    DirectionGroups<F> groups(plan_);
+    if (!groups.Allocate(memory.get())) return kNoMemory;
     int64_t strides[kMaxRank];
     OutputStrides(strides);
-    BatchIndex model = plan_.Model(begin);
-    for (int64_t m = begin; m < end; ++m, model.Next()) {
-      sweep_(operands.Gather(model), output, sweep_memory.get());
-      sweep_memory.get()->Reset();
+    const auto store = [&](const BatchIndex& model,
+                           const SweepOutput& results) {
       const int64_t base = model.Offset(strides);
       plan_.ForEachRun(strides, [&](int64_t offset, int64_t row) {
         for (int64_t i = 0; i < plan_.layout().num_times; ++i) {
           if (status != nullptr) {
-            status[base + offset + i] = output.status[row + i];
+            status[base + offset + i] = results.status[row + i];
           } else {
-            values[base + offset + i] = static_cast<F>(output.values[row + i]);
+            values[base + offset + i] = static_cast<F>(results.values[row + i]);
           }
         }
       });
+    };
+    BatchIndex model = plan_.Model(begin);
+    for (int64_t m = begin; m < end;) {
+      const int64_t count = groups.Count(m, end);
+      if (count > 1) {
+        groups.Run(count, &model, sweep_memory.get(), store);
+      } else {
+        sweep_(operands.Gather(model), output, sweep_memory.get());
+        store(model, output);
+        model.Next();
+      }
+      sweep_memory.get()->Reset();
+      m += count;
     }
     return nullptr;
   }
@@ -243,7 +265,8 @@ class BatchRun {
   const Sweep sweep_;
   Executor* const executor_;
   int64_t num_threads_ = 1;
-  int64_t least_length_ = 1;  // of a range
+  int64_t least_length_ = 1;    // of a range
+  int64_t least_multiple_ = 1;  // of which its length is one
 };
 
 }  // namespace phasic

@@ -179,6 +179,26 @@ bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
   return underflowed;
 }
 
+// Leaves every time to EvaluateTimes.
+inline void StartTimes(const SweepInput& in, const SweepOutput& out) {
+  for (int64_t i = 0; i < in.num_times; ++i) {
+    out.values[i] = kNaN;
+    if (out.status != nullptr) out.status[i] = kNotEvaluated;
+  }
+}
+inline bool HasTimesLeft(const SweepInput& in, const SweepOutput& out) {
+  return std::find(out.status, out.status + in.num_times, kNotEvaluated) !=
+         out.status + in.num_times;
+}
+
+// The times that are left.
+template <class T>
+void SweepTimes(const SweepInput& in, const SweepOutput& out,
+                Workspace* workspace) {
+  if (!EvaluateTimes<T>(in, out, workspace)) return;
+  ExtendedSweeps().forward[Depth<T>::kValue](in, out, workspace);
+}
+
 template <class T>
 void ForwardSweep(const SweepInput& in, const SweepOutput& out,
                   Workspace* workspace) {
@@ -188,14 +208,8 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
     all.status = static_cast<int32_t*>(workspace->Allocate(
         static_cast<size_t>(in.num_times), sizeof(int32_t)));
   }
-  for (int64_t i = 0; i < in.num_times; ++i) {
-    all.values[i] = kNaN;
-    if (all.status != nullptr) all.status[i] = kNotEvaluated;
-  }
-  if (all.status == nullptr) return;
-  if (EvaluateTimes<T>(in, all, workspace)) {
-    ExtendedSweeps().forward[Depth<T>::kValue](in, all, workspace);
-  }
+  StartTimes(in, all);
+  if (all.status != nullptr) SweepTimes<T>(in, all, workspace);
 }
 
 }  // namespace PHASIC_ISA

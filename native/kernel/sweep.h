@@ -102,10 +102,19 @@ struct SweepOutput {
 using Sweep = void (*)(const SweepInput& input, const SweepOutput& output,
                        Workspace* workspace);
 
+// J_1 in `count` directions at once: inputs differ in their tangents alone.
+// Outputs must have status.
+using DirectionsSweep = void (*)(const SweepInput* inputs,
+                                 const SweepOutput* outputs, int64_t count,
+                                 Workspace* workspace);
+constexpr int kMaxDirections = 8;
+
 struct SweepTable {
   Sweep forward[kMaxOrder + 1];  // J_0 .. J_3
   Sweep adjoint[kMaxOrder + 1];  // V_1 .. V_3; entry 0 is unused
   Sweep statistics;
+  DirectionsSweep directions;  // nullptr: one by one
+  int num_directions;          // at once
 };
 
 // The same on numbers without ends to their range, far slower. They are for

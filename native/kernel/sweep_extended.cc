@@ -48,6 +48,8 @@ const SweepTable& ExtendedSweeps() {
       {nullptr, ExtendedAdjoint<ExtendedDouble>, ExtendedAdjoint<Order1>,
        ExtendedAdjoint<Order2>},
       ExtendedStatistics,
+      nullptr,
+      1,
   };
   return kTable;
 }

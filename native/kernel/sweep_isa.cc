@@ -2,6 +2,8 @@
 // naming the namespace.
 
 #include "native/kernel/adjoint.h"
+#include "native/kernel/directions.h"
+#include "native/kernel/directions_sweep.h"
 #include "native/kernel/dual.h"
 #include "native/kernel/forward.h"
 #include "native/kernel/isa.h"
@@ -20,6 +22,8 @@ const SweepTable kSweeps = {
      ForwardSweep<Order3>},
     {nullptr, AdjointSweep<double>, AdjointSweep<Order1>, AdjointSweep<Order2>},
     StatisticsSweep,
+    SweepDirections,
+    kDirections,
 };
 
 }  // namespace PHASIC_ISA
