@@ -79,7 +79,7 @@ def diagnose(
     operands, layout = operands_lib.canonical(arguments, names)
     edges, kinds = operands_lib.edges(layout, arguments), None
   else:
-    call = observations.Call((*model, times, upper, *rest))
+    call = observations.ObservationsCall((*model, times, upper, *rest))
     _require_known(call.arguments, operands_lib.INTERVAL_ARGUMENTS)
     operands, layout = call.operands, call.layout
     edges, kinds = call.edges, call.kinds

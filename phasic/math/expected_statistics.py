@@ -131,7 +131,7 @@ def expected_statistics(
     edges, kinds = operands_lib.edges(layout, arguments), None
     lay_out: Any = functools.partial(operands_lib.cotangent, layout)
   else:
-    call = observations.Call(
+    call = observations.ObservationsCall(
       (initial_probs, subgenerator, times, upper, exit_rates, prob_zero)
     )
     operands, layout = call.operands, call.layout

@@ -90,7 +90,7 @@ def log_likelihood_terms(
     )
   upper = lower if upper is None else upper
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = Call(arguments, validate_args)
+  call = ObservationsCall(arguments, validate_args)
   value = kernel_ops.phase_type(
     "log_density",
     call.operands,
@@ -135,7 +135,7 @@ def log_likelihood_terms_vjp(
     )
     return value, (*bars[:3], None, *bars[3:])
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = Call(arguments)
+  call = ObservationsCall(arguments)
   dtype = static.dtype_name(call.operands[0])
   bar = structures.as_array(cotangent, dtype, "cotangent")
   model = [names[i] in wanted for i in (0, 1, 4, 5)]
@@ -177,7 +177,7 @@ def log_likelihood_terms_jvp(
       tangents=(*tangents[:3], *tangents[4:]),
     )
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = Call(arguments)
+  call = ObservationsCall(arguments)
   value, tangent = kernel_ops.phase_type_jvp(
     "log_density",
     call.operands,
@@ -189,7 +189,7 @@ def log_likelihood_terms_jvp(
   return call.result(value), call.result(tangent)
 
 
-class Call:
+class ObservationsCall:
   """A call of the kernel: each observation is a pair of times.
 
   Attributes:
