@@ -68,10 +68,11 @@ class IntervalMixer {
     interval.index = index;
     interval.status = Prepare(&interval);
     if (interval.status != kOk || !interval.has_series) return interval;
-    if (sequence_.model().discrete) {
-      interval.status = AddSteps(&interval);
+    if (interval.on_ladder) {
+      interval.status = Climb(&interval);
     } else {
-      interval.status = interval.on_ladder ? Climb(&interval) : Mix(&interval);
+      interval.status =
+          sequence_.model().discrete ? AddSteps(&interval) : Mix(&interval);
     }
     return interval;
   }
@@ -113,7 +114,12 @@ class IntervalMixer {
     interval->has_series =
         sequence_.model().absorbs && interval->lower.x < interval->upper.x;
     if (!interval->has_series) return kPlain ? kOk : kLogOfZero;
-    return IsWithinWork(sequence_, &interval->upper) ? kOk : kWorkLimit;
+    const double limit = static_cast<double>(sequence_.max_blocks()) * kBlock;
+    interval->on_ladder =
+        UsesLadder(sequence_.model(), interval->upper.x, limit);
+    const bool fits =
+        interval->on_ladder || IsWithinWork(sequence_, &interval->upper);
+    return fits ? kOk : kWorkLimit;
   }
 
   // The mass jumps where an end is a count.
@@ -143,9 +149,15 @@ class IntervalMixer {
         Primal(mass.mantissa) / static_cast<double>(end - first),
         mass.exponent};
     if (density_.LostToUnderflow((end - 1) / kBlock, mean)) return kUnderflow;
-    if (!kPlain && PrimalIsZero(mass.mantissa)) return kLogOfZero;
+    return RefuseMoves(interval);
+  }
+
+  // Ends that are counts have no derivatives.
+  static StatusCode RefuseMoves(Interval<T>* interval) {
+    T& mass = interval->mass.mantissa;
+    if (!kPlain && PrimalIsZero(mass)) return kLogOfZero;
     for (const Point<T>* point : {&interval->lower, &interval->upper}) {
-      if (!IsZero(point->delta)) mass.mantissa += kNaN * point->delta;
+      if (!IsZero(point->delta)) mass += kNaN * point->delta;
     }
     return kOk;
   }
@@ -156,6 +168,7 @@ class IntervalMixer {
         interval->lower.x, interval->upper.x - interval->lower.x);
     if (mass.status != kOk) return mass.status;
     interval->mass = Normalized(Scaled<T>{mass.channels[0], mass.exponent});
+    if (sequence_.model().discrete) return RefuseMoves(interval);
     // Values alone do not ask how the ends move.
     if (kPlain && in_.cotangent == nullptr) return kOk;
     Scaled<T> moved[2];

@@ -30,7 +30,7 @@ class IntervalTerms {
   // Adds those of one interval. What is dropped is below 2^-margin of the
   // mass's own share, the margin being that of `density`.
   StatusCode Add(const Interval<T>& interval) {
-    if (discrete_) return AddSteps(interval);
+    if (discrete_) return interval.on_ladder ? kOk : AddSteps(interval);
     const Scaled<T>& seed = interval.seed;
     const Scaled<double> size = SizeOf(seed.mantissa, seed.exponent);
     const Scaled<double> mass =

@@ -43,7 +43,8 @@ class JumpSums {
   bool is_allocated() const { return powers_ != nullptr; }
   T* jumps() { return jumps_; }  // [stride, stride], G
   const T* jumps() const { return jumps_; }
-  const T* exits() const { return exits_; }  // [stride], dF/ds
+  T* exits() { return exits_; }  // [stride], dF/ds
+  const T* exits() const { return exits_; }
 
   // Back through F = sum_{k < count} v P^k (y_weights[k] y + exit_weights[k]
   // s), v and y with these exponents; y becomes dF/dv.

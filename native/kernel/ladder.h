@@ -10,6 +10,9 @@
 // M. I. Taksar and D. P. Heyman, 1985; for exponentials see J. Xue and Q. Ye,
 // Computing exponentials of essentially non-negative matrices entrywise to
 // high relative accuracy, Math. Comp. 82, 2013.)
+//
+// Of a discrete chain the first rung is a step, E_j = T^(2^j). A row and its
+// absorption are made one in values only: as operands they are independent.
 
 #ifndef PHASIC_NATIVE_KERNEL_LADDER_H_
 #define PHASIC_NATIVE_KERNEL_LADDER_H_
@@ -39,7 +42,7 @@ struct Rung {
   T* matrix;          // [stride, stride]
   T* absorbed;        // [stride], a_j
   int64_t exponent;   // of E_j
-  int64_t increment;  // matrix = 2^increment times the square of the last one
+  int64_t increment;  // see LadderValues
   double row_loss;
   double absorbed_loss;
 };
@@ -81,7 +84,11 @@ class Ladder {
           (j == 0 && !Prepare())) {
         return kMemoryLimit;
       }
-      j == 0 ? Start(rung) : Square(rungs_[j - 1], rung);
+      if (j > 0) {
+        Square(rungs_[j - 1], rung);
+      } else {
+        model_.discrete ? StartWithStep(rung) : Start(rung);
+      }
       num_rungs_ = j + 1;
     }
     return kOk;
@@ -132,16 +139,29 @@ class Ladder {
             scratch_);
       std::copy(scratch_, scratch_ + model_.stride, absorbed);
     }
+    FillValues();
+    values_.Start();
+    Finish(true, rung);
+    rung->row_loss = kStepTerms * NewLoss();
+    rung->absorbed_loss = rung->row_loss;
+  }
+
+  void StartWithStep(Rung<T>* rung) {
+    std::copy(transitions_, transitions_ + stride_ * stride_, rung->matrix);
+    std::copy(model_.exits, model_.exits + model_.size, rung->absorbed);
+    FillValues();
+    values_.StartWithStep();
+    Finish(false, rung);
+    rung->row_loss = rung->absorbed_loss = NewLoss();
+  }
+
+  void FillValues() {
     for (int64_t i = 0; i < stride_ * stride_; ++i) {
       values_.transitions()[i] = Primal(transitions_[i]);
     }
     for (int64_t i = 0; i < model_.size; ++i) {
       values_.jump_exits()[i] = Primal(model_.exits[i]) / model_.q;
     }
-    values_.Start();
-    Finish(true, rung);
-    rung->row_loss = kStepTerms * NewLoss();
-    rung->absorbed_loss = rung->row_loss;
   }
 
   void Square(const Rung<T>& last, Rung<T>* rung) {
@@ -151,7 +171,7 @@ class Ladder {
       rung->absorbed[i] = last.absorbed[i] + ScaleBy(later, last.exponent);
     }
     values_.Square();
-    Finish(last.exponent == 0, rung);
+    Finish(last.exponent == 0 && !model_.discrete, rung);
     const double lost = NewLoss();
     rung->row_loss = ScaleBy(2.0 * last.row_loss + lost, rung->increment);
     rung->absorbed_loss =

@@ -18,11 +18,11 @@ constexpr int64_t kMaxLadderPhases = 512;
 constexpr double kLeastLadderX = 0x1p12;
 constexpr double kLargestLadderX = 0x1p52;  // 2^58 first steps
 
-// Whether x = q t goes by the ladder: where its matrix products cost less than
-// the steps of the power sequence, or where those are more than may be done,
-// and the products are not. That depends on the model and on x alone, so that
-// a value does not depend on what else is in the call. Rungs are made of plain
-// doubles.
+// Whether x = q t, or the count x, goes by the ladder: where its matrix
+// products cost less than the steps of the power sequence, or where those are
+// more than may be done, and the products are not. That depends on the model
+// and on x alone, so that a value does not depend on what else is in the call.
+// Rungs are made of plain doubles.
 template <class T>
 bool UsesLadder(const Model<T>& model, double x, double max_steps) {
   if (HasOwnExponent<T>::kValue || model.size > kMaxLadderPhases ||
@@ -30,10 +30,11 @@ bool UsesLadder(const Model<T>& model, double x, double max_steps) {
     return false;
   }
   const double p = static_cast<double>(model.size);
-  // One product for each bit of x / x_0 and each term of the first rung. The
-  // factors are measured: they make both sides times alike, in half
-  // nanoseconds.
-  const double products = 2.0 * p * p * p * (std::log2(x) + 20.0);
+  // One product for each bit of x / x_0 and each term of the first rung, which
+  // for counts is one step. The factors are measured: they make both sides
+  // times alike, in half nanoseconds.
+  const double squarings = std::log2(x) + (model.discrete ? 0.0 : 20.0);
+  const double products = 2.0 * p * p * p * squarings;
   if (products * (1 << (2 * Depth<T>::kValue)) > kMaxWork) return false;
   const double step =
       static_cast<double>(model.forward.pattern.num_cells()) / 3.0 + 4.5 * p;

@@ -58,8 +58,12 @@ class LadderDescent {
     if (!Allocate()) return kMemoryLimit;
     for (int64_t j = num_bars_ - 1; j > 0; --j) Descend(j, has_absorbed);
     FloatEnvironment::ClearUnderflow();
-    SweepFirst(sums->jumps());
-    if (has_absorbed) SweepFirstAbsorbed(sums);
+    if (ladder_.model().discrete) {
+      AddFirst(sums);
+    } else {
+      SweepFirst(sums->jumps());
+      if (has_absorbed) SweepFirstAbsorbed(sums);
+    }
     Add(lost, bars_[0].lost);
     Add(lost, Scaled<double>{NewLoss(), -1022});
     return kOk;
@@ -158,6 +162,17 @@ class LadderDescent {
     std::fill(vector_, vector_ + stride_, T(0.0));
     sums->Sweep(bars_[0].absorbed, 0, kStepTerms, none, exit_weights, vector_,
                 0);
+  }
+
+  // Where the first rung is P.
+  void AddFirst(JumpSums<T>* sums) const {
+    const int64_t increment = ladder_.rung(0).increment;
+    for (int64_t i = 0; i < stride_ * stride_; ++i) {
+      sums->jumps()[i] += ScaleBy(bars_[0].matrix[i], increment);
+    }
+    for (int64_t i = 0; i < stride_; ++i) {
+      sums->exits()[i] += bars_[0].absorbed[i];
+    }
   }
 
   double LargestColumn(const T* matrix) const {

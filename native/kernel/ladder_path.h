@@ -1,5 +1,5 @@
 // One time by the ladder: alpha exp(S x / q), one rung for each bit of x / x_0
-// and a short step for the rest.
+// and a short step for the rest; or one count of a discrete chain, alpha T^x.
 
 #ifndef PHASIC_NATIVE_KERNEL_LADDER_PATH_H_
 #define PHASIC_NATIVE_KERNEL_LADDER_PATH_H_
@@ -51,7 +51,7 @@ class LadderPath {
 
   Ladder<T>* ladder() const { return &ladder_; }
   int num_channels() const { return num_channels_; }
-  // The states of the last path: the first is alpha, a step leads from it.
+  // The states of the last path: the first is alpha.
   int64_t num_states() const { return num_states_; }
   const LadderState<T>& state(int64_t k) const { return states_[k]; }
   // Whether what is absorbed on the way on from there counts.
@@ -64,10 +64,7 @@ class LadderPath {
     result.status = Follow(base, x);
     if (result.status != kOk) return result;
     MakeChannels(&result);
-    const Scaled<double> size = {Primal(result.channels[0]), result.exponent};
-    // The structure says that there is something: it was too small to see.
-    const bool vanished = kPlain && size.mantissa == 0.0;
-    if (vanished || (size.mantissa > 0.0 && !IsAtMost(Lost(), -45, size))) {
+    if (IsLost({Primal(result.channels[0]), result.exponent})) {
       result.status = kUnderflow;
     }
     return result;
@@ -92,10 +89,7 @@ class LadderPath {
     if (result.status != kOk) return result;
     result.channels[0] = absorbed_.mantissa;
     result.exponent = absorbed_.exponent;
-    const Scaled<double> size = {Primal(absorbed_.mantissa),
-                                 absorbed_.exponent};
-    const bool vanished = kPlain && size.mantissa == 0.0;
-    if (vanished || (size.mantissa > 0.0 && !IsAtMost(Lost(), -45, size))) {
+    if (IsLost({Primal(absorbed_.mantissa), absorbed_.exponent})) {
       result.status = kUnderflow;
     }
     return result;
@@ -126,7 +120,8 @@ class LadderPath {
     int64_t count;
     int64_t num_rungs;
   };
-  static Leg LegOf(double x) {
+  Leg LegOf(double x) const {
+    if (model_.discrete) x = ScaleBy(x, kLog2LongestStep);  // no step is left
     const auto count = static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep));
     Leg leg = {x - static_cast<double>(count) * kLongestStep, count,
                0};  // exact
@@ -151,7 +146,7 @@ class LadderPath {
   }
 
   void Lead(const Leg& leg) {
-    TakeStep(leg.step);
+    if (!model_.discrete) TakeStep(leg.step);
     for (int64_t j = leg.num_rungs - 1; j >= 0; --j) {
       if (((leg.count >> j) & 1) != 0) Climb(j);
     }
@@ -257,6 +252,15 @@ class LadderPath {
       result->channels[r] = ScaleBy(a, end.exponent - result->exponent);
       NextPower();
     }
+  }
+
+  // Whether flushing to zero took what matters from a result of this size.
+  bool IsLost(const Scaled<double>& size) const {
+    if (size.mantissa != 0.0 || model_.discrete) {
+      return !IsAtMost(Lost(), -45, size);
+    }
+    // The structure says that there is something: it was too small to see.
+    return kPlain;
   }
 
   // A bound on what flushing to zero took from the first channel.

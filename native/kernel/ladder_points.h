@@ -14,9 +14,16 @@ namespace PHASIC_ISA {
 template <class T>
 bool MixOnLadder(LadderPath<T>* path, Point<T>* point) {
   if (!point->on_ladder) return false;
+  const Mixture<T> mixture = path->Run(point->base, point->x);
+  if (path->ladder()->model().discrete) {
+    point->status = mixture.status;
+    if (mixture.status != kOk) return true;
+    point->value = Normalized(Scaled<T>{
+        point->value.mantissa + mixture.channels[0], mixture.exponent});
+    return true;
+  }
   const TaylorCoefficients<T> taylor(point->base, point->delta);
-  FinishPoint(path->Run(point->base, point->x), taylor, path->num_channels(),
-              point);
+  FinishPoint(mixture, taylor, path->num_channels(), point);
   return true;
 }
 

@@ -38,7 +38,7 @@ class LadderValues {
   const double* matrix() const { return matrix_.high; }
   const double* absorbed() const { return absorbed_.high; }
   int64_t exponent() const { return exponent_; }
-  // The matrix is 2^increment times the square of the one before.
+  // The matrix is 2^increment times the square of the one before, or the step.
   int64_t increment() const { return increment_; }
 
   // The series over the powers of P, by Horner's scheme.
@@ -54,10 +54,24 @@ class LadderValues {
     Balance();
   }
 
+  // One step of a discrete chain.
+  void StartWithStep() {
+    std::copy(transitions_.high, transitions_.high + stride_ * stride_,
+              matrix_.high);
+    std::copy(jump_exits_.high, jump_exits_.high + stride_, absorbed_.high);
+    Balance();
+    Normalize();
+  }
+
   void Square() {
     Multiply(matrix_);
     exponent_ *= 2;
     if (exponent_ == 0) Balance();
+    Normalize();
+  }
+
+ private:
+  void Normalize() {
     double norm = 0.0;
     for (int64_t i = 0; i < size_; ++i) {
       norm = std::max(norm, Sum(matrix_.high + i * stride_, stride_));
@@ -70,7 +84,6 @@ class LadderValues {
     }
   }
 
- private:
   // Puts `left` in front: E = left E and a = left a, and for a rung itself
   // a + left a.
   void Multiply(const AccurateNumbers& left) {

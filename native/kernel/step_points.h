@@ -10,6 +10,7 @@
 
 #include "native/kernel/channels.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/ladder_choice.h"
 #include "native/kernel/point.h"
 #include "native/kernel/point_cases.h"
 #include "native/kernel/sequence.h"
@@ -48,6 +49,11 @@ bool PrepareStep(const SweepInput& in, int64_t index,
   // Survival and cdf jump at counts. Where nothing is absorbed, or nothing
   // starts, they do so only at zero.
   if (whole == count && (regular || count == 0.0)) RefuseSlope(point);
+  const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
+  if (UsesLadder(model, point->x, limit)) {
+    point->on_ladder = true;
+    return regular;
+  }
   if (!IsWithinWork(sequence, point)) return false;
   point->start = static_cast<int64_t>(point->x) / kBlock;
   return regular;

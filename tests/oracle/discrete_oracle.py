@@ -47,11 +47,11 @@ class Operands(NamedTuple):
 
 def _times(a: Number, b: Number) -> Number:
   """The product: coefficients of disjoint sets of eps."""
-  result = [Fraction(0)] * len(a)
+  result = [0 * a[0]] * len(a)
   for i, x in enumerate(a):
-    if x:
+    if x != 0:
       for j, y in enumerate(b):
-        if y and not i & j:
+        if y != 0 and not i & j:
           result[i | j] += x * y
   return result
 
@@ -167,46 +167,91 @@ def _directional(kind, model, count, directions, sizes) -> float:
     return float(f[-1])
   if not directions:
     return logarithm(f[0])
+  return float(_log_derivative(f, sizes))
+
+
+def _log_derivative(f, sizes: bool):
+  """The coefficient of all eps in log(f)."""
   # log(f_0 + n) = log f_0 + n / f_0 - n^2 / (2 f_0^2) + ...
-  ratio = [Fraction(0), *(x / f[0] for x in f[1:])]
-  result, power, sign = Fraction(0), ratio, 1
-  for j in range(1, len(directions) + 1):
+  ratio = [0 * f[0], *(x / f[0] for x in f[1:])]
+  result, power, sign = 0 * f[0], ratio, 1
+  for j in range(1, len(f).bit_length()):
     result += sign * power[-1] / j
     power = _times(power, ratio)
     sign = 1 if sizes else -sign
-  return float(result)
+  return result
 
 
-def far_value(kind: str, model: Operands, count: int) -> flint.arb:
-  """The value at a large count, in ball arithmetic by repeated squaring."""
-  chain = _chain(model, (), False)
-  p = len(chain.alpha)
+def far_directional(
+  kind: str,
+  model: Operands,
+  count: Any,
+  directions: tuple[Operands, ...] = (),
+) -> tuple[flint.arb, flint.arb]:
+  """As `directional` at large counts, by repeated squaring of balls."""
+  with flint.ctx.workprec(2000):
+    return tuple(
+      _far_directional(kind, _chain(model, directions, sizes), count, sizes)
+      for sizes in (False, True)
+    )
 
-  def balls(numbers: list[Number]) -> list[flint.arb]:
-    return [flint.arb(flint.fmpq(*x[0].as_integer_ratio())) for x in numbers]
 
-  with flint.ctx.workprec(600):
-    # Absorption as one more state, which holds the atom.
-    rows = [
-      balls([*row, exit])
-      for row, exit in zip(chain.matrix, chain.exits, strict=True)
+def _far_directional(kind, chain: _Chain, count, sizes: bool) -> flint.arb:
+  name = kind.removeprefix("log_")
+  if name == "interval":
+    lower, upper = (_far_plain("cdf", chain, k) for k in count)
+    f = [x - y for x, y in zip(upper, lower, strict=True)]
+  else:
+    f = _far_plain(name, chain, count)
+  if not kind.startswith("log_"):
+    return f[-1]
+  return f[0].log() if len(f) == 1 else _log_derivative(f, sizes)
+
+
+def _far_plain(name: str, chain: _Chain, count: int) -> list[flint.arb]:
+  p, size = len(chain.alpha), len(chain.atom)
+  nothing = [Fraction(0)] * size
+
+  def balls(x: Number) -> list[flint.arb]:
+    return [flint.arb(flint.fmpq(*c.as_integer_ratio())) for c in x]
+
+  def rows(numbers: list[Number]) -> list[list[flint.arb]]:
+    """Numbers as what they do to others, one block of a matrix each."""
+    coefficients = [balls(x) for x in numbers]
+    return [
+      [
+        c[k ^ i] if k & i == i else flint.arb(0)
+        for c in coefficients
+        for k in range(size)
+      ]
+      for i in range(size)
     ]
-    power = flint.arb_mat([*rows, balls([[Fraction(0)]] * p + [[Fraction(1)]])])
-    state = flint.arb_mat([balls([*chain.alpha, chain.atom])])
-    name = kind.removeprefix("log_")
-    exits = [[x] for x in balls([*chain.exits, [Fraction(0)]])]
-    steps = count - 1 if name == "density" else count
-    while steps:
-      if steps & 1:
-        state = state * power
-      power, steps = power * power, steps >> 1
-    if name == "density":
-      result = (state * flint.arb_mat(exits))[0, 0]
-    elif name == "survival":
-      result = sum((state[0, i] for i in range(p)), flint.arb(0))
-    else:
-      result = state[0, p]
-    return result.log() if kind.startswith("log_") else result
+
+  # Absorption as one more state, which holds the atom.
+  one = [Fraction(1), *nothing[1:]]
+  matrix = []
+  for row, exit in zip(chain.matrix, chain.exits, strict=True):
+    matrix += rows([*row, exit])
+  power = flint.arb_mat(matrix + rows([nothing] * p + [one]))
+  state = flint.arb_mat(rows([*chain.alpha, chain.atom])[:1])
+  steps = count - 1 if name == "density" else count
+  while steps:
+    if steps & 1:
+      state = state * power
+    power, steps = power * power, steps >> 1
+  parts = [[state[0, i * size + k] for k in range(size)] for i in range(p + 1)]
+  if name == "cdf":
+    return parts[p]
+  weights = [balls(x) for x in chain.exits] if name == "density" else None
+  if weights is None:
+    return _total_of_balls(parts[:p])
+  return _total_of_balls(
+    [_times(x, w) for x, w in zip(parts[:p], weights, strict=True)]
+  )
+
+
+def _total_of_balls(numbers: list[list[flint.arb]]) -> list[flint.arb]:
+  return [sum(x, flint.arb(0)) for x in zip(*numbers, strict=True)]
 
 
 def basis(model: Operands) -> Operands:
