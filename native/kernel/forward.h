@@ -158,7 +158,7 @@ bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
         continue;
       }
       needs_series[count] = PreparePoint(in, i, sequence, &points[count]) &&
-                            !MixOnLadder(&ladder_path, &points[count]);
+                            !MixOnLadder(&ladder_path, false, &points[count]);
       places[count++] = i;
     }
     MixAllPoints(&sets, points, count, needs_series, scratch);

@@ -22,12 +22,14 @@
 #include "native/kernel/interval_weights.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/ladder_choice.h"
+#include "native/kernel/ladder_mixer.h"
 #include "native/kernel/ladder_path.h"
 #include "native/kernel/mixture.h"
 #include "native/kernel/point.h"
 #include "native/kernel/points.h"
 #include "native/kernel/scaled.h"
 #include "native/kernel/sequence.h"
+#include "native/kernel/time_losses.h"
 #include "native/kernel/value_checks.h"
 
 namespace phasic {
@@ -164,7 +166,8 @@ class IntervalMixer {
 
   // By the doubling ladder: what is absorbed after the lower end.
   StatusCode Climb(Interval<T>* interval) {
-    const Mixture<T> mass = ladder_path_.RunInterval(
+    LadderMixer<T> ladder(&ladder_path_);
+    const Mixture<T> mass = ladder.RunInterval(
         interval->lower.x, interval->upper.x - interval->lower.x);
     if (mass.status != kOk) return mass.status;
     interval->mass = Normalized(Scaled<T>{mass.channels[0], mass.exponent});
@@ -175,7 +178,7 @@ class IntervalMixer {
     Point<T>* const ends[] = {&interval->lower, &interval->upper};
     for (int i = 0; i < 2; ++i) {
       const Mixture<T> mixture =
-          ends[i]->on_ladder ? ladder_path_.Run(Base::kDensity, ends[i]->x)
+          ends[i]->on_ladder ? ladder.Run(Base::kDensity, ends[i]->x, true)
                              : Mixer<T>(&density_, *ends[i]).Run();
       if (mixture.status != kOk) return mixture.status;
       moved[i] = Move(mixture, ends[i]);
@@ -213,11 +216,23 @@ class IntervalMixer {
   // Sets the end's slope; the distribution function at x + delta less that at
   // x, for the tangents delta of the end.
   Scaled<T> Move(const Mixture<T>& mixture, Point<T>* end) const {
-    const TaylorCoefficients<T> taylor(Base::kCdf, end->delta);
     T moved = T(0.0);
-    for (int r = 0; r <= Depth<T>::kValue; ++r) {
-      moved += taylor.value[1 + r] * mixture.channels[r];
-      end->slope += taylor.slope[1 + r] * mixture.channels[r];
+    if (end->on_ladder) {
+      T power = T(1.0);  // delta^r / r!
+      for (int r = 0; r <= Depth<T>::kValue; ++r) {
+        end->slope += SafeProduct(power, mixture.channels[r]);
+        power = (1.0 / (r + 1)) * (power * end->delta);
+        moved += SafeProduct(power, mixture.channels[r]);
+      }
+    } else {
+      const TaylorCoefficients<T> taylor(Base::kCdf, end->delta);
+      for (int r = 0; r <= Depth<T>::kValue; ++r) {
+        moved += taylor.value[1 + r] * mixture.channels[r];
+        end->slope += taylor.slope[1 + r] * mixture.channels[r];
+      }
+      const int n = HighestPower(end->delta);
+      if (LosesTooMuch(Base::kCdf, n, end->x)) moved = Refused(moved);
+      if (LosesTooMuch(Base::kCdf, n + 1, end->x)) RefuseTangents(&end->slope);
     }
     end->value.exponent = mixture.exponent - sequence_.model().log2_q;
     return {moved, end->value.exponent};

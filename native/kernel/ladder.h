@@ -24,6 +24,7 @@
 #include "native/kernel/dual.h"
 #include "native/kernel/float_environment.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/ladder_slopes.h"
 #include "native/kernel/ladder_values.h"
 #include "native/kernel/model.h"
 #include "native/kernel/scaled.h"
@@ -71,6 +72,12 @@ class Ladder {
   // P = I + S/q; there with the first rung.
   const T* transitions() const { return transitions_; }
 
+  // Asks for derivatives of the density up to this order, before any rung.
+  void AddSlopes(int order) {
+    num_slopes_ = model_.discrete || HasOwnExponent<T>::kValue ? 0 : order;
+  }
+  const RungSlope& slope(int64_t j, int r) const { return slopes_.at(j, r); }
+
   // Makes the rungs below `count`.
   StatusCode Reach(int64_t count) {
     if (count > kMaxRungs) return kWorkLimit;
@@ -85,9 +92,14 @@ class Ladder {
         return kMemoryLimit;
       }
       if (j > 0) {
+        if (!AddSlope(j)) return kMemoryLimit;
+        FloatEnvironment::ClearUnderflow();
         Square(rungs_[j - 1], rung);
+      } else if (model_.discrete) {
+        StartWithStep(rung);
       } else {
-        model_.discrete ? StartWithStep(rung) : Start(rung);
+        Start(rung);
+        if (!AddSlope(0)) return kMemoryLimit;
       }
       num_rungs_ = j + 1;
     }
@@ -102,7 +114,9 @@ class Ladder {
     scratch_ = AllocateZeros<T>(workspace_, kPlain ? 1 : stride_ * stride_);
     if (transitions_ == nullptr || scratch_ == nullptr ||
         !product_.Allocate(kPlain ? 0 : stride_, workspace_) ||
-        !values_.Allocate(model_.size, stride_, workspace_)) {
+        !values_.Allocate(model_.size, stride_, workspace_) ||
+        !slopes_.Allocate(num_slopes_, model_.size, stride_, kMaxRungs,
+                          workspace_)) {
       return false;
     }
     const TilePattern& pattern = model_.forward.pattern;
@@ -153,6 +167,14 @@ class Ladder {
     values_.StartWithStep();
     Finish(false, rung);
     rung->row_loss = rung->absorbed_loss = NewLoss();
+  }
+
+  // Of rung j, by the values of the rung before, or of the first one itself.
+  bool AddSlope(int64_t j) {
+    if (num_slopes_ == 0) return true;
+    return j == 0 ? slopes_.Start(values_.numbers(), values_.jump_exits())
+                  : slopes_.Advance(j - 1, values_.numbers(),
+                                    values_.exponent(), rungs_[j - 1].row_loss);
   }
 
   void FillValues() {
@@ -220,6 +242,8 @@ class Ladder {
   T* scratch_ = nullptr;
   DenseProduct<T> product_;  // of tangents
   LadderValues values_;
+  LadderSlopes slopes_;
+  int num_slopes_ = 0;
   Rung<T> rungs_[kMaxRungs];
   int64_t num_rungs_ = 0;
 };

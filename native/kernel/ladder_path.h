@@ -12,7 +12,6 @@
 #include "native/kernel/float_environment.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/ladder.h"
-#include "native/kernel/mixture.h"
 #include "native/kernel/operator.h"
 #include "native/kernel/scaled.h"
 #include "native/kernel/step_weights.h"
@@ -47,7 +46,9 @@ class LadderPath {
       : ladder_(*ladder),
         model_(ladder->model()),
         num_channels_(num_channels),
-        workspace_(workspace) {}
+        workspace_(workspace) {
+    ladder->AddSlopes(num_channels - 1);
+  }
 
   Ladder<T>* ladder() const { return &ladder_; }
   int num_channels() const { return num_channels_; }
@@ -58,20 +59,7 @@ class LadderPath {
   bool counts_absorbed(int64_t k) const { return k >= first_counted_; }
   int64_t num_rungs() const { return num_rungs_; }  // that it could use
 
-  // What the series would have mixed.
-  Mixture<T> Run(Base base, double x) {
-    Mixture<T> result;
-    result.status = Follow(base, x);
-    if (result.status != kOk) return result;
-    MakeChannels(&result);
-    if (IsLost({Primal(result.channels[0]), result.exponent})) {
-      result.status = kUnderflow;
-    }
-    return result;
-  }
-
   StatusCode Follow(Base base, double x) {
-    base_ = base;
     const Leg leg = LegOf(x);
     const StatusCode status = Prepare(leg.num_rungs, leg.num_rungs + 2);
     if (status != kOk) return status;
@@ -81,22 +69,8 @@ class LadderPath {
     return kOk;
   }
 
-  // The mass of an interval: what is absorbed in the second of two legs. The
-  // mixture has it as its first channel, and no others.
-  Mixture<T> RunInterval(double lower, double width) {
-    Mixture<T> result;
-    result.status = FollowInterval(lower, width);
-    if (result.status != kOk) return result;
-    result.channels[0] = absorbed_.mantissa;
-    result.exponent = absorbed_.exponent;
-    if (IsLost({Primal(absorbed_.mantissa), absorbed_.exponent})) {
-      result.status = kUnderflow;
-    }
-    return result;
-  }
-
+  // To the lower end, and on: only what is absorbed from there on counts.
   StatusCode FollowInterval(double lower, double width) {
-    base_ = Base::kCdf;
     const Leg first = LegOf(lower);
     const Leg second = LegOf(width);
     const StatusCode status =
@@ -111,9 +85,40 @@ class LadderPath {
     return kOk;
   }
 
- private:
-  static constexpr bool kPlain = Depth<T>::kValue == 0;
+  // All but the highest rung, which is *top.
+  StatusCode FollowBelowTop(double x, int64_t* top) {
+    Leg leg = LegOf(x);
+    *top = --leg.num_rungs;
+    leg.count -= int64_t{1} << *top;
+    const StatusCode status = Prepare(leg.num_rungs, leg.num_rungs + 2);
+    if (status != kOk) return status;
+    first_counted_ = INT64_MAX;
+    Lead(leg);
+    return kOk;
+  }
 
+  const LadderState<T>& end() const { return states_[num_states_ - 1]; }
+  const Scaled<T>& absorbed() const { return absorbed_; }
+  const Scaled<double>& lost_absorbed() const { return lost_absorbed_; }
+
+  // terms[r] = v P^r s, v being the entries at the end.
+  void EndTerms(int count, T* terms) {
+    std::copy(end().entries, end().entries + model_.stride, power_);
+    for (int r = 0; r < count; ++r) {
+      if (r > 0) NextPower();
+      terms[r] = Dot(power_, model_.exits, model_.stride);
+    }
+  }
+
+  // A bound on the sum of a normalized state.
+  double Mass() const { return 2.0 * static_cast<double>(model_.size); }
+  // Of one product with a rung, since the path's start.
+  double NewLoss() const {
+    const double p = static_cast<double>(model_.size) + 2.0;
+    return FloatEnvironment::Underflowed() ? 2.0 * kStepTerms * p * p : 0.0;
+  }
+
+ private:
   // So many of the longest steps, after one that is shorter.
   struct Leg {
     double step;
@@ -221,62 +226,15 @@ class LadderPath {
     Add(&lost_absorbed_, Scaled<double>{loss, state.exponent - 1022});
   }
 
-  // A bound on the sum of a normalized state.
-  double Mass() const { return 2.0 * static_cast<double>(model_.size); }
-  double NewLoss() const {
-    const double p = static_cast<double>(model_.size) + 2.0;
-    return FloatEnvironment::Underflowed() ? 2.0 * kStepTerms * p * p : 0.0;
-  }
-
   void NextPower() {
     Apply(model_.forward, 0, power_, static_cast<T*>(nullptr), next_);
     std::swap(power_, next_);
-  }
-
-  void MakeChannels(Mixture<T>* result) {
-    const LadderState<T>& end = states_[num_states_ - 1];
-    const bool is_density = base_ == Base::kDensity;
-    result->exponent = end.exponent;
-    int r = 0;
-    if (base_ == Base::kSurvival) {
-      result->channels[r++] = Sum(end.entries, model_.stride);
-    } else if (base_ == Base::kCdf) {
-      result->exponent = std::max(end.exponent, absorbed_.exponent);
-      result->channels[r++] =
-          ScaleBy(absorbed_.mantissa, absorbed_.exponent - result->exponent);
-    }
-    const double scale = is_density ? 1.0 : 1.0 / model_.q;
-    std::copy(end.entries, end.entries + model_.stride, power_);
-    for (; r < num_channels_; ++r) {
-      const T a = scale * Dot(power_, model_.exits, model_.stride);
-      result->channels[r] = ScaleBy(a, end.exponent - result->exponent);
-      NextPower();
-    }
-  }
-
-  // Whether flushing to zero took what matters from a result of this size.
-  bool IsLost(const Scaled<double>& size) const {
-    if (size.mantissa != 0.0 || model_.discrete) {
-      return !IsAtMost(Lost(), -45, size);
-    }
-    // The structure says that there is something: it was too small to see.
-    return kPlain;
-  }
-
-  // A bound on what flushing to zero took from the first channel.
-  Scaled<double> Lost() const {
-    if (base_ == Base::kCdf) return Normalized(lost_absorbed_);
-    const LadderState<T>& end = states_[num_states_ - 1];
-    double loss = end.loss;
-    if (base_ == Base::kDensity) loss = loss * model_.max_exit + NewLoss();
-    return Normalized(Scaled<double>{loss, end.exponent - 1022});
   }
 
   Ladder<T>& ladder_;
   const Model<T>& model_;
   const int num_channels_;
   Workspace* workspace_;
-  Base base_ = Base::kDensity;
   LadderState<T> states_[2 * kMaxRungs + 3];
   int64_t num_rungs_ = 0;
   int64_t num_states_ = 0;

@@ -4,26 +4,38 @@
 #define PHASIC_NATIVE_KERNEL_LADDER_POINTS_H_
 
 #include "native/kernel/isa.h"
+#include "native/kernel/ladder_mixer.h"
 #include "native/kernel/ladder_path.h"
 #include "native/kernel/points.h"
+#include "native/kernel/time_losses.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Finishes the point if it goes by the ladder; whether it does.
+// Finishes the point if it goes by the ladder; whether it does. The slope only
+// where it is wanted.
 template <class T>
-bool MixOnLadder(LadderPath<T>* path, Point<T>* point) {
+bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
   if (!point->on_ladder) return false;
-  const Mixture<T> mixture = path->Run(point->base, point->x);
-  if (path->ladder()->model().discrete) {
-    point->status = mixture.status;
-    if (mixture.status != kOk) return true;
-    point->value = Normalized(Scaled<T>{
-        point->value.mantissa + mixture.channels[0], mixture.exponent});
+  const bool is_step = path->ladder()->model().discrete;
+  const bool moves = !is_step && (slope || !IsZero(point->delta));
+  const Mixture<T> mixture =
+      LadderMixer<T>(path).Run(point->base, point->x, moves);
+  point->status = mixture.status;
+  if (mixture.status != kOk) return true;
+  point->value.exponent = mixture.exponent;
+  if (!moves) {
+    point->value.mantissa += mixture.channels[0];
     return true;
   }
-  const TaylorCoefficients<T> taylor(point->base, point->delta);
-  FinishPoint(mixture, taylor, path->num_channels(), point);
+  T power(1.0);  // delta^r / r!
+  for (int r = 0; r < path->num_channels(); ++r) {
+    point->value.mantissa += SafeProduct(power, mixture.channels[r]);
+    if (r + 1 < path->num_channels()) {
+      point->slope += SafeProduct(power, mixture.channels[r + 1]);
+    }
+    power = (1.0 / (r + 1)) * (power * point->delta);
+  }
   return true;
 }
 

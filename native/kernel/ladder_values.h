@@ -35,6 +35,8 @@ class LadderValues {
   // To be filled with P and s/q before Start.
   double* transitions() { return transitions_.high; }
   double* jump_exits() { return jump_exits_.high; }
+  const double* jump_exits() const { return jump_exits_.high; }
+  const AccurateNumbers& numbers() const { return matrix_; }
   const double* matrix() const { return matrix_.high; }
   const double* absorbed() const { return absorbed_.high; }
   int64_t exponent() const { return exponent_; }

@@ -25,6 +25,16 @@
 // and cdf are those of the count below. At counts nothing has a derivative in
 // k: that is NaN.
 //
+// Derivatives in time, too, are those of the formula. With x = q t, q near the
+// largest rate, those of the density alone, and of the r-th order of the others
+// r - 1, are differences of what hardly changes from jump to jump: errors of
+// t^r d^r/dt^r grow with x^r. Where they may exceed 1e-3, relative to F or to
+// the derivative itself, it is NaN. First derivatives of the density are far
+// below that for all x that have values, second ones in time alone up to 1e12
+// or, for few phases, 1e13; derivatives both in time and in other operands are
+// NaN above 1e12, those of second order in time above 7e5. NaN does not touch
+// what has a tangent or a cotangent of zero.
+//
 // All operands have the same number of batch dimensions, each of size 1
 // (broadcast) or of the common size. The first `mapped_dims` batch dimensions
 // are mapped: derivatives are never summed over them.

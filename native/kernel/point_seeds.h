@@ -15,6 +15,7 @@
 #include "native/kernel/ladder_points.h"
 #include "native/kernel/node_seeds.h"
 #include "native/kernel/points.h"
+#include "native/kernel/time_losses.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -170,7 +171,7 @@ class PointSeeds {
     for (int64_t k = 0; k < num_points_; ++k) {
       Point<T>& point = points_[k];
       if (PreparePoint(in_, by_time_[k], sets_.sequence(), &point) &&
-          !MixOnLadder(&ladder_path_, &point)) {
+          !MixOnLadder(&ladder_path_, slope, &point)) {
         List& list = ListOf(point.base);
         list.points[list.size++] = &point;
       } else if (IsMixedInterval(point)) {
@@ -186,6 +187,13 @@ class PointSeeds {
   // Whether it is an interval whose kinds are what they must be.
   static bool IsMixedInterval(const Point<T>& point) {
     return point.is_interval && point.status == kOk;
+  }
+
+  // Where a slope is lost it is NaN, but not what does not need it.
+  T TimeBar(const T& seed, const Point<T>& point) const {
+    const bool may_be_lost =
+        point.on_ladder && !sets_.sequence().model().discrete;
+    return may_be_lost ? SafeProduct(seed, point.slope) : seed * point.slope;
   }
 
   // The cotangent of F at a point, and from it those of the time and the atom.
@@ -206,9 +214,12 @@ class PointSeeds {
       *time_bar = kNaN;
       return point.status;
     }
-    const T bar = seed.mantissa * point.slope;
+    const T bar = TimeBar(seed.mantissa, point);
     *time_bar = Top(ScaleBy(bar, seed.exponent + point.value.exponent +
                                      sets_.sequence().model().log2_q));
+    if (LosesTooMuch(point.base, HighestPower(point.delta), point.x)) {
+      return kNotFinite;  // so are derivatives of F in the operands
+    }
     if (point.base == Base::kCdf || point.time_case == TimeCase::kAtom) {
       if (point.time_case != TimeCase::kBefore) atom_bar_ += ToPlain(seed);
       if (point.time_case == TimeCase::kInfinite) total_bar_ += ToPlain(seed);
@@ -236,13 +247,19 @@ class PointSeeds {
     if (interval->status == kOk && !IsFinite(interval->seed.mantissa)) {
       interval->status = kNotFinite;
     }
+    for (const Point<T>* end : {&interval->lower, &interval->upper}) {
+      if (interval->status == kOk &&
+          LosesTooMuch(Base::kCdf, HighestPower(end->delta), end->x)) {
+        interval->status = kNotFinite;
+      }
+    }
     if (time_bars == nullptr) return interval->status;
     double* bars = time_bars + interval->index;
     const Point<T>* const ends[] = {&interval->lower, &interval->upper};
     for (int i = 0; i < 2; ++i) {
       const Point<T>& end = *ends[i];
       const double bar =
-          Top(ScaleBy(interval->seed.mantissa * end.slope,
+          Top(ScaleBy(TimeBar(interval->seed.mantissa, end),
                       interval->seed.exponent + end.value.exponent +
                           sets_.sequence().model().log2_q));
       bars[i] = interval->status == kOk ? (i == 0 ? -bar : bar) : kNaN;

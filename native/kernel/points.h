@@ -16,6 +16,7 @@
 #include "native/kernel/point_cases.h"
 #include "native/kernel/sequence.h"
 #include "native/kernel/step_points.h"
+#include "native/kernel/time_losses.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -102,6 +103,7 @@ void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
     const TaylorCoefficients<T> taylor(channels->base(), points[i]->delta);
     FinishPoint(Mixer<T>(channels, *points[i]).Run(), taylor, channels->size(),
                 points[i]);
+    RefuseLosses(points[i]);
   }
 }
 

@@ -49,7 +49,9 @@ class PhaseType(distribution.Distribution):
 
   The derivative of a logarithm where it is -inf is NaN, and so is that of the
   density in time at an atom. Where absorption may never come the mean is inf,
-  and values at infinity are NaN.
+  and values at infinity are NaN. Derivatives in time and in other arguments are
+  NaN where rates times times are so large that they would be off by 1e-3; see
+  `math.log_density`.
 
   Example:
 

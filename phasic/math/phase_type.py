@@ -21,6 +21,12 @@ def log_density(
 ):
   """Returns log(alpha exp(S t) s), and log(z) at t = 0 where z > 0.
 
+  Derivatives in time lose digits where x, the largest rate times t, is huge.
+  Where t^r d^r/dt^r may be off by 1e-3 it is NaN: derivatives in time and in
+  other arguments above x = 1e12, second ones in time above 1e12 or 1e13 by the
+  number of phases, those that are second in time and first in other arguments
+  above 7e5.
+
   Args:
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subgenerator: S, (..., p, p), rates per unit of time; off-diagonals >= 0.

@@ -167,10 +167,13 @@ class HugeTimesTest(derivative_checks.TestCase):
   @parameterized.parameters(*oracle.KINDS)
   def test_higher_derivatives(self, kind):
     rng = onp.random.default_rng(7)
-    for x in (1e4, 1e8):
+    for x, orders in ((1e4, (2, 3)), (1e8, (2,)), (1e8, (3,))):
       operands = _at(_stiff(5, 4), x)
-      for order in (2, 3):
+      for order in orders:
         moves = tuple(models.direction(operands, rng) for _ in range(order))
+        if (x, order) == (1e8, 3):
+          # Those that are twice in time and once in rates are NaN.
+          moves = (moves[0], *(v._replace(time=0.0) for v in moves[1:]))
         truth, scale = oracle.directional(kind, operands, moves)
         actual = kernel_calls.directional(kind, operands, moves)
         self.assertEmpty(
