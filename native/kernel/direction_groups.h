@@ -60,9 +60,9 @@ class DirectionGroups {
           static_cast<double*>(workspace->Allocate(n, sizeof(double)));
       outputs_[l].status =
           static_cast<int32_t*>(workspace->Allocate(n, sizeof(int32_t)));
-      operands_[l].emplace(plan_);
+      places_[l] = &operands_[l].emplace(plan_);
       if (outputs_[l].values == nullptr || outputs_[l].status == nullptr ||
-          !operands_[l]->Allocate(workspace)) {
+          !places_[l]->Allocate(workspace)) {
         return false;
       }
     }
@@ -76,7 +76,7 @@ class DirectionGroups {
     SweepInput inputs[kMaxDirections];
     BatchIndex index = *model;
     for (int64_t l = 0; l < count; ++l, index.Next()) {
-      inputs[l] = operands_[l]->Gather(index);
+      inputs[l] = places_[l]->Gather(index);
     }
     Sweeps().directions(inputs, outputs_, count, workspace);
     for (int64_t l = 0; l < count; ++l, model->Next()) {
@@ -89,6 +89,7 @@ class DirectionGroups {
   const int64_t alike_;
   const int64_t at_once_;
   std::optional<ModelOperands<F>> operands_[kMaxDirections];
+  ModelOperands<F>* places_[kMaxDirections] = {};
   SweepOutput outputs_[kMaxDirections];
 };
 

@@ -182,8 +182,9 @@ class NodeSums {
     StatusCode status = kOk;
     for (int i = 0; i < num_parts_; ++i) {
       const NodePart& part = parts_[i];
-      if (!part.sums->blocks()->Reserve(part.bars.LastBlock(b), &status))
+      if (!part.sums->blocks()->Reserve(part.bars.LastBlock(b), &status)) {
         return status;
+      }
     }
     const PoissonTable& poisson = parts_[0].sums->blocks()->Table(b);
     *weight = walk->Up(

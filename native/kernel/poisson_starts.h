@@ -29,7 +29,7 @@ class PoissonTableCache {
 
  private:
   int64_t block_ = -1;
-  PoissonTable table_;  // of block_
+  PoissonTable table_ = {};  // of block_
 };
 
 // Keeps the weights at the first steps of the blocks that were reached; memory

@@ -150,10 +150,10 @@ inline void AddGroups(int64_t group, int64_t num_rows, const double* v,
 inline void AddAllProducts(const TilePattern& pattern, const double* v,
                            const double* y, int64_t stride, double scale,
                            double* sums) {
-  const int64_t num_groups = pattern.num_groups;
-  if (Pack<8>::kParts > 1 || num_groups == 1) {
+  if (Pack<8>::kParts > 1 || pattern.num_groups == 1) {
     return AddWideProducts<8>(pattern, v, y, stride, scale, sums);
   }
+  const int64_t num_groups = pattern.num_groups;
   const int64_t num_rows = pattern.num_tiles() / num_groups;
   int64_t group = 0;
   if (num_groups % 2 != 0) {

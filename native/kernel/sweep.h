@@ -61,13 +61,13 @@ struct EdgeView {
 struct SweepInput {
   int64_t num_phases;
   int64_t num_times;
-  Kind kind;
   const int32_t* kinds;  // [n]: a Kind for each time, or nullptr: `kind`
   int64_t row_length;    // times come in rows; an interval lies in one
-  bool discrete;         // transition probabilities and counts of steps
+  double epsilon;        // unit in the last place of the caller's floating type
+  Kind kind;
+  bool discrete;  // transition probabilities and counts of steps
   bool has_exit_rates;
   bool has_prob_zero;
-  double epsilon;  // unit in the last place of the caller's floating type
   OperandView initial_probs;  // [p]
   OperandView subgenerator;   // [p, p] or T, or theta of a sparse model
   EdgeView edges;

@@ -55,9 +55,10 @@ void RefuseTangents(Dual<T>* x) {
 template <class T>
 int HighestPower(const T& delta) {
   int n = 0;
-  for (T power = delta; n < Depth<T>::kValue && !IsZero(power);
-       power = power * delta) {
+  T power = delta;
+  while (n < Depth<T>::kValue && !IsZero(power)) {
     ++n;
+    power = power * delta;
   }
   return n;
 }
@@ -73,8 +74,9 @@ template <class T>
 void RefuseLosses(Point<T>* point) {
   const int n = HighestPower(point->delta);
   if (n == 0) return;
-  if (LosesTooMuch(point->base, n, point->x))
+  if (LosesTooMuch(point->base, n, point->x)) {
     RefuseTangents(&point->value.mantissa);
+  }
   if (LosesTooMuch(point->base, n + 1, point->x)) RefuseTangents(&point->slope);
 }
 

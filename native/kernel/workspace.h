@@ -30,8 +30,7 @@ class Workspace {
 
   // Uninitialised memory aligned to 64 bytes, or nullptr above the limit or
   // when the system has none. Valid until Reset.
-  [[gnu::always_inline]] inline void* Allocate(size_t count,
-                                               size_t item_bytes) {
+  [[gnu::always_inline]] void* Allocate(size_t count, size_t item_bytes) {
     size_t bytes;
     if (__builtin_mul_overflow(count, item_bytes, &bytes) ||
         bytes > limit_bytes_) {
@@ -51,8 +50,7 @@ class Workspace {
   void Reset();
 
   // The same of zeros.
-  [[gnu::always_inline]] inline void* AllocateZeros(size_t count,
-                                                    size_t item_bytes) {
+  [[gnu::always_inline]] void* AllocateZeros(size_t count, size_t item_bytes) {
     void* result = Allocate(count, item_bytes);
     if (result == nullptr) return nullptr;
     if (kGuardsMemory) return std::memset(result, 0, count * item_bytes);

@@ -54,7 +54,7 @@ CallCase TimeOf(const CallCase& c, size_t* time) {
     array->values = std::vector<double>(first, first + count);
     array->dims = {count};
   };
-  if (!result.kinds.empty()) shorten(&result.kinds[0]);
+  if (!result.kinds.empty()) shorten(result.kinds.data());
   for (size_t i = 0; i < result.inputs.size(); ++i) {
     const bool by_time = i % kNumOperands == 4 || i == NumArrays(c);
     if (by_time) shorten(&result.inputs[i]);

@@ -109,7 +109,8 @@ std::optional<bool> IsZeroInSteps(const CallCase& c, size_t index) {
     last = std::floor(c.inputs[4].values[index + 1]);
   }
   Walk walk(c);
-  for (double k = 0.0; k < last; ++k) {
+  for (int64_t step = 0; static_cast<double>(step) < last; ++step) {
+    const auto k = static_cast<double>(step);
     if (!is_survival && k >= first && walk.MayEnd()) return false;
     if (!walk.Step()) {
       return is_survival ? !walk.IsAnywhere()
