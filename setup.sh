@@ -98,6 +98,9 @@ check_headers() {
   if [[ ! -e /usr/include/gtest/gtest.h ]]; then
     apt_install "C++ tests' GoogleTest" libgtest-dev
   fi
+  if [[ ! -e /usr/include/eigen3/Eigen/OrderingMethods ]]; then
+    apt_install "Eigen's headers" libeigen3-dev
+  fi
   local include
   include="$("$1" -c \
     'import sysconfig; print(sysconfig.get_paths()["include"])')"

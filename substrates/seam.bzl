@@ -6,6 +6,7 @@ SEAM = [
     "checks",
     "control_flow",
     "custom_gradient",
+    "elimination_ops",
     "gradients",
     "kernel_ops",
     "random",
@@ -21,6 +22,7 @@ SEAM_SHARED = ["kernel_common"]
 SEAM_EXTRAS = {
     "jax": [
         "derivatives",
+        "elimination_map",
         "exporting",
         "ffi_targets",
         "multilinear",
@@ -31,6 +33,7 @@ SEAM_EXTRAS = {
     ],
     "tf": [
         "array_functions",
+        "elimination_op",
         "phase_type_op",
     ],
 }

@@ -8,6 +8,7 @@ import numpy as np
 import numpy as onp
 
 from phasic import math as pm
+from phasic.internal import elimination_ops
 from phasic.math import elimination
 from tests import models
 from tests import test_case
@@ -47,6 +48,26 @@ def _exact(off, exits):
   return first, _solve(matrix, first)
 
 
+def _edges(off, exits):
+  """Indices and weights of the edges that there are."""
+  sources, targets = onp.nonzero(off)
+  (leaving,) = onp.nonzero(exits)
+  p = len(exits)
+  indices = [[*sources, *leaving], [*targets, *onp.full(len(leaving), p)]]
+  weights = onp.concatenate([off[sources, targets], exits[leaving]])
+  return onp.asarray(indices, onp.int32), weights
+
+
+def _solution(indices, weights, b, **arguments):
+  return elimination_ops.eliminate(
+    elimination.eliminate,
+    np.asarray(indices, dtype="int32"),
+    np.asarray(weights),
+    np.asarray(b),
+    **arguments,
+  )
+
+
 class EliminationTest(test_case.TestCase):
   """Entrywise relative accuracy."""
 
@@ -55,13 +76,13 @@ class EliminationTest(test_case.TestCase):
     model = models.random_model(p, onp.random.RandomState(p))
     off = model.subgenerator * (1 - onp.eye(p))
     exact, second = _exact(off, model.exit_rates)
-    recorded = elimination.eliminate(
-      np.asarray(off), np.asarray(model.exit_rates)
-    )
-    x = elimination.solve(recorded, np.asarray(onp.ones(p)))
-    self.assert_close(x, [float(v) for v in exact], 1e-14)
-    y = elimination.solve(recorded, x)
-    self.assert_close(y, [float(v) for v in second], 1e-14)
+    indices, weights = _edges(off, model.exit_rates)
+    for path in self.paths():
+      with pm.use_path(path):
+        x = _solution(indices, weights, onp.ones((p, 1)))
+        self.assert_close(x[:, 0], [float(v) for v in exact], 1e-14)
+        y = _solution(indices, weights, self.host(x))
+        self.assert_close(y[:, 0], [float(v) for v in second], 1e-14)
 
   def test_nearly_singular(self):
     # A queue that drifts up: the mean is above 1e40, linear solves fail.

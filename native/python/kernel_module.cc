@@ -1,15 +1,12 @@
 // The Python module phasic._native._kernel: the kernel on NumPy arrays, and,
 // where built with JAX, the capsules that JAX registers as FFI targets.
 
-#include <cxxabi.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,8 +15,10 @@
 #include "native/kernel/instruction_sets.h"
 #include "native/kernel/phase_type.h"
 #include "native/kernel/thread_pool.h"
+#include "native/python/elimination_module.h"
+#include "native/python/without_gil.h"
 #if defined(PHASIC_HAVE_XLA)
-#include "native/xla/phase_type_ffi.h"
+#include "native/xla/targets.h"
 #endif
 
 namespace py = pybind11;
@@ -82,28 +81,6 @@ class Inputs {
   std::vector<Input> inputs_;
   std::vector<Shape> shapes_;
 };
-
-// Runs a call of the kernel without the GIL. A daemon thread that wants it back
-// while the interpreter ends is made to exit by unwinding its stack, which C++
-// cannot survive here (objects need the GIL): it waits for the process's end.
-template <class Function>
-const char* WithoutGil(const Function& function) {
-  PyThreadState* const state = PyEval_SaveThread();
-  const char* error = nullptr;
-  std::exception_ptr exception;
-  try {
-    error = function();
-  } catch (const std::exception&) {
-    exception = std::current_exception();
-  }
-  try {
-    PyEval_RestoreThread(state);
-  } catch (const abi::__forced_unwind&) {
-    for (;;) pause();
-  }
-  if (exception != nullptr) std::rethrow_exception(exception);
-  return error;
-}
 
 // The arrays of a sparse model's edges, or none.
 class EdgeArrays {
@@ -348,6 +325,7 @@ PYBIND11_MODULE(_kernel, module) {
       "instruction_set", [] { return ChosenInstructionSet().name; },
       "The one that runs: the widest supported, or PHASIC_ISA.");
   module.def("ffi_targets", &FfiTargets, "XLA FFI targets by name.");
+  DefineElimination(&module);
   module.def("build_info", &BuildInfo, "What the module was built with.");
 }
 

@@ -2,10 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
-#include "native/kernel/parallel.h"
 #include "native/kernel/phase_type.h"
+#include "native/xla/xla_threads.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace {
@@ -13,21 +12,6 @@ namespace {
 namespace ffi = xla::ffi;
 
 constexpr int kMaxInputs = phasic::kNumOperands * (phasic::kMaxOrder + 1);
-
-// XLA's own threads, as long as a call runs.
-class XlaThreads final : public phasic::Executor {
- public:
-  explicit XlaThreads(const ffi::ThreadPool& pool) : pool_(pool) {}
-  int64_t num_helpers() override { return pool_.num_threads(); }
-  void Offer(const std::shared_ptr<phasic::Job>& job, int64_t count) override {
-    for (; count > 0; --count) {
-      pool_.Schedule([job] { phasic::Help(job.get()); });
-    }
-  }
-
- private:
-  ffi::ThreadPool pool_;
-};
 
 phasic::Shape ShapeOf(const ffi::AnyBuffer& buffer) {
   const auto dims = buffer.dimensions();
@@ -130,7 +114,7 @@ ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
   if (rets.size() != 1) return ToError("phase_type: one result is needed");
   const phasic::Call call =
       MakeCall(kind, order, mapped_dims, fixed, discrete, buffers);
-  XlaThreads threads(pool);
+  phasic::XlaThreads threads(pool);
   return ToError(phasic::Forward(
       call, buffers.inputs, static_cast<int32_t>(args.size() - fixed.count()),
       buffers.outputs[0], &threads));
@@ -155,7 +139,7 @@ ffi::Error Apply(Function function, ffi::ThreadPool pool, int32_t kind,
   }
   const phasic::Call call =
       MakeCall(kind, order, mapped_dims, fixed, discrete, buffers, wanted);
-  XlaThreads threads(pool);
+  phasic::XlaThreads threads(pool);
   return ToError(function(
       call, buffers.inputs, static_cast<int32_t>(args.size() - fixed.count()),
       buffers.outputs, static_cast<int32_t>(rets.size()), &threads));

@@ -20,19 +20,4 @@ PhasicPhaseTypeAdjoint(XLA_FFI_CallFrame* call_frame);
 extern "C" __attribute__((visibility("default"))) XLA_FFI_Error*
 PhasicPhaseTypeStatistics(XLA_FFI_CallFrame* call_frame);
 
-namespace phasic {
-
-struct FfiTarget {
-  const char* name;
-  XLA_FFI_Handler* handler;
-};
-
-inline constexpr FfiTarget kFfiTargets[] = {
-    {"phasic_phase_type_forward", PhasicPhaseTypeForward},
-    {"phasic_phase_type_adjoint", PhasicPhaseTypeAdjoint},
-    {"phasic_phase_type_statistics", PhasicPhaseTypeStatistics},
-};
-
-}  // namespace phasic
-
 #endif  // PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_

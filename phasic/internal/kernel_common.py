@@ -127,6 +127,26 @@ class Kernel:
       discrete=discrete,
     )
 
+  def measure_elimination(
+    self, num_phases: int, indices: Any
+  ) -> dict[str, Any]:
+    """Returns what the elimination of a chain takes.
+
+    Args:
+      num_phases: p.
+      indices: sources and targets of the edges, (2, m), on the host.
+
+    Returns:
+      Its `num_components`, the phases of the `largest_component`, the `fill`,
+      numbers that are kept, and the `operations`, multiply-adds.
+
+    Raises:
+      RuntimeError: the kernel cannot run.
+      ValueError: an index is out of range.
+    """
+    indices = onp.ascontiguousarray(indices, onp.int32)
+    return self.on_host().measure_elimination(num_phases, indices)
+
   def status_message(self, code: int) -> str:
     """Returns what a code of `status` means; 0 is "ok"."""
     return self.on_host().status_message(int(code))

@@ -1,8 +1,4 @@
-"""Linear systems of Markov chains by elimination without subtraction.
-
-Solves (-S) x = b for a subgenerator given by its off-diagonals and exit rates.
-Pivots are sums of what remains, never differences, so that for b >= 0 each
-entry of x is accurate to its own size however ill-conditioned S is.
+"""The portable path of `elimination_ops`, for whole matrices.
 
 References:
   W. Grassmann, M. Taksar, D. Heyman, Regenerative analysis and steady state
@@ -11,6 +7,7 @@ References:
     chains, Numer. Math. 65, 1993.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,36 +16,101 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import static
 
+# Of masks of edges times phases, and of differences between all phases.
+MAX_ELEMENTS = 2**26
+
 
 class Elimination(NamedTuple):
-  """A recorded elimination, the last state first.
+  """A recorded elimination, the last phase first.
 
   Attributes:
-    units: host matrix (p, p), row j the indicator of the j-th state removed.
-    columns: (p, ..., p), rates into the removed state, divided by its pivot.
-    rows: (p, ..., p), rates from the removed state to those that remain.
-    pivots: (p, ...), total rates from it to those that remain and out.
+    units: host matrix (p, p), row j the indicator of the j-th phase removed.
+    columns: (p, ..., p), weights into the removed phase, over its pivot.
+    rows: (p, ..., p), weights from the removed phase to those that remain.
+    exits: (p, ...), weights from it to absorption.
   """
 
   units: Any
   columns: Any
   rows: Any
-  pivots: Any
+  exits: Any
 
 
-def eliminate(off, exits):
-  """Returns the elimination of all states.
+def eliminate(
+  indices, weights, per_phase, per_edge, transposed=False, gives_edges=False
+):
+  """Returns what `elimination_ops.eliminate` returns; arguments are its own."""
+  dtype = static.dtype_name(weights)
+  wide = static.wide_float()
+  p = static.shape(per_phase)[-2]
+  m = static.shape(weights)[-1]
+  if max(m, p * static.shape(per_phase)[-1]) * p > MAX_ELEMENTS:
+    raise ValueError(
+      f"{m} edges and {p} phases: the portable path takes them only up to a "
+      f"product of {MAX_ELEMENTS}"
+    )
+  weights = np.asarray(weights, dtype=wide)
+  # Right-hand sides become a batch dimension: (..., r, p).
+  rest = np.moveaxis(np.asarray(per_phase, dtype=wide), -1, -2)
+  leave, enter, weights = _masks(indices, weights, p)
+  if per_edge is not None:
+    at_edges = np.moveaxis(np.asarray(per_edge, dtype=wide), -1, -2)
+    change = leave - enter[..., :p] if transposed else leave
+    rest = rest + np.matmul(at_edges, change)
+  weighted = leave * weights[..., None]
+  dense = np.matmul(np.moveaxis(weighted, -1, -2), enter)[..., None, :, :]
+  recorded = _record(dense[..., :p], dense[..., p])
+  if transposed:
+    x = _solve_transposed(recorded, rest)
+    edges = np.matmul(x, np.moveaxis(leave, -1, -2)) if gives_edges else None
+  else:
+    x, edges = _solve(recorded, rest, gives_edges)
+    if gives_edges:
+      own = np.matmul(leave[..., None, :, :], edges)  # (..., r, m, p)
+      to_phase = np.sum(own * enter[..., None, :, :p], axis=-1)
+      edges = (
+        to_phase
+        + np.matmul(x, np.moveaxis(leave, -1, -2)) * (enter[..., None, :, p])
+      )
+  x = np.asarray(np.moveaxis(x, -1, -2), dtype=dtype)
+  if not gives_edges:
+    return x
+  return x, np.asarray(np.moveaxis(edges, -1, -2), dtype=dtype)
+
+
+def _masks(indices, weights, p):
+  """Returns sources (..., m, p), targets (..., m, p + 1), and weights.
+
+  Weights that break a rule are NaN, those from a phase to itself zero.
+  """
+  sources, targets = indices[..., 0, :], indices[..., 1, :]
+  lost = (sources < 0) | (sources >= p) | (targets < 0) | (targets > p)
+  lost = lost | ~(weights >= 0.0) | (weights == math.inf)
+  own = sources == targets
+  weights = np.where(own, 0.0, np.where(lost, math.nan, weights))
+  return (
+    _mask(np.where(lost, 0, sources), p, weights.dtype),
+    _mask(np.where(lost, p, targets), p + 1, weights.dtype),
+    weights,
+  )
+
+
+def _mask(indices, size, dtype):
+  positions = np.asarray(np.arange(size), dtype=indices.dtype)
+  return np.asarray(indices[..., None] == positions, dtype=dtype)
+
+
+def _record(off, exits):
+  """Returns the elimination of all phases.
 
   Args:
-    off: rates between the states, (..., p, p); the diagonal is not read.
-    exits: exit rates, (..., p), with the same batch shape. Exits must be
-      reachable from every state, else pivots are zero.
+    off: weights between phases (..., p, p); the diagonal is not read.
+    exits: weights to absorption (..., p).
   """
   p = static.shape(exits)[-1]
   order = onp.arange(p)[::-1]
-  dtype = exits.dtype
-  units = np.asarray(onp.eye(p)[order], dtype=dtype)
-  remains = np.asarray(onp.tril(onp.ones((p, p)), -1)[order], dtype=dtype)
+  units = np.asarray(onp.eye(p)[order], dtype=exits.dtype)
+  remain = onp.tril(onp.ones((p, p)), -1)[order]
 
   def remove(carry, masks):
     off, exits = carry
@@ -57,33 +119,90 @@ def eliminate(off, exits):
     column = np.sum(off * unit, axis=-1) * remain
     out = np.sum(exits * unit, axis=-1)
     pivot = np.sum(row, axis=-1) + out
-    share = column / pivot[..., None]
+    # Nothing comes back from a trap.
+    share = np.where(
+      column > 0.0, column / np.where(pivot > 0.0, pivot, 1.0)[..., None], 0.0
+    )
+    trapped = np.where(pivot > 0.0, 0.0, 1.0)[..., None] * column
     off = off + share[..., :, None] * row[..., None, :]
-    exits = exits + share * out[..., None]
-    return (off, exits), (share, row, pivot)
+    exits = exits + share * out[..., None] + trapped
+    return (off, exits), (share, row, out)
 
-  _, (columns, rows, pivots) = control_flow.scan(
-    remove, (off, exits), (units, remains)
+  _, (columns, rows, outs) = control_flow.scan(
+    remove, (off, exits), (units, np.asarray(remain, dtype=exits.dtype))
   )
-  return Elimination(units, columns, rows, pivots)
+  return Elimination(units, columns, rows, outs)
 
 
-def solve(elimination, b):
-  """Returns x with (-S) x = b, for b (..., p)."""
+def _quotient(x, pivot):
+  """Returns x / pivot; nothing in a trap is nothing, anything is infinite."""
+  held = np.where(x > 0.0, math.inf, np.where(x == 0.0, 0.0, math.nan))
+  return np.where(pivot > 0.0, x / np.where(pivot > 0.0, pivot, 1.0), held)
 
-  def forward(b, step):
+
+def _times(weight, x):
+  """Returns weight x; no weight on something infinite is nothing."""
+  return np.where(weight == 0.0, 0.0, weight * x)
+
+
+def _solve(recorded, rest, gives_differences):
+  """Returns x (..., r, p) and x_i - x_j (..., r, p, p) or None."""
+
+  def forward(rest, step):
     unit, column = step
-    mine = np.sum(b * unit, axis=-1)
-    return b + column * mine[..., None], mine
+    mine = np.sum(rest * unit, axis=-1)
+    return rest + column * mine[..., None], mine
 
-  def backward(x, step):
-    unit, row, pivot, mine = step
-    value = (mine + np.sum(row * x, axis=-1)) / pivot
-    return x + unit * value[..., None], None
+  def backward(carry, step):
+    x, differences = carry
+    unit, row, out, mine = step
+    pivot = np.sum(row, axis=-1) + out
+    value = _quotient(mine + np.sum(_times(row, x), axis=-1), pivot)
+    found = x + unit * value[..., None]
+    if not gives_differences:
+      return (found, differences), None
+    between = np.sum(row[..., :, None] * differences, axis=-2)
+    change = mine[..., None] - _times(out[..., None], x) + between
+    done = np.asarray(onp.tril(onp.ones((p, p)), -1), dtype=x.dtype)
+    later = np.sum(done * unit[:, None], axis=-2)
+    change = _quotient_signed(change, pivot[..., None]) * later
+    differences = differences + unit[:, None] * change[..., None, :]
+    differences = differences - unit * change[..., :, None]
+    return (found, differences), None
 
-  units, columns, rows, pivots = elimination
+  units, columns, rows, outs = recorded
+  p = static.shape(units)[0]
   batch = np.zeros_like(columns[0])
-  _, mine = control_flow.scan(forward, b + batch, (units, columns))
-  flipped = tuple(np.flip(a, axis=0) for a in (units, rows, pivots, mine))
-  x, _ = control_flow.scan(backward, np.zeros_like(b + batch), flipped)
-  return x
+  _, mine = control_flow.scan(forward, rest + batch, (units, columns))
+  flipped = tuple(np.flip(a, axis=0) for a in (units, rows, outs, mine))
+  x = np.zeros_like(rest + batch)
+  square = x[..., None] * np.zeros_like(units) if gives_differences else x
+  (x, differences), _ = control_flow.scan(backward, (x, square), flipped)
+  return x, differences if gives_differences else None
+
+
+def _quotient_signed(x, pivot):
+  lost = np.where(x == 0.0, 0.0, math.nan)
+  return np.where(pivot > 0.0, x / np.where(pivot > 0.0, pivot, 1.0), lost)
+
+
+def _solve_transposed(recorded, rest):
+  """Returns y (..., r, p)."""
+
+  def forward(rest, step):
+    unit, row, out = step
+    pivot = np.sum(row, axis=-1) + out
+    mine = _quotient_signed(np.sum(rest * unit, axis=-1), pivot)
+    return rest + row * mine[..., None], mine
+
+  def backward(y, step):
+    unit, column, mine = step
+    value = mine + np.sum(y * column, axis=-1)
+    return y + unit * value[..., None], None
+
+  units, columns, rows, outs = recorded
+  rest = rest + np.zeros_like(columns[0])
+  _, mine = control_flow.scan(forward, rest, (units, rows, outs))
+  flipped = tuple(np.flip(a, axis=0) for a in (units, columns, mine))
+  y, _ = control_flow.scan(backward, np.zeros_like(rest), flipped)
+  return y

@@ -14,6 +14,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import control_flow
+from phasic.internal import elimination_ops
 from phasic.internal import gradients
 from phasic.internal import static
 from phasic.math import chain as chain_lib
@@ -93,15 +94,14 @@ def _evaluate(which, *operands):
   )
   exits, infinite = _proper_exits(chain)
   off = chain.off + np.zeros_like(exits)[..., None]
-  recorded = elimination.eliminate(off, exits)
-  first = elimination.solve(recorded, np.ones_like(exits))
+  first = _solution(off, exits, np.ones_like(exits))
   one = np.sum(chain.initial * first, axis=-1)
   if which == "mean":
     x = _times_square(one, slower)
   else:
     longest = gradients.stop_gradient(np.max(first, axis=-1))
     down, up = _powers(exact_sums.exponent(longest, -math.inf))
-    second = elimination.solve(recorded, _times_square(first, down[..., None]))
+    second = _solution(off, exits, _times_square(first, down[..., None]))
     two = 2 * np.sum(chain.initial * second, axis=-1)
     x = _in_units(
       which, _times_square(one, down), _times_square(two, down), up * slower
@@ -112,6 +112,29 @@ def _evaluate(which, *operands):
 
 
 _run = control_flow.compiled(_evaluate, static_argnums=(0,))
+
+
+def _solution(off, exits, b):
+  """Returns (-S)^-1 b for rates between phases and exits."""
+  p = static.shape(exits)[-1]
+  phases = onp.arange(p, dtype=onp.int32)
+  indices = onp.stack(
+    [
+      onp.concatenate([onp.repeat(phases, p), phases]),
+      onp.concatenate([onp.tile(phases, p), onp.full(p, p, onp.int32)]),
+    ]
+  )
+  batch = static.shape(exits)[:-1]
+  rates = np.reshape(off, (*batch, p * p))
+  x = elimination_ops.eliminate(
+    elimination.eliminate,
+    np.reshape(
+      np.asarray(indices, dtype="int32"), (*(1 for _ in batch), 2, -1)
+    ),
+    np.concatenate([rates, exits], axis=-1),
+    b[..., None],
+  )
+  return x[..., 0]
 
 
 def _in_units(which, one, two, root):

@@ -19,7 +19,8 @@ from phasic.substrates.jax.internal import kernel_common
 FORWARD = "phasic_phase_type_forward"
 ADJOINT = "phasic_phase_type_adjoint"
 STATISTICS = "phasic_phase_type_statistics"
-TARGETS = (FORWARD, ADJOINT, STATISTICS)
+ELIMINATE = "phasic_eliminate"
+TARGETS = (FORWARD, ADJOINT, STATISTICS, ELIMINATE)
 
 _lock = threading.Lock()
 

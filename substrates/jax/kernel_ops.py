@@ -55,6 +55,7 @@ precision = _kernel.precision
 set_path = _kernel.set_path
 use_path = _kernel.use_path
 status_message = _kernel.status_message
+measure_elimination = _kernel.measure_elimination
 num_threads = _kernel.num_threads
 set_num_threads = _kernel.set_num_threads
 

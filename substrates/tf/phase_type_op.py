@@ -64,6 +64,7 @@ def _load() -> tuple[Any, str]:
     "phasic_phase_type_adjoint",
     "phasic_phase_type_statistics",
     "phasic_rule",
+    "phasic_eliminate",
   ):
     if not hasattr(ops, name):
       return None, f"{path} does not register the op {name}"

@@ -11,6 +11,7 @@ _MODULES = (
   "checks",
   "control_flow",
   "custom_gradient",
+  "elimination_ops",
   "gradients",
   "kernel_ops",
   "random",

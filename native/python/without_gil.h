@@ -1,0 +1,38 @@
+// Runs native code without Python's lock.
+
+#ifndef PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_
+#define PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_
+
+#include <cxxabi.h>
+#include <pybind11/pybind11.h>
+#include <unistd.h>
+
+#include <exception>
+
+namespace phasic {
+
+// Runs a call of the kernel without the GIL. A daemon thread that wants it back
+// while the interpreter ends is made to exit by unwinding its stack, which C++
+// cannot survive here (objects need the GIL): it waits for the process's end.
+template <class Function>
+const char* WithoutGil(const Function& function) {
+  PyThreadState* const state = PyEval_SaveThread();
+  const char* error = nullptr;
+  std::exception_ptr exception;
+  try {
+    error = function();
+  } catch (const std::exception&) {
+    exception = std::current_exception();
+  }
+  try {
+    PyEval_RestoreThread(state);
+  } catch (const abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+  if (exception != nullptr) std::rethrow_exception(exception);
+  return error;
+}
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_

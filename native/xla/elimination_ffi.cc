@@ -1,0 +1,98 @@
+#include "native/xla/elimination_ffi.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "native/elimination/elimination.h"
+#include "native/xla/xla_threads.h"
+#include "xla/ffi/api/ffi.h"
+
+namespace {
+
+namespace ffi = xla::ffi;
+
+constexpr size_t kMaxOperands = 4;
+constexpr size_t kMaxResults = 2;
+
+phasic::Shape ShapeOf(const ffi::AnyBuffer& buffer) {
+  const auto dims = buffer.dimensions();
+  return {dims.begin(), static_cast<int32_t>(dims.size())};
+}
+
+ffi::Error Fail(const char* message) {
+  return ffi::Error(ffi::ErrorCode::kInvalidArgument, message);
+}
+
+ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
+                     bool gives_edges, ffi::RemainingArgs args,
+                     ffi::RemainingRets rets) {
+  if (args.size() != (takes_edges ? kMaxOperands : kMaxOperands - 1) ||
+      rets.size() != (gives_edges ? kMaxResults : kMaxResults - 1)) {
+    return Fail("elimination: wrong number of operands or results");
+  }
+  phasic::LinearSystem system = {};
+  phasic::Input* const places[kMaxOperands] = {
+      &system.indices, &system.weights, &system.per_phase, &system.per_edge};
+  ffi::DataType type = ffi::DataType::INVALID;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto buffer = args.get<ffi::AnyBuffer>(i);
+    if (buffer.has_error()) return Fail("elimination: an operand is no array");
+    *places[i] = {buffer->untyped_data(), ShapeOf(*buffer)};
+    if (i == 1) type = buffer->element_type();
+    if (buffer->element_type() != (i == 0 ? ffi::DataType::S32 : type)) {
+      return Fail("elimination: the operands' types do not fit");
+    }
+  }
+  if (type != ffi::DataType::F32 && type != ffi::DataType::F64) {
+    return Fail("elimination: operands are neither float32 nor float64");
+  }
+  system.precision = type == ffi::DataType::F32 ? phasic::Precision::kFloat32
+                                                : phasic::Precision::kFloat64;
+  // What there is not is empty, of the rank that is due.
+  int64_t no_operand[phasic::kMaxRank];
+  int64_t no_result[phasic::kMaxRank];
+  const phasic::Shape& b = system.per_phase.shape;
+  if (b.rank < 2 || b.rank > phasic::kMaxRank) {
+    return Fail("elimination: per_phase has too few or too many dimensions");
+  }
+  if (!takes_edges) {
+    for (int32_t axis = 0; axis < b.rank; ++axis) no_operand[axis] = 1;
+    no_operand[b.rank - 2] = 0;
+    no_operand[b.rank - 1] = b.dims[b.rank - 1];
+    system.per_edge = {nullptr, {no_operand, b.rank}};
+  }
+  phasic::Output outputs[kMaxResults] = {};
+  for (size_t i = 0; i < rets.size(); ++i) {
+    auto buffer = rets.get<ffi::AnyBuffer>(i);
+    if (buffer.has_error() || (*buffer)->element_type() != type) {
+      return Fail("elimination: a result's type does not fit");
+    }
+    outputs[i] = {(*buffer)->untyped_data(), ShapeOf(**buffer)};
+  }
+  if (!gives_edges) {
+    const phasic::Shape& x = outputs[0].shape;
+    if (x.rank != b.rank) return Fail("elimination: a result's rank is wrong");
+    for (int32_t axis = 0; axis < x.rank; ++axis) {
+      no_result[axis] = x.dims[axis];
+    }
+    no_result[x.rank - 2] = no_result[x.rank - 1] = 0;
+    outputs[1] = {nullptr, {no_result, x.rank}};
+  }
+  phasic::XlaThreads threads(pool);
+  const char* message =
+      phasic::Eliminate(transposed ? phasic::Direction::kSolveTransposed
+                                   : phasic::Direction::kSolve,
+                        system, outputs[0], outputs[1], &threads);
+  return message == nullptr ? ffi::Error::Success() : Fail(message);
+}
+
+}  // namespace
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicEliminate, Eliminate,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Attr<bool>("transposed")
+                                  .Attr<bool>("takes_edges")
+                                  .Attr<bool>("gives_edges")
+                                  .RemainingArgs()
+                                  .RemainingRets());

@@ -1,0 +1,16 @@
+// XLA FFI handler of eliminations, for JAX on CPU.
+//
+// Operands are indices, weights, per_phase and, where the attribute takes_edges
+// says so, per_edge; results the one that belongs to phases and, where
+// gives_edges says so, the one that belongs to edges. The attribute transposed
+// chooses the direction.
+
+#ifndef PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_
+#define PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_
+
+#include "xla/ffi/api/c_api.h"
+
+extern "C" __attribute__((visibility("default"))) XLA_FFI_Error*
+PhasicEliminate(XLA_FFI_CallFrame* call_frame);
+
+#endif  // PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_

@@ -1,0 +1,25 @@
+// All XLA FFI handlers, by the names that JAX knows them by.
+
+#ifndef PHASIC_NATIVE_XLA_TARGETS_H_
+#define PHASIC_NATIVE_XLA_TARGETS_H_
+
+#include "native/xla/elimination_ffi.h"
+#include "native/xla/phase_type_ffi.h"
+
+namespace phasic {
+
+struct FfiTarget {
+  const char* name;
+  XLA_FFI_Handler* handler;
+};
+
+inline constexpr FfiTarget kFfiTargets[] = {
+    {"phasic_phase_type_forward", PhasicPhaseTypeForward},
+    {"phasic_phase_type_adjoint", PhasicPhaseTypeAdjoint},
+    {"phasic_phase_type_statistics", PhasicPhaseTypeStatistics},
+    {"phasic_eliminate", PhasicEliminate},
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_XLA_TARGETS_H_

@@ -1,0 +1,122 @@
+"""The linear systems of chains as maps that `multilinear` binds.
+
+`Eliminate` is linear in its slot; its transpose and its derivative in the
+weights are again such maps (native/elimination/elimination.h), so that there
+are derivatives of every order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import dataclasses
+from typing import Any
+
+import jax
+from jax.interpreters import ad
+import jax.numpy as jnp
+
+from phasic.substrates.jax.internal import ffi_targets
+from phasic.substrates.jax.internal import multilinear
+
+
+@dataclasses.dataclass(frozen=True)
+class Eliminate(multilinear.Map):
+  """Primals are indices and weights, the slot what it is linear in.
+
+  The slot has what belongs to phases and, with `takes_edges`, what belongs to
+  edges; so have the results, with `gives_edges`.
+  """
+
+  fallback: Callable[..., Any]
+  transposed: bool = False
+  takes_edges: bool = False
+  gives_edges: bool = False
+
+  @property
+  def groups(self) -> tuple[int, ...]:  # type: ignore[override]
+    return (2, 2 if self.takes_edges else 1)
+
+  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    _, weights, per_phase = operands[:3]
+    rank = len(weights.shape) - 1
+    m = weights.shape[-1]
+    columns = per_phase.shape[-1]
+    events = [(2, m), (m,), tuple(per_phase.shape[rank:]), (m, columns)]
+    for x, event in zip(operands, events, strict=False):
+      if tuple(x.shape[rank:]) != event or len(x.shape) != rank + len(event):
+        raise ValueError(
+          "elimination: the shapes of indices, weights, per_phase and per_edge"
+          f" are {[tuple(x.shape) for x in operands]}; they must end in (2, m),"
+          " (m,), (p, r) and (m, r), after the same number of dimensions"
+        )
+    batch = _broadcast([x.shape[:rank] for x in operands])
+    results = [((*batch, *events[2]), per_phase.dtype)]
+    if self.gives_edges:
+      results.append(((*batch, m, columns), per_phase.dtype))
+    return results
+
+  def evaluate(self, *operands: Any) -> list[Any]:
+    indices, weights, per_phase, *rest = operands
+    per_edge = rest[0] if rest else None
+    results = self.fallback(
+      indices, weights, per_phase, per_edge, self.transposed, self.gives_edges
+    )
+    return list(results) if self.gives_edges else [results]
+
+  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+    return jax.ffi.ffi_lowering(ffi_targets.ELIMINATE)(
+      ctx,
+      *operands,
+      transposed=self.transposed,
+      takes_edges=self.takes_edges,
+      gives_edges=self.gives_edges,
+    )
+
+  def differentiate(
+    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
+  ) -> tuple[list[Any], list[Any]]:
+    full = dataclasses.replace(self, gives_edges=True)
+    x, at_edges = multilinear.bind(full, primals, slots)
+    change = ad.instantiate_zeros(tangents[1])[..., None] * at_edges
+    along = dataclasses.replace(self, takes_edges=True)
+    results = multilinear.bind(along, primals, [[jnp.zeros_like(x), -change]])
+    return [x, at_edges] if self.gives_edges else [x], results
+
+  def transpose(
+    self,
+    slot: int,
+    wanted: tuple[bool, ...],
+    primals: list[Any],
+    others: list[list[Any]],
+    cotangents: list[Any],
+  ) -> tuple[multilinear.Map, list[list[Any]]]:
+    op = dataclasses.replace(
+      self,
+      transposed=not self.transposed,
+      takes_edges=self.gives_edges,
+      gives_edges=self.takes_edges,
+    )
+    return op, [cotangents]
+
+  def batch(
+    self, size: Any, primals: list[Any], axes: list[int | None]
+  ) -> tuple[multilinear.Map, list[Any]]:
+    del size
+    primals = [
+      jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
+      for x, axis in zip(primals, axes, strict=True)
+    ]
+    return self, primals
+
+
+def _broadcast(shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+  """The common shape; dimensions may be symbolic."""
+  result = []
+  for dims in zip(*shapes, strict=True):
+    sizes = [d for d in dims if not (isinstance(d, int) and d == 1)]
+    if any(d != sizes[0] for d in sizes):
+      raise ValueError(
+        f"elimination: batch shapes do not broadcast: {list(shapes)}"
+      )
+    result.append(sizes[0] if sizes else 1)
+  return tuple(result)

@@ -1,0 +1,68 @@
+"""Linear systems of Markov chains as array functions: kernel or portable path.
+
+A chain on p phases has edges e from phase i_e to phase j_e, or to absorption,
+j_e = p, with weights w_e >= 0. With -S the matrix of its linear system
+(-S_ii sums the weights of the edges that leave phase i, S_ij those from i to
+j) and U = (-S)^-1 >= 0 there are two maps, each the other's transpose:
+
+    x = U (b + sum_e c_e unit(i_e)),  d_e = x[i_e] - x[j_e]
+    y = U^T (b + sum_e c_e (unit(i_e) - unit(j_e))),  z_e = y[i_e]
+
+Nothing is subtracted to find x, y or the differences d. An edge from a phase
+to itself is not looked at. See native/elimination/elimination.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+
+from phasic.substrates.jax.internal import elimination_map
+from phasic.substrates.jax.internal import kernel_ops
+from phasic.substrates.jax.internal import multilinear
+
+
+def eliminate(
+  fallback: Callable[..., Any],
+  indices: Any,
+  weights: Any,
+  per_phase: Any,
+  per_edge: Any = None,
+  transposed: bool = False,
+  gives_edges: bool = False,
+) -> Any:
+  """Returns x or, transposed, y; with `gives_edges` also d or z.
+
+  Derivatives exist in everything but the indices.
+
+  Args:
+    fallback: the portable function of the six other arguments.
+    indices: sources, then targets, int32 (..., 2, m).
+    weights: (..., m); negative, infinite or NaN ones make results NaN.
+    per_phase: b, (..., p, r).
+    per_edge: c, (..., m, r), or None for zeros.
+    transposed: which of the two maps.
+    gives_edges: whether the result that belongs to edges is wanted.
+
+  Returns:
+    An array (..., p, r); with `gives_edges` also one (..., m, r). All
+    arguments have the same number of batch dimensions, each 1 or the common
+    size.
+
+  Raises:
+    ValueError: shapes do not fit. Indices out of range and eliminations that
+      are too large are errors when the program runs.
+  """
+  if kernel_ops.path() == "portable":
+    return fallback(
+      indices, weights, per_phase, per_edge, transposed, gives_edges
+    )
+  op = elimination_map.Eliminate(
+    fallback, transposed, per_edge is not None, gives_edges
+  )
+  weights, per_phase = jnp.asarray(weights), jnp.asarray(per_phase)
+  slot = [per_phase] if per_edge is None else [per_phase, jnp.asarray(per_edge)]
+  results = multilinear.bind(op, [jnp.asarray(indices), weights], [slot])
+  return tuple(results) if gives_edges else results[0]

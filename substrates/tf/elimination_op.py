@@ -1,0 +1,61 @@
+"""The native op of linear systems of chains and its registered gradient.
+
+Solutions are linear in the right-hand sides, the transpose is the op itself in
+the other direction, and so is the derivative in the weights, so that there are
+derivatives of every order.
+"""
+
+from typing import Any
+
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import phase_type_op
+
+
+def eliminate(
+  indices: tf.Tensor,
+  weights: tf.Tensor,
+  per_phase: tf.Tensor,
+  per_edge: tf.Tensor | None,
+  transposed: bool,
+  gives_edges: bool,
+) -> list[tf.Tensor]:
+  """Returns the result of phases and, where it is wanted, that of edges.
+
+  All but the indices have the full batch shape.
+  """
+  results, at_edges = phase_type_op.native_ops().phasic_eliminate(
+    indices=indices,
+    weights=weights,
+    per_phase=per_phase,
+    per_edge=[] if per_edge is None else [per_edge],
+    transposed=transposed,
+    G=1 if gives_edges else 0,
+  )
+  results.set_shape(per_phase.shape)
+  for x in at_edges:
+    x.set_shape(weights.shape.concatenate(per_phase.shape[-1:]))
+  return [results, *at_edges]
+
+
+@tf.RegisterGradient("PhasicEliminate")
+def _gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
+  indices, weights, per_phase, *per_edge = op.inputs
+  transposed = op.get_attr("transposed")
+  cotangents = [
+    tf.zeros_like(x) if ct is None else tf.convert_to_tensor(ct)
+    for x, ct in zip(op.outputs, upstream, strict=True)
+  ]
+  given = cotangents[1] if len(cotangents) > 1 else None
+  back, back_edges = eliminate(
+    indices, weights, cotangents[0], given, not transposed, True
+  )
+  if len(op.outputs) > 1:
+    at_edges = op.outputs[1]
+  else:
+    edges = per_edge[0] if per_edge else None
+    _, at_edges = eliminate(
+      indices, weights, per_phase, edges, transposed, True
+    )
+  of_weights = -tf.reduce_sum(at_edges * back_edges, axis=-1)
+  return [None, of_weights, back, *([back_edges] if per_edge else [])]
