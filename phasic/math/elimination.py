@@ -60,6 +60,7 @@ def eliminate(
   weighted = leave * weights[..., None]
   dense = np.matmul(np.moveaxis(weighted, -1, -2), enter)[..., None, :, :]
   recorded = _record(dense[..., :p], dense[..., p])
+  edges: Any = None
   if transposed:
     x = _solve_transposed(recorded, rest)
     edges = np.matmul(x, np.moveaxis(leave, -1, -2)) if gives_edges else None
