@@ -85,7 +85,7 @@ def diagnose(
     edges, kinds = call.edges, call.kinds
   native = kernel_ops.path() == "kernel"
   if native:
-    codes: onp.ndarray = onp.asarray(
+    found: onp.ndarray = onp.asarray(
       kernel_ops.status(kind, operands, edges, kinds, discrete)
     )
   elif edges or discrete or upper is not None:
@@ -94,12 +94,13 @@ def diagnose(
       "that are not given by edges"
     )
   else:
-    codes = _portable_codes(kind, operands)
-  codes = np.asarray(codes)
-  codes = (
-    operands_lib.result(layout, codes) if upper is None else call.result(codes)
-  )
-  codes = onp.asarray(static.concrete(codes))
+    found = _portable_codes(kind, operands)
+  laid_out = np.asarray(found)
+  if upper is None:
+    laid_out = operands_lib.result(layout, laid_out)
+  else:
+    laid_out = call.result(laid_out)
+  codes = onp.asarray(static.concrete(laid_out))
   known, index = onp.unique(codes, return_inverse=True)
   messages = [
     kernel_ops.status_message(int(code)) if native else _RULES[int(code)]
