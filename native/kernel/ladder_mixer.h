@@ -137,7 +137,7 @@ class LadderMixer {
       return !IsAtMost(Lost(), -45, size);
     }
     // The structure says that there is something: it was too small to see.
-    return kPlain;
+    return kPlain || (base_ != Base::kSurvival && model_.value_absorbs);
   }
 
   // A bound on what flushing to zero took from the first channel.
