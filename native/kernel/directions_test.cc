@@ -307,7 +307,8 @@ TEST_F(DirectionsTest, DoNotShareTheScaleOfOne) {
       for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(together[l].status[i], kOk);
         EXPECT_TRUE(SameBits(together[l].values[i], single.values[i]));
-        if (times[i] > 2.0) continue;  // next to nothing is left
+        // Next to nothing is left, or parts of it are flushed.
+        if (times[i] > 2.0 || size < 1e-290) continue;
         EXPECT_NEAR(together[1].values[i] / together[0].values[i] / size, 1.0,
                     1e-12);
       }
