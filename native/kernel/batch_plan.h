@@ -124,6 +124,13 @@ class BatchPlan {
     return count;
   }
 
+  // Whether all models have the same edges.
+  bool SharesEdges() const {
+    return call_.edges != nullptr && ModelsSharing([this](int32_t axis) {
+                                       return edge_strides_[0][axis] == 0;
+                                     }) == num_models_;
+  }
+
   // Calls visit(offset, row) for each run of `num_times` times of a model:
   // where it starts in an array with these strides, and in the model's times.
   template <class Visit>

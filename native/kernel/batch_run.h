@@ -14,12 +14,14 @@
 #include "native/kernel/batch_plan.h"
 #include "native/kernel/direction_groups.h"
 #include "native/kernel/float_environment.h"
+#include "native/kernel/group_operands.h"
 #include "native/kernel/model_operands.h"
 #include "native/kernel/operand_bars.h"
 #include "native/kernel/parallel.h"
 #include "native/kernel/phase_type.h"
 #include "native/kernel/statistics_outputs.h"
 #include "native/kernel/sweep.h"
+#include "native/kernel/thread_memory.h"
 #include "native/kernel/work_estimate.h"
 #include "native/kernel/workspace.h"
 
@@ -28,8 +30,6 @@ namespace phasic {
 using PHASIC_ISA::Denormals;
 using PHASIC_ISA::FloatEnvironment;
 
-// Of a model, and of a thread for what it is given; see workspace.h.
-constexpr size_t kMemoryLimitBytes = size_t{1} << 30;
 // Of models whose sums are still to be made.
 constexpr int64_t kMaxTerms = int64_t{1} << 23;
 // More ranges than threads: models differ in what they cost.
@@ -37,40 +37,19 @@ constexpr int64_t kRangesPerThread = 8;
 constexpr double kLeastRangeMicroseconds = 5.0;
 constexpr const char* kNoMemory = "the workspace does not fit into memory";
 
-// Kept from call to call: fresh pages cost more than a small model's sweep.
-class ThreadMemory {
- public:
-  // `kCall` for the calling thread's share of a call, `kRange` and `kSweep`
-  // for a range of models: a thread may have all three in use.
-  enum Use { kCall, kRange, kSweep };
-
-  explicit ThreadMemory(Use use) : workspace_(Of(use)) {}
-  ~ThreadMemory() { workspace_->Reset(); }
-  ThreadMemory(const ThreadMemory&) = delete;
-  ThreadMemory& operator=(const ThreadMemory&) = delete;
-
-  Workspace* get() const { return workspace_; }
-
- private:
-  static Workspace* Of(Use use) {
-    struct Workspaces {
-      Workspace call{kMemoryLimitBytes, /*takes_turns=*/false};
-      Workspace range{kMemoryLimitBytes};
-      Workspace sweep{kMemoryLimitBytes};
-    };
-    thread_local Workspaces own;
-    return use == kCall ? &own.call : use == kRange ? &own.range : &own.sweep;
-  }
-
-  Workspace* const workspace_;
-};
-
 // One call on arrays of F.
 template <class F>
 class BatchRun {
  public:
-  BatchRun(const BatchPlan& plan, Sweep sweep, Executor* executor)
-      : plan_(plan), sweep_(sweep), executor_(executor) {
+  // Models of the same edges are taken by `group`, if that is not null.
+  BatchRun(const BatchPlan& plan, Sweep sweep, Executor* executor,
+           GroupSweep group = nullptr)
+      : plan_(plan),
+        sweep_(sweep),
+        executor_(executor),
+        group_(plan.SharesEdges() && !plan.call().discrete && IsSmall(plan)
+                   ? group
+                   : nullptr) {
     if (plan.num_models() == 1) return;
     const int64_t num_threads = NumThreads(executor);
     if (num_threads == 1) return;
@@ -82,9 +61,9 @@ class BatchRun {
     least_length_ = 1 + static_cast<int64_t>(models);
     // Models that may be taken at once stay together, as far as all threads
     // have some.
+    const int64_t at_once = std::max<int64_t>(MaxGroup(), ModelsAtOnce(plan));
     least_multiple_ =
-        std::min(ModelsAtOnce(plan),
-                 (plan.num_models() + num_threads - 1) / num_threads);
+        std::min(at_once, (plan.num_models() + num_threads - 1) / num_threads);
   }
 
   // Values or, if `status` is not null, status codes.
@@ -104,7 +83,9 @@ class BatchRun {
     const int64_t room =
         std::min(plan_.num_models(), size == 0 ? INT64_MAX : kMaxTerms / size);
     const bool alone = num_threads_ == 1 || room < 2;
-    if (!bars.Allocate(alone ? 1 : room, memory.get())) return kNoMemory;
+    if (size > kMaxTerms / kMaxGroup) group_ = nullptr;
+    const int64_t places = alone ? MaxGroup() : room;
+    if (!bars.Allocate(places, memory.get())) return kNoMemory;
     const int64_t step = alone ? plan_.num_models() : room;
     for (int64_t first = 0; first < plan_.num_models(); first += step) {
       const int64_t last = std::min(plan_.num_models(), first + step);
@@ -128,6 +109,23 @@ class BatchRun {
   }
 
  private:
+  // Whether so many of the models are small enough to be in hand at once.
+  static bool IsSmall(const BatchPlan& plan) {
+    int64_t size = 4 * plan.times_per_model();  // results, kinds and more
+    for (int32_t i = 0; i < plan.num_inputs(); ++i) {
+      size += plan.ModelSize(plan.OperandOf(i));
+    }
+    return size + plan.NumConstants() + plan.NumCoefficients() <=
+           kMaxTerms / kMaxGroup;
+  }
+
+  // Models that a sweep takes.
+  int MaxGroup() const {
+    return group_ == nullptr ? 1
+                             : static_cast<int>(std::min<int64_t>(
+                                   kMaxGroup, plan_.num_models()));
+  }
+
   // Calls function(begin, end) for ranges that make up [first, last).
   template <class Function>
   const char* OverRanges(int64_t first, int64_t last, int64_t num_threads,
@@ -152,21 +150,23 @@ class BatchRun {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kRange);
     const ThreadMemory sweep_memory(ThreadMemory::kSweep);
-    ModelOperands<F> operands(plan_);
+    GroupOperands<F> operands(plan_, MaxGroup());
     const auto n = static_cast<size_t>(plan_.times_per_model());
-    SweepOutput output = {};
-    output.values =
-        static_cast<double*>(memory.get()->Allocate(n, sizeof(double)));
-    if (status != nullptr) {
-      output.status =
+    SweepOutput outputs[kMaxGroup] = {};
+    for (int l = 0; l < MaxGroup(); ++l) {
+      outputs[l].values =
+          static_cast<double*>(memory.get()->Allocate(n, sizeof(double)));
+      if (outputs[l].values == nullptr) return kNoMemory;
+      if (status == nullptr) continue;
+      outputs[l].status =
           static_cast<int32_t*>(memory.get()->Allocate(n, sizeof(int32_t)));
-      if (output.status == nullptr) return kNoMemory;
+      if (outputs[l].status == nullptr) return kNoMemory;
     }
-    if (output.values == nullptr || !operands.Allocate(memory.get())) {
+    DirectionGroups<F> directions(plan_);
+    if (!operands.Allocate(memory.get()) ||
+        !directions.Allocate(memory.get())) {
       return kNoMemory;
     }
-    DirectionGroups<F> groups(plan_);
-    if (!groups.Allocate(memory.get())) return kNoMemory;
     int64_t strides[kMaxRank];
     OutputStrides(strides);
     const auto store = [&](const BatchIndex& model,
@@ -184,18 +184,28 @@ class BatchRun {
     };
     BatchIndex model = plan_.Model(begin);
     for (int64_t m = begin; m < end;) {
-      const int64_t count = groups.Count(m, end);
+      int64_t count = directions.Count(m, end);
       if (count > 1) {
-        groups.Run(count, &model, sweep_memory.get(), store);
+        directions.Run(count, &model, sweep_memory.get(), store);
+        sweep_memory.get()->Reset();
       } else {
-        sweep_(operands.Gather(model), output, sweep_memory.get());
-        store(model, output);
-        model.Next();
+        count = operands.Gather(end - m, &model);
+        RunSweep(operands, outputs, sweep_memory.get());
+        for (int l = 0; l < count; ++l) store(operands.model(l), outputs[l]);
       }
-      sweep_memory.get()->Reset();
       m += count;
     }
     return nullptr;
+  }
+
+  void RunSweep(const GroupOperands<F>& operands, const SweepOutput* outputs,
+                Workspace* memory) const {
+    if (group_ != nullptr && operands.count() > 1) {
+      group_(operands.inputs(), outputs, operands.count(), memory);
+    } else {
+      sweep_(operands.inputs()[0], outputs[0], memory);
+    }
+    memory->Reset();
   }
 
   const char* StatisticsRange(int64_t begin, int64_t end,
@@ -219,27 +229,37 @@ class BatchRun {
   }
 
   // Terms of shared entries stay in the places from `first_place` on; with
-  // -1 each model's are added at once, and there is one place.
+  // -1 each model's are added at once, and there is a place for each of a
+  // group.
   const char* AdjointRange(int64_t begin, int64_t end, int64_t first_place,
                            OperandBars<F>* bars) const {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kRange);
     const ThreadMemory sweep_memory(ThreadMemory::kSweep);
-    ModelOperands<F> operands(plan_);
-    ModelBars model_bars = {};
-    if (!operands.Allocate(memory.get()) ||
-        !bars->AllocateScratch(memory.get(), &model_bars)) {
-      return kNoMemory;
+    GroupOperands<F> operands(plan_, MaxGroup());
+    ModelBars model_bars[kMaxGroup] = {};
+    if (!operands.Allocate(memory.get())) return kNoMemory;
+    for (int l = 0; l < MaxGroup(); ++l) {
+      if (!bars->AllocateScratch(memory.get(), &model_bars[l])) {
+        return kNoMemory;
+      }
     }
     const bool add_at_once = first_place < 0;
     BatchIndex model = plan_.Model(begin);
-    for (int64_t m = begin; m < end; ++m, model.Next()) {
-      bars->PointAtTerms(add_at_once ? 0 : m - first_place, &model_bars);
-      sweep_(operands.Gather(model), model_bars.AsOutput(), sweep_memory.get());
-      sweep_memory.get()->Reset();
-      operands.SwapEnds(model_bars.operands[kTimes]);
-      bars->StoreOwn(model, model_bars);
-      if (add_at_once) bars->AddTerms(model, 0);
+    for (int64_t m = begin; m < end; m += operands.count()) {
+      operands.Gather(end - m, &model);
+      SweepOutput outputs[kMaxGroup];
+      for (int l = 0; l < operands.count(); ++l) {
+        bars->PointAtTerms(add_at_once ? l : m + l - first_place,
+                           &model_bars[l]);
+        outputs[l] = model_bars[l].AsOutput();
+      }
+      RunSweep(operands, outputs, sweep_memory.get());
+      for (int l = 0; l < operands.count(); ++l) {
+        operands.SwapEnds(l, model_bars[l].operands[kTimes]);
+        bars->StoreOwn(operands.model(l), model_bars[l]);
+        if (add_at_once) bars->AddTerms(operands.model(l), l);
+      }
     }
     return nullptr;
   }
@@ -264,6 +284,7 @@ class BatchRun {
   const BatchPlan& plan_;
   const Sweep sweep_;
   Executor* const executor_;
+  GroupSweep group_;
   int64_t num_threads_ = 1;
   int64_t least_length_ = 1;    // of a range
   int64_t least_multiple_ = 1;  // of which its length is one

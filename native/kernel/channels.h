@@ -127,7 +127,9 @@ class Channels {
                          (base_ == Base::kDensity ? model().q : 1.0);
     const Scaled<double> lost =
         Normalized(Scaled<double>{count, blocks_[b].underflow_exponent - 1022});
-    return !IsAtMost(lost, -45, result);
+    if (IsAtMost(lost, -45, result)) return false;
+    sequence_.NoteLoss();
+    return true;
   }
 
  private:

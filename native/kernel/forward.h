@@ -120,13 +120,19 @@ template <class T>
 constexpr StatusCode kPending =
     HasOwnExponent<T>::kValue ? kUnderflow : kNotEvaluated;
 
-// Evaluates the times that are pending; whether any was lost to underflow.
+struct Evaluated {
+  bool underflowed;  // some times were lost to underflow
+  bool is_doubtful;  // in a lane, what neighbours lost may have mattered
+};
+
+// Evaluates the times that are pending, for the model and what became of
+// building it; see Sequence::TakeFrom.
 template <class T>
-bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
-                   Workspace* workspace) {
-  Model<T> model;
-  StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
+Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
+                        const Model<T>& model, StatusCode status,
+                        const Lane& lane, Workspace* workspace) {
   Sequence<T> sequence(model, HasBase(in, Base::kSurvival), false, workspace);
+  sequence.TakeFrom(lane);
   ChannelSets<T> sets(&sequence, Depth<T>::kValue + 1, workspace);
   IntervalWeights interval_weights(workspace);
   sequence.AllowClosure();
@@ -176,7 +182,7 @@ bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
           Limited(ResultOf(point.value, point.is_log), model, point));
     }
   }
-  return underflowed;
+  return {underflowed, sequence.has_losses()};
 }
 
 // Leaves every time to EvaluateTimes.
@@ -186,9 +192,30 @@ inline void StartTimes(const SweepInput& in, const SweepOutput& out) {
     if (out.status != nullptr) out.status[i] = kNotEvaluated;
   }
 }
+// The same where status codes that are not wanted are kept
+// in the workspace; false: no memory.
+inline bool StartTimes(const SweepInput& in, SweepOutput* out,
+                       Workspace* workspace) {
+  if (out->status == nullptr) {
+    out->status = static_cast<int32_t*>(workspace->Allocate(
+        static_cast<size_t>(in.num_times), sizeof(int32_t)));
+  }
+  StartTimes(in, *out);
+  return out->status != nullptr;
+}
 inline bool HasTimesLeft(const SweepInput& in, const SweepOutput& out) {
   return std::find(out.status, out.status + in.num_times, kNotEvaluated) !=
          out.status + in.num_times;
+}
+
+// Evaluates the times that are pending; whether any was lost
+// to underflow.
+template <class T>
+bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
+                   Workspace* workspace) {
+  Model<T> model;
+  const StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
+  return EvaluateTimes(in, out, model, status, Lane{}, workspace).underflowed;
 }
 
 // The times that are left.
@@ -204,12 +231,7 @@ void ForwardSweep(const SweepInput& in, const SweepOutput& out,
                   Workspace* workspace) {
   const FloatEnvironment environment(Denormals::kFlush);
   SweepOutput all = out;
-  if (all.status == nullptr) {
-    all.status = static_cast<int32_t*>(workspace->Allocate(
-        static_cast<size_t>(in.num_times), sizeof(int32_t)));
-  }
-  StartTimes(in, all);
-  if (all.status != nullptr) SweepTimes<T>(in, all, workspace);
+  if (StartTimes(in, &all, workspace)) SweepTimes<T>(in, all, workspace);
 }
 
 }  // namespace PHASIC_ISA

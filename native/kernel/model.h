@@ -16,8 +16,9 @@
 #include "native/kernel/operator.h"
 #include "native/kernel/rates.h"
 #include "native/kernel/scaled.h"
+#include "native/kernel/structure.h"
 #include "native/kernel/sweep.h"
-#include "native/kernel/tile_selection.h"
+#include "native/kernel/tiles.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -55,8 +56,13 @@ struct Model {
 template <class T>
 class ModelBuilder {
  public:
-  ModelBuilder(const SweepInput& in, Workspace* workspace, Model<T>* model)
-      : in_(in), workspace_(workspace), model_(*model) {}
+  // `shared` is that of models of the same edges, made by the first of them.
+  ModelBuilder(const SweepInput& in, Workspace* workspace, Model<T>* model,
+               Structure* shared = nullptr)
+      : in_(in),
+        workspace_(workspace),
+        model_(*model),
+        structure_(shared != nullptr ? *shared : own_structure_) {}
 
   StatusCode Build() {
     model_.discrete = in_.discrete;
@@ -157,21 +163,14 @@ class ModelBuilder {
   }
 
   bool BuildOperators() {
-    const EntryList& entries = rates_.entries;
-    const EntryList transposed = {entries.size, entries.count, entries.columns,
-                                  entries.rows};
-    int64_t* backward_cells = nullptr;
-    int64_t* forward_cells = nullptr;
-    if (!SortBy(entries.rows, entries.count, entries.size, workspace_,
-                &row_offsets_, &by_row_) ||
-        !SortBy(entries.columns, entries.count, entries.size, workspace_,
-                &column_offsets_, &by_column_) ||
-        !BuildTiles(entries, by_row_, &model_.forward, &forward_cells) ||
-        !BuildTiles(transposed, by_column_, &model_.backward,
-                    &backward_cells)) {
+    if (!MakeStructure<T>(rates_.entries, workspace_, &structure_) ||
+        !FillTiles(structure_.forward, structure_.forward_cells,
+                   &model_.forward) ||
+        !FillTiles(structure_.backward, structure_.backward_cells,
+                   &model_.backward)) {
       return false;
     }
-    model_.cells = forward_cells;
+    model_.cells = structure_.forward_cells;
     model_.products = model_.forward.pattern;
     if (in_.has_edges() || IsFull(model_.forward.pattern)) return true;
     model_.cells = nullptr;
@@ -185,17 +184,13 @@ class ModelBuilder {
                pattern.num_groups * PaddedTiles(model_.size, 8);
   }
 
-  bool BuildTiles(const EntryList& entries, const int32_t* order,
-                  Operator<T>* m, int64_t** cells) {
-    *cells = AllocateRoom<int64_t>(workspace_, entries.count);
-    if (*cells == nullptr ||
-        !SelectTiles<T>(entries, order, workspace_, &m->pattern, *cells)) {
-      return false;
-    }
+  bool FillTiles(const TilePattern& pattern, const int64_t* cells,
+                 Operator<T>* m) {
+    m->pattern = pattern;
     T* weights = AllocateZeros<T>(workspace_, m->pattern.num_cells());
     if (weights == nullptr) return false;
-    for (int64_t e = 0; e < entries.count; ++e) {
-      weights[(*cells)[e]] += rates_.values[e];
+    for (int64_t e = 0; e < rates_.entries.count; ++e) {
+      weights[cells[e]] += rates_.values[e];
     }
     m->weights = weights;
     return true;
@@ -234,10 +229,10 @@ class ModelBuilder {
       (*reached)[i] = !is_nothing(model_.initial[i]);
       (*exiting)[i] = !is_nothing(model_.exits[i]);
     }
-    Flood(row_offsets_, by_row_, rates_.entries.columns, is_nothing, *reached,
-          stack);
-    Flood(column_offsets_, by_column_, rates_.entries.rows, is_nothing,
-          *exiting, stack);
+    Flood(structure_.row_offsets, structure_.by_row, rates_.entries.columns,
+          is_nothing, *reached, stack);
+    Flood(structure_.column_offsets, structure_.by_column, rates_.entries.rows,
+          is_nothing, *exiting, stack);
     return true;
   }
 
@@ -284,10 +279,8 @@ class ModelBuilder {
   Workspace* workspace_;
   Model<T>& model_;
   Rates<T> rates_;
-  int64_t* row_offsets_ = nullptr;
-  int64_t* column_offsets_ = nullptr;
-  int32_t* by_row_ = nullptr;
-  int32_t* by_column_ = nullptr;
+  Structure own_structure_;
+  Structure& structure_;
 };
 
 }  // namespace PHASIC_ISA

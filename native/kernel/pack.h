@@ -5,11 +5,11 @@
 
 #include <cstring>
 
-#if defined(__FMA__)
+#include "native/kernel/isa.h"
+
+#if defined(__AVX__)
 #include <immintrin.h>
 #endif
-
-#include "native/kernel/isa.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -50,6 +50,22 @@ inline __m512d FusedProductLess(__m512d a, __m512d b, __m512d c) {
 #endif
 #endif
 
+// sum + a b, fused where there is an instruction for it: compilers may leave
+// what they could contract, here and there, and sums that are made in one order
+// would not have the same bits.
+template <class Vector>
+inline Vector SumWithProduct(const Vector& sum, const Vector& a,
+                             const Vector& b) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Vector) == 64) return _mm512_fmadd_pd(a, b, sum);
+#endif
+#if defined(__AVX__) && defined(__FMA__)
+  if constexpr (sizeof(Vector) == 32) return _mm256_fmadd_pd(a, b, sum);
+  if constexpr (sizeof(Vector) == 16) return _mm_fmadd_pd(a, b, sum);
+#endif
+  return sum + a * b;
+}
+
 template <int kWidth>
 struct Pack {
   static constexpr int kPart =
@@ -76,11 +92,11 @@ struct Pack {
       std::memcpy(x + l * kPart, &parts[l], sizeof(Vector));
     }
   }
-  void AddProduct(double a, const Pack& x) {
-    for (int l = 0; l < kParts; ++l) parts[l] += a * x.parts[l];
-  }
+  void AddProduct(double a, const Pack& x) { AddProduct(Pack(a), x); }
   void AddProduct(const Pack& a, const Pack& x) {
-    for (int l = 0; l < kParts; ++l) parts[l] += a.parts[l] * x.parts[l];
+    for (int l = 0; l < kParts; ++l) {
+      parts[l] = SumWithProduct<Vector>(parts[l], a.parts[l], x.parts[l]);
+    }
   }
   double Total() const {
     Vector sum = parts[0];

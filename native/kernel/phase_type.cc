@@ -80,13 +80,14 @@ const char* RunForward(const Call& call, const Input* inputs,
   }
   if (layout.batch_size == 0) return nullptr;
   const Sweep sweep = Sweeps().forward[call.order];
+  const GroupSweep group = call.order == 0 ? Sweeps().forward_group : nullptr;
   const BatchPlan plan(call, inputs, num_inputs, layout, false);
   int32_t* status = wants_status ? static_cast<int32_t*>(output.data) : nullptr;
   if (call.precision == Precision::kFloat32) {
-    return BatchRun<float>(plan, sweep, executor)
+    return BatchRun<float>(plan, sweep, executor, group)
         .Forward(static_cast<float*>(output.data), status);
   }
-  return BatchRun<double>(plan, sweep, executor)
+  return BatchRun<double>(plan, sweep, executor, group)
       .Forward(static_cast<double*>(output.data), status);
 }
 
@@ -136,11 +137,12 @@ const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
     return nullptr;
   }
   const Sweep sweep = Sweeps().adjoint[call.order];
+  const GroupSweep group = call.order == 1 ? Sweeps().adjoint_group : nullptr;
   const BatchPlan plan(call, inputs, num_inputs, layout, true);
   if (call.precision == Precision::kFloat32) {
-    return BatchRun<float>(plan, sweep, executor).Adjoint(outputs);
+    return BatchRun<float>(plan, sweep, executor, group).Adjoint(outputs);
   }
-  return BatchRun<double>(plan, sweep, executor).Adjoint(outputs);
+  return BatchRun<double>(plan, sweep, executor, group).Adjoint(outputs);
 }
 
 const char* Statistics(const Call& call, const Input* inputs,

@@ -12,6 +12,7 @@
 #include "native/kernel/checkpoints.h"
 #include "native/kernel/float_environment.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/lane_walk.h"
 #include "native/kernel/model.h"
 #include "native/kernel/poisson.h"
 #include "native/kernel/power_walk.h"
@@ -70,6 +71,14 @@ class Sequence {
     may_close_ =
         std::is_same<T, double>::value && !keeps_states_ && !model_.discrete;
   }
+
+  // Takes terms from models that are stepped side by side, as far as they go.
+  // What underflows is then known of all of them together: where that may have
+  // made a difference, the model must be taken by itself. States are not kept.
+  void TakeFrom(const Lane& lane) { lane_ = lane; }
+  bool is_in_lane() const { return lane_.walk != nullptr; }
+  void NoteLoss() { has_losses_ = true; }
+  bool has_losses() const { return has_losses_; }
 
   int64_t max_blocks() const { return max_blocks_; }
   const Model<T>& model() const { return model_; }
@@ -145,6 +154,12 @@ class Sequence {
       if (closure_.Covers(number) || closure_.IsBoundary(number)) return false;
     }
     SetAsideUnderflow();
+    if constexpr (std::is_same<T, double>::value) {
+      if (lane_.walk != nullptr) {
+        return lane_.walk->Makes(number) &&
+               lane_.walk->Peek(number, lane_.number, front);
+      }
+    }
     walk_.Rescale();
     *front = FrontOf(model_, walk_);
     const bool underflowed = FloatEnvironment::Underflowed();
@@ -165,16 +180,41 @@ class Sequence {
     if constexpr (std::is_same<T, double>::value) {
       if (may_close_) return CloseBlock(number, block);
     }
-    walk_.Rescale();
-    if (keeps_states_ && !KeepStates(number, block)) return kMemoryLimit;
+    Arrive();
+    if (keeps_states_ && lane_.walk == nullptr && !KeepStates(number, block)) {
+      return kMemoryLimit;
+    }
     Step(block, block);
     return kOk;
   }
 
+  // Makes the walk ready for its next block, unless it is stepped elsewhere.
+  void Arrive() {
+    if (lane_.walk != nullptr) {
+      if (lane_.walk->Makes(num_stepped_)) return;
+      Restore();
+      lane_.walk = nullptr;
+    }
+    walk_.Rescale();
+  }
+  void Restore() {
+    if constexpr (std::is_same<T, double>::value) {
+      lane_.walk->Restore(num_stepped_, lane_.number, &walk_);
+    }
+  }
+
   // Takes the walk through its next block, the last one or one before it.
   void Step(Terms<T>* terms, Block<T>* last) {
-    MakeTerms(model_, wants_b_, num_stepped_++, &walk_, last->states, terms);
-    if (!FloatEnvironment::Underflowed()) return;
+    bool underflowed = false;
+    if (lane_.walk == nullptr) {
+      MakeTerms(model_, wants_b_, num_stepped_, &walk_, last->states, terms);
+    } else if constexpr (std::is_same<T, double>::value) {
+      underflowed =
+          lane_.walk->Take(num_stepped_, lane_.number, wants_b_, terms);
+      callers_underflow_ = callers_underflow_ || underflowed;
+    }
+    ++num_stepped_;
+    if (!underflowed && !FloatEnvironment::Underflowed()) return;
     first_underflow_ = std::min(first_underflow_, blocks_.size() - 1);
     last->underflow_exponent =
         std::max(last->underflow_exponent, terms->exponent);
@@ -184,8 +224,12 @@ class Sequence {
   // the next step of the walk, which stays behind where blocks have followed.
   StatusCode CloseBlock(int64_t number, Block<T>* block) {
     while (!closure_.Covers(number)) {
-      walk_.Rescale();
+      Arrive();
       if (closure_.IsBoundary(num_stepped_)) {
+        if (lane_.walk != nullptr) {
+          Restore();
+          walk_.Rescale();
+        }
         if (!closure_.Cross(walk_)) return kMemoryLimit;
         continue;
       }
@@ -216,6 +260,8 @@ class Sequence {
   const bool wants_b_;
   const bool keeps_states_;
   bool may_close_ = false;
+  Lane lane_;
+  bool has_losses_ = false;
   Workspace* workspace_;
   BlockList<Block<T>> blocks_;
   PowerWalk<T> walk_;

@@ -50,6 +50,8 @@ const SweepTable& ExtendedSweeps() {
       ExtendedStatistics,
       nullptr,
       1,
+      nullptr,
+      nullptr,
   };
   return kTable;
 }

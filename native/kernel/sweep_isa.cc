@@ -6,6 +6,7 @@
 #include "native/kernel/directions_sweep.h"
 #include "native/kernel/dual.h"
 #include "native/kernel/forward.h"
+#include "native/kernel/group.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/sweep.h"
 
@@ -24,6 +25,8 @@ const SweepTable kSweeps = {
     StatisticsSweep,
     SweepDirections,
     kDirections,
+    ForwardGroup,
+    AdjointGroup,
 };
 
 }  // namespace PHASIC_ISA

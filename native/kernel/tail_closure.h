@@ -38,6 +38,10 @@ constexpr double kClosureRounding = 3 * 0x1p-52;
 // Spans from this block on: 16 blocks twice, then each twice the one before.
 constexpr int64_t kFirstSpan = 48;
 constexpr int64_t kLeastSpan = 16;
+// Where the span ends that begins at a boundary.
+inline int64_t NextBoundary(int64_t boundary) {
+  return boundary + std::max(kLeastSpan, boundary - kFirstSpan);
+}
 
 // Bounds are on values: sequences with tangents are not closed.
 template <class T>
@@ -95,7 +99,7 @@ class TailClosure<double> {
     for (int64_t i = 0; i < model_.stride; ++i) start_[i] = walk.state()[i];
     start_exponent_ = walk.exponent();
     start_block_ = boundary_;
-    boundary_ += std::max(kLeastSpan, boundary_ - kFirstSpan);
+    boundary_ = NextBoundary(boundary_);
     if (!underflowed) FloatEnvironment::ClearUnderflow();
     return true;
   }
