@@ -17,4 +17,5 @@ if [[ $# == 0 ]]; then set -- //...; fi
 bazel test --keep_going --test_tag_filters="${filters}" \
   --build_event_json_file="${events}" "$@"
 status=$?
-.venv/bin/python tools/test_summary.py "${events}" --bazel_status="${status}"
+.venv/bin/python tools/test_summary.py "${events}" --bazel_status="${status}" \
+  --test_tag_filters="${filters}"

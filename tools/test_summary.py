@@ -76,11 +76,22 @@ def _count_result(result: dict[str, Any]) -> Counts:
   return counts
 
 
-def summarize(lines: list[str]) -> tuple[Counts, dict[str, str]]:
+def is_chosen(tags: list[str], filters: str) -> bool:
+  """Whether Bazel's --test_tag_filters let a target with these tags run."""
+  asked = [x for x in filters.split(",") if x]
+  wanted = {x for x in asked if not x.startswith("-")}
+  unwanted = {x[1:] for x in asked if x.startswith("-")}
+  return not unwanted & set(tags) and (not wanted or bool(wanted & set(tags)))
+
+
+def summarize(
+  lines: list[str], filters: str = ""
+) -> tuple[Counts, dict[str, str]]:
   """Counts a run.
 
   Args:
     lines: of Bazel's build event file, one JSON object each.
+    filters: the run's --test_tag_filters: others need not have run.
 
   Returns:
     The counts, and {label: what happened} of every target that failed.
@@ -97,7 +108,9 @@ def summarize(lines: list[str]) -> tuple[Counts, dict[str, str]]:
       run = (key["label"], key.get("run", 1), key.get("shard", 1))
       runs[run] = event["testResult"]  # a later attempt replaces an earlier
     elif "targetConfigured" in identity and "configured" in event:
-      if "testSize" in event["configured"]:
+      configured = event["configured"]
+      chosen = is_chosen(configured.get("tag", []), filters)
+      if "testSize" in configured and chosen:
         tests.add(identity["targetConfigured"]["label"])
     elif "targetCompleted" in identity:
       label = identity["targetCompleted"]["label"]
@@ -135,11 +148,16 @@ def main(argv: list[str] | None = None) -> int:
     default=0,
     help="Bazel's exit status; a failure that the events do not show counts",
   )
+  parser.add_argument(
+    "--test_tag_filters",
+    default="",
+    help="as Bazel was given them; tests left out by them are not missed",
+  )
   arguments = parser.parse_args(argv)
   lines: list[str] = []
   if arguments.events.exists():
     lines = arguments.events.read_text(encoding="utf-8").splitlines()
-  counts, failures = summarize(lines)
+  counts, failures = summarize(lines, arguments.test_tag_filters)
   for label, reason in failures.items():
     print(f"FAILED {label}: {reason}")
   status = arguments.bazel_status

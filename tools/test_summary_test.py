@@ -37,13 +37,13 @@ class TestSummaryTest(absltest.TestCase):
       {"id": {"targetCompleted": {"label": label}}, **completed},
     ]
 
-  def _run(self, events: list[dict[str, Any]], status: int = 0):
+  def _run(self, events: list[dict[str, Any]], status: int = 0, *options: str):
     path = self.create_tempfile(
       content="\n".join(json.dumps(event) for event in events)
     ).full_path
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-      code = test_summary.main([path, f"--bazel_status={status}"])
+      code = test_summary.main([path, f"--bazel_status={status}", *options])
     return code, output.getvalue().splitlines()
 
   def test_all_pass(self):
@@ -75,6 +75,19 @@ class TestSummaryTest(absltest.TestCase):
     ]
     code, lines = self._run(events, status=1)
     self.assertEqual((code, lines[-1]), (1, "0 passed, 2 failed, 1 skipped"))
+
+  def test_left_out_by_tags(self):
+    slow = {
+      "id": {"targetConfigured": {"label": "//:slow"}},
+      "configured": {"testSize": "LARGE", "tag": ["slow"]},
+    }
+    done = self._result("//:a", "PASSED", _XML.format(""))
+    code, lines = self._run([slow, done])
+    self.assertEqual((code, lines[-1]), (1, "1 passed, 1 failed, 2 skipped"))
+    quick = "--test_tag_filters=-skip,-slow"
+    self.assertEqual(self._run([slow, done], 0, quick)[0], 0)
+    code, lines = self._run([slow, done], 0, "--test_tag_filters=-skip,slow")
+    self.assertStartsWith(lines[0], "FAILED //:slow: did not run")
 
   def test_nothing_ran(self):
     for status in (0, 1, 4):
