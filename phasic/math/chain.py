@@ -56,22 +56,29 @@ def derive(operands, eps):
   else:
     exits = exit_rates
     totals = exact_sums.compensated_sum(_append(off, exits[..., None]))
-  if static.shape(prob_zero)[-1] == 0:
-    ones = np.ones_like(initial_probs[..., :1])
-    parts = np.concatenate([ones, -initial_probs], axis=-1)
-    atom = snap(exact_sums.compensated_sum(parts), tolerance)
-  else:
-    atom = prob_zero[..., 0]
+  atom = derive_atom(initial_probs, prob_zero, tolerance)
   good = (
-    np.all(initial_probs >= 0, axis=-1)
-    & np.all(np.isfinite(initial_probs), axis=-1)
+    good_start(initial_probs, atom)
     & np.all((exits >= 0) & np.isfinite(exits), axis=-1)
     & np.all((totals >= 0) & np.isfinite(totals), axis=-1)
     & np.all(np.all((off >= 0) & np.isfinite(off), axis=-1), axis=-1)
-    & (atom >= 0)
-    & (atom <= 1)
   )
   return Chain(initial_probs, off, totals, exits, atom, ~good)
+
+
+def derive_atom(initial_probs, prob_zero, tolerance):
+  """Returns the mass at zero (...), of the operands that `derive` takes."""
+  if static.shape(prob_zero)[-1] > 0:
+    return prob_zero[..., 0]
+  ones = np.ones_like(initial_probs[..., :1])
+  parts = np.concatenate([ones, -initial_probs], axis=-1)
+  return snap(exact_sums.compensated_sum(parts), tolerance)
+
+
+def good_start(initial_probs, atom):
+  """Returns whether masses are such, those of the phases and at zero (...)."""
+  good = (initial_probs >= 0) & np.isfinite(initial_probs)
+  return np.all(good, axis=-1) & (atom >= 0) & (atom <= 1)
 
 
 def snap(x, tolerance):

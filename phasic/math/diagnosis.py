@@ -68,9 +68,7 @@ def diagnose(
   """
   if kind not in kernel_ops.KINDS:
     raise ValueError(f"kind is {kind!r}: it must be one of {kernel_ops.KINDS}")
-  names = (
-    operands_lib.DISCRETE_ARGUMENTS if discrete else operands_lib.ARGUMENTS
-  )
+  names = operands_lib.names(discrete)
   model = (initial_probs, subgenerator)
   rest = (exit_rates, prob_zero)
   if upper is None:

@@ -179,6 +179,16 @@ def of_edges_too(dense, sparse=None):
 phase_type = of_edges_too(portable.phase_type)
 
 
+def weights(parameters, constants, coefficients):
+  """Returns the edges' weights (..., m), of what `arrays` returns."""
+  found = parameters
+  if static.shape(coefficients)[-1] > 0:
+    found = np.sum(coefficients * parameters[..., None, :], axis=-1)
+  if static.shape(constants)[-1] > 0:
+    found = found + constants
+  return found
+
+
 def densified(phases, parameters, indices, constants, coefficients):
   """Returns sums of rates between phases (..., p, p), and exits (..., p).
 
@@ -191,11 +201,7 @@ def densified(phases, parameters, indices, constants, coefficients):
       f"{m} edges and {phases} phases: the portable path takes them only up to "
       f"a product of {MAX_MASK}"
     )
-  rates = parameters
-  if static.shape(coefficients)[-1] > 0:
-    rates = np.sum(coefficients * parameters[..., None, :], axis=-1)
-  if static.shape(constants)[-1] > 0:
-    rates = rates + constants
+  rates = weights(parameters, constants, coefficients)
   lost = (sources < 0) | (sources >= phases) | (targets < 0)
   lost = lost | (targets > phases) | ~(rates >= 0.0)
   rates = np.where(lost, float("nan"), rates)

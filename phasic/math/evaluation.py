@@ -30,7 +30,7 @@ def vjp(kind, arguments, cotangent, wanted=None, discrete=False):
     ValueError: `wanted` is no sequence of names of arguments, or shapes do not
       fit.
   """
-  names = _names(discrete)
+  names = operands_lib.names(discrete)
   wanted = checked_names(wanted, names)
   operands, layout, edges = _prepare(arguments, discrete)
   dtype = static.dtype_name(operands[0])
@@ -52,7 +52,7 @@ def vjp(kind, arguments, cotangent, wanted=None, discrete=False):
 
 def jvp(kind, arguments, tangents, discrete=False):
   """Returns the value and its derivative along tangents of the arguments."""
-  names = _names(discrete)
+  names = operands_lib.names(discrete)
   arguments = operands_lib.convert(*arguments, names=names)
   operands, layout = operands_lib.canonical(arguments, names)
   if len(tangents) != len(arguments):
@@ -108,12 +108,6 @@ def tangent(name, x, v):
   return operands_lib.broadcast(name, v, static.shape(x))
 
 
-def _names(discrete):
-  if discrete:
-    return operands_lib.DISCRETE_ARGUMENTS
-  return operands_lib.ARGUMENTS
-
-
 def _fallback(discrete):
   """The function of the portable path."""
   return edge_probs.phase_type if discrete else edge_rates.phase_type
@@ -121,7 +115,7 @@ def _fallback(discrete):
 
 def _prepare(arguments, discrete):
   """Returns operands, layout and the arrays of edges."""
-  names = _names(discrete)
+  names = operands_lib.names(discrete)
   arguments = operands_lib.convert(*arguments, names=names)
   operands, layout = operands_lib.canonical(arguments, names)
   return operands, layout, operands_lib.edges(layout, arguments)

@@ -69,6 +69,11 @@ class Layout(NamedTuple):
   event_ranks: tuple[int, ...]
 
 
+def names(discrete):
+  """Returns what the five arguments are called."""
+  return DISCRETE_ARGUMENTS if discrete else ARGUMENTS
+
+
 def convert(*values, names=ARGUMENTS):
   """Returns the arguments as arrays of their common dtype, None kept.
 

@@ -75,13 +75,9 @@ def derive(operands, eps, completes):
     lose = np.where(slow, 1.0 - stay, 0.0)
     if static.shape(exit_probs)[-1] > 0:
       good = good & (rest <= tolerance)
-  if static.shape(prob_zero)[-1] == 0:
-    atom = chain_lib.snap(_rest(initial_probs), tolerance)
-  else:
-    atom = prob_zero[..., 0]
+  atom = chain_lib.derive_atom(initial_probs, prob_zero, tolerance)
   good = good & (exits >= 0) & np.all(matrix >= 0, axis=-1)
-  good = good & (initial_probs >= 0) & np.isfinite(initial_probs)
-  bad = ~(np.all(good, axis=-1) & (atom >= 0) & (atom <= 1))
+  bad = ~(np.all(good, axis=-1) & chain_lib.good_start(initial_probs, atom))
   return StepChain(initial_probs, off, keep, lose, exits, atom, bad)
 
 

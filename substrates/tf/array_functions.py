@@ -138,6 +138,11 @@ def any(x: Any, axis: Axis = None) -> tf.Tensor:
   return tf.reduce_any(tf.cast(asarray(x), tf.bool), axis)
 
 
+def argsort(x: Any) -> tf.Tensor:
+  """Positions along the last axis, in the order of the entries; as int64."""
+  return tf.cast(tf.argsort(asarray(x), stable=True), tf.int64)
+
+
 def cumsum(x: Any, axis: int) -> tf.Tensor:
   """Sums of the entries up to each."""
   return tf.cumsum(_summable(x), axis)

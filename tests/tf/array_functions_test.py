@@ -27,6 +27,8 @@ CASES = [
   ("any", (~BOOL,), {"axis": 0}),
   ("any", (I64,), {}),
   ("arange", (5,), {}),
+  ("argsort", (F32[0],), {}),
+  ("argsort", (I32[1],), {}),
   ("asarray", (F32,), {}),
   ("asarray", (F32,), {"dtype": "float64"}),
   ("asarray", (F64,), {"dtype": "int32"}),

@@ -1,0 +1,199 @@
+"""Tables from which the jumps of a chain are drawn."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import elimination_ops
+from phasic.internal import static
+from phasic.math import elimination
+from phasic.math import reachability
+
+
+class JumpTables(NamedTuple):
+  """What the jumps of chains with the same edges are drawn from.
+
+  Edges are sorted by their phase; those of phase i are first[i], ...,
+  last[i] - 1. Weights are summed up to each edge, from the first of its phase.
+
+  Attributes:
+    starts: sums of the initial masses up to each phase, and with the atom's
+      (models, p + 1).
+    sums: of the edges' weights (models, m).
+    targets: (m,), p being absorption.
+    first: (p,).
+    last: (p,); equal to the first where a phase has no edges.
+    scales: of the holding times in each phase, inf where absorption cannot be
+      reached (models, p).
+    depth: a static number, the bits of the largest number of edges of a phase.
+  """
+
+  starts: Any
+  sums: Any
+  targets: Any
+  first: Any
+  last: Any
+  scales: Any
+  depth: int
+
+
+def of_matrix(chain, hold_rates):
+  """Returns the tables of a chain whose rates are a matrix.
+
+  Args:
+    chain: what `derive` of `chain` or `step_chain` returns.
+    hold_rates: the holding times' rates (..., p).
+  """
+  p = static.shape(chain.initial)[-1]
+  matrix = np.sum(np.zeros_like(chain.off), axis=-1)
+  rows = np.zeros_like(chain.initial) + np.zeros_like(chain.exits) + matrix
+  rows = rows + np.zeros_like(chain.atom)[..., None]
+  weights = np.concatenate(
+    [rows[..., None] + chain.off, (rows + chain.exits)[..., None]], axis=-1
+  )
+  leads = reachability.closure(chain.off > 0, (rows + chain.exits) > 0, -1)
+  columns = np.asarray(np.arange(p * (p + 1)), dtype="int32")
+  first = np.asarray(np.arange(p), dtype="int32") * (p + 1)
+  return JumpTables(
+    _starts(chain.initial + rows, chain.atom),
+    np.reshape(np.cumsum(weights, axis=-1), (-1, p * (p + 1))),
+    columns % (p + 1),
+    first,
+    first + (p + 1),
+    np.reshape(_scales(hold_rates + rows, leads), (-1, p)),
+    int(p + 1).bit_length(),
+  )
+
+
+def of_edges(initial, atom, edges, weights, discrete, depth):
+  """Returns the tables of a chain of edges, and the phases' sums of weights.
+
+  Args:
+    initial: initial masses (..., p).
+    atom: mass at zero (...).
+    edges: sources, then targets, int32 (..., 2, m), the dimensions before of
+      size one.
+    weights: (..., m).
+    discrete: whether weights are probabilities of a step.
+    depth: as in `JumpTables`.
+  """
+  p, m = static.shape(initial)[-1], static.shape(weights)[-1]
+  batch = np.zeros_like(initial[..., 0]) + np.zeros_like(atom + weights[..., 0])
+  edges = np.reshape(edges, (2, m))
+  order = np.argsort(edges[0])
+  sources, targets = np.take(edges[0], order, 0), np.take(edges[1], order, 0)
+  weights = np.take(weights, order, axis=-1) + batch[..., None]
+  weights = np.where(sources == targets, 0.0, weights)
+  sums = _sums_by_source(sources, weights, depth)
+  bounds = _row_bounds(sources, p, m)
+  first, last = bounds[:-1], bounds[1:]
+  totals = np.take(sums, np.maximum(last - 1, 0), axis=-1)
+  totals = np.where(last > first, totals, 0.0)
+  # What cannot be drawn from is zero, or beyond the last one.
+  hold_rates = edge_hold_rates(totals) if discrete else totals
+  leads = _absorption_probs(sources, targets, weights, p) > 0
+  tables = JumpTables(
+    _starts(initial + batch[..., None], atom),
+    np.reshape(sums, (-1, m)),
+    targets,
+    np.minimum(first, m - 1),
+    last,
+    np.reshape(_scales(hold_rates, leads), (-1, p)),
+    depth,
+  )
+  return tables, totals
+
+
+def edge_hold_rates(leaving):
+  """Returns -log(1 - q), for probabilities q of leaving a phase in a step."""
+  some = leaving < 1
+  return np.where(some, -np.log1p(-np.where(some, leaving, 0.0)), math.inf)
+
+
+def step_hold_rates(chain):
+  """Returns -log of the probabilities of staying, of a `StepChain`."""
+  stays = chain.keep > 0
+  kept = -np.log(np.where(stays, chain.keep, 1.0)) - np.log1p(-chain.lose)
+  return np.where(stays, kept, math.inf)
+
+
+def draw(uniform, sums, low, high, depth):
+  """Returns entries drawn by inverting sums of weights.
+
+  Args:
+    uniform: uniform numbers in [0, 1).
+    sums: of the weights, a flat array.
+    low: the first entry that may be drawn, for each number, int32.
+    high: the last one.
+    depth: bits of the largest number of entries.
+  """
+  level = uniform * np.take(sums, high, axis=0)
+  return _first_true(
+    low, high, depth, lambda entry: np.take(sums, entry, axis=0) > level
+  )
+
+
+def _first_true(low, high, depth, holds):
+  """Returns the first entry of [low, high] for which something holds.
+
+  From there on it holds; the last is returned where it holds for none.
+  """
+  for _ in range(depth):
+    middle = (low + high) // 2
+    found = holds(middle)
+    low = np.where(found, low, np.minimum(middle + 1, high))
+    high = np.where(found, middle, high)
+  return high
+
+
+def _starts(initial, atom):
+  """Returns sums of the initial masses and the atom (models, p + 1)."""
+  last = (np.zeros_like(initial[..., 0]) + atom)[..., None]
+  masses = np.concatenate([initial, last], axis=-1)
+  size = static.shape(masses)[-1]
+  return np.reshape(np.cumsum(masses, axis=-1), (-1, size))
+
+
+def _scales(hold_rates, leads):
+  """Returns the scales of holding times; the wait where nothing leads is inf."""
+  still = (hold_rates == 0) | ~leads
+  return np.where(still, math.inf, 1.0 / np.where(still, 1.0, hold_rates))
+
+
+def _row_bounds(sources, p, m):
+  """Returns the number of edges of the phases before each, and of all."""
+  phases = np.asarray(np.arange(p + 1), dtype="int32")
+  low = np.zeros_like(phases)
+  high = low + m
+
+  def starts(edge):
+    there = np.take(sources, np.minimum(edge, m - 1), axis=0)
+    return (edge >= m) | (there >= phases)
+
+  return _first_true(low, high, int(m).bit_length() + 1, starts)
+
+
+def _sums_by_source(sources, weights, depth):
+  """Returns sums of weights up to each edge, from the first of its source."""
+  m = static.shape(weights)[-1]
+  positions = np.asarray(np.arange(m), dtype="int32")
+  for level in range(depth):
+    before = np.maximum(positions - 2**level, 0)
+    same = np.take(sources, before, axis=0) == sources
+    same = same & (positions >= 2**level)
+    weights = weights + np.where(same, np.take(weights, before, axis=-1), 0.0)
+  return weights
+
+
+def _absorption_probs(sources, targets, weights, p):
+  """Returns the probabilities that absorption comes, from each phase."""
+  batch = static.shape(weights)[:-1]
+  largest = np.max(weights, axis=-1)[..., None]
+  weights = weights / np.where(largest > 0, largest, 1.0)
+  exits = np.where(targets == p, weights, 0.0)
+  edges = np.reshape(np.stack([sources, targets]), (*(1 for _ in batch), 2, -1))
+  none = np.zeros((*batch, p, 1), dtype=static.dtype_name(weights))
+  return elimination_ops.eliminate(
+    elimination.eliminate, edges, weights, none, exits[..., None]
+  )[..., 0]
