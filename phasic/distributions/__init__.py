@@ -1,5 +1,6 @@
 """Distributions with the contract of TensorFlow Probability."""
 
+from phasic.distributions.discrete_phase_type import DiscretePhaseType
 from phasic.distributions.distribution import Distribution
 from phasic.distributions.parameter_properties import ParameterProperties
 from phasic.distributions.phase_type import PhaseType
@@ -8,6 +9,7 @@ from phasic.distributions.reparameterization import ReparameterizationType
 
 __all__ = [
   "NOT_REPARAMETERIZED",
+  "DiscretePhaseType",
   "Distribution",
   "ParameterProperties",
   "PhaseType",

@@ -51,10 +51,18 @@ class Distribution(fallbacks.Fallbacks):
     self._parameters = {**parameters, **arrays}
 
   @classmethod
-  def _unflatten(cls, parameters: dict[str, Any]) -> Any:
+  def _children(cls) -> tuple[str, ...]:
+    """The parameters that are arrays or structures of arrays."""
+    return tuple(cls._parameter_properties())
+
+  def _parts(self) -> dict[str, Any]:
+    return self._parameters
+
+  @classmethod
+  def _unflatten(cls, parts: dict[str, Any]) -> Any:
     """Builds an instance of any parameters, without looking at them."""
     instance = object.__new__(cls)
-    instance._parameters = dict(parameters)
+    instance._parameters = dict(parts)
     return instance
 
   @classmethod

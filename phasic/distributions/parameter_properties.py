@@ -16,7 +16,8 @@ class ParameterProperties:
       dimensions before are batch dimensions.
     constraint: the set of its values: "subprobabilities" (masses >= 0 with a
       sum <= 1), "subgenerator" (off-diagonals >= 0, row sums <= 0),
-      "nonnegative" or "probability".
+      "subtransition" (entries >= 0, row sums <= 1), "nonnegative" or
+      "probability".
     optional: whether None is allowed.
   """
 

@@ -2,32 +2,14 @@
 
 from typing import Any
 
-import numpy as onp
-
-from phasic.distributions import distribution
+from phasic.distributions import absorption_time
 from phasic.distributions import parameter_properties
-from phasic.distributions import value_checks
-from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import diagnosis
-from phasic.math import jump_chain
 from phasic.math import moments
-from phasic.math import operands
-from phasic.math import phase_type
-
-# What the methods are called in `math`.
-_KINDS = {
-  "log_prob": "log_density",
-  "prob": "density",
-  "log_survival_function": "log_survival",
-  "survival_function": "survival",
-  "log_cdf": "log_cdf",
-  "cdf": "cdf",
-}
 
 
 @structures.register
-class PhaseType(distribution.Distribution):
+class PhaseType(absorption_time.AbsorptionTime):
   """The time until absorption of a finite Markov chain.
 
   With initial distribution alpha, subgenerator S, exit rates s and an atom z
@@ -140,60 +122,6 @@ class PhaseType(distribution.Distribution):
     """The mass at zero as given, z (...) or None."""
     return self._parameters["prob_zero"]
 
-  @property
-  def num_phases(self) -> int:
-    """The number of phases p."""
-    return static.shape(self.initial_probs)[-1]
-
-  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
-    """Returns why a method of this distribution gives NaN, as strings.
-
-    Args:
-      value: what the method is called with; it must not be traced.
-      method: the method's name: log_prob, prob, log_survival_function,
-        survival_function, log_cdf or cdf.
-
-    Returns:
-      A host array of strings with the shape of the method's result, "ok" where
-      it is not NaN.
-
-    Raises:
-      TypeError: value or parameters are traced.
-      ValueError: there is no such method.
-
-    Example:
-
-      >>> import math
-      >>> from phasic.distributions import PhaseType
-      >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
-      'value: is NaN'
-    """
-    if method not in _KINDS:
-      raise ValueError(
-        f"method is {method!r}: it must be one of {', '.join(_KINDS)}"
-      )
-    return diagnosis.diagnose(
-      _KINDS[method], *self._arguments(self._converted(value), checked=False)
-    )
-
-  def _log_prob(self, value: Any) -> Any:
-    return phase_type.log_density(*self._arguments(value))
-
-  def _prob(self, value: Any) -> Any:
-    return phase_type.density(*self._arguments(value))
-
-  def _log_cdf(self, value: Any) -> Any:
-    return phase_type.log_cdf(*self._arguments(value))
-
-  def _cdf(self, value: Any) -> Any:
-    return phase_type.cdf(*self._arguments(value))
-
-  def _log_survival_function(self, value: Any) -> Any:
-    return phase_type.log_survival(*self._arguments(value))
-
-  def _survival_function(self, value: Any) -> Any:
-    return phase_type.survival(*self._arguments(value))
-
   def _mean(self) -> Any:
     return moments.mean(*self._model())
 
@@ -202,27 +130,3 @@ class PhaseType(distribution.Distribution):
 
   def _stddev(self) -> Any:
     return moments.stddev(*self._model())
-
-  def _sample_n(self, n: int, seed: Any) -> Any:
-    return jump_chain.sample(n, seed, *self._model())
-
-  def _model(self, checked: bool = True) -> tuple[Any, Any, Any, Any]:
-    """The four arrays as they are now, checked with `validate_args`."""
-    arrays = self._arrays()
-    model = tuple(arrays[name] for name in self._parameter_properties())
-    if checked and self.validate_args:
-      return value_checks.check_model(*model)
-    return model
-
-  def _arguments(self, value: Any, checked: bool = True) -> tuple[Any, ...]:
-    """Arguments for the functions of `math.phase_type`."""
-    initial_probs, subgenerator, exit_rates, prob_zero = self._model(checked)
-    return initial_probs, subgenerator, value, exit_rates, prob_zero
-
-  def _check_value(self, value: Any) -> Any:
-    return value_checks.check_times(value)
-
-  def _batch_shape(self) -> static.Shape:
-    return operands.check_shapes(
-      self.initial_probs, self.subgenerator, self.exit_rates, self.prob_zero
-    )

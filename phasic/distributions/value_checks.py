@@ -10,12 +10,41 @@ from phasic.math.named_checks import check
 
 
 def check_model(
-  initial_probs: Any, subgenerator: Any, exit_rates: Any, prob_zero: Any
+  initial_probs: Any,
+  matrix: Any,
+  exits: Any,
+  prob_zero: Any,
+  discrete: bool = False,
 ) -> tuple[Any, Any, Any, Any]:
-  """Returns the arrays of a phase-type model, checked."""
+  """Returns the arrays of a phase-type model, checked.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    matrix: the subgenerator or, in discrete time, the subtransition matrix.
+    exits: rates or probabilities of absorption, or None.
+    prob_zero: the mass at zero, or None.
+    discrete: whether time is.
+  """
   p = static.shape(initial_probs)[-1]
-  eps = static.finfo_eps(initial_probs)
-  tolerance = 4 * p * eps
+  tolerance = 4 * p * static.finfo_eps(initial_probs)
+  alpha, prob_zero = _check_start(initial_probs, prob_zero, tolerance)
+  if discrete:
+    matrix, exits = _check_subtransition(matrix, exits, tolerance)
+    return alpha, matrix, exits, prob_zero
+  if exits is not None:
+    exits = check(
+      "exit_rates",
+      exits,
+      (exits >= 0) & np.isfinite(exits),
+      "rates must be >= 0 and finite",
+    )
+  return alpha, _check_subgenerator(matrix, exits, tolerance), exits, prob_zero
+
+
+def _check_start(
+  initial_probs: Any, prob_zero: Any, tolerance: Any
+) -> tuple[Any, Any]:
+  """Returns the masses of the phases and at zero, checked."""
   alpha = check(
     "initial_probs",
     initial_probs,
@@ -30,33 +59,63 @@ def check_model(
     "this sum must be <= 1 within 4 p eps",
     mass,
   )
-  exits = exit_rates
-  if exits is not None:
-    exits = check(
-      "exit_rates",
-      exits,
-      (exits >= 0) & np.isfinite(exits),
-      "rates must be >= 0 and finite",
+  if prob_zero is None:
+    return alpha, None
+  prob_zero = check(
+    "prob_zero",
+    prob_zero,
+    (prob_zero >= 0) & (prob_zero <= 1),
+    "a probability must be in [0, 1]",
+  )
+  total = mass[..., 0] + prob_zero
+  eps = static.finfo_eps(initial_probs)
+  good = np.abs(total - 1) <= tolerance + 4 * eps
+  # The condition has the batch shape of both; the arrays follow it.
+  alpha = check(
+    "sum(initial_probs) + prob_zero",
+    alpha + np.zeros_like(total)[..., None],
+    good[..., None],
+    "this sum must be 1 within 4 (p + 1) eps",
+    total[..., None],
+  )
+  return alpha, prob_zero
+
+
+def _check_subtransition(
+  matrix: Any, exit_probs: Any, tolerance: Any
+) -> tuple[Any, Any]:
+  """Returns the probabilities of a step, checked."""
+  matrix = check(
+    "subtransition",
+    matrix,
+    (matrix >= 0) & np.isfinite(matrix),
+    "probabilities must be >= 0 and finite",
+  )
+  if exit_probs is None:
+    sums = exact_sums.compensated_sum(matrix)
+    matrix = check(
+      "row sum of subtransition",
+      matrix,
+      (sums <= 1 + tolerance)[..., None],
+      "row sums must be <= 1 within 4 p eps",
+      sums[..., None],
     )
-  matrix = _check_subgenerator(subgenerator, exit_rates, tolerance)
-  if prob_zero is not None:
-    prob_zero = check(
-      "prob_zero",
-      prob_zero,
-      (prob_zero >= 0) & (prob_zero <= 1),
-      "a probability must be in [0, 1]",
-    )
-    total = mass[..., 0] + prob_zero
-    good = np.abs(total - 1) <= tolerance + 4 * eps
-    # The condition has the batch shape of both; the arrays follow it.
-    alpha = check(
-      "sum(initial_probs) + prob_zero",
-      alpha + np.zeros_like(total)[..., None],
-      good[..., None],
-      "this sum must be 1 within 4 (p + 1) eps",
-      total[..., None],
-    )
-  return alpha, matrix, exits, prob_zero
+    return matrix, None
+  exit_probs = check(
+    "exit_probs",
+    exit_probs,
+    (exit_probs >= 0) & np.isfinite(exit_probs),
+    "probabilities must be >= 0 and finite",
+  )
+  sums = exact_sums.compensated_sum(matrix) + exit_probs
+  matrix = check(
+    "row sum of subtransition and exit_probs",
+    matrix + np.zeros_like(sums)[..., None],
+    (np.abs(sums - 1) <= tolerance)[..., None],
+    "this sum must be 1 within 4 p eps",
+    sums[..., None],
+  )
+  return matrix, exit_probs
 
 
 def _check_subgenerator(matrix: Any, exit_rates: Any, tolerance: Any) -> Any:
@@ -98,4 +157,14 @@ def check_times(times: Any) -> Any:
     times,
     times >= 0,
     "it must be >= 0",
+  )
+
+
+def check_counts(counts: Any) -> Any:
+  """Returns the numbers of steps, checked to be in the support."""
+  return check(
+    "value",
+    counts,
+    (counts >= 0) & (np.floor(counts) == counts),
+    "it must be an integer >= 0",
   )

@@ -14,10 +14,10 @@ _T = TypeVar("_T", bound=type)
 def register(cls: _T) -> _T:
   """Class decorator: makes a class a structure that the backend sees through.
 
-  The class has to have `parameter_properties()`, a class method whose keys
-  name the parameters that are arrays; `parameters`, a property with every
-  constructor argument by name; and `_unflatten(parameters)`, a class method
-  that builds an instance from such a mapping without looking at the values.
+  The class has to have `_children()`, a class method that names its parts that
+  are arrays or structures of arrays; `_parts()`, a method that returns these
+  and all else by name; and `_unflatten(parts)`, a class method that builds an
+  instance from such a mapping without looking at the values.
 
   NumPy has no such structures, so nothing happens. JAX makes a pytree of the
   class, TensorFlow finds the variables in it.

@@ -18,10 +18,10 @@ _T = TypeVar("_T", bound=type)
 def register(cls: _T) -> _T:
   """Class decorator: makes a class a structure that the backend sees through.
 
-  The class has to have `parameter_properties()`, a class method whose keys
-  name the parameters that are arrays; `parameters`, a property with every
-  constructor argument by name; and `_unflatten(parameters)`, a class method
-  that builds an instance from such a mapping without looking at the values.
+  The class has to have `_children()`, a class method that names its parts that
+  are arrays or structures of arrays; `_parts()`, a method that returns these
+  and all else by name; and `_unflatten(parts)`, a class method that builds an
+  instance from such a mapping without looking at the values.
 
   NumPy has no such structures, so nothing happens. JAX makes a pytree of the
   class, TensorFlow finds the variables in it.
@@ -29,12 +29,12 @@ def register(cls: _T) -> _T:
   structured: Any = cls
 
   def flatten_with_keys(obj: Any) -> tuple[Any, Any]:
-    names = tuple(structured.parameter_properties())
-    parameters = dict(obj.parameters)
+    names = tuple(structured._children())
+    parts = dict(obj._parts())
     children = [
-      (jax.tree_util.GetAttrKey(name), parameters.pop(name)) for name in names
+      (jax.tree_util.GetAttrKey(name), parts.pop(name)) for name in names
     ]
-    return children, (names, tuple(sorted(parameters.items())))
+    return children, (names, tuple(sorted(parts.items())))
 
   def unflatten(structure: Any, children: Any) -> Any:
     names, others = structure

@@ -1,0 +1,131 @@
+"""What distributions of a time until absorption have in common."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.distributions import distribution
+from phasic.distributions import value_checks
+from phasic.internal import static
+from phasic.math import diagnosis
+from phasic.math import evaluation
+from phasic.math import jump_chain
+from phasic.math import operands
+
+# What the methods are called in `math`.
+_KINDS = {
+  "log_prob": "log_density",
+  "prob": "density",
+  "log_survival_function": "log_survival",
+  "survival_function": "survival",
+  "log_cdf": "log_cdf",
+  "cdf": "cdf",
+}
+
+
+class AbsorptionTime(distribution.Distribution):
+  """The time until absorption of a finite Markov chain.
+
+  A subclass says by `_DISCRETE` whether time is counted in steps. Its four
+  array parameters are those of the functions of `math`, in their order; or it
+  has a `_chain` of its own.
+  """
+
+  _DISCRETE = False
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return static.shape(self._chain()[0])[-1]
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method of this distribution gives NaN, as strings.
+
+    Args:
+      value: what the method is called with; it must not be traced.
+      method: the method's name: log_prob, prob, log_survival_function,
+        survival_function, log_cdf or cdf.
+
+    Returns:
+      A host array of strings with the shape of the method's result, "ok" where
+      it is not NaN.
+
+    Raises:
+      TypeError: value or parameters are traced.
+      ValueError: there is no such method.
+
+    Example:
+
+      >>> import math
+      >>> from phasic.distributions import PhaseType
+      >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
+      'value: is NaN'
+    """
+    if method not in _KINDS:
+      raise ValueError(
+        f"method is {method!r}: it must be one of {', '.join(_KINDS)}"
+      )
+    initial_probs, matrix, exits, prob_zero = self._chain()
+    return diagnosis.diagnose(
+      _KINDS[method],
+      initial_probs,
+      matrix,
+      self._converted(value),
+      exits,
+      prob_zero,
+      discrete=self._DISCRETE,
+    )
+
+  def _chain(self) -> tuple[Any, Any, Any, Any]:
+    """Initial masses, rates (a matrix or edges), exits or None, atom or None.
+
+    As they are now: variables are read.
+    """
+    arrays = self._arrays()
+    initial_probs, matrix, exits, prob_zero = (
+      arrays[name] for name in self._parameter_properties()
+    )
+    return initial_probs, matrix, exits, prob_zero
+
+  def _model(self) -> tuple[Any, Any, Any, Any]:
+    """The chain, checked with `validate_args`."""
+    chain = self._chain()
+    if self.validate_args:
+      return value_checks.check_model(*chain, discrete=self._DISCRETE)
+    return chain
+
+  def _evaluate(self, kind: str, value: Any) -> Any:
+    initial_probs, matrix, exits, prob_zero = self._model()
+    arguments = (initial_probs, matrix, value, exits, prob_zero)
+    return evaluation.value(kind, arguments, discrete=self._DISCRETE)
+
+  def _log_prob(self, value: Any) -> Any:
+    return self._evaluate("log_density", value)
+
+  def _prob(self, value: Any) -> Any:
+    return self._evaluate("density", value)
+
+  def _log_cdf(self, value: Any) -> Any:
+    return self._evaluate("log_cdf", value)
+
+  def _cdf(self, value: Any) -> Any:
+    return self._evaluate("cdf", value)
+
+  def _log_survival_function(self, value: Any) -> Any:
+    return self._evaluate("log_survival", value)
+
+  def _survival_function(self, value: Any) -> Any:
+    return self._evaluate("survival", value)
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    return jump_chain.sample(n, seed, *self._model(), discrete=self._DISCRETE)
+
+  def _check_value(self, value: Any) -> Any:
+    if self._DISCRETE:
+      return value_checks.check_counts(value)
+    return value_checks.check_times(value)
+
+  def _batch_shape(self) -> static.Shape:
+    return operands.check_shapes(
+      *self._chain(), names=operands.names(self._DISCRETE)
+    )
