@@ -7,7 +7,7 @@ import sys
 SUBSTRATES = ("numpy", "jax", "tf")
 
 # The packages under `phasic/` that `phasic.substrates.<s>` imports.
-PUBLIC_PACKAGES = ("distributions", "math")
+PUBLIC_PACKAGES = ("distributions", "graphs", "math")
 
 # Packages below tests/ that are host code: imported by all, not rewritten.
 SHARED_TESTS = frozenset({"oracle"})

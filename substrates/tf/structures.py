@@ -26,15 +26,17 @@ def register(cls: _T) -> _T:
   NumPy has no such structures, so nothing happens. JAX makes a pytree of the
   class, TensorFlow finds the variables in it.
 
-  Here the class becomes a `tf.Module`: `variables` and `trainable_variables`
-  list what its parameters hold, a module that has an instance as an attribute
-  finds them, and checkpoints and SavedModels contain them. Its name scope is
-  called like the instance.
+  Here a class whose instances have a `name` becomes a `tf.Module`: `variables`
+  and `trainable_variables` list what its parts hold, a module that has an
+  instance as an attribute finds them, and checkpoints and SavedModels contain
+  them. Its name scope is called like the instance. A class without names, which
+  holds no variables, stays what it is.
   """
-  if not issubclass(cls, tf.Module):
-    # As the last base, so that nothing of the class is overridden.
-    cls.__bases__ = (*cls.__bases__, tf.Module)
-  _make_name_scopes(cls)
+  if hasattr(cls, "name"):
+    if not issubclass(cls, tf.Module):
+      # As the last base, so that nothing of the class is overridden.
+      cls.__bases__ = (*cls.__bases__, tf.Module)
+    _make_name_scopes(cls)
   _keep_from_autograph(cls)
   return cls
 
@@ -65,10 +67,13 @@ def _keep_from_autograph(cls: type) -> None:
   """
   for name in dir(cls):
     method = inspect.getattr_static(cls, name)
-    if name.startswith("_") or not inspect.isfunction(method):
+    if name.startswith("_") or issubclass(tf.Module, _owner(cls, name)):
       continue
-    if not issubclass(tf.Module, _owner(cls, name)):
+    if inspect.isfunction(method):
       setattr(cls, name, tf.autograph.experimental.do_not_convert(method))
+    elif isinstance(method, classmethod):
+      kept = tf.autograph.experimental.do_not_convert(method.__func__)
+      setattr(cls, name, classmethod(kept))
 
 
 def _owner(cls: type, name: str) -> type:

@@ -1,0 +1,54 @@
+"""The state that is no phase: absorption, by one cause or another."""
+
+from typing import Any
+
+
+class Absorbed:
+  """Absorption, in the place of a state: `ABSORBED` and what it returns.
+
+  Two are equal if their causes are, whatever the substrate they come from.
+
+  Attributes:
+    cause: the name of the cause, None for plain `ABSORBED`.
+  """
+
+  __slots__ = ("cause",)
+
+  cause: str | None
+
+  def __init__(self, cause: str | None = None):
+    if cause is not None and not (isinstance(cause, str) and cause):
+      raise TypeError(f"cause is {cause!r}: it must be a string, not empty")
+    self.cause = cause
+
+  def __call__(self, cause: str) -> "Absorbed":
+    """Returns absorption by a cause: competing risks have several."""
+    if self.cause is not None:
+      raise TypeError(f"{self!r} has a cause already")
+    if cause is None:
+      raise TypeError("cause is None: it must be a string, not empty")
+    return Absorbed(cause)
+
+  def __eq__(self, other: Any) -> bool:
+    return is_absorbed(other) and other.cause == self.cause
+
+  def __hash__(self) -> int:
+    return hash(("phasic.ABSORBED", self.cause))
+
+  def __reduce__(self) -> tuple[Any, ...]:
+    return Absorbed, (self.cause,)
+
+  def __repr__(self) -> str:
+    return "ABSORBED" if self.cause is None else f"ABSORBED({self.cause!r})"
+
+
+ABSORBED = Absorbed()
+
+
+def is_absorbed(state: Any) -> bool:
+  """Whether a state is absorption, of this substrate or of another."""
+  return isinstance(state, Absorbed) or (
+    # A function of transitions may serve several substrates.
+    type(state).__name__ == "Absorbed"
+    and type(state).__module__.startswith("phasic.")
+  )

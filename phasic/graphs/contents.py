@@ -1,0 +1,36 @@
+"""What a graph consists of, as host arrays."""
+
+from collections.abc import Hashable
+import reprlib
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+
+class Contents(NamedTuple):
+  """The constructor's arguments of a `Graph`, on the host.
+
+  Those of `Graph`; see there.
+  """
+
+  sources: onp.ndarray
+  targets: onp.ndarray
+  constants: onp.ndarray
+  coefficients: onp.ndarray
+  initial_constants: onp.ndarray
+  initial_coefficients: onp.ndarray
+  parameter_names: tuple[str, ...] | None = None
+  causes: tuple[str | None, ...] = (None,)
+  discrete: bool = False
+  states: tuple[Hashable, ...] | None = None
+  notes: tuple[str, ...] = ()
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 8
+_SHORT.maxstring = _SHORT.maxother = 80
+
+
+def shown(x: Any) -> str:
+  """Returns the repr of a state or a weight, shortened, for messages."""
+  return _SHORT.repr(x)

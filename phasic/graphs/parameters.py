@@ -1,0 +1,93 @@
+"""Parameters as arrays, and what is linear in them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from phasic.internal import static
+from phasic.internal import structures
+
+
+def params_array(
+  params: Any, num_params: int, names: tuple[str, ...] | None
+) -> Any:
+  """Returns parameters as an array (..., d).
+
+  See `Graph.params_array`.
+  """
+  if params is None and num_params == 0:
+    return structures.as_array(np.zeros((0,)), static.wide_float(), "params")
+  if params is None:
+    raise ValueError(
+      f"params is None: the graph has {counted(num_params, names)}"
+    )
+  if isinstance(params, Mapping):
+    return _of_mapping(params, num_params, names)
+  array = structures.as_array(params, None, "params")
+  shape = static.shape(array)
+  if len(shape) == 0 or not _is_size(shape[-1], num_params):
+    raise ValueError(
+      f"params have shape {shape}: it must be (..., {num_params}), the graph "
+      f"has {counted(num_params, names)}"
+    )
+  return array
+
+
+def _of_mapping(
+  params: Mapping[str, Any], num_params: int, names: tuple[str, ...] | None
+) -> Any:
+  if names is None and num_params > 0:
+    raise TypeError(
+      f"params is a mapping: the graph has {num_params} parameters without "
+      "names, give an array"
+    )
+  names = names or ()
+  unknown = [name for name in params if name not in names]
+  missing = [name for name in names if name not in params]
+  problems = [
+    f"{kind} {', '.join(repr(name) for name in found)}"
+    for kind, found in (("unknown", unknown), ("missing", missing))
+    if found
+  ]
+  if problems:
+    raise ValueError(
+      f"params: {'; '.join(problems)}; the graph has "
+      f"{counted(num_params, names)}"
+    )
+  if not names:
+    return params_array(None, 0, None)
+  given = {f"params[{name!r}]": params[name] for name in names}
+  dtype = structures.common_dtype(given)
+  arrays = [structures.as_array(x, dtype, name) for name, x in given.items()]
+  shape = static.broadcast_shapes(*(static.shape(x) for x in arrays))
+  return np.stack([np.broadcast_to(x, shape) for x in arrays], axis=-1)
+
+
+def linear(constants: Any, coefficients: Any, params: Any) -> Any:
+  """Returns constants + coefficients . params, (..., n).
+
+  Args:
+    constants: (n,).
+    coefficients: (n, d).
+    params: (..., d), an array; its dtype is the result's.
+  """
+  dtype = structures.common_dtype({"params": params})
+  constants = structures.as_array(constants, dtype, "constants")
+  coefficients = structures.as_array(coefficients, dtype, "coefficients")
+  *batch, d = static.shape(params)
+  if isinstance(d, int) and d == 0:
+    return np.broadcast_to(constants, (*batch, *static.shape(constants)))
+  terms = np.matmul(params[..., None, :], np.transpose(coefficients))
+  return constants + terms[..., 0, :]
+
+
+def _is_size(d: Any, size: int) -> bool:
+  """Whether a dimension has a size, or one that is not known yet."""
+  return not isinstance(d, int) or d == size
+
+
+def counted(num_params: int, names: tuple[str, ...] | None) -> str:
+  plural = "" if num_params == 1 else "s"
+  listed = f" {', '.join(names)}" if names else ""
+  return f"{num_params} parameter{plural}{listed}"
