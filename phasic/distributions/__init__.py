@@ -1,8 +1,10 @@
 """Distributions with the contract of TensorFlow Probability."""
 
 from phasic.distributions.discrete_phase_type import DiscretePhaseType
+from phasic.distributions.discrete_phase_type import GraphDiscretePhaseType
 from phasic.distributions.distribution import Distribution
 from phasic.distributions.parameter_properties import ParameterProperties
+from phasic.distributions.phase_type import GraphPhaseType
 from phasic.distributions.phase_type import PhaseType
 from phasic.distributions.reparameterization import NOT_REPARAMETERIZED
 from phasic.distributions.reparameterization import ReparameterizationType
@@ -11,6 +13,8 @@ __all__ = [
   "NOT_REPARAMETERIZED",
   "DiscretePhaseType",
   "Distribution",
+  "GraphDiscretePhaseType",
+  "GraphPhaseType",
   "ParameterProperties",
   "PhaseType",
   "ReparameterizationType",

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+
 from phasic.distributions import absorption_time
+from phasic.distributions import graph_chain
 from phasic.distributions import parameter_properties
+from phasic.graphs import graph as graph_lib
 from phasic.internal import structures
 
 
@@ -99,6 +103,45 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
       "prob_zero": properties(0, "probability", optional=True),
     }
 
+  @classmethod
+  def from_graph(
+    cls,
+    graph: graph_lib.Graph,
+    params: Any = None,
+    edge_values: Any = None,
+    initial_probs: Any = None,
+    **options: Any,
+  ) -> "GraphDiscretePhaseType":
+    """Returns the distribution of the steps until a graph's chain is absorbed.
+
+    Args:
+      graph: a discrete `graphs.Graph`.
+      params: its parameters, as for `GraphDiscretePhaseType`.
+      edge_values: probabilities in the place of what is linear in them.
+      initial_probs: masses in the place of the graph's initial weights.
+      **options: `validate_args`, `allow_nan_stats` and `name`.
+
+    Raises:
+      TypeError: as `GraphDiscretePhaseType`.
+      ValueError: as `GraphDiscretePhaseType`.
+
+    Example: throws until three heads, where a head comes with probability q.
+
+      >>> from phasic.distributions import DiscretePhaseType
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> def transitions(heads):
+      ...   yield (heads + 1 if heads < 2 else ABSORBED), {"q": 1.0}
+      >>> graph = Graph.from_transitions(
+      ...   transitions, 0, params=("q",), discrete=True
+      ... )
+      >>> throws = DiscretePhaseType.from_graph(graph, {"q": 0.25})
+      >>> print(f"{float(throws.prob(4)):.6f}")
+      0.035156
+    """
+    return GraphDiscretePhaseType(
+      graph, params, edge_values, initial_probs, **options
+    )
+
   @property
   def initial_probs(self) -> Any:
     """Masses of the phases at the start, alpha (..., p)."""
@@ -118,3 +161,37 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
   def prob_zero(self) -> Any:
     """The mass at zero as given, z (...) or None."""
     return self._parameters["prob_zero"]
+
+
+@structures.register
+class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):
+  """Steps until the chain of a graph is absorbed, see `DiscretePhaseType`.
+
+  Probabilities of edges are linear in parameters, or given as `edge_values`; a
+  phase is kept with what its edges leave of one. No matrix is made: all methods
+  go by the edges. Derivatives exist in `params`, `edge_values` and
+  `initial_probs`, and are those of `math.EdgeProbs`.
+
+  Example:
+
+    >>> from phasic.distributions import GraphDiscretePhaseType
+    >>> from phasic.graphs import ABSORBED, Graph
+    >>> graph = Graph.from_transitions(
+    ...   lambda _: [(ABSORBED, [1.0])], 0, 1, discrete=True
+    ... )
+    >>> print(f"{float(GraphDiscretePhaseType(graph, [0.5]).prob(3)):.6f}")
+    0.125000
+  """
+
+  @property
+  def subtransition(self) -> Any:
+    """Probabilities of a step, T (..., p, p), for up to 4096 phases."""
+    between, exits = self._dense()
+    leaving = np.sum(between, axis=-1) + exits
+    eye = np.eye(self.num_phases, dtype=self.dtype)
+    return between + eye * (1.0 - leaving)[..., None]
+
+  @property
+  def exit_probs(self) -> Any:
+    """Probabilities of absorption, t (..., p), for up to 4096 phases."""
+    return self._dense()[1]

@@ -1,5 +1,6 @@
 """The base class of all distributions."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,17 @@ class Distribution(fallbacks.Fallbacks):
       TypeError: dtypes differ, or are complex, bool or half precision.
     """
     arrays = {name: parameters[name] for name in self._parameter_properties()}
-    dtype = structures.common_dtype(arrays)
-    for name, value in arrays.items():
-      if value is not None and not structures.is_variable(value):
-        arrays[name] = structures.as_array(value, dtype, name)
-    self._parameters = {**parameters, **arrays}
+    dtype = structures.common_dtype(_leaves(arrays))
+
+    def stored(name: str, value: Any) -> Any:
+      if isinstance(value, Mapping):
+        return {k: stored(f"{name}[{k!r}]", v) for k, v in value.items()}
+      if value is None or structures.is_variable(value):
+        return value
+      return structures.as_array(value, dtype, name)
+
+    kept = {name: stored(name, value) for name, value in arrays.items()}
+    self._parameters = {**parameters, **kept}
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:
@@ -147,9 +154,10 @@ class Distribution(fallbacks.Fallbacks):
     raise TypeError(f"{type(self).__name__} is not iterable: index its batch")
 
   def __repr__(self) -> str:
-    arrays = [self._parameters[name] for name in self._parameter_properties()]
+    names = self._parameter_properties()
+    arrays = _leaves({name: self._parameters[name] for name in names})
     facts = "parameters unknown"  # A structure whose leaves are no arrays.
-    if all(x is None or hasattr(x, "shape") for x in arrays):
+    if all(x is None or hasattr(x, "shape") for x in arrays.values()):
       try:
         facts = (
           f"batch_shape={self.batch_shape}, event_shape={self.event_shape}, "
@@ -253,6 +261,17 @@ class Distribution(fallbacks.Fallbacks):
 
   def _event_shape(self) -> static.Shape:
     return ()
+
+
+def _leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
+  """Returns arrays by name, those of mappings by names like params['a']."""
+  found = {}
+  for name, value in arrays.items():
+    if isinstance(value, Mapping):
+      found |= _leaves({f"{name}[{k!r}]": v for k, v in value.items()})
+    else:
+      found[name] = value
+  return found
 
 
 def _shape_array(shape: static.Shape) -> Any:

@@ -16,8 +16,9 @@ class ParameterProperties:
       dimensions before are batch dimensions.
     constraint: the set of its values: "subprobabilities" (masses >= 0 with a
       sum <= 1), "subgenerator" (off-diagonals >= 0, row sums <= 0),
-      "subtransition" (entries >= 0, row sums <= 1), "nonnegative" or
-      "probability".
+      "subtransition" (entries >= 0, row sums <= 1), "nonnegative",
+      "probability" or "parameters" (those for which a graph's weights are
+      >= 0).
     optional: whether None is allowed.
   """
 

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+
 from phasic.distributions import absorption_time
+from phasic.distributions import graph_chain
 from phasic.distributions import parameter_properties
+from phasic.graphs import graph as graph_lib
 from phasic.internal import structures
 from phasic.math import moments
 
@@ -102,6 +106,41 @@ class PhaseType(absorption_time.AbsorptionTime):
       "prob_zero": properties(0, "probability", optional=True),
     }
 
+  @classmethod
+  def from_graph(
+    cls,
+    graph: graph_lib.Graph,
+    params: Any = None,
+    edge_values: Any = None,
+    initial_probs: Any = None,
+    **options: Any,
+  ) -> "GraphPhaseType":
+    """Returns the distribution of the time until a graph's chain is absorbed.
+
+    Args:
+      graph: a continuous `graphs.Graph`.
+      params: its parameters, as for `GraphPhaseType`.
+      edge_values: weights in their place.
+      initial_probs: masses in the place of the graph's initial weights.
+      **options: `validate_args`, `allow_nan_stats` and `name`.
+
+    Raises:
+      TypeError: as `GraphPhaseType`.
+      ValueError: as `GraphPhaseType`.
+
+    Example: the age of the common ancestor of four lineages.
+
+      >>> from phasic.distributions import PhaseType
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> def transitions(n):
+      ...   yield (n - 1 if n > 2 else ABSORBED), {"coal": n * (n - 1) / 2}
+      >>> graph = Graph.from_transitions(transitions, 4, params=("coal",))
+      >>> age = PhaseType.from_graph(graph, {"coal": 2.0})
+      >>> print(f"{float(age.cdf(1.0)):.6f}")
+      0.758874
+    """
+    return GraphPhaseType(graph, params, edge_values, initial_probs, **options)
+
   @property
   def initial_probs(self) -> Any:
     """Masses of the phases at time zero, alpha (..., p)."""
@@ -130,3 +169,34 @@ class PhaseType(absorption_time.AbsorptionTime):
 
   def _stddev(self) -> Any:
     return moments.stddev(*self._model())
+
+
+@structures.register
+class GraphPhaseType(graph_chain.GraphChain, PhaseType):
+  """The time until the chain of a graph is absorbed, see `PhaseType`.
+
+  Weights of edges are linear in parameters, or given as `edge_values`. No
+  matrix is made: all methods go by the edges. Derivatives exist in `params`,
+  `edge_values` and `initial_probs`.
+
+  Example:
+
+    >>> from phasic.distributions import GraphPhaseType
+    >>> from phasic.graphs import ABSORBED, Graph
+    >>> graph = Graph.from_transitions(lambda n: [(ABSORBED, [n])], 3, 1)
+    >>> print(f"{float(GraphPhaseType(graph, [2.0]).prob(0.5)):.6f}")
+    0.298722
+  """
+
+  @property
+  def subgenerator(self) -> Any:
+    """Rates between the phases, S (..., p, p), for up to 4096 phases."""
+    between, exits = self._dense()
+    totals = np.sum(between, axis=-1) + exits
+    eye = np.eye(self.num_phases, dtype=self.dtype)
+    return between - eye * totals[..., None]
+
+  @property
+  def exit_rates(self) -> Any:
+    """Exit rates, s (..., p), for up to 4096 phases."""
+    return self._dense()[1]

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from phasic.internal import static
+from phasic.math import edge_rates
 from phasic.math import exact_sums
+from phasic.math import operands
 from phasic.math.named_checks import check
 
 
@@ -20,7 +22,8 @@ def check_model(
 
   Args:
     initial_probs: alpha, (..., p).
-    matrix: the subgenerator or, in discrete time, the subtransition matrix.
+    matrix: the subgenerator or, in discrete time, the subtransition matrix; or
+      edges.
     exits: rates or probabilities of absorption, or None.
     prob_zero: the mass at zero, or None.
     discrete: whether time is.
@@ -28,6 +31,8 @@ def check_model(
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
   alpha, prob_zero = _check_start(initial_probs, prob_zero, tolerance)
+  if operands.is_edges(matrix):
+    return alpha, _check_edges(matrix), exits, prob_zero
   if discrete:
     matrix, exits = _check_subtransition(matrix, exits, tolerance)
     return alpha, matrix, exits, prob_zero
@@ -148,6 +153,20 @@ def _check_subgenerator(matrix: Any, exit_rates: Any, tolerance: Any) -> Any:
     "it must be minus the row's off-diagonals and exit rate, within 4 p eps",
     (diagonal + np.zeros_like(leaving))[..., None],
   )
+
+
+def _check_edges(edges: Any) -> Any:
+  """Returns edges whose parameters are the weights, checked."""
+  values = edge_rates.weights(
+    edges.parameters, *edge_rates.arrays(edges, 0)[1:]
+  )
+  values = check(
+    "edge_values",
+    values,
+    (values >= 0) & np.isfinite(values),
+    "weights of edges must be >= 0 and finite",
+  )
+  return edges._replace(parameters=values, coefficients=None, constants=None)
 
 
 def check_times(times: Any) -> Any:
