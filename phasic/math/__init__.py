@@ -64,6 +64,7 @@ from phasic.math.discrete_phase_type_derivatives import (
 from phasic.math.discrete_phase_type_derivatives import (
   survival_vjp as discrete_phase_type_survival_vjp,
 )
+from phasic.math.discrete_reward_transform import discrete_reward_transform
 from phasic.math.edge_probs import EdgeProbs
 from phasic.math.edge_rates import EdgeRates
 from phasic.math.expected_statistics import ExpectedStatistics
@@ -93,6 +94,7 @@ from phasic.math.phase_type_derivatives import log_survival_jvp
 from phasic.math.phase_type_derivatives import log_survival_vjp
 from phasic.math.phase_type_derivatives import survival_jvp
 from phasic.math.phase_type_derivatives import survival_vjp
+from phasic.math.reward_transform import reward_transform
 
 __all__ = [
   "EdgeProbs",
@@ -123,6 +125,7 @@ __all__ = [
   "discrete_phase_type_survival",
   "discrete_phase_type_survival_jvp",
   "discrete_phase_type_survival_vjp",
+  "discrete_reward_transform",
   "expected_statistics",
   "log_cdf",
   "log_cdf_jvp",
@@ -140,6 +143,7 @@ __all__ = [
   "num_threads",
   "path",
   "precision",
+  "reward_transform",
   "second_moment",
   "set_num_threads",
   "stddev",

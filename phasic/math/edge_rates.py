@@ -14,6 +14,8 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import portable
 
+# Of matrices that are made of edges.
+MAX_DENSE_PHASES = 4096
 # Of the mask that the portable path makes: edges times phases.
 MAX_MASK = 2**26
 
@@ -187,6 +189,21 @@ def weights(parameters, constants, coefficients):
   if static.shape(constants)[-1] > 0:
     found = found + constants
   return found
+
+
+def dense(phases, edges):
+  """Returns what `densified` does, for edges that `convert` returned.
+
+  Raises:
+    ValueError: there are more than 4096 phases.
+  """
+  if phases > MAX_DENSE_PHASES:
+    raise ValueError(
+      f"a model of edges has {phases} phases: what is asked for needs a "
+      f"matrix, which is made of at most {MAX_DENSE_PHASES} phases"
+    )
+  batch_rank = static.rank(edges.parameters) - 1
+  return densified(phases, edges.parameters, *arrays(edges, batch_rank))
 
 
 def densified(phases, parameters, indices, constants, coefficients):

@@ -40,12 +40,29 @@ INTERVAL_ARGUMENTS = (
   "exit_rates",
   "prob_zero",
 )
+# Of functions of a reward for each phase, in the place of the times.
+REWARD_ARGUMENTS = (
+  "initial_probs",
+  "subgenerator",
+  "rewards",
+  "exit_rates",
+  "prob_zero",
+)
+DISCRETE_REWARD_ARGUMENTS = (
+  "initial_probs",
+  "subtransition",
+  "rewards",
+  "exit_probs",
+  "prob_zero",
+)
 # Which of functions of one time are the kernel's operands, in its order.
 OPERANDS = (0, 1, 3, 4, 2)
 _EDGES: dict[tuple[str, ...], Any] = {
   ARGUMENTS: edge_rates.EdgeRates,
   DISCRETE_ARGUMENTS: edge_probs.EdgeProbs,
   INTERVAL_ARGUMENTS: edge_rates.EdgeRates,
+  REWARD_ARGUMENTS: edge_rates.EdgeRates,
+  DISCRETE_REWARD_ARGUMENTS: edge_probs.EdgeProbs,
 }
 
 
