@@ -1,0 +1,45 @@
+"""Checks of the arguments of ready models."""
+
+from collections.abc import Sequence
+import numbers
+from typing import Any
+
+
+def at_least(name: str, value: Any, least: int) -> None:
+  """Raises unless the value is an integer that is large enough.
+
+  Raises:
+    TypeError: it is no integer.
+    ValueError: it is too small.
+  """
+  if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+    raise TypeError(f"{name} is {value!r}: it must be an integer")
+  if value < least:
+    raise ValueError(f"{name} is {value}: it must be at least {least}")
+
+
+def counts(
+  name: str, values: Sequence[int], entries: int, total: int
+) -> tuple[int, ...]:
+  """Returns a tuple of counts.
+
+  Args:
+    name: the argument's name.
+    values: integers that are not negative.
+    entries: how many there must be at least.
+    total: what they must add up to at least.
+
+  Raises:
+    TypeError: it is no sequence of integers.
+    ValueError: there are too few, or one is negative.
+  """
+  if not isinstance(values, Sequence) or isinstance(values, str):
+    raise TypeError(f"{name} is {values!r}: it must be a sequence of integers")
+  for i, value in enumerate(values):
+    at_least(f"{name}[{i}]", value, 0)
+  if len(values) < entries or sum(values) < total:
+    raise ValueError(
+      f"{name} is {tuple(values)}: there must be at least {entries} entries "
+      f"and {total} in all"
+    )
+  return tuple(int(value) for value in values)
