@@ -1,5 +1,7 @@
 """Which phases can be reached, and from which absorption can."""
 
+from collections.abc import Callable
+
 import numpy as onp
 
 from phasic.graphs import contents
@@ -41,22 +43,44 @@ def can_be_reached(graph: contents.Contents) -> onp.ndarray:
   return reached(graph.sources, targets, starts, p + 1)[:p]
 
 
+def is_acyclic(graph: contents.Contents) -> bool:
+  """Returns whether no phase can be reached from itself."""
+  p = len(graph.initial_constants) - 1
+  inner = graph.targets < p
+  heads = _heads(graph.sources[inner], graph.targets[inner], p)
+  entering: list[int] = onp.bincount(graph.targets[inner], minlength=p).tolist()
+  free: list[int] = [i for i in range(p) if entering[i] == 0]
+  for i in free:  # Which grows: phases that only removed ones lead to.
+    for j in heads(i):
+      entering[j] = entering[j] - 1
+      if entering[j] == 0:
+        free.append(j)
+  return len(free) == p
+
+
 def reached(
   sources: onp.ndarray, targets: onp.ndarray, starts: list[int], size: int
 ) -> onp.ndarray:
   """Returns whether edges lead to each of `size` vertices from the starts."""
-  order = onp.argsort(sources, kind="stable")
-  ends: list[int] = onp.cumsum(onp.bincount(sources, minlength=size)).tolist()
-  begins: list[int] = [0, *ends[:-1]]
-  heads: list[int] = targets[order].tolist()
+  heads = _heads(sources, targets, size)
   seen: list[bool] = [False] * size
   open_vertices: list[int] = list(starts)
   for i in starts:
     seen[i] = True
   while open_vertices:
-    i = open_vertices.pop()
-    for j in heads[begins[i] : ends[i]]:
+    for j in heads(open_vertices.pop()):
       if not seen[j]:
         seen[j] = True
         open_vertices.append(j)
   return onp.asarray(seen, bool)
+
+
+def _heads(
+  sources: onp.ndarray, targets: onp.ndarray, size: int
+) -> Callable[[int], list[int]]:
+  """Returns a function that lists where the edges out of a vertex lead."""
+  order = onp.argsort(sources, kind="stable")
+  ends: list[int] = onp.cumsum(onp.bincount(sources, minlength=size)).tolist()
+  begins: list[int] = [0, *ends[:-1]]
+  heads: list[int] = targets[order].tolist()
+  return lambda i: heads[begins[i] : ends[i]]

@@ -26,6 +26,8 @@ class Contents(NamedTuple):
   notes: tuple[str, ...] = ()
 
 
+ARRAYS = Contents._fields[:6]
+
 _SHORT = reprlib.Repr()
 _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 8
 _SHORT.maxstring = _SHORT.maxother = 80
@@ -34,3 +36,13 @@ _SHORT.maxstring = _SHORT.maxother = 80
 def shown(x: Any) -> str:
   """Returns the repr of a state or a weight, shortened, for messages."""
   return _SHORT.repr(x)
+
+
+def counted(n: int, noun: str) -> str:
+  """Returns "1 phase", "2 phases"."""
+  return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def plain(array: onp.ndarray) -> list[Any]:
+  """Returns an array as a list of Python numbers, or of lists of them."""
+  return array.tolist()

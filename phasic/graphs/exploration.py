@@ -9,9 +9,10 @@ import numpy as onp
 from phasic.graphs import absorbed
 from phasic.graphs import absorption
 from phasic.graphs import contents
+from phasic.graphs import edge_list
+from phasic.graphs import state_space
 from phasic.graphs import weights
-
-shown = contents.shown
+from phasic.graphs.contents import shown
 
 # How many states are explored between two reports of progress.
 _REPORT = 1000
@@ -35,11 +36,12 @@ def explore(
       f"transitions is {shown(transitions)}: it must be a function of a state"
     )
   reader = weights.WeightReader(params)
-  space = StateSpace(max_states)
+  space = state_space.StateSpace(max_states)
   start = _read_initial(initial, space, reader)
-  edges = EdgeList(reader.num_params)
+  edges = edge_list.EdgeList(reader.num_params)
   for i, state in enumerate(space.states):
-    _explore_state(transitions, i, state, space, reader, edges, discrete)
+    found = transitions(state)
+    _explore_state(found, i, state, space, reader, edges, discrete)
     if progress is not None and (i + 1) % _REPORT == 0:
       progress(len(space.states))
   if progress is not None:
@@ -51,139 +53,16 @@ def explore(
   return result
 
 
-def hashable(state: Any) -> Hashable:
-  """Returns the state; raises TypeError if it is not hashable."""
-  try:
-    hash(state)
-  except TypeError as error:
-    raise TypeError(
-      f"state {shown(state)} is not hashable ({error}): use numbers, strings, "
-      "tuples or frozen dataclasses"
-    ) from error
-  return state
-
-
-class StateSpace:
-  """States by number: phases from zero up, causes of absorption below zero."""
-
-  states: list[Any]
-  causes: list[str | None]
-  numbers: dict[Any, int]
-
-  def __init__(self, max_states: int):
-    if isinstance(max_states, bool) or not isinstance(
-      max_states, (int, onp.integer)
-    ):
-      raise TypeError(f"max_states is {max_states!r}: it must be an integer")
-    if max_states < 1:
-      raise ValueError(f"max_states is {max_states}: it must be >= 1")
-    self.states = []
-    self.causes = []
-    self.numbers = {}
-    self._max_states = max_states
-
-  def number(self, state: Any) -> int:
-    """Returns the number of a state, a new one if it was not seen before.
-
-    Raises:
-      TypeError: the state is not hashable.
-      ValueError: it does not equal itself, or there are too many states.
-    """
-    known = self.numbers.get(hashable(state))
-    if known is not None:
-      return known
-    if absorbed.is_absorbed(state):
-      self.causes.append(state.cause)
-      new = -len(self.causes)
-    else:
-      new = len(self.states)
-      if state != state:
-        raise ValueError(f"state {shown(state)} does not equal itself")
-      if new == self._max_states:
-        raise ValueError(self._explosion(state))
-      self.states.append(state)
-    return self.numbers.setdefault(state, new)
-
-  def check_hashes(self) -> None:
-    """Raises ValueError if a state has changed since it was found."""
-    for i, state in enumerate(self.states):
-      if self.numbers.get(state) != i:
-        raise ValueError(
-          f"state {shown(state)} changed while the graph was built: states "
-          "must not be modified"
-        )
-
-  def _explosion(self, state: Any) -> str:
-    message = (
-      f"more than max_states = {self._max_states} states were found, the last "
-      f"is {shown(state)}"
-    )
-    kind = type(state)
-    if kind.__hash__ is object.__hash__:
-      return (
-        f"{message}: instances of {kind.__name__} are equal only to "
-        "themselves, give the class __eq__ and __hash__"
-      )
-    for other in self.states:
-      if other == state:
-        return f"{message}: it equals {shown(other)}, but their hashes differ"
-    return message
-
-
-class EdgeList:
-  """The edges found so far, in lists that grow."""
-
-  sources: list[int]
-  targets: list[int]
-  loops: list[int]
-
-  def __init__(self, num_params: int):
-    self.sources, self.targets = [], []
-    self.loops = []  # where an edge from a state to itself was left out
-    self._num_params = num_params
-    # Numbers to be summed, by edge and column; the last column is constants.
-    self._rows: list[int] = []
-    self._columns: list[int] = []
-    self._numbers: list[float] = []
-
-  def add(self, source: int, target: int, weight: weights.Weight) -> int:
-    """Appends an edge and returns its number."""
-    edge = len(self.sources)
-    self.sources.append(source)
-    self.targets.append(target)
-    self.increase(edge, weight)
-    return edge
-
-  def increase(self, edge: int, weight: weights.Weight) -> None:
-    """Adds to the weight of an edge."""
-    for column, number in (*weight.terms, (self._num_params, weight.constant)):
-      if number != 0.0:
-        self._rows.append(edge)
-        self._columns.append(column)
-        self._numbers.append(number)
-
-  def sums(self) -> tuple[onp.ndarray, onp.ndarray]:
-    """Returns constants (m,) and coefficients (m, d)."""
-    shape = (len(self.sources), self._num_params + 1)
-    rows = onp.asarray(self._rows, onp.int64)
-    places = rows * shape[1] + onp.asarray(self._columns, onp.int64)
-    numbers = onp.asarray(self._numbers, float)
-    size = shape[0] * shape[1]
-    table = onp.reshape(onp.bincount(places, numbers, size), shape)
-    return table[:, -1], table[:, :-1]
-
-
 def _explore_state(
-  transitions: Callable[[Any], Iterable[Any]],
+  found: Any,
   number: int,
   state: Any,
-  space: StateSpace,
+  space: state_space.StateSpace,
   reader: weights.WeightReader,
-  edges: EdgeList,
+  edges: edge_list.EdgeList,
   discrete: bool,
 ) -> None:
   """Appends the edges out of a state, parallel ones summed."""
-  found = transitions(state)
   if found is None or not hasattr(found, "__iter__"):
     raise TypeError(
       f"transitions({shown(state)}) returned {shown(found)}: it must yield "
@@ -202,13 +81,14 @@ def _explore_state(
       weight = reader.read(item[1])
       if weight is None:  # No edge, whatever the parameters are.
         continue
-      target = known.get(hashable(item[0]))
+      target = known.get(state_space.hashable(item[0]))
       if target is None:
         target = space.number(item[0])
     except (TypeError, ValueError) as error:
       kind = TypeError if isinstance(error, TypeError) else ValueError
       raise kind(
-        f"transitions({shown(state)}) yields {shown(tuple(item))}: {error}"
+        f"edge from {shown(state)} to {shown(item[0])} with weight "
+        f"{shown(item[1])}: {error}"
       ) from error
     if discrete and not weight.terms:
       fixed.append(weight.constant)
@@ -233,7 +113,7 @@ def check_row_mass(state: Any, constants: Sequence[float]) -> None:
 
 
 def _read_initial(
-  initial: Any, space: StateSpace, reader: weights.WeightReader
+  initial: Any, space: state_space.StateSpace, reader: weights.WeightReader
 ) -> list[tuple[int, weights.Weight]]:
   """Returns numbers and weights of the initial states; -1 is the atom."""
   if isinstance(initial, Mapping):
@@ -267,7 +147,7 @@ def _read_initial(
   return found
 
 
-def _initial_number(state: Any, space: StateSpace) -> int:
+def _initial_number(state: Any, space: state_space.StateSpace) -> int:
   if not absorbed.is_absorbed(state):
     return space.number(state)
   if state.cause is not None:
@@ -276,21 +156,25 @@ def _initial_number(state: Any, space: StateSpace) -> int:
 
 
 def _contents(
-  space: StateSpace,
+  space: state_space.StateSpace,
   reader: weights.WeightReader,
-  edges: EdgeList,
+  edges: edge_list.EdgeList,
   start: list[tuple[int, weights.Weight]],
   discrete: bool,
 ) -> contents.Contents:
   p = len(space.states)
   # Summed as edges are: one for each phase, and for the atom.
-  initial = EdgeList(reader.num_params)
+  initial = edge_list.EdgeList(reader.num_params)
   for i in range(p + 1):
     initial.add(i, i, weights.Weight(0.0, []))
   for i, weight in start:
     initial.increase(p if i < 0 else i, weight)
   initial_constants, initial_coefficients = initial.sums()
-  check_initial_mass(initial_constants, initial_coefficients)
+  check_initial_mass(
+    initial_constants,
+    initial_coefficients,
+    4 * (p + 1) * float(onp.finfo(float).eps),
+  )
   constants, coefficients = edges.sums()
   targets = onp.asarray(edges.targets, onp.int64)
   targets = onp.where(targets < 0, p - 1 - targets, targets)
@@ -310,13 +194,13 @@ def _contents(
 
 
 def check_initial_mass(
-  constants: onp.ndarray, coefficients: onp.ndarray
+  constants: onp.ndarray, coefficients: onp.ndarray, tolerance: float
 ) -> None:
   """Raises ValueError if initial weights without parameters sum not to one."""
   if onp.any(coefficients != 0.0):
     return  # Known with the parameters.
   mass = math.fsum(constants)
-  if abs(mass - 1.0) > 4 * len(constants) * onp.finfo(float).eps:
+  if not abs(mass - 1.0) <= tolerance:
     raise ValueError(
       f"the initial weights sum to {mass!r}: this sum, with that of ABSORBED "
       "for an atom at zero, must be 1 within 4 p eps"

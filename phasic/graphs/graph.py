@@ -1,33 +1,26 @@
 """Graphs: state spaces whose weights are linear in parameters."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy as onp
 
-from phasic.graphs import contents
-from phasic.graphs import exploration
+from phasic.graphs import builders
+from phasic.graphs import describing
+from phasic.graphs import hashing
+from phasic.graphs import json_format
+from phasic.graphs import networks
 from phasic.graphs import parameters
+from phasic.graphs import plotting
 from phasic.graphs import validation
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import edge_probs
 from phasic.math import edge_rates
 
-# The arrays, in the constructor's order; the rest is structure.
-_ARRAYS = (
-  "sources",
-  "targets",
-  "constants",
-  "coefficients",
-  "initial_constants",
-  "initial_coefficients",
-)
-
 
 @structures.register
-class Graph:
+class Graph(builders.Builders):
   """A Markov chain with absorption, its weights linear in parameters.
 
   Edge e leads from phase sources[e] to phase targets[e] with the weight
@@ -70,223 +63,6 @@ class Graph:
     T. Roikjer, A. Hobolth, K. Munch, Graph-based algorithms for phase-type
       distributions, Statistics and Computing 32, 2022.
   """
-
-  def __init__(
-    self,
-    sources: Any,
-    targets: Any,
-    constants: Any,
-    coefficients: Any,
-    initial_constants: Any,
-    initial_coefficients: Any,
-    parameter_names: Sequence[str] | None = None,
-    causes: Sequence[str | None] = (None,),
-    discrete: bool = False,
-    states: Sequence[Hashable] | None = None,
-    notes: Sequence[str] = (),
-  ):
-    """Makes a graph of host arrays, which are checked and copied.
-
-    Args:
-      sources: integers (m,), ascending.
-      targets: integers (m,).
-      constants: (m,).
-      coefficients: (m, d).
-      initial_constants: (p + 1,), the last one is the atom at zero.
-      initial_coefficients: (p + 1, d).
-      parameter_names: d names, or None.
-      causes: what targets p, p + 1, ... are called; None is plain ABSORBED.
-      discrete: whether weights are probabilities of steps.
-      states: the p states that are the phases, or None.
-      notes: remarks for `describe`.
-
-    Raises:
-      TypeError: something is of a wrong type.
-      ValueError: shapes do not fit, an index is out of range, edges are not
-        in order, a number is not finite, or a weight is negative.
-    """
-    checked = validation.checked(
-      contents.Contents(
-        sources,
-        targets,
-        constants,
-        coefficients,
-        initial_constants,
-        initial_coefficients,
-        None if parameter_names is None else tuple(parameter_names),
-        tuple(causes),
-        discrete,
-        None if states is None else tuple(states),
-        tuple(notes),
-      )
-    )
-    values = checked._asdict()
-    self._states: tuple[Hashable, ...] | None = values.pop("states")
-    self._notes: tuple[str, ...] = values.pop("notes")
-    self._numbers: dict[Hashable, int] | None = None
-    p, d = onp.shape(checked.initial_coefficients)
-    self._values: dict[str, Any] = {
-      **values,
-      "num_phases": p - 1,
-      "num_params": d,
-    }
-
-  @classmethod
-  def from_transitions(
-    cls,
-    transitions: Callable[[Any], Iterable[Any]],
-    initial: Any,
-    params: int | Sequence[str] = 0,
-    discrete: bool = False,
-    max_states: int = 1_000_000,
-    progress: Callable[[int], Any] | None = None,
-    allow_never_absorbing: bool = False,
-  ) -> "Graph":
-    """Returns the graph of all states that are reached, breadth first.
-
-    A weight is a number, which is a constant, a sequence of d numbers, which
-    are coefficients, or a mapping {name: coefficient, 1: constant}. Negative
-    coefficients may stand beside positive ones, as in 1 - q. A weight that is
-    zero for all parameters is no edge.
-
-    Args:
-      transitions: a function of a state that yields pairs (state, weight).
-        States are hashable; `ABSORBED` or `ABSORBED("cause")` ends the time.
-      initial: a state; or a mapping or a list of pairs of states and weights,
-        `ABSORBED` among them for an atom at zero. Weights that have no
-        parameters must sum to one within 4 p eps.
-      params: the number of parameters d, or a tuple of their names.
-      discrete: whether weights are probabilities of steps, not rates.
-      max_states: how many states there may be.
-      progress: called with the number of states found, now and then.
-      allow_never_absorbing: whether there may be states from which absorption
-        cannot be reached.
-
-    Raises:
-      TypeError: a state is not hashable, or something else has a wrong type.
-      ValueError: a weight breaks a rule, absorption cannot be reached, or
-        there are too many states. State, edge and rule are named.
-    """
-    found = exploration.explore(
-      transitions,
-      initial,
-      params,
-      discrete,
-      max_states,
-      progress,
-      allow_never_absorbing,
-    )
-    return cls(**found._asdict())
-
-  @classmethod
-  def _children(cls) -> tuple[str, ...]:
-    """The names of the parts that are arrays."""
-    return _ARRAYS
-
-  def _parts(self) -> dict[str, Any]:
-    """Arrays and static facts by name, without what belongs to the host."""
-    return dict(self._values)
-
-  @classmethod
-  def _unflatten(cls, parts: dict[str, Any]) -> Any:
-    """Builds a graph of any parts, without looking at them."""
-    instance = object.__new__(cls)
-    instance._values = dict(parts)
-    instance._states = instance._numbers = None
-    instance._notes = ()
-    return instance
-
-  @property
-  def sources(self) -> Any:
-    """The phases that edges leave, int32 (m,)."""
-    return self._values["sources"]
-
-  @property
-  def targets(self) -> Any:
-    """Where edges lead, int32 (m,); p + c is absorption by causes[c]."""
-    return self._values["targets"]
-
-  @property
-  def constants(self) -> Any:
-    """What weights have without parameters, (m,)."""
-    return self._values["constants"]
-
-  @property
-  def coefficients(self) -> Any:
-    """What weights have for each unit of a parameter, (m, d)."""
-    return self._values["coefficients"]
-
-  @property
-  def initial_constants(self) -> Any:
-    """The same of the initial weights, (p + 1,); the last is the atom."""
-    return self._values["initial_constants"]
-
-  @property
-  def initial_coefficients(self) -> Any:
-    """The same of the initial weights, (p + 1, d)."""
-    return self._values["initial_coefficients"]
-
-  @property
-  def num_phases(self) -> int:
-    """The number of phases p."""
-    return self._values["num_phases"]
-
-  @property
-  def num_params(self) -> int:
-    """The number of parameters d."""
-    return self._values["num_params"]
-
-  @property
-  def num_edges(self) -> int:
-    """The number of edges m."""
-    return static.shape(self.sources)[0]
-
-  @property
-  def parameter_names(self) -> tuple[str, ...] | None:
-    """The names of the parameters, None where they have none."""
-    return self._values["parameter_names"]
-
-  @property
-  def causes(self) -> tuple[str | None, ...]:
-    """The causes of absorption; None is plain `ABSORBED`."""
-    return self._values["causes"]
-
-  @property
-  def discrete(self) -> bool:
-    """Whether weights are probabilities of steps, not rates."""
-    return self._values["discrete"]
-
-  @property
-  def notes(self) -> tuple[str, ...]:
-    """Remarks on what was left out when the graph was built."""
-    return self._notes
-
-  @property
-  def states(self) -> tuple[Hashable, ...]:
-    """The states that are the phases, in their order.
-
-    Raises:
-      ValueError: the graph has none, because it was rebuilt from arrays.
-    """
-    if self._states is None:
-      raise ValueError(
-        "the graph has no states: they stay with the graph that was built on "
-        "the host, not with what jit, vmap, tree_map or a file make of it"
-      )
-    return self._states
-
-  def index_of(self, state: Hashable) -> int:
-    """Returns the phase that a state is.
-
-    Raises:
-      ValueError: there is no such state, or the graph has no states.
-    """
-    if self._numbers is None:
-      self._numbers = {known: i for i, known in enumerate(self.states)}
-    found = self._numbers.get(state)
-    if found is None:
-      raise ValueError(f"state {contents.shown(state)} is not in the graph")
-    return found
 
   def params_array(self, params: Any = None) -> Any:
     """Returns parameters as an array (..., d).
@@ -368,23 +144,90 @@ class Graph:
       structures.as_array(self.constants, dtype, "constants"),
     )
 
-  def __repr__(self) -> str:
-    return f"<{type(self).__name__} {self._counts()}>"
+  def to_json(self) -> str:
+    """Returns the graph as a JSON text, for `from_json`.
 
-  def _counts(self) -> str:
-    if not hasattr(self.sources, "shape"):
-      return "parts unknown"  # A structure whose leaves are no arrays.
-    facts = [
-      validation.counted(self.num_phases, "phase"),
-      validation.counted(self.num_edges, "edge"),
-    ]
-    if self.num_params:
-      facts.append(parameters.counted(self.num_params, self.parameter_names))
-    if self.causes != (None,):
-      facts.append(f"causes {', '.join(str(c) for c in self.causes)}")
-    if self.discrete:
-      facts.append("discrete")
-    return ", ".join(facts)
+    An object with the fields `format`, `version`, `discrete`, `num_phases`,
+    `num_params`, `parameter_names`, `causes`, the six arrays by name, and
+    `states`. States of numbers, strings, None and tuples of such (named ones
+    become plain ones) are kept; if there are others, `states` is null.
+
+    Raises:
+      ValueError: the graph is traced.
+    """
+    return json_format.dumps(self._contents())
+
+  def to_networkx(self) -> Any:
+    """Returns a networkx.DiGraph, for `from_networkx`.
+
+    Its nodes are the states, with their phase as `index`, and `ABSORBED` or
+    `ABSORBED("cause")`. Edges have `constant` and `coefficients`, and `weight`
+    where there are no parameters. Initial weights, parameters and `discrete`
+    are kept in the network's attribute `phasic`.
+
+    Raises:
+      ModuleNotFoundError: networkx is not installed.
+      ValueError: the graph is traced or has no states.
+    """
+    return networks.to_network(self._contents(), self.edges)
+
+  def content_hash(self) -> str:
+    """Returns 64 hexadecimal digits that are the same in every process.
+
+    SHA-256 of the arrays, sizes, parameter names, causes and `discrete`. States
+    and notes are not part of it: graphs of one hash have the same law for the
+    same parameters, whatever their states are called.
+
+    Raises:
+      ValueError: the graph is traced.
+    """
+    return hashing.content_hash(self._contents())
+
+  def describe(self) -> str:
+    """Returns a description of the graph, a text of several lines.
+
+    Raises:
+      ValueError: the graph is traced.
+
+    Example:
+
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> print(Graph.from_edges([(0, ABSORBED, [2.0])], 0, 1).describe())
+      Graph of a continuous chain
+        phases: 1, 0
+        edges: 1, 1 to absorption
+        parameters: 1, without names
+        causes of absorption: ABSORBED
+        structure: acyclic
+        starts in: 1 phase
+    """
+    return describing.describe(self._contents())
+
+  def plot(
+    self, axes: Any = None, params: Any = None, max_phases: int = 100
+  ) -> Any:
+    """Draws the graph with matplotlib.
+
+    Phases stand where Graphviz puts them, if its program `dot` is installed,
+    and in layers otherwise. Those in which the chain can start are blue.
+
+    Args:
+      axes: matplotlib's, to draw on; None for new ones.
+      params: as for `params_array`: edges show their weights. None shows how
+        these depend on parameters.
+      max_phases: how many phases there may be.
+
+    Returns:
+      The axes.
+
+    Raises:
+      ModuleNotFoundError: `axes` is None and matplotlib is not installed.
+      ValueError: the graph is traced or has too many phases.
+    """
+    values = None
+    if params is not None:
+      values = static.concrete(self.edge_values(params))
+    return plotting.plot(self._contents(), values, axes, max_phases)
 
   def _initial_weights(self, params: Any) -> Any:
     """Returns initial weights, (..., p + 1)."""

@@ -6,15 +6,11 @@ import numpy as onp
 
 from phasic.graphs import contents
 from phasic.graphs import weights
+from phasic.graphs.contents import counted
 from phasic.internal import static
 
-_INDICES = ("sources", "targets")
-_NUMBERS = (
-  "constants",
-  "coefficients",
-  "initial_constants",
-  "initial_coefficients",
-)
+_INDICES = contents.ARRAYS[:2]
+_NUMBERS = contents.ARRAYS[2:]
 
 
 def checked(given: contents.Contents) -> contents.Contents:
@@ -24,7 +20,7 @@ def checked(given: contents.Contents) -> contents.Contents:
     TypeError: something is of a wrong type.
     ValueError: a rule is broken; the edge or the state is named.
   """
-  arrays = {
+  arrays: dict[str, Any] = {
     **{name: _indices(getattr(given, name), name) for name in _INDICES},
     **{name: _numbers(getattr(given, name), name) for name in _NUMBERS},
   }
@@ -55,11 +51,6 @@ def check_edge_values(shape: static.Shape, num_edges: int) -> None:
       f"edge_values have shape {shape}: it must be (..., {num_edges}), one for "
       "each edge of the graph"
     )
-
-
-def counted(n: int, noun: str) -> str:
-  """Returns "1 phase", "2 phases"."""
-  return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def edge_name(graph: contents.Contents, e: int) -> str:

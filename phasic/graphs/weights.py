@@ -13,7 +13,7 @@ CONSTANT = 1
 
 
 class Weight(NamedTuple):
-  """constant + sum over terms (c, a) of a params[c], as it was read."""
+  """constant + sum over terms (c, a) of a params[c], numbers that were read."""
 
   constant: float
   terms: list[tuple[int, float]]
@@ -52,6 +52,8 @@ class WeightReader:
     """
     if type(weight) is float or type(weight) is int:  # The usual ones first.
       found = Weight(_number(weight), [])
+    elif isinstance(weight, Weight):
+      found = weight
     elif isinstance(weight, Mapping):
       found = self._of_mapping(weight)
     elif isinstance(weight, (str, bytes)):
@@ -92,13 +94,19 @@ class WeightReader:
     return Weight(constant, terms)
 
   def _of_sequence(self, weight: Any) -> Weight:
-    values = [_number(value) for value in weight]
-    if len(values) != self.num_params:
+    if len(weight) != self.num_params:
       raise ValueError(
-        f"the weight has {len(values)} coefficients: there are "
+        f"the weight has {len(weight)} coefficients: there are "
         f"{self.num_params} parameters"
       )
-    return Weight(0.0, [(c, v) for c, v in enumerate(values) if v != 0.0])
+    return split(0.0, weight)
+
+
+def split(constant: Any, coefficients: Sequence[Any]) -> Weight:
+  """Returns the weight of a constant and coefficients, which are checked."""
+  numbers = [_number(value) for value in coefficients]
+  terms = [(c, value) for c, value in enumerate(numbers) if value != 0.0]
+  return Weight(_number(constant), terms)
 
 
 def read_params(

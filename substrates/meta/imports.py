@@ -15,6 +15,10 @@ _NUMPY += " `import numpy as onp` (host work), nothing else"
 
 def rewrite(ctx: context.Context) -> None:
   """Rewrites or refuses every import of a text."""
+  for function in ast.walk(ctx.source.tree):
+    if isinstance(function, ast.FunctionDef):
+      for node in ast.walk(function):
+        node.in_function = True  # type: ignore[attr-defined]
   for node in ast.walk(ctx.source.tree):
     if isinstance(node, ast.Import):
       _import(ctx, node)
@@ -42,6 +46,8 @@ def allowed_roots(ctx: context.Context, node: ast.AST) -> frozenset[str]:
     roots = tables.TEST_IMPORTS
   else:
     roots = tables.SOURCE_IMPORTS
+    if getattr(node, "in_function", False):
+      roots |= tables.OPTIONAL_IMPORTS
   if ctx.profile is paths.Profile.HOST_SEAM:
     roots |= {"importlib"}  # to find the native module
   if getattr(node, "mode_branch", False):

@@ -36,6 +36,8 @@ FRAMEWORKS = {
 
 # `importlib` hides imports from the rewriter; `random` has hidden state.
 SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
+# Packages that users may have: imported where they are needed, in functions.
+OPTIONAL_IMPORTS = frozenset({"matplotlib", "networkx", "tqdm"})
 TEST_IMPORTS = frozenset(sys.stdlib_module_names) | {
   *("absl", "pytest", "hypothesis", "scipy", "mpmath", "flint"),
 }

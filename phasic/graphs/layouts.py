@@ -1,0 +1,89 @@
+"""Where the phases of a graph stand in a picture."""
+
+import shutil
+import subprocess
+
+import numpy as onp
+
+from phasic.graphs import contents
+
+Point = tuple[float, float]
+
+# Seconds that Graphviz may take.
+_PATIENCE = 30.0
+
+
+def positions(graph: contents.Contents) -> list[Point]:
+  """Returns where the phases stand, then the causes of absorption.
+
+  By Graphviz where its program `dot` is there, else in layers: each phase
+  stands as far to the right as the fewest edges that lead to it.
+  """
+  found = _by_graphviz(graph) if shutil.which("dot") else None
+  return _in_layers(graph) if found is None else found
+
+
+def to_dot(graph: contents.Contents) -> str:
+  """Returns the graph in Graphviz's language, its vertices numbered."""
+  size = len(graph.initial_constants) - 1 + len(graph.causes)
+  lines = ["digraph {", "rankdir=LR"]
+  lines += [f"{i}" for i in range(size)]
+  lines += [
+    f"{i} -> {j}"
+    for i, j in zip(
+      contents.plain(graph.sources), contents.plain(graph.targets), strict=True
+    )
+  ]
+  return "\n".join([*lines, "}"])
+
+
+def _by_graphviz(graph: contents.Contents) -> list[Point] | None:
+  """Returns the positions that `dot` finds, None if it fails."""
+  try:
+    done = subprocess.run(
+      ["dot", "-Tplain"],
+      input=to_dot(graph),
+      capture_output=True,
+      text=True,
+      timeout=_PATIENCE,
+      check=True,
+    )
+  except (OSError, subprocess.SubprocessError):
+    return None
+  return parsed(done.stdout)
+
+
+def parsed(text: str) -> list[Point]:
+  """Returns the positions in a text of `dot -Tplain`."""
+  found: dict[int, Point] = {}
+  for line in text.splitlines():
+    words = line.split()
+    if words[:1] == ["node"]:
+      found.update({int(words[1]): (float(words[2]), float(words[3]))})
+  return [found[i] for i in range(len(found))]
+
+
+def _in_layers(graph: contents.Contents) -> list[Point]:
+  p = len(graph.initial_constants) - 1
+  size = p + len(graph.causes)
+  layers: list[int] = [-1] * size
+  begins = (graph.initial_constants[:p] != 0.0) | onp.any(
+    graph.initial_coefficients[:p] != 0.0, axis=1
+  )
+  front: list[int] = [i for i in range(p) if begins[i]]
+  layer = 0
+  while front:
+    for i in front:
+      layers[i] = layer
+    near = contents.plain(graph.targets[onp.isin(graph.sources, front)])
+    front = [i for i in dict.fromkeys(near) if layers[i] < 0 and i < p]
+    layer = layer + 1
+  # Absorption, and what cannot be reached, stand last.
+  layers = [layer if found < 0 else found for found in layers]
+  heights: dict[int, int] = {}
+  points: list[Point] = []
+  for found in layers:
+    height = heights.get(found, 0)
+    heights.update({found: height + 1})
+    points.append((float(found), float(height)))
+  return [(x, (heights.get(int(x), 1) - 1) / 2 - y) for x, y in points]
