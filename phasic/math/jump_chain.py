@@ -61,13 +61,78 @@ def sample(
   arguments = operands_lib.convert(
     initial_probs, subgenerator, 0.0, exit_rates, prob_zero, names=names
   )
+  batch, times = _sample(n, seed, arguments, None, discrete)
+  return np.reshape(times, (n, *batch))
+
+
+def sample_rewards(
+  n,
+  seed,
+  initial_probs,
+  subgenerator,
+  rewards,
+  exit_rates=None,
+  prob_zero=None,
+  discrete=False,
+):
+  """Returns exact samples of rewards earned until absorption, as `sample`.
+
+  Args:
+    n: the number of samples for each model of the batch.
+    seed: a seed as `random.sanitize_seed` returns it.
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
+    rewards: (..., p, R), per unit of time or per step.
+    exit_rates: s, (..., p); None derives them.
+    prob_zero: z, (...); None derives it.
+    discrete: whether time is.
+
+  Returns:
+    An array (n, ..., R): inf where a path earns for ever, NaN where a value
+    breaks a rule or the path does not end after `MAX_JUMPS` jumps.
+
+  Raises:
+    NotImplementedError: a derivative with respect to the model is asked for.
+  """
+  names = operands_lib.names(discrete)
+  names = (*names[:2], "rewards", *names[3:])
+  arguments = operands_lib.convert(
+    initial_probs, subgenerator, rewards, exit_rates, prob_zero, names=names
+  )
+  initial_probs, subgenerator, rewards, exit_rates, prob_zero = arguments
+  batch = operands_lib.check_shapes(
+    initial_probs, subgenerator, exit_rates, prob_zero, names
+  )
+  *own, p, size = static.shape(rewards)
+  batch = static.broadcast_shapes(batch, tuple(own))
+  arguments = (
+    np.broadcast_to(initial_probs, (*batch, p)),
+    subgenerator,
+    np.zeros_like(initial_probs[..., 0]),
+    exit_rates,
+    prob_zero,
+  )
+  rewards = np.broadcast_to(rewards, (*batch, p, size))
+  batch, earned = _sample(n, seed, arguments, rewards, discrete)
+  return np.reshape(earned, (n, *batch, size))
+
+
+def _sample(n, seed, arguments, rewards, discrete):
+  """Returns the batch shape and samples (n, number of models, R)."""
+  names = operands_lib.names(discrete)
   operands, layout = operands_lib.canonical(arguments, names)
   edges = operands_lib.edges(layout, arguments)
-  fixed = [gradients.stop_gradient(x) for x in operands[:4]]
+  model = operands[:4]
+  if rewards is not None:
+    event = static.shape(rewards)[-2:]
+    kept = [layout.batch[i] for i in layout.kept]
+    model = (*model, np.reshape(rewards, (*kept, *event)))
+  fixed = [gradients.stop_gradient(x) for x in model]
+  rewards = fixed[4] if rewards is not None else None
   depth = _depth(arguments[1]) if edges else 0
-  times = _run(n, discrete, depth, seed, *fixed, *edges)
-  times = np.reshape(times, (n, *layout.batch))
-  return _attach(np.asarray(times, dtype=operands[0].dtype), *operands[:4])
+  earned = _run(n, discrete, depth, seed, rewards, *fixed[:4], *edges)
+  dtype = operands[0].dtype
+  return layout.batch, _attach(np.asarray(earned, dtype=dtype), *model)
 
 
 def _depth(edges):
@@ -78,10 +143,19 @@ def _depth(edges):
   return int(degree).bit_length()
 
 
-def _absorption_times(n, discrete, depth, seed, *operands):
-  """Returns samples (n, number of models)."""
+def _paths(n, discrete, depth, seed, rewards, *operands):
+  """Returns what paths earn (n, number of models, R), the time without rewards.
+
+  Args:
+    n: the number of samples for each model.
+    discrete: whether time is.
+    depth: see `JumpTables`.
+    seed: a seed.
+    rewards: (..., p, R) or None.
+    *operands: the model's four, and the edges' three if there are edges.
+  """
   wide_name = static.wide_float()
-  tables, bad = _prepare(discrete, depth, *operands)
+  tables, earnings, bad = _prepare(discrete, depth, rewards, *operands)
   p = static.shape(tables.scales)[-1]
   models = static.shape(tables.starts)[0]
   model = np.asarray(np.arange(models), dtype="int32")
@@ -91,7 +165,10 @@ def _absorption_times(n, discrete, depth, seed, *operands):
   starts = np.reshape(tables.starts, (-1,))
   bits = int(p + 1).bit_length()
   phase = jump_tables.draw(uniform, starts, low, low + p, bits) - low
-  elapsed = np.zeros_like(uniform)
+  size = static.shape(earnings.rates)[-1]
+  rates = np.reshape(earnings.rates, (-1, size))
+  stops = np.reshape(earnings.stops, (-1,))
+  earned = np.zeros_like(uniform)[..., None] * np.zeros_like(rates[0])
   m = static.shape(tables.targets)[0]
   sums, scales = (np.reshape(x, (-1,)) for x in (tables.sums, tables.scales))
 
@@ -100,14 +177,18 @@ def _absorption_times(n, discrete, depth, seed, *operands):
     return (count < MAX_JUMPS) & np.any(phase < p)
 
   def jump(carry):
-    count, seed, phase, elapsed = carry
+    count, seed, phase, earned = carry
     hold_seed, turn_seed, seed = random.split_seed(seed, 3)
     running = phase < p
     here = np.where(running, phase, 0)
     hold = random.exponential(hold_seed, (n, models), wide_name)
-    hold = hold * np.take(scales, here + p * model, axis=0)
+    row = here + p * model
+    stopped = np.take(stops, row, axis=0)
+    hold = hold * np.where(stopped, 1.0, np.take(scales, row, axis=0))
     hold = np.floor(hold) + 1.0 if discrete else hold
-    elapsed = np.where(running, elapsed + hold, elapsed)
+    rate = np.take(rates, row, axis=0)
+    gain = np.where(rate < math.inf, hold[..., None] * rate, math.inf)
+    earned = np.where(running[..., None], earned + gain, earned)
     turn = random.uniform(turn_seed, (n, models), wide_name)
     low = np.take(tables.first, here, axis=0)
     high = np.maximum(np.take(tables.last, here, axis=0) - 1, low)
@@ -115,20 +196,20 @@ def _absorption_times(n, discrete, depth, seed, *operands):
       turn, sums, low + m * model, high + m * model, tables.depth
     )
     target = np.take(tables.targets, edge - m * model, axis=0)
-    # Where absorption cannot be reached the time is inf.
-    target = np.where(elapsed < math.inf, target, p)
-    return count + 1, seed, np.where(running, target, phase), elapsed
+    target = np.where(stopped, p, target)
+    return count + 1, seed, np.where(running, target, phase), earned
 
-  init = (np.asarray(0), jump_seed, phase, elapsed)
-  _, _, phase, elapsed = control_flow.while_loop(unfinished, jump, init)
-  return np.where(phase < p, math.nan, elapsed) + np.where(bad, math.nan, 0.0)
-
-
-_run = control_flow.compiled(_absorption_times, static_argnums=(0, 1, 2))
+  init = (np.asarray(0), jump_seed, phase, earned)
+  _, _, phase, earned = control_flow.while_loop(unfinished, jump, init)
+  lost = np.where(phase < p, math.nan, 0.0) + np.where(bad, math.nan, 0.0)
+  return earned + lost[..., None]
 
 
-def _prepare(discrete, depth, *operands):
-  """Returns the tables, and whether values break a rule (number of models)."""
+_run = control_flow.compiled(_paths, static_argnums=(0, 1, 2))
+
+
+def _prepare(discrete, depth, rewards, *operands):
+  """Returns tables, earnings, and whether values break a rule (models,)."""
   eps = static.finfo_eps(static.dtype_name(operands[0]))
   wide = [np.asarray(x, dtype=static.wide_float()) for x in operands[:4]]
   if len(operands) > 4:
@@ -140,7 +221,16 @@ def _prepare(discrete, depth, *operands):
   else:
     chain = chain_lib.derive(wide, eps)
     tables, bad = jump_tables.of_matrix(chain, chain.totals), chain.bad
-  return tables, np.reshape(bad, (-1,))
+  bad = np.reshape(bad, (-1,))
+  if rewards is None:
+    return tables, jump_tables.time_earnings(tables), bad
+  rewards = np.asarray(rewards, dtype=static.wide_float())
+  p, size = static.shape(rewards)[-2:]
+  good = np.all((rewards >= 0) & np.isfinite(rewards), axis=-1)
+  flat = np.reshape(rewards, (-1, p, size))
+  earnings = jump_tables.reward_earnings(tables, flat)
+  bad = bad | np.reshape(~np.all(good, axis=-1), (-1,))
+  return tables, earnings, bad
 
 
 def _of_edges(operands, edges, eps, discrete, depth):

@@ -24,8 +24,9 @@ class JumpTables(NamedTuple):
     targets: (m,), p being absorption.
     first: (p,).
     last: (p,); equal to the first where a phase has no edges.
-    scales: of the holding times in each phase, inf where absorption cannot be
-      reached (models, p).
+    scales: of the holding times in each phase, inf where it is not left
+      (models, p).
+    leads: whether absorption can be reached (models, p).
     depth: a static number, the bits of the largest number of edges of a phase.
   """
 
@@ -35,7 +36,64 @@ class JumpTables(NamedTuple):
   first: Any
   last: Any
   scales: Any
+  leads: Any
   depth: int
+
+
+class Earnings(NamedTuple):
+  """What is earned in the phases.
+
+  Attributes:
+    rates: per unit of time or per step; in phases that are stopped at what is
+      earned from there on, zero or inf (models, p, R).
+    stops: the phases that a path is not followed from (models, p).
+  """
+
+  rates: Any
+  stops: Any
+
+
+def time_earnings(tables):
+  """Returns earnings that are the time, for which R is one."""
+  stops = ~tables.leads
+  return Earnings(np.where(stops, math.inf, 1.0)[..., None], stops)
+
+
+def reward_earnings(tables, rewards):
+  """Returns the earnings of rewards (models, p, R).
+
+  A path is followed until it is absorbed, or is where it earns for ever or
+  nothing any more.
+  """
+  expected = _expected(tables, rewards)
+  known = (expected == 0) | (expected == math.inf)
+  stops = ~tables.leads & np.all(known, axis=-1)
+  return Earnings(np.where(stops[..., None], expected, rewards), stops)
+
+
+def _expected(tables, rewards):
+  """Returns what is earned from each phase on (models, p, R), in some unit."""
+  p = static.shape(rewards)[-2]
+  m = static.shape(tables.targets)[0]
+  positions = np.asarray(np.arange(m), dtype="int32")
+  sources = _first_true(
+    np.zeros_like(positions),
+    np.zeros_like(positions) + (p - 1),
+    int(p).bit_length(),
+    lambda phase: np.take(tables.last, phase, axis=0) > positions,
+  )
+  before = np.take(tables.sums, np.maximum(positions - 1, 0), axis=-1)
+  starts = np.take(tables.first, sources, axis=0) == positions
+  # Which edges there are is enough.
+  some = tables.sums > np.where(starts, 0.0, before)
+  edges = np.stack([sources, tables.targets])
+  largest = np.max(rewards, axis=-2)[..., None, :]
+  return elimination_ops.eliminate(
+    elimination.eliminate,
+    edges[None],
+    np.asarray(some, dtype=static.dtype_name(rewards)),
+    rewards / np.where(largest > 0, largest, 1.0),
+  )
 
 
 def of_matrix(chain, hold_rates):
@@ -61,7 +119,8 @@ def of_matrix(chain, hold_rates):
     columns % (p + 1),
     first,
     first + (p + 1),
-    np.reshape(_scales(hold_rates + rows, leads), (-1, p)),
+    np.reshape(_scales(hold_rates + rows), (-1, p)),
+    np.reshape(leads, (-1, p)),
     int(p + 1).bit_length(),
   )
 
@@ -99,7 +158,8 @@ def of_edges(initial, atom, edges, weights, discrete, depth):
     targets,
     np.minimum(first, m - 1),
     last,
-    np.reshape(_scales(hold_rates, leads), (-1, p)),
+    np.reshape(_scales(hold_rates), (-1, p)),
+    np.reshape(leads, (-1, p)),
     depth,
   )
   return tables, totals
@@ -155,9 +215,9 @@ def _starts(initial, atom):
   return np.reshape(np.cumsum(masses, axis=-1), (-1, size))
 
 
-def _scales(hold_rates, leads):
-  """Returns the scales of holding times; the wait where nothing leads is inf."""
-  still = (hold_rates == 0) | ~leads
+def _scales(hold_rates):
+  """Returns the scales of holding times."""
+  still = hold_rates == 0
   return np.where(still, math.inf, 1.0 / np.where(still, 1.0, hold_rates))
 
 
