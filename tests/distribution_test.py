@@ -7,6 +7,7 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic import distributions as pd
+from phasic import graphs as pg
 from phasic import math as pm
 from phasic.internal import kernel_ops
 from phasic.internal import static
@@ -129,6 +130,25 @@ class ContractTest(test_case.TestCase):
         _ = _batch()[index]
     with self.assertRaisesRegex(TypeError, "not iterable"):
       list(_batch())
+
+  def test_arrays_are_not_the_callers(self):
+    # Large ones too, whose memory a backend may want to share.
+    for p in (2, 256):
+      arrays = {
+        "initial_probs": onp.full(p, 1 / p),
+        "subgenerator": -2.0 * onp.eye(p),
+        "exit_rates": onp.full(p, 2.0),
+        "prob_zero": onp.zeros(4),
+      }
+      dist = pd.PhaseType(**arrays)
+      for x in arrays.values():
+        x[...] = 0.125
+      self.assert_close(dist.cdf(0.5), onp.full(4, -math.expm1(-1.0)))
+    graph = pg.Graph.from_transitions(lambda _: [(pg.ABSORBED, [1.0])], 0, 1)
+    params = onp.full((256, 1), 2.0)
+    dist = pd.PhaseType.from_graph(graph, params)
+    params[...] = 0.125
+    self.assert_close(dist.cdf(0.5), onp.full(256, -math.expm1(-1.0)))
 
   def test_float32(self):
     arrays = {k: onp.asarray(v, onp.float32) for k, v in _GOOD.items()}

@@ -52,7 +52,7 @@ class Distribution(fallbacks.Fallbacks):
         return {k: stored(f"{name}[{k!r}]", v) for k, v in value.items()}
       if value is None or structures.is_variable(value):
         return value
-      return structures.as_array(value, dtype, name)
+      return structures.as_array(value, dtype, name, copy=True)
 
     kept = {name: stored(name, value) for name, value in arrays.items()}
     self._parameters = {**parameters, **kept}

@@ -64,14 +64,17 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
   return default or static.wide_float()
 
 
-def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
-  """Converts `x` to an array of the backend, which no other owns.
+def as_array(
+  x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
+) -> Any:
+  """Converts `x` to an array of the backend.
 
   Args:
     x: an array, a number or nested lists of numbers.
     dtype: "float32" or "float64"; None keeps a floating array's own and turns
       all else into the widest.
     name: the argument's name, for the messages.
+    copy: whether the result must not change when the caller's array does.
 
   Raises:
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
@@ -81,7 +84,7 @@ def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
   if dtype is None:
     keep = own in FLOATS and not _is_weak(x)
     dtype = own if keep else static.wide_float()
-  return onp.array(x, dtype=dtype)
+  return onp.array(x, dtype=dtype, copy=copy or None)
 
 
 def as_index_array(x: Any, name: str) -> Any:

@@ -84,7 +84,9 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
   return default or static.wide_float()
 
 
-def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
+def as_array(
+  x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
+) -> Any:
   """Converts `x` to an array of the backend.
 
   Args:
@@ -92,6 +94,7 @@ def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
     dtype: "float32" or "float64"; None keeps a floating array's own and turns
       all else into the widest.
     name: the argument's name, for the messages.
+    copy: whether the result must not change when the caller's array does.
 
   Raises:
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
@@ -101,6 +104,9 @@ def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
   if dtype is None:
     keep = own in FLOATS and not _is_weak(x)
     dtype = own if keep else static.wide_float()
+  if copy and isinstance(x, onp.ndarray):
+    # JAX may share the memory, or copy it only later, by jnp.array too.
+    x = onp.array(x)
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
 

@@ -119,7 +119,9 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
   return default or static.wide_float()
 
 
-def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
+def as_array(
+  x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
+) -> Any:
   """Converts `x` to an array of the backend.
 
   Args:
@@ -127,6 +129,7 @@ def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
     dtype: "float32" or "float64"; None keeps a floating array's own and turns
       all else into the widest.
     name: the argument's name, for the messages.
+    copy: whether the result must not change when the caller's array does.
 
   Raises:
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
@@ -140,7 +143,7 @@ def as_array(x: Any, dtype: str | None = None, name: str = "value") -> Any:
     return tf.cast(tf.convert_to_tensor(x), dtype)
   if _has_tensors(x):
     return tf.stack([as_array(item, dtype, name) for item in x])
-  return tf.constant(onp.asarray(x, dtype=dtype))
+  return tf.constant(onp.array(x, dtype=dtype, copy=copy or None))
 
 
 def as_index_array(x: Any, name: str) -> Any:
