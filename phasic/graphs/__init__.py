@@ -3,6 +3,29 @@
 from phasic.graphs import models
 from phasic.graphs.absorbed import ABSORBED
 from phasic.graphs.absorbed import Absorbed
+from phasic.graphs.components import strongly_connected_components
+from phasic.graphs.discretisation import Event
+from phasic.graphs.discretisation import EventChain
+from phasic.graphs.discretisation import discretise
+from phasic.graphs.embedding import JumpChain
+from phasic.graphs.embedding import normalise
+from phasic.graphs.first_passage import time_to
 from phasic.graphs.graph import Graph
+from phasic.graphs.lumping import Lumped
+from phasic.graphs.lumping import lump
 
-__all__ = ["ABSORBED", "Absorbed", "Graph", "models"]
+__all__ = [
+  "ABSORBED",
+  "Absorbed",
+  "Event",
+  "EventChain",
+  "Graph",
+  "JumpChain",
+  "Lumped",
+  "discretise",
+  "lump",
+  "models",
+  "normalise",
+  "strongly_connected_components",
+  "time_to",
+]

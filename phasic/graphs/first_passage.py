@@ -1,0 +1,97 @@
+"""The time until a graph first reaches one of some states."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as onp
+
+from phasic.graphs import edge_tables
+from phasic.graphs import graph as graph_lib
+
+CAUSES = ("reached", "absorbed")
+
+
+def time_to(
+  graph: Any, states: Callable[[Any], bool] | Iterable[Any]
+) -> graph_lib.Graph:
+  """Returns the graph of the time until one of some states is first reached.
+
+  Edges into these states lead to absorption by the cause "reached"; absorption
+  by whatever cause becomes the cause "absorbed". States that can only be
+  reached through the given ones are dropped. A path that starts in one of them
+  takes no time: its weight is added to the atom at zero. The weights stay
+  linear in the parameters, which are those of the graph. So the result's
+  cumulative incidence of "reached" is P(the first passage is before t).
+
+  Args:
+    graph: a `Graph`.
+    states: the states, or a function that is true for them.
+
+  Raises:
+    TypeError: it is no graph, or its arrays are traced.
+    ValueError: it has lost its states, there is no such state, or all paths
+      start in the states.
+
+  Example: the time at which a queue of at most three first is full.
+
+    >>> from phasic import graphs
+    >>> queue = graphs.models.busy_period(3)
+    >>> full = graphs.time_to(queue, [3])
+    >>> full.states, full.causes
+    ((1, 2), ('reached', 'absorbed'))
+  """
+  table = edge_tables.read(graph)
+  p = table.num_phases
+  inside = _inside(table, states)
+  node = onp.concatenate(
+    [onp.where(inside, p, onp.arange(p)), onp.full(len(table.causes), p + 1)]
+  )
+  initial = onp.array(table.initial)
+  initial[p] += onp.sum(table.initial[:p][inside], axis=0)
+  initial[onp.flatnonzero(inside)] = 0.0
+  keep = ~inside[table.sources]
+  passage = table._replace(
+    sources=table.sources[keep],
+    targets=node[table.targets[keep]],
+    weights=table.weights[keep],
+    initial=initial,
+    causes=CAUSES,
+  )
+  phases = edge_tables.reached(passage)
+  if not len(phases):
+    raise ValueError("states: all paths start in one of them")
+  chosen = edge_tables.selected(passage, phases)
+  return edge_tables.build(_used_causes(chosen))
+
+
+def _inside(table: edge_tables.EdgeTable, states: Any) -> onp.ndarray:
+  """Returns whether each phase (p,) is one of the states."""
+  if table.states is None:
+    raise ValueError("graph has lost its states")
+  if callable(states):
+    inside = onp.asarray([bool(states(state)) for state in table.states])
+    if not onp.any(inside):
+      raise ValueError("states: the function is true for no state")
+    return inside
+  places = {state: i for i, state in enumerate(table.states)}
+  inside = onp.zeros(len(places), bool)
+  for state in states:
+    if state not in places:
+      raise ValueError(f"states: {state!r} is no state of the graph")
+    inside[places[state]] = True
+  if not onp.any(inside):
+    raise ValueError("states is empty")
+  return inside
+
+
+def _used_causes(table: edge_tables.EdgeTable) -> edge_tables.EdgeTable:
+  """Returns the table without causes that no edge leads to."""
+  p = table.num_phases
+  used = onp.unique(table.targets[table.targets >= p]) - p
+  place = onp.zeros(p + len(table.causes), onp.int64)
+  place[:p] = onp.arange(p)
+  place[p + used] = p + onp.arange(len(used))
+  return table._replace(
+    targets=place[table.targets],
+    causes=tuple(table.causes[c] for c in used),
+  )
