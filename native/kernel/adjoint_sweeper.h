@@ -31,6 +31,7 @@ AdjointSums<T> SumsOf(const PointSeeds<T>& seeds,
   sums.has_survival = seeds.has(Base::kSurvival);
   sums.has_exits = seeds.has(Base::kDensity) || seeds.has(Base::kCdf);
   sums.atom = seeds.atom_bar();
+  sums.zeros = seeds.zeros();
   sums.total = seeds.total_bar();
   sums.certain = seeds.certain_bar();
   sums.has_mixed_signs = seeds.mixed_signs();
@@ -120,8 +121,13 @@ class AdjointSweeper {
   }
 
   // Adds what was found elsewhere to what the last run found.
-  void AddRow(int64_t i, const T& start, const T& exit, const T& stay) {
-    y_[i] = ScaleBy(y_[i], exponent_) + start;
+  void AddStarts(const T* starts, int64_t exponent) {
+    FloatEnvironment::ClearUnderflow();
+    AddScaled(starts, exponent, model_.size, y_, &exponent_);
+    if (!FloatEnvironment::Underflowed()) return;
+    Add(&losses_.adjoint, Scaled<double>{1.0, exponent_ - 1020});
+  }
+  void AddRow(int64_t i, const T& exit, const T& stay) {
     exit_bar_.data()[i] += exit;
     stays_.data()[i] += stay;
   }
@@ -130,7 +136,6 @@ class AdjointSweeper {
   }
   void EndOfAdded(const Scaled<double>& lost_start,
                   const Scaled<double>& lost_product) {
-    exponent_ = 0;
     Add(&losses_.adjoint, lost_start);
     Add(&losses_.product, lost_product);
   }
@@ -157,7 +162,7 @@ class AdjointSweeper {
     exit_bar_.Clear();
     stays_.Clear();
     products_.Clear();
-    exponent_ = INT64_MIN / 4;
+    exponent_ = kExponentOfZero;
     losses_ = SweepLosses{};
   }
 

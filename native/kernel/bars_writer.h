@@ -29,6 +29,7 @@ struct AdjointSums {
   const T* stays = nullptr;      // [p], of the diagonal of P
   const T* products = nullptr;   // of P at the cells of model.products
   T atom = T(0.0);               // of prob_zero
+  T zeros = T(0.0);              // prob_zero times that, always in range
   T total = T(0.0);              // of prob_zero + sum(alpha)
   T certain = T(0.0);            // of values that are one whatever the model
   bool has_mixed_signs = false;  // whether cotangents of both signs came in

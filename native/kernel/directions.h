@@ -154,7 +154,7 @@ inline Scaled<Directions> Normalized(const Scaled<Directions>& x) {
   if (!(MaxAbs(x.mantissa) <= kFarLarger * value)) {
     return {Directions::NaN(), x.exponent};
   }
-  if (!(value > 0.0) || value > 1.7e308) return x;
+  if (!(value > 0.0 && value < HUGE_VAL)) return x;
   const int64_t e = ExponentOf(value);
   return {ScaleBy(x.mantissa, -e), x.exponent + e};
 }

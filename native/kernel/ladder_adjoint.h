@@ -92,8 +92,9 @@ class LadderAdjoint {
   template <class Sums>
   void AddTo(Sums* sums) const {
     const T* jumps = sums_.jumps();
+    sums->AddStarts(starts_, starts_exponent_);
     for (int64_t i = 0; i < model_.size; ++i) {
-      sums->AddRow(i, starts_[i], sums_.exits()[i], jumps[i * stride_ + i]);
+      sums->AddRow(i, sums_.exits()[i], jumps[i * stride_ + i]);
     }
     const TilePattern& pattern = model_.products;
     for (int64_t group = 0; group < pattern.num_groups; ++group) {
@@ -131,10 +132,9 @@ class LadderAdjoint {
         SweepStep(path_.state(k));
       }
     }
-    for (int64_t i = 0; i < model_.size; ++i) {
-      starts_[i] += ScaleBy(y_[i], y_exponent_);
-    }
+    AddScaled(y_, y_exponent_, model_.size, starts_, &starts_exponent_);
     Add(&lost_start_, Scaled<double>{y_loss_, y_exponent_ - 1022});
+    Add(&lost_start_, Scaled<double>{NewLoss(), starts_exponent_ - 1022});
     return kOk;
   }
 
@@ -245,6 +245,7 @@ class LadderAdjoint {
   LadderDescent<T> descent_;
   JumpSums<T> sums_;
   T* starts_ = nullptr;
+  int64_t starts_exponent_ = kExponentOfZero;
   // The cotangents of the state and of what has been absorbed, and what y
   // lost, in multiples of 2^-1022.
   T* y_ = nullptr;

@@ -5,6 +5,7 @@
 #define PHASIC_NATIVE_KERNEL_LADDER_PATH_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "native/kernel/channels.h"
@@ -23,7 +24,7 @@ namespace PHASIC_ISA {
 template <class T>
 inline int64_t NormalizeVector(T* x, int64_t stride) {
   const double size = LargestSize(x, stride);
-  if (!(size > 0.0) || size > 1.7e308) return 0;
+  if (!(size > 0.0 && size < HUGE_VAL)) return 0;
   const int64_t e = ExponentOf(size);
   for (int64_t i = 0; e != 0 && i < stride; ++i) x[i] = ScaleBy(x[i], -e);
   return e;

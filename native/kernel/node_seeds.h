@@ -16,6 +16,7 @@
 #include "native/kernel/node_lanes.h"
 #include "native/kernel/node_series.h"
 #include "native/kernel/pack_math.h"
+#include "native/kernel/scaled.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -53,7 +54,7 @@ class NodeSeeds {
   }
   int64_t size() const { return 0; }
   bool Has(Base) const { return false; }
-  double atom_bar() const { return 0.0; }
+  Scaled<double> atom_bar() const { return {}; }
 
  private:
   const SweepInput& in_;
@@ -111,7 +112,7 @@ class NodeSeeds<double> {
   const SweepInput& in() const { return in_; }
 
   // Of prob_zero.
-  double atom_bar() const { return atom_bar_; }
+  const Scaled<double>& atom_bar() const { return atom_bar_; }
 
  private:
   using Lanes = Pack<8>;
@@ -156,8 +157,8 @@ class NodeSeeds<double> {
     sums_ += kept;
     bars_ += kept;
     if (BaseOf(group.kind) == Base::kCdf) {
-      atom_bar_ +=
-          ScaleBy(totals[2].Total(), IsLog(group.kind) ? -node.exponent : 0);
+      Add(&atom_bar_, Scaled<double>{totals[2].Total(),
+                                     IsLog(group.kind) ? -node.exponent : 0});
     }
     return true;
   }
@@ -247,7 +248,7 @@ class NodeSeeds<double> {
   bool has_[kNumBases] = {};
   const TaylorCoefficients<double> slopes_[kNumBases] = {
       {Base::kDensity, 0.0}, {Base::kSurvival, 0.0}, {Base::kCdf, 0.0}};
-  double atom_bar_ = 0.0;
+  Scaled<double> atom_bar_;
 };
 
 }  // namespace PHASIC_ISA

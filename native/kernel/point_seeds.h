@@ -43,7 +43,7 @@ class PointSeeds {
     };
     const StatusCode status = groups_.Run(take_alone, time_bars);
     if (status != kOk) return status;
-    atom_bar_ += T(groups_.atom_bar());
+    AddToAtom({T(groups_.atom_bar().mantissa), groups_.atom_bar().exponent});
     points_ = static_cast<Point<T>*>(workspace_->Allocate(
         static_cast<size_t>(num_points_), sizeof(Point<T>)));
     if (points_ == nullptr || !AllocateLists()) return kMemoryLimit;
@@ -98,6 +98,8 @@ class PointSeeds {
   // Of prob_zero, and of prob_zero + sum(alpha).
   const T& atom_bar() const { return atom_bar_; }
   const T& total_bar() const { return total_bar_; }
+  // prob_zero times its cotangent, which alone may be out of range.
+  const T& zeros() const { return zeros_; }
   // Of survival before zero, which is one.
   const T& certain_bar() const { return certain_bar_; }
 
@@ -204,8 +206,8 @@ class PointSeeds {
     seed = Scaled<T>{T(cotangent), 0};
     if (point.status == kOk && point.is_log) {
       if (PrimalIsZero(point.value.mantissa)) point.status = kLogOfZero;
-      seed = {cotangent * Reciprocal(point.value.mantissa),
-              -point.value.exponent};
+      seed = Reciprocal(point.value);
+      seed.mantissa = cotangent * seed.mantissa;
     }
     if (point.status == kOk && !IsFinite(seed.mantissa)) {
       point.status = kNotFinite;
@@ -221,7 +223,7 @@ class PointSeeds {
       return kNotFinite;  // so are derivatives of F in the operands
     }
     if (point.base == Base::kCdf || point.time_case == TimeCase::kAtom) {
-      if (point.time_case != TimeCase::kBefore) atom_bar_ += ToPlain(seed);
+      if (point.time_case != TimeCase::kBefore) AddToAtom(seed);
       if (point.time_case == TimeCase::kInfinite) total_bar_ += ToPlain(seed);
     }
     if (point.base == Base::kSurvival && point.time_case == TimeCase::kBefore) {
@@ -235,16 +237,22 @@ class PointSeeds {
     return kOk;
   }
 
+  void AddToAtom(const Scaled<T>& seed) {
+    atom_bar_ += ToPlain(seed);
+    const T& atom = sets_.sequence().model().prob_zero;
+    if (!IsZero(atom)) zeros_ += PlainProduct(atom, seed);
+  }
+
   // The cotangent of an interval's mass, and those of its ends.
   StatusCode SeedInterval(Interval<T>* interval, double* time_bars) {
     const Scaled<T>& mass = interval->mass;
-    interval->seed = {
-        in_.cotangent[interval->index] * Reciprocal(mass.mantissa),
-        -mass.exponent};
+    Scaled<T>& seed = interval->seed;
+    seed = Reciprocal(mass);
+    seed.mantissa = in_.cotangent[interval->index] * seed.mantissa;
     if (interval->status == kOk && PrimalIsZero(mass.mantissa)) {
       interval->status = kLogOfZero;
     }
-    if (interval->status == kOk && !IsFinite(interval->seed.mantissa)) {
+    if (interval->status == kOk && !IsFinite(seed.mantissa)) {
       interval->status = kNotFinite;
     }
     for (const Point<T>* end : {&interval->lower, &interval->upper}) {
@@ -258,10 +266,9 @@ class PointSeeds {
     const Point<T>* const ends[] = {&interval->lower, &interval->upper};
     for (int i = 0; i < 2; ++i) {
       const Point<T>& end = *ends[i];
-      const double bar =
-          Top(ScaleBy(TimeBar(interval->seed.mantissa, end),
-                      interval->seed.exponent + end.value.exponent +
-                          sets_.sequence().model().log2_q));
+      const double bar = Top(ScaleBy(TimeBar(seed.mantissa, end),
+                                     seed.exponent + end.value.exponent +
+                                         sets_.sequence().model().log2_q));
       bars[i] = interval->status == kOk ? (i == 0 ? -bar : bar) : kNaN;
     }
     return interval->status;
@@ -282,6 +289,7 @@ class PointSeeds {
   List on_ladder_;
   bool mixed_signs_ = false;
   T atom_bar_ = T(0.0);
+  T zeros_ = T(0.0);
   T total_bar_ = T(0.0);
   T certain_bar_ = T(0.0);
 };

@@ -123,9 +123,16 @@ inline Scaled<double> SizeToScale(const Dual<double>& x) {
 template <class T>
 inline Scaled<T> Normalized(const Scaled<T>& x) {
   const Scaled<double> size = SizeToScale(x.mantissa);
-  if (!(size.mantissa > 0.0) || size.mantissa > 1.7e308) return x;
+  if (!(size.mantissa > 0.0 && size.mantissa < HUGE_VAL)) return x;
   const int64_t e = size.exponent + ExponentOf(size.mantissa);
   return {ScaleBy(x.mantissa, -e), x.exponent + e};
+}
+
+// In range wherever x is.
+template <class T>
+inline Scaled<T> Reciprocal(const Scaled<T>& x) {
+  const int64_t e = ExponentOf(Primal(x.mantissa));
+  return {Reciprocal(ScaleBy(x.mantissa, -e)), -x.exponent - e};
 }
 
 template <class T>
@@ -146,9 +153,36 @@ inline void Add(Scaled<T>* sum, const Scaled<T>& term) {
   *sum = Normalized(*sum);
 }
 
+// *sum += x, each relative to its exponent, which is about that of its largest
+// number. Near one numbers are kept as they are: those beside them that are
+// small have more room so.
+template <class T>
+inline void AddScaled(const T* x, int64_t exponent, int64_t count, T* sum,
+                      int64_t* sum_exponent) {
+  constexpr int64_t kNear = 500;
+  int64_t target = exponent > *sum_exponent ? exponent : *sum_exponent;
+  if (target > -kNear && target < kNear) target = 0;
+  ScaleAllBy(sum, count, *sum_exponent - target);
+  for (int64_t i = 0; i < count; ++i) {
+    sum[i] += ScaleBy(x[i], exponent - target);
+  }
+  *sum_exponent = target;
+}
+// The exponent of sums of nothing.
+constexpr int64_t kExponentOfZero = INT64_MIN / 4;
+
 template <class T>
 inline T ToPlain(const Scaled<T>& x) {
   return ScaleBy(x.mantissa, x.exponent);
+}
+
+// y * x where x alone may be out of range: what is scaled down must not
+// overflow before, nor what is scaled up underflow.
+template <class T>
+inline T PlainProduct(const T& y, const Scaled<T>& x) {
+  const Scaled<T> a = Normalized(x);
+  const int64_t shift = a.exponent < 0 ? 1 : 0;
+  return ScaleBy(y * ScaleBy(a.mantissa, -shift), a.exponent + shift);
 }
 
 constexpr double kLn2 = 0.693147180559945309417232121458;

@@ -173,6 +173,79 @@ TEST(StatisticsTest, BadValuesAreNaN) {
   }
 }
 
+// Cotangents of what is huge are too small for doubles, those of what is tiny
+// too large. What they are multiplied with makes ordinary numbers of them.
+TEST(StatisticsTest, HugeAndTinyProbabilitiesOnTheLadder) {
+  constexpr double kHuge = std::numeric_limits<double>::max();
+  // Absorption at rate 1e12 sets the steps, the way back to it the time.
+  std::vector<Array> arrays = {
+      {{2}, {1.0, kHuge}}, {{2, 2}, {0.0, 1.0, 1.0, 0.0}},
+      {{2}, {0.0, 1e12}},  {{1}, {0.0}},
+      {{1}, {0.125}},      {{1}, {0.75}}};
+  std::vector<Array> results;
+  ASSERT_EQ(RunStatistics(kLogDensityCall, arrays, &results), "");
+  EXPECT_NEAR(results[0].data[1], 0.75, 1e-13);
+  EXPECT_NEAR(results[0].data[0] * (kHuge / 1e12), 0.75, 1e-10);
+  EXPECT_NEAR(results[3].data[1], 0.75, 1e-13);
+  arrays[0].data = {0.0, std::numeric_limits<double>::min()};
+  ASSERT_EQ(RunStatistics(kLogDensityCall, arrays, &results), "");
+  EXPECT_NEAR(results[0].data[1], 0.75, 1e-13);
+}
+
+TEST(StatisticsTest, HugeAndTinyProbabilities) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kHuge = std::numeric_limits<double>::max();
+  constexpr double kTiny = std::numeric_limits<double>::min();
+  Call call = kLogDensityCall;
+  call.kind = static_cast<int32_t>(Kind::kLogCdf);
+  const auto run = [&](double alpha, double atom, double time) {
+    const std::vector<Array> arrays = {
+        {{1}, {alpha}}, {{1, 1}, {0.0}},           {{1}, {1.0}},
+        {{1}, {atom}},  {{3}, {time, time, time}}, {{3}, {2.0, 3.0, 4.0}}};
+    std::vector<Array> results;
+    EXPECT_EQ(RunStatistics(call, arrays, &results), "");
+    return std::vector<double>{results[0].data[0], results[4].data[0]};
+  };
+  for (const double alpha : {kHuge, kTiny}) {
+    const std::vector<double> result = run(alpha, 0.0, 1.0);
+    EXPECT_NEAR(result[0], 9.0, 1e-12) << alpha;
+    EXPECT_EQ(result[1], 0.0) << alpha;
+  }
+  EXPECT_EQ(run(1.0, kTiny, 0.0), (std::vector<double>{0.0, 9.0}));
+  EXPECT_EQ(run(0.0, kTiny, 2.0), (std::vector<double>{0.0, 9.0}));
+  // In the end absorption is certain, whatever the probabilities' sum.
+  EXPECT_EQ(run(0.25, 0.5, kInfinity), (std::vector<double>{2.25, 4.5}));
+}
+
+// Many stages, each of which few paths reach, slowly: products of
+// probabilities that are below doubles' range, times times that are at its
+// upper end.
+TEST(StatisticsTest, RareStagesOfSlowChains) {
+  constexpr int kNumStages = 40;
+  const double time = std::ldexp(1.0, 980);
+  const double hops = std::ldexp(1.0, -30);  // in that time
+  std::vector<double> start(kNumStages);
+  start[0] = 1.0;
+  std::vector<double> jumps(kNumStages * kNumStages);
+  for (int i = 0; i + 1 < kNumStages; ++i) {
+    jumps[i * kNumStages + i + 1] = hops / time;
+  }
+  const std::vector<double> exits(kNumStages, 1.0 / time);
+  const std::vector<Array> arrays = {
+      {{kNumStages}, start}, {{kNumStages, kNumStages}, jumps},
+      {{kNumStages}, exits}, {{1}, {0.0}},
+      {{1}, {time}},         {{1}, {1.0}}};
+  std::vector<Array> results;
+  ASSERT_EQ(RunStatistics(kLogDensityCall, arrays, &results), "");
+  // Absorption says nothing about hops, which are a Poisson process: the
+  // integral of hops^k u^k / k! over shares u of the time.
+  double log2_truth = std::log2(time);
+  for (int k = 0; k < kNumStages; ++k) {
+    EXPECT_NEAR(std::log2(results[1].data[k]), log2_truth, 1e-6) << k;
+    log2_truth += std::log2(hops) - std::log2(k + 2);
+  }
+}
+
 TEST(StatisticsTest, EdgesAnywhere) {
   const std::vector<Array> arrays = {{{2}, {1.0, 0.0}}, {{3}, {1.0, 2.0, 3.0}},
                                      {{0}, {}},         {{0}, {}},

@@ -8,6 +8,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_STATISTICS_WRITER_H_
 #define PHASIC_NATIVE_KERNEL_STATISTICS_WRITER_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -41,9 +42,7 @@ class StatisticsWriter {
     is_accurate_ = true;
     has_losses_ = false;
     is_open_ = !IsZero(sums.total);
-    const T atom = sums.atom + sums.certain;
-    out_.atom[0] =
-        IsZero(model_.prob_zero) ? 0.0 : Top(model_.prob_zero * atom);
+    out_.atom[0] = Top(sums.zeros + model_.prob_zero * sums.certain);
     for (int64_t i = 0; i < model_.size; ++i) WritePhase(i);
     if (in_.has_edges()) {
       WriteEdges();
@@ -60,7 +59,10 @@ class StatisticsWriter {
   void WritePhase(int64_t i) {
     out_.starts[i] = Start(i);
     const bool is_passed = model_.reached[i] && sums_.Matters(model_, i);
-    out_.sojourns[i] = is_passed ? Top(InRow(sums_.stays[i])) / model_.q : 0.0;
+    out_.sojourns[i] =
+        is_passed
+            ? Top(1.0 / model_.q * InRow(sums_.stays[i], 0, 1.0 / model_.q))
+            : 0.0;
     out_.exits[i] = Exits(i, model_.exits[i]);
   }
 
@@ -71,14 +73,21 @@ class StatisticsWriter {
     if (!sums_.Matters(model_, i)) return Top(sure);
     const Scaled<double> size = sums_.StartSize(i);
     if (sums_.IsShort(sums_.start_tail, size)) is_accurate_ = false;
-    if (sums_.IsLost(sums_.start_loss, size)) {
+    if (IsLost(sums_.start_loss, size, Top(alpha))) {
       has_losses_ = true;
       return kNaN;
     }
-    // The cotangent may be out of range where alpha is tiny.
-    const Scaled<T> bar =
-        Normalized(Scaled<T>{sums_.starts[i], sums_.exponent});
-    return Top(ScaleBy(alpha * bar.mantissa, bar.exponent) + sure);
+    // The cotangent may be out of range where alpha is tiny or huge.
+    const Scaled<T> bar = {sums_.starts[i], sums_.exponent};
+    return Top(PlainProduct(alpha, bar) + sure);
+  }
+
+  // What would be negligible may not be so times a large factor.
+  bool IsLost(const Scaled<double>& loss, const Scaled<double>& size,
+              double factor) const {
+    const int64_t shift = std::max<int64_t>(ExponentOf(factor) + 1, 0);
+    return sums_.IsLost({loss.mantissa, loss.exponent + shift},
+                        {size.mantissa, size.exponent + shift});
   }
 
   // Of an exit, or of one of several edges to absorption.
@@ -128,12 +137,12 @@ class StatisticsWriter {
   }
 
   // A sum whose truth is not zero. Times 2^exponent it is what the bounds on
-  // errors are for.
-  T InRow(const T& sum, int64_t exponent = 0) {
+  // errors are for, and times `factor` what is written.
+  T InRow(const T& sum, int64_t exponent = 0, double factor = 1.0) {
     const Scaled<double> size = SizeOf(sum, exponent);
     if (sums_.IsShort(sums_.row_tail, size)) is_accurate_ = false;
     if (is_open_ || !IsFinite(sum)) return T(kNaN);
-    if (!sums_.IsLost(sums_.row_loss, size)) return sum;
+    if (!IsLost(sums_.row_loss, size, factor)) return sum;
     has_losses_ = true;
     return T(kNaN);
   }

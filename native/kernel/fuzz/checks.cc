@@ -135,15 +135,26 @@ std::string CheckWanted(CallCase c, const Result& result) {
   return "";
 }
 
-// Every path starts somewhere, or its value is zero. Statistics, of positive
-// weights, are sums without differences.
+// Whether the event is certain, whatever the sum of the probabilities.
+bool IsCertain(const CallCase& c, size_t index) {
+  const double time = c.inputs[4].values[index];
+  return KindOf(c, index) == Kind::kLogSurvival
+             ? time < 0.0
+             : KindOf(c, index) == Kind::kLogCdf && time == HUGE_VAL;
+}
+
+// Every path starts somewhere, or its value is zero; what is certain leaves
+// these as probable as they are. Statistics, of positive weights, are sums
+// without differences.
 std::string CheckStatistics(const CallCase& c, const Result& result) {
   double total = 0.0;
   for (size_t i = 0; i < c.inputs.back().values.size(); ++i) {
     const double weight = c.inputs.back().values[i];
     if (!(weight >= 0.0 && weight < 1e30)) return "";
     if (!IsLog(KindOf(c, i)) && KindOf(c, i) != Kind::kNothing) total = -1.0;
-    if (IsLog(KindOf(c, i)) && total >= 0.0) total += weight;
+    if (IsLog(KindOf(c, i)) && total >= 0.0) {
+      total += weight * (IsCertain(c, i) ? TotalProbability(c) : 1.0);
+    }
   }
   double starts = 0.0;
   for (size_t i = 0; i < result.data.size(); ++i) {

@@ -84,6 +84,14 @@ class Walk {
   std::vector<bool> present_;
 };
 
+// Of those that are given.
+double SumOfProbabilities(const CallCase& c) {
+  double total = 0.0;
+  for (const double x : c.inputs[0].values) total += x;
+  for (const double x : c.inputs[3].values) total += x;
+  return total;
+}
+
 constexpr double kLongWalk = 2000.0;
 
 std::optional<bool> IsZeroInSteps(const CallCase& c, size_t index) {
@@ -153,10 +161,13 @@ std::optional<bool> IsStructurallyZero(const CallCase& c, size_t index) {
   }
 }
 
+double TotalProbability(const CallCase& c) {
+  const double total = SumOfProbabilities(c);
+  return c.inputs[3].values.empty() ? std::max(total, 1.0) : total;
+}
+
 double LargestProbability(const CallCase& c) {
-  double total = 0.0;
-  for (const double x : c.inputs[0].values) total += x;
-  for (const double x : c.inputs[3].values) total += x;
+  const double total = SumOfProbabilities(c);
   // Up to here an excess is taken for rounding.
   return total <= 1.0 + 0.9e-6 ? 1.0 : total * (1.0 + 1e-6);
 }

@@ -23,6 +23,9 @@ std::optional<bool> IsStructurallyZero(const CallCase& c, size_t index);
 // have: one, or the sum of the probabilities where that was accepted above it.
 double LargestProbability(const CallCase& c);
 
+// The sum of the probabilities of all starts and of zero.
+double TotalProbability(const CallCase& c);
+
 }  // namespace fuzz
 }  // namespace phasic
 
