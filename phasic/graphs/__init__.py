@@ -7,6 +7,7 @@ from phasic.graphs.components import strongly_connected_components
 from phasic.graphs.discretisation import Event
 from phasic.graphs.discretisation import EventChain
 from phasic.graphs.discretisation import discretise
+from phasic.graphs.edge_table import Edge
 from phasic.graphs.embedding import JumpChain
 from phasic.graphs.embedding import normalise
 from phasic.graphs.first_passage import time_to
@@ -17,6 +18,7 @@ from phasic.graphs.lumping import lump
 __all__ = [
   "ABSORBED",
   "Absorbed",
+  "Edge",
   "Event",
   "EventChain",
   "Graph",

@@ -12,14 +12,15 @@ def check(graph: contents.Contents) -> None:
   lost = onp.flatnonzero(~can_be_absorbed(graph))
   if len(lost) == 0:
     return
+  # A state that is never left is the likely cause.
+  ends = onp.setdiff1d(lost, graph.sources)
+  first = int(ends[0] if len(ends) > 0 else lost[0])
   states = graph.states
-  first = int(lost[0])
   named = contents.shown(first if states is None else states[first])
-  leaves = bool(onp.any(graph.sources == first))
   raise ValueError(
     f"absorption cannot be reached from {len(lost)} of "
-    f"{len(graph.initial_constants) - 1} states, the first is {named}"
-    + ("" if leaves else ", which has no transitions")
+    f"{len(graph.initial_constants) - 1} states, for example from {named}"
+    + (", which is never left" if len(ends) > 0 else "")
     + ": pass allow_never_absorbing=True if that is meant"
   )
 

@@ -35,7 +35,7 @@ _SHORT.maxstring = _SHORT.maxother = 80
 
 def shown(x: Any) -> str:
   """Returns the repr of a state or a weight, shortened, for messages."""
-  return _SHORT.repr(x)
+  return _SHORT.repr(x).replace("\n", " ")
 
 
 def counted(n: int, noun: str) -> str:

@@ -15,10 +15,9 @@ class EdgeList:
   def __init__(self, num_params: int):
     self.sources, self.targets = [], []
     self.loops = []  # where an edge from a state to itself was left out
-    self._num_params = num_params
-    # Numbers to be summed, by edge and column; the last column is constants.
-    self._rows: list[int] = []
-    self._columns: list[int] = []
+    # Numbers to be summed in a table, whose last column is constants.
+    self._width = num_params + 1
+    self._places: list[int] = []
     self._numbers: list[float] = []
 
   def add(self, source: int, target: int, weight: weights.Weight) -> int:
@@ -31,18 +30,19 @@ class EdgeList:
 
   def increase(self, edge: int, weight: weights.Weight) -> None:
     """Adds to the weight of an edge."""
-    for column, number in (*weight.terms, (self._num_params, weight.constant)):
-      if number != 0.0:
-        self._rows.append(edge)
-        self._columns.append(column)
-        self._numbers.append(number)
+    row = edge * self._width
+    for column, number in weight.terms:
+      self._places.append(row + column)
+      self._numbers.append(number)
+    if weight.constant != 0.0:
+      self._places.append(row + self._width - 1)
+      self._numbers.append(weight.constant)
 
   def sums(self) -> tuple[onp.ndarray, onp.ndarray]:
     """Returns constants (m,) and coefficients (m, d)."""
-    shape = (len(self.sources), self._num_params + 1)
-    rows = onp.asarray(self._rows, onp.int64)
-    places = rows * shape[1] + onp.asarray(self._columns, onp.int64)
+    places = onp.asarray(self._places, onp.int64)
     numbers = onp.asarray(self._numbers, float)
-    size = shape[0] * shape[1]
-    table = onp.reshape(onp.bincount(places, numbers, size), shape)
+    size = len(self.sources) * self._width
+    table = onp.bincount(places, numbers, size)
+    table = onp.reshape(table, (len(self.sources), self._width))
     return table[:, -1], table[:, :-1]

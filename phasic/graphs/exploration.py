@@ -11,8 +11,11 @@ from phasic.graphs import absorption
 from phasic.graphs import contents
 from phasic.graphs import edge_list
 from phasic.graphs import state_space
+from phasic.graphs import validation
 from phasic.graphs import weights
 from phasic.graphs.contents import shown
+
+EPS = float(onp.finfo(float).eps)
 
 # How many states are explored between two reports of progress.
 _REPORT = 1000
@@ -81,14 +84,14 @@ def _explore_state(
       weight = reader.read(item[1])
       if weight is None:  # No edge, whatever the parameters are.
         continue
-      target = known.get(state_space.hashable(item[0]))
+      target = known.get(item[0])
       if target is None:
         target = space.number(item[0])
     except (TypeError, ValueError) as error:
       kind = TypeError if isinstance(error, TypeError) else ValueError
       raise kind(
         f"edge from {shown(state)} to {shown(item[0])} with weight "
-        f"{shown(item[1])}: {error}"
+        f"{shown(item[1])}: {state_space.hash_problem(item[0]) or error}"
       ) from error
     if discrete and not weight.terms:
       fixed.append(weight.constant)
@@ -99,17 +102,12 @@ def _explore_state(
     else:
       own[target] = edges.add(number, target, weight)
   if discrete:
-    check_row_mass(state, fixed)
-
-
-def check_row_mass(state: Any, constants: Sequence[float]) -> None:
-  """Raises ValueError if probabilities out of a state sum to more than one."""
-  mass = math.fsum(constants)
-  if mass > 1.0 + 4 * len(constants) * onp.finfo(float).eps:
-    raise ValueError(
-      f"the probabilities of the transitions from {shown(state)} sum to "
-      f"{mass!r}: this sum must be <= 1 within 4 n eps"
-    )
+    mass = math.fsum(fixed)
+    if mass > 1.0 + 4 * len(fixed) * EPS:
+      raise ValueError(
+        f"the probabilities of the edges from {shown(state)} sum to {mass!r}: "
+        "this sum must be <= 1 within 4 n eps"
+      )
 
 
 def _read_initial(
@@ -170,10 +168,8 @@ def _contents(
   for i, weight in start:
     initial.increase(p if i < 0 else i, weight)
   initial_constants, initial_coefficients = initial.sums()
-  check_initial_mass(
-    initial_constants,
-    initial_coefficients,
-    4 * (p + 1) * float(onp.finfo(float).eps),
+  validation.check_initial_mass(
+    initial_constants, initial_coefficients, 4 * (p + 1) * EPS
   )
   constants, coefficients = edges.sums()
   targets = onp.asarray(edges.targets, onp.int64)
@@ -191,20 +187,6 @@ def _contents(
     states=tuple(space.states),
     notes=_loop_notes(edges.loops, space.states, discrete),
   )
-
-
-def check_initial_mass(
-  constants: onp.ndarray, coefficients: onp.ndarray, tolerance: float
-) -> None:
-  """Raises ValueError if initial weights without parameters sum not to one."""
-  if onp.any(coefficients != 0.0):
-    return  # Known with the parameters.
-  mass = math.fsum(constants)
-  if not abs(mass - 1.0) <= tolerance:
-    raise ValueError(
-      f"the initial weights sum to {mass!r}: this sum, with that of ABSORBED "
-      "for an atom at zero, must be 1 within 4 p eps"
-    )
 
 
 def _loop_notes(

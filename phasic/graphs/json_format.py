@@ -103,6 +103,7 @@ def _contents(found: dict[str, Any]) -> contents.Contents:
   if names is not None:
     names = tuple(_strings(names, "parameter_names", d))
   causes = _list(found["causes"], "causes")
+  _strings([c for c in causes if c is not None], "causes without null")
   states = found["states"]
   if states is not None:
     states = tuple(_decoded(x) for x in _list(states, "states", p))
@@ -163,7 +164,7 @@ def _integer(x: Any, name: str, least: int) -> int:
   return x
 
 
-def _strings(x: Any, name: str, size: int) -> list[str]:
+def _strings(x: Any, name: str, size: int | None = None) -> list[str]:
   for i, item in enumerate(_list(x, name, size)):
     if not isinstance(item, str):
       raise ValueError(f"{name}[{i}] is {_kind(item)}: it must be a string")
@@ -233,4 +234,6 @@ def _decoded(state: Any) -> Any:
     return tuple(_decoded(x) for x in state)
   if isinstance(state, dict):
     raise ValueError(f"state {shown(state)} is an object: arrays are tuples")
+  if isinstance(state, float) and not math.isfinite(state):
+    raise ValueError(f"state {state} is not finite")
   return state

@@ -9,7 +9,7 @@ import numpy as onp
 from phasic.graphs import absorption
 from phasic.graphs import contents
 from phasic.graphs import edge_table
-from phasic.graphs import exploration
+from phasic.graphs import validation
 from phasic.graphs.contents import shown
 from phasic.internal import static
 from phasic.internal import structures
@@ -178,7 +178,7 @@ def _initial(
     if not 0.0 <= atom <= 1.0:
       raise ValueError(f"prob_zero is {atom}: it must be in [0, 1]")
   constants = onp.concatenate([alpha, onp.asarray([atom])])
-  exploration.check_initial_mass(
+  validation.check_initial_mass(
     constants, onp.zeros((len(constants), 0)), 2 * tolerance
   )
   return constants

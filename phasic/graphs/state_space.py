@@ -9,15 +9,23 @@ from phasic.graphs import absorbed
 from phasic.graphs.contents import shown
 
 
-def hashable(state: Any) -> Hashable:
-  """Returns the state; raises TypeError if it is not hashable."""
+def hash_problem(state: Any) -> str | None:
+  """Returns what is wrong with a state that is not hashable, else None."""
   try:
     hash(state)
   except TypeError as error:
-    raise TypeError(
+    return (
       f"state {shown(state)} is not hashable ({error}): use numbers, strings, "
       "tuples or frozen dataclasses"
-    ) from error
+    )
+  return None
+
+
+def hashable(state: Any) -> Hashable:
+  """Returns the state; raises TypeError if it is not hashable."""
+  problem = hash_problem(state)
+  if problem is not None:
+    raise TypeError(problem)
   return state
 
 

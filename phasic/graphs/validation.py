@@ -1,5 +1,6 @@
 """Checks of a graph's arrays, before anything is computed with them."""
 
+import math
 from typing import Any
 
 import numpy as onp
@@ -38,7 +39,22 @@ def checked(given: contents.Contents) -> contents.Contents:
   _check_order(graph)
   _check_finite(graph)
   _check_signs(graph)
+  _check_masses(graph)
   return graph
+
+
+def check_initial_mass(
+  constants: onp.ndarray, coefficients: onp.ndarray, tolerance: float
+) -> None:
+  """Raises ValueError if initial weights without parameters sum not to one."""
+  if onp.any(coefficients != 0.0):
+    return  # Known with the parameters.
+  mass = math.fsum(constants)
+  if not abs(mass - 1.0) <= tolerance:
+    raise ValueError(
+      f"the initial weights sum to {mass!r}: this sum, with that of ABSORBED "
+      "for an atom at zero, must be 1 within 4 p eps"
+    )
 
 
 def check_edge_values(shape: static.Shape, num_edges: int) -> None:
@@ -223,6 +239,32 @@ def _check_signs(graph: contents.Contents) -> None:
         f"the weight of {row} is negative: a constant or a coefficient must "
         "be > 0"
       )
+
+
+def _check_masses(graph: contents.Contents) -> None:
+  """Raises unless the masses that have no parameters are within their bounds.
+
+  Within float32's rounding: what makes graphs knows its numbers better.
+  """
+  eps = float(onp.finfo(onp.float32).eps)
+  check_initial_mass(
+    graph.initial_constants,
+    graph.initial_coefficients,
+    4 * len(graph.initial_constants) * eps,
+  )
+  if not graph.discrete:
+    return
+  p = len(graph.initial_constants) - 1
+  fixed = onp.where(onp.any(graph.coefficients != 0.0, axis=1), 0.0, 1.0)
+  masses = onp.bincount(graph.sources, fixed * graph.constants, p)
+  counts = onp.bincount(graph.sources, minlength=p)
+  wrong = onp.flatnonzero(masses > 1.0 + 4 * counts * eps)
+  if len(wrong) > 0:
+    i = int(wrong[0])
+    raise ValueError(
+      f"the probabilities of the edges from {_state_name(graph, i)} sum to "
+      f"{float(masses[i])}: this sum must be <= 1 within 4 n eps"
+    )
 
 
 def _row_name(graph: contents.Contents, name: str, i: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
+from phasic.graphs.contents import shown
 from phasic.internal import static
 
 # The key of the constant in a mapping.
@@ -50,12 +51,13 @@ class WeightReader:
       TypeError: it is not a weight.
       ValueError: a number in it breaks a rule.
     """
-    if type(weight) is float or type(weight) is int:  # The usual ones first.
+    kind = type(weight)  # The usual ones first, by what is quickest.
+    if kind is float or kind is int:
       found = Weight(_number(weight), [])
+    elif kind is dict or isinstance(weight, Mapping):
+      found = self._of_mapping(weight)
     elif isinstance(weight, Weight):
       found = weight
-    elif isinstance(weight, Mapping):
-      found = self._of_mapping(weight)
     elif isinstance(weight, (str, bytes)):
       raise TypeError("the weight is a string: it must be a number")
     elif isinstance(weight, (list, tuple)) or _is_vector(weight):
@@ -63,8 +65,11 @@ class WeightReader:
     else:
       found = Weight(_number(weight), [])
     constant, terms = found
-    if constant > 0.0 or any(value > 0.0 for _, value in terms):
+    if constant > 0.0:
       return found
+    for _, value in terms:
+      if value > 0.0:
+        return found
     if constant < 0.0 or terms:
       raise ValueError(
         "the weight is negative: a constant or a coefficient must be > 0"
@@ -73,8 +78,9 @@ class WeightReader:
 
   def _of_mapping(self, weight: Mapping[Any, Any]) -> Weight:
     constant, terms = 0.0, []
+    columns = self._columns
     for name, value in weight.items():
-      column = self._columns.get(name)
+      column = columns.get(name)
       number = _number(value)
       if column is not None:
         if number != 0.0:
@@ -151,7 +157,7 @@ def _number(value: Any) -> float:
       value = math.inf
     except Exception:  # Arrays and tracers raise types of their own.
       raise TypeError(
-        f"{value!r} is not a number; what is computed from traced arrays goes "
+        f"{shown(value)} is not a number; what is computed from traced arrays goes "
         "by edge_values="
       ) from None
   if not -math.inf < value < math.inf:
