@@ -10,6 +10,7 @@ SEAM = [
     "gradients",
     "kernel_ops",
     "random",
+    "segments",
     "static",
     "structures",
 ]

@@ -28,10 +28,23 @@ class MistakesTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, rf"{name}\[0\] = "):
       pm.discrete_phase_type_prob([1.0, 0.0], probs, 1.0)
 
-  def test_moments_of_edges(self):
+  def test_moments_of_the_other_time(self):
     edges = pm.EdgeRates([0], [1], [2.0])
-    with self.assertRaisesRegex(TypeError, "subgenerator is EdgeRates"):
-      pm.mean([1.0], edges)
+    with self.assertRaisesRegex(TypeError, "subtransition is EdgeRates"):
+      pm.discrete_phase_type_mean([1.0], edges)
+    probs = pm.EdgeProbs([0], [1], [0.5])
+    with self.assertRaisesRegex(TypeError, "subgenerator is EdgeProbs"):
+      pm.mean([1.0], probs)
+
+  def test_arguments_of_moments(self):
+    with self.assertRaisesRegex(ValueError, "order is 0"):
+      pm.raw_moments([1.0], [[-1.0]], order=0)
+    with self.assertRaisesRegex(ValueError, r"rewards has shape \(2,\)"):
+      pm.reward_moments([1.0], [[-1.0]], [1.0, 2.0], order=1)
+    with self.assertRaisesRegex(ValueError, "rewards has batch shape"):
+      pm.reward_moments(
+        [1.0], onp.full((3, 1, 1), -1.0), onp.ones((2, 1)), order=1
+      )
 
   def test_no_times(self):
     with self.assertRaisesRegex(TypeError, "times is None"):

@@ -14,6 +14,20 @@ from phasic.internal.kernel_ops import set_num_threads
 from phasic.internal.kernel_ops import unavailable_reason
 from phasic.internal.kernel_ops import use_path
 from phasic.math.diagnosis import diagnose
+from phasic.math.discrete_moments import mean as discrete_phase_type_mean
+from phasic.math.discrete_moments import (
+  raw_moments as discrete_phase_type_raw_moments,
+)
+from phasic.math.discrete_moments import (
+  reward_moments as discrete_phase_type_reward_moments,
+)
+from phasic.math.discrete_moments import (
+  second_moment as discrete_phase_type_second_moment,
+)
+from phasic.math.discrete_moments import stddev as discrete_phase_type_stddev
+from phasic.math.discrete_moments import (
+  variance as discrete_phase_type_variance,
+)
 from phasic.math.discrete_phase_type import cdf as discrete_phase_type_cdf
 from phasic.math.discrete_phase_type import (
   log_cdf as discrete_phase_type_log_cdf,
@@ -70,6 +84,8 @@ from phasic.math.edge_rates import EdgeRates
 from phasic.math.expected_statistics import ExpectedStatistics
 from phasic.math.expected_statistics import expected_statistics
 from phasic.math.moments import mean
+from phasic.math.moments import raw_moments
+from phasic.math.moments import reward_moments
 from phasic.math.moments import second_moment
 from phasic.math.moments import stddev
 from phasic.math.moments import variance
@@ -119,12 +135,18 @@ __all__ = [
   "discrete_phase_type_log_survival",
   "discrete_phase_type_log_survival_jvp",
   "discrete_phase_type_log_survival_vjp",
+  "discrete_phase_type_mean",
   "discrete_phase_type_prob",
   "discrete_phase_type_prob_jvp",
   "discrete_phase_type_prob_vjp",
+  "discrete_phase_type_raw_moments",
+  "discrete_phase_type_reward_moments",
+  "discrete_phase_type_second_moment",
+  "discrete_phase_type_stddev",
   "discrete_phase_type_survival",
   "discrete_phase_type_survival_jvp",
   "discrete_phase_type_survival_vjp",
+  "discrete_phase_type_variance",
   "discrete_reward_transform",
   "expected_statistics",
   "log_cdf",
@@ -143,6 +165,8 @@ __all__ = [
   "num_threads",
   "path",
   "precision",
+  "raw_moments",
+  "reward_moments",
   "reward_transform",
   "second_moment",
   "set_num_threads",

@@ -155,6 +155,15 @@ def arrays(edges, batch_rank):
   )
 
 
+def values(parameters, constants, coefficients):
+  """Returns what the edges have, (..., m), from what `convert` returns."""
+  found = parameters
+  if coefficients is not None:
+    rows = np.matmul(parameters[..., None, :], np.transpose(coefficients))
+    found = rows[..., 0, :]
+  return found if constants is None else found + constants
+
+
 def of_edges_too(dense, sparse=None):
   """Returns a function of the portable path that takes edges as well.
 

@@ -57,12 +57,10 @@ DISCRETE_REWARD_ARGUMENTS = (
 )
 # Which of functions of one time are the kernel's operands, in its order.
 OPERANDS = (0, 1, 3, 4, 2)
-_EDGES: dict[tuple[str, ...], Any] = {
-  ARGUMENTS: edge_rates.EdgeRates,
-  DISCRETE_ARGUMENTS: edge_probs.EdgeProbs,
-  INTERVAL_ARGUMENTS: edge_rates.EdgeRates,
-  REWARD_ARGUMENTS: edge_rates.EdgeRates,
-  DISCRETE_REWARD_ARGUMENTS: edge_probs.EdgeProbs,
+# What may stand in the place of the matrix of that name.
+_EDGES: dict[str, Any] = {
+  "subgenerator": edge_rates.EdgeRates,
+  "subtransition": edge_probs.EdgeProbs,
 }
 
 
@@ -97,8 +95,8 @@ def convert(*values, names=ARGUMENTS):
   Args:
     *values: the arguments; `subgenerator` may be EdgeRates, in discrete time
       EdgeProbs.
-    names: what they are called, `ARGUMENTS`, `DISCRETE_ARGUMENTS` or
-      `INTERVAL_ARGUMENTS`.
+    names: what they are called: those of `ARGUMENTS` or `DISCRETE_ARGUMENTS`,
+      with any in the place of the times.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, edges
@@ -112,10 +110,10 @@ def convert(*values, names=ARGUMENTS):
   subgenerator = named[names[1]]
   has_edges = is_edges(subgenerator)
   if has_edges:
-    if not isinstance(subgenerator, _EDGES[names]):
+    if not isinstance(subgenerator, _EDGES[names[1]]):
       raise TypeError(
         f"{names[1]} is {type(subgenerator).__name__}: it must be an array or "
-        f"{_EDGES[names].__name__}"
+        f"{_EDGES[names[1]].__name__}"
       )
     named[names[1]] = subgenerator.parameters
     edges = {

@@ -15,6 +15,7 @@ _MODULES = (
   "gradients",
   "kernel_ops",
   "random",
+  "segments",
   "static",
   "structures",
 )

@@ -1,0 +1,23 @@
+"""Sums of entries that belong together."""
+
+from typing import Any
+
+import numpy as onp
+
+
+def segment_sum(x: Any, indices: Any, size: int) -> Any:
+  """Returns, for each i, the sum of the entries whose index is i.
+
+  Args:
+    x: an array (..., m).
+    indices: integers (m,) in [0, size).
+    size: the number of sums.
+
+  Returns:
+    An array (..., size) of the dtype of `x`; sums of nothing are zero.
+  """
+  x = onp.asarray(x)
+  rows = onp.reshape(x, (onp.prod(x.shape[:-1], dtype=int), x.shape[-1]))
+  sums = [onp.bincount(indices, row, minlength=size) for row in rows]
+  shape = (*x.shape[:-1], size)
+  return onp.reshape(onp.asarray(sums, dtype=x.dtype), shape)

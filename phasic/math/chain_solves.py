@@ -1,0 +1,339 @@
+"""Linear systems of models: what every function by elimination starts from.
+
+With w_e the weights of a model's edges, rates or probabilities of a step, and
+-S the matrix of its linear system, U = (-S)^-1 (in discrete time I - T = -S).
+Functions here are chains of the two linear maps of `elimination_ops`, so that
+nothing is subtracted and derivatives of every order are those maps again.
+
+Phases from which absorption cannot be reached are traps. Where alpha can reach
+one, what accumulates in it is infinite, and derivatives are NaN; where it
+cannot, traps count as absorption.
+"""
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import elimination_ops
+from phasic.internal import gradients
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math import chain as chain_lib
+from phasic.math import edge_rates
+from phasic.math import elimination
+from phasic.math import exact_sums
+from phasic.math import operands as operands_lib
+from phasic.math import scaled_sums
+from phasic.math import step_chain
+
+
+class Arguments(NamedTuple):
+  """A model's arguments, each with as many batch dimensions as the model.
+
+  Attributes:
+    initial: alpha, (..., p).
+    rates: S or T, (..., p, p); of edges their parameters, (..., d).
+    exits: (..., p), or (..., 0) to derive them, and for edges.
+    atom: (..., 1), or (..., 0) to derive it.
+    edges: None, or the sources, targets, constants and coefficients, without
+      batch dimensions.
+  """
+
+  initial: Any
+  rates: Any
+  exits: Any
+  atom: Any
+  edges: Any
+
+
+class System(NamedTuple):
+  """A linear system with weights near one.
+
+  Attributes:
+    indices: sources, then targets, int32 (2, m).
+    weights: w 2^-n, (..., m).
+    exponent: n, (...); zero in discrete time.
+    stay: probabilities of staying for a step, (..., p); None in continuous
+      time.
+    initial: alpha, (..., p).
+    atom: mass at zero, (...).
+    bad: whether a value breaks a rule, so that results are NaN, (...).
+  """
+
+  indices: Any
+  weights: Any
+  exponent: Any
+  stay: Any
+  initial: Any
+  atom: Any
+  bad: Any
+
+
+def arguments(*values, names, event_ranks=()):
+  """Returns the model's `Arguments`, other arrays, batch shape and dtype.
+
+  Args:
+    *values: initial_probs; subgenerator or subtransition, or edges; others;
+      exits; prob_zero.
+    names: what they are called.
+    event_ranks: of the others, how many dimensions are no batch dimensions.
+
+  Returns:
+    `Arguments`; a tuple of the others, of the same number of batch dimensions;
+    the batch shape that all have in common; the dtype's name.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision, or edges
+      are of the other time.
+    ValueError: shapes do not fit, or an array is empty.
+  """
+  initial, rates, *others, exits, atom = operands_lib.convert(
+    *values, names=names
+  )
+  batch = operands_lib.check_shapes(initial, rates, exits, atom, names)
+  for name, x, rank in zip(names[2:-2], others, event_ranks, strict=True):
+    batch = _check_other(name, x, rank, batch, static.shape(initial)[-1])
+  edges = None
+  if operands_lib.is_edges(rates):
+    edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)
+    rates = rates.parameters
+  size = len(batch)
+  dtype = static.dtype_name(initial)
+  none = np.zeros((*(1 for _ in batch), 0), dtype=dtype)
+  model = Arguments(
+    _padded(initial, 1, size),
+    _padded(rates, 2 if edges is None else 1, size),
+    none if exits is None else _padded(exits, 1, size),
+    none if atom is None else _padded(atom, 0, size)[..., None],
+    edges,
+  )
+  padded = [
+    _padded(x, rank, size) for x, rank in zip(others, event_ranks, strict=True)
+  ]
+  return model, tuple(padded), batch, dtype
+
+
+def _check_other(name, x, rank, batch, phases):
+  """Returns the batch shape with that of an argument of `rank` dimensions."""
+  shape = static.shape(x)
+  if len(shape) < rank:
+    raise ValueError(
+      f"{name} has shape {shape}: it must have at least {rank} dimensions"
+    )
+  own = shape[: len(shape) - rank]
+  if rank > 0:
+    given = shape[len(own)]
+    known = isinstance(given, int) and isinstance(phases, int)
+    if known and given != phases:
+      wanted = "(..., p)" if rank == 1 else "(..., p, r)"
+      raise ValueError(
+        f"{name} has shape {shape}: it must be {wanted} with p = {phases}, as "
+        "in initial_probs"
+      )
+  try:
+    return static.broadcast_shapes(own, batch)
+  except ValueError:
+    raise ValueError(
+      f"{name} has batch shape {own} and the model {batch}: they do not "
+      "broadcast"
+    ) from None
+
+
+def _padded(x, event_rank, size):
+  """Returns x with `size` batch dimensions."""
+  shape = static.shape(x)
+  missing = size - (len(shape) - event_rank)
+  return np.reshape(x, (*(1 for _ in range(missing)), *shape))
+
+
+def derive(model, discrete, dtype):
+  """Returns the system of `Arguments` of a dtype, in the widest precision."""
+  wide = static.wide_float()
+  *arrays, edges = model
+  arrays = [np.asarray(x, dtype=wide) for x in arrays]
+  eps = static.finfo_eps(dtype)
+  p = static.shape(arrays[0])[-1]
+  if edges is not None:
+    return _scaled(_of_edges(arrays, edges, discrete, eps))
+  if discrete:
+    steps = step_chain.derive(arrays, eps, False)
+    off, exits = steps.off, steps.exits
+    diagonal = np.where(np.eye(p) > 0, arrays[1], 0.0)
+    stay = np.sum(diagonal, axis=-1)
+    initial, atom, bad = steps.initial, steps.atom, steps.bad
+  else:
+    chain = chain_lib.derive(arrays, eps)
+    off, exits, stay = chain.off, chain.exits, None
+    initial, atom, bad = chain.initial, chain.atom, chain.bad
+  batch = static.broadcast_shapes(
+    static.shape(off)[:-2], static.shape(exits)[:-1]
+  )
+  off = np.reshape(off, (*static.shape(off)[:-2], p * p))
+  weights = np.concatenate(
+    [
+      np.broadcast_to(off, (*batch, p * p)),
+      np.broadcast_to(exits, (*batch, p)),
+    ],
+    axis=-1,
+  )
+  return _scaled(
+    System(_all_indices(p), weights, None, stay, initial, atom, bad)
+  )
+
+
+@functools.lru_cache(maxsize=8)
+def _all_indices(p):
+  """Returns the indices of all edges between p phases, then of all exits."""
+  phases = onp.arange(p, dtype=onp.int32)
+  return onp.stack(
+    [
+      onp.concatenate([onp.repeat(phases, p), phases]),
+      onp.concatenate([onp.tile(phases, p), onp.full(p, p, onp.int32)]),
+    ]
+  )
+
+
+def _of_edges(arrays, edges, discrete, eps):
+  """Returns the system of a sparse model before it is scaled."""
+  initial, parameters, _, given_atom = arrays
+  sources, targets, *linear = edges
+  linear = [
+    None if x is None else np.asarray(x, dtype=parameters.dtype) for x in linear
+  ]
+  weights = edge_rates.values(parameters, *linear)
+  p = static.shape(initial)[-1]
+  tolerance = 4 * p * eps
+  if static.shape(given_atom)[-1] > 0:
+    atom = given_atom[..., 0]
+  else:
+    parts = [np.ones_like(initial[..., :1]), -initial]
+    left = exact_sums.compensated_sum(np.concatenate(parts, axis=-1))
+    atom = chain_lib.snap(left, tolerance)
+  good = np.all((initial >= 0) & np.isfinite(initial), axis=-1)
+  good = good & (atom >= 0) & (atom <= 1)
+  good = good & np.all((weights >= 0) & np.isfinite(weights), axis=-1)
+  stay = None
+  if discrete:
+    total = segments.segment_sum(weights, sources, p)
+    good = good & np.all(total <= 1 + tolerance, axis=-1)
+    leaving = np.where(sources == targets, 0.0, weights)
+    stay = 1.0 - segments.segment_sum(leaving, sources, p)
+    stay = chain_lib.snap(stay, tolerance)
+  indices = np.stack([sources, targets])
+  return System(indices, weights, None, stay, initial, atom, ~good)
+
+
+def _scaled(system):
+  """Returns the system in units of a power of two near the largest weight."""
+  if system.stay is not None:
+    zero = np.zeros_like(system.weights[..., 0])
+    return system._replace(exponent=zero)
+  info = onp.finfo(static.wide_float())
+  lowest = float(info.minexp + 24)
+  size = gradients.stop_gradient(system.weights)
+  positive = (size > 0) & np.isfinite(size)
+  exponent = exact_sums.exponent(np.where(positive, size, 1.0), lowest)
+  high = np.max(np.where(positive, exponent, lowest), axis=-1)
+  # Smaller where a positive weight would be lost.
+  low = -np.max(np.where(positive, -exponent, lowest), axis=-1)
+  exponent = np.minimum(high, low - lowest)
+  weights = scaled_sums.times_power(system.weights, -exponent[..., None])
+  return system._replace(weights=weights, exponent=exponent)
+
+
+def solve(system, per_phase, per_edge=None, gives_edges=False):
+  """Returns U b or, with `gives_edges`, its differences along edges too.
+
+  Args:
+    system: the system.
+    per_phase: b, (..., p, r).
+    per_edge: c, (..., m, r), added to b at the edges' sources; or None.
+    gives_edges: whether x_i - x_j for each edge is wanted, (..., m, r).
+  """
+  return _eliminate(system, per_phase, per_edge, False, gives_edges)
+
+
+def _eliminate(system, per_phase, per_edge, transposed, gives_edges):
+  weights = system.weights
+  ones = (1,) * (static.rank(weights) - 1)
+  indices = np.asarray(system.indices, dtype="int32")
+  indices = np.reshape(indices, (*ones, *static.shape(indices)))
+  return elimination_ops.eliminate(
+    elimination.eliminate,
+    indices,
+    weights,
+    per_phase,
+    per_edge,
+    transposed,
+    gives_edges,
+  )
+
+
+def sojourns(system):
+  """Returns y = U^T alpha, (..., p).
+
+  y_i 2^-n is the expected time in phase i, in discrete time the expected
+  number of steps from it.
+  """
+  initial = system.initial[..., None]
+  return _eliminate(system, initial, None, True, False)[..., 0]
+
+
+def at_sources(system, x):
+  """Returns what x, (..., p), is at the edges' sources, (..., m)."""
+  return np.take(x, system.indices[0], axis=-1)
+
+
+def at_targets(system, x):
+  """Returns what x, (..., p), is at the edges' targets; 0 at absorption."""
+  x = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
+  return np.take(x, system.indices[1], axis=-1)
+
+
+def leaving_weights(system):
+  """Returns weights that are zero for edges from a phase to itself."""
+  own = system.indices[0] == system.indices[1]
+  return np.where(own, 0.0, system.weights)
+
+
+def later_steps(system, b):
+  """Returns U T b = (U - 1) b, (..., p), for a discrete chain.
+
+  The value is a sum without minus signs, and derivatives are those of U: as
+  T and U commute they would be differences where a chain is slow.
+  """
+  fixed = gradients.stop_gradient
+  constant = system._replace(
+    weights=fixed(system.weights), stay=fixed(system.stay)
+  )
+  moved = leaving_weights(constant) * at_targets(system, b)
+  value = solve(constant, (constant.stay * b)[..., None], moved[..., None])
+  change = solve(system, b[..., None]) - solve(constant, b[..., None])
+  return (value + change)[..., 0]
+
+
+def traps(system, y):
+  """Returns whether a phase is a trap that alpha cannot reach, (..., p)."""
+  fixed = gradients.stop_gradient
+  constant = system._replace(weights=fixed(system.weights))
+  everywhere = np.ones_like(fixed(system.initial))[..., None]
+  held = _eliminate(constant, everywhere, None, True, False)[..., 0]
+  return (held == math.inf) & (fixed(y) == 0)
+
+
+def undefined(where, *arrays):
+  """Returns 0, (...), with derivatives NaN in the arrays where it is told."""
+  total: Any = 0.0
+  for x in arrays:
+    total = total + 0.0 * np.sum(x, axis=-1)
+  # The root has no derivative at zero.
+  root = np.sqrt(np.where(where, total, 1.0))
+  return root - np.where(where, 0.0, 1.0)
+
+
+def checked(system, x):
+  """Returns x, (...), made NaN where the system is bad."""
+  return x * np.where(system.bad, math.nan, 1.0)

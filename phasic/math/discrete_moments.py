@@ -1,0 +1,118 @@
+"""Moments of discrete phase-type distributions, by elimination.
+
+They are sums of what is not negative. Each function takes `EdgeProbs` in the
+place of T, without `exit_probs`.
+
+Phases from which absorption cannot be reached make moments infinite, and their
+derivatives NaN, where alpha can reach them; where it cannot they count as
+absorption.
+
+With `exit_probs` derivatives are those in what leaves a phase, the entries of T
+off the diagonal and t: the diagonal is what is left, and has none.
+
+References:
+  M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+"""
+
+from phasic.math import moment_calls
+from phasic.math import operands
+
+_NAMES = ("initial_probs", "subtransition", "exit_probs", "prob_zero")
+
+
+def mean(initial_probs, subtransition, exit_probs=None, prob_zero=None):
+  """Returns E[N] = alpha (I - T)^-1 1.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subtransition: T, (..., p, p), or `EdgeProbs`.
+    exit_probs: t, (..., p); None derives them from the row sums of T.
+    prob_zero: z, (...); None derives it. It does not enter, but is checked.
+
+  Returns:
+    An array with the model's batch shape: inf if absorption may never come,
+    NaN where a value breaks a rule.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+  """
+  values = (initial_probs, subtransition, exit_probs, prob_zero)
+  return moment_calls.power(values, _NAMES, 1)[..., 0]
+
+
+def second_moment(
+  initial_probs, subtransition, exit_probs=None, prob_zero=None
+):
+  """Returns E[N^2]; arguments are those of `mean`."""
+  values = (initial_probs, subtransition, exit_probs, prob_zero)
+  return moment_calls.power(values, _NAMES, 2)[..., 1]
+
+
+def raw_moments(
+  initial_probs, subtransition, exit_probs=None, prob_zero=None, *, order
+):
+  """Returns E[N^k] for k = 1, ..., order.
+
+  E[N^k] = sum_j S(k, j) j! alpha T^(j-1) (I - T)^-j 1 with Stirling numbers of
+  the second kind. Arguments are those of `mean`, and `order`, a positive
+  integer.
+
+  Returns:
+    An array (..., order).
+
+  Example: throws of a die until the first six.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeProbs([0], [1], [1 / 6])
+    >>> values = pm.discrete_phase_type_raw_moments([1.0], edges, order=2)
+    >>> [f"{float(value):.6f}" for value in values]
+    ['6.000000', '66.000000']
+  """
+  values = (initial_probs, subtransition, exit_probs, prob_zero)
+  return moment_calls.power(values, _NAMES, order)
+
+
+def reward_moments(
+  initial_probs,
+  subtransition,
+  rewards,
+  exit_probs=None,
+  prob_zero=None,
+  *,
+  order,
+):
+  """Returns E[Y^k], Y = sum_i r_i (steps made from phase i), k = 1, ..., order.
+
+  Other arguments and errors are those of `mean`.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subtransition: T, (..., p, p), or `EdgeProbs`.
+    rewards: r, (..., p), finite and >= 0, else results are NaN.
+    exit_probs: t, (..., p), or None.
+    prob_zero: z, (...), or None.
+    order: a positive integer.
+
+  Returns:
+    An array (..., order), where (...) is the common batch shape.
+  """
+  values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
+  return moment_calls.power(values, operands.DISCRETE_REWARD_ARGUMENTS, order)
+
+
+def variance(initial_probs, subtransition, exit_probs=None, prob_zero=None):
+  """Returns E[N^2] - E[N]^2; arguments are those of `mean`.
+
+  The variance is a sum over steps of what each changes in the expected number
+  of steps, so that nothing is lost however small it is beside E[N]^2.
+  """
+  values = (initial_probs, subtransition, exit_probs, prob_zero)
+  return moment_calls.spread(values, _NAMES, False)
+
+
+def stddev(initial_probs, subtransition, exit_probs=None, prob_zero=None):
+  """Returns the root of the variance; arguments are those of `mean`."""
+  values = (initial_probs, subtransition, exit_probs, prob_zero)
+  return moment_calls.spread(values, _NAMES, True)

@@ -1,0 +1,63 @@
+"""Sums of products that may be out of the range of floating numbers.
+
+A scaled number is a pair (s, n) and means s 2^n; n is an integer held as a
+float, and a constant for derivatives.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math import exact_sums
+
+
+def dot(*factors):
+  """Returns the sum over the last axis of products, as a scaled number.
+
+  Entries of zero make their product zero, whatever the others are; infinite
+  ones in a product without zeros make the sum infinite, and are constants for
+  derivatives.
+
+  Args:
+    *factors: arrays that broadcast with each other.
+  """
+  product = 1.0
+  exponent = 0.0
+  for x in factors:
+    size = np.abs(gradients.stop_gradient(x))
+    endless = size == math.inf
+    x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
+    usable = (size > 0) & ~endless
+    own = exact_sums.exponent(np.where(usable, size, 1.0), -math.inf)
+    product = product * times_power(x, -own)
+    exponent = exponent + np.where(endless, 2.5 * _limit(), own)
+  some = gradients.stop_gradient(product) != 0
+  highest = np.max(np.where(some, exponent, -math.inf), axis=-1)
+  highest = np.where(np.isfinite(highest), highest, 0.0)
+  terms = times_power(product, exponent - highest[..., None])
+  return np.sum(terms, axis=-1), highest
+
+
+def times_power(x, n):
+  """Returns x 2^n, right wherever it can be represented."""
+  limit = _limit()
+  for _ in range(3):
+    step = np.minimum(np.maximum(n, -limit), limit)
+    x = x * exact_sums.power_of_two(step)
+    n = n - step
+  return x
+
+
+def root(x, n):
+  """Returns the square root of the scaled number (x, n)."""
+  half = np.floor(0.5 * n)
+  return times_power(np.sqrt(times_power(x, n - 2 * half)), half)
+
+
+def _limit():
+  """Returns a number of powers of two that are in range both ways."""
+  info = onp.finfo(static.wide_float())
+  return float(min(info.maxexp, -info.minexp) // 8 * 8 - 24)

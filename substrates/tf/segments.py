@@ -1,0 +1,23 @@
+"""Sums of entries that belong together."""
+
+from typing import Any
+
+import tensorflow as tf
+
+
+def segment_sum(x: Any, indices: Any, size: int) -> Any:
+  """Returns, for each i, the sum of the entries whose index is i.
+
+  Args:
+    x: an array (..., m).
+    indices: integers (m,) in [0, size).
+    size: the number of sums.
+
+  Returns:
+    An array (..., size) of the dtype of `x`; sums of nothing are zero.
+  """
+  x = tf.convert_to_tensor(x)
+  rank = len(x.shape)
+  columns = tf.transpose(x, [rank - 1, *range(rank - 1)])
+  sums = tf.math.unsorted_segment_sum(columns, indices, size)
+  return tf.transpose(sums, [*range(1, rank), 0])
