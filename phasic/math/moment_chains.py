@@ -125,8 +125,12 @@ def _product(r, x):
 def _next_sum(system, r, sums):
   """Returns b_k for a discrete chain from all before it."""
   k = len(sums) + 1
-  total: Any = r**k
+  # Not r**k, of which second derivatives at zero are NaN in TensorFlow.
+  powers: list[Any] = [np.ones_like(r)]
+  for _ in range(k):
+    powers.append(powers[-1] * r)
+  total = powers[k]
   for j, b in enumerate(sums, start=1):
     later = chain_solves.later_steps(system, b)
-    total = total + math.comb(k, j) * _product(r ** (k - j), later)
+    total = total + math.comb(k, j) * _product(powers[k - j], later)
   return total
