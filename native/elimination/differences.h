@@ -5,23 +5,153 @@
 
 #include <cstdint>
 
-#include "native/elimination/factors.h"
+#include "native/elimination/values.h"
 
 namespace phasic {
+namespace PHASIC_ISA {
 
-// Writes x[i_e] - x[j_e] for every edge, [m, columns] in the order in which
-// edges came. All else by position, [p, columns]: the right-hand sides as they
-// were given, and what Substitute made of them.
+// Writes x[i_e] - x[j_e] for every edge, from the right-hand sides as they were
+// given, and what a substitution made of them.
 //
 // Where x is large everywhere (a chain that rarely leaves), subtracting its
 // entries would leave rounding errors alone. What is eliminated first has, with
 // W the weights, e the weight out of the component and r the rest,
 //   (x_k - x_j) D_k = r_k - e_k x_j + sum_i W_ki (x_i - x_j),
 // of differences among phases that are eliminated later and are all connected.
-void SubtractAlongEdges(const Factors& factors, int64_t columns,
-                        const double* given, const double* rest,
-                        const double* solution, double* differences);
+// Those of a front's later phases are in its parent's matrix.
+template <class V, class F>
+class Differences {
+ public:
+  Differences(const Topology& topology, const FactorArrays& factors,
+              const Task& task, const Scratch& scratch)
+      : t_(topology),
+        outer_(reinterpret_cast<const V*>(factors.outer)),
+        leaving_(reinterpret_cast<const V*>(factors.leaving)),
+        pivots_(reinterpret_cast<const V*>(factors.pivots)),
+        fronts_(reinterpret_cast<const V*>(factors.fronts)),
+        columns_(task.columns),
+        count_(task.count),
+        results_(reinterpret_cast<F* const*>(task.edge_results)),
+        matrices_(reinterpret_cast<V*>(scratch.matrices)),
+        local_(reinterpret_cast<V*>(scratch.local)),
+        given_(reinterpret_cast<const V*>(scratch.given)),
+        rest_(reinterpret_cast<const V*>(scratch.rest)),
+        solution_(reinterpret_cast<const V*>(scratch.solution)) {}
 
+  void Run() {
+    for (int64_t c = 0; c < columns_; ++c) {
+      for (size_t f = t_.fronts.size(); f-- > 0;) SubtractInFront(f, c);
+      for (const int32_t e : t_.own_numbers) Store(V(0.0), e, c);
+      for (int64_t k = 0; k < t_.num_components; ++k) {
+        const int64_t n = t_.starts[k];
+        if (t_.front_starts[k] == t_.front_starts[k + 1] &&
+            t_.outer_offsets[n + 1] - t_.outer_offsets[n] <= kMaxSummedEdges) {
+          SumEdges(n, c);
+          continue;
+        }
+        for (int64_t i = n; i < t_.starts[k + 1]; ++i) SubtractEdges(i, c);
+      }
+    }
+  }
+
+ private:
+  V Solution(int64_t n, int64_t c) const { return solution_[n * columns_ + c]; }
+  void Store(const V& difference, int64_t number, int64_t c) const {
+    Write(difference, number * columns_ + c, count_, results_);
+  }
+
+  // All differences in a front, x_i - x_j in row i and column j.
+  void SubtractInFront(size_t number, int64_t c) {
+    const Front& front = t_.fronts[number];
+    const int64_t size = front.size;
+    const int64_t num_own = front.num_own;
+    V* matrix = matrices_ + front.matrix;
+    if (front.parent != kNoFront) TakeFromParent(front, matrix);
+    const int32_t* later = t_.later.data() + front.later;
+    V* x = local_;
+    for (int64_t i = 0; i < size; ++i) {
+      x[i] = Solution(i < num_own ? front.first + i : later[i - num_own], c);
+    }
+    for (int64_t r = num_own; r-- > 0;) {
+      const int64_t n = front.first + r;
+      const V rest = rest_[n * columns_ + c];
+      const V leaving = leaving_[n];
+      V* row = matrix + r * size;
+      row[r] = V(0.0);
+      for (int64_t j = r + 1; j < size; ++j) row[j] = rest - leaving * x[j];
+      const V* weights = fronts_ + front.factors + r * size;
+      AddRows(size - r - 1, weights + r + 1, row + size, size, r + 1, size,
+              row);
+      for (int64_t j = r + 1; j < size; ++j) {
+        row[j] = row[j] / pivots_[n];
+        matrix[j * size + r] = V(0.0) - row[j];
+      }
+    }
+    for (int64_t s = t_.inner_offsets[number]; s < t_.inner_offsets[number + 1];
+         ++s) {
+      Store(matrix[t_.inner_places[s]], t_.inner_numbers[s], c);
+    }
+  }
+
+  void TakeFromParent(const Front& front, V* matrix) {
+    const Front& parent = t_.fronts[front.parent];
+    const int64_t num_later = front.num_later();
+    const int32_t* places = t_.places.data() + front.later;
+    for (int64_t i = 0; i < num_later; ++i) {
+      const V* from =
+          matrices_ + parent.matrix + places[i] * int64_t{parent.size};
+      V* to = matrix + (front.num_own + i) * front.size + front.num_own;
+      for (int64_t j = 0; j < num_later; ++j) to[j] = from[places[j]];
+    }
+  }
+
+  // The edges of a phase that is a component: the formula above with its own
+  // edges in the place of W.
+  void SumEdges(int64_t n, int64_t c) {
+    const int64_t begin = t_.outer_offsets[n];
+    const int64_t count = t_.outer_offsets[n + 1] - begin;
+    V* __restrict x = local_;
+    V* __restrict sums = local_ + count;
+    const V given = given_[n * columns_ + c];
+    for (int64_t s = 0; s < count; ++s) {
+      x[s] = Solution(t_.outer_targets[begin + s], c);
+      sums[s] = given;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const V weight = outer_[begin + i];
+      const V there = x[i];
+      for (int64_t s = 0; s < count; ++s) {
+        sums[s] = sums[s] + weight * (there - x[s]);
+      }
+    }
+    for (int64_t s = 0; s < count; ++s) {
+      Store(sums[s] / pivots_[n], t_.outer_numbers[begin + s], c);
+    }
+  }
+
+  void SubtractEdges(int64_t n, int64_t c) const {
+    for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {
+      Store(Solution(n, c) - Solution(t_.outer_targets[s], c),
+            t_.outer_numbers[s], c);
+    }
+  }
+
+  const Topology& t_;
+  const V* const outer_;
+  const V* const leaving_;
+  const V* const pivots_;
+  const V* const fronts_;
+  const int64_t columns_;
+  const int count_;
+  F* const* const results_;
+  V* const matrices_;
+  V* const local_;
+  const V* const given_;
+  const V* const rest_;
+  const V* const solution_;
+};
+
+}  // namespace PHASIC_ISA
 }  // namespace phasic
 
 #endif  // PHASIC_NATIVE_ELIMINATION_DIFFERENCES_H_

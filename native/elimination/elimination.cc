@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
-#include <vector>
 
-#include "native/elimination/differences.h"
 #include "native/elimination/factors.h"
 #include "native/elimination/recent.h"
-#include "native/elimination/substitution.h"
+#include "native/elimination/solver.h"
 #include "native/elimination/system_layout.h"
 #include "native/elimination/topology.h"
 #include "native/kernel/float_environment.h"
@@ -22,10 +21,14 @@ using PHASIC_ISA::Denormals;
 using PHASIC_ISA::FloatEnvironment;
 
 constexpr size_t kTopologyBytes = size_t{1} << 28;
-constexpr size_t kFactorBytes = size_t{1} << 28;
-// Below this a model is sooner eliminated again than found.
-constexpr double kWorthKeeping = 2e4;
 constexpr double kOperationsWorthThreads = 4e4;
+// Fewer models are solved one by one: side by side they would take as long as
+// all lanes.
+constexpr int64_t kMinLanes = 3;
+// Numbers of a model; larger ones side by side would not stay in the cache.
+constexpr int64_t kMaxSideBySide = int64_t{1} << 18;
+// What all threads may take together; larger models are solved one at a time.
+constexpr int64_t kMaxThreadBytes = int64_t{1} << 31;
 
 constexpr const char* kNoMemory = "elimination: memory does not suffice";
 
@@ -35,41 +38,33 @@ std::shared_ptr<const Topology> FindTopology(int64_t num_phases,
                                              const char** error) {
   static auto* recent = new Recent<Topology>(16, kTopologyBytes);
   const size_t bytes = sizeof(int32_t) * 2 * static_cast<size_t>(num_edges);
-  auto found = recent->Find([&](const Topology& t) {
-    return t.num_phases == num_phases && t.num_edges == num_edges &&
-           std::memcmp(t.indices.data(), indices, bytes) == 0;
-  });
+  auto found = recent->Find(
+      [&](const Topology& t) {
+        return t.num_phases == num_phases && t.num_edges == num_edges;
+      },
+      [&](const Topology& t) {
+        return bytes == 0 || std::memcmp(t.indices.data(), indices, bytes) == 0;
+      });
   if (found != nullptr) return found;
   found = MakeTopology(num_phases, num_edges, indices, true, error);
   if (found != nullptr) recent->Keep(found);
   return found;
 }
 
-std::shared_ptr<const Factors> FindFactors(
-    const std::shared_ptr<const Topology>& topology, const double* weights) {
-  if (topology->size.operations < kWorthKeeping) {
-    return Factorize(topology, weights);
-  }
-  static auto* recent = new Recent<Factors>(4, kFactorBytes);
-  const size_t bytes =
-      sizeof(double) * static_cast<size_t>(topology->num_edges);
-  auto found = recent->Find([&](const Factors& f) {
-    return f.topology == topology &&
-           std::memcmp(f.given.data(), weights, bytes) == 0;
-  });
-  if (found != nullptr) return found;
-  found = Factorize(topology, weights);
-  recent->Keep(found);
-  return found;
+// Numbers that a model takes while it is solved.
+int64_t NumbersOf(const Topology& t, int64_t columns) {
+  return t.num_edges + t.num_factors + t.num_working +
+         t.num_phases * (2 + 3 * columns);
 }
 
 template <class F>
 class Run {
  public:
-  Run(Direction direction, const LinearSystem& system,
+  Run(const Solver& solver, Direction direction, const LinearSystem& system,
       const SystemLayout& layout, const Output& per_phase,
       const Output& per_edge, bool wants_edges)
-      : direction_(direction),
+      : solver_(solver),
+        direction_(direction),
         system_(system),
         layout_(layout),
         per_phase_(static_cast<F*>(per_phase.data)),
@@ -81,22 +76,39 @@ class Run {
     const char* error = nullptr;
     std::shared_ptr<const Topology> topology = TopologyOf(0, &error);
     if (topology == nullptr) return error;
-    if (size > 1 && layout_.shares_indices() &&
-        static_cast<double>(size) * topology->size.operations >
-            kOperationsWorthThreads) {
-      return ParallelFor(executor, size, [&](int64_t n) -> const char* {
-        try {
-          Model(n, topology);
-        } catch (const std::bad_alloc&) {
-          return kNoMemory;
-        }
-        return nullptr;
-      });
+    if (size == 1) {
+      Model(0, topology);
+      return nullptr;
     }
-    for (int64_t n = 0; n < size; ++n) {
-      if (!layout_.shares_indices()) topology = TopologyOf(n, &error);
-      if (topology == nullptr) return error;
-      Model(n, topology);
+    if (!layout_.shares_indices()) {
+      for (int64_t n = 0; n < size; ++n) {
+        topology = TopologyOf(n, &error);
+        if (topology == nullptr) return error;
+        Model(n, topology);
+      }
+      return nullptr;
+    }
+    const int64_t numbers = NumbersOf(*topology, layout_.num_columns());
+    const int64_t together = numbers <= kMaxSideBySide ? kLanes : 1;
+    const int64_t num_groups = (size + together - 1) / together;
+    const auto run = [&](int64_t group) -> const char* {
+      try {
+        Group(group * together, std::min(size, (group + 1) * together),
+              topology);
+      } catch (const std::bad_alloc&) {
+        return kNoMemory;
+      }
+      return nullptr;
+    };
+    const auto bytes = static_cast<int64_t>(sizeof(double)) * numbers;
+    if (num_groups > 1 &&
+        static_cast<double>(size) * topology->size.operations >
+            kOperationsWorthThreads &&
+        bytes * together <= kMaxThreadBytes / NumThreads(executor)) {
+      return ParallelFor(executor, num_groups, run);
+    }
+    for (int64_t group = 0; group < num_groups; ++group) {
+      if (const char* message = run(group)) return message;
     }
     return nullptr;
   }
@@ -110,105 +122,89 @@ class Run {
                         error);
   }
 
+  void Group(int64_t first, int64_t last,
+             const std::shared_ptr<const Topology>& topology) const {
+    uint32_t apart = ~uint32_t{0};
+    if (last - first >= kMinLanes) apart = SideBySide(first, last, topology);
+    for (int64_t n = first; n < last; ++n) {
+      if ((apart >> (n - first) & 1U) != 0) Model(n, topology);
+    }
+  }
+
+  // Returns which of the models have not been solved.
+  uint32_t SideBySide(int64_t first, int64_t last,
+                      const std::shared_ptr<const Topology>& topology) const {
+    const FloatEnvironment environment(Denormals::kKeep);
+    const auto count = static_cast<int>(last - first);
+    Task task = NewTask(count);
+    Weights weights = {{}, count, system_.precision};
+    for (int l = 0; l < kLanes; ++l) {
+      Place(std::min(first + l, last - 1), l, &weights, &task);
+    }
+    const ThreadScratch scratch(*topology, kLanes, task.columns,
+                                wants_differences());
+    const auto factors =
+        FindFactors(topology, weights, kLanes, solver_, scratch.arrays());
+    solver_.solve_lanes(*topology, factors->arrays, task, scratch.arrays());
+    return factors->apart;
+  }
+
   void Model(int64_t model,
              const std::shared_ptr<const Topology>& topology) const {
     const FloatEnvironment environment(Denormals::kKeep);
-    const int64_t m = layout_.num_edges();
-    const F* given = static_cast<const F*>(system_.weights.data) +
-                     layout_.Offset(SystemLayout::kWeights, model);
-    const std::vector<double> weights(given, given + m);
-    const auto factors = FindFactors(topology, weights.data());
-    const int64_t columns = layout_.num_columns();
-    F* per_phase = per_phase_ + model * layout_.num_phases() * columns;
-    F* per_edge =
-        per_edge_ == nullptr ? nullptr : per_edge_ + model * m * columns;
-    if (!factors->is_valid) {
+    Task task = NewTask(1);
+    Weights weights = {{}, 1, system_.precision};
+    Place(model, 0, &weights, &task);
+    const ThreadScratch scratch(*topology, 1, task.columns,
+                                wants_differences());
+    const auto factors =
+        FindFactors(topology, weights, 1, solver_, scratch.arrays());
+    if (factors->findings.is_invalid) {
       const F nan = std::numeric_limits<F>::quiet_NaN();
-      std::fill(per_phase, per_phase + layout_.num_phases() * columns, nan);
-      if (per_edge != nullptr) std::fill(per_edge, per_edge + m * columns, nan);
+      std::fill_n(static_cast<F*>(task.phase_results[0]),
+                  layout_.num_phases() * task.columns, nan);
+      if (per_edge_ != nullptr) {
+        std::fill_n(static_cast<F*>(task.edge_results[0]),
+                    layout_.num_edges() * task.columns, nan);
+      }
       return;
     }
-    std::vector<double> rest = RightHandSides(*topology, model);
-    if (direction_ == Direction::kSolve) {
-      Solve(*factors, &rest, per_phase, per_edge);
-    } else {
-      SubstituteTransposed(*factors, columns, rest.data());
-      StorePhases(*topology, rest, per_phase);
-      if (per_edge != nullptr) StoreAtSources(*topology, rest, per_edge);
-    }
+    solver_.solve(*topology, factors->arrays, factors->findings.has_traps, task,
+                  scratch.arrays());
   }
 
-  // By position.
-  std::vector<double> RightHandSides(const Topology& t, int64_t model) const {
+  bool wants_differences() const {
+    return per_edge_ != nullptr && direction_ == Direction::kSolve;
+  }
+
+  Task NewTask(int count) const {
+    Task task = {};
+    task.direction = direction_;
+    task.columns = layout_.num_columns();
+    task.count = count;
+    return task;
+  }
+
+  // Puts a model in a lane.
+  void Place(int64_t model, int lane, Weights* weights, Task* task) const {
+    const auto at = [&](const Input& input, SystemLayout::Operand operand) {
+      return static_cast<const F*>(input.data) + layout_.Offset(operand, model);
+    };
+    weights->arrays[lane] = at(system_.weights, SystemLayout::kWeights);
+    task->per_phase[lane] = at(system_.per_phase, SystemLayout::kPerPhase);
+    if (layout_.has_per_edge()) {
+      task->per_edge[lane] = at(system_.per_edge, SystemLayout::kPerEdge);
+    }
     const int64_t columns = layout_.num_columns();
-    const F* per_phase = static_cast<const F*>(system_.per_phase.data) +
-                         layout_.Offset(SystemLayout::kPerPhase, model);
-    std::vector<double> rest(t.num_phases * columns);
-    for (int64_t n = 0; n < t.num_phases; ++n) {
-      for (int64_t c = 0; c < columns; ++c) {
-        rest[n * columns + c] = per_phase[t.phases[n] * columns + c];
-      }
-    }
-    if (!layout_.has_per_edge()) return rest;
-    const F* per_edge = static_cast<const F*>(system_.per_edge.data) +
-                        layout_.Offset(SystemLayout::kPerEdge, model);
-    for (int64_t n = 0; n < t.num_phases; ++n) {
-      for (int64_t s = t.edge_offsets[n]; s < t.edge_offsets[n + 1]; ++s) {
-        const F* mine = per_edge + t.edge_numbers[s] * columns;
-        const int64_t target = t.edge_targets[s];
-        for (int64_t c = 0; c < columns; ++c) {
-          rest[n * columns + c] += mine[c];
-          if (direction_ == Direction::kSolveTransposed &&
-              target < t.num_phases) {
-            rest[target * columns + c] -= mine[c];
-          }
-        }
-      }
-    }
-    return rest;
-  }
-
-  void Solve(const Factors& factors, std::vector<double>* rest, F* per_phase,
-             F* per_edge) const {
-    const Topology& t = *factors.topology;
-    const int64_t columns = layout_.num_columns();
-    std::vector<double> solution(rest->size());
-    std::vector<double> given;
-    if (per_edge != nullptr) given = *rest;
-    Substitute(factors, columns, rest->data(), solution.data());
-    StorePhases(t, solution, per_phase);
-    if (per_edge == nullptr) return;
-    std::vector<double> differences(t.num_edges * columns);
-    SubtractAlongEdges(factors, columns, given.data(), rest->data(),
-                       solution.data(), differences.data());
-    std::transform(differences.begin(), differences.end(), per_edge,
-                   [](double x) { return static_cast<F>(x); });
-  }
-
-  void StorePhases(const Topology& t, const std::vector<double>& x,
-                   F* per_phase) const {
-    const int64_t columns = layout_.num_columns();
-    for (int64_t n = 0; n < t.num_phases; ++n) {
-      for (int64_t c = 0; c < columns; ++c) {
-        per_phase[t.phases[n] * columns + c] =
-            static_cast<F>(x[n * columns + c]);
-      }
+    task->phase_results[lane] =
+        per_phase_ + model * layout_.num_phases() * columns;
+    if (per_edge_ != nullptr) {
+      task->edge_results[lane] =
+          per_edge_ + model * layout_.num_edges() * columns;
     }
   }
 
-  void StoreAtSources(const Topology& t, const std::vector<double>& x,
-                      F* per_edge) const {
-    const int64_t columns = layout_.num_columns();
-    for (int64_t n = 0; n < t.num_phases; ++n) {
-      for (int64_t s = t.edge_offsets[n]; s < t.edge_offsets[n + 1]; ++s) {
-        for (int64_t c = 0; c < columns; ++c) {
-          per_edge[t.edge_numbers[s] * columns + c] =
-              static_cast<F>(x[n * columns + c]);
-        }
-      }
-    }
-  }
-
+  const Solver& solver_;
   const Direction direction_;
   const LinearSystem& system_;
   const SystemLayout& layout_;
@@ -228,12 +224,12 @@ const char* Eliminate(Direction direction, const LinearSystem& system,
   if (error != nullptr) return error;
   try {
     if (system.precision == Precision::kFloat32) {
-      return Run<float>(direction, system, layout, per_phase, per_edge,
-                        wants_edges)
+      return Run<float>(Solvers().for_float, direction, system, layout,
+                        per_phase, per_edge, wants_edges)
           .All(executor);
     }
-    return Run<double>(direction, system, layout, per_phase, per_edge,
-                       wants_edges)
+    return Run<double>(Solvers().for_double, direction, system, layout,
+                       per_phase, per_edge, wants_edges)
         .All(executor);
   } catch (const std::bad_alloc&) {
     return kNoMemory;

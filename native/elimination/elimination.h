@@ -57,8 +57,8 @@ enum class Direction { kSolve, kSolveTransposed };
 // results NaN.
 //
 // Returns nullptr, or a message that lives until the thread's next call: shapes
-// do not fit, an index is out of range, or the elimination would need more than
-// kMaxFill numbers or kMaxOperations.
+// do not fit, an index is out of range, or the elimination would keep or need
+// at once more than kMaxFill numbers, or take more than kMaxOperations.
 const char* Eliminate(Direction direction, const LinearSystem& system,
                       const Output& per_phase, const Output& per_edge,
                       Executor* executor = OwnThreads());
@@ -71,6 +71,7 @@ struct EliminationSize {
   int64_t num_components;     // strongly connected
   int64_t largest_component;  // phases
   int64_t fill;               // numbers that are kept
+  int64_t working;            // numbers that are needed beside them
   double operations;          // multiply-adds
 };
 

@@ -1,90 +1,101 @@
 #include "native/elimination/factors.h"
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
+#include <cstring>
+
+#include "native/elimination/recent.h"
 
 namespace phasic {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr size_t kRecentBytes = size_t{1} << 28;
+constexpr size_t kRecentItems = 64;
+// Below this a model is sooner eliminated again than found.
+constexpr double kWorthKeeping = 2e4;
+// What a thread keeps from call to call.
+constexpr size_t kThreadBytes = size_t{1} << 25;
 
-// Eliminates position n: takes up its edges, then what earlier positions of its
-// component pass on. `row` [p] is zero and is left so.
-void EliminatePosition(const Topology& t, int64_t n, double* row, Factors* f) {
-  double leaving = 0.0;
-  for (int64_t s = t.edge_offsets[n]; s < t.edge_offsets[n + 1]; ++s) {
-    const int64_t target = t.edge_targets[s];
-    if (target == n) continue;
-    const double weight = f->given[t.edge_numbers[s]];
-    if (target < t.num_phases && t.component[target] == t.component[n]) {
-      row[target] += weight;
-    } else {
-      leaving += weight;
-    }
+size_t NumberBytes(Precision precision) {
+  return precision == Precision::kFloat32 ? sizeof(float) : sizeof(double);
+}
+
+void Make(const Topology& t, const Weights& weights, int lanes,
+          const Solver& solver, const Scratch& scratch, Factors* factors) {
+  factors->lanes = lanes;
+  factors->precision = weights.precision;
+  FactorArrays& arrays = factors->arrays;
+  factors->memory.Divide(
+      {{&arrays.outer, lanes * static_cast<int64_t>(t.outer_numbers.size())},
+       {&arrays.leaving, lanes * t.num_phases},
+       {&arrays.pivots, lanes * t.num_phases},
+       {&arrays.fronts, lanes * t.num_factors}});
+  if (lanes == 1) {
+    factors->findings = solver.factorize(t, weights.arrays[0], arrays, scratch);
+  } else {
+    factors->apart = solver.factorize_lanes(t, weights.arrays, arrays, scratch);
   }
-  for (int64_t s = t.lower_offsets[n]; s < t.lower_offsets[n + 1]; ++s) {
-    const int64_t k = t.lower[s];
-    const double weight = row[k];
-    row[k] = 0.0;
-    if (weight == 0.0) {
-      f->shares[s] = 0.0;
-      continue;
-    }
-    if (f->pivots[k] == 0.0) {  // a trap: no way back
-      f->shares[s] = kInfinity;
-      leaving += weight;
-      continue;
-    }
-    const double share = weight / f->pivots[k];
-    f->shares[s] = share;
-    for (int64_t u = t.upper_offsets[k]; u < t.upper_offsets[k + 1]; ++u) {
-      row[t.upper[u]] += share * f->weights[u];
-    }
-    leaving += share * f->leaving[k];
-  }
-  row[n] = 0.0;  // what comes back at once
-  double pivot = leaving;
-  for (int64_t u = t.upper_offsets[n]; u < t.upper_offsets[n + 1]; ++u) {
-    const int64_t j = t.upper[u];
-    f->weights[u] = row[j];
-    pivot += row[j];
-    row[j] = 0.0;
-  }
-  f->leaving[n] = leaving;
-  f->pivots[n] = pivot;
-  f->has_traps = f->has_traps || pivot == 0.0;
 }
 
 }  // namespace
 
-size_t Factors::bytes() const {
-  return sizeof(*this) +
-         sizeof(double) * (given.size() + shares.size() + weights.size() +
-                           pivots.size() + leaving.size());
+std::shared_ptr<const Factors> FindFactors(
+    const std::shared_ptr<const Topology>& topology, const Weights& weights,
+    int lanes, const Solver& solver, const Scratch& scratch) {
+  if (topology->size.operations < kWorthKeeping) {
+    thread_local std::shared_ptr<Factors> own;
+    if (own == nullptr || own->memory.bytes() > kThreadBytes) {
+      own = std::make_shared<Factors>();
+    }
+    Make(*topology, weights, lanes, solver, scratch, own.get());
+    return own;
+  }
+  static auto* recent = new Recent<Factors>(kRecentItems, kRecentBytes);
+  const size_t bytes =
+      static_cast<size_t>(topology->num_edges) * NumberBytes(weights.precision);
+  const size_t all_bytes = bytes * static_cast<size_t>(weights.count);
+  auto found = recent->Find(
+      [&](const Factors& f) {
+        return f.topology == topology && f.precision == weights.precision &&
+               f.lanes == lanes && f.weights.size() == all_bytes;
+      },
+      [&](const Factors& f) {
+        for (int l = 0; l < weights.count; ++l) {
+          const char* mine = f.weights.data() + static_cast<size_t>(l) * bytes;
+          if (std::memcmp(mine, weights.arrays[l], bytes) != 0) return false;
+        }
+        return true;
+      });
+  if (found != nullptr) return found;
+  auto made = std::make_shared<Factors>();
+  made->topology = topology;
+  for (int l = 0; l < weights.count; ++l) {
+    const char* mine = static_cast<const char*>(weights.arrays[l]);
+    made->weights.insert(made->weights.end(), mine, mine + bytes);
+  }
+  Make(*topology, weights, lanes, solver, scratch, made.get());
+  recent->Keep(made);
+  return made;
 }
 
-std::shared_ptr<const Factors> Factorize(
-    const std::shared_ptr<const Topology>& topology, const double* weights) {
-  const Topology& t = *topology;
-  auto factors = std::make_shared<Factors>();
-  factors->topology = topology;
-  factors->given.assign(weights, weights + t.num_edges);
-  for (int64_t e = 0; e < t.num_edges; ++e) {
-    const double weight = factors->given[e];
-    const bool is_own = t.indices[e] == t.indices[t.num_edges + e];
-    factors->is_valid =
-        factors->is_valid && (is_own || (weight >= 0.0 && weight < kInfinity));
-  }
-  if (!factors->is_valid) return factors;
-  factors->shares.resize(t.lower.size());
-  factors->weights.resize(t.upper.size());
-  factors->pivots.resize(t.num_phases);
-  factors->leaving.resize(t.num_phases);
-  std::vector<double> row(t.num_phases, 0.0);
-  for (int64_t n = 0; n < t.num_phases; ++n) {
-    EliminatePosition(t, n, row.data(), factors.get());
-  }
-  return factors;
+ThreadScratch::ThreadScratch(const Topology& topology, int lanes,
+                             int64_t columns, bool wants_differences)
+    : memory_([] {
+        thread_local Buffer memory;
+        return &memory;
+      }()) {
+  const int64_t by_position = lanes * (topology.num_phases + 1) * columns;
+  // Eliminating takes one column.
+  const int64_t local_columns = std::max<int64_t>(columns, 1);
+  memory_->Divide(
+      {{&arrays_.matrices, lanes * topology.num_working},
+       {&arrays_.local, lanes * LocalSize(topology) * local_columns},
+       {&arrays_.given, wants_differences ? by_position : 0},
+       {&arrays_.rest, by_position},
+       {&arrays_.solution, by_position}});
+}
+
+ThreadScratch::~ThreadScratch() {
+  if (memory_->bytes() > kThreadBytes) memory_->Release();
 }
 
 }  // namespace phasic

@@ -10,29 +10,44 @@
 #include <vector>
 
 #include "native/elimination/elimination.h"
+#include "native/elimination/fronts.h"
 
 namespace phasic {
 
 // Positions are places in the order of elimination. Components are ranges of
-// positions; edges between them lead to later ones, and phases of one component
-// are eliminated in an order that keeps the fill small.
+// positions; edges between them lead to later ones. A component of one phase
+// has no front: there is nothing to eliminate.
 struct Topology {
   int64_t num_phases = 0;
   int64_t num_edges = 0;
-  std::vector<int32_t> indices;    // [2, m], as they came
-  std::vector<int32_t> phases;     // [p], by position
-  std::vector<int32_t> starts;     // of components, and p
-  std::vector<int32_t> component;  // [p], by position
-  // Edges by the position that they lead from.
-  std::vector<int64_t> edge_offsets;  // [p + 1]
-  std::vector<int32_t> edge_numbers;  // [m]
-  std::vector<int32_t> edge_targets;  // [m], positions, or p
-  // Which earlier (lower) and later (upper) positions of its component each is
-  // connected with when it is eliminated, ascending.
-  std::vector<int64_t> lower_offsets;  // [p + 1]
-  std::vector<int32_t> lower;
-  std::vector<int64_t> upper_offsets;  // [p + 1]
-  std::vector<int32_t> upper;
+  std::vector<int32_t> indices;  // [2, m], as they came
+  std::vector<int32_t> phases;   // [p], by position
+  // Of both ends of the edges, [2, m], as they came; p is absorption.
+  std::vector<int32_t> positions;
+
+  int64_t num_components = 0;
+  std::vector<int32_t> starts;        // of components, and p
+  std::vector<int32_t> front_starts;  // of their fronts, and the number of all
+  std::vector<Front> fronts;
+  std::vector<int32_t> later;   // see FrontTree
+  std::vector<int32_t> places;  // see FrontTree
+
+  // Edges out of their component, by the position that they lead from.
+  std::vector<int64_t> outer_offsets;  // [p + 1]
+  std::vector<int32_t> outer_numbers;
+  std::vector<int32_t> outer_targets;  // positions, or p
+  // Edges within a component, by front, and where their weights go in its
+  // matrix.
+  std::vector<int64_t> inner_offsets;  // [fronts + 1]
+  std::vector<int32_t> inner_numbers;
+  std::vector<int32_t> inner_places;
+  // Edges from a phase to itself.
+  std::vector<int32_t> own_numbers;
+
+  int64_t num_factors = 0;    // of all fronts
+  int64_t num_working = 0;    // numbers in matrices that are there at once
+  int64_t largest_front = 0;  // phases
+  int64_t most_edges = 0;     // out of one component of one phase
   EliminationSize size = {};
 
   size_t bytes() const;

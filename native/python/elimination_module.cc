@@ -118,6 +118,7 @@ py::dict Measure(int64_t num_phases, const py::array& indices) {
   result["num_components"] = size.num_components;
   result["largest_component"] = size.largest_component;
   result["fill"] = size.fill;
+  result["working"] = size.working;
   result["operations"] = size.operations;
   return result;
 }
