@@ -83,6 +83,7 @@ from phasic.math.edge_probs import EdgeProbs
 from phasic.math.edge_rates import EdgeRates
 from phasic.math.expected_statistics import ExpectedStatistics
 from phasic.math.expected_statistics import expected_statistics
+from phasic.math.mark_probs import joint_mark_probs
 from phasic.math.moments import mean
 from phasic.math.moments import raw_moments
 from phasic.math.moments import reward_moments
@@ -149,6 +150,7 @@ __all__ = [
   "discrete_phase_type_variance",
   "discrete_reward_transform",
   "expected_statistics",
+  "joint_mark_probs",
   "log_cdf",
   "log_cdf_jvp",
   "log_cdf_vjp",

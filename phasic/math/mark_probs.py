@@ -1,0 +1,255 @@
+"""Joint probabilities of counts of marks, put down at random along a path."""
+
+import itertools
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math import chain_solves
+from phasic.math import scaled_sums
+
+# How many probabilities are found at once, and the largest sum of counts.
+MAX_PROBS = 2**16
+MAX_MARKS = 1000
+
+_NAMES = (
+  "initial_probs",
+  "subgenerator",
+  "rewards",
+  "exit_rates",
+  "prob_zero",
+)
+
+
+def joint_mark_probs(
+  initial_probs,
+  subgenerator,
+  rewards,
+  mark_rates,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  max_counts,
+):
+  """Returns P(N_1 = n_1, ..., N_R = n_R) for all counts up to given ones.
+
+  Given the path of the chain, N_r is a Poisson number with mean theta_r Y_r,
+  where Y_r = sum_i r_ir (time spent in phase i), and they are independent:
+  mutations on the branches of a coalescent tree, for example. With
+  V = (Delta - S)^-1, Delta_ii = sum_r theta_r r_ir, and unit vectors e_r,
+
+      x_0 = V s,   x_n = V sum_r theta_r diag(r_.r) x_{n - e_r},
+      P(N = n) = alpha x_n + z [n = 0],
+
+  where nothing is subtracted: small probabilities are as accurate as large
+  ones. Where the chain may stay for ever without marks the counting ends.
+
+  Derivatives exist in all arguments but the counts.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
+    mark_rates: theta, (..., R), per unit of reward, finite and >= 0.
+    exit_rates: s, (..., p); None derives them from the row sums of S.
+    prob_zero: z, (...); None derives it.
+    max_counts: R integers >= 0, the largest counts.
+
+  Returns:
+    An array (..., max_counts[0] + 1, ..., max_counts[R - 1] + 1).
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision, or
+      `max_counts` are no integers.
+    ValueError: shapes do not fit, an array is empty, or there are more than
+      65536 probabilities or counts that sum to more than 1000.
+
+  Example: no mutation, and one, on the two branches to the ancestor of two.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> probs = pm.joint_mark_probs(
+    ...   [1.0], [[-1.0]], [[1.0, 1.0]], [0.5, 0.5], max_counts=(1, 0)
+    ... )
+    >>> [f"{float(prob):.6f}" for prob in probs[:, 0]]
+    ['0.500000', '0.125000']
+
+  References:
+    R. C. Griffiths, S. Tavare, The age of a mutation in a general coalescent
+      tree, Stochastic Models 14, 1998.
+    A. Hobolth, A. Siri-Jegousse, M. Bladt, Phase-type distributions in
+      population genetics, Theor. Popul. Biol. 127, 2019.
+  """
+  rates = weighted_rewards(
+    rewards,
+    mark_rates,
+    "mark_rates",
+    {
+      "initial_probs": initial_probs,
+      "exit_rates": exit_rates,
+      "prob_zero": prob_zero,
+    },
+  )
+  counts = _counts(max_counts, static.shape(rates)[-1])
+  model, others, batch, dtype = chain_solves.arguments(
+    initial_probs,
+    subgenerator,
+    rates,
+    exit_rates,
+    prob_zero,
+    names=_NAMES,
+    event_ranks=(2,),
+  )
+  x = _run(counts, dtype, model, *others)
+  return np.broadcast_to(x, (*batch, *(n + 1 for n in counts)))
+
+
+def weighted_rewards(rewards, factors, name, others):
+  """Returns r_ir f_r, (..., p, R).
+
+  Args:
+    rewards: r, (..., p, R).
+    factors: f, (..., R).
+    name: what the factors are called.
+    others: further arguments by their names, which decide on the dtype.
+
+  Raises:
+    TypeError: dtypes differ.
+    ValueError: shapes do not fit.
+  """
+  values = {"rewards": rewards, name: factors, **others}
+  dtype = structures.common_dtype(values)
+  rewards = structures.as_array(rewards, dtype, "rewards")
+  factors = structures.as_array(factors, dtype, name)
+  shape, own = static.shape(rewards), static.shape(factors)
+  if len(shape) < 2 or len(own) < 1 or own[-1] != shape[-1]:
+    raise ValueError(
+      f"rewards have shape {shape} and {name} {own}: the number of rewards R "
+      "must agree in (..., p, R) and (..., R)"
+    )
+  try:
+    static.broadcast_shapes(shape[:-2], own[:-1])
+  except ValueError:
+    raise ValueError(
+      f"rewards have shape {shape} and {name} {own}: batch shapes do not "
+      "broadcast"
+    ) from None
+  # Where the signs of two bad ones would cancel.
+  good = (rewards >= 0) & (factors >= 0)[..., None, :]
+  return np.where(good, rewards, math.nan) * factors[..., None, :]
+
+
+def killed(system, rates):
+  """Returns the system with edges to absorption at rates, and its exits.
+
+  Where the chain may stay for ever without being killed it is absorbed.
+
+  Args:
+    system: of a continuous chain.
+    rates: killing rates, (..., p), in the system's unit.
+
+  Returns:
+    The system; and right-hand sides at its edges, (..., m, 1), with which the
+    solution is the probability that the chain is absorbed, not killed.
+  """
+  p = static.shape(rates)[-1]
+  sources, targets = system.indices[0], system.indices[1]
+  phases = onp.arange(p, dtype=onp.int32)
+  indices = np.concatenate(
+    [
+      np.stack([sources, targets]),
+      np.asarray(onp.stack([phases, onp.full(p, p, onp.int32)])),
+    ],
+    axis=1,
+  )
+  exits = np.where(targets == p, system.weights, 0.0)
+  batch = np.zeros_like(system.weights[..., :1]) + np.zeros_like(rates[..., :1])
+  weights, exits, rates = system.weights + batch, exits + batch, rates + batch
+  fixed = gradients.stop_gradient
+  leaving = system._replace(
+    indices=indices, weights=fixed(np.concatenate([weights, rates], axis=-1))
+  )
+  ends = np.concatenate([exits, rates], axis=-1)[..., None]
+  none = np.zeros_like(rates)[..., None]
+  never = chain_solves.solve(leaving, none, fixed(ends))[..., 0] == 0
+  held = np.where(never, 1.0, 0.0)
+  weights = np.concatenate([weights, rates + held], axis=-1)
+  ends = np.concatenate([exits, held], axis=-1)[..., None]
+  return system._replace(indices=indices, weights=weights), ends
+
+
+def _counts(max_counts, size):
+  """Returns the largest counts as a tuple of ints."""
+  known = static.concrete(max_counts)
+  if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
+    raise TypeError(
+      f"max_counts is {max_counts!r}: it must be a sequence of integers"
+    )
+  counts = tuple(int(n) for n in known)
+  if len(counts) != size or min(counts, default=0) < 0:
+    raise ValueError(
+      f"max_counts is {counts}: it must be R = {size} integers >= 0, as many "
+      "as rewards"
+    )
+  number = math.prod(n + 1 for n in counts)
+  if number > MAX_PROBS or sum(counts) > MAX_MARKS:
+    raise ValueError(
+      f"max_counts is {counts}: these are {number} probabilities of up to "
+      f"{sum(counts)} marks; there must not be more than {MAX_PROBS} of up to "
+      f"{MAX_MARKS}"
+    )
+  return counts
+
+
+def _levels(counts):
+  """Returns, for each total, the tuples of counts that have it."""
+  levels: list[list[tuple[int, ...]]] = [[] for _ in range(sum(counts) + 1)]
+  for n in itertools.product(*(range(c + 1) for c in counts)):
+    levels[sum(n)].append(n)
+  return levels
+
+
+def _evaluate(counts, dtype, model, rates):
+  """Returns the probabilities, (..., counts + 1)."""
+  system = chain_solves.derive(model, False, dtype)
+  rates = np.asarray(rates, dtype=system.initial.dtype)
+  good = np.all(np.all((rates >= 0) & np.isfinite(rates), axis=-1), axis=-1)
+  rates = scaled_sums.times_power(rates, -system.exponent[..., None, None])
+  system, ends = killed(system, np.sum(rates, axis=-1))
+  alpha = system.initial[..., None, :]
+  levels = _levels(counts)
+  x = chain_solves.solve(system, np.zeros_like(rates[..., :1]), ends)
+  first = np.matmul(alpha, x)[..., 0, :] + system.atom[..., None]
+  found = [first]
+  for before, level in itertools.pairwise(levels):
+    b = 0.0
+    for r in range(len(counts)):
+      b = b + rates[..., r, None] * _moved(x, before, level, r)
+    x = chain_solves.solve(system, b)
+    found.append(np.matmul(alpha, x)[..., 0, :])
+  batch = static.broadcast_shapes(*(static.shape(y)[:-1] for y in found))
+  found = [np.broadcast_to(y, (*batch, static.shape(y)[-1])) for y in found]
+  probs = np.concatenate(found, axis=-1)
+  order = sorted((n, k) for k, n in enumerate(itertools.chain(*levels)))
+  probs = np.take(probs, onp.asarray([k for _, k in order]), axis=-1)
+  lost = np.where(system.bad | ~good, math.nan, 0.0)[..., None]
+  probs = np.reshape(probs + lost, (*batch, *(n + 1 for n in counts)))
+  return np.asarray(probs, dtype=dtype)
+
+
+def _moved(x, before, level, r):
+  """Returns the columns of x for counts with one mark less of kind r."""
+  places = {n: k for k, n in enumerate(before)}
+  columns = [places.get((*n[:r], n[r] - 1, *n[r + 1 :]), -1) for n in level]
+  zero = np.zeros_like(x[..., :1])
+  x = np.concatenate([x, zero], axis=-1)
+  columns = onp.asarray([k if k >= 0 else len(before) for k in columns])
+  return np.take(x, columns, axis=-1)
+
+
+_run = control_flow.compiled(_evaluate, static_argnums=(0, 1))
