@@ -173,7 +173,7 @@ class MatricesTest(SameGraphCase):
       ValueError,
       "for example from 1, which is never left",
     ),
-    ("dtype", (["a"], [[-1.0]]), TypeError, "initial_probs"),
+    ("dtype", ([1j], [[-1.0]]), TypeError, "initial_probs has dtype co"),
     (
       "names",
       ([1.0], [[-1.0]], None, None, False, (1, 2)),
@@ -366,7 +366,7 @@ class LookingTest(SameGraphCase):
 
   def test_describe(self):
     self.assertEqual(
-      small().describe().splitlines(),
+      small().describe().splitlines()[:7],
       [
         "Graph of a continuous chain",
         "  phases: 2, from 'well' to 'ill'",
@@ -376,6 +376,13 @@ class LookingTest(SameGraphCase):
         "  structure: cyclic",
         "  starts in: 1 phase, with an atom at zero",
       ],
+    )
+
+  def test_elimination(self):
+    self.require_kernel()
+    self.assertRegex(
+      small().describe().splitlines()[7],
+      r"  elimination: \d+ numbers kept, \d+ multiply-adds, 2 phases in the l",
     )
 
   def test_progress(self):

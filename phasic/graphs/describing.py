@@ -6,6 +6,7 @@ from phasic.graphs import absorption
 from phasic.graphs import contents
 from phasic.graphs.contents import counted
 from phasic.graphs.contents import shown
+from phasic.internal import kernel_ops
 
 
 def describe(graph: contents.Contents) -> str:
@@ -27,6 +28,8 @@ def describe(graph: contents.Contents) -> str:
     f"  structure: {'acyclic' if absorption.is_acyclic(graph) else 'cyclic'}",
     f"  starts in: {_start(graph)}",
   ]
+  if not kernel_ops.unavailable_reason():
+    lines.append(f"  elimination: {_elimination(graph, p)}")
   if loose:
     lines.append(f"  never absorbed: from {counted(loose, 'phase')}")
   lines += [f"  note: {note}" for note in graph.notes]
@@ -49,6 +52,22 @@ def _parameters(graph: contents.Contents, d: int) -> str:
 
 def _cause(cause: str | None) -> str:
   return "ABSORBED" if cause is None else repr(cause)
+
+
+def _elimination(graph: contents.Contents, p: int) -> str:
+  """What moments take, as the kernel predicts it."""
+  targets = onp.minimum(graph.targets, p)
+  try:
+    size = kernel_ops.measure_elimination(
+      p, onp.stack([graph.sources, targets])
+    )
+  except ValueError as error:
+    return f"refused, {error}"
+  return (
+    f"{counted(size['fill'], 'number')} kept, "
+    f"{counted(int(size['operations']), 'multiply-add')}, "
+    f"{counted(size['largest_component'], 'phase')} in the largest component"
+  )
 
 
 def _start(graph: contents.Contents) -> str:

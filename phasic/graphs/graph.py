@@ -186,6 +186,9 @@ class Graph(builders.Builders):
   def describe(self) -> str:
     """Returns a description of the graph, a text of several lines.
 
+    Where the kernel can run it tells what an elimination takes, which is what
+    moments are found by.
+
     Raises:
       ValueError: the graph is traced.
 
@@ -199,7 +202,7 @@ class Graph(builders.Builders):
         parameters: 1, without names
         causes of absorption: ABSORBED
         structure: acyclic
-        starts in: 1 phase
+        starts in: 1 phase...
     """
     return describing.describe(self._contents())
 

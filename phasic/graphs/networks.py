@@ -24,14 +24,9 @@ def edges_of(
     absorbing: what some nodes are: `ABSORBED` or `ABSORBED("cause")`.
 
   Raises:
-    TypeError: it is not a directed network, or `absorbing` has something else.
+    TypeError: `absorbing` has something else.
     ValueError: a node is not there, or an edge has no weight.
   """
-  if not hasattr(network, "is_directed") or not network.is_directed():
-    raise TypeError(
-      f"network is {type(network).__name__}: it must be a directed networkx "
-      "graph"
-    )
   for node, target in absorbing.items():
     if not absorbed.is_absorbed(target):
       raise TypeError(
@@ -58,7 +53,16 @@ def edges_of(
 
 
 def defaults(network: Any) -> dict[str, Any]:
-  """Returns what `to_network` kept of the graph: initial, params, discrete."""
+  """Returns what `to_network` kept of the graph: initial, params, discrete.
+
+  Raises:
+    TypeError: `network` is not a directed network.
+  """
+  if not hasattr(network, "is_directed") or not network.is_directed():
+    raise TypeError(
+      f"network is {type(network).__name__}: it must be a directed networkx "
+      "graph"
+    )
   found = network.graph.get("phasic", {})
   return dict(found) if isinstance(found, Mapping) else {}
 

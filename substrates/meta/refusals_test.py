@@ -104,6 +104,19 @@ class ImportsTest(parameterized.TestCase):
       ["1:1: import of jax is not in the table of allowed imports"],
     )
 
+  def test_optional_packages_are_imported_in_functions(self):
+    inside = "def f():\n  import networkx\n  from matplotlib import pyplot"
+    self.assertEqual(testing.refusals(inside), [])
+    for code, module in (
+      ("import networkx", "networkx"),
+      ("class A:\n  from matplotlib import pyplot", "matplotlib"),
+      ("def f():\n  import scipy", "scipy"),
+    ):
+      (message,) = testing.refusals(code)
+      self.assertEndsWith(
+        message, f"import of {module} is not in the table of allowed imports"
+      )
+
   @parameterized.parameters(
     ("import tensorflow", "tensorflow"),
     ("from phasic.substrates.tf import math", "phasic.substrates.tf.math"),
