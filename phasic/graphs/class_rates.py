@@ -5,20 +5,20 @@ import itertools
 
 import numpy as onp
 
-from phasic.graphs import edge_tables
+from phasic.graphs import host_graphs
 
 
 class ClassRates:
   """The rates of a graph's phases into classes, and into absorption."""
 
-  def __init__(self, table: edge_tables.EdgeTable):
-    order = onp.argsort(table.sources, kind="stable")
-    self._sources: onp.ndarray = table.sources[order]
-    self._targets: onp.ndarray = table.targets[order]
-    self._weights: onp.ndarray = table.weights[order]
-    p = table.num_phases
+  def __init__(self, host: host_graphs.HostGraph):
+    order = onp.argsort(host.sources, kind="stable")
+    self._sources: onp.ndarray = host.sources[order]
+    self._targets: onp.ndarray = host.targets[order]
+    self._weights: onp.ndarray = host.weights[order]
+    p = host.num_phases
     self._phases = p
-    self._causes = len(table.causes)
+    self._causes = len(host.causes)
     self._starts: onp.ndarray = onp.searchsorted(
       self._sources, onp.arange(p + 1)
     )
@@ -81,7 +81,7 @@ class ClassRates:
     rows, into, edges = rows[order], into[order], edges[order]
     new = (rows[1:] != rows[:-1]) | (into[1:] != into[:-1])
     first = onp.append(onp.arange(min(1, len(rows))), onp.flatnonzero(new) + 1)
-    sums = edge_tables.sums_from(self._weights[edges], first)
+    sums = host_graphs.sums_from(self._weights[edges], first)
     some = onp.any(sums != 0.0, axis=1)
     return rows[first][some], into[first][some], sums[some]
 
@@ -89,14 +89,14 @@ class ClassRates:
 def agree(one: onp.ndarray, two: onp.ndarray) -> bool:
   """Whether two vectors of weights count as equal."""
   larger = onp.maximum(onp.abs(one), onp.abs(two))
-  return bool(onp.all(onp.abs(one - two) <= edge_tables.TOLERANCE * larger))
+  return bool(onp.all(onp.abs(one - two) <= host_graphs.TOLERANCE * larger))
 
 
 def _clusters(values: onp.ndarray) -> onp.ndarray:
   """Returns numbers that are equal where values agree."""
   distinct, inverse = onp.unique(values, return_inverse=True)
   larger = onp.maximum(onp.abs(distinct[1:]), onp.abs(distinct[:-1]))
-  apart = onp.diff(distinct) > edge_tables.TOLERANCE * larger
+  apart = onp.diff(distinct) > host_graphs.TOLERANCE * larger
   return onp.concatenate([[0], onp.cumsum(apart)])[inverse]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.graphs import edge_tables
+from phasic.graphs import host_graphs
 
 
 def strongly_connected_components(graph: Any) -> list[onp.ndarray]:
@@ -34,7 +34,7 @@ def strongly_connected_components(graph: Any) -> list[onp.ndarray]:
     >>> [list(map(int, c)) for c in graphs.strongly_connected_components(graph)]
     [[0, 1, 2]]
   """
-  successors = edge_tables.successor_lists(edge_tables.read(graph))
+  successors = host_graphs.successor_lists(host_graphs.read(graph))
   p = len(successors)
   # The order of discovery, and the earliest phase on the path that is led to.
   number, lowest = [-1] * p, [0] * p

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from phasic.graphs import edge_tables
 from phasic.graphs import graph as graph_lib
+from phasic.graphs import host_graphs
 
 
 class Event(NamedTuple):
@@ -81,14 +81,14 @@ def discretise(
     >>> print(f"{float(value):.6f}")
     0.148148
   """
-  table = edge_tables.read_at(graph, params)
-  if table.discrete:
+  host = host_graphs.read_at(graph, params)
+  if host.discrete:
     raise ValueError("graph is discrete: events come at rates, in time")
   theta = _rate(rate)
-  p = table.num_phases
+  p = host.num_phases
   with onp.errstate(over="ignore"):
     events = theta * _rewards(rewards, p)
-  totals = edge_tables.of_edges(table, table.weights[:, 0]) + events
+  totals = host_graphs.of_edges(host, host.weights[:, 0]) + events
   if not onp.all(totals < onp.inf):
     raise ValueError(
       f"rate {theta} with the largest reward gives events at a rate that is "
@@ -96,24 +96,24 @@ def discretise(
     )
   marked = onp.flatnonzero(events > 0.0)
   places = p + onp.arange(len(marked))
-  is_exit = table.targets >= p
+  is_exit = host.targets >= p
   probs = onp.concatenate(
     [
-      table.weights[:, 0] / totals[table.sources],
+      host.weights[:, 0] / totals[host.sources],
       events[marked] / totals[marked],
       onp.ones(len(marked)),
     ]
   )
   initial = onp.concatenate(
-    [table.initial[:p], onp.zeros((len(marked), 1)), table.initial[p:]]
+    [host.initial[:p], onp.zeros((len(marked), 1)), host.initial[p:]]
   )
-  states = table.states
+  states = host.states
   if states is not None:
     states = (*states, *(Event(states[i]) for i in marked))
-  chain = table._replace(
-    sources=onp.concatenate([table.sources, marked, places]),
+  chain = host._replace(
+    sources=onp.concatenate([host.sources, marked, places]),
     targets=onp.concatenate(
-      [table.targets + onp.where(is_exit, len(marked), 0), places, marked]
+      [host.targets + onp.where(is_exit, len(marked), 0), places, marked]
     ),
     weights=probs[:, None],
     initial=initial,
@@ -121,7 +121,7 @@ def discretise(
     states=states,
   )
   counted = onp.concatenate([onp.zeros(p), onp.ones(len(marked))])
-  return EventChain(edge_tables.build(chain), counted)
+  return EventChain(host_graphs.build(chain), counted)
 
 
 def _rate(rate: Any) -> float:

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from phasic.graphs import edge_tables
 from phasic.graphs import graph as graph_lib
+from phasic.graphs import host_graphs
 
 
 class JumpChain(NamedTuple):
@@ -49,13 +49,13 @@ def normalise(graph: Any, params: Any = None) -> JumpChain:
     >>> [round(float(r), 6) for r in chain.rewards]
     [0.333333, 0.5]
   """
-  table = edge_tables.read_at(graph, params)
-  totals = edge_tables.of_edges(table, table.weights[:, 0])
+  host = host_graphs.read_at(graph, params)
+  totals = host_graphs.of_edges(host, host.weights[:, 0])
   for i in onp.flatnonzero(~((totals > 0.0) & (totals < onp.inf)))[:1]:
     raise ValueError(
-      f"graph: the weights that leave {table.name(int(i))} sum up to "
+      f"graph: the weights that leave {host.name(int(i))} sum up to "
       f"{totals[i]}: it must be positive and finite"
     )
-  weights = table.weights / totals[table.sources][:, None]
-  jumps = table._replace(weights=weights, discrete=True)
-  return JumpChain(edge_tables.build(jumps), 1.0 / totals)
+  weights = host.weights / totals[host.sources][:, None]
+  jumps = host._replace(weights=weights, discrete=True)
+  return JumpChain(host_graphs.build(jumps), 1.0 / totals)

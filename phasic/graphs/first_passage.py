@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.graphs import edge_tables
 from phasic.graphs import graph as graph_lib
+from phasic.graphs import host_graphs
 
 CAUSES = ("reached", "absorbed")
 
@@ -40,40 +40,40 @@ def time_to(
     >>> full.states, full.causes
     ((1, 2), ('reached', 'absorbed'))
   """
-  table = edge_tables.read(graph)
-  p = table.num_phases
-  inside = _inside(table, states)
+  host = host_graphs.read(graph)
+  p = host.num_phases
+  inside = _inside(host, states)
   node = onp.concatenate(
-    [onp.where(inside, p, onp.arange(p)), onp.full(len(table.causes), p + 1)]
+    [onp.where(inside, p, onp.arange(p)), onp.full(len(host.causes), p + 1)]
   )
-  initial = onp.array(table.initial)
-  initial[p] += onp.sum(table.initial[:p][inside], axis=0)
+  initial = onp.array(host.initial)
+  initial[p] += onp.sum(host.initial[:p][inside], axis=0)
   initial[onp.flatnonzero(inside)] = 0.0
-  keep = ~inside[table.sources]
-  passage = table._replace(
-    sources=table.sources[keep],
-    targets=node[table.targets[keep]],
-    weights=table.weights[keep],
+  keep = ~inside[host.sources]
+  passage = host._replace(
+    sources=host.sources[keep],
+    targets=node[host.targets[keep]],
+    weights=host.weights[keep],
     initial=initial,
     causes=CAUSES,
   )
-  phases = edge_tables.reached(passage)
+  phases = host_graphs.reached(passage)
   if not len(phases):
     raise ValueError("states: all paths start in one of them")
-  chosen = edge_tables.selected(passage, phases)
-  return edge_tables.build(_used_causes(chosen))
+  chosen = host_graphs.selected(passage, phases)
+  return host_graphs.build(_used_causes(chosen))
 
 
-def _inside(table: edge_tables.EdgeTable, states: Any) -> onp.ndarray:
+def _inside(host: host_graphs.HostGraph, states: Any) -> onp.ndarray:
   """Returns whether each phase (p,) is one of the states."""
-  if table.states is None:
+  if host.states is None:
     raise ValueError("graph has lost its states")
   if callable(states):
-    inside = onp.asarray([bool(states(state)) for state in table.states])
+    inside = onp.asarray([bool(states(state)) for state in host.states])
     if not onp.any(inside):
       raise ValueError("states: the function is true for no state")
     return inside
-  places = {state: i for i, state in enumerate(table.states)}
+  places = {state: i for i, state in enumerate(host.states)}
   inside = onp.zeros(len(places), bool)
   for state in states:
     if state not in places:
@@ -84,14 +84,14 @@ def _inside(table: edge_tables.EdgeTable, states: Any) -> onp.ndarray:
   return inside
 
 
-def _used_causes(table: edge_tables.EdgeTable) -> edge_tables.EdgeTable:
-  """Returns the table without causes that no edge leads to."""
-  p = table.num_phases
-  used = onp.unique(table.targets[table.targets >= p]) - p
-  place = onp.zeros(p + len(table.causes), onp.int64)
+def _used_causes(host: host_graphs.HostGraph) -> host_graphs.HostGraph:
+  """Returns the numbers without causes that no edge leads to."""
+  p = host.num_phases
+  used = onp.unique(host.targets[host.targets >= p]) - p
+  place = onp.zeros(p + len(host.causes), onp.int64)
   place[:p] = onp.arange(p)
   place[p + used] = p + onp.arange(len(used))
-  return table._replace(
-    targets=place[table.targets],
-    causes=tuple(table.causes[c] for c in used),
+  return host._replace(
+    targets=place[host.targets],
+    causes=tuple(host.causes[c] for c in used),
   )

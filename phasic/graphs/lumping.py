@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as onp
 
 from phasic.graphs import class_rates
-from phasic.graphs import edge_tables
 from phasic.graphs import graph as graph_lib
+from phasic.graphs import host_graphs
 from phasic.graphs import refinement
 
 
@@ -74,19 +74,19 @@ def lump(
     >>> lumped.graph.states
     ((3, 0), (2, 0), (2, 1), (1, 1))
   """
-  table = edge_tables.read(graph)
-  p = table.num_phases
+  host = host_graphs.read(graph)
+  p = host.num_phases
   alike = _equal_rewards(rewards, p)
   if partition is None:
-    classes = refinement.coarsest(table, alike)
+    classes = refinement.coarsest(host, alike)
     names = None
   else:
-    classes, names = _given(table, partition)
-    _check_rewards(table, classes, alike, rewards)
-    _check(table, classes, names)
+    classes, names = _given(host, partition)
+    _check_rewards(host, classes, alike, rewards)
+    _check(host, classes, names)
   _, representatives = onp.unique(classes, return_index=True)
   return Lumped(
-    _lumped(table, classes, representatives, names), classes, representatives
+    _lumped(host, classes, representatives, names), classes, representatives
   )
 
 
@@ -105,17 +105,17 @@ def _equal_rewards(rewards: Any, p: int) -> onp.ndarray:
 
 
 def _given(
-  table: edge_tables.EdgeTable, partition: Any
+  host: host_graphs.HostGraph, partition: Any
 ) -> tuple[onp.ndarray, tuple[Any, ...]]:
   """Returns the classes (p,) of a partition, and their names."""
-  p = table.num_phases
+  p = host.num_phases
   if callable(partition):
-    if table.states is None:
+    if host.states is None:
       raise ValueError(
         "partition is a function of states, which the graph has lost: give the "
         "names of the classes of all phases"
       )
-    names = [partition(state) for state in table.states]
+    names = [partition(state) for state in host.states]
   else:
     names = list(partition)
   if len(names) != p:
@@ -132,7 +132,7 @@ def _given(
 
 
 def _check_rewards(
-  table: edge_tables.EdgeTable,
+  host: host_graphs.HostGraph,
   classes: onp.ndarray,
   alike: onp.ndarray,
   rewards: Any,
@@ -142,42 +142,42 @@ def _check_rewards(
   for i in onp.flatnonzero(alike != alike[first[classes]])[:1]:
     j = first[classes[i]]
     raise ValueError(
-      f"partition: {table.name(int(j))} and {table.name(int(i))} are in one "
+      f"partition: {host.name(int(j))} and {host.name(int(i))} are in one "
       f"class, but their rewards are {rewards[j]} and {rewards[i]}"
     )
 
 
 def _check(
-  table: edge_tables.EdgeTable, classes: onp.ndarray, names: tuple[Any, ...]
+  host: host_graphs.HostGraph, classes: onp.ndarray, names: tuple[Any, ...]
 ) -> None:
   """Raises ValueError unless the classes are a strong lumping."""
-  p = table.num_phases
-  rates = class_rates.ClassRates(table)
+  p = host.num_phases
+  rates = class_rates.ClassRates(host)
   signatures = rates.signatures(onp.arange(p), classes)
   _, first = onp.unique(classes, return_index=True)
   for i in range(p):
     j = int(first[classes[i]])
     if signatures[i] == signatures[j]:
       continue
-    nothing = onp.zeros(table.num_params + 1)
+    nothing = onp.zeros(host.num_params + 1)
     one, two = rates.of(j, classes), rates.of(i, classes)
     for c in sorted({*one, *two}):
       of_one = one.get(c, nothing)
       of_two = two.get(c, nothing)
       if class_rates.agree(of_one, of_two):
         continue
-      into = f"class {names[c]!r}" if c >= 0 else table.name(p - 1 - c)
+      into = f"class {names[c]!r}" if c >= 0 else host.name(p - 1 - c)
       raise ValueError(
-        f"partition is not a strong lumping: {table.name(j)} and "
-        f"{table.name(i)} are in class {names[classes[i]]!r}, but into {into} "
-        f"they have the weights {_text(table, of_one)} and "
-        f"{_text(table, of_two)}"
+        f"partition is not a strong lumping: {host.name(j)} and "
+        f"{host.name(i)} are in class {names[classes[i]]!r}, but into {into} "
+        f"they have the weights {_text(host, of_one)} and "
+        f"{_text(host, of_two)}"
       )
 
 
-def _text(table: edge_tables.EdgeTable, weight: onp.ndarray) -> str:
+def _text(host: host_graphs.HostGraph, weight: onp.ndarray) -> str:
   """Returns a weight as users write it."""
-  names: Any = table.params
+  names: Any = host.params
   if isinstance(names, int):
     names = range(names)
   found = {n: float(w) for n, w in zip(names, weight[:-1]) if w != 0.0}
@@ -189,25 +189,25 @@ def _text(table: edge_tables.EdgeTable, weight: onp.ndarray) -> str:
 
 
 def _lumped(
-  table: edge_tables.EdgeTable,
+  host: host_graphs.HostGraph,
   classes: onp.ndarray,
   representatives: onp.ndarray,
   names: tuple[Any, ...] | None,
 ) -> graph_lib.Graph:
   """Returns the graph of the classes."""
   count = len(representatives)
-  place = onp.concatenate([classes, count + onp.arange(len(table.causes))])
-  chosen = onp.isin(table.sources, representatives)
-  initial = onp.zeros((count + 1, table.num_params + 1))
-  onp.add.at(initial, onp.append(classes, count), table.initial)
+  place = onp.concatenate([classes, count + onp.arange(len(host.causes))])
+  chosen = onp.isin(host.sources, representatives)
+  initial = onp.zeros((count + 1, host.num_params + 1))
+  onp.add.at(initial, onp.append(classes, count), host.initial)
   states = names
-  if states is None and table.states is not None:
-    states = tuple(table.states[i] for i in representatives)
-  return edge_tables.build(
-    table._replace(
-      sources=classes[table.sources[chosen]],
-      targets=place[table.targets[chosen]],
-      weights=table.weights[chosen],
+  if states is None and host.states is not None:
+    states = tuple(host.states[i] for i in representatives)
+  return host_graphs.build(
+    host._replace(
+      sources=classes[host.sources[chosen]],
+      targets=place[host.targets[chosen]],
+      weights=host.weights[chosen],
       initial=initial,
       states=states,
     )

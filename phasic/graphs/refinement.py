@@ -6,10 +6,10 @@ from typing import Any
 import numpy as onp
 
 from phasic.graphs import class_rates
-from phasic.graphs import edge_tables
+from phasic.graphs import host_graphs
 
 
-def coarsest(table: edge_tables.EdgeTable, alike: onp.ndarray) -> onp.ndarray:
+def coarsest(host: host_graphs.HostGraph, alike: onp.ndarray) -> onp.ndarray:
   """Returns the classes (p,) of the coarsest strong lumping.
 
   Phases whose rates may have changed are looked at again when a class was
@@ -18,12 +18,12 @@ def coarsest(table: edge_tables.EdgeTable, alike: onp.ndarray) -> onp.ndarray:
   most log2 p times.
 
   Args:
-    table: the graph's numbers.
+    host: the graph's numbers.
     alike: numbers (p,) from zero up; phases of a class have the same.
   """
-  rates = class_rates.ClassRates(table)
+  rates = class_rates.ClassRates(host)
   partition = _Partition(alike)
-  left = onp.arange(table.num_phases)
+  left = onp.arange(host.num_phases)
   while len(left) > 0:
     looked = rates.affected(left)
     by_class = partition.by_class(looked)

@@ -15,7 +15,7 @@ from phasic.internal import static
 TOLERANCE = 1e-13
 
 
-class EdgeTable(NamedTuple):
+class HostGraph(NamedTuple):
   """What a graph consists of, with host arrays.
 
   Attributes:
@@ -59,7 +59,7 @@ class EdgeTable(NamedTuple):
     return contents.shown(self.states[node])
 
 
-def read(graph: Any) -> EdgeTable:
+def read(graph: Any) -> HostGraph:
   """Returns the numbers of a graph.
 
   Edges that have no weight for any parameters are left out.
@@ -86,7 +86,7 @@ def read(graph: Any) -> EdgeTable:
   )
   weights = onp.concatenate([coefficients, constants[:, None]], axis=1)
   weighty = onp.any(weights != 0.0, axis=1)
-  return EdgeTable(
+  return HostGraph(
     sources[weighty],
     targets[weighty],
     weights[weighty],
@@ -108,24 +108,24 @@ def _states(graph: Any) -> tuple[Hashable, ...] | None:
     return None
 
 
-def build(table: EdgeTable) -> graph_lib.Graph:
-  """Returns the graph of a table, whose edges may be parallel."""
-  table = merged(table)
+def build(host: HostGraph) -> graph_lib.Graph:
+  """Returns the graph of such numbers; edges may be parallel."""
+  host = merged(host)
   return graph_lib.Graph(
-    table.sources,
-    table.targets,
-    table.weights[:, -1],
-    table.weights[:, :-1],
-    table.initial[:, -1],
-    table.initial[:, :-1],
-    None if isinstance(table.params, int) else table.params,
-    table.causes,
-    table.discrete,
-    table.states,
+    host.sources,
+    host.targets,
+    host.weights[:, -1],
+    host.weights[:, :-1],
+    host.initial[:, -1],
+    host.initial[:, :-1],
+    None if isinstance(host.params, int) else host.params,
+    host.causes,
+    host.discrete,
+    host.states,
   )
 
 
-def read_at(graph: Any, params: Any) -> EdgeTable:
+def read_at(graph: Any, params: Any) -> HostGraph:
   """Returns the numbers of a graph for one vector of parameters, d = 0.
 
   Args:
@@ -138,8 +138,8 @@ def read_at(graph: Any, params: Any) -> EdgeTable:
     ValueError: parameters are missing or are a batch, or a weight is negative
       or not finite.
   """
-  table = read(graph)
-  d = table.num_params
+  host = read(graph)
+  d = host.num_params
   if params is None and d > 0:
     raise ValueError(
       f"params is None: the graph has {d} parameters, and the weights of the "
@@ -156,50 +156,50 @@ def read_at(graph: Any, params: Any) -> EdgeTable:
         f"params has shape {values.shape}: it must be ({d},), one vector"
       )
   at = onp.append(values, 1.0)[:, None]
-  weights: onp.ndarray = onp.matmul(table.weights, at)
-  initial: onp.ndarray = onp.matmul(table.initial, at)
+  weights: onp.ndarray = onp.matmul(host.weights, at)
+  initial: onp.ndarray = onp.matmul(host.initial, at)
   for e in onp.flatnonzero(~((weights >= 0.0) & (weights < onp.inf)))[:1]:
     raise ValueError(
-      f"params: the edge from {table.name(int(table.sources[e]))} to "
-      f"{table.name(int(table.targets[e]))} gets the weight {weights[e, 0]}: it "
+      f"params: the edge from {host.name(int(host.sources[e]))} to "
+      f"{host.name(int(host.targets[e]))} gets the weight {weights[e, 0]}: it "
       "must be finite and not negative"
     )
   for i in onp.flatnonzero(~((initial >= 0.0) & (initial < onp.inf)))[:1]:
-    start = "zero" if i == table.num_phases else table.name(int(i))
+    start = "zero" if i == host.num_phases else host.name(int(i))
     raise ValueError(
       f"params: the start at {start} gets the weight {initial[i, 0]}: it must "
       "be finite and not negative"
     )
   positive = weights[:, 0] > 0.0
-  return table._replace(
-    sources=table.sources[positive],
-    targets=table.targets[positive],
+  return host._replace(
+    sources=host.sources[positive],
+    targets=host.targets[positive],
     weights=weights[positive],
     initial=initial,
     params=0,
   )
 
 
-def merged(table: EdgeTable) -> EdgeTable:
-  """Returns the table with parallel edges summed, by source.
+def merged(host: HostGraph) -> HostGraph:
+  """Returns the numbers with parallel edges summed, by source.
 
   Edges from a phase to itself are dropped. Those of a phase are in the order in
   which the first of each stood.
   """
-  keep = onp.flatnonzero(table.sources != table.targets)
-  nodes = table.num_phases + len(table.causes)
-  keys = onp.asarray(table.sources, onp.int64)[keep] * nodes
-  keys = keys + table.targets[keep]
+  keep = onp.flatnonzero(host.sources != host.targets)
+  nodes = host.num_phases + len(host.causes)
+  keys = onp.asarray(host.sources, onp.int64)[keep] * nodes
+  keys = keys + host.targets[keep]
   order = keep[onp.argsort(keys, kind="stable")]
   _, first = onp.unique(onp.sort(keys), return_index=True)
-  weights = sums_from(table.weights[order], first)
+  weights = sums_from(host.weights[order], first)
   place = order[first]
   kept = onp.any(weights != 0.0, axis=1)
   place, weights = place[kept], weights[kept]
-  order = onp.lexsort((place, table.sources[place]))
-  return table._replace(
-    sources=table.sources[place][order],
-    targets=table.targets[place][order],
+  order = onp.lexsort((place, host.sources[place]))
+  return host._replace(
+    sources=host.sources[place][order],
+    targets=host.targets[place][order],
     weights=weights[order],
   )
 
@@ -216,53 +216,53 @@ def sums_from(weights: onp.ndarray, first: onp.ndarray) -> onp.ndarray:
   return onp.where(onp.abs(sums) <= TOLERANCE * sizes, 0.0, sums)
 
 
-def selected(table: EdgeTable, phases: onp.ndarray) -> EdgeTable:
-  """Returns the table of some phases only.
+def selected(host: HostGraph, phases: onp.ndarray) -> HostGraph:
+  """Returns the numbers of some phases only.
 
   Args:
-    table: the table.
+    host: the numbers.
     phases: those to keep, in increasing order; no edge that leaves one may
       lead to a phase that is not among them.
   """
-  p = table.num_phases
-  place = onp.full(p + len(table.causes), -1)
+  p = host.num_phases
+  place = onp.full(p + len(host.causes), -1)
   place[phases] = onp.arange(len(phases))
-  place[p:] = len(phases) + onp.arange(len(table.causes))
-  keep = place[table.sources] >= 0
-  states = table.states
+  place[p:] = len(phases) + onp.arange(len(host.causes))
+  keep = place[host.sources] >= 0
+  states = host.states
   if states is not None:
     states = tuple(states[i] for i in phases)
-  return table._replace(
-    sources=place[table.sources[keep]],
-    targets=place[table.targets[keep]],
-    weights=table.weights[keep],
-    initial=table.initial[onp.append(phases, p)],
+  return host._replace(
+    sources=place[host.sources[keep]],
+    targets=place[host.targets[keep]],
+    weights=host.weights[keep],
+    initial=host.initial[onp.append(phases, p)],
     states=states,
   )
 
 
-def reached(table: EdgeTable) -> onp.ndarray:
+def reached(host: HostGraph) -> onp.ndarray:
   """Returns the phases that some start leads to, in increasing order."""
-  p = table.num_phases
-  starts = onp.flatnonzero(onp.any(table.initial[:p] != 0.0, axis=1))
-  targets = onp.minimum(table.targets, p)
-  found = absorption.reached(table.sources, targets, list(starts), p + 1)
+  p = host.num_phases
+  starts = onp.flatnonzero(onp.any(host.initial[:p] != 0.0, axis=1))
+  targets = onp.minimum(host.targets, p)
+  found = absorption.reached(host.sources, targets, list(starts), p + 1)
   return onp.flatnonzero(found[:p])
 
 
-def successor_lists(table: EdgeTable) -> list[list[int]]:
+def successor_lists(host: HostGraph) -> list[list[int]]:
   """Returns the phases to which the edges of each phase lead."""
-  successors: list[list[int]] = [[] for _ in range(table.num_phases)]
-  for i, j in zip(table.sources, table.targets):
-    if j < table.num_phases:
+  successors: list[list[int]] = [[] for _ in range(host.num_phases)]
+  for i, j in zip(host.sources, host.targets):
+    if j < host.num_phases:
       successors[int(i)].append(int(j))
   return successors
 
 
 def of_edges(
-  table: EdgeTable, values: Sequence[float] | onp.ndarray
+  host: HostGraph, values: Sequence[float] | onp.ndarray
 ) -> onp.ndarray:
   """Returns sums (p,) of the values (m,) of the edges that leave each phase."""
-  total = onp.zeros(table.num_phases)
-  onp.add.at(total, table.sources, values)
+  total = onp.zeros(host.num_phases)
+  onp.add.at(total, host.sources, values)
   return total
