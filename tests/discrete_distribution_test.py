@@ -98,6 +98,15 @@ class ValuesTest(test_case.TestCase):
     bad = dist.copy(initial_probs=[1.5, 0.0])
     self.assert_close(bad.sample(2, seed=1), [math.nan, math.nan])
 
+  def test_moments(self):
+    with self.assertRaisesRegex(ValueError, "order is 0"):
+      _negative_binomial(1, 0.5).moment(0)
+    never = pd.DiscretePhaseType([1.0, 0.0], [[0.5, 0.5], [0.0, 1.0]])
+    self.assert_close(never.mean(), math.inf)
+    bad = never.copy(initial_probs=[1.5, 0.0], allow_nan_stats=False)
+    with self.assertRaisesRegex(ValueError, "mean is NaN"):
+      bad.mean()
+
   def test_gradient(self):
     if MODE == "numpy":
       self.skipTest("NumPy has no autodiff")
@@ -153,7 +162,7 @@ class ContractTest(test_case.TestCase):
   def test_float32(self):
     arrays = {k: onp.asarray(v, onp.float32) for k, v in _GOOD.items()}
     dist = pd.DiscretePhaseType(**arrays)
-    for x in (dist.log_prob(1), dist.sample(3, seed=1)):
+    for x in (dist.log_prob(1), dist.mean(), dist.sample(3, seed=1)):
       self.assertEqual(static.dtype_name(x), "float32")
 
   def test_diagnose(self):

@@ -85,6 +85,9 @@ class AgainstMatricesTest(test_case.TestCase):
       self.assert_close(
         getattr(dist, method)(times), getattr(dense, method)(times)
       )
+    for statistic in ("mean", "variance", "stddev"):
+      self.assert_close(getattr(dist, statistic)(), getattr(dense, statistic)())
+    self.assert_close(dist.moment(4), dense.moment(4))
     self.assert_close(dist.initial_probs, alpha)
     self.assert_close(dist.prob_zero, atom)
     self.assert_close(dist.subgenerator, matrix)
@@ -100,6 +103,9 @@ class AgainstMatricesTest(test_case.TestCase):
       self.assert_close(
         getattr(dist, method)(counts), getattr(dense, method)(counts)
       )
+    for statistic in ("mean", "variance", "stddev"):
+      self.assert_close(getattr(dist, statistic)(), getattr(dense, statistic)())
+    self.assert_close(dist.moment(3), dense.moment(3))
     self.assert_close(dist.initial_probs, [1.0, 0.0, 0.0])
     self.assert_close(dist.subtransition, matrix)
     self.assert_close(dist.exit_probs, exits)
@@ -114,6 +120,9 @@ class AgainstMatricesTest(test_case.TestCase):
       term = (2 * k - 1) * falling / rising * math.exp(-k * (k - 1) * t / 2)
       expected -= (-1) ** k * term
     dist = pd.PhaseType.from_graph(_kingman(n), {"coal": 2.0})
+    self.assert_close(dist.mean(), 0.5 * 2 * (1 - 1 / n))
+    rates = [math.comb(k, 2) * 2.0 for k in range(2, n + 1)]
+    self.assert_close(dist.variance(), sum(r**-2.0 for r in rates))
     self.assert_close(dist.cdf(t / 2.0), expected, 1e-11)
 
   def test_edge_values(self):
@@ -327,6 +336,12 @@ class ErrorsTest(test_case.TestCase):
         pd.PhaseType.from_graph(_cycle(), params, validate_args=True)
       lax = pd.PhaseType.from_graph(_cycle(), params)
       self.assert_close(lax.log_prob(1.0), math.nan)
+    with self.assertRaisesRegex(
+      ValueError, r"the phase of edge\[[01]\] = 1.25: .* <= 1"
+    ):
+      pd.DiscretePhaseType.from_graph(
+        _heads(), edge_values=[0.5, 0.75, 0.5, 0.25], validate_args=True
+      )
     with self.assertRaisesRegex(ValueError, "value = -1.0"):
       dist = pd.PhaseType.from_graph(
         _cycle(), [1.0, 1.0, 0.5], validate_args=True

@@ -8,8 +8,10 @@ from phasic.distributions import distribution
 from phasic.distributions import value_checks
 from phasic.internal import static
 from phasic.math import diagnosis
+from phasic.math import discrete_moments
 from phasic.math import evaluation
 from phasic.math import jump_chain
+from phasic.math import moments
 from phasic.math import operands
 
 # What the methods are called in `math`.
@@ -75,6 +77,41 @@ class AbsorptionTime(distribution.Distribution):
       prob_zero,
       discrete=self._DISCRETE,
     )
+
+  def moment(self, k: int) -> Any:
+    """Returns the raw moment E[X^k], of the batch shape.
+
+    It is inf where absorption may never come. In continuous time E[X^k] = k!
+    alpha (-S)^-k 1.
+
+    Args:
+      k: a positive integer.
+
+    Raises:
+      ValueError: it is something else.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> print(f"{float(PhaseType([1.0], [[-2.0]]).moment(3)):.6f}")
+      0.750000
+    """
+    found = self._moments.raw_moments(*self._model(), order=k)
+    return self._statistic(f"moment({k})", found[..., k - 1])
+
+  @property
+  def _moments(self) -> Any:
+    """The module of the moments' functions."""
+    return discrete_moments if self._DISCRETE else moments
+
+  def _mean(self) -> Any:
+    return self._moments.mean(*self._model())
+
+  def _variance(self) -> Any:
+    return self._moments.variance(*self._model())
+
+  def _stddev(self) -> Any:
+    return self._moments.stddev(*self._model())
 
   def _chain(self) -> tuple[Any, Any, Any, Any]:
     """Initial masses, rates (a matrix or edges), exits or None, atom or None.

@@ -39,8 +39,8 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     >>> import numpy as np
     >>> from phasic.distributions import DiscretePhaseType
     >>> throws = DiscretePhaseType([1.0, 0.0], [[5 / 6, 1 / 6], [0.0, 5 / 6]])
-    >>> print(f"{float(throws.prob(3)):.6f}")
-    0.046296
+    >>> print(f"{float(throws.mean()):.3f}, {float(throws.prob(3)):.6f}")
+    12.000, 0.046296
 
   References:
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.

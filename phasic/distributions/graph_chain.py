@@ -2,20 +2,17 @@
 
 from typing import Any
 
-import numpy as np
-
-from phasic.distributions import absorption_time
+from phasic.distributions import competing_risks
+from phasic.distributions import distribution
 from phasic.distributions import parameter_properties
+from phasic.graphs import chain_arrays
 from phasic.graphs import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import edge_rates
 
-# Matrices of more phases are not made.
-MAX_DENSE_PHASES = 4096
 
-
-class GraphChain(absorption_time.AbsorptionTime):
+class GraphChain(competing_risks.CompetingRisks):
   """A time until absorption whose chain is a graph.
 
   A subclass puts it before the class whose methods it has as well.
@@ -54,7 +51,8 @@ class GraphChain(absorption_time.AbsorptionTime):
         a rule.
     """
     self._check_graph(graph)
-    super(absorption_time.AbsorptionTime, self).__init__(
+    distribution.Distribution.__init__(
+      self,
       {
         "graph": graph,
         "params": params,
@@ -63,7 +61,7 @@ class GraphChain(absorption_time.AbsorptionTime):
         "validate_args": validate_args,
         "allow_nan_stats": allow_nan_stats,
         "name": name or type(self).__name__,
-      }
+      },
     )
     _check_initial(self._parameters["initial_probs"], graph.num_phases)
     self._batch_shape()
@@ -122,22 +120,13 @@ class GraphChain(absorption_time.AbsorptionTime):
 
   def _chain(self) -> tuple[Any, Any, Any, Any]:
     arrays = self._arrays()
-    dtype = structures.common_dtype(arrays)
-    params = arrays["params"]
-    edges = self.graph.edge_weights(params, arrays["edge_values"])
-    initial_probs, prob_zero = arrays["initial_probs"], None
-    if initial_probs is None:
-      initial_probs = self.graph.initial_probs(params)
-      prob_zero = np.asarray(self.graph.prob_zero(params), dtype=dtype)
-    initial_probs = np.asarray(initial_probs, dtype=dtype)
-    linear = (edges.parameters, edges.coefficients, edges.constants)
-    parameters, coefficients, constants = (
-      None if x is None else np.asarray(x, dtype=dtype) for x in linear
+    return chain_arrays.chain_arrays(
+      self.graph,
+      arrays["params"],
+      arrays["edge_values"],
+      arrays["initial_probs"],
+      structures.common_dtype(arrays),
     )
-    edges = edges._replace(
-      parameters=parameters, coefficients=coefficients, constants=constants
-    )
-    return initial_probs, edges, None, prob_zero
 
   def _dense(self) -> tuple[Any, Any]:
     """Returns the weights between phases (..., p, p), and exits (..., p).
@@ -145,18 +134,22 @@ class GraphChain(absorption_time.AbsorptionTime):
     Raises:
       ValueError: there are too many phases.
     """
-    p = self.num_phases
-    if p > MAX_DENSE_PHASES:
+    p, most = self.num_phases, edge_rates.MAX_DENSE_PHASES
+    if p > most:
       raise ValueError(
-        f"a matrix of {p} x {p} phases is not made, {MAX_DENSE_PHASES} are the "
-        "most: graph.edge_weights(params) is what functions of `math` take in "
-        "its place, and the methods of this distribution need no matrix"
+        f"a matrix of {p} x {p} phases is not made, {most} are the most: "
+        "graph.edge_weights(params) is what functions of `math` take in its "
+        "place, and the methods of this distribution need no matrix"
       )
-    edges = self._chain()[1]
-    rank = static.rank(edges.parameters) - 1
-    return edge_rates.densified(
-      p, edges.parameters, *edge_rates.arrays(edges, rank)
-    )
+    return edge_rates.dense(p, self._chain()[1])
+
+  def _causes(self) -> tuple[str | None, ...]:
+    return self.graph.causes
+
+  def _by_cause(self) -> tuple[Any, Any, Any, Any]:
+    initial_probs, edges, exits, prob_zero = self._model()
+    targets = structures.as_index_array(self.graph.targets, "targets")
+    return initial_probs, edges._replace(targets=targets), exits, prob_zero
 
   def _check_graph(self, graph: Any) -> None:
     """Raises TypeError unless it is a graph of the same kind of time."""

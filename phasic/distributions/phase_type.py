@@ -9,7 +9,6 @@ from phasic.distributions import graph_chain
 from phasic.distributions import parameter_properties
 from phasic.graphs import graph as graph_lib
 from phasic.internal import structures
-from phasic.math import moments
 
 
 @structures.register
@@ -136,8 +135,8 @@ class PhaseType(absorption_time.AbsorptionTime):
       ...   yield (n - 1 if n > 2 else ABSORBED), {"coal": n * (n - 1) / 2}
       >>> graph = Graph.from_transitions(transitions, 4, params=("coal",))
       >>> age = PhaseType.from_graph(graph, {"coal": 2.0})
-      >>> print(f"{float(age.cdf(1.0)):.6f}")
-      0.758874
+      >>> print(f"{float(age.mean()):.6f}, {float(age.cdf(1.0)):.6f}")
+      0.750000, 0.758874
     """
     return GraphPhaseType(graph, params, edge_values, initial_probs, **options)
 
@@ -160,15 +159,6 @@ class PhaseType(absorption_time.AbsorptionTime):
   def prob_zero(self) -> Any:
     """The mass at zero as given, z (...) or None."""
     return self._parameters["prob_zero"]
-
-  def _mean(self) -> Any:
-    return moments.mean(*self._model())
-
-  def _variance(self) -> Any:
-    return moments.variance(*self._model())
-
-  def _stddev(self) -> Any:
-    return moments.stddev(*self._model())
 
 
 @structures.register

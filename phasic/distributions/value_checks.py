@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from phasic.internal import segments
 from phasic.internal import static
 from phasic.math import edge_rates
 from phasic.math import exact_sums
@@ -32,7 +33,7 @@ def check_model(
   tolerance = 4 * p * static.finfo_eps(initial_probs)
   alpha, prob_zero = _check_start(initial_probs, prob_zero, tolerance)
   if operands.is_edges(matrix):
-    return alpha, _check_edges(matrix), exits, prob_zero
+    return alpha, _check_edges(matrix, p, tolerance, discrete), exits, prob_zero
   if discrete:
     matrix, exits = _check_subtransition(matrix, exits, tolerance)
     return alpha, matrix, exits, prob_zero
@@ -155,10 +156,10 @@ def _check_subgenerator(matrix: Any, exit_rates: Any, tolerance: Any) -> Any:
   )
 
 
-def _check_edges(edges: Any) -> Any:
+def _check_edges(edges: Any, p: int, tolerance: Any, discrete: bool) -> Any:
   """Returns edges whose parameters are the weights, checked."""
-  values = edge_rates.weights(
-    edges.parameters, *edge_rates.arrays(edges, 0)[1:]
+  values = edge_rates.values(
+    edges.parameters, edges.constants, edges.coefficients
   )
   values = check(
     "edge_values",
@@ -166,6 +167,17 @@ def _check_edges(edges: Any) -> Any:
     (values >= 0) & np.isfinite(values),
     "weights of edges must be >= 0 and finite",
   )
+  if discrete:
+    own = edges.sources == edges.targets
+    leaving = np.where(own, 0.0, values)
+    sums = segments.segment_sum(leaving, edges.sources, p)
+    values = check(
+      "sum of edge_values from the phase of edge",
+      values,
+      np.take(sums <= 1 + tolerance, edges.sources, axis=-1),
+      "probabilities of a phase's edges must sum to <= 1 within 4 p eps",
+      np.take(sums, edges.sources, axis=-1),
+    )
   return edges._replace(parameters=values, coefficients=None, constants=None)
 
 

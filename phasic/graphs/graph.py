@@ -1,5 +1,6 @@
 """Graphs: state spaces whose weights are linear in parameters."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ class Graph(builders.Builders):
 
     Args:
       params: as for `params_array`; it may be None as well where the initial
-        weights have no parameters and the graph is not traced.
+        weights have no parameters (of a traced graph they are NaN if they do).
     """
     return self._initial_weights(params)[..., : self.num_phases]
 
@@ -236,12 +237,15 @@ class Graph(builders.Builders):
     """Returns initial weights, (..., p + 1)."""
     if params is None and self.num_params > 0:
       known = static.concrete(self.initial_coefficients)
-      if known is not None and not onp.any(known != 0.0):
-        return parameters.linear(
+      if known is None or not onp.any(known != 0.0):
+        found = parameters.linear(
           self.initial_constants,
           np.zeros((self.num_phases + 1, 0)),
           parameters.params_array(None, 0, None),
         )
+        # Of a traced graph it is not known yet whether they have parameters.
+        lost = np.any(self.initial_coefficients != 0.0)
+        return np.where(lost, math.nan, found)
     params = self.params_array(params)
     return parameters.linear(
       self.initial_constants, self.initial_coefficients, params

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import portable
@@ -156,12 +157,20 @@ def arrays(edges, batch_rank):
 
 
 def values(parameters, constants, coefficients):
-  """Returns what the edges have, (..., m), from what `convert` returns."""
+  """Returns the edges' weights (..., m), of what `convert` or `arrays` returns.
+
+  Args:
+    parameters: (..., d), or (..., m) where there are no coefficients.
+    constants: (..., m); None or without entries for zeros.
+    coefficients: (..., m, d); None or without columns for none.
+  """
   found = parameters
-  if coefficients is not None:
-    rows = np.matmul(parameters[..., None, :], np.transpose(coefficients))
-    found = rows[..., 0, :]
-  return found if constants is None else found + constants
+  if coefficients is not None and static.shape(coefficients)[-1] > 0:
+    columns = np.moveaxis(coefficients, -1, -2)
+    found = np.matmul(parameters[..., None, :], columns)[..., 0, :]
+  if constants is not None and static.shape(constants)[-1] > 0:
+    found = found + constants
+  return found
 
 
 def of_edges_too(dense, sparse=None):
@@ -190,16 +199,6 @@ def of_edges_too(dense, sparse=None):
 phase_type = of_edges_too(portable.phase_type)
 
 
-def weights(parameters, constants, coefficients):
-  """Returns the edges' weights (..., m), of what `arrays` returns."""
-  found = parameters
-  if static.shape(coefficients)[-1] > 0:
-    found = np.sum(coefficients * parameters[..., None, :], axis=-1)
-  if static.shape(constants)[-1] > 0:
-    found = found + constants
-  return found
-
-
 def dense(phases, edges):
   """Returns what `densified` does, for edges that `convert` returned.
 
@@ -211,8 +210,17 @@ def dense(phases, edges):
       f"a model of edges has {phases} phases: what is asked for needs a "
       f"matrix, which is made of at most {MAX_DENSE_PHASES} phases"
     )
-  batch_rank = static.rank(edges.parameters) - 1
-  return densified(phases, edges.parameters, *arrays(edges, batch_rank))
+  sources, targets = edges.sources, edges.targets
+  lost = (sources < 0) | (sources >= phases)
+  lost = lost | (targets < 0) | (targets > phases)
+  rates = values(edges.parameters, edges.constants, edges.coefficients)
+  rates = np.where(lost | ~(rates >= 0.0), float("nan"), rates)
+  # What is out of range must be seen somewhere.
+  places = np.where(lost, 0, sources * (phases + 1) + targets)
+  sums = segments.segment_sum(rates, places, phases * (phases + 1))
+  shape = (*static.shape(rates)[:-1], phases, phases + 1)
+  sums = np.reshape(sums, shape)
+  return sums[..., :phases], sums[..., phases]
 
 
 def densified(phases, parameters, indices, constants, coefficients):
@@ -227,7 +235,7 @@ def densified(phases, parameters, indices, constants, coefficients):
       f"{m} edges and {phases} phases: the portable path takes them only up to "
       f"a product of {MAX_MASK}"
     )
-  rates = weights(parameters, constants, coefficients)
+  rates = values(parameters, constants, coefficients)
   lost = (sources < 0) | (sources >= phases) | (targets < 0)
   lost = lost | (targets > phases) | ~(rates >= 0.0)
   rates = np.where(lost, float("nan"), rates)

@@ -238,7 +238,7 @@ def _of_edges(operands, edges, eps, discrete, depth):
   initial, parameters, _, prob_zero = operands
   indices, *linear = edges
   linear = [np.asarray(x, dtype=parameters.dtype) for x in linear]
-  weights = edge_rates.weights(parameters, *linear)
+  weights = edge_rates.values(parameters, *linear)
   tolerance = 4 * static.shape(initial)[-1] * eps
   atom = chain_lib.derive_atom(initial, prob_zero, tolerance)
   tables, totals = jump_tables.of_edges(

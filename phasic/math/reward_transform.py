@@ -139,7 +139,7 @@ def _of_edges(arguments):
   good = (rewards > 0) & np.isfinite(rewards)
   units = np.where(np.all(good, axis=-1)[..., None], rewards, math.nan)
   _, *linear = edge_rates.arrays(edges, 0)
-  rates = edge_rates.weights(edges.parameters, *linear)
+  rates = edge_rates.values(edges.parameters, *linear)
   rates = rates / np.take(units, edges.sources, axis=-1)
   moved = edges._replace(parameters=rates, coefficients=None, constants=None)
   return initial_probs, moved, None, prob_zero

@@ -1,0 +1,183 @@
+"""Distributions of graphs as pytrees, under JAX's transformations."""
+
+import itertools
+
+from absl.testing import absltest
+import jax
+import jax.numpy as jnp
+import numpy as onp
+
+from phasic.substrates.jax import distributions
+from phasic.substrates.jax import graphs
+
+jax.config.update("jax_enable_x64", True)
+
+ABSORBED = graphs.ABSORBED
+TIMES = onp.asarray([0.25, 1.0, 3.0])
+
+
+def chain(order, rate=1.0, discrete=False):
+  """A chain through states, each left at a rate a, or for good at 0.5 b."""
+  after = dict(itertools.pairwise(order))
+
+  def transitions(state):
+    yield after.get(state, ABSORBED), {"a": rate}
+    if state != order[-1]:
+      yield ABSORBED, {"b": 0.5}
+
+  return graphs.Graph.from_transitions(
+    transitions, order[0], params=("a", "b"), discrete=discrete
+  )
+
+
+def dense_log_prob(params, times):
+  """The same for three states, by matrices."""
+  a, b = params
+  one = jnp.eye(3)
+  ends = jnp.asarray([0.5, 0.5, 0.0]) * b + jnp.asarray([0.0, 0.0, 1.0]) * a
+  matrix = a * jnp.eye(3, k=1) - (a + 0.5 * b) * one
+  matrix = matrix.at[2, 2].set(-a)
+  return distributions.PhaseType(one[0], matrix, ends).log_prob(times)
+
+
+class PytreeTest(absltest.TestCase):
+  def test_round_trip(self):
+    params = {"a": jnp.asarray(1.5), "b": jnp.asarray([0.5, 1.0])}
+    dist = distributions.PhaseType.from_graph(chain("abc"), params, name="x")
+    leaves, structure = jax.tree.flatten(dist)
+    self.assertLen(leaves, 6 + 2)
+    other = jax.tree.unflatten(structure, leaves)
+    self.assertIsInstance(other, distributions.GraphPhaseType)
+    self.assertEqual(repr(other), repr(dist))
+    onp.testing.assert_array_equal(other.cdf(0.5), dist.cdf(0.5))
+    self.assertIn("unknown", repr(jax.tree.map(lambda _: object(), dist)))
+
+  def test_one_compilation(self):
+    traced = []
+
+    @jax.jit
+    def log_prob(dist, times):
+      traced.append(dist)
+      return dist.log_prob(times)
+
+    for order, rate in (("abc", 1.0), ((7, 9, 8), 2.0)):
+      dist = distributions.PhaseType.from_graph(
+        chain(order, rate), [1.5 / rate, 0.5]
+      )
+      onp.testing.assert_allclose(
+        log_prob(dist, TIMES), dense_log_prob([1.5, 0.5], TIMES), rtol=1e-12
+      )
+    self.assertLen(traced, 1)
+
+  def test_every_method_under_jit(self):
+    for kind, discrete in (
+      (distributions.PhaseType, False),
+      (distributions.DiscretePhaseType, True),
+    ):
+      graph = chain("abc", discrete=discrete)
+      dist = kind.from_graph(graph, [0.25, 0.5])
+      by_values = kind.from_graph(
+        graph, edge_values=dist.graph.edge_values([0.25, 0.5])
+      )
+      for d in (dist, by_values):
+        for method in (
+          lambda d: d.log_prob(2.0),
+          lambda d: d.survival_function(2.0),
+          lambda d: d.cumulative_incidence(2.0, None),
+          lambda d: d.cumulative_incidence(jnp.inf, None),
+          lambda d: d.mean(),
+          lambda d: d.stddev(),
+          lambda d: d.moment(3),
+          lambda d: d.sample(5, seed=jax.random.key(1)),
+          lambda d: d.initial_probs,
+        ):
+          onp.testing.assert_allclose(jax.jit(method)(d), method(d), rtol=1e-12)
+
+  def test_weights_of_the_start_are_needed(self):
+    graph = graphs.Graph.from_transitions(
+      lambda k: [(ABSORBED, {"a": k})],
+      {1: {"q": 1.0}, 2: {1: 1.0, "q": -1.0}},
+      params=("a", "q"),
+    )
+
+    @jax.jit
+    def log_prob(graph):
+      values = jnp.asarray([1.0, 2.0])
+      dist = distributions.PhaseType.from_graph(graph, edge_values=values)
+      return dist.log_prob(1.0)
+
+    # Whether the start depends on parameters is not known here.
+    self.assertTrue(onp.isnan(log_prob(graph)))
+
+
+class TransformationsTest(absltest.TestCase):
+  def test_derivatives(self):
+    graph = chain("abc")
+    params = jnp.asarray([1.5, 0.5])
+
+    def of_graph(params, times):
+      dist = distributions.PhaseType.from_graph(graph, params)
+      return dist.log_prob(times)
+
+    for transform in (
+      jax.jacrev,
+      jax.jacfwd,
+      jax.hessian,
+      lambda f: jax.jit(jax.jacfwd(jax.jacrev(f))),
+    ):
+      onp.testing.assert_allclose(
+        transform(of_graph)(params, TIMES),
+        transform(dense_log_prob)(params, TIMES),
+        rtol=1e-9,
+        atol=1e-11,
+      )
+
+  def test_derivatives_in_the_graph(self):
+    graph = chain("abc")
+
+    @jax.grad
+    def gradient(coefficients):
+      leaves, structure = jax.tree.flatten(graph)
+      leaves[3] = coefficients
+      other = jax.tree.unflatten(structure, leaves)
+      dist = distributions.PhaseType.from_graph(other, [1.5, 0.5])
+      return dist.log_prob(TIMES).sum()
+
+    # Not a silent zero.
+    with self.assertRaisesRegex(NotImplementedError, "coefficients"):
+      gradient(jnp.asarray(graph.coefficients))
+
+  def test_vmap(self):
+    graph = chain("abc")
+    params = jnp.asarray([[1.5, 0.5], [0.25, 1.0]])
+
+    def log_prob(params, t):
+      return distributions.PhaseType.from_graph(graph, params).log_prob(t)
+
+    found = jax.vmap(log_prob, (0, None))(params, TIMES)
+    batch = distributions.PhaseType.from_graph(graph, params[:, None])
+    onp.testing.assert_allclose(found, batch.log_prob(TIMES), rtol=1e-13)
+    # Of distributions, too.
+    dists = jax.vmap(lambda p: distributions.PhaseType.from_graph(graph, p))(
+      params
+    )
+    onp.testing.assert_allclose(
+      jax.vmap(lambda d: d.log_prob(TIMES))(dists), found, rtol=1e-13
+    )
+
+  def test_checks_under_jit(self):
+    graph = chain("abc")
+
+    @jax.jit
+    def log_prob(params):
+      dist = distributions.PhaseType.from_graph(
+        graph, params, validate_args=True
+      )
+      return dist.log_prob(1.0)
+
+    self.assertTrue(onp.isnan(log_prob(jnp.asarray([-1.0, 3.0]))))
+    self.assertTrue(onp.isfinite(log_prob(jnp.asarray([1.0, 3.0]))))
+
+
+if __name__ == "__main__":
+  absltest.main()
