@@ -10,6 +10,7 @@ from phasic.graphs.discretisation import discretise
 from phasic.graphs.edge_table import Edge
 from phasic.graphs.embedding import JumpChain
 from phasic.graphs.embedding import normalise
+from phasic.graphs.evaluation import log_prob_and_moments
 from phasic.graphs.first_passage import time_to
 from phasic.graphs.graph import Graph
 from phasic.graphs.lumping import Lumped
@@ -25,6 +26,7 @@ __all__ = [
   "JumpChain",
   "Lumped",
   "discretise",
+  "log_prob_and_moments",
   "lump",
   "models",
   "normalise",
