@@ -381,6 +381,14 @@ class ArraysTest(test_case.TestCase):
     with self.assertRaisesRegex(error, message):
       Graph(**{**self.good, **changed})
 
+  def test_arrays_stay_as_they_were_checked(self):
+    constants = onp.asarray([1.0, 0.5, 1.0])
+    graph = Graph(**{**self.good, "constants": constants})
+    constants[0] = -1.0
+    self.assert_close(graph.constants, [1.0, 0.5, 1.0])
+    with self.assertRaisesRegex(ValueError, "read-only"):
+      graph.constants[0] = -1.0
+
 
 if __name__ == "__main__":
   absltest.main()

@@ -52,6 +52,16 @@ class Builders(graph_parts.GraphParts):
       TypeError: a state is not hashable, or something else has a wrong type.
       ValueError: a weight breaks a rule, absorption cannot be reached, or
         there are too many states. State, edge and rule are named.
+
+    Example: a coin is tossed until two heads in a row have come.
+
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> def toss(heads):
+      ...   yield (ABSORBED if heads else 1), {"head": 1.0}
+      ...   yield 0, {1: 1.0, "head": -1.0}
+      >>> graph = Graph.from_transitions(toss, 0, ("head",), discrete=True)
+      >>> graph
+      <Graph 2 phases, 3 edges, 1 parameter head, discrete>
     """
     with progress_bars.reporting(progress) as report:
       found = exploration.explore(

@@ -76,6 +76,14 @@ class Graph(builders.Builders):
       TypeError: dtypes differ or are no floats, or the parameters of the graph
         have no names.
       ValueError: a name is unknown or missing, or shapes do not fit.
+
+    Example:
+
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> edges = [(0, 1, {"a": 1.0}), (1, ABSORBED, {"b": 1.0})]
+      >>> graph = Graph.from_edges(edges, 0, params=("a", "b"))
+      >>> [float(x) for x in graph.params_array({"b": 3.0, "a": 2.0})]
+      [2.0, 3.0]
     """
     return parameters.params_array(
       params, self.num_params, self.parameter_names
@@ -84,8 +92,19 @@ class Graph(builders.Builders):
   def edge_values(self, params: Any = None) -> Any:
     """Returns the weights of the edges, (..., m), in their order.
 
+    They are differentiable in `params`, whatever their signs: what a negative
+    weight means is left to those who use it.
+
     Args:
       params: as for `params_array`.
+
+    Example:
+
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> edges = [(0, 1, {"a": 2.0}), (0, ABSORBED, {1: 1.0, "a": -1.0})]
+      >>> graph = Graph.from_edges([*edges, (1, 0, 0.5)], 0, params=("a",))
+      >>> [float(w) for w in graph.edge_values({"a": 0.25})]
+      [0.5, 0.75, 0.5]
     """
     params = self.params_array(params)
     return parameters.linear(self.constants, self.coefficients, params)
@@ -96,6 +115,14 @@ class Graph(builders.Builders):
     Args:
       params: as for `params_array`; it may be None as well where the initial
         weights have no parameters (of a traced graph they are NaN if they do).
+
+    Example:
+
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> start = {0: {"q": 1.0}, ABSORBED: {1: 1.0, "q": -1.0}}
+      >>> graph = Graph.from_edges([(0, ABSORBED, 1.0)], start, params=("q",))
+      >>> float(graph.initial_probs([0.75])[0]), float(graph.prob_zero([0.75]))
+      (0.75, 0.25)
     """
     return self._initial_weights(params)[..., : self.num_phases]
 
@@ -121,6 +148,15 @@ class Graph(builders.Builders):
 
     Raises:
       ValueError: both are given, or shapes do not fit.
+
+    Example:
+
+      >>> from phasic import math as pm
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> graph = Graph.from_edges([(0, 1, [1.0]), (1, ABSORBED, [1.0])], 0, 1)
+      >>> edges = graph.edge_weights([2.0])
+      >>> print(f"{float(pm.density(graph.initial_probs(), edges, 1.0)):.6f}")
+      0.541341
     """
     kind = edge_probs.EdgeProbs if self.discrete else edge_rates.EdgeRates
     sources = structures.as_index_array(self.sources, "sources")
@@ -155,6 +191,13 @@ class Graph(builders.Builders):
 
     Raises:
       ValueError: the graph is traced.
+
+    Example:
+
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> graph = Graph.from_edges([("up", ABSORBED, 0.5)], "up")
+      >>> Graph.from_json(graph.to_json()).states
+      ('up',)
     """
     return json_format.dumps(self._contents())
 
@@ -181,6 +224,12 @@ class Graph(builders.Builders):
 
     Raises:
       ValueError: the graph is traced.
+
+    Example:
+
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> Graph.from_edges([(0, ABSORBED, 0.5)], 0).content_hash()[:12]
+      '94b3c037cb21'
     """
     return hashing.content_hash(self._contents())
 

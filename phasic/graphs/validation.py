@@ -25,6 +25,8 @@ def checked(given: contents.Contents) -> contents.Contents:
     **{name: _indices(getattr(given, name), name) for name in _INDICES},
     **{name: _numbers(getattr(given, name), name) for name in _NUMBERS},
   }
+  for array in arrays.values():
+    _freeze(array)
   graph = given._replace(**arrays)
   _check_shapes(graph)
   _check_facts(graph)
@@ -87,6 +89,11 @@ def _state_name(graph: contents.Contents, i: int) -> str:
   if graph.states is None:
     return f"phase {i}"
   return contents.shown(graph.states[i])
+
+
+def _freeze(array: onp.ndarray) -> None:
+  """Makes an array read-only: what was checked must stay as it is."""
+  array.setflags(write=False)
 
 
 def _indices(x: Any, name: str) -> onp.ndarray:
