@@ -9,31 +9,23 @@ import numpy as onp
 
 from phasic import math as pm
 from phasic.internal import gradients
-from phasic.math import moment_calls
 from tests import chains
 from tests import test_case
 from tests.oracle import rational_chain
 
 MODE = "numpy"
-_KINDS = ("mean", "second", "fourth", "variance", "stddev")
-
-
-def _names(model):
-  last = ("exit_probs", "prob_zero") if model.discrete else None
-  return (
-    "initial_probs",
-    "subtransition" if model.discrete else "subgenerator",
-    "rewards",
-    *(last or ("exit_rates", "prob_zero")),
-  )
 
 
 def _moment(kind, model, alpha, weights, rewards):
-  values = (alpha, model.structure(weights), rewards, None, None)
-  if kind in ("variance", "stddev"):
-    return moment_calls.spread(values, _names(model), kind == "stddev")
+  """A moment of edges with these arrays."""
+  prefix = "discrete_phase_type_" if model.discrete else ""
+  edges = model.structure(weights)
+  if kind == "variance":
+    covariance = getattr(pm, prefix + "reward_covariance")
+    return covariance(alpha, edges, rewards[..., None])[..., 0, 0]
   order = {"mean": 1, "second": 2, "fourth": 4}[kind]
-  return moment_calls.power(values, _names(model), order)[..., order - 1]
+  moments = getattr(pm, prefix + "reward_moments")
+  return moments(alpha, edges, rewards, order=order)[..., order - 1]
 
 
 def _truth(kind, model, moves=None, absolute=False):

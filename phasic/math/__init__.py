@@ -19,6 +19,12 @@ from phasic.math.discrete_moments import (
   raw_moments as discrete_phase_type_raw_moments,
 )
 from phasic.math.discrete_moments import (
+  reward_covariance as discrete_phase_type_reward_covariance,
+)
+from phasic.math.discrete_moments import (
+  reward_cross_moments as discrete_phase_type_reward_cross_moments,
+)
+from phasic.math.discrete_moments import (
   reward_moments as discrete_phase_type_reward_moments,
 )
 from phasic.math.discrete_moments import (
@@ -28,6 +34,16 @@ from phasic.math.discrete_moments import stddev as discrete_phase_type_stddev
 from phasic.math.discrete_moments import (
   variance as discrete_phase_type_variance,
 )
+from phasic.math.discrete_passages import (
+  expected_jumps as discrete_phase_type_expected_jumps,
+)
+from phasic.math.discrete_passages import (
+  expected_visits as discrete_phase_type_expected_visits,
+)
+from phasic.math.discrete_passages import (
+  hitting_probs as discrete_phase_type_hitting_probs,
+)
+from phasic.math.discrete_passages import probability_generating_function
 from phasic.math.discrete_phase_type import cdf as discrete_phase_type_cdf
 from phasic.math.discrete_phase_type import (
   log_cdf as discrete_phase_type_log_cdf,
@@ -86,6 +102,8 @@ from phasic.math.expected_statistics import expected_statistics
 from phasic.math.mark_probs import joint_mark_probs
 from phasic.math.moments import mean
 from phasic.math.moments import raw_moments
+from phasic.math.moments import reward_covariance
+from phasic.math.moments import reward_cross_moments
 from phasic.math.moments import reward_moments
 from phasic.math.moments import second_moment
 from phasic.math.moments import stddev
@@ -93,6 +111,11 @@ from phasic.math.moments import variance
 from phasic.math.observations import log_likelihood_terms
 from phasic.math.observations import log_likelihood_terms_jvp
 from phasic.math.observations import log_likelihood_terms_vjp
+from phasic.math.passages import expected_jumps
+from phasic.math.passages import expected_sojourn_times
+from phasic.math.passages import expected_visits
+from phasic.math.passages import hitting_probs
+from phasic.math.passages import laplace_transform
 from phasic.math.phase_type import cdf
 from phasic.math.phase_type import density
 from phasic.math.phase_type import log_cdf
@@ -127,6 +150,9 @@ __all__ = [
   "discrete_phase_type_cdf",
   "discrete_phase_type_cdf_jvp",
   "discrete_phase_type_cdf_vjp",
+  "discrete_phase_type_expected_jumps",
+  "discrete_phase_type_expected_visits",
+  "discrete_phase_type_hitting_probs",
   "discrete_phase_type_log_cdf",
   "discrete_phase_type_log_cdf_jvp",
   "discrete_phase_type_log_cdf_vjp",
@@ -141,6 +167,8 @@ __all__ = [
   "discrete_phase_type_prob_jvp",
   "discrete_phase_type_prob_vjp",
   "discrete_phase_type_raw_moments",
+  "discrete_phase_type_reward_covariance",
+  "discrete_phase_type_reward_cross_moments",
   "discrete_phase_type_reward_moments",
   "discrete_phase_type_second_moment",
   "discrete_phase_type_stddev",
@@ -149,8 +177,13 @@ __all__ = [
   "discrete_phase_type_survival_vjp",
   "discrete_phase_type_variance",
   "discrete_reward_transform",
+  "expected_jumps",
+  "expected_sojourn_times",
   "expected_statistics",
+  "expected_visits",
+  "hitting_probs",
   "joint_mark_probs",
+  "laplace_transform",
   "log_cdf",
   "log_cdf_jvp",
   "log_cdf_vjp",
@@ -167,7 +200,10 @@ __all__ = [
   "num_threads",
   "path",
   "precision",
+  "probability_generating_function",
   "raw_moments",
+  "reward_covariance",
+  "reward_cross_moments",
   "reward_moments",
   "reward_transform",
   "second_moment",

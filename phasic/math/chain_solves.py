@@ -25,28 +25,8 @@ from phasic.math import chain as chain_lib
 from phasic.math import edge_rates
 from phasic.math import elimination
 from phasic.math import exact_sums
-from phasic.math import operands as operands_lib
 from phasic.math import scaled_sums
 from phasic.math import step_chain
-
-
-class Arguments(NamedTuple):
-  """A model's arguments, each with as many batch dimensions as the model.
-
-  Attributes:
-    initial: alpha, (..., p).
-    rates: S or T, (..., p, p); of edges their parameters, (..., d).
-    exits: (..., p), or (..., 0) to derive them, and for edges.
-    atom: (..., 1), or (..., 0) to derive it.
-    edges: None, or the sources, targets, constants and coefficients, without
-      batch dimensions.
-  """
-
-  initial: Any
-  rates: Any
-  exits: Any
-  atom: Any
-  edges: Any
 
 
 class System(NamedTuple):
@@ -72,85 +52,14 @@ class System(NamedTuple):
   bad: Any
 
 
-def arguments(*values, names, event_ranks=()):
-  """Returns the model's `Arguments`, other arrays, batch shape and dtype.
+def derive(model, discrete, dtype):
+  """Returns the system of a model in the widest precision there is.
 
   Args:
-    *values: initial_probs; subgenerator or subtransition, or edges; others;
-      exits; prob_zero.
-    names: what they are called.
-    event_ranks: of the others, how many dimensions are no batch dimensions.
-
-  Returns:
-    `Arguments`; a tuple of the others, of the same number of batch dimensions;
-    the batch shape that all have in common; the dtype's name.
-
-  Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision, or edges
-      are of the other time.
-    ValueError: shapes do not fit, or an array is empty.
+    model: what `chain_arguments.convert` returns.
+    discrete: whether weights are probabilities of a step.
+    dtype: in which the model is given.
   """
-  initial, rates, *others, exits, atom = operands_lib.convert(
-    *values, names=names
-  )
-  batch = operands_lib.check_shapes(initial, rates, exits, atom, names)
-  for name, x, rank in zip(names[2:-2], others, event_ranks, strict=True):
-    batch = _check_other(name, x, rank, batch, static.shape(initial)[-1])
-  edges = None
-  if operands_lib.is_edges(rates):
-    edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)
-    rates = rates.parameters
-  size = len(batch)
-  dtype = static.dtype_name(initial)
-  none = np.zeros((*(1 for _ in batch), 0), dtype=dtype)
-  model = Arguments(
-    _padded(initial, 1, size),
-    _padded(rates, 2 if edges is None else 1, size),
-    none if exits is None else _padded(exits, 1, size),
-    none if atom is None else _padded(atom, 0, size)[..., None],
-    edges,
-  )
-  padded = [
-    _padded(x, rank, size) for x, rank in zip(others, event_ranks, strict=True)
-  ]
-  return model, tuple(padded), batch, dtype
-
-
-def _check_other(name, x, rank, batch, phases):
-  """Returns the batch shape with that of an argument of `rank` dimensions."""
-  shape = static.shape(x)
-  if len(shape) < rank:
-    raise ValueError(
-      f"{name} has shape {shape}: it must have at least {rank} dimensions"
-    )
-  own = shape[: len(shape) - rank]
-  if rank > 0:
-    given = shape[len(own)]
-    known = isinstance(given, int) and isinstance(phases, int)
-    if known and given != phases:
-      wanted = "(..., p)" if rank == 1 else "(..., p, r)"
-      raise ValueError(
-        f"{name} has shape {shape}: it must be {wanted} with p = {phases}, as "
-        "in initial_probs"
-      )
-  try:
-    return static.broadcast_shapes(own, batch)
-  except ValueError:
-    raise ValueError(
-      f"{name} has batch shape {own} and the model {batch}: they do not "
-      "broadcast"
-    ) from None
-
-
-def _padded(x, event_rank, size):
-  """Returns x with `size` batch dimensions."""
-  shape = static.shape(x)
-  missing = size - (len(shape) - event_rank)
-  return np.reshape(x, (*(1 for _ in range(missing)), *shape))
-
-
-def derive(model, discrete, dtype):
-  """Returns the system of `Arguments` of a dtype, in the widest precision."""
   wide = static.wide_float()
   *arrays, edges = model
   arrays = [np.asarray(x, dtype=wide) for x in arrays]
@@ -322,6 +231,15 @@ def traps(system, y):
   everywhere = np.ones_like(fixed(system.initial))[..., None]
   held = _eliminate(constant, everywhere, None, True, False)[..., 0]
   return (held == math.inf) & (fixed(y) == 0)
+
+
+def largest_exponent(x):
+  """Returns n, (...), with the largest finite |x|, (..., m), near 2^n."""
+  size = np.abs(gradients.stop_gradient(x))
+  size = np.max(np.where(np.isfinite(size), size, 0.0), axis=-1)
+  positive = size > 0
+  size = np.where(positive, size, 1.0)
+  return np.where(positive, exact_sums.exponent(size, -math.inf), 0.0)
 
 
 def undefined(where, *arrays):

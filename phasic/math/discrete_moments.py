@@ -14,7 +14,8 @@ References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
 """
 
-from phasic.math import moment_calls
+from phasic.math import chain_calls
+from phasic.math import moment_chains
 from phasic.math import operands
 
 _NAMES = ("initial_probs", "subtransition", "exit_probs", "prob_zero")
@@ -38,7 +39,7 @@ def mean(initial_probs, subtransition, exit_probs=None, prob_zero=None):
     ValueError: shapes do not fit, or an array is empty.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return moment_calls.power(values, _NAMES, 1)[..., 0]
+  return _power(values, 1)[..., 0]
 
 
 def second_moment(
@@ -46,7 +47,7 @@ def second_moment(
 ):
   """Returns E[N^2]; arguments are those of `mean`."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return moment_calls.power(values, _NAMES, 2)[..., 1]
+  return _power(values, 2)[..., 1]
 
 
 def raw_moments(
@@ -71,7 +72,7 @@ def raw_moments(
     ['6.000000', '66.000000']
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return moment_calls.power(values, _NAMES, order)
+  return _power(values, order)
 
 
 def reward_moments(
@@ -99,7 +100,7 @@ def reward_moments(
     An array (..., order), where (...) is the common batch shape.
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
-  return moment_calls.power(values, operands.DISCRETE_REWARD_ARGUMENTS, order)
+  return _power(values, order, operands.DISCRETE_REWARD_ARGUMENTS)
 
 
 def variance(initial_probs, subtransition, exit_probs=None, prob_zero=None):
@@ -109,10 +110,70 @@ def variance(initial_probs, subtransition, exit_probs=None, prob_zero=None):
   of steps, so that nothing is lost however small it is beside E[N]^2.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return moment_calls.spread(values, _NAMES, False)
+  return _spread(values, False)
 
 
 def stddev(initial_probs, subtransition, exit_probs=None, prob_zero=None):
   """Returns the root of the variance; arguments are those of `mean`."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return moment_calls.spread(values, _NAMES, True)
+  return _spread(values, True)
+
+
+def reward_covariance(
+  initial_probs, subtransition, rewards, exit_probs=None, prob_zero=None
+):
+  """Returns the covariances of totals Y_a = sum_i r_ia (steps made from i).
+
+  They are sums over jumps of the products of what each changes in the expected
+  totals, and take one solution for each reward.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subtransition: as in `mean`.
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
+    exit_probs: as in `mean`.
+    prob_zero: z, (...), or None.
+
+  Returns:
+    An array (..., R, R), NaN where a total's mean is infinite.
+  """
+  values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
+  return chain_calls.value(
+    moment_chains.covariance,
+    None,
+    values,
+    operands.DISCRETE_REWARD_ARGUMENTS,
+    (2,),
+  )
+
+
+def reward_cross_moments(
+  initial_probs, subtransition, rewards, exit_probs=None, prob_zero=None
+):
+  """Returns E[Y_a Y_b], (..., R, R); arguments are those of `reward_covariance`.
+
+  It is infinite where a total's mean is.
+  """
+  values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
+  return chain_calls.value(
+    moment_chains.cross_moments,
+    None,
+    values,
+    operands.DISCRETE_REWARD_ARGUMENTS,
+    (2,),
+  )
+
+
+def _power(values, order, names=_NAMES):
+  """Returns raw moments 1, ..., order."""
+  if not isinstance(order, int) or order < 1:
+    raise ValueError(f"order is {order!r}: it must be a positive integer")
+  ranks = (1,) * (len(values) - 4)
+  return chain_calls.value(
+    moment_chains.raw_moments, order, values, names, ranks
+  )
+
+
+def _spread(values, root):
+  """Returns the variance or its root."""
+  return chain_calls.value(moment_chains.variance, root, values, _NAMES)

@@ -30,14 +30,15 @@ from phasic.math import exact_sums
 from phasic.math import scaled_sums
 
 
-def raw(system, rewards, order):
-  """Returns E[Y^k] for k = 1, ..., order, each (...).
+def raw_moments(order, system, rewards=None):
+  """Returns E[Y^k] for k = 1, ..., order, (..., order).
 
   Args:
-    system: the system.
-    rewards: r, (..., p).
     order: a positive integer.
+    system: the system.
+    rewards: r, (..., p); None for one in each phase.
   """
+  rewards = _checked_rewards(system, rewards)
   y, r, infinite = _start(system, rewards)
   reached = gradients.stop_gradient(y) > 0
   undefined = chain_solves.undefined(
@@ -54,59 +55,159 @@ def raw(system, rewards, order):
       break
     if system.stay is None:
       x = chain_solves.solve(system, sums[-1][..., None])[..., 0]
-      size = np.where(reached, gradients.stop_gradient(x), 0.0)
-      size = np.max(np.where(np.isfinite(size), size, 0.0), axis=-1)
-      own = np.where(size > 0, exact_sums.exponent(size, -math.inf), 0.0)
+      own = chain_solves.largest_exponent(np.where(reached, x, 0.0))
       unit = unit + own
       x = scaled_sums.times_power(x, -own[..., None])
       sums.append((k + 1) * _product(r, x))
     else:
       sums.append(_next_sum(system, r, sums))
-  return found
+  return np.stack(found, axis=-1)
 
 
-def variance(system, rewards):
-  """Returns Var Y as a scaled number; inf where E Y is infinite.
+def variance(root, system):
+  """Returns the variance of the time, or its root; inf where its mean is.
 
   Args:
+    root: whether the root is wanted.
     system: the system.
-    rewards: r, (..., p).
   """
+  rewards = _checked_rewards(system, None)
   y, r, infinite = _start(system, rewards)
-  x, d = chain_solves.solve(system, r[..., None], gives_edges=True)
-  x = np.where(infinite[..., None], 0.0, x[..., 0])
-  change = np.where(infinite[..., None], 0.0, d[..., 0])
-  mean = np.sum(system.initial * x, axis=-1)[..., None]
-  z = chain_solves.at_sources(system, y)
-  one = np.ones_like(mean)
-  left = exact_sums.compensated_sum(
-    np.concatenate([one, -system.initial * one], axis=-1)
-  )
-  parts = [
-    (system.initial, np.ones_like(x), x - mean),
-    (left[..., None], one, mean),
-  ]
-  if system.stay is None:
-    parts.append((system.weights, z, change))
-  else:
-    change = chain_solves.at_sources(system, r) - change
-    parts.append((chain_solves.leaving_weights(system), z, change))
-    parts.append((system.stay, y, r))
-  batch = static.shape(x)[:-1]
+  r = np.where(infinite[..., None], 0.0, r)
+  parts = _changes(system, y, r[..., None])
+  batch = static.shape(parts[0][2])[:-2]
   masses, counts, changes = (
     np.concatenate(
       [np.broadcast_to(a, (*batch, static.shape(a)[-1])) for a in column],
       axis=-1,
     )
-    for column in zip(*parts, strict=True)
+    for column in zip(*((m, c, d[..., 0]) for m, c, d in parts), strict=True)
   )
   total, exponent = scaled_sums.dot(masses, counts, changes, changes)
-  undefined = chain_solves.undefined(
-    infinite, system.initial, system.weights, rewards
-  )
+  undefined = chain_solves.undefined(infinite, system.initial, system.weights)
   total = np.where(infinite, math.inf, total) + undefined
   total = chain_solves.checked(system, total)
-  return total, exponent - 2 * system.exponent
+  finish = scaled_sums.root if root else scaled_sums.times_power
+  return finish(total, exponent - 2 * system.exponent)
+
+
+def covariance(option, system, rewards):
+  """Returns covariances of totals, (..., R, R); NaN where a mean is infinite.
+
+  Args:
+    option: None.
+    system: the system.
+    rewards: (..., p, R).
+  """
+  del option
+  y, r, infinite, undefined = _start_all(system, rewards)
+  parts = _changes(system, y, r)
+  sizes = [np.max(np.abs(d), axis=-2) for _, _, d in parts]
+  sizes = np.max(np.stack(sizes, axis=-2), axis=-2)
+  own = chain_solves.largest_exponent(sizes[..., None])
+  total: Any = 0.0
+  for masses, counts, changes in parts:
+    changes = scaled_sums.times_power(changes, -own[..., None, :])
+    weighted = (masses * counts)[..., None] * changes
+    total = total + np.matmul(np.moveaxis(weighted, -1, -2), changes)
+  pairs = own[..., None] + own[..., None, :]
+  lost = infinite[..., None] | infinite[..., None, :]
+  total = np.where(lost, math.nan, total) + undefined[..., None, None]
+  exponent = pairs - 2 * system.exponent[..., None, None]
+  total = scaled_sums.times_power(total, exponent)
+  return total * np.where(system.bad, math.nan, 1.0)[..., None, None]
+
+
+def cross_moments(option, system, rewards):
+  """Returns E[Y_a Y_b], (..., R, R); inf where a mean is infinite.
+
+  Arguments are those of `covariance`.
+  """
+  del option
+  y, r, infinite, undefined = _start_all(system, rewards)
+  reached = (gradients.stop_gradient(y) > 0)[..., None]
+  if system.stay is None:
+    x = chain_solves.solve(system, r)
+  else:
+    columns = [
+      chain_solves.later_steps(system, r[..., a])
+      for a in range(static.shape(r)[-1])
+    ]
+    x = np.stack(columns, axis=-1)
+  own = chain_solves.largest_exponent(
+    np.moveaxis(np.where(reached, x, 0.0), -1, -2)
+  )
+  x = scaled_sums.times_power(x, -own[..., None, :])
+  weighted = np.moveaxis(_product(r, y[..., None]), -1, -2)
+  total = np.matmul(weighted, np.where(x == math.inf, 0.0, x))
+  total = scaled_sums.times_power(total, own[..., None, :])
+  total = total + np.moveaxis(total, -1, -2)
+  if system.stay is not None:
+    total = total + np.matmul(weighted, r)
+  lost = infinite[..., None] | infinite[..., None, :]
+  total = np.where(lost, math.inf, total) + undefined[..., None, None]
+  exponent = -2 * system.exponent[..., None, None]
+  total = scaled_sums.times_power(total, exponent)
+  return total * np.where(system.bad, math.nan, 1.0)[..., None, None]
+
+
+def _changes(system, y, r):
+  """Returns what the covariances of R totals are sums of.
+
+  Args:
+    system: the system.
+    y: U^T alpha, (..., p).
+    r: rewards, (..., p, R).
+
+  Returns:
+    A list of masses (..., n), expected counts (..., n) and changes of what is
+    expected (..., n, R), the last with the full batch shape.
+  """
+  x, d = chain_solves.solve(system, r, gives_edges=True)
+  mean = np.sum(system.initial[..., None] * x, axis=-2)[..., None, :]
+  z = chain_solves.at_sources(system, y)
+  one = np.ones_like(mean[..., 0])
+  left = exact_sums.compensated_sum(
+    np.concatenate([one, -system.initial * one], axis=-1)
+  )
+  found = [
+    (system.initial, np.ones_like(x[..., 0]), x - mean),
+    (left[..., None], one, mean),
+  ]
+  if system.stay is None:
+    found.append((system.weights, z, d))
+  else:
+    earned = chain_solves.at_sources(system, np.moveaxis(r, -1, -2))
+    d = np.moveaxis(earned, -1, -2) - d
+    found.append((chain_solves.leaving_weights(system), z, d))
+    found.append((system.stay, y, r + np.zeros_like(x)))
+  return found
+
+
+def _checked_rewards(system, rewards):
+  """Returns rewards, (..., p), made NaN where they break the rule."""
+  if rewards is None:
+    return np.ones_like(system.initial)
+  good = (rewards >= 0) & np.isfinite(rewards)
+  return rewards * np.where(good, 1.0, math.nan)
+
+
+def _start_all(system, rewards):
+  """Returns what `_start` does for (..., p, R), and 0 that is undefined."""
+  rewards = _checked_rewards(system, rewards)
+  y = chain_solves.sojourns(system)
+  unreached = chain_solves.traps(system, y)[..., None]
+  r = np.where(unreached, 0.0, rewards)
+  infinite = np.any((y == math.inf)[..., None] & (r > 0), axis=-2)
+  undefined = chain_solves.undefined(
+    np.any(infinite, axis=-1),
+    system.initial,
+    system.weights,
+    np.sum(rewards, axis=-1),
+  )
+  # What is infinite is told so later; all else there earns nothing in traps.
+  r = np.where(infinite[..., None, :], 0.0, r)
+  return np.where(y == math.inf, 0.0, y), r, infinite, undefined
 
 
 def _start(system, rewards):

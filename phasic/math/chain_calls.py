@@ -1,0 +1,41 @@
+"""From arguments to results of functions by elimination.
+
+A function is told by its rule: `rule(option, system, *others)` returns an array
+(..., event) for a `chain_solves.System` and the arrays beside it, where the
+option is a hashable host value.
+"""
+
+import numpy as np
+
+from phasic.internal import control_flow
+from phasic.internal import static
+from phasic.math import chain_arguments
+from phasic.math import chain_solves
+
+
+def value(rule, option, values, names, event_ranks=()):
+  """Returns a function's value, (..., event), in the dtype of the arguments.
+
+  Args:
+    rule: the function, see above.
+    option: what it takes besides arrays.
+    values: the arguments: initial_probs, subgenerator or subtransition or
+      edges, others, exits, prob_zero.
+    names: what they are called.
+    event_ranks: of the others, how many dimensions are no batch dimensions.
+  """
+  model, others, batch, dtype = chain_arguments.convert(
+    *values, names=names, event_ranks=event_ranks
+  )
+  discrete = names[1] == "subtransition"
+  x = _run(rule, option, discrete, dtype, model, *others)
+  return np.broadcast_to(x, (*batch, *static.shape(x)[len(batch) :]))
+
+
+def _evaluate(rule, option, discrete, dtype, model, *others):
+  system = chain_solves.derive(model, discrete, dtype)
+  wide = [np.asarray(x, dtype=system.initial.dtype) for x in others]
+  return np.asarray(rule(option, system, *wide), dtype=dtype)
+
+
+_run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))

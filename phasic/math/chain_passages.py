@@ -1,0 +1,130 @@
+"""What happens on the way to absorption, from solutions of a model's systems.
+
+Rules for `chain_calls`.
+"""
+
+import math
+
+import numpy as np
+
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math import chain_solves
+from phasic.math import scaled_sums
+
+
+def sojourn_times(option, system):
+  """Returns expected times in the phases, (..., p); inf in a trap."""
+  del option
+  y = scaled_sums.times_power(
+    chain_solves.sojourns(system), -system.exponent[..., None]
+  )
+  return _checked(system, y)
+
+
+def jumps(option, system):
+  """Returns how often each edge is expected to be taken, (..., m)."""
+  del option
+  return _checked(system, _flows(system, chain_solves.sojourns(system)))
+
+
+def visits(option, system):
+  """Returns how often each phase is expected to be entered, (..., p)."""
+  del option
+  flows = _flows(system, chain_solves.sojourns(system))
+  own = system.indices[0] == system.indices[1]
+  p = static.shape(system.initial)[-1]
+  entered = segments.segment_sum(
+    np.where(own, 0.0, flows), system.indices[1], p + 1
+  )
+  return _checked(system, system.initial + entered[..., :p])
+
+
+def hitting(option, system, targets):
+  """Returns the probability of ever being in a target phase, (...).
+
+  Args:
+    option: None.
+    system: the system.
+    targets: 1 for targets, else 0, (..., p).
+  """
+  del option
+  hit = targets > 0
+  at_source = chain_solves.at_sources(system, targets) > 0
+  system = system._replace(weights=np.where(at_source, 0.0, system.weights))
+  into = system.weights * chain_solves.at_targets(system, targets)
+  none = np.zeros_like(system.initial + targets)[..., None]
+  x = chain_solves.solve(system, none, into[..., None])[..., 0]
+  x = np.where(hit, 1.0, x)
+  total = np.sum(system.initial * x, axis=-1)
+  return chain_solves.checked(system, total)
+
+
+def laplace(option, system, u):
+  """Returns E exp(-u X), (...), with an edge of rate u to an end of its own.
+
+  Args:
+    option: None.
+    system: the system.
+    u: (...).
+  """
+  del option
+  killing = scaled_sums.times_power(u, -system.exponent)
+  value = _survival(system, system.weights, killing)
+  return value * np.where(u >= 0, 1.0, math.nan)
+
+
+def generating(option, system, z):
+  """Returns E z^N, (...): each step is survived with probability z.
+
+  Args:
+    option: None.
+    system: the system.
+    z: (...).
+  """
+  del option
+  value = _survival(system, z[..., None] * system.weights, 1.0 - z)
+  return value * np.where((z >= 0) & (z <= 1), 1.0, math.nan)
+
+
+def _survival(system, weights, killing):
+  """Returns the atom and the mass that gets to absorption unkilled.
+
+  Args:
+    system: the system.
+    weights: of its edges, (..., m).
+    killing: weight from each phase to another end, (...).
+  """
+  p = static.shape(system.initial)[-1]
+  phases = np.asarray(np.arange(p), dtype="int32")
+  indices = np.asarray(system.indices, dtype="int32")
+  ends = np.stack([phases, np.zeros_like(phases) + p])
+  batch = static.broadcast_shapes(
+    static.shape(weights)[:-1], static.shape(killing)
+  )
+  m = static.shape(weights)[-1]
+  parts = [
+    np.broadcast_to(weights, (*batch, m)),
+    np.broadcast_to(killing[..., None], (*batch, p)),
+  ]
+  killed = system._replace(
+    indices=np.concatenate([indices, ends], axis=-1),
+    weights=np.concatenate(parts, axis=-1),
+  )
+  alive = np.where(indices[1] == p, parts[0], 0.0)
+  alive = np.concatenate([alive, np.zeros_like(parts[1])], axis=-1)
+  none = np.zeros_like(system.initial)[..., None]
+  x = chain_solves.solve(killed, none, alive[..., None])[..., 0]
+  total = system.atom + np.sum(system.initial * x, axis=-1)
+  return chain_solves.checked(system, total)
+
+
+def _flows(system, y):
+  """Returns w_e y_i; an edge without weight is never taken."""
+  z = chain_solves.at_sources(system, y)
+  z = np.where((system.weights == 0) & (z == math.inf), 0.0, z)
+  return system.weights * z
+
+
+def _checked(system, x):
+  return x * np.where(system.bad, math.nan, 1.0)[..., None]
