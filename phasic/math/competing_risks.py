@@ -15,6 +15,7 @@ import numpy as np
 
 from phasic.internal import control_flow
 from phasic.internal import static
+from phasic.math import chain_arguments
 from phasic.math import chain_solves
 
 
@@ -69,7 +70,7 @@ def cause_probs(
   clipped = edges._replace(targets=np.minimum(edges.targets, p))
   matrix = "subtransition" if discrete else "subgenerator"
   exits = "exit_probs" if discrete else "exit_rates"
-  model, _, batch, dtype = chain_solves.arguments(
+  model, _, batch, dtype = chain_arguments.convert(
     initial_probs,
     clipped,
     None,

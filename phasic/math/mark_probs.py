@@ -10,6 +10,7 @@ from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math import chain_arguments
 from phasic.math import chain_solves
 from phasic.math import scaled_sums
 
@@ -96,7 +97,7 @@ def joint_mark_probs(
     },
   )
   counts = _counts(max_counts, static.shape(rates)[-1])
-  model, others, batch, dtype = chain_solves.arguments(
+  model, others, batch, dtype = chain_arguments.convert(
     initial_probs,
     subgenerator,
     rates,
