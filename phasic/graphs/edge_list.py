@@ -1,4 +1,6 @@
-"""Edges in lists that grow, and their weights as tables."""
+"""Edges in arrays that grow, and their weights as tables."""
+
+import array
 
 import numpy as onp
 
@@ -6,19 +8,22 @@ from phasic.graphs import weights
 
 
 class EdgeList:
-  """The edges found so far, in lists that grow."""
+  """The edges found so far, in arrays that grow.
 
-  sources: list[int]
-  targets: list[int]
-  loops: list[int]
+  Attributes:
+    sources: the number of the state that each edge leaves.
+    targets: that of the state where it leads, negative for absorption.
+    loops: states with an edge to itself that was left out.
+  """
 
   def __init__(self, num_params: int):
-    self.sources, self.targets = [], []
-    self.loops = []  # where an edge from a state to itself was left out
+    self.sources = array.array("i")
+    self.targets = array.array("i")
+    self.loops = array.array("i")
     # Numbers to be summed in a table, whose last column is constants.
     self._width = num_params + 1
-    self._places: list[int] = []
-    self._numbers: list[float] = []
+    self._places = array.array("q")
+    self._numbers = array.array("d")
 
   def add(self, source: int, target: int, weight: weights.Weight) -> int:
     """Appends an edge and returns its number."""
