@@ -69,6 +69,47 @@ class PytreeTest(absltest.TestCase):
       )
     self.assertLen(traced, 1)
 
+  def test_one_compilation_of_log_prob_and_moments(self):
+    traced = []
+
+    @jax.jit
+    def both(graph, params, times, rewards):
+      traced.append(graph)
+      return graphs.log_prob_and_moments(graph, params, times, rewards)
+
+    for order, rate in (("abc", 1.0), ((7, 9, 8), 2.0)):
+      graph = chain(order, rate)
+      params, rewards = [1.5 / rate, 0.5], onp.asarray([1.0, 2.0, 0.0])
+      log_probs, moments = both(graph, params, TIMES, rewards)
+      onp.testing.assert_allclose(
+        log_probs, dense_log_prob([1.5, 0.5], TIMES), rtol=1e-12
+      )
+      # The second phase is reached with probability 6/7.
+      mean = (1.0 + 2.0 * 6 / 7) / 1.75
+      onp.testing.assert_allclose(moments[0], mean, rtol=1e-12)
+    self.assertLen(traced, 1)
+
+  def test_derivatives_of_log_prob_and_moments(self):
+    graph = chain("abc")
+    arguments = (jnp.asarray([1.5, 0.5]), TIMES, jnp.asarray([1.0, 2.0, 0.5]))
+
+    @jax.jit
+    def total(graph, *arguments):
+      log_probs, moments = graphs.log_prob_and_moments(graph, *arguments)
+      return log_probs.sum() + moments.sum()
+
+    def of(*arguments):
+      return total(graph, *arguments)
+
+    reverse = jax.jacrev(jax.jacrev(of, (0, 1, 2)), (0, 1, 2))(*arguments)
+    forward = jax.jacfwd(jax.jacfwd(of, (0, 1, 2)), (0, 1, 2))(*arguments)
+    for x, y in zip(
+      jax.tree.leaves(reverse), jax.tree.leaves(forward), strict=True
+    ):
+      onp.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-11)
+    # The mean of rewards is linear in them.
+    onp.testing.assert_allclose(reverse[0][2], forward[2][0].T, rtol=1e-9)
+
   def test_every_method_under_jit(self):
     for kind, discrete in (
       (distributions.PhaseType, False),
