@@ -212,6 +212,10 @@ class StateErrorTest(test_case.TestCase):
     ):
       Graph.from_transitions(lambda n: [(1, 1.0)] if n == 0 else (), 0)
 
+  def test_no_edges(self):
+    with self.assertRaisesRegex(ValueError, "there are no edges"):
+      Graph.from_transitions(lambda n: (), 0, allow_never_absorbing=True)
+
   def test_absorption_is_no_state(self):
     with self.assertRaisesRegex(ValueError, "absorption cannot be left"):
       Graph.from_edges([(ABSORBED, 1, 1.0)], 0)
@@ -344,6 +348,14 @@ class ArraysTest(test_case.TestCase):
     ("order", {"sources": [1, 0, 1]}, ValueError, "sources must be ascending"),
     ("loop", {"targets": [0, 2, 2]}, ValueError, "from a state to itself"),
     ("parallel", {"targets": [2, 2, 2]}, ValueError, "edge 1 .*parallel one"),
+    (
+      "ragged",
+      {"coefficients": [[], [1], []]},
+      ValueError,
+      "coefficients is no",
+    ),
+    ("complex", {"constants": [1j] * 3}, TypeError, "constants has dtype comp"),
+    ("empty", {"sources": onp.zeros(0, int)}, ValueError, "there are no edges"),
     ("sizes", {"targets": [1, 2]}, ValueError, r"targets have shape \(2,\)"),
     ("rank", {"sources": [[0, 0, 1]]}, ValueError, "sources have shape"),
     ("table", {"coefficients": onp.zeros(3)}, ValueError, r"it must be \(m, d"),

@@ -11,7 +11,6 @@ from phasic.graphs import contents
 from phasic.graphs import edge_table
 from phasic.graphs import validation
 from phasic.graphs.contents import shown
-from phasic.internal import static
 from phasic.internal import structures
 
 
@@ -34,7 +33,11 @@ def build(
     "exits": exits,
     "prob_zero": prob_zero,
   }
-  host = {name: _host(x, name) for name, x in given.items() if x is not None}
+  host = {
+    name: validation.host_numbers(x, name)
+    for name, x in given.items()
+    if x is not None
+  }
   alpha = host["initial_probs"]
   p = _check_shapes(host)
   eps = max(float(onp.finfo(dtype).eps) for dtype in _dtypes(given))
@@ -73,15 +76,6 @@ def _dtypes(given: dict[str, Any]) -> list[str]:
     for name, x in given.items()
     if x is not None
   ]
-
-
-def _host(x: Any, name: str) -> onp.ndarray:
-  """Returns an array on the host, as float64."""
-  structures.common_dtype({name: x})
-  found = static.concrete(x)
-  if found is None:
-    raise TypeError(f"{name} is traced: a graph's structure must be known")
-  return onp.array(found, dtype=onp.float64)
 
 
 def _check_shapes(host: dict[str, onp.ndarray]) -> int:

@@ -9,6 +9,7 @@ from phasic.graphs import contents
 from phasic.graphs import weights
 from phasic.graphs.contents import counted
 from phasic.internal import static
+from phasic.internal import structures
 
 _INDICES = contents.ARRAYS[:2]
 _NUMBERS = contents.ARRAYS[2:]
@@ -23,7 +24,7 @@ def checked(given: contents.Contents) -> contents.Contents:
   """
   arrays: dict[str, Any] = {
     **{name: _indices(getattr(given, name), name) for name in _INDICES},
-    **{name: _numbers(getattr(given, name), name) for name in _NUMBERS},
+    **{name: host_numbers(getattr(given, name), name) for name in _NUMBERS},
   }
   for array in arrays.values():
     _freeze(array)
@@ -43,6 +44,22 @@ def checked(given: contents.Contents) -> contents.Contents:
   _check_signs(graph)
   _check_masses(graph)
   return graph
+
+
+def host_numbers(x: Any, name: str) -> onp.ndarray:
+  """Returns a copy of an array on the host, as float64.
+
+  Raises:
+    TypeError: it is traced, or its dtype does not fit.
+    ValueError: it is a ragged list.
+  """
+  structures.common_dtype({name: x})
+  found = static.concrete(x)
+  if found is None:
+    raise TypeError(
+      f"{name} is traced: make the graph outside and give edge_values= instead"
+    )
+  return onp.array(found, dtype=onp.float64)
 
 
 def check_initial_mass(
@@ -108,22 +125,6 @@ def _indices(x: Any, name: str) -> onp.ndarray:
   return result
 
 
-def _numbers(x: Any, name: str) -> onp.ndarray:
-  found = static.concrete(x)
-  if found is None:
-    raise TypeError(
-      f"{name} is traced: make the graph outside and give edge_values= instead"
-    )
-  if found.dtype.name not in ("float32", "float64") and (
-    found.dtype.kind not in "iu"
-  ):
-    raise TypeError(
-      f"{name} has dtype {found.dtype}: it must be float32, float64 or an "
-      "integer"
-    )
-  return onp.array(found, dtype=onp.float64)
-
-
 def _check_shapes(graph: contents.Contents) -> None:
   shapes = {
     name: onp.shape(getattr(graph, name)) for name in (*_INDICES, *_NUMBERS)
@@ -139,6 +140,8 @@ def _check_shapes(graph: contents.Contents) -> None:
     raise ValueError(
       f"initial_constants have shape {initial}: it must be (p + 1,) with p > 0"
     )
+  if shapes["sources"] == (0,):
+    raise ValueError("there are no edges: nothing ever happens")
   (m,), (n,), d = shapes["sources"], initial, shapes["coefficients"][1]
   wanted = {
     "targets": (m,),

@@ -72,6 +72,20 @@ class GraphTest(parameterized.TestCase):
     for other in (copy.deepcopy(graph), pickle.loads(pickle.dumps(graph))):
       self.assertEqual(other.states, graph.states)
 
+  def test_traced(self):
+    graph = chain("abc", 0.5)
+
+    def build(rate):
+      chain("abc", rate)
+
+    with self.assertRaisesRegex(TypeError, "not a number; .* by edge_values="):
+      jax.jit(build)(0.5)
+    with self.assertRaisesRegex(TypeError, "initial_probs is traced"):
+      jax.jit(lambda x: graphs.Graph.from_matrices(x, [[-1.0]]))(onp.ones(1))
+    for method in ("to_json", "content_hash", "describe", "plot"):
+      with self.assertRaisesRegex(ValueError, "the graph is traced"):
+        jax.jit(lambda graph, name=method: getattr(graph, name)())(graph)
+
   def test_derivatives(self):
     graph = chain("abc", 0.5)
 
