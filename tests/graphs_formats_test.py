@@ -78,11 +78,9 @@ class EdgesTest(SameGraphCase):
     self.assertEqual(graph.states, (0,))
     self.assertEqual(
       graph.notes,
-      (
-        "7 states cannot be reached and were left out: -7, -6, -5, -4, -3, ...",
-      ),
+      ("left out: 7 states that cannot be reached, -7, -6, -5, -4, -3, ...",),
     )
-    self.assertIn("note: 7 states", graph.describe())
+    self.assertIn("note: left out: 7 states", graph.describe())
 
 
 class MatricesTest(SameGraphCase):
@@ -141,7 +139,7 @@ class MatricesTest(SameGraphCase):
     self.assert_close(graph.targets, [1, 2])
     self.assert_close(graph.constants, [2.0, 3.0])
     self.assertEqual(
-      graph.notes, ("1 states cannot be reached and were left out: 0",)
+      graph.notes, ("left out: 1 state that cannot be reached, 0",)
     )
 
   @parameterized.named_parameters(

@@ -66,8 +66,13 @@ class BuiltTest(test_case.TestCase):
     graph = graphs.Graph.from_transitions(transitions, (), params=2)
     self.assert_close(graph.constants, [2.5])
     self.assert_close(graph.coefficients, [[1.5, 2.0]])
-    self.assertLen(graph.notes, 1)
-    self.assertIn("1 transitions from a state to itself", graph.notes[0])
+    self.assertEqual(
+      graph.notes,
+      (
+        "left out: 1 transition from a state to itself (they do not change the "
+        "law), the first at ()",
+      ),
+    )
 
   def test_weights_that_are_zero_are_no_edges(self):
     def transitions(n):
@@ -103,6 +108,20 @@ class BuiltTest(test_case.TestCase):
     self.assert_close(graph.initial_probs(), [0.5, 0.25])
     self.assert_close(graph.prob_zero(), 0.25)
     self.assert_close(graph.prob_zero(onp.ones((2, 1))), [0.25, 0.25])
+
+  def test_parameters_that_are_not_used(self):
+    for params, name in ((("a", "b"), "'b'"), (2, "1")):
+      graph = graphs.Graph.from_transitions(
+        lambda n: [(ABSORBED, (1.0, 0.0))], 0, params=params
+      )
+      self.assertEqual(graph.notes, (f"parameter {name} is in no weight",))
+
+  def test_index_of(self):
+    graph = graphs.Graph.from_transitions(coalescent, 5, params=("coal",))
+    with self.assertRaisesRegex(ValueError, "state 7 is not in the graph"):
+      graph.index_of(7)
+    with self.assertRaisesRegex(TypeError, r"state \[7\] is not hashable"):
+      graph.index_of([7])
 
 
 class WeightsTest(test_case.TestCase):

@@ -8,6 +8,7 @@ from phasic.graphs import contents
 from phasic.graphs import exploration
 from phasic.graphs import state_space
 from phasic.graphs import weights
+from phasic.graphs.contents import counted
 from phasic.graphs.contents import shown
 
 
@@ -86,7 +87,8 @@ def lost_notes(states: Sequence[Any]) -> tuple[str, ...]:
   listed = ", ".join(shown(state) for state in states[:5])
   more = ", ..." if len(states) > 5 else ""
   return (
-    f"{len(states)} states cannot be reached and were left out: {listed}{more}",
+    f"left out: {counted(len(states), 'state')} that cannot be reached, "
+    f"{listed}{more}",
   )
 
 

@@ -13,6 +13,7 @@ from phasic.graphs import edge_list
 from phasic.graphs import state_space
 from phasic.graphs import validation
 from phasic.graphs import weights
+from phasic.graphs.contents import counted
 from phasic.graphs.contents import shown
 
 EPS = float(onp.finfo(float).eps)
@@ -185,19 +186,42 @@ def _contents(
     causes=tuple(space.causes) or (None,),
     discrete=discrete,
     states=tuple(space.states),
-    notes=_loop_notes(edges.loops, space.states, discrete),
+    notes=_notes(
+      onp.concatenate([coefficients, initial_coefficients]),
+      reader.names,
+      edges.loops,
+      space.states,
+      discrete,
+    ),
   )
 
 
-def _loop_notes(
-  loops: Sequence[int], states: Sequence[Hashable], discrete: bool
+def _notes(
+  table: onp.ndarray,
+  names: Sequence[str] | None,
+  loops: Sequence[int],
+  states: Sequence[Hashable],
+  discrete: bool,
 ) -> tuple[str, ...]:
-  if not loops:
-    return ()
-  reason = (
-    "mass that a row lacks stays" if discrete else "they do not change the law"
-  )
-  return (
-    f"{len(loops)} transitions from a state to itself were left out ({reason}),"
-    f" the first at {shown(states[loops[0]])}",
-  )
+  """Returns remarks on what was left out or is not used.
+
+  Args:
+    table: coefficients of all weights, (n, d).
+    names: of the parameters, or None.
+    loops: states with an edge to itself.
+    states: all states.
+    discrete: whether it is a discrete chain.
+  """
+  unused = onp.flatnonzero(~onp.any(table != 0.0, axis=0))
+  notes = [
+    f"parameter {c if names is None else repr(names[c])} is in no weight"
+    for c in unused
+  ]
+  if loops:
+    stays = "what a row lacks stays"
+    same = "they do not change the law"
+    notes.append(
+      f"left out: {counted(len(loops), 'transition')} from a state to itself "
+      f"({stays if discrete else same}), the first at {shown(states[loops[0]])}"
+    )
+  return tuple(notes)

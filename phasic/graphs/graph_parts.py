@@ -8,6 +8,7 @@ import numpy as onp
 from phasic.graphs import contents
 from phasic.graphs import edge_table
 from phasic.graphs import parameters
+from phasic.graphs import state_space
 from phasic.graphs import validation
 from phasic.internal import static
 
@@ -191,11 +192,12 @@ class GraphParts:
     """Returns the phase that a state is.
 
     Raises:
+      TypeError: it is not hashable.
       ValueError: there is no such state, or the graph has no states.
     """
     if self._numbers is None:
       self._numbers = {known: i for i, known in enumerate(self.states)}
-    found = self._numbers.get(state)
+    found = self._numbers.get(state_space.hashable(state))
     if found is None:
       raise ValueError(f"state {contents.shown(state)} is not in the graph")
     return found
