@@ -58,28 +58,20 @@ const char* SystemLayout::Merge(Operand operand, const Shape& shape) {
     return Message("%s: rank %d, must be %d", name, shape.rank,
                    rank_ + kEventRanks[operand]);
   }
-  int64_t stride = 1;
+  int64_t elements = 1;
+  int64_t event_size = 1;
   for (int32_t axis = shape.rank - 1; axis >= 0; --axis) {
-    const int64_t size = shape.dims[axis];
-    if (size < 0) {
+    if (shape.dims[axis] < 0) {
       return Message("%s: dimension %d is negative", name, axis);
     }
-    if (axis < rank_) {
-      strides_[operand][axis] = size == 1 ? 0 : stride;
-      if (size != 1 && batch_[axis] != 1 && size != batch_[axis]) {
-        return Message(
-            "%s: batch dimension %d has size %lld, which does not broadcast "
-            "with %lld",
-            name, axis, static_cast<long long>(size),
-            static_cast<long long>(batch_[axis]));
-      }
-      if (size != 1) batch_[axis] = size;
-    }
-    if (__builtin_mul_overflow(stride, size, &stride)) {
+    if (__builtin_mul_overflow(elements, shape.dims[axis], &elements)) {
       return Message("%s: the number of elements is too large", name);
     }
+    if (axis == rank_) event_size = elements;
   }
-  return nullptr;
+  const char* error = MergeBatch(shape, rank_, name, batch_);
+  BatchStrides(rank_, shape, event_size, strides_[operand]);
+  return error;
 }
 
 const char* SystemLayout::CheckEvents(const LinearSystem& system) {

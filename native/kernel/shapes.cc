@@ -21,28 +21,6 @@ bool MultiplyWithin(int64_t* product, int64_t factor, int64_t limit) {
   return true;
 }
 
-// The first `rank` batch dimensions of all inputs must be one or a common size.
-const char* MergeBatch(const Shape& shape, int32_t rank, const char* name,
-                       Layout* layout) {
-  for (int32_t axis = 0; axis < rank; ++axis) {
-    const int64_t size = shape.dims[axis];
-    if (size < 0) {
-      return Message("%s: dimension %d is negative", name, axis);
-    }
-    int64_t& full = layout->batch[axis];
-    if (size == 1 || size == full) continue;
-    if (full != 1) {
-      return Message(
-          "%s: batch dimension %d has size %lld, which does not broadcast "
-          "with %lld",
-          name, axis, static_cast<long long>(size),
-          static_cast<long long>(full));
-    }
-    full = size;
-  }
-  return nullptr;
-}
-
 const char* MergeEdges(const Edges& edges, Layout* layout) {
   const Shape shapes[] = {edges.indices.shape, edges.constants.shape,
                           edges.coefficients.shape};
@@ -53,7 +31,7 @@ const char* MergeEdges(const Edges& edges, Layout* layout) {
                      layout->batch_rank + kEventRanks[i]);
     }
     const char* error =
-        MergeBatch(shapes[i], layout->batch_rank, "edges", layout);
+        MergeBatch(shapes[i], layout->batch_rank, "edges", layout->batch);
     if (error != nullptr) return error;
   }
   return nullptr;
@@ -64,7 +42,7 @@ const char* MergeKinds(const Shape& shape, Layout* layout) {
     return Message("kinds: rank %d, must be %d", shape.rank,
                    layout->batch_rank + 1);
   }
-  return MergeBatch(shape, layout->batch_rank, "kinds", layout);
+  return MergeBatch(shape, layout->batch_rank, "kinds", layout->batch);
 }
 
 const char* CheckSubgenerator(const Shape& s, Layout* layout) {
@@ -176,6 +154,27 @@ const char* CheckCotangent(const Layout& layout, const Shape& shape) {
 
 }  // namespace
 
+const char* MergeBatch(const Shape& shape, int32_t rank, const char* name,
+                       int64_t* batch) {
+  for (int32_t axis = 0; axis < rank; ++axis) {
+    const int64_t size = shape.dims[axis];
+    if (size < 0) {
+      return Message("%s: dimension %d is negative", name, axis);
+    }
+    int64_t& full = batch[axis];
+    if (size == 1 || size == full) continue;
+    if (full != 1) {
+      return Message(
+          "%s: batch dimension %d has size %lld, which does not broadcast "
+          "with %lld",
+          name, axis, static_cast<long long>(size),
+          static_cast<long long>(full));
+    }
+    full = size;
+  }
+  return nullptr;
+}
+
 const char* Message(const char* format, ...) {
   thread_local char buffer[256];
   va_list arguments;
@@ -234,7 +233,8 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
       return Message("%s: rank %d, must be %d", kNames[operand], inputs[i].rank,
                      r + EventRank(call, operand));
     }
-    const char* error = MergeBatch(inputs[i], r, kNames[operand], layout);
+    const char* error =
+        MergeBatch(inputs[i], r, kNames[operand], layout->batch);
     if (error != nullptr) return error;
   }
   const char* error = nullptr;
@@ -248,7 +248,7 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
   if (has_cotangent && inputs[num_inputs - 1].rank == r + 1) {
     // Only the cotangent may have been mapped, as when JAX maps a pullback.
     error = MergeBatch(inputs[num_inputs - 1], call.mapped_dims, "cotangent",
-                       layout);
+                       layout->batch);
     if (error != nullptr) return error;
   }
   error = CheckEvents(call, inputs, layout);
@@ -274,10 +274,10 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
   return nullptr;
 }
 
-void BatchStrides(const Layout& layout, const Shape& shape, int64_t event_size,
+void BatchStrides(int32_t rank, const Shape& shape, int64_t event_size,
                   int64_t* strides) {
   int64_t stride = event_size;
-  for (int32_t axis = layout.batch_rank - 1; axis >= 0; --axis) {
+  for (int32_t axis = rank - 1; axis >= 0; --axis) {
     strides[axis] = shape.dims[axis] == 1 ? 0 : stride;
     stride *= shape.dims[axis];
   }

@@ -77,10 +77,20 @@ int64_t StatisticSize(const Layout& layout, int32_t statistic);
 const char* CheckLayout(const Call& call, const Shape* inputs,
                         int32_t num_inputs, bool has_cotangent, Layout* layout);
 
+// Takes the first `rank` dimensions of an array into those of the batch, which
+// begin as ones: each must be one or the common size. Returns nullptr or a
+// message.
+const char* MergeBatch(const Shape& shape, int32_t rank, const char* name,
+                       int64_t* batch);
+
 // Element strides of the batch dimensions of an array with this shape; 0 for
 // dimensions of size one.
-void BatchStrides(const Layout& layout, const Shape& shape, int64_t event_size,
+void BatchStrides(int32_t rank, const Shape& shape, int64_t event_size,
                   int64_t* strides);
+inline void BatchStrides(const Layout& layout, const Shape& shape,
+                         int64_t event_size, int64_t* strides) {
+  BatchStrides(layout.batch_rank, shape, event_size, strides);
+}
 
 // Formats a message into the thread's buffer.
 const char* Message(const char* format, ...)

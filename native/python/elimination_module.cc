@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <optional>
+#include <utility>
 
 #include "native/elimination/elimination.h"
+#include "native/python/arrays.h"
 #include "native/python/without_gil.h"
 
 namespace py = pybind11;
@@ -15,101 +17,84 @@ namespace py = pybind11;
 namespace phasic {
 namespace {
 
-// A contiguous array and what the kernel sees of it.
-class Operand {
+// Dimensions of a result: those of the batch, then two more. What does not
+// broadcast is found by the call.
+class ResultShape {
  public:
-  Operand(const py::array& array, bool is_integer, bool is_float32,
-          const char* name) {
-    if (is_integer   ? !py::isinstance<py::array_t<int32_t>>(array)
-        : is_float32 ? !py::isinstance<py::array_t<float>>(array)
-                     : !py::isinstance<py::array_t<double>>(array)) {
-      throw py::type_error(std::string(name) + ": the dtype does not fit");
+  ResultShape(const LinearSystem& system, int64_t rows, int64_t columns)
+      : rank_(system.weights.shape.rank + 1) {
+    std::fill_n(dims_, rank_, 1);
+    const int32_t batch_rank = rank_ - 2;
+    for (const Shape& shape : {system.weights.shape, system.indices.shape,
+                               system.per_phase.shape, system.per_edge.shape}) {
+      const int32_t rank = std::min(batch_rank, shape.rank);
+      for (int32_t axis = 0; axis < rank; ++axis) {
+        if (shape.dims[axis] != 1) dims_[axis] = shape.dims[axis];
+      }
     }
-    if (array.ndim() > kMaxRank) {
-      throw py::value_error(std::string(name) + ": too many dimensions");
-    }
-    array_ = py::array::ensure(array, py::array::c_style);
-    dims_.assign(array_.shape(), array_.shape() + array_.ndim());
+    dims_[batch_rank] = rows;
+    dims_[batch_rank + 1] = columns;
   }
 
-  Input input() const {
-    return {array_.data(), {dims_.data(), static_cast<int32_t>(dims_.size())}};
-  }
-  const std::vector<int64_t>& dims() const { return dims_; }
+  Shape get() const { return {dims_, rank_}; }
 
  private:
-  py::array array_;
-  std::vector<int64_t> dims_;
+  int64_t dims_[kMaxRank + 1];
+  int32_t rank_;
 };
 
-// The common batch dimensions with [rows, columns]; what does not broadcast is
-// found by the call.
-std::vector<int64_t> ResultDims(const std::vector<const Operand*>& operands,
-                                int64_t rows, int64_t columns) {
-  std::vector<int64_t> dims = operands[0]->dims();
-  dims.pop_back();
-  constexpr size_t kEventRanks[] = {1, 2, 2, 2};
-  for (size_t i = 1; i < operands.size(); ++i) {
-    const std::vector<int64_t>& other = operands[i]->dims();
-    if (other.size() != dims.size() + kEventRanks[i]) continue;
-    for (size_t axis = 0; axis < dims.size(); ++axis) {
-      if (other[axis] != 1) dims[axis] = other[axis];
-    }
-  }
-  dims.push_back(rows);
-  dims.push_back(columns);
-  return dims;
-}
-
-py::array NewArray(const std::vector<int64_t>& dims, bool is_float32) {
-  const std::vector<py::ssize_t> shape(dims.begin(), dims.end());
-  if (is_float32) return py::array_t<float>(shape);
-  return py::array_t<double>(shape);
-}
-
-py::tuple EliminateArrays(bool transposed, const py::array& indices,
-                          const py::array& weights, const py::array& per_phase,
-                          const py::array& per_edge, bool wants_edges) {
-  const bool is_float32 = py::isinstance<py::array_t<float>>(weights);
-  const Operand index(indices, true, is_float32, "indices");
-  const Operand weight(weights, false, is_float32, "weights");
-  const Operand phases(per_phase, false, is_float32, "per_phase");
-  const Operand edges(per_edge, false, is_float32, "per_edge");
-  const LinearSystem system = {
-      index.input(), weight.input(), phases.input(), edges.input(),
-      is_float32 ? Precision::kFloat32 : Precision::kFloat64};
-  if (weights.ndim() < 1 || per_phase.ndim() < 2) {
+// `per_edge` may be None: zeros.
+py::object EliminateArrays(bool transposed, const py::array& indices,
+                           const py::array& weights, const py::array& per_phase,
+                           const py::object& per_edge, bool wants_edges) {
+  const Precision precision = PrecisionOf(weights, "weights");
+  const HeldArray index = HeldArray::Of<int32_t>(indices, "indices");
+  const HeldArray weight = HeldArray::OfFloats(weights, precision, "weights");
+  const HeldArray phases =
+      HeldArray::OfFloats(per_phase, precision, "per_phase");
+  const Shape& b = phases.shape();
+  if (weight.shape().rank < 1 || b.rank < 2) {
     throw py::value_error("weights and per_phase: too few dimensions");
   }
-  const size_t rank = phases.dims().size();
-  const int64_t columns = phases.dims()[rank - 1];
-  const std::vector<const Operand*> operands = {&weight, &index, &phases,
-                                                &edges};
-  const auto phase_dims =
-      ResultDims(operands, phases.dims()[rank - 2], columns);
-  const auto edge_dims =
-      ResultDims(operands, wants_edges ? weight.dims().back() : 0,
-                 wants_edges ? columns : 0);
-  py::array phase_result = NewArray(phase_dims, is_float32);
-  py::array edge_result = NewArray(edge_dims, is_float32);
-  const auto as_output = [](py::array* array,
-                            const std::vector<int64_t>& dims) {
-    return Output{array->mutable_data(),
-                  {dims.data(), static_cast<int32_t>(dims.size())}};
-  };
-  const Output phase_output = as_output(&phase_result, phase_dims);
-  const Output edge_output = as_output(&edge_result, edge_dims);
+  const int64_t columns = b.dims[b.rank - 1];
+  LinearSystem system = {
+      index.input(), weight.input(), phases.input(), {}, precision};
+  std::optional<HeldArray> edges;
+  int64_t none[kMaxRank];
+  if (per_edge.is_none()) {
+    std::fill_n(none, b.rank, 1);
+    none[b.rank - 2] = 0;
+    none[b.rank - 1] = columns;
+    system.per_edge = {nullptr, {none, b.rank}};
+  } else {
+    edges.emplace(HeldArray::OfFloats(per_edge, precision, "per_edge"));
+    system.per_edge = edges->input();
+  }
+  const Shape& w = weight.shape();
+  const ResultShape phase_shape(system, b.dims[b.rank - 2], columns);
+  const ResultShape edge_shape(system, wants_edges ? w.dims[w.rank - 1] : 0,
+                               wants_edges ? columns : 0);
+  py::array phase_result = NewArray(phase_shape.get(), precision);
+  const Output phase_output = {phase_result.mutable_data(), phase_shape.get()};
+  py::object edge_result = py::none();
+  Output edge_output = {nullptr, edge_shape.get()};
+  if (wants_edges) {
+    py::array result = NewArray(edge_shape.get(), precision);
+    edge_output.data = result.mutable_data();
+    edge_result = std::move(result);
+  }
   const char* error = WithoutGil([&] {
     return Eliminate(
         transposed ? Direction::kSolveTransposed : Direction::kSolve, system,
         phase_output, edge_output);
   });
   if (error != nullptr) throw py::value_error(error);
+  if (!wants_edges) return std::move(phase_result);
   return py::make_tuple(phase_result, edge_result);
 }
 
 py::dict Measure(int64_t num_phases, const py::array& indices) {
-  const Operand index(indices, true, false, "indices");
+  const HeldArray index = HeldArray::Of<int32_t>(indices, "indices");
   EliminationSize size = {};
   const char* error = WithoutGil(
       [&] { return MeasureElimination(num_phases, index.input(), &size); });
@@ -129,7 +114,9 @@ void DefineElimination(py::module_* module) {
   module->def("eliminate", &EliminateArrays, py::arg("transposed"),
               py::arg("indices"), py::arg("weights"), py::arg("per_phase"),
               py::arg("per_edge"), py::arg("wants_edges"),
-              "Solves the linear system of a chain, or its transpose.");
+              "Solves the linear system of a chain, or its transpose: what "
+              "belongs to phases or, with wants_edges, a pair of that and what "
+              "belongs to edges.");
   module->def("measure_elimination", &Measure, py::arg("num_phases"),
               py::arg("indices"), "What an elimination takes.");
 }

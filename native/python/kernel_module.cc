@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "native/kernel/instruction_sets.h"
 #include "native/kernel/phase_type.h"
 #include "native/kernel/thread_pool.h"
+#include "native/python/arrays.h"
 #include "native/python/elimination_module.h"
 #include "native/python/without_gil.h"
 #if defined(PHASIC_HAVE_XLA)
@@ -26,40 +28,22 @@ namespace py = pybind11;
 namespace phasic {
 namespace {
 
-// Arrays of one floating type, contiguous, and what the kernel sees of them.
+// Arrays of one floating type, and what the kernel sees of them.
 class Inputs {
  public:
   explicit Inputs(const py::list& arrays) {
+    arrays_.reserve(arrays.size());
     for (const py::handle& item : arrays) {
-      if (!py::isinstance<py::array>(item)) {
-        throw py::type_error("inputs: every item must be a NumPy array");
-      }
-      const py::array array = py::reinterpret_borrow<py::array>(item);
-      const bool is_float32 = py::isinstance<py::array_t<float>>(array);
-      if (!is_float32 && !py::isinstance<py::array_t<double>>(array)) {
-        throw py::type_error("inputs: the dtype must be float32 or float64");
-      }
-      if (!arrays_.empty() &&
-          is_float32 != (precision_ == Precision::kFloat32)) {
+      const Precision precision = PrecisionOf(item, "inputs");
+      if (!arrays_.empty() && precision != precision_) {
         throw py::type_error("inputs: all dtypes must be the same");
       }
-      precision_ = is_float32 ? Precision::kFloat32 : Precision::kFloat64;
-      arrays_.push_back(
-          is_float32
-              ? py::array(py::array_t<float, py::array::c_style>::ensure(array))
-              : py::array(
-                    py::array_t<double, py::array::c_style>::ensure(array)));
-      if (array.ndim() > kMaxRank) {
-        throw py::value_error("inputs: too many dimensions");
-      }
+      precision_ = precision;
+      arrays_.push_back(HeldArray::OfFloats(item, precision, "inputs"));
     }
-    dims_.reserve(arrays_.size());
-    for (const py::array& array : arrays_) {
-      dims_.emplace_back(array.shape(), array.shape() + array.ndim());
-      inputs_.push_back(
-          {array.data(),
-           {dims_.back().data(), static_cast<int32_t>(array.ndim())}});
-      shapes_.push_back(inputs_.back().shape);
+    for (const HeldArray& array : arrays_) {
+      inputs_.push_back(array.input());
+      shapes_.push_back(array.shape());
     }
   }
 
@@ -68,16 +52,9 @@ class Inputs {
   const Shape* shapes() const { return shapes_.data(); }
   int32_t size() const { return static_cast<int32_t>(inputs_.size()); }
 
-  py::array NewArray(const int64_t* dims, int32_t rank) const {
-    const std::vector<py::ssize_t> shape(dims, dims + rank);
-    if (precision_ == Precision::kFloat32) return py::array_t<float>(shape);
-    return py::array_t<double>(shape);
-  }
-
  private:
   Precision precision_ = Precision::kFloat64;
-  std::vector<py::array> arrays_;
-  std::vector<std::vector<int64_t>> dims_;
+  std::vector<HeldArray> arrays_;
   std::vector<Input> inputs_;
   std::vector<Shape> shapes_;
 };
@@ -91,20 +68,12 @@ class EdgeArrays {
     if (list.size() != kNumEdgeArrays) {
       throw py::value_error("edges: there must be three arrays");
     }
-    if (!py::isinstance<py::array_t<int32_t>>(list[0])) {
-      throw py::type_error("edges: the indices must be int32");
-    }
-    indices_ = py::array_t<int32_t, py::array::c_style>::ensure(list[0]);
-    if (indices_.ndim() > kMaxRank) {
-      throw py::value_error("edges: too many dimensions");
-    }
-    dims_.assign(indices_.shape(), indices_.shape() + indices_.ndim());
+    indices_.emplace(HeldArray::Of<int32_t>(list[0], "edges' indices"));
     py::list values;
     values.append(list[1]);
     values.append(list[2]);
     values_ = std::make_unique<Inputs>(values);
-    edges_.indices = {indices_.data(),
-                      {dims_.data(), static_cast<int32_t>(indices_.ndim())}};
+    edges_.indices = indices_->input();
     edges_.constants = values_->data()[0];
     edges_.coefficients = values_->data()[1];
   }
@@ -118,37 +87,25 @@ class EdgeArrays {
   }
 
  private:
-  py::array indices_;
-  std::vector<int64_t> dims_;
+  std::optional<HeldArray> indices_;
   std::unique_ptr<Inputs> values_;
   Edges edges_ = {};
 };
 
-// An array of int32, contiguous, or none.
+// An array of int32, or none.
 class KindArray {
  public:
   explicit KindArray(const py::object& array) {
     if (array.is_none()) return;
-    if (!py::isinstance<py::array_t<int32_t>>(array)) {
-      throw py::type_error("kinds: must be an array of int32");
-    }
-    array_ = py::array_t<int32_t, py::array::c_style>::ensure(array);
-    if (array_.ndim() > kMaxRank) {
-      throw py::value_error("kinds: too many dimensions");
-    }
-    dims_.assign(array_.shape(), array_.shape() + array_.ndim());
-    input_ = {array_.data(),
-              {dims_.data(), static_cast<int32_t>(array_.ndim())}};
-    is_given_ = true;
+    array_.emplace(HeldArray::Of<int32_t>(array, "kinds"));
+    input_ = array_->input();
   }
 
-  const Input* Get() const { return is_given_ ? &input_ : nullptr; }
+  const Input* Get() const { return array_ ? &input_ : nullptr; }
 
  private:
-  py::array array_;
-  std::vector<int64_t> dims_;
+  std::optional<HeldArray> array_;
   Input input_ = {};
-  bool is_given_ = false;
 };
 
 void Check(const char* error) {
@@ -210,7 +167,7 @@ py::list Results(const BoundCall& bound, const Function& function,
     int32_t rank = 0;
     Check(shape(bound.call(), inputs.shapes(), inputs.size(), i, dims[i].data(),
                 &rank));
-    py::array result = inputs.NewArray(dims[i].data(), rank);
+    py::array result = NewArray({dims[i].data(), rank}, inputs.precision());
     outputs.push_back({result.mutable_data(), {dims[i].data(), rank}});
     results.append(std::move(result));
   }
@@ -226,7 +183,7 @@ py::array ForwardArrays(int32_t kind, int32_t order, const py::list& arrays,
                         bool discrete) {
   const BoundCall bound(kind, order, arrays, edges, kinds, discrete);
   return OneResult(bound, Forward, [&](const int64_t* dims, int32_t rank) {
-    return bound.inputs().NewArray(dims, rank);
+    return NewArray({dims, rank}, bound.inputs().precision());
   });
 }
 

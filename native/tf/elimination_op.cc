@@ -6,12 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "native/elimination/elimination.h"
+#include "native/tf/op_calls.h"
 #include "native/tf/owned.h"
 #include "tensorflow/c/kernels.h"
 #include "tensorflow/c/ops.h"
@@ -21,7 +20,12 @@
 
 namespace {
 
+using phasic_tf::Allocate;
+using phasic_tf::Array;
+using phasic_tf::Fail;
+using phasic_tf::Ok;
 using phasic_tf::Owned;
+using phasic_tf::ReadInputs;
 
 constexpr const char* kName = "PhasicEliminate";
 constexpr int kFixedInputs = 3;
@@ -35,7 +39,7 @@ void* Create(TF_OpKernelConstruction* construction) {
   auto attributes = std::make_unique<Attributes>();
   TF_OpKernelConstruction_GetAttrBool(construction, "transposed",
                                       &attributes->transposed, status.get());
-  if (TF_GetCode(status.get()) != TF_OK) {
+  if (!Ok(status)) {
     TF_OpKernelConstruction_Failure(construction, status.get());
     return nullptr;
   }
@@ -43,45 +47,6 @@ void* Create(TF_OpKernelConstruction* construction) {
 }
 
 void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
-
-void Fail(TF_OpKernelContext* context, TF_Status* status, const char* message) {
-  TF_SetStatus(status, TF_INVALID_ARGUMENT, message);
-  TF_OpKernelContext_Failure(context, status);
-}
-
-// A tensor and its dimensions.
-struct Array {
-  Owned<TF_Tensor> tensor;
-  std::vector<int64_t> dims;
-
-  phasic::Shape shape() const {
-    return {dims.data(), static_cast<int32_t>(dims.size())};
-  }
-  phasic::Input input() const {
-    const void* data =
-        tensor == nullptr ? nullptr : TF_TensorData(tensor.get());
-    return {data, shape()};
-  }
-};
-
-bool ReadInputs(TF_OpKernelContext* context, TF_Status* status,
-                std::vector<Array>* inputs) {
-  for (int i = 0; i < TF_NumInputs(context); ++i) {
-    TF_Tensor* tensor = nullptr;
-    TF_GetInput(context, i, &tensor, status);
-    if (TF_GetCode(status) != TF_OK) {
-      TF_OpKernelContext_Failure(context, status);
-      return false;
-    }
-    Array array;
-    array.tensor.reset(tensor);
-    for (int d = 0; d < TF_NumDims(tensor); ++d) {
-      array.dims.push_back(TF_Dim(tensor, d));
-    }
-    inputs->push_back(std::move(array));
-  }
-  return true;
-}
 
 // Dimensions of a result: those of the batch, then two more.
 std::vector<int64_t> ResultDims(const std::vector<Array>& inputs, int64_t rows,
@@ -98,16 +63,8 @@ std::vector<int64_t> ResultDims(const std::vector<Array>& inputs, int64_t rows,
   return dims;
 }
 
-bool AllocateOutput(TF_OpKernelContext* context, TF_Status* status, int index,
-                    TF_DataType type, Array* output) {
-  size_t bytes = TF_DataTypeSize(type);
-  for (const int64_t dim : output->dims) bytes *= static_cast<size_t>(dim);
-  output->tensor.reset(
-      TF_AllocateOutput(context, index, type, output->dims.data(),
-                        static_cast<int>(output->dims.size()), bytes, status));
-  if (TF_GetCode(status) == TF_OK) return true;
-  TF_OpKernelContext_Failure(context, status);
-  return false;
+phasic::Shape ShapeOf(const std::vector<int64_t>& dims) {
+  return {dims.data(), static_cast<int32_t>(dims.size())};
 }
 
 void Compute(void* kernel, TF_OpKernelContext* context) {
@@ -133,38 +90,30 @@ void Compute(void* kernel, TF_OpKernelContext* context) {
   nothing.dims.push_back(columns);
   system.per_edge =
       (inputs.size() > kFixedInputs ? inputs[kFixedInputs] : nothing).input();
-  const TF_DataType type = TF_ExpectedOutputDataType(context, 0);
-  system.precision = type == TF_FLOAT ? phasic::Precision::kFloat32
-                                      : phasic::Precision::kFloat64;
-  Array per_phase;
+  system.precision = TF_ExpectedOutputDataType(context, 0) == TF_FLOAT
+                         ? phasic::Precision::kFloat32
+                         : phasic::Precision::kFloat64;
+  const Array per_phase =
+      Allocate(context, status.get(), 0,
+               ShapeOf(ResultDims(inputs, phases[phases.size() - 2], columns)));
+  if (per_phase.tensor == nullptr) return;
   Array per_edge;
-  per_phase.dims = ResultDims(inputs, phases[phases.size() - 2], columns);
-  per_edge.dims = gives_edges ? ResultDims(inputs, weights.back(), columns)
-                              : ResultDims(inputs, 0, 0);
-  if (!AllocateOutput(context, status.get(), 0, type, &per_phase)) return;
-  if (gives_edges &&
-      !AllocateOutput(context, status.get(), 1, type, &per_edge)) {
-    return;
+  if (gives_edges) {
+    const auto dims = ResultDims(inputs, weights.back(), columns);
+    per_edge = Allocate(context, status.get(), 1, ShapeOf(dims));
+    if (per_edge.tensor == nullptr) return;
+  } else {
+    per_edge.dims = ResultDims(inputs, 0, 0);
   }
-  const auto as_output = [](const Array& array) {
-    void* data =
-        array.tensor == nullptr ? nullptr : TF_TensorData(array.tensor.get());
-    return phasic::Output{data, array.shape()};
-  };
   const auto* attributes = static_cast<const Attributes*>(kernel);
   const char* message = phasic::Eliminate(
       attributes->transposed != 0 ? phasic::Direction::kSolveTransposed
                                   : phasic::Direction::kSolve,
-      system, as_output(per_phase), as_output(per_edge));
+      system, per_phase.output(), per_edge.output());
   if (message != nullptr) Fail(context, status.get(), message);
 }
 
-void Infer(TF_ShapeInferenceContext* context, TF_Status* status) {
-  TF_ShapeInferenceContextSetUnknownShape(context, status);
-}
-
-bool Register() {
-  Owned<TF_Status> status(TF_NewStatus());
+bool RegisterElimination() {
   TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(kName);
   TF_OpDefinitionBuilderAddAttr(op, "T: {float, double}");
   TF_OpDefinitionBuilderAddAttr(op, "E: int >= 0");
@@ -176,26 +125,11 @@ bool Register() {
   TF_OpDefinitionBuilderAddInput(op, "per_edge: E * T");
   TF_OpDefinitionBuilderAddOutput(op, "phase_results: T");
   TF_OpDefinitionBuilderAddOutput(op, "edge_results: G * T");
-  TF_OpDefinitionBuilderSetShapeInferenceFunction(op, Infer);
-  TF_RegisterOpDefinition(op, status.get());
-  for (const TF_DataType dtype : {TF_FLOAT, TF_DOUBLE}) {
-    if (TF_GetCode(status.get()) != TF_OK) break;
-    TF_KernelBuilder* kernel =
-        TF_NewKernelBuilder(kName, "CPU", Create, Compute, Delete);
-    TF_KernelBuilder_TypeConstraint(kernel, "T", dtype, status.get());
-    if (TF_GetCode(status.get()) != TF_OK) {
-      TF_DeleteKernelBuilder(kernel);
-      break;
-    }
-    TF_RegisterKernelBuilder(kName, kernel, status.get());
-  }
-  if (TF_GetCode(status.get()) != TF_OK) {
-    std::fprintf(stderr, "phasic: registering %s failed: %s\n", kName,
-                 TF_Message(status.get()));
-  }
+  TF_OpDefinitionBuilderSetShapeInferenceFunction(op, phasic_tf::InferNothing);
+  phasic_tf::Register(kName, op, {Create, Compute, Delete}, /*has_type=*/true);
   return true;
 }
 
-[[maybe_unused]] const bool kRegistered = Register();
+[[maybe_unused]] const bool kRegistered = RegisterElimination();
 
 }  // namespace

@@ -14,13 +14,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "native/kernel/phase_type.h"
+#include "native/tf/op_calls.h"
 #include "native/tf/owned.h"
 #include "native/tf/shape_inference.h"
 #include "tensorflow/c/kernels.h"
@@ -34,16 +34,11 @@ namespace {
 constexpr int kOperands = phasic::kNumOperands;
 constexpr int kEdgeArrays = phasic::kNumEdgeArrays;
 
+using phasic_tf::Allocate;
+using phasic_tf::Array;
+using phasic_tf::Fail;
+using phasic_tf::Ok;
 using phasic_tf::Owned;
-
-bool Ok(const Owned<TF_Status>& status) {
-  return TF_GetCode(status.get()) == TF_OK;
-}
-
-void Fail(TF_OpKernelContext* context, TF_Status* status, const char* message) {
-  TF_SetStatus(status, TF_INVALID_ARGUMENT, message);
-  TF_OpKernelContext_Failure(context, status);
-}
 
 // ---- Kernels --------------------------------------------------------------
 
@@ -112,8 +107,7 @@ void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
 
 // The op's inputs, held until the kernel has run.
 struct Inputs {
-  std::vector<Owned<TF_Tensor>> tensors;
-  std::vector<std::vector<int64_t>> dims;
+  std::vector<Array> arrays;
   // Without those of edges and kinds.
   std::vector<phasic::Input> views;
   std::vector<phasic::Shape> shapes;
@@ -126,31 +120,16 @@ struct Inputs {
 };
 
 // False means that the failure is reported.
-bool ReadInputs(void* kernel, TF_OpKernelContext* context, TF_Status* status,
-                Inputs* inputs) {
-  const int count = TF_NumInputs(context);
-  inputs->dims.reserve(count);
-  for (int i = 0; i < count; ++i) {
-    TF_Tensor* tensor = nullptr;
-    TF_GetInput(context, i, &tensor, status);
-    if (TF_GetCode(status) != TF_OK) {
-      TF_OpKernelContext_Failure(context, status);
-      return false;
-    }
-    inputs->tensors.emplace_back(tensor);
-    std::vector<int64_t> dims(TF_NumDims(tensor));
-    for (size_t d = 0; d < dims.size(); ++d) {
-      dims[d] = TF_Dim(tensor, static_cast<int>(d));
-    }
-    inputs->dims.push_back(std::move(dims));
-    const std::vector<int64_t>& kept = inputs->dims.back();
-    inputs->views.push_back({TF_TensorData(tensor),
-                             {kept.data(), static_cast<int32_t>(kept.size())}});
+bool ReadOperands(void* kernel, TF_OpKernelContext* context, TF_Status* status,
+                  Inputs* inputs) {
+  if (!phasic_tf::ReadInputs(context, status, &inputs->arrays)) return false;
+  for (const Array& array : inputs->arrays) {
+    inputs->views.push_back(array.input());
   }
   const auto* attributes = static_cast<const Attributes*>(kernel);
   inputs->has_edges = attributes->has_edges();
   inputs->has_kinds = attributes->has_kinds();
-  const int num_views = count - (inputs->has_edges ? kEdgeArrays : 0) -
+  const int num_views = inputs->size() - (inputs->has_edges ? kEdgeArrays : 0) -
                         (inputs->has_kinds ? 1 : 0);
   if (num_views < kOperands) {
     Fail(context, status, "phase type op: five operands are needed");
@@ -167,21 +146,6 @@ bool ReadInputs(void* kernel, TF_OpKernelContext* context, TF_Status* status,
     inputs->shapes.push_back(view.shape);
   }
   return true;
-}
-
-// Allocates output `index`; a null tensor means that the failure is reported.
-Owned<TF_Tensor> Allocate(TF_OpKernelContext* context, TF_Status* status,
-                          int index, const int64_t* dims, int32_t rank) {
-  const TF_DataType dtype = TF_ExpectedOutputDataType(context, index);
-  size_t bytes = TF_DataTypeSize(dtype);
-  for (int32_t d = 0; d < rank; ++d) bytes *= static_cast<size_t>(dims[d]);
-  Owned<TF_Tensor> tensor(
-      TF_AllocateOutput(context, index, dtype, dims, rank, bytes, status));
-  if (TF_GetCode(status) != TF_OK) {
-    TF_OpKernelContext_Failure(context, status);
-    tensor.reset();
-  }
-  return tensor;
 }
 
 // Valid as long as the inputs.
@@ -202,7 +166,7 @@ phasic::Call MakeCall(void* kernel, TF_OpKernelContext* context,
 void ComputeForward(void* kernel, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   Inputs inputs;
-  if (!ReadInputs(kernel, context, status.get(), &inputs)) return;
+  if (!ReadOperands(kernel, context, status.get(), &inputs)) return;
   const phasic::Call call = MakeCall(kernel, context, inputs);
   int64_t dims[phasic::kMaxRank];
   int32_t rank = 0;
@@ -210,11 +174,10 @@ void ComputeForward(void* kernel, TF_OpKernelContext* context) {
                                                  inputs.size(), dims, &rank)) {
     return Fail(context, status.get(), message);
   }
-  Owned<TF_Tensor> value = Allocate(context, status.get(), 0, dims, rank);
-  if (value == nullptr) return;
-  const phasic::Output output = {TF_TensorData(value.get()), {dims, rank}};
-  if (const char* message =
-          phasic::Forward(call, inputs.views.data(), inputs.size(), output)) {
+  const Array value = Allocate(context, status.get(), 0, {dims, rank});
+  if (value.tensor == nullptr) return;
+  if (const char* message = phasic::Forward(call, inputs.views.data(),
+                                            inputs.size(), value.output())) {
     Fail(context, status.get(), message);
   }
 }
@@ -235,10 +198,10 @@ void FillWithNaN(TF_Tensor* tensor) {
 void ComputeAdjoint(void* kernel, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   Inputs inputs;
-  if (!ReadInputs(kernel, context, status.get(), &inputs)) return;
+  if (!ReadOperands(kernel, context, status.get(), &inputs)) return;
   const phasic::Call call = MakeCall(kernel, context, inputs);
   int64_t dims[kOperands][phasic::kMaxRank];
-  std::vector<Owned<TF_Tensor>> gradients;
+  std::vector<Array> gradients;
   std::vector<phasic::Output> outputs;
   for (int i = 0; i < kOperands; ++i) {
     int32_t rank = 0;
@@ -246,11 +209,10 @@ void ComputeAdjoint(void* kernel, TF_OpKernelContext* context) {
             call, inputs.shapes.data(), inputs.size(), i, dims[i], &rank)) {
       return Fail(context, status.get(), message);
     }
-    gradients.push_back(Allocate(context, status.get(), i,
-                                 inputs.shapes[i].dims, inputs.shapes[i].rank));
-    if (gradients.back() == nullptr) return;
-    if ((call.wanted >> i & 1) == 0) FillWithNaN(gradients.back().get());
-    outputs.push_back({TF_TensorData(gradients.back().get()), {dims[i], rank}});
+    gradients.push_back(Allocate(context, status.get(), i, inputs.shapes[i]));
+    if (gradients.back().tensor == nullptr) return;
+    if ((call.wanted >> i & 1) == 0) FillWithNaN(gradients.back().tensor.get());
+    outputs.push_back({gradients.back().data(), {dims[i], rank}});
   }
   if (const char* message =
           phasic::Adjoint(call, inputs.views.data(), inputs.size(),
@@ -262,10 +224,10 @@ void ComputeAdjoint(void* kernel, TF_OpKernelContext* context) {
 void ComputeStatistics(void* kernel, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   Inputs inputs;
-  if (!ReadInputs(kernel, context, status.get(), &inputs)) return;
+  if (!ReadOperands(kernel, context, status.get(), &inputs)) return;
   const phasic::Call call = MakeCall(kernel, context, inputs);
   int64_t dims[phasic::kNumStatistics][phasic::kMaxRank];
-  std::vector<Owned<TF_Tensor>> statistics;
+  std::vector<Array> statistics;
   std::vector<phasic::Output> outputs;
   for (int i = 0; i < phasic::kNumStatistics; ++i) {
     int32_t rank = 0;
@@ -273,10 +235,9 @@ void ComputeStatistics(void* kernel, TF_OpKernelContext* context) {
             call, inputs.shapes.data(), inputs.size(), i, dims[i], &rank)) {
       return Fail(context, status.get(), message);
     }
-    statistics.push_back(Allocate(context, status.get(), i, dims[i], rank));
-    if (statistics.back() == nullptr) return;
-    outputs.push_back(
-        {TF_TensorData(statistics.back().get()), {dims[i], rank}});
+    statistics.push_back(Allocate(context, status.get(), i, {dims[i], rank}));
+    if (statistics.back().tensor == nullptr) return;
+    outputs.push_back({statistics.back().data(), {dims[i], rank}});
   }
   if (const char* message =
           phasic::Statistics(call, inputs.views.data(), inputs.size(),
@@ -291,7 +252,6 @@ void RegisterOp(const char* name, const char* const* outputs, int num_outputs,
                 void (*infer)(TF_ShapeInferenceContext*, TF_Status*),
                 void (*compute)(void*, TF_OpKernelContext*),
                 bool has_wanted = false) {
-  Owned<TF_Status> status(TF_NewStatus());
   TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(name);
   TF_OpDefinitionBuilderAddAttr(op, "T: {float, double}");
   TF_OpDefinitionBuilderAddAttr(op, "N: int >= 5");
@@ -310,25 +270,9 @@ void RegisterOp(const char* name, const char* const* outputs, int num_outputs,
     TF_OpDefinitionBuilderAddOutput(op, outputs[i]);
   }
   TF_OpDefinitionBuilderSetShapeInferenceFunction(op, infer);
-  TF_RegisterOpDefinition(op, status.get());
-
-  for (const TF_DataType dtype : {TF_FLOAT, TF_DOUBLE}) {
-    TF_KernelBuilder* kernel = TF_NewKernelBuilder(
-        name, "CPU", has_wanted ? CreateAdjoint : CreatePlain, compute, Delete);
-    if (Ok(status)) {
-      TF_KernelBuilder_TypeConstraint(kernel, "T", dtype, status.get());
-    }
-    if (!Ok(status)) {
-      TF_DeleteKernelBuilder(kernel);
-      break;
-    }
-    TF_RegisterKernelBuilder(name, kernel, status.get());
-  }
-  if (!Ok(status)) {
-    // Nobody can be told at load time; Python then finds the op missing.
-    std::fprintf(stderr, "phasic: registering %s failed: %s\n", name,
-                 TF_Message(status.get()));
-  }
+  phasic_tf::Register(
+      name, op, {has_wanted ? CreateAdjoint : CreatePlain, compute, Delete},
+      /*has_type=*/true);
 }
 
 bool RegisterAll() {

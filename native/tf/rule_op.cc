@@ -3,8 +3,7 @@
 // gradient for the op that looks the rule up. Unlike tf.custom_gradient this
 // gives the rule to every mode of TensorFlow's autodiff, in graphs too.
 
-#include <cstdio>
-
+#include "native/tf/op_calls.h"
 #include "native/tf/owned.h"
 #include "tensorflow/c/kernels.h"
 #include "tensorflow/c/ops.h"
@@ -35,13 +34,7 @@ void Compute(void*, TF_OpKernelContext* context) {
   }
 }
 
-// The C API does not tell the number of outputs; Python sets their shapes.
-void Infer(TF_ShapeInferenceContext* context, TF_Status* status) {
-  TF_ShapeInferenceContextSetUnknownShape(context, status);
-}
-
-bool Register() {
-  Owned<TF_Status> status(TF_NewStatus());
+bool RegisterRule() {
   TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(kName);
   TF_OpDefinitionBuilderAddAttr(op, "rule: string");
   TF_OpDefinitionBuilderAddAttr(op, "Tvalues: list(type) >= 1");
@@ -49,20 +42,12 @@ bool Register() {
   TF_OpDefinitionBuilderAddInput(op, "values: Tvalues");
   TF_OpDefinitionBuilderAddInput(op, "arguments: Targuments");
   TF_OpDefinitionBuilderAddOutput(op, "results: Tvalues");
-  TF_OpDefinitionBuilderSetShapeInferenceFunction(op, Infer);
-  TF_RegisterOpDefinition(op, status.get());
-  if (TF_GetCode(status.get()) == TF_OK) {
-    TF_RegisterKernelBuilder(
-        kName, TF_NewKernelBuilder(kName, "CPU", nullptr, Compute, nullptr),
-        status.get());
-  }
-  if (TF_GetCode(status.get()) != TF_OK) {
-    std::fprintf(stderr, "phasic: registering %s failed: %s\n", kName,
-                 TF_Message(status.get()));
-  }
+  TF_OpDefinitionBuilderSetShapeInferenceFunction(op, phasic_tf::InferNothing);
+  phasic_tf::Register(kName, op, {nullptr, Compute, nullptr},
+                      /*has_type=*/false);
   return true;
 }
 
-[[maybe_unused]] const bool kRegistered = Register();
+[[maybe_unused]] const bool kRegistered = RegisterRule();
 
 }  // namespace

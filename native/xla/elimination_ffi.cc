@@ -4,31 +4,25 @@
 #include <cstdint>
 
 #include "native/elimination/elimination.h"
+#include "native/xla/buffers.h"
 #include "native/xla/xla_threads.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace {
 
 namespace ffi = xla::ffi;
+using phasic::ShapeOf;
+using phasic::ToError;
 
 constexpr size_t kMaxOperands = 4;
 constexpr size_t kMaxResults = 2;
-
-phasic::Shape ShapeOf(const ffi::AnyBuffer& buffer) {
-  const auto dims = buffer.dimensions();
-  return {dims.begin(), static_cast<int32_t>(dims.size())};
-}
-
-ffi::Error Fail(const char* message) {
-  return ffi::Error(ffi::ErrorCode::kInvalidArgument, message);
-}
 
 ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
                      bool gives_edges, ffi::RemainingArgs args,
                      ffi::RemainingRets rets) {
   if (args.size() != (takes_edges ? kMaxOperands : kMaxOperands - 1) ||
       rets.size() != (gives_edges ? kMaxResults : kMaxResults - 1)) {
-    return Fail("elimination: wrong number of operands or results");
+    return ToError("elimination: wrong number of operands or results");
   }
   phasic::LinearSystem system = {};
   phasic::Input* const places[kMaxOperands] = {
@@ -36,15 +30,16 @@ ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
   ffi::DataType type = ffi::DataType::INVALID;
   for (size_t i = 0; i < args.size(); ++i) {
     const auto buffer = args.get<ffi::AnyBuffer>(i);
-    if (buffer.has_error()) return Fail("elimination: an operand is no array");
+    if (buffer.has_error())
+      return ToError("elimination: an operand is no array");
     *places[i] = {buffer->untyped_data(), ShapeOf(*buffer)};
     if (i == 1) type = buffer->element_type();
     if (buffer->element_type() != (i == 0 ? ffi::DataType::S32 : type)) {
-      return Fail("elimination: the operands' types do not fit");
+      return ToError("elimination: the operands' types do not fit");
     }
   }
   if (type != ffi::DataType::F32 && type != ffi::DataType::F64) {
-    return Fail("elimination: operands are neither float32 nor float64");
+    return ToError("elimination: operands are neither float32 nor float64");
   }
   system.precision = type == ffi::DataType::F32 ? phasic::Precision::kFloat32
                                                 : phasic::Precision::kFloat64;
@@ -53,7 +48,7 @@ ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
   int64_t no_result[phasic::kMaxRank];
   const phasic::Shape& b = system.per_phase.shape;
   if (b.rank < 2 || b.rank > phasic::kMaxRank) {
-    return Fail("elimination: per_phase has too few or too many dimensions");
+    return ToError("elimination: per_phase has too few or too many dimensions");
   }
   if (!takes_edges) {
     for (int32_t axis = 0; axis < b.rank; ++axis) no_operand[axis] = 1;
@@ -65,13 +60,14 @@ ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
   for (size_t i = 0; i < rets.size(); ++i) {
     auto buffer = rets.get<ffi::AnyBuffer>(i);
     if (buffer.has_error() || (*buffer)->element_type() != type) {
-      return Fail("elimination: a result's type does not fit");
+      return ToError("elimination: a result's type does not fit");
     }
     outputs[i] = {(*buffer)->untyped_data(), ShapeOf(**buffer)};
   }
   if (!gives_edges) {
     const phasic::Shape& x = outputs[0].shape;
-    if (x.rank != b.rank) return Fail("elimination: a result's rank is wrong");
+    if (x.rank != b.rank)
+      return ToError("elimination: a result's rank is wrong");
     for (int32_t axis = 0; axis < x.rank; ++axis) {
       no_result[axis] = x.dims[axis];
     }
@@ -83,7 +79,7 @@ ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
       phasic::Eliminate(transposed ? phasic::Direction::kSolveTransposed
                                    : phasic::Direction::kSolve,
                         system, outputs[0], outputs[1], &threads);
-  return message == nullptr ? ffi::Error::Success() : Fail(message);
+  return ToError(message);
 }
 
 }  // namespace

@@ -4,19 +4,17 @@
 #include <cstdint>
 
 #include "native/kernel/phase_type.h"
+#include "native/xla/buffers.h"
 #include "native/xla/xla_threads.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace {
 
 namespace ffi = xla::ffi;
+using phasic::ShapeOf;
+using phasic::ToError;
 
 constexpr int kMaxInputs = phasic::kNumOperands * (phasic::kMaxOrder + 1);
-
-phasic::Shape ShapeOf(const ffi::AnyBuffer& buffer) {
-  const auto dims = buffer.dimensions();
-  return {dims.begin(), static_cast<int32_t>(dims.size())};
-}
 
 // The kernel's view of a call: inputs and outputs, all of one floating type.
 struct Buffers {
@@ -95,11 +93,6 @@ phasic::Call MakeCall(int32_t kind, int32_t order, int32_t mapped_dims,
           fixed.has_kinds ? &buffers.kinds : nullptr,
           discrete,
           wanted};
-}
-
-ffi::Error ToError(const char* message) {
-  if (message == nullptr) return ffi::Error::Success();
-  return ffi::Error(ffi::ErrorCode::kInvalidArgument, message);
 }
 
 ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,

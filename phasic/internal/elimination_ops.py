@@ -56,15 +56,11 @@ def eliminate(
     return fallback(
       indices, weights, per_phase, per_edge, transposed, gives_edges
     )
-  if per_edge is None:
-    shape = onp.shape(per_phase)
-    per_edge = onp.zeros((*shape[:-2], 0, shape[-1]), onp.result_type(weights))
-  results = kernel_common.load()[0].eliminate(
+  return kernel_common.load()[0].eliminate(
     transposed,
-    onp.ascontiguousarray(indices),
-    onp.ascontiguousarray(weights),
-    onp.ascontiguousarray(per_phase),
-    onp.ascontiguousarray(per_edge),
+    onp.asarray(indices),
+    onp.asarray(weights),
+    onp.asarray(per_phase),
+    None if per_edge is None else onp.asarray(per_edge),
     gives_edges,
   )
-  return results if gives_edges else results[0]

@@ -1,0 +1,89 @@
+// NumPy arrays as the kernel sees them.
+
+#ifndef PHASIC_NATIVE_PYTHON_ARRAYS_H_
+#define PHASIC_NATIVE_PYTHON_ARRAYS_H_
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "native/kernel/phase_type.h"
+
+namespace phasic {
+
+// An array that is contiguous, with its dimensions.
+class HeldArray {
+ public:
+  // Raises where it is no array of the type, or has too many dimensions.
+  template <class T>
+  static HeldArray Of(const pybind11::handle& object, const char* name) {
+    if (!pybind11::isinstance<pybind11::array_t<T>>(object)) {
+      throw pybind11::type_error(std::string(name) + ": must be an array of " +
+                                 TypeName(T()));
+    }
+    auto array = pybind11::reinterpret_borrow<pybind11::array>(object);
+    if ((array.flags() & pybind11::array::c_style) == 0) {
+      array = pybind11::array_t<T, pybind11::array::c_style>::ensure(array);
+    }
+    if (!array) throw pybind11::error_already_set();
+    if (array.ndim() > kMaxRank) {
+      throw pybind11::value_error(std::string(name) + ": too many dimensions");
+    }
+    return HeldArray(std::move(array));
+  }
+  // The same for float32 or float64.
+  static HeldArray OfFloats(const pybind11::handle& object, Precision precision,
+                            const char* name) {
+    return precision == Precision::kFloat32 ? Of<float>(object, name)
+                                            : Of<double>(object, name);
+  }
+
+  // Valid as long as this object, where it is.
+  Input input() const { return {array_.data(), shape()}; }
+  Shape shape() const { return {dims_, rank_}; }
+
+ private:
+  static const char* TypeName(int32_t) { return "int32"; }
+  static const char* TypeName(float) { return "float32"; }
+  static const char* TypeName(double) { return "float64"; }
+
+  explicit HeldArray(pybind11::array array)
+      : array_(std::move(array)), rank_(static_cast<int32_t>(array_.ndim())) {
+    std::copy_n(array_.shape(), rank_, dims_);
+  }
+
+  pybind11::array array_;
+  int64_t dims_[kMaxRank] = {};
+  int32_t rank_;
+};
+
+// That of an array of float32 or float64; raises where it is none.
+inline Precision PrecisionOf(const pybind11::handle& object, const char* name) {
+  if (!pybind11::isinstance<pybind11::array>(object)) {
+    throw pybind11::type_error(std::string(name) + ": must be a NumPy array");
+  }
+  if (pybind11::isinstance<pybind11::array_t<double>>(object)) {
+    return Precision::kFloat64;
+  }
+  if (pybind11::isinstance<pybind11::array_t<float>>(object)) {
+    return Precision::kFloat32;
+  }
+  throw pybind11::type_error(std::string(name) +
+                             ": the dtype must be float32 or float64");
+}
+
+inline pybind11::array NewArray(const Shape& shape, Precision precision) {
+  const std::vector<pybind11::ssize_t> dims(shape.dims,
+                                            shape.dims + shape.rank);
+  if (precision == Precision::kFloat32) return pybind11::array_t<float>(dims);
+  return pybind11::array_t<double>(dims);
+}
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_PYTHON_ARRAYS_H_

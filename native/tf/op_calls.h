@@ -1,0 +1,67 @@
+// What the ops have in common: tensors as the kernel sees them, failures and
+// registration.
+
+#ifndef PHASIC_NATIVE_TF_OP_CALLS_H_
+#define PHASIC_NATIVE_TF_OP_CALLS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "native/kernel/phase_type.h"
+#include "native/tf/owned.h"
+#include "tensorflow/c/kernels.h"
+#include "tensorflow/c/ops.h"
+#include "tensorflow/c/tf_datatype.h"
+#include "tensorflow/c/tf_status.h"
+#include "tensorflow/c/tf_tensor.h"
+
+namespace phasic_tf {
+
+inline bool Ok(const Owned<TF_Status>& status) {
+  return TF_GetCode(status.get()) == TF_OK;
+}
+
+void Fail(TF_OpKernelContext* context, TF_Status* status, const char* message);
+
+// A tensor and its dimensions.
+struct Array {
+  Owned<TF_Tensor> tensor;
+  std::vector<int64_t> dims;
+
+  phasic::Shape shape() const {
+    return {dims.data(), static_cast<int32_t>(dims.size())};
+  }
+  void* data() const {
+    return tensor == nullptr ? nullptr : TF_TensorData(tensor.get());
+  }
+  // Valid as long as this object, where it is.
+  phasic::Input input() const { return {data(), shape()}; }
+  phasic::Output output() const { return {data(), shape()}; }
+};
+
+// All inputs of the op. False means that the failure is reported.
+bool ReadInputs(TF_OpKernelContext* context, TF_Status* status,
+                std::vector<Array>* inputs);
+
+// Allocates output `index`; a null tensor means that the failure is reported.
+Array Allocate(TF_OpKernelContext* context, TF_Status* status, int index,
+               const phasic::Shape& shape);
+
+// For ops whose outputs' number the C API does not tell; Python sets shapes.
+void InferNothing(TF_ShapeInferenceContext* context, TF_Status* status);
+
+struct KernelFunctions {
+  void* (*create)(TF_OpKernelConstruction*);
+  void (*compute)(void*, TF_OpKernelContext*);
+  void (*destroy)(void*);
+};
+
+// Registers the op and its kernel; with `has_type` one for each of the types
+// that its attribute T may be, float and double.
+void Register(const char* name, TF_OpDefinitionBuilder* op,
+              const KernelFunctions& functions, bool has_type);
+
+}  // namespace phasic_tf
+
+#endif  // PHASIC_NATIVE_TF_OP_CALLS_H_

@@ -1,0 +1,26 @@
+// XLA's buffers as the kernel sees them, and its messages as XLA's errors.
+
+#ifndef PHASIC_NATIVE_XLA_BUFFERS_H_
+#define PHASIC_NATIVE_XLA_BUFFERS_H_
+
+#include <cstdint>
+
+#include "native/kernel/phase_type.h"
+#include "xla/ffi/api/ffi.h"
+
+namespace phasic {
+
+inline Shape ShapeOf(const xla::ffi::AnyBuffer& buffer) {
+  const auto dims = buffer.dimensions();
+  return {dims.begin(), static_cast<int32_t>(dims.size())};
+}
+
+// Success where there is no message.
+inline xla::ffi::Error ToError(const char* message) {
+  if (message == nullptr) return xla::ffi::Error::Success();
+  return xla::ffi::Error(xla::ffi::ErrorCode::kInvalidArgument, message);
+}
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_XLA_BUFFERS_H_
