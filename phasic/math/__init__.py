@@ -111,6 +111,10 @@ from phasic.math.moments import variance
 from phasic.math.observations import log_likelihood_terms
 from phasic.math.observations import log_likelihood_terms_jvp
 from phasic.math.observations import log_likelihood_terms_vjp
+from phasic.math.occupancy import (
+  discrete_occupancy as discrete_phase_type_occupancy,
+)
+from phasic.math.occupancy import occupancy
 from phasic.math.passages import expected_jumps
 from phasic.math.passages import expected_sojourn_times
 from phasic.math.passages import expected_visits
@@ -163,6 +167,7 @@ __all__ = [
   "discrete_phase_type_log_survival_jvp",
   "discrete_phase_type_log_survival_vjp",
   "discrete_phase_type_mean",
+  "discrete_phase_type_occupancy",
   "discrete_phase_type_prob",
   "discrete_phase_type_prob_jvp",
   "discrete_phase_type_prob_vjp",
@@ -198,6 +203,7 @@ __all__ = [
   "log_survival_vjp",
   "mean",
   "num_threads",
+  "occupancy",
   "path",
   "precision",
   "probability_generating_function",

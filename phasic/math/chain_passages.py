@@ -19,13 +19,15 @@ def sojourn_times(option, system):
   y = scaled_sums.times_power(
     chain_solves.sojourns(system), -system.exponent[..., None]
   )
-  return _checked(system, y)
+  return chain_solves.checked_entries(system, y)
 
 
 def jumps(option, system):
   """Returns how often each edge is expected to be taken, (..., m)."""
   del option
-  return _checked(system, _flows(system, chain_solves.sojourns(system)))
+  return chain_solves.checked_entries(
+    system, _flows(system, chain_solves.sojourns(system))
+  )
 
 
 def visits(option, system):
@@ -37,7 +39,7 @@ def visits(option, system):
   entered = segments.segment_sum(
     np.where(own, 0.0, flows), system.indices[1], p + 1
   )
-  return _checked(system, system.initial + entered[..., :p])
+  return chain_solves.checked_entries(system, system.initial + entered[..., :p])
 
 
 def hitting(option, system, targets):
@@ -124,7 +126,3 @@ def _flows(system, y):
   z = chain_solves.at_sources(system, y)
   z = np.where((system.weights == 0) & (z == math.inf), 0.0, z)
   return system.weights * z
-
-
-def _checked(system, x):
-  return x * np.where(system.bad, math.nan, 1.0)[..., None]

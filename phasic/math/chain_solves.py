@@ -255,3 +255,8 @@ def undefined(where, *arrays):
 def checked(system, x):
   """Returns x, (...), made NaN where the system is bad."""
   return x * np.where(system.bad, math.nan, 1.0)
+
+
+def checked_entries(system, x):
+  """Returns x, (..., n), made NaN where the system is bad."""
+  return x * np.where(system.bad, math.nan, 1.0)[..., None]

@@ -3,6 +3,7 @@
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math import operands
 
 
@@ -22,7 +23,8 @@ def indicator(phases, initial_probs):
     raise TypeError(
       f"phases has dtype {numbers.dtype.name}: it must be integers"
     )
-  shape = static.shape(initial_probs)
+  probs = structures.as_array(initial_probs, None, "initial_probs")
+  shape = static.shape(probs)
   p = shape[-1] if shape else 0
   named = {int(i) for i in numbers}
   wrong = [i for i in named if not 0 <= i < p]

@@ -62,7 +62,7 @@ class Chain:
     self,
     phases: int,
     edges: Sequence[tuple[int, int]],
-    weights: Sequence[float],
+    weights: Sequence[float | Poly],
     directions: Sequence[float] | None = None,
     absolute: bool = False,
     killing: Poly | None = None,
@@ -72,7 +72,8 @@ class Chain:
     self.absolute = absolute
     slopes = directions if directions is not None else [0.0] * len(self.edges)
     self.weights = [
-      poly(w, v, absolute) for w, v in zip(weights, slopes, strict=True)
+      w if isinstance(w, list) else poly(w, v, absolute)
+      for w, v in zip(weights, slopes, strict=True)
     ]
     self.killing = killing
     self._constant = flint.fmpq_mat(phases, phases)

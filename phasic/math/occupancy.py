@@ -1,0 +1,168 @@
+"""Where a chain is at a given time, by the chain that runs backwards.
+
+With y = U^T beta for any beta > 0 the reversed chain goes from j to i at
+y_i w_ij / y_j, so that (alpha exp(S t))_j = y_j times the density at t of the
+reversed chain that starts in j and ends from phase i at rate alpha_i / y_i.
+The densities of all starts are one derivative of the kernel's, and nothing is
+subtracted. Here beta is alpha, and one where alpha cannot get: reversed chains
+end there in a phase of their own that nothing leaves.
+
+Reference: F. P. Kelly, Reversibility and stochastic networks, 1979, sec. 1.7.
+"""
+
+import math
+
+import numpy as np
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math import chain_arguments
+from phasic.math import chain_solves
+from phasic.math import edge_probs
+from phasic.math import edge_rates
+from phasic.math import evaluation
+from phasic.math import operands
+from phasic.math import scaled_sums
+
+
+def occupancy(
+  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
+):
+  """Returns P(in phase j at time t), alpha exp(S t), for all phases j.
+
+  Each probability is accurate to its own size, however small it is. They
+  start what comes after: the state vector at a time when rates change, say.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
+    times: t, (...), finite and >= 0, else results are NaN.
+    exit_rates: s, (..., p), or None.
+    prob_zero: z, (...), or None.
+
+  Returns:
+    An array (..., p), where (...) is the common batch shape of times and
+    model. NaN for phases where the chain may be caught; those of them that
+    alpha cannot reach count as absorption.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+    NotImplementedError: in NumPy, where the native kernel cannot run.
+
+  Example: the second of two stages.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeRates([0, 1], [1, 2], [1.0, 1.0])
+    >>> probs = pm.occupancy([1.0, 0.0], edges, 1.0)
+    >>> [f"{float(x):.6f}" for x in probs]
+    ['0.367879', '0.367879']
+  """
+  values = (initial_probs, subgenerator, times, exit_rates, prob_zero)
+  return _occupancy(values, False)
+
+
+def discrete_occupancy(
+  initial_probs, subtransition, counts, exit_probs=None, prob_zero=None
+):
+  """Returns P(in phase j after k steps), alpha T^k, for all phases j.
+
+  Arguments, result and errors are those of `occupancy`, with T, (..., p, p), or
+  `EdgeProbs`, and whole numbers of steps k >= 0, else results are NaN.
+
+  Example: still on the way after two throws of a die, without a six.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeProbs([0], [1], [0.25])
+    >>> probs = pm.discrete_phase_type_occupancy([1.0], edges, 2)
+    >>> [f"{float(x):.6f}" for x in probs]
+    ['0.562500']
+  """
+  values = (initial_probs, subtransition, counts, exit_probs, prob_zero)
+  return _occupancy(values, True)
+
+
+def _occupancy(values, discrete):
+  names = operands.names(discrete)
+  model, (times,), batch, dtype = chain_arguments.convert(
+    *values, names=names, event_ranks=(0,)
+  )
+  indices, weights, y, lost = _reversed(discrete, dtype, model)
+  p = static.shape(y)[-1]
+  ones = np.zeros((*batch, p + 1), dtype=weights.dtype) + 1.0 / (p + 1)
+  good = (times >= 0) & (times < math.inf)
+  if discrete:
+    good = good & (np.floor(times) == times)
+  times = np.where(good, times, 0.0)
+  kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
+  edges = kind(indices[0], indices[1], weights)
+  times = np.asarray(times, dtype=weights.dtype)
+  _, bars = evaluation.vjp(
+    "density",
+    (
+      ones,
+      edges,
+      times + 1.0 if discrete else times,
+      None,
+      np.zeros_like(y[..., 0]),
+    ),
+    np.ones_like(ones[..., 0]),
+    ("initial_probs",),
+    discrete,
+  )
+  found = bars[0][..., :p] * y
+  found = np.where(lost | ~good[..., None], math.nan, found)
+  return np.asarray(np.broadcast_to(found, (*batch, p)), dtype=dtype)
+
+
+def _reverse(discrete, dtype, model):
+  """Returns the reversed chain's indices and weights, y, and what is lost.
+
+  Phase p of the reversed chain is the one that nothing leaves.
+  """
+  system = chain_solves.derive(model, discrete, dtype)
+  reached = chain_solves.sojourns(system)
+  none = gradients.stop_gradient(reached) == 0
+  start = np.where(none, 1.0, 0.0)
+  y = chain_solves.sojourns(system._replace(initial=system.initial + start))
+  caught = y == math.inf
+  y = np.where(caught, 1.0, y)
+  z = chain_solves.at_sources(system, y)
+  after = chain_solves.at_targets(system, y)
+  traps = np.where(caught, 1.0, 0.0)
+  held = chain_solves.at_targets(system, traps) > 0
+  held = held | (chain_solves.at_sources(system, traps) > 0)
+  p = static.shape(y)[-1]
+  inside = (after > 0) & ~held
+  weights = chain_solves.leaving_weights(system) * z
+  weights = np.where(inside, weights, 0.0) / np.where(inside, after, 1.0)
+  ends = np.where(caught, 0.0, system.initial / y)
+  others = np.where(caught, 0.0, start / y)
+  weights = np.concatenate([weights, ends, others], axis=-1)
+  weights = scaled_sums.times_power(weights, system.exponent[..., None])
+  weights = chain_solves.checked_entries(system, weights)
+  indices = np.asarray(system.indices, dtype="int32")
+  phases = np.asarray(np.arange(p), dtype="int32")
+  sources, targets = indices[0], indices[1]
+  inner = targets < p
+  indices = np.stack(
+    [
+      np.concatenate([np.where(inner, targets, p), phases, phases]),
+      np.concatenate(
+        [
+          np.where(inner, sources, p),
+          np.zeros_like(phases) + (p + 1),
+          np.zeros_like(phases) + p,
+        ]
+      ),
+    ]
+  )
+  y = scaled_sums.times_power(y, -system.exponent[..., None])
+  y = np.where(caught, 0.0, y)
+  return indices, weights, y, caught & ~none
+
+
+_reversed = control_flow.compiled(_reverse, static_argnums=(0, 1))
