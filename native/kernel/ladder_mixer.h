@@ -57,8 +57,6 @@ class LadderMixer {
   }
 
  private:
-  static constexpr bool kPlain = Depth<T>::kValue == 0;
-
   // The first derivative that is one of the density.
   int first_slope() const { return base_ == Base::kDensity ? 1 : 2; }
 
@@ -137,7 +135,8 @@ class LadderMixer {
       return !IsAtMost(Lost(), -45, size);
     }
     // The structure says that there is something: it was too small to see.
-    return kPlain || (base_ != Base::kSurvival && model_.value_absorbs);
+    return base_ == Base::kSurvival ? model_.value_starts
+                                    : model_.value_absorbs;
   }
 
   // A bound on what flushing to zero took from the first channel.

@@ -43,8 +43,9 @@ struct Model {
   uint8_t* exiting = nullptr;  // absorption can be reached from here
   bool starts = false;         // some phase is reached
   bool absorbs = false;        // a reached phase is exiting
-  bool value_absorbs = false;  // so it is without tangents
-  bool defective = false;      // a reached phase is not
+  bool value_starts = false;   // as these two are without tangents
+  bool value_absorbs = false;
+  bool defective = false;  // a reached phase is not
   double max_exit = 0.0;
   // Sizes, component by component: of alpha, of the exits, and of P as
   // 1 + tangents, for bounds on what a truncated series leaves out.
@@ -246,6 +247,7 @@ class ModelBuilder {
       model_.starts = true;
       (model_.exiting[i] ? model_.absorbs : model_.defective) = true;
     }
+    model_.value_starts = model_.starts;
     model_.value_absorbs = model_.absorbs;
     if (Depth<T>::kValue == 0) return true;
     // Where the value is NaN for want of absorption the derivative is, too.
@@ -254,9 +256,10 @@ class ModelBuilder {
     if (!Mark([](const T& x) { return PrimalIsZero(x); }, &reached, &exiting)) {
       return false;
     }
-    model_.value_absorbs = false;
+    model_.value_starts = model_.value_absorbs = false;
     for (int64_t i = 0; i < model_.size; ++i) {
       if (!reached[i]) continue;
+      model_.value_starts = true;
       (exiting[i] ? model_.value_absorbs : model_.defective) = true;
     }
     return true;

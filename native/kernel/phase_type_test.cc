@@ -157,6 +157,24 @@ TEST(PhaseTypeTest, FarTailOfAnExponential) {
   EXPECT_NEAR(bars[1].data[0] / sum, 1.0, 1e-12);
 }
 
+TEST(PhaseTypeTest, WhatIsTooSmallToSeeHasNoDerivatives) {
+  for (const Kind kind :
+       {Kind::kDensity, Kind::kSurvival, Kind::kLogSurvival}) {
+    // Nothing leaves the second phase, which all are measured by.
+    std::vector<Array> arrays = {Vector({1.0, 0.0}),
+                                 {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
+                                 Vector({1.0, 0.0}),
+                                 Vector({0.0}),
+                                 Vector({1e13})};
+    EXPECT_TRUE(std::isnan(RunForward(kind, 0, arrays).data[0]));
+    for (int32_t order = 1; order <= kMaxOrder; ++order) {
+      for (int32_t i = 0; i < kNumOperands; ++i) arrays.push_back(arrays[i]);
+      EXPECT_TRUE(std::isnan(RunForward(kind, order, arrays).data[0]))
+          << static_cast<int>(kind) << " " << order;
+    }
+  }
+}
+
 TEST(PhaseTypeTest, OutsideTheSupport) {
   const double infinity = HUGE_VAL;
   const std::vector<Array> model = Erlang(3, {-1.0, infinity, 0.0});
