@@ -9,10 +9,12 @@ from phasic.distributions import value_checks
 from phasic.internal import static
 from phasic.math import diagnosis
 from phasic.math import discrete_moments
+from phasic.math import discrete_passages
 from phasic.math import evaluation
 from phasic.math import jump_chain
 from phasic.math import moments
 from phasic.math import operands
+from phasic.math import passages
 
 # What the methods are called in `math`.
 _KINDS = {
@@ -98,6 +100,24 @@ class AbsorptionTime(distribution.Distribution):
     """
     found = self._moments.raw_moments(*self._model(), order=k)
     return self._statistic(f"moment({k})", found[..., k - 1])
+
+  def expected_visits(self) -> Any:
+    """Returns how often phases are expected to be visited, (..., p).
+
+    In continuous time visits are entries, the start counted; in discrete time
+    they are the steps made from a phase, alpha (I - T)^-1. They are inf where
+    the chain may be caught.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0, 0.0], [[-2.0, 1.0], [1.0, -1.0]])
+      >>> [f"{float(x):.6f}" for x in dist.expected_visits()]
+      ['2.000000', '1.000000']
+    """
+    module = discrete_passages if self._DISCRETE else passages
+    found = module.expected_visits(*self._model())
+    return self._statistic("expected_visits", found)
 
   @property
   def _moments(self) -> Any:

@@ -9,6 +9,7 @@ from phasic.distributions import graph_chain
 from phasic.distributions import parameter_properties
 from phasic.graphs import graph as graph_lib
 from phasic.internal import structures
+from phasic.math import passages
 
 
 @structures.register
@@ -159,6 +160,46 @@ class PhaseType(absorption_time.AbsorptionTime):
   def prob_zero(self) -> Any:
     """The mass at zero as given, z (...) or None."""
     return self._parameters["prob_zero"]
+
+  def expected_sojourn_times(self) -> Any:
+    """Returns expected times spent in the phases, alpha (-S)^-1, (..., p).
+
+    They are inf where the chain may be caught.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0, 0.0], [[-2.0, 1.0], [1.0, -1.0]])
+      >>> [f"{float(x):.6f}" for x in dist.expected_sojourn_times()]
+      ['1.000000', '1.000000']
+    """
+    found = passages.expected_sojourn_times(*self._model())
+    return self._statistic("expected_sojourn_times", found)
+
+  def laplace_transform(self, u: Any) -> Any:
+    """Returns E exp(-u X) = z + alpha (u I - S)^-1 s.
+
+    Args:
+      u: (...), per unit of time; finite and >= 0, else the result is NaN.
+
+    Returns:
+      An array of the common shape of u and the batch.
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> value = PhaseType([1.0], [[-2.0]]).laplace_transform(0.5)
+      >>> print(f"{float(value):.6f}")
+      0.800000
+    """
+    initial_probs, subgenerator, exit_rates, prob_zero = self._model()
+    return passages.laplace_transform(
+      initial_probs, subgenerator, u, exit_rates, prob_zero
+    )
 
 
 @structures.register

@@ -9,14 +9,12 @@ Reference: J. D. Kalbfleisch, R. L. Prentice, The statistical analysis of
   failure time data, 2002, ch. 8.
 """
 
-import math
-
 import numpy as np
 
-from phasic.internal import control_flow
 from phasic.internal import static
-from phasic.math import chain_arguments
-from phasic.math import chain_solves
+from phasic.math import discrete_passages
+from phasic.math import evaluation
+from phasic.math import passages
 
 
 def of_cause(cause, initial_probs, edges, exits, prob_zero, has_atom):
@@ -53,8 +51,7 @@ def cause_probs(
 ):
   """Returns the probabilities of the causes, (..., count).
 
-  That of cause c is alpha U w_c, with U = (-S)^-1 and w_c the weights of the
-  edges to it, and with the mass at zero where that belongs to the cause.
+  They are sums of how often edges to absorption are expected to be taken.
 
   Args:
     initial_probs: alpha, (..., p).
@@ -68,32 +65,15 @@ def cause_probs(
   """
   p = static.shape(initial_probs)[-1]
   clipped = edges._replace(targets=np.minimum(edges.targets, p))
-  matrix = "subtransition" if discrete else "subgenerator"
-  exits = "exit_probs" if discrete else "exit_rates"
-  model, _, batch, dtype = chain_arguments.convert(
-    initial_probs,
-    clipped,
-    None,
-    prob_zero,
-    names=("initial_probs", matrix, exits, "prob_zero"),
-  )
-  found = _run(count, cause_of_atom, discrete, dtype, model, edges.targets)
-  return np.broadcast_to(found, (*batch, count))
-
-
-def _cause_probs(count, cause_of_atom, discrete, dtype, model, targets):
-  system = chain_solves.derive(model, discrete, dtype)
-  y = chain_solves.sojourns(system)
-  # A trap has no edges to absorption.
-  y = np.where(y == math.inf, 0.0, y)
-  flows = system.weights * chain_solves.at_sources(system, y)
-  p = static.shape(y)[-1]
-  found = []
-  for cause in range(count):
-    prob = np.sum(np.where(targets == p + cause, flows, 0.0), axis=-1)
-    prob = prob + system.atom if cause == cause_of_atom else prob
-    found.append(chain_solves.checked(system, prob))
-  return np.asarray(np.stack(found, axis=-1), dtype=dtype)
-
-
-_run = control_flow.compiled(_cause_probs, static_argnums=(0, 1, 2, 3))
+  expected_jumps = (discrete_passages if discrete else passages).expected_jumps
+  jumps = expected_jumps(initial_probs, clipped, prob_zero)
+  found = [
+    np.sum(np.where(edges.targets == p + cause, jumps, 0.0), axis=-1)
+    for cause in range(count)
+  ]
+  if cause_of_atom is not None:
+    # The kernel's rule for what is not given.
+    arguments = (initial_probs, clipped, 0.0, None, prob_zero)
+    atom = evaluation.value("cdf", arguments, discrete)
+    found = [x + atom if c == cause_of_atom else x for c, x in enumerate(found)]
+  return np.stack(found, axis=-1)
