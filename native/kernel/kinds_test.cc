@@ -112,6 +112,20 @@ TEST(KindsTest, IntervalsLieInOneRow) {
   EXPECT_FALSE(std::isnan(Evaluate(o).values[1]));
 }
 
+TEST(KindsTest, ZeroHasNoSign) {
+  Observations o;
+  o.kinds = {6, 7};
+  for (const double upper : {1e-120, 1.0, 100.0}) {
+    for (const int32_t order : {0, 1, 2}) {
+      o.times = {0.0, upper};
+      const Doubles expected = Evaluate(o, order).values;
+      o.times = {-0.0, upper};
+      EXPECT_EQ(Evaluate(o, order).values, expected) << upper << " " << order;
+      EXPECT_FALSE(std::isnan(expected[0])) << upper << " " << order;
+    }
+  }
+}
+
 TEST(KindsTest, ShapesThatDoNotFitAreRefused) {
   const Observations o;
   const int64_t dims[][3] = {{2, 2}, {2, 2, 2}, {2, 1}, {2, 3}};

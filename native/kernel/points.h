@@ -41,7 +41,7 @@ void PlacePoint(const SweepInput& in, int64_t index, double q,
   T tangents = Element<T>(in.times, index);
   tangents -= T(in.times.value[index]);
   point->delta = tangents * q;
-  point->x = in.times.value[index] * q;
+  point->x = in.times.value[index] * q + 0.0;  // never -0
 }
 
 // Where the series starts; false where that is out of reach.
