@@ -76,6 +76,27 @@ class PassageMethodsTest(test_case.TestCase):
       self.assert_close(d.probability_generating_function(z), f)
       self.assert_close(d.expected_visits(), [4.0, 2.0, 1.0])
 
+  def test_occupancy(self):
+    self.require_kernel()
+    continuous = self._continuous()
+    discrete = pd.DiscretePhaseType.from_graph(
+      _queue(discrete=True), [[1.0, 2.0], [2.0, 1.0]]
+    )
+    for dist, values in (
+      (continuous, onp.asarray([[0.0], [0.5], [20.0]])),
+      (discrete, onp.asarray([[0.0], [1.0], [40.0]])),
+    ):
+      for d in self._both(dist):
+        found = self.host(d.occupancy(values))
+        self.assertEqual(onp.shape(found), (3, 2, 3))
+        self.assert_close(found[0], [[1.0, 0.0, 0.0]] * 2)
+        self.assert_close(onp.sum(found, axis=-1), d.survival_function(values))
+    # One step: to two at 1/8 and 1/4, else one where it was not served.
+    self.assert_close(
+      discrete.occupancy(1.0), [[0.625, 0.125, 0.0], [0.625, 0.25, 0.0]]
+    )
+    self.assert_close(discrete.occupancy(0.5), onp.full((2, 3), math.nan))
+
   def test_caught(self):
     dist = pd.PhaseType([1.0, 0.0], [[-1.0, 0.5], [0.0, 0.0]])
     self.assert_close(dist.expected_sojourn_times(), [1.0, math.inf])

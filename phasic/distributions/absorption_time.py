@@ -15,6 +15,8 @@ from phasic.math import jump_chain
 from phasic.math import moments
 from phasic.math import operands
 from phasic.math import passages
+from phasic.math.occupancy import discrete_occupancy
+from phasic.math.occupancy import occupancy
 
 # What the methods are called in `math`.
 _KINDS = {
@@ -118,6 +120,32 @@ class AbsorptionTime(distribution.Distribution):
     module = discrete_passages if self._DISCRETE else passages
     found = module.expected_visits(*self._model())
     return self._statistic("expected_visits", found)
+
+  def occupancy(self, value: Any) -> Any:
+    """Returns P(in phase j at a time), alpha exp(S t) or alpha T^k, (..., p).
+
+    Probabilities sum up to `survival_function(value)`.
+
+    Args:
+      value: times t, or whole numbers of steps k, (...); finite and >= 0, else
+        results are NaN.
+
+    Raises:
+      NotImplementedError: in NumPy, where the native kernel cannot run.
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> erlang = PhaseType([1.0, 0.0], [[-1.0, 1.0], [0.0, -1.0]])
+      >>> [f"{float(x):.6f}" for x in erlang.occupancy(2.0)]
+      ['0.135335', '0.270671']
+    """
+    function = discrete_occupancy if self._DISCRETE else occupancy
+    initial_probs, matrix, exits, prob_zero = self._model()
+    value = self._value(value)
+    return function(initial_probs, matrix, value, exits, prob_zero)
 
   @property
   def _moments(self) -> Any:
