@@ -124,9 +124,9 @@ class WeightErrorTest(test_case.TestCase):
       Graph.from_transitions(
         lambda n: [(ABSORBED, 0.75), (n, 0.5)], 3, discrete=True
       )
-    # Those with parameters may be anything: 1 - q + q + 0.25 * 0.
+    # Those with parameters may be anything: for q >= 1/2 this is a chain.
     Graph.from_transitions(
-      lambda n: [(ABSORBED, {1: 1.0, "q": -1.0}), (n, {"q": 1.0})],
+      lambda n: [(target, {1: 1.0, "q": -1.0}) for target in (ABSORBED, n, 0)],
       3,
       params=("q",),
       discrete=True,

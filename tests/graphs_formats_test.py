@@ -303,6 +303,11 @@ class JsonTest(SameGraphCase):
     with self.assertRaisesRegex(ValueError, f"{number} is in|is inf"):
       Graph.from_json(text)
 
+  def test_state_that_is_not_finite(self):
+    text = small().to_json().replace('"well"', "1e999")
+    with self.assertRaisesRegex(ValueError, "state inf is not finite"):
+      Graph.from_json(text)
+
   def test_no_text(self):
     with self.assertRaisesRegex(TypeError, "the graph is dict"):
       Graph.from_json({})
@@ -315,6 +320,14 @@ class HashTest(SameGraphCase):
       small().content_hash(),
       "0a9ed93f56f872325bfb8d2bfe4863438b2cc6f3f79db4ce48ab9e09a49225fa",
     )
+
+  def test_zeros_have_no_sign(self):
+    graph = small()
+    parts = graph._contents()
+    signed = onp.where(parts.constants == 0.0, -0.0, parts.constants)
+    self.assertTrue(onp.any(onp.signbit(signed)))
+    other = Graph(**parts._replace(constants=signed)._asdict())
+    self.assertEqual(other.content_hash(), graph.content_hash())
 
   def test_what_counts(self):
     base = Graph.from_edges([(0, 1, 1.0), (1, ABSORBED, 2.0)], 0)
