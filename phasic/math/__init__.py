@@ -94,20 +94,24 @@ from phasic.math.discrete_phase_type_derivatives import (
 from phasic.math.discrete_phase_type_derivatives import (
   survival_vjp as discrete_phase_type_survival_vjp,
 )
-from phasic.math.discrete_reward_transform import discrete_reward_transform
+from phasic.math.discrete_reward_transforms import discrete_reward_transform
 from phasic.math.edge_probs import EdgeProbs
 from phasic.math.edge_rates import EdgeRates
 from phasic.math.expected_statistics import ExpectedStatistics
 from phasic.math.expected_statistics import expected_statistics
 from phasic.math.mark_probs import joint_mark_probs
+from phasic.math.mixed_moments import mixed_moment
 from phasic.math.moments import mean
 from phasic.math.moments import raw_moments
 from phasic.math.moments import reward_covariance
 from phasic.math.moments import reward_cross_moments
+from phasic.math.moments import reward_means
 from phasic.math.moments import reward_moments
 from phasic.math.moments import second_moment
 from phasic.math.moments import stddev
 from phasic.math.moments import variance
+from phasic.math.multivariate import feed_forward_log_density
+from phasic.math.multivariate import joint_laplace_transform
 from phasic.math.observations import log_likelihood_terms
 from phasic.math.observations import log_likelihood_terms_jvp
 from phasic.math.observations import log_likelihood_terms_vjp
@@ -138,7 +142,7 @@ from phasic.math.phase_type_derivatives import log_survival_jvp
 from phasic.math.phase_type_derivatives import log_survival_vjp
 from phasic.math.phase_type_derivatives import survival_jvp
 from phasic.math.phase_type_derivatives import survival_vjp
-from phasic.math.reward_transform import reward_transform
+from phasic.math.reward_transforms import reward_transform
 
 __all__ = [
   "EdgeProbs",
@@ -186,7 +190,9 @@ __all__ = [
   "expected_sojourn_times",
   "expected_statistics",
   "expected_visits",
+  "feed_forward_log_density",
   "hitting_probs",
+  "joint_laplace_transform",
   "joint_mark_probs",
   "laplace_transform",
   "log_cdf",
@@ -202,6 +208,7 @@ __all__ = [
   "log_survival_jvp",
   "log_survival_vjp",
   "mean",
+  "mixed_moment",
   "num_threads",
   "occupancy",
   "path",
@@ -210,6 +217,7 @@ __all__ = [
   "raw_moments",
   "reward_covariance",
   "reward_cross_moments",
+  "reward_means",
   "reward_moments",
   "reward_transform",
   "second_moment",

@@ -6,25 +6,17 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import static
-from phasic.internal import structures
-from phasic.math import chain_arguments
+from phasic.math import chain_calls
 from phasic.math import chain_solves
+from phasic.math import killing
+from phasic.math import operands
+from phasic.math import reward_operands
 from phasic.math import scaled_sums
 
 # How many probabilities are found at once, and the largest sum of counts.
 MAX_PROBS = 2**16
 MAX_MARKS = 1000
-
-_NAMES = (
-  "initial_probs",
-  "subgenerator",
-  "rewards",
-  "exit_rates",
-  "prob_zero",
-)
 
 
 def joint_mark_probs(
@@ -86,7 +78,7 @@ def joint_mark_probs(
     A. Hobolth, A. Siri-Jegousse, M. Bladt, Phase-type distributions in
       population genetics, Theor. Popul. Biol. 127, 2019.
   """
-  rates = weighted_rewards(
+  rates = reward_operands.weighted_rewards(
     rewards,
     mark_rates,
     "mark_rates",
@@ -97,91 +89,10 @@ def joint_mark_probs(
     },
   )
   counts = _counts(max_counts, static.shape(rates)[-1])
-  model, others, batch, dtype = chain_arguments.convert(
-    initial_probs,
-    subgenerator,
-    rates,
-    exit_rates,
-    prob_zero,
-    names=_NAMES,
-    event_ranks=(2,),
+  values = (initial_probs, subgenerator, rates, exit_rates, prob_zero)
+  return chain_calls.value(
+    _probs, counts, values, operands.REWARD_ARGUMENTS, (2,)
   )
-  x = _run(counts, dtype, model, *others)
-  return np.broadcast_to(x, (*batch, *(n + 1 for n in counts)))
-
-
-def weighted_rewards(rewards, factors, name, others):
-  """Returns r_ir f_r, (..., p, R).
-
-  Args:
-    rewards: r, (..., p, R).
-    factors: f, (..., R).
-    name: what the factors are called.
-    others: further arguments by their names, which decide on the dtype.
-
-  Raises:
-    TypeError: dtypes differ.
-    ValueError: shapes do not fit.
-  """
-  values = {"rewards": rewards, name: factors, **others}
-  dtype = structures.common_dtype(values)
-  rewards = structures.as_array(rewards, dtype, "rewards")
-  factors = structures.as_array(factors, dtype, name)
-  shape, own = static.shape(rewards), static.shape(factors)
-  if len(shape) < 2 or len(own) < 1 or own[-1] != shape[-1]:
-    raise ValueError(
-      f"rewards have shape {shape} and {name} {own}: the number of rewards R "
-      "must agree in (..., p, R) and (..., R)"
-    )
-  try:
-    static.broadcast_shapes(shape[:-2], own[:-1])
-  except ValueError:
-    raise ValueError(
-      f"rewards have shape {shape} and {name} {own}: batch shapes do not "
-      "broadcast"
-    ) from None
-  # Where the signs of two bad ones would cancel.
-  good = (rewards >= 0) & (factors >= 0)[..., None, :]
-  return np.where(good, rewards, math.nan) * factors[..., None, :]
-
-
-def killed(system, rates):
-  """Returns the system with edges to absorption at rates, and its exits.
-
-  Where the chain may stay for ever without being killed it is absorbed.
-
-  Args:
-    system: of a continuous chain.
-    rates: killing rates, (..., p), in the system's unit.
-
-  Returns:
-    The system; and right-hand sides at its edges, (..., m, 1), with which the
-    solution is the probability that the chain is absorbed, not killed.
-  """
-  p = static.shape(rates)[-1]
-  sources, targets = system.indices[0], system.indices[1]
-  phases = onp.arange(p, dtype=onp.int32)
-  indices = np.concatenate(
-    [
-      np.stack([sources, targets]),
-      np.asarray(onp.stack([phases, onp.full(p, p, onp.int32)])),
-    ],
-    axis=1,
-  )
-  exits = np.where(targets == p, system.weights, 0.0)
-  batch = np.zeros_like(system.weights[..., :1]) + np.zeros_like(rates[..., :1])
-  weights, exits, rates = system.weights + batch, exits + batch, rates + batch
-  fixed = gradients.stop_gradient
-  leaving = system._replace(
-    indices=indices, weights=fixed(np.concatenate([weights, rates], axis=-1))
-  )
-  ends = np.concatenate([exits, rates], axis=-1)[..., None]
-  none = np.zeros_like(rates)[..., None]
-  never = chain_solves.solve(leaving, none, fixed(ends))[..., 0] == 0
-  held = np.where(never, 1.0, 0.0)
-  weights = np.concatenate([weights, rates + held], axis=-1)
-  ends = np.concatenate([exits, held], axis=-1)[..., None]
-  return system._replace(indices=indices, weights=weights), ends
 
 
 def _counts(max_counts, size):
@@ -215,13 +126,11 @@ def _levels(counts):
   return levels
 
 
-def _evaluate(counts, dtype, model, rates):
+def _probs(counts, system, rates):
   """Returns the probabilities, (..., counts + 1)."""
-  system = chain_solves.derive(model, False, dtype)
-  rates = np.asarray(rates, dtype=system.initial.dtype)
   good = np.all(np.all((rates >= 0) & np.isfinite(rates), axis=-1), axis=-1)
   rates = scaled_sums.times_power(rates, -system.exponent[..., None, None])
-  system, ends = killed(system, np.sum(rates, axis=-1))
+  system, ends = killing.killed(system, np.sum(rates, axis=-1))
   alpha = system.initial[..., None, :]
   levels = _levels(counts)
   x = chain_solves.solve(system, np.zeros_like(rates[..., :1]), ends)
@@ -239,8 +148,7 @@ def _evaluate(counts, dtype, model, rates):
   order = sorted((n, k) for k, n in enumerate(itertools.chain(*levels)))
   probs = np.take(probs, onp.asarray([k for _, k in order]), axis=-1)
   lost = np.where(system.bad | ~good, math.nan, 0.0)[..., None]
-  probs = np.reshape(probs + lost, (*batch, *(n + 1 for n in counts)))
-  return np.asarray(probs, dtype=dtype)
+  return np.reshape(probs + lost, (*batch, *(n + 1 for n in counts)))
 
 
 def _moved(x, before, level, r):
@@ -251,6 +159,3 @@ def _moved(x, before, level, r):
   x = np.concatenate([x, zero], axis=-1)
   columns = onp.asarray([k if k >= 0 else len(before) for k in columns])
   return np.take(x, columns, axis=-1)
-
-
-_run = control_flow.compiled(_evaluate, static_argnums=(0, 1))

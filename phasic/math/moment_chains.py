@@ -91,6 +91,18 @@ def variance(root, system):
   return finish(total, exponent - 2 * system.exponent)
 
 
+def means(option, system, rewards):
+  """Returns means of totals, (..., R); arguments are those of `covariance`."""
+  del option
+  y, r, infinite, undefined = start_all(system, rewards)
+  columns = np.moveaxis(r, -1, -2)
+  total, exponent = scaled_sums.dot(y[..., None, :], columns)
+  exponent = exponent - system.exponent[..., None]
+  total = scaled_sums.times_power(total, exponent)
+  total = np.where(infinite, math.inf, total) + undefined[..., None]
+  return total * np.where(system.bad, math.nan, 1.0)[..., None]
+
+
 def covariance(option, system, rewards):
   """Returns covariances of totals, (..., R, R); NaN where a mean is infinite.
 
@@ -100,7 +112,7 @@ def covariance(option, system, rewards):
     rewards: (..., p, R).
   """
   del option
-  y, r, infinite, undefined = _start_all(system, rewards)
+  y, r, infinite, undefined = start_all(system, rewards)
   parts = _changes(system, y, r)
   sizes = [np.max(np.abs(d), axis=-2) for _, _, d in parts]
   sizes = np.max(np.stack(sizes, axis=-2), axis=-2)
@@ -124,7 +136,7 @@ def cross_moments(option, system, rewards):
   Arguments are those of `covariance`.
   """
   del option
-  y, r, infinite, undefined = _start_all(system, rewards)
+  y, r, infinite, undefined = start_all(system, rewards)
   reached = (gradients.stop_gradient(y) > 0)[..., None]
   if system.stay is None:
     x = chain_solves.solve(system, r)
@@ -192,8 +204,18 @@ def _checked_rewards(system, rewards):
   return rewards * np.where(good, 1.0, math.nan)
 
 
-def _start_all(system, rewards):
-  """Returns what `_start` does for (..., p, R), and 0 that is undefined."""
+def start_all(system, rewards):
+  """Returns what moments of totals of rewards start from.
+
+  Args:
+    system: the system.
+    rewards: (..., p, R).
+
+  Returns:
+    y = U^T alpha (..., p), zero in traps; the rewards, zero in traps that
+    alpha cannot reach and where their total is infinite; whether that is,
+    (..., R); and 0, (...), whose derivatives are NaN if one is infinite.
+  """
   rewards = _checked_rewards(system, rewards)
   y = chain_solves.sojourns(system)
   unreached = chain_solves.traps(system, y)[..., None]

@@ -119,6 +119,19 @@ def stddev(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
   return _spread(values, True)
 
 
+def reward_means(
+  initial_probs, subgenerator, rewards, exit_rates=None, prob_zero=None
+):
+  """Returns E[Y_a], (..., R); arguments are those of `reward_covariance`.
+
+  It is infinite where a reward may be earned for ever.
+  """
+  values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
+  return chain_calls.value(
+    moment_chains.means, None, values, operands.REWARD_ARGUMENTS, (2,)
+  )
+
+
 def reward_covariance(
   initial_probs, subgenerator, rewards, exit_rates=None, prob_zero=None
 ):
