@@ -26,6 +26,7 @@ import jax  # noqa: E402
 
 from benchmarks import growth  # noqa: E402
 from benchmarks import limits  # noqa: E402
+from benchmarks import moments  # noqa: E402
 from benchmarks import page  # noqa: E402
 from benchmarks import quick  # noqa: E402
 from benchmarks import results  # noqa: E402
@@ -50,6 +51,7 @@ SECTIONS = (
   table.regression,
   table.censored,
   table.adjoint,
+  moments.splu,
   limits.roofs,
   limits.loop_call,
   table.peak_memory,

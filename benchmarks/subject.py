@@ -62,6 +62,17 @@ def log_prob(model: models.Model):
   return at
 
 
+def mean_and_variance(model: models.Model):
+  """Parameters [d] to the mean and the variance."""
+  alpha = jnp.asarray(model.initial_probs)
+
+  def at(theta):
+    rates = edges(model, jax_math, theta)
+    return jax_math.mean(alpha, rates), jax_math.variance(alpha, rates)
+
+  return at
+
+
 def edges_log_prob(model: models.EdgeModel):
   """Parameters [d] and times [n] to log f [n], from the first phase."""
   alpha = jnp.zeros(model.phases).at[0].set(1.0)
