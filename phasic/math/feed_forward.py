@@ -42,7 +42,7 @@ class Blocks(NamedTuple):
 
   Attributes:
     order: the rewards in the order of their blocks, a tuple.
-    phases: for each reward the phases that may be in its block, host arrays.
+    phases: for each reward those that may be in its block, tuples.
     idle: whether there may be phases without any reward.
   """
 
@@ -76,8 +76,7 @@ def blocks(rewards, off):
   known, linked = static.concrete(rewards), static.concrete(off)
   p, size = static.shape(rewards)[-2:]
   if known is None:
-    every = onp.arange(p)
-    return Blocks(tuple(range(size)), (every,) * size, True)
+    return Blocks(tuple(range(size)), (tuple(range(p)),) * size, True)
   flat = onp.reshape(known > 0, (-1, p, size))
   several = onp.any(onp.sum(flat, axis=-1) > 1, axis=0)
   if onp.any(several):
@@ -90,8 +89,10 @@ def blocks(rewards, off):
   if linked is not None:
     linked = onp.any(onp.reshape(linked > 0, (-1, p, p)), axis=0)
     order = _order(member, linked & ~onp.eye(p, dtype=bool))
-  phases = tuple(onp.flatnonzero(member[:, r]) for r in range(size))
-  return Blocks(order, phases, not onp.all(onp.any(flat, axis=-1)))
+  phases = tuple(
+    tuple(int(i) for i in onp.flatnonzero(member[:, r])) for r in range(size)
+  )
+  return Blocks(order, phases, not bool(onp.all(onp.any(flat, axis=-1))))
 
 
 def _order(member, linked):
@@ -118,18 +119,15 @@ def _order(member, linked):
   return tuple(order)
 
 
-def log_density(chain, rewards, values):
-  """Returns log f(y), (...).
+def log_density(found, chain, rewards, values):
+  """Returns log f(y), (...), NaN where the chain is not feed-forward.
 
   Args:
+    found: what `blocks` returns.
     chain: what `chain.derive` returns, in the widest precision.
     rewards: (..., p, R).
     values: y, (..., R).
-
-  Raises:
-    NotImplementedError: values are known, and the chain is not feed-forward.
   """
-  found = blocks(rewards, chain.off)
   total = np.sum(rewards, axis=-1)
   parts = (chain.initial, chain.off, chain.exits, chain.atom)
   if found.idle:
@@ -208,7 +206,7 @@ def _visit(phases, own, weights, rest, y):
   """Returns the rest of the path from the phases of a block.
 
   Args:
-    phases: those that may be in the block, a host array.
+    phases: those that may be in the block, a tuple.
     own: which of all are, (..., p).
     weights: rates to all phases and to absorption, (..., p, p + 1).
     rest: of the path after the block.
@@ -218,6 +216,7 @@ def _visit(phases, own, weights, rest, y):
   empty = np.zeros_like(rest.logs)
   if k == 0:
     return Rest(empty - math.inf, empty)
+  phases = onp.asarray(phases)
   shift, shares = _shares(rest)
   some = gradients.stop_gradient(rest.logs) != -math.inf
   logs = np.where(some, rest.logs - shift[..., None], 0.0)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import chain as chain_lib
@@ -181,15 +182,29 @@ def feed_forward_log_density(
   batch = static.broadcast_shapes(batch, shape[:-1])
   if operands.is_edges(matrix):
     matrix, exits = edge_rates.dense(static.shape(initial)[-1], matrix)
+  found = feed_forward.blocks(rewards, matrix)
+  model = [x for x in (initial, matrix, exits, atom) if x is not None]
+  given = (exits is not None, atom is not None)
   dtype = static.dtype_name(initial)
+  x = _log_density(found, given, dtype, rewards, values, *model)
+  return np.broadcast_to(x, tuple(batch))
+
+
+def _evaluate(found, given, dtype, rewards, values, *model):
+  """Returns the logarithm of the density, (...)."""
   wide = static.wide_float()
-  none = np.zeros((0,), dtype=wide)
-  model = [
-    none if x is None else np.asarray(x, dtype=wide)
-    for x in (initial, matrix, exits, None if atom is None else atom[..., None])
-  ]
-  chain = chain_lib.derive(model, static.finfo_eps(dtype))
-  found = feed_forward.log_density(
-    chain, np.asarray(rewards, dtype=wide), np.asarray(values, dtype=wide)
+  rewards, values, initial, matrix, *rest = (
+    np.asarray(x, dtype=wide) for x in (rewards, values, *model)
   )
-  return np.broadcast_to(np.asarray(found, dtype=dtype), tuple(batch))
+  rest.reverse()
+  none = np.zeros((0,), dtype=wide)
+  exits = rest.pop() if given[0] else none
+  atom = rest.pop()[..., None] if given[1] else none
+  chain = chain_lib.derive(
+    (initial, matrix, exits, atom), static.finfo_eps(dtype)
+  )
+  x = feed_forward.log_density(found, chain, rewards, values)
+  return np.asarray(x, dtype=dtype)
+
+
+_log_density = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2))
