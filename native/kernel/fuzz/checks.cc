@@ -193,6 +193,8 @@ std::string CheckParts(const CallCase& c, const Result& result) {
 
 std::string CheckCall(const CallCase& c) {
   const Result result = Run(c);
+  // Outputs may be larger than all inputs.
+  if (result.error == kTooLarge) return "";
   if (c.well_formed && !result.error.empty()) {
     return "a well-formed call was refused: " + result.error;
   }

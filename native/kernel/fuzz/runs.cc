@@ -161,7 +161,7 @@ Result Run(const CallCase& c, Caller caller) {
   for (const auto& dims : result.dims) fits &= NumItems(dims) >= 0;
   if (!refused.empty()) UseSingleItems(&result);
   if (!fits) {
-    result.error = refused.empty() ? "too large to call" : refused;
+    result.error = refused.empty() ? kTooLarge : refused;
     return result;
   }
   if (c.adjoint && c.num_outputs != kNumOperands) {

@@ -13,6 +13,9 @@
 namespace phasic {
 namespace fuzz {
 
+// The error of calls that are not made.
+constexpr char kTooLarge[] = "too large to call";
+
 struct Result {
   std::string error;  // empty where the kernel took the call
   std::vector<std::vector<int64_t>> dims;
