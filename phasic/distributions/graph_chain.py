@@ -64,7 +64,7 @@ class GraphChain(competing_risks.CompetingRisks):
       },
     )
     _check_initial(self._parameters["initial_probs"], graph.num_phases)
-    self._batch_shape()
+    super()._batch_shape()  # Of the chain, which is checked.
     if validate_args:
       self._model()
 
@@ -127,6 +127,11 @@ class GraphChain(competing_risks.CompetingRisks):
       arrays["initial_probs"],
       structures.common_dtype(arrays),
     )
+
+  def _batch_shape(self) -> static.Shape:
+    properties = self._parameter_properties()
+    shapes = parameter_properties.batch_shapes(properties, self._arrays())
+    return static.broadcast_shapes(*shapes)
 
   def _dense(self) -> tuple[Any, Any]:
     """Returns the weights between phases (..., p, p), and exits (..., p).

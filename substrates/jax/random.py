@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as onp
 
 from phasic.substrates.jax.internal import static
 
@@ -53,7 +54,7 @@ def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
 def fold_in(seed: Any, data: Any) -> Any:
   """Returns a seed made of a seed and an integer (a counter, say)."""
   if isinstance(data, int):
-    data %= 2**32
+    data = onp.uint32(data % 2**32)  # Without 64-bit numbers JAX has no int.
   seed = jax.random.fold_in(seed, _FOLD)
   return jax.random.fold_in(seed, jnp.asarray(data).astype(jnp.uint32))
 

@@ -1,0 +1,61 @@
+"""Distributions where 64-bit numbers are switched off."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import jax
+import jax.numpy as jnp
+import numpy as onp
+
+from phasic.substrates.jax import distributions
+from phasic.substrates.jax import graphs
+
+
+def _stages(discrete):
+  """Three stages, each left at a rate a; once by a cause of its own."""
+
+  def transitions(k):
+    yield (k + 1 if k < 2 else graphs.ABSORBED), {"a": 0.75}
+    if k == 0:
+      yield graphs.ABSORBED("early"), {"a": 0.25}
+
+  return graphs.Graph.from_transitions(
+    transitions, 0, params=("a",), discrete=discrete
+  )
+
+
+class Float32Test(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.assertFalse(jax.config.jax_enable_x64)
+
+  @parameterized.parameters(False, True)
+  def test_methods(self, discrete):
+    kind = (
+      distributions.DiscretePhaseType if discrete else distributions.PhaseType
+    )
+    dist = kind.from_graph(_stages(discrete), {"a": 0.5})
+    self.assertEqual(dist.dtype, "float32")
+    matrix = dist.subtransition if discrete else dist.subgenerator
+    exits = dist.exit_probs if discrete else dist.exit_rates
+    dense = kind(dist.initial_probs, matrix, exits)
+    for method in (
+      lambda d: d.log_prob(2.0),
+      lambda d: d.cdf(2.0),
+      lambda d: d.mean(),
+      lambda d: d.stddev(),
+      lambda d: d.moment(3),
+      lambda d: d.expected_visits(),
+      lambda d: d.occupancy(2.0),
+    ):
+      found = method(dist)
+      self.assertEqual(found.dtype, jnp.float32)
+      onp.testing.assert_allclose(found, method(dense), rtol=1e-5)
+    onp.testing.assert_allclose(dist.cause_probs(), [0.25, 0.75], rtol=1e-6)
+    x = dist.sample(2000, seed=jax.random.key(1))
+    self.assertEqual(x.dtype, jnp.float32)
+    error = 5 * float(dist.stddev()) / 2000**0.5
+    self.assertLess(abs(float(x.mean() - dist.mean())), error)
+
+
+if __name__ == "__main__":
+  absltest.main()
