@@ -14,6 +14,30 @@ from phasic.internal.kernel_ops import set_num_threads
 from phasic.internal.kernel_ops import unavailable_reason
 from phasic.internal.kernel_ops import use_path
 from phasic.math.diagnosis import diagnose
+from phasic.math.discrete_elimination_derivatives import (
+  expected_visits_jvp as discrete_phase_type_expected_visits_jvp,
+)
+from phasic.math.discrete_elimination_derivatives import (
+  expected_visits_vjp as discrete_phase_type_expected_visits_vjp,
+)
+from phasic.math.discrete_elimination_derivatives import (
+  probability_generating_function_jvp,
+)
+from phasic.math.discrete_elimination_derivatives import (
+  probability_generating_function_vjp,
+)
+from phasic.math.discrete_elimination_derivatives import (
+  raw_moments_jvp as discrete_phase_type_raw_moments_jvp,
+)
+from phasic.math.discrete_elimination_derivatives import (
+  raw_moments_vjp as discrete_phase_type_raw_moments_vjp,
+)
+from phasic.math.discrete_elimination_derivatives import (
+  reward_moments_jvp as discrete_phase_type_reward_moments_jvp,
+)
+from phasic.math.discrete_elimination_derivatives import (
+  reward_moments_vjp as discrete_phase_type_reward_moments_vjp,
+)
 from phasic.math.discrete_moments import mean as discrete_phase_type_mean
 from phasic.math.discrete_moments import (
   raw_moments as discrete_phase_type_raw_moments,
@@ -97,6 +121,14 @@ from phasic.math.discrete_phase_type_derivatives import (
 from phasic.math.discrete_reward_transforms import discrete_reward_transform
 from phasic.math.edge_probs import EdgeProbs
 from phasic.math.edge_rates import EdgeRates
+from phasic.math.elimination_derivatives import expected_sojourn_times_jvp
+from phasic.math.elimination_derivatives import expected_sojourn_times_vjp
+from phasic.math.elimination_derivatives import laplace_transform_jvp
+from phasic.math.elimination_derivatives import laplace_transform_vjp
+from phasic.math.elimination_derivatives import raw_moments_jvp
+from phasic.math.elimination_derivatives import raw_moments_vjp
+from phasic.math.elimination_derivatives import reward_moments_jvp
+from phasic.math.elimination_derivatives import reward_moments_vjp
 from phasic.math.expected_statistics import ExpectedStatistics
 from phasic.math.expected_statistics import expected_statistics
 from phasic.math.mark_probs import joint_mark_probs
@@ -160,6 +192,8 @@ __all__ = [
   "discrete_phase_type_cdf_vjp",
   "discrete_phase_type_expected_jumps",
   "discrete_phase_type_expected_visits",
+  "discrete_phase_type_expected_visits_jvp",
+  "discrete_phase_type_expected_visits_vjp",
   "discrete_phase_type_hitting_probs",
   "discrete_phase_type_log_cdf",
   "discrete_phase_type_log_cdf_jvp",
@@ -176,9 +210,13 @@ __all__ = [
   "discrete_phase_type_prob_jvp",
   "discrete_phase_type_prob_vjp",
   "discrete_phase_type_raw_moments",
+  "discrete_phase_type_raw_moments_jvp",
+  "discrete_phase_type_raw_moments_vjp",
   "discrete_phase_type_reward_covariance",
   "discrete_phase_type_reward_cross_moments",
   "discrete_phase_type_reward_moments",
+  "discrete_phase_type_reward_moments_jvp",
+  "discrete_phase_type_reward_moments_vjp",
   "discrete_phase_type_second_moment",
   "discrete_phase_type_stddev",
   "discrete_phase_type_survival",
@@ -188,6 +226,8 @@ __all__ = [
   "discrete_reward_transform",
   "expected_jumps",
   "expected_sojourn_times",
+  "expected_sojourn_times_jvp",
+  "expected_sojourn_times_vjp",
   "expected_statistics",
   "expected_visits",
   "feed_forward_log_density",
@@ -195,6 +235,8 @@ __all__ = [
   "joint_laplace_transform",
   "joint_mark_probs",
   "laplace_transform",
+  "laplace_transform_jvp",
+  "laplace_transform_vjp",
   "log_cdf",
   "log_cdf_jvp",
   "log_cdf_vjp",
@@ -214,11 +256,17 @@ __all__ = [
   "path",
   "precision",
   "probability_generating_function",
+  "probability_generating_function_jvp",
+  "probability_generating_function_vjp",
   "raw_moments",
+  "raw_moments_jvp",
+  "raw_moments_vjp",
   "reward_covariance",
   "reward_cross_moments",
   "reward_means",
   "reward_moments",
+  "reward_moments_jvp",
+  "reward_moments_vjp",
   "reward_transform",
   "second_moment",
   "set_num_threads",

@@ -89,13 +89,13 @@ def generating(option, system, z):
   return value * np.where((z >= 0) & (z <= 1), 1.0, math.nan)
 
 
-def _survival(system, weights, killing):
-  """Returns the atom and the mass that gets to absorption unkilled.
+def killed(system, weights, killing):
+  """Returns a system with another end, and what absorption gets by edge.
 
   Args:
     system: the system.
     weights: of its edges, (..., m).
-    killing: weight from each phase to another end, (...).
+    killing: weight from each phase to the other end, (...).
   """
   p = static.shape(system.initial)[-1]
   phases = np.asarray(np.arange(p), dtype="int32")
@@ -109,14 +109,19 @@ def _survival(system, weights, killing):
     np.broadcast_to(weights, (*batch, m)),
     np.broadcast_to(killing[..., None], (*batch, p)),
   ]
-  killed = system._replace(
+  found = system._replace(
     indices=np.concatenate([indices, ends], axis=-1),
     weights=np.concatenate(parts, axis=-1),
   )
   alive = np.where(indices[1] == p, parts[0], 0.0)
-  alive = np.concatenate([alive, np.zeros_like(parts[1])], axis=-1)
+  return found, np.concatenate([alive, np.zeros_like(parts[1])], axis=-1)
+
+
+def _survival(system, weights, killing):
+  """Returns the atom and the mass that gets to absorption unkilled."""
+  mortal, alive = killed(system, weights, killing)
   none = np.zeros_like(system.initial)[..., None]
-  x = chain_solves.solve(killed, none, alive[..., None])[..., 0]
+  x = chain_solves.solve(mortal, none, alive[..., None])[..., 0]
   total = system.atom + np.sum(system.initial * x, axis=-1)
   return chain_solves.checked(system, total)
 

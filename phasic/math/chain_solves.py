@@ -165,6 +165,11 @@ def solve(system, per_phase, per_edge=None, gives_edges=False):
   return _eliminate(system, per_phase, per_edge, False, gives_edges)
 
 
+def solve_transposed(system, per_phase, per_edge=None):
+  """Returns U^T (b + sum_e c_e (unit(i_e) - unit(j_e))), (..., p, r)."""
+  return _eliminate(system, per_phase, per_edge, True, False)
+
+
 def _eliminate(system, per_phase, per_edge, transposed, gives_edges):
   weights = system.weights
   ones = (1,) * (static.rank(weights) - 1)
@@ -187,8 +192,7 @@ def sojourns(system):
   y_i 2^-n is the expected time in phase i, in discrete time the expected
   number of steps from it.
   """
-  initial = system.initial[..., None]
-  return _eliminate(system, initial, None, True, False)[..., 0]
+  return solve_transposed(system, system.initial[..., None])[..., 0]
 
 
 def at_sources(system, x):
@@ -229,7 +233,7 @@ def traps(system, y):
   fixed = gradients.stop_gradient
   constant = system._replace(weights=fixed(system.weights))
   everywhere = np.ones_like(fixed(system.initial))[..., None]
-  held = _eliminate(constant, everywhere, None, True, False)[..., 0]
+  held = solve_transposed(constant, everywhere)[..., 0]
   return (held == math.inf) & (fixed(y) == 0)
 
 
