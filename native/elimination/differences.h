@@ -4,6 +4,7 @@
 #define PHASIC_NATIVE_ELIMINATION_DIFFERENCES_H_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "native/elimination/values.h"
 
@@ -55,6 +56,10 @@ class Differences {
   }
 
  private:
+  // As many sums as registers hold.
+  static constexpr int kSums =
+      std::is_same_v<V, double> ? 4 : (kRegisterWidth > 2 ? 4 : 2);
+
   V Solution(int64_t n, int64_t c) const { return solution_[n * columns_ + c]; }
   void Store(const V& difference, int64_t number, int64_t c) const {
     Write(difference, number * columns_ + c, count_, results_);
@@ -110,22 +115,32 @@ class Differences {
   void SumEdges(int64_t n, int64_t c) {
     const int64_t begin = t_.outer_offsets[n];
     const int64_t count = t_.outer_offsets[n + 1] - begin;
-    V* __restrict x = local_;
-    V* __restrict sums = local_ + count;
+    if (count == 0) return;
+    for (int64_t s = 0; s < count; ++s) {
+      local_[s] = Solution(t_.outer_targets[begin + s], c);
+    }
+    // A few sums at a time, the last ones of some that are not wanted.
+    for (int64_t s = count; s < count + kSums - 1; ++s) local_[s] = local_[0];
     const V given = given_[n * columns_ + c];
-    for (int64_t s = 0; s < count; ++s) {
-      x[s] = Solution(t_.outer_targets[begin + s], c);
-      sums[s] = given;
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      const V weight = outer_[begin + i];
-      const V there = x[i];
-      for (int64_t s = 0; s < count; ++s) {
-        sums[s] = sums[s] + weight * (there - x[s]);
+    const V pivot = pivots_[n];
+    for (int64_t first = 0; first < count; first += kSums) {
+      V x[kSums];
+      V sums[kSums];
+      for (int k = 0; k < kSums; ++k) {
+        x[k] = local_[first + k];
+        sums[k] = given;
       }
-    }
-    for (int64_t s = 0; s < count; ++s) {
-      Store(sums[s] / pivots_[n], t_.outer_numbers[begin + s], c);
+      for (int64_t i = 0; i < count; ++i) {
+        const V weight = outer_[begin + i];
+        const V there = local_[i];
+        for (int k = 0; k < kSums; ++k) {
+          sums[k] = sums[k] + weight * (there - x[k]);
+        }
+      }
+      const int64_t last = first + kSums < count ? first + kSums : count;
+      for (int64_t s = first; s < last; ++s) {
+        Store(sums[s - first] / pivot, t_.outer_numbers[begin + s], c);
+      }
     }
   }
 

@@ -50,7 +50,7 @@ struct Scratch {
 constexpr int64_t kMaxSummedEdges = 64;
 
 inline int64_t LocalSize(const Topology& t) {
-  const int64_t summed = 2 * kMaxSummedEdges;
+  const int64_t summed = kMaxSummedEdges + kLanes;
   return t.largest_front > summed ? t.largest_front : summed;
 }
 
