@@ -207,6 +207,72 @@ class DiscretiseTest(test_case.TestCase):
       graphs.discretise(steps, 1.0)
 
 
+class ReverseTest(test_case.TestCase):
+  """The chain run backwards."""
+
+  @parameterized.parameters(False, True)
+  def test_weights(self, discrete):
+    graph = random_graph(6, 15, 5, discrete)
+    theta = [0.5, 1.25]
+    back = graphs.reverse(graph, theta)
+    self.assertEqual(back.states, graph.states)
+    self.assertEqual(back.causes, (None,))
+    self.assertEqual(back.discrete, discrete)
+    given = rational_graph.read(graph, theta)
+    found = rational_graph.read(back)
+    times = given.sojourns()
+    p = graph.num_phases
+    for i in range(p):
+      ends = sum((given.absorbed[i, c] for c in range(2)), flint.fmpq(0))
+      pairs = [
+        (found.initial[i], times[i] * ends),
+        (found.absorbed[i, 0], given.initial[i] / times[i]),
+        *(
+          (found.off[i, j], times[j] * given.off[j, i] / times[i])
+          for j in range(p)
+        ),
+      ]
+      for actual, truth in pairs:
+        self.assertTrue(rational_graph.close(float(actual), truth, 1e-14))
+    self.assertEqual(found.atom, given.atom)
+
+  def test_law(self):
+    graph = random_graph(6, 15, 6)
+    theta = [0.5, 1.25]
+    forward = pd.PhaseType.from_graph(graph, theta)
+    backward = pd.PhaseType.from_graph(graphs.reverse(graph, theta))
+    for t in (0.0, 0.01, 1.0, 20.0):
+      self.assert_close(forward.prob(t), backward.prob(t), 1e-13)
+      self.assert_close(forward.cdf(t), backward.cdf(t), 1e-13)
+
+  def test_twice(self):
+    tree = models.kingman(5)
+    back = graphs.reverse(graphs.reverse(tree, [2.0]))
+    self.assertEqual(back.states, tree.states)
+    self.assert_close(back.targets, tree.targets)
+    self.assert_close(back.constants, tree.edge_values([2.0]), 1e-15)
+
+  def test_what_is_never_visited_is_left_out(self):
+    islands = models.island_coalescent([2, 0])
+    still = graphs.reverse(islands, [1.0, 0.0])
+    self.assertEqual(still.states, ((2, 0),))
+
+  def test_refused(self):
+    def transitions(i):
+      yield ABSORBED, float(i == 0)
+      yield "trap", 1.0
+
+    graph = graphs.Graph.from_transitions(
+      transitions, 0, allow_never_absorbing=True
+    )
+    with self.assertRaisesRegex(
+      ArithmeticError, "expected time in 'trap' comes out as inf"
+    ):
+      graphs.reverse(graph)
+    with self.assertRaisesRegex(ValueError, "params is None"):
+      graphs.reverse(models.kingman(3))
+
+
 class TimeToTest(test_case.TestCase):
   """First passage."""
 

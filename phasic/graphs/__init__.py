@@ -10,16 +10,19 @@ from phasic.graphs.discretisation import discretise
 from phasic.graphs.edge_table import Edge
 from phasic.graphs.embedding import JumpChain
 from phasic.graphs.embedding import normalise
+from phasic.graphs.epochs import Epochs
 from phasic.graphs.evaluation import log_prob_and_moments
 from phasic.graphs.first_passage import time_to
 from phasic.graphs.graph import Graph
 from phasic.graphs.lumping import Lumped
 from phasic.graphs.lumping import lump
+from phasic.graphs.reversal import reverse
 
 __all__ = [
   "ABSORBED",
   "Absorbed",
   "Edge",
+  "Epochs",
   "Event",
   "EventChain",
   "Graph",
@@ -30,6 +33,7 @@ __all__ = [
   "lump",
   "models",
   "normalise",
+  "reverse",
   "strongly_connected_components",
   "time_to",
 ]

@@ -63,7 +63,7 @@ def strongly_connected_components(graph: Any) -> list[onp.ndarray]:
           parent = path[-1][0]
           lowest[parent] = min(lowest[parent], lowest[i])
         if lowest[i] == number[i]:
-          component = []
+          component: list[int] = []
           while not component or component[-1] != i:
             component.append(unfinished.pop())
             waits[component[-1]] = False

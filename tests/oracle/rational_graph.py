@@ -15,8 +15,10 @@ import numpy as np
 Number = flint.fmpq
 
 
-def exact(x: float) -> Number:
-  """A float as a rational number."""
+def exact(x: Any) -> Number:
+  """A float, or a rational number, as a rational number."""
+  if isinstance(x, Number):
+    return x
   return flint.fmpq(*float(x).as_integer_ratio())
 
 

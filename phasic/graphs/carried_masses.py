@@ -1,0 +1,151 @@
+"""The phases a chain is in at a time, given that it is not absorbed yet.
+
+With Q = S - k I, the subgenerator of a chain that is killed at the rate k too,
+and y = alpha (-Q)^-1 the expected times in its phases, the chain that runs
+backwards leads from j to i at the rate y_i w_ij / y_j and is absorbed at the
+rate alpha_j / y_j. Let g_j(t) be its density of absorption from phase j. Then
+
+    (alpha exp(S t))_j = y_j exp(k t) g_j(t),
+
+and with the start y / sum(y) its density g is that of the sum over j: the
+logarithm of the mass that is left is log g + k t + log sum(y), and the share of
+phase j is y_j / sum(y) times the derivative of log g in the start at j. That is
+one gradient of the kernel. Nothing is subtracted, the mass may be below the
+range of floating-point numbers, and with k = 1 / t it does not matter whether
+absorption can be reached. Phases that are left out are those with y_j below
+1e-288 (1e-28 in single precision).
+
+References:
+  M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+    probability, 2017, section 5.3.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic import math as pm
+from phasic.internal import control_flow
+from phasic.internal import elimination_ops
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math import elimination
+
+
+class Carried(NamedTuple):
+  """What a chain has become.
+
+  Attributes:
+    shares: the distribution of phases of what is not absorbed, (..., p).
+    log_mass: the logarithm of the mass that is not absorbed, (...); NaN if it
+      might be that of phases which are left out.
+    log_lost: the logarithm of what is at most lost, (...), because phases are
+      left out or their shares are too small for a floating-point number.
+  """
+
+  shares: Any
+  log_mass: Any
+  log_lost: Any
+
+
+def carry(initial: Any, edges: Any, time: Any) -> Carried:
+  """Returns the phases of a chain at a time.
+
+  Args:
+    initial: alpha, (..., p); it need not sum up to one.
+    edges: `math.EdgeRates` without coefficients.
+    time: t > 0, (...).
+  """
+  return Carried(
+    *_run(initial, edges.parameters, edges.sources, edges.targets, time)
+  )
+
+
+def _evaluate(
+  initial: Any, rates: Any, sources: Any, targets: Any, time: Any
+) -> tuple[Any, Any, Any]:
+  """Returns the parts of `Carried`."""
+  p, m = static.shape(initial)[-1], static.shape(rates)[-1]
+  batch = static.broadcast_shapes(
+    static.shape(initial)[:-1], static.shape(rates)[:-1], static.shape(time)
+  )
+  initial = np.broadcast_to(initial, (*batch, p))
+  rates = np.broadcast_to(rates, (*batch, m))
+  time = np.broadcast_to(time, batch)
+  killing = gradients.stop_gradient(1.0 / time)
+  times = _killed_times(initial, sources, targets, rates, killing)
+  # Below, ratios of products lose digits. Of a phase that is left out less
+  # than this times e and the rate at which it is left is lost.
+  info = onp.finfo(static.dtype_name(times))
+  floor = float(info.tiny) * 2.0 ** (32 if info.bits == 32 else 64)
+  visited = times > floor
+  times = np.where(visited, times, 0.0)
+  divisor = np.where(visited, times, 1.0)
+  inner = targets < p
+  ends = np.where(inner, targets, 0)
+  flows = rates * np.take(times, sources, axis=-1)
+  back = np.where(inner, flows / np.take(divisor, ends, axis=-1), 0.0)
+  total = np.sum(times, axis=-1)
+  # Where nothing starts nothing is left.
+  empty = total == 0.0
+  total = np.where(empty, 1.0, total)
+  start = times / total[..., None]
+  reversed_edges = pm.EdgeRates(
+    _joined(ends, onp.arange(p)),
+    _joined(sources, onp.full(p, p)),
+    np.concatenate([back, initial / divisor], axis=-1),
+  )
+  log_density, bars = pm.log_density_vjp(
+    start,
+    reversed_edges,
+    time,
+    prob_zero=0.0,
+    cotangent=np.ones_like(time),
+    wanted=("initial_probs",),
+  )
+  shares = np.where(empty[..., None], 0.0, start * bars[0])
+  log_mass = log_density + killing * time + np.log(total)
+  log_mass = np.where(empty, -float("inf"), log_mass)
+  led_to = inner & (rates > 0.0) & np.take(visited, sources, axis=-1)
+  unseen = np.any(led_to & ~np.take(visited, ends, axis=-1), axis=-1)
+  fastest = gradients.stop_gradient(np.sum(rates, axis=-1) + killing)
+  least = math.log(p * floor) + 1.0 + np.log(fastest)
+  unsure = unseen & (log_mass < least - math.log(info.eps))
+  log_mass = np.where(unsure, float("nan"), log_mass)
+  small = np.any(visited & (shares == 0.0), axis=-1)
+  smallest = gradients.stop_gradient(log_mass) + math.log(p * info.tiny)
+  log_lost = np.maximum(
+    np.where(unseen, least, -float("inf")),
+    np.where(small, smallest, -float("inf")),
+  )
+  return shares, log_mass, log_lost
+
+
+_run = control_flow.compiled(_evaluate)
+
+
+def _killed_times(
+  initial: Any, sources: Any, targets: Any, rates: Any, killing: Any
+) -> Any:
+  """Returns y = alpha (k - S)^-1, (..., p)."""
+  p = static.shape(initial)[-1]
+  indices = np.stack(
+    [_joined(sources, onp.arange(p)), _joined(targets, onp.full(p, p))]
+  )
+  ones = (1,) * static.rank(killing)
+  kills = np.broadcast_to(killing[..., None], static.shape(initial))
+  return elimination_ops.eliminate(
+    elimination.eliminate,
+    np.reshape(indices, (*ones, *static.shape(indices))),
+    np.concatenate([rates, kills], axis=-1),
+    initial[..., None],
+    transposed=True,
+  )[..., 0]
+
+
+def _joined(indices: Any, more: Any) -> Any:
+  """Returns integers and more of them as one array of int32."""
+  parts = (indices, more)
+  return np.concatenate([np.asarray(x, dtype="int32") for x in parts])

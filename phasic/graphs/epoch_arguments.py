@@ -1,0 +1,83 @@
+"""What the constructor of `Epochs` takes, read and checked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.graphs import graph as graph_lib
+from phasic.internal import static
+from phasic.internal import structures
+
+
+def epoch_graphs(graphs: Any, count: int) -> tuple[graph_lib.Graph, ...]:
+  """Returns one graph for each epoch."""
+  if isinstance(graphs, graph_lib.Graph):
+    graphs = (graphs,) * count
+  found = tuple(graphs)
+  if len(found) != count:
+    raise ValueError(
+      f"graphs has {len(found)} of them: with {count - 1} boundaries there are "
+      f"{count} epochs"
+    )
+  for k, graph in enumerate(found):
+    if not isinstance(graph, graph_lib.Graph):
+      raise TypeError(
+        f"graphs[{k}] is {type(graph).__name__}: it must be a Graph"
+      )
+    if graph.discrete:
+      raise ValueError(f"graphs[{k}] is discrete: epochs are in time")
+  return found
+
+
+def epoch_params(params: Any, count: int) -> list[Any]:
+  """Returns the parameters of each epoch."""
+  if isinstance(params, (list, tuple)):
+    size = len(params)
+  elif hasattr(params, "shape"):
+    size = static.shape(params)[0] if static.rank(params) else 0
+  else:
+    raise TypeError(
+      f"params is {type(params).__name__}: it must be a sequence with those of "
+      "each epoch, or an array (K, ..., d)"
+    )
+  if size != count:
+    raise ValueError(
+      f"params has those of {size} epochs: with {count - 1} boundaries there "
+      f"are {count}"
+    )
+  return [params[k] for k in range(count)]
+
+
+def check_boundaries(boundaries: Any) -> None:
+  """Raises ValueError unless they increase; what is traced is not looked at."""
+  known = static.concrete(boundaries)
+  if known is None or known.shape[-1] == 0:
+    return
+  padded: onp.ndarray = onp.concatenate(
+    [onp.zeros_like(known[..., :1]), known], axis=-1
+  )
+  if not onp.all(onp.diff(padded) > 0.0) or not onp.all(known < onp.inf):
+    raise ValueError(
+      f"boundaries are {known.tolist()}: they must be positive, finite and "
+      "increasing"
+    )
+
+
+def as_arrays(
+  params: list[Any], boundaries: Any, graphs: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], Any]:
+  """Returns parameters and boundaries as arrays of their common dtype."""
+  given: dict[str, Any] = {}
+  for k, theta in enumerate(params):
+    if isinstance(theta, Mapping):
+      given.update({f"params[{k}][{n!r}]": x for n, x in theta.items()})
+    else:
+      given[f"params[{k}]"] = theta
+  dtype = structures.common_dtype({**given, "boundaries": boundaries})
+  arrays = tuple(
+    np.asarray(graph.params_array(theta), dtype=dtype)
+    for graph, theta in zip(graphs, params)
+  )
+  return arrays, structures.as_array(boundaries, dtype, "boundaries")
