@@ -34,8 +34,12 @@ def compensated_sum(x):
 
 def power_of_two(n):
   """Returns 2**n exactly, for integers n held as floats, |n| <= 1000."""
-  table = np.asarray(2.0 ** onp.arange(-1000.0, 1001.0), dtype=n.dtype)
-  return np.take(table, np.asarray(n + 1000.0, dtype="int32"), axis=0)
+  powers = 2.0 ** onp.arange(-1000.0, 1001.0)
+  with onp.errstate(over="ignore"):  # What float32 cannot hold is not used.
+    powers = onp.asarray(powers, dtype=static.dtype_name(n))
+  return np.take(
+    np.asarray(powers), np.asarray(n + 1000.0, dtype="int32"), axis=0
+  )
 
 
 def exponent(x, lowest):
