@@ -164,7 +164,7 @@ class DiscreteRewardTransformTest(test_case.TestCase):
     ([-1, 0], None, "rewards has an entry -1"),
     ([0.5, 0], None, "rewards has an entry 0.5"),
     ([math.nan, 0], None, "rewards has an entry nan"),
-    ([1], None, r"rewards have shape \(1,\)"),
+    ([1], None, r"rewards has shape \(1,\)"),
     ([0, 0], onp.ones((2, 2)), r"impulse_rewards have shape \(2, 2\)"),
     ([0, 0], -onp.ones((2, 3)), "impulse_rewards has an entry -1"),
     ([5000, 0], None, "5001 stages.*more than 4096"),

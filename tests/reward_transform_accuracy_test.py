@@ -200,8 +200,8 @@ class MeaningTest(test_case.TestCase):
         self.assertTrue(onp.all(onp.isnan(self.host(x))))
 
   @parameterized.parameters(
-    ([1.0], r"rewards have shape \(1,\).*p = 2"),
-    (1.0, r"rewards have shape \(\)"),
+    ([1.0], r"rewards has shape \(1,\).*p = 2"),
+    (1.0, r"rewards has shape \(\)"),
     (onp.ones((3, 2)), "do not broadcast"),
   )
   def test_bad_shapes(self, rewards, message):

@@ -1,30 +1,16 @@
 """Multivariate phase-type distributions: several rewards of one chain."""
 
-import math
 from typing import Any
 
-import numpy as np
-
-from phasic.distributions import distribution
+from phasic.distributions import graph_rewards
 from phasic.distributions import parameter_properties
-from phasic.distributions import phase_type
-from phasic.distributions import value_checks
-from phasic.graphs import chain_arrays
+from phasic.distributions import reward_totals
 from phasic.graphs import graph as graph_lib
-from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import jump_chain
-from phasic.math import mixed_moments
-from phasic.math import moments
-from phasic.math import multivariate
-from phasic.math import named_checks
-from phasic.math import operands
-from phasic.math import reward_operands
-from phasic.math import reward_transforms
 
 
 @structures.register
-class MultivariatePhaseType(distribution.Distribution):
+class MultivariatePhaseType(reward_totals.RewardTotals):
   """Rewards Y_r = sum_i r_ir (time spent in phase i) until absorption.
 
   This is the class MPH* of Kulkarni, with an atom. One value is a vector of R
@@ -163,11 +149,6 @@ class MultivariatePhaseType(distribution.Distribution):
     return self._parameters["subgenerator"]
 
   @property
-  def rewards(self) -> Any:
-    """Rewards per unit of time, r (..., p, R)."""
-    return self._parameters["rewards"]
-
-  @property
   def exit_rates(self) -> Any:
     """Exit rates as given, s (..., p) or None."""
     return self._parameters["exit_rates"]
@@ -176,110 +157,6 @@ class MultivariatePhaseType(distribution.Distribution):
   def prob_zero(self) -> Any:
     """The mass of paths that never start as given, z (...) or None."""
     return self._parameters["prob_zero"]
-
-  @property
-  def num_phases(self) -> int:
-    """The number of phases p."""
-    return static.shape(self.rewards)[-2]
-
-  @property
-  def num_rewards(self) -> int:
-    """The number of rewards R."""
-    return static.shape(self.rewards)[-1]
-
-  def covariance(self) -> Any:
-    """Returns the covariances of the rewards, (..., R, R)."""
-    return self._statistic("covariance", self._covariance())
-
-  def mixed_moment(self, orders: Any) -> Any:
-    """Returns E[Y_1^n_1 ... Y_R^n_R], (...).
-
-    Args:
-      orders: R integers n_r >= 0.
-
-    Raises:
-      TypeError: the orders are no integers.
-      ValueError: there are not R of them, or they are negative or too large.
-    """
-    value = mixed_moments.mixed_moment(*self._model(), orders=orders)
-    return self._statistic("mixed_moment", value)
-
-  def laplace_transform(self, arguments: Any) -> Any:
-    """Returns E[exp(-u_1 Y_1 - ... - u_R Y_R)], (...).
-
-    Args:
-      arguments: u, (..., R), >= 0.
-
-    Raises:
-      ValueError: shapes do not fit.
-    """
-    alpha, matrix, rewards, exits, prob_zero = self._model()
-    return multivariate.joint_laplace_transform(
-      alpha, matrix, rewards, arguments, exits, prob_zero
-    )
-
-  def marginal(self, index: int) -> phase_type.PhaseType:
-    """Returns the distribution of one reward.
-
-    Args:
-      index: its number, negative ones count from the end.
-
-    Raises:
-      IndexError: there is no such reward.
-    """
-    size = self.num_rewards
-    if not -size <= index < size:
-      raise IndexError(f"index is {index}: there are {size} rewards")
-    rewards = self._arrays()["rewards"]
-    return self._transformed(rewards[..., index % size])
-
-  def projection(self, weights: Any) -> phase_type.PhaseType:
-    """Returns the distribution of sum_r w_r Y_r.
-
-    Args:
-      weights: w, (..., R), finite and >= 0.
-
-    Raises:
-      ValueError: shapes do not fit.
-    """
-    rewards = self._arrays()["rewards"]
-    rates = reward_operands.weighted_rewards(rewards, weights, "weights", {})
-    return self._transformed(np.sum(rates, axis=-1))
-
-  def _transformed(self, rewards: Any) -> phase_type.PhaseType:
-    """Returns the distribution of one reward (..., p)."""
-    alpha, matrix, _, exits, prob_zero = self._model()
-    model = reward_transforms.reward_transform(
-      alpha, matrix, rewards, exits, prob_zero
-    )
-    return self._phase_type(*model)
-
-  def _phase_type(
-    self, alpha: Any, matrix: Any, exits: Any, prob_zero: Any
-  ) -> phase_type.PhaseType:
-    return phase_type.PhaseType(
-      alpha, matrix, exits, prob_zero, allow_nan_stats=self.allow_nan_stats
-    )
-
-  def _mean(self) -> Any:
-    return moments.reward_means(*self._model())
-
-  def _covariance(self) -> Any:
-    return moments.reward_covariance(*self._model())
-
-  def _variance(self) -> Any:
-    eye = np.eye(self.num_rewards, dtype=self.dtype) > 0
-    found = np.sum(np.where(eye, self._covariance(), 0.0), axis=-1)
-    return np.where(self._mean() == math.inf, math.inf, found)
-
-  def _log_prob(self, value: Any) -> Any:
-    alpha, matrix, rewards, exits, prob_zero = self._model()
-    return multivariate.feed_forward_log_density(
-      alpha, matrix, rewards, value, exits, prob_zero
-    )
-
-  def _sample_n(self, n: int, seed: Any) -> Any:
-    return jump_chain.sample_rewards(n, seed, *self._model())
 
   def _chain(self) -> tuple[Any, Any, Any, Any]:
     """Initial masses, rates (a matrix or edges), exits or None, atom or None.
@@ -291,46 +168,11 @@ class MultivariatePhaseType(distribution.Distribution):
     initial_probs, matrix, exits, prob_zero = (arrays[name] for name in names)
     return initial_probs, matrix, exits, prob_zero
 
-  def _model(self) -> tuple[Any, Any, Any, Any, Any]:
-    """Chain and rewards as `math` takes them, checked with `validate_args`."""
-    alpha, matrix, exits, prob_zero = self._chain()
-    rewards = self._arrays()["rewards"]
-    if self.validate_args:
-      alpha, matrix, exits, prob_zero = value_checks.check_model(
-        alpha, matrix, exits, prob_zero
-      )
-      rewards = named_checks.check(
-        "rewards",
-        rewards,
-        (rewards >= 0) & np.isfinite(rewards),
-        "rewards must be >= 0 and finite",
-      )
-    return alpha, matrix, rewards, exits, prob_zero
-
-  def _check_value(self, value: Any) -> Any:
-    return value_checks.check_times(value)
-
-  def _check_value_shape(self, value: Any) -> None:
-    shape = static.shape(value)
-    size = self.num_rewards
-    if len(shape) < 1 or shape[-1] != size:
-      raise ValueError(
-        f"value has shape {shape}: it must be (..., R) with R = {size} rewards"
-      )
-    super()._check_value_shape(value)
-
-  def _batch_shape(self) -> static.Shape:
-    alpha, matrix, exits, prob_zero = self._chain()
-    return reward_operands.check_vectors(
-      (alpha, matrix, self._arrays()["rewards"], exits, prob_zero)
-    )
-
-  def _event_shape(self) -> static.Shape:
-    return (self.num_rewards,)
-
 
 @structures.register
-class GraphMultivariatePhaseType(MultivariatePhaseType):
+class GraphMultivariatePhaseType(
+  graph_rewards.GraphRewards, MultivariatePhaseType
+):
   """Rewards of the chain of a graph, see `MultivariatePhaseType`.
 
   Weights of edges are linear in parameters, or given as `edge_values`. No
@@ -348,91 +190,6 @@ class GraphMultivariatePhaseType(MultivariatePhaseType):
     ['0.500', '1.500']
   """
 
-  def __init__(
-    self,
-    graph: graph_lib.Graph,
-    params: Any = None,
-    rewards: Any = None,
-    edge_values: Any = None,
-    initial_probs: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "GraphMultivariatePhaseType",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      graph: a continuous `graphs.Graph`.
-      params: (..., d), or a mapping of the graph's names to arrays that
-        broadcast; None where there are none.
-      rewards: r, (..., p, R), in the order of the graph's states.
-      edge_values: (..., m), weights of the edges in the place of those that
-        are linear in parameters.
-      initial_probs: alpha, (..., p), in the place of the graph's initial
-        weights.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: as `GraphPhaseType`, or there are no rewards.
-      ValueError: as `GraphPhaseType`.
-    """
-    if rewards is None:
-      raise TypeError("rewards is None: it must be an array (..., p, R)")
-    # Checks the graph and what belongs to it.
-    phase_type.GraphPhaseType(graph, params, edge_values, initial_probs)
-    distribution.Distribution.__init__(
-      self,
-      {
-        "graph": graph,
-        "params": params,
-        "rewards": rewards,
-        "edge_values": edge_values,
-        "initial_probs": initial_probs,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      },
-    )
-    self._batch_shape()
-    if validate_args:
-      self._model()
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "params": properties(1, "parameters", optional=True),
-      "rewards": properties(2, "nonnegative"),
-      "edge_values": properties(1, "nonnegative", optional=True),
-      "initial_probs": properties(1, "subprobabilities", optional=True),
-    }
-
-  @classmethod
-  def _children(cls) -> tuple[str, ...]:
-    return ("graph", *super()._children())
-
-  @property
-  def graph(self) -> graph_lib.Graph:
-    """The graph."""
-    return self._parameters["graph"]
-
-  @property
-  def params(self) -> Any:
-    """Its parameters as given, an array (..., d), a mapping or None."""
-    return self._parameters["params"]
-
-  @property
-  def edge_values(self) -> Any:
-    """Weights of the edges as given, (..., m) or None."""
-    return self._parameters["edge_values"]
-
-  @property
-  def initial_probs(self) -> Any:
-    """Masses of the phases at time zero, alpha (..., p)."""
-    return self._chain()[0]
-
   @property
   def subgenerator(self) -> Any:
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
@@ -442,47 +199,3 @@ class GraphMultivariatePhaseType(MultivariatePhaseType):
   def exit_rates(self) -> Any:
     """Exit rates, s (..., p), for up to 4096 phases."""
     return self._times().exit_rates
-
-  @property
-  def prob_zero(self) -> Any:
-    """The mass of paths that never start, z (...) or None."""
-    return self._chain()[3]
-
-  def _times(self) -> phase_type.GraphPhaseType:
-    """The distribution of the time of the same paths."""
-    arrays = self._arrays()
-    return phase_type.GraphPhaseType(
-      self.graph,
-      arrays["params"],
-      arrays["edge_values"],
-      arrays["initial_probs"],
-    )
-
-  def _phase_type(
-    self, alpha: Any, matrix: Any, exits: Any, prob_zero: Any
-  ) -> phase_type.PhaseType:
-    if not operands.is_edges(matrix):
-      return super()._phase_type(alpha, matrix, exits, prob_zero)
-    return phase_type.GraphPhaseType(
-      self.graph,
-      edge_values=matrix.parameters,
-      initial_probs=alpha,
-      allow_nan_stats=self.allow_nan_stats,
-    )
-
-  def _arrays(self) -> dict[str, Any]:
-    arrays = super()._arrays()
-    params = arrays["params"]
-    if params is None:
-      return arrays
-    return {**arrays, "params": self.graph.params_array(params)}
-
-  def _chain(self) -> tuple[Any, Any, Any, Any]:
-    arrays = self._arrays()
-    return chain_arrays.chain_arrays(
-      self.graph,
-      arrays["params"],
-      arrays["edge_values"],
-      arrays["initial_probs"],
-      structures.common_dtype(arrays),
-    )

@@ -7,9 +7,10 @@ import numpy as onp
 
 from phasic.internal import control_flow
 from phasic.internal import static
+from phasic.math import chain_arguments
+from phasic.math import edge_probs
 from phasic.math import edge_rates
-from phasic.math import operands as operands_lib
-from phasic.math import reward_operands
+from phasic.math import operands
 from phasic.math import reward_stages
 from phasic.math import step_chain
 from phasic.math import without_reward
@@ -84,26 +85,29 @@ def discrete_reward_transform(
       distributions in mathematical population genetics, Theor. Popul. Biol.
       157, 2024.
   """
-  arguments = operands_lib.convert(
+  model, (rewards,), _, _ = chain_arguments.convert(
     initial_probs,
     subtransition,
     rewards,
     exit_probs,
     prob_zero,
-    names=operands_lib.DISCRETE_REWARD_ARGUMENTS,
+    names=operands.DISCRETE_REWARD_ARGUMENTS,
+    event_ranks=(1,),
   )
-  names = operands_lib.DISCRETE_REWARD_ARGUMENTS
-  initial, matrix, rewards, exits, atom = arguments
-  reward_operands.check_batch(arguments, names)
-  completes = operands_lib.is_edges(matrix)
+  p = static.shape(model.initial)[-1]
+  completes = model.edges is not None
+  matrix, exits = model.rates, model.exits
   if completes:
-    matrix, exits = edge_rates.dense(static.shape(initial)[-1], matrix)
-  model = (initial, matrix, rewards, exits, atom)
-  laid_out = reward_operands.same_rank(model)
-  stages = _stages(rewards, impulse_rewards, static.shape(initial)[-1])
+    sources, targets, constants, coefficients = model.edges
+    edges = edge_probs.EdgeProbs(
+      sources, targets, matrix, coefficients, constants
+    )
+    matrix, exits = edge_rates.dense(p, edges)
+  parts = (model.initial, matrix, exits, model.atom, rewards)
+  stages = _stages(rewards, impulse_rewards, p)
   if stages is None:
-    return _run(completes, *laid_out)
-  return _run_stages(completes, *laid_out, *_arrays(stages, laid_out[0]))
+    return _run(completes, *parts)
+  return _run_stages(completes, *parts[:4], *_arrays(stages, model.initial))
 
 
 def _stages(rewards, impulse_rewards, p):
@@ -177,7 +181,7 @@ def _chain(completes, initial_probs, subtransition, exit_probs, prob_zero):
   return chain.initial, matrix, chain.exits, chain.atom, chain.bad
 
 
-def _evaluate(completes, initial, matrix, rewards, exits, prob_zero):
+def _evaluate(completes, initial, matrix, exits, prob_zero, rewards):
   """Returns the model for rewards of 0 and 1."""
   dtype = static.dtype_name(initial)
   *chain, bad = _chain(completes, initial, matrix, exits, prob_zero)
@@ -185,11 +189,8 @@ def _evaluate(completes, initial, matrix, rewards, exits, prob_zero):
   return _result(dtype, chain, rewards == 0, bad)
 
 
-def _evaluate_stages(
-  completes, initial, matrix, rewards, exits, prob_zero, *stages
-):
+def _evaluate_stages(completes, initial, matrix, exits, prob_zero, *stages):
   """Returns the model of all stages."""
-  del rewards
   dtype = static.dtype_name(initial)
   initial, matrix, exits, atom, bad = _chain(
     completes, initial, matrix, exits, prob_zero

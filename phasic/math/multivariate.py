@@ -8,6 +8,7 @@ from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import chain as chain_lib
+from phasic.math import chain_arguments
 from phasic.math import chain_calls
 from phasic.math import chain_solves
 from phasic.math import edge_rates
@@ -165,46 +166,43 @@ def feed_forward_log_density(
     "prob_zero": prob_zero,
   }
   values = structures.as_array(values, structures.common_dtype(names), "values")
-  initial, matrix, rewards, exits, atom = operands.convert(
+  model, (rewards,), batch, dtype = chain_arguments.convert(
     initial_probs,
     subgenerator,
     rewards,
     exit_rates,
     prob_zero,
     names=operands.REWARD_ARGUMENTS,
+    event_ranks=(2,),
   )
-  batch = reward_operands.check_vectors((initial, matrix, rewards, exits, atom))
   size, shape = static.shape(rewards)[-1], static.shape(values)
   if len(shape) < 1 or shape[-1] != size:
     raise ValueError(
       f"values have shape {shape}: it must be (..., R), R = {size}"
     )
   batch = static.broadcast_shapes(batch, shape[:-1])
-  if operands.is_edges(matrix):
-    matrix, exits = edge_rates.dense(static.shape(initial)[-1], matrix)
+  matrix, exits = model.rates, model.exits
+  if model.edges is not None:
+    sources, targets, constants, coefficients = model.edges
+    edges = edge_rates.EdgeRates(
+      sources, targets, matrix, coefficients, constants
+    )
+    matrix, exits = edge_rates.dense(static.shape(model.initial)[-1], edges)
   found = feed_forward.blocks(rewards, matrix)
-  model = [x for x in (initial, matrix, exits, atom) if x is not None]
-  given = (exits is not None, atom is not None)
-  dtype = static.dtype_name(initial)
-  x = _log_density(found, given, dtype, rewards, values, *model)
+  parts = (model.initial, matrix, exits, model.atom)
+  x = _log_density(found, dtype, rewards, values, *parts)
   return np.broadcast_to(x, tuple(batch))
 
 
-def _evaluate(found, given, dtype, rewards, values, *model):
+def _evaluate(found, dtype, rewards, values, *model):
   """Returns the logarithm of the density, (...)."""
   wide = static.wide_float()
-  rewards, values, initial, matrix, *rest = (
+  rewards, values, *model = (
     np.asarray(x, dtype=wide) for x in (rewards, values, *model)
   )
-  rest.reverse()
-  none = np.zeros((0,), dtype=wide)
-  exits = rest.pop() if given[0] else none
-  atom = rest.pop()[..., None] if given[1] else none
-  chain = chain_lib.derive(
-    (initial, matrix, exits, atom), static.finfo_eps(dtype)
-  )
+  chain = chain_lib.derive(model, static.finfo_eps(dtype))
   x = feed_forward.log_density(found, chain, rewards, values)
   return np.asarray(x, dtype=dtype)
 
 
-_log_density = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2))
+_log_density = control_flow.compiled(_evaluate, static_argnums=(0, 1))

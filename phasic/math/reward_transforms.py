@@ -9,9 +9,9 @@ from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
 from phasic.math import chain as chain_lib
+from phasic.math import chain_arguments
 from phasic.math import edge_rates
-from phasic.math import operands as operands_lib
-from phasic.math import reward_operands
+from phasic.math import operands
 from phasic.math import without_reward
 
 
@@ -66,33 +66,49 @@ def reward_transform(
     >>> tree = pm.reward_transform(
     ...   [1.0, 0.0], [[-3.0, 3.0], [0.0, -1.0]], [3.0, 2.0]
     ... )
-    >>> print(f"{float(pm.mean(*tree)):.6f}, {float(pm.density(*tree[:2], 1.0)):.6f}")
-    3.000000, 0.238651
+    >>> print(f"{float(pm.mean(*tree)):.6f}")
+    3.000000
+    >>> print(f"{float(pm.density(*tree[:2], 1.0)):.6f}")
+    0.238651
 
   References:
     M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
       probability, 2017, theorem 3.1.33.
   """
-  arguments = operands_lib.convert(
+  model, (rewards,), _, _ = chain_arguments.convert(
     initial_probs,
     subgenerator,
     rewards,
     exit_rates,
     prob_zero,
-    names=operands_lib.REWARD_ARGUMENTS,
+    names=operands.REWARD_ARGUMENTS,
+    event_ranks=(1,),
   )
-  reward_operands.check_batch(arguments)
-  if operands_lib.is_edges(arguments[1]):
-    return _of_edges(arguments)
-  return _run(*reward_operands.same_rank(arguments))
+  if model.edges is None:
+    return _run(*model[:4], rewards)
+  sources, targets, constants, coefficients = model.edges
+  edges = edge_rates.EdgeRates(
+    sources, targets, model.rates, coefficients, constants
+  )
+  known = static.concrete(rewards)
+  if known is not None and onp.any(known == 0):
+    between, exits = edge_rates.dense(static.shape(model.initial)[-1], edges)
+    return _run(model.initial, between, exits, model.atom, rewards)
+  good = np.all((rewards > 0) & np.isfinite(rewards), axis=-1)
+  units = np.where(good[..., None], rewards, math.nan)
+  rates = edge_rates.values(model.rates, constants, coefficients)
+  rates = rates / np.take(units, sources, axis=-1)
+  edges = edge_rates.EdgeRates(sources, targets, rates)
+  atom = model.atom[..., 0] if static.shape(model.atom)[-1] else None
+  return model.initial, edges, None, atom
 
 
-def _evaluate(initial_probs, subgenerator, rewards, exit_rates, prob_zero):
-  """Returns the model for arguments with the same number of batch dims."""
-  dtype = static.dtype_name(initial_probs)
+def _evaluate(initial, matrix, exits, atom, rewards):
+  """Returns the model of a matrix, for the parts of `chain_arguments`."""
+  dtype = static.dtype_name(initial)
   wide = [
     np.asarray(x, dtype=static.wide_float())
-    for x in (initial_probs, subgenerator, exit_rates, prob_zero, rewards)
+    for x in (initial, matrix, exits, atom, rewards)
   ]
   chain = chain_lib.derive(wide[:4], static.finfo_eps(dtype))
   rewards = wide[4]
@@ -125,21 +141,3 @@ def _evaluate(initial_probs, subgenerator, rewards, exit_rates, prob_zero):
 
 
 _run = control_flow.compiled(_evaluate)
-
-
-def _of_edges(arguments):
-  """Returns the model of edges."""
-  initial_probs, edges, rewards, _, prob_zero = arguments
-  p = static.shape(initial_probs)[-1]
-  known = static.concrete(rewards)
-  if known is not None and onp.any(known == 0):
-    off, exits = edge_rates.dense(p, edges)
-    dense = (initial_probs, off, rewards, exits, prob_zero)
-    return _run(*reward_operands.same_rank(dense))
-  good = (rewards > 0) & np.isfinite(rewards)
-  units = np.where(np.all(good, axis=-1)[..., None], rewards, math.nan)
-  _, *linear = edge_rates.arrays(edges, 0)
-  rates = edge_rates.values(edges.parameters, *linear)
-  rates = rates / np.take(units, edges.sources, axis=-1)
-  moved = edges._replace(parameters=rates, coefficients=None, constants=None)
-  return initial_probs, moved, None, prob_zero

@@ -1,0 +1,186 @@
+"""What distributions of several rewards of a chain have in common."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions import distribution
+from phasic.distributions import phase_type
+from phasic.distributions import value_checks
+from phasic.internal import static
+from phasic.math import chain_arguments
+from phasic.math import jump_chain
+from phasic.math import mixed_moments
+from phasic.math import moments
+from phasic.math import multivariate
+from phasic.math import named_checks
+from phasic.math import operands
+from phasic.math import reward_operands
+from phasic.math import reward_transforms
+
+
+class RewardTotals(distribution.Distribution):
+  """Rewards of one chain, added up until it is absorbed.
+
+  A subclass has `_chain`, and `rewards` among its parameters.
+  """
+
+  @property
+  def rewards(self) -> Any:
+    """Rewards per unit of time, r (..., p, R)."""
+    return self._parameters["rewards"]
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return static.shape(self.rewards)[-2]
+
+  @property
+  def num_rewards(self) -> int:
+    """The number of rewards R."""
+    return static.shape(self.rewards)[-1]
+
+  def covariance(self) -> Any:
+    """Returns the covariances of the rewards, (..., R, R)."""
+    return self._statistic("covariance", self._covariance())
+
+  def mixed_moment(self, orders: Any) -> Any:
+    """Returns E[Y_1^n_1 ... Y_R^n_R], (...).
+
+    Args:
+      orders: R integers n_r >= 0.
+
+    Raises:
+      TypeError: the orders are no integers.
+      ValueError: there are not R of them, or they are negative or too large.
+    """
+    value = mixed_moments.mixed_moment(*self._model(), orders=orders)
+    return self._statistic("mixed_moment", value)
+
+  def laplace_transform(self, arguments: Any) -> Any:
+    """Returns E[exp(-u_1 Y_1 - ... - u_R Y_R)], (...).
+
+    Args:
+      arguments: u, (..., R), >= 0.
+
+    Raises:
+      ValueError: shapes do not fit.
+    """
+    alpha, matrix, rewards, exits, prob_zero = self._model()
+    return multivariate.joint_laplace_transform(
+      alpha, matrix, rewards, arguments, exits, prob_zero
+    )
+
+  def marginal(self, index: int) -> phase_type.PhaseType:
+    """Returns the distribution of one reward.
+
+    Args:
+      index: its number, negative ones count from the end.
+
+    Raises:
+      IndexError: there is no such reward.
+    """
+    size = self.num_rewards
+    if not -size <= index < size:
+      raise IndexError(f"index is {index}: there are {size} rewards")
+    rewards = self._arrays()["rewards"]
+    return self._transformed(rewards[..., index % size])
+
+  def projection(self, weights: Any) -> phase_type.PhaseType:
+    """Returns the distribution of sum_r w_r Y_r.
+
+    Args:
+      weights: w, (..., R), finite and >= 0.
+
+    Raises:
+      ValueError: shapes do not fit.
+    """
+    rewards = self._arrays()["rewards"]
+    rates = reward_operands.weighted_rewards(rewards, weights, "weights", {})
+    return self._transformed(np.sum(rates, axis=-1))
+
+  def _transformed(self, rewards: Any) -> phase_type.PhaseType:
+    """Returns the distribution of one reward (..., p)."""
+    alpha, matrix, _, exits, prob_zero = self._model()
+    model = reward_transforms.reward_transform(
+      alpha, matrix, rewards, exits, prob_zero
+    )
+    return self._phase_type(*model)
+
+  def _phase_type(
+    self, alpha: Any, matrix: Any, exits: Any, prob_zero: Any
+  ) -> phase_type.PhaseType:
+    return phase_type.PhaseType(
+      alpha, matrix, exits, prob_zero, allow_nan_stats=self.allow_nan_stats
+    )
+
+  def _mean(self) -> Any:
+    return moments.reward_means(*self._model())
+
+  def _covariance(self) -> Any:
+    return moments.reward_covariance(*self._model())
+
+  def _variance(self) -> Any:
+    eye = np.eye(self.num_rewards, dtype=self.dtype) > 0
+    found = np.sum(np.where(eye, self._covariance(), 0.0), axis=-1)
+    return np.where(self._mean() == math.inf, math.inf, found)
+
+  def _log_prob(self, value: Any) -> Any:
+    alpha, matrix, rewards, exits, prob_zero = self._model()
+    return multivariate.feed_forward_log_density(
+      alpha, matrix, rewards, value, exits, prob_zero
+    )
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    return jump_chain.sample_rewards(n, seed, *self._model())
+
+  def _chain(self) -> tuple[Any, Any, Any, Any]:
+    """Initial masses, rates (a matrix or edges), exits or None, atom or None.
+
+    As they are now: variables are read.
+    """
+    raise NotImplementedError
+
+  def _model(self) -> tuple[Any, Any, Any, Any, Any]:
+    """Chain and rewards as `math` takes them, checked with `validate_args`."""
+    alpha, matrix, exits, prob_zero = self._chain()
+    rewards = self._arrays()["rewards"]
+    if self.validate_args:
+      alpha, matrix, exits, prob_zero = value_checks.check_model(
+        alpha, matrix, exits, prob_zero
+      )
+      rewards = named_checks.check(
+        "rewards",
+        rewards,
+        (rewards >= 0) & np.isfinite(rewards),
+        "rewards must be >= 0 and finite",
+      )
+    return alpha, matrix, rewards, exits, prob_zero
+
+  def _check_value(self, value: Any) -> Any:
+    return value_checks.check_times(value)
+
+  def _check_value_shape(self, value: Any) -> None:
+    shape = static.shape(value)
+    size = self.num_rewards
+    if len(shape) < 1 or shape[-1] != size:
+      raise ValueError(
+        f"value has shape {shape}: it must be (..., R) with R = {size} rewards"
+      )
+    super()._check_value_shape(value)
+
+  def _batch_shape(self) -> static.Shape:
+    alpha, matrix, exits, prob_zero = self._chain()
+    return chain_arguments.convert(
+      alpha,
+      matrix,
+      self._arrays()["rewards"],
+      exits,
+      prob_zero,
+      names=operands.REWARD_ARGUMENTS,
+      event_ranks=(2,),
+    )[2]
+
+  def _event_shape(self) -> static.Shape:
+    return (self.num_rewards,)
