@@ -234,6 +234,28 @@ class ContractTest(test_case.TestCase):
         error = 5 * math.sqrt(p * (1 - p) / n)
         self.assertLessEqual(abs(onp.mean(x <= t) - p), error)
 
+  def test_samples_of_any_scale(self):
+    rates = {"slow": ("fast", 1e-200), "fast": (pg.ABSORBED, 1e200)}
+    graph = pg.Graph.from_transitions(lambda state: [rates[state]], "slow")
+    x = self.host(pd.PhaseType.from_graph(graph).sample(2000, seed=3))
+    self.assertLess(abs(onp.mean(x) * 1e-200 - 1), 5 / math.sqrt(2000))
+
+  def test_samples_that_are_caught(self):
+    moves = {0: [(1, 1.0), (pg.ABSORBED, 3.0)], 1: [(2, 1.0)], 2: [(1, 1.0)]}
+    for kind, scale in ((pd.PhaseType, 1.0), (pd.DiscretePhaseType, 0.25)):
+      graph = pg.Graph.from_transitions(
+        lambda i, scale=scale: [(j, scale * w) for j, w in moves[i]],
+        0,
+        discrete=kind is pd.DiscretePhaseType,
+        allow_never_absorbing=True,
+      )
+      dist = kind.from_graph(graph)
+      x = self.host(dist.sample(2000, seed=3))
+      error = 5 * math.sqrt(0.25 * 0.75 / 2000)
+      self.assertLess(abs(onp.mean(onp.isinf(x)) - 0.25), error)
+      self.assert_close(dist.cause_probs(), [0.75])
+      self.assert_close(dist.mean(), math.inf)
+
   def test_diagnose(self):
     dist = pd.PhaseType.from_graph(_cycle(), [1.5, -0.75, 0.5])
     self.require_kernel()

@@ -195,6 +195,17 @@ def sojourns(system):
   return solve_transposed(system, system.initial[..., None])[..., 0]
 
 
+def absorption_probs(system):
+  """Returns the probabilities that absorption comes, from each phase (..., p).
+
+  They are one but where a trap can be reached.
+  """
+  p = static.shape(system.initial)[-1]
+  exits = np.where(system.indices[1] == p, system.weights, 0.0)
+  none = np.zeros_like(system.initial)[..., None]
+  return solve(system, none, exits[..., None])[..., 0]
+
+
 def at_sources(system, x):
   """Returns what x, (..., p), is at the edges' sources, (..., m)."""
   return np.take(x, system.indices[0], axis=-1)

@@ -11,7 +11,8 @@ from phasic.internal import gradients
 from phasic.internal import random
 from phasic.internal import static
 from phasic.math import chain as chain_lib
-from phasic.math import edge_rates
+from phasic.math import chain_arguments
+from phasic.math import chain_solves
 from phasic.math import jump_tables
 from phasic.math import operands as operands_lib
 from phasic.math import step_chain
@@ -210,10 +211,11 @@ _run = control_flow.compiled(_paths, static_argnums=(0, 1, 2))
 
 def _prepare(discrete, depth, rewards, *operands):
   """Returns tables, earnings, and whether values break a rule (models,)."""
-  eps = static.finfo_eps(static.dtype_name(operands[0]))
+  dtype = static.dtype_name(operands[0])
+  eps = static.finfo_eps(dtype)
   wide = [np.asarray(x, dtype=static.wide_float()) for x in operands[:4]]
   if len(operands) > 4:
-    tables, bad = _of_edges(wide, operands[4:], eps, discrete, depth)
+    tables, bad = _of_edges(wide, operands[4:], discrete, dtype, depth)
   elif discrete:
     chain = step_chain.derive(wide, eps, completes=False)
     tables = jump_tables.of_matrix(chain, jump_tables.step_hold_rates(chain))
@@ -233,22 +235,18 @@ def _prepare(discrete, depth, rewards, *operands):
   return tables, earnings, bad
 
 
-def _of_edges(operands, edges, eps, discrete, depth):
+def _of_edges(operands, edges, discrete, dtype, depth):
   """The same for edges, as `operands.edges` has them."""
-  initial, parameters, _, prob_zero = operands
-  indices, *linear = edges
-  linear = [np.asarray(x, dtype=parameters.dtype) for x in linear]
-  weights = edge_rates.values(parameters, *linear)
-  tolerance = 4 * static.shape(initial)[-1] * eps
-  atom = chain_lib.derive_atom(initial, prob_zero, tolerance)
-  tables, totals = jump_tables.of_edges(
-    initial, atom, indices, weights, discrete, depth
+  initial, parameters, exits, prob_zero = operands
+  indices, constants, coefficients = edges
+  m, d = static.shape(coefficients)[-2:]
+  sources, targets = np.reshape(indices, (2, m))
+  linear = (np.reshape(constants, (-1,)), np.reshape(coefficients, (m, d)))
+  model = chain_arguments.Arguments(
+    initial, parameters, exits, prob_zero, (sources, targets, *linear)
   )
-  good = chain_lib.good_start(initial, atom)
-  good = good & np.all((weights >= 0) & np.isfinite(weights), axis=-1)
-  if discrete:
-    good = good & np.all(totals <= 1 + tolerance, axis=-1)
-  return tables, ~good
+  system = chain_solves.derive(model, discrete, dtype)
+  return jump_tables.of_edges(system, depth), system.bad
 
 
 def _forward(times, *model):

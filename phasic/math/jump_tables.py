@@ -7,8 +7,10 @@ import numpy as np
 
 from phasic.internal import elimination_ops
 from phasic.internal import static
+from phasic.math import chain_solves
 from phasic.math import elimination
 from phasic.math import reachability
+from phasic.math import scaled_sums
 
 
 class JumpTables(NamedTuple):
@@ -125,23 +127,19 @@ def of_matrix(chain, hold_rates):
   )
 
 
-def of_edges(initial, atom, edges, weights, discrete, depth):
-  """Returns the tables of a chain of edges, and the phases' sums of weights.
+def of_edges(system, depth):
+  """Returns the tables of a chain of edges.
 
   Args:
-    initial: initial masses (..., p).
-    atom: mass at zero (...).
-    edges: sources, then targets, int32 (..., 2, m), the dimensions before of
-      size one.
-    weights: (..., m).
-    discrete: whether weights are probabilities of a step.
+    system: the chain as a `chain_solves.System`.
     depth: as in `JumpTables`.
   """
+  initial, atom, weights = system.initial, system.atom, system.weights
   p, m = static.shape(initial)[-1], static.shape(weights)[-1]
   batch = np.zeros_like(initial[..., 0]) + np.zeros_like(atom + weights[..., 0])
-  edges = np.reshape(edges, (2, m))
-  order = np.argsort(edges[0])
-  sources, targets = np.take(edges[0], order, 0), np.take(edges[1], order, 0)
+  sources, targets = system.indices[0], system.indices[1]
+  order = np.argsort(sources)
+  sources, targets = np.take(sources, order, 0), np.take(targets, order, 0)
   weights = np.take(weights, order, axis=-1) + batch[..., None]
   weights = np.where(sources == targets, 0.0, weights)
   sums = _sums_by_source(sources, weights, depth)
@@ -149,20 +147,21 @@ def of_edges(initial, atom, edges, weights, discrete, depth):
   first, last = bounds[:-1], bounds[1:]
   totals = np.take(sums, np.maximum(last - 1, 0), axis=-1)
   totals = np.where(last > first, totals, 0.0)
+  discrete = system.stay is not None
   # What cannot be drawn from is zero, or beyond the last one.
-  hold_rates = edge_hold_rates(totals) if discrete else totals
-  leads = _absorption_probs(sources, targets, weights, p) > 0
-  tables = JumpTables(
+  scales = _scales(edge_hold_rates(totals) if discrete else totals)
+  scales = scaled_sums.times_power(scales, -system.exponent[..., None])
+  leads = chain_solves.absorption_probs(system) > 0
+  return JumpTables(
     _starts(initial + batch[..., None], atom),
     np.reshape(sums, (-1, m)),
     targets,
     np.minimum(first, m - 1),
     last,
-    np.reshape(_scales(hold_rates), (-1, p)),
-    np.reshape(leads, (-1, p)),
+    np.reshape(scales, (-1, p)),
+    np.reshape(leads | (batch[..., None] > 0), (-1, p)),
     depth,
   )
-  return tables, totals
 
 
 def edge_hold_rates(leaving):
@@ -244,16 +243,3 @@ def _sums_by_source(sources, weights, depth):
     same = same & (positions >= 2**level)
     weights = weights + np.where(same, np.take(weights, before, axis=-1), 0.0)
   return weights
-
-
-def _absorption_probs(sources, targets, weights, p):
-  """Returns the probabilities that absorption comes, from each phase."""
-  batch = static.shape(weights)[:-1]
-  largest = np.max(weights, axis=-1)[..., None]
-  weights = weights / np.where(largest > 0, largest, 1.0)
-  exits = np.where(targets == p, weights, 0.0)
-  edges = np.reshape(np.stack([sources, targets]), (*(1 for _ in batch), 2, -1))
-  none = np.zeros((*batch, p, 1), dtype=static.dtype_name(weights))
-  return elimination_ops.eliminate(
-    elimination.eliminate, edges, weights, none, exits[..., None]
-  )[..., 0]
