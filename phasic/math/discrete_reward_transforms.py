@@ -115,13 +115,13 @@ def _stages(rewards, impulse_rewards, p):
   visits = static.concrete(rewards)
   jumps = onp.zeros((p, p + 1), int)
   if impulse_rewards is not None:
-    jumps = static.concrete(impulse_rewards)
-    if jumps is None or visits is None:
+    known = static.concrete(impulse_rewards)
+    if known is None or visits is None:
       raise TypeError(
         "rewards or impulse_rewards are traced: where jumps earn something "
         "both must be known, as the number of phases depends on them"
       )
-    jumps = _integers("impulse_rewards", jumps)
+    jumps = _integers("impulse_rewards", known)
     shape = onp.shape(jumps)
     if shape[-2:] != (p, p + 1):
       raise ValueError(
@@ -213,7 +213,8 @@ def _evaluate_stages(completes, initial, matrix, exits, prob_zero, *stages):
 
 def _result(dtype, chain, idle, bad):
   """Returns the model without phases that earn nothing."""
-  seen = without_reward.watched(*chain, idle)
+  initial, off, exits, atom = chain
+  seen = without_reward.watched(initial, off, exits, atom, idle)
   lost = np.where(bad, math.nan, 0.0)
   exits = seen.exits + np.where(idle, 1.0, 0.0)
   return tuple(

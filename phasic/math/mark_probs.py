@@ -153,9 +153,8 @@ def _probs(counts, system, rates):
 
 def _moved(x, before, level, r):
   """Returns the columns of x for counts with one mark less of kind r."""
-  places = {n: k for k, n in enumerate(before)}
-  columns = [places.get((*n[:r], n[r] - 1, *n[r + 1 :]), -1) for n in level]
+  places, last = {n: k for k, n in enumerate(before)}, len(before)
+  columns = [places.get((*n[:r], n[r] - 1, *n[r + 1 :]), last) for n in level]
   zero = np.zeros_like(x[..., :1])
   x = np.concatenate([x, zero], axis=-1)
-  columns = onp.asarray([k if k >= 0 else len(before) for k in columns])
-  return np.take(x, columns, axis=-1)
+  return np.take(x, onp.asarray(columns), axis=-1)

@@ -197,10 +197,10 @@ def feed_forward_log_density(
 def _evaluate(found, dtype, rewards, values, *model):
   """Returns the logarithm of the density, (...)."""
   wide = static.wide_float()
-  rewards, values, *model = (
+  rewards, values, *parts = (
     np.asarray(x, dtype=wide) for x in (rewards, values, *model)
   )
-  chain = chain_lib.derive(model, static.finfo_eps(dtype))
+  chain = chain_lib.derive(parts, static.finfo_eps(dtype))
   x = feed_forward.log_density(found, chain, rewards, values)
   return np.asarray(x, dtype=dtype)
 
