@@ -86,6 +86,7 @@ _CALLS = {
   "raw_moments": {"order": 3},
   "expected_sojourn_times": {},
   "laplace_transform": {},
+  "reward_covariance": {},
 }
 
 
@@ -99,7 +100,11 @@ def _arguments(model, dense, name, batch):
       exits = None
   else:
     matrix, exits = model.weights, None
-  other = (onp.asarray(0.375),) if name == "laplace_transform" else ()
+  other: tuple[onp.ndarray, ...] = ()
+  if name == "laplace_transform":
+    other = (onp.asarray(0.375),)
+  elif name == "reward_covariance":
+    other = (onp.stack([model.rewards, 1 + model.rewards**2], axis=-1),)
   atom = onp.asarray(1 - onp.sum(model.initial_probs)) if dense else None
   return (alpha, matrix, *other, exits, atom)
 

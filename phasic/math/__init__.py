@@ -33,6 +33,12 @@ from phasic.math.discrete_elimination_derivatives import (
   raw_moments_vjp as discrete_phase_type_raw_moments_vjp,
 )
 from phasic.math.discrete_elimination_derivatives import (
+  reward_covariance_jvp as discrete_phase_type_reward_covariance_jvp,
+)
+from phasic.math.discrete_elimination_derivatives import (
+  reward_covariance_vjp as discrete_phase_type_reward_covariance_vjp,
+)
+from phasic.math.discrete_elimination_derivatives import (
   reward_moments_jvp as discrete_phase_type_reward_moments_jvp,
 )
 from phasic.math.discrete_elimination_derivatives import (
@@ -127,6 +133,8 @@ from phasic.math.elimination_derivatives import laplace_transform_jvp
 from phasic.math.elimination_derivatives import laplace_transform_vjp
 from phasic.math.elimination_derivatives import raw_moments_jvp
 from phasic.math.elimination_derivatives import raw_moments_vjp
+from phasic.math.elimination_derivatives import reward_covariance_jvp
+from phasic.math.elimination_derivatives import reward_covariance_vjp
 from phasic.math.elimination_derivatives import reward_moments_jvp
 from phasic.math.elimination_derivatives import reward_moments_vjp
 from phasic.math.expected_statistics import ExpectedStatistics
@@ -213,6 +221,8 @@ __all__ = [
   "discrete_phase_type_raw_moments_jvp",
   "discrete_phase_type_raw_moments_vjp",
   "discrete_phase_type_reward_covariance",
+  "discrete_phase_type_reward_covariance_jvp",
+  "discrete_phase_type_reward_covariance_vjp",
   "discrete_phase_type_reward_cross_moments",
   "discrete_phase_type_reward_moments",
   "discrete_phase_type_reward_moments_jvp",
@@ -262,6 +272,8 @@ __all__ = [
   "raw_moments_jvp",
   "raw_moments_vjp",
   "reward_covariance",
+  "reward_covariance_jvp",
+  "reward_covariance_vjp",
   "reward_cross_moments",
   "reward_means",
   "reward_moments",

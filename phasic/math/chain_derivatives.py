@@ -28,7 +28,7 @@ def push_raw_moments(order, system, others, moves):
   of_initial, of_weights, _, *of_others = moves
   y, r, infinite = _start(system, others)
   of_r = of_others[0] if of_others else np.zeros_like(r)
-  of_y = _moved_sojourns(system, y, of_initial, of_weights)
+  of_y = moved_sojourns(system, y, of_initial, of_weights)
   sums, of_sums, later, of_later, found = [], [], [], [], []
   for k in range(1, order + 1):
     b, of_b = _next_sum(system, k, r, of_r, later, of_later)
@@ -45,8 +45,8 @@ def push_raw_moments(order, system, others, moves):
         later.append(x)
         of_later.append(_apply(system, of_b) + along)
       else:
-        later.append(_apply(system, _step(system, b)))
-        of_later.append(_apply(system, _step(system, of_b)) + along)
+        later.append(_apply(system, step(system, b)))
+        of_later.append(_apply(system, step(system, of_b)) + along)
   return np.stack(found, axis=-1)
 
 
@@ -62,7 +62,7 @@ def pull_raw_moments(order, system, others, cotangent):
     b, _ = _next_sum(system, k, r, none, later, later)
     x, d = _solve(system, b)
     steps = system.stay is not None
-    later.append(_apply(system, _step(system, b)) if steps else x)
+    later.append(_apply(system, step(system, b)) if steps else x)
     sums.append(b)
     differences.append(d)
     unit = -k * system.exponent
@@ -81,7 +81,7 @@ def pull_raw_moments(order, system, others, cotangent):
       u = chain_solves.solve_transposed(system, of_later[..., None])[..., 0]
       at_source = chain_solves.at_sources(system, u)
       of_weights = of_weights - at_source * differences[k - 1]
-      of_b = of_b + (u if system.stay is None else _step_back(system, u))
+      of_b = of_b + (u if system.stay is None else step_back(system, u))
     of_sums[k] = of_b
     of_r = of_r + of_b * _slope(system, k, r, later)
   lost = np.where(infinite, math.nan, 1.0)[..., None]
@@ -93,7 +93,7 @@ def push_sojourn_times(option, system, others, moves):
   """Tangent of `chain_passages.sojourn_times`."""
   del option, others
   y = chain_solves.sojourns(system)
-  moved = _moved_sojourns(system, y, moves[0], moves[1])
+  moved = moved_sojourns(system, y, moves[0], moves[1])
   return scaled_sums.times_power(moved, -system.exponent[..., None])
 
 
@@ -192,7 +192,7 @@ def _solve_moved(system, of_weights, d):
   return chain_solves.solve(system, none, along)[..., 0]
 
 
-def _moved_sojourns(system, y, of_initial, of_weights):
+def moved_sojourns(system, y, of_initial, of_weights):
   """Returns how y = U^T alpha moves."""
   along = -of_weights * chain_solves.at_sources(system, y)
   start = of_initial + np.zeros_like(y)
@@ -201,7 +201,7 @@ def _moved_sojourns(system, y, of_initial, of_weights):
   )[..., 0]
 
 
-def _step(system, x):
+def step(system, x):
   """Returns T x."""
   moved = chain_solves.leaving_weights(system) * chain_solves.at_targets(
     system, x
@@ -211,7 +211,7 @@ def _step(system, x):
   return system.stay * x + gone
 
 
-def _step_back(system, u):
+def step_back(system, u):
   """Returns T^T u."""
   at_source = chain_solves.at_sources(system, u)
   moved = chain_solves.leaving_weights(system) * at_source

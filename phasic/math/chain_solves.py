@@ -70,8 +70,11 @@ def derive(model, discrete, dtype):
   if discrete:
     steps = step_chain.derive(arrays, eps, False)
     off, exits = steps.off, steps.exits
+    fixed = gradients.stop_gradient
     diagonal = np.where(np.eye(p) > 0, arrays[1], 0.0)
-    stay = np.sum(diagonal, axis=-1)
+    leaving = np.sum(off, axis=-1) + exits
+    # It moves with what leaves, also where exits are given.
+    stay = np.sum(fixed(diagonal), axis=-1) - (leaving - fixed(leaving))
     initial, atom, bad = steps.initial, steps.atom, steps.bad
   else:
     chain = chain_lib.derive(arrays, eps)

@@ -13,6 +13,7 @@ moment is infinite derivatives are NaN.
 from phasic.math import chain_companions
 from phasic.math import chain_derivatives
 from phasic.math import chain_passages
+from phasic.math import covariance_derivatives
 from phasic.math import moment_chains
 from phasic.math import operands
 
@@ -21,6 +22,11 @@ _RAW = chain_companions.Rule(
   moment_chains.raw_moments,
   chain_derivatives.push_raw_moments,
   chain_derivatives.pull_raw_moments,
+)
+_COVARIANCE = chain_companions.Rule(
+  moment_chains.covariance,
+  covariance_derivatives.push,
+  covariance_derivatives.pull,
 )
 _VISITS = chain_companions.Rule(
   chain_passages.sojourn_times,
@@ -152,3 +158,36 @@ def probability_generating_function_jvp(
   return chain_companions.jvp(
     _GENERATING, None, values, _Z_NAMES, tangents, (0,)
   )
+
+
+def reward_covariance_vjp(
+  initial_probs,
+  subtransition,
+  rewards,
+  exit_probs=None,
+  prob_zero=None,
+  *,
+  cotangent,
+  wanted=None,
+):
+  """Returns `reward_covariance` and the cotangents of its five arguments."""
+  values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
+  names = operands.DISCRETE_REWARD_ARGUMENTS
+  return chain_companions.vjp(
+    _COVARIANCE, None, values, names, cotangent, wanted, (2,)
+  )
+
+
+def reward_covariance_jvp(
+  initial_probs,
+  subtransition,
+  rewards,
+  exit_probs=None,
+  prob_zero=None,
+  *,
+  tangents,
+):
+  """Returns `reward_covariance` and its derivative along five tangents."""
+  values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
+  names = operands.DISCRETE_REWARD_ARGUMENTS
+  return chain_companions.jvp(_COVARIANCE, None, values, names, tangents, (2,))

@@ -13,6 +13,7 @@ moment is infinite derivatives are NaN.
 from phasic.math import chain_companions
 from phasic.math import chain_derivatives
 from phasic.math import chain_passages
+from phasic.math import covariance_derivatives
 from phasic.math import moment_chains
 from phasic.math import operands
 
@@ -21,6 +22,11 @@ _RAW = chain_companions.Rule(
   moment_chains.raw_moments,
   chain_derivatives.push_raw_moments,
   chain_derivatives.pull_raw_moments,
+)
+_COVARIANCE = chain_companions.Rule(
+  moment_chains.covariance,
+  covariance_derivatives.push,
+  covariance_derivatives.pull,
 )
 _SOJOURNS = chain_companions.Rule(
   chain_passages.sojourn_times,
@@ -161,3 +167,36 @@ def laplace_transform_jvp(
   """Returns `laplace_transform` and its derivative along five tangents."""
   values = (initial_probs, subgenerator, u, exit_rates, prob_zero)
   return chain_companions.jvp(_LAPLACE, None, values, _U_NAMES, tangents, (0,))
+
+
+def reward_covariance_vjp(
+  initial_probs,
+  subgenerator,
+  rewards,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  cotangent,
+  wanted=None,
+):
+  """Returns `reward_covariance` and the cotangents of its five arguments."""
+  values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
+  names = operands.REWARD_ARGUMENTS
+  return chain_companions.vjp(
+    _COVARIANCE, None, values, names, cotangent, wanted, (2,)
+  )
+
+
+def reward_covariance_jvp(
+  initial_probs,
+  subgenerator,
+  rewards,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  tangents,
+):
+  """Returns `reward_covariance` and its derivative along five tangents."""
+  values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
+  names = operands.REWARD_ARGUMENTS
+  return chain_companions.jvp(_COVARIANCE, None, values, names, tangents, (2,))
