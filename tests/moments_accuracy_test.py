@@ -189,6 +189,22 @@ class DerivativeTest(test_case.TestCase):
     scale = _truth(kind, edges, moves, absolute=True)
     self._assert_along(curvature, truth, scale, 2, 1e-11)
 
+  def test_one_model_of_many_starts(self):
+    edges = chains.ALL["cyclic3"]
+    alpha = onp.stack([edges.initial_probs, onp.eye(edges.phases)[0]])
+    structure = edges.structure()
+
+    def function(rewards):
+      return pm.reward_moments(alpha, structure, rewards, order=2)[..., 1]
+
+    _, gradient = gradients.value_and_gradient(
+      function, np.asarray(edges.rewards)
+    )
+    _, bars = pm.reward_moments_vjp(
+      alpha, structure, edges.rewards, order=2, cotangent=[0.0, 1.0]
+    )
+    self.assert_close(gradient, bars[2], 1e-12)
+
 
 if __name__ == "__main__":
   absltest.main()

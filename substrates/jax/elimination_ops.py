@@ -62,7 +62,14 @@ def eliminate(
   op = elimination_map.Eliminate(
     fallback, transposed, per_edge is not None, gives_edges
   )
-  weights, per_phase = jnp.asarray(weights), jnp.asarray(per_phase)
-  slot = [per_phase] if per_edge is None else [per_phase, jnp.asarray(per_edge)]
-  results = multilinear.bind(op, [jnp.asarray(indices), weights], [slot])
+  indices, weights = jnp.asarray(indices), jnp.asarray(weights)
+  slot = [jnp.asarray(per_phase)]
+  if per_edge is not None:
+    slot.append(jnp.asarray(per_edge))
+  # The transpose gives what it is linear in with all batch dimensions.
+  batch = jnp.broadcast_shapes(
+    indices.shape[:-2], weights.shape[:-1], *(x.shape[:-2] for x in slot)
+  )
+  slot = [jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in slot]
+  results = multilinear.bind(op, [indices, weights], [slot])
   return tuple(results) if gives_edges else results[0]
