@@ -4,14 +4,12 @@ import math
 
 from absl.testing import absltest
 from absl.testing import parameterized
-import flint
-import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs
-from phasic.internal import gradients
 from phasic.internal import static
+from tests import epoch_models
 from tests import test_case
 from tests.oracle import epoch_oracle
 
@@ -20,24 +18,6 @@ MODE = "numpy"
 models = graphs.models
 
 _TIMES = (1e-6, 0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 10.0, 60.0)
-
-
-def history(epochs, seed=0):
-  """Rates and boundaries of a population that changes in size."""
-  state = onp.random.RandomState(seed + epochs)
-  rates = onp.exp(state.normal(size=(epochs, 1)))
-  return rates, onp.cumsum(state.uniform(0.05, 0.3, size=epochs - 1))
-
-
-def migration():
-  """Isolation with migration: graphs, parameters, boundaries, maps."""
-  recent, ancestral, merge = models.isolation_with_migration([3, 2])
-  params = [[1.0, 0.5, 0.25, 2.0], [0.3]]
-  return [recent, ancestral], params, [0.7], [merge]
-
-
-def middle(ball):
-  return float(ball.mid())
 
 
 class ValuesTest(test_case.TestCase):
@@ -56,28 +36,32 @@ class ValuesTest(test_case.TestCase):
     ):
       exact = [truth(t) for t in times]
       values = self.host(getattr(epochs, name)(onp.asarray(times)))
-      self.assert_close(values, [middle(x) for x in exact], 1e-13)
+      self.assert_close(values, [epoch_models.middle(x) for x in exact], 1e-13)
       logs = self.host(getattr(epochs, f"log_{name}")(onp.asarray(times)))
-      expected = [middle(x.log()) for x in exact]
+      expected = [epoch_models.middle(x.log()) for x in exact]
       self.assert_close(logs, expected, 1e-13, 1e-13)
     first, second = oracle.moment(1), oracle.moment(2)
-    self.assert_close(epochs.mean(), middle(first), 1e-13)
-    self.assert_close(epochs.second_moment(), middle(second), 1e-13)
+    self.assert_close(epochs.mean(), epoch_models.middle(first), 1e-13)
+    self.assert_close(
+      epochs.second_moment(), epoch_models.middle(second), 1e-13
+    )
     variance = second - first * first
-    self.assert_close(epochs.variance(), middle(variance), 1e-12)
-    self.assert_close(epochs.stddev(), middle(variance.sqrt()), 1e-12)
+    self.assert_close(epochs.variance(), epoch_models.middle(variance), 1e-12)
+    self.assert_close(
+      epochs.stddev(), epoch_models.middle(variance.sqrt()), 1e-12
+    )
 
   @parameterized.parameters(1, 2, 5, 10)
   def test_coalescent(self, count):
     graph = models.kingman(6)
-    rates, boundaries = history(count)
+    rates, boundaries = epoch_models.history(count)
     oracle = epoch_oracle.EpochOracle([graph] * count, rates, boundaries)
     epochs = graphs.Epochs(graph, rates, boundaries)
     self.assertEqual(epochs.num_epochs, count)
     self._check(epochs, oracle)
 
   def test_isolation_with_migration(self):
-    arguments = migration()
+    arguments = epoch_models.migration()
     self._check(graphs.Epochs(*arguments), epoch_oracle.EpochOracle(*arguments))
 
   def test_cycles_and_an_atom(self):
@@ -117,7 +101,7 @@ class ValuesTest(test_case.TestCase):
     self.assert_close(epochs.log_cdf(times), dist.log_cdf(times), 1e-13, 1e-15)
 
   def test_all_of_the_line(self):
-    rates, boundaries = history(3)
+    rates, boundaries = epoch_models.history(3)
     epochs = graphs.Epochs(models.kingman(3), rates, boundaries)
     values = onp.asarray([-math.inf, -1.0, 0.0, math.inf, math.nan])
     inf, nan = math.inf, math.nan
@@ -138,7 +122,7 @@ class ValuesTest(test_case.TestCase):
     epochs = graphs.Epochs(graph, rates, [10.0, 12.0])
     oracle = epoch_oracle.EpochOracle([graph] * 3, rates, [10.0, 12.0])
     times = (11.0, 20.0, 40.0)
-    expected = [middle(oracle.density(t).log()) for t in times]
+    expected = [epoch_models.middle(oracle.density(t).log()) for t in times]
     self.assertLess(expected[-1], -2000)
     self.assert_close(epochs.log_prob(onp.asarray(times)), expected, 1e-13)
 
@@ -149,14 +133,14 @@ class ValuesTest(test_case.TestCase):
     epochs = graphs.Epochs(graph, params, [16.0])
     oracle = epoch_oracle.EpochOracle([graph] * 2, params, [16.0])
     times = (15.0, 16.5, 20.0)
-    expected = [middle(oracle.density(t).log()) for t in times]
+    expected = [epoch_models.middle(oracle.density(t).log()) for t in times]
     self.assertLess(expected[0], -1000)
     self.assert_close(epochs.log_prob(onp.asarray(times)), expected, 1e-13)
 
   @parameterized.parameters(0.0, 1e-300, 1e-12)
   def test_absorption_cannot_be_reached_at_first(self, migration_rate):
     # Isolation: two lineages apart do not meet before the split.
-    given, _, boundaries, maps = migration()
+    given, _, boundaries, maps = epoch_models.migration()
     params = [[1.0, 0.5, migration_rate, migration_rate], [0.3]]
     self._check(
       graphs.Epochs(given, params, boundaries, maps),
@@ -183,7 +167,7 @@ class ValuesTest(test_case.TestCase):
     stages = graphs.Graph.from_transitions(transitions, 0, ("pass", "end"))
     params = [[1.0, 0.0], [1.0, 0.0]]
     oracle = epoch_oracle.EpochOracle([stages] * 2, params, [1e-3])
-    self.assertLess(middle(oracle.density(2e-3).log()), -1200)
+    self.assertLess(epoch_models.middle(oracle.density(2e-3).log()), -1200)
     # About half of them are passed in each epoch, and more are seen too.
     epochs = graphs.Epochs(stages, params, [1e-3])
     self.assertTrue(onp.isnan(self.host(epochs.log_prob(2e-3))))
@@ -222,26 +206,6 @@ class ValuesTest(test_case.TestCase):
       self.assert_close(means[j], one.mean(), 1e-13)
       self.assert_close(seconds[j], one.second_moment(), 1e-13)
 
-  def test_samples(self):
-    given, params, boundaries, maps = migration()
-    epochs = graphs.Epochs(given, params, boundaries, maps)
-    samples = onp.sort(self.host(epochs.sample(20_000, seed=11)))
-    # Kolmogorov's bound for one in 10,000.
-    steps = onp.arange(20_000) / 20_000
-    distance = onp.max(onp.abs(self.host(epochs.cdf(samples)) - steps))
-    self.assertLess(distance * math.sqrt(20_000), 2.23)
-    again = self.host(epochs.sample((100, 200), seed=11))
-    self.assert_close(onp.sort(onp.ravel(again)), samples, 0.0)
-
-  def test_samples_of_a_batch(self):
-    rates = onp.asarray([[1.0, 50.0], [0.5, 60.0]])[..., None]
-    epochs = graphs.Epochs(models.kingman(2), rates, [0.5])
-    samples = self.host(epochs.sample((30, 40), seed=3))
-    self.assertEqual(samples.shape, (30, 40, 2))
-    means = self.host(epochs.mean())
-    errors = onp.mean(samples, axis=(0, 1)) - means
-    self.assertLess(onp.max(onp.abs(errors / means)), 5 / math.sqrt(1200))
-
   def test_float32(self):
     graph = models.kingman(4)
     rates = onp.asarray([[1.0], [0.25]], onp.float32)
@@ -253,75 +217,6 @@ class ValuesTest(test_case.TestCase):
     self.assert_close(epochs.mean(), onp.float32(self.host(wide.mean())), 1e-6)
     with self.assertRaisesRegex(TypeError, "float32 .* float64"):
       graphs.Epochs(graph, rates, onp.asarray([0.5]))
-
-
-class DerivativesTest(test_case.TestCase):
-  """In all parameters and boundaries, against differences in many bits."""
-
-  def _truth(self, function, params, boundaries):
-    """Derivatives in a list of lists and in a list."""
-    change = flint.fmpq(1, 10**50)
-    flat = [x for row in params for x in row] + list(boundaries)
-    sizes = [len(row) for row in params]
-    found = []
-    for i in range(len(flat)):
-      values = []
-      for sign in (1, -1):
-        moved = [flint.fmpq(*float(x).as_integer_ratio()) for x in flat]
-        moved[i] += sign * change
-        places = iter(moved)
-        rows = [[next(places) for _ in range(n)] for n in sizes]
-        values.append(function(rows, list(places)))
-      found.append(middle((values[0] - values[1]) / (2 * flint.arb(change))))
-    return found
-
-  @parameterized.parameters("log_prob", "cdf", "mean", "second_moment")
-  def test_isolation_with_migration(self, name):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
-    given, params, boundaries, maps = migration()
-    t = 1.25
-
-    def value(first, second, ends):
-      epochs = graphs.Epochs(given, [first, second], ends, maps)
-      method = getattr(epochs, name)
-      return method() if name in ("mean", "second_moment") else method(t)
-
-    def exact(rows, ends):
-      oracle = epoch_oracle.EpochOracle(given, rows, ends, maps)
-      if name == "log_prob":
-        return oracle.density(t).log()
-      if name == "cdf":
-        return oracle.cdf(t)
-      return oracle.moment(1 if name == "mean" else 2)
-
-    arrays = [np.asarray(onp.asarray(x)) for x in (*params, boundaries)]
-    _, found = gradients.value_and_gradient(value, *arrays)
-    flat = onp.concatenate([self.host(x) for x in found])
-    truth = self._truth(exact, params, boundaries)
-    self.assert_close(flat, truth, 1e-10, 1e-12)
-
-  def test_times_in_all_epochs(self):
-    # What is not used of an epoch must not spoil the gradient.
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
-    graph = models.kingman(3)
-    rates, boundaries = history(3)
-    times = [0.0625, 0.125, 0.75, 2.0]
-
-    def value(theta, ends):
-      epochs = graphs.Epochs(graph, theta, ends)
-      return np.sum(epochs.log_prob(onp.asarray(times)))
-
-    def exact(rows, ends):
-      oracle = epoch_oracle.EpochOracle([graph] * 3, rows, ends)
-      return sum((oracle.density(t).log() for t in times), flint.arb(0))
-
-    arrays = [np.asarray(rates), np.asarray(boundaries)]
-    _, found = gradients.value_and_gradient(value, *arrays)
-    flat = onp.concatenate([onp.ravel(self.host(x)) for x in found])
-    truth = self._truth(exact, rates.tolist(), boundaries.tolist())
-    self.assert_close(flat, truth, 1e-10, 1e-12)
 
 
 class ErrorsTest(test_case.TestCase):

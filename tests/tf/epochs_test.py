@@ -1,0 +1,37 @@
+"""Epochs inside of tf.function."""
+
+from absl.testing import absltest
+import numpy as onp
+import tensorflow as tf
+
+from phasic.substrates.tf import graphs
+
+
+class EpochsTest(absltest.TestCase):
+  def test_function(self):
+    graph = graphs.models.kingman(3)
+    times = tf.constant([0.125, 0.75, 2.0], tf.float64)
+
+    def value(rates, boundaries):
+      epochs = graphs.Epochs(graph, rates, boundaries)
+      return tf.reduce_sum(epochs.log_prob(times)) + epochs.mean()
+
+    def gradient(rates, boundaries):
+      with tf.GradientTape() as tape:
+        tape.watch((rates, boundaries))
+        found = value(rates, boundaries)
+      return found, tape.gradient(found, (rates, boundaries))
+
+    arguments = (
+      tf.constant([[1.0], [0.5], [3.0]], tf.float64),
+      tf.constant([0.5, 1.0], tf.float64),
+    )
+    eager, slopes = gradient(*arguments)
+    found, compiled = tf.function(gradient)(*arguments)
+    onp.testing.assert_allclose(found, eager, rtol=1e-13)
+    for actual, expected in zip(compiled, slopes, strict=True):
+      onp.testing.assert_allclose(actual, expected, rtol=1e-12)
+
+
+if __name__ == "__main__":
+  absltest.main()
