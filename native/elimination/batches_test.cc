@@ -345,5 +345,30 @@ TEST(BatchesTest, DifferencesKeepTheirDigits) {
   }
 }
 
+// Cycles one after the other, of which the last is hardly ever left.
+TEST(BatchesTest, DifferencesBeforeASlowComponent) {
+  Models<double> models;
+  models.num_phases = 6;
+  models.batch = 5;
+  models.sources = {0, 1, 0, 2, 3, 2, 4, 5, 4};
+  models.targets = {1, 0, 2, 3, 2, 4, 5, 4, 6};
+  for (int64_t n = 0; n < models.batch; ++n) {
+    for (int i = 0; i < 8; ++i) models.weights.push_back(1.0);
+    models.weights.push_back(1e-20);
+    models.per_phase.insert(models.per_phase.end(), 6, 1.0);
+  }
+  const Results<double> found =
+      Apply(Direction::kSolve, models, 0, models.batch);
+  for (int64_t n = 0; n < models.batch; ++n) {
+    // Half of the visits to a cycle's first phase, of half a unit each, go on
+    // to its second, of one unit.
+    const double expected[] = {-1.0, 1.0, 2.0, -1.0, 1.0, 2.0, -1.0, 1.0, 2e20};
+    for (int64_t e = 0; e < 9; ++e) {
+      EXPECT_NEAR(found.per_edge[n * 9 + e], expected[e],
+                  1e-14 * std::fabs(expected[e]));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace phasic

@@ -18,7 +18,8 @@ namespace PHASIC_ISA {
 // entries would leave rounding errors alone. What is eliminated first has, with
 // W the weights, e the weight out of the component and r the rest,
 //   (x_k - x_j) D_k = r_k - e_k x_j + sum_i W_ki (x_i - x_j),
-// of differences among phases that are eliminated later and are all connected.
+// of differences among phases that are eliminated later and are all connected;
+// x and r are those above the component's base (see Substitution).
 // Those of a front's later phases are in its parent's matrix.
 template <class V, class F>
 class Differences {
@@ -37,7 +38,9 @@ class Differences {
         local_(reinterpret_cast<V*>(scratch.local)),
         given_(reinterpret_cast<const V*>(scratch.given)),
         rest_(reinterpret_cast<const V*>(scratch.rest)),
-        solution_(reinterpret_cast<const V*>(scratch.solution)) {}
+        solution_(reinterpret_cast<const V*>(scratch.solution)),
+        above_(reinterpret_cast<const V*>(scratch.above)),
+        bases_(reinterpret_cast<const V*>(scratch.bases)) {}
 
   void Run() {
     for (int64_t c = 0; c < columns_; ++c) {
@@ -45,12 +48,17 @@ class Differences {
       for (const int32_t e : t_.own_numbers) Store(V(0.0), e, c);
       for (int64_t k = 0; k < t_.num_components; ++k) {
         const int64_t n = t_.starts[k];
-        if (t_.front_starts[k] == t_.front_starts[k + 1] &&
-            t_.outer_offsets[n + 1] - t_.outer_offsets[n] <= kMaxSummedEdges) {
+        if (t_.front_starts[k] != t_.front_starts[k + 1]) {
+          for (int64_t i = n; i < t_.starts[k + 1]; ++i) {
+            SubtractEdges(i, c, above_[i * columns_ + c],
+                          bases_[n * columns_ + c]);
+          }
+        } else if (t_.outer_offsets[n + 1] - t_.outer_offsets[n] <=
+                   kMaxSummedEdges) {
           SumEdges(n, c);
-          continue;
+        } else {
+          SubtractEdges(n, c, Solution(n, c), V(0.0));
         }
-        for (int64_t i = n; i < t_.starts[k + 1]; ++i) SubtractEdges(i, c);
       }
     }
   }
@@ -75,7 +83,8 @@ class Differences {
     const int32_t* later = t_.later.data() + front.later;
     V* x = local_;
     for (int64_t i = 0; i < size; ++i) {
-      x[i] = Solution(i < num_own ? front.first + i : later[i - num_own], c);
+      const int64_t n = i < num_own ? front.first + i : later[i - num_own];
+      x[i] = above_[n * columns_ + c];
     }
     for (int64_t r = num_own; r-- > 0;) {
       const int64_t n = front.first + r;
@@ -144,9 +153,11 @@ class Differences {
     }
   }
 
-  void SubtractEdges(int64_t n, int64_t c) const {
+  // From a phase whose solution is so far above a base.
+  void SubtractEdges(int64_t n, int64_t c, const V& above,
+                     const V& base) const {
     for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {
-      Store(Solution(n, c) - Solution(t_.outer_targets[s], c),
+      Store(above - (Solution(t_.outer_targets[s], c) - base),
             t_.outer_numbers[s], c);
     }
   }
@@ -164,6 +175,8 @@ class Differences {
   const V* const given_;
   const V* const rest_;
   const V* const solution_;
+  const V* const above_;
+  const V* const bases_;
 };
 
 }  // namespace PHASIC_ISA

@@ -54,7 +54,7 @@ std::shared_ptr<const Topology> FindTopology(int64_t num_phases,
 // Numbers that a model takes while it is solved.
 int64_t NumbersOf(const Topology& t, int64_t columns) {
   return t.num_edges + t.num_factors + t.num_working +
-         t.num_phases * (2 + 3 * columns);
+         t.num_phases * (2 + 5 * columns);
 }
 
 template <class F>

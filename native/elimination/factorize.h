@@ -72,8 +72,9 @@ class Factorization {
       const int64_t last = first + kBlock < num_own ? first + kBlock : num_own;
       EliminateBlock(front, first, last, matrix, leaving);
     }
-    for (int64_t r = 0; r < num_own; ++r)
+    for (int64_t r = 0; r < num_own; ++r) {
       leaving_[front.first + r] = leaving[r];
+    }
     for (int64_t r = num_own; r < size; ++r) {
       leaving_[later[r - num_own]] = leaving[r];
     }

@@ -91,7 +91,9 @@ ThreadScratch::ThreadScratch(const Topology& topology, int lanes,
        {&arrays_.local, lanes * LocalSize(topology) * local_columns},
        {&arrays_.given, wants_differences ? by_position : 0},
        {&arrays_.rest, by_position},
-       {&arrays_.solution, by_position}});
+       {&arrays_.solution, by_position},
+       {&arrays_.above, by_position},
+       {&arrays_.bases, by_position}});
 }
 
 ThreadScratch::~ThreadScratch() {

@@ -221,6 +221,7 @@ void ListLater(const std::vector<std::pair<int32_t, int32_t>>& edges,
                FrontTree* tree) {
   const Lists neighbours = ListNeighbours(edges, Inverse(tree->order));
   std::vector<int32_t> parents;
+  parents.reserve(tree->fronts.size());
   for (const Front& front : tree->fronts) parents.push_back(front.parent);
   const Lists children = ListChildren(parents);
   tree->places.resize(tree->later.size());

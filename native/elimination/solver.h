@@ -43,6 +43,8 @@ struct Scratch {
   double* given;     // [p + 1, columns]
   double* rest;      // [p + 1, columns]
   double* solution;  // [p + 1, columns]
+  double* above;     // [p + 1, columns], see Substitution
+  double* bases;     // [p + 1, columns], of components, at their first position
 };
 
 // Phases with more edges than these in a component of their own have their

@@ -12,6 +12,11 @@ namespace PHASIC_ISA {
 
 // `kColumns` is the number of right-hand sides, or 0 where it is not known;
 // `kTraps` (for doubles): factors may be infinite.
+//
+// A component that leads to slow ones has solutions that agree to most of their
+// digits. What is found there is therefore how far they are above a base, the
+// least of the solutions where its edges lead: `above` has differences to all
+// digits, where differences of solutions would have none.
 template <class V, int kColumns, bool kTraps>
 class Substitution {
  public:
@@ -24,26 +29,34 @@ class Substitution {
         columns_(kColumns == 0 ? columns : kColumns),
         local_(reinterpret_cast<V*>(scratch.local)),
         rest_(reinterpret_cast<V*>(scratch.rest)),
-        solution_(reinterpret_cast<V*>(scratch.solution)) {}
+        solution_(reinterpret_cast<V*>(scratch.solution)),
+        above_(reinterpret_cast<V*>(scratch.above)),
+        bases_(reinterpret_cast<V*>(scratch.bases)) {}
 
   // From right-hand sides in `rest`, which are left as what they have become
   // when their phase was eliminated.
   void Solve() {
-    for (int64_t c = 0; c < Columns(); ++c)
+    for (int64_t c = 0; c < Columns(); ++c) {
       At(solution_, t_.num_phases)[c] = V(0.0);
+    }
     for (int64_t k = t_.num_components; k-- > 0;) {
-      for (int64_t n = t_.starts[k]; n < t_.starts[k + 1]; ++n) {
-        V* mine = At(rest_, n);
-        for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1];
-             ++s) {
-          Add(outer_[s], At(solution_, t_.outer_targets[s]), mine);
-        }
-      }
       const int64_t first = t_.front_starts[k];
       const int64_t last = t_.front_starts[k + 1];
-      if (first == last) Divide(t_.starts[k], At(rest_, t_.starts[k]));
+      if (first == last) {
+        SolveSingle(t_.starts[k]);
+        continue;
+      }
+      const V* base = FindBase(k);
+      for (int64_t n = t_.starts[k]; n < t_.starts[k + 1]; ++n) {
+        TakeOuter(n, base);
+      }
       for (int64_t f = first; f < last; ++f) PassOnRest(t_.fronts[f]);
       for (int64_t f = last; f-- > first;) FindSolution(t_.fronts[f]);
+      for (int64_t n = t_.starts[k]; n < t_.starts[k + 1]; ++n) {
+        for (int64_t c = 0; c < Columns(); ++c) {
+          At(solution_, n)[c] = At(above_, n)[c] + base[c];
+        }
+      }
     }
   }
 
@@ -52,7 +65,9 @@ class Substitution {
     for (int64_t k = 0; k < t_.num_components; ++k) {
       const int64_t first = t_.front_starts[k];
       const int64_t last = t_.front_starts[k + 1];
-      if (first == last) Divide(t_.starts[k], At(solution_, t_.starts[k]));
+      if (first == last) {
+        Divide(t_.starts[k], At(solution_, t_.starts[k]), solution_);
+      }
       for (int64_t f = first; f < last; ++f) PassOnSolution(t_.fronts[f]);
       for (int64_t f = last; f-- > first;) TakeShares(t_.fronts[f]);
       for (int64_t n = t_.starts[k]; n < t_.starts[k + 1]; ++n) {
@@ -87,9 +102,51 @@ class Substitution {
     }
   }
 
-  // The solution at n is x over the pivot.
-  void Divide(int64_t n, const V* x) const {
-    V* solution = At(solution_, n);
+  // A component of one phase.
+  void SolveSingle(int64_t n) const {
+    V* mine = At(rest_, n);
+    for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {
+      Add(outer_[s], At(solution_, t_.outer_targets[s]), mine);
+    }
+    Divide(n, mine, solution_);
+  }
+
+  const V* FindBase(int64_t component) const {
+    V* base = At(bases_, t_.starts[component]);
+    for (int64_t c = 0; c < Columns(); ++c) {
+      base[c] = V(kTraps ? 0.0 : kInfinity);
+    }
+    if (kTraps) return base;
+    const int64_t begin = t_.outer_offsets[t_.starts[component]];
+    const int64_t end = t_.outer_offsets[t_.starts[component + 1]];
+    for (int64_t s = begin; s < end; ++s) {
+      const V* there = At(solution_, t_.outer_targets[s]);
+      for (int64_t c = 0; c < Columns(); ++c) {
+        TakeSmaller(outer_[s], there[c], &base[c]);
+      }
+    }
+    for (int64_t c = 0; c < Columns(); ++c) base[c] = FiniteOrZero(base[c]);
+    return base;
+  }
+
+  // Adds to the right-hand side what edges out of the component lead to.
+  void TakeOuter(int64_t n, const V* base) const {
+    V* mine = At(rest_, n);
+    for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {
+      const V* there = At(solution_, t_.outer_targets[s]);
+      for (int64_t c = 0; c < Columns(); ++c) {
+        const V more = there[c] - base[c];
+        if constexpr (kTraps) {
+          if (outer_[s] == 0.0 || more == 0.0) continue;
+        }
+        mine[c] = mine[c] + outer_[s] * more;
+      }
+    }
+  }
+
+  // The result at n is x over the pivot.
+  void Divide(int64_t n, const V* x, V* results) const {
+    V* solution = At(results, n);
     for (int64_t c = 0; c < Columns(); ++c) {
       if constexpr (kTraps) {
         if (x[c] == 0.0) {
@@ -139,21 +196,21 @@ class Substitution {
   }
 
   void FindSolution(const Front& front) const {
-    GatherLater(front, solution_);
+    GatherLater(front, above_);
     for (int64_t r = front.num_own; r-- > 0;) {
       const V* weights = Own(front) + r * front.size;
-      V* mine = At(solution_, front.first + r);
+      V* mine = At(above_, front.first + r);
       for (int64_t c = 0; c < Columns(); ++c) {
         mine[c] = At(rest_, front.first + r)[c];
       }
       for (int64_t j = r + 1; j < front.num_own; ++j) {
-        Add(weights[j], At(solution_, front.first + j), mine);
+        Add(weights[j], At(above_, front.first + j), mine);
       }
       weights += front.num_own;
       for (int64_t i = 0; i < front.num_later(); ++i) {
         Add(weights[i], At(local_, i), mine);
       }
-      Divide(front.first + r, mine);
+      Divide(front.first + r, mine, above_);
     }
   }
 
@@ -162,7 +219,7 @@ class Substitution {
     for (int64_t r = 0; r < front.num_own; ++r) {
       const V* weights = Own(front) + r * front.size;
       V* mine = At(solution_, front.first + r);
-      Divide(front.first + r, mine);
+      Divide(front.first + r, mine, solution_);
       for (int64_t j = r + 1; j < front.num_own; ++j) {
         Add(weights[j], mine, At(solution_, front.first + j));
       }
@@ -199,6 +256,8 @@ class Substitution {
   V* const local_;
   V* const rest_;
   V* const solution_;
+  V* const above_;
+  V* const bases_;
 };
 
 }  // namespace PHASIC_ISA

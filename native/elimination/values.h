@@ -59,6 +59,28 @@ inline void Write(const Lanes& value, int64_t index, int count,
   for (int l = 0; l < count; ++l) arrays[l][index] = static_cast<F>(value[l]);
 }
 
+// Makes `best` x where the weight is positive and x is of smaller size.
+inline void TakeSmaller(double weight, double x, double* best) {
+  const double size = x < 0.0 ? 0.0 - x : x;
+  const double least = *best < 0.0 ? 0.0 - *best : *best;
+  if (weight > 0.0 && size < least) *best = x;
+}
+inline void TakeSmaller(const Lanes& weight, const Lanes& x, Lanes* best) {
+  const Lanes zero(0.0);
+  const Lanes size = Select(x < zero, zero - x, x);
+  const Lanes least = Select(*best < zero, zero - *best, *best);
+  *best = Select((zero < weight) & (size < least), x, *best);
+}
+
+// x, or 0 where it is infinite.
+inline double FiniteOrZero(double x) {
+  return x < std::numeric_limits<double>::infinity() ? x : 0.0;
+}
+inline Lanes FiniteOrZero(const Lanes& x) {
+  return Select(x < Lanes(std::numeric_limits<double>::infinity()), x,
+                Lanes(0.0));
+}
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // What the weights and pivots of models have been.
