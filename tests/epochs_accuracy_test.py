@@ -213,8 +213,8 @@ class ValuesTest(test_case.TestCase):
     wide = graphs.Epochs(graph, [[1.0], [0.25]], [0.5])
     value = epochs.log_prob(2.0)
     self.assertEqual(static.dtype_name(value), "float32")
-    self.assert_close(value, onp.float32(self.host(wide.log_prob(2.0))), 1e-6)
-    self.assert_close(epochs.mean(), onp.float32(self.host(wide.mean())), 1e-6)
+    self.assert_close(value, onp.float32(self.host(wide.log_prob(2.0))), 1e-7)
+    self.assert_close(epochs.mean(), onp.float32(self.host(wide.mean())), 1e-7)
     with self.assertRaisesRegex(TypeError, "float32 .* float64"):
       graphs.Epochs(graph, rates, onp.asarray([0.5]))
 

@@ -67,8 +67,8 @@ def check_boundaries(boundaries: Any) -> None:
 
 def as_arrays(
   params: list[Any], boundaries: Any, graphs: tuple[Any, ...]
-) -> tuple[tuple[Any, ...], Any]:
-  """Returns parameters and boundaries as arrays of their common dtype."""
+) -> tuple[tuple[Any, ...], Any, str]:
+  """Returns parameters and boundaries in the widest dtype, and their own."""
   given: dict[str, Any] = {}
   for k, theta in enumerate(params):
     if isinstance(theta, Mapping):
@@ -76,8 +76,10 @@ def as_arrays(
     else:
       given[f"params[{k}]"] = theta
   dtype = structures.common_dtype({**given, "boundaries": boundaries})
+  wide = static.wide_float()
   arrays = tuple(
-    np.asarray(graph.params_array(theta), dtype=dtype)
+    np.asarray(graph.params_array(theta), dtype=wide)
     for graph, theta in zip(graphs, params)
   )
-  return arrays, structures.as_array(boundaries, dtype, "boundaries")
+  boundaries = structures.as_array(boundaries, dtype, "boundaries")
+  return arrays, np.asarray(boundaries, dtype=wide), dtype

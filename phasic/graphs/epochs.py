@@ -31,8 +31,9 @@ class Epochs:
       alpha_k = alpha_{k-1} exp(S_k D_k) M_k,
 
   and in an epoch the law is the phase-type one with these masses. So nothing is
-  approximated, and derivatives exist in all parameters and boundaries (in JAX
-  and TensorFlow; NumPy needs the native kernel for more than one epoch). Values from different epochs are added, never subtracted.
+  approximated, and values from different epochs are added, never subtracted.
+  In JAX and TensorFlow derivatives exist in all parameters and boundaries. NumPy
+  needs the native kernel for more than one epoch.
 
   The density jumps at a boundary; there its value is that of the later epoch.
   At a boundary phases count as empty whose probability is below about 1e-288
@@ -85,7 +86,8 @@ class Epochs:
     count = shape[-1] + 1
     self._graphs = epoch_arguments.epoch_graphs(graphs, count)
     given = epoch_arguments.epoch_params(params, count)
-    self._params, self._boundaries = epoch_arguments.as_arrays(
+    # All is computed in the widest dtype, as masses go through many hands.
+    self._params, self._boundaries, self._dtype = epoch_arguments.as_arrays(
       given, boundaries, self._graphs
     )
     epoch_arguments.check_boundaries(self._boundaries)
@@ -110,7 +112,7 @@ class Epochs:
   @property
   def boundaries(self) -> Any:
     """When epochs end, (..., K - 1)."""
-    return self._boundaries
+    return self._narrow(self._boundaries)
 
   def prob(self, value: Any) -> Any:
     """Returns the density f(t), and the atom at t = 0 if there is one.
@@ -173,29 +175,19 @@ class Epochs:
     Returns:
       An array with the batch shape; inf if absorption may never come.
     """
-    total: Any = 0.0
-    for stage in self._stages():
-      total = total + np.exp(stage.log_mass) * epoch_values.time_within(
-        stage, 1
-      )
-    return total
+    return self._narrow(self._mean())
 
   def second_moment(self) -> Any:
     """Returns E[X^2], twice the integral of t P(X > t)."""
-    total: Any = 0.0
-    for stage in self._stages():
-      within = epoch_values.time_within(stage, 2)
-      shifted = stage.start * epoch_values.time_within(stage, 1)
-      total = total + np.exp(stage.log_mass) * 2.0 * (shifted + within)
-    return total
+    return self._narrow(self._second_moment())
 
   def variance(self) -> Any:
     """Returns E[X^2] - E[X]^2."""
-    return self.second_moment() - np.square(self.mean())
+    return self._narrow(self._variance())
 
   def stddev(self) -> Any:
     """Returns the root of the variance."""
-    return np.sqrt(self.variance())
+    return self._narrow(np.sqrt(self._variance()))
 
   def sample(self, sample_shape: int | tuple[int, ...] = (), seed: Any = None):
     """Returns exact samples, the same ones for the same seed.
@@ -228,7 +220,30 @@ class Epochs:
       if result is not None:
         found = np.where(times < stage.length, found, result)
       result = found
+    result = self._narrow(result)
     return np.reshape(result, (*shape, *static.shape(result)[1:]))
+
+  def _mean(self) -> Any:
+    total: Any = 0.0
+    for stage in self._stages():
+      within = epoch_values.time_within(stage, 1)
+      total = total + np.exp(stage.log_mass) * within
+    return total
+
+  def _second_moment(self) -> Any:
+    total: Any = 0.0
+    for stage in self._stages():
+      within = epoch_values.time_within(stage, 2)
+      shifted = stage.start * epoch_values.time_within(stage, 1)
+      total = total + np.exp(stage.log_mass) * 2.0 * (shifted + within)
+    return total
+
+  def _variance(self) -> Any:
+    return self._second_moment() - np.square(self._mean())
+
+  def _narrow(self, x: Any) -> Any:
+    """Returns numbers in the dtype of the arguments."""
+    return np.asarray(x, dtype=self._dtype)
 
   def _stages(self) -> list[epoch_stages.Stage]:
     return epoch_stages.stages(
@@ -236,10 +251,10 @@ class Epochs:
     )
 
   def _value(self, value: Any) -> Any:
-    structures.common_dtype({"value": value, "boundaries": self._boundaries})
-    return structures.as_array(
-      value, static.dtype_name(self._boundaries), "value"
-    )
+    """Returns times in the widest dtype."""
+    structures.common_dtype({"value": value, "boundaries": self.boundaries})
+    value = structures.as_array(value, self._dtype, "value")
+    return np.asarray(value, dtype=static.wide_float())
 
   def _in_epochs(self, value: Any, function: Any) -> Any:
     """Returns a function of a stage and of times since its start."""
@@ -249,7 +264,7 @@ class Epochs:
       local, later = epoch_values.since(stage, value)
       found = function(stage, local)
       result = found if result is None else np.where(later, found, result)
-    return result
+    return self._narrow(result)
 
   def _accumulated(self, value: Any, add: Any, before: Any) -> Any:
     """Returns what stages add up to, one after another."""
@@ -261,4 +276,4 @@ class Epochs:
       result = found if result is None else np.where(later, found, result)
       if stage.length is not None:
         before = add(before, stage, stage.length)
-    return result
+    return self._narrow(result)
