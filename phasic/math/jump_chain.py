@@ -240,10 +240,10 @@ def _of_edges(operands, edges, discrete, dtype, depth):
   initial, parameters, exits, prob_zero = operands
   indices, constants, coefficients = edges
   m, d = static.shape(coefficients)[-2:]
-  sources, targets = np.reshape(indices, (2, m))
+  indices = np.reshape(indices, (2, m))
   linear = (np.reshape(constants, (-1,)), np.reshape(coefficients, (m, d)))
   model = chain_arguments.Arguments(
-    initial, parameters, exits, prob_zero, (sources, targets, *linear)
+    initial, parameters, exits, prob_zero, (indices[0], indices[1], *linear)
   )
   system = chain_solves.derive(model, discrete, dtype)
   return jump_tables.of_edges(system, depth), system.bad

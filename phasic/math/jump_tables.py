@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phasic.internal import control_flow
 from phasic.internal import elimination_ops
 from phasic.internal import static
 from phasic.math import chain_solves
@@ -198,12 +199,21 @@ def _first_true(low, high, depth, holds):
 
   From there on it holds; the last is returned where it holds for none.
   """
-  for _ in range(depth):
+
+  # A loop also where it is compiled: unrolled, XLA's fusions would repeat each
+  # step in all that follow.
+  def halve(carry):
+    count, low, high = carry
     middle = (low + high) // 2
     found = holds(middle)
-    low = np.where(found, low, np.minimum(middle + 1, high))
-    high = np.where(found, middle, high)
-  return high
+    upper = np.where(found, low, np.minimum(middle + 1, high))
+    return count + 1, upper, np.where(found, middle, high)
+
+  def unfinished(carry):
+    return carry[0] < depth
+
+  init = (np.asarray(0), low, high)
+  return control_flow.while_loop(unfinished, halve, init)[2]
 
 
 def _starts(initial, atom):
@@ -237,9 +247,17 @@ def _sums_by_source(sources, weights, depth):
   """Returns sums of weights up to each edge, from the first of its source."""
   m = static.shape(weights)[-1]
   positions = np.asarray(np.arange(m), dtype="int32")
-  for level in range(depth):
-    before = np.maximum(positions - 2**level, 0)
+
+  def add(carry):
+    count, distance, sums = carry
+    before = np.maximum(positions - distance, 0)
     same = np.take(sources, before, axis=0) == sources
-    same = same & (positions >= 2**level)
-    weights = weights + np.where(same, np.take(weights, before, axis=-1), 0.0)
-  return weights
+    same = same & (positions >= distance)
+    sums = sums + np.where(same, np.take(sums, before, axis=-1), 0.0)
+    return count + 1, 2 * distance, sums
+
+  def unfinished(carry):
+    return carry[0] < depth
+
+  init = (np.asarray(0), np.asarray(1, dtype="int32"), weights)
+  return control_flow.while_loop(unfinished, add, init)[2]
