@@ -265,7 +265,7 @@ class Distribution(fallbacks.Fallbacks):
 
 def _leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
   """Returns arrays by name, those of mappings by names like params['a']."""
-  found = {}
+  found: dict[str, Any] = {}
   for name, value in arrays.items():
     if isinstance(value, Mapping):
       found |= _leaves({f"{name}[{k!r}]": v for k, v in value.items()})

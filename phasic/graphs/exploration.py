@@ -215,7 +215,7 @@ def _notes(
   unused = onp.flatnonzero(~onp.any(table != 0.0, axis=0))
   notes = [
     f"parameter {c if names is None else repr(names[c])} is in no weight"
-    for c in unused
+    for c in map(int, unused)
   ]
   if loops:
     stays = "what a row lacks stays"

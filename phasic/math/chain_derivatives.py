@@ -13,6 +13,7 @@ U (0; -dw d), with d its differences along edges, and a gradient in weights is
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -29,15 +30,15 @@ def push_raw_moments(order, system, others, moves):
   y, r, infinite = _start(system, others)
   of_r = of_others[0] if of_others else np.zeros_like(r)
   of_y = moved_sojourns(system, y, of_initial, of_weights)
-  sums, of_sums, later, of_later, found = [], [], [], [], []
+  later: list[Any] = []
+  of_later: list[Any] = []
+  found = []
   for k in range(1, order + 1):
     b, of_b = _next_sum(system, k, r, of_r, later, of_later)
     moved = np.sum(of_y * b + y * of_b, axis=-1)
     unit = -k * system.exponent
     moved = scaled_sums.times_power(moved, unit)
     found.append(np.where(infinite, math.nan, moved))
-    sums.append(b)
-    of_sums.append(of_b)
     if k < order:
       x, d = _solve(system, b)
       along = _solve_moved(system, of_weights, d)
@@ -54,7 +55,8 @@ def pull_raw_moments(order, system, others, cotangent):
   """Cotangents of `moment_chains.raw_moments`."""
   y, r, infinite = _start(system, others)
   z = chain_solves.at_sources(system, y)
-  sums, later, differences = [], [], []
+  later: list[Any] = []
+  differences = []
   none = np.zeros_like(r)
   of_initial = of_weights = 0.0
   weighted = []
@@ -63,7 +65,6 @@ def pull_raw_moments(order, system, others, cotangent):
     x, d = _solve(system, b)
     steps = system.stay is not None
     later.append(_apply(system, step(system, b)) if steps else x)
-    sums.append(b)
     differences.append(d)
     unit = -k * system.exponent
     ct = scaled_sums.times_power(cotangent[..., k - 1], unit)[..., None]
@@ -71,7 +72,7 @@ def pull_raw_moments(order, system, others, cotangent):
     of_initial = of_initial + ct * x
     of_weights = of_weights - ct * z * d
   of_r = none
-  of_sums = {}
+  of_sums: dict[int, Any] = {}
   for k in range(order, 0, -1):
     of_b = weighted[k - 1] * y
     if k < order:

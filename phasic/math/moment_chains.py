@@ -115,8 +115,8 @@ def covariance(option, system, rewards):
   y, r, infinite, undefined = start_all(system, rewards)
   parts = _changes(system, y, r)
   sizes = [np.max(np.abs(d), axis=-2) for _, _, d in parts]
-  sizes = np.max(np.stack(sizes, axis=-2), axis=-2)
-  own = chain_solves.largest_exponent(sizes[..., None])
+  largest = np.max(np.stack(sizes, axis=-2), axis=-2)
+  own = chain_solves.largest_exponent(largest[..., None])
   total: Any = 0.0
   for masses, counts, changes in parts:
     changes = scaled_sums.times_power(changes, -own[..., None, :])

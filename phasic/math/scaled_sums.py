@@ -5,6 +5,7 @@ float, and a constant for derivatives.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -24,7 +25,7 @@ def dot(*factors):
   Args:
     *factors: arrays that broadcast with each other.
   """
-  product = 1.0
+  product: Any = 1.0
   exponent = 0.0
   for x in factors:
     size = np.abs(gradients.stop_gradient(x))
