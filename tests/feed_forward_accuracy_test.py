@@ -54,6 +54,17 @@ class DensityTest(test_case.TestCase):
     self.assert_close(dist.log_prob([math.nan, 1.0]), math.nan)
     self.assert_close(dist.prob([0.0, 0.0]), atom, 1e-14)
 
+  def test_what_cannot_be_seen_is_not_zero(self):
+    # The second phase is never entered, but its rest is e^1400 times likelier.
+    matrix = onp.asarray([[0.0, 1.0, 0.0], [0.0] * 3, [0.0] * 3])
+    rewards = onp.asarray([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    exits = onp.asarray([0.0, 3.0, 1.0])
+    dist = pd.MultivariatePhaseType([1.0, 0.0, 0.0], matrix, rewards, exits)
+    self.assert_close(
+      dist.log_prob([1.0, 300.0]), -1 + math.log(3.0) - 900.0, 1e-12
+    )
+    self.assert_close(dist.log_prob([1.0, 700.0]), math.nan)
+
   def test_three_stages(self):
     matrix = onp.asarray([[-1.0, 1.0, 0.0], [0.0, -2.0, 2.0], [0.0, 0.0, -4.0]])
     dist = pd.MultivariatePhaseType([1.0, 0.0, 0.0], matrix, onp.eye(3))

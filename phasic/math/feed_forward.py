@@ -32,6 +32,7 @@ import numpy as onp
 
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math import chain_solves
 from phasic.math import phase_type
 from phasic.math import reachability
 from phasic.math import without_reward
@@ -161,7 +162,8 @@ def log_density(found, chain, rewards, values):
   flat = np.reshape(rewards, (*static.shape(rewards)[:-2], -1))
   lost = np.where(good, 0.0, math.nan)
   lost = lost + without_reward.no_derivative_at_zero(flat)
-  return np.log(np.sum(masses * shares, axis=-1)) + shift + lost
+  some = gradients.stop_gradient(rest.logs) != -math.inf
+  return np.log(_sum_of_shares(masses, shares, some)) + shift + lost
 
 
 def _broken(found, rewards, off):
@@ -192,14 +194,29 @@ def _shares(rest):
   return shift, np.where(some, np.exp(logs), 0.0) + faint
 
 
+def _sum_of_shares(weights, shares, some):
+  """Returns sums of weights times shares, over the last axis.
+
+  They are NaN where shares that are too small to see may count.
+  """
+  total = np.sum(weights * shares, axis=-1)
+  fixed = gradients.stop_gradient
+  info = onp.finfo(static.wide_float())
+  small = some & (fixed(shares) < info.tiny)
+  unseen = np.max(np.where(small, fixed(weights), 0.0), axis=-1)
+  lost = fixed(total) * info.eps < unseen * info.tiny
+  return total + np.where(lost, math.nan, 0.0)
+
+
 def _times_power(x, exponent):
   """Returns x e^exponent for x that is zero and has a derivative.
 
-  Where the factor is out of range the derivative is lost.
+  Where the factor is out of range the derivative is NaN.
   """
   usable = exponent < math.log(onp.finfo(static.wide_float()).max)
   factor = np.exp(np.where(usable, exponent, 0.0))
-  return np.where(usable, x * factor, 0.0)
+  lost = chain_solves.undefined(~usable, x[..., None])
+  return np.where(usable, x * factor, 0.0) + lost
 
 
 def _visit(phases, own, weights, rest, y):
@@ -227,7 +244,7 @@ def _visit(phases, own, weights, rest, y):
   inside = np.where(member[..., None] & member[..., None, :], inside, 0.0)
   stays = np.concatenate([own, np.zeros_like(own[..., :1])], axis=-1)
   leave = np.where(stays[..., None, :], 0.0, weights)
-  success = np.sum(leave * shares[..., None, :], axis=-1)
+  success = _sum_of_shares(leave, shares[..., None, :], some[..., None, :])
   failure = np.sum(leave * misses[..., None, :], axis=-1)
   success = np.where(member, success, 0.0)
   fixed = gradients.stop_gradient

@@ -134,7 +134,8 @@ def feed_forward_log_density(
 
   Returns:
     An array (...): -inf where a value is negative or infinite, or no path has
-    it.
+    it; NaN where densities of what may follow a block differ so much that the
+    ones that count cannot be seen beside the others, by more than e^700.
 
   Raises:
     NotImplementedError: the chain is not of this form. A density of other
