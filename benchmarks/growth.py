@@ -67,6 +67,12 @@ def _cases() -> Iterator[tuple[str, str, float, dict[int, object]]]:
       for d in _sizes(1)
     },
   )
+  yield (
+    "s",
+    "states of a tandem queue (mean, variance and gradient)",
+    1.5,  # What dissection of a grid takes; the fill is s log s.
+    {(c + 1) ** 2 - 1: subject.PhasicMoments(c) for c in (31, 44, 63, 90, 127)},
+  )
 
 
 def curves(repeats: int) -> Iterator[results.Curve]:

@@ -3,6 +3,8 @@
 All that the benchmark asks of phasic is here.
 """
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as onp
@@ -10,6 +12,7 @@ import numpy as onp
 from benchmarks import alternatives
 from benchmarks import coxian
 from benchmarks import models
+from phasic.substrates.jax import graphs
 from phasic.substrates.jax import math as jax_math
 from phasic.substrates.jax.distributions import PhaseType
 from phasic.substrates.numpy import math as numpy_math
@@ -71,6 +74,26 @@ def mean_and_variance(model: models.Model):
     return jax_math.mean(alpha, rates), jax_math.variance(alpha, rates)
 
   return at
+
+
+class PhasicMoments:
+  """Mean plus variance of a tandem queue, at other parameters in every call."""
+
+  def __init__(self, capacity: int):
+    graph = graphs.models.tandem_queue(capacity)
+
+    def total(theta):
+      dist = PhaseType.from_graph(graph, params=theta)
+      return dist.mean() + dist.variance()
+
+    thetas = [
+      jnp.asarray([0.8, 1.0, 1.1]) * (1.0 - k / 64.0) for k in range(16)
+    ]
+    self._after = itertools.cycle(thetas)
+    self._both = jax.jit(jax.value_and_grad(total))
+
+  def value_and_gradient(self):
+    return jax.block_until_ready(self._both(next(self._after)))
 
 
 def edges_log_prob(model: models.EdgeModel):
