@@ -208,10 +208,6 @@ class PiecesTest(test_case.TestCase):
       actual = exact_sums.compensated_sum(np.asarray(x))
       self.assert_close(actual, math.fsum(x), 1e-10, 1e-20)
 
-  def test_powers_of_two(self):
-    n = onp.asarray([-1000.0, -1.0, 0.0, 1.0, 512.0, 999.0])
-    self.assert_close(exact_sums.power_of_two(np.asarray(n)), 2.0**n, 0.0)
-
 
 class NumpyDerivativesTest(test_case.TestCase):
   """The companions `*_vjp` and `*_jvp`, which every substrate has."""

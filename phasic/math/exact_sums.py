@@ -1,8 +1,8 @@
 """Sums and powers of two without rounding errors that matter."""
 
 import numpy as np
-import numpy as onp
 
+from phasic.internal import binary
 from phasic.internal import static
 
 
@@ -32,18 +32,7 @@ def compensated_sum(x):
   return x[..., 0] + low[..., 0]
 
 
-def power_of_two(n):
-  """Returns 2**n exactly, for integers n held as floats, |n| <= 1000."""
-  powers = 2.0 ** onp.arange(-1000.0, 1001.0)
-  with onp.errstate(over="ignore"):  # What float32 cannot hold is not used.
-    powers = onp.asarray(powers, dtype=static.dtype_name(n))
-  return np.take(
-    np.asarray(powers), np.asarray(n + 1000.0, dtype="int32"), axis=0
-  )
-
-
 def exponent(x, lowest):
-  """Returns floor(log2(x)) as a float, `lowest` where x is zero or below."""
-  positive = x > 0
-  logarithm = np.log(np.where(positive, x, 1.0)) / 0.6931471805599453
-  return np.where(positive, np.maximum(np.floor(logarithm), lowest), lowest)
+  """Returns n with x near 2^n as a float, `lowest` where x is zero or below."""
+  found = np.maximum(binary.exponent(x), lowest)
+  return np.where(x > 0, found, lowest)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
@@ -74,14 +75,14 @@ def find(initial, jumps, end, lowest):
 
 def scaled(initial, jumps, end, scale):
   """Applies the similarity; returns the exponent taken out of `end` as well."""
-  initial = initial * exact_sums.power_of_two(-scale)
+  initial = initial * binary.power_of_two(-scale)
   between = scale[..., :, None] - scale[..., None, :]
-  jumps = jumps * exact_sums.power_of_two(between)
+  jumps = jumps * binary.power_of_two(between)
   weight = scale + exact_sums.exponent(gradients.stop_gradient(end), NEVER)
   shift = np.max(weight, axis=-1)
   shift = np.where(shift > NEVER / 2, shift, 0.0)
   by = scale - shift[..., None]
   half = np.floor(by / 2)
-  end = end * exact_sums.power_of_two(half)
-  end = end * exact_sums.power_of_two(by - half)
+  end = end * binary.power_of_two(half)
+  end = end * binary.power_of_two(by - half)
   return initial, jumps, end, shift

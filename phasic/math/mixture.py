@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import exact_sums
 from phasic.math import poisson
 
 
@@ -113,7 +113,7 @@ def _grouped(sequence):
   factors = onp.where(onp.arange(size) == 0, 1.0, factors)
   scale = np.asarray(1 / onp.cumprod(factors, axis=-1), sequence.values.dtype)
   lower = np.maximum(exponents - common[..., None], -1000.0)
-  scale = scale * exact_sums.power_of_two(lower)
+  scale = scale * binary.power_of_two(lower)
   coefficients = split(sequence.values, 0.0)
   tiny = _RANGES[static.dtype_name(scale)].tiny
   flushed = (coefficients > 0) & (coefficients * scale < tiny)

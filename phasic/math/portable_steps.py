@@ -22,11 +22,11 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import custom_gradient
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import exact_sums
 from phasic.math import portable
 from phasic.math import possible_steps
 from phasic.math import power_sequence
@@ -98,8 +98,8 @@ def _evaluate(kind, dtype, steps, completes, *operands):
   else:
     exponents = np.maximum(exponents, -1990.0)
     half = np.floor(exponents / 2)
-    result = values * exact_sums.power_of_two(half)
-    result = result * exact_sums.power_of_two(exponents - half)
+    result = values * binary.power_of_two(half)
+    result = result * binary.power_of_two(exponents - half)
   result = _whole_line(quantity, log, chain.atom[..., None], counts, result)
   # The product makes the derivatives NaN as well.
   result = result * np.where(chain.bad, math.nan, 1.0)[..., None]

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
@@ -81,7 +82,7 @@ def uniformization_rate(totals):
   span = _RANGES[static.dtype_name(totals)]
   largest = gradients.stop_gradient(np.max(totals, axis=-1)) * (16 / 15)
   power = np.minimum(exact_sums.exponent(largest, span.least), span.most)
-  rate = exact_sums.power_of_two(power)
+  rate = binary.power_of_two(power)
   rate = np.where(rate < largest, 2 * rate, rate)
   rate = np.where(rate < largest, math.nan, rate)
   return np.where(largest > 0, rate, 1.0)
@@ -125,7 +126,7 @@ def of_chain(initial, jumps, keep, lose, absorbed, end, steps):
   initial, jumps, end, shift = heaviest_paths.scaled(
     initial, jumps, end, paths.scale
   )
-  weights = exact_sums.power_of_two(paths.scale)
+  weights = binary.power_of_two(paths.scale)
   power = transition_power.Power(jumps, keep, lose, absorbed * weights)
   batch = np.zeros_like(jumps[..., 0])
   batch = batch + np.zeros_like(initial * end * keep * absorbed)
@@ -208,5 +209,5 @@ def _normalised(row, lost, span):
   largest = gradients.stop_gradient(np.max(row, axis=-1))
   change = exact_sums.exponent(largest, span.least)
   change = np.where(largest > 0, change, 0.0)
-  factor = exact_sums.power_of_two(-change)[..., None]
+  factor = binary.power_of_two(-change)[..., None]
   return row * factor, lost * factor, change

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.internal import binary
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import exact_sums
 
 
 def dot(*factors):
@@ -32,9 +32,11 @@ def dot(*factors):
     endless = size == math.inf
     x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
     usable = (size > 0) & ~endless
-    own = exact_sums.exponent(np.where(usable, size, 1.0), -math.inf)
-    product = product * times_power(x, -own)
-    exponent = exponent + np.where(endless, 2.5 * _limit(), own)
+    own = binary.exponent(np.where(usable, size, 1.0))
+    # Minus that is in range.
+    own = np.minimum(own, _most())
+    product = product * (x * binary.power_of_two(-own))
+    exponent = exponent + np.where(endless, 3.0 * _most(), own)
   some = gradients.stop_gradient(product) != 0
   highest = np.max(np.where(some, exponent, -math.inf), axis=-1)
   highest = np.where(np.isfinite(highest), highest, 0.0)
@@ -44,10 +46,10 @@ def dot(*factors):
 
 def times_power(x, n):
   """Returns x 2^n, right wherever it can be represented."""
-  limit = _limit()
+  most = _most()
   for _ in range(3):
-    step = np.minimum(np.maximum(n, -limit), limit)
-    x = x * exact_sums.power_of_two(step)
+    step = np.minimum(np.maximum(n, -most), most)
+    x = x * binary.power_of_two(step)
     n = n - step
   return x
 
@@ -58,7 +60,7 @@ def root(x, n):
   return times_power(np.sqrt(times_power(x, n - 2 * half)), half)
 
 
-def _limit():
-  """Returns a number of powers of two that are in range both ways."""
+def _most():
+  """Returns the largest n for which 2^n and 2^-n are both in range."""
   info = onp.finfo(static.wide_float())
-  return float(min(info.maxexp, -info.minexp) // 8 * 8 - 24)
+  return float(min(info.maxexp - 1, -info.minexp))

@@ -8,6 +8,7 @@ from absl.testing import parameterized
 
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
 _MODULES = (
+  "binary",
   "checks",
   "control_flow",
   "custom_gradient",

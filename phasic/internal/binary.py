@@ -1,0 +1,36 @@
+"""Floating numbers as a power of two and digits.
+
+Derivatives take what is returned as constants.
+"""
+
+from typing import Any
+
+import numpy as onp
+
+
+def exponent(x: Any) -> Any:
+  """Returns n, held as a float, with |x| near 2^n: floor(log2(|x|)) or one off.
+
+  It is undefined where x is not finite, and at most the least exponent of
+  normal numbers where x is zero or subnormal.
+
+  Args:
+    x: an array of floats.
+  """
+  x = onp.asarray(onp.abs(x))
+  info = onp.finfo(x.dtype)
+  held = x.view(f"int{info.bits}") >> info.nmant
+  return held.astype(x.dtype) - (1.0 - info.minexp)
+
+
+def power_of_two(n: Any) -> Any:
+  """Returns 2^n; 0 or inf where that is no normal number.
+
+  Args:
+    n: an array of integers held as floats.
+  """
+  n = onp.asarray(n)
+  info = onp.finfo(n.dtype)
+  held = onp.clip(n, info.minexp - 1, info.maxexp) + (1 - info.minexp)
+  held = held.astype(f"int{info.bits}")
+  return (held << info.nmant).view(n.dtype)

@@ -1,0 +1,40 @@
+"""Floating numbers as a power of two and digits.
+
+Derivatives take what is returned as constants. Without tf.bitcast, which
+tf.vectorized_map does not know.
+"""
+
+import math
+from typing import Any
+
+import numpy as onp
+import tensorflow as tf
+
+
+def exponent(x: Any) -> Any:
+  """Returns n, held as a float, with |x| near 2^n: floor(log2(|x|)) or one off.
+
+  It is undefined where x is not finite, and at most the least exponent of
+  normal numbers where x is zero or subnormal.
+
+  Args:
+    x: an array of floats.
+  """
+  x = tf.abs(tf.stop_gradient(tf.convert_to_tensor(x)))
+  least = float(onp.finfo(x.dtype.as_numpy_dtype).minexp)
+  return tf.maximum(tf.floor(tf.math.log(x) / math.log(2.0)), least)
+
+
+def power_of_two(n: Any) -> Any:
+  """Returns 2^n; 0 or inf where that is no normal number.
+
+  Args:
+    n: an array of integers held as floats.
+  """
+  n = tf.stop_gradient(tf.convert_to_tensor(n))
+  info = onp.finfo(n.dtype.as_numpy_dtype)
+  least, most = int(info.minexp) - 1, int(info.maxexp)
+  powers = onp.ldexp(info.dtype.type(1), onp.arange(least + 1, most))
+  powers = onp.concatenate([[0.0], powers, [math.inf]]).astype(info.dtype)
+  indices = tf.cast(tf.clip_by_value(n, least, most), tf.int32) - least
+  return tf.gather(powers, indices)
