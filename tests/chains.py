@@ -6,6 +6,8 @@ import numpy as onp
 
 from phasic import math as pm
 
+MODE = "numpy"
+
 
 class Edges(NamedTuple):
   """A model: target p is absorption.
@@ -94,3 +96,7 @@ SMALL = {
   "discrete_acyclic": random_edges(3, 4, True, True),
 }
 ALL = {**SMALL, "queue": queue(), "discrete_queue": queue(True)}
+# Names for sweeps: in JAX and TensorFlow each model is compiled anew.
+NAMES = sorted(ALL)
+if MODE != "numpy":
+  NAMES = ["acyclic5", "cyclic6", "discrete6", "discrete_queue", "queue"]

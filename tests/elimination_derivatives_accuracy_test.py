@@ -11,6 +11,7 @@ from phasic import math as pm
 from phasic.internal import gradients
 from phasic.internal import static
 from tests import chains
+from tests import some_cases
 from tests import test_case
 from tests.oracle import rational_chain
 
@@ -42,7 +43,7 @@ def _moments(model, moves, order, absolute=False):
 class ExactTest(test_case.TestCase):
   """Derivatives of moments of rewards, against rational numbers."""
 
-  @parameterized.product(model=sorted(chains.ALL), path=("kernel", "portable"))
+  @parameterized.product(model=chains.NAMES, path=("kernel", "portable"))
   def test_reward_moments(self, model, path):
     if path not in self.paths() or (path == "portable" and "queue" in model):
       self.skipTest("the portable path runs in NumPy, on small models")
@@ -127,11 +128,14 @@ def _call(model, name, dense, arguments, given, *arrays):
 class AgreementTest(test_case.TestCase):
   """Companions against each other and against autodiff."""
 
-  @parameterized.product(
-    name=sorted(_CALLS),
-    model=("cyclic3", "discrete4"),
-    dense=("", "given", "derived"),
-    batch=((), (2,)),
+  @parameterized.parameters(
+    *some_cases.product(
+      5,
+      name=sorted(_CALLS),
+      model=("cyclic3", "discrete4"),
+      dense=("", "given", "derived"),
+      batch=((), (2,)),
+    )
   )
   def test_all(self, name, model, dense, batch):
     model = chains.ALL[model]

@@ -98,7 +98,7 @@ class ValueTest(test_case.TestCase):
       error = rational_chain.error(float(value), exact, scale)
       self.assertLess(error, tolerance)
 
-  @parameterized.parameters(sorted(chains.ALL))
+  @parameterized.parameters(chains.NAMES)
   def test_sojourns_and_jumps(self, name):
     model = chains.ALL[name]
     arguments = (model.initial_probs, model.structure())
@@ -125,7 +125,7 @@ class ValueTest(test_case.TestCase):
     )
     self._assert_exact(dense, visits)
 
-  @parameterized.parameters(sorted(chains.ALL))
+  @parameterized.parameters(chains.NAMES)
   def test_transforms(self, name):
     model = chains.ALL[name]
     if model.discrete:
@@ -141,7 +141,7 @@ class ValueTest(test_case.TestCase):
     wrong = self.host(function(model.initial_probs, structure, [-1.0, onp.inf]))
     self.assertTrue(onp.all(onp.isnan(wrong)))
 
-  @parameterized.parameters(sorted(chains.ALL))
+  @parameterized.parameters(chains.NAMES)
   def test_products_of_rewards(self, name):
     model = chains.ALL[name]
     state = onp.random.RandomState(1)
@@ -175,7 +175,7 @@ class ValueTest(test_case.TestCase):
     dense = function(model.initial_probs, model.dense()[0], targets)
     self.assert_close(dense, found, 1e-9)
 
-  @parameterized.parameters(sorted(chains.SMALL))
+  @parameterized.parameters([n for n in chains.NAMES if n in chains.SMALL])
   def test_occupancy(self, name):
     self.require_kernel()
     model = chains.SMALL[name]

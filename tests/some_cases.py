@@ -1,0 +1,31 @@
+"""Cases of a sweep: all in NumPy, a part where each of them is compiled."""
+
+from collections.abc import Sequence
+import itertools
+from typing import Any
+
+MODE = "numpy"
+
+
+def product(every: int, **values: Sequence[Any]) -> list[dict[str, Any]]:
+  """Returns parameters as `parameterized.product` makes them.
+
+  Args:
+    every: of how many cases one is taken, but in NumPy.
+    **values: those of each parameter.
+
+  Raises:
+    ValueError: a value is in none of the cases taken.
+  """
+  cases = [
+    dict(zip(values, case, strict=True))
+    for case in itertools.product(*values.values())
+  ]
+  taken = cases
+  if MODE != "numpy":
+    taken = cases[::every]
+  for name, each in values.items():
+    missing = [x for x in each if all(case[name] != x for case in taken)]
+    if missing:
+      raise ValueError(f"every {every}th of the cases leaves out {missing}")
+  return taken
