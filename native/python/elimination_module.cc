@@ -53,7 +53,8 @@ py::object EliminateArrays(bool transposed, const py::array& indices,
   const HeldArray phases =
       HeldArray::OfFloats(per_phase, precision, "per_phase");
   const Shape& b = phases.shape();
-  if (weight.shape().rank < 1 || b.rank < 2) {
+  const Shape& w = weight.shape();
+  if (w.rank < 1 || w.rank > kMaxRank || b.rank < 2 || b.rank > kMaxRank) {
     throw py::value_error("weights and per_phase: too few dimensions");
   }
   const int64_t columns = b.dims[b.rank - 1];
@@ -70,7 +71,6 @@ py::object EliminateArrays(bool transposed, const py::array& indices,
     edges.emplace(HeldArray::OfFloats(per_edge, precision, "per_edge"));
     system.per_edge = edges->input();
   }
-  const Shape& w = weight.shape();
   const ResultShape phase_shape(system, b.dims[b.rank - 2], columns);
   const ResultShape edge_shape(system, wants_edges ? w.dims[w.rank - 1] : 0,
                                wants_edges ? columns : 0);

@@ -30,8 +30,9 @@ ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
   ffi::DataType type = ffi::DataType::INVALID;
   for (size_t i = 0; i < args.size(); ++i) {
     const auto buffer = args.get<ffi::AnyBuffer>(i);
-    if (buffer.has_error())
+    if (buffer.has_error()) {
       return ToError("elimination: an operand is no array");
+    }
     *places[i] = {buffer->untyped_data(), ShapeOf(*buffer)};
     if (i == 1) type = buffer->element_type();
     if (buffer->element_type() != (i == 0 ? ffi::DataType::S32 : type)) {
@@ -66,8 +67,9 @@ ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
   }
   if (!gives_edges) {
     const phasic::Shape& x = outputs[0].shape;
-    if (x.rank != b.rank)
+    if (x.rank != b.rank) {
       return ToError("elimination: a result's rank is wrong");
+    }
     for (int32_t axis = 0; axis < x.rank; ++axis) {
       no_result[axis] = x.dims[axis];
     }
