@@ -170,9 +170,9 @@ def _contracted(pull, option, system, others, moves):
 
 def _start(system, others):
   """Returns y, rewards and whether the first moment is infinite."""
-  y = chain_solves.sojourns(system)
+  y, _, unreached = chain_solves.sojourns_and_traps(system)
   r = others[0] if others else np.ones_like(system.initial)
-  r = np.where(chain_solves.traps(system, y), 0.0, r) + np.zeros_like(y)
+  r = np.where(unreached, 0.0, r) + np.zeros_like(y)
   return y, r, np.any((y == math.inf) & (r > 0), axis=-1)
 
 

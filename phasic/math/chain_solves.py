@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import binary
 from phasic.internal import elimination_ops
 from phasic.internal import gradients
 from phasic.internal import segments
@@ -25,7 +26,6 @@ from phasic.math import chain as chain_lib
 from phasic.math import edge_rates
 from phasic.math import elimination
 from phasic.math import exact_sums
-from phasic.math import scaled_sums
 from phasic.math import step_chain
 
 
@@ -147,12 +147,17 @@ def _scaled(system):
   lowest = float(info.minexp + 24)
   size = gradients.stop_gradient(system.weights)
   positive = (size > 0) & np.isfinite(size)
-  exponent = exact_sums.exponent(np.where(positive, size, 1.0), lowest)
-  high = np.max(np.where(positive, exponent, lowest), axis=-1)
+  largest = np.max(np.where(positive, size, 0.0), axis=-1)
+  least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
+  some = largest > 0
   # Smaller where a positive weight would be lost.
-  low = -np.max(np.where(positive, -exponent, lowest), axis=-1)
+  high, low = (
+    np.maximum(binary.exponent(np.where(some, x, 1.0)), lowest)
+    for x in (largest, least)
+  )
   exponent = np.minimum(high, low - lowest)
-  weights = scaled_sums.times_power(system.weights, -exponent[..., None])
+  exponent = np.minimum(exponent, float(-info.minexp))
+  weights = system.weights * binary.power_of_two(-exponent)[..., None]
   return system._replace(weights=weights, exponent=exponent)
 
 
@@ -242,13 +247,21 @@ def later_steps(system, b):
   return (value + change)[..., 0]
 
 
-def traps(system, y):
-  """Returns whether a phase is a trap that alpha cannot reach, (..., p)."""
+def sojourns_and_traps(system):
+  """Returns y, what it is at the edges' sources, and which phases are traps.
+
+  Returns:
+    y (..., p); z (..., m), of which derivatives need no sums over edges; and
+    whether a phase is a trap that alpha cannot reach, (..., p).
+  """
   fixed = gradients.stop_gradient
+  y, z = _eliminate(system, system.initial[..., None], None, True, True)
+  y, z = y[..., 0], z[..., 0]
   constant = system._replace(weights=fixed(system.weights))
   everywhere = np.ones_like(fixed(system.initial))[..., None]
+  # What starts everywhere is for ever in traps.
   held = solve_transposed(constant, everywhere)[..., 0]
-  return (held == math.inf) & (fixed(y) == 0)
+  return y, z, (held == math.inf) & (fixed(y) == 0)
 
 
 def largest_exponent(x):

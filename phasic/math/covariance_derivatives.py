@@ -82,8 +82,8 @@ def pull(option, system, others, cotangent):
 
 def _start(system, rewards):
   """Returns y, rewards, and NaN where a mean is infinite, else 0."""
-  y = chain_solves.sojourns(system)
-  unreached = chain_solves.traps(system, y)[..., None]
+  y, _, unreached = chain_solves.sojourns_and_traps(system)
+  unreached = unreached[..., None]
   r = np.where(unreached, 0.0, rewards) + np.zeros_like(y)[..., None]
   infinite = np.any((y == math.inf)[..., None] & (r > 0), axis=(-2, -1))
   y = np.where(y == math.inf, 0.0, y)

@@ -99,7 +99,7 @@ def _orders(orders, size):
 
 def _moment(orders, system, rewards):
   """Returns the moment, (...)."""
-  y, r, infinite, undefined = moment_chains.start_all(system, rewards)
+  y, _, r, infinite, undefined = moment_chains.start_all(system, rewards)
   endless = np.any(infinite & (onp.asarray(orders) > 0), axis=-1)
   reached = (gradients.stop_gradient(y) > 0)[..., None]
   x = np.ones_like(r[..., :1])

@@ -39,7 +39,7 @@ def raw_moments(order, system, rewards=None):
     rewards: r, (..., p); None for one in each phase.
   """
   rewards = _checked_rewards(system, rewards)
-  y, r, infinite = _start(system, rewards)
+  y, _, r, infinite = _start(system, rewards)
   reached = gradients.stop_gradient(y) > 0
   undefined = chain_solves.undefined(
     infinite, system.initial, system.weights, rewards
@@ -72,9 +72,9 @@ def variance(root, system):
     system: the system.
   """
   rewards = _checked_rewards(system, None)
-  y, r, infinite = _start(system, rewards)
+  y, z, r, infinite = _start(system, rewards)
   r = np.where(infinite[..., None], 0.0, r)
-  parts = _changes(system, y, r[..., None])
+  parts = _changes(system, y, z, r[..., None])
   batch = static.shape(parts[0][2])[:-2]
   masses, counts, changes = (
     np.concatenate(
@@ -94,7 +94,7 @@ def variance(root, system):
 def means(option, system, rewards):
   """Returns means of totals, (..., R); arguments are those of `covariance`."""
   del option
-  y, r, infinite, undefined = start_all(system, rewards)
+  y, _, r, infinite, undefined = start_all(system, rewards)
   columns = np.moveaxis(r, -1, -2)
   total, exponent = scaled_sums.dot(y[..., None, :], columns)
   exponent = exponent - system.exponent[..., None]
@@ -112,8 +112,8 @@ def covariance(option, system, rewards):
     rewards: (..., p, R).
   """
   del option
-  y, r, infinite, undefined = start_all(system, rewards)
-  parts = _changes(system, y, r)
+  y, z, r, infinite, undefined = start_all(system, rewards)
+  parts = _changes(system, y, z, r)
   sizes = [np.max(np.abs(d), axis=-2) for _, _, d in parts]
   largest = np.max(np.stack(sizes, axis=-2), axis=-2)
   own = chain_solves.largest_exponent(largest[..., None])
@@ -136,7 +136,7 @@ def cross_moments(option, system, rewards):
   Arguments are those of `covariance`.
   """
   del option
-  y, r, infinite, undefined = start_all(system, rewards)
+  y, _, r, infinite, undefined = start_all(system, rewards)
   reached = (gradients.stop_gradient(y) > 0)[..., None]
   if system.stay is None:
     x = chain_solves.solve(system, r)
@@ -163,12 +163,13 @@ def cross_moments(option, system, rewards):
   return total * np.where(system.bad, math.nan, 1.0)[..., None, None]
 
 
-def _changes(system, y, r):
+def _changes(system, y, z, r):
   """Returns what the covariances of R totals are sums of.
 
   Args:
     system: the system.
     y: U^T alpha, (..., p).
+    z: what it is at the edges' sources, (..., m).
     r: rewards, (..., p, R).
 
   Returns:
@@ -177,7 +178,6 @@ def _changes(system, y, r):
   """
   x, d = chain_solves.solve(system, r, gives_edges=True)
   mean = np.sum(system.initial[..., None] * x, axis=-2)[..., None, :]
-  z = chain_solves.at_sources(system, y)
   one = np.ones_like(mean[..., 0])
   left = exact_sums.compensated_sum(
     np.concatenate([one, -system.initial * one], axis=-1)
@@ -212,14 +212,14 @@ def start_all(system, rewards):
     rewards: (..., p, R).
 
   Returns:
-    y = U^T alpha (..., p), zero in traps; the rewards, zero in traps that
+    y = U^T alpha (..., p), zero in traps; what it is at the edges' sources
+    (..., m); the rewards, zero in traps that
     alpha cannot reach and where their total is infinite; whether that is,
     (..., R); and 0, (...), whose derivatives are NaN if one is infinite.
   """
   rewards = _checked_rewards(system, rewards)
-  y = chain_solves.sojourns(system)
-  unreached = chain_solves.traps(system, y)[..., None]
-  r = np.where(unreached, 0.0, rewards)
+  y, z, unreached = chain_solves.sojourns_and_traps(system)
+  r = np.where(unreached[..., None], 0.0, rewards)
   infinite = np.any((y == math.inf)[..., None] & (r > 0), axis=-2)
   undefined = chain_solves.undefined(
     np.any(infinite, axis=-1),
@@ -229,15 +229,16 @@ def start_all(system, rewards):
   )
   # What is infinite is told so later; all else there earns nothing in traps.
   r = np.where(infinite[..., None, :], 0.0, r)
-  return np.where(y == math.inf, 0.0, y), r, infinite, undefined
+  y, z = (np.where(x == math.inf, 0.0, x) for x in (y, z))
+  return y, z, r, infinite, undefined
 
 
 def _start(system, rewards):
-  """Returns y, rewards that are zero in unreached traps, and if E Y is inf."""
-  y = chain_solves.sojourns(system)
-  r = np.where(chain_solves.traps(system, y), 0.0, rewards)
+  """Returns y, z, rewards without unreached traps', and if E Y is infinite."""
+  y, z, unreached = chain_solves.sojourns_and_traps(system)
+  r = np.where(unreached, 0.0, rewards)
   infinite = np.any((y == math.inf) & (r > 0), axis=-1)
-  return y, r, infinite
+  return y, z, r, infinite
 
 
 def _product(r, x):

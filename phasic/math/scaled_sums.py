@@ -33,8 +33,7 @@ def dot(*factors):
     x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
     usable = (size > 0) & ~endless
     own = binary.exponent(np.where(usable, size, 1.0))
-    # Minus that is in range.
-    own = np.minimum(own, _most())
+    own = np.minimum(own, _most())  # 2^-own is in range too.
     product = product * (x * binary.power_of_two(-own))
     exponent = exponent + np.where(endless, 3.0 * _most(), own)
   some = gradients.stop_gradient(product) != 0
