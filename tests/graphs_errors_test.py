@@ -135,6 +135,30 @@ class WeightErrorTest(test_case.TestCase):
     Graph.from_transitions(lambda n: [(ABSORBED, 0.1)] * 10, 3, discrete=True)
 
 
+class ArgumentErrorTest(test_case.TestCase):
+  def test_what_is_none(self):
+    with self.assertRaisesRegex(TypeError, "edges is None: it must have"):
+      Graph.from_edges(None, 0)
+    with self.assertRaisesRegex(TypeError, "initial_probs is None: it must"):
+      Graph.from_matrices(None, [[-1.0]])
+    with self.assertRaisesRegex(TypeError, "matrix is None: it must be an"):
+      Graph.from_matrices([1.0], None)
+    graph = Graph.from_edges([(0, ABSORBED, 1.0)], 0)
+    with self.assertRaisesRegex(TypeError, "states is None: it must have"):
+      graphs.time_to(graph, None)
+
+  def test_absorbing_nodes_are_no_mapping(self):
+    network = types.SimpleNamespace(is_directed=lambda: True, graph={})
+    with self.assertRaisesRegex(TypeError, "absorbing is .*: it must be a map"):
+      Graph.from_networkx(network, "up", absorbing=["down"])
+
+  def test_absorption_is_no_phase(self):
+    with self.assertRaisesRegex(ValueError, r"states\[1\] is ABSORBED: "):
+      Graph.from_matrices(
+        [1.0, 0.0], [[-1.0, 1.0], [0.0, -1.0]], states=[0, ABSORBED]
+      )
+
+
 class StateErrorTest(test_case.TestCase):
   @parameterized.parameters(
     ([1, 2],), ({"a": 1},), ({1, 2},), (onp.ones(2),), ((1, [2]),)

@@ -40,6 +40,10 @@ def build(
 
   See `Graph.from_edges`.
   """
+  if not isinstance(edges, Iterable):
+    raise TypeError(
+      f"edges is {shown(edges)}: it must have triples (state, state, weight)"
+    )
   reader = weights.WeightReader(params)
   table: dict[Hashable, list[tuple[Hashable, weights.Weight]]] = {}
   for e, edge in enumerate(edges):

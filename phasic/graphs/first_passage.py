@@ -21,7 +21,7 @@ def time_to(
   reached through the given ones are dropped. A path that starts in one of them
   takes no time: its weight is added to the atom at zero. The weights stay
   linear in the parameters, which are those of the graph. So the result's
-  cumulative incidence of "reached" is P(the first passage is before t).
+  cumulative incidence of "reached" is P(0 < the first passage <= t).
 
   Args:
     graph: a `Graph`.
@@ -73,6 +73,10 @@ def _inside(host: host_graphs.HostGraph, states: Any) -> onp.ndarray:
     if not onp.any(inside):
       raise ValueError("states: the function is true for no state")
     return inside
+  if not isinstance(states, Iterable):
+    raise TypeError(
+      f"states is {states!r}: it must have states, or be a function of them"
+    )
   places = {state: i for i, state in enumerate(host.states)}
   inside = onp.zeros(len(places), bool)
   for state in states:

@@ -33,6 +33,9 @@ def build(
     "exits": exits,
     "prob_zero": prob_zero,
   }
+  for name in ("initial_probs", "matrix"):
+    if given[name] is None:
+      raise TypeError(f"{name} is None: it must be an array")
   host = {
     name: validation.host_numbers(x, name)
     for name, x in given.items()

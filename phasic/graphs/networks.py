@@ -27,6 +27,11 @@ def edges_of(
     TypeError: `absorbing` has something else.
     ValueError: a node is not there, or an edge has no weight.
   """
+  if not isinstance(absorbing, Mapping):
+    raise TypeError(
+      f"absorbing is {shown(absorbing)}: it must be a mapping of nodes to "
+      "ABSORBED"
+    )
   for node, target in absorbing.items():
     if not absorbed.is_absorbed(target):
       raise TypeError(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.graphs import absorbed
 from phasic.graphs import contents
 from phasic.graphs import weights
 from phasic.graphs.contents import counted
@@ -185,6 +186,9 @@ def _check_facts(graph: contents.Contents) -> None:
       )
     if len(set(graph.states)) != p:
       raise ValueError("a state is there twice")
+    for i, state in enumerate(graph.states):
+      if absorbed.is_absorbed(state):
+        raise ValueError(f"states[{i}] is {state}: absorption is no phase")
 
 
 def _check_range(
