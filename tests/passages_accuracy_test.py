@@ -175,6 +175,24 @@ class ValueTest(test_case.TestCase):
     dense = function(model.initial_probs, model.dense()[0], targets)
     self.assert_close(dense, found, 1e-9)
 
+  def test_second_derivative_of_hitting_probs(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+
+    def slope(weights):
+      def hit(weights):
+        edges = pm.EdgeRates([0, 0, 1], [1, 2, 2], weights)
+        return pm.hitting_probs([1.0, 0.0], edges, [1])
+
+      move = np.asarray(onp.asarray([1.0, 0.0, 0.0]))
+      return gradients.jvp(hit, [weights], [move])[1]
+
+    # The probability is a / (a + b), its slope in a is b / (a + b)^2.
+    weights = np.asarray(onp.asarray([1.0, 2.0, 3.0]))
+    value, found = gradients.value_and_gradient(slope, weights)
+    self.assert_close(value, 2 / 9)
+    self.assert_close(found, [-4 / 27, -1 / 27, 0.0])
+
   @parameterized.parameters([n for n in chains.NAMES if n in chains.SMALL])
   def test_occupancy(self, name):
     self.require_kernel()

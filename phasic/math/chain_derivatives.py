@@ -134,7 +134,7 @@ def pull_generating(option, system, others, cotangent):
 
 def _pull_killed(system, weights, killing, cotangent):
   """Returns cotangents of alpha, the weights and what kills, (...)."""
-  mortal, alive = chain_passages.killed(system, weights, killing)
+  mortal, alive = chain_passages.killed(system, weights, killing[..., None])
   p = static.shape(system.initial)[-1]
   m = static.shape(system.weights)[-1]
   none = np.zeros_like(system.initial)[..., None]

@@ -53,10 +53,14 @@ def hitting(option, system, targets):
   del option
   hit = targets > 0
   at_source = chain_solves.at_sources(system, targets) > 0
-  system = system._replace(weights=np.where(at_source, 0.0, system.weights))
-  into = system.weights * chain_solves.at_targets(system, targets)
-  none = np.zeros_like(system.initial + targets)[..., None]
-  x = chain_solves.solve(system, none, into[..., None])[..., 0]
+  weights = np.where(at_source, 0.0, system.weights)
+  into = weights * chain_solves.at_targets(system, targets)
+  # Targets end the passage. As traps they would have no differences along
+  # their edges, and probabilities no second derivatives.
+  passage, _ = killed(system, weights, targets)
+  none = np.zeros_like(system.initial + targets + into[..., :1])
+  ends = np.concatenate([into + none[..., :1], none], axis=-1)
+  x = chain_solves.solve(passage, none[..., None], ends[..., None])[..., 0]
   x = np.where(hit, 1.0, x)
   total = np.sum(system.initial * x, axis=-1)
   return chain_solves.checked(system, total)
@@ -72,7 +76,7 @@ def laplace(option, system, u):
   """
   del option
   killing = scaled_sums.times_power(u, -system.exponent)
-  value = _survival(system, system.weights, killing)
+  value = _survival(system, system.weights, killing[..., None])
   return value * np.where(u >= 0, 1.0, math.nan)
 
 
@@ -85,7 +89,7 @@ def generating(option, system, z):
     z: (...).
   """
   del option
-  value = _survival(system, z[..., None] * system.weights, 1.0 - z)
+  value = _survival(system, z[..., None] * system.weights, (1.0 - z)[..., None])
   return value * np.where((z >= 0) & (z <= 1), 1.0, math.nan)
 
 
@@ -95,19 +99,19 @@ def killed(system, weights, killing):
   Args:
     system: the system.
     weights: of its edges, (..., m).
-    killing: weight from each phase to the other end, (...).
+    killing: weights from phases to the other end, (..., p) or (..., 1).
   """
   p = static.shape(system.initial)[-1]
   phases = np.asarray(np.arange(p), dtype="int32")
   indices = np.asarray(system.indices, dtype="int32")
   ends = np.stack([phases, np.zeros_like(phases) + p])
   batch = static.broadcast_shapes(
-    static.shape(weights)[:-1], static.shape(killing)
+    static.shape(weights)[:-1], static.shape(killing)[:-1]
   )
   m = static.shape(weights)[-1]
   parts = [
     np.broadcast_to(weights, (*batch, m)),
-    np.broadcast_to(killing[..., None], (*batch, p)),
+    np.broadcast_to(killing, (*batch, p)),
   ]
   found = system._replace(
     indices=np.concatenate([indices, ends], axis=-1),
