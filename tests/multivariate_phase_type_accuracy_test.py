@@ -195,6 +195,17 @@ class GraphTest(test_case.TestCase):
     self.assertTrue(onp.all(error < limit))
     self.assert_close(sparse[1].mean(), sparse.mean()[1], 1e-14)
 
+  def test_small_atom(self):
+    edges = [(0, 1, [1.0]), (1, graphs.ABSORBED, [2.0])]
+    start = {0: 1.0, graphs.ABSORBED: 1e-20}
+    graph = graphs.Graph.from_edges(edges, start, params=1)
+    dist = pd.MultivariatePhaseType.from_graph(graph, [1.0], onp.ones((2, 2)))
+    self.assert_close(dist.marginal(0).cdf(0.0), 1e-20)
+    self.assert_close(dist.projection([1.0, 2.0]).cdf(0.0), 1e-20)
+    moved = dist.copy(initial_probs=onp.asarray([0.25, 0.5]))
+    self.assert_close(moved.marginal(0).cdf(0.0), 0.25)
+    self.assert_close(moved.marginal(0).mean(), 0.25 * 1.5 + 0.5 * 0.5)
+
   def test_gradient(self):
     if MODE == "numpy":
       self.skipTest("NumPy has no autodiff")

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import numpy as onp
+
 from phasic.distributions import distribution
 from phasic.distributions import parameter_properties
 from phasic.distributions import phase_type
 from phasic.distributions import reward_totals
 from phasic.graphs import chain_arrays
 from phasic.graphs import graph as graph_lib
+from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import operands
 
@@ -140,9 +143,13 @@ class GraphRewards(reward_totals.RewardTotals):
   ) -> phase_type.PhaseType:
     if not operands.is_edges(matrix):
       return super()._phase_type(alpha, matrix, exits, prob_zero)
+    # Masses that are given have a derived atom, which is lost if it is small.
+    given = self._parameters["initial_probs"] is not None
+    linear = static.concrete(self.graph.initial_coefficients)
+    constant = linear is not None and not onp.any(linear != 0.0)
     return phase_type.GraphPhaseType(
       self.graph,
       edge_values=matrix.parameters,
-      initial_probs=alpha,
+      initial_probs=None if constant and not given else alpha,
       allow_nan_stats=self.allow_nan_stats,
     )
