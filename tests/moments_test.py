@@ -69,6 +69,30 @@ class StandardDeviationTest(test_case.TestCase):
     self.assert_close(pd.PhaseType([0.0], [[-1.0]]).stddev(), 0.0)
     self.assert_close(pd.PhaseType([1.5], [[-1.0]]).stddev(), math.nan)
 
+  @parameterized.parameters(
+    ([0.0, 1.0, 0.0],), ([0.0, 1.0, 2.0, 3.0],), ([0.0, 1.0, 2.0, 0.0],)
+  )
+  def test_trap_that_is_not_reached(self, weights):
+    # The edge into the trap has a parameter that is zero, say.
+    m, p = len(weights), len(weights) - 1
+    edges = [[0, 0, *range(1, m - 1)], [1, p, *([p] if m == 3 else [2, 1])]]
+    alpha = onp.eye(1, p)[0]
+    rewards = onp.arange(1.0, 2 * p + 1).reshape(p, 2)
+    rates = pm.EdgeRates(*edges, weights)
+    self.assert_close(pm.variance(alpha, rates), 1.0)
+    self.assert_close(pm.stddev(alpha, rates), 1.0)
+    found = pm.reward_covariance(alpha, rates, rewards)
+    self.assert_close(found, [[1.0, 2.0], [2.0, 4.0]])
+    probs = pm.EdgeProbs(*edges, onp.asarray(weights) / 4)
+    self.assert_close(pm.discrete_phase_type_variance(alpha, probs), 12.0)
+    found = pm.discrete_phase_type_reward_covariance(alpha, probs, rewards)
+    self.assert_close(found, [[12.0, 24.0], [24.0, 48.0]])
+
+  def test_cross_moments_of_scales_far_apart(self):
+    edges = pm.EdgeRates([0, 1], [1, 2], [1e80, 1e-80])
+    found = pm.reward_cross_moments([0.5, 0.5], edges, onp.eye(2))
+    self.assert_close(found, [[1e-160, 0.5], [0.5, 2e160]])
+
   def test_lost_is_not_zero(self):
     # A phase that is never entered stays 1e180 times as long.
     matrix = onp.asarray([[-1e90, 0.0], [0.0, -1e-90]])

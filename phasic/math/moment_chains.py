@@ -152,14 +152,14 @@ def cross_moments(option, system, rewards):
   x = scaled_sums.times_power(x, -own[..., None, :])
   weighted = np.moveaxis(_product(r, y[..., None]), -1, -2)
   total = np.matmul(weighted, np.where(x == math.inf, 0.0, x))
-  total = scaled_sums.times_power(total, own[..., None, :])
+  # At once: in the system's unit of time a moment may be out of range.
+  exponent = own[..., None, :] - 2 * system.exponent[..., None, None]
+  total = scaled_sums.times_power(total, exponent)
   total = total + np.moveaxis(total, -1, -2)
   if system.stay is not None:
     total = total + np.matmul(weighted, r)
   lost = infinite[..., None] | infinite[..., None, :]
   total = np.where(lost, math.inf, total) + undefined[..., None, None]
-  exponent = -2 * system.exponent[..., None, None]
-  total = scaled_sums.times_power(total, exponent)
   return total * np.where(system.bad, math.nan, 1.0)[..., None, None]
 
 
@@ -178,6 +178,9 @@ def _changes(system, y, z, r):
   """
   x, d = chain_solves.solve(system, r, gives_edges=True)
   mean = np.sum(system.initial[..., None] * x, axis=-2)[..., None, :]
+  # Out of a trap differences are NaN; what is never taken changes nothing.
+  unused = (gradients.stop_gradient(z) == 0)[..., None] & ~np.isfinite(d)
+  d = np.where(unused, 0.0, d)
   one = np.ones_like(mean[..., 0])
   left = exact_sums.compensated_sum(
     np.concatenate([one, -system.initial * one], axis=-1)
