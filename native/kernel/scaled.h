@@ -128,10 +128,15 @@ inline Scaled<T> Normalized(const Scaled<T>& x) {
   return {ScaleBy(x.mantissa, -e), x.exponent + e};
 }
 
+// Numbers whose size is about 2^e with |e| below this are kept as they are:
+// those beside them that are small have more room so.
+constexpr int64_t kNear = 500;
+
 // In range wherever x is.
 template <class T>
 inline Scaled<T> Reciprocal(const Scaled<T>& x) {
-  const int64_t e = ExponentOf(Primal(x.mantissa));
+  int64_t e = ExponentOf(Primal(x.mantissa));
+  if (e > -kNear && e < kNear) e = 0;
   return {Reciprocal(ScaleBy(x.mantissa, -e)), -x.exponent - e};
 }
 
@@ -154,12 +159,10 @@ inline void Add(Scaled<T>* sum, const Scaled<T>& term) {
 }
 
 // *sum += x, each relative to its exponent, which is about that of its largest
-// number. Near one numbers are kept as they are: those beside them that are
-// small have more room so.
+// number.
 template <class T>
 inline void AddScaled(const T* x, int64_t exponent, int64_t count, T* sum,
                       int64_t* sum_exponent) {
-  constexpr int64_t kNear = 500;
   int64_t target = exponent > *sum_exponent ? exponent : *sum_exponent;
   if (target > -kNear && target < kNear) target = 0;
   ScaleAllBy(sum, count, *sum_exponent - target);
