@@ -136,6 +136,12 @@ class WeightErrorTest(test_case.TestCase):
 
 
 class ArgumentErrorTest(test_case.TestCase):
+  def test_params_without_bound(self):
+    with self.assertRaisesRegex(
+      ValueError, "weights have 1000000000 coefficients"
+    ):
+      graphs.Graph.from_edges([(0, graphs.ABSORBED, 1.0)], 0, params=10**9)
+
   def test_what_is_none(self):
     with self.assertRaisesRegex(TypeError, "edges is None: it must have"):
       Graph.from_edges(None, 0)

@@ -39,6 +39,10 @@ class MistakesTest(test_case.TestCase):
   def test_arguments_of_moments(self):
     with self.assertRaisesRegex(ValueError, "order is 0"):
       pm.raw_moments([1.0], [[-1.0]], order=0)
+    with self.assertRaisesRegex(ValueError, "order is True"):
+      pm.raw_moments([1.0], [[-1.0]], order=True)
+    found = pm.raw_moments([1.0], [[-1.0]], order=onp.int64(2))
+    self.assert_close(found, [1.0, 2.0], 1e-14)
     with self.assertRaisesRegex(ValueError, r"rewards has shape \(2,\)"):
       pm.reward_moments([1.0], [[-1.0]], [1.0, 2.0], order=1)
     with self.assertRaisesRegex(ValueError, "rewards has batch shape"):

@@ -6,6 +6,9 @@ import numpy as onp
 
 from phasic.graphs import weights
 
+# Of constants and coefficients of all edges: a gigabyte.
+MAX_NUMBERS = 2**27
+
 
 class EdgeList:
   """The edges found so far, in arrays that grow.
@@ -44,10 +47,19 @@ class EdgeList:
       self._numbers.append(weight.constant)
 
   def sums(self) -> tuple[onp.ndarray, onp.ndarray]:
-    """Returns constants (m,) and coefficients (m, d)."""
+    """Returns constants (m,) and coefficients (m, d).
+
+    Raises:
+      ValueError: there are too many of them.
+    """
+    m, d = len(self.sources), self._width - 1
+    if m * self._width > MAX_NUMBERS:
+      raise ValueError(
+        f"{m} weights have {d} coefficients each: a graph has up to "
+        f"{MAX_NUMBERS} numbers; give fewer params, and weights by edge_values="
+      )
     places = onp.asarray(self._places, onp.int64)
     numbers = onp.asarray(self._numbers, float)
-    size = len(self.sources) * self._width
-    table = onp.bincount(places, numbers, size)
-    table = onp.reshape(table, (len(self.sources), self._width))
+    table = onp.bincount(places, numbers, m * self._width)
+    table = onp.reshape(table, (m, self._width))
     return table[:, -1], table[:, :-1]

@@ -6,11 +6,20 @@ option is a hashable host value.
 """
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.math import chain_arguments
 from phasic.math import chain_solves
+
+
+def checked_order(order):
+  """Returns how many moments are wanted; raises ValueError unless it is > 0."""
+  whole = isinstance(order, (int, onp.integer)) and not isinstance(order, bool)
+  if not whole or order < 1:
+    raise ValueError(f"order is {order!r}: it must be a positive integer")
+  return int(order)
 
 
 def value(rule, option, values, names, event_ranks=()):

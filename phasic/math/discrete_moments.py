@@ -166,8 +166,7 @@ def reward_cross_moments(
 
 def _power(values, order, names=_NAMES):
   """Returns raw moments 1, ..., order."""
-  if not isinstance(order, int) or order < 1:
-    raise ValueError(f"order is {order!r}: it must be a positive integer")
+  order = chain_calls.checked_order(order)
   ranks = (1,) * (len(values) - 4)
   return chain_calls.value(
     moment_chains.raw_moments, order, values, names, ranks

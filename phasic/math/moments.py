@@ -1,8 +1,9 @@
 """Moments of continuous phase-type distributions, by elimination.
 
-Results are right wherever they can be represented, whatever the scale of the
-rates, and so are derivatives. Each function takes `EdgeRates` in the place of
-the subgenerator, without `exit_rates`.
+Results are right wherever they can be represented, and so are derivatives, where
+the rates are not more than about 1e150 apart: beyond, second and higher moments
+and derivatives may be infinite or NaN. Each function takes `EdgeRates` in the
+place of the subgenerator, without `exit_rates`.
 
 Phases from which absorption cannot be reached make moments infinite, and their
 derivatives NaN, where alpha can reach them; where it cannot they count as
@@ -171,8 +172,7 @@ def reward_cross_moments(
 
 def _power(values, order, names=_NAMES):
   """Returns raw moments 1, ..., order."""
-  if not isinstance(order, int) or order < 1:
-    raise ValueError(f"order is {order!r}: it must be a positive integer")
+  order = chain_calls.checked_order(order)
   ranks = (1,) * (len(values) - 4)
   return chain_calls.value(
     moment_chains.raw_moments, order, values, names, ranks
