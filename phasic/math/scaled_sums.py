@@ -26,7 +26,7 @@ def dot(*factors):
     *factors: arrays that broadcast with each other.
   """
   product: Any = 1.0
-  exponent = 0.0
+  exponent: Any = 0.0
   for x in factors:
     size = np.abs(gradients.stop_gradient(x))
     endless = size == math.inf
