@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as onp
 
+from phasic.graphs import batched_arrays
 from phasic.graphs import contents
 from phasic.graphs import edge_table
 from phasic.graphs import parameters
@@ -101,32 +102,32 @@ class GraphParts:
   @property
   def sources(self) -> Any:
     """The phases that edges leave, int32 (m,)."""
-    return self._values["sources"]
+    return self._array("sources")
 
   @property
   def targets(self) -> Any:
     """Where edges lead, int32 (m,); p + c is absorption by causes[c]."""
-    return self._values["targets"]
+    return self._array("targets")
 
   @property
   def constants(self) -> Any:
     """What weights have without parameters, (m,)."""
-    return self._values["constants"]
+    return self._array("constants")
 
   @property
   def coefficients(self) -> Any:
     """What weights have for each unit of a parameter, (m, d)."""
-    return self._values["coefficients"]
+    return self._array("coefficients")
 
   @property
   def initial_constants(self) -> Any:
     """The same of the initial weights, (p + 1,); the last is the atom."""
-    return self._values["initial_constants"]
+    return self._array("initial_constants")
 
   @property
   def initial_coefficients(self) -> Any:
     """The same of the initial weights, (p + 1, d)."""
-    return self._values["initial_coefficients"]
+    return self._array("initial_coefficients")
 
   @property
   def num_phases(self) -> int:
@@ -220,10 +221,17 @@ class GraphParts:
       facts.append("discrete")
     return ", ".join(facts)
 
+  def _array(self, name: str) -> Any:
+    """Returns an array, without dimensions that vmap has put before its own."""
+    rows = self.num_phases + 1 if name.startswith("initial") else None
+    linear = name.endswith("coefficients")
+    event = (rows, self.num_params) if linear else (rows,)
+    return batched_arrays.unbatched(name, self._values[name], event)
+
   def _contents(self) -> contents.Contents:
     """Returns what the graph consists of, on the host."""
     host = {
-      name: static.concrete(self._values[name]) for name in contents.ARRAYS
+      name: static.concrete(self._array(name)) for name in contents.ARRAYS
     }
     if any(x is None for x in host.values()):
       raise ValueError("the graph is traced: its arrays are not known here")

@@ -206,6 +206,47 @@ class TransformationsTest(absltest.TestCase):
       jax.vmap(lambda d: d.log_prob(TIMES))(dists), found, rtol=1e-13
     )
 
+  def test_what_vmap_returns(self):
+    graph = chain("abc")
+    params = jnp.asarray([[[1.5, 0.5]], [[0.25, 1.0]], [[2.0, 3.0]]])
+
+    def make(params):
+      return distributions.PhaseType.from_graph(graph, params)
+
+    batch = make(params)
+    for mapped in (jax.vmap(make), jax.vmap(jax.vmap(make))):
+      dists = mapped(params)
+      self.assertEqual(dists.batch_shape, (3, 1))
+      onp.testing.assert_array_equal(dists.mean(), batch.mean())
+      onp.testing.assert_allclose(
+        dists.log_prob(TIMES), batch.log_prob(TIMES), rtol=1e-13
+      )
+      onp.testing.assert_array_equal(dists[1].cdf(1.0), batch[1].cdf(1.0))
+    slopes = jax.grad(lambda p: jax.vmap(make)(p).mean().sum())(params)
+    onp.testing.assert_allclose(
+      slopes, jax.grad(lambda p: make(p).mean().sum())(params), rtol=1e-13
+    )
+
+  def test_what_vmap_returns_where_it_cannot_be_told(self):
+    graph = chain("abc")
+    params = jnp.asarray([[1.5, 0.5], [0.25, 1.0]])
+
+    def make(params):
+      return distributions.PhaseType.from_graph(graph, params)
+
+    with self.assertRaisesRegex(ValueError, "sources .*traced.*Return arrays"):
+      jax.jit(lambda p: jax.vmap(make)(p).mean())(params)
+    with self.assertRaisesRegex(ValueError, "out_axes is not 0"):
+      jax.vmap(make, out_axes=1)(params).mean()
+
+    def scaled(c):
+      leaves, structure = jax.tree.flatten(graph)
+      return jax.tree.unflatten(structure, [*leaves[:2], c, *leaves[3:]])
+
+    several = jax.vmap(scaled)(jnp.stack([graph.constants] * 2) + params[:, :1])
+    with self.assertRaisesRegex(ValueError, "different graphs"):
+      several.edge_values(params)
+
   def test_checks_under_jit(self):
     graph = chain("abc")
 

@@ -1,0 +1,48 @@
+"""Arrays of a graph that came back from a transformation with a batch.
+
+JAX's vmap gives every array of what a function returns the mapped dimension,
+those of a graph among them, which are the same for all entries.
+"""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal import static
+
+
+def unbatched(name: str, x: Any, event: tuple[int | None, ...]) -> Any:
+  """Returns an array of a graph without dimensions before its own.
+
+  Args:
+    name: what the array is called.
+    x: the array, (..., event), or what a transformation has put in its place.
+    event: its shape in one graph; None is any size.
+
+  Raises:
+    ValueError: entries of a batch differ or are traced, or the mapped dimension
+      is not the first one.
+  """
+  extra = static.rank(x) - len(event)
+  if extra <= 0:
+    return x
+  shape = static.shape(x)
+  way_out = (
+    "Return arrays, such as dist.mean(), from the mapped function, or leave "
+    "out vmap: parameters (..., d) of one graph make a batch of distributions"
+  )
+  own = shape[extra:]
+  fits = all(n in (None, size) for n, size in zip(event, own, strict=True))
+  known = static.concrete(x)
+  if known is None:
+    raise ValueError(
+      f"{name} of a graph has shape {shape} and is traced: a function that is "
+      f"mapped by vmap has returned a graph or its distribution. {way_out}"
+    )
+  rows: onp.ndarray = onp.reshape(known, (-1, *own))
+  if not fits or onp.any(rows != rows[:1]):
+    raise ValueError(
+      f"{name} of a graph has shape {shape}, which is no batch of one graph: "
+      f"vmap has returned different graphs, or its out_axes is not 0. {way_out}"
+    )
+  return x[(0,) * extra]
