@@ -11,11 +11,16 @@ from phasic import math as pm
 from phasic.internal import gradients
 from phasic.internal import static
 from tests import chains
-from tests import some_cases
 from tests import test_case
+from tests.oracle import case_products
 from tests.oracle import rational_chain
 
 MODE = "numpy"
+
+# Of how many cases one is taken: each is compiled but in NumPy.
+_EVERY = 1
+if MODE != "numpy":
+  _EVERY = 5
 
 
 def _function(model, name):
@@ -129,8 +134,8 @@ class AgreementTest(test_case.TestCase):
   """Companions against each other and against autodiff."""
 
   @parameterized.parameters(
-    *some_cases.product(
-      5,
+    *case_products.product(
+      _EVERY,
       name=sorted(_CALLS),
       model=("cyclic3", "discrete4"),
       dense=("", "given", "derived"),

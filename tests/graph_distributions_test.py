@@ -351,13 +351,26 @@ class ErrorsTest(test_case.TestCase):
 
   def test_values(self):
     for params, message in (
-      ([-1.0, 1.0, 0.5], r"edge_values\[0\] = -1"),
-      ([1.0, 1.0, 0.875], r"initial_probs\[1\] = -0.125"),
+      ([-1.0, 1.0, 0.5], r"^graph.edge_values\(params\)\[0\] = -1"),
+      ([1.0, 1.0, 0.875], r"^graph.initial_probs\(params\)\[1\] = -0.125"),
+      ([1.0, math.nan, 0.5], r"^params\['off'\] = nan: .* must be finite"),
     ):
       with self.assertRaisesRegex(ValueError, message):
         pd.PhaseType.from_graph(_cycle(), params, validate_args=True)
       lax = pd.PhaseType.from_graph(_cycle(), params)
       self.assert_close(lax.log_prob(1.0), math.nan)
+    with self.assertRaisesRegex(ValueError, r"^edge_values\[1\] = -1"):
+      pd.PhaseType.from_graph(
+        _cycle(),
+        edge_values=[1.0, -1.0, 1.0, 1.0, 1.0, 1.0],
+        initial_probs=[1.0, 0.0, 0.0],
+        validate_args=True,
+      )
+    with self.assertRaisesRegex(ValueError, r"^params\[1, 0\] = nan: "):
+      one = pg.Graph.from_edges([(0, pg.ABSORBED, [1.0])], 0, params=1)
+      pd.MultivariatePhaseType.from_graph(
+        one, [[1.0], [math.nan]], [[1.0]], validate_args=True
+      )
     with self.assertRaisesRegex(
       ValueError, r"the phase of edge\[[01]\] = 1.25: .* <= 1"
     ):

@@ -45,6 +45,14 @@ class MistakesTest(test_case.TestCase):
     self.assert_close(found, [1.0, 2.0], 1e-14)
     with self.assertRaisesRegex(ValueError, r"rewards has shape \(2,\)"):
       pm.reward_moments([1.0], [[-1.0]], [1.0, 2.0], order=1)
+    for function, options in (
+      (pm.mixed_moment, {"orders": (1,)}),
+      (pm.joint_mark_probs, {"mark_rates": [1.0], "max_counts": (1,)}),
+    ):
+      with self.assertRaisesRegex(TypeError, r"rewards is None.*p, R\)"):
+        function([1.0], [[-1.0]], None, **options)
+      with self.assertRaisesRegex(ValueError, r"shape \(1,\).*p, R\)"):
+        function([1.0], [[-1.0]], [1.0], **options)
     with self.assertRaisesRegex(ValueError, "rewards has batch shape"):
       pm.reward_moments(
         [1.0], onp.full((3, 1, 1), -1.0), onp.ones((2, 1)), order=1

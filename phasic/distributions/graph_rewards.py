@@ -5,17 +5,16 @@ from typing import Any
 import numpy as onp
 
 from phasic.distributions import distribution
+from phasic.distributions import of_graph
 from phasic.distributions import parameter_properties
 from phasic.distributions import phase_type
 from phasic.distributions import reward_totals
-from phasic.graphs import chain_arrays
 from phasic.graphs import graph as graph_lib
 from phasic.internal import static
-from phasic.internal import structures
 from phasic.math import operands
 
 
-class GraphRewards(reward_totals.RewardTotals):
+class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
   """Rewards of the chain of a graph.
 
   A subclass puts it before the class whose methods it has as well.
@@ -53,8 +52,6 @@ class GraphRewards(reward_totals.RewardTotals):
     """
     if rewards is None:
       raise TypeError("rewards is None: it must be an array (..., p, R)")
-    # Checks the graph and what belongs to it.
-    phase_type.GraphPhaseType(graph, params, edge_values, initial_probs)
     distribution.Distribution.__init__(
       self,
       {
@@ -68,75 +65,16 @@ class GraphRewards(reward_totals.RewardTotals):
         "name": name,
       },
     )
+    self._check_graph(graph, self._parameters["initial_probs"])
     self._batch_shape()
     if validate_args:
       self._model()
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "params": properties(1, "parameters", optional=True),
-      "rewards": properties(2, "nonnegative"),
-      "edge_values": properties(1, "nonnegative", optional=True),
-      "initial_probs": properties(1, "subprobabilities", optional=True),
-    }
-
-  @classmethod
-  def _children(cls) -> tuple[str, ...]:
-    return ("graph", *super()._children())
-
-  @property
-  def graph(self) -> graph_lib.Graph:
-    """The graph."""
-    return self._parameters["graph"]
-
-  @property
-  def params(self) -> Any:
-    """Its parameters as given, an array (..., d), a mapping or None."""
-    return self._parameters["params"]
-
-  @property
-  def edge_values(self) -> Any:
-    """Weights of the edges as given, (..., m) or None."""
-    return self._parameters["edge_values"]
-
-  @property
-  def initial_probs(self) -> Any:
-    """Masses of the phases at time zero, alpha (..., p)."""
-    return self._chain()[0]
-
-  @property
-  def prob_zero(self) -> Any:
-    """The mass of paths that never start, z (...) or None."""
-    return self._chain()[3]
-
-  def _arrays(self) -> dict[str, Any]:
-    arrays = super()._arrays()
-    params = arrays["params"]
-    if params is None:
-      return arrays
-    return {**arrays, "params": self.graph.params_array(params)}
-
-  def _chain(self) -> tuple[Any, Any, Any, Any]:
-    arrays = self._arrays()
-    return chain_arrays.chain_arrays(
-      self.graph,
-      arrays["params"],
-      arrays["edge_values"],
-      arrays["initial_probs"],
-      structures.common_dtype(arrays),
-    )
-
-  def _times(self) -> phase_type.GraphPhaseType:
-    """The distribution of the time of the same paths."""
-    arrays = self._arrays()
-    return phase_type.GraphPhaseType(
-      self.graph,
-      arrays["params"],
-      arrays["edge_values"],
-      arrays["initial_probs"],
-    )
+    rewards = parameter_properties.ParameterProperties(2, "nonnegative")
+    params, *others = super()._parameter_properties().items()
+    return dict([params, ("rewards", rewards), *others])
 
   def _phase_type(
     self, alpha: Any, matrix: Any, exits: Any, prob_zero: Any

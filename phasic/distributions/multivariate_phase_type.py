@@ -193,9 +193,9 @@ class GraphMultivariatePhaseType(
   @property
   def subgenerator(self) -> Any:
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
-    return self._times().subgenerator
+    return self._dense_subgenerator()
 
   @property
   def exit_rates(self) -> Any:
     """Exit rates, s (..., p), for up to 4096 phases."""
-    return self._times().exit_rates
+    return self._dense()[1]

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from phasic.distributions import absorption_time
 from phasic.distributions import graph_chain
 from phasic.distributions import parameter_properties
@@ -222,10 +220,7 @@ class GraphPhaseType(graph_chain.GraphChain, PhaseType):
   @property
   def subgenerator(self) -> Any:
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
-    between, exits = self._dense()
-    totals = np.sum(between, axis=-1) + exits
-    eye = np.eye(self.num_phases, dtype=self.dtype)
-    return between - eye * totals[..., None]
+    return self._dense_subgenerator()
 
   @property
   def exit_rates(self) -> Any:

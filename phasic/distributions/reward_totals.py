@@ -26,6 +26,8 @@ class RewardTotals(distribution.Distribution):
   A subclass has `_chain`, and `rewards` among its parameters.
   """
 
+  _DISCRETE = False
+
   @property
   def rewards(self) -> Any:
     """Rewards per unit of time, r (..., p, R)."""
@@ -144,19 +146,22 @@ class RewardTotals(distribution.Distribution):
 
   def _model(self) -> tuple[Any, Any, Any, Any, Any]:
     """Chain and rewards as `math` takes them, checked with `validate_args`."""
-    alpha, matrix, exits, prob_zero = self._chain()
+    checked = self.validate_args
+    chain = self._checked_chain() if checked else self._chain()
     rewards = self._arrays()["rewards"]
-    if self.validate_args:
-      alpha, matrix, exits, prob_zero = value_checks.check_model(
-        alpha, matrix, exits, prob_zero
-      )
+    if checked:
       rewards = named_checks.check(
         "rewards",
         rewards,
         (rewards >= 0) & np.isfinite(rewards),
         "rewards must be >= 0 and finite",
       )
+    alpha, matrix, exits, prob_zero = chain
     return alpha, matrix, rewards, exits, prob_zero
+
+  def _checked_chain(self) -> tuple[Any, Any, Any, Any]:
+    """The chain, its values checked."""
+    return value_checks.check_model(*self._chain())
 
   def _check_value(self, value: Any) -> Any:
     return value_checks.check_times(value)

@@ -18,6 +18,7 @@ def check_model(
   exits: Any,
   prob_zero: Any,
   discrete: bool = False,
+  names: tuple[str, str] = ("initial_probs", "edge_values"),
 ) -> tuple[Any, Any, Any, Any]:
   """Returns the arrays of a phase-type model, checked.
 
@@ -28,12 +29,14 @@ def check_model(
     exits: rates or probabilities of absorption, or None.
     prob_zero: the mass at zero, or None.
     discrete: whether time is.
+    names: what messages call the masses and the weights of edges.
   """
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
-  alpha, prob_zero = _check_start(initial_probs, prob_zero, tolerance)
+  alpha, prob_zero = _check_start(initial_probs, prob_zero, tolerance, names[0])
   if operands.is_edges(matrix):
-    return alpha, _check_edges(matrix, p, tolerance, discrete), exits, prob_zero
+    edges = _check_edges(matrix, p, tolerance, discrete, names[1])
+    return alpha, edges, exits, prob_zero
   if discrete:
     matrix, exits = _check_subtransition(matrix, exits, tolerance)
     return alpha, matrix, exits, prob_zero
@@ -48,18 +51,18 @@ def check_model(
 
 
 def _check_start(
-  initial_probs: Any, prob_zero: Any, tolerance: Any
+  initial_probs: Any, prob_zero: Any, tolerance: Any, name: str
 ) -> tuple[Any, Any]:
   """Returns the masses of the phases and at zero, checked."""
   alpha = check(
-    "initial_probs",
+    name,
     initial_probs,
     (initial_probs >= 0) & np.isfinite(initial_probs),
     "masses must be >= 0 and finite",
   )
   mass = exact_sums.compensated_sum(initial_probs)[..., None]
   alpha = check(
-    "initial_probs",
+    name,
     alpha,
     mass <= 1 + tolerance,
     "this sum must be <= 1 within 4 p eps",
@@ -78,7 +81,7 @@ def _check_start(
   good = np.abs(total - 1) <= tolerance + 4 * eps
   # The condition has the batch shape of both; the arrays follow it.
   alpha = check(
-    "sum(initial_probs) + prob_zero",
+    f"sum({name}) + prob_zero",
     alpha + np.zeros_like(total)[..., None],
     good[..., None],
     "this sum must be 1 within 4 (p + 1) eps",
@@ -156,13 +159,15 @@ def _check_subgenerator(matrix: Any, exit_rates: Any, tolerance: Any) -> Any:
   )
 
 
-def _check_edges(edges: Any, p: int, tolerance: Any, discrete: bool) -> Any:
+def _check_edges(
+  edges: Any, p: int, tolerance: Any, discrete: bool, name: str
+) -> Any:
   """Returns edges whose parameters are the weights, checked."""
   values = edge_rates.values(
     edges.parameters, edges.constants, edges.coefficients
   )
   values = check(
-    "edge_values",
+    name,
     values,
     (values >= 0) & np.isfinite(values),
     "weights of edges must be >= 0 and finite",
@@ -172,7 +177,7 @@ def _check_edges(edges: Any, p: int, tolerance: Any, discrete: bool) -> Any:
     leaving = np.where(own, 0.0, values)
     sums = segments.segment_sum(leaving, edges.sources, p)
     values = check(
-      "sum of edge_values from the phase of edge",
+      f"sum of {name} from the phase of edge",
       values,
       np.take(sums <= 1 + tolerance, edges.sources, axis=-1),
       "probabilities of a phase's edges must sum to <= 1 within 4 p eps",

@@ -7,6 +7,7 @@ import numpy as onp
 
 from phasic.graphs import graph as graph_lib
 from phasic.graphs import host_graphs
+from phasic.graphs import state_space
 
 CAUSES = ("reached", "absorbed")
 
@@ -28,7 +29,8 @@ def time_to(
     states: the states, or a function that is true for them.
 
   Raises:
-    TypeError: it is no graph, or its arrays are traced.
+    TypeError: it is no graph, its arrays are traced, or a state is not
+      hashable.
     ValueError: it has lost its states, there is no such state, or all paths
       start in the states.
 
@@ -80,9 +82,10 @@ def _inside(host: host_graphs.HostGraph, states: Any) -> onp.ndarray:
   places = {state: i for i, state in enumerate(host.states)}
   inside = onp.zeros(len(places), bool)
   for state in states:
-    if state not in places:
+    place = places.get(state_space.hashable(state))
+    if place is None:
       raise ValueError(f"states: {state!r} is no state of the graph")
-    inside[places[state]] = True
+    inside[place] = True
   if not onp.any(inside):
     raise ValueError("states is empty")
   return inside

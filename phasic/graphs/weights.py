@@ -19,6 +19,13 @@ class Weight(NamedTuple):
   constant: float
   terms: list[tuple[int, float]]
 
+  def __repr__(self) -> str:
+    """The sum as messages show it."""
+    listed = [f"{a!r} params[{c}]" for c, a in self.terms]
+    if self.constant != 0.0 or not listed:
+      listed.insert(0, repr(self.constant))
+    return " + ".join(listed)
+
 
 class WeightReader:
   """Reads weights for given parameters.

@@ -12,6 +12,7 @@ from phasic.math import chain_calls
 from phasic.math import chain_solves
 from phasic.math import moment_chains
 from phasic.math import operands
+from phasic.math import reward_operands
 from phasic.math import scaled_sums
 
 # Of products of powers below the one that is asked for.
@@ -70,7 +71,7 @@ def mixed_moment(
     M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
       probability, 2017, theorem 8.1.5.
   """
-  size = static.shape(rewards)[-1] if static.rank(rewards) else 0
+  size = reward_operands.number(rewards)
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
     _moment, _orders(orders, size), values, operands.REWARD_ARGUMENTS, (2,)

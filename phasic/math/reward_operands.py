@@ -8,6 +8,21 @@ from phasic.internal import static
 from phasic.internal import structures
 
 
+def number(rewards):
+  """Returns how many rewards there are, R of an array (..., p, R).
+
+  Raises:
+    TypeError: there are none.
+    ValueError: the array has less than two dimensions.
+  """
+  if rewards is None:
+    raise TypeError("rewards is None: it must be an array (..., p, R)")
+  shape = static.shape(structures.as_array(rewards, None, "rewards"))
+  if len(shape) < 2:
+    raise ValueError(f"rewards has shape {shape}: it must be (..., p, R)")
+  return shape[-1]
+
+
 def weighted_rewards(rewards, factors, name, others):
   """Returns r_ir f_r, (..., p, R).
 
@@ -21,6 +36,7 @@ def weighted_rewards(rewards, factors, name, others):
     TypeError: dtypes differ.
     ValueError: shapes do not fit.
   """
+  number(rewards)
   values = {"rewards": rewards, name: factors, **others}
   dtype = structures.common_dtype(values)
   rewards = structures.as_array(rewards, dtype, "rewards")

@@ -5,9 +5,10 @@ target that runs every case.
 """
 
 from collections.abc import Iterable, Sequence
-import itertools
 import os
 from typing import Any
+
+from tests.oracle import case_products
 
 FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
 
@@ -18,22 +19,5 @@ def quick_and(quick: Iterable[Any], slow: Iterable[Any]) -> list[Any]:
 
 
 def product(every: int, **values: Sequence[Any]) -> list[dict[str, Any]]:
-  """Returns parameters as `parameterized.product` makes them.
-
-  Args:
-    every: of how many one is taken but in a full sweep.
-    **values: those of each parameter.
-
-  Raises:
-    ValueError: a value is in none of the cases taken.
-  """
-  cases = [
-    dict(zip(values, case, strict=True))
-    for case in itertools.product(*values.values())
-  ]
-  taken = cases[::every]
-  for name, each in values.items():
-    missing = [x for x in each if all(case[name] != x for case in taken)]
-    if missing:
-      raise ValueError(f"every {every}th of the cases leaves out {missing}")
-  return cases if FULL else taken
+  """Returns every n-th of all combinations, in a full sweep all of them."""
+  return case_products.product(1 if FULL else every, **values)

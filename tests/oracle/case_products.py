@@ -1,17 +1,15 @@
-"""Cases of a sweep: all in NumPy, a part where each of them is compiled."""
+"""Cases of a sweep: all combinations of values, or a part of them."""
 
 from collections.abc import Sequence
 import itertools
 from typing import Any
-
-MODE = "numpy"
 
 
 def product(every: int, **values: Sequence[Any]) -> list[dict[str, Any]]:
   """Returns parameters as `parameterized.product` makes them.
 
   Args:
-    every: of how many cases one is taken, but in NumPy.
+    every: of how many cases one is taken.
     **values: those of each parameter.
 
   Raises:
@@ -21,9 +19,7 @@ def product(every: int, **values: Sequence[Any]) -> list[dict[str, Any]]:
     dict(zip(values, case, strict=True))
     for case in itertools.product(*values.values())
   ]
-  taken = cases
-  if MODE != "numpy":
-    taken = cases[::every]
+  taken = cases[::every]
   for name, each in values.items():
     missing = [x for x in each if all(case[name] != x for case in taken)]
     if missing:
