@@ -1,27 +1,63 @@
 """Distributions with the contract of TensorFlow Probability."""
 
+from phasic.distributions.acyclic_phase_type import AcyclicPhaseType
+from phasic.distributions.coxian import Coxian
 from phasic.distributions.discrete_phase_type import DiscretePhaseType
 from phasic.distributions.discrete_phase_type import GraphDiscretePhaseType
 from phasic.distributions.distribution import Distribution
+from phasic.distributions.erlang import Erlang
+from phasic.distributions.geometric_mixture import GeometricMixture
+from phasic.distributions.hyper_erlang import HyperErlang
+from phasic.distributions.hyperexponential import Hyperexponential
+from phasic.distributions.hypoexponential import Hypoexponential
+from phasic.distributions.matrix_gompertz import MatrixGompertz
+from phasic.distributions.matrix_log_logistic import MatrixLogLogistic
+from phasic.distributions.matrix_log_normal import MatrixLogNormal
+from phasic.distributions.matrix_pareto import MatrixPareto
+from phasic.distributions.matrix_weibull import MatrixWeibull
 from phasic.distributions.multivariate_phase_type import (
   GraphMultivariatePhaseType,
 )
 from phasic.distributions.multivariate_phase_type import MultivariatePhaseType
+from phasic.distributions.negative_binomial import NegativeBinomialFailures
+from phasic.distributions.negative_binomial import NegativeBinomialTrials
 from phasic.distributions.parameter_properties import ParameterProperties
 from phasic.distributions.phase_type import GraphPhaseType
 from phasic.distributions.phase_type import PhaseType
 from phasic.distributions.reparameterization import NOT_REPARAMETERIZED
 from phasic.distributions.reparameterization import ReparameterizationType
+from phasic.distributions.residual_life import ResidualLife
+from phasic.distributions.transformed_phase_type import TransformedPhaseType
+from phasic.distributions.truncated_phase_type import TruncatedPhaseType
+from phasic.distributions.zero_inflated import ZeroInflated
 
 __all__ = [
   "NOT_REPARAMETERIZED",
+  "AcyclicPhaseType",
+  "Coxian",
   "DiscretePhaseType",
   "Distribution",
+  "Erlang",
+  "GeometricMixture",
   "GraphDiscretePhaseType",
   "GraphMultivariatePhaseType",
   "GraphPhaseType",
+  "HyperErlang",
+  "Hyperexponential",
+  "Hypoexponential",
+  "MatrixGompertz",
+  "MatrixLogLogistic",
+  "MatrixLogNormal",
+  "MatrixPareto",
+  "MatrixWeibull",
   "MultivariatePhaseType",
+  "NegativeBinomialFailures",
+  "NegativeBinomialTrials",
   "ParameterProperties",
   "PhaseType",
   "ReparameterizationType",
+  "ResidualLife",
+  "TransformedPhaseType",
+  "TruncatedPhaseType",
+  "ZeroInflated",
 ]

@@ -143,10 +143,15 @@ class Distribution(fallbacks.Fallbacks):
 
   def __getitem__(self, index: Any) -> Any:
     """Returns the distribution with a part of the batch."""
+    return self._sliced(index)
+
+  def _sliced(self, index: Any, batch: static.Shape | None = None) -> Any:
+    """Returns a part of the batch, or of one that it broadcasts to."""
     sliced = slicing.slice_parameters(
       self._parameter_properties(),
       {**self._parameters, **self._arrays()},
       index,
+      batch,
     )
     return self.copy(**sliced)
 

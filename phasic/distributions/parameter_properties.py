@@ -15,10 +15,11 @@ class ParameterProperties:
     event_ndims: number of trailing dimensions of one parameter value; the
       dimensions before are batch dimensions.
     constraint: the set of its values: "subprobabilities" (masses >= 0 with a
-      sum <= 1), "subgenerator" (off-diagonals >= 0, row sums <= 0),
-      "subtransition" (entries >= 0, row sums <= 1), "nonnegative",
-      "probability" or "parameters" (those for which a graph's weights are
-      >= 0).
+      sum <= 1), "probabilities" (their sum is 1), "subgenerator" (off-diagonals
+      >= 0, row sums <= 0), "subtransition" (entries >= 0, row sums <= 1),
+      "nonnegative", "positive", "probability" (in [0, 1]), "positive
+      probability" (in (0, 1]) or "parameters" (those for which a graph's
+      weights are >= 0).
     optional: whether None is allowed.
   """
 

@@ -14,6 +14,7 @@ def slice_parameters(
   properties: parameter_properties.Properties,
   parameters: dict[str, Any],
   index: Any,
+  batch: static.Shape | None = None,
 ) -> dict[str, Any]:
   """Returns the array parameters of the sliced batch.
 
@@ -23,14 +24,16 @@ def slice_parameters(
     index: what stands in the brackets: integers, NumPy's among them, slices,
       `...` and None. Bools, which mean a new dimension or a selection to
       NumPy, are refused.
+    batch: the batch shape, which the parameters' broadcast to; None for theirs.
 
   Raises:
     IndexError: more dimensions are indexed than the batch has, an integer is
       out of range, or there is more than one `...`.
     TypeError: the index has something else in it.
   """
-  shapes = parameter_properties.batch_shapes(properties, parameters)
-  batch = static.broadcast_shapes(*shapes)
+  if batch is None:
+    shapes = parameter_properties.batch_shapes(properties, parameters)
+    batch = static.broadcast_shapes(*shapes)
   index = _checked_index(index, batch)
   sliced: dict[str, Any] = {}
   for name, prop in properties.items():

@@ -1,0 +1,152 @@
+"""Canonical form 1 of acyclic chains and of chains with two phases.
+
+Nothing is subtracted but data: an entry of a result is a sum of products of
+what is not negative, of ratios of rates and of differences of two rates. So
+equal or near rates do no harm.
+"""
+
+import bisect
+import math
+
+import numpy as onp
+
+
+def canonical_forms(
+  initial: onp.ndarray, between: onp.ndarray, exits: onp.ndarray
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """Returns `canonical_form` of each chain of a batch, (..., p) each."""
+  batch = onp.broadcast_shapes(
+    initial.shape[:-1], between.shape[:-2], exits.shape[:-1]
+  )
+  p = initial.shape[-1]
+  rows = [
+    onp.reshape(onp.broadcast_to(x, (*batch, *event)), (-1, *event))
+    for x, event in ((initial, (p,)), (between, (p, p)), (exits, (p,)))
+  ]
+  forms = [canonical_form(*chain) for chain in zip(*rows, strict=True)]
+  masses, rates = zip(*forms, strict=True)
+  shape = (*batch, p)
+  return onp.reshape(masses, shape), onp.reshape(rates, shape)
+
+
+def canonical_form(
+  initial: onp.ndarray, between: onp.ndarray, exits: onp.ndarray
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """Returns masses and ascending rates of phases in a row, with the same law.
+
+  From phase i of the result one gets at rate r_i to phase i + 1, from the last
+  one to absorption.
+
+  Args:
+    initial: masses of the phases (p,).
+    between: rates between phases (p, p), zero on the diagonal.
+    exits: rates of absorption (p,).
+
+  Returns:
+    The masses and the rates, (p,) each.
+
+  Raises:
+    ValueError: the chain has a cycle and more than two phases, or a phase that
+      nothing leaves.
+  """
+  rates = [
+    math.fsum([*row, out]) for row, out in zip(between, exits, strict=True)
+  ]
+  if not all(0 < rate < math.inf for rate in rates):
+    raise ValueError(
+      f"rates of leaving the phases are {rates}: each must be > 0 and finite"
+    )
+  order = _last_first(between)
+  if order is not None:
+    return _of_acyclic(initial, between, exits, rates, order)
+  if len(rates) == 2:
+    return _of_two(initial, between, exits, rates)
+  raise ValueError(
+    f"the chain has a cycle and {len(rates)} phases: chains with a cycle and "
+    "more than two phases need not have an acyclic form of the same size"
+  )
+
+
+def _last_first(between: onp.ndarray) -> list[int] | None:
+  """Returns the phases with successors first, None where there is a cycle."""
+  waiting = onp.count_nonzero(between, axis=1)
+  order = [int(i) for i in onp.flatnonzero(waiting == 0)]
+  for j in order:
+    for i in onp.flatnonzero(between[:, j]):
+      waiting[i] = waiting[i] - 1
+      if waiting[i] == 0:
+        order.append(int(i))
+  return order if len(order) == len(waiting) else None
+
+
+def _of_acyclic(
+  initial: onp.ndarray,
+  between: onp.ndarray,
+  exits: onp.ndarray,
+  rates: list[float],
+  order: list[int],
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """Takes the phases in, one by one, in an order with successors first.
+
+  A row of `forms` is the law of the time that is left from a phase taken in,
+  as masses of starts in the row of phases so far; its last entry is a start at
+  absorption. An exponential time X_m of rate m is one of rate l >= m with
+  probability m / l, and else the sum of both: with it a rate is put where it
+  belongs.
+  """
+  p = len(rates)
+  row: list[float] = []  # Ascending.
+  forms = onp.zeros((p, p + 1))
+  for i in order:
+    rate, n = rates[i], len(row)
+    place = bisect.bisect_right(row, rate)
+    after = onp.append(onp.dot(between[i], forms[:, :n]), exits[i]) / rate
+    # Starts before the new phase: those that go without it start one later
+    # with probability row[k] / rate.
+    skip = onp.asarray(row[:place]) / rate
+    stay = (rate - onp.asarray(row[:place])) / rate
+    old = forms[:, :n].copy()
+    forms[:, :] = 0.0
+    forms[:, :place] = old[:, :place] * stay
+    forms[:, 1 : place + 1] += old[:, :place] * skip
+    forms[:, place + 1 : n + 1] = old[:, place:]
+    # The new phase first, then what comes after it.
+    forms[i, :place] = after[:place]
+    carried = 0.0
+    for k in range(n, place, -1):
+      carried += after[k]
+      forms[i, k] = carried * rate / row[k - 1]
+      carried *= (row[k - 1] - rate) / row[k - 1]
+    forms[i, place] = carried + after[place]
+    row.insert(place, rate)
+  return onp.dot(initial, forms[:, :p]), onp.asarray(row)
+
+
+def _of_two(
+  initial: onp.ndarray,
+  between: onp.ndarray,
+  exits: onp.ndarray,
+  rates: list[float],
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """The spectral polynomial algorithm, all of whose terms are positive.
+
+  With the eigenvalues r_1 <= r_2 of -S the masses are alpha . s / r_2 for the
+  last phase and alpha (S + r_2 I) s / (r_1 r_2) for the first.
+  """
+  forth, back = float(between[0, 1]), float(between[1, 0])
+  out = [float(x) for x in exits]
+  # Of rates that nearly agree: one rounding, of the exact difference.
+  gap = math.fsum([forth, out[0], -back, -out[1]])
+  root = math.hypot(gap, 2 * math.sqrt(forth) * math.sqrt(back))
+  large = (rates[0] + rates[1] + root) / 2
+  small = (forth * out[1] + out[0] * back + out[0] * out[1]) / large
+  # large - rates[0] and large - rates[1], of which one would cancel.
+  above = (root + abs(gap)) / 2
+  below = forth * back / above if above else 0.0
+  above, below = (below, above) if gap > 0 else (above, below)
+  moved = onp.asarray(
+    [above * out[0] + forth * out[1], back * out[0] + below * out[1]]
+  )
+  first = float(onp.dot(initial, moved)) / (small * large)
+  last = float(onp.dot(initial, exits)) / large
+  return onp.asarray([first, last]), onp.asarray([small, large])

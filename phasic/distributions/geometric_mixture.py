@@ -1,0 +1,95 @@
+"""Mixtures of geometric distributions."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.distributions import named_family
+from phasic.distributions import parameter_properties
+from phasic.internal import structures
+from phasic.math import edge_probs
+
+
+@structures.register
+class GeometricMixture(named_family.NamedFamily):
+  """A mixture of geometric distributions, numbers of trials until a success.
+
+  With mixture probabilities p_i and success probabilities q_i
+
+      P(N = k) = sum_i p_i (1 - q_i)^(k - 1) q_i, k = 1, 2, ...
+
+  Example:
+
+    >>> from phasic.distributions import GeometricMixture
+    >>> dist = GeometricMixture([0.5, 0.5], [0.5, 0.125])
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(2)):.6f}")
+    5.000000, 0.179688
+
+  References:
+    M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+  """
+
+  _DISCRETE = True
+
+  def __init__(
+    self,
+    mixture_probs: Any,
+    success_probs: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "GeometricMixture",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      mixture_probs: p_i, (..., p), the probabilities of the components; where
+        their sum is not one within 4 p eps, results are NaN.
+      success_probs: q_i, (..., p), in (0, 1].
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision.
+      ValueError: shapes do not fit; with `validate_args`, a value breaks a
+        rule.
+    """
+    super().__init__(
+      {
+        "mixture_probs": mixture_probs,
+        "success_probs": success_probs,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "mixture_probs": properties(1, "probabilities"),
+      "success_probs": properties(1, "positive probability"),
+    }
+
+  @property
+  def mixture_probs(self) -> Any:
+    """Probabilities of the components, (..., p)."""
+    return self._parameters["mixture_probs"]
+
+  @property
+  def success_probs(self) -> Any:
+    """Their probabilities of success, (..., p)."""
+    return self._parameters["success_probs"]
+
+  def _check_shapes(self) -> None:
+    self._last_size("success_probs", self._last_size("mixture_probs"))
+
+  def _chain_of(
+    self, mixture_probs: Any, success_probs: Any
+  ) -> tuple[Any, Any, Any, Any]:
+    p = self._last_size("success_probs")
+    phases = onp.arange(p)
+    edges = edge_probs.EdgeProbs(phases, onp.full(p, p), success_probs)
+    atom = named_family.no_atom(mixture_probs)
+    return mixture_probs, edges, None, atom

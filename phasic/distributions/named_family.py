@@ -1,0 +1,120 @@
+"""What families with parameters of their own have in common."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions import absorption_time
+from phasic.distributions import constraint_checks
+from phasic.distributions import dense_form
+from phasic.distributions import distribution
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math import exact_sums
+from phasic.math import operands
+
+
+class NamedFamily(absorption_time.AbsorptionTime):
+  """A time until absorption whose chain is made of a family's parameters.
+
+  A subclass declares its parameters, and makes the chain of them in
+  `_chain_of`. All else is that of `AbsorptionTime`.
+  """
+
+  def __init__(self, parameters: dict[str, Any]):
+    """Stores and checks the parameters, see `Distribution`."""
+    super().__init__(parameters)
+    self._check_shapes()
+    operands.check_not_empty("batch", self._batch_shape())
+    if self.validate_args:
+      self._model()
+
+  def as_phase_type(self) -> Any:
+    """Returns the same law as `PhaseType`, or as `DiscretePhaseType`.
+
+    Its arrays are dense, and functions of the parameters of this one.
+
+    Raises:
+      ValueError: there are more than 4096 phases.
+    """
+    return dense_form.dense_form(self)
+
+  def _check_shapes(self) -> None:
+    """Raises ValueError unless the shapes of the parameters fit."""
+
+  def _chain_of(self, **arrays: Any) -> tuple[Any, Any, Any, Any]:
+    """Returns the chain of the parameters, see `AbsorptionTime._chain`."""
+    raise NotImplementedError(f"{type(self).__name__} has no _chain_of")
+
+  def _chain(self) -> tuple[Any, Any, Any, Any]:
+    return self._chain_of(**self._arrays())
+
+  def _model(self) -> tuple[Any, Any, Any, Any]:
+    arrays = self._arrays()
+    if self.validate_args:
+      arrays = self._checked(arrays)
+    return self._chain_of(**arrays)
+
+  def _checked(self, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Returns the parameters, checked against their constraints."""
+    properties = self._parameter_properties()
+    return {
+      name: None
+      if x is None
+      else constraint_checks.check_constraint(
+        name, x, properties[name].constraint
+      )
+      for name, x in arrays.items()
+    }
+
+  def _batch_shape(self) -> static.Shape:
+    # From the parameters alone: no chain is made.
+    return distribution.Distribution._batch_shape(self)
+
+  def _last_size(self, name: str, wanted: int | None = None) -> int:
+    """Returns the last size of a parameter, the number of its entries.
+
+    Args:
+      name: the parameter's name.
+      wanted: what it must be; None for anything above zero.
+
+    Raises:
+      ValueError: it is something else, or not known statically.
+    """
+    shape = static.shape(self._parameters[name])
+    size = shape[-1] if shape else None
+    if not isinstance(size, int) or (wanted is None and size == 0):
+      raise ValueError(
+        f"{name} has shape {shape}: it must be (..., p) with p > 0 known"
+      )
+    if wanted is not None and size != wanted:
+      raise ValueError(f"{name} has shape {shape}: it must be (..., {wanted})")
+    return size
+
+
+def joined(*arrays: Any) -> Any:
+  """Returns arrays (..., m) joined along the last axis, batches broadcast."""
+  shapes = [static.shape(x) for x in arrays]
+  batch = static.broadcast_shapes(*(shape[:-1] for shape in shapes))
+  full = [
+    np.broadcast_to(x, (*batch, shape[-1]))
+    for x, shape in zip(arrays, shapes, strict=True)
+  ]
+  return np.concatenate(full, axis=-1)
+
+
+def no_atom(probs: Any) -> Any:
+  """Returns the mass at zero of probabilities that sum to one.
+
+  It is zero, and NaN where they do not: nothing is normalised, and no mass is
+  put anywhere.
+  """
+  total = exact_sums.compensated_sum(gradients.stop_gradient(probs))
+  near = np.abs(total - 1) <= constraint_checks.sum_tolerance(probs)
+  return np.where(near, np.zeros_like(total), float("nan"))
+
+
+def first_of(count: int, dtype: Any) -> Any:
+  """Returns the masses of a start in the first of `count` phases."""
+  return np.asarray(onp.where(onp.arange(count) == 0, 1.0, 0.0), dtype=dtype)

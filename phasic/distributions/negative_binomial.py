@@ -1,0 +1,149 @@
+"""Negative binomial distributions."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions import named_family
+from phasic.distributions import parameter_properties
+from phasic.distributions import static_counts
+from phasic.internal import structures
+from phasic.math import edge_probs
+
+
+class _Trials(named_family.NamedFamily):
+  """Trials with one probability of success, until a number of them."""
+
+  _DISCRETE = True
+
+  def __init__(
+    self,
+    total_count: int,
+    probs: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str | None = None,
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      total_count: r, a Python int > 0, for all of the batch.
+      probs: q, (...), the probability of a success, in (0, 1].
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name; None for that of its class.
+
+    Raises:
+      TypeError: `total_count` is no Python int, or the dtype of `probs` is
+        complex, bool or half precision.
+      ValueError: `total_count` is not positive; with `validate_args`, a value
+        breaks a rule.
+    """
+    super().__init__(
+      {
+        "total_count": static_counts.static_count("total_count", total_count),
+        "probs": probs,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name or type(self).__name__,
+      }
+    )
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {"probs": properties(0, "positive probability")}
+
+  @property
+  def total_count(self) -> int:
+    """The number of successes to wait for."""
+    return self._parameters["total_count"]
+
+  @property
+  def probs(self) -> Any:
+    """The probability of a success, (...)."""
+    return self._parameters["probs"]
+
+
+@structures.register
+class NegativeBinomialTrials(_Trials):
+  """The number of trials until the r-th success.
+
+      P(N = k) = (k - 1 choose r - 1) q^r (1 - q)^(k - r), k = r, r + 1, ...
+
+  It is the sum of r independent geometric numbers, with r phases.
+  `NegativeBinomialFailures` is N - r.
+
+  Example: throws of a die until the second six.
+
+    >>> from phasic.distributions import NegativeBinomialTrials
+    >>> dist = NegativeBinomialTrials(2, 1 / 6)
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(3)):.6f}")
+    12.000000, 0.046296
+
+  References:
+    W. Feller, An introduction to probability theory and its applications,
+      vol. 1, 1968, sec. VI.8.
+  """
+
+  def _chain_of(self, probs: Any) -> tuple[Any, Any, Any, Any]:
+    r = self.total_count
+    phases = onp.arange(r)
+    ones = np.zeros((r, 1), self.dtype) + 1.0
+    edges = edge_probs.EdgeProbs(phases, phases + 1, probs[..., None], ones)
+    start = named_family.first_of(r, self.dtype)
+    return start, edges, None, np.zeros((), dtype=self.dtype)
+
+
+@structures.register
+class NegativeBinomialFailures(_Trials):
+  """The number of failures before the r-th success.
+
+      P(N = k) = (k + r - 1 choose k) q^r (1 - q)^k, k = 0, 1, ...
+
+  In its chain of r phases a step is a failure, and phase i has seen i
+  successes: T_ij = q^(j - i) (1 - q), t_i = q^(r - i), and the mass at zero is
+  q^r. Values go by the chain of `NegativeBinomialTrials`, which has no powers
+  that may underflow.
+
+  Example: throws of a die that are no six, before the second six.
+
+    >>> from phasic.distributions import NegativeBinomialFailures
+    >>> dist = NegativeBinomialFailures(2, 1 / 6)
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(1)):.6f}")
+    10.000000, 0.046296
+
+  References:
+    W. Feller, An introduction to probability theory and its applications,
+      vol. 1, 1968, sec. VI.8.
+  """
+
+  def _chain_of(self, probs: Any) -> tuple[Any, Any, Any, Any]:
+    r = self.total_count
+    powers = _powers(probs, r)
+    failure = (1.0 - probs)[..., None]
+    steps = onp.arange(r) - onp.arange(r)[:, None]
+    ahead = np.take(powers, onp.maximum(steps, 0), axis=-1)
+    matrix = np.where(steps >= 0, ahead * failure[..., None], 0.0)
+    exits = np.take(powers, onp.arange(r, 0, -1), axis=-1)
+    return powers[..., :r] * failure, matrix, exits, powers[..., r]
+
+  def _evaluate(self, kind: str, value: Any) -> Any:
+    return self._trials()._evaluate(kind, value + self.total_count)
+
+  def _trials(self) -> NegativeBinomialTrials:
+    """The number of all trials."""
+    return NegativeBinomialTrials(
+      self.total_count, self.probs, validate_args=self.validate_args
+    )
+
+
+def _powers(x: Any, last: int) -> Any:
+  """Returns x^0, ..., x^last, (..., last + 1)."""
+  found = np.ones_like(x)[..., None]
+  factor, count = x[..., None], 1
+  while count <= last:
+    found = np.concatenate([found, found * factor], axis=-1)
+    factor, count = factor * factor, 2 * count
+  return found[..., : last + 1]

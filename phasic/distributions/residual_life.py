@@ -1,0 +1,97 @@
+"""What is left of a time that has not ended."""
+
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions import named_family
+from phasic.distributions import parameter_properties
+from phasic.distributions import wrapped_distribution
+from phasic.internal import structures
+from phasic.math.occupancy import discrete_occupancy
+from phasic.math.occupancy import occupancy
+
+
+@structures.register
+class ResidualLife(
+  wrapped_distribution.WrappedDistribution, named_family.NamedFamily
+):
+  """The law of X - t given X > t.
+
+  It is a phase-type law with the same phases, and starts where the chain is at
+  time t: with pi = alpha exp(S t), in discrete time alpha T^t, the masses of
+  its phases are pi / (pi 1). Nothing is subtracted: X is not far beyond t.
+
+  Results are NaN where P(X > t) is too small for a floating-point number.
+
+  Example: an hour later, the bus has still not come.
+
+    >>> from phasic.distributions import Hypoexponential, ResidualLife
+    >>> wait = Hypoexponential([1.0, 3.0])
+    >>> left = ResidualLife(wait, 1.0)
+    >>> print(f"{float(wait.mean()):.6f}, {float(left.mean()):.6f}")
+    1.333333, 1.031495
+
+  References:
+    M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+  """
+
+  def __init__(
+    self,
+    distribution: Any,
+    time: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "ResidualLife",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      distribution: that of X, a phase-type one.
+      time: t, (...), >= 0 and finite, in discrete time a whole number; its
+        shape broadcasts with the batch of the distribution.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: the distribution is none of phase type, dtypes differ, or are
+        complex, bool or half precision.
+      ValueError: shapes do not fit; with `validate_args`, a value breaks a
+        rule.
+    """
+    super().__init__(
+      {
+        "distribution": distribution,
+        "time": time,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    return {"time": parameter_properties.ParameterProperties(0, "nonnegative")}
+
+  @property
+  def time(self) -> Any:
+    """The time that X has lasted, t (...)."""
+    return self._parameters["time"]
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return self.distribution.num_phases
+
+  @property
+  def _DISCRETE(self) -> bool:  # type: ignore[override]
+    return self.distribution._DISCRETE
+
+  def _chain_of(self, time: Any) -> tuple[Any, Any, Any, Any]:
+    initial_probs, matrix, exits, prob_zero = self.distribution._model()
+    function = discrete_occupancy if self._DISCRETE else occupancy
+    masses = function(initial_probs, matrix, time, exits, prob_zero)
+    total = np.sum(masses, axis=-1)[..., None]
+    start = masses / np.where(total > 0, total, float("nan"))
+    return start, matrix, exits, np.zeros((), dtype=self.dtype)

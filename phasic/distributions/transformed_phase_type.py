@@ -1,0 +1,130 @@
+"""Inhomogeneous phase-type distributions, by a change of time."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions import atoms
+from phasic.distributions import constraint_checks
+from phasic.distributions import value_checks
+from phasic.distributions import wrapped_distribution
+
+# The smallest normal numbers: what is below may have lost its digits.
+_TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
+
+
+class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
+  """The law of Y = g(X), for X of phase type and an increasing g, g(0) = 0.
+
+  It is the time until absorption of a chain whose rates all vary alike with
+  time, S h'(y) with h = g^-1:
+
+      P(Y > y) = alpha exp(S h(y)) 1,  f(y) = h'(y) alpha exp(S h(y)) s.
+
+  Its base measure is Lebesgue's on (0, inf) plus a unit mass at 0, as that of
+  X; atoms stay what they are. Values where h(y) is so small that it has no
+  normal floating-point number are NaN. A subclass has g, h and log h'.
+
+  Moments have no closed form in general, and raise NotImplementedError.
+
+  References:
+    H. Albrecher, M. Bladt, Inhomogeneous phase-type distributions and heavy
+      tails, J. Appl. Probab. 56, 2019.
+  """
+
+  _TAKES_DISCRETE = False
+
+  def __init__(self, parameters: dict[str, Any]):
+    """Stores the parameters, see `Distribution`; `distribution` is X's."""
+    super().__init__(parameters)
+    self._batch_shape()
+    if self.validate_args:
+      self._model()
+
+  def _forward(self, x: Any) -> Any:
+    """Returns g(x) for x >= 0."""
+    raise NotImplementedError(f"{type(self).__name__} has no _forward")
+
+  def _inverse(self, y: Any) -> Any:
+    """Returns h(y) for y >= 0."""
+    raise NotImplementedError(f"{type(self).__name__} has no _inverse")
+
+  def _log_slope(self, y: Any) -> Any:
+    """Returns log h'(y) for y >= 0."""
+    raise NotImplementedError(f"{type(self).__name__} has no _log_slope")
+
+  def _time(self, value: Any) -> Any:
+    """Returns h(y), and -1 below zero."""
+    below = value < 0
+    x = self._inverse(np.where(below, 0.0, value))
+    lost = (value > 0) & (x < _TINY[self.dtype])
+    x = np.where(lost, math.nan, x)
+    return np.where(below, -1.0, x)
+
+  def _log_prob(self, value: Any) -> Any:
+    x = self._time(value)
+    found = self.distribution._log_prob(x)
+    smooth = (value >= 0) & (x < math.inf)
+    # An atom has no slope.
+    at_atom = (value <= 0) & (atoms.mass_at_zero(self.distribution) > 0)
+    slope = self._log_slope(np.where(smooth, value, 1.0))
+    slope = np.where(smooth & ~at_atom, slope, 0.0)
+    unknown = (slope == math.inf) & (found == -math.inf)
+    return found + np.where(unknown, math.nan, slope)
+
+  def _cdf(self, value: Any) -> Any:
+    return self.distribution._cdf(self._time(value))
+
+  def _log_cdf(self, value: Any) -> Any:
+    return self.distribution._log_cdf(self._time(value))
+
+  def _survival_function(self, value: Any) -> Any:
+    return self.distribution._survival_function(self._time(value))
+
+  def _log_survival_function(self, value: Any) -> Any:
+    return self.distribution._log_survival_function(self._time(value))
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    batch = self._batch_shape()
+    x = wrapped_distribution.sample_n(self.distribution, n, seed, batch)
+    return self._forward(x)
+
+  def _mean(self) -> Any:
+    raise NotImplementedError(self._no_moments("mean"))
+
+  def _variance(self) -> Any:
+    raise NotImplementedError(self._no_moments("variance"))
+
+  def _stddev(self) -> Any:
+    raise NotImplementedError(self._no_moments("stddev"))
+
+  def _no_moments(self, name: str) -> str:
+    return (
+      f"{type(self).__name__} has no {name}: moments of g(X) have no closed "
+      "form for a phase-type X"
+    )
+
+  def _model(self) -> dict[str, Any]:
+    """Returns the parameters, checked with `validate_args`."""
+    arrays = self._arrays()
+    if not self.validate_args:
+      return arrays
+    properties = self._parameter_properties()
+    return {
+      name: constraint_checks.check_constraint(
+        name, x, properties[name].constraint
+      )
+      for name, x in arrays.items()
+    }
+
+  def _check_value(self, value: Any) -> Any:
+    return value_checks.check_times(value)
+
+
+def log_power(y: Any, exponent: Any) -> Any:
+  """Returns exponent log(y) for y >= 0, at zero its limit."""
+  zero = y <= 0
+  limit = np.where(exponent > 0, -math.inf, np.zeros_like(exponent))
+  limit = np.where(exponent < 0, math.inf, limit)
+  return np.where(zero, limit, exponent * np.log(np.where(zero, 1.0, y)))

@@ -1,0 +1,90 @@
+"""Distributions that are made of another one."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions import absorption_time
+from phasic.distributions import distribution as distribution_lib
+from phasic.distributions import slicing
+from phasic.internal import static
+from phasic.internal import structures
+
+
+class WrappedDistribution(distribution_lib.Distribution):
+  """A distribution with another one, a time until absorption, as a parameter.
+
+  The batches of `distribution` and of the parameters that are arrays broadcast
+  with each other; their dtypes agree.
+  """
+
+  # Whether the other one may be in discrete time.
+  _TAKES_DISCRETE = True
+
+  def __init__(self, parameters: dict[str, Any]):
+    """Stores the parameters, see `Distribution`; `distribution` is one."""
+    wrapped = parameters["distribution"]
+    name = type(wrapped).__name__
+    if not isinstance(wrapped, absorption_time.AbsorptionTime):
+      raise TypeError(f"distribution is {name}: it must be a phase-type one")
+    if wrapped._DISCRETE and not self._TAKES_DISCRETE:
+      raise TypeError(f"distribution is {name}: it must be in continuous time")
+    arrays = {name: parameters[name] for name in self._parameter_properties()}
+    dtype = structures.common_dtype(arrays, default=wrapped.dtype)
+    if dtype != wrapped.dtype:
+      raise TypeError(
+        f"distribution is {wrapped.dtype} and its parameters are {dtype}: "
+        "floating arguments must have one dtype"
+      )
+    kept = {
+      name: x
+      if x is None or structures.is_variable(x)
+      else structures.as_array(x, dtype, name)
+      for name, x in arrays.items()
+    }
+    super().__init__({**parameters, **kept})
+
+  @classmethod
+  def _children(cls) -> tuple[str, ...]:
+    return ("distribution", *super()._children())
+
+  @property
+  def distribution(self) -> Any:
+    """The distribution that this one is made of."""
+    return self._parameters["distribution"]
+
+  def _batch_shape(self) -> static.Shape:
+    own = distribution_lib.Distribution._batch_shape(self)
+    return static.broadcast_shapes(own, self.distribution._batch_shape())
+
+  def _sliced(self, index: Any, batch: static.Shape | None = None) -> Any:
+    batch = self._batch_shape() if batch is None else batch
+    sliced = slicing.slice_parameters(
+      self._parameter_properties(),
+      {**self._parameters, **self._arrays()},
+      index,
+      batch,
+    )
+    wrapped = self.distribution._sliced(index, batch)
+    return self.copy(distribution=wrapped, **sliced)
+
+
+def sample_n(distribution: Any, n: int, seed: Any, batch: static.Shape) -> Any:
+  """Returns n independent samples for each cell of a batch, (n, *batch).
+
+  Args:
+    distribution: its batch broadcasts to the other.
+    n: the number of samples.
+    seed: a sanitized seed.
+    batch: the batch shape.
+  """
+  own = distribution._batch_shape()
+  own = (1,) * (len(batch) - len(own)) + tuple(own)
+  more = tuple(d // e for d, e in zip(batch, own, strict=True))
+  x = distribution._sample_n(n * math.prod(more), seed)
+  x = np.reshape(x, (n, *more, *own))
+  # Each size of the batch is one of the two.
+  rank = len(batch)
+  pairs = [axis for i in range(rank) for axis in (1 + i, 1 + rank + i)]
+  return np.reshape(np.transpose(x, (0, *pairs)), (n, *batch))
