@@ -5,6 +5,7 @@ from phasic.distributions.coxian import Coxian
 from phasic.distributions.discrete_phase_type import DiscretePhaseType
 from phasic.distributions.discrete_phase_type import GraphDiscretePhaseType
 from phasic.distributions.distribution import Distribution
+from phasic.distributions.epochs import Epochs
 from phasic.distributions.erlang import Erlang
 from phasic.distributions.geometric_mixture import GeometricMixture
 from phasic.distributions.hyper_erlang import HyperErlang
@@ -37,6 +38,7 @@ __all__ = [
   "Coxian",
   "DiscretePhaseType",
   "Distribution",
+  "Epochs",
   "Erlang",
   "GeometricMixture",
   "GraphDiscretePhaseType",

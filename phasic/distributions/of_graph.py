@@ -83,7 +83,7 @@ class OfGraph(distribution.Distribution):
 
   def _checked_chain(self) -> tuple[Any, Any, Any, Any]:
     """The chain, its values checked."""
-    self._check_params()
+    check_params("params", self.graph, self._arrays()["params"])
     initial, edges = "initial_probs", "edge_values"
     if self._parameters[initial] is None:
       initial = "graph.initial_probs(params)"
@@ -94,23 +94,6 @@ class OfGraph(distribution.Distribution):
       discrete=self._DISCRETE,
       names=(initial, edges),
     )
-
-  def _check_params(self) -> None:
-    """Raises where a parameter is known and not finite."""
-    params = self._arrays()["params"]
-    known = None if params is None else static.concrete(params)
-    if known is None:  # Weights are checked, which are not finite either.
-      return
-    good = onp.isfinite(known)
-    names = self.graph.parameter_names
-    for c, name in enumerate(names or ()):
-      named_checks.check(
-        f"params[{name!r}]",
-        known[..., c],
-        good[..., c],
-        "parameters must be finite",
-      )
-    named_checks.check("params", known, good, "parameters must be finite")
 
   def _dense(self) -> tuple[Any, Any]:
     """Returns the weights between phases (..., p, p), and exits (..., p).
@@ -157,3 +140,21 @@ class OfGraph(distribution.Distribution):
         f"initial_probs has shape {shape}: it must be (..., {p}), the graph "
         f"has {p} phases"
       )
+
+
+def check_params(name: str, graph: graph_lib.Graph, params: Any) -> None:
+  """Raises ValueError where a graph's parameters are known and not finite.
+
+  Args:
+    name: what messages call them.
+    graph: the graph.
+    params: (..., d), or None.
+  """
+  known = None if params is None else static.concrete(params)
+  if known is None:  # Weights are checked, which are not finite either.
+    return
+  good = onp.isfinite(known)
+  rule = "parameters must be finite"
+  for c, one in enumerate(graph.parameter_names or ()):
+    named_checks.check(f"{name}[{one!r}]", known[..., c], good[..., c], rule)
+  named_checks.check(name, known, good, rule)

@@ -18,8 +18,8 @@ class ParameterProperties:
       sum <= 1), "probabilities" (their sum is 1), "subgenerator" (off-diagonals
       >= 0, row sums <= 0), "subtransition" (entries >= 0, row sums <= 1),
       "nonnegative", "positive", "probability" (in [0, 1]), "positive
-      probability" (in (0, 1]) or "parameters" (those for which a graph's
-      weights are >= 0).
+      probability" (in (0, 1]), "increasing" (positive, each above the one
+      before) or "parameters" (those for which a graph's weights are >= 0).
     optional: whether None is allowed.
   """
 

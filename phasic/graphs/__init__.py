@@ -1,5 +1,7 @@
 """State-space models: graphs whose weights are linear in parameters."""
 
+from typing import Any
+
 from phasic.graphs import models
 from phasic.graphs.absorbed import ABSORBED
 from phasic.graphs.absorbed import Absorbed
@@ -10,7 +12,6 @@ from phasic.graphs.discretisation import discretise
 from phasic.graphs.edge_table import Edge
 from phasic.graphs.embedding import JumpChain
 from phasic.graphs.embedding import normalise
-from phasic.graphs.epochs import Epochs
 from phasic.graphs.evaluation import log_prob_and_moments
 from phasic.graphs.first_passage import time_to
 from phasic.graphs.graph import Graph
@@ -22,7 +23,6 @@ __all__ = [
   "ABSORBED",
   "Absorbed",
   "Edge",
-  "Epochs",
   "Event",
   "EventChain",
   "Graph",
@@ -37,3 +37,12 @@ __all__ = [
   "strongly_connected_components",
   "time_to",
 ]
+
+
+def __getattr__(name: str) -> Any:
+  """Returns `Epochs`: distributions need graphs, so they are loaded late."""
+  if name == "Epochs":
+    from phasic import distributions
+
+    return distributions.Epochs
+  raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,7 +40,7 @@ class Carried(NamedTuple):
   Attributes:
     shares: the distribution of phases of what is not absorbed, (..., p).
     log_mass: the logarithm of the mass that is not absorbed, (...); NaN if it
-      might be that of phases which are left out.
+      might be that of phases which are left out, or a value breaks a rule.
     log_lost: the logarithm of what is at most lost, (...), because phases are
       left out or their shares are too small for a floating-point number.
   """
@@ -80,6 +80,7 @@ def _evaluate(
   # than this times e and the rate at which it is left is lost.
   info = onp.finfo(static.dtype_name(times))
   floor = float(info.tiny) * 2.0 ** (32 if info.bits == 32 else 64)
+  wrong = np.any(np.isnan(times), axis=-1)
   visited = times > floor
   times = np.where(visited, times, 0.0)
   divisor = np.where(visited, times, 1.0)
@@ -112,9 +113,9 @@ def _evaluate(
   unseen = np.any(led_to & ~np.take(visited, ends, axis=-1), axis=-1)
   unseen = unseen | np.any((initial > 0.0) & ~visited, axis=-1)
   fastest = gradients.stop_gradient(np.sum(rates, axis=-1) + killing)
-  least = math.log(p * floor) + 1.0 + np.log(fastest)
+  least = math.log(p * floor) + 1.0 + np.log(np.abs(fastest))
   unsure = unseen & (log_mass < least - math.log(info.eps))
-  log_mass = np.where(unsure, float("nan"), log_mass)
+  log_mass = np.where(unsure | wrong, float("nan"), log_mass)
   small = np.any(visited & (shares == 0.0), axis=-1)
   smallest = gradients.stop_gradient(log_mass) + math.log(p * info.tiny)
   log_lost = np.maximum(

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import numpy as onp
 
 from phasic.graphs import graph as graph_lib
@@ -31,8 +30,25 @@ def epoch_graphs(graphs: Any, count: int) -> tuple[graph_lib.Graph, ...]:
   return found
 
 
+def epoch_count(boundaries: Any) -> int:
+  """Returns the number of epochs K for boundaries (..., K - 1)."""
+  known = hasattr(boundaries, "shape")
+  shape = static.shape(boundaries) if known else onp.shape(boundaries)
+  if len(shape) < 1:
+    raise ValueError("boundaries is a number: it must be an array (..., K - 1)")
+  return shape[-1] + 1
+
+
 def epoch_params(params: Any, count: int) -> list[Any]:
-  """Returns the parameters of each epoch."""
+  """Returns the parameters of each epoch.
+
+  Args:
+    params: a sequence, an array (K, ..., d), or what `Epochs` keeps: a mapping
+      with "0", "1", ...
+    count: the number of epochs.
+  """
+  if isinstance(params, Mapping) and "0" in params:
+    params = [params[key] for key in sorted(params, key=int)]
   if isinstance(params, (list, tuple)):
     size = len(params)
   elif hasattr(params, "shape"):
@@ -50,6 +66,17 @@ def epoch_params(params: Any, count: int) -> list[Any]:
   return [params[k] for k in range(count)]
 
 
+def check_dtypes(params: list[Any], boundaries: Any) -> None:
+  """Raises TypeError unless all have one dtype."""
+  given: dict[str, Any] = {}
+  for k, theta in enumerate(params):
+    if isinstance(theta, Mapping):
+      given.update({f"params[{k}][{n!r}]": x for n, x in theta.items()})
+    else:
+      given[f"params[{k}]"] = theta
+  structures.common_dtype({**given, "boundaries": boundaries})
+
+
 def check_boundaries(boundaries: Any) -> None:
   """Raises ValueError unless they increase; what is traced is not looked at."""
   known = static.concrete(boundaries)
@@ -63,23 +90,3 @@ def check_boundaries(boundaries: Any) -> None:
       f"boundaries are {known.tolist()}: they must be positive, finite and "
       "increasing"
     )
-
-
-def as_arrays(
-  params: list[Any], boundaries: Any, graphs: tuple[Any, ...]
-) -> tuple[tuple[Any, ...], Any, str]:
-  """Returns parameters and boundaries in the widest dtype, and their own."""
-  given: dict[str, Any] = {}
-  for k, theta in enumerate(params):
-    if isinstance(theta, Mapping):
-      given.update({f"params[{k}][{n!r}]": x for n, x in theta.items()})
-    else:
-      given[f"params[{k}]"] = theta
-  dtype = structures.common_dtype({**given, "boundaries": boundaries})
-  wide = static.wide_float()
-  arrays = tuple(
-    np.asarray(graph.params_array(theta), dtype=wide)
-    for graph, theta in zip(graphs, params)
-  )
-  boundaries = structures.as_array(boundaries, dtype, "boundaries")
-  return arrays, np.asarray(boundaries, dtype=wide), dtype

@@ -31,11 +31,22 @@ class Stage(NamedTuple):
   log_lost: Any
 
 
+class Chain(NamedTuple):
+  """The chain of an epoch.
+
+  Attributes:
+    initial: its masses at the start, (..., p), used of the first epoch only.
+    edges: `math.EdgeRates`, without coefficients.
+    prob_zero: the atom at the start, (...), used of the first epoch only.
+  """
+
+  initial: Any
+  edges: Any
+  prob_zero: Any
+
+
 def stages(
-  graphs: tuple[Any, ...],
-  params: tuple[Any, ...],
-  boundaries: Any,
-  state_maps: tuple[Any, ...],
+  chains: list[Chain], boundaries: Any, state_maps: tuple[Any, ...]
 ) -> list[Stage]:
   """Returns the stages of epochs.
 
@@ -43,35 +54,27 @@ def stages(
   and scaled to sum up to one.
 
   Args:
-    graphs: K graphs.
-    params: their parameters, arrays (..., d_k) of one dtype.
+    chains: K of them, in the widest dtype.
     boundaries: (..., K - 1), of the same.
-    state_maps: K - 1 maps of phases, None for the identity.
+    state_maps: K - 1 maps of phases.
   """
-  first = graphs[0]
-  initial, atom = first.initial_probs(params[0]), first.prob_zero(params[0])
-  dtype = static.dtype_name(boundaries)
-  initial = np.asarray(initial, dtype=dtype)
-  atom = np.asarray(atom, dtype=dtype)
+  initial, _, atom = chains[0]
   start: Any = 0.0
-  log_mass = np.zeros((), dtype=dtype)
+  log_mass = np.zeros((), dtype=static.dtype_name(boundaries))
   log_lost: Any = None
   found: list[Stage] = []
-  for k, (graph, theta) in enumerate(zip(graphs, params)):
+  for k, chain in enumerate(chains):
     length = None
-    if k < len(graphs) - 1:
+    if k < len(chains) - 1:
       length = boundaries[..., k] - start
       length = np.where(length > 0.0, length, float("nan"))
-    values = np.asarray(graph.edge_values(theta), dtype=dtype)
-    edges = graph.edge_weights(edge_values=values)
+    edges = chain.edges
     stage = Stage(initial, edges, atom, start, length, log_mass, log_lost)
     found.append(stage)
     if length is None:
       break
     carried = carried_masses.carry(initial, edges, length)
-    initial = carried.shares
-    if state_maps[k] is not None:
-      initial = state_maps[k].carry(initial)
+    initial = state_maps[k].carry(carried.shares)
     own_lost = log_mass + carried.log_lost
     log_lost = own_lost if log_lost is None else np.maximum(log_lost, own_lost)
     log_mass = log_mass + carried.log_mass

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic import math as pm
 from phasic.graphs import epoch_stages
-from phasic.graphs import truncated_times
 from phasic.internal import gradients
 from phasic.internal import static
 
@@ -65,16 +63,6 @@ def since(stage: epoch_stages.Stage, value: Any) -> tuple[Any, Any]:
   if isinstance(stage.start, float):  # The first: negative times and NaN too.
     return np.where(inside, value, some), later
   return np.where(inside & later, value - stage.start, some), later
-
-
-def time_within(stage: epoch_stages.Stage, order: int) -> Any:
-  """Returns the integral of u^(order - 1) S(u) over a stage, from its start."""
-  if stage.length is None:
-    moment = pm.mean if order == 1 else pm.second_moment
-    return moment(stage.initial, stage.edges, prob_zero=stage.prob_zero) / order
-  return truncated_times.integrals(
-    stage.initial, stage.edges, stage.length, order
-  )
 
 
 def log_sum(x: Any, y: Any) -> Any:

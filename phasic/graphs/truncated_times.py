@@ -1,12 +1,22 @@
-"""Time spent before absorption up to a limit, without a subtraction.
+"""Integrals of survival and distribution functions, without a subtraction.
 
-A chain with survival function S(u) is run beside a clock of rate n: it moves on
-to a phase M at the rate n from every phase, and from M to absorption at the
-rate n. The chain's own absorption ends in a trap. The density of absorption at
-t is then n^2 exp(-n t) times the integral of S(u) over u from 0 to t. With two
-copies of the chain, the second entered from the first at the rate n, it is
-n^3 exp(-n t) times that of u S(u). All terms are positive; with n = 1 / t, which
-is as good as any other, they are of one size.
+A chain is run beside a clock of rate n, which changes its density of absorption
+f(t) to exp(-n t) f(t), and what is absorbed goes on through phases that the
+clock moves on from. Each of these integrates once more and multiplies by n.
+
+Survival: the clock leads from every phase to one that it leads from to
+absorption, and the chain's own absorption ends in a trap. The density is then
+n^2 exp(-n t) times the integral of S(u) over u from 0 to t; with a second copy
+of the chain, entered from the first by the clock, n^3 exp(-n t) times that of
+u S(u), and so on.
+
+Distribution: the clock leads from every phase to the trap, and the chain's own
+absorption to the first of phases that the clock moves on from. Two of them give
+n^2 exp(-n t) times the integral of F(u), three n^3 exp(-n t) times that of
+(t - u) F(u).
+
+All terms are positive; with n = 1 / t, which is as good as any other, they are
+of one size.
 """
 
 from typing import Any
@@ -20,47 +30,124 @@ from phasic.internal import gradients
 from phasic.internal import static
 
 
-def integrals(initial: Any, edges: Any, limit: Any, order: int) -> Any:
-  """Returns the integral of u^(order - 1) S(u) over u from 0 to the limit.
+def survival_integral(initial: Any, edges: Any, limit: Any, order: int) -> Any:
+  """Returns the integral of u^(n-1) / (n-1)! S(u) over u from 0 to the limit.
 
   Args:
     initial: alpha, (..., p).
     edges: `math.EdgeRates` without coefficients.
     limit: t > 0, (...).
-    order: 1 or 2, the number of copies of the chain.
+    order: n, the number of copies of the chain.
 
   Returns:
     An array (...).
   """
-  return _run(
+  return _run_survival(
     order, initial, edges.parameters, edges.sources, edges.targets, limit
   )
 
 
-def _evaluate(
+def cdf_integral(
+  initial: Any, edges: Any, prob_zero: Any, limit: Any, order: int
+) -> Any:
+  """Returns the integral of (t-u)^(n-1) / (n-1)! F(u) over u from 0 to t.
+
+  Args:
+    initial: alpha, (..., p).
+    edges: `math.EdgeRates` without coefficients.
+    prob_zero: the atom, (...) or a number.
+    limit: t > 0, (...).
+    order: n.
+
+  Returns:
+    An array (...).
+  """
+  rates, sources, targets = edges.parameters, edges.sources, edges.targets
+  atom = np.asarray(prob_zero, dtype=rates.dtype)
+  return _run_cdf(order, initial, rates, sources, targets, atom, limit)
+
+
+def _survival(
   order: int, initial: Any, rates: Any, sources: Any, targets: Any, limit: Any
 ) -> Any:
-  """Returns what `integrals` does."""
+  """Returns what `survival_integral` does."""
   p = static.shape(initial)[-1]
   trap, last = order * p, order * p + 1
-  clock = gradients.stop_gradient(1.0 / limit)
   ticks = onp.append(onp.arange(trap), last)
   above = onp.where(ticks < trap - p, ticks + p, last)
   above[-1] = last + 1
-  shape = static.broadcast_shapes(static.shape(rates)[:-1], static.shape(clock))
-  rates = np.broadcast_to(rates, (*shape, static.shape(rates)[-1]))
-  beats = np.broadcast_to(clock[..., None], (*shape, trap + 1))
   copies = [c * p for c in range(order)]
-  edges = pm.EdgeRates(
-    _indices([*(sources + c for c in copies), ticks]),
-    _indices(
-      [*(np.where(targets == p, trap, targets + c) for c in copies), above]
-    ),
-    np.concatenate([*(rates for _ in copies), beats], axis=-1),
-  )
   rest = np.zeros_like(initial[..., :1])
   rest = np.broadcast_to(rest, (*static.shape(initial)[:-1], trap + 2 - p))
-  start = np.concatenate([initial, rest], axis=-1)
+  return _integral(
+    order,
+    np.concatenate([initial, rest], axis=-1),
+    [*(sources + c for c in copies), ticks],
+    [*(np.where(targets == p, trap, targets + c) for c in copies), above],
+    [rates] * order,
+    limit,
+  )
+
+
+def _cdf(
+  order: int,
+  initial: Any,
+  rates: Any,
+  sources: Any,
+  targets: Any,
+  atom: Any,
+  limit: Any,
+) -> Any:
+  """Returns what `cdf_integral` does."""
+  p = static.shape(initial)[-1]
+  trap = p + order + 1
+  phases = onp.arange(trap)
+  batch = static.broadcast_shapes(
+    static.shape(initial)[:-1], static.shape(atom)
+  )
+  none = np.zeros((*batch, order + 1), dtype=initial.dtype)
+  parts = [
+    np.broadcast_to(initial, (*batch, p)),
+    np.broadcast_to(atom[..., None], (*batch, 1)),
+    none,
+  ]
+  return _integral(
+    order,
+    np.concatenate(parts, axis=-1),
+    [sources, phases],
+    [targets, onp.append(onp.full(p, trap), [*phases[p + 1 :], trap + 1])],
+    [rates],
+    limit,
+  )
+
+
+def _integral(
+  order: int,
+  start: Any,
+  sources: list[Any],
+  targets: list[Any],
+  rates: list[Any],
+  limit: Any,
+) -> Any:
+  """Returns an integral from the chain whose density it is.
+
+  Args:
+    order: how often there is an integration over the first.
+    start: masses, (..., q).
+    sources: of the chain's edges, then of the clock's.
+    targets: of the same.
+    rates: of the chain's edges, (..., m) each.
+    limit: t, (...).
+  """
+  clock = gradients.stop_gradient(1.0 / limit)
+  shape = static.broadcast_shapes(
+    static.shape(rates[0])[:-1], static.shape(clock)
+  )
+  beats = np.broadcast_to(clock[..., None], (*shape, len(sources[-1])))
+  own = [np.broadcast_to(x, (*shape, static.shape(x)[-1])) for x in rates]
+  edges = pm.EdgeRates(
+    _indices(sources), _indices(targets), np.concatenate([*own, beats], axis=-1)
+  )
   density = pm.density(start, edges, limit, prob_zero=0.0)
   scaled = density * np.exp(clock * limit)
   for _ in range(order + 1):
@@ -68,7 +155,8 @@ def _evaluate(
   return scaled
 
 
-_run = control_flow.compiled(_evaluate, static_argnums=(0,))
+_run_survival = control_flow.compiled(_survival, static_argnums=(0,))
+_run_cdf = control_flow.compiled(_cdf, static_argnums=(0,))
 
 
 def _indices(parts: list[Any]) -> Any:

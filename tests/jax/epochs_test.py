@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
+from phasic.substrates.jax import distributions
 from phasic.substrates.jax import graphs
 
 jax.config.update("jax_enable_x64", True)
@@ -44,6 +45,42 @@ class EpochsTest(absltest.TestCase):
     found, _ = compiled(*arguments, other)
     onp.testing.assert_allclose(found, value(*arguments, other), rtol=1e-13)
     self.assertLen(traced, 1)
+
+  def test_epochs_are_a_pytree(self):
+    recent, ancestral, merge = graphs.models.isolation_with_migration([2, 1])
+    traced = []
+
+    @jax.jit
+    def mean(dist):
+      traced.append(dist)
+      return dist.mean()
+
+    def make(rate, split):
+      params = [{**given, "coalescence_1": rate}, [0.5]]
+      return distributions.Epochs([recent, ancestral], params, split, [merge])
+
+    names = recent.parameter_names
+    given = dict.fromkeys(names, jnp.asarray(0.5))
+    given.pop("coalescence_1", None)
+    self.assertIn("coalescence_1", names)
+    rate = jnp.asarray(2.0)
+    for split in ([0.5], [1.5]):
+      dist = make(rate, jnp.asarray(split))
+      onp.testing.assert_allclose(mean(dist), dist.mean(), rtol=1e-13)
+      leaves, structure = jax.tree.flatten(dist)
+      other = jax.tree.unflatten(structure, leaves)
+      self.assertEqual(repr(other), repr(dist))
+      again = other.copy(boundaries=jnp.asarray([0.75]))
+      expected = make(rate, jnp.asarray([0.75]))
+      onp.testing.assert_array_equal(again.mean(), expected.mean())
+    self.assertLen(traced, 1)
+    splits = jnp.asarray([[0.5], [1.5]])
+    batch = jax.vmap(make)(jnp.asarray([1.0, 2.0]), splits)
+    self.assertEqual(batch.batch_shape, (2,))
+    expected = [
+      make(jnp.asarray(r), x).variance() for r, x in zip((1.0, 2.0), splits)
+    ]
+    onp.testing.assert_allclose(batch.variance(), expected, rtol=1e-12)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from absl.testing import absltest
 import numpy as onp
 import tensorflow as tf
 
+from phasic.substrates.tf import distributions
 from phasic.substrates.tf import graphs
 
 
@@ -31,6 +32,25 @@ class EpochsTest(absltest.TestCase):
     onp.testing.assert_allclose(found, eager, rtol=1e-13)
     for actual, expected in zip(compiled, slopes, strict=True):
       onp.testing.assert_allclose(actual, expected, rtol=1e-12)
+
+  def test_variables(self):
+    graph = graphs.models.kingman(3)
+    rates = tf.Variable([[1.0], [0.5]], dtype=tf.float64)
+    end = tf.Variable([0.5], dtype=tf.float64)
+    one = tf.Variable(0.25, dtype=tf.float64)
+    whole = distributions.Epochs(graph, rates, end)
+    named = distributions.Epochs(
+      graph, [{"coalescence": one}, {"coalescence": 0.5}], end
+    )
+    self.assertEqual({id(x) for x in whole.variables}, {id(rates), id(end)})
+    self.assertEqual({id(x) for x in named.variables}, {id(one), id(end)})
+    with tf.GradientTape() as tape:
+      total = whole.variance() + named.variance()
+    for slope in tape.gradient(total, (rates, end, one)):
+      self.assertTrue(onp.all(onp.isfinite(slope)))
+    # They are read at each use.
+    rates.assign([[0.25], [0.5]])
+    onp.testing.assert_allclose(whole.mean(), named.mean(), rtol=1e-14)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,326 @@
+"""Graphs whose parameters change at known times."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from phasic import math as pm
+from phasic.distributions import distribution
+from phasic.distributions import of_graph
+from phasic.distributions import parameter_properties
+from phasic.distributions import slicing
+from phasic.distributions import value_checks
+from phasic.graphs import epoch_arguments
+from phasic.graphs import epoch_moments
+from phasic.graphs import epoch_stages
+from phasic.graphs import epoch_values
+from phasic.graphs import graph as graph_lib
+from phasic.graphs import state_maps as state_maps_lib
+from phasic.internal import random
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math import chain_calls
+from phasic.math import jump_chain
+
+_PROPERTIES = {
+  "params": parameter_properties.ParameterProperties(1, "parameters"),
+  "boundaries": parameter_properties.ParameterProperties(1, "increasing"),
+}
+
+# What messages call, of a graph, masses and weights of edges.
+_WEIGHTS = ("initial_probs", "edge_values")
+
+
+@structures.register
+class Epochs(distribution.Distribution):
+  """The time until absorption where parameters change at known times.
+
+  There are K epochs: the first lasts from zero to boundaries[0], the k-th until
+  boundaries[k], the last for ever. Each has its parameters, and may have its
+  own graph. At a boundary a path is in the state it was in, or in the one that
+  a function makes of it. With S_k the subgenerators, D_k the lengths and M_k
+  the matrix of the k-th function, the masses of phases after k boundaries are
+
+      alpha_k = alpha_{k-1} exp(S_k D_k) M_k,
+
+  and in an epoch the law is the phase-type one with these masses. So nothing is
+  approximated, and values from different epochs are added, never subtracted.
+  In JAX and TensorFlow derivatives exist in all parameters and boundaries. NumPy
+  needs the native kernel for more than one epoch.
+
+  The density jumps at a boundary; there its value is that of the later epoch.
+  At a boundary phases count as empty whose probability is below about 1e-288
+  (1e-28 in single precision). Where that might be seen logarithms are NaN.
+
+  References:
+    R. C. Griffiths, S. Tavare, Sampling theory for neutral alleles in a varying
+      environment, Phil. Trans. R. Soc. B 344, 1994.
+
+  Example: two lineages in a population that was larger before time one.
+
+    >>> from phasic import graphs
+    >>> from phasic.distributions import Epochs
+    >>> pair = graphs.models.kingman(2)
+    >>> history = Epochs(pair, [[1.0], [0.5]], [1.0])
+    >>> print(f"{float(history.mean()):.6f}")
+    1.367879
+  """
+
+  def __init__(
+    self,
+    graphs: graph_lib.Graph | Sequence[graph_lib.Graph],
+    params: Any,
+    boundaries: Any,
+    state_maps: Sequence[Callable[[Any], Any] | Any] | None = None,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "Epochs",
+  ):
+    """Makes the law of K epochs.
+
+    Args:
+      graphs: a continuous graph for all epochs, or K of them. Paths start as
+        the first one says; the starts of others are not looked at.
+      params: those of each epoch: a sequence of K arrays (..., d_k) or mappings
+        of names, or an array (K, ..., d).
+      boundaries: (..., K - 1), positive and increasing, in units of time.
+      state_maps: K - 1 functions, the k-th from the states of the k-th graph to
+        those of the next; None in the place of one that changes nothing, None
+        for all if there are none.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: an argument has a wrong type, or dtypes differ.
+      ValueError: numbers of epochs do not fit, shapes do not fit, a graph is
+        discrete, boundaries do not increase, or a function has a value that is
+        no state of the next graph; with `validate_args`, a value breaks a rule.
+    """
+    count = epoch_arguments.epoch_count(boundaries)
+    each = epoch_arguments.epoch_graphs(graphs, count)
+    given = epoch_arguments.epoch_params(params, count)
+    epoch_arguments.check_dtypes(given, boundaries)
+    super().__init__(
+      {
+        "graphs": graphs if isinstance(graphs, graph_lib.Graph) else each,
+        # By name, as parts of a structure are: a variable is read at each use.
+        "params": params
+        if structures.is_variable(params)
+        else {str(k): x for k, x in enumerate(given)},
+        "boundaries": boundaries,
+        "state_maps": state_maps_lib.make_all(state_maps, each),
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+    epoch_arguments.check_boundaries(self._arrays()["boundaries"])
+    self._batch_shape()
+    if validate_args:
+      self._stages()
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    return _PROPERTIES
+
+  @classmethod
+  def _children(cls) -> tuple[str, ...]:
+    return ("graphs", "state_maps", *super()._children())
+
+  @property
+  def graphs(self) -> tuple[graph_lib.Graph, ...]:
+    """The graph of each epoch."""
+    given = self._parameters["graphs"]
+    return given if isinstance(given, tuple) else (given,) * self.num_epochs
+
+  @property
+  def params(self) -> tuple[Any, ...]:
+    """The parameters of each epoch, arrays (..., d_k), mappings or None."""
+    given = self._parameters["params"]
+    return tuple(epoch_arguments.epoch_params(given, self.num_epochs))
+
+  @property
+  def boundaries(self) -> Any:
+    """When epochs end, (..., K - 1)."""
+    return self._parameters["boundaries"]
+
+  @property
+  def num_epochs(self) -> int:
+    """The number of epochs K."""
+    return epoch_arguments.epoch_count(self._parameters["boundaries"])
+
+  def __getitem__(self, index: Any) -> Any:
+    """Returns the distribution with a part of the batch."""
+    arrays = self._arrays()
+    properties = dict.fromkeys(arrays, _PROPERTIES["params"])
+    sliced = slicing.slice_parameters(properties, arrays, index)
+    boundaries = sliced.pop("boundaries")
+    return self.copy(params=list(sliced.values()), boundaries=boundaries)
+
+  def moment(self, k: int) -> Any:
+    """Returns the raw moment E[X^k], of the batch shape.
+
+    It is k times the integral of t^(k-1) P(X > t); inf where absorption may
+    never come.
+
+    Args:
+      k: a positive integer.
+
+    Raises:
+      ValueError: it is something else.
+    """
+    k = chain_calls.checked_order(k)
+    found = epoch_moments.moment(self._stages(), k)
+    return self._statistic(f"moment({k})", self._finished(found))
+
+  def _prob(self, value: Any) -> Any:
+    return self._in_epochs(
+      value,
+      lambda s, t: np.exp(s.log_mass) * epoch_values.of_stage(pm.density, s, t),
+    )
+
+  def _log_prob(self, value: Any) -> Any:
+    return self._in_epochs(
+      value, lambda s, t: epoch_values.log_of_stage(pm.log_density, s, t)
+    )
+
+  def _survival_function(self, value: Any) -> Any:
+    return self._in_epochs(
+      value,
+      lambda s, t: (
+        np.exp(s.log_mass) * epoch_values.of_stage(pm.survival, s, t)
+      ),
+    )
+
+  def _log_survival_function(self, value: Any) -> Any:
+    return self._in_epochs(
+      value, lambda s, t: epoch_values.log_of_stage(pm.log_survival, s, t)
+    )
+
+  def _cdf(self, value: Any) -> Any:
+    """The sum of what each epoch adds."""
+
+    def add(before: Any, stage: epoch_stages.Stage, t: Any) -> Any:
+      return before + np.exp(stage.log_mass) * epoch_values.of_stage(
+        pm.cdf, stage, t
+      )
+
+    return self._accumulated(value, add, 0.0)
+
+  def _log_cdf(self, value: Any) -> Any:
+    def add(before: Any, stage: epoch_stages.Stage, t: Any) -> Any:
+      own = stage.log_mass + epoch_values.of_stage(pm.log_cdf, stage, t)
+      total = own if before is None else epoch_values.log_sum(before, own)
+      return epoch_values.seen(pm.log_cdf, stage, t, total)
+
+    return self._accumulated(value, add, None)
+
+  def _mean(self) -> Any:
+    return self._finished(epoch_moments.moment(self._stages(), 1))
+
+  def _variance(self) -> Any:
+    return self._finished(epoch_moments.variance(self._stages()))
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    """Returns samples, of the shape (n, batch).
+
+    A path that survives an epoch is, at its end, in a phase that does not
+    depend on when the epoch was to end. So each epoch has times of its own, and
+    the first that ends within its epoch counts.
+    """
+    seeds = random.split_seed(seed, self.num_epochs)
+    batch = self._batch_shape()
+    result: Any = None
+    for one, stage in list(zip(seeds, self._stages()))[::-1]:
+      p = static.shape(stage.initial)[-1]
+      times = jump_chain.sample(
+        n,
+        one,
+        np.broadcast_to(stage.initial, (*batch, p)),
+        stage.edges,
+        prob_zero=stage.prob_zero,
+      )
+      found = stage.start + times
+      if result is not None:
+        found = np.where(times < stage.length, found, result)
+      result = found
+    return np.asarray(result, dtype=self.dtype)
+
+  def _arrays(self) -> dict[str, Any]:
+    """Parameters of the epochs, (..., d_k) or None, and boundaries."""
+    given, boundaries = (self._parameters[name] for name in _PROPERTIES)
+    if structures.is_variable(given):
+      given = structures.as_array(given, None, "params")
+    given = epoch_arguments.epoch_params(given, self.num_epochs)
+    arrays = {
+      f"params[{k}]": None if x is None else graph.params_array(x)
+      for k, (graph, x) in enumerate(zip(self.graphs, given, strict=True))
+    }
+    if structures.is_variable(boundaries):
+      boundaries = structures.as_array(boundaries, None, "boundaries")
+    return {**arrays, "boundaries": boundaries}
+
+  def _stages(self) -> list[epoch_stages.Stage]:
+    """The chains of the epochs; they are checked with `validate_args`."""
+    # All is computed in the widest dtype, as masses go through many hands.
+    wide = static.wide_float()
+    *params, boundaries = self._arrays().values()
+    chains: list[epoch_stages.Chain] = []
+    for k, (graph, x) in enumerate(zip(self.graphs, params, strict=True)):
+      x = np.asarray(graph.params_array(x), dtype=wide)
+      values = np.asarray(graph.edge_values(x), dtype=wide)
+      edges = graph.edge_weights(edge_values=values)
+      p = graph.num_phases
+      initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
+      if k == 0:
+        initial = np.asarray(graph.initial_probs(x), dtype=wide)
+        atom = np.asarray(graph.prob_zero(x), dtype=wide)
+      if self.validate_args:
+        of_graph.check_params(f"params[{k}]", graph, x)
+        names = (f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS)
+        initial, edges, _, atom = value_checks.check_model(
+          initial, edges, None, atom, names=tuple(names)
+        )
+      chains.append(epoch_stages.Chain(initial, edges, atom))
+    boundaries = np.asarray(boundaries, dtype=wide)
+    return epoch_stages.stages(
+      chains, boundaries, self._parameters["state_maps"]
+    )
+
+  def _in_epochs(self, value: Any, function: Any) -> Any:
+    """Returns a function of a stage and of times since its start."""
+    times = np.asarray(value, dtype=static.wide_float())
+    result: Any = None
+    for stage in self._stages():
+      local, later = epoch_values.since(stage, times)
+      found = function(stage, local)
+      result = found if result is None else np.where(later, found, result)
+    return self._finished(result, static.shape(value))
+
+  def _accumulated(self, value: Any, add: Any, before: Any) -> Any:
+    """Returns what stages add up to, one after another."""
+    times = np.asarray(value, dtype=static.wide_float())
+    result: Any = None
+    for stage in self._stages():
+      local, later = epoch_values.since(stage, times)
+      found = add(before, stage, local)
+      result = found if result is None else np.where(later, found, result)
+      if stage.length is not None:
+        before = add(before, stage, stage.length)
+    return self._finished(result, static.shape(value))
+
+  def _finished(self, x: Any, shape: static.Shape = ()) -> Any:
+    """Returns numbers in the dtype of the arguments, (value and batch)."""
+    shape = static.broadcast_shapes(shape, self._batch_shape())
+    return np.asarray(np.broadcast_to(x, shape), dtype=self.dtype)
+
+  def _check_value(self, value: Any) -> Any:
+    return value_checks.check_times(value)
+
+  def _batch_shape(self) -> static.Shape:
+    arrays = self._arrays()
+    properties = dict.fromkeys(arrays, _PROPERTIES["params"])
+    shapes = parameter_properties.batch_shapes(properties, arrays)
+    return static.broadcast_shapes(*shapes)
