@@ -37,7 +37,7 @@ constexpr int64_t kMaxRungs = 60;
 
 // E_j = matrix * 2^exponent, whose rows' sums are at most one and the largest
 // at least one half. Losses are bounds on what flushing to zero took, in
-// multiples of 2^-1022: of the sum of a row of the matrix, of an absorption.
+// multiples of kLossUnit: of the sum of a row of the matrix, of an absorption.
 template <class T>
 struct Rung {
   T* matrix;          // [stride, stride]
@@ -232,7 +232,7 @@ class Ladder {
   // Of one row, generously.
   double NewLoss() const {
     const double p = static_cast<double>(model_.size) + 2.0;
-    return FloatEnvironment::Underflowed() ? 8.0 * p * p : 0.0;
+    return FloatEnvironment::Underflowed() ? 8.0 * p * p * kFlushed : 0.0;
   }
 
   const Model<T>& model_;

@@ -133,8 +133,9 @@ class LadderAdjoint {
       }
     }
     AddScaled(y_, y_exponent_, model_.size, starts_, &starts_exponent_);
-    Add(&lost_start_, Scaled<double>{y_loss_, y_exponent_ - 1022});
-    Add(&lost_start_, Scaled<double>{NewLoss(), starts_exponent_ - 1022});
+    Add(&lost_start_, Scaled<double>{y_loss_, y_exponent_ + kLossExponent});
+    Add(&lost_start_,
+        Scaled<double>{NewLoss(), starts_exponent_ + kLossExponent});
     return kOk;
   }
 
@@ -224,7 +225,8 @@ class LadderAdjoint {
 
   double NewLoss() const {
     const double p = static_cast<double>(model_.size) + 2.0;
-    return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * p : 0.0;
+    return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * p * kFlushed
+                                           : 0.0;
   }
 
   // What is lost of the outer product of a state with y, by column.
@@ -232,8 +234,8 @@ class LadderAdjoint {
                 Scaled<double>* lost) const {
     const double mass = 2.0 * static_cast<double>(model_.size);
     const double loss = 2.0 * state.loss + mass * y_loss_ + NewLoss();
-    Add(lost,
-        Scaled<double>{loss, state.exponent + y_exponent_ + shift - 1022});
+    Add(lost, Scaled<double>{
+                  loss, state.exponent + y_exponent_ + shift + kLossExponent});
   }
 
   LadderPath<T>& path_;
@@ -247,7 +249,7 @@ class LadderAdjoint {
   T* starts_ = nullptr;
   int64_t starts_exponent_ = kExponentOfZero;
   // The cotangents of the state and of what has been absorbed, and what y
-  // lost, in multiples of 2^-1022.
+  // lost, in multiples of kLossUnit.
   T* y_ = nullptr;
   T* next_ = nullptr;
   int64_t y_exponent_ = 0;

@@ -65,7 +65,7 @@ class LadderDescent {
       if (has_absorbed) SweepFirstAbsorbed(sums);
     }
     Add(lost, bars_[0].lost);
-    Add(lost, Scaled<double>{NewLoss(), -1022});
+    Add(lost, Scaled<double>{NewLoss(), kLossExponent});
     return kOk;
   }
 
@@ -119,8 +119,10 @@ class LadderDescent {
     const double loss = 2.0 * below.row_loss * LargestColumn(from.matrix);
     Add(&to->lost, Scaled<double>{2.0 * from.lost.mantissa,
                                   from.lost.exponent + rung.increment});
-    Add(&to->lost, Scaled<double>{loss + NewLoss(), rung.increment - 1022});
-    Add(&to->lost, Scaled<double>{absorbed_size * below.absorbed_loss, -1022});
+    Add(&to->lost,
+        Scaled<double>{loss + NewLoss(), rung.increment + kLossExponent});
+    Add(&to->lost,
+        Scaled<double>{absorbed_size * below.absorbed_loss, kLossExponent});
   }
 
   // For the first rung E = sum_k w_k P^k,
@@ -189,7 +191,8 @@ class LadderDescent {
 
   double NewLoss() const {
     const double p = static_cast<double>(ladder_.model().size) + 2.0;
-    return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * p : 0.0;
+    return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * p * kFlushed
+                                           : 0.0;
   }
 
   const Ladder<T>& ladder_;

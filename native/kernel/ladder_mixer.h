@@ -114,7 +114,7 @@ class LadderMixer {
       const double error =
           (p + 64.0) * 0x1p-53 * size +
           (path_.Mass() * slope.loss + 2.0 * end.loss + path_.NewLoss()) *
-              0x1p-1022;
+              kLossUnit;
       const int64_t e = end.exponent + slope.exponent - result->exponent +
                         (base_ == Base::kDensity ? model_.log2_q : 0);
       const double derivative =
@@ -147,7 +147,7 @@ class LadderMixer {
     if (base_ == Base::kDensity) {
       loss = loss * model_.max_exit + path_.NewLoss();
     }
-    return Normalized(Scaled<double>{loss, end.exponent - 1022});
+    return Normalized(Scaled<double>{loss, end.exponent + kLossExponent});
   }
 
   LadderPath<T>& path_;

@@ -35,7 +35,7 @@ template <class T>
 struct LadderState {
   T* entries;  // [stride], relative to 2^exponent
   int64_t exponent;
-  double loss;   // of the sum of the entries, in multiples of 2^-1022
+  double loss;   // of the sum of the entries, in multiples of kLossUnit
   int64_t rung;  // that leads on from here; -1: a step, or the end
   double step;
 };
@@ -116,7 +116,8 @@ class LadderPath {
   // Of one product with a rung, since the path's start.
   double NewLoss() const {
     const double p = static_cast<double>(model_.size) + 2.0;
-    return FloatEnvironment::Underflowed() ? 2.0 * kStepTerms * p * p : 0.0;
+    return FloatEnvironment::Underflowed() ? 2.0 * kStepTerms * p * p * kFlushed
+                                           : 0.0;
   }
 
  private:
@@ -224,7 +225,7 @@ class LadderPath {
     if (!counts_absorbed(num_states_ - 1)) return;
     Add(&absorbed_, Scaled<T>{mass, state.exponent});
     const double loss = state.loss + Mass() * rung_loss + NewLoss();
-    Add(&lost_absorbed_, Scaled<double>{loss, state.exponent - 1022});
+    Add(&lost_absorbed_, Scaled<double>{loss, state.exponent + kLossExponent});
   }
 
   void NextPower() {

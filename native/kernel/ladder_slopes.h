@@ -24,8 +24,15 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
+// What flushing to zero took is counted in units of which one number loses
+// little: from rung to rung a bound on it may grow by more than lies between
+// the smallest number and one.
+constexpr int64_t kLossExponent = -300;
+constexpr double kLossUnit = 0x1p-300;
+constexpr double kFlushed = 0x1p-722;  // one number's loss, in units
+
 // entries * 2^exponent, the largest in [1, 2). The loss is a bound on what
-// flushing to zero took from any entry, in multiples of 2^-1022.
+// flushing to zero took from any entry, in multiples of kLossUnit.
 struct RungSlope {
   const double* entries;
   int64_t exponent;
@@ -168,7 +175,7 @@ class LadderSlopes {
 
   double NewLoss() const {
     const double p = static_cast<double>(size_) + 2.0;
-    return FloatEnvironment::Underflowed() ? 8.0 * p : 0.0;
+    return FloatEnvironment::Underflowed() ? 8.0 * p * kFlushed : 0.0;
   }
 
   Workspace* workspace_ = nullptr;
