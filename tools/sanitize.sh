@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
-# Runs the native tests under sanitizers, then the fuzzer. The last line says
+# Runs the native tests under sanitizers, then the fuzzers. The last line says
 # what passed, and what was left out for want of what.
 #
 #   tools/sanitize.sh         everything
 #   tools/sanitize.sh quick   address and undefined-behaviour sanitizers only
 #
-#   FUZZ_SECONDS  how long the fuzzer runs; default 60
+#   FUZZ_SECONDS  how long each fuzzer runs; default 60
 #
 # ThreadSanitizer runs the tests tagged "threads".
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-readonly FUZZER=//native/kernel/fuzz:phase_type_fuzzer
-readonly SEEDS=native/kernel/fuzz/corpus
+readonly FUZZERS=(
+  native/kernel/fuzz/phase_type_fuzzer
+  native/elimination/fuzz/elimination_fuzzer
+)
 readonly WORK=.build/fuzz  # inputs found, and those that failed
 
 say() { echo "sanitize: $*" >&2; }
@@ -49,17 +51,18 @@ find_clang() {
   done
 }
 
-fuzz() {  # clang
+fuzz() {  # clang, fuzzer
   local options=(--config=fuzz "--repo_env=CC=$1")
-  bazel build "${options[@]}" "${FUZZER}" || return
-  local folder
-  folder="$(bazel info "${options[@]}" bazel-bin 2>/dev/null)" || return
-  local binary="${folder}/native/kernel/fuzz/phase_type_fuzzer"
-  mkdir -p "${WORK}/found" "${WORK}/failed"
-  say "fuzzing for ${FUZZ_SECONDS:-60} s; inputs that fail go to ${WORK}/failed"
-  "${binary}" "${WORK}/found" "${SEEDS}" -max_len=300 -len_control=0 \
+  local folder="${2%/*}" name="${2##*/}" bin
+  bazel build "${options[@]}" "//${folder}:${name}" || return
+  bin="$(bazel info "${options[@]}" bazel-bin 2>/dev/null)" || return
+  local work="${WORK}/${name}" seeds=()
+  if [[ -d "${folder}/corpus" ]]; then seeds=("${folder}/corpus"); fi
+  mkdir -p "${work}/found" "${work}/failed"
+  say "${name} for ${FUZZ_SECONDS:-60} s; inputs that fail go to ${work}/failed"
+  "${bin}/$2" "${work}/found" "${seeds[@]}" -max_len=300 -len_control=0 \
     -max_total_time="${FUZZ_SECONDS:-60}" -timeout=60 -report_slow_units=10 \
-    -rss_limit_mb=4096 -artifact_prefix="${WORK}/failed/" \
+    -rss_limit_mb=4096 -artifact_prefix="${work}/failed/" \
     -print_final_stats=1 -verbosity=0
 }
 
@@ -71,10 +74,12 @@ if [[ "${1:-}" != quick ]]; then
   record "thread" $?
   clang="$(find_clang)"
   if [[ -n "${clang}" ]]; then
-    fuzz "${clang}"
-    record "fuzzer" $?
+    for fuzzer in "${FUZZERS[@]}"; do
+      fuzz "${clang}" "${fuzzer}"
+      record "${fuzzer##*/}" $?
+    done
   else
-    results+=("fuzzer left out: no clang with libFuzzer (on Debian 12: apt-get install clang-14 libclang-rt-14-dev)")
+    results+=("fuzzers left out: no clang with libFuzzer (on Debian 12: apt-get install clang-14 libclang-rt-14-dev)")
   fi
 fi
 

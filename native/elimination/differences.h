@@ -21,7 +21,9 @@ namespace PHASIC_ISA {
 // of differences among phases that are eliminated later and are all connected;
 // x and r are those above the component's base (see Substitution).
 // Those of a front's later phases are in its parent's matrix.
-template <class V, class F>
+//
+// `kTraps` (for doubles): what weights of zero lead to may be infinite.
+template <class V, class F, bool kTraps>
 class Differences {
  public:
   Differences(const Topology& topology, const FactorArrays& factors,
@@ -68,6 +70,34 @@ class Differences {
   static constexpr int kSums =
       std::is_same_v<V, double> ? 4 : (kRegisterWidth > 2 ? 4 : 2);
 
+  static V Product(const V& weight, const V& x) {
+    if constexpr (kTraps) {
+      if (weight == 0.0) return 0.0;
+    }
+    return weight * x;
+  }
+  // The difference x - y, a sum over a pivot; what cannot be left has no rates
+  // to divide by.
+  static V Divided(const V& sum, const V& pivot, const V& x, const V& y) {
+    if constexpr (kTraps) {
+      if (pivot == 0.0) return x - y;
+    }
+    return sum / pivot;
+  }
+  // row += weights[0] rows[0] + ..., from entry `begin`.
+  static void AddRowsTo(int64_t begin, int64_t size, const V* weights,
+                        const V* rows, V* row) {
+    if constexpr (kTraps) {
+      for (int64_t k = 0; k < size - begin; ++k) {
+        for (int64_t j = begin; j < size; ++j) {
+          row[j] = row[j] + Product(weights[k], rows[k * size + j]);
+        }
+      }
+    } else {
+      AddRows(size - begin, weights, rows, size, begin, size, row);
+    }
+  }
+
   V Solution(int64_t n, int64_t c) const { return solution_[n * columns_ + c]; }
   void Store(const V& difference, int64_t number, int64_t c) const {
     Write(difference, number * columns_ + c, count_, results_);
@@ -92,12 +122,13 @@ class Differences {
       const V leaving = leaving_[n];
       V* row = matrix + r * size;
       row[r] = V(0.0);
-      for (int64_t j = r + 1; j < size; ++j) row[j] = rest - leaving * x[j];
-      const V* weights = fronts_ + front.factors + r * size;
-      AddRows(size - r - 1, weights + r + 1, row + size, size, r + 1, size,
-              row);
       for (int64_t j = r + 1; j < size; ++j) {
-        row[j] = row[j] / pivots_[n];
+        row[j] = rest - Product(leaving, x[j]);
+      }
+      const V* weights = fronts_ + front.factors + r * size;
+      AddRowsTo(r + 1, size, weights + r + 1, row + size, row);
+      for (int64_t j = r + 1; j < size; ++j) {
+        row[j] = Divided(row[j], pivots_[n], x[r], x[j]);
         matrix[j * size + r] = V(0.0) - row[j];
       }
     }
@@ -143,12 +174,13 @@ class Differences {
         const V weight = outer_[begin + i];
         const V there = local_[i];
         for (int k = 0; k < kSums; ++k) {
-          sums[k] = sums[k] + weight * (there - x[k]);
+          sums[k] = sums[k] + Product(weight, there - x[k]);
         }
       }
       const int64_t last = first + kSums < count ? first + kSums : count;
       for (int64_t s = first; s < last; ++s) {
-        Store(sums[s - first] / pivot, t_.outer_numbers[begin + s], c);
+        Store(Divided(sums[s - first], pivot, Solution(n, c), local_[s]),
+              t_.outer_numbers[begin + s], c);
       }
     }
   }

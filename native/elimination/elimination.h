@@ -54,7 +54,7 @@ enum class Direction { kSolve, kSolveTransposed };
 // Writes x or y [full batch..., p, r] and d or z [full batch..., m, r]; the
 // latter has zeros for its last dimensions where it is not wanted, and is then
 // not made. Weights that are negative, infinite or NaN make all of a model's
-// results NaN.
+// results NaN, but those of edges from a phase to itself.
 //
 // Returns nullptr, or a message that lives until the thread's next call: shapes
 // do not fit, an index is out of range, or the elimination would keep or need

@@ -53,7 +53,7 @@ class Solution {
     substitution.Solve();
     StorePhases(solution);
     if (wants_edges()) {
-      Differences<V, F>(t_, factors_, task_, scratch_).Run();
+      Differences<V, F, kTraps>(t_, factors_, task_, scratch_).Run();
     }
   }
 

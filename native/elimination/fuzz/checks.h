@@ -1,0 +1,20 @@
+// What must hold for any call of the elimination.
+
+#ifndef PHASIC_NATIVE_ELIMINATION_FUZZ_CHECKS_H_
+#define PHASIC_NATIVE_ELIMINATION_FUZZ_CHECKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace phasic {
+namespace fuzz {
+
+// Runs the call that the bytes describe in several ways; what does not hold,
+// with the call, or "".
+std::string CheckSystemBytes(const uint8_t* data, size_t size);
+
+}  // namespace fuzz
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_ELIMINATION_FUZZ_CHECKS_H_

@@ -1,0 +1,18 @@
+// The entry point for libFuzzer.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "native/elimination/fuzz/checks.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string failure = phasic::fuzz::CheckSystemBytes(data, size);
+  if (!failure.empty()) {
+    std::fprintf(stderr, "check failed: %s\n", failure.c_str());
+    std::abort();
+  }
+  return 0;
+}
