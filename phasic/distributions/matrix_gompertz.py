@@ -37,7 +37,7 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
   def __init__(
     self,
     distribution: Any,
-    rate: Any,
+    growth_rate: Any,
     validate_args: bool = False,
     allow_nan_stats: bool = True,
     name: str = "MatrixGompertz",
@@ -46,7 +46,7 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
     Args:
       distribution: that of X, of phase type in continuous time.
-      rate: b, (...), > 0, per unit of Y.
+      growth_rate: b, (...), > 0, per unit of Y.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name.
@@ -60,7 +60,7 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
     super().__init__(
       {
         "distribution": distribution,
-        "rate": rate,
+        "growth_rate": growth_rate,
         "validate_args": validate_args,
         "allow_nan_stats": allow_nan_stats,
         "name": name,
@@ -71,21 +71,21 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
   def _parameter_properties(cls) -> parameter_properties.Properties:
     properties = parameter_properties.ParameterProperties
     return {
-      "rate": properties(0, "positive"),
+      "growth_rate": properties(0, "positive"),
     }
 
   @property
-  def rate(self) -> Any:
+  def growth_rate(self) -> Any:
     """The rate of growth b, (...)."""
-    return self._parameters["rate"]
+    return self._parameters["growth_rate"]
 
   def _forward(self, x: Any) -> Any:
-    b = self._model()["rate"]
+    b = self._model()["growth_rate"]
     return np.log1p(b * x) / b
 
   def _inverse(self, y: Any) -> Any:
-    b = self._model()["rate"]
+    b = self._model()["growth_rate"]
     return np.expm1(b * y) / b
 
   def _log_slope(self, y: Any) -> Any:
-    return self._model()["rate"] * y
+    return self._model()["growth_rate"] * y
