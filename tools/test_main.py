@@ -14,6 +14,13 @@ def main(argv: list[str]) -> int:
   """Returns pytest's exit status."""
   # The directory of this file hides nothing and is no package.
   sys.path.pop(0)
+  # What JAX compiles is kept in a folder for each test: two tests at once must
+  # not write one file.
+  if compiled := os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+    target = os.environ.get("TEST_TARGET", "").strip("/")
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = os.path.join(
+      compiled, target.replace("/", "_").replace(":", "_")
+    )
   arguments = [
     *("-c", os.devnull, "--rootdir", os.getcwd()),
     *("--import-mode=importlib", "-p", "no:cacheprovider"),
