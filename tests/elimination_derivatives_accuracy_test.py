@@ -20,7 +20,7 @@ MODE = "numpy"
 # Of how many cases one is taken: each is compiled but in NumPy.
 _EVERY = 1
 if MODE != "numpy":
-  _EVERY = 5
+  _EVERY = 7
 
 
 def _function(model, name):
@@ -93,7 +93,16 @@ _CALLS = {
   "expected_sojourn_times": {},
   "laplace_transform": {},
   "reward_covariance": {},
+  "variance": {},
+  "expected_visits": {},
+  "expected_jumps": {},
+  "hitting_probs": {},
+  "mixed_moment": {"orders": (2, 1)},
+  "joint_mark_probs": {"max_counts": (2, 1)},
 }
+# Of which there are none in discrete time, and none of a matrix.
+_CONTINUOUS = ("mixed_moment", "joint_mark_probs")
+_OF_EDGES = ("expected_jumps",)
 
 
 def _arguments(model, dense, name, batch):
@@ -106,12 +115,17 @@ def _arguments(model, dense, name, batch):
       exits = None
   else:
     matrix, exits = model.weights, None
-  other: tuple[onp.ndarray, ...] = ()
-  if name == "laplace_transform":
-    other = (onp.asarray(0.375),)
-  elif name == "reward_covariance":
-    other = (onp.stack([model.rewards, 1 + model.rewards**2], axis=-1),)
+  rewards = onp.stack([model.rewards, 1 + model.rewards**2], axis=-1)
+  other: tuple[onp.ndarray, ...] = {
+    "laplace_transform": (onp.asarray(0.375),),
+    "reward_covariance": (rewards,),
+    "mixed_moment": (rewards,),
+    "joint_mark_probs": (rewards, onp.asarray([[0.5, 0.125]])),
+    "hitting_probs": (onp.asarray([1]),),
+  }.get(name, ())
   atom = onp.asarray(1 - onp.sum(model.initial_probs)) if dense else None
+  if name in _OF_EDGES:
+    return (alpha, matrix, atom)
   return (alpha, matrix, *other, exits, atom)
 
 
@@ -144,9 +158,16 @@ class AgreementTest(test_case.TestCase):
   )
   def test_all(self, name, model, dense, batch):
     model = chains.ALL[model]
+    if model.discrete and name in _CONTINUOUS:
+      self.skipTest("there is none in discrete time")
+    if dense and name in _OF_EDGES:
+      self.skipTest("it takes edges only")
     options = _CALLS[name]
     arguments = _arguments(model, dense, name, batch)
-    given = [i for i, x in enumerate(arguments) if x is not None]
+    fixed = [2] if name == "hitting_probs" else []
+    given = [
+      i for i, x in enumerate(arguments) if x is not None and i not in fixed
+    ]
 
     arrays = [np.asarray(arguments[i]) for i in given]
     state = onp.random.RandomState(6)
@@ -203,6 +224,28 @@ class AgreementTest(test_case.TestCase):
     self.assertIsNone(bars[0])
     self.assertEqual(static.shape(bars[1]), onp.shape(model.weights))
 
+  def test_wanted_edges(self):
+    edges = pm.EdgeRates([0, 0], [1, 1], [1.0, 3.0])
+    value, bars = pm.expected_jumps_vjp(
+      [1.0], edges, cotangent=[1.0, 0.0], wanted=("edges",)
+    )
+    self.assert_close(value, [0.25, 0.75])
+    self.assertIsNone(bars[0])
+    self.assert_close(bars[1], [3 / 16, -1 / 16], 1e-14)
+    with self.assertRaisesRegex(ValueError, "wanted is .*'edges'"):
+      pm.expected_jumps_vjp(
+        [1.0], edges, cotangent=[1.0, 0.0], wanted=("subgenerator",)
+      )
+
+  def test_moment_of_order_zero(self):
+    value, bars = pm.mixed_moment_vjp(
+      [0.5], [[-1.0]], [[1.0]], None, 0.5, orders=(0,), cotangent=1.0
+    )
+    for x, expected in zip(
+      (value, *bars[:3], bars[4]), (1.0, [1.0], [[0.0]], [[0.0]], 1.0)
+    ):
+      self.assert_close(x, expected, 0.0)
+
   def test_linear_parameters(self):
     edges = pm.EdgeRates([0, 1], [1, 2], [2.0], [[3.0], [1.0]], [0.5, 0.0])
     _, bars = pm.raw_moments_vjp(
@@ -231,6 +274,10 @@ class AgreementTest(test_case.TestCase):
       pm.raw_moments_vjp(*arguments, order=1, cotangent=1.0, wanted="rates")
     with self.assertRaisesRegex(ValueError, "tangents has 1 entries"):
       pm.raw_moments_jvp(*arguments, order=1, tangents=(None,))
+    with self.assertRaisesRegex(ValueError, "entry for phases"):
+      pm.hitting_probs_jvp(*arguments, [1], tangents=(None, None, 1.0, None, 1))
+    with self.assertRaisesRegex(ValueError, "tangents has 2 entries"):
+      pm.expected_jumps_jvp(*arguments, tangents=(None, None))
     with self.assertRaisesRegex(ValueError, "cotangent has shape"):
       pm.raw_moments_vjp(*arguments, order=1, cotangent=[1.0, 1.0])
 

@@ -13,6 +13,10 @@ from phasic.internal.kernel_ops import precision
 from phasic.internal.kernel_ops import set_num_threads
 from phasic.internal.kernel_ops import unavailable_reason
 from phasic.internal.kernel_ops import use_path
+from phasic.math.count_companions import joint_mark_probs_jvp
+from phasic.math.count_companions import joint_mark_probs_vjp
+from phasic.math.count_companions import mixed_moment_jvp
+from phasic.math.count_companions import mixed_moment_vjp
 from phasic.math.diagnosis import diagnose
 from phasic.math.discrete_elimination_derivatives import (
   expected_visits_jvp as discrete_phase_type_expected_visits_jvp,
@@ -63,6 +67,24 @@ from phasic.math.discrete_moments import (
 from phasic.math.discrete_moments import stddev as discrete_phase_type_stddev
 from phasic.math.discrete_moments import (
   variance as discrete_phase_type_variance,
+)
+from phasic.math.discrete_passage_companions import (
+  expected_jumps_jvp as discrete_phase_type_expected_jumps_jvp,
+)
+from phasic.math.discrete_passage_companions import (
+  expected_jumps_vjp as discrete_phase_type_expected_jumps_vjp,
+)
+from phasic.math.discrete_passage_companions import (
+  hitting_probs_jvp as discrete_phase_type_hitting_probs_jvp,
+)
+from phasic.math.discrete_passage_companions import (
+  hitting_probs_vjp as discrete_phase_type_hitting_probs_vjp,
+)
+from phasic.math.discrete_passage_companions import (
+  variance_jvp as discrete_phase_type_variance_jvp,
+)
+from phasic.math.discrete_passage_companions import (
+  variance_vjp as discrete_phase_type_variance_vjp,
 )
 from phasic.math.discrete_passages import (
   expected_jumps as discrete_phase_type_expected_jumps,
@@ -159,6 +181,14 @@ from phasic.math.occupancy import (
   discrete_occupancy as discrete_phase_type_occupancy,
 )
 from phasic.math.occupancy import occupancy
+from phasic.math.passage_companions import expected_jumps_jvp
+from phasic.math.passage_companions import expected_jumps_vjp
+from phasic.math.passage_companions import expected_visits_jvp
+from phasic.math.passage_companions import expected_visits_vjp
+from phasic.math.passage_companions import hitting_probs_jvp
+from phasic.math.passage_companions import hitting_probs_vjp
+from phasic.math.passage_companions import variance_jvp
+from phasic.math.passage_companions import variance_vjp
 from phasic.math.passages import expected_jumps
 from phasic.math.passages import expected_sojourn_times
 from phasic.math.passages import expected_visits
@@ -199,10 +229,14 @@ __all__ = [
   "discrete_phase_type_cdf_jvp",
   "discrete_phase_type_cdf_vjp",
   "discrete_phase_type_expected_jumps",
+  "discrete_phase_type_expected_jumps_jvp",
+  "discrete_phase_type_expected_jumps_vjp",
   "discrete_phase_type_expected_visits",
   "discrete_phase_type_expected_visits_jvp",
   "discrete_phase_type_expected_visits_vjp",
   "discrete_phase_type_hitting_probs",
+  "discrete_phase_type_hitting_probs_jvp",
+  "discrete_phase_type_hitting_probs_vjp",
   "discrete_phase_type_log_cdf",
   "discrete_phase_type_log_cdf_jvp",
   "discrete_phase_type_log_cdf_vjp",
@@ -233,17 +267,27 @@ __all__ = [
   "discrete_phase_type_survival_jvp",
   "discrete_phase_type_survival_vjp",
   "discrete_phase_type_variance",
+  "discrete_phase_type_variance_jvp",
+  "discrete_phase_type_variance_vjp",
   "discrete_reward_transform",
   "expected_jumps",
+  "expected_jumps_jvp",
+  "expected_jumps_vjp",
   "expected_sojourn_times",
   "expected_sojourn_times_jvp",
   "expected_sojourn_times_vjp",
   "expected_statistics",
   "expected_visits",
+  "expected_visits_jvp",
+  "expected_visits_vjp",
   "feed_forward_log_density",
   "hitting_probs",
+  "hitting_probs_jvp",
+  "hitting_probs_vjp",
   "joint_laplace_transform",
   "joint_mark_probs",
+  "joint_mark_probs_jvp",
+  "joint_mark_probs_vjp",
   "laplace_transform",
   "laplace_transform_jvp",
   "laplace_transform_vjp",
@@ -261,6 +305,8 @@ __all__ = [
   "log_survival_vjp",
   "mean",
   "mixed_moment",
+  "mixed_moment_jvp",
+  "mixed_moment_vjp",
   "num_threads",
   "occupancy",
   "path",
@@ -289,4 +335,6 @@ __all__ = [
   "unavailable_reason",
   "use_path",
   "variance",
+  "variance_jvp",
+  "variance_vjp",
 ]

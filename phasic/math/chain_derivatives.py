@@ -19,8 +19,8 @@ import numpy as np
 
 from phasic.internal import segments
 from phasic.internal import static
-from phasic.math import chain_passages
 from phasic.math import chain_solves
+from phasic.math import killing as killing_lib
 from phasic.math import scaled_sums
 
 
@@ -134,7 +134,7 @@ def pull_generating(option, system, others, cotangent):
 
 def _pull_killed(system, weights, killing, cotangent):
   """Returns cotangents of alpha, the weights and what kills, (...)."""
-  mortal, alive = chain_passages.killed(system, weights, killing[..., None])
+  mortal, alive = killing_lib.killed(system, weights, killing[..., None])
   p = static.shape(system.initial)[-1]
   m = static.shape(system.weights)[-1]
   none = np.zeros_like(system.initial)[..., None]

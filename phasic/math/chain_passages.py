@@ -10,6 +10,7 @@ import numpy as np
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.math import chain_solves
+from phasic.math import killing as killing_lib
 from phasic.math import scaled_sums
 
 
@@ -57,7 +58,7 @@ def hitting(option, system, targets):
   into = weights * chain_solves.at_targets(system, targets)
   # Targets end the passage. As traps they would have no differences along
   # their edges, and probabilities no second derivatives.
-  passage, _ = killed(system, weights, targets)
+  passage, _ = killing_lib.killed(system, weights, targets)
   none = np.zeros_like(system.initial + targets + into[..., :1])
   ends = np.concatenate([into + none[..., :1], none], axis=-1)
   x = chain_solves.solve(passage, none[..., None], ends[..., None])[..., 0]
@@ -93,37 +94,9 @@ def generating(option, system, z):
   return value * np.where((z >= 0) & (z <= 1), 1.0, math.nan)
 
 
-def killed(system, weights, killing):
-  """Returns a system with another end, and what absorption gets by edge.
-
-  Args:
-    system: the system.
-    weights: of its edges, (..., m).
-    killing: weights from phases to the other end, (..., p) or (..., 1).
-  """
-  p = static.shape(system.initial)[-1]
-  phases = np.asarray(np.arange(p), dtype="int32")
-  indices = np.asarray(system.indices, dtype="int32")
-  ends = np.stack([phases, np.zeros_like(phases) + p])
-  batch = static.broadcast_shapes(
-    static.shape(weights)[:-1], static.shape(killing)[:-1]
-  )
-  m = static.shape(weights)[-1]
-  parts = [
-    np.broadcast_to(weights, (*batch, m)),
-    np.broadcast_to(killing, (*batch, p)),
-  ]
-  found = system._replace(
-    indices=np.concatenate([indices, ends], axis=-1),
-    weights=np.concatenate(parts, axis=-1),
-  )
-  alive = np.where(indices[1] == p, parts[0], 0.0)
-  return found, np.concatenate([alive, np.zeros_like(parts[1])], axis=-1)
-
-
 def _survival(system, weights, killing):
   """Returns the atom and the mass that gets to absorption unkilled."""
-  mortal, alive = killed(system, weights, killing)
+  mortal, alive = killing_lib.killed(system, weights, killing)
   none = np.zeros_like(system.initial)[..., None]
   x = chain_solves.solve(mortal, none, alive[..., None])[..., 0]
   total = system.atom + np.sum(system.initial * x, axis=-1)

@@ -9,6 +9,7 @@ import numpy as onp
 from phasic.internal import static
 from phasic.math import chain_calls
 from phasic.math import chain_solves
+from phasic.math import count_levels
 from phasic.math import killing
 from phasic.math import operands
 from phasic.math import reward_operands
@@ -88,14 +89,14 @@ def joint_mark_probs(
       "prob_zero": prob_zero,
     },
   )
-  counts = _counts(max_counts, static.shape(rates)[-1])
+  counts = checked_counts(max_counts, static.shape(rates)[-1])
   values = (initial_probs, subgenerator, rates, exit_rates, prob_zero)
   return chain_calls.value(
-    _probs, counts, values, operands.REWARD_ARGUMENTS, (2,)
+    probs, counts, values, operands.REWARD_ARGUMENTS, (2,)
   )
 
 
-def _counts(max_counts, size):
+def checked_counts(max_counts, size):
   """Returns the largest counts as a tuple of ints."""
   known = static.concrete(max_counts)
   if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
@@ -118,43 +119,46 @@ def _counts(max_counts, size):
   return counts
 
 
-def _levels(counts):
-  """Returns, for each total, the tuples of counts that have it."""
-  levels: list[list[tuple[int, ...]]] = [[] for _ in range(sum(counts) + 1)]
-  for n in itertools.product(*(range(c + 1) for c in counts)):
-    levels[sum(n)].append(n)
-  return levels
-
-
-def _probs(counts, system, rates):
+def probs(counts, system, rates):
   """Returns the probabilities, (..., counts + 1)."""
   good = np.all(np.all((rates >= 0) & np.isfinite(rates), axis=-1), axis=-1)
   rates = scaled_sums.times_power(rates, -system.exponent[..., None, None])
-  system, ends = killing.killed(system, np.sum(rates, axis=-1))
+  system, ends = killing.killed_or_absorbed(system, np.sum(rates, axis=-1))
   alpha = system.initial[..., None, :]
-  levels = _levels(counts)
-  x = chain_solves.solve(system, np.zeros_like(rates[..., :1]), ends)
-  first = np.matmul(alpha, x)[..., 0, :] + system.atom[..., None]
-  found = [first]
+  levels = count_levels.levels(counts)
+  none = np.zeros_like(rates[..., :1])
+  x = chain_solves.solve(system, none, ends[..., None])
+  found = [np.matmul(alpha, x)[..., 0, :] + system.atom[..., None]]
   for before, level in itertools.pairwise(levels):
     b = 0.0
     for r in range(len(counts)):
-      b = b + rates[..., r, None] * _moved(x, before, level, r)
+      lower = count_levels.lowered(x, before, level, r)
+      b = b + rates[..., r, None] * lower
     x = chain_solves.solve(system, b)
     found.append(np.matmul(alpha, x)[..., 0, :])
-  batch = static.broadcast_shapes(*(static.shape(y)[:-1] for y in found))
-  found = [np.broadcast_to(y, (*batch, static.shape(y)[-1])) for y in found]
-  probs = np.concatenate(found, axis=-1)
-  order = sorted((n, k) for k, n in enumerate(itertools.chain(*levels)))
-  probs = np.take(probs, onp.asarray([k for _, k in order]), axis=-1)
   lost = np.where(system.bad | ~good, math.nan, 0.0)[..., None]
-  return np.reshape(probs + lost, (*batch, *(n + 1 for n in counts)))
+  return laid_out(counts, [x + lost for x in found])
 
 
-def _moved(x, before, level, r):
-  """Returns the columns of x for counts with one mark less of kind r."""
-  places, last = {n: k for k, n in enumerate(before)}, len(before)
-  columns = [places.get((*n[:r], n[r] - 1, *n[r + 1 :]), last) for n in level]
-  zero = np.zeros_like(x[..., :1])
-  x = np.concatenate([x, zero], axis=-1)
-  return np.take(x, onp.asarray(columns), axis=-1)
+def laid_out(counts, found):
+  """Returns an array (..., counts + 1) of the columns of levels, (..., n)."""
+  batch = static.broadcast_shapes(*(static.shape(x)[:-1] for x in found))
+  found = [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in found]
+  tuples = itertools.chain(*count_levels.levels(counts))
+  order = sorted((n, k) for k, n in enumerate(tuples))
+  places = onp.asarray([k for _, k in order])
+  flat = np.take(np.concatenate(found, axis=-1), places, axis=-1)
+  return np.reshape(flat, (*batch, *(n + 1 for n in counts)))
+
+
+def by_level(counts, probs):
+  """Returns the columns of levels, of an array (..., counts + 1)."""
+  extra = len(counts)
+  batch = static.shape(probs)[: static.rank(probs) - extra]
+  flat = np.reshape(probs, (*batch, math.prod(n + 1 for n in counts)))
+  levels = count_levels.levels(counts)
+  places = {n: k for k, n in enumerate(sorted(itertools.chain(*levels)))}
+  return [
+    np.take(flat, onp.asarray([places[n] for n in level]), axis=-1)
+    for level in levels
+  ]

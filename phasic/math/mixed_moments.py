@@ -10,6 +10,7 @@ from phasic.internal import gradients
 from phasic.internal import static
 from phasic.math import chain_calls
 from phasic.math import chain_solves
+from phasic.math import count_levels
 from phasic.math import moment_chains
 from phasic.math import operands
 from phasic.math import reward_operands
@@ -74,11 +75,15 @@ def mixed_moment(
   size = reward_operands.number(rewards)
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    _moment, _orders(orders, size), values, operands.REWARD_ARGUMENTS, (2,)
+    moment,
+    checked_orders(orders, size),
+    values,
+    operands.REWARD_ARGUMENTS,
+    (2,),
   )
 
 
-def _orders(orders, size):
+def checked_orders(orders, size):
   """Returns the orders as a tuple of ints."""
   known = static.concrete(orders)
   if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
@@ -98,17 +103,23 @@ def _orders(orders, size):
   return found
 
 
-def _moment(orders, system, rewards):
+def factors(level, k):
+  """Returns the n_k of a level's tuples of orders, on the host."""
+  return onp.asarray([float(n[k]) for n in level])
+
+
+def moment(orders, system, rewards):
   """Returns the moment, (...)."""
   y, _, r, infinite, undefined = moment_chains.start_all(system, rewards)
   endless = np.any(infinite & (onp.asarray(orders) > 0), axis=-1)
   reached = (gradients.stop_gradient(y) > 0)[..., None]
   x = np.ones_like(r[..., :1])
   unit = np.zeros_like(x[..., 0, 0])
-  for before, level in itertools.pairwise(_levels(orders)):
+  for before, level in itertools.pairwise(count_levels.levels(orders)):
     b = 0.0
     for k in range(len(orders)):
-      b = b + r[..., k, None] * _lowered(x, before, level, k)
+      lower = count_levels.lowered(x, before, level, k)
+      b = b + r[..., k, None] * factors(level, k) * lower
     x = chain_solves.solve(system, b)
     size = np.max(np.where(reached, x, 0.0), axis=-1)
     own = chain_solves.largest_exponent(size)
@@ -121,20 +132,3 @@ def _moment(orders, system, rewards):
   value = scaled_sums.times_power(total, exponent)
   value = np.where(endless, math.inf, value) + undefined
   return chain_solves.checked(system, value)
-
-
-def _levels(orders):
-  """Returns, for each sum, the tuples of orders up to these that have it."""
-  levels: list[list[tuple[int, ...]]] = [[] for _ in range(sum(orders) + 1)]
-  for n in itertools.product(*(range(k + 1) for k in orders)):
-    levels[sum(n)].append(n)
-  return levels
-
-
-def _lowered(x, before, level, k):
-  """Returns n_k times the columns of x for orders with n_k one smaller."""
-  places = {n: i for i, n in enumerate(before)}
-  columns = [places.get((*n[:k], n[k] - 1, *n[k + 1 :]), 0) for n in level]
-  factors = onp.asarray([float(n[k]) for n in level])
-  found = np.take(x, onp.asarray(columns), axis=-1)
-  return np.where(factors > 0, factors * found, 0.0)

@@ -91,9 +91,9 @@ def _survival(option, system, rates):
   del option
   good = np.all((rates >= 0) & np.isfinite(rates), axis=-1)
   rates = scaled_sums.times_power(rates, -system.exponent[..., None])
-  system, ends = killing.killed(system, rates)
+  system, ends = killing.killed_or_absorbed(system, rates)
   none = np.zeros_like(rates)[..., None]
-  x = chain_solves.solve(system, none, ends)[..., 0]
+  x = chain_solves.solve(system, none, ends[..., None])[..., 0]
   total = np.sum(system.initial * x, axis=-1) + system.atom
   return chain_solves.checked(system, total + np.where(good, 0.0, math.nan))
 

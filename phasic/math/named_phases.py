@@ -39,3 +39,17 @@ def require_edges(edges):
     raise TypeError(
       f"edges is {type(edges).__name__}: it must be EdgeRates or EdgeProbs"
     )
+
+
+def check_tangents(tangents, names, fixed=()):
+  """Raises ValueError unless there is one for each name, None for fixed ones."""
+  if len(tangents) != len(names):
+    raise ValueError(
+      f"tangents has {len(tangents)} entries: it must have one for each of "
+      f"{names}"
+    )
+  for name, v in zip(names, tangents, strict=True):
+    if name in fixed and v is not None:
+      raise ValueError(
+        f"tangents has an entry for {name}, which is no variable"
+      )

@@ -1,0 +1,50 @@
+"""Recursions over tuples of counts, level by level of their sums.
+
+At each level there is one column for each tuple.
+"""
+
+import itertools
+
+import numpy as np
+import numpy as onp
+
+
+def levels(counts):
+  """Returns, for each sum, the tuples of counts up to these that have it."""
+  found: list[list[tuple[int, ...]]] = [[] for _ in range(sum(counts) + 1)]
+  for n in itertools.product(*(range(c + 1) for c in counts)):
+    found[sum(n)].append(n)
+  return found
+
+
+def lowered(x, before, level, k):
+  """Returns the columns of x for tuples with one less at k, zeros for none.
+
+  Args:
+    x: (..., number of tuples of the level before).
+    before: that level.
+    level: the level of the result.
+    k: which count.
+  """
+  return _taken(x, before, [(*n[:k], n[k] - 1, *n[k + 1 :]) for n in level])
+
+
+def raised(x, level, before, k):
+  """Returns the columns of x for tuples with one more at k, zeros for none.
+
+  It is the transpose of `lowered`.
+
+  Args:
+    x: (..., number of tuples of the level).
+    level: that level.
+    before: the level before, that of the result.
+    k: which count.
+  """
+  return _taken(x, level, [(*n[:k], n[k] + 1, *n[k + 1 :]) for n in before])
+
+
+def _taken(x, level, tuples):
+  places, last = {n: i for i, n in enumerate(level)}, len(level)
+  columns = onp.asarray([places.get(n, last) for n in tuples])
+  x = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
+  return np.take(x, columns, axis=-1)
