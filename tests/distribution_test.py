@@ -59,7 +59,7 @@ class ContractTest(test_case.TestCase):
     self.assertEqual(dist.dtype, "float64")
     self.assertEqual(dist.name, "PhaseType")
     self.assertEqual(dist.num_phases, 2)
-    self.assertIs(dist.reparameterization_type, pd.NOT_REPARAMETERIZED)
+    self.assertIs(dist.reparameterization_type, pd.FULLY_REPARAMETERIZED)
     self.assertEqual(
       repr(dist),
       "<PhaseType 'PhaseType' batch_shape=(2, 3), event_shape=(), "

@@ -9,6 +9,7 @@ from scipy import stats
 from phasic import distributions as pd
 from phasic.internal import gradients
 from phasic.internal import random
+from phasic.math import jump_chain
 from tests import models
 from tests import test_case
 
@@ -76,7 +77,41 @@ class SampleTest(test_case.TestCase):
   @parameterized.parameters("erlang", "hyperexponential", "cyclic", "random")
   def test_distribution(self, name):
     dist = pd.PhaseType(*models.ALL[name])
-    x = self.host(dist.sample(4000, seed=11))
+    self._check_sample(dist, self.host(dist.sample(4000, seed=11)))
+
+  @parameterized.parameters("erlang", "cyclic")
+  def test_paths(self, name):
+    seed = random.sanitize_seed(seed=5)
+    x = self.host(jump_chain.sample(4000, seed, *models.ALL[name]))
+    self._check_sample(pd.PhaseType(*models.ALL[name]), x)
+
+  def test_counts(self):
+    dist = pd.DiscretePhaseType([0.5, 0.25], [[0.5, 0.25], [0.0, 0.75]])
+    x = self.host(dist.sample(4000, seed=12))
+    self.assert_close(x, onp.floor(x), 0.0)
+    ks = onp.arange(12.0)
+    counts = onp.asarray([onp.sum(x == k) for k in ks] + [onp.sum(x > 11)])
+    probs = onp.append(self.host(dist.prob(ks)), 0.0)
+    probs[-1] = 1 - onp.sum(probs)
+    test = stats.chisquare(counts, 4000 * probs)
+    self.assertGreater(test.pvalue, 1e-3)
+
+  def test_caught(self):
+    matrix = onp.asarray([[-2.0, 1.5], [0.0, 0.0]])
+    dist = pd.PhaseType([1.0, 0.0], matrix)
+    x = self.host(dist.sample(4000, seed=13))
+    caught = x == onp.inf
+    self.assertLess(abs(onp.mean(caught) - 0.75), 0.03)
+    test = stats.kstest(x[~caught], "expon", (0, 0.5))
+    self.assertGreater(test.pvalue, 1e-3)
+
+  def test_tails(self):
+    x = self.host(pd.PhaseType([1.0], [[-1.0]]).sample(20000, seed=14))
+    self.assertGreater(onp.min(x), 0.0)
+    # The law of the least of them, of rate 20000.
+    self.assertLess(onp.min(x), 10 / 20000)
+
+  def _check_sample(self, dist, x):
     atom = float(self.host(dist.cdf(0.0)))
     self.assertLess(abs(onp.mean(x == 0) - atom), 0.02)
     positive = x[x > 0]
@@ -134,16 +169,34 @@ class SampleTest(test_case.TestCase):
     dist = pd.PhaseType([1.5], [[-1.0]])
     self.assert_close(dist.sample(3, seed=1), onp.full(3, onp.nan))
 
-  def test_derivatives_are_refused(self):
+  @parameterized.parameters("atom", "discrete")
+  def test_derivatives_are_refused(self, what):
     if MODE == "numpy":
       self.skipTest("NumPy has no autodiff")
 
     def total(matrix):
-      dist = pd.PhaseType([1.0], matrix)
+      dist = pd.PhaseType([0.5], matrix, prob_zero=0.5)
+      if what == "discrete":
+        dist = pd.DiscretePhaseType([1.0], -matrix)
+      self.assertIs(dist.reparameterization_type, pd.NOT_REPARAMETERIZED)
       return np.sum(dist.sample(3, seed=1))
 
     with self.assertRaisesRegex(NotImplementedError, "stop_gradient"):
-      gradients.value_and_gradient(total, np.asarray(onp.asarray([[-1.0]])))
+      gradients.value_and_gradient(total, np.asarray(onp.asarray([[-0.5]])))
+
+  def test_derivative_of_samples(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+
+    def total(scale):
+      rates = np.asarray(onp.asarray([[-3.0, 3.0], [0.0, -3.0]]))
+      dist = pd.PhaseType([1.0, 0.0], scale * rates, prob_zero=0.0)
+      self.assertIs(dist.reparameterization_type, pd.FULLY_REPARAMETERIZED)
+      return np.sum(dist.sample(5, seed=1))
+
+    # A scale of rates divides each sample.
+    value, slope = gradients.value_and_gradient(total, np.asarray(2.0))
+    self.assert_close(slope, -self.host(value) / 2.0, 1e-12)
 
   def test_stopped_samples_can_be_used(self):
     if MODE == "numpy":

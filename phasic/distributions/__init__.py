@@ -25,6 +25,7 @@ from phasic.distributions.negative_binomial import NegativeBinomialTrials
 from phasic.distributions.parameter_properties import ParameterProperties
 from phasic.distributions.phase_type import GraphPhaseType
 from phasic.distributions.phase_type import PhaseType
+from phasic.distributions.reparameterization import FULLY_REPARAMETERIZED
 from phasic.distributions.reparameterization import NOT_REPARAMETERIZED
 from phasic.distributions.reparameterization import ReparameterizationType
 from phasic.distributions.residual_life import ResidualLife
@@ -33,6 +34,7 @@ from phasic.distributions.truncated_phase_type import TruncatedPhaseType
 from phasic.distributions.zero_inflated import ZeroInflated
 
 __all__ = [
+  "FULLY_REPARAMETERIZED",
   "NOT_REPARAMETERIZED",
   "AcyclicPhaseType",
   "Coxian",

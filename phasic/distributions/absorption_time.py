@@ -5,16 +5,17 @@ from typing import Any
 import numpy as onp
 
 from phasic.distributions import distribution
+from phasic.distributions import reparameterization
 from phasic.distributions import value_checks
 from phasic.internal import static
 from phasic.math import diagnosis
 from phasic.math import discrete_moments
 from phasic.math import discrete_passages
 from phasic.math import evaluation
-from phasic.math import jump_chain
 from phasic.math import moments
 from phasic.math import operands
 from phasic.math import passages
+from phasic.math import sampling
 from phasic.math.occupancy import discrete_occupancy
 from phasic.math.occupancy import occupancy
 
@@ -43,6 +44,30 @@ class AbsorptionTime(distribution.Distribution):
   def num_phases(self) -> int:
     """The number of phases p."""
     return static.shape(self._chain()[0])[-1]
+
+  @property
+  def reparameterization_type(
+    self,
+  ) -> reparameterization.ReparameterizationType:
+    """Whether samples can be differentiated in the parameters.
+
+    Those of continuous distributions can, by implicit reparameterization, if
+    `prob_zero` is None or known to be zero: where there may be an atom, and for
+    counts, asking for a derivative raises NotImplementedError. Initial
+    masses are free coordinates: where they leave a mass at zero, samples
+    there have the derivative zero.
+    """
+    if self._is_reparameterized():
+      return reparameterization.FULLY_REPARAMETERIZED
+    return reparameterization.NOT_REPARAMETERIZED
+
+  def _is_reparameterized(self) -> bool:
+    if self._DISCRETE:
+      return False
+    given = "prob_zero" in self._parameter_properties()
+    atom = self._arrays()["prob_zero"] if given else None
+    known = None if atom is None else static.concrete(atom)
+    return atom is None or (known is not None and not onp.any(known))
 
   def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
     """Returns why a method of this distribution gives NaN, as strings.
@@ -203,7 +228,13 @@ class AbsorptionTime(distribution.Distribution):
     return self._evaluate("survival", value)
 
   def _sample_n(self, n: int, seed: Any) -> Any:
-    return jump_chain.sample(n, seed, *self._model(), discrete=self._DISCRETE)
+    return sampling.sample(
+      n,
+      seed,
+      *self._model(),
+      discrete=self._DISCRETE,
+      differentiable=self._is_reparameterized(),
+    )
 
   def _check_value(self, value: Any) -> Any:
     if self._DISCRETE:

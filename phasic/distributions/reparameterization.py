@@ -20,3 +20,4 @@ class ReparameterizationType:
 
 
 NOT_REPARAMETERIZED = ReparameterizationType("NOT_REPARAMETERIZED")
+FULLY_REPARAMETERIZED = ReparameterizationType("FULLY_REPARAMETERIZED")

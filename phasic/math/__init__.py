@@ -212,6 +212,24 @@ from phasic.math.phase_type_derivatives import log_survival_jvp
 from phasic.math.phase_type_derivatives import log_survival_vjp
 from phasic.math.phase_type_derivatives import survival_jvp
 from phasic.math.phase_type_derivatives import survival_vjp
+from phasic.math.quantiles import quantile
+from phasic.math.quantiles import quantile_log_cdf
+from phasic.math.quantiles import quantile_log_survival
+from phasic.math.quantiles_derivatives import quantile_jvp
+from phasic.math.quantiles_derivatives import quantile_log_cdf_jvp
+from phasic.math.quantiles_derivatives import quantile_log_cdf_vjp
+from phasic.math.quantiles_derivatives import quantile_log_survival_jvp
+from phasic.math.quantiles_derivatives import quantile_log_survival_vjp
+from phasic.math.quantiles_derivatives import quantile_vjp
+from phasic.math.quantiles_discrete import (
+  quantile as discrete_phase_type_quantile,
+)
+from phasic.math.quantiles_discrete import (
+  quantile_log_cdf as discrete_phase_type_quantile_log_cdf,
+)
+from phasic.math.quantiles_discrete import (
+  quantile_log_survival as discrete_phase_type_quantile_log_survival,
+)
 from phasic.math.reward_transforms import reward_transform
 
 __all__ = [
@@ -251,6 +269,9 @@ __all__ = [
   "discrete_phase_type_prob",
   "discrete_phase_type_prob_jvp",
   "discrete_phase_type_prob_vjp",
+  "discrete_phase_type_quantile",
+  "discrete_phase_type_quantile_log_cdf",
+  "discrete_phase_type_quantile_log_survival",
   "discrete_phase_type_raw_moments",
   "discrete_phase_type_raw_moments_jvp",
   "discrete_phase_type_raw_moments_vjp",
@@ -314,6 +335,15 @@ __all__ = [
   "probability_generating_function",
   "probability_generating_function_jvp",
   "probability_generating_function_vjp",
+  "quantile",
+  "quantile_jvp",
+  "quantile_log_cdf",
+  "quantile_log_cdf_jvp",
+  "quantile_log_cdf_vjp",
+  "quantile_log_survival",
+  "quantile_log_survival_jvp",
+  "quantile_log_survival_vjp",
+  "quantile_vjp",
   "raw_moments",
   "raw_moments_jvp",
   "raw_moments_vjp",

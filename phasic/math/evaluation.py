@@ -18,7 +18,7 @@ def value(kind, arguments, discrete=False):
   """Lays the arguments out, calls the kernel and restores the shape."""
   operands, layout, edges = _prepare(arguments, discrete)
   result = kernel_ops.phase_type(
-    kind, operands, _fallback(discrete), edges, discrete=discrete
+    kind, operands, fallback(discrete), edges, discrete=discrete
   )
   return operands_lib.result(layout, result)
 
@@ -39,7 +39,7 @@ def vjp(kind, arguments, cotangent, wanted=None, discrete=False):
     kind,
     operands,
     operands_lib.cotangent(layout, bar),
-    _fallback(discrete),
+    fallback(discrete),
     edges,
     tuple(names[i] in wanted for i in operands_lib.OPERANDS),
     discrete=discrete,
@@ -68,7 +68,7 @@ def jvp(kind, arguments, tangents, discrete=False):
     kind,
     operands,
     operands_lib.operands(layout, filled),
-    _fallback(discrete),
+    fallback(discrete),
     operands_lib.edges(layout, arguments),
     discrete=discrete,
   )
@@ -108,7 +108,7 @@ def tangent(name, x, v):
   return operands_lib.broadcast(name, v, static.shape(x))
 
 
-def _fallback(discrete):
+def fallback(discrete):
   """The function of the portable path."""
   return edge_probs.phase_type if discrete else edge_rates.phase_type
 

@@ -6,7 +6,6 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import control_flow
-from phasic.internal import custom_gradient
 from phasic.internal import gradients
 from phasic.internal import random
 from phasic.internal import static
@@ -14,12 +13,13 @@ from phasic.math import chain as chain_lib
 from phasic.math import chain_arguments
 from phasic.math import chain_solves
 from phasic.math import jump_tables
+from phasic.math import not_differentiable
 from phasic.math import operands as operands_lib
 from phasic.math import step_chain
 
 MAX_JUMPS = 100_000
 
-_ADVICE = (
+ADVICE = (
   "samples of a phase-type distribution have no derivative with respect to "
   "its parameters (they are not reparameterized): apply stop_gradient to the "
   "sample or to the parameters"
@@ -133,7 +133,8 @@ def _sample(n, seed, arguments, rewards, discrete):
   depth = _depth(arguments[1]) if edges else 0
   earned = _run(n, discrete, depth, seed, rewards, *fixed[:4], *edges)
   dtype = operands[0].dtype
-  return layout.batch, _attach(np.asarray(earned, dtype=dtype), *model)
+  earned = np.asarray(earned, dtype=dtype)
+  return layout.batch, not_differentiable.attach(ADVICE, earned, *model)
 
 
 def _depth(edges):
@@ -247,24 +248,3 @@ def _of_edges(operands, edges, discrete, dtype, depth):
   )
   system = chain_solves.derive(model, discrete, dtype)
   return jump_tables.of_edges(system, depth), system.bad
-
-
-def _forward(times, *model):
-  return times, None
-
-
-def _no_vjp(residuals, cotangent):
-  raise NotImplementedError(_ADVICE)
-
-
-def _no_jvp(primals, tangents):
-  raise NotImplementedError(_ADVICE)
-
-
-@custom_gradient.custom_gradient(
-  vjp_fwd=_forward, vjp_bwd=_no_vjp, jvp_fn=_no_jvp
-)
-def _attach(times, *model):
-  """Returns the times; asking for their derivative in the model raises."""
-  del model
-  return times

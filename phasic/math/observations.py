@@ -257,8 +257,8 @@ class ObservationsCall:
     return (
       initial_probs,
       rates,
-      _summed(times, static.shape(lower)),
-      _summed(parts[1][2], static.shape(upper)),
+      operands_lib.summed(times, static.shape(lower)),
+      operands_lib.summed(parts[1][2], static.shape(upper)),
       exit_rates,
       prob_zero,
     )
@@ -297,18 +297,3 @@ def _paired(first, second):
 def _unpaired(x):
   """Returns (..., n, 2) of (..., 2 n)."""
   return np.reshape(x, (*static.shape(x)[:-1], -1, 2))
-
-
-def _summed(x, shape):
-  """Sums over the dimensions that an array of this shape was broadcast to."""
-  full = static.shape(x)
-  extra = len(full) - len(shape)
-  own = (1,) * extra + tuple(shape)
-  for axis in range(len(full) - 1, -1, -1):
-    if _is_one(own[axis]) and not _is_one(full[axis]):
-      x = np.sum(x, axis=axis)
-  return np.reshape(x, shape)
-
-
-def _is_one(d):
-  return isinstance(d, int) and d == 1

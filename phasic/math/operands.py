@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phasic.internal import checks
+from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import edge_probs
@@ -247,6 +248,17 @@ def canonical(arguments, names=ARGUMENTS):
   return operands(layout, arguments), layout
 
 
+def constants(model):
+  """Returns a model's four arguments without derivatives."""
+  initial_probs, rates, exits, prob_zero = (
+    x if x is None or is_edges(x) else gradients.stop_gradient(x) for x in model
+  )
+  if is_edges(rates):
+    parameters = gradients.stop_gradient(rates.parameters)
+    rates = rates._replace(parameters=parameters)
+  return initial_probs, rates, exits, prob_zero
+
+
 def edges(layout, arguments):
   """Returns the arrays of the edges as the kernel takes them, () for none."""
   rates = arguments[1]
@@ -320,6 +332,17 @@ def broadcast(name, x, shape):
       f"{name} has shape {own}: it must broadcast to shape {tuple(shape)}"
     )
   return np.broadcast_to(x, shape)
+
+
+def summed(x, shape):
+  """Sums over the dimensions that an array of this shape was broadcast to."""
+  full = static.shape(x)
+  extra = len(full) - len(shape)
+  own = (1,) * extra + tuple(shape)
+  for axis in range(len(full) - 1, -1, -1):
+    if _is_one(own[axis]) and not _is_one(full[axis]):
+      x = np.sum(x, axis=axis)
+  return np.reshape(x, shape)
 
 
 def argument_cotangents(layout, bars):

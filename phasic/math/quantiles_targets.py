@@ -1,0 +1,125 @@
+"""What is asked of a quantile, and what it is measured by.
+
+Of F(q) and 1 - F(q) the one that is at most one half is the target, so that
+both tails keep their digits. What Newton's method works on is the mass between
+the target and the nearer end: what F has above the atom, or what it lacks of
+its limit.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import static
+
+LOG_HALF = -0.6931471805599453
+MODES = ("cdf", "log_cdf", "log_survival", "folded")
+
+
+class Targets(NamedTuple):
+  """What is asked, entry by entry.
+
+  Attributes:
+    upper: whether the survival function is given, else F.
+    value: its value, at most about one half; zero where only its logarithm can
+      be represented.
+    log_value: the logarithm.
+    bad: whether there is no quantile.
+  """
+
+  upper: Any
+  value: Any
+  log_value: Any
+  bad: Any
+
+
+class Ends(NamedTuple):
+  """From where masses are measured.
+
+  Attributes:
+    rising: whether what is measured is F - F(0), else F(inf) - F.
+    ratio: c with (M' - r) / (M - r) = 1 + c (M' / M - 1), where M is the target
+      and r what it is at that end; one where r is zero.
+    is_plain: whether r is zero.
+    first: whether the quantile is zero.
+    never: whether it is inf.
+    bound: a time that is not below the quantile, by Markov's inequality.
+  """
+
+  rising: Any
+  ratio: Any
+  is_plain: Any
+  first: Any
+  never: Any
+  bound: Any
+
+
+def read(mode, x):
+  """Returns the `Targets` of an array.
+
+  Args:
+    mode: what it is, one of `MODES`: u in [0, 1]; log u; log(1 - u); or, where
+      it is positive, -log(1 - u), else log u.
+    x: the array.
+  """
+  bad = x != x
+  if mode == "cdf":
+    bad = bad | (x < 0) | (x > 1)
+    x = np.where(bad, 0.5, x)
+    upper = x > 0.5
+    value = np.where(upper, 1.0 - x, x)
+    with onp.errstate(divide="ignore"):
+      return Targets(upper, value, np.log(value), bad)
+  if mode == "folded":
+    size = -np.abs(np.where(bad, LOG_HALF, x))
+    return Targets(x > 0, np.exp(size), size, bad)
+  bad = bad | (x > 0)
+  x = np.where(bad, LOG_HALF, x)
+  near = x > LOG_HALF
+  value = np.where(near, -np.expm1(np.where(near, x, LOG_HALF)), np.exp(x))
+  with onp.errstate(divide="ignore"):
+    log_value = np.where(near, np.log(np.where(near, value, 1.0)), x)
+  upper = near if mode == "log_cdf" else ~near
+  return Targets(upper, value, log_value, bad)
+
+
+def ends(targets, limits):
+  """Returns the `Ends` for targets (batch..., n)."""
+  upper, value, log_value, _ = targets
+  nothing = log_value == -math.inf
+  below = (value <= limits.atom) & (limits.atom > 0)
+  first = np.where(upper, value >= limits.alive, below | nothing)
+  above = (value <= limits.caught) & (limits.caught > 0)
+  never = np.where(upper, above | nothing, value >= limits.absorbed)
+  never = never & ~first
+  start = np.where(upper, limits.alive, limits.atom)
+  end = np.where(upper, limits.caught, limits.absorbed)
+  whole = np.abs(end - start)
+  rising = np.abs(value - start) <= 0.5 * whole
+  reference = np.where(rising, start, end)
+  is_plain = reference == 0
+  usable = ~(is_plain | first | never)
+  mass = np.where(usable, value - reference, 1.0)
+  ratio = np.where(usable, value, 1.0) / mass
+  ahead = np.where(rising, 0.5 * whole, np.abs(value - end))
+  tiny = onp.finfo(static.dtype_name(value)).tiny
+  with onp.errstate(over="ignore"):
+    bound = 4.0 * limits.time / np.maximum(ahead, tiny)
+  return Ends(rising, ratio, is_plain, first, never, bound)
+
+
+def mass_error(ends_, change):
+  """Returns log((M' - r) / (M - r)) where log(M' / M) is the change.
+
+  It is NaN where M' and r are too near to each other to tell what is between.
+  """
+  few = np.minimum(np.maximum(change, -40.0), 40.0)
+  eps = float(onp.finfo(static.dtype_name(change)).eps)
+  shift = ends_.ratio * np.expm1(few)
+  near = np.abs(shift) < 0.5
+  known = 1.0 + shift > 8.0 * eps * np.abs(ends_.ratio)
+  far = np.where(known, np.log(np.where(known, 1.0 + shift, 1.0)), math.nan)
+  found = np.where(near, np.log1p(np.where(near, shift, 0.0)), far)
+  return np.where(ends_.is_plain, change, found)

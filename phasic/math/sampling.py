@@ -1,0 +1,89 @@
+"""Samples of phase-type variables by inversion: X = Q(U).
+
+A coin decides whether X is below or above the median, and an exponential number
+E which quantile it is: log F(X) or log(1 - F(X)) is -log 2 - E. So both tails
+have all their digits, and a sample costs what a quantile costs, however long
+the chain's paths are. See `quantiles`.
+
+For each U, X is a differentiable function of the parameters, with the
+quantile's derivative
+
+    dX = -F_theta(X) dtheta / f(X),
+
+so that E[g(X)] has the derivative E[g'(X) dX] for smooth g. Counts are steps and
+have none. With an atom at zero X is zero, and its derivative, for all U below
+it: that holds for g that are continuous at zero, but not for log densities,
+which are no such functions. So where there may be an atom callers should not ask
+for derivatives.
+
+References:
+  L. Devroye, Non-uniform random variate generation, 1986, ch. 2.
+  M. Figurnov, S. Mohamed, A. Mnih, Implicit reparameterization gradients,
+    NeurIPS 2018.
+"""
+
+import numpy as np
+
+from phasic.internal import random
+from phasic.internal import static
+from phasic.math import jump_chain
+from phasic.math import not_differentiable
+from phasic.math import operands as operands_lib
+from phasic.math import quantiles
+from phasic.math import quantiles_targets
+
+
+def sample(
+  n,
+  seed,
+  initial_probs,
+  subgenerator,
+  exit_rates=None,
+  prob_zero=None,
+  discrete=False,
+  differentiable=False,
+):
+  """Returns independent samples of the time until absorption.
+
+  Args:
+    n: the number of samples for each model of the batch.
+    seed: a seed as `random.sanitize_seed` returns it.
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
+    exit_rates: s, (..., p); None derives them.
+    prob_zero: z, (...); None derives it.
+    discrete: whether time is.
+    differentiable: whether samples have derivatives in the model, in continuous
+      time. They are NaN where a sample is inf.
+
+  Returns:
+    An array (n, ...): inf where the chain is caught, with the probability of
+    this; NaN where a value breaks a rule or a quantile is not found.
+
+  Raises:
+    NotImplementedError: a derivative is asked for that does not exist.
+  """
+  names = operands_lib.names(discrete)
+  initial, rates, _, exits, atom = operands_lib.convert(
+    initial_probs, subgenerator, 0.0, exit_rates, prob_zero, names=names
+  )
+  batch = operands_lib.check_shapes(initial, rates, exits, atom, names)
+  dtype = static.dtype_name(initial)
+  if n == 0:
+    return np.zeros((0, *batch), dtype=dtype)
+  model = (initial, rates, exits, atom)
+  if discrete or not differentiable:
+    model = operands_lib.constants(model)
+  wide = static.wide_float()
+  coin, depth = random.split_seed(seed)
+  size = random.exponential(depth, (n, *batch), wide)
+  size = size - quantiles_targets.LOG_HALF
+  below = random.uniform(coin, (n, *batch), wide) < 0.5
+  asked = np.asarray(np.where(below, -size, size), dtype=dtype)
+  arguments = (*model[:2], asked, *model[2:])
+  x = quantiles.value("folded", arguments, discrete)
+  if differentiable and not discrete:
+    return x
+  parameters = rates.parameters if operands_lib.is_edges(rates) else rates
+  given = [y for y in (initial, parameters, exits, atom) if y is not None]
+  return not_differentiable.attach(jump_chain.ADVICE, x, *given)
