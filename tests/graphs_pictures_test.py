@@ -155,10 +155,38 @@ class LayoutTest(test_case.TestCase):
   def directory(self):
     return pathlib.Path(self.enter_context(tempfile.TemporaryDirectory()))
 
+  def require_networkx(self):
+    if importlib.util.find_spec("networkx") is None:
+      self.skipTest("networkx is not installed")
+
   def test_layers(self):
+    self.require_networkx()
+    graph = Graph.from_edges(
+      [(0, 1, 1.0), (0, 2, 1.0), (1, 3, 1.0), (2, 3, 1.0), (3, ABSORBED, 1.0)],
+      0,
+    )
+    with mock.patch.object(layouts.shutil, "which", return_value=None):
+      points = layouts.positions(graph._contents())
+    across = [x for x, _ in points]
+    step = across[1] - across[0]
+    self.assertGreater(step, 0.5)
+    self.assert_close(
+      [x - across[0] for x in across], [k * step for k in (0, 1, 1, 2, 3)]
+    )
+    self.assertGreater(abs(points[1][1] - points[2][1]), 0.5)
+    # Causes stand last, though the first is next to the start.
     with mock.patch.object(layouts.shutil, "which", return_value=None):
       points = layouts.positions(small()._contents())
-    self.assertEqual(points, [(0.0, 0.0), (1.0, 0.0), (2.0, 0.5), (2.0, -0.5)])
+    self.assertLess(points[1][0], points[2][0])
+    self.assertEqual(points[2][0], points[3][0])
+
+  def test_neither(self):
+    self.enter_context(mock.patch.dict(sys.modules, {"networkx": None}))
+    with (
+      mock.patch.object(layouts.shutil, "which", return_value=None),
+      self.assertRaises(ModuleNotFoundError),
+    ):
+      layouts.positions(small()._contents())
 
   def test_graphviz(self):
     directory = self.directory()
@@ -178,6 +206,7 @@ class LayoutTest(test_case.TestCase):
     )
 
   def test_graphviz_that_fails(self):
+    self.require_networkx()
     directory = self.directory()
     program = directory / "dot"
     program.write_text("#!/bin/sh\nexit 1\n")
@@ -191,8 +220,9 @@ class LayoutTest(test_case.TestCase):
 class PlotTest(test_case.TestCase):
   def setUp(self):
     super().setUp()
-    if importlib.util.find_spec("matplotlib") is None:
-      self.skipTest("matplotlib is not installed")
+    for package in ("matplotlib", "networkx"):
+      if importlib.util.find_spec(package) is None:
+        self.skipTest(f"{package} is not installed")
     self.figure = importlib.import_module("matplotlib.figure").Figure()
 
   def labels(self, axes):

@@ -262,7 +262,8 @@ class Graph(builders.Builders):
     """Draws the graph with matplotlib.
 
     Phases stand where Graphviz puts them, if its program `dot` is installed,
-    and in layers otherwise. Those in which the chain can start are blue.
+    and where networkx does, in layers, otherwise. Those in which the chain can
+    start are blue.
 
     Args:
       axes: matplotlib's, to draw on; None for new ones.
@@ -274,7 +275,8 @@ class Graph(builders.Builders):
       The axes.
 
     Raises:
-      ModuleNotFoundError: `axes` is None and matplotlib is not installed.
+      ModuleNotFoundError: `axes` is None and matplotlib is not installed, or
+        neither Graphviz nor networkx is.
       ValueError: the graph is traced or has too many phases.
     """
     values = None

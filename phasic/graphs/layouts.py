@@ -16,8 +16,8 @@ _PATIENCE = 30.0
 def positions(graph: contents.Contents) -> list[Point]:
   """Returns where the phases stand, then the causes of absorption.
 
-  By Graphviz where its program `dot` is there, else in layers: each phase
-  stands as far to the right as the fewest edges that lead to it.
+  By Graphviz where its program `dot` is there, else by networkx in layers: each
+  phase stands as far to the right as the fewest edges that lead to it.
   """
   found = _by_graphviz(graph) if shutil.which("dot") else None
   return _in_layers(graph) if found is None else found
@@ -64,26 +64,29 @@ def parsed(text: str) -> list[Point]:
 
 
 def _in_layers(graph: contents.Contents) -> list[Point]:
+  """Returns positions by networkx: layers of equal distance from the start."""
+  import networkx
+
   p = len(graph.initial_constants) - 1
   size = p + len(graph.causes)
-  layers: list[int] = [-1] * size
+  network = networkx.DiGraph()
+  network.add_nodes_from(range(size))
+  network.add_edges_from(
+    zip(contents.plain(graph.sources), contents.plain(graph.targets))
+  )
   begins = (graph.initial_constants[:p] != 0.0) | onp.any(
     graph.initial_coefficients[:p] != 0.0, axis=1
   )
-  front: list[int] = [i for i in range(p) if begins[i]]
-  layer = 0
-  while front:
-    for i in front:
-      layers[i] = layer
-    near = contents.plain(graph.targets[onp.isin(graph.sources, front)])
-    front = [i for i in dict.fromkeys(near) if layers[i] < 0 and i < p]
-    layer = layer + 1
+  starts = contents.plain(onp.flatnonzero(begins))
+  found = networkx.bfs_layers(network, starts)
+  layers = [[i for i in layer if i < p] for layer in found]
+  layers = [layer for layer in layers if layer]
   # Absorption, and what cannot be reached, stand last.
-  layers = [layer if found < 0 else found for found in layers]
-  heights: dict[int, int] = {}
-  points: list[Point] = []
-  for found in layers:
-    height = heights.get(found, 0)
-    heights.update({found: height + 1})
-    points.append((float(found), float(height)))
-  return [(x, (heights.get(int(x), 1) - 1) / 2 - y) for x, y in points]
+  placed = {i for layer in layers for i in layer}
+  layers.append([i for i in range(size) if i not in placed])
+  places = networkx.multipartite_layout(
+    network,
+    subset_key=dict(enumerate(layers)),
+    scale=max(len(layers), *map(len, layers)) / 2,
+  )
+  return [(float(places[i][0]), float(places[i][1])) for i in range(size)]
