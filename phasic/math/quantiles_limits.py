@@ -12,9 +12,9 @@ from phasic.internal import gradients
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.math import chain_calls
-from phasic.math import chain_passages
 from phasic.math import chain_solves
 from phasic.math import evaluation
+from phasic.math import killing
 from phasic.math import operands as operands_lib
 from phasic.math import scaled_sums
 
@@ -73,7 +73,7 @@ def _passage(option, system):
   del option
   trapped = chain_solves.absorption_probs(system) == 0
   held = np.where(trapped, 1.0, 0.0)
-  passage, alive = chain_passages.killed(system, system.weights, held)
+  passage, alive = killing.killed(system, system.weights, held)
   m = static.shape(system.weights)[-1]
   none = np.zeros_like(alive)
   ends = np.concatenate([none[..., :m], passage.weights[..., m:]], axis=-1)
