@@ -132,6 +132,18 @@ class NegativeBinomialFailures(_Trials):
   def _evaluate(self, kind: str, value: Any) -> Any:
     return self._trials()._evaluate(kind, value + self.total_count)
 
+  def _quantile(self, value: Any) -> Any:
+    return self._trials()._quantile(value) - self.total_count
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    return self._trials()._quantile_log_cdf(value) - self.total_count
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    return self._trials()._quantile_log_survival(value) - self.total_count
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    return self._trials()._sample_n(n, seed) - self.total_count
+
   def _trials(self) -> NegativeBinomialTrials:
     """The number of all trials."""
     return NegativeBinomialTrials(

@@ -85,6 +85,15 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
   def _log_survival_function(self, value: Any) -> Any:
     return self.distribution._log_survival_function(self._time(value))
 
+  def _quantile(self, value: Any) -> Any:
+    return self._forward(self.distribution._quantile(value))
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    return self._forward(self.distribution._quantile_log_cdf(value))
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    return self._forward(self.distribution._quantile_log_survival(value))
+
   def _sample_n(self, n: int, seed: Any) -> Any:
     batch = self._batch_shape()
     x = wrapped_distribution.sample_n(self.distribution, n, seed, batch)

@@ -8,8 +8,10 @@ import numpy as np
 from phasic.distributions import parameter_properties
 from phasic.distributions import value_checks
 from phasic.distributions import wrapped_distribution
+from phasic.internal import random
 from phasic.internal import structures
 from phasic.math import interval_probs
+from phasic.math import special
 from phasic.math.named_checks import check
 
 
@@ -139,6 +141,49 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     log_mass = self._log_mass(after, high) - self._normaliser(before, high)
     found = np.where(value >= high, -math.inf, np.minimum(log_mass, 0.0))
     return np.where(np.isnan(value), math.nan, found)
+
+  def _quantile(self, value: Any) -> Any:
+    return self._inverse(np.log(value), np.log1p(-value))
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    return self._inverse(value, special.log1mexp(value))
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    return self._inverse(special.log1mexp(value), value)
+
+  def _inverse(self, log_cdf: Any, log_survival: Any) -> Any:
+    """Returns the quantile where both functions are known.
+
+    With u for the distribution function it is X's where F = P(X < low) + u Z
+    and 1 - F = P(X > high) + (1 - u) Z: the smaller one has all its digits.
+    """
+    low, before, high = self._bounds()
+    total = self._normaliser(before, high)
+    wrapped = self.distribution
+    below = special.logaddexp(wrapped._log_cdf(before), log_cdf + total)
+    above = special.logaddexp(
+      wrapped._log_survival_function(high), log_survival + total
+    )
+    left = below < above
+    x = np.where(
+      left,
+      wrapped._quantile_log_cdf(np.where(left, below, -1.0)),
+      wrapped._quantile_log_survival(np.where(left, -1.0, above)),
+    )
+    return np.minimum(np.maximum(x, low), high)
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    shape = (n, *self._batch_shape())
+    coin_seed, depth_seed = random.split_seed(seed)
+    coin = random.uniform(coin_seed, shape, self.dtype)
+    depth = random.exponential(depth_seed, shape, self.dtype)
+    # Both tails have all their digits.
+    small = -math.log(2) - depth
+    large = special.log1mexp(small)
+    below = coin < 0.5
+    return self._inverse(
+      np.where(below, small, large), np.where(below, large, small)
+    )
 
   def _check_value(self, value: Any) -> Any:
     if self.distribution._DISCRETE:

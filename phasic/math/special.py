@@ -13,3 +13,13 @@ def log1mexp(x):
   near = np.log(-np.expm1(np.where(small, x, -1.0)))
   far = np.log1p(-np.exp(np.where(small, -1.0, x)))
   return np.where(small, near, far)
+
+
+def logaddexp(x, y):
+  """Returns log(exp(x) + exp(y)); either may be -inf."""
+  top = np.maximum(x, y)
+  finite = np.where(np.isfinite(top), top, 0.0)
+  total = np.exp(x - finite) + np.exp(y - finite)
+  none = top == float("-inf")
+  found = finite + np.log(np.where(none, 1.0, total))
+  return np.where(none, top, found)
