@@ -27,6 +27,7 @@ SEAM_EXTRAS = {
         "elimination_map",
         "exporting",
         "ffi_targets",
+        "moments_map",
         "multilinear",
         "phase_type_function",
         "rule_maps",
@@ -36,6 +37,7 @@ SEAM_EXTRAS = {
     "tf": [
         "array_functions",
         "elimination_op",
+        "moments_op",
         "phase_type_op",
     ],
 }

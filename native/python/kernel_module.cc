@@ -18,6 +18,7 @@
 #include "native/kernel/thread_pool.h"
 #include "native/python/arrays.h"
 #include "native/python/elimination_module.h"
+#include "native/python/moments_module.h"
 #include "native/python/without_gil.h"
 #if defined(PHASIC_HAVE_XLA)
 #include "native/xla/targets.h"
@@ -283,6 +284,7 @@ PYBIND11_MODULE(_kernel, module) {
       "The one that runs: the widest supported, or PHASIC_ISA.");
   module.def("ffi_targets", &FfiTargets, "XLA FFI targets by name.");
   DefineElimination(&module);
+  DefineMoments(&module);
   module.def("build_info", &BuildInfo, "What the module was built with.");
 }
 

@@ -4,6 +4,7 @@
 #define PHASIC_NATIVE_XLA_TARGETS_H_
 
 #include "native/xla/elimination_ffi.h"
+#include "native/xla/moments_ffi.h"
 #include "native/xla/phase_type_ffi.h"
 
 namespace phasic {
@@ -18,6 +19,7 @@ inline constexpr FfiTarget kFfiTargets[] = {
     {"phasic_phase_type_adjoint", PhasicPhaseTypeAdjoint},
     {"phasic_phase_type_statistics", PhasicPhaseTypeStatistics},
     {"phasic_eliminate", PhasicEliminate},
+    {"phasic_moments", PhasicMoments},
 };
 
 }  // namespace phasic

@@ -286,18 +286,18 @@ class Graph(builders.Builders):
 
   def _initial_weights(self, params: Any) -> Any:
     """Returns initial weights, (..., p + 1)."""
-    if params is None and self.num_params > 0:
-      known = static.concrete(self.initial_coefficients)
-      if known is None or not onp.any(known != 0.0):
-        found = parameters.linear(
-          self.initial_constants,
-          np.zeros((self.num_phases + 1, 0)),
-          parameters.params_array(None, 0, None),
-        )
-        # Of a traced graph it is not known yet whether they have parameters.
-        lost = np.any(self.initial_coefficients != 0.0)
-        return np.where(lost, math.nan, found)
+    constants, coefficients = self.initial_constants, self.initial_coefficients
+    known = static.concrete(coefficients)
+    is_constant = known is not None and not onp.any(known != 0.0)
+    if (
+      params is None and self.num_params > 0 and (known is None or is_constant)
+    ):
+      none = parameters.params_array(None, 0, None)
+      found = parameters.linear(constants, coefficients[:, :0], none)
+      # Of a traced graph it is not known yet whether they have parameters.
+      lost = np.any(coefficients != 0.0)
+      return np.where(lost, math.nan, found)
     params = self.params_array(params)
-    return parameters.linear(
-      self.initial_constants, self.initial_coefficients, params
-    )
+    if is_constant:
+      coefficients, params = coefficients[:, :0], params[..., :0]
+    return parameters.linear(constants, coefficients, params)

@@ -64,3 +64,65 @@ def eliminate(
     None if per_edge is None else onp.asarray(per_edge),
     gives_edges,
   )
+
+
+def moments(
+  fallback: Callable[..., Any],
+  indices: Any,
+  weights: Any,
+  initial: Any,
+  atom: Any,
+  stay: Any,
+  discrete: bool,
+  gives_variance: bool,
+  gives_root: bool,
+  epsilon: float,
+) -> Any:
+  """Returns the mean and, where wanted, variance of the time until absorption.
+
+  Derivatives exist in the weights and in the initial masses. In discrete time
+  what leaves a phase changes the probability of staying.
+
+  Args:
+    fallback: the portable function of the nine other arguments.
+    indices: sources, then targets, int32 (2, m).
+    weights: (..., m).
+    initial: alpha, (..., p).
+    atom: (..., 1), or (..., 0): what the initial masses leave.
+    stay: probabilities of staying for a step, (..., p), or (..., 0): what the
+      weights leave; in continuous time the latter.
+    discrete: whether time is counted in steps.
+    gives_variance: whether the variance is wanted.
+    gives_root: whether its root is, in its place.
+    epsilon: sums within 4 p epsilon of zero are zero.
+
+  Returns:
+    A tuple of one or two arrays (...), NaN where a value breaks a rule. All
+    arguments have the same number of batch dimensions, each 1 or the common
+    size.
+
+  Raises:
+    ValueError: as `eliminate`.
+  """
+  if kernel_ops.path() == "portable":
+    return fallback(
+      indices,
+      weights,
+      initial,
+      atom,
+      stay,
+      discrete,
+      gives_variance,
+      gives_root,
+      epsilon,
+    )
+  indices = onp.asarray(indices, dtype=onp.int32)
+  ones = (1,) * (onp.ndim(weights) - 1)
+  return kernel_common.load()[0].moments(
+    indices.reshape(*ones, *indices.shape),
+    *(onp.asarray(x) for x in (weights, initial, atom, stay)),
+    discrete,
+    gives_variance,
+    gives_root,
+    epsilon,
+  )

@@ -2,7 +2,7 @@
 
 A function is told by its rule: `rule(option, system, *others)` returns an array
 (..., event) for a `chain_solves.System` and the arrays beside it, where the
-option is a hashable host value.
+option is a hashable host value. Mean and variance have a call of their own.
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.math import chain_arguments
 from phasic.math import chain_solves
+from phasic.math import mean_variance
 
 
 def checked_order(order):
@@ -47,4 +48,25 @@ def _evaluate(rule, option, discrete, dtype, model, *others):
   return np.asarray(rule(option, system, *wide), dtype=dtype)
 
 
+def spread(option, values, names):
+  """Returns what `mean_variance.evaluate` does, in the arguments' dtype.
+
+  Args:
+    option: its option.
+    values: as in `value`.
+    names: as in `value`.
+  """
+  model, _, batch, dtype = chain_arguments.convert(*values, names=names)
+  x = _run_spread(option, names[1] == "subtransition", dtype, model)
+  return np.broadcast_to(x, batch)
+
+
+def _spread(option, discrete, dtype, model):
+  found = chain_solves.given(model, discrete, dtype)
+  eps = static.finfo_eps(dtype)
+  x = mean_variance.evaluate(option, found, discrete, eps)
+  return np.asarray(x, dtype=dtype)
+
+
+_run_spread = control_flow.compiled(_spread, static_argnums=(0, 1, 2))
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))

@@ -52,6 +52,27 @@ class System(NamedTuple):
   bad: Any
 
 
+class Given(NamedTuple):
+  """A model by its edges, before it is checked and scaled.
+
+  Attributes:
+    indices: sources, then targets, int32 (2, m).
+    weights: w, (..., m).
+    initial: alpha, (..., p).
+    atom: mass at zero, (..., 1), or (..., 0): what alpha leaves.
+    stay: probabilities of staying for a step, (..., p), or (..., 0): what the
+      weights leave; in continuous time the latter.
+    bad: whether a value breaks a rule (...); None where that is not known.
+  """
+
+  indices: Any
+  weights: Any
+  initial: Any
+  atom: Any
+  stay: Any
+  bad: Any
+
+
 def derive(model, discrete, dtype):
   """Returns the system of a model in the widest precision there is.
 
@@ -60,26 +81,35 @@ def derive(model, discrete, dtype):
     discrete: whether weights are probabilities of a step.
     dtype: in which the model is given.
   """
+  return complete(
+    given(model, discrete, dtype), discrete, static.finfo_eps(dtype)
+  )
+
+
+def given(model, discrete, dtype):
+  """Returns what `derive` makes a system of; arguments are its own."""
   wide = static.wide_float()
   *arrays, edges = model
   arrays = [np.asarray(x, dtype=wide) for x in arrays]
   eps = static.finfo_eps(dtype)
   p = static.shape(arrays[0])[-1]
   if edges is not None:
-    return _scaled(_of_edges(arrays, edges, discrete, eps))
+    initial, parameters, _, atom = arrays
+    sources, targets, *linear = edges
+    linear = [None if x is None else np.asarray(x, dtype=wide) for x in linear]
+    weights = edge_rates.values(parameters, *linear)
+    indices = np.stack([sources, targets])
+    return Given(indices, weights, initial, atom, initial[..., :0], None)
   if discrete:
     steps = step_chain.derive(arrays, eps, False)
     off, exits = steps.off, steps.exits
-    fixed = gradients.stop_gradient
-    diagonal = np.where(np.eye(p) > 0, arrays[1], 0.0)
-    leaving = np.sum(off, axis=-1) + exits
-    # It moves with what leaves, also where exits are given.
-    stay = np.sum(fixed(diagonal), axis=-1) - (leaving - fixed(leaving))
+    stay = np.sum(np.where(np.eye(p) > 0, arrays[1], 0.0), axis=-1)
     initial, atom, bad = steps.initial, steps.atom, steps.bad
   else:
     chain = chain_lib.derive(arrays, eps)
-    off, exits, stay = chain.off, chain.exits, None
+    off, exits = chain.off, chain.exits
     initial, atom, bad = chain.initial, chain.atom, chain.bad
+    stay = initial[..., :0]
   batch = static.broadcast_shapes(
     static.shape(off)[:-2], static.shape(exits)[:-1]
   )
@@ -91,9 +121,42 @@ def derive(model, discrete, dtype):
     ],
     axis=-1,
   )
-  return _scaled(
-    System(_all_indices(p), weights, None, stay, initial, atom, bad)
-  )
+  atom = atom[..., None]
+  return Given(_all_indices(p), weights, initial, atom, stay, bad)
+
+
+def complete(found, discrete, eps):
+  """Returns the system of what is `given`; sums near zero count as zero.
+
+  Args:
+    found: `Given`.
+    discrete: whether weights are probabilities of a step.
+    eps: the precision of the model's values.
+  """
+  indices, weights, initial, atom, stay, bad = found
+  p = static.shape(initial)[-1]
+  tolerance = 4 * p * eps
+  atom = chain_lib.derive_atom(initial, atom, tolerance)
+  if bad is None:
+    good = chain_lib.good_start(initial, atom)
+    good = good & np.all((weights >= 0) & np.isfinite(weights), axis=-1)
+    bad = ~good
+  if discrete:
+    own = indices[0] == indices[1]
+    leaving = np.where(own, 0.0, weights)
+    leaving = segments.segment_sum(leaving, indices[0], p)
+    if static.shape(stay)[-1] == 0:
+      total = segments.segment_sum(weights, indices[0], p)
+      bad = bad | np.any(total > 1 + tolerance, axis=-1)
+      stay = chain_lib.snap(1.0 - leaving, tolerance)
+    else:
+      # It moves with what leaves, also where exits are given.
+      fixed = gradients.stop_gradient
+      stay = fixed(stay) - (leaving - fixed(leaving))
+    exponent = np.zeros_like(weights[..., 0])
+    return System(indices, weights, exponent, stay, initial, atom, bad)
+  system = System(indices, weights, None, None, initial, atom, bad)
+  return _scaled(system)
 
 
 @functools.lru_cache(maxsize=8)
@@ -108,41 +171,8 @@ def _all_indices(p):
   )
 
 
-def _of_edges(arrays, edges, discrete, eps):
-  """Returns the system of a sparse model before it is scaled."""
-  initial, parameters, _, given_atom = arrays
-  sources, targets, *linear = edges
-  linear = [
-    None if x is None else np.asarray(x, dtype=parameters.dtype) for x in linear
-  ]
-  weights = edge_rates.values(parameters, *linear)
-  p = static.shape(initial)[-1]
-  tolerance = 4 * p * eps
-  if static.shape(given_atom)[-1] > 0:
-    atom = given_atom[..., 0]
-  else:
-    parts = [np.ones_like(initial[..., :1]), -initial]
-    left = exact_sums.compensated_sum(np.concatenate(parts, axis=-1))
-    atom = chain_lib.snap(left, tolerance)
-  good = np.all((initial >= 0) & np.isfinite(initial), axis=-1)
-  good = good & (atom >= 0) & (atom <= 1)
-  good = good & np.all((weights >= 0) & np.isfinite(weights), axis=-1)
-  stay = None
-  if discrete:
-    total = segments.segment_sum(weights, sources, p)
-    good = good & np.all(total <= 1 + tolerance, axis=-1)
-    leaving = np.where(sources == targets, 0.0, weights)
-    stay = 1.0 - segments.segment_sum(leaving, sources, p)
-    stay = chain_lib.snap(stay, tolerance)
-  indices = np.stack([sources, targets])
-  return System(indices, weights, None, stay, initial, atom, ~good)
-
-
 def _scaled(system):
   """Returns the system in units of a power of two near the largest weight."""
-  if system.stay is not None:
-    zero = np.zeros_like(system.weights[..., 0])
-    return system._replace(exponent=zero)
   info = onp.finfo(static.wide_float())
   lowest = float(info.minexp + 24)
   size = gradients.stop_gradient(system.weights)

@@ -15,6 +15,7 @@ References:
 """
 
 from phasic.math import chain_calls
+from phasic.math import mean_variance
 from phasic.math import moment_chains
 from phasic.math import operands
 
@@ -39,7 +40,7 @@ def mean(initial_probs, subtransition, exit_probs=None, prob_zero=None):
     ValueError: shapes do not fit, or an array is empty.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return _power(values, 1)[..., 0]
+  return chain_calls.spread(mean_variance.MEAN, values, _NAMES)
 
 
 def second_moment(
@@ -110,13 +111,13 @@ def variance(initial_probs, subtransition, exit_probs=None, prob_zero=None):
   of steps, so that nothing is lost however small it is beside E[N]^2.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return _spread(values, False)
+  return chain_calls.spread(mean_variance.VARIANCE, values, _NAMES)
 
 
 def stddev(initial_probs, subtransition, exit_probs=None, prob_zero=None):
   """Returns the root of the variance; arguments are those of `mean`."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return _spread(values, True)
+  return chain_calls.spread(mean_variance.STDDEV, values, _NAMES)
 
 
 def reward_covariance(
@@ -171,8 +172,3 @@ def _power(values, order, names=_NAMES):
   return chain_calls.value(
     moment_chains.raw_moments, order, values, names, ranks
   )
-
-
-def _spread(values, root):
-  """Returns the variance or its root."""
-  return chain_calls.value(moment_chains.variance, root, values, _NAMES)

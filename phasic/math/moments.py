@@ -16,6 +16,7 @@ References:
 """
 
 from phasic.math import chain_calls
+from phasic.math import mean_variance
 from phasic.math import moment_chains
 from phasic.math import operands
 
@@ -40,7 +41,7 @@ def mean(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
     ValueError: shapes do not fit, or an array is empty.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return _power(values, 1)[..., 0]
+  return chain_calls.spread(mean_variance.MEAN, values, _NAMES)
 
 
 def second_moment(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
@@ -108,7 +109,7 @@ def variance(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
   until absorption, so that nothing is lost however small it is beside E[X]^2.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return _spread(values, False)
+  return chain_calls.spread(mean_variance.VARIANCE, values, _NAMES)
 
 
 def stddev(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
@@ -117,7 +118,7 @@ def stddev(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
   It is right where it can be represented, though the variance may not be.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return _spread(values, True)
+  return chain_calls.spread(mean_variance.STDDEV, values, _NAMES)
 
 
 def reward_means(
@@ -177,8 +178,3 @@ def _power(values, order, names=_NAMES):
   return chain_calls.value(
     moment_chains.raw_moments, order, values, names, ranks
   )
-
-
-def _spread(values, root):
-  """Returns the variance or its root."""
-  return chain_calls.value(moment_chains.variance, root, values, _NAMES)

@@ -20,7 +20,8 @@ FORWARD = "phasic_phase_type_forward"
 ADJOINT = "phasic_phase_type_adjoint"
 STATISTICS = "phasic_phase_type_statistics"
 ELIMINATE = "phasic_eliminate"
-TARGETS = (FORWARD, ADJOINT, STATISTICS, ELIMINATE)
+MOMENTS = "phasic_moments"
+TARGETS = (FORWARD, ADJOINT, STATISTICS, ELIMINATE, MOMENTS)
 
 _lock = threading.Lock()
 

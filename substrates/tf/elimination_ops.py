@@ -19,6 +19,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import elimination_op
 from phasic.substrates.tf.internal import kernel_ops
+from phasic.substrates.tf.internal import moments_op
 from phasic.substrates.tf.internal import static
 
 
@@ -79,3 +80,74 @@ def eliminate(
     gives_edges,
   )
   return tuple(results) if gives_edges else results[0]
+
+
+def moments(
+  fallback: Callable[..., Any],
+  indices: Any,
+  weights: Any,
+  initial: Any,
+  atom: Any,
+  stay: Any,
+  discrete: bool,
+  gives_variance: bool,
+  gives_root: bool,
+  epsilon: float,
+) -> Any:
+  """Returns the mean and, where wanted, variance of the time until absorption.
+
+  Derivatives exist in the weights and in the initial masses. In discrete time
+  what leaves a phase changes the probability of staying.
+
+  Args:
+    fallback: the portable function of the nine other arguments.
+    indices: sources, then targets, int32 (2, m).
+    weights: (..., m).
+    initial: alpha, (..., p).
+    atom: (..., 1), or (..., 0): what the initial masses leave.
+    stay: probabilities of staying for a step, (..., p), or (..., 0): what the
+      weights leave; in continuous time the latter.
+    discrete: whether time is counted in steps.
+    gives_variance: whether the variance is wanted.
+    gives_root: whether its root is, in its place.
+    epsilon: sums within 4 p epsilon of zero are zero.
+
+  Returns:
+    A tuple of one or two arrays (...), NaN where a value breaks a rule. All
+    arguments have the same number of batch dimensions, each 1 or the common
+    size.
+
+  Raises:
+    ValueError: as `eliminate`.
+  """
+  if kernel_ops.path() == "portable":
+    return fallback(
+      indices,
+      weights,
+      initial,
+      atom,
+      stay,
+      discrete,
+      gives_variance,
+      gives_root,
+      epsilon,
+    )
+  weights = tf.convert_to_tensor(weights)
+  indices = tf.convert_to_tensor(indices, tf.int32)
+  arrays = [
+    weights,
+    *(tf.convert_to_tensor(x, weights.dtype) for x in (initial, atom, stay)),
+  ]
+  batch = static.broadcast_shapes(*(static.shape(x)[:-1] for x in arrays))
+  return moments_op.moments(
+    fallback,
+    indices,
+    [
+      tf.broadcast_to(x, tf.stack([*batch, static.shape(x)[-1]]))
+      for x in arrays
+    ],
+    discrete=discrete,
+    gives_variance=gives_variance,
+    gives_root=gives_root,
+    epsilon=epsilon,
+  )

@@ -65,6 +65,7 @@ def _load() -> tuple[Any, str]:
     "phasic_phase_type_statistics",
     "phasic_rule",
     "phasic_eliminate",
+    "phasic_moments",
   ):
     if not hasattr(ops, name):
       return None, f"{path} does not register the op {name}"

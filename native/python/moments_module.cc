@@ -1,0 +1,78 @@
+#include "native/python/moments_module.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "native/elimination/moments.h"
+#include "native/python/arrays.h"
+#include "native/python/without_gil.h"
+
+namespace py = pybind11;
+
+namespace phasic {
+namespace {
+
+py::tuple MomentsOfArrays(const py::array& indices, const py::array& weights,
+                          const py::array& initial, const py::array& atom,
+                          const py::array& stay, bool discrete,
+                          bool gives_variance, bool gives_root,
+                          double epsilon) {
+  MomentsCall call = {};
+  call.precision = PrecisionOf(weights, "weights");
+  const auto hold = [&](const py::array& array, const char* name) {
+    return HeldArray::OfFloats(array, call.precision, name);
+  };
+  const HeldArray held[] = {hold(weights, "weights"), hold(initial, "initial"),
+                            hold(atom, "atom"), hold(stay, "stay")};
+  const HeldArray index = HeldArray::Of<int32_t>(indices, "indices");
+  call.indices = index.input();
+  call.weights = held[0].input();
+  call.initial = held[1].input();
+  call.atom = held[2].input();
+  call.stay = held[3].input();
+  call.is_discrete = discrete;
+  call.wants_variance = gives_variance;
+  call.wants_root = gives_root;
+  call.epsilon = epsilon;
+  // The batch's dimensions; what does not broadcast is found by the call.
+  const int32_t rank = call.weights.shape.rank;
+  if (rank < 1) throw py::value_error("weights: too few dimensions");
+  int64_t dims[kMaxRank] = {};
+  std::fill_n(dims, rank - 1, 1);
+  const auto merge = [&](const Shape& shape) {
+    for (int32_t axis = 0; axis < std::min(rank - 1, shape.rank); ++axis) {
+      if (shape.dims[axis] != 1) dims[axis] = shape.dims[axis];
+    }
+  };
+  merge(index.shape());
+  for (const HeldArray& array : held) merge(array.shape());
+  const Shape shape = {dims, rank - 1};
+  MomentResults results[2] = {};
+  py::tuple arrays(gives_variance ? 2 : 1);
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    py::array array = NewArray(shape, call.precision);
+    results[i].value = {array.mutable_data(), shape};
+    arrays[i] = std::move(array);
+  }
+  const char* error =
+      WithoutGil([&] { return ComputeMoments(call, results[0], results[1]); });
+  if (error != nullptr) throw py::value_error(error);
+  return arrays;
+}
+
+}  // namespace
+
+void DefineMoments(py::module_* module) {
+  module->def("moments", &MomentsOfArrays, py::arg("indices"),
+              py::arg("weights"), py::arg("initial"), py::arg("atom"),
+              py::arg("stay"), py::arg("discrete"), py::arg("gives_variance"),
+              py::arg("gives_root"), py::arg("epsilon"),
+              "Mean and, where wanted, variance of the time until absorption.");
+}
+
+}  // namespace phasic

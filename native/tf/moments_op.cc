@@ -1,0 +1,149 @@
+// PhasicMoments: moments by elimination, on TensorFlow's C API. Inputs are
+// indices, weights, initial, atom and stay; the outputs are the mean, a list of
+// the variance or none, and one of their gradients in weights and initial or
+// none. See native/elimination/moments.h. Python sets the shapes, which the C
+// API cannot tell of lists.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "native/elimination/moments.h"
+#include "native/tf/op_calls.h"
+#include "native/tf/owned.h"
+#include "tensorflow/c/kernels.h"
+#include "tensorflow/c/ops.h"
+#include "tensorflow/c/tf_datatype.h"
+#include "tensorflow/c/tf_status.h"
+#include "tensorflow/c/tf_tensor.h"
+
+namespace {
+
+using phasic_tf::Allocate;
+using phasic_tf::Array;
+using phasic_tf::Fail;
+using phasic_tf::Ok;
+using phasic_tf::Owned;
+using phasic_tf::ReadInputs;
+
+constexpr const char* kName = "PhasicMoments";
+
+struct Attributes {
+  unsigned char discrete = 0;
+  unsigned char gives_root = 0;
+  float epsilon = 0.0F;
+};
+
+void* Create(TF_OpKernelConstruction* construction) {
+  Owned<TF_Status> status(TF_NewStatus());
+  auto attributes = std::make_unique<Attributes>();
+  const auto read = [&](const char* name, unsigned char* value) {
+    if (!Ok(status)) return;
+    TF_OpKernelConstruction_GetAttrBool(construction, name, value,
+                                        status.get());
+  };
+  read("discrete", &attributes->discrete);
+  read("gives_root", &attributes->gives_root);
+  if (Ok(status)) {
+    TF_OpKernelConstruction_GetAttrFloat(construction, "epsilon",
+                                         &attributes->epsilon, status.get());
+  }
+  if (!Ok(status)) {
+    TF_OpKernelConstruction_Failure(construction, status.get());
+    return nullptr;
+  }
+  return attributes.release();
+}
+
+void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
+
+// Dimensions of the batch, as far as the inputs have them.
+std::vector<int64_t> BatchDims(const std::vector<Array>& inputs) {
+  std::vector<int64_t> dims(inputs[1].dims.begin(), inputs[1].dims.end() - 1);
+  for (const Array& input : inputs) {
+    for (size_t axis = 0; axis < dims.size() && axis < input.dims.size();
+         ++axis) {
+      if (input.dims[axis] != 1) dims[axis] = input.dims[axis];
+    }
+  }
+  return dims;
+}
+
+void Compute(void* kernel, TF_OpKernelContext* context) {
+  Owned<TF_Status> status(TF_NewStatus());
+  std::vector<Array> inputs;
+  if (!ReadInputs(context, status.get(), &inputs)) return;
+  if (inputs[1].dims.empty() || inputs[2].dims.empty()) {
+    return Fail(context, status.get(),
+                "moments: weights must be [batch..., m] and initial "
+                "[batch..., p]");
+  }
+  const auto* attributes = static_cast<const Attributes*>(kernel);
+  phasic::MomentsCall call = {};
+  call.indices = inputs[0].input();
+  call.weights = inputs[1].input();
+  call.initial = inputs[2].input();
+  call.atom = inputs[3].input();
+  call.stay = inputs[4].input();
+  call.precision = TF_ExpectedOutputDataType(context, 0) == TF_FLOAT
+                       ? phasic::Precision::kFloat32
+                       : phasic::Precision::kFloat64;
+  call.is_discrete = attributes->discrete != 0;
+  const int num_outputs = TF_NumOutputs(context);
+  call.wants_gradients = num_outputs > 2;
+  call.wants_variance = num_outputs == 2 || num_outputs == 6;
+  call.wants_root = attributes->gives_root != 0;
+  call.epsilon = static_cast<double>(attributes->epsilon);
+  phasic::MomentResults results[2] = {};
+  std::vector<Array> held(static_cast<size_t>(num_outputs));
+  int next = 0;
+  // Allocates the next output, of the batch's dimensions and some more.
+  const auto add = [&](phasic::Output* output,
+                       const std::vector<int64_t>& event) {
+    std::vector<int64_t> dims = BatchDims(inputs);
+    dims.insert(dims.end(), event.begin(), event.end());
+    Array& array = held[static_cast<size_t>(next)];
+    array = Allocate(context, status.get(), next++,
+                     {dims.data(), static_cast<int32_t>(dims.size())});
+    *output = array.output();
+    return array.tensor != nullptr;
+  };
+  const int count = call.wants_variance ? 2 : 1;
+  for (int i = 0; i < count; ++i) {
+    if (!add(&results[i].value, {})) return;
+  }
+  for (int i = 0; i < count && call.wants_gradients; ++i) {
+    if (!add(&results[i].of_weights, {inputs[1].dims.back()}) ||
+        !add(&results[i].of_initial, {inputs[2].dims.back()})) {
+      return;
+    }
+  }
+  const char* message = phasic::ComputeMoments(call, results[0], results[1]);
+  if (message != nullptr) Fail(context, status.get(), message);
+}
+
+bool RegisterMoments() {
+  TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(kName);
+  TF_OpDefinitionBuilderAddAttr(op, "T: {float, double}");
+  TF_OpDefinitionBuilderAddAttr(op, "V: int >= 0");
+  TF_OpDefinitionBuilderAddAttr(op, "G: int >= 0");
+  TF_OpDefinitionBuilderAddAttr(op, "discrete: bool");
+  TF_OpDefinitionBuilderAddAttr(op, "gives_root: bool");
+  TF_OpDefinitionBuilderAddAttr(op, "epsilon: float");
+  TF_OpDefinitionBuilderAddInput(op, "indices: int32");
+  TF_OpDefinitionBuilderAddInput(op, "weights: T");
+  TF_OpDefinitionBuilderAddInput(op, "initial: T");
+  TF_OpDefinitionBuilderAddInput(op, "atom: T");
+  TF_OpDefinitionBuilderAddInput(op, "stay: T");
+  TF_OpDefinitionBuilderAddOutput(op, "mean: T");
+  TF_OpDefinitionBuilderAddOutput(op, "variance: V * T");
+  TF_OpDefinitionBuilderAddOutput(op, "gradients: G * T");
+  TF_OpDefinitionBuilderSetShapeInferenceFunction(op, phasic_tf::InferNothing);
+  phasic_tf::Register(kName, op, {Create, Compute, Delete}, /*has_type=*/true);
+  return true;
+}
+
+[[maybe_unused]] const bool kRegistered = RegisterMoments();
+
+}  // namespace

@@ -1,0 +1,15 @@
+// XLA FFI handler of moments by elimination, for JAX on CPU.
+//
+// Operands are indices, weights, initial, atom and stay; results the mean, where
+// gives_variance says so the variance and, where gives_gradients says so, for
+// each the gradients in weights and in initial.
+
+#ifndef PHASIC_NATIVE_XLA_MOMENTS_FFI_H_
+#define PHASIC_NATIVE_XLA_MOMENTS_FFI_H_
+
+#include "xla/ffi/api/c_api.h"
+
+extern "C" __attribute__((visibility("default"))) XLA_FFI_Error* PhasicMoments(
+    XLA_FFI_CallFrame* call_frame);
+
+#endif  // PHASIC_NATIVE_XLA_MOMENTS_FFI_H_
