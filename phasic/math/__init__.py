@@ -181,6 +181,14 @@ from phasic.math.occupancy import (
   discrete_occupancy as discrete_phase_type_occupancy,
 )
 from phasic.math.occupancy import occupancy
+from phasic.math.occupancy_companions import (
+  discrete_occupancy_jvp as discrete_phase_type_occupancy_jvp,
+)
+from phasic.math.occupancy_companions import (
+  discrete_occupancy_vjp as discrete_phase_type_occupancy_vjp,
+)
+from phasic.math.occupancy_companions import occupancy_jvp
+from phasic.math.occupancy_companions import occupancy_vjp
 from phasic.math.passage_companions import expected_jumps_jvp
 from phasic.math.passage_companions import expected_jumps_vjp
 from phasic.math.passage_companions import expected_visits_jvp
@@ -266,6 +274,8 @@ __all__ = [
   "discrete_phase_type_log_survival_vjp",
   "discrete_phase_type_mean",
   "discrete_phase_type_occupancy",
+  "discrete_phase_type_occupancy_jvp",
+  "discrete_phase_type_occupancy_vjp",
   "discrete_phase_type_prob",
   "discrete_phase_type_prob_jvp",
   "discrete_phase_type_prob_vjp",
@@ -330,6 +340,8 @@ __all__ = [
   "mixed_moment_vjp",
   "num_threads",
   "occupancy",
+  "occupancy_jvp",
+  "occupancy_vjp",
   "path",
   "precision",
   "probability_generating_function",
