@@ -161,6 +161,22 @@ from phasic.math.elimination_derivatives import reward_moments_jvp
 from phasic.math.elimination_derivatives import reward_moments_vjp
 from phasic.math.expected_statistics import ExpectedStatistics
 from phasic.math.expected_statistics import expected_statistics
+from phasic.math.generating_functions import (
+  discrete_laplace_transform as discrete_phase_type_laplace_transform,
+)
+from phasic.math.generating_functions import (
+  discrete_moment_generating_function as discrete_phase_type_moment_generating_function,
+)
+from phasic.math.generating_functions import moment_generating_function
+from phasic.math.hazards import discrete_hazard as discrete_phase_type_hazard
+from phasic.math.hazards import (
+  discrete_log_hazard as discrete_phase_type_log_hazard,
+)
+from phasic.math.hazards import hazard
+from phasic.math.hazards import log_hazard
+from phasic.math.information import cross_entropy
+from phasic.math.information import entropy
+from phasic.math.information import kl_divergence
 from phasic.math.mark_probs import joint_mark_probs
 from phasic.math.mixed_moments import mixed_moment
 from phasic.math.moments import mean
@@ -181,14 +197,6 @@ from phasic.math.occupancy import (
   discrete_occupancy as discrete_phase_type_occupancy,
 )
 from phasic.math.occupancy import occupancy
-from phasic.math.occupancy_companions import (
-  discrete_occupancy_jvp as discrete_phase_type_occupancy_jvp,
-)
-from phasic.math.occupancy_companions import (
-  discrete_occupancy_vjp as discrete_phase_type_occupancy_vjp,
-)
-from phasic.math.occupancy_companions import occupancy_jvp
-from phasic.math.occupancy_companions import occupancy_vjp
 from phasic.math.passage_companions import expected_jumps_jvp
 from phasic.math.passage_companions import expected_jumps_vjp
 from phasic.math.passage_companions import expected_visits_jvp
@@ -247,6 +255,7 @@ __all__ = [
   "cdf",
   "cdf_jvp",
   "cdf_vjp",
+  "cross_entropy",
   "density",
   "density_jvp",
   "density_vjp",
@@ -260,12 +269,15 @@ __all__ = [
   "discrete_phase_type_expected_visits",
   "discrete_phase_type_expected_visits_jvp",
   "discrete_phase_type_expected_visits_vjp",
+  "discrete_phase_type_hazard",
   "discrete_phase_type_hitting_probs",
   "discrete_phase_type_hitting_probs_jvp",
   "discrete_phase_type_hitting_probs_vjp",
+  "discrete_phase_type_laplace_transform",
   "discrete_phase_type_log_cdf",
   "discrete_phase_type_log_cdf_jvp",
   "discrete_phase_type_log_cdf_vjp",
+  "discrete_phase_type_log_hazard",
   "discrete_phase_type_log_prob",
   "discrete_phase_type_log_prob_jvp",
   "discrete_phase_type_log_prob_vjp",
@@ -273,9 +285,8 @@ __all__ = [
   "discrete_phase_type_log_survival_jvp",
   "discrete_phase_type_log_survival_vjp",
   "discrete_phase_type_mean",
+  "discrete_phase_type_moment_generating_function",
   "discrete_phase_type_occupancy",
-  "discrete_phase_type_occupancy_jvp",
-  "discrete_phase_type_occupancy_vjp",
   "discrete_phase_type_prob",
   "discrete_phase_type_prob_jvp",
   "discrete_phase_type_prob_vjp",
@@ -301,6 +312,7 @@ __all__ = [
   "discrete_phase_type_variance_jvp",
   "discrete_phase_type_variance_vjp",
   "discrete_reward_transform",
+  "entropy",
   "expected_jumps",
   "expected_jumps_jvp",
   "expected_jumps_vjp",
@@ -312,6 +324,7 @@ __all__ = [
   "expected_visits_jvp",
   "expected_visits_vjp",
   "feed_forward_log_density",
+  "hazard",
   "hitting_probs",
   "hitting_probs_jvp",
   "hitting_probs_vjp",
@@ -319,6 +332,7 @@ __all__ = [
   "joint_mark_probs",
   "joint_mark_probs_jvp",
   "joint_mark_probs_vjp",
+  "kl_divergence",
   "laplace_transform",
   "laplace_transform_jvp",
   "laplace_transform_vjp",
@@ -328,6 +342,7 @@ __all__ = [
   "log_density",
   "log_density_jvp",
   "log_density_vjp",
+  "log_hazard",
   "log_likelihood_terms",
   "log_likelihood_terms_jvp",
   "log_likelihood_terms_vjp",
@@ -338,10 +353,9 @@ __all__ = [
   "mixed_moment",
   "mixed_moment_jvp",
   "mixed_moment_vjp",
+  "moment_generating_function",
   "num_threads",
   "occupancy",
-  "occupancy_jvp",
-  "occupancy_vjp",
   "path",
   "precision",
   "probability_generating_function",

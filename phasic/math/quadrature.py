@@ -1,0 +1,188 @@
+"""Integrals over all times, and sums over all numbers of steps.
+
+Each rule comes with a coarser one on a part of the same nodes; what the two
+differ by bounds the error.
+
+References:
+  H. Takahasi, M. Mori, Double exponential formulas for numerical integration,
+    Publ. RIMS 9, 1974.
+  L. N. Trefethen, J. A. C. Weideman, The exponentially convergent trapezoidal
+    rule, SIAM Review 56, 2014.
+"""
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import static
+
+# Where t is below exp(-46) of the shortest time scale.
+_LOWEST = -3.75
+# Nodes of the finer rule.
+_COUNT = 2049
+# Larger numbers of steps are not all floating ones.
+_MOST_STEPS = 2.0**53
+
+
+class Rule(NamedTuple):
+  """Nodes and weights; nodes have a leading axis, before the batch.
+
+  Attributes:
+    nodes: where to evaluate, (n, ...).
+    log_weights: (n, ...); -inf where a node does not count.
+    coarse: what the weights are multiplied with in the coarser rule, (n, 1...).
+    tolerance: how much the two may differ, in units of the sum of absolute
+      values.
+  """
+
+  nodes: Any
+  log_weights: Any
+  coarse: Any
+  tolerance: float
+
+
+def times(log_rate, last, phases, dtype):
+  """Returns a rule for integrals over (0, inf).
+
+  It is the trapezoidal rule in u, t = exp(u - exp(-u)) / rate, so that all
+  time scales between the shortest and the longest have their nodes. The error
+  of the finer rule is about the square of the coarser one's.
+
+  Args:
+    log_rate: log of the largest rate, (...).
+    last: a time after which nothing is left, (...).
+    phases: their number: densities are as narrow as 1 / sqrt(phases).
+    dtype: in which densities are known.
+  """
+  count = (_COUNT - 1) * _refinement(phases, 1024) + 1
+  steps = onp.arange(count) / (count - 1)
+  steps = onp.reshape(steps, (-1, *(1 for _ in static.shape(log_rate))))
+  wide = static.wide_float()
+  steps = np.asarray(steps, dtype=wide)
+  width = np.log(last) + log_rate - _LOWEST
+  u = _LOWEST + width * steps
+  log_times = u - np.exp(-u) - log_rate
+  log_weights = log_times + np.log1p(np.exp(-u))
+  log_weights = log_weights + np.log(width / (count - 1))
+  info = onp.finfo(dtype)
+  inside = np.minimum(
+    np.maximum(log_times, math.log(info.tiny) + 1.0), math.log(info.max) - 1.0
+  )
+  coarse = 2.0 * (onp.arange(count) % 2 == 0)
+  return Rule(
+    np.exp(inside),
+    log_weights,
+    np.asarray(onp.reshape(coarse, onp.shape(steps)), dtype=wide),
+    max(1e-6, 256.0 * float(info.eps)),
+  )
+
+
+def counts(last, phases, dtype):
+  """Returns a rule for sums over 0, 1, 2, ...
+
+  The first ones are all there; then come two panels for each doubling, with n
+  nodes whose weights make sums of polynomials of degrees below n exact.
+
+  Args:
+    last: a number of steps after which nothing is left, (...).
+    phases: their number.
+    dtype: in which probabilities are known.
+  """
+  nodes, weights, coarse = _panels(32 * _refinement(phases, 64))
+  shape = (-1, *(1 for _ in static.shape(last)))
+  nodes, weights, coarse = (
+    np.asarray(onp.reshape(x, shape), dtype=static.wide_float())
+    for x in (nodes, onp.log(weights), coarse)
+  )
+  # With too many steps to count the rule is NaN.
+  known = last < _MOST_STEPS
+  nodes = nodes + np.zeros_like(last)
+  inside = nodes <= last
+  weights = np.where(inside, weights + np.zeros_like(nodes), -math.inf)
+  return Rule(
+    np.where(known, np.where(inside, nodes, 0.0), math.nan),
+    weights,
+    coarse,
+    max(1e-9, 256.0 * float(onp.finfo(dtype).eps)),
+  )
+
+
+def total(rule, terms, floor=0.0):
+  """Returns the sum of terms, NaN where the two rules differ by too much.
+
+  Args:
+    rule: the rule.
+    terms: values times weights, (n, ...).
+    floor: the size of what cannot matter.
+  """
+  found = np.sum(terms, axis=0)
+  size = np.sum(np.abs(terms), axis=0)
+  # Infinite sums need no check.
+  off = np.abs(np.sum((1.0 - rule.coarse) * terms, axis=0))
+  good = (off <= rule.tolerance * size + floor) | (size == math.inf)
+  return np.where(good, found, math.nan)
+
+
+def masses(logs, log_weights):
+  """Returns exp(logs) times weights; nothing where the logarithm is -inf."""
+  some = logs > -math.inf
+  mass = np.exp(np.where(some, logs, 0.0) + log_weights)
+  lost = np.where(np.isnan(logs), math.nan, 0.0)
+  return np.where(some, mass, lost)
+
+
+def _refinement(phases, most):
+  """Returns by how much a rule is finer for more phases than usual."""
+  return max(1, math.ceil(math.sqrt(phases / most)))
+
+
+@functools.lru_cache(maxsize=8)
+def _panels(n: int) -> tuple[onp.ndarray, ...]:
+  """Returns nodes, weights and what the coarser rule multiplies them with."""
+  start = 2 * n * n
+  nodes = [onp.arange(float(start))]
+  weights = [onp.ones(start)]
+  coarse = [onp.ones(start)]
+  positions = (1 - onp.cos((2 * onp.arange(n) + 1) * math.pi / (2 * n))) / 2
+  doublings = math.ceil(math.log2(_MOST_STEPS / start))
+  for first in (start * 2.0**k for k in range(doublings)):
+    size = int(first) // 2
+    places = onp.floor(positions * size)
+    fine = _panel_weights(places, size)
+    half = onp.zeros(n)
+    half[::2] = _panel_weights(places[::2], size)
+    for begin in (first, first + size):
+      nodes.append(begin + places)
+      weights.append(fine)
+      coarse.append(half / fine)
+  return tuple(onp.concatenate(x) for x in (nodes, weights, coarse))
+
+
+def _panel_weights(places: onp.ndarray, size: int) -> onp.ndarray:
+  """Returns weights with which sums over 0, ..., size - 1 are exact."""
+  n = len(places)
+  legendre = onp.polynomial.legendre
+  values: onp.ndarray = legendre.legvander(2 * (places + 0.5) / size - 1, n - 1)
+  return onp.linalg.solve(values.T, _legendre_sums(n, size))
+
+
+def _legendre_sums(n: int, size: int) -> onp.ndarray:
+  """Returns sums of the Legendre polynomials over the midpoints of cells."""
+  legendre = onp.polynomial.legendre
+  if size <= 2**14:
+    midpoints = 2 * (onp.arange(size) + 0.5) / size - 1
+    return onp.sum(legendre.legvander(midpoints, n - 1), axis=0)
+  # By Euler's and Maclaurin's formula, from derivatives at both ends.
+  width = 2 / size
+  degrees = onp.arange(n)
+  sums = onp.where(degrees == 0, 2.0, 0.0)
+  for order, factor in ((1, -1 / 24), (3, 7 / 5760), (5, -31 / 967680)):
+    slope = onp.ones(n)
+    for k in range(order):
+      slope = slope * (degrees + k + 1) * (degrees - k) / (2 * (k + 1))
+    between = onp.where(degrees % 2 == 0, 2.0, 0.0) * slope
+    sums = sums + factor * width ** (order + 1) * between
+  return sums / width

@@ -1,0 +1,175 @@
+"""Chains that are killed at a negative rate: moment generating functions.
+
+With killing at rate -s the matrix of the linear system is -(S + s I). Its
+eliminations are those of `elimination`, but what rows sum to has any sign. The
+pivots are all positive where s is below the decay rate, and only there.
+
+Reference: A. Berman, R. Plemmons, Nonnegative matrices in the mathematical
+  sciences, 1994, ch. 6.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math import chain_passages
+from phasic.math import chain_solves
+from phasic.math import edge_rates
+from phasic.math import killing
+from phasic.math import scaled_sums
+
+
+def generating(option, system, s):
+  """Returns E exp(s X), (...): a rule for `chain_calls`.
+
+  Args:
+    option: whether only s <= 0 is asked for.
+    system: the system.
+    s: (...).
+  """
+  if system.stay is not None:
+    s = np.expm1(0.0 - s)  # Of N steps, E exp(s N) has 1 - exp(-s) for s.
+    s = 0.0 - s
+  above = s > 0
+  below = chain_passages.laplace(None, system, np.where(above, 0.0, 0.0 - s))
+  if option:
+    return below
+  return np.where(above, _grown(system, np.where(above, s, 0.0)), below)
+
+
+def _grown(system, s):
+  """Returns E exp(s X) for s >= 0."""
+  fixed = gradients.stop_gradient
+  p = static.shape(system.initial)[-1]
+  # What cannot be represented is above any rate.
+  growth = scaled_sums.times_power(s, -system.exponent)
+  constant = system._replace(
+    weights=fixed(system.weights), initial=fixed(system.initial)
+  )
+  reached = chain_solves.sojourns(constant) > 0
+  x, code = _solution(constant, reached, fixed(growth))
+  known = (x > 0) & (x < math.inf)
+  x = np.where(known, x, 1.0)
+  # With weights w_ij x_j / x_i the solution is one everywhere, and nothing is
+  # negative but derivatives of what the rows' sums lack, which are edges to
+  # an end of their own, of weight zero.
+  source = chain_solves.at_sources(system, x)
+  to_end = system.indices[1] == p
+  target = np.where(to_end, 1.0, chain_solves.at_targets(system, x))
+  tilted = system._replace(weights=system.weights * (target / source))
+  own = system.indices[0] == system.indices[1]
+  lack = system.weights * np.where(own, 0.0, 1.0 - target / source)
+  lack = segments.segment_sum(lack, system.indices[0], p) - growth[..., None]
+  mortal, alive = killing.killed(tilted, tilted.weights, lack - fixed(lack))
+  none = np.zeros_like(system.initial)[..., None]
+  found = chain_solves.solve(mortal, none, alive[..., None])[..., 0]
+  parts = np.where(reached | known, system.initial * (x * found), 0.0)
+  total = system.atom + np.sum(parts, axis=-1)
+  # A phase that alpha cannot reach may be above its own decay rate.
+  others = np.any(~known & ~reached, axis=-1)
+  doubt = others | (code != 0)
+  total = total + chain_solves.undefined(doubt, system.initial, system.weights)
+  total = np.where(code > 0, math.inf, np.where(code < 0, math.nan, total))
+  total = np.where(np.isnan(s), math.nan, total)
+  return chain_solves.checked(system, total)
+
+
+def _solution(system, reached, growth):
+  """Returns E exp(s X) from each phase, and a code.
+
+  Returns:
+    x (..., p); and (...) 0 where s is below the decay rate, 1 where it is not,
+    and -1 where rounding forbids to say.
+  """
+  p = static.shape(system.initial)[-1]
+  between, exits = _dense(system, p)
+  doubt = 32 * p * float(onp.finfo(static.dtype_name(exits)).eps)
+  trials = np.stack([growth, growth * (1.0 + doubt), growth * (1.0 - doubt)])
+  x, positive = _eliminate(between[None], exits[None], trials)
+  # Pivots of phases that are not reached do not count.
+  good = np.all(positive | ~reached[None], axis=-1)
+  leaving = chain_solves.leaving_weights(system)
+  total = segments.segment_sum(leaving, system.indices[0], p)
+  number = segments.segment_sum(
+    np.where(leaving > 0, 1.0, 0.0), system.indices[0], p
+  )
+  # The rate of one edge has no rounding.
+  slow = reached & (number == 1) & (total <= growth[..., None])
+  above = np.any(slow, axis=-1) & (growth > 0)
+  code = np.where(above | ~good[2], 1.0, np.where(good[1], 0.0, -1.0))
+  return np.where(good[0][..., None], x[0], math.nan), code
+
+
+def _dense(system, p):
+  """Returns weights between phases (..., p, p), and to absorption (..., p)."""
+  if p > edge_rates.MAX_DENSE_PHASES:
+    raise ValueError(
+      f"the model has {p} phases: moment generating functions at s > 0 need a "
+      f"matrix, which is made of at most {edge_rates.MAX_DENSE_PHASES} phases"
+    )
+  places = system.indices[0] * (p + 1) + system.indices[1]
+  sums = segments.segment_sum(
+    chain_solves.leaving_weights(system), places, p * (p + 1)
+  )
+  sums = np.reshape(sums, (*static.shape(sums)[:-1], p, p + 1))
+  return sums[..., :p], sums[..., p]
+
+
+def _eliminate(off, exits, growth):
+  """Returns the solution x of -(S + s I) x = exits, and which pivots are > 0.
+
+  Args:
+    off: weights between phases (..., p, p); the diagonal is not read.
+    exits: weights to absorption (..., p).
+    growth: s, (...).
+  """
+  p = static.shape(exits)[-1]
+  order = onp.arange(p)[::-1]
+  dtype = static.dtype_name(exits)
+  units = np.asarray(onp.eye(p)[order], dtype=dtype)
+  remain = np.asarray(onp.tril(onp.ones((p, p)), -1)[order], dtype=dtype)
+  # What rows sum to: a pivot is that and what is left of the row.
+  net = exits - growth[..., None]
+  off = off + np.zeros_like(net)[..., None]
+  exits = exits + np.zeros_like(net)
+
+  def remove(carry, masks):
+    off, exits, net = carry
+    unit, remain = masks
+    row = np.sum(off * unit[:, None], axis=-2) * remain
+    column = np.sum(off * unit, axis=-1) * remain
+    out = np.sum(exits * unit, axis=-1)
+    kept = np.sum(net * unit, axis=-1)
+    pivot = np.sum(row, axis=-1) + kept
+    good = pivot > 0
+    share = np.where(
+      good[..., None], column / np.where(good, pivot, 1.0)[..., None], 0.0
+    )
+    off = off + share[..., :, None] * row[..., None, :]
+    exits = exits + share * out[..., None]
+    net = net + share * kept[..., None]
+    return (off, exits, net), (row, out, pivot)
+
+  _, recorded = control_flow.scan(remove, (off, exits, net), (units, remain))
+
+  def restore(carry, step):
+    x, positive = carry
+    unit, row, out, pivot = step
+    # From a phase that is lost others are too.
+    there = np.where(row > 0, x, 0.0)
+    value = out + np.sum(row * there, axis=-1)
+    good = pivot > 0
+    value = np.where(good, value / np.where(good, pivot, 1.0), math.nan)
+    x = np.where(unit > 0, value[..., None], x)
+    positive = np.where(unit > 0, np.where(good, 1.0, 0.0)[..., None], positive)
+    return (x, positive), None
+
+  flipped = tuple(np.flip(a, axis=0) for a in (units, *recorded))
+  start = np.zeros_like(exits)
+  (x, positive), _ = control_flow.scan(restore, (start, start), flipped)
+  return x, positive > 0
