@@ -5,6 +5,8 @@ from phasic.distributions.coxian import Coxian
 from phasic.distributions.discrete_phase_type import DiscretePhaseType
 from phasic.distributions.discrete_phase_type import GraphDiscretePhaseType
 from phasic.distributions.distribution import Distribution
+from phasic.distributions.divergences import kl_divergence
+from phasic.distributions.divergences import register_kl
 from phasic.distributions.epochs import Epochs
 from phasic.distributions.erlang import Erlang
 from phasic.distributions.geometric_mixture import GeometricMixture
@@ -29,6 +31,7 @@ from phasic.distributions.reparameterization import FULLY_REPARAMETERIZED
 from phasic.distributions.reparameterization import NOT_REPARAMETERIZED
 from phasic.distributions.reparameterization import ReparameterizationType
 from phasic.distributions.residual_life import ResidualLife
+from phasic.distributions.supports import Support
 from phasic.distributions.transformed_phase_type import TransformedPhaseType
 from phasic.distributions.truncated_phase_type import TruncatedPhaseType
 from phasic.distributions.zero_inflated import ZeroInflated
@@ -61,7 +64,10 @@ __all__ = [
   "PhaseType",
   "ReparameterizationType",
   "ResidualLife",
+  "Support",
   "TransformedPhaseType",
   "TruncatedPhaseType",
   "ZeroInflated",
+  "kl_divergence",
+  "register_kl",
 ]

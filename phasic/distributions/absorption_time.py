@@ -5,16 +5,23 @@ from typing import Any
 import numpy as onp
 
 from phasic.distributions import distribution
+from phasic.distributions import divergences
 from phasic.distributions import reparameterization
+from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.internal import static
 from phasic.math import diagnosis
 from phasic.math import discrete_moments
 from phasic.math import discrete_passages
 from phasic.math import evaluation
+from phasic.math import generating_functions
+from phasic.math import hazards
+from phasic.math import information
 from phasic.math import moments
 from phasic.math import operands
 from phasic.math import passages
+from phasic.math import quantiles
+from phasic.math import quantiles_discrete
 from phasic.math import sampling
 from phasic.math.occupancy import discrete_occupancy
 from phasic.math.occupancy import occupancy
@@ -107,27 +114,6 @@ class AbsorptionTime(distribution.Distribution):
       discrete=self._DISCRETE,
     )
 
-  def moment(self, k: int) -> Any:
-    """Returns the raw moment E[X^k], of the batch shape.
-
-    It is inf where absorption may never come. In continuous time E[X^k] = k!
-    alpha (-S)^-k 1.
-
-    Args:
-      k: a positive integer.
-
-    Raises:
-      ValueError: it is something else.
-
-    Example:
-
-      >>> from phasic.distributions import PhaseType
-      >>> print(f"{float(PhaseType([1.0], [[-2.0]]).moment(3)):.6f}")
-      0.750000
-    """
-    found = self._moments.raw_moments(*self._model(), order=k)
-    return self._statistic(f"moment({k})", found[..., k - 1])
-
   def expected_visits(self) -> Any:
     """Returns how often phases are expected to be visited, (..., p).
 
@@ -168,9 +154,7 @@ class AbsorptionTime(distribution.Distribution):
       ['0.135335', '0.270671']
     """
     function = discrete_occupancy if self._DISCRETE else occupancy
-    initial_probs, matrix, exits, prob_zero = self._model()
-    value = self._value(value)
-    return function(initial_probs, matrix, value, exits, prob_zero)
+    return self._with(function, self._value(value))
 
   @property
   def _moments(self) -> Any:
@@ -185,6 +169,63 @@ class AbsorptionTime(distribution.Distribution):
 
   def _stddev(self) -> Any:
     return self._moments.stddev(*self._model())
+
+  def _moment(self, k: int) -> Any:
+    return self._moments.raw_moments(*self._model(), order=k)[..., k - 1]
+
+  def _mode(self) -> Any:
+    self._missing("mode", "densities of chains may have several tops")
+
+  def _entropy(self) -> Any:
+    return information.entropy(self._model(), self._DISCRETE)
+
+  def _cross_entropy(self, other: Any) -> Any:
+    _check_same_time("cross_entropy", self, other)
+    return information.cross_entropy(
+      self._model(), other._model(), self._DISCRETE
+    )
+
+  def _quantile(self, value: Any) -> Any:
+    module = quantiles_discrete if self._DISCRETE else quantiles
+    return self._with(module.quantile, value)
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    module = quantiles_discrete if self._DISCRETE else quantiles
+    return self._with(module.quantile_log_survival, value)
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    module = quantiles_discrete if self._DISCRETE else quantiles
+    return self._with(module.quantile_log_cdf, value)
+
+  def _laplace_transform(self, u: Any) -> Any:
+    if self._DISCRETE:
+      return self._with(generating_functions.discrete_laplace_transform, u)
+    return self._with(passages.laplace_transform, u)
+
+  def _moment_generating_function(self, s: Any) -> Any:
+    if self._DISCRETE:
+      function = generating_functions.discrete_moment_generating_function
+      return self._with(function, s)
+    return self._with(generating_functions.moment_generating_function, s)
+
+  def _hazard_function(self, value: Any) -> Any:
+    discrete = self._DISCRETE
+    function = hazards.discrete_hazard if discrete else hazards.hazard
+    return self._with(function, value)
+
+  def _log_hazard_function(self, value: Any) -> Any:
+    discrete = self._DISCRETE
+    function = hazards.discrete_log_hazard if discrete else hazards.log_hazard
+    return self._with(function, value)
+
+  def _with(self, function: Any, argument: Any) -> Any:
+    """Returns a function of `math` of this model and an array."""
+    initial_probs, matrix, exits, prob_zero = self._model()
+    return function(initial_probs, matrix, argument, exits, prob_zero)
+
+  def _support(self) -> supports.Support:
+    kind = "nonnegative_integer" if self._DISCRETE else "nonnegative"
+    return supports.Support(kind)
 
   def _chain(self) -> tuple[Any, Any, Any, Any]:
     """Initial masses, rates (a matrix or edges), exits or None, atom or None.
@@ -245,3 +286,20 @@ class AbsorptionTime(distribution.Distribution):
     return operands.check_shapes(
       *self._chain(), names=operands.names(self._DISCRETE)
     )
+
+
+@divergences.register_kl(AbsorptionTime, AbsorptionTime)
+def _kl_divergence(p: AbsorptionTime, q: AbsorptionTime) -> Any:
+  _check_same_time("kl_divergence", p, q)
+  return information.kl_divergence(p._model(), q._model(), p._DISCRETE)
+
+
+def _check_same_time(method: str, p: AbsorptionTime, q: Any) -> None:
+  """Raises unless q is the time of a chain too, and of the same kind."""
+  if not isinstance(q, AbsorptionTime) or p._DISCRETE != q._DISCRETE:
+    raise NotImplementedError(
+      f"there is no {method} of {type(p).__name__} and {type(q).__name__}: "
+      "both must be times, or both numbers of steps"
+    )
+  if p.dtype != q.dtype:
+    raise TypeError(f"{p.name} is {p.dtype} and {q.name} is {q.dtype}")

@@ -184,10 +184,8 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
       >>> print(f"{float(value):.6f}")
       0.142857
     """
-    initial_probs, subtransition, exit_probs, prob_zero = self._model()
-    return discrete_passages.probability_generating_function(
-      initial_probs, subtransition, z, exit_probs, prob_zero
-    )
+    z = self._argument(z, "z")
+    return self._with(discrete_passages.probability_generating_function, z)
 
 
 @structures.register

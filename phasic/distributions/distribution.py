@@ -6,22 +6,38 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.distributions import divergences
 from phasic.distributions import fallbacks
+from phasic.distributions import hazards
 from phasic.distributions import parameter_properties as properties_lib
+from phasic.distributions import quantiles
 from phasic.distributions import reparameterization
+from phasic.distributions import sampling
 from phasic.distributions import slicing
+from phasic.distributions import statistics
+from phasic.distributions import supports
+from phasic.distributions import transforms
 from phasic.internal import checks
-from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 
 
-class Distribution(fallbacks.Fallbacks):
+class Distribution(
+  fallbacks.Fallbacks,
+  sampling.Sampling,
+  statistics.Statistics,
+  hazards.Hazards,
+  quantiles.Quantiles,
+  transforms.Transforms,
+  divergences.Divergences,
+  supports.Supports,
+):
   """A distribution with the contract of TensorFlow Probability.
 
   A public method converts its argument, checks it where `validate_args` is
   True, and calls the method of the same name with an underscore, which a
-  subclass has. Missing ones are made from each other (see `Fallbacks`).
+  subclass has. Missing ones are made from each other (see `Fallbacks`), or
+  raise NotImplementedError with a reason.
 
   A subclass passes its constructor's arguments, all of them, to `__init__`
   here; they are its only state. It declares which are arrays, and of what
@@ -172,44 +188,6 @@ class Distribution(fallbacks.Fallbacks):
         return f"<{type(self).__name__} {self.name!r} {facts}>"
     return f"<{type(self).__name__} {self.name!r} {facts}>"
 
-  def sample(self, sample_shape: Any = (), seed: Any = None) -> Any:
-    """Returns samples, the same ones for the same seed.
-
-    Args:
-      sample_shape: an int or a tuple of ints.
-      seed: for NumPy an int, SeedSequence or Generator, for JAX a key, for
-        TensorFlow an int or a pair of ints.
-
-    Returns:
-      An array of shape sample_shape + batch_shape + event_shape.
-
-    Raises:
-      TypeError: the seed is None or not of such a type, or sample_shape has
-        something else than integers.
-      ValueError: sample_shape has a negative size.
-    """
-    seed = random.sanitize_seed(seed, salt=type(self).__name__)
-    shape = _sample_shape(sample_shape)
-    n = 1
-    for d in shape:
-      n = n * d
-    samples = self._sample_n(n, seed)
-    return np.reshape(
-      samples, (*shape, *self._batch_shape(), *self._event_shape())
-    )
-
-  def mean(self) -> Any:
-    """Returns the mean, of the batch shape."""
-    return self._statistic("mean", self._mean())
-
-  def variance(self) -> Any:
-    """Returns the variance, of the batch shape."""
-    return self._statistic("variance", self._variance())
-
-  def stddev(self) -> Any:
-    """Returns the standard deviation, of the batch shape."""
-    return self._statistic("stddev", self._stddev())
-
   def _arrays(self) -> dict[str, Any]:
     """Array parameters by name, as they are now; None where not given.
 
@@ -230,22 +208,25 @@ class Distribution(fallbacks.Fallbacks):
 
   def _converted(self, value: Any) -> Any:
     """Converts a value; raises where its shape or dtype does not fit."""
-    names = {"value": value, **self._arrays()}
-    value = structures.as_array(value, structures.common_dtype(names), "value")
+    value = self._as_array(value, "value")
     self._check_value_shape(value)
     return checks.check_not_empty(value, "value")
 
+  def _argument(self, x: Any, name: str) -> Any:
+    """Converts an array that belongs to no event; raises as `_converted`."""
+    x = self._as_array(x, name)
+    _check_broadcasts(x, name, "batch", self._batch_shape())
+    return checks.check_not_empty(x, name)
+
+  def _as_array(self, x: Any, name: str) -> Any:
+    """Converts to an array of the distribution's dtype."""
+    dtype = structures.common_dtype({name: x, **self._arrays()})
+    return structures.as_array(x, dtype, name)
+
   def _check_value_shape(self, value: Any) -> None:
     """Raises ValueError unless the value broadcasts with the batch."""
-    shape = static.shape(value)
     whole = (*self._batch_shape(), *self._event_shape())
-    try:
-      static.broadcast_shapes(shape, whole)
-    except ValueError:
-      raise ValueError(
-        f"value has shape {shape}: it must broadcast with the shape of the "
-        f"distribution's batch and event, {whole}"
-      ) from None
+    _check_broadcasts(value, "value", "batch and event", whole)
 
   def _check_value(self, value: Any) -> Any:
     """Returns the value, checked to be in the support."""
@@ -285,18 +266,15 @@ def _shape_array(shape: static.Shape) -> Any:
   return np.stack([np.asarray(d, dtype="int32") for d in shape])
 
 
-def _sample_shape(sample_shape: Any) -> tuple[int, ...]:
-  """Returns a sample shape as a tuple of ints."""
-  sizes = static.concrete(sample_shape)
-  if sizes is None:
-    raise TypeError("sample_shape is traced: it must be known statically")
-  integers = sizes.dtype.kind in "iu" or onp.size(sizes) == 0
-  if not integers or onp.ndim(sizes) > 1:
-    raise TypeError(
-      f"sample_shape is {sample_shape!r}: it must be an integer or a tuple of "
-      "integers"
-    )
-  shape = tuple(int(d) for d in onp.ravel(sizes))
-  if any(d < 0 for d in shape):
-    raise ValueError(f"sample_shape is {shape}: sizes must be >= 0")
-  return shape
+def _check_broadcasts(
+  x: Any, name: str, what: str, whole: static.Shape
+) -> None:
+  """Raises ValueError unless an array broadcasts with a shape."""
+  shape = static.shape(x)
+  try:
+    static.broadcast_shapes(shape, whole)
+  except ValueError:
+    raise ValueError(
+      f"{name} has shape {shape}: it must broadcast with the shape of the "
+      f"distribution's {what}, {whole}"
+    ) from None

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from phasic.distributions import methods
 from phasic.math import special
 
 
-class Fallbacks:
+class Fallbacks(methods.Methods):
   """What a distribution offers, each made of what its subclass has.
 
   Methods of a value raise ValueError where it does not broadcast with the
@@ -15,13 +16,17 @@ class Fallbacks:
   size, tf.errors.InvalidArgumentError is raised when the function runs.
 
   A subclass has `_log_prob` or `_prob`; `_log_cdf` or `_cdf`; optionally the
-  survival function or its logarithm; `_mean`; `_variance` or `_stddev`;
-  `_sample_n`. What is missing altogether raises NotImplementedError.
+  survival function or its logarithm; `_variance` or `_stddev`. What is missing
+  altogether raises NotImplementedError.
   """
 
   def log_prob(self, value: Any) -> Any:
     """Returns the log density, broadcast over value and batch."""
     return self._log_prob(self._value(value))
+
+  def unnormalized_log_prob(self, value: Any) -> Any:
+    """Returns `log_prob`: all densities here are normalized."""
+    return self.log_prob(value)
 
   def prob(self, value: Any) -> Any:
     """Returns the density, broadcast over value and batch."""
@@ -42,9 +47,6 @@ class Fallbacks:
   def log_survival_function(self, value: Any) -> Any:
     """Returns log P(X > value), broadcast over value and batch."""
     return self._log_survival_function(self._value(value))
-
-  def _value(self, value: Any) -> Any:
-    raise NotImplementedError
 
   def _log_prob(self, value: Any) -> Any:
     return np.log(self._from("_prob", "_log_prob")(value))
@@ -72,18 +74,11 @@ class Fallbacks:
       return special.log1mexp(self._log_cdf(value))
     return np.log1p(-self._from("_cdf", "_log_survival_function")(value))
 
-  def _mean(self) -> Any:
-    raise NotImplementedError(f"{type(self).__name__} has no mean")
-
   def _variance(self) -> Any:
     return np.square(self._from("_stddev", "_variance")())
 
   def _stddev(self) -> Any:
     return np.sqrt(self._from("_variance", "_stddev")())
-
-  def _sample_n(self, n: int, seed: Any) -> Any:
-    del n, seed
-    raise NotImplementedError(f"{type(self).__name__} has no sample")
 
   def _has(self, name: str) -> bool:
     """Whether a subclass has its own method of this name."""
@@ -92,6 +87,5 @@ class Fallbacks:
   def _from(self, name: str, missing: str) -> Any:
     """Returns the method that stands in for a missing one."""
     if not self._has(name):
-      asked = missing.lstrip("_")
-      raise NotImplementedError(f"{type(self).__name__} has no {asked}")
+      self._missing(missing.lstrip("_"))
     return getattr(self, name)

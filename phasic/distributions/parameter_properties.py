@@ -4,6 +4,7 @@ from collections.abc import Mapping
 import dataclasses
 from typing import Any
 
+from phasic.distributions import bijectors
 from phasic.internal import static
 
 
@@ -26,6 +27,23 @@ class ParameterProperties:
   event_ndims: int
   constraint: str
   optional: bool = False
+
+  def default_constraining_bijector(self) -> bijectors.Bijector:
+    """Returns a map from free real numbers onto the inner part of the set.
+
+    Parameters of a graph are taken to be positive.
+
+    Raises:
+      NotImplementedError: there is none for the constraint.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> properties = PhaseType.parameter_properties()
+      >>> properties["subgenerator"].default_constraining_bijector()
+      Subgenerator(event_ndims=2)
+    """
+    return bijectors.of_constraint(self.constraint, self.event_ndims)
 
 
 Properties = Mapping[str, ParameterProperties]

@@ -174,31 +174,6 @@ class PhaseType(absorption_time.AbsorptionTime):
     found = passages.expected_sojourn_times(*self._model())
     return self._statistic("expected_sojourn_times", found)
 
-  def laplace_transform(self, u: Any) -> Any:
-    """Returns E exp(-u X) = z + alpha (u I - S)^-1 s.
-
-    Args:
-      u: (...), per unit of time; finite and >= 0, else the result is NaN.
-
-    Returns:
-      An array of the common shape of u and the batch.
-
-    Raises:
-      TypeError: dtypes differ.
-      ValueError: shapes do not fit.
-
-    Example:
-
-      >>> from phasic.distributions import PhaseType
-      >>> value = PhaseType([1.0], [[-2.0]]).laplace_transform(0.5)
-      >>> print(f"{float(value):.6f}")
-      0.800000
-    """
-    initial_probs, subgenerator, exit_rates, prob_zero = self._model()
-    return passages.laplace_transform(
-      initial_probs, subgenerator, u, exit_rates, prob_zero
-    )
-
 
 @structures.register
 class GraphPhaseType(graph_chain.GraphChain, PhaseType):

@@ -7,6 +7,7 @@ import numpy as np
 
 from phasic.distributions import distribution
 from phasic.distributions import phase_type
+from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.internal import static
 from phasic.math import chain_arguments
@@ -18,6 +19,11 @@ from phasic.math import named_checks
 from phasic.math import operands
 from phasic.math import reward_operands
 from phasic.math import reward_transforms
+
+_NO_JOINT_LAW = (
+  "there is no formula for the joint law of rewards; marginal(r) and "
+  "projection(w) have it"
+)
 
 
 class RewardTotals(distribution.Distribution):
@@ -42,10 +48,6 @@ class RewardTotals(distribution.Distribution):
   def num_rewards(self) -> int:
     """The number of rewards R."""
     return static.shape(self.rewards)[-1]
-
-  def covariance(self) -> Any:
-    """Returns the covariances of the rewards, (..., R, R)."""
-    return self._statistic("covariance", self._covariance())
 
   def mixed_moment(self, orders: Any) -> Any:
     """Returns E[Y_1^n_1 ... Y_R^n_R], (...).
@@ -115,6 +117,35 @@ class RewardTotals(distribution.Distribution):
   ) -> phase_type.PhaseType:
     return phase_type.PhaseType(
       alpha, matrix, exits, prob_zero, allow_nan_stats=self.allow_nan_stats
+    )
+
+  def _support(self) -> supports.Support:
+    return supports.Support("nonnegative", event_ndims=1)
+
+  def _cdf(self, value: Any) -> Any:
+    del value
+    self._missing("cdf", _NO_JOINT_LAW)
+
+  def _quantile(self, value: Any) -> Any:
+    del value
+    self._missing("quantile", _NO_JOINT_LAW)
+
+  def _entropy(self) -> Any:
+    self._missing("entropy", _NO_JOINT_LAW)
+
+  def _cross_entropy(self, other: Any) -> Any:
+    del other
+    self._missing("cross_entropy", _NO_JOINT_LAW)
+
+  def _moment(self, k: int) -> Any:
+    self._missing(f"moment({k})", "mixed_moment(orders) is that of a vector")
+
+  def _moment_generating_function(self, s: Any) -> Any:
+    del s
+    self._missing(
+      "moment_generating_function",
+      "laplace_transform(-s) is that for s <= 0, and "
+      "projection(w).moment_generating_function(s) that along a direction",
     )
 
   def _mean(self) -> Any:

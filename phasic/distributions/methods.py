@@ -1,0 +1,29 @@
+"""What the parts of a distribution's interface ask of it."""
+
+from typing import Any, NoReturn
+
+
+class Methods:
+  """The base of the classes whose methods `Distribution` has.
+
+  A public method converts its arguments, and calls the method of the same name
+  with an underscore. A subclass has that, or it is made of others, or it raises
+  NotImplementedError and says why.
+  """
+
+  def _value(self, value: Any) -> Any:
+    """Converts and checks a value of the distribution."""
+    raise NotImplementedError
+
+  def _argument(self, x: Any, name: str) -> Any:
+    """Converts an array that broadcasts with the batch."""
+    raise NotImplementedError
+
+  def _statistic(self, name: str, x: Any) -> Any:
+    """Returns a statistic, checked not to be NaN where that is asked for."""
+    raise NotImplementedError
+
+  def _missing(self, what: str, why: str = "") -> NoReturn:
+    """Raises NotImplementedError."""
+    reason = f": {why}" if why else ""
+    raise NotImplementedError(f"{type(self).__name__} has no {what}{reason}")
