@@ -97,6 +97,7 @@ _CALLS = {
   "expected_visits": {},
   "expected_jumps": {},
   "hitting_probs": {},
+  "occupancy": {},
   "mixed_moment": {"orders": (2, 1)},
   "joint_mark_probs": {"max_counts": (2, 1)},
 }
@@ -122,6 +123,7 @@ def _arguments(model, dense, name, batch):
     "mixed_moment": (rewards,),
     "joint_mark_probs": (rewards, onp.asarray([[0.5, 0.125]])),
     "hitting_probs": (onp.asarray([1]),),
+    "occupancy": (onp.asarray(3.0),),
   }.get(name, ())
   atom = onp.asarray(1 - onp.sum(model.initial_probs)) if dense else None
   if name in _OF_EDGES:
@@ -165,6 +167,10 @@ class AgreementTest(test_case.TestCase):
     options = _CALLS[name]
     arguments = _arguments(model, dense, name, batch)
     fixed = [2] if name == "hitting_probs" else []
+    if name == "occupancy":
+      if MODE == "numpy":
+        self.require_kernel()
+      fixed = [2] if model.discrete else []
     given = [
       i for i, x in enumerate(arguments) if x is not None and i not in fixed
     ]
@@ -191,7 +197,10 @@ class AgreementTest(test_case.TestCase):
     )
     self.assert_close(left, right, 1e-10, 1e-12)
     for i, bar in enumerate(bars):
-      self.assertEqual(bar is None, i not in given)
+      if bar is None or i in given:
+        self.assertEqual(bar is None, i not in given)
+      else:  # Of counts of steps.
+        self.assert_close(bar, onp.zeros(onp.shape(bar)))
     if MODE != "numpy":
       self._assert_autodiff_agrees(
         functools.partial(_call, model, name, dense, arguments, given),

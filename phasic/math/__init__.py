@@ -197,6 +197,14 @@ from phasic.math.occupancy import (
   discrete_occupancy as discrete_phase_type_occupancy,
 )
 from phasic.math.occupancy import occupancy
+from phasic.math.occupancy_companions import (
+  discrete_occupancy_jvp as discrete_phase_type_occupancy_jvp,
+)
+from phasic.math.occupancy_companions import (
+  discrete_occupancy_vjp as discrete_phase_type_occupancy_vjp,
+)
+from phasic.math.occupancy_companions import occupancy_jvp
+from phasic.math.occupancy_companions import occupancy_vjp
 from phasic.math.passage_companions import expected_jumps_jvp
 from phasic.math.passage_companions import expected_jumps_vjp
 from phasic.math.passage_companions import expected_visits_jvp
@@ -287,6 +295,8 @@ __all__ = [
   "discrete_phase_type_mean",
   "discrete_phase_type_moment_generating_function",
   "discrete_phase_type_occupancy",
+  "discrete_phase_type_occupancy_jvp",
+  "discrete_phase_type_occupancy_vjp",
   "discrete_phase_type_prob",
   "discrete_phase_type_prob_jvp",
   "discrete_phase_type_prob_vjp",
@@ -356,6 +366,8 @@ __all__ = [
   "moment_generating_function",
   "num_threads",
   "occupancy",
+  "occupancy_jvp",
+  "occupancy_vjp",
   "path",
   "precision",
   "probability_generating_function",

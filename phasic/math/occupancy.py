@@ -14,10 +14,9 @@ import math
 
 import numpy as np
 
-from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import chain_arguments
+from phasic.math import chain_calls
 from phasic.math import chain_solves
 from phasic.math import edge_probs
 from phasic.math import edge_rates
@@ -87,11 +86,22 @@ def discrete_occupancy(
 
 def _occupancy(values, discrete):
   names = operands.names(discrete)
-  model, (times,), batch, dtype = chain_arguments.convert(
-    *values, names=names, event_ranks=(0,)
-  )
-  indices, weights, y, lost = _reversed(discrete, dtype, model)
+  return chain_calls.value(probs, discrete, values, names, (0,))
+
+
+def probs(discrete, system, times):
+  """Returns the probabilities, (..., p).
+
+  Args:
+    discrete: whether time is.
+    system: the system.
+    times: (...).
+  """
+  indices, weights, y, lost = _reversed(system)
   p = static.shape(y)[-1]
+  batch = static.broadcast_shapes(
+    static.shape(times), static.shape(y)[:-1], static.shape(weights)[:-1]
+  )
   ones = np.zeros((*batch, p + 1), dtype=weights.dtype) + 1.0 / (p + 1)
   good = (times >= 0) & (times < math.inf)
   if discrete:
@@ -99,7 +109,6 @@ def _occupancy(values, discrete):
   times = np.where(good, times, 0.0)
   kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
   edges = kind(indices[0], indices[1], weights)
-  times = np.asarray(times, dtype=weights.dtype)
   _, bars = evaluation.vjp(
     "density",
     (
@@ -114,16 +123,14 @@ def _occupancy(values, discrete):
     discrete,
   )
   found = bars[0][..., :p] * y
-  found = np.where(lost | ~good[..., None], math.nan, found)
-  return np.asarray(np.broadcast_to(found, (*batch, p)), dtype=dtype)
+  return np.where(lost | ~good[..., None], math.nan, found)
 
 
-def _reverse(discrete, dtype, model):
+def _reversed(system):
   """Returns the reversed chain's indices and weights, y, and what is lost.
 
   Phase p of the reversed chain is the one that nothing leaves.
   """
-  system = chain_solves.derive(model, discrete, dtype)
   reached = chain_solves.sojourns(system)
   none = gradients.stop_gradient(reached) == 0
   start = np.where(none, 1.0, 0.0)
@@ -163,6 +170,3 @@ def _reverse(discrete, dtype, model):
   y = scaled_sums.times_power(y, -system.exponent[..., None])
   y = np.where(caught, 0.0, y)
   return indices, weights, y, caught & ~none
-
-
-_reversed = control_flow.compiled(_reverse, static_argnums=(0, 1))
