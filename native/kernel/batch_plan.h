@@ -9,6 +9,7 @@
 #include "native/kernel/batch_index.h"
 #include "native/kernel/phase_type.h"
 #include "native/kernel/shapes.h"
+#include "native/kernel/sweep.h"
 
 namespace phasic {
 
@@ -129,6 +130,17 @@ class BatchPlan {
     return call_.edges != nullptr && ModelsSharing([this](int32_t axis) {
                                        return edge_strides_[0][axis] == 0;
                                      }) == num_models_;
+  }
+
+  // Whether these are models for the sweeps of small ones: of few times or,
+  // in reverse, of one and perhaps one that is nothing.
+  bool HasSmallModels() const {
+    const int64_t one = call_.kinds != nullptr ? 2 : 1;
+    return !call_.discrete && layout_.num_phases <= kSmallPhases &&
+           times_per_model_ <= (adjoint_ ? one : kManyTimes - 1) &&
+           (call_.edges == nullptr ||
+            (layout_.num_edges <= kSmallEdges &&
+             layout_.num_parameters <= kSmallParameters));
   }
 
   // Calls visit(offset, row) for each run of `num_times` times of a model:

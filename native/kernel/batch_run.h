@@ -41,15 +41,17 @@ constexpr const char* kNoMemory = "the workspace does not fit into memory";
 template <class F>
 class BatchRun {
  public:
-  // Models of the same edges are taken by `group`, if that is not null.
+  // Small models are taken by `small`, others of the same edges by `group`, if
+  // these are not null.
   BatchRun(const BatchPlan& plan, Sweep sweep, Executor* executor,
-           GroupSweep group = nullptr)
+           GroupSweep group = nullptr, GroupSweep small = nullptr)
       : plan_(plan),
         sweep_(sweep),
         executor_(executor),
-        group_(plan.SharesEdges() && !plan.call().discrete && IsSmall(plan)
-                   ? group
-                   : nullptr) {
+        takes_small_(small != nullptr && plan.HasSmallModels()),
+        group_(takes_small_                             ? small
+               : plan.SharesEdges() && FitsInHand(plan) ? group
+                                                        : nullptr) {
     if (plan.num_models() == 1) return;
     const int64_t num_threads = NumThreads(executor);
     if (num_threads == 1) return;
@@ -83,7 +85,7 @@ class BatchRun {
     const int64_t room =
         std::min(plan_.num_models(), size == 0 ? INT64_MAX : kMaxTerms / size);
     const bool alone = num_threads_ == 1 || room < 2;
-    if (size > kMaxTerms / kMaxGroup) group_ = nullptr;
+    if (size > kMaxTerms / kMaxGroup && !takes_small_) group_ = nullptr;
     const int64_t places = alone ? MaxGroup() : room;
     if (!bars.Allocate(places, memory.get())) return kNoMemory;
     const int64_t step = alone ? plan_.num_models() : room;
@@ -109,8 +111,9 @@ class BatchRun {
   }
 
  private:
-  // Whether so many of the models are small enough to be in hand at once.
-  static bool IsSmall(const BatchPlan& plan) {
+  // Whether so many of the models may be in hand at once.
+  static bool FitsInHand(const BatchPlan& plan) {
+    if (plan.call().discrete) return false;
     int64_t size = 4 * plan.times_per_model();  // results, kinds and more
     for (int32_t i = 0; i < plan.num_inputs(); ++i) {
       size += plan.ModelSize(plan.OperandOf(i));
@@ -200,7 +203,7 @@ class BatchRun {
 
   void RunSweep(const GroupOperands<F>& operands, const SweepOutput* outputs,
                 Workspace* memory) const {
-    if (group_ != nullptr && operands.count() > 1) {
+    if (takes_small_ || (group_ != nullptr && operands.count() > 1)) {
       group_(operands.inputs(), outputs, operands.count(), memory);
     } else {
       sweep_(operands.inputs()[0], outputs[0], memory);
@@ -284,6 +287,7 @@ class BatchRun {
   const BatchPlan& plan_;
   const Sweep sweep_;
   Executor* const executor_;
+  const bool takes_small_;
   GroupSweep group_;
   int64_t num_threads_ = 1;
   int64_t least_length_ = 1;    // of a range

@@ -14,7 +14,7 @@ template <class T>
 inline void AddCompensated(const T& x, T* sum, T* low) {
   const T total = *sum + x;
   const T part = total - *sum;
-  *low += (*sum - (total - part)) + (x - part);
+  *low = *low + ((*sum - (total - part)) + (x - part));
   *sum = total;
 }
 

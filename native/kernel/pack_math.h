@@ -32,10 +32,10 @@ inline Pack<8> ScaleBy(const Pack<8>& x, int64_t exponent) {
 constexpr double kLn2High = 0x1.62e42feep-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
-// log(x 2^exponent) for positive normal numbers x, as FreeBSD's e_log.c does
-// it: x = 2^k (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), and
+// log(x 2^exponent) for positive normal numbers x and integers, as FreeBSD's
+// e_log.c does it: x = 2^k (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), and
 // log(1 + f) = f - s (f - R(s^2)) with s = f / (2 + f).
-inline Pack<8> LogOf(const Pack<8>& x, int64_t exponent) {
+inline Pack<8> LogOf(const Pack<8>& x, const Pack<8>& exponent) {
   using Vector = Pack<8>::Vector;
   using Bits = Pack<8>::Bits;
   constexpr int64_t kOne = int64_t{0x3ff} << 52;
@@ -49,7 +49,7 @@ inline Pack<8> LogOf(const Pack<8>& x, int64_t exponent) {
     // 2^52 + k + 1023 has k + 1023 in its last bits.
     const Vector biased =
         reinterpret_cast<Vector>(((shifted >> 52) & 0x7ff) | kTwoTo52);
-    const Vector k = biased - (0x1p52 + 1023.0 - static_cast<double>(exponent));
+    const Vector k = biased - (0x1p52 + 1023.0 - exponent.parts[l]);
     const Vector f =
         reinterpret_cast<Vector>(bits - ((shifted & kExponentBits) - kOne)) -
         1.0;
@@ -69,8 +69,12 @@ inline Pack<8> LogOf(const Pack<8>& x, int64_t exponent) {
   }
   return result;
 }
+inline Pack<8> LogOf(const Pack<8>& x, int64_t exponent) {
+  return LogOf(x, Pack<8>(static_cast<double>(exponent)));
+}
 
-// exp(-x) for 0 <= x <= 16: Taylor's series about the nearest multiple of ln 2.
+// exp(-x) for 0 <= x <= 700: Taylor's series about the nearest multiple of
+// ln 2.
 inline Pack<8> ExpOfMinus(const Pack<8>& x) {
   using Vector = Pack<8>::Vector;
   using Bits = Pack<8>::Bits;

@@ -80,14 +80,16 @@ const char* RunForward(const Call& call, const Input* inputs,
   }
   if (layout.batch_size == 0) return nullptr;
   const Sweep sweep = Sweeps().forward[call.order];
-  const GroupSweep group = call.order == 0 ? Sweeps().forward_group : nullptr;
+  const bool is_value = call.order == 0;
+  const GroupSweep group = is_value ? Sweeps().forward_group : nullptr;
+  const GroupSweep small = is_value ? Sweeps().forward_small : nullptr;
   const BatchPlan plan(call, inputs, num_inputs, layout, false);
   int32_t* status = wants_status ? static_cast<int32_t*>(output.data) : nullptr;
   if (call.precision == Precision::kFloat32) {
-    return BatchRun<float>(plan, sweep, executor, group)
+    return BatchRun<float>(plan, sweep, executor, group, small)
         .Forward(static_cast<float*>(output.data), status);
   }
-  return BatchRun<double>(plan, sweep, executor, group)
+  return BatchRun<double>(plan, sweep, executor, group, small)
       .Forward(static_cast<double*>(output.data), status);
 }
 
@@ -137,12 +139,15 @@ const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
     return nullptr;
   }
   const Sweep sweep = Sweeps().adjoint[call.order];
-  const GroupSweep group = call.order == 1 ? Sweeps().adjoint_group : nullptr;
+  const bool is_first = call.order == 1;
+  const GroupSweep group = is_first ? Sweeps().adjoint_group : nullptr;
+  const GroupSweep small = is_first ? Sweeps().adjoint_small : nullptr;
   const BatchPlan plan(call, inputs, num_inputs, layout, true);
   if (call.precision == Precision::kFloat32) {
-    return BatchRun<float>(plan, sweep, executor, group).Adjoint(outputs);
+    return BatchRun<float>(plan, sweep, executor, group, small)
+        .Adjoint(outputs);
   }
-  return BatchRun<double>(plan, sweep, executor, group).Adjoint(outputs);
+  return BatchRun<double>(plan, sweep, executor, group, small).Adjoint(outputs);
 }
 
 const char* Statistics(const Call& call, const Input* inputs,

@@ -109,12 +109,20 @@ using DirectionsSweep = void (*)(const SweepInput* inputs,
                                  Workspace* workspace);
 constexpr int kMaxDirections = 8;
 
-// The same as so many calls of a sweep, for at most kMaxGroup models, faster
-// where they have the same edges. The workspace is empty.
+// The same as so many calls, for at most kMaxGroup models, faster where they
+// have the same edges or are small. The workspace is empty.
 constexpr int kMaxGroup = 8;
 using GroupSweep = void (*)(const SweepInput* inputs,
                             const SweepOutput* outputs, int count,
                             Workspace* workspace);
+
+// From so many times on those of a model share nodes; see node_groups.h.
+constexpr int64_t kManyTimes = 512;
+
+// Models of so many phases, edges and parameters are small; see small_models.h.
+constexpr int64_t kSmallPhases = 8;
+constexpr int64_t kSmallEdges = kSmallPhases * kSmallPhases;
+constexpr int64_t kSmallParameters = 64;
 
 struct SweepTable {
   Sweep forward[kMaxOrder + 1];  // J_0 .. J_3
@@ -124,6 +132,8 @@ struct SweepTable {
   int num_directions;          // at once
   GroupSweep forward_group;    // J_0
   GroupSweep adjoint_group;    // V_1
+  GroupSweep forward_small;    // J_0 of small models, one or more
+  GroupSweep adjoint_small;    // V_1 of these at one time
 };
 
 // The same on numbers without ends to their range, far slower. They are for

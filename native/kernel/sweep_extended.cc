@@ -52,6 +52,8 @@ const SweepTable& ExtendedSweeps() {
       1,
       nullptr,
       nullptr,
+      nullptr,
+      nullptr,
   };
   return kTable;
 }

@@ -8,6 +8,7 @@
 #include "native/kernel/forward.h"
 #include "native/kernel/group.h"
 #include "native/kernel/isa.h"
+#include "native/kernel/small_group.h"
 #include "native/kernel/sweep.h"
 
 namespace phasic {
@@ -27,6 +28,8 @@ const SweepTable kSweeps = {
     kDirections,
     ForwardGroup,
     AdjointGroup,
+    ForwardSmall,
+    AdjointSmall,
 };
 
 }  // namespace PHASIC_ISA
