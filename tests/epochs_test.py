@@ -130,6 +130,28 @@ class EpochsTest(test_case.TestCase):
       dist.moment(0)
     self.assert_close(dist.stddev(), one.stddev(), 1e-13)
 
+  def test_quantiles(self):
+    given, params, boundaries, maps = epoch_models.migration()
+    rates, ends = epoch_models.history(4)
+    for dist in (
+      pd.Epochs(given, params, boundaries, maps),
+      pd.Epochs(models.kingman(4), rates, ends),
+    ):
+      u = onp.asarray([0.0, 1e-200, 1e-9, 0.1, 0.3, 0.5, 0.7, 0.95, 1 - 1e-9])
+      times = dist._quantile(u)
+      self.assertTrue(onp.all(onp.diff(self.host(times)) > 0.0))
+      self.assert_close(dist.cdf(times), u, 1e-12)
+      logs = onp.asarray([-1e-9, -0.2, -3.0, -50.0, -900.0])
+      times = dist._quantile_log_survival(logs)
+      self.assert_close(dist.log_survival_function(times), logs, 1e-12, 1e-15)
+      times = dist._quantile_log_cdf(logs)
+      self.assert_close(dist.log_cdf(times), logs, 1e-12, 1e-14)
+      wrong = dist._quantile(onp.asarray([-0.5, 1.5, math.nan, 1.0]))
+      self.assert_close(wrong, [*[math.nan] * 3, math.inf])
+      # To the boundaries and back.
+      at = self.host(dist.boundaries)
+      self.assert_close(dist._quantile(dist.cdf(at)), at, 1e-12)
+
   def test_infinite_moments(self):
     dist = pd.Epochs(models.kingman(3), [[1.0], [0.0]], [1.0])
     self.assert_close(dist.mean(), math.inf)

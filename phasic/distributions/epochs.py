@@ -13,6 +13,7 @@ from phasic.distributions import slicing
 from phasic.distributions import value_checks
 from phasic.graphs import epoch_arguments
 from phasic.graphs import epoch_moments
+from phasic.graphs import epoch_quantiles
 from phasic.graphs import epoch_stages
 from phasic.graphs import epoch_values
 from phasic.graphs import graph as graph_lib
@@ -22,6 +23,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import chain_calls
 from phasic.math import jump_chain
+from phasic.math import special
 
 _PROPERTIES = {
   "params": parameter_properties.ParameterProperties(1, "parameters"),
@@ -222,6 +224,32 @@ class Epochs(distribution.Distribution):
 
   def _variance(self) -> Any:
     return self._finished(epoch_moments.variance(self._stages()))
+
+  def _quantile(self, value: Any) -> Any:
+    u = np.asarray(value, dtype=static.wide_float())
+    good = (u >= 0.0) & (u <= 1.0)
+    u = np.where(good, u, float("nan"))
+    # The logarithms of zero, without a warning of NumPy's.
+    none, one = u == 0.0, u == 1.0
+    log_cdf = np.log(np.where(none, 1.0, u))
+    log_survival = np.log1p(np.where(one, 0.0, -u))
+    return self._inverse(
+      value,
+      np.where(none, -float("inf"), log_cdf),
+      np.where(one, -float("inf"), log_survival),
+    )
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    log_survival = np.asarray(value, dtype=static.wide_float())
+    return self._inverse(value, special.log1mexp(log_survival), log_survival)
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    log_cdf = np.asarray(value, dtype=static.wide_float())
+    return self._inverse(value, log_cdf, special.log1mexp(log_cdf))
+
+  def _inverse(self, value: Any, log_cdf: Any, log_survival: Any) -> Any:
+    found = epoch_quantiles.quantile(self._stages(), log_cdf, log_survival)
+    return self._finished(found, static.shape(value))
 
   def _sample_n(self, n: int, seed: Any) -> Any:
     """Returns samples, of the shape (n, batch).
