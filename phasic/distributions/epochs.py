@@ -10,6 +10,7 @@ from phasic.distributions import distribution
 from phasic.distributions import of_graph
 from phasic.distributions import parameter_properties
 from phasic.distributions import slicing
+from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.graphs import epoch_arguments
 from phasic.graphs import epoch_moments
@@ -161,22 +162,6 @@ class Epochs(distribution.Distribution):
     boundaries = sliced.pop("boundaries")
     return self.copy(params=list(sliced.values()), boundaries=boundaries)
 
-  def moment(self, k: int) -> Any:
-    """Returns the raw moment E[X^k], of the batch shape.
-
-    It is k times the integral of t^(k-1) P(X > t); inf where absorption may
-    never come.
-
-    Args:
-      k: a positive integer.
-
-    Raises:
-      ValueError: it is something else.
-    """
-    k = chain_calls.checked_order(k)
-    found = epoch_moments.moment(self._stages(), k)
-    return self._statistic(f"moment({k})", self._finished(found))
-
   def _prob(self, value: Any) -> Any:
     return self._in_epochs(
       value,
@@ -221,6 +206,11 @@ class Epochs(distribution.Distribution):
 
   def _mean(self) -> Any:
     return self._finished(epoch_moments.moment(self._stages(), 1))
+
+  def _moment(self, k: int) -> Any:
+    """k times the integral of t^(k-1) P(X > t)."""
+    k = chain_calls.checked_order(k)
+    return self._finished(epoch_moments.moment(self._stages(), k))
 
   def _variance(self) -> Any:
     return self._finished(epoch_moments.variance(self._stages()))
@@ -343,6 +333,9 @@ class Epochs(distribution.Distribution):
     """Returns numbers in the dtype of the arguments, (value and batch)."""
     shape = static.broadcast_shapes(shape, self._batch_shape())
     return np.asarray(np.broadcast_to(x, shape), dtype=self.dtype)
+
+  def _support(self) -> supports.Support:
+    return supports.Support("nonnegative")
 
   def _check_value(self, value: Any) -> Any:
     return value_checks.check_times(value)
