@@ -49,20 +49,23 @@ class PointSeeds {
     if (points_ == nullptr || !AllocateLists()) return kMemoryLimit;
     SortTimes();
     EvaluatePoints(time_bars != nullptr);
-    StatusCode first_error = kOk;
+    StatusCode worst = kOk;
+    // What is lost to underflow may be found by an extended sweep, also next to
+    // times that cannot be evaluated.
+    const auto note = [&worst](StatusCode status) {
+      if (worst == kOk || status == kUnderflow) worst = status;
+    };
     for (List& list : lists_) list.size = 0;
     for (int64_t k = 0; k < num_points_; ++k) {
       if (IsMixedInterval(points_[k])) continue;
       double time_bar = 0.0;
-      const StatusCode error = SeedPoint(k, &time_bar);
+      note(SeedPoint(k, &time_bar));
       if (time_bars != nullptr) time_bars[by_time_[k]] = time_bar;
-      if (first_error == kOk) first_error = error;
     }
     for (int64_t i = 0; i < num_intervals_; ++i) {
-      const StatusCode error = SeedInterval(&intervals_[i], time_bars);
-      if (first_error == kOk) first_error = error;
+      note(SeedInterval(&intervals_[i], time_bars));
     }
-    return first_error;
+    return worst;
   }
 
   // Times that are taken in groups.
