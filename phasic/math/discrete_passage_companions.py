@@ -5,6 +5,7 @@ See `discrete_elimination_derivatives`: they are laid out alike.
 
 from phasic.math import chain_companions
 from phasic.math import chain_passages
+from phasic.math import discrete_moments
 from phasic.math import evaluation
 from phasic.math import moment_chains
 from phasic.math import named_phases
@@ -41,9 +42,10 @@ def variance_vjp(
 ):
   """Returns `variance` and the cotangents of its four arguments."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_companions.vjp(
+  _, bars = chain_companions.vjp(
     _VARIANCE, False, values, _NAMES, cotangent, wanted
   )
+  return discrete_moments.variance(*values), bars
 
 
 def variance_jvp(
@@ -51,7 +53,8 @@ def variance_jvp(
 ):
   """Returns `variance` and its derivative along four tangents."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_companions.jvp(_VARIANCE, False, values, _NAMES, tangents)
+  _, moved = chain_companions.jvp(_VARIANCE, False, values, _NAMES, tangents)
+  return discrete_moments.variance(*values), moved
 
 
 def expected_jumps_vjp(

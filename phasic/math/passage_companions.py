@@ -7,6 +7,7 @@ from phasic.math import chain_companions
 from phasic.math import chain_passages
 from phasic.math import evaluation
 from phasic.math import moment_chains
+from phasic.math import moments
 from phasic.math import named_phases
 from phasic.math import passage_derivatives
 
@@ -55,9 +56,10 @@ def variance_vjp(
     0.250 -0.250
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_companions.vjp(
+  _, bars = chain_companions.vjp(
     _VARIANCE, False, values, _NAMES, cotangent, wanted
   )
+  return moments.variance(*values), bars
 
 
 def variance_jvp(
@@ -65,7 +67,8 @@ def variance_jvp(
 ):
   """Returns `variance` and its derivative along four tangents."""
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_companions.jvp(_VARIANCE, False, values, _NAMES, tangents)
+  _, moved = chain_companions.jvp(_VARIANCE, False, values, _NAMES, tangents)
+  return moments.variance(*values), moved
 
 
 def expected_visits_vjp(
