@@ -23,6 +23,7 @@ from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.math import evaluation
 from phasic.math import portable_observations
+from phasic.math import quantiles_table as table
 from phasic.math import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 200
@@ -45,94 +46,109 @@ def find(targets, limits, model, edges):
     model: the kernel's four operands of a model.
     edges: its arrays of edges.
   """
-  ends = targets_lib.ends(targets, limits)
-  special = targets.bad | ends.first | ends.never
-  special = special | (limits.time != limits.time)
+  lost = limits.time != limits.time
+  usable = (limits.time > 0) & (limits.time < math.inf)
+  whole = np.where(usable, limits.time, 1.0)
+
+  def solve(targets, start):
+    ends = targets_lib.ends(targets, limits)
+    special = targets.bad | ends.first | ends.never | lost
+    t, slope = _search(targets, ends, special, model, edges, start)
+    return t, slope, ends
+
+  def at_odds(targets):
+    t, slope, ends = solve(targets, np.zeros_like(targets.value) + whole)
+    rest = 1.0 - targets.value
+    return t, np.abs(ends.ratio) * rest / slope
+
+  start = np.zeros_like(targets.value) + whole
+  if table.pays(targets):
+    near = table.starts(targets, targets.bad | lost, at_odds)
+    start = np.where((near > 0) & (near < math.inf), near, start)
+  t, slope, ends = solve(targets, start)
+  t = _refined(t, slope, targets, ends, model, edges)
+  t = np.where(ends.first, 0.0, np.where(ends.never, math.inf, t))
+  return np.where(targets.bad | lost, math.nan, t)
+
+
+def _search(targets, ends, special, model, edges, start):
+  """Returns quantiles, NaN where they are not found, and slopes there.
+
+  Args:
+    targets: `Targets`.
+    ends: their `Ends`.
+    special: where there is nothing to seek.
+    model: the kernel's four operands of a model.
+    edges: its arrays of edges.
+    start: times to start from, (batch..., n).
+  """
   dtype = static.dtype_name(targets.value)
-  eps = onp.finfo(dtype).eps
+  eps, tiny = float(onp.finfo(dtype).eps), float(onp.finfo(dtype).tiny)
   side = np.where(targets.upper, SURVIVAL, CDF)
-  one = np.ones_like(targets.value)
-  zero = np.zeros_like(targets.value + limits.time)
-  none = np.zeros_like(np.asarray(zero, dtype="int32"))
-  sign = np.where(targets.upper, -one, one)
+  zero = np.zeros_like(start)
+  done = special | (zero != 0)
+  none = np.zeros_like(np.asarray(done, dtype="int32"))
+  log_mass = targets.log_value - np.log(np.abs(ends.ratio))
   # Where the rounding of what is measured is all that is left.
-  exact = float(eps) * (1.0 + 0.5 * np.abs(targets.log_value))
-  short = float(eps) ** 0.6
+  exact = eps * (1.0 + 0.5 * np.abs(targets.log_value))
+  # Of a step after which what is left is its square.
+  short = eps**0.54
 
   def unfinished(carry):
-    count, _, _, _, _, _, _, _, done = carry
-    return (count < MAX_ITERATIONS) & np.any(~done)
+    return (carry[0] < MAX_ITERATIONS) & np.any(~carry[-1])
 
   def improve(carry):
-    count, t, low, high, _, last, slow, lost, done = carry
+    count, t, low, high, slope, last, slow, lost, done = carry
     kind = np.where(done, NOTHING, side)
     measured, log_density = values(model, edges, t, kind)
     change = measured - targets.log_value
-    is_lost = ~done & (measured != measured)
-    below = sign * change < 0
-    low_now = np.where(below & ~is_lost, t, low)
-    high_now = np.where(~below & ~is_lost, t, high)
+    known = measured == measured
+    below = (change < 0) != targets.upper
+    low = np.where(below & known, t, low)
+    high = np.where(below | ~known, high, t)
     with onp.errstate(all="ignore"):
       error = targets_lib.mass_error(ends, change)
-      slope = _slope(t, log_density, targets, ends, error)
+      found = np.exp(np.log(t) + log_density - log_mass - error)
+      slope = np.where(done, slope, found)
       factor = _factor(ends.rising, error / slope)
-      newton = np.maximum(t * factor, _tiny(dtype))
       step = np.abs(factor - 1.0)
-      fits = (newton > low_now) & (newton < high_now)
-      slow_now = np.where(step > 0.5 * last, slow + 1, none)
-      halving = (slow_now >= 3) & (low_now > 0) & (high_now < math.inf)
-      middle = _middle(dtype, low_now, high_now)
-      middle = np.where(high_now < math.inf, middle, 16.0 * t)
-      then = np.where(fits & ~halving, newton, middle)
-      # Halfway back to what could be computed.
-      shorter = np.where(low_now > 0, _middle(dtype, low_now, t), 1e-6 * t)
-      then = np.where(is_lost, shorter, then)
-      closed = (high_now <= low_now * (1.0 + 4.0 * float(eps))) & ~is_lost
-      meets = np.abs(change) <= exact
+      newton = np.maximum(t * factor, tiny)
+      slow = np.where(step > 0.5 * last, slow + 1, none)
+      halving = (slow >= 3) & (low > 0) & (high < math.inf)
+      fits = (newton > low) & (newton < high) & ~halving
+      middle = np.sqrt(np.maximum(low, tiny)) * np.sqrt(high)
+      then = np.where(fits, newton, np.where(high < math.inf, middle, 16 * t))
+      # Where it could not be computed, back.
+      back = np.where(low > 0, np.sqrt(low) * np.sqrt(t), 1e-6 * t)
+      then = np.where(known, then, back)
       ends_here = (step <= short) & (np.abs(error) < 0.01)
-      # Below the least number that has all its digits it is zero.
-      vanishes = ~below & (t <= _tiny(dtype)) & ~is_lost
-    found = np.where(ends_here, newton, t)
-    found = np.where(vanishes, 0.0, found)
-    finished = done | meets | ends_here | closed | vanishes
-    lost_now = lost + np.asarray(is_lost, dtype="int32")
-    given_up = is_lost & (lost_now > MAX_LOST)
-    found = np.where(given_up, math.nan, found)
+      stays = (np.abs(change) <= exact) | (high <= low * (1.0 + 4.0 * eps))
+    # Below the least number that has all its digits it is zero.
+    vanishes = known & ~below & (t <= tiny)
+    lost = lost + np.asarray(~known, dtype="int32")
+    given_up = lost > MAX_LOST
+    then = np.where(ends_here, newton, np.where(stays & known, t, then))
+    then = np.where(vanishes, 0.0, np.where(given_up, math.nan, then))
+    finished = ((ends_here | stays) & known) | vanishes | given_up
     return (
       count + 1,
-      np.where(done, t, np.where(finished | given_up, found, then)),
-      np.where(done, low, low_now),
-      np.where(done, high, high_now),
-      np.where(done, carry[4], slope),
+      np.where(done, t, then),
+      low,
+      high,
+      slope,
       np.where(halving, math.inf, step),
-      np.where(halving, none, slow_now),
-      lost_now,
-      finished | given_up,
+      np.where(halving, none, slow),
+      lost,
+      done | finished,
     )
 
-  usable = (limits.time > 0) & (limits.time < math.inf)
-  start = zero + np.where(usable, limits.time, 1.0)
   # Markov's bound is no time to look at where it is far away.
   bound = np.where(ends.rising & (ends.bound > 0), ends.bound, math.inf)
-  _, t, _, _, slope, _, _, _, done = control_flow.while_loop(
-    unfinished,
-    improve,
-    (
-      np.asarray(0),
-      start,
-      zero,
-      zero + bound,
-      zero + 1.0,
-      zero + math.inf,
-      none,
-      none,
-      special | (zero != 0),
-    ),
+  init = (np.asarray(0), start, zero, zero + bound, zero + 1.0, zero + math.inf)
+  carry = control_flow.while_loop(
+    unfinished, improve, (*init, none, none, done)
   )
-  t = np.where(done, t, math.nan)
-  t = _refined(t, slope, targets, ends, model, edges)
-  t = np.where(ends.first, 0.0, np.where(ends.never, math.inf, t))
-  return np.where(targets.bad | (limits.time != limits.time), math.nan, t)
+  return np.where(carry[-1], carry[1], math.nan), carry[4]
 
 
 def values(model, edges, times, kind, with_density=True):
@@ -153,12 +169,6 @@ def values(model, edges, times, kind, with_density=True):
   return found[..., :n], found[..., n:]
 
 
-def _slope(t, log_density, targets, ends, error):
-  """Returns t |D'(t)| / D(t), where log D is off by the error."""
-  log_mass = targets.log_value - np.log(np.abs(ends.ratio)) + error
-  return np.exp(np.log(t) + log_density - log_mass)
-
-
 def _factor(rising, ratio):
   """Returns by what Newton's step multiplies a time.
 
@@ -166,24 +176,15 @@ def _factor(rising, ratio):
     rising: whether it is made in the scale of log t, else of t.
     ratio: the error of log D over its slope in log t.
   """
-  in_log = np.exp(np.minimum(-ratio, 600.0))
-  back = np.exp(np.maximum(ratio, -3.0))
-  in_time = np.where(ratio > -0.5, 1.0 + np.minimum(ratio, 15.0), back)
-  return np.where(rising, in_log, in_time)
-
-
-def _middle(dtype, low, high):
-  """Returns the geometric mean; of zero takes the least normal number."""
-  return np.sqrt(np.maximum(low, _tiny(dtype))) * np.sqrt(high)
-
-
-def _tiny(dtype):
-  return float(onp.finfo(dtype).tiny)
+  power = np.where(rising, np.minimum(-ratio, 600.0), np.maximum(ratio, -3.0))
+  in_time = ~rising & (ratio > -0.5)
+  multiplied = np.exp(np.where(in_time, 0.0, power))
+  return np.where(in_time, 1.0 + np.minimum(ratio, 15.0), multiplied)
 
 
 def _refined(t, slope, targets, ends, model, edges):
   """Makes a step with F and 1 - F where their logarithms' rounding matters."""
-  tiny = _tiny(static.dtype_name(t))
+  tiny = float(onp.finfo(static.dtype_name(t)).tiny)
   regular = (t > 0) & (t < math.inf) & (targets.value >= 16 * tiny)
   rough = regular & (np.abs(targets.log_value) > 8.0 * (1.0 + slope))
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import control_flow
 from phasic.internal import static
 
 LOG_HALF = -0.6931471805599453
@@ -115,11 +116,16 @@ def mass_error(ends_, change):
 
   It is NaN where M' and r are too near to each other to tell what is between.
   """
-  few = np.minimum(np.maximum(change, -40.0), 40.0)
-  eps = float(onp.finfo(static.dtype_name(change)).eps)
-  shift = ends_.ratio * np.expm1(few)
-  near = np.abs(shift) < 0.5
-  known = 1.0 + shift > 8.0 * eps * np.abs(ends_.ratio)
-  far = np.where(known, np.log(np.where(known, 1.0 + shift, 1.0)), math.nan)
-  found = np.where(near, np.log1p(np.where(near, shift, 0.0)), far)
-  return np.where(ends_.is_plain, change, found)
+
+  def measured(change):
+    few = np.minimum(np.maximum(change, -40.0), 40.0)
+    eps = float(onp.finfo(static.dtype_name(change)).eps)
+    shift = ends_.ratio * np.expm1(few)
+    near = np.abs(shift) < 0.5
+    known = 1.0 + shift > 8.0 * eps * np.abs(ends_.ratio)
+    far = np.where(known, np.log(np.where(known, 1.0 + shift, 1.0)), math.nan)
+    found = np.where(near, np.log1p(np.where(near, shift, 0.0)), far)
+    return np.where(ends_.is_plain, change, found)
+
+  some = np.any(~ends_.is_plain)
+  return control_flow.cond(some, measured, lambda x: x, change)
