@@ -324,6 +324,19 @@ class DerivativesTest(test_case.TestCase):
       expected = -math.log(2) if expected is None else expected
       self.assert_close(found, expected, 1e-12)
 
+  def test_infinite(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+    whole = pd.PhaseType([1.0], [[-1.0]])
+
+    def divergence(mass):
+      return pd.PhaseType(mass[None], [[-1.0]]).kl_divergence(whole)
+
+    mass = np.asarray(onp.asarray(0.5))
+    value, found = gradients.value_and_gradient(divergence, mass)
+    self.assert_close(value, math.inf)
+    self.assert_close(found, math.nan)
+
   def test_discrete(self):
     if MODE == "numpy":
       self.skipTest("NumPy has no autodiff")

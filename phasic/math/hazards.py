@@ -128,7 +128,7 @@ def _rate(arguments):
   tangents = (None, None, np.ones_like(finite), None, None)
   _, slope = evaluation.jvp("log_survival", moved, tangents)
   rate = np.where(times < 0, 0.0, 0.0 - slope)
-  return np.where(last, math.nan, rate)
+  return rate * np.where(last, math.nan, np.ones_like(rate))
 
 
 def _quotient(arguments):
@@ -145,4 +145,5 @@ def _quotient(arguments):
 
 def _where_some_are_left(log_left):
   """Returns it, NaN where nothing survives."""
-  return np.where(log_left == -math.inf, math.nan, log_left)
+  none = log_left == -math.inf
+  return log_left + np.where(none, math.nan, np.zeros_like(log_left))

@@ -126,16 +126,18 @@ def _functional(kind, law, second):
   rule = laws.common_rule(law, second)
   logs = law.log_density(rule)
   others = logs if second is law else second.log_density(rule, law.last)
-  if kind != "kl_divergence":
+  if kind == "kl_divergence":
+    terms = _divergence(logs, others, rule.log_weights)
+    found = quadrature.total(rule, terms, floor=static.finfo_eps(law.dtype))
+    if not law.discrete:
+      found = found + _divergence(law.log_atom(), second.log_atom(), 0.0)
+    found = second.checked(rule, others, found)
+  else:
     terms = _expected(rule, logs, others)
     found = quadrature.total(rule, terms) + _expected_at_zero(law, second)
-    return law.checked(rule, logs, found)
-  terms = _divergence(logs, others, rule.log_weights)
-  found = quadrature.total(rule, terms, floor=static.finfo_eps(law.dtype))
-  if not law.discrete:
-    found = found + _divergence(law.log_atom(), second.log_atom(), 0.0)
-  found = law.checked(rule, logs, found)
-  return second.checked(rule, others, found)
+  endless = found == math.inf
+  found = found + law.undefined(endless) + second.undefined(endless)
+  return law.checked(rule, logs, found)
 
 
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2))

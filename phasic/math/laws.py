@@ -11,6 +11,7 @@ import numpy as onp
 from phasic.internal import gradients
 from phasic.internal import static
 from phasic.math import chain_calls
+from phasic.math import chain_solves
 from phasic.math import evaluation
 from phasic.math import operands
 from phasic.math import quadrature
@@ -99,7 +100,20 @@ class Law:
     if not self.discrete:
       whole = 1.0 - quadrature.masses(fixed(self.log_atom()), 0.0)
     missing = np.abs(np.sum(masses, axis=0) - whole)
-    return np.where(missing <= rule.tolerance, x, math.nan)
+    return x * np.where(missing <= rule.tolerance, 1.0, math.nan)
+
+  def undefined(self, where):
+    """Returns 0, (...), with derivatives NaN in the model where it is told."""
+    alpha, matrix, exits, atom = self._model
+    rates = matrix.parameters if operands.is_edges(matrix) else matrix
+    if not operands.is_edges(matrix):
+      rates = np.sum(rates, axis=-1)
+    given = [x for x in (alpha, rates, exits) if x is not None]
+    given += [] if atom is None else [atom[..., None]]
+    wide = static.wide_float()
+    return chain_solves.undefined(
+      where, *(np.asarray(x, dtype=wide) for x in given)
+    )
 
   def _last(self, log_time):
     """Returns a time after which nothing is left, (...)."""

@@ -123,7 +123,8 @@ def total(rule, terms, floor=0.0):
   # Infinite sums need no check.
   off = np.abs(np.sum((1.0 - rule.coarse) * terms, axis=0))
   good = (off <= rule.tolerance * size + floor) | (size == math.inf)
-  return np.where(good, found, math.nan)
+  # The product makes the derivatives NaN as well.
+  return found * np.where(good, 1.0, math.nan)
 
 
 def masses(logs, log_weights):

@@ -70,12 +70,17 @@ def _grown(system, s):
   found = chain_solves.solve(mortal, none, alive[..., None])[..., 0]
   parts = np.where(reached | known, system.initial * (x * found), 0.0)
   total = system.atom + np.sum(parts, axis=-1)
-  # A phase that alpha cannot reach may be above its own decay rate.
-  others = np.any(~known & ~reached, axis=-1)
-  doubt = others | (code != 0)
-  total = total + chain_solves.undefined(doubt, system.initial, system.weights)
   total = np.where(code > 0, math.inf, np.where(code < 0, math.nan, total))
   total = np.where(np.isnan(s), math.nan, total)
+  # A phase that alpha cannot reach may be above its own decay rate.
+  others = np.any(~known & ~reached, axis=-1)
+  finite = np.where(np.isfinite(growth), growth, 0.0)
+  total = total + chain_solves.undefined(
+    (s > 0) & (others | (code != 0)),
+    system.initial,
+    system.weights,
+    finite[..., None],
+  )
   return chain_solves.checked(system, total)
 
 
