@@ -66,11 +66,11 @@ class CanonicalFormTest(test_case.TestCase):
     self.assert_close(form.cdf(0.0), self.host(dist.cdf(0.0)), 1e-13)
     return form
 
-  @parameterized.parameters(*_SIZES)
+  @parameterized.parameters(*((p,) for p in _SIZES))
   def test_acyclic_chains(self, p):
     self._check(*_acyclic(p, p))
 
-  @parameterized.parameters(*_GAPS)
+  @parameterized.parameters(*((gap,) for gap in _GAPS))
   def test_equal_and_near_rates_do_no_harm(self, gap):
     between = onp.asarray(
       [[0.0, 0.25, 0.25, 0.0], [0, 0, 0, 0.5], [0, 0, 0, 1.0], [0, 0, 0, 0]]

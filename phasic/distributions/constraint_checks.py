@@ -1,12 +1,26 @@
 """Checks of parameters against their declared constraints."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from phasic.distributions import parameter_properties
 from phasic.internal import static
 from phasic.math import exact_sums
 from phasic.math.named_checks import check
+
+
+def check_parameters(
+  arrays: Mapping[str, Any], properties: parameter_properties.Properties
+) -> dict[str, Any]:
+  """Returns parameters by name, each checked; None stays None."""
+  return {
+    name: x
+    if x is None
+    else check_constraint(name, x, properties[name].constraint)
+    for name, x in arrays.items()
+  }
 
 
 def check_constraint(name: str, x: Any, constraint: str) -> Any:
@@ -15,13 +29,17 @@ def check_constraint(name: str, x: Any, constraint: str) -> Any:
   Args:
     name: the parameter's name.
     x: its value.
-    constraint: one of "positive", "nonnegative", "probability", "positive
+    constraint: one of "positive", "increasing", "nonnegative", "probability", "positive
       probability", "probabilities" and "subprobabilities", see
       `ParameterProperties`.
   """
   finite = np.isfinite(x)
   if constraint == "positive":
     return check(name, x, (x > 0) & finite, "it must be > 0 and finite")
+  if constraint == "increasing":
+    x = check(name, x, (x > 0) & finite, "it must be > 0 and finite")
+    before = np.concatenate([x[..., :1], x[..., :-1]], axis=-1)
+    return check(name, x, x >= before, "they must be ascending")
   if constraint == "positive probability":
     return check(name, x, (x > 0) & (x <= 1), "it must be in (0, 1]")
   if constraint == "probability":

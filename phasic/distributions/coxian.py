@@ -137,8 +137,8 @@ class Coxian(named_family.NamedFamily):
         "(..., p)"
       )
 
-  def _checked(self, arrays: dict[str, Any]) -> dict[str, Any]:
-    arrays = super()._checked(arrays)
+  def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
+    arrays = super()._checked_parameters(arrays)
     exits = arrays["exit_rates"]
     early = onp.arange(static.shape(exits)[-1]) < static.shape(exits)[-1] - 1
     good = (exits > 0) | early

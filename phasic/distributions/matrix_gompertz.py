@@ -80,12 +80,12 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
     return self._parameters["growth_rate"]
 
   def _forward(self, x: Any) -> Any:
-    b = self._model()["growth_rate"]
+    b = self._own()["growth_rate"]
     return np.log1p(b * x) / b
 
   def _inverse(self, y: Any) -> Any:
-    b = self._model()["growth_rate"]
+    b = self._own()["growth_rate"]
     return np.expm1(b * y) / b
 
   def _log_slope(self, y: Any) -> Any:
-    return self._model()["growth_rate"] * y
+    return self._own()["growth_rate"] * y

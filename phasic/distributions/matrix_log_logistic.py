@@ -90,7 +90,7 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     return self._parameters["concentration"]
 
   def _forward(self, x: Any) -> Any:
-    found = self._model()
+    found = self._own()
     zero = x <= 0
     x = np.where(zero, 1.0, x)
     log = (x + special.log1mexp(-x)) / found["concentration"]
@@ -102,7 +102,7 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     return np.where(zero, 0.0, _softplus(log_odds))
 
   def _log_slope(self, y: Any) -> Any:
-    found = self._model()
+    found = self._own()
     scale, k = found["scale"], found["concentration"]
     power = transformed_phase_type.log_power(y / scale, k - 1.0)
     zero = y <= 0
@@ -112,7 +112,7 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
 
   def _log_odds(self, y: Any) -> Any:
     """Returns log((y / c)^k)."""
-    found = self._model()
+    found = self._own()
     return found["concentration"] * np.log(y / found["scale"])
 
 

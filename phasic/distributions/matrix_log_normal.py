@@ -80,15 +80,15 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     return self._parameters["concentration"]
 
   def _forward(self, x: Any) -> Any:
-    return np.expm1(x ** (1.0 / self._model()["concentration"]))
+    return np.expm1(x ** (1.0 / self._own()["concentration"]))
 
   def _inverse(self, y: Any) -> Any:
     zero = y <= 0
     log = np.log1p(np.where(zero, 1.0, y))
-    return np.where(zero, 0.0, log ** self._model()["concentration"])
+    return np.where(zero, 0.0, log ** self._own()["concentration"])
 
   def _log_slope(self, y: Any) -> Any:
-    k = self._model()["concentration"]
+    k = self._own()["concentration"]
     log = np.log1p(y)
     power = transformed_phase_type.log_power(log, k - 1.0)
     return np.log(k) + power - log

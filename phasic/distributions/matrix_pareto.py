@@ -78,10 +78,10 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     return self._parameters["scale"]
 
   def _forward(self, x: Any) -> Any:
-    return self._model()["scale"] * np.expm1(x)
+    return self._own()["scale"] * np.expm1(x)
 
   def _inverse(self, y: Any) -> Any:
-    return np.log1p(y / self._model()["scale"])
+    return np.log1p(y / self._own()["scale"])
 
   def _log_slope(self, y: Any) -> Any:
-    return -np.log(self._model()["scale"] + y)
+    return -np.log(self._own()["scale"] + y)

@@ -78,13 +78,13 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
     return self._parameters["concentration"]
 
   def _forward(self, x: Any) -> Any:
-    return x ** (1.0 / self._model()["concentration"])
+    return x ** (1.0 / self._own()["concentration"])
 
   def _inverse(self, y: Any) -> Any:
     zero = y <= 0
-    power = np.where(zero, 1.0, y) ** self._model()["concentration"]
+    power = np.where(zero, 1.0, y) ** self._own()["concentration"]
     return np.where(zero, 0.0, power)
 
   def _log_slope(self, y: Any) -> Any:
-    k = self._model()["concentration"]
+    k = self._own()["concentration"]
     return np.log(k) + transformed_phase_type.log_power(y, k - 1.0)

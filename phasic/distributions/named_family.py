@@ -43,8 +43,9 @@ class NamedFamily(absorption_time.AbsorptionTime):
   def _check_shapes(self) -> None:
     """Raises ValueError unless the shapes of the parameters fit."""
 
-  def _chain_of(self, **arrays: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, *args: Any, **arrays: Any) -> tuple[Any, Any, Any, Any]:
     """Returns the chain of the parameters, see `AbsorptionTime._chain`."""
+    del args, arrays
     raise NotImplementedError(f"{type(self).__name__} has no _chain_of")
 
   def _chain(self) -> tuple[Any, Any, Any, Any]:
@@ -53,20 +54,14 @@ class NamedFamily(absorption_time.AbsorptionTime):
   def _model(self) -> tuple[Any, Any, Any, Any]:
     arrays = self._arrays()
     if self.validate_args:
-      arrays = self._checked(arrays)
+      arrays = self._checked_parameters(arrays)
     return self._chain_of(**arrays)
 
-  def _checked(self, arrays: dict[str, Any]) -> dict[str, Any]:
+  def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
     """Returns the parameters, checked against their constraints."""
-    properties = self._parameter_properties()
-    return {
-      name: None
-      if x is None
-      else constraint_checks.check_constraint(
-        name, x, properties[name].constraint
-      )
-      for name, x in arrays.items()
-    }
+    return constraint_checks.check_parameters(
+      arrays, self._parameter_properties()
+    )
 
   def _batch_shape(self) -> static.Shape:
     # From the parameters alone: no chain is made.

@@ -132,6 +132,12 @@ class NegativeBinomialFailures(_Trials):
   def _evaluate(self, kind: str, value: Any) -> Any:
     return self._trials()._evaluate(kind, value + self.total_count)
 
+  def _hazard_function(self, value: Any) -> Any:
+    return self._trials()._hazard_function(value + self.total_count)
+
+  def _log_hazard_function(self, value: Any) -> Any:
+    return self._trials()._log_hazard_function(value + self.total_count)
+
   def _quantile(self, value: Any) -> Any:
     return self._trials()._quantile(value) - self.total_count
 

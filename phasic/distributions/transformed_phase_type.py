@@ -7,9 +7,12 @@ import numpy as np
 
 from phasic.distributions import atoms
 from phasic.distributions import constraint_checks
+from phasic.distributions import reparameterization
+from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.distributions import wrapped_distribution
 
+_NO_MOMENTS = "expectations of g(X) have no closed form for a phase-type X"
 # The smallest normal numbers: what is below may have lost its digits.
 _TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
 
@@ -40,7 +43,7 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     super().__init__(parameters)
     self._batch_shape()
     if self.validate_args:
-      self._model()
+      self._own()
 
   def _forward(self, x: Any) -> Any:
     """Returns g(x) for x >= 0."""
@@ -100,32 +103,35 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     return self._forward(x)
 
   def _mean(self) -> Any:
-    raise NotImplementedError(self._no_moments("mean"))
+    self._missing("mean", _NO_MOMENTS)
 
   def _variance(self) -> Any:
-    raise NotImplementedError(self._no_moments("variance"))
+    self._missing("variance", _NO_MOMENTS)
 
   def _stddev(self) -> Any:
-    raise NotImplementedError(self._no_moments("stddev"))
+    self._missing("stddev", _NO_MOMENTS)
 
-  def _no_moments(self, name: str) -> str:
-    return (
-      f"{type(self).__name__} has no {name}: moments of g(X) have no closed "
-      "form for a phase-type X"
-    )
+  def _moment(self, k: int) -> Any:
+    self._missing(f"moment({k})", _NO_MOMENTS)
 
-  def _model(self) -> dict[str, Any]:
+  def _support(self) -> supports.Support:
+    return supports.Support("nonnegative")
+
+  @property
+  def reparameterization_type(
+    self,
+  ) -> reparameterization.ReparameterizationType:
+    """Whether samples can be differentiated: where those of X can."""
+    return self.distribution.reparameterization_type
+
+  def _own(self) -> dict[str, Any]:
     """Returns the parameters, checked with `validate_args`."""
     arrays = self._arrays()
     if not self.validate_args:
       return arrays
-    properties = self._parameter_properties()
-    return {
-      name: constraint_checks.check_constraint(
-        name, x, properties[name].constraint
-      )
-      for name, x in arrays.items()
-    }
+    return constraint_checks.check_parameters(
+      arrays, self._parameter_properties()
+    )
 
   def _check_value(self, value: Any) -> Any:
     return value_checks.check_times(value)

@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 
 from phasic.distributions import parameter_properties
+from phasic.distributions import reparameterization
+from phasic.distributions import residual_life
+from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.distributions import wrapped_distribution
 from phasic.internal import random
@@ -23,7 +26,9 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
   bounds. Masses of intervals are accurate to their own size, also far in a
   tail: no distribution functions are subtracted.
 
-  Results are NaN where Z is zero.
+  Results are NaN where Z is zero. Mean and variance are known where there is no
+  upper bound: they are those of what is left of X, and raise
+  NotImplementedError where there is one.
 
   Example: a lifetime that was recorded because it ended in the study.
 
@@ -79,8 +84,8 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
   def _parameter_properties(cls) -> parameter_properties.Properties:
     properties = parameter_properties.ParameterProperties
     return {
-      "low": properties(0, "bound"),
-      "high": properties(0, "bound", optional=True),
+      "low": properties(0, "nonnegative"),
+      "high": properties(0, "nonnegative", optional=True),
     }
 
   @property
@@ -141,6 +146,46 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     log_mass = self._log_mass(after, high) - self._normaliser(before, high)
     found = np.where(value >= high, -math.inf, np.minimum(log_mass, 0.0))
     return np.where(np.isnan(value), math.nan, found)
+
+  def _support(self) -> supports.Support:
+    return self.distribution._support()
+
+  @property
+  def reparameterization_type(
+    self,
+  ) -> reparameterization.ReparameterizationType:
+    """Whether samples can be differentiated: where those of X can."""
+    return self.distribution.reparameterization_type
+
+  def _mean(self) -> Any:
+    start, residual = self._beyond("mean")
+    return np.where(
+      start < 0,
+      self.distribution._mean(),
+      np.maximum(start, 0.0) + residual._mean(),
+    )
+
+  def _variance(self) -> Any:
+    start, residual = self._beyond("variance")
+    whole = self.distribution._variance()
+    return np.where(start < 0, whole, residual._variance())
+
+  def _stddev(self) -> Any:
+    start, residual = self._beyond("stddev")
+    whole = self.distribution._stddev()
+    return np.where(start < 0, whole, residual._stddev())
+
+  def _beyond(self, name: str) -> tuple[Any, Any]:
+    """Returns what is just below low, and the law of X less that.
+
+    Raises:
+      NotImplementedError: there is an upper bound.
+    """
+    if self.high is not None:
+      self._missing(name, "it has no closed form where there is an upper bound")
+    _, before, _ = self._bounds()
+    start = np.maximum(before, 0.0)
+    return before, residual_life.ResidualLife(self.distribution, start)
 
   def _quantile(self, value: Any) -> Any:
     return self._inverse(np.log(value), np.log1p(-value))

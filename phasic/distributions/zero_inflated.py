@@ -82,6 +82,10 @@ class ZeroInflated(
   def _DISCRETE(self) -> bool:  # type: ignore[override]
     return self.distribution._DISCRETE
 
+  def _is_reparameterized(self) -> bool:
+    base = self.distribution._is_reparameterized()
+    return base and super()._is_reparameterized()
+
   def _chain_of(self, prob_zero: Any) -> tuple[Any, Any, Any, Any]:
     initial_probs, matrix, exits, _ = self.distribution._model()
     own = atoms.mass_at_zero(self.distribution)
