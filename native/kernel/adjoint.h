@@ -11,6 +11,7 @@
 #include "native/kernel/bars_writer.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/ladder_adjoint.h"
+#include "native/kernel/lost_times.h"
 #include "native/kernel/model.h"
 #include "native/kernel/point_seeds.h"
 #include "native/kernel/sequence.h"
@@ -24,13 +25,19 @@ inline void FillWithNaN(double* bars, int64_t count) {
   for (int64_t i = 0; bars != nullptr && i < count; ++i) bars[i] = kNaN;
 }
 
+inline void FillWithLost(double* bars, int64_t count) {
+  for (int64_t i = 0; bars != nullptr && i < count; ++i) {
+    bars[i] = MissingBar(kUnderflow);
+  }
+}
+
 // What is not overwritten stays unknown.
 inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   const int64_t p = in.num_phases;
   FillWithNaN(out.initial_probs, p);
   FillWithNaN(out.exit_rates, in.has_exit_rates ? p : 0);
   FillWithNaN(out.prob_zero, in.has_prob_zero ? 1 : 0);
-  FillWithNaN(out.times, in.num_times);
+  FillWithLost(out.times, in.num_times);
   FillWithNaN(out.subgenerator,
               in.has_edges() ? in.edges.num_parameters : p * p);
   if (in.has_edges() || in.discrete || !in.has_exit_rates ||
@@ -42,7 +49,7 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
 }
 
 // Runs the extended sweep for those of the outputs that are not known, so that
-// none depends on which others are wanted.
+// none depends on which others are wanted, and for the times that were lost.
 inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
                            const SweepOutput& out, Workspace* workspace) {
   const auto unknown = [](double* bars, int64_t count) {
@@ -59,15 +66,16 @@ inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
   again.subgenerator = unknown(
       out.subgenerator, in.has_edges() ? in.edges.num_parameters : p * p);
   workspace->Reset();
-  if (unknown(out.times, in.num_times) != nullptr) {
+  if (out.times != nullptr &&
+      std::any_of(out.times, out.times + in.num_times, IsLostBar)) {
     again.times = static_cast<double*>(
         workspace->Allocate(static_cast<size_t>(in.num_times), sizeof(double)));
     if (again.times == nullptr) return;
-    FillWithNaN(again.times, in.num_times);
+    FillWithLost(again.times, in.num_times);
   }
   sweep(in, again, workspace);
   for (int64_t i = 0; again.times != nullptr && i < in.num_times; ++i) {
-    if (std::isnan(out.times[i])) out.times[i] = again.times[i];
+    if (IsLostBar(out.times[i])) out.times[i] = again.times[i];
   }
 }
 

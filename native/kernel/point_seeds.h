@@ -13,6 +13,7 @@
 #include "native/kernel/interval_weights.h"
 #include "native/kernel/isa.h"
 #include "native/kernel/ladder_points.h"
+#include "native/kernel/lost_times.h"
 #include "native/kernel/node_seeds.h"
 #include "native/kernel/points.h"
 #include "native/kernel/time_losses.h"
@@ -216,7 +217,7 @@ class PointSeeds {
       point.status = kNotFinite;
     }
     if (point.status != kOk) {
-      *time_bar = kNaN;
+      *time_bar = MissingBar(point.status);
       return point.status;
     }
     const T bar = TimeBar(seed.mantissa, point);
@@ -272,7 +273,8 @@ class PointSeeds {
       const double bar = Top(ScaleBy(TimeBar(seed.mantissa, end),
                                      seed.exponent + end.value.exponent +
                                          sets_.sequence().model().log2_q));
-      bars[i] = interval->status == kOk ? (i == 0 ? -bar : bar) : kNaN;
+      bars[i] = i == 0 ? -bar : bar;
+      if (interval->status != kOk) bars[i] = MissingBar(interval->status);
     }
     return interval->status;
   }
