@@ -134,10 +134,13 @@ inline void EvaluateGroup(const SweepInput* inputs, const SweepOutput* outputs,
   const Model<double>* lanes[kModels];
   LaneWalk walk(group.LanesOf(lanes), group.WantsB(), false, workspace);
   const bool has_walk = group.StartWalk(&walk);
+  SharedStarts starts;
+  if (!starts.Allocate(inputs[0].num_times, workspace)) return;
   for (int l = 0; l < count; ++l) {
     if (!group.is_built(l)) continue;
-    done[l] = EvaluateInGroup(inputs[l], outputs[l], group.model(l),
-                              {has_walk ? &walk : nullptr, l}, workspace);
+    done[l] =
+        EvaluateInGroup(inputs[l], outputs[l], group.model(l),
+                        {has_walk ? &walk : nullptr, l, &starts}, workspace);
   }
 }
 
@@ -192,6 +195,8 @@ inline void SweepGroup(const SweepInput* inputs, const SweepOutput* outputs,
   const Model<double>* lanes[kModels];
   LaneWalk walk(group.LanesOf(lanes), group.WantsB(), true, workspace);
   if (!group.StartKeptWalk(&walk)) return;
+  SharedStarts starts;
+  if (!starts.Allocate(inputs[0].num_times, workspace)) return;
   std::optional<LaneRun> all[kModels];
   LaneRun* runs[kModels] = {};
   const LaneRun* first = nullptr;
@@ -199,7 +204,7 @@ inline void SweepGroup(const SweepInput* inputs, const SweepOutput* outputs,
     if (!group.is_built(l)) continue;
     FillWithNaN(inputs[l], outputs[l]);
     LaneRun* run = &all[l].emplace(inputs[l], outputs[l], group.model(l),
-                                   Lane{&walk, l}, workspace);
+                                   Lane{&walk, l, &starts}, workspace);
     if (!EvaluateRun(run)) continue;
     if (first == nullptr) first = run;
     if (run->terms()->has_survival() == first->terms().has_survival()) {

@@ -103,9 +103,13 @@ class IntervalMixer {
     if (is_flushed) return kUnderflow;
     const double limit = static_cast<double>(sequence_.max_blocks()) * kBlock;
     interval->on_ladder = UsesLadder(model, interval->upper.x, limit);
+    int64_t index = interval->index;
     for (Point<T>* end : {&interval->lower, &interval->upper}) {
       end->on_ladder = interval->on_ladder && UsesLadder(model, end->x, limit);
-      if (!end->on_ladder && !StartSeries(sequence_, end)) return kWorkLimit;
+      if (!end->on_ladder && !StartSeries(sequence_, index, end)) {
+        return kWorkLimit;
+      }
+      ++index;
     }
     return kOk;
   }

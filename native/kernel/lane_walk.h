@@ -205,10 +205,45 @@ class LaneWalk {
   int64_t exponents_[kModels] = {};
 };
 
+// Where the series of each of the models' times starts: models of one q and
+// the same times have it in common.
+class SharedStarts {
+ public:
+  // False: no memory.
+  bool Allocate(int64_t num_times, Workspace* workspace) {
+    starts_ = static_cast<Start*>(
+        workspace->Allocate(static_cast<size_t>(num_times), sizeof(Start)));
+    for (int64_t i = 0; starts_ != nullptr && i < num_times; ++i) {
+      starts_[i].x = -1.0;
+    }
+    return starts_ != nullptr;
+  }
+
+  // As StartWeight, for the time of this index.
+  const Scaled<double>& Weight(int64_t index, double x, int64_t* block) {
+    Start& start = starts_[index];
+    if (start.x != x) {
+      start.x = x;
+      start.weight = StartWeight(x, &start.block);
+    }
+    *block = start.block;
+    return start.weight;
+  }
+
+ private:
+  struct Start {
+    double x;
+    int64_t block;
+    Scaled<double> weight;
+  };
+  Start* starts_ = nullptr;
+};
+
 // The place of one model in a walk, or none.
 struct Lane {
   LaneWalk* walk = nullptr;
   int number = 0;
+  SharedStarts* starts = nullptr;
 };
 
 }  // namespace PHASIC_ISA

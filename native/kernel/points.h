@@ -44,11 +44,11 @@ void PlacePoint(const SweepInput& in, int64_t index, double q,
   point->x = in.times.value[index] * q + 0.0;  // never -0
 }
 
-// Where the series starts; false where that is out of reach.
+// Where the series of a time starts; false where that is out of reach.
 template <class T>
-bool StartSeries(const Sequence<T>& sequence, Point<T>* point) {
+bool StartSeries(const Sequence<T>& sequence, int64_t index, Point<T>* point) {
   if (!IsWithinWork(sequence, point)) return false;
-  point->start_weight = StartWeight(point->x, &point->start);
+  point->start_weight = sequence.StartOf(index, point->x, &point->start);
   return true;
 }
 
@@ -79,7 +79,7 @@ bool PreparePoint(const SweepInput& in, int64_t index,
     point->on_ladder = true;
     return regular;
   }
-  return StartSeries(sequence, point) && regular;
+  return StartSeries(sequence, index, point) && regular;
 }
 
 template <class T>

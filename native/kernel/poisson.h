@@ -102,8 +102,9 @@ inline double PoissonDeviance(double k, double x) {
   return difference * ratio + 2.0 * k * ratio * square * sum;
 }
 
-// The block that holds floor(x), and the weight at its first index.
-inline Scaled<double> StartWeight(double x, int64_t* block) {
+// The block that holds floor(x), and the weight at its first index. One copy of
+// this code, as for PowerWalk::Step.
+[[gnu::noinline]] inline Scaled<double> StartWeight(double x, int64_t* block) {
   *block = static_cast<int64_t>(x) / kBlock;
   const double k = static_cast<double>(*block * kBlock);
   const double log_weight =

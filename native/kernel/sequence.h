@@ -76,6 +76,11 @@ class Sequence {
   // What underflows is then known of all of them together: where that may have
   // made a difference, the model must be taken by itself. States are not kept.
   void TakeFrom(const Lane& lane) { lane_ = lane; }
+  // StartWeight for the time of this index.
+  Scaled<double> StartOf(int64_t index, double x, int64_t* block) const {
+    return lane_.starts != nullptr ? lane_.starts->Weight(index, x, block)
+                                   : StartWeight(x, block);
+  }
   bool is_in_lane() const { return lane_.walk != nullptr; }
   void NoteLoss() { has_losses_ = true; }
   bool has_losses() const { return has_losses_; }
