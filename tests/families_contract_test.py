@@ -23,7 +23,7 @@ CASES = family_cases.CASES
 NAMES = [name for name in CASES if name != "erlang_1000"]
 if MODE == "jax":
   # Each of them is compiled.
-  NAMES = ["hyper_erlang", "truncated"]
+  NAMES = ["hyper_erlang", "failures", "truncated"]
 
 
 def _batched(case, shape):

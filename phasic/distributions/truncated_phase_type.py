@@ -205,10 +205,14 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     low, before, high = self._bounds()
     total = self._normaliser(before, high)
     wrapped = self.distribution
-    below = special.logaddexp(wrapped._log_cdf(before), log_cdf + total)
-    above = special.logaddexp(
-      wrapped._log_survival_function(high), log_survival + total
-    )
+    # Where nothing is cut off the logarithm has no derivative.
+    open_below, open_above = before < 0, high == math.inf
+    less = wrapped._log_cdf(np.where(open_below, 1.0, before))
+    more = wrapped._log_survival_function(np.where(open_above, 1.0, high))
+    less = np.where(open_below, -math.inf, less)
+    more = np.where(open_above, -math.inf, more)
+    below = special.logaddexp(less, log_cdf + total)
+    above = special.logaddexp(more, log_survival + total)
     left = below < above
     x = np.where(
       left,
