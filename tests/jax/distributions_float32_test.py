@@ -46,10 +46,17 @@ class Float32Test(parameterized.TestCase):
       lambda d: d.moment(3),
       lambda d: d.expected_visits(),
       lambda d: d.occupancy(2.0),
+      lambda d: d.moment_generating_function(0.1),
+      lambda d: d.hazard_function(2.0),
     ):
       found = method(dist)
       self.assertEqual(found.dtype, jnp.float32)
       onp.testing.assert_allclose(found, method(dense), rtol=1e-5)
+    other = kind.from_graph(_stages(discrete), {"a": 0.25})
+    found = dist.kl_divergence(other)
+    self.assertEqual(found.dtype, jnp.float32)
+    cross = dist.cross_entropy(other)
+    onp.testing.assert_allclose(found, cross - dist.entropy(), rtol=1e-4)
     onp.testing.assert_allclose(dist.cause_probs(), [0.25, 0.75], rtol=1e-6)
     x = dist.sample(2000, seed=jax.random.key(1))
     self.assertEqual(x.dtype, jnp.float32)

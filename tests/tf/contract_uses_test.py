@@ -1,0 +1,64 @@
+"""Statistics of distributions in functions of unknown batch sizes."""
+
+from absl.testing import absltest
+import numpy as onp
+import tensorflow as tf
+
+from phasic.substrates.tf import distributions as pd
+
+_RATES = tf.TensorSpec([None], tf.float64)
+
+
+class ContractUsesTest(absltest.TestCase):
+  def test_times(self):
+    one = pd.PhaseType([1.0], [[-1.0]])
+
+    @tf.function(input_signature=[_RATES])
+    def statistics(rates):
+      dist = pd.PhaseType(tf.ones(1, tf.float64), -rates[:, None, None])
+      with tf.GradientTape() as tape:
+        tape.watch(rates)
+        again = pd.PhaseType(tf.ones(1, tf.float64), -rates[:, None, None])
+        value = again.kl_divergence(one)
+      return (
+        value,
+        tape.gradient(value, rates),
+        dist.entropy(),
+        dist.moment_generating_function(0.5),
+        dist.hazard_function(30.0),
+        dist.log_hazard_function(30.0),
+        dist.laplace_transform(1.0),
+      )
+
+    for rates in (onp.asarray([1.0, 2.0, 3.0]), onp.asarray([0.75])):
+      expected = (
+        onp.log(rates) + 1 / rates - 1,
+        1 / rates - 1 / rates**2,
+        1 - onp.log(rates),
+        rates / (rates - 0.5),
+        rates,
+        onp.log(rates),
+        rates / (rates + 1),
+      )
+      for x, y in zip(statistics(rates), expected, strict=True):
+        onp.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-13)
+
+  def test_steps(self):
+    half = pd.DiscretePhaseType([1.0], [[0.5]])
+
+    @tf.function(input_signature=[_RATES])
+    def statistics(probs):
+      matrix = (1.0 - probs)[:, None, None]
+      dist = pd.DiscretePhaseType(tf.ones(1, tf.float64), matrix)
+      return dist.kl_divergence(half), dist.hazard_function(3.0)
+
+    probs = onp.asarray([0.5, 0.25])
+    divergence, hazards = statistics(probs)
+    rest = (1 / probs - 1) * onp.log((1 - probs) / 0.5)
+    expected = onp.log(probs / 0.5) + rest
+    onp.testing.assert_allclose(divergence, expected, rtol=1e-12, atol=1e-14)
+    onp.testing.assert_allclose(hazards, probs, rtol=1e-12)
+
+
+if __name__ == "__main__":
+  absltest.main()
