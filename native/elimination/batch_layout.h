@@ -15,7 +15,7 @@ namespace phasic {
 class BatchLayout {
  public:
   static constexpr int kIndices = 0;
-  static constexpr int kMaxOperands = 5;
+  static constexpr int kMaxOperands = 7;
 
   int64_t num_phases() const { return num_phases_; }
   int64_t num_edges() const { return num_edges_; }

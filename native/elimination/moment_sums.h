@@ -33,6 +33,7 @@ struct MomentArrays {
   double* spread_differences;  // [m]
   double* slopes;              // of the variance in x, [p]
   double* edge_slopes;         // in d, [m]
+  double* totals;              // of the slopes in each parameter
   double* weighted;            // U^T of both, [p]
 };
 

@@ -164,6 +164,8 @@ class MomentsWork {
         {&MomentArrays::slopes, slopes ? p : 0},
         {&MomentArrays::edge_slopes, slopes ? m : 0},
         {&MomentArrays::weighted, slopes ? p : 0},
+        {&MomentArrays::totals,
+         call_.wants_gradients ? layout_.num_parameters() : 0},
     };
     int64_t total = 0;
     for (const auto& part : parts) total += part.size;
@@ -183,13 +185,38 @@ class MomentsWork {
     return static_cast<const F*>(input.data) + layout_.Offset(operand, model);
   }
 
+  void MakeWeights(int64_t model, double* weights) const {
+    const int64_t m = layout_.num_edges();
+    const int64_t d = layout_.num_parameters();
+    const F* parameters =
+        At(call_.parameters, MomentsLayout::kParameters, model);
+    if (!layout_.has_coefficients()) {
+      std::copy_n(parameters, m, weights);
+    } else {
+      const F* row =
+          At(call_.coefficients, MomentsLayout::kCoefficients, model);
+      for (int64_t e = 0; e < m; ++e, row += d) {
+        double weight = 0.0;
+        for (int64_t c = 0; c < d; ++c) {
+          weight +=
+              static_cast<double>(row[c]) * static_cast<double>(parameters[c]);
+        }
+        weights[e] = weight;
+      }
+    }
+    if (!layout_.has_constants()) return;
+    const F* constants = At(call_.constants, MomentsLayout::kConstants, model);
+    for (int64_t e = 0; e < m; ++e) {
+      weights[e] += static_cast<double>(constants[e]);
+    }
+  }
+
   // Reads a model; returns whether its values keep the rules.
   bool Prepare(int64_t model, MomentSums* sums) const {
     const MomentArrays& arrays = sums->arrays;
     const int64_t p = layout_.num_phases();
     const double tolerance = 4.0 * static_cast<double>(p) * call_.epsilon;
-    std::copy_n(At(call_.weights, MomentsLayout::kWeights, model),
-                layout_.num_edges(), arrays.weights);
+    MakeWeights(model, arrays.weights);
     std::copy_n(At(call_.initial, MomentsLayout::kInitial, model), p,
                 arrays.initial);
     double atom = 0.0;
@@ -250,9 +277,9 @@ class MomentsWork {
       *Part(results.value, model, 1) = value;
       if (!call_.wants_gradients) return;
       const F nan = std::numeric_limits<F>::quiet_NaN();
-      const int64_t m = layout_.num_edges();
+      const int64_t d = layout_.num_parameters();
       const int64_t p = layout_.num_phases();
-      std::fill_n(Part(results.of_weights, model, m), m, nan);
+      std::fill_n(Part(results.of_parameters, model, d), d, nan);
       std::fill_n(Part(results.of_initial, model, p), p, nan);
     };
     fill(mean_);
@@ -260,15 +287,13 @@ class MomentsWork {
   }
 
   void Write(int64_t model, const MomentSums& sums) const {
-    const int64_t m = layout_.num_edges();
-    const int64_t p = layout_.num_phases();
     const int n = -sums.exponent;
     *Part(mean_.value, model, 1) = static_cast<F>(ToDouble(sums.Mean()));
     if (call_.wants_gradients) {
-      WriteSlopes(m, {1.0, 2 * n}, Part(mean_.of_weights, model, m),
-                  [&](int64_t e) { return sums.MeanSlope(e); });
-      WriteSlopes(p, {1.0, n}, Part(mean_.of_initial, model, p),
-                  [&](int64_t i) { return sums.arrays.expected[i]; });
+      WriteSlopes(
+          model, sums, mean_, {1.0, n},
+          [&](int64_t e) { return sums.MeanSlope(e); },
+          [&](int64_t i) { return sums.arrays.expected[i]; });
     }
     if (!call_.wants_variance) return;
     ScaledNumber variance = sums.Variance();
@@ -279,15 +304,41 @@ class MomentsWork {
     }
     *Part(variance_.value, model, 1) = static_cast<F>(ToDouble(variance));
     if (!call_.wants_gradients) return;
-    WriteSlopes(p, unit, Part(variance_.of_initial, model, p),
-                [&](int64_t i) { return sums.VarianceSlopeOfMass(i); });
-    unit.exponent += n;
-    WriteSlopes(m, unit, Part(variance_.of_weights, model, m),
-                [&](int64_t e) { return sums.VarianceSlope(e); });
+    WriteSlopes(
+        model, sums, variance_, unit,
+        [&](int64_t e) { return sums.VarianceSlope(e); },
+        [&](int64_t i) { return sums.VarianceSlopeOfMass(i); });
+  }
+
+  // A gradient, of a moment in such units.
+  template <class OfEdge, class OfPhase>
+  void WriteSlopes(int64_t model, const MomentSums& sums,
+                   const MomentResults& results, ScaledNumber unit,
+                   const OfEdge& of_edge, const OfPhase& of_phase) const {
+    const int64_t p = layout_.num_phases();
+    const int64_t m = layout_.num_edges();
+    const int64_t d = layout_.num_parameters();
+    WriteScaled(p, unit, Part(results.of_initial, model, p), of_phase);
+    unit.exponent -= sums.exponent;
+    F* to = Part(results.of_parameters, model, d);
+    if (!layout_.has_coefficients()) {
+      WriteScaled(m, unit, to, of_edge);
+      return;
+    }
+    const F* row = At(call_.coefficients, MomentsLayout::kCoefficients, model);
+    double* totals = sums.arrays.totals;
+    std::fill_n(totals, d, 0.0);
+    for (int64_t e = 0; e < m; ++e, row += d) {
+      const double slope = of_edge(e);
+      for (int64_t c = 0; c < d; ++c) {
+        totals[c] += slope * static_cast<double>(row[c]);
+      }
+    }
+    WriteScaled(d, unit, to, [&](int64_t c) { return totals[c]; });
   }
 
   template <class Slope>
-  static void WriteSlopes(int64_t count, const ScaledNumber& unit, F* to,
+  static void WriteScaled(int64_t count, const ScaledNumber& unit, F* to,
                           const Slope& slope) {
     // A power of two in two factors, which are in range.
     const int exponent = std::clamp(unit.exponent, -2000, 2000);

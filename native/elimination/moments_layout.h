@@ -10,12 +10,22 @@ namespace phasic {
 
 class MomentsLayout : public BatchLayout {
  public:
-  enum Operand { kWeights = kIndices + 1, kInitial, kAtom, kStay };
+  enum Operand {
+    kParameters = kIndices + 1,
+    kCoefficients,
+    kConstants,
+    kInitial,
+    kAtom,
+    kStay,
+  };
 
   // Returns nullptr or a message.
   const char* Check(const MomentsCall& call, const MomentResults& mean,
                     const MomentResults& variance);
 
+  int64_t num_parameters() const { return num_parameters_; }
+  bool has_coefficients() const { return has_coefficients_; }
+  bool has_constants() const { return has_constants_; }
   bool has_atom() const { return has_atom_; }
   bool has_stay() const { return has_stay_; }
 
@@ -23,6 +33,9 @@ class MomentsLayout : public BatchLayout {
   using BatchLayout::Fits;
   bool Fits(const MomentsCall& call, const MomentResults& results) const;
 
+  int64_t num_parameters_ = 0;
+  bool has_coefficients_ = false;
+  bool has_constants_ = false;
   bool has_atom_ = false;
   bool has_stay_ = false;
 };

@@ -53,7 +53,11 @@ Found Compute(const Model& model, int64_t batch = 1, bool wants_root = false) {
   const int64_t slope_dims[] = {batch, p};
   MomentsCall call;
   call.indices = {indices.data(), {index_dims, 3}};
-  call.weights = {model.weights.data(), {weight_dims, 2}};
+  const int64_t none_dims[] = {1, m, 0};
+  const int64_t no_dims[] = {1, 0};
+  call.parameters = {model.weights.data(), {weight_dims, 2}};
+  call.coefficients = {nullptr, {none_dims, 3}};
+  call.constants = {nullptr, {no_dims, 2}};
   call.initial = {model.initial.data(), {phase_dims, 2}};
   call.atom = {model.atom.data(), {atom_dims, 2}};
   call.stay = {model.stay.data(), {stay_dims, 2}};
@@ -338,10 +342,12 @@ TEST(MomentsTest, RefusesResultsThatDoNotFit) {
   const int64_t index_dims[] = {2, 1};
   const int64_t dims[] = {1};
   const int64_t none[] = {0};
+  int64_t coefficient_dims[] = {1, 0};
   MomentsCall call;
   call.indices = {indices, {index_dims, 2}};
-  call.weights = call.initial = {&one, {dims, 1}};
-  call.atom = call.stay = {nullptr, {none, 1}};
+  call.parameters = call.initial = {&one, {dims, 1}};
+  call.coefficients = {nullptr, {coefficient_dims, 2}};
+  call.constants = call.atom = call.stay = {nullptr, {none, 1}};
   double value = 0.0;
   const Output scalar = {&value, {dims, 0}};
   const Output wrong = {&value, {dims, 1}};
@@ -351,6 +357,25 @@ TEST(MomentsTest, RefusesResultsThatDoNotFit) {
   call.wants_gradients = true;
   EXPECT_NE(ComputeMoments(call, {scalar, scalar, wrong}, {}), nullptr);
   EXPECT_EQ(ComputeMoments(call, {scalar, wrong, wrong}, {}), nullptr);
+  // Coefficients and constants.
+  const double coefficients[] = {2.0, 3.0};
+  const double parameters[] = {0.5, 1.0};
+  const int64_t two[] = {2};
+  double slopes[2] = {};
+  call.parameters = {parameters, {two, 1}};
+  EXPECT_NE(ComputeMoments(call, {scalar, {slopes, {two, 1}}, wrong}, {}),
+            nullptr);
+  coefficient_dims[1] = 2;
+  call.coefficients.data = coefficients;
+  call.constants = {parameters, {two, 1}};
+  EXPECT_NE(ComputeMoments(call, {scalar, {slopes, {two, 1}}, wrong}, {}),
+            nullptr);
+  call.constants = {&one, {dims, 1}};
+  EXPECT_EQ(ComputeMoments(
+                call, {scalar, {slopes, {two, 1}}, {&value, {dims, 1}}}, {}),
+            nullptr);
+  EXPECT_DOUBLE_EQ(slopes[0], -2.0 / 25.0);
+  EXPECT_DOUBLE_EQ(slopes[1], -3.0 / 25.0);
 }
 
 }  // namespace

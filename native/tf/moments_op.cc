@@ -1,11 +1,13 @@
 // PhasicMoments: moments by elimination, on TensorFlow's C API. Inputs are
-// indices, weights, initial, atom and stay; the outputs are the mean, a list of
-// the variance or none, and one of their gradients in weights and initial or
-// none. See native/elimination/moments.h. Python sets the shapes, which the C
-// API cannot tell of lists.
+// indices, parameters, coefficients, constants, initial, atom and stay; the
+// outputs are the mean, a list of the variance or none, and one of their
+// gradients in parameters and initial or none. See
+// native/elimination/moments.h. Python sets the shapes, which the C API cannot
+// tell of lists.
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -74,18 +76,19 @@ void Compute(void* kernel, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   std::vector<Array> inputs;
   if (!ReadInputs(context, status.get(), &inputs)) return;
-  if (inputs[1].dims.empty() || inputs[2].dims.empty()) {
+  if (inputs[1].dims.empty() || inputs[4].dims.empty()) {
     return Fail(context, status.get(),
-                "moments: weights must be [batch..., m] and initial "
+                "moments: parameters must be [batch..., d] and initial "
                 "[batch..., p]");
   }
   const auto* attributes = static_cast<const Attributes*>(kernel);
   phasic::MomentsCall call = {};
-  call.indices = inputs[0].input();
-  call.weights = inputs[1].input();
-  call.initial = inputs[2].input();
-  call.atom = inputs[3].input();
-  call.stay = inputs[4].input();
+  phasic::Input* const places[] = {
+      &call.indices, &call.parameters, &call.coefficients, &call.constants,
+      &call.initial, &call.atom,       &call.stay};
+  for (size_t i = 0; i < std::size(places); ++i) {
+    *places[i] = inputs[i].input();
+  }
   call.precision = TF_ExpectedOutputDataType(context, 0) == TF_FLOAT
                        ? phasic::Precision::kFloat32
                        : phasic::Precision::kFloat64;
@@ -114,8 +117,8 @@ void Compute(void* kernel, TF_OpKernelContext* context) {
     if (!add(&results[i].value, {})) return;
   }
   for (int i = 0; i < count && call.wants_gradients; ++i) {
-    if (!add(&results[i].of_weights, {inputs[1].dims.back()}) ||
-        !add(&results[i].of_initial, {inputs[2].dims.back()})) {
+    if (!add(&results[i].of_parameters, {inputs[1].dims.back()}) ||
+        !add(&results[i].of_initial, {inputs[4].dims.back()})) {
       return;
     }
   }
@@ -132,7 +135,9 @@ bool RegisterMoments() {
   TF_OpDefinitionBuilderAddAttr(op, "gives_root: bool");
   TF_OpDefinitionBuilderAddAttr(op, "epsilon: float");
   TF_OpDefinitionBuilderAddInput(op, "indices: int32");
-  TF_OpDefinitionBuilderAddInput(op, "weights: T");
+  TF_OpDefinitionBuilderAddInput(op, "parameters: T");
+  TF_OpDefinitionBuilderAddInput(op, "coefficients: T");
+  TF_OpDefinitionBuilderAddInput(op, "constants: T");
   TF_OpDefinitionBuilderAddInput(op, "initial: T");
   TF_OpDefinitionBuilderAddInput(op, "atom: T");
   TF_OpDefinitionBuilderAddInput(op, "stay: T");

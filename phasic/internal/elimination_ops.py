@@ -69,7 +69,9 @@ def eliminate(
 def moments(
   fallback: Callable[..., Any],
   indices: Any,
-  weights: Any,
+  parameters: Any,
+  coefficients: Any,
+  constants: Any,
   initial: Any,
   atom: Any,
   stay: Any,
@@ -80,13 +82,15 @@ def moments(
 ) -> Any:
   """Returns the mean and, where wanted, variance of the time until absorption.
 
-  Derivatives exist in the weights and in the initial masses. In discrete time
+  Derivatives exist in the parameters and in the initial masses. In discrete time
   what leaves a phase changes the probability of staying.
 
   Args:
-    fallback: the portable function of the nine other arguments.
+    fallback: the portable function of the eleven other arguments.
     indices: sources, then targets, int32 (2, m).
-    weights: (..., m).
+    parameters: theta, (..., d); the weights (..., m) without coefficients.
+    coefficients: (m, d), or (m, 0).
+    constants: (m,), added to the weights; or (0,).
     initial: alpha, (..., p).
     atom: (..., 1), or (..., 0): what the initial masses leave.
     stay: probabilities of staying for a step, (..., p), or (..., 0): what the
@@ -107,7 +111,9 @@ def moments(
   if kernel_ops.path() == "portable":
     return fallback(
       indices,
-      weights,
+      parameters,
+      coefficients,
+      constants,
       initial,
       atom,
       stay,
@@ -116,11 +122,17 @@ def moments(
       gives_root,
       epsilon,
     )
-  indices = onp.asarray(indices, dtype=onp.int32)
-  ones = (1,) * (onp.ndim(weights) - 1)
+  ones = (1,) * (onp.ndim(parameters) - 1)
+  shared = (onp.asarray(indices, dtype=onp.int32), coefficients, constants)
+  indices, coefficients, constants = (
+    onp.reshape(x, (*ones, *onp.shape(x))) for x in shared
+  )
   return kernel_common.load()[0].moments(
-    indices.reshape(*ones, *indices.shape),
-    *(onp.asarray(x) for x in (weights, initial, atom, stay)),
+    indices,
+    onp.asarray(parameters),
+    coefficients,
+    constants,
+    *(onp.asarray(x) for x in (initial, atom, stay)),
     discrete,
     gives_variance,
     gives_root,

@@ -57,7 +57,9 @@ class Given(NamedTuple):
 
   Attributes:
     indices: sources, then targets, int32 (2, m).
-    weights: w, (..., m).
+    parameters: theta, (..., d); the weights (..., m) without coefficients.
+    coefficients: of the weights, (m, d), or (m, 0).
+    constants: of the weights, (m,), or (0,).
     initial: alpha, (..., p).
     atom: mass at zero, (..., 1), or (..., 0): what alpha leaves.
     stay: probabilities of staying for a step, (..., p), or (..., 0): what the
@@ -66,7 +68,9 @@ class Given(NamedTuple):
   """
 
   indices: Any
-  weights: Any
+  parameters: Any
+  coefficients: Any
+  constants: Any
   initial: Any
   atom: Any
   stay: Any
@@ -95,11 +99,15 @@ def given(model, discrete, dtype):
   p = static.shape(arrays[0])[-1]
   if edges is not None:
     initial, parameters, _, atom = arrays
-    sources, targets, *linear = edges
-    linear = [None if x is None else np.asarray(x, dtype=wide) for x in linear]
-    weights = edge_rates.values(parameters, *linear)
+    sources, targets, constants, coefficients = edges
     indices = np.stack([sources, targets])
-    return Given(indices, weights, initial, atom, initial[..., :0], None)
+    m = static.shape(sources)[-1]
+    linear = [
+      np.zeros(empty, dtype=wide) if x is None else np.asarray(x, dtype=wide)
+      for x, empty in ((coefficients, (m, 0)), (constants, (0,)))
+    ]
+    stay = initial[..., :0]
+    return Given(indices, parameters, *linear, initial, atom, stay, None)
   if discrete:
     steps = step_chain.derive(arrays, eps, False)
     off, exits = steps.off, steps.exits
@@ -121,8 +129,10 @@ def given(model, discrete, dtype):
     ],
     axis=-1,
   )
+  indices = _all_indices(p)
+  linear = (np.zeros((p * p + p, 0), dtype=wide), np.zeros((0,), dtype=wide))
   atom = atom[..., None]
-  return Given(_all_indices(p), weights, initial, atom, stay, bad)
+  return Given(indices, weights, *linear, initial, atom, stay, bad)
 
 
 def complete(found, discrete, eps):
@@ -133,7 +143,9 @@ def complete(found, discrete, eps):
     discrete: whether weights are probabilities of a step.
     eps: the precision of the model's values.
   """
-  indices, weights, initial, atom, stay, bad = found
+  indices, parameters, coefficients, constants, *others = found
+  initial, atom, stay, bad = others
+  weights = edge_rates.values(parameters, constants, coefficients)
   p = static.shape(initial)[-1]
   tolerance = 4 * p * eps
   atom = chain_lib.derive_atom(initial, atom, tolerance)

@@ -29,7 +29,7 @@ def evaluate(option, found, discrete, eps):
     discrete: whether time is counted in steps.
     eps: the precision of the model's values.
   """
-  shared = _is_small(static.shape(found.weights)[-1])
+  shared = _is_small(static.shape(found.indices)[-1])
   x = elimination_ops.moments(
     _portable,
     *found[:-1],
@@ -47,7 +47,9 @@ def _is_small(edges):
 
 def _portable(
   indices,
-  weights,
+  parameters,
+  coefficients,
+  constants,
   initial,
   atom,
   stay,
@@ -57,7 +59,8 @@ def _portable(
   epsilon,
 ):
   """Returns what `elimination_ops.moments` does; arguments are its own."""
-  found = chain_solves.Given(indices, weights, initial, atom, stay, None)
+  linear = (parameters, coefficients, constants)
+  found = chain_solves.Given(indices, *linear, initial, atom, stay, None)
   system = chain_solves.complete(found, discrete, epsilon)
   mean = moment_chains.raw_moments(1, system)[..., 0]
   if not gives_variance:

@@ -79,7 +79,9 @@ def eliminate(
 def moments(
   fallback: Callable[..., Any],
   indices: Any,
-  weights: Any,
+  parameters: Any,
+  coefficients: Any,
+  constants: Any,
   initial: Any,
   atom: Any,
   stay: Any,
@@ -90,13 +92,15 @@ def moments(
 ) -> Any:
   """Returns the mean and, where wanted, variance of the time until absorption.
 
-  Derivatives exist in the weights and in the initial masses. In discrete time
+  Derivatives exist in the parameters and in the initial masses. In discrete time
   what leaves a phase changes the probability of staying.
 
   Args:
-    fallback: the portable function of the nine other arguments.
+    fallback: the portable function of the eleven other arguments.
     indices: sources, then targets, int32 (2, m).
-    weights: (..., m).
+    parameters: theta, (..., d); the weights (..., m) without coefficients.
+    coefficients: (m, d), or (m, 0).
+    constants: (m,), added to the weights; or (0,).
     initial: alpha, (..., p).
     atom: (..., 1), or (..., 0): what the initial masses leave.
     stay: probabilities of staying for a step, (..., p), or (..., 0): what the
@@ -117,7 +121,9 @@ def moments(
   if kernel_ops.path() == "portable":
     return fallback(
       indices,
-      weights,
+      parameters,
+      coefficients,
+      constants,
       initial,
       atom,
       stay,
@@ -129,8 +135,12 @@ def moments(
   op = moments_map.Moments(
     fallback, discrete, gives_variance, gives_root, epsilon
   )
-  weights = jnp.asarray(weights)
-  indices = jnp.asarray(indices, dtype="int32")
-  indices = jnp.reshape(indices, (*(1,) * (weights.ndim - 1), *indices.shape))
+  parameters = jnp.asarray(parameters)
+  ones = (1,) * (parameters.ndim - 1)
+  indices, coefficients, constants = (
+    jnp.reshape(x, (*ones, *jnp.shape(x)))
+    for x in (jnp.asarray(indices, dtype="int32"), coefficients, constants)
+  )
   operands = [jnp.asarray(x) for x in (initial, atom, stay)]
-  return tuple(multilinear.bind(op, [indices, weights, *operands]))
+  operands = [indices, parameters, coefficients, constants, *operands]
+  return tuple(multilinear.bind(op, operands))

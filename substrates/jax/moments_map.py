@@ -19,13 +19,18 @@ import numpy as onp
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
 
+# Positions of the operands with derivatives: parameters and initial.
+_FREE = (1, 4)
+# Of indices, coefficients and constants.
+_SHARED = (0, 2, 3)
+
 
 @dataclasses.dataclass(frozen=True)
 class Moments(multilinear.Map):
-  """Primals are indices, weights, initial, atom and stay; there is no slot.
+  """Primals are as in `elimination_ops.moments`; there is no slot.
 
   Results are the mean (...), with `gives_variance` the variance, and with
-  `gives_gradients` for each the gradients in weights and in initial.
+  `gives_gradients` for each the gradients in parameters and in initial.
   """
 
   fallback: Callable[..., Any]
@@ -35,51 +40,50 @@ class Moments(multilinear.Map):
   epsilon: float
   gives_gradients: bool = False
 
-  groups = (5,)
+  groups = (7,)
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
-    weights, initial = operands[1:3]
+    free = [operands[i] for i in _FREE]
     batch = _batch_shape(operands)
     count = 2 if self.gives_variance else 1
     shapes = [batch] * count
     if self.gives_gradients:
-      shapes += [(*batch, x.shape[-1]) for x in (weights, initial)] * count
-    return [(shape, weights.dtype) for shape in shapes]
+      shapes += [(*batch, x.shape[-1]) for x in free] * count
+    return [(shape, free[0].dtype) for shape in shapes]
 
   def evaluate(self, *operands: Any) -> list[Any]:
-    indices, *arrays = operands
     batch = _batch_shape(operands)
     rank = len(batch)
-    arrays = [jnp.broadcast_to(x, (*batch, x.shape[rank])) for x in arrays]
-    if all(isinstance(d, int) and d == 1 for d in indices.shape[:rank]):
-      return self._of_edges(jnp.reshape(indices, indices.shape[rank:]), *arrays)
+    full = [jnp.broadcast_to(x, (*batch, *x.shape[rank:])) for x in operands]
+    if all(_is_one(d) for i in _SHARED for d in operands[i].shape[:rank]):
+      for i in _SHARED:
+        full[i] = jnp.reshape(operands[i], operands[i].shape[rank:])
+      return self._of_edges(*full)
     function = self._of_edges
     for _ in batch:
       function = jax.vmap(function)
-    indices = jnp.broadcast_to(indices, (*batch, *indices.shape[rank:]))
-    return function(indices, *arrays)
+    return function(*full)
 
-  def _of_edges(self, indices: Any, *arrays: Any) -> list[Any]:
-    """Results of models that have these edges (2, m)."""
-    weights, initial, atom, stay = arrays
+  def _of_edges(self, *operands: Any) -> list[Any]:
+    """Results of models that have the same edges."""
 
-    def values(weights: Any, initial: Any) -> Any:
+    def values(*free: Any) -> Any:
+      arguments = list(operands)
+      for i, x in zip(_FREE, free, strict=True):
+        arguments[i] = x
       return self.fallback(
-        indices,
-        weights,
-        initial,
-        atom,
-        stay,
+        *arguments,
         self.discrete,
         self.gives_variance,
         self.gives_root,
         self.epsilon,
       )
 
+    free = [operands[i] for i in _FREE]
     if not self.gives_gradients:
-      return list(values(weights, initial))
-    found, pull = jax.vjp(values, weights, initial)
-    gradients = []
+      return list(values(*free))
+    found, pull = jax.vjp(values, *free)
+    gradients: list[Any] = []
     for i in range(len(found)):
       unit = [
         jnp.full_like(x, 1.0 if i == j else 0.0) for j, x in enumerate(found)
@@ -115,8 +119,8 @@ class Moments(multilinear.Map):
     moved = []
     for i in range(count):
       total: Any = jnp.zeros_like(results[i])
-      for j in (0, 1):
-        tangent = tangents[1 + j]
+      for j, position in enumerate(_FREE):
+        tangent = tangents[position]
         if not isinstance(tangent, ad.Zero):
           gradient = results[count + 2 * i + j]
           total = total + jnp.sum(gradient * tangent, axis=-1)
@@ -136,17 +140,19 @@ class Moments(multilinear.Map):
 
 def _batch_shape(operands: Any) -> tuple[Any, ...]:
   """The common batch shape; dimensions may be symbolic."""
-  indices, *arrays = operands
-  shapes = [indices.shape[:-2], *(x.shape[:-1] for x in arrays)]
-  if indices.shape[-2:] != (2, arrays[0].shape[-1]):
-    raise ValueError(
-      f"moments: indices have shape {tuple(indices.shape)} and weights "
-      f"{tuple(arrays[0].shape)}: they must end in (2, m) and (m,)"
-    )
+  ranks = (2, 1, 2, 1, 1, 1, 1)
+  shapes = [
+    tuple(x.shape[: len(x.shape) - rank])
+    for x, rank in zip(operands, ranks, strict=True)
+  ]
   result = []
   for dims in zip(*shapes, strict=True):
-    sizes = [d for d in dims if not (isinstance(d, int) and d == 1)]
+    sizes = [d for d in dims if not _is_one(d)]
     if any(d != sizes[0] for d in sizes):
       raise ValueError(f"moments: batch shapes do not broadcast: {shapes}")
     result.append(sizes[0] if sizes else 1)
   return tuple(result)
+
+
+def _is_one(d: Any) -> bool:
+  return isinstance(d, int) and d == 1

@@ -85,7 +85,9 @@ def eliminate(
 def moments(
   fallback: Callable[..., Any],
   indices: Any,
-  weights: Any,
+  parameters: Any,
+  coefficients: Any,
+  constants: Any,
   initial: Any,
   atom: Any,
   stay: Any,
@@ -96,13 +98,15 @@ def moments(
 ) -> Any:
   """Returns the mean and, where wanted, variance of the time until absorption.
 
-  Derivatives exist in the weights and in the initial masses. In discrete time
+  Derivatives exist in the parameters and in the initial masses. In discrete time
   what leaves a phase changes the probability of staying.
 
   Args:
-    fallback: the portable function of the nine other arguments.
+    fallback: the portable function of the eleven other arguments.
     indices: sources, then targets, int32 (2, m).
-    weights: (..., m).
+    parameters: theta, (..., d); the weights (..., m) without coefficients.
+    coefficients: (m, d), or (m, 0).
+    constants: (m,), added to the weights; or (0,).
     initial: alpha, (..., p).
     atom: (..., 1), or (..., 0): what the initial masses leave.
     stay: probabilities of staying for a step, (..., p), or (..., 0): what the
@@ -123,7 +127,9 @@ def moments(
   if kernel_ops.path() == "portable":
     return fallback(
       indices,
-      weights,
+      parameters,
+      coefficients,
+      constants,
       initial,
       atom,
       stay,
@@ -132,22 +138,30 @@ def moments(
       gives_root,
       epsilon,
     )
-  weights = tf.convert_to_tensor(weights)
-  indices = tf.convert_to_tensor(indices, tf.int32)
-  arrays = [
-    weights,
-    *(tf.convert_to_tensor(x, weights.dtype) for x in (initial, atom, stay)),
+  parameters = tf.convert_to_tensor(parameters)
+  dtype = parameters.dtype
+  batched = [
+    tf.convert_to_tensor(x, dtype) for x in (parameters, initial, atom, stay)
   ]
-  batch = static.broadcast_shapes(*(static.shape(x)[:-1] for x in arrays))
+  batch = static.broadcast_shapes(*(static.shape(x)[:-1] for x in batched))
+  parameters, initial, atom, stay = (
+    tf.broadcast_to(x, tf.stack([*batch, static.shape(x)[-1]])) for x in batched
+  )
+  ones = [1] * len(batch)
+  indices = tf.convert_to_tensor(indices, tf.int32)
+  indices, coefficients, constants = (
+    tf.reshape(x, tf.stack([*ones, *static.shape(x)]))
+    for x in (
+      indices,
+      tf.convert_to_tensor(coefficients, dtype),
+      tf.convert_to_tensor(constants, dtype),
+    )
+  )
   return moments_op.moments(
     fallback,
-    indices,
-    [
-      tf.broadcast_to(x, tf.stack([*batch, static.shape(x)[-1]]))
-      for x in arrays
-    ],
-    discrete=discrete,
+    [indices, parameters, coefficients, constants, initial, atom, stay],
     gives_variance=gives_variance,
+    discrete=discrete,
     gives_root=gives_root,
     epsilon=epsilon,
   )

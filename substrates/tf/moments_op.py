@@ -16,10 +16,13 @@ from phasic.substrates.tf.internal import phase_type_op
 _fallbacks: list[Callable[..., Any]] = []
 
 
+# Positions of the operands with derivatives: parameters and initial.
+_FREE = (1, 4)
+
+
 def moments(
   fallback: Callable[..., Any],
-  indices: tf.Tensor,
-  arrays: Sequence[tf.Tensor],
+  operands: Sequence[tf.Tensor],
   gives_variance: bool,
   **options: Any,
 ) -> tuple[tf.Tensor, ...]:
@@ -27,49 +30,50 @@ def moments(
 
   Args:
     fallback: as in `elimination_ops.moments`.
-    indices: (2, m).
-    arrays: weights, initial, atom and stay, with the full batch shape.
+    operands: those of `elimination_ops.moments`, with the full batch shape;
+      indices, coefficients and constants with as many ones.
     gives_variance: whether the variance is wanted.
     **options: the others of `elimination_ops.moments`.
   """
   if fallback not in _fallbacks:
     _fallbacks.append(fallback)
-  rank = len(arrays[0].shape) - 1
-  shape = tf.concat([tf.ones([rank], tf.int32), tf.shape(indices)], axis=0)
-  indices = tf.reshape(indices, shape)
-  return tuple(_call(indices, arrays, gives_variance, False, options))
+  return tuple(_call(operands, gives_variance, False, options))
 
 
 def _call(
-  indices: tf.Tensor,
-  arrays: Sequence[tf.Tensor],
+  operands: Sequence[tf.Tensor],
   gives_variance: bool,
   gives_gradients: bool,
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Returns moments and, where wanted, gradients in weights and initial."""
-  weights, initial, atom, stay = arrays
+  """Returns moments and, where wanted, gradients in parameters and initial."""
+  names = (
+    "indices",
+    "parameters",
+    "coefficients",
+    "constants",
+    "initial",
+    "atom",
+    "stay",
+  )
   count = 2 if gives_variance else 1
   mean, variance, gradients = phase_type_op.native_ops().phasic_moments(
-    indices=indices,
-    weights=weights,
-    initial=initial,
-    atom=atom,
-    stay=stay,
+    **dict(zip(names, operands, strict=True)),
     V=count - 1,
     G=2 * count if gives_gradients else 0,
     **options,
   )
+  free = [operands[i] for i in _FREE]
   for x in (mean, *variance):
-    x.set_shape(weights.shape[:-1])
-  for x, array in zip(gradients, [weights, initial] * count, strict=False):
-    x.set_shape(array.shape)
+    x.set_shape(free[0].shape[:-1])
+  for x, operand in zip(gradients, free * count, strict=False):
+    x.set_shape(operand.shape)
   return [mean, *variance, *gradients]
 
 
 @tf.RegisterGradient("PhasicMoments")
 def _gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
-  indices, *arrays = op.inputs
+  operands = list(op.inputs)
   count = 1 + op.get_attr("V")
   options = {
     name: op.get_attr(name) for name in ("discrete", "gives_root", "epsilon")
@@ -78,43 +82,44 @@ def _gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
     tf.zeros_like(x) if ct is None else tf.convert_to_tensor(ct)
     for x, ct in zip(op.outputs, upstream, strict=True)
   ]
+  found: list[Any] = [None] * len(operands)
   if len(cotangents) > count:
-    found = _of_gradients(indices, arrays, count, cotangents, options)
-    return [None, *found, None, None]
-  results = _call(indices, arrays, count == 2, True, options)
-  found = [0.0, 0.0]
-  for i, ct in enumerate(cotangents):
-    if upstream[i] is None:
-      continue
-    for j in (0, 1):
-      found[j] += ct[..., None] * results[count + 2 * i + j]
-  return [None, *found, None, None]
+    free = _of_gradients(operands, count, cotangents, options)
+  else:
+    results = _call(operands, count == 2, True, options)
+    free = [0.0, 0.0]
+    for i, ct in enumerate(cotangents):
+      if upstream[i] is None:
+        continue
+      for j in range(len(_FREE)):
+        free[j] += ct[..., None] * results[count + 2 * i + j]
+  for i, x in zip(_FREE, free, strict=True):
+    found[i] = x
+  return found
 
 
 def _of_gradients(
-  indices: tf.Tensor,
-  arrays: Sequence[tf.Tensor],
+  operands: Sequence[tf.Tensor],
   count: int,
   cotangents: Sequence[tf.Tensor],
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """The cotangents of weights and initial, of those of all results."""
+  """The cotangents of parameters and initial, of those of all results."""
   if not _fallbacks:
     raise NotImplementedError(
       "second derivatives of moments: a SavedModel cannot bring array code with "
       "it; call a function of phasic's that has moments first"
     )
-  edges = tf.reshape(indices, tf.shape(indices)[-2:])
-  weights, initial, *others = arrays
-  free = [weights, initial]
+  arguments = list(operands)
+  for i, rank in ((0, 2), (2, 2), (3, 1)):
+    arguments[i] = tf.reshape(operands[i], tf.shape(operands[i])[-rank:])
+  free = [operands[i] for i in _FREE]
   zero = tf.UnconnectedGradients.ZERO
   with tf.GradientTape() as outer:
     outer.watch(free)
     with tf.GradientTape(persistent=True) as inner:
       inner.watch(free)
-      found = _fallbacks[0](
-        edges, *free, *others, gives_variance=count == 2, **options
-      )
+      found = _fallbacks[0](*arguments, gives_variance=count == 2, **options)
     results = list(found)
     for x in found:
       results += inner.gradient(x, free, unconnected_gradients=zero)
