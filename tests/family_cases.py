@@ -42,6 +42,14 @@ class Case(NamedTuple):
     arrays = {k: onp.asarray(v, dtype) for k, v in self.parameters.items()}
     return self.build(**arrays, **options)
 
+  def batched(self, shape: tuple[int, ...]) -> Any:
+    """Makes a batch of equal distributions."""
+    arrays = {
+      name: onp.broadcast_to(x, (*shape, *onp.shape(x))).copy()
+      for name, x in self.parameters.items()
+    }
+    return self.build(**arrays)
+
   def exact(self, **changes: Any) -> oracle.Law:
     """The law of the parameters, or of changed ones."""
     return self.law(**{**_exact(self.parameters), **changes})

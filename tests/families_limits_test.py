@@ -1,0 +1,100 @@
+"""Where families meet their limits."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+from scipy import stats
+
+from phasic import distributions as pd
+from tests import test_case
+
+
+class EdgesTest(test_case.TestCase):
+  def test_coxian_from_probs(self):
+    rates, probs = onp.asarray([2.0, 1.0, 4.0]), onp.asarray([0.25, 0.5])
+    dist = pd.Coxian.from_probs(rates, probs, name="stay")
+    self.assertEqual(dist.name, "stay")
+    self.assert_close(dist.progression_rates, [0.5, 0.5])
+    self.assert_close(dist.exit_rates, [1.5, 0.5, 4.0])
+    single = pd.Coxian.from_probs([2.0], [])
+    self.assert_close(single.mean(), 0.5)
+    batch = pd.Coxian.from_probs(rates, onp.stack([probs, probs]))
+    self.assertEqual(batch.batch_shape, (2,))
+    with self.assertRaisesRegex(ValueError, "continuation_probs"):
+      pd.Coxian.from_probs(rates, rates)
+
+  def test_erlang_of_rates_from_tiny_to_huge(self):
+    rates = onp.asarray([1e-200, 1.0, 1e200])
+    dist = pd.Erlang(5, rates)
+    self.assert_close(dist.mean(), 5 / rates, 1e-14)
+    expected = stats.gamma.logsf(4.0, 5)
+    self.assert_close(
+      dist.log_survival_function(4.0 / rates), onp.full(3, expected), 1e-12
+    )
+
+  def test_negative_binomial_with_powers_that_underflow(self):
+    dist = pd.NegativeBinomialFailures(1000, 1e-10)
+    counts = onp.asarray([0.0, 1.0, 5.0])
+    expected = stats.nbinom(1000, 1e-10).logpmf(counts)
+    self.assert_close(dist.log_prob(counts), expected, 1e-12)
+
+  @parameterized.parameters(
+    (pd.MatrixWeibull, (2.0,), 0.0),
+    (pd.MatrixWeibull, (1.0,), 3.0),
+    (pd.MatrixWeibull, (0.5,), math.inf),
+    (pd.MatrixPareto, (2.0,), 1.5),
+    (pd.MatrixGompertz, (2.0,), 3.0),
+    (pd.MatrixLogNormal, (1.0,), 3.0),
+    (pd.MatrixLogLogistic, (2.0, 1.0), 1.5),
+  )
+  def test_densities_at_zero(self, family, arguments, expected):
+    base = pd.Hypoexponential([3.0])
+    self.assert_close(family(base, *arguments).prob(0.0), expected, 1e-14)
+    inflated = family(pd.ZeroInflated(base, 0.25), *arguments)
+    self.assert_close(inflated.prob(0.0), 0.25, 1e-14)
+    self.assert_close(inflated.cdf(0.0), 0.25, 1e-14)
+
+  def test_times_that_underflow_are_unknown(self):
+    dist = pd.MatrixWeibull(pd.Erlang(2, 1.0), 2.0)
+    self.assert_close(dist.log_prob(1e-160), math.nan)
+    self.assertTrue(onp.isfinite(self.host(dist.log_prob(1e-150))))
+
+  def test_an_atom_that_is_truncated(self):
+    base = pd.ZeroInflated(pd.Hypoexponential([1.0]), 0.5)
+    whole = pd.TruncatedPhaseType(base, 0.0, math.log(2.0))
+    self.assert_close(whole.cdf([0.0, math.log(2.0)]), [2 / 3, 1.0], 1e-14)
+    beyond = pd.TruncatedPhaseType(base, 0.5)
+    self.assert_close(beyond.log_survival_function(1.5), -1.0, 1e-13)
+    self.assert_close(beyond.cdf([0.0, 0.25, 0.5]), [0.0, 0.0, 0.0])
+
+  def test_moments_without_an_upper_bound(self):
+    rates = onp.asarray([2.0, 2.0])
+    dist = pd.TruncatedPhaseType(
+      pd.Hypoexponential(rates[:1]), [-1.0, 0.0, 3.0]
+    )
+    self.assert_close(dist.mean(), [0.5, 0.5, 3.5], 1e-13)
+    self.assert_close(dist.stddev(), onp.full(3, 0.5), 1e-13)
+    trials = pd.TruncatedPhaseType(pd.NegativeBinomialTrials(1, 0.25), [1, 3])
+    self.assert_close(trials.mean(), [4.0, 6.0], 1e-13)
+    self.assert_close(trials.variance(), onp.full(2, 12.0), 1e-13)
+    bounded = dist.copy(high=5.0)
+    with self.assertRaisesRegex(NotImplementedError, "no mean: .*upper bound"):
+      bounded.mean()
+
+  def test_a_narrow_interval_far_out(self):
+    dist = pd.TruncatedPhaseType(pd.Hypoexponential([1.0]), 600.0, 600.0 + 1e-9)
+    width = (600.0 + 1e-9) - 600.0
+    mass = -math.expm1(-width)
+    self.assert_close(dist.log_prob(600.0), -math.log(mass), 1e-12)
+
+  def test_the_residual_life_of_an_exponential_time(self):
+    dist = pd.ResidualLife(pd.Hypoexponential([2.0]), [0.0, 1.0, 300.0])
+    self.assert_close(dist.mean(), onp.full(3, 0.5), 1e-13)
+    gone = pd.ResidualLife(pd.Hypoexponential([2.0]), 1000.0)
+    self.assert_close(gone.log_prob(1.0), math.nan)
+
+
+if __name__ == "__main__":
+  absltest.main()
