@@ -9,6 +9,7 @@
 #include "native/elimination/factors.h"
 #include "native/elimination/model_runs.h"
 #include "native/elimination/moment_sums.h"
+#include "native/elimination/moment_systems.h"
 #include "native/elimination/moments_layout.h"
 #include "native/elimination/solver.h"
 #include "native/elimination/topology.h"
@@ -42,14 +43,15 @@ class MomentsWork {
   }
 
  private:
-  using Array = double* MomentArrays::*;
-
   // Of `count` models, in so many lanes. Returns those that must be alone.
   uint32_t Together(int64_t first, int count, int lanes,
                     const std::shared_ptr<const Topology>& topology) const {
     const FloatEnvironment environment(Denormals::kKeep);
     MomentSums models[kLanes];
-    Divide(*topology, count, models);
+    DivideMemory(*topology,
+                 {call_.is_discrete, needs_expected(), needs_slopes(),
+                  call_.wants_gradients ? layout_.num_parameters() : 0},
+                 count, models);
     uint32_t open = 0;  // models that are not done
     for (int l = 0; l < count; ++l) {
       if (Prepare(first + l, &models[l])) {
@@ -68,8 +70,8 @@ class MomentsWork {
                                      Solvers().for_double, scratch.arrays());
     const uint32_t apart = open & factors->apart;
     open &= ~factors->apart;
-    const Systems systems = {*topology, *factors, scratch.arrays(),
-                             models,    count,    lanes};
+    const MomentSystems systems = {*topology, *factors, scratch.arrays(),
+                                   models,    count,    lanes};
     systems.SolveTransposed(&MomentArrays::initial, nullptr,
                             &MomentArrays::sojourns);
     for (int l = 0; l < count; ++l) {
@@ -90,95 +92,11 @@ class MomentsWork {
     return apart;
   }
 
-  // The systems of models side by side.
-  struct Systems {
-    const Topology& topology;
-    const Factors& factors;
-    const Scratch& scratch;
-    MomentSums* models;
-    int count;
-    int lanes;
-
-    void Solve(Array given, Array solution, Array differences) const {
-      Run(Direction::kSolve, given, nullptr, solution, differences);
-    }
-    void SolveTransposed(Array given, Array at_edges, Array solution) const {
-      Run(Direction::kSolveTransposed, given, at_edges, solution, nullptr);
-    }
-
-   private:
-    void Run(Direction direction, Array given, Array at_edges, Array solution,
-             Array differences) const {
-      Task task = {};
-      task.direction = direction;
-      task.columns = 1;
-      task.count = count;
-      for (int l = 0; l < lanes; ++l) {
-        const MomentArrays& arrays = models[std::min(l, count - 1)].arrays;
-        task.per_phase[l] = arrays.*given;
-        if (at_edges != nullptr) task.per_edge[l] = arrays.*at_edges;
-        task.phase_results[l] = arrays.*solution;
-        if (differences != nullptr) {
-          task.edge_results[l] = arrays.*differences;
-        }
-      }
-      const Solver& solver = Solvers().for_double;
-      if (lanes == 1) {
-        solver.solve(topology, factors.arrays, factors.findings.has_traps, task,
-                     scratch);
-      } else {
-        solver.solve_lanes(topology, factors.arrays, task, scratch);
-      }
-    }
-  };
-
   bool needs_expected() const {
     return call_.wants_variance || call_.wants_gradients;
   }
   bool needs_slopes() const {
     return call_.wants_variance && call_.wants_gradients;
-  }
-
-  // Memory of this thread for the arrays of so many models.
-  void Divide(const Topology& t, int count, MomentSums* models) const {
-    thread_local Buffer memory;
-    constexpr size_t kThreadBytes = size_t{1} << 25;
-    if (memory.bytes() > kThreadBytes) memory.Release();
-    const int64_t p = t.num_phases;
-    const int64_t m = t.num_edges;
-    const bool slopes = needs_slopes();
-    const struct {
-      Array array;
-      int64_t size;
-    } parts[] = {
-        {&MomentArrays::weights, m},
-        {&MomentArrays::initial, p},
-        {&MomentArrays::sojourns, p},
-        {&MomentArrays::stay, call_.is_discrete ? p : 0},
-        {&MomentArrays::rewards, needs_expected() ? p : 0},
-        {&MomentArrays::expected, needs_expected() ? p : 0},
-        {&MomentArrays::differences, needs_expected() ? m : 0},
-        {&MomentArrays::spread, slopes ? p : 0},
-        {&MomentArrays::spread_ahead, slopes ? p : 0},
-        {&MomentArrays::spread_differences, slopes ? m : 0},
-        {&MomentArrays::slopes, slopes ? p : 0},
-        {&MomentArrays::edge_slopes, slopes ? m : 0},
-        {&MomentArrays::weighted, slopes ? p : 0},
-        {&MomentArrays::totals,
-         call_.wants_gradients ? layout_.num_parameters() : 0},
-    };
-    int64_t total = 0;
-    for (const auto& part : parts) total += part.size;
-    double* next = nullptr;
-    memory.Divide({{&next, total * count}});
-    for (int l = 0; l < count; ++l) {
-      models[l].topology = &t;
-      models[l].is_discrete = call_.is_discrete;
-      for (const auto& part : parts) {
-        models[l].arrays.*part.array = next;
-        next += part.size;
-      }
-    }
   }
 
   const F* At(const Input& input, int operand, int64_t model) const {
@@ -235,7 +153,7 @@ class MomentsWork {
     return is_good;
   }
 
-  void FindExpected(const Systems& systems) const {
+  void FindExpected(const MomentSystems& systems) const {
     const int64_t p = systems.topology.num_phases;
     for (int l = 0; l < systems.count; ++l) {
       std::fill_n(systems.models[l].arrays.rewards, p, 1.0);
@@ -256,7 +174,7 @@ class MomentsWork {
     for (int l = 0; l < systems.count; ++l) systems.models[l].TakeExpected();
   }
 
-  void FindSlopes(const Systems& systems, uint32_t open) const {
+  void FindSlopes(const MomentSystems& systems, uint32_t open) const {
     for (int l = 0; l < systems.count; ++l) {
       if ((open >> l & 1U) != 0) systems.models[l].FindSlopes();
     }
