@@ -57,7 +57,9 @@ class SmallAdjoint {
 
  private:
   // Of G at once: sums that stay in registers.
-  static constexpr int kColumns = kPhases <= 4 ? kPhases : 2;
+  static constexpr int kColumns = PerModel::kParts > 1 && kPhases > 2 ? 1
+                                  : kPhases <= 4                      ? kPhases
+                                                                      : 2;
   static constexpr int kRow = kPhases + 1;
 
   // Leaves y_{k+1} in row k.
