@@ -46,8 +46,11 @@ void WithSmallSize(int64_t size, const Function& function) {
                                                const PerModel& total,
                                                const PerModel& q,
                                                const PerModel& log2_q) {
+  // Of lanes without a result it may be anything, NaN too.
+  const PerModel normal =
+      Select(IsWithin(value, kLeastOrdinary, 4.0), value, PerModel(1.0));
   const PerModel log =
-      LogOf(value, Select(times.is_density, log2_q, PerModel(0.0)));
+      LogOf(normal, Select(times.is_density, log2_q, PerModel(0.0)));
   const PerModel plain = Select(times.is_density, q, PerModel(1.0)) * value;
   const PerModel result = Select(times.is_log, log, plain);
   // A probability that rounding has pushed above one is one.
