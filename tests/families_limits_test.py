@@ -5,6 +5,7 @@ import math
 from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
+from scipy import special
 from scipy import stats
 
 from phasic import distributions as pd
@@ -55,6 +56,14 @@ class EdgesTest(test_case.TestCase):
     inflated = family(pd.ZeroInflated(base, 0.25), *arguments)
     self.assert_close(inflated.prob(0.0), 0.25, 1e-14)
     self.assert_close(inflated.cdf(0.0), 0.25, 1e-14)
+    # The hazard at zero is the limit from the right.
+    self.assert_close(inflated.hazard_function(0.0), expected, 1e-14)
+
+  def test_hazards_far_in_the_tail(self):
+    dist = pd.MatrixWeibull(pd.Erlang(1, 2.0), 3.0)
+    self.assert_close(dist.hazard_function(300.0), 2.0 * 3.0 * 300.0**2, 1e-13)
+    counts = pd.NegativeBinomialFailures(1, 1e-10)
+    self.assert_close(counts.hazard_function(1e9), 1e-10, 1e-9)
 
   def test_times_that_underflow_are_unknown(self):
     dist = pd.MatrixWeibull(pd.Erlang(2, 1.0), 2.0)
@@ -82,6 +91,34 @@ class EdgesTest(test_case.TestCase):
     bounded = dist.copy(high=5.0)
     with self.assertRaisesRegex(NotImplementedError, "no mean: .*upper bound"):
       bounded.mean()
+
+  def test_moments_of_transformed_times(self):
+    power = onp.asarray([[0.4], [1.0], [3.0]])
+    dist = pd.MatrixWeibull(pd.Erlang(2, [1.0, 2.0]), power)
+    scale = onp.asarray([1.0, 0.5]) ** (1 / power)
+    mean = special.gamma(2 + 1 / power) * scale
+    second = special.gamma(2 + 2 / power) * scale**2
+    self.assert_close(dist.mean(), mean, 1e-9)
+    self.assert_close(dist.variance(), second - mean**2, 1e-9)
+    self.assert_close(dist.stddev(), onp.sqrt(second - mean**2), 1e-9)
+    rates = onp.asarray([0.1, 2.0])
+    gompertz = pd.MatrixGompertz(pd.Erlang(1, rates), 0.5)
+    mean = onp.exp(rates / 0.5) * special.exp1(rates / 0.5) / 0.5
+    self.assert_close(gompertz.mean(), mean, 1e-9)
+    single = pd.MatrixWeibull(pd.Erlang(1, onp.float32(1.0)), 2.0)
+    self.assert_close(single.mean(), math.gamma(1.5), 1e-5)
+    inflated = pd.MatrixWeibull(pd.ZeroInflated(pd.Erlang(1, 1.0), 0.25), 1.0)
+    self.assert_close(inflated.variance(), 1.5 - 0.75**2, 1e-9)
+
+  def test_moments_that_cannot_be_seen_are_unknown(self):
+    dist = pd.MatrixWeibull(pd.Erlang(1, 1.0), 0.02)
+    self.assert_close(dist.mean(), math.nan)
+
+  def test_moments_of_heavy_tails(self):
+    rates = onp.asarray([0.5, 1.5, 4.0])
+    dist = pd.MatrixPareto(pd.Erlang(1, rates), 3.0)
+    self.assert_close(dist.mean(), [math.inf, 6.0, 1.0], 1e-13)
+    self.assert_close(dist.variance()[1:], [math.inf, 2.0], 1e-12)
 
   def test_a_narrow_interval_far_out(self):
     dist = pd.TruncatedPhaseType(pd.Hypoexponential([1.0]), 600.0, 600.0 + 1e-9)

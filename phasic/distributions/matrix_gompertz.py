@@ -34,6 +34,8 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
       distributions to data, Scand. J. Statist. 49, 2022.
   """
 
+  _GROWS_SLOWLY = True
+
   def __init__(
     self,
     distribution: Any,

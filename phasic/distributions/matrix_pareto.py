@@ -1,5 +1,6 @@
 """Matrix-Pareto distributions."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,11 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
       P(Y > y) = alpha (1 + y / c)^S 1 = alpha exp(S log(1 + y / c)) 1,
 
   that of a Lomax distribution where X has one phase. Tails are regularly
-  varying: the index is the decay rate of X.
+  varying: the index is the decay rate of X, up to which there are moments,
+
+      E (Y / c + 1)^k = E exp(k X).
+
+  Mean and variance are differences of these, and have their rounding errors.
 
   Example:
 
@@ -76,6 +81,18 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
   def scale(self) -> Any:
     """The scale c, (...)."""
     return self._parameters["scale"]
+
+  def _mean_and_variance(self, name: str) -> tuple[Any, Any]:
+    del name
+    scale = self._own()["scale"]
+    zero = np.zeros_like(scale)
+    first = self.distribution._moment_generating_function(zero + 1.0)
+    second = self.distribution._moment_generating_function(zero + 2.0)
+    endless = second == math.inf
+    known = np.where(endless, 0.0, second)
+    square = np.square(np.where(endless, 0.0, first))
+    variance = np.where(endless, math.inf, known - square)
+    return scale * (first - 1.0), np.square(scale) * variance
 
   def _forward(self, x: Any) -> Any:
     return self._own()["scale"] * np.expm1(x)

@@ -32,6 +32,8 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
       tails, J. Appl. Probab. 56, 2019.
   """
 
+  _GROWS_SLOWLY = True
+
   def __init__(
     self,
     distribution: Any,

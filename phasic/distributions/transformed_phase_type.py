@@ -11,8 +11,13 @@ from phasic.distributions import reparameterization
 from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.distributions import wrapped_distribution
+from phasic.internal import static
+from phasic.math import expectations
 
-_NO_MOMENTS = "expectations of g(X) have no closed form for a phase-type X"
+_NO_MOMENTS = (
+  "expectations of g(X) have no closed form, and a quadrature cannot tell "
+  "whether there are any"
+)
 # The smallest normal numbers: what is below may have lost its digits.
 _TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
 
@@ -29,7 +34,9 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
   X; atoms stay what they are. Values where h(y) is so small that it has no
   normal floating-point number are NaN. A subclass has g, h and log h'.
 
-  Moments have no closed form in general, and raise NotImplementedError.
+  Where g grows no faster than a power, mean and variance are found by
+  quadrature, to 1e-9 (float32: 1e-4) of themselves, or they are NaN; else they
+  raise NotImplementedError.
 
   References:
     H. Albrecher, M. Bladt, Inhomogeneous phase-type distributions and heavy
@@ -37,6 +44,8 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
   """
 
   _TAKES_DISCRETE = False
+  # Whether g grows no faster than some power, so that there are all moments.
+  _GROWS_SLOWLY = False
 
   def __init__(self, parameters: dict[str, Any]):
     """Stores the parameters, see `Distribution`; `distribution` is X's."""
@@ -67,12 +76,21 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
 
   def _log_prob(self, value: Any) -> Any:
     x = self._time(value)
-    found = self.distribution._log_prob(x)
-    smooth = (value >= 0) & (x < math.inf)
-    # An atom has no slope.
     at_atom = (value <= 0) & (atoms.mass_at_zero(self.distribution) > 0)
+    found = self.distribution._log_prob(x)
+    # An atom has no slope.
+    return np.where(at_atom, found, self._sloped(found, value, x))
+
+  def _log_hazard_function(self, value: Any) -> Any:
+    x = self._time(value)
+    found = self.distribution._log_hazard_function(x)
+    return self._sloped(found, value, x)
+
+  def _sloped(self, found: Any, value: Any, x: Any) -> Any:
+    """Returns the logarithm of what is found at x, per unit of Y."""
+    smooth = (value >= 0) & (x < math.inf)
     slope = self._log_slope(np.where(smooth, value, 1.0))
-    slope = np.where(smooth & ~at_atom, slope, 0.0)
+    slope = np.where(smooth, slope, 0.0)
     unknown = (slope == math.inf) & (found == -math.inf)
     return found + np.where(unknown, math.nan, slope)
 
@@ -103,13 +121,23 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     return self._forward(x)
 
   def _mean(self) -> Any:
-    self._missing("mean", _NO_MOMENTS)
+    return self._mean_and_variance("mean")[0]
 
   def _variance(self) -> Any:
-    self._missing("variance", _NO_MOMENTS)
+    return self._mean_and_variance("variance")[1]
 
   def _stddev(self) -> Any:
-    self._missing("stddev", _NO_MOMENTS)
+    return np.sqrt(self._mean_and_variance("stddev")[1])
+
+  def _mean_and_variance(self, name: str) -> tuple[Any, Any]:
+    """Returns both, by quadrature."""
+    if not self._GROWS_SLOWLY:
+      self._missing(name, _NO_MOMENTS)
+    initial_probs, matrix, exits, prob_zero = self.distribution._model()
+    p = static.shape(initial_probs)[-1]
+    start = np.broadcast_to(initial_probs, (*self._batch_shape(), p))
+    model = (start, matrix, exits, prob_zero)
+    return expectations.mean_and_variance(model, self._forward)
 
   def _moment(self, k: int) -> Any:
     self._missing(f"moment({k})", _NO_MOMENTS)
