@@ -297,9 +297,9 @@ class Epochs(distribution.Distribution):
         atom = np.asarray(graph.prob_zero(x), dtype=wide)
       if self.validate_args:
         of_graph.check_params(f"params[{k}]", graph, x)
-        names = (f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS)
+        start, weights = (f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS)
         initial, edges, _, atom = value_checks.check_model(
-          initial, edges, None, atom, names=tuple(names)
+          initial, edges, None, atom, names=(start, weights)
         )
       chains.append(epoch_stages.Chain(initial, edges, atom))
     boundaries = np.asarray(boundaries, dtype=wide)

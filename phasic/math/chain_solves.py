@@ -107,7 +107,10 @@ def given(model, discrete, dtype):
       for x, empty in ((coefficients, (m, 0)), (constants, (0,)))
     ]
     stay = initial[..., :0]
-    return Given(indices, parameters, *linear, initial, atom, stay, None)
+    coefficients, constants = linear
+    return Given(
+      indices, parameters, coefficients, constants, initial, atom, stay, None
+    )
   if discrete:
     steps = step_chain.derive(arrays, eps, False)
     off, exits = steps.off, steps.exits
@@ -130,9 +133,12 @@ def given(model, discrete, dtype):
     axis=-1,
   )
   indices = _all_indices(p)
-  linear = (np.zeros((p * p + p, 0), dtype=wide), np.zeros((0,), dtype=wide))
+  coefficients = np.zeros((p * p + p, 0), dtype=wide)
+  constants = np.zeros((0,), dtype=wide)
   atom = atom[..., None]
-  return Given(indices, weights, *linear, initial, atom, stay, bad)
+  return Given(
+    indices, weights, coefficients, constants, initial, atom, stay, bad
+  )
 
 
 def complete(found, discrete, eps):

@@ -173,7 +173,7 @@ def _divergence(log_p, log_q, log_weights):
   near = np.abs(change) < 0.5
   small = np.where(near, change, 0.0)
   series = onp.cumprod(1.0 / onp.arange(1.0, 18.0))[1:]  # 1 / k!, k = 2, ...
-  excess: float = 0.0
+  excess = np.zeros_like(small)
   for factor in series[::-1]:
     excess = excess * small + float(factor)
   close = p * (excess * small * small)

@@ -118,13 +118,12 @@ class Law:
   def _last(self, log_time):
     """Returns a time after which nothing is left, (...)."""
     # By the bound, and mostly much earlier.
-    parts = onp.exp(0.25 * onp.arange(-24.0, 1.0))
     shape = (-1, *(1 for _ in static.shape(log_time)))
+    parts = onp.reshape(onp.exp(0.25 * onp.arange(-24.0, 1.0)), shape)
     longest = _LONGEST * np.exp(log_time)
     if self.discrete:
       longest = np.floor(longest + _LONGEST)
-    parts = np.asarray(onp.reshape(parts, shape), dtype=static.wide_float())
-    trials = longest * parts
+    trials = longest * np.asarray(parts, dtype=static.wide_float())
     if self.discrete:
       trials = np.floor(trials)
     log_left = gradients.stop_gradient(self.value("log_survival", trials))

@@ -32,7 +32,13 @@ def evaluate(option, found, discrete, eps):
   shared = _is_small(static.shape(found.indices)[-1])
   x = elimination_ops.moments(
     _portable,
-    *found[:-1],
+    found.indices,
+    found.parameters,
+    found.coefficients,
+    found.constants,
+    found.initial,
+    found.atom,
+    found.stay,
     discrete,
     shared or option != MEAN,
     option == STDDEV,

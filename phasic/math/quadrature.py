@@ -91,11 +91,11 @@ def counts(last, phases, dtype):
     phases: their number.
     dtype: in which probabilities are known.
   """
-  nodes, weights, coarse = _panels(32 * _refinement(phases, 64))
+  panels = _panels(32 * _refinement(phases, 64))
   shape = (-1, *(1 for _ in static.shape(last)))
   nodes, weights, coarse = (
     np.asarray(onp.reshape(x, shape), dtype=static.wide_float())
-    for x in (nodes, onp.log(weights), coarse)
+    for x in (panels[0], onp.log(panels[1]), panels[2])
   )
   # With too many steps to count the rule is NaN.
   known = last < _MOST_STEPS
