@@ -117,9 +117,9 @@ class Law:
 
   def _last(self, log_time):
     """Returns a time after which nothing is left, (...)."""
-    # By the bound, and mostly much earlier.
+    # By the bound, and mostly much earlier; late times may take long.
     shape = (-1, *(1 for _ in static.shape(log_time)))
-    parts = onp.reshape(onp.exp(0.25 * onp.arange(-24.0, 1.0)), shape)
+    parts = onp.reshape(onp.exp(0.25 * onp.arange(-24.0, -3.0)), shape)
     longest = _LONGEST * np.exp(log_time)
     if self.discrete:
       longest = np.floor(longest + _LONGEST)
