@@ -94,6 +94,33 @@ class StructureTest(test_case.TestCase):
     found = jax.vmap(lambda dist: dist.log_prob(value))(batch)
     self.assert_close(found, self.host(batch.log_prob(value)), 1e-13)
 
+  def test_unknown_batches(self):
+    if MODE != "tf":
+      self.skipTest("TensorFlow's unknown shapes")
+
+    @tf.function(
+      input_signature=[
+        tf.TensorSpec([None], tf.float64),
+        tf.TensorSpec([None, None], tf.float64),
+      ]
+    )
+    def draws(rates, powers):
+      base = pd.Erlang(2, rates)
+      return (
+        pd.MatrixWeibull(base, powers).sample(3, seed=1),
+        pd.TruncatedPhaseType(base, 0.5, 2.0).sample(4, seed=1),
+        pd.ResidualLife(pd.ZeroInflated(base, 0.25), 0.5).mean(),
+      )
+
+    for batch in (1, 2):
+      found = draws(
+        tf.ones([batch], tf.float64), 2.0 * tf.ones([3, 2], tf.float64)
+      )
+      shapes = [onp.shape(self.host(x)) for x in found]
+      self.assertEqual(shapes, [(3, 3, 2), (4, batch), (batch,)])
+      # One stage less is left with probability 1 / 3.
+      self.assert_close(found[2], onp.full(batch, 5 / 3), 1e-12)
+
   def test_variables(self):
     if MODE != "tf":
       self.skipTest("TensorFlow's variables")

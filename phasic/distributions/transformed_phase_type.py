@@ -116,9 +116,9 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     return self._forward(self.distribution._quantile_log_survival(value))
 
   def _sample_n(self, n: int, seed: Any) -> Any:
-    batch = self._batch_shape()
-    x = wrapped_distribution.sample_n(self.distribution, n, seed, batch)
-    return self._forward(x)
+    # Of the whole batch, so that its samples are independent.
+    whole = self.distribution._sliced(..., self._batch_shape())
+    return self._forward(whole._sample_n(n, seed))
 
   def _mean(self) -> Any:
     return self._mean_and_variance("mean")[0]

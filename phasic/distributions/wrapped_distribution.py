@@ -1,9 +1,6 @@
 """Distributions that are made of another one."""
 
-import math
 from typing import Any
-
-import numpy as np
 
 from phasic.distributions import absorption_time
 from phasic.distributions import distribution as distribution_lib
@@ -68,23 +65,3 @@ class WrappedDistribution(distribution_lib.Distribution):
     )
     wrapped = self.distribution._sliced(index, batch)
     return self.copy(distribution=wrapped, **sliced)
-
-
-def sample_n(distribution: Any, n: int, seed: Any, batch: static.Shape) -> Any:
-  """Returns n independent samples for each cell of a batch, (n, *batch).
-
-  Args:
-    distribution: its batch broadcasts to the other.
-    n: the number of samples.
-    seed: a sanitized seed.
-    batch: the batch shape.
-  """
-  own = distribution._batch_shape()
-  own = (1,) * (len(batch) - len(own)) + tuple(own)
-  more = tuple(d // e for d, e in zip(batch, own, strict=True))
-  x = distribution._sample_n(n * math.prod(more), seed)
-  x = np.reshape(x, (n, *more, *own))
-  # Each size of the batch is one of the two.
-  rank = len(batch)
-  pairs = [axis for i in range(rank) for axis in (1 + i, 1 + rank + i)]
-  return np.reshape(np.transpose(x, (0, *pairs)), (n, *batch))
