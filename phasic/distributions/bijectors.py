@@ -59,10 +59,10 @@ class Exp(Bijector):
   """
 
   def forward(self, x: Any) -> Any:
-    return np.exp(x)
+    return np.exp(np.asarray(x))
 
   def inverse(self, y: Any) -> Any:
-    return np.log(y)
+    return np.log(np.asarray(y))
 
   def forward_log_det_jacobian(self, x: Any) -> Any:
     return self._total(np.asarray(x))
@@ -158,7 +158,7 @@ class Increasing(Bijector):
   """
 
   def forward(self, x: Any) -> Any:
-    return np.cumsum(np.exp(x), axis=-1)
+    return np.cumsum(np.exp(np.asarray(x)), axis=-1)
 
   def inverse(self, y: Any) -> Any:
     y = np.asarray(y)
@@ -184,7 +184,7 @@ class Subgenerator(Bijector):
   """
 
   def forward(self, x: Any) -> Any:
-    rates = np.exp(x)
+    rates = np.exp(np.asarray(x))
     eye = np.eye(static.shape(rates)[-1], dtype=static.dtype_name(rates))
     total = np.sum(rates, axis=-1)[..., None]
     return np.where(eye > 0, 0.0 - total, rates)

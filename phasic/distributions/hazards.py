@@ -40,13 +40,12 @@ class Hazards(methods.Methods):
   def log_hazard_function(self, value: Any) -> Any:
     """Returns the logarithm of `hazard_function`, also where that is tiny.
 
-    Example: four stages have to end before 1e-100.
+    Example: a stage has to end before 1e-300, and another one at that time.
 
-      >>> import numpy as np
       >>> from phasic.distributions import PhaseType
-      >>> dist = PhaseType(np.eye(4)[0], np.eye(4, k=1) - np.eye(4))
-      >>> print(f"{float(dist.log_hazard_function(1e-100)):.6f}")
-      -692.567287
+      >>> dist = PhaseType([1.0, 0.0], [[-1.0, 1.0], [0.0, -1.0]])
+      >>> print(f"{float(dist.log_hazard_function(1e-300)):.6f}")
+      -690.775528
     """
     return self._log_hazard_function(self._value(value))
 
