@@ -24,7 +24,8 @@ namespace PHASIC_ISA {
 // smaller ones are taken one by one. Results differ in the last bits between
 // the two ways, so the choice depends on nothing but what belongs to the model:
 // how many times it has, and how many of them lie within one node's reach; not
-// on their order, the batch, or threads. Times whose functions share a node's sums count together.
+// on their order, the batch, or threads. Times whose functions share a node's
+// sums count together.
 constexpr int64_t kLeastGroup = 24;
 inline bool TakesGroups(const SweepInput& in) {
   return in.num_times >= kManyTimes && !in.discrete;

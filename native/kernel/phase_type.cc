@@ -221,7 +221,7 @@ const char* StatisticsShape(const Call& call, const Shape* inputs,
 const char* StatusMessage(int32_t code) {
   static const char* const kMessages[kNumStatusCodes] = {
       "ok",
-      "initial_probs: every entry must be finite and non-negative",
+      "initial_probs: every entry must be non-negative and at most 2^500",
       "initial_probs: the sum must not exceed one",
       "subgenerator: every entry must be finite",
       "subgenerator: off-diagonal entries must be non-negative",

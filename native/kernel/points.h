@@ -71,6 +71,10 @@ bool PreparePoint(const SweepInput& in, int64_t index,
   point->time_case = Classify(model, point->base, time);
   if (point->time_case != TimeCase::kInfinite) {
     PlacePoint(in, index, model.q, point);
+    if (time > 0.0 && point->x == 0.0) {
+      point->status = kUnderflow;
+      return false;
+    }
   }
   if (!HasTerms(model, point)) return false;
   const bool regular = point->time_case == TimeCase::kRegular;

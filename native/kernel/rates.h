@@ -85,6 +85,25 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   return largest;
 }
 
+// Whether a rate of zero is a sum of what is too small to see alone.
+[[gnu::noinline]] inline bool IsFlushed(const SweepInput& in, int64_t e) {
+  const EdgeView& edges = in.edges;
+  const double constant = edges.constants != nullptr ? edges.constants[e] : 0.0;
+  bool has_terms = HasBits(constant);
+  double size = std::fabs(constant);
+  if (edges.coefficients == nullptr) {
+    const double rate = in.subgenerator.value[e];
+    return (has_terms || HasBits(rate)) && size + std::fabs(rate) < 0x1p-1022;
+  }
+  for (int64_t c = 0; c < edges.num_parameters; ++c) {
+    const double factor = edges.coefficients[e * edges.num_parameters + c];
+    const double parameter = in.subgenerator.value[c];
+    has_terms = has_terms || (HasBits(factor) && HasBits(parameter));
+    size += std::fabs(factor * parameter);
+  }
+  return has_terms && size < 0x1p-1022;
+}
+
 template <class T>
 class RatesReader {
  public:
@@ -155,7 +174,8 @@ class RatesReader {
       const double value = Primal(exit);
       const double tolerance =
           4.0 * static_cast<double>(p) * in_.epsilon * scale;
-      if (value < -tolerance) return kRowSumPositive;
+      // A sum out of range is one, too.
+      if (!(value >= -tolerance)) return kRowSumPositive;
       if (value <= tolerance) exit -= T(value);
       rates_.exits[i] = exit;
     }
@@ -221,6 +241,7 @@ class RatesReader {
         return kEdgeRateInvalid;
       }
       if (IsSubnormal(Primal(rate))) return kUnderflow;
+      if (Primal(rate) == 0.0 && IsFlushed(in_, e)) return kUnderflow;
       if (i == j) {
         if (in_.discrete) loops[i].Add(Primal(rate));
         continue;

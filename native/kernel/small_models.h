@@ -68,7 +68,11 @@ class SmallInputs {
   PerModel ExitRate(int64_t i) const { return Gathered(exits_, i); }
   PerModel ProbZero() const { return Gathered(prob_zero_, 0); }
   PerModel EdgeRateOf(int64_t e) const {
-    return SideBySide([&](int l) { return EdgeRate<double>(*inputs_[l], e); });
+    return SideBySide([&](int l) {
+      const double rate = EdgeRate<double>(*inputs_[l], e);
+      // What is too small to see is not ordinary.
+      return rate == 0.0 && IsFlushed(*inputs_[l], e) ? 0x1p-1074 : rate;
+    });
   }
 
  private:

@@ -20,6 +20,13 @@ inline bool IsSubnormal(double x) {
   return bits != 0 && bits < (uint64_t{1} << 52);
 }
 
+// By bits: subnormals compare equal to zero in a sweep.
+inline bool HasBits(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return bits << 1 != 0;
+}
+
 // Numbers that must be finite and not negative.
 inline StatusCode CheckMagnitudes(const double* x, int64_t count,
                                   StatusCode error) {
@@ -34,11 +41,8 @@ inline StatusCode CheckSubgenerator(const SweepInput& in) {
   const int64_t p = in.num_phases;
   for (int64_t i = 0; i < p; ++i) {
     for (int64_t j = 0; j < p; ++j) {
-      // By bits: subnormals compare equal to zero in a sweep.
       const double x = in.subgenerator.value[i * p + j];
-      uint64_t bits;
-      std::memcpy(&bits, &x, sizeof(bits));
-      if (bits << 1 == 0) continue;
+      if (!HasBits(x)) continue;
       if (in.has_exit_rates && i == j) continue;  // not read
       if (IsSubnormal(x)) return kUnderflow;
       if (!(std::fabs(x) < HUGE_VAL)) return kSubgeneratorNotFinite;
@@ -48,11 +52,18 @@ inline StatusCode CheckSubgenerator(const SweepInput& in) {
   return kOk;
 }
 
+// Sums of masses and their reciprocals stay in range.
+inline StatusCode CheckMasses(const double* x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (x[i] > 0x1p500) return kInitialProbsInvalid;
+  }
+  return CheckMagnitudes(x, count, kInitialProbsInvalid);
+}
+
 // In the order of the operands.
 inline StatusCode CheckValues(const SweepInput& in) {
   const int64_t p = in.num_phases;
-  StatusCode status =
-      CheckMagnitudes(in.initial_probs.value, p, kInitialProbsInvalid);
+  StatusCode status = CheckMasses(in.initial_probs.value, p);
   if (status == kOk && !in.has_edges()) {
     status = in.discrete ? CheckMagnitudes(in.subgenerator.value, p * p,
                                            kTransitionInvalid)

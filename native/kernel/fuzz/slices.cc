@@ -40,7 +40,14 @@ CallCase ElementOf(const CallCase& c, const std::vector<int64_t>& index) {
   return element;
 }
 
-CallCase TimeOf(const CallCase& c, size_t* time) {
+// Whether there is one, beside which there may be one that is nothing.
+static bool HasOneTime(const CallCase& c) {
+  const size_t size = c.inputs[4].values.size();
+  return size == 1 || (size == 2 && (KindOf(c, 0) == Kind::kNothing ||
+                                     KindOf(c, 1) == Kind::kNothing));
+}
+
+CallCase TimeOf(const CallCase& c, size_t* time, size_t* num_times) {
   CallCase result = c;
   const auto is_interval = [&](size_t i) {
     return i + 1 < c.inputs[4].values.size() &&
@@ -49,10 +56,17 @@ CallCase TimeOf(const CallCase& c, size_t* time) {
   };
   if (*time > 0 && is_interval(*time - 1)) --*time;
   const int64_t count = is_interval(*time) ? 2 : 1;
+  *num_times = static_cast<size_t>(count);
+  // The way back of small models is another one for one time alone.
+  const int64_t copies = c.adjoint && !HasOneTime(c) ? 3 : 1;
   const auto shorten = [&](Array* array) {
     const auto first = array->values.begin() + static_cast<int64_t>(*time);
-    array->values = std::vector<double>(first, first + count);
-    array->dims = {count};
+    const std::vector<double> part(first, first + count);
+    array->values.clear();
+    for (int64_t copy = 0; copy < copies; ++copy) {
+      array->values.insert(array->values.end(), part.begin(), part.end());
+    }
+    array->dims = {copies * count};
   };
   if (!result.kinds.empty()) shorten(result.kinds.data());
   for (size_t i = 0; i < result.inputs.size(); ++i) {

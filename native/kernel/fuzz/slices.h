@@ -24,9 +24,10 @@ size_t PlaceOf(const std::vector<int64_t>& dims,
 // The call on this element alone, without batch dimensions.
 CallCase ElementOf(const CallCase& c, const std::vector<int64_t>& index);
 
-// A call without batch dimensions on one of its times alone, or on two of them
-// that are one interval: those from *time on, which may be the one before.
-CallCase TimeOf(const CallCase& c, size_t* time);
+// A call without batch dimensions on one of its times, or on two of them that
+// are one interval: *num_times from *time on, which may be the one before. It
+// has copies of them where it is an adjoint that has other times, too.
+CallCase TimeOf(const CallCase& c, size_t* time, size_t* num_times);
 
 }  // namespace fuzz
 }  // namespace phasic
