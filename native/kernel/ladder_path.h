@@ -148,6 +148,7 @@ class LadderPath {
     std::copy(model_.initial, model_.initial + model_.stride, start);
     states_[0].exponent = NormalizeVector(start, model_.stride);
     states_[0].loss = 0.0;
+    remaining_ = {Mass(), states_[0].exponent};
     num_states_ = 1;
     return kOk;
   }
@@ -225,7 +226,14 @@ class LadderPath {
     if (!counts_absorbed(num_states_ - 1)) return;
     Add(&absorbed_, Scaled<T>{mass, state.exponent});
     const double loss = state.loss + Mass() * rung_loss + NewLoss();
-    Add(&lost_absorbed_, Scaled<double>{loss, state.exponent + kLossExponent});
+    if (loss < HUGE_VAL) {
+      Add(&lost_absorbed_,
+          Scaled<double>{loss, state.exponent + kLossExponent});
+      remaining_ = {Mass() + loss * kLossUnit, state.exponent};
+    } else {
+      // What is absorbed from here on was there before.
+      Add(&lost_absorbed_, remaining_);
+    }
   }
 
   void NextPower() {
@@ -246,6 +254,8 @@ class LadderPath {
   int64_t first_counted_ = 0;
   Scaled<T> absorbed_;
   Scaled<double> lost_absorbed_;
+  // A bound on the mass where that on losses was last known.
+  Scaled<double> remaining_;
 };
 
 }  // namespace PHASIC_ISA

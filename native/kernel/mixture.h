@@ -74,9 +74,7 @@ class Mixer {
       result.channels[r] = sums_[r];
     }
     // The structure says that there is something: it was too small to see.
-    const bool vanished = x_ > 0.0 && PrimalIsZero(sums_[0]) &&
-                          (kPlain || (channels_.base() != Base::kSurvival &&
-                                      channels_.model().value_absorbs));
+    const bool vanished = PrimalIsZero(sums_[0]) && IsPositive();
     if (result.status == kOk && (vanished || LostToUnderflow())) {
       result.status = kUnderflow;
     }
@@ -92,6 +90,21 @@ class Mixer {
   // where nothing representable could come of them.
   static constexpr bool kPlain = Depth<T>::kValue == 0;
   static constexpr int64_t kHeadFraction = kPlain ? -60 : -1200;
+
+  // By the structure, of a value that has come out as zero.
+  bool IsPositive() const {
+    const Model<T>& model = channels_.model();
+    if (x_ > 0.0) {
+      return kPlain ||
+             (channels_.base() != Base::kSurvival && model.value_absorbs);
+    }
+    bool exits = false;
+    for (int64_t i = 0; i < model.size; ++i) {
+      exits = exits ||
+              (Primal(model.initial[i]) > 0.0 && Primal(model.exits[i]) > 0.0);
+    }
+    return channels_.base() == Base::kDensity && exits;
+  }
 
   StatusCode Walk() {
     PoissonWalk walk(x_);
