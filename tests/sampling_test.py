@@ -10,6 +10,7 @@ from phasic import distributions as pd
 from phasic.internal import gradients
 from phasic.internal import random
 from phasic.math import jump_chain
+from phasic.math import simulated_draws
 from tests import models
 from tests import test_case
 
@@ -110,6 +111,44 @@ class SampleTest(test_case.TestCase):
     self.assertGreater(onp.min(x), 0.0)
     # The law of the least of them, of rate 20000.
     self.assertLess(onp.min(x), 10 / 20000)
+
+  def test_draws_without_quantiles(self):
+    # No rate is within reach of the kernel's numbers, at half of the times.
+    matrix = onp.asarray(
+      [[-1e200, 0.0, 0.0], [0.0, -1e-200, 1e-200], [0.0, 0.0, -1e200]]
+    )
+    dist = pd.PhaseType([0.5, 0.5, 0.0], matrix)
+    x = self.host(dist.sample(2000, seed=3))
+    slow = x > 1.0
+    self.assertLess(abs(onp.mean(slow) - 0.5), 0.04)
+    test = stats.kstest(x[slow] * 1e-200, "expon")
+    self.assertGreater(test.pvalue, 1e-3)
+    test = stats.kstest(x[~slow] * 1e200, "expon")
+    self.assertGreater(test.pvalue, 1e-3)
+    self.assert_close(dist.sample(2000, seed=3), x, 0.0)
+
+  def test_paths_in_the_place_of_some_draws(self):
+    lost = onp.asarray([[1.0, onp.nan], [onp.nan, onp.nan], [3.0, onp.nan]])
+    times = onp.asarray([[5.0, 6.0], [7.0, 8.0], [9.0, 10.0]])
+    known = onp.asarray([[True, False], [False, True], [False, False]])
+    found, missing = simulated_draws._filled(lost, times, known)
+    expected = [[1.0, 6.0], [7.0, 10.0], [3.0, onp.nan]]
+    self.assert_close(found, onp.asarray(expected), 0.0)
+    self.assertTrue(missing)
+
+  def test_derivatives_of_paths_are_unknown(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+
+    def total(rate):
+      rates = np.stack(
+        [np.stack([-rate, rate]), 0.0 * rate - onp.asarray([0.0, 1e200])]
+      )
+      return np.sum(pd.PhaseType([1.0, 0.0], rates).sample(3, seed=1))
+
+    value, slope = gradients.value_and_gradient(total, np.asarray(1e-200))
+    self.assertGreater(float(self.host(value)), 1e190)
+    self.assert_close(slope, onp.nan)
 
   def _check_sample(self, dist, x):
     atom = float(self.host(dist.cdf(0.0)))

@@ -13,6 +13,7 @@ from phasic.distributions import value_checks
 from phasic.distributions import wrapped_distribution
 from phasic.internal import static
 from phasic.math import expectations
+from phasic.math import jump_chain
 
 _NO_MOMENTS = (
   "expectations of g(X) have no closed form, and a quadrature cannot tell "
@@ -118,7 +119,10 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
   def _sample_n(self, n: int, seed: Any) -> Any:
     # Of the whole batch, so that its samples are independent.
     whole = self.distribution._sliced(..., self._batch_shape())
-    return self._forward(whole._sample_n(n, seed))
+    y = self._forward(whole._sample_n(n, seed))
+    if self.distribution._is_reparameterized():
+      return y
+    return jump_chain.without_derivatives(y, *self._arrays().values())
 
   def _mean(self) -> Any:
     return self._mean_and_variance("mean")[0]
@@ -149,7 +153,10 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
   def reparameterization_type(
     self,
   ) -> reparameterization.ReparameterizationType:
-    """Whether samples can be differentiated: where those of X can."""
+    """Whether samples can be differentiated: where those of X can.
+
+    Else asking for a derivative raises NotImplementedError.
+    """
     return self.distribution.reparameterization_type
 
   def _own(self) -> dict[str, Any]:

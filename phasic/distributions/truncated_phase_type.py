@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
 from phasic.distributions import parameter_properties
 from phasic.distributions import reparameterization
@@ -12,8 +13,10 @@ from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.distributions import wrapped_distribution
 from phasic.internal import random
+from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import interval_probs
+from phasic.math import jump_chain
 from phasic.math import special
 from phasic.math.named_checks import check
 
@@ -154,8 +157,24 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
   def reparameterization_type(
     self,
   ) -> reparameterization.ReparameterizationType:
-    """Whether samples can be differentiated: where those of X can."""
-    return self.distribution.reparameterization_type
+    """Whether samples can be differentiated in the parameters.
+
+    They can if those of X can, or if X is continuous and the lower bound is
+    known to be above zero, so that there is no atom. Else asking for a
+    derivative raises NotImplementedError.
+    """
+    if self._is_reparameterized():
+      return reparameterization.FULLY_REPARAMETERIZED
+    return reparameterization.NOT_REPARAMETERIZED
+
+  def _is_reparameterized(self) -> bool:
+    wrapped = self.distribution
+    if wrapped._DISCRETE:
+      return False
+    if wrapped._is_reparameterized():
+      return True
+    low = static.concrete(self._arrays()["low"])
+    return low is not None and bool(onp.all(low > 0))
 
   def _mean(self) -> Any:
     start, residual = self._beyond("mean")
@@ -230,9 +249,12 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     small = -math.log(2) - depth
     large = special.log1mexp(small)
     below = coin < 0.5
-    return self._inverse(
+    x = self._inverse(
       np.where(below, small, large), np.where(below, large, small)
     )
+    if self._is_reparameterized():
+      return x
+    return jump_chain.without_derivatives(x, *self._arrays().values())
 
   def _check_value(self, value: Any) -> Any:
     if self.distribution._DISCRETE:

@@ -118,6 +118,18 @@ def sample_rewards(
   return np.reshape(earned, (n, *batch, size))
 
 
+def without_derivatives(x, *arrays):
+  """Returns samples whose derivatives raise.
+
+  Args:
+    x: the samples.
+    *arrays: what they were computed from; None for what was not given.
+  """
+  given = [y for y in arrays if y is not None]
+  fixed = gradients.stop_gradient(x)
+  return not_differentiable.attach(ADVICE, fixed, x, *given)
+
+
 def _sample(n, seed, arguments, rewards, discrete):
   """Returns the batch shape and samples (n, number of models, R)."""
   names = operands_lib.names(discrete)

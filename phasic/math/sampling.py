@@ -3,7 +3,8 @@
 A coin decides whether X is below or above the median, and an exponential number
 E which quantile it is: log F(X) or log(1 - F(X)) is -log 2 - E. So both tails
 have all their digits, and a sample costs what a quantile costs, however long
-the chain's paths are. See `quantiles`.
+the chain's paths are. See `quantiles`. Where it cannot be found, as the kernel
+cannot evaluate the model there, the chain is run; see `simulated_draws`.
 
 For each U, X is a differentiable function of the parameters, with the
 quantile's derivative
@@ -14,7 +15,7 @@ so that E[g(X)] has the derivative E[g'(X) dX] for smooth g. Counts are steps an
 have none. With an atom at zero X is zero, and its derivative, for all U below
 it: that holds for g that are continuous at zero, but not for log densities,
 which are no such functions. So where there may be an atom callers should not ask
-for derivatives.
+for derivatives. The derivatives of draws by simulation are NaN.
 
 References:
   L. Devroye, Non-uniform random variate generation, 1986, ch. 2.
@@ -27,10 +28,10 @@ import numpy as np
 from phasic.internal import random
 from phasic.internal import static
 from phasic.math import jump_chain
-from phasic.math import not_differentiable
 from phasic.math import operands as operands_lib
 from phasic.math import quantiles
 from phasic.math import quantiles_targets
+from phasic.math import simulated_draws
 
 
 def sample(
@@ -58,7 +59,10 @@ def sample(
 
   Returns:
     An array (n, ...): inf where the chain is caught, with the probability of
-    this; NaN where a value breaks a rule or a quantile is not found.
+    this; NaN where a value breaks a rule. Where a quantile is not found the
+    chain is run, and NaN what takes more than `jump_chain.MAX_JUMPS` jumps;
+    in functions that JAX or TensorFlow trace it is NaN instead, and
+    `diagnosis.diagnose` says why.
 
   Raises:
     NotImplementedError: a derivative is asked for that does not exist.
@@ -75,15 +79,15 @@ def sample(
   if discrete or not differentiable:
     model = operands_lib.constants(model)
   wide = static.wide_float()
-  coin, depth = random.split_seed(seed)
+  coin, depth, paths = random.split_seed(seed, 3)
   size = random.exponential(depth, (n, *batch), wide)
   size = size - quantiles_targets.LOG_HALF
   below = random.uniform(coin, (n, *batch), wide) < 0.5
   asked = np.asarray(np.where(below, -size, size), dtype=dtype)
   arguments = (*model[:2], asked, *model[2:])
   x = quantiles.value("folded", arguments, discrete)
+  x = simulated_draws.fill(x, paths, model, discrete)
   if differentiable and not discrete:
     return x
   parameters = rates.parameters if operands_lib.is_edges(rates) else rates
-  given = [y for y in (initial, parameters, exits, atom) if y is not None]
-  return not_differentiable.attach(jump_chain.ADVICE, x, *given)
+  return jump_chain.without_derivatives(x, initial, parameters, exits, atom)
