@@ -57,11 +57,16 @@ class VariablesTest(absltest.TestCase):
       value = tf.reduce_sum(PhaseType(ALPHA, matrix).log_prob(TIMES))
     onp.testing.assert_array_equal(got, tape.gradient(value, matrix))
 
-  def test_sample_has_no_derivative(self):
+  def test_gradient_of_samples(self):
     with tf.GradientTape() as tape:
       sample = self.dist.sample(3, seed=1)
-    with self.assertRaises(NotImplementedError):
-      tape.gradient(sample, self.matrix)
+    (got,) = tape.gradient(sample, self.dist.trainable_variables)
+    # Samples are inversely proportional to the rates: Euler's theorem.
+    self.assertAlmostEqual(
+      float(tf.reduce_sum(got * self.matrix)),
+      -float(tf.reduce_sum(sample)),
+      places=12,
+    )
 
   def test_mixed_dtypes(self):
     with self.assertRaisesRegex(TypeError, "float32.*float64"):
