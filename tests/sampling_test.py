@@ -149,6 +149,9 @@ class SampleTest(test_case.TestCase):
     value, slope = gradients.value_and_gradient(total, np.asarray(1e-200))
     self.assertGreater(float(self.host(value)), 1e190)
     self.assert_close(slope, onp.nan)
+    one = np.asarray(1e-200)
+    _, slope = gradients.jvp(total, (one,), (one,))
+    self.assert_close(slope, onp.nan)
 
   def _check_sample(self, dist, x):
     atom = float(self.host(dist.cdf(0.0)))

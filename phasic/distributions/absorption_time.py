@@ -63,6 +63,10 @@ class AbsorptionTime(distribution.Distribution):
     counts, asking for a derivative raises NotImplementedError. Initial
     masses are free coordinates: where they leave a mass at zero, samples
     there have the derivative zero.
+
+    A sample whose quantile is not found, as the kernel cannot evaluate the
+    model there (see `diagnose`), is one of simulation, whose derivative is
+    NaN; in functions traced by JAX or TensorFlow it is NaN itself.
     """
     if self._is_reparameterized():
       return reparameterization.FULLY_REPARAMETERIZED

@@ -91,22 +91,24 @@ def _filled(x, times, known):
 
 
 def _forward(x, filled):
-  return _replaced(x, filled), np.isnan(x)
+  return _replaced(x, filled), _scale(x)
 
 
-def _vjp(lost, cotangent):
-  unknown = lost & (cotangent != 0)
-  unknown = np.where(unknown, float("nan"), cotangent)
-  return unknown, np.zeros_like(cotangent)
+def _vjp(scale, cotangent):
+  # Linear: forward mode may be the derivative of this.
+  return cotangent * scale, np.zeros_like(cotangent)
 
 
 def _jvp(primals, tangents):
   x, filled = primals
   tangent, _ = tangents
-  if tangent is None:
-    tangent = np.zeros_like(x)
-  tangent = np.where(np.isnan(x), float("nan"), tangent)
-  return _replaced(x, filled), tangent
+  tangent = np.zeros_like(x) if tangent is None else tangent
+  return _replaced(x, filled), tangent * _scale(x)
+
+
+def _scale(x):
+  """Returns one, and NaN where x is."""
+  return np.where(np.isnan(x), float("nan"), np.ones_like(x))
 
 
 @custom_gradient.custom_gradient(
