@@ -61,7 +61,7 @@ def fill(x, seed, model, discrete):
 def _paths(n, seed, model, discrete):
   """Returns times of paths (n, models), and whether these are in A."""
   initial, rates, exits, atom = model
-  times = jump_chain.sample(n, seed, *model, discrete)
+  times = jump_chain.sample(n, seed, initial, rates, exits, atom, discrete)
   arguments = (initial, rates, times, exits, atom)
   log_cdf = evaluation.value("log_cdf", arguments, discrete)
   log_left = evaluation.value("log_survival", arguments, discrete)
