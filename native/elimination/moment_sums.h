@@ -40,11 +40,11 @@ struct MomentArrays {
 // One model: values go in, systems are solved in between by who calls.
 struct MomentSums {
   const Topology* topology = nullptr;
-  bool is_discrete = false;
-  MomentArrays arrays = {};
-  int exponent = 0;
   double left = 0.0;  // 1 - sum_i alpha_i
   double mean = 0.0;  // from the starts' expected times
+  MomentArrays arrays = {};
+  int exponent = 0;
+  bool is_discrete = false;
 
   // Makes the weights, as they were given, near one; in continuous time.
   void ScaleWeights();

@@ -26,7 +26,9 @@ inline double MissingBar(StatusCode status) {
 }
 
 inline bool IsLostBar(double bar) {
-  return std::memcmp(&bar, &kLostBits, sizeof(bar)) == 0;
+  uint64_t bits;
+  std::memcpy(&bits, &bar, sizeof(bits));
+  return bits == kLostBits;
 }
 
 }  // namespace PHASIC_ISA
