@@ -25,7 +25,7 @@ from phasic.internal import structures
 class Distribution(
   fallbacks.Fallbacks,
   sampling.Sampling,
-  statistics.Statistics,
+  statistics.SummaryStatistics,
   hazards.Hazards,
   quantiles.Quantiles,
   transforms.Transforms,

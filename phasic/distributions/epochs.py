@@ -285,7 +285,7 @@ class Epochs(distribution.Distribution):
     # All is computed in the widest dtype, as masses go through many hands.
     wide = static.wide_float()
     *params, boundaries = self._arrays().values()
-    chains: list[epoch_stages.Chain] = []
+    chains: list[epoch_stages.StageChain] = []
     for k, (graph, x) in enumerate(zip(self.graphs, params, strict=True)):
       x = np.asarray(graph.params_array(x), dtype=wide)
       values = np.asarray(graph.edge_values(x), dtype=wide)
@@ -301,7 +301,7 @@ class Epochs(distribution.Distribution):
         initial, edges, _, atom = value_checks.check_model(
           initial, edges, None, atom, names=(start, weights)
         )
-      chains.append(epoch_stages.Chain(initial, edges, atom))
+      chains.append(epoch_stages.StageChain(initial, edges, atom))
     boundaries = np.asarray(boundaries, dtype=wide)
     return epoch_stages.stages(
       chains, boundaries, self._parameters["state_maps"]

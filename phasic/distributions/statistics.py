@@ -5,7 +5,7 @@ from typing import Any
 from phasic.distributions import methods
 
 
-class Statistics(methods.Methods):
+class SummaryStatistics(methods.Methods):
   """Methods without a value. NaN raises ValueError with allow_nan_stats=False.
 
   Under jit in JAX it cannot, and stays NaN; in TensorFlow it is

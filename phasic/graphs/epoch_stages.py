@@ -31,7 +31,7 @@ class Stage(NamedTuple):
   log_lost: Any
 
 
-class Chain(NamedTuple):
+class StageChain(NamedTuple):
   """The chain of an epoch.
 
   Attributes:
@@ -46,7 +46,7 @@ class Chain(NamedTuple):
 
 
 def stages(
-  chains: list[Chain], boundaries: Any, state_maps: tuple[Any, ...]
+  chains: list[StageChain], boundaries: Any, state_maps: tuple[Any, ...]
 ) -> list[Stage]:
   """Returns the stages of epochs.
 

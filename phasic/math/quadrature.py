@@ -27,7 +27,7 @@ _COUNT = 2049
 _MOST_STEPS = 2.0**53
 
 
-class Rule(NamedTuple):
+class QuadratureRule(NamedTuple):
   """Nodes and weights; nodes have a leading axis, before the batch.
 
   Attributes:
@@ -72,7 +72,7 @@ def times(log_rate, last, phases, dtype):
     np.maximum(log_times, math.log(info.tiny) + 1.0), math.log(info.max) - 1.0
   )
   coarse = 2.0 * (onp.arange(count) % 2 == 0)
-  return Rule(
+  return QuadratureRule(
     np.exp(inside),
     log_weights,
     np.asarray(onp.reshape(coarse, onp.shape(steps)), dtype=wide),
@@ -102,7 +102,7 @@ def counts(last, phases, dtype):
   nodes = nodes + np.zeros_like(last)
   inside = nodes <= last
   weights = np.where(inside, weights + np.zeros_like(nodes), -math.inf)
-  return Rule(
+  return QuadratureRule(
     np.where(known, np.where(inside, nodes, 0.0), math.nan),
     weights,
     coarse,
