@@ -22,6 +22,8 @@ size_t NumberBytes(Precision precision) {
 void Make(const Topology& t, const Weights& weights, int lanes,
           const Solver& solver, const Scratch& scratch, Factors* factors) {
   factors->lanes = lanes;
+  factors->findings = {};
+  factors->apart = 0;
   factors->precision = weights.precision;
   FactorArrays& arrays = factors->arrays;
   factors->memory.Divide(

@@ -153,6 +153,24 @@ Model Exponential(double rate) {
   return model;
 }
 
+// Memory that a thread keeps has nothing to say about the next model.
+TEST(MomentsTest, CallsDoNotDependOnTheOnesBefore) {
+  const Model one = Exponential(2.0);
+  Model three = one;
+  for (const double rate : {1.0, 0.0, -1.0, 1.0}) {
+    three.weights = {rate, 2.0, 4.0};
+    const Found found = Compute(three, 3);
+    if (rate >= 0.0) EXPECT_EQ(found.mean[0], 1.0 / rate);
+    if (rate < 0.0) EXPECT_TRUE(std::isnan(found.mean[0]));
+    EXPECT_EQ(found.mean[1], 0.5);
+    EXPECT_EQ(found.mean[2], 0.25);
+    const Found alone = Compute(one);
+    EXPECT_EQ(alone.mean[0], 0.5);
+    EXPECT_EQ(alone.variance[0], 0.25);
+    EXPECT_EQ(alone.mean_of_weights[0], -0.25);
+  }
+}
+
 TEST(MomentsTest, RootsAreRightWhereVariancesOverflow) {
   for (const double rate : {1e-300, 1e-160, 1.0, 1e160, 1e300}) {
     const Found found = Compute(Exponential(rate), 1, true);
