@@ -26,6 +26,26 @@ class EdgesTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, "continuation_probs"):
       pd.Coxian.from_probs(rates, rates)
 
+  @parameterized.parameters(
+    ("MatrixWeibull", (-1.0,)),
+    ("MatrixPareto", (-3.0,)),
+    ("MatrixGompertz", (-3.0,)),
+    ("MatrixLogNormal", (-2.0,)),
+    ("MatrixLogLogistic", (3.0, -2.0)),
+  )
+  def test_parameters_out_of_range_give_nan(self, family, arguments):
+    dist = getattr(pd, family)(pd.Erlang(2, 1.0), *arguments)
+    for method in ("cdf", "log_prob", "log_survival_function"):
+      found = self.host(getattr(dist, method)(onp.asarray([0.5, 2.0])))
+      self.assertTrue(onp.all(onp.isnan(found)), method)
+    self.assertTrue(onp.isnan(self.host(dist.quantile(0.3))))
+
+  def test_the_least_number_of_failures_is_zero(self):
+    dist = pd.NegativeBinomialFailures(2, 0.3)
+    self.assert_close(dist.quantile(onp.asarray([0.0, 0.05])), [0.0, 0.0])
+    self.assert_close(dist.quantile_log_cdf(-math.inf), 0.0)
+    self.assert_close(dist.quantile_log_survival(0.0), 0.0)
+
   def test_erlang_of_rates_from_tiny_to_huge(self):
     rates = onp.asarray([1e-200, 1.0, 1e200])
     dist = pd.Erlang(5, rates)

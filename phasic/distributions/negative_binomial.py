@@ -139,16 +139,20 @@ class NegativeBinomialFailures(_Trials):
     return self._trials()._log_hazard_function(value + self.total_count)
 
   def _quantile(self, value: Any) -> Any:
-    return self._trials()._quantile(value) - self.total_count
+    return self._failures(self._trials()._quantile(value))
 
   def _quantile_log_cdf(self, value: Any) -> Any:
-    return self._trials()._quantile_log_cdf(value) - self.total_count
+    return self._failures(self._trials()._quantile_log_cdf(value))
 
   def _quantile_log_survival(self, value: Any) -> Any:
-    return self._trials()._quantile_log_survival(value) - self.total_count
+    return self._failures(self._trials()._quantile_log_survival(value))
 
   def _sample_n(self, n: int, seed: Any) -> Any:
     return self._trials()._sample_n(n, seed) - self.total_count
+
+  def _failures(self, trials: Any) -> Any:
+    """Those among trials; the least number of these is 0 for P(N <= 0)."""
+    return np.maximum(trials - self.total_count, 0.0)
 
   def _trials(self) -> NegativeBinomialTrials:
     """The number of all trials."""

@@ -160,10 +160,10 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     return self.distribution.reparameterization_type
 
   def _own(self) -> dict[str, Any]:
-    """Returns the parameters, checked with `validate_args`."""
+    """Returns the parameters, checked with `validate_args`, else NaN if bad."""
     arrays = self._arrays()
     if not self.validate_args:
-      return arrays
+      return {k: np.where(x > 0.0, x, math.nan) for k, x in arrays.items()}
     return constraint_checks.check_parameters(
       arrays, self._parameter_properties()
     )
