@@ -190,12 +190,12 @@ def multi_substrate_py_library(
             ],
         )
 
-def phasic_py_test(name, src, deps = [], data = [], env = {}, **kwargs):
-    """A Python test file, run by pytest as Bazel wants it.
+def phasic_py_test(name, srcs, deps = [], data = [], env = {}, **kwargs):
+    """Python test files, run by pytest in one process as Bazel wants it.
 
     Args:
       name: of the test.
-      src: the file with the tests.
+      srcs: the files with the tests.
       deps: Python libraries.
       data: files at run time.
       env: environment variables.
@@ -203,8 +203,8 @@ def phasic_py_test(name, src, deps = [], data = [], env = {}, **kwargs):
     """
     native.py_test(
         name = name,
-        srcs = [_TEST_MAIN, src],
-        args = ["$(rootpath %s)" % src],
+        srcs = [_TEST_MAIN] + srcs,
+        args = ["$(rootpath %s)" % src for src in srcs],
         data = data + [_FREEZE],
         env = env,
         main = _TEST_MAIN,
@@ -233,7 +233,8 @@ def multi_substrate_py_test(
 
     Args:
       name: of the test_suite; a substrate's test is name.jax.
-      srcs: one file, in the NumPy dialect.
+      srcs: files in the NumPy dialect; those of one substrate run in one process,
+        as importing a framework takes seconds.
       deps: multi-substrate libraries.
       shared_deps: Python libraries that are the same for all substrates.
       data: files at run time.
@@ -258,8 +259,6 @@ def multi_substrate_py_test(
         "tf": tf_omit_deps,
     }
     _check(name, disabled_substrates, own_tags)
-    if len(srcs) != 1:
-        fail("%s: a multi_substrate_py_test has one source" % name)
     tests = []
     for substrate in SUBSTRATES:
         if substrate in disabled_substrates:
@@ -274,7 +273,7 @@ def multi_substrate_py_test(
         reasons = ["%s: %s" % item for item in own_tags[substrate].items()]
         phasic_py_test(
             name = name + "." + substrate,
-            src = outs[0],
+            srcs = outs,
             size = size,
             timeout = timeout,
             data = data,
@@ -289,6 +288,20 @@ def multi_substrate_py_test(
         tests.append(":%s.%s" % (name, substrate))
     native.test_suite(name = name, tests = tests)
 
+def in_groups(names, together):
+    """Returns {group: names}; who is in no group is one.
+
+    Args:
+      names: of all.
+      together: {group: those in it}.
+    """
+    grouped = [name for group in together.values() for name in group]
+    for name in grouped:
+        if name not in names or grouped.count(name) != 1:
+            fail("%s: is none of the tests, or in two groups" % name)
+    alone = {name: [name] for name in names if name not in grouped}
+    return dict(alone, **together)
+
 def available_substrates(label):
     """The targets of a multi-substrate library that can be built here."""
     return [
@@ -300,6 +313,7 @@ def available_substrates(label):
 def py_test_package(
         deps,
         test_deps = {},
+        together = {},
         sweeps = [],
         needs = [],
         size = "medium",
@@ -307,13 +321,14 @@ def py_test_package(
         data = []):
     """A directory of Python tests that are not rewritten, and their helpers.
 
-    Gives a library called like the directory, and a test per *_test.py. Those
-    named in `sweeps` get a second one, NAME_full, which is tagged "slow" and
+    Gives a library called like the directory, and a test per *_test.py, or per
+    entry of `together`. Those named in `sweeps` get a second one, NAME_full, which is tagged "slow" and
     runs every case: the variable PHASIC_FULL_SWEEPS is 1 there.
 
     Args:
         deps: Python libraries.
         test_deps: {test: what it needs besides}.
+        together: {test: names of files that run in one process}.
         sweeps: tests that run a part of their cases by default.
         needs: substrates without which nothing here runs.
         size: of the tests, as py_test has it.
@@ -332,18 +347,19 @@ def py_test_package(
         target_compatible_with = compatible_with,
         deps = deps + ["//tests:package"],
     )
-    variants = [(src[:-len(".py")], src, {}, tags) for src in tests]
+    groups = in_groups([src[:-len(".py")] for src in tests], together)
+    variants = [(name, files, {}, tags) for name, files in groups.items()]
     variants += [
-        (name + "_full", name + ".py", {"PHASIC_FULL_SWEEPS": "1"}, tags + ["slow"])
+        (name + "_full", [name], {"PHASIC_FULL_SWEEPS": "1"}, tags + ["slow"])
         for name in sweeps
     ]
-    for name, src, env, own_tags in variants:
+    for name, files, env, own_tags in variants:
         phasic_py_test(
             name = name,
             size = size,
-            src = src,
+            srcs = [file + ".py" for file in files],
             env = env,
             tags = own_tags,
             target_compatible_with = compatible_with,
-            deps = [":" + library] + test_deps.get(src[:-len(".py")], []),
+            deps = [":" + library] + test_deps.get(name, []),
         )
