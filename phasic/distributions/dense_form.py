@@ -8,6 +8,7 @@ from phasic.distributions import absorption_time
 from phasic.distributions import discrete_phase_type
 from phasic.distributions import phase_type
 from phasic.internal import static
+from phasic.math import chain
 from phasic.math import edge_rates
 from phasic.math import operands
 
@@ -27,7 +28,12 @@ def dense_form(distribution: absorption_time.AbsorptionTime) -> Any:
     p = static.shape(initial_probs)[-1]
     matrix, exits = edge_rates.dense(p, edge_rates.convert(matrix, dtype))
     leaving = np.sum(matrix, axis=-1) + exits
-    diagonal = 1.0 - leaving if discrete else -leaving
+    diagonal = -leaving
+    if discrete:
+      # Within rounding nothing is missing of what edges from a phase to itself
+      # say.
+      tolerance = 4 * p * static.finfo_eps(initial_probs)
+      diagonal = chain.snap(1.0 - leaving, tolerance)
     matrix = matrix + np.eye(p, dtype=dtype) * diagonal[..., None]
   family: Any = phase_type.PhaseType
   if discrete:

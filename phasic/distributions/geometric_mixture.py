@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import numpy as onp
 
 from phasic.distributions import named_family
@@ -90,6 +91,11 @@ class GeometricMixture(named_family.NamedFamily):
   ) -> tuple[Any, Any, Any, Any]:
     p = self._last_size("success_probs")
     phases = onp.arange(p)
-    edges = edge_probs.EdgeProbs(phases, onp.full(p, p), success_probs)
+    # Failures are told, not derived: where they are rare a sum rounds to one.
+    edges = edge_probs.EdgeProbs(
+      onp.concatenate([phases, phases]),
+      onp.concatenate([onp.full(p, p), phases]),
+      np.concatenate([success_probs, 1.0 - success_probs], axis=-1),
+    )
     atom = named_family.no_atom(mixture_probs)
     return mixture_probs, edges, None, atom

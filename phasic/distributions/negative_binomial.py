@@ -89,9 +89,15 @@ class NegativeBinomialTrials(_Trials):
 
   def _chain_of(self, probs: Any) -> tuple[Any, Any, Any, Any]:
     r = self.total_count
-    phases = onp.arange(r)
-    ones = np.zeros((r, 1), self.dtype) + 1.0
-    edges = edge_probs.EdgeProbs(phases, phases + 1, probs[..., None], ones)
+    phases, zeros = onp.arange(r), np.zeros(r, self.dtype)
+    # One less a number near one is exact, and small: it is told, not derived.
+    edges = edge_probs.EdgeProbs(
+      onp.concatenate([phases, phases]),
+      onp.concatenate([phases + 1, phases]),
+      probs[..., None],
+      np.concatenate([zeros + 1.0, zeros - 1.0])[:, None],
+      np.concatenate([zeros, zeros + 1.0]),
+    )
     start = named_family.first_of(r, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
 

@@ -64,7 +64,7 @@ class Given(NamedTuple):
     atom: mass at zero, (..., 1), or (..., 0): what alpha leaves.
     stay: probabilities of staying for a step, (..., p), or (..., 0): what the
       weights leave; in continuous time the latter.
-    bad: whether a value breaks a rule (...); None where that is not known.
+    bad: whether a row breaks a rule (...); None where that is not known.
   """
 
   indices: Any
@@ -108,8 +108,12 @@ def given(model, discrete, dtype):
     ]
     stay = initial[..., :0]
     coefficients, constants = linear
+    bad = None
+    if discrete and not _has_no_loops(sources, targets):
+      weights = edge_rates.values(parameters, constants, coefficients)
+      stay, bad = _kept(indices, weights, p, 4 * p * eps)
     return Given(
-      indices, parameters, coefficients, constants, initial, atom, stay, None
+      indices, parameters, coefficients, constants, initial, atom, stay, bad
     )
   if discrete:
     steps = step_chain.derive(arrays, eps, False)
@@ -155,10 +159,9 @@ def complete(found, discrete, eps):
   p = static.shape(initial)[-1]
   tolerance = 4 * p * eps
   atom = chain_lib.derive_atom(initial, atom, tolerance)
-  if bad is None:
-    good = chain_lib.good_start(initial, atom)
-    good = good & np.all((weights >= 0) & np.isfinite(weights), axis=-1)
-    bad = ~good
+  good = chain_lib.good_start(initial, atom)
+  good = good & np.all((weights >= 0) & np.isfinite(weights), axis=-1)
+  bad = ~good if bad is None else bad | ~good
   if discrete:
     own = indices[0] == indices[1]
     leaving = np.where(own, 0.0, weights)
@@ -175,6 +178,29 @@ def complete(found, discrete, eps):
     return System(indices, weights, exponent, stay, initial, atom, bad)
   system = System(indices, weights, None, None, initial, atom, bad)
   return _scaled(system)
+
+
+def _has_no_loops(sources, targets):
+  """Returns whether it is known that no edge leads to where it comes from."""
+  known = [static.concrete(x) for x in (sources, targets)]
+  return all(x is not None for x in known) and not onp.any(known[0] == known[1])
+
+
+def _kept(indices, weights, p, tolerance):
+  """Returns probabilities of staying (..., p), and if a row is above one.
+
+  A phase is kept with what leaves of one or, where that is the smaller part,
+  with its edges to itself and what the row lacks: so no digits are lost.
+  """
+  own = indices[0] == indices[1]
+  leaving, loops = (
+    segments.segment_sum(np.where(own, x, y), indices[0], p)
+    for x, y in ((0.0, weights), (weights, 0.0))
+  )
+  lack = 1.0 - (leaving + loops)
+  rest = loops + np.where(lack > tolerance, lack, 0.0)
+  stay = np.where(leaving < 0.5, 1.0 - leaving, rest)
+  return gradients.stop_gradient(stay), np.any(lack < -tolerance, axis=-1)
 
 
 @functools.lru_cache(maxsize=8)

@@ -16,8 +16,9 @@ class EdgeProbs(NamedTuple):
 
   Target p, the number of phases, is absorption. Parallel edges add up. A phase
   is kept with what its edges to other phases and to absorption leave of one:
-  mass that a row lacks adds to its edges to itself, so these may be left out.
-  A row above one is NaN. Derivatives are those of this rule: that of an edge
+  mass that a row lacks adds to its edges to itself, so these may be left out
+  where they are above 4 p eps. What a row lacks within that is rounding. A row
+  above one is NaN. Derivatives are those of this rule: that of an edge
   from a phase to itself is zero by definition, and that of any other moves the
   probability of staying too. They exist in `parameters`; to differentiate in
   all else make the probabilities yourself and pass them as parameters without

@@ -148,25 +148,27 @@ def _reversed(system):
   weights = np.where(inside, weights, 0.0) / np.where(inside, after, 1.0)
   ends = np.where(caught, 0.0, system.initial / y)
   others = np.where(caught, 0.0, start / y)
-  weights = np.concatenate([weights, ends, others], axis=-1)
+  parts = [weights, ends, others]
+  if system.stay is not None:
+    # Where it is small it would be lost in what the others leave of one.
+    stay = system.stay + np.zeros_like(y)
+    parts.append(np.where((stay < 0.5) & ~caught, stay, 0.0))
+  weights = np.concatenate(parts, axis=-1)
   weights = scaled_sums.times_power(weights, system.exponent[..., None])
   weights = chain_solves.checked_entries(system, weights)
   indices = np.asarray(system.indices, dtype="int32")
   phases = np.asarray(np.arange(p), dtype="int32")
   sources, targets = indices[0], indices[1]
   inner = targets < p
-  indices = np.stack(
-    [
-      np.concatenate([np.where(inner, targets, p), phases, phases]),
-      np.concatenate(
-        [
-          np.where(inner, sources, p),
-          np.zeros_like(phases) + (p + 1),
-          np.zeros_like(phases) + p,
-        ]
-      ),
-    ]
-  )
+  begins = [np.where(inner, targets, p), phases, phases]
+  reaches = [
+    np.where(inner, sources, p),
+    np.zeros_like(phases) + (p + 1),
+    np.zeros_like(phases) + p,
+  ]
+  if system.stay is not None:
+    begins, reaches = [*begins, phases], [*reaches, phases]
+  indices = np.stack([np.concatenate(begins), np.concatenate(reaches)])
   y = scaled_sums.times_power(y, -system.exponent[..., None])
   y = np.where(caught, 0.0, y)
   return indices, weights, y, caught & ~none
