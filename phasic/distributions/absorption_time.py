@@ -75,7 +75,7 @@ class AbsorptionTime(distribution.Distribution):
   def _is_reparameterized(self) -> bool:
     if self._DISCRETE:
       return False
-    given = "prob_zero" in self._parameter_properties()
+    given = "prob_zero" in self.parameter_properties()
     atom = self._arrays()["prob_zero"] if given else None
     known = None if atom is None else static.concrete(atom)
     return atom is None or (known is not None and not onp.any(known))
@@ -238,7 +238,7 @@ class AbsorptionTime(distribution.Distribution):
     """
     arrays = self._arrays()
     initial_probs, matrix, exits, prob_zero = (
-      arrays[name] for name in self._parameter_properties()
+      arrays[name] for name in self.parameter_properties()
     )
     return initial_probs, matrix, exits, prob_zero
 

@@ -1,6 +1,8 @@
 """The base class of all distributions."""
 
 from collections.abc import Mapping
+import functools
+import types
 from typing import Any
 
 import numpy as np
@@ -60,7 +62,7 @@ class Distribution(
     Raises:
       TypeError: dtypes differ, or are complex, bool or half precision.
     """
-    arrays = {name: parameters[name] for name in self._parameter_properties()}
+    arrays = {name: parameters[name] for name in self.parameter_properties()}
     dtype = structures.common_dtype(_leaves(arrays))
 
     def stored(name: str, value: Any) -> Any:
@@ -76,7 +78,7 @@ class Distribution(
   @classmethod
   def _children(cls) -> tuple[str, ...]:
     """The parameters that are arrays or structures of arrays."""
-    return tuple(cls._parameter_properties())
+    return tuple(cls.parameter_properties())
 
   def _parts(self) -> dict[str, Any]:
     return self._parameters
@@ -93,9 +95,10 @@ class Distribution(
     raise NotImplementedError(f"{cls.__name__} has no _parameter_properties")
 
   @classmethod
+  @functools.cache
   def parameter_properties(cls) -> properties_lib.Properties:
     """Returns the properties of the array parameters, by name."""
-    return cls._parameter_properties()
+    return types.MappingProxyType(dict(cls._parameter_properties()))
 
   @property
   def parameters(self) -> dict[str, Any]:
@@ -164,7 +167,7 @@ class Distribution(
   def _sliced(self, index: Any, batch: static.Shape | None = None) -> Any:
     """Returns a part of the batch, or of one that it broadcasts to."""
     sliced = slicing.slice_parameters(
-      self._parameter_properties(),
+      self.parameter_properties(),
       {**self._parameters, **self._arrays()},
       index,
       batch,
@@ -175,7 +178,7 @@ class Distribution(
     raise TypeError(f"{type(self).__name__} is not iterable: index its batch")
 
   def __repr__(self) -> str:
-    names = self._parameter_properties()
+    names = self.parameter_properties()
     arrays = _leaves({name: self._parameters[name] for name in names})
     facts = "parameters unknown"  # A structure whose leaves are no arrays.
     if all(x is None or hasattr(x, "shape") for x in arrays.values()):
@@ -194,7 +197,7 @@ class Distribution(
     Variables are read; with validate_args values are checked.
     """
     found = {}
-    for name in self._parameter_properties():
+    for name in self.parameter_properties():
       value = self._parameters[name]
       if structures.is_variable(value):
         value = structures.as_array(value, None, name)
@@ -241,7 +244,7 @@ class Distribution(
 
   def _batch_shape(self) -> static.Shape:
     shapes = properties_lib.batch_shapes(
-      self._parameter_properties(), self._parameters
+      self.parameter_properties(), self._parameters
     )
     return static.broadcast_shapes(*shapes)
 

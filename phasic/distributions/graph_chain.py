@@ -75,7 +75,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
     return self.graph.num_phases
 
   def _batch_shape(self) -> static.Shape:
-    properties = self._parameter_properties()
+    properties = self.parameter_properties()
     shapes = parameter_properties.batch_shapes(properties, self._arrays())
     return static.broadcast_shapes(*shapes)
 

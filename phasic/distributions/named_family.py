@@ -60,7 +60,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
   def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
     """Returns the parameters, checked against their constraints."""
     return constraint_checks.check_parameters(
-      arrays, self._parameter_properties()
+      arrays, self.parameter_properties()
     )
 
   def _batch_shape(self) -> static.Shape:

@@ -165,7 +165,7 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     if not self.validate_args:
       return {k: np.where(x > 0.0, x, math.nan) for k, x in arrays.items()}
     return constraint_checks.check_parameters(
-      arrays, self._parameter_properties()
+      arrays, self.parameter_properties()
     )
 
   def _check_value(self, value: Any) -> Any:

@@ -27,7 +27,7 @@ class WrappedDistribution(distribution_lib.Distribution):
       raise TypeError(f"distribution is {name}: it must be a phase-type one")
     if wrapped._DISCRETE and not self._TAKES_DISCRETE:
       raise TypeError(f"distribution is {name}: it must be in continuous time")
-    arrays = {name: parameters[name] for name in self._parameter_properties()}
+    arrays = {name: parameters[name] for name in self.parameter_properties()}
     dtype = structures.common_dtype(arrays, default=wrapped.dtype)
     if dtype != wrapped.dtype:
       raise TypeError(
@@ -58,7 +58,7 @@ class WrappedDistribution(distribution_lib.Distribution):
   def _sliced(self, index: Any, batch: static.Shape | None = None) -> Any:
     batch = self._batch_shape() if batch is None else batch
     sliced = slicing.slice_parameters(
-      self._parameter_properties(),
+      self.parameter_properties(),
       {**self._parameters, **self._arrays()},
       index,
       batch,

@@ -1,5 +1,6 @@
 """Shape and dtype work that is done once, before any array is computed."""
 
+import functools
 from typing import Any
 
 import numpy as onp
@@ -26,8 +27,11 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
   Raises:
     ValueError: the shapes do not broadcast; the message lists them.
   """
+  distinct = set(shapes) - {()}
+  if len(distinct) <= 1:
+    return next(iter(distinct), ())
   try:
-    return tuple(onp.broadcast_shapes(*shapes))
+    return tuple(onp.broadcast_shapes(*distinct))
   except ValueError:
     listed = " and ".join(str(tuple(s)) for s in shapes)
     raise ValueError(f"shapes {listed} do not broadcast") from None
@@ -41,8 +45,14 @@ def concrete(x: Any) -> onp.ndarray | None:
 def dtype_name(x: Any) -> str:
   """Returns the name of the dtype `x`, or of the dtype of the array `x`."""
   if isinstance(x, (str, type, onp.dtype)):
-    return onp.dtype(x).name
-  return onp.asarray(x).dtype.name
+    return _name(onp.dtype(x))
+  return _name(onp.asarray(x).dtype)
+
+
+@functools.cache
+def _name(dtype: onp.dtype) -> str:
+  """The dtype's name, which NumPy puts together anew at each use."""
+  return dtype.name
 
 
 def finfo_eps(dtype: Any) -> float:

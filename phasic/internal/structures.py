@@ -80,6 +80,8 @@ def as_array(
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
     ValueError: `x` is a ragged list.
   """
+  if type(x) is onp.ndarray and x.dtype == dtype and not copy:
+    return x
   own = _numeric_dtype(x, name)
   if dtype is None:
     keep = own in FLOATS and not _is_weak(x)
@@ -112,14 +114,14 @@ def _numeric_dtype(x: Any, name: str) -> str:
   """The dtype's name of `x`, if it is float32, float64 or an integer."""
   _refuse_masked(x, name)
   try:
-    array = onp.asarray(x)
+    dtype = onp.asarray(x).dtype
   except ValueError:
     raise ValueError(f"{name} is not a rectangular array of numbers") from None
-  if array.dtype.name in FLOATS or array.dtype.kind in "iu":
-    return array.dtype.name
+  found = static.dtype_name(dtype)
+  if found in FLOATS or dtype.kind in "iu":
+    return found
   raise TypeError(
-    f"{name} has dtype {array.dtype.name}: it must be float32, float64 or an "
-    "integer"
+    f"{name} has dtype {found}: it must be float32, float64 or an integer"
   )
 
 

@@ -72,6 +72,8 @@ class Layout(NamedTuple):
     batch: the model's batch shape.
     kept: which of its dimensions stay batch dimensions.
     times_shape: the shape of the times, padded to the model's rank.
+    full: the shape of the result.
+    axes: which of the result's axes are kept, and which are the times' own.
     shapes: the original shapes of initial_probs, subgenerator (or the
       parameters of edges), exit_rates, prob_zero and times; None for absent
       ones.
@@ -81,6 +83,8 @@ class Layout(NamedTuple):
   batch: tuple[Any, ...]
   kept: tuple[int, ...]
   times_shape: tuple[Any, ...]
+  full: tuple[Any, ...]
+  axes: tuple[tuple[int, ...], tuple[int, ...]]
   shapes: tuple[Any, ...]
   event_ranks: tuple[int, ...]
 
@@ -210,8 +214,9 @@ def _check_dense(alpha, subgenerator, exit_rates, names):
 
 def check_not_empty(name, shape):
   """Raises ValueError if an array of this shape has no entries."""
-  if any(isinstance(d, int) and d == 0 for d in shape):
-    raise ValueError(f"{name} has shape {shape}: it must not be empty")
+  for d in shape:
+    if isinstance(d, int) and d == 0:
+      raise ValueError(f"{name} has shape {shape}: it must not be empty")
 
 
 def canonical(arguments, names=ARGUMENTS):
@@ -226,12 +231,19 @@ def canonical(arguments, names=ARGUMENTS):
     ValueError: the times do not broadcast with the model.
   """
   initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
-  batch = check_shapes(
-    initial_probs, subgenerator, exit_rates, prob_zero, names
+  model = (initial_probs, _rates(subgenerator), exit_rates, prob_zero)
+  shapes = [None if x is None else static.shape(x) for x in model]
+  event_ranks = (1, 1 if is_edges(subgenerator) else 2, 1, 0)
+  batch = static.broadcast_shapes(
+    *(
+      shape[: len(shape) - rank]
+      for shape, rank in zip(shapes, event_ranks, strict=True)
+      if shape is not None
+    )
   )
   times_shape = static.shape(times)
   try:
-    static.broadcast_shapes(times_shape, batch)
+    full = static.broadcast_shapes(times_shape, batch)
   except ValueError:
     raise ValueError(
       f"{names[2]} have shape {times_shape} and the model has batch shape "
@@ -240,11 +252,17 @@ def canonical(arguments, names=ARGUMENTS):
   missing = max(0, len(batch) - len(times_shape))
   padded = (1,) * missing + times_shape
   kept = tuple(i for i, d in enumerate(batch) if not _is_one(d))
-  has_edges = is_edges(subgenerator)
-  model = (initial_probs, _rates(subgenerator), exit_rates, prob_zero)
-  shapes = [None if x is None else static.shape(x) for x in model]
-  event_ranks = (1, 1 if has_edges else 2, 1, 0)
-  layout = Layout(batch, kept, padded, (*shapes, times_shape), event_ranks)
+  own = tuple(len(padded) - len(batch) + i for i in kept)
+  moved = tuple(i for i in range(len(padded)) if i not in own)
+  layout = Layout(
+    batch,
+    kept,
+    padded,
+    full,
+    (own, moved),
+    (*shapes, times_shape),
+    event_ranks,
+  )
   return operands(layout, arguments), layout
 
 
@@ -300,16 +318,12 @@ def times_operand(layout, times):
 
 def result(layout, x):
   """Brings the kernel's result back to the shape of times and model."""
-  full = static.broadcast_shapes(layout.times_shape, layout.batch)
-  kept, moved = _axes(layout)
-  x = np.reshape(x, tuple(full[i] for i in kept + moved))
-  order = kept + moved
-  return np.transpose(x, tuple(order.index(i) for i in range(len(order))))
+  return _from_last_axis(layout, x, layout.full)
 
 
 def cotangent(layout, x, name="cotangent"):
   """Lays a cotangent of the result out as the kernel's."""
-  full = static.broadcast_shapes(layout.times_shape, layout.batch)
+  full = layout.full
   return _to_last_axis(layout, broadcast(name, x, full), full)
 
 
@@ -361,27 +375,27 @@ def argument_cotangents(layout, bars):
 
 
 def _times_cotangent(layout, times):
-  kept, moved = _axes(layout)
-  order = kept + moved
-  padded = layout.times_shape
-  times = np.reshape(times, tuple(padded[i] for i in order))
-  times = np.transpose(times, tuple(order.index(i) for i in range(len(order))))
+  times = _from_last_axis(layout, times, layout.times_shape)
   return np.reshape(times, layout.shapes[-1])
 
 
-def _axes(layout):
-  """Axes of the result that are the model's batch, and those of the times."""
-  extra = len(layout.times_shape) - len(layout.batch)
-  kept = tuple(extra + i for i in layout.kept)
-  moved = tuple(i for i in range(len(layout.times_shape)) if i not in kept)
-  return kept, moved
+def _from_last_axis(layout, x, shape):
+  """Brings the axes of the times back to where they are in a shape."""
+  kept, moved = layout.axes
+  order = kept + moved
+  x = np.reshape(x, tuple(shape[i] for i in order))
+  return _transposed(x, tuple(order.index(i) for i in range(len(order))))
 
 
 def _to_last_axis(layout, x, shape):
   """Moves the axes of the times to the end and flattens them."""
-  kept, moved = _axes(layout)
-  x = np.transpose(np.reshape(x, shape), kept + moved)
+  kept, moved = layout.axes
+  x = _transposed(np.reshape(x, shape), kept + moved)
   return np.reshape(x, (*(shape[i] for i in kept), -1))
+
+
+def _transposed(x, order):
+  return x if list(order) == sorted(order) else np.transpose(x, order)
 
 
 def _is_one(d):

@@ -1,0 +1,82 @@
+"""What importing NumPy's substrate and calling it costs, without a clock."""
+
+import json
+import os
+import subprocess
+import sys
+
+from absl.testing import absltest
+import numpy as np
+
+from phasic.substrates.numpy.distributions import PhaseType
+
+_LOADED = """
+import json, sys
+import numpy.random
+before = set(sys.modules)
+import phasic.substrates.numpy
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def _calls(function) -> dict[str, int]:
+  """How often Python functions of phasic are called, by name."""
+  counts: dict[str, int] = {}
+
+  def count(frame, event, _):
+    code = frame.f_code
+    if event == "call" and f"{os.sep}phasic{os.sep}" in code.co_filename:
+      counts[code.co_name] = counts.get(code.co_name, 0) + 1
+
+  sys.setprofile(count)
+  try:
+    function()
+  finally:
+    sys.setprofile(None)
+  return counts
+
+
+class ImportTest(absltest.TestCase):
+  def test_only_numpy_and_the_standard_library(self):
+    path = os.pathsep.join(x for x in sys.path if x)
+    result = subprocess.run(
+      [sys.executable, "-c", _LOADED],
+      env={**os.environ, "PYTHONPATH": path},
+      capture_output=True,
+      text=True,
+      check=True,
+    )
+    names = json.loads(result.stdout.splitlines()[-1])
+    roots = {name.partition(".")[0] for name in names}
+    self.assertIn("phasic", roots)
+    self.assertEmpty(roots - sys.stdlib_module_names - {"numpy", "phasic"})
+    packages = [x for x in names if x.startswith("phasic.substrates.")]
+    own = [x for x in packages if x.startswith("phasic.substrates.numpy")]
+    self.assertEqual(packages, own)
+    self.assertFalse([x for x in names if ".interop" in x])
+
+
+class CallTest(absltest.TestCase):
+  """Constructing a distribution of three phases, and one `log_prob`.
+
+  The bounds are what there was, and a little more: of checks that each call
+  makes again there shall not be more.
+  """
+
+  def test_calls_are_few(self):
+    initial = np.array([1.0, 0.0, 0.0])
+    rates = np.array([[-2.0, 2.0, 0.0], [0.0, -2.0, 2.0], [0.0, 0.0, -2.0]])
+
+    def construct_and_evaluate():
+      return PhaseType(initial, rates).log_prob(1.5)
+
+    construct_and_evaluate()
+    counts = _calls(construct_and_evaluate)
+    self.assertLessEqual(counts["_numeric_dtype"], 12, counts)
+    self.assertLessEqual(counts["check_shapes"], 3, counts)
+    self.assertNotIn("_parameter_properties", counts)
+    self.assertLessEqual(sum(counts.values()), 240, counts)
+
+
+if __name__ == "__main__":
+  absltest.main()
