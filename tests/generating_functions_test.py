@@ -244,6 +244,29 @@ class DerivativesTest(test_case.TestCase):
     self.assertTrue(onp.isnan(self.host(found)[1]))
 
 
+class CountsTest(test_case.TestCase):
+  """Numbers of steps of the families, by closed forms."""
+
+  def test_families(self):
+    z = onp.asarray([0.0, 0.25, 0.9, 1.0])
+
+    def once(q):
+      return q * z / (1.0 - (1.0 - q) * z)
+
+    dist = pd.GeometricMixture([0.75, 0.25], [0.5, 0.0625])
+    expected = 0.75 * once(0.5) + 0.25 * once(0.0625)
+    self.assert_close(dist.probability_generating_function(z), expected, 1e-13)
+    dist = pd.NegativeBinomialTrials(3, 0.3)
+    found = dist.probability_generating_function(z)
+    self.assert_close(found, once(0.3) ** 3, 1e-13)
+    inflated = pd.ZeroInflated(dist, 0.25)
+    found = inflated.probability_generating_function(z)
+    self.assert_close(found, 0.25 + 0.75 * once(0.3) ** 3, 1e-13)
+    dist = pd.NegativeBinomialFailures(3, 0.3)
+    found = dist.probability_generating_function(z)
+    self.assert_close(found, (0.3 / (1.0 - 0.7 * z)) ** 3, 1e-13)
+
+
 class FunctionsTest(test_case.TestCase):
   """Functions of `math`."""
 

@@ -212,6 +212,11 @@ class AbsorptionTime(distribution.Distribution):
       return self._with(function, s)
     return self._with(generating_functions.moment_generating_function, s)
 
+  def _probability_generating_function(self, z: Any) -> Any:
+    if not self._DISCRETE:
+      return super()._probability_generating_function(z)
+    return self._with(discrete_passages.probability_generating_function, z)
+
   def _hazard_function(self, value: Any) -> Any:
     discrete = self._DISCRETE
     function = hazards.discrete_hazard if discrete else hazards.hazard

@@ -9,7 +9,6 @@ from phasic.distributions import graph_chain
 from phasic.distributions import parameter_properties
 from phasic.graphs import graph as graph_lib
 from phasic.internal import structures
-from phasic.math import discrete_passages
 
 
 @structures.register
@@ -162,30 +161,6 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
   def prob_zero(self) -> Any:
     """The mass at zero as given, z (...) or None."""
     return self._parameters["prob_zero"]
-
-  def probability_generating_function(self, z: Any) -> Any:
-    """Returns E z^N = P(N = 0) + z alpha (I - z T)^-1 t.
-
-    Args:
-      z: (...), in [0, 1], else the result is NaN.
-
-    Returns:
-      An array of the common shape of z and the batch.
-
-    Raises:
-      TypeError: dtypes differ.
-      ValueError: shapes do not fit.
-
-    Example: throws of a die until the first six.
-
-      >>> from phasic.distributions import DiscretePhaseType
-      >>> throws = DiscretePhaseType([1.0], [[5 / 6]])
-      >>> value = throws.probability_generating_function(0.5)
-      >>> print(f"{float(value):.6f}")
-      0.142857
-    """
-    z = self._argument(z, "z")
-    return self._with(discrete_passages.probability_generating_function, z)
 
 
 @structures.register

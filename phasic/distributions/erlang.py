@@ -1,5 +1,6 @@
 """Erlang distributions."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ class Erlang(named_family.NamedFamily):
 
       f(t) = r^k t^(k-1) exp(-r t) / (k - 1)!, t > 0.
 
-  The concentration is structure: distributions that share it share a
+  The mode is (k - 1) / r. The concentration is structure: distributions that share it share a
   compilation.
 
   Example:
@@ -92,3 +93,9 @@ class Erlang(named_family.NamedFamily):
     )
     start = named_family.first_of(k, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
+
+  def _mode(self) -> Any:
+    rate = self._own()["rate"]
+    good = (rate > 0) & (rate < math.inf)
+    mode = (self.concentration - 1.0) / np.where(good, rate, 1.0)
+    return np.where(good, mode, math.nan)

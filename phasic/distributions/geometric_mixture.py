@@ -1,5 +1,6 @@
 """Mixtures of geometric distributions."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ class GeometricMixture(named_family.NamedFamily):
   With mixture probabilities p_i and success probabilities q_i
 
       P(N = k) = sum_i p_i (1 - q_i)^(k - 1) q_i, k = 1, 2, ...
+
+  These fall, so the mode is one.
 
   Example:
 
@@ -99,3 +102,10 @@ class GeometricMixture(named_family.NamedFamily):
     )
     atom = named_family.no_atom(mixture_probs)
     return mixture_probs, edges, None, atom
+
+  def _mode(self) -> Any:
+    own = self._own()
+    weights, probs = own["mixture_probs"], own["success_probs"]
+    good = (weights >= 0) & (probs > 0) & (probs <= 1)
+    found = named_family.no_atom(weights) + 1.0
+    return np.where(np.all(good, axis=-1), found, math.nan)

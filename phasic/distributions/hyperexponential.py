@@ -1,7 +1,9 @@
 """Mixtures of exponential distributions."""
 
+import math
 from typing import Any
 
+import numpy as np
 import numpy as onp
 
 from phasic.distributions import named_family
@@ -18,7 +20,8 @@ class Hyperexponential(named_family.NamedFamily):
 
       f(t) = sum_i p_i r_i exp(-r_i t), t > 0.
 
-  Its hazard falls, and its coefficient of variation is at least one.
+  It falls, so the mode is zero; its hazard falls too, and its coefficient of
+  variation is at least one.
   Derivatives in `probs` are those of this formula, not projected on the
   simplex.
 
@@ -92,3 +95,10 @@ class Hyperexponential(named_family.NamedFamily):
     phases = onp.arange(p)
     edges = edge_rates.EdgeRates(phases, onp.full(p, p), rates)
     return probs, edges, None, named_family.no_atom(probs)
+
+  def _mode(self) -> Any:
+    own = self._own()
+    probs, rates = own["probs"], own["rates"]
+    good = (probs >= 0) & (rates > 0) & (rates < math.inf)
+    found = named_family.no_atom(probs)
+    return np.where(np.all(good, axis=-1), found, math.nan)

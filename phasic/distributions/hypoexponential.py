@@ -9,6 +9,7 @@ from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.internal import structures
 from phasic.math import edge_rates
+from phasic.math import modes
 
 
 @structures.register
@@ -17,6 +18,9 @@ class Hypoexponential(named_family.NamedFamily):
 
   With rates r_i the Laplace transform is prod_i r_i / (r_i + u), the mean
   sum_i 1 / r_i. No partial fractions are made: rates may be equal, or near.
+
+  The density is log-concave, so it has one top; `mode` is found by iteration,
+  to 1e-12 (float32: 1e-5) of itself for up to 1000 stages.
 
   Example:
 
@@ -76,3 +80,6 @@ class Hypoexponential(named_family.NamedFamily):
     edges = edge_rates.EdgeRates(phases, phases + 1, rates)
     start = named_family.first_of(p, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
+
+  def _mode(self) -> Any:
+    return modes.of_stages(self._own()["rates"])

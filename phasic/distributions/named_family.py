@@ -52,10 +52,12 @@ class NamedFamily(absorption_time.AbsorptionTime):
     return self._chain_of(**self._arrays())
 
   def _model(self) -> tuple[Any, Any, Any, Any]:
+    return self._chain_of(**self._own())
+
+  def _own(self) -> dict[str, Any]:
+    """Returns the parameters as they are now, checked with `validate_args`."""
     arrays = self._arrays()
-    if self.validate_args:
-      arrays = self._checked_parameters(arrays)
-    return self._chain_of(**arrays)
+    return self._checked_parameters(arrays) if self.validate_args else arrays
 
   def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
     """Returns the parameters, checked against their constraints."""

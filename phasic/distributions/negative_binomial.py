@@ -1,5 +1,6 @@
 """Negative binomial distributions."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,14 @@ class _Trials(named_family.NamedFamily):
     """The probability of a success, (...)."""
     return self._parameters["probs"]
 
+  def _likeliest_failures(self) -> Any:
+    """Returns the likeliest number of failures, the larger one of two."""
+    probs = self._own()["probs"]
+    good = (probs > 0) & (probs <= 1)
+    known = np.where(good, probs, 1.0)
+    found = np.floor((self.total_count - 1.0) * (1.0 - known) / known)
+    return np.where(good, found, math.nan)
+
 
 @structures.register
 class NegativeBinomialTrials(_Trials):
@@ -73,7 +82,8 @@ class NegativeBinomialTrials(_Trials):
       P(N = k) = (k - 1 choose r - 1) q^r (1 - q)^(k - r), k = r, r + 1, ...
 
   It is the sum of r independent geometric numbers, with r phases.
-  `NegativeBinomialFailures` is N - r.
+  `NegativeBinomialFailures` is N - r. The mode is r + floor((r - 1) (1 - q) /
+  q), the larger one where two numbers are as likely.
 
   Example: throws of a die until the second six.
 
@@ -101,6 +111,9 @@ class NegativeBinomialTrials(_Trials):
     start = named_family.first_of(r, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
+  def _mode(self) -> Any:
+    return self._likeliest_failures() + self.total_count
+
 
 @structures.register
 class NegativeBinomialFailures(_Trials):
@@ -110,7 +123,7 @@ class NegativeBinomialFailures(_Trials):
 
   In its chain of r phases a step is a failure, and phase i has seen i
   successes: T_ij = q^(j - i) (1 - q), t_i = q^(r - i), and the mass at zero is
-  q^r. Values go by the chain of `NegativeBinomialTrials`, which has no powers
+  q^r. The mode is floor((r - 1) (1 - q) / q). Values go by the chain of `NegativeBinomialTrials`, which has no powers
   that may underflow.
 
   Example: throws of a die that are no six, before the second six.
@@ -155,6 +168,9 @@ class NegativeBinomialFailures(_Trials):
 
   def _sample_n(self, n: int, seed: Any) -> Any:
     return self._trials()._sample_n(n, seed) - self.total_count
+
+  def _mode(self) -> Any:
+    return self._likeliest_failures()
 
   def _failures(self, trials: Any) -> Any:
     """Those among trials; the least number of these is 0 for P(N <= 0)."""

@@ -1,5 +1,6 @@
 """What is left of a time that has not ended."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,10 @@ class ResidualLife(
     total = np.sum(masses, axis=-1)[..., None]
     start = masses / np.where(total > 0, total, float("nan"))
     return start, matrix, exits, np.zeros((), dtype=self.dtype)
+
+  def _mode(self) -> Any:
+    """A part of a density with one top has it at the end, or where it was."""
+    own = self._own()["time"]
+    found = self.distribution._mode() - own
+    found = np.maximum(found, 1.0 if self._DISCRETE else 0.0)
+    return np.where((own >= 0) & (own < math.inf), found, math.nan)

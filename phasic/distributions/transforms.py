@@ -62,11 +62,25 @@ class Transforms(methods.Methods):
     return self._moment_generating_function(self._argument(s, "s"))
 
   def probability_generating_function(self, z: Any) -> Any:
-    """Returns E z^N of a number of steps.
+    """Returns E z^N = P(N = 0) + z alpha (I - z T)^-1 t of a number of steps.
+
+    Args:
+      z: (...), in [0, 1], else the result is NaN.
+
+    Returns:
+      An array of the common shape of z and the batch.
 
     Raises:
-      NotImplementedError: values are no whole numbers; `laplace_transform` is
-        E z^X at u = -log(z).
+      NotImplementedError: values are no whole numbers; `laplace_transform`,
+        where there is one, is E z^X at u = -log(z).
+
+    Example: throws of a die until the first six.
+
+      >>> from phasic.distributions import DiscretePhaseType
+      >>> throws = DiscretePhaseType([1.0], [[5 / 6]])
+      >>> value = throws.probability_generating_function(0.5)
+      >>> print(f"{float(value):.6f}")
+      0.142857
     """
     return self._probability_generating_function(self._argument(z, "z"))
 

@@ -12,6 +12,7 @@ from phasic.distributions import residual_life
 from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.distributions import wrapped_distribution
+from phasic.internal import gradients
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
@@ -205,6 +206,17 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     _, before, _ = self._bounds()
     start = np.maximum(before, 0.0)
     return before, residual_life.ResidualLife(self.distribution, start)
+
+  def _mode(self) -> Any:
+    """A part of a density with one top has it at an end, or where it was."""
+    low, before, high = self._bounds()
+    first, last = low, high
+    if self.distribution._DISCRETE:
+      first, last = before + 1.0, np.floor(high)
+    found = np.minimum(np.maximum(self.distribution._mode(), first), last)
+    # Zero, but NaN where nothing is between the bounds.
+    nothing = 0.0 * gradients.stop_gradient(self._normaliser(before, high))
+    return found + nothing
 
   def _quantile(self, value: Any) -> Any:
     return self._inverse(np.log(value), np.log1p(-value))

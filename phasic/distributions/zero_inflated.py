@@ -92,3 +92,6 @@ class ZeroInflated(
     rest = 1.0 - prob_zero
     atom = prob_zero + rest * own
     return rest[..., None] * initial_probs, matrix, exits, atom
+
+  def _mode(self) -> Any:
+    self._missing("mode", "there may be one top at zero and another one beyond")
