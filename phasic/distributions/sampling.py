@@ -30,7 +30,7 @@ class Sampling(methods.Methods):
       ValueError: sample_shape has a negative size.
     """
     seed = random.sanitize_seed(seed, salt=type(self).__name__)
-    shape = _sample_shape(sample_shape)
+    shape = checked_shape(sample_shape)
     n = 1
     for d in shape:
       n = n * d
@@ -78,7 +78,7 @@ class Sampling(methods.Methods):
     return ()
 
 
-def _sample_shape(sample_shape: Any) -> tuple[int, ...]:
+def checked_shape(sample_shape: Any) -> tuple[int, ...]:
   """Returns a sample shape as a tuple of ints."""
   sizes = static.concrete(sample_shape)
   if sizes is None:

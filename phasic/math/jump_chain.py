@@ -13,6 +13,7 @@ from phasic.math import chain as chain_lib
 from phasic.math import chain_arguments
 from phasic.math import chain_solves
 from phasic.math import jump_tables
+from phasic.math import jumps
 from phasic.math import not_differentiable
 from phasic.math import operands as operands_lib
 from phasic.math import step_chain
@@ -132,9 +133,7 @@ def without_derivatives(x, *arrays):
 
 def _sample(n, seed, arguments, rewards, discrete):
   """Returns the batch shape and samples (n, number of models, R)."""
-  names = operands_lib.names(discrete)
-  operands, layout = operands_lib.canonical(arguments, names)
-  edges = operands_lib.edges(layout, arguments)
+  operands, layout, edges, depth = prepare(arguments, discrete)
   model = operands[:4]
   if rewards is not None:
     event = static.shape(rewards)[-2:]
@@ -142,11 +141,23 @@ def _sample(n, seed, arguments, rewards, discrete):
     model = (*model, np.reshape(rewards, (*kept, *event)))
   fixed = [gradients.stop_gradient(x) for x in model]
   rewards = fixed[4] if rewards is not None else None
-  depth = _depth(arguments[1]) if edges else 0
   earned = _run(n, discrete, depth, seed, rewards, *fixed[:4], *edges)
   dtype = operands[0].dtype
   earned = np.asarray(earned, dtype=dtype)
   return layout.batch, not_differentiable.attach(ADVICE, earned, *model)
+
+
+def prepare(arguments, discrete):
+  """Returns operands, their layout, the edges' arrays if any, and their depth.
+
+  Args:
+    arguments: as `operands.convert` returns them.
+    discrete: whether time is counted in steps.
+  """
+  names = operands_lib.names(discrete)
+  operands, layout = operands_lib.canonical(arguments, names)
+  edges = operands_lib.edges(layout, arguments)
+  return operands, layout, edges, _depth(arguments[1]) if edges else 0
 
 
 def _depth(edges):
@@ -170,21 +181,14 @@ def _paths(n, discrete, depth, seed, rewards, *operands):
   """
   wide_name = static.wide_float()
   tables, earnings, bad = _prepare(discrete, depth, rewards, *operands)
-  p = static.shape(tables.scales)[-1]
-  models = static.shape(tables.starts)[0]
-  model = np.asarray(np.arange(models), dtype="int32")
+  models, p = static.shape(tables.scales)
   start_seed, jump_seed = random.split_seed(seed)
   uniform = random.uniform(start_seed, (n, models), wide_name)
-  low = model * (p + 1) + np.zeros_like(np.asarray(uniform, dtype="int32"))
-  starts = np.reshape(tables.starts, (-1,))
-  bits = int(p + 1).bit_length()
-  phase = jump_tables.draw(uniform, starts, low, low + p, bits) - low
+  phase = jumps.first_phases(uniform, tables)
   size = static.shape(earnings.rates)[-1]
   rates = np.reshape(earnings.rates, (-1, size))
-  stops = np.reshape(earnings.stops, (-1,))
+  row_of_model = p * np.asarray(np.arange(models), dtype="int32")
   earned = np.zeros_like(uniform)[..., None] * np.zeros_like(rates[0])
-  m = static.shape(tables.targets)[0]
-  sums, scales = (np.reshape(x, (-1,)) for x in (tables.sums, tables.scales))
 
   def unfinished(carry):
     count, _, phase, _ = carry
@@ -195,21 +199,15 @@ def _paths(n, discrete, depth, seed, rewards, *operands):
     hold_seed, turn_seed, seed = random.split_seed(seed, 3)
     running = phase < p
     here = np.where(running, phase, 0)
+    stopped = jumps.of_phases(earnings.stops, here)
+    scales = np.where(stopped, 1.0, jumps.of_phases(tables.scales, here))
     hold = random.exponential(hold_seed, (n, models), wide_name)
-    row = here + p * model
-    stopped = np.take(stops, row, axis=0)
-    hold = hold * np.where(stopped, 1.0, np.take(scales, row, axis=0))
-    hold = np.floor(hold) + 1.0 if discrete else hold
-    rate = np.take(rates, row, axis=0)
+    hold = jumps.holding_times(scales, hold, discrete)
+    rate = np.take(rates, here + row_of_model, axis=0)
     gain = np.where(rate < math.inf, hold[..., None] * rate, math.inf)
     earned = np.where(running[..., None], earned + gain, earned)
     turn = random.uniform(turn_seed, (n, models), wide_name)
-    low = np.take(tables.first, here, axis=0)
-    high = np.maximum(np.take(tables.last, here, axis=0) - 1, low)
-    edge = jump_tables.draw(
-      turn, sums, low + m * model, high + m * model, tables.depth
-    )
-    target = np.take(tables.targets, edge - m * model, axis=0)
+    target = jumps.next_phases(turn, tables, here)
     target = np.where(stopped, p, target)
     return count + 1, seed, np.where(running, target, phase), earned
 
@@ -224,6 +222,23 @@ _run = control_flow.compiled(_paths, static_argnums=(0, 1, 2))
 
 def _prepare(discrete, depth, rewards, *operands):
   """Returns tables, earnings, and whether values break a rule (models,)."""
+  tables, bad = make_tables(discrete, depth, *operands)
+  if rewards is None:
+    return tables, jump_tables.time_earnings(tables), bad
+  rewards = np.asarray(rewards, dtype=static.wide_float())
+  p, size = static.shape(rewards)[-2:]
+  good = np.all((rewards >= 0) & np.isfinite(rewards), axis=-1)
+  flat = np.reshape(rewards, (-1, p, size))
+  earnings = jump_tables.reward_earnings(tables, flat)
+  bad = bad | np.reshape(~np.all(good, axis=-1), (-1,))
+  return tables, earnings, bad
+
+
+def make_tables(discrete, depth, *operands):
+  """Returns tables, and whether values break a rule (models,).
+
+  Arguments are those that `prepare` returns, the operands one by one.
+  """
   dtype = static.dtype_name(operands[0])
   eps = static.finfo_eps(dtype)
   wide = [np.asarray(x, dtype=static.wide_float()) for x in operands[:4]]
@@ -236,16 +251,7 @@ def _prepare(discrete, depth, rewards, *operands):
   else:
     chain = chain_lib.derive(wide, eps)
     tables, bad = jump_tables.of_matrix(chain, chain.totals), chain.bad
-  bad = np.reshape(bad, (-1,))
-  if rewards is None:
-    return tables, jump_tables.time_earnings(tables), bad
-  rewards = np.asarray(rewards, dtype=static.wide_float())
-  p, size = static.shape(rewards)[-2:]
-  good = np.all((rewards >= 0) & np.isfinite(rewards), axis=-1)
-  flat = np.reshape(rewards, (-1, p, size))
-  earnings = jump_tables.reward_earnings(tables, flat)
-  bad = bad | np.reshape(~np.all(good, axis=-1), (-1,))
-  return tables, earnings, bad
+  return tables, np.reshape(bad, (-1,))
 
 
 def _of_edges(operands, edges, discrete, dtype, depth):
