@@ -149,7 +149,11 @@ class EdgesTest(test_case.TestCase):
   def test_the_residual_life_of_an_exponential_time(self):
     dist = pd.ResidualLife(pd.Hypoexponential([2.0]), [0.0, 1.0, 300.0])
     self.assert_close(dist.mean(), onp.full(3, 0.5), 1e-13)
-    gone = pd.ResidualLife(pd.Hypoexponential([2.0]), 1000.0)
+    late = pd.ResidualLife(pd.Hypoexponential([2.0]), 1e9)
+    self.assert_close(late.log_prob(1.0), math.log(2.0) - 2.0, 1e-13)
+    self.assert_close(late.mean(), 0.5, 1e-13)
+    # Nothing is left of what has ended for certain.
+    gone = pd.ResidualLife(pd.DiscretePhaseType([1.0], [[0.0]]), 1.0)
     self.assert_close(gone.log_prob(1.0), math.nan)
 
 

@@ -9,8 +9,7 @@ from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.distributions import wrapped_distribution
 from phasic.internal import structures
-from phasic.math.occupancy import discrete_occupancy
-from phasic.math.occupancy import occupancy
+from phasic.math.occupancy import conditional_occupancy
 
 
 @structures.register
@@ -21,9 +20,8 @@ class ResidualLife(
 
   It is a phase-type law with the same phases, and starts where the chain is at
   time t: with pi = alpha exp(S t), in discrete time alpha T^t, the masses of
-  its phases are pi / (pi 1). Nothing is subtracted: X is not far beyond t.
-
-  Results are NaN where P(X > t) is too small for a floating-point number.
+  its phases are pi / (pi 1). Nothing is subtracted, and nothing underflows
+  however small P(X > t) is. Results are NaN where it is zero.
 
   Example: an hour later, the bus has still not come.
 
@@ -90,11 +88,9 @@ class ResidualLife(
     return self.distribution._DISCRETE
 
   def _chain_of(self, time: Any) -> tuple[Any, Any, Any, Any]:
-    initial_probs, matrix, exits, prob_zero = self.distribution._model()
-    function = discrete_occupancy if self._DISCRETE else occupancy
-    masses = function(initial_probs, matrix, time, exits, prob_zero)
-    total = np.sum(masses, axis=-1)[..., None]
-    start = masses / np.where(total > 0, total, float("nan"))
+    model = self.distribution._model()
+    _, matrix, exits, _ = model
+    start = conditional_occupancy(model, time, self._DISCRETE)
     return start, matrix, exits, np.zeros((), dtype=self.dtype)
 
   def _mode(self) -> Any:

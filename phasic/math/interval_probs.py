@@ -6,7 +6,7 @@ import numpy as np
 
 from phasic.math import evaluation
 from phasic.math import observations
-from phasic.math.occupancy import discrete_occupancy
+from phasic.math.occupancy import conditional_occupancy
 
 
 def log_interval_prob(
@@ -21,8 +21,8 @@ def log_interval_prob(
   """Returns log P(lower < X <= upper).
 
   In continuous time it is that of `log_likelihood_terms`. In discrete time it
-  is the probability that a chain which starts where this one is after `lower`
-  steps, pi = alpha T^lower, is absorbed in upper - lower steps.
+  is that of N > lower, and then of the end in upper - lower steps of a chain
+  that starts where this one is after `lower` steps.
 
   Args:
     initial_probs: alpha, (..., p).
@@ -35,8 +35,7 @@ def log_interval_prob(
 
   Returns:
     An array with the broadcast shape of `lower`, `upper` and the model's batch;
-    -inf where upper <= lower. In discrete time NaN where P(X > lower) is too
-    small for a floating-point number.
+    -inf where upper <= lower. In discrete time NaN where P(X > lower) is zero.
   """
   model = (initial_probs, matrix, exits, prob_zero)
   if discrete:
@@ -60,19 +59,15 @@ def _of_steps(model, lower, upper):
   empty = upper <= lower
   inside = ~empty & (lower >= 0) & (upper < math.inf)
   low = np.where(lower >= 0, lower, 0.0)
-  masses = discrete_occupancy(
-    initial_probs, matrix, np.where(inside, low, 0.0), exits, prob_zero
-  )
+  start = conditional_occupancy(model, np.where(inside, low, 0.0), True)
   steps = np.where(inside, upper - low, 1.0)
-  zero = np.zeros((), dtype=masses.dtype)
-  after = (masses, matrix, steps, exits, zero)
-  between = evaluation.value("log_cdf", after, discrete=True)
-  lost = np.sum(masses, axis=-1) <= 0
-  between = np.where(lost, math.nan, between)
+  zero = np.zeros((), dtype=start.dtype)
+  after = (start, matrix, steps, exits, zero)
+  within = evaluation.value("log_cdf", after, discrete=True)
   until = (initial_probs, matrix, upper, exits, prob_zero)
   below = evaluation.value("log_cdf", until, discrete=True)
   beyond = (initial_probs, matrix, low, exits, prob_zero)
   above = evaluation.value("log_survival", beyond, discrete=True)
-  found = np.where(upper < math.inf, between, above)
+  found = above + np.where(upper < math.inf, within, 0.0)
   found = np.where(lower < 0, below, found)
   return np.where(empty, -math.inf, found)

@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from phasic.internal import gradients
+from phasic.internal import segments
 from phasic.internal import static
 from phasic.math import chain_calls
 from phasic.math import chain_solves
@@ -84,6 +85,28 @@ def discrete_occupancy(
   return _occupancy(values, True)
 
 
+def conditional_occupancy(model, times, discrete):
+  """Returns P(in phase j at time t | X > t), alpha exp(S t) / P(X > t).
+
+  With f_j the density of the reversed chain that starts in j, this is y_j f_j
+  over the sum of these, which are in proportion to the derivatives of the
+  logarithm of a mean of all f_j. So nothing underflows, however late it is.
+
+  Args:
+    model: initial_probs, subgenerator, exit_rates, prob_zero, in discrete time
+      of steps.
+    times: t, (...), as in `occupancy`.
+    discrete: whether time is.
+
+  Returns:
+    An array (..., p); NaN where P(X > t) is zero, and where `occupancy` is.
+  """
+  initial_probs, matrix, exits, prob_zero = model
+  values = (initial_probs, matrix, times, exits, prob_zero)
+  names = operands.names(discrete)
+  return chain_calls.value(_shares, discrete, values, names, (0,))
+
+
 def _occupancy(values, discrete):
   names = operands.names(discrete)
   return chain_calls.value(probs, discrete, values, names, (0,))
@@ -97,12 +120,28 @@ def probs(discrete, system, times):
     system: the system.
     times: (...).
   """
-  indices, weights, y, lost = _reversed(system)
+  return _of_reversed("density", discrete, system, times)
+
+
+def _shares(discrete, system, times):
+  """Returns the probabilities over their sum, (..., p)."""
+  found = _of_reversed("log_density", discrete, system, times)
+  total = np.sum(found, axis=-1)[..., None]
+  some = total > 0
+  return np.where(some, found / np.where(some, total, 1.0), math.nan)
+
+
+def _of_reversed(function, discrete, system, times):
+  """Returns y times the derivatives of a function of the reversed chain."""
+  indices, weights, y, none, lost = _reversed(system)
   p = static.shape(y)[-1]
   batch = static.broadcast_shapes(
     static.shape(times), static.shape(y)[:-1], static.shape(weights)[:-1]
   )
-  ones = np.zeros((*batch, p + 1), dtype=weights.dtype) + 1.0 / (p + 1)
+  # Nothing starts where it would stay for ever: beside that all else is small.
+  start = np.where(none, 0.0, np.ones_like(y) / (p + 1))
+  start = np.concatenate([start, np.zeros_like(start[..., :1])], axis=-1)
+  start = np.broadcast_to(start, (*batch, p + 1))
   good = (times >= 0) & (times < math.inf)
   if discrete:
     good = good & (np.floor(times) == times)
@@ -110,15 +149,15 @@ def probs(discrete, system, times):
   kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
   edges = kind(indices[0], indices[1], weights)
   _, bars = evaluation.vjp(
-    "density",
+    function,
     (
-      ones,
+      start,
       edges,
       times + 1.0 if discrete else times,
       None,
       np.zeros_like(y[..., 0]),
     ),
-    np.ones_like(ones[..., 0]),
+    np.ones_like(start[..., 0]),
     ("initial_probs",),
     discrete,
   )
@@ -127,9 +166,12 @@ def probs(discrete, system, times):
 
 
 def _reversed(system):
-  """Returns the reversed chain's indices and weights, y, and what is lost.
+  """Returns the reversed chain's indices and weights, y, and two conditions.
 
-  Phase p of the reversed chain is the one that nothing leaves.
+  They are whether alpha cannot reach a phase, and whether it is a trap that
+  alpha can reach, both (..., p). Phase p of the reversed chain is the one that
+  nothing leaves. If none leads there it ends as soon as any: beside what stays
+  for ever all else would be lost, late.
   """
   reached = chain_solves.sojourns(system)
   none = gradients.stop_gradient(reached) == 0
@@ -148,7 +190,12 @@ def _reversed(system):
   weights = np.where(inside, weights, 0.0) / np.where(inside, after, 1.0)
   ends = np.where(caught, 0.0, system.initial / y)
   others = np.where(caught, 0.0, start / y)
-  parts = [weights, ends, others]
+  leaving = segments.segment_sum(
+    chain_solves.leaving_weights(system), system.indices[0], p
+  )
+  soon = gradients.stop_gradient(np.max(leaving, axis=-1)[..., None])
+  used = np.any(none, axis=-1)[..., None]
+  parts = [weights, ends, others, np.where(used, 0.0, soon)]
   if system.stay is not None:
     # Where it is small it would be lost in what the others leave of one.
     stay = system.stay + np.zeros_like(y)
@@ -160,15 +207,17 @@ def _reversed(system):
   phases = np.asarray(np.arange(p), dtype="int32")
   sources, targets = indices[0], indices[1]
   inner = targets < p
-  begins = [np.where(inner, targets, p), phases, phases]
+  last = np.zeros_like(phases[:1])
+  begins = [np.where(inner, targets, p), phases, phases, last + p]
   reaches = [
     np.where(inner, sources, p),
     np.zeros_like(phases) + (p + 1),
     np.zeros_like(phases) + p,
+    last + (p + 1),
   ]
   if system.stay is not None:
     begins, reaches = [*begins, phases], [*reaches, phases]
   indices = np.stack([np.concatenate(begins), np.concatenate(reaches)])
   y = scaled_sums.times_power(y, -system.exponent[..., None])
   y = np.where(caught, 0.0, y)
-  return indices, weights, y, caught & ~none
+  return indices, weights, y, none, caught & ~none
