@@ -7,6 +7,7 @@ import numpy as onp
 from phasic.distributions import distribution
 from phasic.distributions import divergences
 from phasic.distributions import path_sampling
+from phasic.distributions import renewal_methods
 from phasic.distributions import reparameterization
 from phasic.distributions import supports
 from phasic.distributions import value_checks
@@ -38,7 +39,11 @@ _KINDS = {
 }
 
 
-class AbsorptionTime(distribution.Distribution, path_sampling.PathSampling):
+class AbsorptionTime(
+  distribution.Distribution,
+  path_sampling.PathSampling,
+  renewal_methods.RenewalMethods,
+):
   """The time until absorption of a finite Markov chain.
 
   A subclass says by `_DISCRETE` whether time is counted in steps. Its four

@@ -10,6 +10,7 @@ from phasic.distributions import parameter_properties
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import edge_rates
+from phasic.math import small_arrays
 from phasic.math.named_checks import check
 
 
@@ -104,7 +105,7 @@ class Coxian(named_family.NamedFamily):
         f"rates have shape {shapes[0]} and continuation_probs {shapes[1]}: "
         "they must be (..., p) and (..., p - 1)"
       )
-    exits = named_family.joined(
+    exits = small_arrays.joined(
       rates[..., :-1] * (1.0 - probs), rates[..., -1:]
     )
     return cls(rates[..., :-1] * probs, exits, **options)
@@ -153,7 +154,7 @@ class Coxian(named_family.NamedFamily):
     edges = edge_rates.EdgeRates(
       onp.concatenate([phases[:-1], phases]),
       onp.concatenate([phases[1:], onp.full(p, p)]),
-      named_family.joined(progression_rates, exit_rates),
+      small_arrays.joined(progression_rates, exit_rates),
     )
     start = named_family.first_of(p, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)

@@ -90,17 +90,6 @@ class NamedFamily(absorption_time.AbsorptionTime):
     return size
 
 
-def joined(*arrays: Any) -> Any:
-  """Returns arrays (..., m) joined along the last axis, batches broadcast."""
-  shapes = [static.shape(x) for x in arrays]
-  batch = static.broadcast_shapes(*(shape[:-1] for shape in shapes))
-  full = [
-    np.broadcast_to(x, (*batch, shape[-1]))
-    for x, shape in zip(arrays, shapes, strict=True)
-  ]
-  return np.concatenate(full, axis=-1)
-
-
 def no_atom(probs: Any) -> Any:
   """Returns the mass at zero of probabilities that sum to one.
 

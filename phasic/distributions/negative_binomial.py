@@ -11,6 +11,7 @@ from phasic.distributions import parameter_properties
 from phasic.distributions import static_counts
 from phasic.internal import structures
 from phasic.math import edge_probs
+from phasic.math import small_arrays
 
 
 class _Trials(named_family.NamedFamily):
@@ -140,7 +141,7 @@ class NegativeBinomialFailures(_Trials):
 
   def _chain_of(self, probs: Any) -> tuple[Any, Any, Any, Any]:
     r = self.total_count
-    powers = _powers(probs, r)
+    powers = small_arrays.powers(probs, r)
     failure = (1.0 - probs)[..., None]
     steps = onp.arange(r) - onp.arange(r)[:, None]
     ahead = np.take(powers, onp.maximum(steps, 0), axis=-1)
@@ -181,13 +182,3 @@ class NegativeBinomialFailures(_Trials):
     return NegativeBinomialTrials(
       self.total_count, self.probs, validate_args=self.validate_args
     )
-
-
-def _powers(x: Any, last: int) -> Any:
-  """Returns x^0, ..., x^last, (..., last + 1)."""
-  found = np.ones_like(x)[..., None]
-  factor, count = x[..., None], 1
-  while count <= last:
-    found = np.concatenate([found, found * factor], axis=-1)
-    factor, count = factor * factor, 2 * count
-  return found[..., : last + 1]

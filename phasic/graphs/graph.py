@@ -159,9 +159,7 @@ class Graph(builders.Builders):
       0.541341
     """
     kind = edge_probs.EdgeProbs if self.discrete else edge_rates.EdgeRates
-    sources = structures.as_index_array(self.sources, "sources")
-    targets = structures.as_index_array(self.targets, "targets")
-    targets = np.minimum(targets, self.num_phases)
+    sources, targets = self._indices()
     if edge_values is not None:
       if params is not None:
         raise ValueError("params and edge_values are given: only one may be")

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
+import numpy as np
 import numpy as onp
 
 from phasic.graphs import batched_arrays
@@ -12,6 +13,7 @@ from phasic.graphs import parameters
 from phasic.graphs import state_space
 from phasic.graphs import validation
 from phasic.internal import static
+from phasic.internal import structures
 
 
 class GraphParts:
@@ -227,6 +229,16 @@ class GraphParts:
     linear = name.endswith("coefficients")
     event = (rows, self.num_params) if linear else (rows,)
     return batched_arrays.unbatched(name, self._values[name], event)
+
+  def _indices(self) -> tuple[Any, Any]:
+    """Returns sources and targets, all causes one; on the host where known."""
+    sources, targets = self.sources, self.targets
+    known = static.concrete(sources), static.concrete(targets)
+    if known[0] is not None and known[1] is not None:
+      return known[0], onp.minimum(known[1], self.num_phases)
+    sources = structures.as_index_array(sources, "sources")
+    targets = structures.as_index_array(targets, "targets")
+    return sources, np.minimum(targets, self.num_phases)
 
   def _contents(self) -> contents.Contents:
     """Returns what the graph consists of, on the host."""

@@ -136,7 +136,7 @@ def given(model, discrete, dtype):
     ],
     axis=-1,
   )
-  indices = _all_indices(p)
+  indices = all_indices(p)
   coefficients = np.zeros((p * p + p, 0), dtype=wide)
   constants = np.zeros((0,), dtype=wide)
   atom = atom[..., None]
@@ -204,7 +204,7 @@ def _kept(indices, weights, p, tolerance):
 
 
 @functools.lru_cache(maxsize=8)
-def _all_indices(p):
+def all_indices(p):
   """Returns the indices of all edges between p phases, then of all exits."""
   phases = onp.arange(p, dtype=onp.int32)
   return onp.stack(

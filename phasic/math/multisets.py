@@ -1,0 +1,45 @@
+"""Multisets of phases, in which identical chains are.
+
+A multiset of m out of p phases is a row of counts that sum to m. Its number
+among them is that of the combinatorial number system.
+
+Reference: D. E. Knuth, The art of computer programming, vol. 4A, 2011, sec.
+  7.2.1.3.
+"""
+
+import itertools
+import math
+
+import numpy as onp
+
+
+def count(p: int, m: int) -> int:
+  """Returns how many multisets of m out of p phases there are."""
+  return math.comb(m + p - 1, m)
+
+
+def all_of(p: int, m: int) -> onp.ndarray:
+  """Returns all of them, (count, p), in the order of their numbers."""
+  bars = itertools.combinations(range(m + p - 1), p - 1)
+  places = onp.asarray(list(bars), dtype=onp.int64)
+  places = onp.reshape(places, (count(p, m), p - 1))
+  edges = onp.full((len(places), 1), -1), onp.full((len(places), 1), m + p - 1)
+  found = onp.diff(onp.hstack([edges[0], places, edges[1]]), axis=1) - 1
+  return found[onp.argsort(numbers(found))]
+
+
+def numbers(counts: onp.ndarray) -> onp.ndarray:
+  """Returns the numbers of multisets (..., p) of one size, int64 (...)."""
+  p = counts.shape[-1]
+  after = onp.cumsum(counts, axis=-1)
+  total = onp.zeros(counts.shape[:-1], dtype=onp.int64)
+  largest = int(onp.max(after, initial=0))
+  for i in range(p):
+    # What phase i adds: sums of binomials (i + k - 1 choose k) over its k.
+    table = onp.asarray(
+      [math.comb(i + k, k) for k in range(largest + 1)],
+      dtype=onp.int64,
+    )
+    before = after[..., i] - counts[..., i]
+    total = total + table[after[..., i]] - table[before]
+  return total

@@ -1,0 +1,26 @@
+"""Arrays joined, and powers of them."""
+
+import numpy as np
+
+from phasic.internal import static
+
+
+def joined(*arrays):
+  """Returns arrays (..., m) joined along the last axis, batches broadcast."""
+  shapes = [static.shape(x) for x in arrays]
+  batch = static.broadcast_shapes(*(shape[:-1] for shape in shapes))
+  full = [
+    np.broadcast_to(x, (*batch, shape[-1]))
+    for x, shape in zip(arrays, shapes, strict=True)
+  ]
+  return np.concatenate(full, axis=-1)
+
+
+def powers(x, last):
+  """Returns x^0, ..., x^last, (..., last + 1)."""
+  found = np.ones_like(x)[..., None]
+  factor, count = x[..., None], 1
+  while count <= last:
+    found = np.concatenate([found, found * factor], axis=-1)
+    factor, count = factor * factor, 2 * count
+  return found[..., : last + 1]
