@@ -99,7 +99,7 @@ class ValuesTest(test_case.TestCase):
     self.assert_close(bad.sample(2, seed=1), [math.nan, math.nan])
 
   def test_moments(self):
-    with self.assertRaisesRegex(ValueError, "order is 0"):
+    with self.assertRaisesRegex(ValueError, "k is 0"):
       _negative_binomial(1, 0.5).moment(0)
     never = pd.DiscretePhaseType([1.0, 0.0], [[0.5, 0.5], [0.0, 1.0]])
     self.assert_close(never.mean(), math.inf)

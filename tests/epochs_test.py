@@ -127,7 +127,7 @@ class EpochsTest(test_case.TestCase):
     one = pd.PhaseType.from_graph(graph, [1.0])
     for k in (1, 2, 3, 4):
       self.assert_close(dist.moment(k), one.moment(k), 1e-13)
-    with self.assertRaisesRegex(ValueError, "order is 0"):
+    with self.assertRaisesRegex(ValueError, "k is 0"):
       dist.moment(0)
     self.assert_close(dist.stddev(), one.stddev(), 1e-13)
 

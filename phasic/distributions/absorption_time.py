@@ -181,7 +181,11 @@ class AbsorptionTime(
     return self._moments.stddev(*self._model())
 
   def _moment(self, k: int) -> Any:
-    return self._moments.raw_moments(*self._model(), order=k)[..., k - 1]
+    return self._raw_moments(k)[..., k - 1]
+
+  def _raw_moments(self, k: int) -> Any:
+    """Returns the first k raw moments, (..., k)."""
+    return self._moments.raw_moments(*self._model(), order=k)
 
   def _mode(self) -> Any:
     self._missing("mode", "densities of chains may have several tops")

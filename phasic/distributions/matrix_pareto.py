@@ -94,6 +94,15 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     variance = np.where(endless, math.inf, known - square)
     return scale * (first - 1.0), np.square(scale) * variance
 
+  def _moment(self, k: int) -> Any:
+    if k > 2:
+      self._missing(
+        f"moment({k})",
+        "differences of E exp(j X), j = 0, ..., k, would lose their digits",
+      )
+    mean, variance = self._mean_and_variance(f"moment({k})")
+    return mean if k == 1 else variance + np.square(mean)
+
   def _forward(self, x: Any) -> Any:
     return self._own()["scale"] * np.expm1(x)
 

@@ -25,6 +25,10 @@ _NO_JOINT_LAW = (
   "projection(w) have it"
 )
 
+_NO_QUANTILE = (
+  "vectors have no order; marginal(r) and projection(w) have quantiles"
+)
+
 
 class RewardTotals(distribution.Distribution):
   """Rewards of one chain, added up until it is absorbed.
@@ -128,7 +132,15 @@ class RewardTotals(distribution.Distribution):
 
   def _quantile(self, value: Any) -> Any:
     del value
-    self._missing("quantile", _NO_JOINT_LAW)
+    self._missing("quantile", _NO_QUANTILE)
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    del value
+    self._missing("quantile_log_survival", _NO_QUANTILE)
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    del value
+    self._missing("quantile_log_cdf", _NO_QUANTILE)
 
   def _entropy(self) -> Any:
     self._missing("entropy", _NO_JOINT_LAW)
@@ -139,6 +151,13 @@ class RewardTotals(distribution.Distribution):
 
   def _moment(self, k: int) -> Any:
     self._missing(f"moment({k})", "mixed_moment(orders) is that of a vector")
+
+  def _probability_generating_function(self, z: Any) -> Any:
+    del z
+    self._missing(
+      "probability_generating_function",
+      "rewards are no whole numbers; laplace_transform is that of a vector",
+    )
 
   def _moment_generating_function(self, s: Any) -> Any:
     del s

@@ -3,6 +3,7 @@
 from typing import Any
 
 from phasic.distributions import methods
+from phasic.math import chain_calls
 
 
 class SummaryStatistics(methods.Methods):
@@ -39,10 +40,11 @@ class SummaryStatistics(methods.Methods):
     alpha (-S)^-k 1.
 
     Args:
-      k: a positive integer.
+      k: a positive integer, at most 170.
 
     Raises:
-      ValueError: it is something else.
+      NotImplementedError: there is no such formula for the family.
+      ValueError: k is something else.
 
     Example:
 
@@ -50,6 +52,7 @@ class SummaryStatistics(methods.Methods):
       >>> print(f"{float(PhaseType([1.0], [[-2.0]]).moment(3)):.6f}")
       0.750000
     """
+    k = chain_calls.checked_order(k, "k")
     return self._statistic(f"moment({k})", self._moment(k))
 
   def mode(self) -> Any:

@@ -35,7 +35,7 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
   X; atoms stay what they are. Values where h(y) is so small that it has no
   normal floating-point number are NaN. A subclass has g, h and log h'.
 
-  Where g grows no faster than a power, mean and variance are found by
+  Where g grows no faster than a power, mean, variance and moments are found by
   quadrature, to 1e-9 (float32: 1e-4) of themselves, or they are NaN; else they
   raise NotImplementedError.
 
@@ -135,16 +135,21 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
 
   def _mean_and_variance(self, name: str) -> tuple[Any, Any]:
     """Returns both, by quadrature."""
+    model = self._whole_model(name)
+    return expectations.mean_and_variance(model, self._forward)
+
+  def _whole_model(self, name: str) -> tuple[Any, Any, Any, Any]:
+    """Returns X's chain with all of the batch, where moments are known."""
     if not self._GROWS_SLOWLY:
       self._missing(name, _NO_MOMENTS)
     initial_probs, matrix, exits, prob_zero = self.distribution._model()
     p = static.shape(initial_probs)[-1]
     start = np.broadcast_to(initial_probs, (*self._batch_shape(), p))
-    model = (start, matrix, exits, prob_zero)
-    return expectations.mean_and_variance(model, self._forward)
+    return start, matrix, exits, prob_zero
 
   def _moment(self, k: int) -> Any:
-    self._missing(f"moment({k})", _NO_MOMENTS)
+    model = self._whole_model(f"moment({k})")
+    return expectations.raw_moment(model, self._forward, k)
 
   def _support(self) -> supports.Support:
     return supports.Support("nonnegative")

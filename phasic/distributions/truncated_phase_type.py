@@ -195,6 +195,19 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     whole = self.distribution._stddev()
     return np.where(start < 0, whole, residual._stddev())
 
+  def _moment(self, k: int) -> Any:
+    start, residual = self._beyond(f"moment({k})")
+    rest = residual._raw_moments(k)
+    shift = np.maximum(start, 0.0)
+    # E (shift + rest)^k: nothing is negative.
+    endless = rest[..., 0] == math.inf
+    found: Any = 1.0
+    for j in range(1, k + 1):
+      term = math.comb(k, j) * np.where(endless, 0.0, rest[..., j - 1])
+      found = found * shift + term
+    found = np.where(endless, math.inf, found)
+    return np.where(start < 0, self.distribution._moment(k), found)
+
   def _beyond(self, name: str) -> tuple[Any, Any]:
     """Returns what is just below low, and the law of X less that.
 

@@ -14,12 +14,18 @@ from phasic.math import chain_arguments
 from phasic.math import chain_solves
 from phasic.math import mean_variance
 
+# The factorial of the next one is above all floating-point numbers.
+MAX_ORDER = 170
 
-def checked_order(order):
-  """Returns how many moments are wanted; raises ValueError unless it is > 0."""
+
+def checked_order(order, name="order"):
+  """Returns which moment is wanted; raises ValueError unless it can be."""
   whole = isinstance(order, (int, onp.integer)) and not isinstance(order, bool)
-  if not whole or order < 1:
-    raise ValueError(f"order is {order!r}: it must be a positive integer")
+  if not whole or not 1 <= order <= MAX_ORDER:
+    raise ValueError(
+      f"{name} is {order!r}: it must be a positive integer, and at most "
+      f"{MAX_ORDER}"
+    )
   return int(order)
 
 

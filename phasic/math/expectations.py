@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from phasic.internal import static
 from phasic.math import laws
 from phasic.math import quadrature
 
@@ -30,18 +31,8 @@ def mean_and_variance(model, function):
     TypeError: dtypes differ, or are complex, bool or half precision.
     ValueError: shapes do not fit, or an array is empty.
   """
-  law = laws.Law(laws.convert(model, False), False)
-  rule = quadrature.times(law.log_rate, law.last, law.phases, law.dtype)
-  logs = law.log_density(rule)
-  masses = quadrature.masses(logs, rule.log_weights)
-
-  def values(times):
-    found = function(np.asarray(times, dtype=law.dtype))
-    return np.asarray(found, dtype=masses.dtype)
-
-  # Where nothing is left, values may be out of range.
-  found = values(np.minimum(rule.nodes, law.last))
-  most = values(law.last)
+  law, rule, logs, masses = _nodes(model)
+  found, most = _values(law, rule, function)
   mean = quadrature.total(rule, masses * found)
   atom = np.exp(law.log_atom())
   variance = quadrature.total(rule, masses * np.square(found - mean))
@@ -51,3 +42,40 @@ def mean_and_variance(model, function):
   seen = seen & (np.square(most) * _LEFT <= 1e-10 * variance)
   variance = np.where(seen, law.checked(rule, logs, variance), math.nan)
   return tuple(np.asarray(x, dtype=law.dtype) for x in (mean, variance))
+
+
+def raw_moment(model, function, k):
+  """Returns E g(X)^k; arguments and accuracy are those for E g(X).
+
+  Args:
+    model: as above.
+    function: g.
+    k: a positive integer.
+  """
+  law, rule, logs, masses = _nodes(model)
+  # In terms of the last value, so that powers are in range.
+  found, most = _values(law, rule, function)
+  share = quadrature.total(rule, masses * (found / most) ** float(k))
+  moment = share * most ** float(k)
+  seen = share * 1e-10 >= _LEFT
+  moment = np.where(seen, law.checked(rule, logs, moment), math.nan)
+  return np.asarray(moment, dtype=law.dtype)
+
+
+def _nodes(model):
+  """Returns the law, its rule, and log densities and masses at the nodes."""
+  law = laws.Law(laws.convert(model, False), False)
+  rule = quadrature.times(law.log_rate, law.last, law.phases, law.dtype)
+  logs = law.log_density(rule)
+  return law, rule, logs, quadrature.masses(logs, rule.log_weights)
+
+
+def _values(law, rule, function):
+  """Returns g at the nodes, and at the last one that counts."""
+
+  def values(times):
+    found = function(np.asarray(times, dtype=law.dtype))
+    return np.asarray(found, dtype=static.wide_float())
+
+  # Where nothing is left, values may be out of range.
+  return values(np.minimum(rule.nodes, law.last)), values(law.last)
