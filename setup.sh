@@ -126,7 +126,7 @@ make_venv() {  # python, substrates
     args+=(-r "requirements-${name}.txt")
   done
   "${VENV}/bin/python" -m pip install --disable-pip-version-check -qq \
-    --require-hashes --only-binary=:all: "${args[@]}" ||
+    --require-hashes --no-deps --only-binary=:all: "${args[@]}" ||
     die "pip could not install the pinned packages; see the lines above."
 }
 

@@ -16,11 +16,17 @@ _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 def _modules() -> list[types.ModuleType]:
   package = importlib.import_module(_PACKAGE)
-  return [
-    importlib.import_module(found.name)
-    for found in pkgutil.walk_packages(package.__path__, f"{_PACKAGE}.")
-    if "._native" not in found.name
-  ]
+  modules = []
+  for found in pkgutil.walk_packages(package.__path__, f"{_PACKAGE}."):
+    if "._native" in found.name:
+      continue
+    try:
+      modules.append(importlib.import_module(found.name))
+    except ImportError:
+      # Adapters' own tests need what they adapt to; here it may be missing.
+      if ".interop." not in found.name:
+        raise
+  return modules
 
 
 class DoctestTest(test_case.TestCase):

@@ -18,8 +18,8 @@ compile() {  # output, then inputs and options
   local output="$1"
   shift
   "${UV}" pip compile --quiet --no-annotate --generate-hashes \
-    --python-version 3.11 --custom-compile-command "make lock" \
-    --output-file "${output}" "$@"
+    --override tools/lock_overrides.txt --python-version 3.11 \
+    --custom-compile-command "make lock" --output-file "${output}" "$@"
 }
 
 keep=()

@@ -48,6 +48,9 @@ def allowed_roots(ctx: context.Context, node: ast.AST) -> frozenset[str]:
     roots = tables.SOURCE_IMPORTS
     if getattr(node, "in_function", False):
       roots |= tables.OPTIONAL_IMPORTS
+  roots |= tables.ADAPTERS.get(ctx.source.path, {}).get(
+    ctx.substrate, frozenset()
+  )
   if ctx.profile is paths.Profile.HOST_SEAM:
     roots |= {"importlib"}  # to find the native module
   if getattr(node, "mode_branch", False):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 import pathlib
 
+from substrates.meta import tables
+
 
 class Profile(enum.Enum):
   """Which rules hold for a file."""
@@ -75,4 +77,6 @@ def output_path(path: str, substrate: str) -> str:
     raise PathError(
       f"is NumPy's seam; {substrate} has its own in substrates/{substrate}"
     )
+  if substrate not in tables.ADAPTERS.get(path, {substrate}):
+    raise PathError(f"is an adapter that is not there for {substrate}")
   return "/".join(("phasic/substrates", substrate, *parts[1:]))

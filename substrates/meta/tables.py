@@ -38,6 +38,16 @@ FRAMEWORKS = {
 SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
 # Packages that users may have: imported where they are needed, in functions.
 OPTIONAL_IMPORTS = frozenset({"matplotlib", "networkx", "tqdm"})
+# Adapters to other packages, the substrates for which they are there, and what
+# they import besides.
+ADAPTERS = {
+  "phasic/interop/scipy.py": {"numpy": frozenset({"scipy"})},
+  "phasic/interop/numpyro.py": {"jax": frozenset({"jax", "numpyro"})},
+  "phasic/interop/tfp.py": {
+    "jax": frozenset({"tensorflow_probability"}),
+    "tf": frozenset({"tensorflow_probability"}),
+  },
+}
 TEST_IMPORTS = frozenset(sys.stdlib_module_names) | {
   *("absl", "pytest", "hypothesis", "scipy", "mpmath", "flint"),
 }

@@ -1,0 +1,165 @@
+"""Distributions as NumPyro's: for `numpyro.sample`, plates, NUTS and SVI."""
+
+import functools
+from typing import Any
+
+from phasic.distributions import reparameterization
+
+try:
+  import numpyro.distributions as numpyro_distributions
+  from numpyro.distributions import constraints
+except ImportError as error:
+  raise ImportError(
+    "the adapter to NumPyro needs it: pip install 'phasic-substrates[numpyro]'"
+  ) from error
+
+_CONSTRAINTS = {
+  "nonnegative": constraints.nonnegative,
+  "positive": constraints.positive,
+  "parameters": constraints.real,
+  "probability": constraints.unit_interval,
+  "positive probability": constraints.unit_interval,
+}
+# What constrains a vector as a whole.
+_OF_VECTORS = {
+  "probabilities": constraints.simplex,
+  "increasing": constraints.positive_ordered_vector,
+}
+
+
+def wrap(
+  distribution: Any, validate_args: bool | None = None
+) -> "PhaseTypeDistribution":
+  """Returns a distribution as one of NumPyro's.
+
+  It is an instance of a subclass of `PhaseTypeDistribution` that belongs to the
+  class of `distribution`, whose parameters it has.
+
+  Args:
+    distribution: what is wrapped; its parameters may be traced.
+    validate_args: whether NumPyro checks parameters against `arg_constraints`;
+      None is its default. Matrices and initial masses are not among what it
+      can check: the distribution's own `validate_args` does.
+
+  Example: the rate of a service of three stages, by its posterior.
+
+    >>> import jax
+    >>> import numpyro
+    >>> from phasic.distributions import Erlang
+    >>> from phasic.interop import numpyro as adapter
+    >>> def model(times):
+    ...   rate = numpyro.sample("rate", numpyro.distributions.Gamma(1.0, 1.0))
+    ...   with numpyro.plate("times", len(times)):
+    ...     numpyro.sample("obs", adapter.wrap(Erlang(3, rate)), obs=times)
+    >>> times = jax.numpy.asarray([1.0, 2.0])
+    >>> density, _ = numpyro.infer.util.log_density(
+    ...   model, (times,), {}, {"rate": jax.numpy.asarray(2.0)}
+    ... )
+    >>> print(f"{float(density):.4f}")
+    -3.8411
+  """
+  wrapper = _class_of(type(distribution))
+  return wrapper(distribution, validate_args=validate_args)
+
+
+class PhaseTypeDistribution(numpyro_distributions.Distribution):
+  """A distribution of phasic, with the methods of NumPyro's.
+
+  Counts are floating numbers, as `distribution` has them. Samples can be
+  differentiated where `has_rsample` is true.
+
+  Attributes:
+    distribution: what was wrapped.
+  """
+
+  pytree_data_fields = ("distribution",)
+
+  def __init__(self, distribution: Any, *, validate_args: bool | None = None):
+    """Takes the distribution."""
+    self.distribution = distribution
+    super().__init__(
+      distribution.batch_shape,
+      distribution.event_shape,
+      validate_args=validate_args,
+    )
+
+  def get_args(self) -> dict[str, Any]:
+    """The array parameters that are given, by name."""
+    parameters = self.distribution.parameters
+    return {
+      name: parameters[name]
+      for name in self.arg_constraints
+      if parameters[name] is not None
+    }
+
+  @property
+  def has_rsample(self) -> bool:
+    """Whether samples are differentiable in the parameters."""
+    found = self.distribution.reparameterization_type
+    return found is reparameterization.FULLY_REPARAMETERIZED
+
+  @property
+  def support(self) -> Any:
+    """The set of values, as a constraint."""
+    support = self.distribution.support
+    constraint = constraints.nonnegative
+    if support.constraint == "nonnegative_integer":
+      constraint = constraints.nonnegative_integer
+    if support.event_ndims:
+      return constraints.independent(constraint, support.event_ndims)
+    return constraint
+
+  def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+    """Returns samples of shape sample_shape + batch_shape + event_shape."""
+    return self.distribution.sample(sample_shape, seed=key)
+
+  def log_prob(self, value: Any, intermediates: Any = None) -> Any:
+    """Returns the log density."""
+    del intermediates
+    return self.distribution.log_prob(value)
+
+  def cdf(self, value: Any) -> Any:
+    """Returns P(X <= value)."""
+    return self.distribution.cdf(value)
+
+  def icdf(self, q: Any) -> Any:
+    """Returns the quantile."""
+    return self.distribution.quantile(q)
+
+  def entropy(self) -> Any:
+    """Returns the entropy in nats."""
+    return self.distribution.entropy()
+
+  @property
+  def mean(self) -> Any:
+    """The mean."""
+    return self.distribution.mean()
+
+  @property
+  def variance(self) -> Any:
+    """The variance."""
+    return self.distribution.variance()
+
+
+@functools.cache
+def _class_of(cls: Any) -> Any:
+  """The subclass for a class of distributions."""
+  properties = cls.parameter_properties()
+  own = {
+    "arg_constraints": {name: _constraint(p) for name, p in properties.items()},
+    "pytree_data_fields": (),
+    "__doc__": f"`{cls.__name__}` as NumPyro's.",
+    "__module__": __name__,
+  }
+  return type(cls.__name__, (PhaseTypeDistribution,), own)
+
+
+def _constraint(properties: Any) -> Any:
+  """What NumPyro has for the set of a parameter's values."""
+  name, rank = properties.constraint, properties.event_ndims
+  if name in _CONSTRAINTS:
+    each = _CONSTRAINTS[name]
+    return constraints.independent(each, rank) if rank else each
+  if name in _OF_VECTORS:
+    return _OF_VECTORS[name]
+  return constraints.dependent(is_discrete=False, event_dim=rank)

@@ -1,0 +1,319 @@
+"""Distributions as SciPy's frozen ones are called.
+
+Methods have SciPy's names and meaning; what is computed is the distribution's
+own. SciPy itself is needed for `expect` alone.
+"""
+
+from collections.abc import Callable
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+_CHUNK = 100_000
+_MOST_TERMS = 10_000_000
+
+
+def wrap(distribution: Any) -> "Frozen":
+  """Returns a distribution with the methods of SciPy's frozen ones.
+
+  Args:
+    distribution: one whose values are numbers, with any batch shape.
+
+  Returns:
+    `FrozenContinuous`, or of counts `FrozenDiscrete`.
+
+  Raises:
+    TypeError: values are vectors.
+
+  Example:
+
+    >>> from phasic.distributions import Erlang
+    >>> from phasic.interop import scipy as adapter
+    >>> frozen = adapter.wrap(Erlang(3, 2.0))
+    >>> print(f"{frozen.ppf(0.5):.6f} {frozen.isf(1e-300):.4f}")
+    1.337030 351.9634
+  """
+  support = distribution.support
+  if support.event_ndims:
+    raise TypeError(
+      f"distribution is {type(distribution).__name__}, whose values are "
+      "vectors: it must be one of numbers"
+    )
+  discrete = support.constraint == "nonnegative_integer"
+  return (FrozenDiscrete if discrete else FrozenContinuous)(distribution)
+
+
+class Frozen:
+  """What continuous and discrete ones have in common.
+
+  Arguments broadcast with the batch of `distribution`. Means are infinite, and
+  what cannot be computed is NaN, as the distribution has it. There is no
+  location and no scale, and no `fit`.
+
+  Attributes:
+    distribution: what was wrapped.
+  """
+
+  def __init__(self, distribution: Any):
+    """Takes the distribution."""
+    self.distribution = distribution
+
+  def cdf(self, x: Any) -> Any:
+    """Returns P(X <= x)."""
+    return _plain(self.distribution.cdf(x))
+
+  def logcdf(self, x: Any) -> Any:
+    """Returns log P(X <= x)."""
+    return _plain(self.distribution.log_cdf(x))
+
+  def sf(self, x: Any) -> Any:
+    """Returns P(X > x)."""
+    return _plain(self.distribution.survival_function(x))
+
+  def logsf(self, x: Any) -> Any:
+    """Returns log P(X > x)."""
+    return _plain(self.distribution.log_survival_function(x))
+
+  def ppf(self, q: Any) -> Any:
+    """Returns inf{x: P(X <= x) >= q}, NaN outside [0, 1]."""
+    return _plain(self.distribution.quantile(q))
+
+  def isf(self, q: Any) -> Any:
+    """Returns the x with P(X > x) = q, however small that is."""
+    with onp.errstate(divide="ignore", invalid="ignore"):
+      logs = onp.log(onp.asarray(q, dtype=self.distribution.dtype))
+    return _plain(self.distribution.quantile_log_survival(logs))
+
+  def median(self) -> Any:
+    """Returns the median."""
+    return self.ppf(0.5)
+
+  def mean(self) -> Any:
+    """Returns the mean."""
+    return _plain(self.distribution.mean())
+
+  def var(self) -> Any:
+    """Returns the variance."""
+    return _plain(self.distribution.variance())
+
+  def std(self) -> Any:
+    """Returns the standard deviation."""
+    return _plain(self.distribution.stddev())
+
+  def moment(self, order: int) -> Any:
+    """Returns the raw moment E[X^order]."""
+    return _plain(self.distribution.moment(order))
+
+  def entropy(self) -> Any:
+    """Returns the entropy in nats."""
+    return _plain(self.distribution.entropy())
+
+  def stats(self, moments: str = "mv") -> Any:
+    """Returns mean, variance, skewness and excess kurtosis.
+
+    The last two are made of raw moments, and lose digits where the standard
+    deviation is a small part of the mean.
+
+    Args:
+      moments: which ones, some of the letters m, v, s, k.
+
+    Returns:
+      A tuple in that order; one alone where one is asked for.
+
+    Raises:
+      ValueError: there is another letter.
+    """
+    if not moments or not set(moments) <= set("mvsk"):
+      raise ValueError(f"moments is {moments!r}: it must be of m, v, s and k")
+    functions: dict[str, Callable[[], Any]] = {
+      "m": self.mean,
+      "v": self.var,
+      "s": self._skewness,
+      "k": self._kurtosis,
+    }
+    found = tuple(functions[letter]() for letter in "mvsk" if letter in moments)
+    return found if len(found) > 1 else found[0]
+
+  def interval(self, confidence: Any) -> tuple[Any, Any]:
+    """Returns what has equal masses (1 - confidence) / 2 on its two sides."""
+    tail = (1.0 - onp.asarray(confidence, self.distribution.dtype)) / 2.0
+    return self.ppf(tail), self.isf(tail)
+
+  def support(self) -> tuple[Any, Any]:
+    """Returns the bounds of what has a positive probability."""
+    return self.ppf(self._lowest()), self.ppf(1.0)
+
+  def rvs(self, size: Any = None, random_state: Any = None) -> Any:
+    """Returns samples.
+
+    Args:
+      size: their shape, an int or a tuple, whose last dimensions are those of
+        the batch; None, and 1 without a batch, for one sample.
+      random_state: an int, SeedSequence or Generator, which repeat; or a
+        RandomState, of which a seed is drawn. None is new at each call.
+
+    Raises:
+      ValueError: the size does not end with the batch shape.
+    """
+    batch = self.distribution.batch_shape
+    whole = () if size is None else tuple(onp.atleast_1d(size))
+    if size is None:
+      whole = batch
+    elif whole == (1,) and not batch:
+      whole = ()
+    kept = len(whole) - len(batch)
+    if kept < 0 or tuple(whole[kept:]) != tuple(batch):
+      raise ValueError(
+        f"size is {size!r}: it must end with the batch shape {batch}"
+      )
+    seed = random_state
+    if seed is None:
+      seed = onp.random.default_rng()
+    elif isinstance(seed, onp.random.RandomState):
+      seed = int(seed.randint(2**31))
+    return _plain(self.distribution.sample(whole[:kept], seed=seed))
+
+  def expect(
+    self,
+    func: Callable[[Any], Any] | None = None,
+    lb: float | None = None,
+    ub: float | None = None,
+    conditional: bool = False,
+  ) -> float:
+    """Returns E[func(X)], of lb <= X <= ub alone; there is no batch.
+
+    An atom at zero counts. In continuous time it is by `scipy.integrate.quad`
+    between quantiles.
+
+    Args:
+      func: a function of a number, in discrete time of an array; None is the
+        number itself.
+      lb: the lower bound; None is that of the support.
+      ub: the upper one.
+      conditional: whether to divide by P(lb <= X <= ub).
+
+    Raises:
+      ModuleNotFoundError: SciPy is not installed.
+      ValueError: there is a batch, or there are more than ten million counts.
+    """
+    if self.distribution.batch_shape:
+      raise ValueError(
+        f"batch_shape is {self.distribution.batch_shape}: it must be ()"
+      )
+    low = 0.0 if lb is None else max(0.0, float(lb))
+    high = float("inf") if ub is None else float(ub)
+    if high < low:
+      return float("nan") if conditional else 0.0
+    total = self._expect(func or (lambda x: x), low, high)
+    if not conditional:
+      return total
+    below = self._below(low)
+    if float(self.cdf(high)) < 0.5:
+      return total / (float(self.cdf(high)) - float(self.cdf(below)))
+    return total / (float(self.sf(below)) - float(self.sf(high)))
+
+  def _lowest(self) -> float:
+    """What `ppf` takes to the lower end of the support."""
+    raise NotImplementedError
+
+  def _expect(self, func: Any, low: float, high: float) -> float:
+    raise NotImplementedError
+
+  def _below(self, low: float) -> float:
+    """The x with P(X <= x) = P(X < low)."""
+    raise NotImplementedError
+
+  def _skewness(self) -> Any:
+    mean, second, third = (self.moment(k) for k in (1, 2, 3))
+    central = third - mean * (3.0 * second - 2.0 * mean**2)
+    return central / self.std() ** 3
+
+  def _kurtosis(self) -> Any:
+    mean, second, third, fourth = (self.moment(k) for k in (1, 2, 3, 4))
+    central = fourth - mean * (
+      4.0 * third - mean * (6.0 * second - 3 * mean**2)
+    )
+    return central / self.var() ** 2 - 3.0
+
+
+class FrozenContinuous(Frozen):
+  """A continuous distribution, which may have an atom at zero.
+
+  There `pdf` is the atom's mass, as `distribution.prob` has it.
+  """
+
+  def pdf(self, x: Any) -> Any:
+    """Returns the density."""
+    return _plain(self.distribution.prob(x))
+
+  def logpdf(self, x: Any) -> Any:
+    """Returns the log density."""
+    return _plain(self.distribution.log_prob(x))
+
+  def _lowest(self) -> float:
+    return 0.0
+
+  def _expect(self, func: Any, low: float, high: float) -> float:
+    import scipy.integrate
+
+    tails = 0.0 - onp.asarray([1e-6, 1e-3, 0.1, 0.7, 3.0, 10.0, 30.0])
+    cuts = self.distribution.quantile_log_survival(
+      onp.asarray(tails, self.distribution.dtype)
+    )
+    inner = [float(x) for x in cuts if low < x < high]
+    bounds = [low, *sorted(set(inner)), high]
+    total = float(func(0.0)) * float(self.cdf(0.0)) if low == 0.0 else 0.0
+    for start, end in itertools.pairwise(bounds):
+      total = (
+        total
+        + scipy.integrate.quad(
+          lambda x: float(func(x)) * float(self.pdf(x)) if x > 0 else 0.0,
+          start,
+          end,
+          limit=200,
+        )[0]
+      )
+    return total
+
+  def _below(self, low: float) -> float:
+    return low if low > 0.0 else -1.0
+
+
+class FrozenDiscrete(Frozen):
+  """A distribution of counts."""
+
+  def pmf(self, k: Any) -> Any:
+    """Returns the probabilities."""
+    return _plain(self.distribution.prob(k))
+
+  def logpmf(self, k: Any) -> Any:
+    """Returns their logarithms."""
+    return _plain(self.distribution.log_prob(k))
+
+  def _lowest(self) -> float:
+    return float(onp.finfo(self.distribution.dtype).tiny)
+
+  def _expect(self, func: Any, low: float, high: float) -> float:
+    first = int(onp.ceil(low))
+    last = onp.floor(min(high, float(self.isf(1e-30))))
+    if not last - first < _MOST_TERMS:
+      raise ValueError(
+        f"expect has {last - first:.3g} counts to sum over: it must be at most "
+        f"{_MOST_TERMS:.0e}; give lb and ub"
+      )
+    total = 0.0
+    for start in range(first, int(last) + 1, _CHUNK):
+      counts = onp.arange(start, min(start + _CHUNK, int(last) + 1))
+      counts = onp.asarray(counts, self.distribution.dtype)
+      total = total + float(onp.sum(func(counts) * self.pmf(counts)))
+    return total
+
+  def _below(self, low: float) -> float:
+    return float(onp.ceil(low)) - 1.0
+
+
+def _plain(x: Any) -> Any:
+  """Returns an array without dimensions as a number."""
+  return np.asarray(x)[()]

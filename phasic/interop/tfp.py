@@ -1,0 +1,305 @@
+"""Distributions as TensorFlow Probability's: for joint and derived ones, MCMC.
+
+In JAX these are pytrees, in TensorFlow composite tensors.
+"""
+
+import functools
+import inspect
+from typing import Any
+
+import numpy as onp
+
+from phasic.distributions import bijectors
+from phasic.distributions import distribution as distribution_lib
+from phasic.distributions import reparameterization
+
+MODE = "numpy"
+_MISSING = (
+  "the adapter to TensorFlow Probability needs it: pip install "
+  "'phasic-substrates[tfp]', with TensorFlow tf-keras too"
+)
+try:
+  if MODE == "jax":
+    from tensorflow_probability.substrates import jax as tfp
+  if MODE == "tf":
+    import tensorflow
+    import tensorflow_probability as tfp
+
+    # Only now is the package looked at, and its version of TensorFlow.
+    tfp.distributions  # noqa: B018
+except ImportError as error:
+  raise ImportError(_MISSING) from error
+
+_BIJECTORS = {
+  "nonnegative": tfp.bijectors.Exp,
+  "positive": tfp.bijectors.Exp,
+  "parameters": tfp.bijectors.Exp,
+  "probability": tfp.bijectors.Sigmoid,
+  "positive probability": tfp.bijectors.Sigmoid,
+  "probabilities": tfp.bijectors.SoftmaxCentered,
+}
+
+
+def wrap(distribution: Any) -> "PhaseTypeDistribution":
+  """Returns a distribution as one of TensorFlow Probability's.
+
+  It is an instance of `class_of(type(distribution))` with the same parameters.
+
+  Args:
+    distribution: what is wrapped; its parameters may be traced, or variables.
+
+  Example: the rate of a service of three stages, and two services.
+
+    >>> from phasic.distributions import Erlang
+    >>> from phasic.interop import tfp as adapter
+    >>> dist = adapter.wrap(Erlang(3, [1.0, 2.0]))
+    >>> tuple(dist.batch_shape)
+    (2,)
+    >>> print(f"{float(dist[1].log_prob(1.5)):.6f}")
+    -0.802775
+  """
+  if not isinstance(distribution, distribution_lib.Distribution):
+    raise TypeError(
+      f"distribution is {type(distribution).__name__}: it must be one of phasic"
+    )
+  # As they are stored, so that conversions are not repeated.
+  return class_of(type(distribution))(**distribution.parameters)
+
+
+@functools.cache
+def class_of(cls: Any) -> Any:
+  """Returns the subclass of `PhaseTypeDistribution` for a class.
+
+  Its constructor has the same arguments; a distribution among them may be
+  wrapped or not.
+
+  Args:
+    cls: a class of `phasic.distributions`, `Erlang` say.
+  """
+  signature = inspect.signature(cls.__init__)
+
+  def __init__(self, *args, **kwargs):
+    bound = signature.bind(self, *args, **kwargs)
+    bound.apply_defaults()
+    _, *values = bound.arguments.values()
+    names = list(bound.arguments)[1:]
+    given = dict(zip(names, values, strict=True))
+    self._wrapped = cls(**{k: _unwrapped(v) for k, v in given.items()})
+    PhaseTypeDistribution._initialize(self)
+
+  # TensorFlow Probability reads it, to take instances apart.
+  __init__.__signature__ = signature  # type: ignore[attr-defined]
+  own: dict[str, Any] = {
+    name: property(functools.partial(_parameter, name))
+    for name in list(signature.parameters)[1:]
+    if name not in ("validate_args", "allow_nan_stats", "name")
+  }
+  own |= {
+    "__init__": __init__,
+    "__doc__": f"`{cls.__name__}` as TensorFlow Probability's.",
+    "__module__": __name__,
+    "_parameter_properties": classmethod(
+      lambda _, dtype, num_classes=None: _properties(cls, own)
+    ),
+  }
+  return type(PhaseTypeDistribution)(
+    cls.__name__, (PhaseTypeDistribution,), own
+  )
+
+
+class PhaseTypeDistribution(tfp.distributions.AutoCompositeTensorDistribution):
+  """A distribution of phasic, with the methods of TensorFlow Probability's.
+
+  Subclasses are made by `class_of`. Counts are floating numbers. Samples can be
+  differentiated where `reparameterization_type` says so.
+  """
+
+  def _initialize(self) -> None:
+    """Calls the base's constructor, once there is something wrapped."""
+    wrapped = self._wrapped
+    full = reparameterization.FULLY_REPARAMETERIZED
+    tfp.distributions.AutoCompositeTensorDistribution.__init__(
+      self,
+      dtype=_dtype(wrapped.dtype),
+      reparameterization_type=tfp.distributions.FULLY_REPARAMETERIZED
+      if wrapped.reparameterization_type is full
+      else tfp.distributions.NOT_REPARAMETERIZED,
+      validate_args=wrapped.validate_args,
+      allow_nan_stats=wrapped.allow_nan_stats,
+      parameters=wrapped.parameters,
+      name=wrapped.name,
+    )
+
+  @property
+  def wrapped(self) -> Any:
+    """The distribution of phasic, for what is not in the contract."""
+    return self._wrapped
+
+  def __getitem__(self, slices: Any) -> Any:
+    return wrap(self._wrapped[slices])
+
+  def _batch_shape(self) -> Any:
+    return self._wrapped.batch_shape
+
+  def _batch_shape_tensor(self) -> Any:
+    return self._wrapped.batch_shape_tensor()
+
+  def _event_shape(self) -> Any:
+    return self._wrapped.event_shape
+
+  def _event_shape_tensor(self) -> Any:
+    return self._wrapped.event_shape_tensor()
+
+  def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    seed = tfp.random.sanitize_seed(seed, salt=type(self).__name__)
+    return self._wrapped.sample(n, seed=seed)
+
+  def _log_prob(self, value: Any) -> Any:
+    return self._wrapped.log_prob(value)
+
+  def _prob(self, value: Any) -> Any:
+    return self._wrapped.prob(value)
+
+  def _log_cdf(self, value: Any) -> Any:
+    return self._wrapped.log_cdf(value)
+
+  def _cdf(self, value: Any) -> Any:
+    return self._wrapped.cdf(value)
+
+  def _log_survival_function(self, value: Any) -> Any:
+    return self._wrapped.log_survival_function(value)
+
+  def _survival_function(self, value: Any) -> Any:
+    return self._wrapped.survival_function(value)
+
+  def _quantile(self, value: Any) -> Any:
+    return self._wrapped.quantile(value)
+
+  def _mean(self) -> Any:
+    return self._wrapped.mean()
+
+  def _variance(self) -> Any:
+    return self._wrapped.variance()
+
+  def _stddev(self) -> Any:
+    return self._wrapped.stddev()
+
+  def _covariance(self) -> Any:
+    return self._wrapped.covariance()
+
+  def _mode(self) -> Any:
+    return self._wrapped.mode()
+
+  def _entropy(self) -> Any:
+    return self._wrapped.entropy()
+
+  def _default_event_space_bijector(self) -> Any:
+    if self._wrapped.support.constraint == "nonnegative_integer":
+      return None
+    return tfp.bijectors.Exp(validate_args=self.validate_args)
+
+
+@tfp.distributions.RegisterKL(PhaseTypeDistribution, PhaseTypeDistribution)
+def _kl_divergence(p: Any, q: Any, name: str | None = None) -> Any:
+  del name
+  return p.wrapped.kl_divergence(q.wrapped)
+
+
+class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
+  """Maps real numbers onto a set of parameters that has no bijector elsewhere.
+
+  Attributes:
+    constraint: the set, as `ParameterProperties` of phasic has it.
+    event_ndims: how many dimensions one parameter has.
+  """
+
+  def __init__(
+    self,
+    constraint: str,
+    event_ndims: int,
+    validate_args: bool = False,
+    name: str = "constraint_bijector",
+  ):
+    """Takes the constraint."""
+    parameters = {
+      "constraint": constraint,
+      "event_ndims": event_ndims,
+      "validate_args": validate_args,
+      "name": name,
+    }
+    self.constraint = constraint
+    self.event_ndims = event_ndims
+    self._map = bijectors.of_constraint(constraint, event_ndims)
+    super().__init__(
+      forward_min_event_ndims=event_ndims,
+      validate_args=validate_args,
+      parameters=parameters,
+      name=name,
+    )
+
+  @classmethod
+  def _parameter_properties(cls, dtype: Any) -> dict[str, Any]:
+    del dtype
+    return {}
+
+  def _forward(self, x: Any) -> Any:
+    return self._map.forward(x)
+
+  def _inverse(self, y: Any) -> Any:
+    return self._map.inverse(y)
+
+  def _forward_log_det_jacobian(self, x: Any) -> Any:
+    return self._map.forward_log_det_jacobian(x)
+
+
+def _properties(cls: Any, own: Any) -> dict[str, Any]:
+  """What TensorFlow Probability asks to know of the parameters."""
+  found = {
+    name: tfp.util.ParameterProperties(
+      event_ndims=prop.event_ndims,
+      shape_fn=_same_shape if prop.event_ndims == 0 else _unknown_shape,
+      default_constraining_bijector_fn=functools.partial(
+        _bijector, prop.constraint, prop.event_ndims
+      ),
+    )
+    for name, prop in cls.parameter_properties().items()
+  }
+  if "distribution" in own:
+    found["distribution"] = tfp.util.BatchedComponentProperties()
+  return found
+
+
+def _bijector(constraint: str, event_ndims: int) -> Any:
+  if constraint in _BIJECTORS:
+    return _BIJECTORS[constraint]()
+  return ConstraintBijector(constraint, event_ndims)
+
+
+def _same_shape(shape: Any) -> Any:
+  return shape
+
+
+def _unknown_shape(shape: Any) -> Any:
+  raise NotImplementedError(
+    f"a sample's shape {shape} does not tell the number of phases"
+  )
+
+
+def _parameter(name: str, dist: Any) -> Any:
+  """A parameter; a distribution comes wrapped."""
+  value = dist.wrapped.parameters[name]
+  if isinstance(value, distribution_lib.Distribution):
+    return wrap(value)
+  return value
+
+
+def _unwrapped(value: Any) -> Any:
+  return value.wrapped if isinstance(value, PhaseTypeDistribution) else value
+
+
+def _dtype(name: str) -> Any:
+  """The dtype as TensorFlow Probability has it."""
+  if MODE == "tf":
+    return tensorflow.as_dtype(name)
+  else:  # noqa: RET505
+    return onp.dtype(name)

@@ -1,0 +1,148 @@
+"""The adapter to NumPyro, with NumPyro's own distributions and samplers."""
+
+import importlib
+import sys
+from unittest import mock
+
+from absl.testing import absltest
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+from numpyro import distributions as nd
+from numpyro import infer
+from numpyro.distributions import constraints
+
+from phasic.substrates.jax import distributions as pd
+from phasic.substrates.jax.interop import numpyro as adapter
+
+_RATES = (0.5, 2.0, 3.0)
+
+
+def _rates():
+  return jnp.asarray(_RATES)
+
+
+class MethodsTest(absltest.TestCase):
+  def test_values(self):
+    wrapped = adapter.wrap(pd.Erlang(3, _rates()))
+    expected = nd.Gamma(3.0, _rates())
+    x = jnp.asarray(0.75)
+    for actual, exact in (
+      (wrapped.log_prob(x), expected.log_prob(x)),
+      (wrapped.cdf(x), expected.cdf(x)),
+      (wrapped.icdf(wrapped.cdf(x)), jnp.broadcast_to(x, (3,))),
+      (wrapped.mean, expected.mean),
+      (wrapped.variance, expected.variance),
+    ):
+      np.testing.assert_allclose(actual, exact, rtol=2e-6)
+    self.assertEqual(wrapped.batch_shape, (3,))
+    self.assertEqual(wrapped.event_shape, ())
+    self.assertEqual(wrapped.sample(jax.random.key(0), (2,)).shape, (2, 3))
+
+  def test_shapes_of_numpyro(self):
+    wrapped = adapter.wrap(pd.Erlang(3, _rates()))
+    x = jnp.asarray(0.75)
+    self.assertEqual(
+      wrapped.expand((4, 3)).sample(jax.random.PRNGKey(0)).shape, (4, 3)
+    )
+    np.testing.assert_allclose(
+      wrapped.to_event(1).log_prob(x), jnp.sum(wrapped.log_prob(x)), rtol=1e-6
+    )
+    masked = wrapped.mask(jnp.asarray([True, False, True])).log_prob(x)
+    np.testing.assert_array_equal(masked == 0, [False, True, False])
+
+  def test_constraints(self):
+    wrapped = adapter.wrap(pd.Erlang(3, 2.0))
+    self.assertEqual(type(wrapped).arg_constraints["rate"].lower_bound, 0.0)
+    self.assertEqual(list(wrapped.get_args()), ["rate"])
+    with self.assertRaisesRegex(ValueError, "invalid rate parameter"):
+      adapter.wrap(pd.Erlang(3, -2.0), validate_args=True)
+    matrix = adapter.wrap(pd.PhaseType([1.0], [[-1.0]]), validate_args=True)
+    self.assertEqual(list(matrix.get_args()), ["initial_probs", "subgenerator"])
+    self.assertIs(matrix.support, constraints.nonnegative)
+    counts = adapter.wrap(pd.DiscretePhaseType([1.0], [[0.5]]))
+    self.assertTrue(counts.is_discrete)
+    rewards = pd.MultivariatePhaseType([1.0], [[-1.0]], [[1.0, 2.0]])
+    self.assertEqual(adapter.wrap(rewards).support.event_dim, 1)
+    self.assertEqual(adapter.wrap(rewards).event_dim, 1)
+
+  def test_gradients_of_samples(self):
+    def draw(rate):
+      wrapped = adapter.wrap(pd.Erlang(3, rate))
+      return wrapped.rsample(jax.random.key(2))
+
+    value, slope = jax.value_and_grad(draw)(2.0)
+    np.testing.assert_allclose(slope, -value / 2.0, rtol=1e-5)
+    atom = adapter.wrap(pd.PhaseType([0.5], [[-1.0]], prob_zero=0.5))
+    self.assertFalse(atom.has_rsample)
+    with self.assertRaises(NotImplementedError):
+      atom.rsample(jax.random.key(2))
+
+
+class PytreeTest(absltest.TestCase):
+  def test_round_trips(self):
+    wrapped = adapter.wrap(pd.Erlang(3, _rates()))
+    leaves, structure = jax.tree.flatten(wrapped)
+    self.assertLen(leaves, 1)
+    again = jax.tree.unflatten(structure, leaves)
+    self.assertIs(type(again), type(wrapped))
+    self.assertEqual(again.batch_shape, (3,))
+    expected = wrapped.log_prob(1.0)
+    np.testing.assert_array_equal(again.log_prob(1.0), expected)
+    np.testing.assert_array_equal(
+      jax.jit(lambda d: d.log_prob(1.0))(wrapped), expected
+    )
+    np.testing.assert_allclose(
+      jax.vmap(lambda r: adapter.wrap(pd.Erlang(3, r)).log_prob(1.0))(_rates()),
+      expected,
+      rtol=1e-6,
+    )
+
+
+class InferenceTest(absltest.TestCase):
+  def test_nuts_finds_the_conjugate_posterior(self):
+    times = jnp.asarray([1.0, 2.0, 1.5, 0.5])
+
+    def model():
+      with numpyro.plate("groups", 2):
+        rate = numpyro.sample("rate", nd.Gamma(2.0, 1.0))
+        wrapped = adapter.wrap(pd.Erlang(3, rate))
+        with numpyro.plate("times", len(times)):
+          numpyro.sample("obs", wrapped, obs=times[:, None])
+
+    sampler = infer.MCMC(
+      infer.NUTS(model),
+      num_warmup=200,
+      num_samples=600,
+      progress_bar=False,
+    )
+    sampler.run(jax.random.PRNGKey(0))
+    found = sampler.get_samples()["rate"]
+    exact = nd.Gamma(2.0 + 12.0, 1.0 + 5.0)
+    self.assertEqual(found.shape, (600, 2))
+    np.testing.assert_allclose(found.mean(0), exact.mean, rtol=0.08)
+    np.testing.assert_allclose(found.var(0), exact.variance, rtol=0.35)
+
+  def test_latent_times(self):
+    model = lambda: numpyro.sample("x", adapter.wrap(pd.Erlang(3, 2.0)))
+    sampler = infer.MCMC(
+      infer.NUTS(model), num_warmup=200, num_samples=600, progress_bar=False
+    )
+    sampler.run(jax.random.PRNGKey(1))
+    found = sampler.get_samples()["x"]
+    np.testing.assert_allclose(found.mean(), 1.5, rtol=0.12)
+    self.assertGreater(float(found.min()), 0.0)
+
+
+class ImportTest(absltest.TestCase):
+  def test_missing_package_is_named(self):
+    name = adapter.__name__
+    with mock.patch.dict(sys.modules, {"numpyro.distributions": None}):
+      del sys.modules[name]
+      with self.assertRaisesRegex(ImportError, r"phasic-substrates\[numpyro\]"):
+        importlib.import_module(name)
+
+
+if __name__ == "__main__":
+  absltest.main()
