@@ -172,7 +172,10 @@ class ContractTest(test_case.TestCase):
     self.assertIn("row's sum", str(dist.diagnose(1, "prob")))
 
   @parameterized.parameters(
-    ({"subtransition": [[0.5, 0.75], [0.0, 0.5]]}, r"row sum.*\[0, 0\] = 1.25"),
+    (
+      {"subtransition": [[0.5, 0.75], [0.0, 0.5]]},
+      r"row sum of subtransition\[0\] = 1.25",
+    ),
     ({"subtransition": [[0.5, -0.5], [0, 0.5]]}, r"\[0, 1\] = -0.5"),
     ({"exit_probs": [0.25, 0.5]}, "row sum of subtransition and exit_probs"),
     ({"exit_probs": [0.25, -0.5]}, r"exit_probs\[1\] = -0.5"),

@@ -234,7 +234,7 @@ class ValidationTest(test_case.TestCase):
     (
       "row_sum",
       {"subgenerator": [[-1.0, 0.5], [2.0, -1.0]]},
-      r"row sum of subgenerator\[1, 0\] = 1.0",
+      r"row sum of subgenerator\[1\] = 1.0",
     ),
     (
       "nan",

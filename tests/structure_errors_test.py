@@ -64,7 +64,7 @@ class StructureErrorTest(test_case.TestCase):
     (onp.ones(2), ValueError, r"has shape \(2,\): .*broadcast to .*\(3,\)"),
     (onp.ones((1, 3)), ValueError, r"has shape \(1, 3\): .*to shape \(3,\)"),
     (1j, TypeError, "has dtype complex128"),
-    (None, TypeError, "has dtype object|is NoneType"),
+    (None, TypeError, "is None: it must be an array"),
     (onp.ma.ones(3), TypeError, "is a masked array"),
   )
   def test_cotangents(self, cotangent, error, message):

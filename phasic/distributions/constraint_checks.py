@@ -9,6 +9,7 @@ from phasic.distributions import parameter_properties
 from phasic.internal import static
 from phasic.math import exact_sums
 from phasic.math.named_checks import check
+from phasic.math.named_checks import check_sums
 
 
 def check_parameters(
@@ -29,8 +30,8 @@ def check_constraint(name: str, x: Any, constraint: str) -> Any:
   Args:
     name: the parameter's name.
     x: its value.
-    constraint: one of "positive", "increasing", "nonnegative", "probability", "positive
-      probability", "probabilities" and "subprobabilities", see
+    constraint: one of "positive", "increasing", "nonnegative", "probability",
+      "positive probability", "probabilities" and "subprobabilities", see
       `ParameterProperties`.
   """
   finite = np.isfinite(x)
@@ -47,13 +48,14 @@ def check_constraint(name: str, x: Any, constraint: str) -> Any:
   x = check(name, x, (x >= 0) & finite, "it must be >= 0 and finite")
   if constraint == "nonnegative":
     return x
-  sums = exact_sums.compensated_sum(x)[..., None]
+  sums = exact_sums.compensated_sum(x)
   tolerance = sum_tolerance(x)
   if constraint == "subprobabilities":
     rule = "this sum must be <= 1 within 4 p eps"
-    return check(name, x, sums <= 1 + tolerance, rule, sums)
+    return check_sums(f"sum({name})", x, sums <= 1 + tolerance, rule, sums)
   rule = "this sum must be 1 within 4 p eps"
-  return check(name, x, np.abs(sums - 1) <= tolerance, rule, sums)
+  good = np.abs(sums - 1) <= tolerance
+  return check_sums(f"sum({name})", x, good, rule, sums)
 
 
 def sum_tolerance(probs: Any) -> float:

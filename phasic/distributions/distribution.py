@@ -60,9 +60,13 @@ class Distribution(
         are kept and read at each use.
 
     Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision.
+      TypeError: dtypes differ, or are complex, bool or half precision, or an
+        array that must be given is None.
     """
-    arrays = {name: parameters[name] for name in self.parameter_properties()}
+    properties = self.parameter_properties()
+    arrays = {name: parameters[name] for name in properties}
+    for name, value in arrays.items():
+      _check_given(name, value, properties[name])
     dtype = structures.common_dtype(_leaves(arrays))
 
     def stored(name: str, value: Any) -> Any:
@@ -250,6 +254,16 @@ class Distribution(
 
   def _event_shape(self) -> static.Shape:
     return ()
+
+
+def _check_given(
+  name: str, value: Any, prop: properties_lib.ParameterProperties
+) -> None:
+  """Raises TypeError for None, and for mappings that are no graph's."""
+  if value is None and not prop.optional:
+    raise TypeError(f"{name} is None: it must be an array")
+  if isinstance(value, Mapping) and prop.constraint != "parameters":
+    raise TypeError(f"{name} is {type(value).__name__}: it must be an array")
 
 
 def _leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def kl_divergence(p: Any, q: Any) -> Any:
     if (first, second) in _RULES
   ]
   if not ways:
+    methods.check_substrate("other", q)
     raise NotImplementedError(
       f"there is no kl_divergence of {type(p).__name__} and "
       f"{type(q).__name__}; register_kl adds one"
@@ -110,6 +111,7 @@ class Divergences(methods.Methods):
       >>> print(f"{float(first.cross_entropy(second)):.6f}")
       0.500000
     """
+    methods.check_substrate("other", other)
     return self._statistic("cross_entropy", self._cross_entropy(other))
 
   def _cross_entropy(self, other: Any) -> Any:

@@ -3,6 +3,22 @@
 from typing import Any, NoReturn
 
 
+def check_substrate(name: str, x: Any) -> None:
+  """Raises TypeError for a distribution of another substrate."""
+  kind = type(x)
+  if isinstance(x, Methods):
+    return
+  if any(base.__name__ == Methods.__name__ for base in kind.__mro__):
+    raise TypeError(
+      f"{name} is {kind.__name__} of {_package(kind)}: it must be a "
+      f"distribution of {_package(Methods)}"
+    )
+
+
+def _package(kind: type) -> str:
+  return kind.__module__.rpartition(".")[0]
+
+
 class Methods:
   """The base of the classes whose methods `Distribution` has.
 

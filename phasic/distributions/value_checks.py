@@ -10,6 +10,7 @@ from phasic.math import edge_rates
 from phasic.math import exact_sums
 from phasic.math import operands
 from phasic.math.named_checks import check
+from phasic.math.named_checks import check_sums
 
 
 def check_model(
@@ -60,9 +61,9 @@ def _check_start(
     (initial_probs >= 0) & np.isfinite(initial_probs),
     "masses must be >= 0 and finite",
   )
-  mass = exact_sums.compensated_sum(initial_probs)[..., None]
-  alpha = check(
-    name,
+  mass = exact_sums.compensated_sum(initial_probs)
+  alpha = check_sums(
+    f"sum({name})",
     alpha,
     mass <= 1 + tolerance,
     "this sum must be <= 1 within 4 p eps",
@@ -76,16 +77,16 @@ def _check_start(
     (prob_zero >= 0) & (prob_zero <= 1),
     "a probability must be in [0, 1]",
   )
-  total = mass[..., 0] + prob_zero
+  total = mass + prob_zero
   eps = static.finfo_eps(initial_probs)
   good = np.abs(total - 1) <= tolerance + 4 * eps
   # The condition has the batch shape of both; the arrays follow it.
-  alpha = check(
+  alpha = check_sums(
     f"sum({name}) + prob_zero",
     alpha + np.zeros_like(total)[..., None],
-    good[..., None],
+    good,
     "this sum must be 1 within 4 (p + 1) eps",
-    total[..., None],
+    total,
   )
   return alpha, prob_zero
 
@@ -102,12 +103,12 @@ def _check_subtransition(
   )
   if exit_probs is None:
     sums = exact_sums.compensated_sum(matrix)
-    matrix = check(
+    matrix = check_sums(
       "row sum of subtransition",
       matrix,
-      (sums <= 1 + tolerance)[..., None],
+      sums <= 1 + tolerance,
       "row sums must be <= 1 within 4 p eps",
-      sums[..., None],
+      sums,
     )
     return matrix, None
   exit_probs = check(
@@ -117,12 +118,12 @@ def _check_subtransition(
     "probabilities must be >= 0 and finite",
   )
   sums = exact_sums.compensated_sum(matrix) + exit_probs
-  matrix = check(
+  matrix = check_sums(
     "row sum of subtransition and exit_probs",
     matrix + np.zeros_like(sums)[..., None],
-    (np.abs(sums - 1) <= tolerance)[..., None],
+    np.abs(sums - 1) <= tolerance,
     "this sum must be 1 within 4 p eps",
-    sums[..., None],
+    sums,
   )
   return matrix, exit_probs
 
@@ -140,22 +141,22 @@ def _check_subgenerator(matrix: Any, exit_rates: Any, tolerance: Any) -> Any:
   scale = np.max(np.abs(matrix), axis=-1)
   if exit_rates is None:
     sums = exact_sums.compensated_sum(matrix)
-    return check(
+    return check_sums(
       "row sum of subgenerator",
       matrix,
-      (sums <= tolerance * scale)[..., None],
+      sums <= tolerance * scale,
       "row sums must be <= 0 within 4 p eps of the row's largest entry",
-      sums[..., None],
+      sums,
     )
   leaving = np.sum(off, axis=-1) + exit_rates
   good = np.abs(leaving + diagonal) <= tolerance * np.maximum(scale, leaving)
   matrix = matrix + np.zeros_like(leaving)[..., None]
-  return check(
+  return check_sums(
     "diagonal of subgenerator",
     matrix,
-    good[..., None],
+    good,
     "it must be minus the row's off-diagonals and exit rate, within 4 p eps",
-    (diagonal + np.zeros_like(leaving))[..., None],
+    diagonal + np.zeros_like(leaving),
   )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from phasic.distributions import absorption_time
 from phasic.distributions import distribution as distribution_lib
+from phasic.distributions import methods
 from phasic.distributions import slicing
 from phasic.internal import static
 from phasic.internal import structures
@@ -22,6 +23,7 @@ class WrappedDistribution(distribution_lib.Distribution):
   def __init__(self, parameters: dict[str, Any]):
     """Stores the parameters, see `Distribution`; `distribution` is one."""
     wrapped = parameters["distribution"]
+    methods.check_substrate("distribution", wrapped)
     name = type(wrapped).__name__
     if not isinstance(wrapped, absorption_time.AbsorptionTime):
       raise TypeError(f"distribution is {name}: it must be a phase-type one")

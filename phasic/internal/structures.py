@@ -8,6 +8,16 @@ import numpy as onp
 from phasic.internal import static
 
 FLOATS = ("float32", "float64")
+# What arrays hold that are of no use, by the kind of their dtype.
+_NO_NUMBERS = {
+  "M": "dates",
+  "O": "Python objects",
+  "S": "bytes",
+  "T": "text",
+  "U": "text",
+  "V": "records",
+  "m": "durations",
+}
 _T = TypeVar("_T", bound=type)
 
 
@@ -113,6 +123,7 @@ def _is_weak(x: Any) -> bool:
 def _numeric_dtype(x: Any, name: str) -> str:
   """The dtype's name of `x`, if it is float32, float64 or an integer."""
   _refuse_masked(x, name)
+  _refuse_none(x, name)
   try:
     dtype = onp.asarray(x).dtype
   except ValueError:
@@ -120,6 +131,7 @@ def _numeric_dtype(x: Any, name: str) -> str:
   found = static.dtype_name(dtype)
   if found in FLOATS or dtype.kind in "iu":
     return found
+  _refuse_objects(dtype, name)
   raise TypeError(
     f"{name} has dtype {found}: it must be float32, float64 or an integer"
   )
@@ -135,3 +147,17 @@ def _refuse_masked(x: Any, name: str) -> None:
   if isinstance(x, (list, tuple)):
     for item in x:
       _refuse_masked(item, name)
+
+
+def _refuse_none(x: Any, name: str) -> None:
+  """Raises TypeError for None, which is no array."""
+  if x is None:
+    raise TypeError(f"{name} is None: it must be an array")
+
+
+def _refuse_objects(dtype: onp.dtype, name: str) -> None:
+  """Raises TypeError for what holds no numbers, in plain words."""
+  if dtype.kind in _NO_NUMBERS:
+    raise TypeError(
+      f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"
+    )

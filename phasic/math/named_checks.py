@@ -11,6 +11,8 @@ from phasic.internal import static
 def check(name: str, x: Any, good: Any, rule: str, what: Any = None) -> Any:
   """Returns `x`, checked; see `checks.check` for what happens if it fails.
 
+  What is told of sums over the last axis is checked by `check_sums`.
+
   Args:
     name: the argument's name.
     x: the argument.
@@ -19,12 +21,30 @@ def check(name: str, x: Any, good: Any, rule: str, what: Any = None) -> Any:
     what: the values that the rule speaks of, if not `x` itself; of the shape
       of `good`.
   """
-  values = static.concrete(x if what is None else what)
-  bad = static.concrete(~good)
-  message = f"{name}: {rule}"
-  if values is not None and bad is not None and onp.any(bad):
-    values, bad = onp.broadcast_arrays(values, bad)
-    index = tuple(int(i) for i in onp.argwhere(bad)[0])
-    where = "".join(f"[{', '.join(map(str, index))}]" if index else "")
-    message = f"{name}{where} = {values[index]}: {rule}"
+  message = _message(name, good, rule, x if what is None else what)
   return checks.check(good, message, x)
+
+
+def check_sums(name: str, x: Any, good: Any, rule: str, sums: Any) -> Any:
+  """Returns `x`, (..., n), checked by sums over its last axis.
+
+  Args:
+    name: what the sums are called.
+    x: the argument.
+    good: (...), whether each sum is.
+    rule: the rule, as the end of the message.
+    sums: (...), the sums.
+  """
+  message = _message(name, good, rule, sums)
+  return checks.check(good[..., None], message, x)
+
+
+def _message(name: str, good: Any, rule: str, what: Any) -> str:
+  """Returns the message, with the first value that breaks the rule if known."""
+  values, bad = static.concrete(what), static.concrete(~good)
+  if values is None or bad is None or not onp.any(bad):
+    return f"{name}: {rule}"
+  values, bad = onp.broadcast_arrays(values, bad)
+  index = tuple(int(i) for i in onp.argwhere(bad)[0])
+  where = "".join(f"[{', '.join(map(str, index))}]" if index else "")
+  return f"{name}{where} = {values[index]}: {rule}"

@@ -12,6 +12,16 @@ import numpy as onp
 from phasic.substrates.jax.internal import static
 
 FLOATS = ("float32", "float64")
+# What arrays hold that are of no use, by the kind of their dtype.
+_NO_NUMBERS = {
+  "M": "dates",
+  "O": "Python objects",
+  "S": "bytes",
+  "T": "text",
+  "U": "text",
+  "V": "records",
+  "m": "durations",
+}
 _T = TypeVar("_T", bound=type)
 
 
@@ -145,14 +155,16 @@ def _numeric_dtype(x: Any, name: str) -> str:
   With 64-bit numbers switched off JAX takes NumPy's float64 as float32.
   """
   _refuse_masked(x, name)
-  if x is None:
-    raise TypeError(f"{name} is NoneType: not an array")
+  _refuse_none(x, name)
   try:
     dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
   except ValueError:
     raise ValueError(f"{name} is not a rectangular array of numbers") from None
   except TypeError:
+    _refuse_objects(onp.asarray(x).dtype, name)
     raise TypeError(f"{name} is {type(x).__name__}: not an array") from None
+  if isinstance(dtype, onp.dtype):
+    _refuse_objects(dtype, name)
   numeric = isinstance(dtype, onp.dtype) and dtype.kind in "iuf"
   if not numeric or (dtype.kind == "f" and dtype.name not in FLOATS):
     raise TypeError(
@@ -171,3 +183,17 @@ def _refuse_masked(x: Any, name: str) -> None:
   if isinstance(x, (list, tuple)):
     for item in x:
       _refuse_masked(item, name)
+
+
+def _refuse_none(x: Any, name: str) -> None:
+  """Raises TypeError for None, which is no array."""
+  if x is None:
+    raise TypeError(f"{name} is None: it must be an array")
+
+
+def _refuse_objects(dtype: onp.dtype, name: str) -> None:
+  """Raises TypeError for what holds no numbers, in plain words."""
+  if dtype.kind in _NO_NUMBERS:
+    raise TypeError(
+      f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"
+    )

@@ -12,6 +12,16 @@ import tensorflow as tf
 from phasic.substrates.tf.internal import static
 
 FLOATS = ("float32", "float64")
+# What arrays hold that are of no use, by the kind of their dtype.
+_NO_NUMBERS = {
+  "M": "dates",
+  "O": "Python objects",
+  "S": "bytes",
+  "T": "text",
+  "U": "text",
+  "V": "records",
+  "m": "durations",
+}
 _T = TypeVar("_T", bound=type)
 
 
@@ -172,6 +182,7 @@ def _is_weak(x: Any) -> bool:
 def _numeric_dtype(x: Any, name: str) -> str:
   """The dtype's name of `x`, if it is float32, float64 or an integer."""
   _refuse_masked(x, name)
+  _refuse_none(x, name)
   if _has_tensors(x):
     return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
   if tf.is_tensor(x) or is_variable(x):
@@ -185,6 +196,7 @@ def _numeric_dtype(x: Any, name: str) -> str:
       ) from None
   if dtype.name in FLOATS or dtype.kind in "iu":
     return dtype.name
+  _refuse_objects(dtype, name)
   raise TypeError(
     f"{name} has dtype {dtype.name}: it must be float32, float64 or an integer"
   )
@@ -207,3 +219,17 @@ def _refuse_masked(x: Any, name: str) -> None:
   if isinstance(x, (list, tuple)):
     for item in x:
       _refuse_masked(item, name)
+
+
+def _refuse_none(x: Any, name: str) -> None:
+  """Raises TypeError for None, which is no array."""
+  if x is None:
+    raise TypeError(f"{name} is None: it must be an array")
+
+
+def _refuse_objects(dtype: onp.dtype, name: str) -> None:
+  """Raises TypeError for what holds no numbers, in plain words."""
+  if dtype.kind in _NO_NUMBERS:
+    raise TypeError(
+      f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"
+    )
