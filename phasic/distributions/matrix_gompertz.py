@@ -83,11 +83,21 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
   def _forward(self, x: Any) -> Any:
     b = self._own()["growth_rate"]
-    return np.log1p(b * x) / b
+    # The product may be too large or too small for a number.
+    log = np.log(b) + np.log(np.where(x > 0, x, 1.0))
+    large, small = log > 40.0, (x <= 0) | (log < -40.0)
+    product = b * np.where(large | small, 1.0 / b, x)
+    found = np.where(large, log, np.log1p(product)) / b
+    return np.where(small, x, found)
 
   def _inverse(self, y: Any) -> Any:
     b = self._own()["growth_rate"]
-    return np.expm1(b * y) / b
+    product = b * y
+    large, small = product > 80.0, product < 1e-20
+    found = np.expm1(np.where(large | small, 1.0, product)) / b
+    grown = np.exp(np.where(large, product - np.log(b), 0.0))
+    found = np.where(large, grown, found)
+    return np.where(small, y, found)
 
   def _log_slope(self, y: Any) -> Any:
     return self._own()["growth_rate"] * y

@@ -104,16 +104,20 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
   def _log_slope(self, y: Any) -> Any:
     found = self._own()
     scale, k = found["scale"], found["concentration"]
-    power = transformed_phase_type.log_power(y / scale, k - 1.0)
     zero = y <= 0
-    log_odds = self._log_odds(np.where(zero, 1.0, y))
+    some = np.where(zero, scale, y)
+    log = transformed_phase_type.log_quotient(some, scale)
+    power = transformed_phase_type.log_power(y, k - 1.0)
+    power = np.where(zero, power, (k - 1.0) * log)
+    log_odds = k * log
     total = np.where(zero, 0.0, _softplus(log_odds))
     return np.log(k) - np.log(scale) + power - total
 
   def _log_odds(self, y: Any) -> Any:
     """Returns log((y / c)^k)."""
     found = self._own()
-    return found["concentration"] * np.log(y / found["scale"])
+    log = transformed_phase_type.log_quotient(y, found["scale"])
+    return found["concentration"] * log
 
 
 def _softplus(x: Any) -> Any:

@@ -1,6 +1,5 @@
 """Matrix-Pareto distributions."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
+from phasic.math import generating_functions
 
 
 @structures.register
@@ -23,7 +23,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
 
       E (Y / c + 1)^k = E exp(k X).
 
-  Mean and variance are differences of these, and have their rounding errors.
+  Mean and variance are not differences of these, but sums without minus signs.
 
   Example:
 
@@ -82,17 +82,27 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     """The scale c, (...)."""
     return self._parameters["scale"]
 
-  def _mean_and_variance(self, name: str) -> tuple[Any, Any]:
-    del name
+  def _mean(self) -> Any:
+    scale, found = self._of_ratio()
+    return scale * found[..., 0]
+
+  def _variance(self) -> Any:
+    scale, found = self._of_ratio()
+    # In this order a small variance of a small scale is not lost.
+    return scale * (scale * found[..., 1])
+
+  def _stddev(self) -> Any:
+    scale, found = self._of_ratio()
+    return scale * found[..., 2]
+
+  def _of_ratio(self) -> tuple[Any, Any]:
+    """Returns c, and the statistics of Y / c."""
     scale = self._own()["scale"]
-    zero = np.zeros_like(scale)
-    first = self.distribution._moment_generating_function(zero + 1.0)
-    second = self.distribution._moment_generating_function(zero + 2.0)
-    endless = second == math.inf
-    known = np.where(endless, 0.0, second)
-    square = np.square(np.where(endless, 0.0, first))
-    variance = np.where(endless, math.inf, known - square)
-    return scale * (first - 1.0), np.square(scale) * variance
+    initial_probs, matrix, exits, prob_zero = self.distribution._model()
+    found = generating_functions.excess_statistics(
+      initial_probs, matrix, np.ones_like(scale), exits, prob_zero
+    )
+    return scale, found
 
   def _moment(self, k: int) -> Any:
     if k > 2:
@@ -107,7 +117,11 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     return self._own()["scale"] * np.expm1(x)
 
   def _inverse(self, y: Any) -> Any:
-    return np.log1p(y / self._own()["scale"])
+    scale = self._own()["scale"]
+    log = transformed_phase_type.log_quotient(np.where(y > 0, y, scale), scale)
+    # The quotient itself may be too large for a number.
+    large = log > 40.0
+    return np.where(large, log, np.log1p(np.where(large, 0.0, y) / scale))
 
   def _log_slope(self, y: Any) -> Any:
     return -np.log(self._own()["scale"] + y)

@@ -14,6 +14,7 @@ from phasic.distributions import wrapped_distribution
 from phasic.internal import static
 from phasic.math import expectations
 from phasic.math import jump_chain
+from phasic.math import time_scales
 
 _NO_MOMENTS = (
   "expectations of g(X) have no closed form, and a quadrature cannot tell "
@@ -32,8 +33,9 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
       P(Y > y) = alpha exp(S h(y)) 1,  f(y) = h'(y) alpha exp(S h(y)) s.
 
   Its base measure is Lebesgue's on (0, inf) plus a unit mass at 0, as that of
-  X; atoms stay what they are. Values where h(y) is so small that it has no
-  normal floating-point number are NaN. A subclass has g, h and log h'.
+  X; atoms stay what they are. Values where h(y) has no normal floating-point
+  number are NaN, but for those of the distribution and survival function so
+  late that they are one and zero. A subclass has g, h and log h'.
 
   Where g grows no faster than a power, mean, variance and moments are found by
   quadrature, to 1e-9 (float32: 1e-4) of themselves, or they are NaN; else they
@@ -72,6 +74,7 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     below = value < 0
     x = self._inverse(np.where(below, 0.0, value))
     lost = (value > 0) & (x < _TINY[self.dtype])
+    lost = lost | ((value < math.inf) & (x == math.inf))
     x = np.where(lost, math.nan, x)
     return np.where(below, -1.0, x)
 
@@ -96,13 +99,25 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     return found + np.where(unknown, math.nan, slope)
 
   def _cdf(self, value: Any) -> Any:
-    return self.distribution._cdf(self._time(value))
+    return self._settled(self.distribution._cdf, value, 1.0)
 
   def _log_cdf(self, value: Any) -> Any:
-    return self.distribution._log_cdf(self._time(value))
+    return self._settled(self.distribution._log_cdf, value, 0.0)
 
   def _survival_function(self, value: Any) -> Any:
-    return self.distribution._survival_function(self._time(value))
+    return self._settled(self.distribution._survival_function, value, 0.0)
+
+  def _settled(self, function: Any, value: Any, last: float) -> Any:
+    """Returns a monotonic function of X, which may have reached its limit.
+
+    What is the limit at a time is so at all later ones, also where these are
+    too large for the kernel or for a floating-point number.
+    """
+    latest = time_scales.latest(self.distribution._chain())
+    x = self._inverse(np.where(value < 0, 0.0, value))
+    late = (value < math.inf) & (x > latest)
+    found = function(np.where(late, latest, self._time(value)))
+    return np.where(late & (found != last), math.nan, found)
 
   def _log_survival_function(self, value: Any) -> Any:
     return self.distribution._log_survival_function(self._time(value))
@@ -175,6 +190,13 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
 
   def _check_value(self, value: Any) -> Any:
     return value_checks.check_times(value)
+
+
+def log_quotient(x: Any, y: Any) -> Any:
+  """Returns log(x / y) for x, y > 0, also where x / y is out of range."""
+  log = np.log(x) - np.log(y)
+  near = np.abs(log) < -0.9 * math.log(_TINY[static.dtype_name(log)])
+  return np.where(near, np.log(np.where(near, x, y) / y), log)
 
 
 def log_power(y: Any, exponent: Any) -> Any:

@@ -26,7 +26,8 @@ def moment_generating_function(
   It is inf from the decay rate on, the least s for which -(S + s I) has no
   positive inverse; only phases that alpha can reach count. Close below that
   rate digits are lost as they are in 1 - s / rate; where rounding leaves open
-  on which side s is, the result is NaN.
+  on which side s is, the result is NaN, and so it is where E exp(s X) from a
+  phase is too large for a floating-point number.
 
   Args:
     initial_probs: alpha, (..., p).
@@ -86,6 +87,27 @@ def discrete_laplace_transform(
   values = (initial_probs, subtransition, u, exit_probs, prob_zero)
   names = (*_STEP_NAMES[:2], "u", *_STEP_NAMES[3:])
   return chain_calls.value(_killed_steps, None, values, names, (0,))
+
+
+def excess_statistics(
+  initial_probs, subgenerator, s, exit_rates=None, prob_zero=None
+):
+  """Returns statistics of exp(s X) - 1, that are sums without minus signs.
+
+  Arguments are those of `moment_generating_function`, with s > 0.
+
+  Returns:
+    Mean, variance and standard deviation, (..., 3), inf where there is none.
+
+  Example: of an exponential time, 2 / (2 - s) - 1.
+
+    >>> from phasic.math import generating_functions
+    >>> found = generating_functions.excess_statistics([1.0], [[-2.0]], 1e-9)
+    >>> print(f"{float(found[0]):.6e}")
+    5.000000e-10
+  """
+  values = (initial_probs, subgenerator, s, exit_rates, prob_zero)
+  return chain_calls.value(signed_killing.excess, None, values, _NAMES, (0,))
 
 
 def _killed_steps(option, system, u):

@@ -9,6 +9,7 @@ Reference: A. Berman, R. Plemmons, Nonnegative matrices in the mathematical
 """
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -42,8 +43,92 @@ def generating(option, system, s):
   return np.where(above, _grown(system, np.where(above, s, 0.0)), below)
 
 
-def _grown(system, s):
-  """Returns E exp(s X) for s >= 0."""
+def excess(option, system, s):
+  """Returns E expm1(s X), the variance of exp(s X) and its root, (..., 3).
+
+  A rule for `chain_calls`, for s > 0. With x_i = E exp(s X) from phase i the
+  first is that of U s x, a sum of what is not negative however small s X is.
+  The second is that of the martingale of expected values, which at a jump from
+  i to j at time t changes by exp(s t) (x_j - x_i):
+
+      sum_i alpha_i (x_i - E exp(s X))^2 + alpha (-(S + 2 s I))^-1 d,
+      d_i = sum_j w_ij (x_i - x_j)^2.
+
+  Each is inf from the decay rate on, the latter two of half of it.
+
+  Args:
+    option: None.
+    system: the system, of a continuous chain.
+    s: (...).
+  """
+  del option
+  one, two = _tilted(system, s), _tilted(system, 2.0 * s)
+  inside = (one.known & one.reached)[..., None]
+  none = np.zeros_like(system.initial)[..., None]
+  x = chain_solves.solve(one.chain, none, one.alive[..., None])
+  grown = one.growth[..., None, None] * np.where(
+    inside, one.level[..., None] * x, 0.0
+  )
+  more, apart = chain_solves.solve(system, grown, gives_edges=True)
+  more = np.where(inside, more, 0.0)[..., 0]
+  begins = chain_solves.at_sources(system, np.where(inside[..., 0], 1.0, 0.0))
+  apart = np.where(begins > 0, apart[..., 0], 0.0)
+  # In units of a power of two near the largest, as squares may be too small.
+  unit = chain_solves.largest_exponent(more)
+  more, apart = (
+    scaled_sums.times_power(a, -unit[..., None]) for a in (more, apart)
+  )
+  mean = np.sum(system.initial * more, axis=-1)
+  spread = chain_solves.leaving_weights(system) * np.square(apart)
+  spread = spread / chain_solves.at_sources(system, two.level)
+  ends = static.shape(two.alive)[-1] - static.shape(spread)[-1]
+  zeros = np.zeros_like(spread[..., :1]) + np.zeros(ends, dtype=spread.dtype)
+  later = np.concatenate([spread, zeros], axis=-1)
+  later = chain_solves.solve(two.chain, none, later[..., None])[..., 0]
+  parts = np.square(more - mean[..., None])
+  parts = parts + np.where(inside[..., 0], two.level * later, 0.0)
+  variance = np.sum(system.initial * parts, axis=-1)
+  variance = variance + system.atom * np.square(mean)
+  found = [
+    chain_solves.checked(system, _in_range(system, tilted, value, s))
+    for tilted, value in (
+      (one, scaled_sums.times_power(mean, unit)),
+      (two, scaled_sums.times_power(variance, 2.0 * unit)),
+      (two, scaled_sums.root(variance, 2.0 * unit)),
+    )
+  ]
+  return np.stack(found, axis=-1)
+
+
+class _Tilted(NamedTuple):
+  """A chain with weights w_ij x_j / x_i, x_i = E exp(s X) from phase i.
+
+  Attributes:
+    chain: it, without growth and killing but in derivatives.
+    alive: what absorption gets by edge, as of `killing.killed`.
+    level: x as constants, one where it is not known, (..., p).
+    known: where it is, (..., p).
+    reached: which phases alpha can reach, (..., p).
+    growth: s, in the system's unit, (...).
+    code: as of `_solution`.
+  """
+
+  chain: Any
+  alive: Any
+  level: Any
+  known: Any
+  reached: Any
+  growth: Any
+  code: Any
+
+
+def _tilted(system, s):
+  """Returns the tilted chain for s >= 0.
+
+  On it the solution is one everywhere, and nothing is negative but derivatives
+  of what the rows' sums lack, which are edges to an end of their own, of weight
+  zero.
+  """
   fixed = gradients.stop_gradient
   p = static.shape(system.initial)[-1]
   # What cannot be represented is above any rate.
@@ -55,9 +140,6 @@ def _grown(system, s):
   x, code = _solution(constant, reached, fixed(growth))
   known = (x > 0) & (x < math.inf)
   x = np.where(known, x, 1.0)
-  # With weights w_ij x_j / x_i the solution is one everywhere, and nothing is
-  # negative but derivatives of what the rows' sums lack, which are edges to
-  # an end of their own, of weight zero.
   source = chain_solves.at_sources(system, x)
   to_end = system.indices[1] == p
   target = np.where(to_end, 1.0, chain_solves.at_targets(system, x))
@@ -66,22 +148,37 @@ def _grown(system, s):
   lack = system.weights * np.where(own, 0.0, 1.0 - target / source)
   lack = segments.segment_sum(lack, system.indices[0], p) - growth[..., None]
   mortal, alive = killing.killed(tilted, tilted.weights, lack - fixed(lack))
+  return _Tilted(mortal, alive, x, known, reached, growth, code)
+
+
+def _grown(system, s):
+  """Returns E exp(s X) for s >= 0."""
+  tilted = _tilted(system, s)
   none = np.zeros_like(system.initial)[..., None]
-  found = chain_solves.solve(mortal, none, alive[..., None])[..., 0]
-  parts = np.where(reached | known, system.initial * (x * found), 0.0)
-  total = system.atom + np.sum(parts, axis=-1)
-  total = np.where(code > 0, math.inf, np.where(code < 0, math.nan, total))
-  total = np.where(np.isnan(s), math.nan, total)
+  found = chain_solves.solve(tilted.chain, none, tilted.alive[..., None])
+  there = tilted.reached | tilted.known
+  x = tilted.level * found[..., 0]
+  total = system.atom + np.sum(np.where(there, system.initial * x, 0.0), -1)
+  return chain_solves.checked(system, _in_range(system, tilted, total, s))
+
+
+def _in_range(system, tilted, total, s):
+  """Returns what is found, inf from the decay rate on, NaN if not known."""
+  code, known, reached = tilted.code, tilted.known, tilted.reached
+  # Below the decay rate it may be too large for a number.
+  lost = np.any(reached & ~known, axis=-1) | (code < 0) | np.isnan(s)
+  total = np.where(lost, math.nan, total)
+  total = np.where((code > 0) & ~np.isnan(s), math.inf, total)
   # A phase that alpha cannot reach may be above its own decay rate.
   others = np.any(~known & ~reached, axis=-1)
+  growth = tilted.growth
   finite = np.where(np.isfinite(growth), growth, 0.0)
-  total = total + chain_solves.undefined(
+  return total + chain_solves.undefined(
     (s > 0) & (others | (code != 0)),
     system.initial,
     system.weights,
     finite[..., None],
   )
-  return chain_solves.checked(system, total)
 
 
 def _solution(system, reached, growth):
