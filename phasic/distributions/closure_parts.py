@@ -103,8 +103,9 @@ def _no_atom(
   """Whether it is known on the host that there is no mass at zero."""
   if prob_zero is None:  # It is derived.
     return False
-  sparse = isinstance(distribution, sparse_phase_type.Sparse)
-  if sparse and distribution.prob_zero is None:
+  if isinstance(distribution, sparse_phase_type.Sparse) and (
+    distribution.prob_zero is None
+  ):
     return True
   known = static.concrete(prob_zero)
   if known is not None:

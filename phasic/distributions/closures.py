@@ -9,6 +9,7 @@ are NaN, as the child's are.
 
 from collections.abc import Callable
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,13 @@ def convolution(distributions: Any, **options: Any) -> Any:
     M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
       probability, 2017, sec. 3.1.
   """
-  return _folded(closures.convolution, distributions, "Convolution", options)
+  return _folded(
+    closures.convolution,
+    sum,
+    distributions,
+    ("the sum", "Convolution"),
+    options,
+  )
 
 
 def minimum(distributions: Any, **options: Any) -> Any:
@@ -88,7 +95,13 @@ def minimum(distributions: Any, **options: Any) -> Any:
     D. Assaf, B. Levikson, Closure of phase type distributions under operations
       arising in reliability theory, Ann. Probab. 10, 1982.
   """
-  return _folded(closures.minimum, distributions, "Minimum", options)
+  return _folded(
+    closures.minimum,
+    math.prod,
+    distributions,
+    ("the minimum", "Minimum"),
+    options,
+  )
 
 
 def maximum(distributions: Any, **options: Any) -> Any:
@@ -113,7 +126,13 @@ def maximum(distributions: Any, **options: Any) -> Any:
     D. Assaf, B. Levikson, Closure of phase type distributions under operations
       arising in reliability theory, Ann. Probab. 10, 1982.
   """
-  return _folded(closures.maximum, distributions, "Maximum", options)
+  return _folded(
+    closures.maximum,
+    lambda phases: math.prod(p + 1 for p in phases) - 1,
+    distributions,
+    ("the maximum", "Maximum"),
+    options,
+  )
 
 
 def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
@@ -171,6 +190,8 @@ def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
       },
     }
   )
+  phases = sum(one.num_phases for one in distributions)
+  chain_parts.check_size("the mixture", phases, 0)
   children = [closure_parts.parts(one) for one in distributions]
   if options.get("validate_args", any(x.validate_args for x in distributions)):
     probs = constraint_checks.check_constraint("probs", probs, "probabilities")
@@ -184,12 +205,23 @@ def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
 
 def _folded(
   function: Callable[..., chain_parts.ChainParts],
+  count: Callable[[Any], int],
   distributions: Any,
-  name: str,
+  names: tuple[str, str],
   options: dict[str, Any],
 ) -> Any:
-  """Returns a law that is made of two, then of that and the next one."""
+  """Returns a law that is made of two, then of that and the next one.
+
+  Args:
+    function: makes the parts of two chains those of one.
+    count: the number of phases of all, of an iterable of those of each.
+    distributions: the argument of the public function.
+    names: what the result is called in messages, and as a distribution.
+    options: for the constructor.
+  """
   distributions = closure_parts.check_all("distributions", distributions)
+  phases = count([one.num_phases for one in distributions])
+  chain_parts.check_size(names[0], phases, 0)
   parts = [closure_parts.parts(one) for one in distributions]
   found = functools.reduce(function, parts)
-  return closure_parts.of_parts(found, distributions, name, options)
+  return closure_parts.of_parts(found, distributions, names[1], options)

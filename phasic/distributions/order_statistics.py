@@ -53,6 +53,7 @@ def order_statistic(distribution: Any, n: int, k: int, **options: Any) -> Any:
   k = static_counts.static_count("k", k)
   if k > n:
     raise ValueError(f"k is {k}: it must be at most n = {n}")
+  order_statistics.check_size(distribution.num_phases, n, k)
   parts = closure_parts.parts(distribution)
   found = order_statistics.order_statistic(parts, n, k)
   name = "OrderStatistic"

@@ -3,6 +3,7 @@
 from typing import Any
 
 from phasic.distributions import closure_parts
+from phasic.math import chain_parts
 from phasic.math import random_sums
 
 
@@ -57,6 +58,8 @@ def random_sum(count: Any, distribution: Any, **options: Any) -> Any:
     )
   children = {"count": count, "distribution": distribution}
   closure_parts.check_broadcast(children)
+  phases = count.num_phases * distribution.num_phases
+  chain_parts.check_size("the random sum", phases, 0)
   parts = closure_parts.parts(count), closure_parts.parts(distribution)
   found = random_sums.random_sum(*parts)
   both = [count, distribution]

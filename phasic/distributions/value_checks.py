@@ -174,9 +174,7 @@ def _check_edges(
     "weights of edges must be >= 0 and finite",
   )
   if discrete:
-    own = edges.sources == edges.targets
-    leaving = np.where(own, 0.0, values)
-    sums = segments.segment_sum(leaving, edges.sources, p)
+    sums = segments.segment_sum(values, edges.sources, p)
     values = check(
       f"sum of {name} from the phase of edge",
       values,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import segments
 from phasic.internal import static
@@ -69,32 +70,41 @@ def of_model(model, discrete, no_atom):
   names = operands.names(discrete)
   names = (*names[:2], *names[3:])
   arguments, _, _, dtype = chain_arguments.convert(*model, names=names)
-  system = chain_solves.derive(arguments, discrete, dtype)
-  p = static.shape(system.initial)[-1]
-  sources, targets = _indices(model[1], p)
-  scale = system.exponent[..., None]
-  weights = scaled_sums.times_power(system.weights, scale)
-  stay = None
-  if discrete:
-    stay = system.stay
-    if operands.is_edges(model[1]):
-      stay = _stay(sources, targets, weights, p, static.finfo_eps(dtype))
+  sources, targets = _indices(model[1], static.shape(arguments.initial)[-1])
+  has_edges = operands.is_edges(model[1])
+  derived = _run(discrete, has_edges, dtype, arguments)
+  initial, atom, weights, exits, stay = derived
+  p = static.shape(initial)[-1]
   (inner,) = onp.nonzero((targets < p) & (sources != targets))
-  (out,) = onp.nonzero(targets == p)
-  ends, places = onp.unique(sources[out], return_inverse=True)
-  exits = segments.segment_sum(picked(weights, out), places, len(ends))
-  bad = np.where(system.bad, math.nan, 0.0)
+  ends = onp.unique(sources[targets == p])
   return ChainParts(
     p,
-    system.initial + bad[..., None],
-    None if no_atom else system.atom + bad,
+    initial,
+    None if no_atom else atom,
     sources[inner],
     targets[inner],
     picked(weights, inner),
     ends,
-    exits,
-    stay,
+    picked(exits, ends),
+    stay if discrete else None,
   )
+
+
+def _derive(discrete, has_edges, dtype, arguments):
+  """Returns masses, atom, weights, exits and probabilities of staying."""
+  system = chain_solves.derive(arguments, discrete, dtype)
+  p = static.shape(system.initial)[-1]
+  sources, targets = system.indices[0], system.indices[1]
+  scale = system.exponent[..., None]
+  weights = scaled_sums.times_power(system.weights, scale)
+  out = np.where(targets == p, weights, 0.0)
+  exits = segments.segment_sum(out, sources, p)
+  stay = system.stay if discrete else exits
+  if discrete and has_edges:
+    stay = _stay(sources, targets, weights, p, static.finfo_eps(dtype))
+  bad = np.where(system.bad, math.nan, 0.0)
+  initial = system.initial + bad[..., None]
+  return initial, system.atom + bad, weights, exits, stay
 
 
 def _indices(matrix, p):
@@ -178,3 +188,6 @@ def check_size(what, phases, edges):
   ):
     if count > most:
       raise ValueError(f"{what} has {count} {name}: at most {most} are made")
+
+
+_run = control_flow.compiled(_derive, static_argnums=(0, 1, 2))

@@ -24,9 +24,16 @@ from phasic.math.small_arrays import joined
 from phasic.math.small_arrays import powers
 
 
-def num_phases(p, n, k):
-  """Returns the number of phases of the k-th smallest of n times of p."""
-  return sum(multisets.count(p, m) for m in range(n - k + 1, n + 1))
+def check_size(p, n, k):
+  """Returns the number of phases of the k-th smallest of n times of p.
+
+  Raises:
+    ValueError: there are too many.
+  """
+  # All multisets of at most n, but those of the times that are not waited for.
+  phases = math.comb(n + p, p) - math.comb(n - k + p, p)
+  chain_parts.check_size("the order statistic", phases, 0)
+  return phases
 
 
 def order_statistic(parts, n, k):
@@ -38,11 +45,10 @@ def order_statistic(parts, n, k):
     k: which of them, counted from 1.
   """
   p = parts.num_phases
-  phases = num_phases(p, n, k)
-  edges = 0
+  phases = check_size(p, n, k)
   if parts.stay is None:
     edges = phases * (len(parts.sources) + len(parts.ends))
-  chain_parts.check_size("the order statistic", phases, edges)
+    chain_parts.check_size("the order statistic", phases, edges)
   levels = range(n, n - k, -1)
   states = {m: multisets.all_of(p, m) for m in levels}
   sizes = [len(states[m]) for m in levels]
@@ -65,24 +71,26 @@ def _start(parts, n, states):
   dead = None if parts.atom is None else powers(parts.atom, n)
   found = []
   for m, counts in states.items():
+    if m < n and dead is None:
+      found.append(np.zeros((len(counts),), dtype=table.dtype))
+      continue
     masses = np.asarray(_coefficients(n, counts), dtype=table.dtype)
     for i in range(p):
       masses = masses * picked(table, i * (n + 1) + counts[:, i])
-    if m < n:
-      late = 0.0 * masses
-      masses = late if dead is None else masses * dead[..., n - m, None]
+    if dead is not None:
+      masses = masses * dead[..., n - m, None]
     found.append(masses)
   return joined(*found)
 
 
 def _coefficients(n, counts):
   """Returns the numbers of ways in which n times make up each multiset."""
-  factorials = [math.factorial(i) for i in range(n + 1)]
   most = float(onp.finfo(static.wide_float()).max)
   found = []
   for row in counts:
-    ways = factorials[n] // factorials[n - int(onp.sum(row))]
-    ways = ways // math.prod(factorials[c] for c in row[row > 1])
+    ways, rest = 1, n
+    for c in row[row > 0]:
+      ways, rest = ways * math.comb(rest, int(c)), rest - int(c)
     if ways > most:
       raise ValueError(
         f"the order statistic has n = {n}: so many times start in more ways "

@@ -44,14 +44,14 @@ def steps(parts, states, first):
   none = onp.zeros(1, dtype=onp.int64)
   one = np.zeros((1,), dtype=parts.initial.dtype) + 1.0
   level = _Steps(none, none, one)
-  sources, targets, probs = [], [], []
+  before, after, probs = [], [], []
   for m in range(1, max(states) + 1):
     level = _one_more(parts, m, level)
     if m in states:
-      sources.append(level.before + first[m])
-      targets.append(_phases(p, m, first, phases)[level.after])
+      before.append(level.before + first[m])
+      after.append(_phases(p, m, first, phases)[level.after])
       probs.append(level.probs)
-  sources, targets = onp.concatenate(sources), onp.concatenate(targets)
+  sources, targets = onp.concatenate(before), onp.concatenate(after)
   pool = joined(*probs)
   (inner,) = onp.nonzero((targets < phases) & (sources != targets))
   (out,) = onp.nonzero(targets == phases)

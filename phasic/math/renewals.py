@@ -135,7 +135,7 @@ def _renewals(option, system, times):
   exits = segments.segment_sum(np.where(out, weights, 0.0), sources, p)
   # The more a phase ends, the more of what is killed there is counted.
   top = np.max(gradients.stop_gradient(exits), axis=-1)[..., None]
-  share = exits / np.where(top > 0, top, 1.0)
+  usable = np.where(top > 0, top, 1.0)
   times, good, c = _killing(times, option.discrete)
   keep = 1.0 - c if option.discrete else 1.0
   leave = onp.repeat(ends, p)
@@ -152,8 +152,8 @@ def _renewals(option, system, times):
         keep * np.where(out, 0.0, weights),
       ),
       (leave, enter, keep * anew),
-      (phases, phases * 0 + p, c * (1.0 - share)),
-      (phases, phases * 0 + p + 1, c * share),
+      (phases, phases * 0 + p, c * ((usable - exits) / usable)),
+      (phases, phases * 0 + p + 1, c * (exits / usable)),
     ),
     times,
   )
@@ -189,7 +189,7 @@ def _mean_residual(option, system, times):
   sojourns = chain_solves.sojourns(system)
   total = np.sum(sojourns, axis=-1)
   endless = total == math.inf
-  usable = np.where(endless, 1.0, total)
+  usable = np.where(endless, 1.0, np.where(total > 0, total, math.nan))
   later = np.where(endless[..., None], 1.0, sojourns) / usable[..., None]
   mean = scaled_sums.times_power(usable, -system.exponent)
   good = _good(times, option.discrete)
