@@ -25,8 +25,8 @@ try:
     import tensorflow
     import tensorflow_probability as tfp
 
-    # Only now is the package looked at, and its version of TensorFlow.
-    tfp.distributions  # noqa: B018
+    # The package loads itself, and tf-keras, when it is used.
+    tfp.distributions.Distribution  # noqa: B018
 except ImportError as error:
   raise ImportError(_MISSING) from error
 
@@ -301,5 +301,5 @@ def _dtype(name: str) -> Any:
   """The dtype as TensorFlow Probability has it."""
   if MODE == "tf":
     return tensorflow.as_dtype(name)
-  else:  # noqa: RET505
+  else:
     return onp.dtype(name)

@@ -108,6 +108,20 @@ class FilesTest(parameterized.TestCase):
     self.assertStartsWith(found, message)
 
   @parameterized.product(
+    path=tuple(tables.ADAPTERS), substrate=tables.SUBSTRATES
+  )
+  def test_adapter_is_where_its_library_lives(self, path, substrate):
+    if substrate not in tables.ADAPTERS[path]:
+      with self.assertRaisesRegex(paths.PathError, "is an adapter"):
+        paths.output_path(path, substrate)
+      return
+    for root in tables.ADAPTERS[path][substrate]:
+      code = f"import {root}.x"
+      self.assertEmpty(testing.refusals(code, path, substrate))
+      (found,) = testing.refusals(code, "phasic/math/x.py", substrate)
+      self.assertIn("is not in the table of allowed imports", found)
+
+  @parameterized.product(
     path=tuple(paths.SHARED_SEAM), substrate=tables.SUBSTRATES
   )
   def test_what_all_seams_share_has_a_place(self, path, substrate):

@@ -14,6 +14,15 @@ import phasic
 
 SUBSTRATE = sys.argv[1]
 HEAVY = ("jax", "tensorflow", "numpy")
+# Packages that only adapters, or single functions, import.
+OPTIONAL = (
+  "matplotlib",
+  "networkx",
+  "numpyro",
+  "tensorflow_probability",
+  "tqdm",
+)
+ADAPTERS = {"numpy": ["scipy"], "jax": ["numpyro", "tfp"], "tf": ["tfp"]}
 
 
 def duplicates() -> list[str]:
@@ -26,6 +35,18 @@ def duplicates() -> list[str]:
       if cls.__module__.split(".")[0] == "phasic":
         homes.setdefault(cls.__qualname__, set()).add(cls.__module__)
   return sorted(name for name, modules in homes.items() if len(modules) > 1)
+
+
+def adapters(root: str) -> dict[str, str]:
+  """What importing each adapter says, where its library is missing."""
+  found = {}
+  for name in ADAPTERS[SUBSTRATE]:
+    try:
+      importlib.import_module(f"{root}.interop.{name}")
+      found[name] = ""
+    except ImportError as error:
+      found[name] = str(error)
+  return found
 
 
 def main() -> None:
@@ -52,6 +73,8 @@ def main() -> None:
         "file": phasic.__file__,
         "light": light,
         "frameworks": [n for n in ("jax", "tensorflow") if n in sys.modules],
+        "optional": [n for n in OPTIONAL if n in sys.modules],
+        "adapters": adapters(root),
         "other_substrates": others,
         "duplicates": duplicates(),
         "path": kernel_ops.path(),

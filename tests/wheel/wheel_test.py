@@ -14,6 +14,7 @@ from tests.wheel import environments
 from tools.wheel import build
 
 _PACKAGES = {"numpy": "numpy", "jax": "jax", "tf": "tensorflow-cpu"}
+_OPTIONAL = ["matplotlib", "networkx", "numpyro", "tfp-nightly", "tqdm"]
 _FRAMEWORK = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"]}
 
 
@@ -63,8 +64,13 @@ class WheelContentsTest(absltest.TestCase):
           "distributions/phase_type.py",
           "math/phase_type.py",
           "internal/kernel_ops.py",
+          "interop/__init__.py",
         )
       ),
+      "phasic/substrates/numpy/interop/scipy.py",
+      "phasic/substrates/jax/interop/numpyro.py",
+      "phasic/substrates/jax/interop/tfp.py",
+      "phasic/substrates/tf/interop/tfp.py",
     ):
       self.assertIn(name, self.names)
 
@@ -117,6 +123,9 @@ class InstalledWheelTest(parameterized.TestCase):
     self.assertEqual(found["frameworks"], _FRAMEWORK[substrate])
     self.assertEmpty(found["other_substrates"])
     self.assertEmpty(found["duplicates"])
+    # SciPy's adapter imports it late; the others' libraries are missing.
+    for name, message in found["adapters"].items():
+      self.assertIn("" if name == "scipy" else "phasic-substrates[", message)
     self.assertEqual(found["path"], "kernel", found["reason"])
     self.assertLess(found["error"], 1e-6)
 
@@ -127,13 +136,16 @@ class IsolationTest(parameterized.TestCase):
   @parameterized.parameters(*_PACKAGES)
   def test_imports_only_its_own(self, substrate):
     directory = pathlib.Path(self.create_tempdir().full_path) / "venv"
-    python = environments.create(directory, list(_PACKAGES.values()))
+    python = environments.create(directory, [*_PACKAGES.values(), *_OPTIONAL])
     environments.install(python, _wheel())
     check = str(pathlib.Path("tests/wheel/isolated_check.py").absolute())
     found = json.loads(_run(python, check, substrate))
     # TensorFlow itself imports JAX where it finds it.
     allowed = {"jax", "tensorflow"} if substrate == "tf" else {substrate}
     self.assertContainsSubset(found["frameworks"], allowed)
+    # And so it does matplotlib.
+    own = {"matplotlib"} if substrate == "tf" else set()
+    self.assertEmpty(set(found["optional"]) - own)
     self.assertEmpty(found["other_substrates"])
 
 
