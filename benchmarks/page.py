@@ -45,6 +45,7 @@ _METHOD = """\
   models side by side where they are sparse). Peaks are measured in turns with
   the step.
 - A call in a loop: what an iteration takes, less an empty loop's.
+- An import: in a process of its own, with compiled bytecode in a cache.
 - `ratio` is the reference over phasic where more is better, and phasic over
   the reference where the bound is a most. Floors that are a least are for
   AVX-512 and 0.7 of it elsewhere; the column has what holds here.

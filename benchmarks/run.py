@@ -31,6 +31,7 @@ from benchmarks import page  # noqa: E402
 from benchmarks import quick  # noqa: E402
 from benchmarks import results  # noqa: E402
 from benchmarks import roof  # noqa: E402
+from benchmarks import small_calls  # noqa: E402
 from benchmarks import table  # noqa: E402
 
 _REPEATS = flags.DEFINE_integer(
@@ -55,6 +56,8 @@ SECTIONS = (
   limits.roofs,
   limits.loop_call,
   table.peak_memory,
+  small_calls.imports,
+  small_calls.one_call,
 )
 
 
