@@ -100,11 +100,9 @@ class EdgesTest(test_case.TestCase):
 
   def test_moments_without_an_upper_bound(self):
     rates = onp.asarray([2.0, 2.0])
-    dist = pd.TruncatedPhaseType(
-      pd.Hypoexponential(rates[:1]), [-1.0, 0.0, 3.0]
-    )
-    self.assert_close(dist.mean(), [0.5, 0.5, 3.5], 1e-13)
-    self.assert_close(dist.stddev(), onp.full(3, 0.5), 1e-13)
+    dist = pd.TruncatedPhaseType(pd.Hypoexponential(rates[:1]), [0.0, 3.0])
+    self.assert_close(dist.mean(), [0.5, 3.5], 1e-13)
+    self.assert_close(dist.stddev(), onp.full(2, 0.5), 1e-13)
     trials = pd.TruncatedPhaseType(pd.NegativeBinomialTrials(1, 0.25), [1, 3])
     self.assert_close(trials.mean(), [4.0, 6.0], 1e-13)
     self.assert_close(trials.variance(), onp.full(2, 12.0), 1e-13)

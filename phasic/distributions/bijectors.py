@@ -92,6 +92,50 @@ class Sigmoid(Bijector):
     return self._total(0.0 - size - 2.0 * np.log1p(np.exp(0.0 - size)))
 
 
+class Interval(Bijector):
+  """Onto intervals: y = low + (high - low) / (1 + exp(-x)).
+
+  Where `high` is inf it is y = low + exp(x).
+
+  Example:
+
+    >>> from phasic.distributions import bijectors
+    >>> print(f"{float(bijectors.Interval(1.0, 3.0).forward(0.0)):.6f}")
+    2.000000
+  """
+
+  def __init__(self, low: Any, high: Any, event_ndims: int = 0):
+    """Takes the bounds, arrays that broadcast with values."""
+    super().__init__(event_ndims)
+    self.low = np.asarray(low)
+    self.high = np.asarray(high)
+
+  def forward(self, x: Any) -> Any:
+    x = np.asarray(x)
+    bounded, width = self._width()
+    # What is not taken must be finite.
+    inside = width * Sigmoid().forward(x)
+    beyond = np.exp(np.where(bounded, 0.0, x))
+    return self.low + np.where(bounded, inside, beyond)
+
+  def inverse(self, y: Any) -> Any:
+    y = np.asarray(y)
+    bounded, _ = self._width()
+    more = np.where(bounded, self.high, y + 1.0) - y
+    return np.log(y - self.low) - np.log(more)
+
+  def forward_log_det_jacobian(self, x: Any) -> Any:
+    x = np.asarray(x)
+    bounded, width = self._width()
+    inside = np.log(width) + Sigmoid().forward_log_det_jacobian(x)
+    return self._total(np.where(bounded, inside, x))
+
+  def _width(self) -> tuple[Any, Any]:
+    """Returns where there is an upper bound, and how far off; else one."""
+    bounded = self.high < float("inf")
+    return bounded, np.where(bounded, self.high, self.low + 1.0) - self.low
+
+
 class SoftmaxWithSlack(Bijector):
   """Onto probabilities with a sum below one: y_i = exp(x_i) / (1 + sum exp(x)).
 

@@ -217,17 +217,7 @@ class Epochs(distribution.Distribution):
 
   def _quantile(self, value: Any) -> Any:
     u = np.asarray(value, dtype=static.wide_float())
-    good = (u >= 0.0) & (u <= 1.0)
-    u = np.where(good, u, float("nan"))
-    # The logarithms of zero, without a warning of NumPy's.
-    none, one = u == 0.0, u == 1.0
-    log_cdf = np.log(np.where(none, 1.0, u))
-    log_survival = np.log1p(np.where(one, 0.0, -u))
-    return self._inverse(
-      value,
-      np.where(none, -float("inf"), log_cdf),
-      np.where(one, -float("inf"), log_survival),
-    )
+    return self._inverse(value, *special.log_both(u))
 
   def _quantile_log_survival(self, value: Any) -> Any:
     log_survival = np.asarray(value, dtype=static.wide_float())

@@ -16,10 +16,14 @@ class Support:
   Attributes:
     constraint: of each number: "nonnegative" or "nonnegative_integer".
     event_ndims: 0 for numbers, 1 for vectors of them.
+    low: a lower bound, an array that broadcasts with values; None for zero.
+    high: an upper bound, likewise, inf for none; None where there is none.
   """
 
   constraint: str
   event_ndims: int = 0
+  low: Any = dataclasses.field(default=None, repr=False, compare=False)
+  high: Any = dataclasses.field(default=None, repr=False, compare=False)
 
   def contains(self, value: Any) -> Any:
     """Returns whether values are in the set, without event dimensions.
@@ -34,6 +38,10 @@ class Support:
     good = (value >= 0) & np.isfinite(value)
     if self.constraint == "nonnegative_integer":
       good = good & (np.floor(value) == value)
+    if self.low is not None:
+      good = good & (value >= self.low)
+    if self.high is not None:
+      good = good & (value <= self.high)
     return np.all(good, axis=-1) if self.event_ndims else good
 
 
@@ -53,10 +61,10 @@ class Supports(methods.Methods):
     return self._support()
 
   def experimental_default_event_space_bijector(self) -> bijectors.Bijector:
-    """Returns a smooth map from all real numbers onto (0, inf).
+    """Returns a smooth map from all real numbers onto the support's inner part.
 
-    It is called as in TensorFlow Probability. Where there is an atom it covers
-    the rest.
+    That is (0, inf) but for truncated laws. It is called as in TensorFlow
+    Probability. Where there is an atom it covers the rest.
 
     Raises:
       NotImplementedError: values are whole numbers.
@@ -75,7 +83,9 @@ class Supports(methods.Methods):
         "experimental_default_event_space_bijector",
         "its values are whole numbers, which no smooth map reaches",
       )
-    return bijectors.Exp(support.event_ndims)
+    if support.low is None:
+      return bijectors.Exp(support.event_ndims)
+    return bijectors.Interval(support.low, support.high, support.event_ndims)
 
   def _support(self) -> Support:
     self._missing("support")

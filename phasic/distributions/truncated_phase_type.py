@@ -1,5 +1,6 @@
 """Phase-type variables that are known to lie in an interval."""
 
+import dataclasses
 import math
 from typing import Any
 
@@ -31,8 +32,8 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
   tail: no distribution functions are subtracted.
 
   Results are NaN where Z is zero. Mean and variance are known where there is no
-  upper bound: they are those of what is left of X, and raise
-  NotImplementedError where there is one.
+  upper bound: they are those of what is left of X. Where there is one they
+  raise NotImplementedError; where bounds are traced they are NaN.
 
   Example: a lifetime that was recorded because it ended in the study.
 
@@ -58,9 +59,11 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
 
     Args:
       distribution: that of X, a phase-type one.
-      low: (...), the lower bound; its shape broadcasts with the batch of the
-        distribution. An atom at zero counts where it is not above zero.
-      high: (...), the upper bound; None for none.
+      low: (...), the lower bound, >= 0 and finite; its shape broadcasts with
+        the batch of the distribution. An atom at zero counts where it is zero.
+      high: (...), the upper bound, >= low; inf for none, as None for all. In
+        discrete time both are whole numbers. Where bounds break a rule results
+        are NaN.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name.
@@ -68,7 +71,8 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     Raises:
       TypeError: the distribution is none of phase type, dtypes differ, or are
         complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, low > high.
+      ValueError: shapes do not fit; with `validate_args`, a bound breaks a
+        rule.
     """
     super().__init__(
       {
@@ -103,16 +107,29 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     return self._parameters["high"]
 
   def _bounds(self) -> tuple[Any, Any, Any]:
-    """Returns low, what is just below it, and high, as arrays."""
+    """Returns low, what is just below it, and high, as arrays.
+
+    They are checked with `validate_args`, else NaN where they break a rule.
+    """
     arrays = self._arrays()
     low, high = arrays["low"], arrays["high"]
-    if high is None:
-      high = np.zeros_like(low) + math.inf
+    high = np.zeros_like(low) + (math.inf if high is None else high)
+    low = low + np.zeros_like(high)
+    discrete = self.distribution._DISCRETE
+    good, ordered = (low >= 0) & (low < math.inf), high >= low
+    if discrete:
+      good = good & (np.floor(low) == low)
+      ordered = ordered & (np.floor(high) == high)
     if self.validate_args:
-      rule = "it must be at least low, neither NaN"
-      high = check("high", high + np.zeros_like(low), low <= high, rule)
-    if self.distribution._DISCRETE:
-      return low, -np.floor(-low) - 1.0, high
+      kind = "an integer" if discrete else "a number"
+      low = check("low", low, good, f"it must be {kind} >= 0, and finite")
+      rule = f"it must be {kind} >= low, or inf"
+      high = check("high", high, ordered, rule)
+    else:
+      low = np.where(good & ordered, low, math.nan)
+      high = np.where(good & ordered, high, math.nan)
+    if discrete:
+      return low, low - 1.0, high
     return low, np.where(low <= 0, -1.0, low), high
 
   def _log_mass(self, lower: Any, upper: Any) -> Any:
@@ -152,7 +169,9 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     return np.where(np.isnan(value), math.nan, found)
 
   def _support(self) -> supports.Support:
-    return self.distribution._support()
+    low, _, high = self._bounds()
+    whole = self.distribution._support()
+    return dataclasses.replace(whole, low=low, high=high)
 
   @property
   def reparameterization_type(
@@ -214,9 +233,11 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     Raises:
       NotImplementedError: there is an upper bound.
     """
-    if self.high is not None:
+    _, before, high = self._bounds()
+    known = static.concrete(high)
+    if known is not None and onp.any(onp.isfinite(known)):
       self._missing(name, "it has no closed form where there is an upper bound")
-    _, before, _ = self._bounds()
+    before = np.where(high < math.inf, math.nan, before)
     start = np.maximum(before, 0.0)
     return before, residual_life.ResidualLife(self.distribution, start)
 
@@ -232,7 +253,7 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     return found + nothing
 
   def _quantile(self, value: Any) -> Any:
-    return self._inverse(np.log(value), np.log1p(-value))
+    return self._inverse(*special.log_both(value))
 
   def _quantile_log_cdf(self, value: Any) -> Any:
     return self._inverse(value, special.log1mexp(value))
@@ -283,5 +304,10 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
 
   def _check_value(self, value: Any) -> Any:
     if self.distribution._DISCRETE:
-      return value_checks.check_counts(value)
-    return value_checks.check_times(value)
+      value = value_checks.check_counts(value)
+    else:
+      value = value_checks.check_times(value)
+    low, _, high = self._bounds()
+    value = value + np.zeros_like(low)
+    good = (value >= low) & (value <= high)
+    return check("value", value, good, "it must be in [low, high]")

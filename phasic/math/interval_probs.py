@@ -70,4 +70,6 @@ def _of_steps(model, lower, upper):
   above = evaluation.value("log_survival", beyond, discrete=True)
   found = above + np.where(upper < math.inf, within, 0.0)
   found = np.where(lower < 0, below, found)
+  unknown = np.isnan(lower) | np.isnan(upper)
+  found = np.where(unknown, math.nan, found)
   return np.where(empty, -math.inf, found)

@@ -15,6 +15,18 @@ def log1mexp(x):
   return np.where(small, near, far)
 
 
+def log_both(u):
+  """Returns log(u) and log(1 - u), for u in [0, 1], else NaN; no warnings."""
+  u = np.where((u >= 0.0) & (u <= 1.0), u, float("nan"))
+  none, one = u == 0.0, u == 1.0
+  log_u = np.log(np.where(none, 1.0, u))
+  log_rest = np.log1p(np.where(one, 0.0, -u))
+  return (
+    np.where(none, -float("inf"), log_u),
+    np.where(one, -float("inf"), log_rest),
+  )
+
+
 def logaddexp(x, y):
   """Returns log(exp(x) + exp(y)); either may be -inf."""
   top = np.maximum(x, y)
