@@ -25,7 +25,10 @@ class Sparse(named_family.NamedFamily):
 
   def _store(self, parameters: dict[str, Any]) -> None:
     """Stores and checks the constructor's arguments."""
-    shape = static.shape(parameters["initial_probs"])
+    initial_probs = parameters["initial_probs"]
+    if not hasattr(initial_probs, "shape"):
+      initial_probs = structures.as_array(initial_probs, None, "initial_probs")
+    shape = static.shape(initial_probs)
     if not shape or not isinstance(shape[-1], int) or shape[-1] == 0:
       raise ValueError(
         f"initial_probs has shape {shape}: it must be (..., p) with p > 0 known"
