@@ -6,7 +6,6 @@ from typing import Any, Self
 from phasic.graphs import edge_table
 from phasic.graphs import exploration
 from phasic.graphs import graph_parts
-from phasic.graphs import json_format
 from phasic.graphs import matrices
 from phasic.graphs import networks
 from phasic.graphs import progress_bars
@@ -230,4 +229,6 @@ class Builders(graph_parts.GraphParts):
       TypeError: `text` is neither a str nor bytes.
       ValueError: it is no JSON, of another version, or breaks a rule.
     """
+    from phasic.graphs import json_format  # Late: it takes long.
+
     return cls(**json_format.loads(text)._asdict())

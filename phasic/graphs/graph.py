@@ -8,11 +8,8 @@ import numpy as onp
 
 from phasic.graphs import builders
 from phasic.graphs import describing
-from phasic.graphs import hashing
-from phasic.graphs import json_format
 from phasic.graphs import networks
 from phasic.graphs import parameters
-from phasic.graphs import plotting
 from phasic.graphs import validation
 from phasic.internal import static
 from phasic.internal import structures
@@ -197,6 +194,8 @@ class Graph(builders.Builders):
       >>> Graph.from_json(graph.to_json()).states
       ('up',)
     """
+    from phasic.graphs import json_format  # Late: it takes long.
+
     return json_format.dumps(self._contents())
 
   def to_networkx(self) -> Any:
@@ -229,6 +228,8 @@ class Graph(builders.Builders):
       >>> Graph.from_edges([(0, ABSORBED, 0.5)], 0).content_hash()[:12]
       '94b3c037cb21'
     """
+    from phasic.graphs import hashing  # Late: it takes long.
+
     return hashing.content_hash(self._contents())
 
   def describe(self) -> str:
@@ -280,6 +281,8 @@ class Graph(builders.Builders):
     values = None
     if params is not None:
       values = static.concrete(self.edge_values(params))
+    from phasic.graphs import plotting  # Late: it takes long.
+
     return plotting.plot(self._contents(), values, axes, max_phases)
 
   def _initial_weights(self, params: Any) -> Any:

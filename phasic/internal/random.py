@@ -4,7 +4,6 @@ A seed is an int, a `numpy.random.SeedSequence` or a `numpy.random.Generator`.
 From a generator one integer is drawn, so that it moves on with each use.
 """
 
-import hashlib
 from typing import Any
 
 import numpy as onp
@@ -36,6 +35,8 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
       "stateless"
     )
   if salt is not None:
+    import hashlib  # Late, as NumPy's generators: it takes long.
+
     digest = hashlib.sha256(salt.encode()).digest()
     seed = fold_in(seed, int.from_bytes(digest[:4], "little"))
   return seed
@@ -99,5 +100,5 @@ def _child(seed: Any, key: int) -> Any:
   )
 
 
-def _generator(seed: Any) -> onp.random.Generator:
+def _generator(seed: Any) -> "onp.random.Generator":
   return onp.random.Generator(onp.random.PCG64(seed))
