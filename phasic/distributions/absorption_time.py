@@ -191,12 +191,12 @@ class AbsorptionTime(
     self._missing("mode", "densities of chains may have several tops")
 
   def _entropy(self) -> Any:
-    return information.entropy(self._model(), self._DISCRETE)
+    return information.entropy(self._whole_model(), self._DISCRETE)
 
   def _cross_entropy(self, other: Any) -> Any:
     _check_same_time("cross_entropy", self, other)
     return information.cross_entropy(
-      self._model(), other._model(), self._DISCRETE
+      self._whole_model(), other._whole_model(), self._DISCRETE
     )
 
   def _quantile(self, value: Any) -> Any:
@@ -264,6 +264,13 @@ class AbsorptionTime(
       return value_checks.check_model(*chain, discrete=self._DISCRETE)
     return chain
 
+  def _whole_model(self) -> tuple[Any, Any, Any, Any]:
+    """The model where probabilities matter however small they are.
+
+    It is NaN where one of them is lost.
+    """
+    return self._model()
+
   def _evaluate(self, kind: str, value: Any) -> Any:
     initial_probs, matrix, exits, prob_zero = self._model()
     arguments = (initial_probs, matrix, value, exits, prob_zero)
@@ -308,9 +315,12 @@ class AbsorptionTime(
 
 
 @divergences.register_kl(AbsorptionTime, AbsorptionTime)
-def _kl_divergence(p: AbsorptionTime, q: AbsorptionTime) -> Any:
+def kl_divergence(p: AbsorptionTime, q: AbsorptionTime) -> Any:
+  """Returns that of two chains, the rule of `register_kl`."""
   _check_same_time("kl_divergence", p, q)
-  return information.kl_divergence(p._model(), q._model(), p._DISCRETE)
+  return information.kl_divergence(
+    p._whole_model(), q._whole_model(), p._DISCRETE
+  )
 
 
 def _check_same_time(method: str, p: AbsorptionTime, q: Any) -> None:

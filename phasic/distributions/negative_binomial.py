@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.distributions import absorption_time
+from phasic.distributions import divergences
 from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.distributions import static_counts
+from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import edge_probs
 from phasic.math import small_arrays
@@ -124,8 +127,10 @@ class NegativeBinomialFailures(_Trials):
 
   In its chain of r phases a step is a failure, and phase i has seen i
   successes: T_ij = q^(j - i) (1 - q), t_i = q^(r - i), and the mass at zero is
-  q^r. The mode is floor((r - 1) (1 - q) / q). Values go by the chain of `NegativeBinomialTrials`, which has no powers
-  that may underflow.
+  q^r. The mode is floor((r - 1) (1 - q) / q). Values, entropy and divergences
+  of two of the same r go by the chain of `NegativeBinomialTrials`, which has no
+  powers that may underflow; divergences from and to others are NaN where q^r is
+  no normal number.
 
   Example: throws of a die that are no six, before the second six.
 
@@ -148,6 +153,33 @@ class NegativeBinomialFailures(_Trials):
     matrix = np.where(steps >= 0, ahead * failure[..., None], 0.0)
     exits = np.take(powers, onp.arange(r, 0, -1), axis=-1)
     return powers[..., :r] * failure, matrix, exits, powers[..., r]
+
+  def _whole_model(self) -> tuple[Any, Any, Any, Any]:
+    initial_probs, matrix, exits, prob_zero = self._model()
+    least = float(onp.finfo(static.dtype_name(prob_zero)).tiny)
+    prob_zero = np.where(prob_zero < least, math.nan, prob_zero)
+    return initial_probs, matrix, exits, prob_zero
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    What is told is that of the number of all trials.
+    """
+    count = self._converted(value) + self.total_count
+    return self._trials().diagnose(count, method)
+
+  def _entropy(self) -> Any:
+    return self._trials()._entropy()
+
+  def _cross_entropy(self, other: Any) -> Any:
+    if self._is_shifted_as(other):
+      return self._trials()._cross_entropy(other._trials())
+    return super()._cross_entropy(other)
+
+  def _is_shifted_as(self, other: Any) -> bool:
+    """Whether both are numbers of trials less the same number."""
+    same = isinstance(other, NegativeBinomialFailures)
+    return same and self.total_count == other.total_count
 
   def _evaluate(self, kind: str, value: Any) -> Any:
     return self._trials()._evaluate(kind, value + self.total_count)
@@ -182,3 +214,12 @@ class NegativeBinomialFailures(_Trials):
     return NegativeBinomialTrials(
       self.total_count, self.probs, validate_args=self.validate_args
     )
+
+
+@divergences.register_kl(NegativeBinomialFailures, NegativeBinomialFailures)
+def _kl_divergence(
+  p: NegativeBinomialFailures, q: NegativeBinomialFailures
+) -> Any:
+  if p._is_shifted_as(q):
+    return divergences.kl_divergence(p._trials(), q._trials())
+  return absorption_time.kl_divergence(p, q)
