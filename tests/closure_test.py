@@ -6,6 +6,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs
+from phasic import math as pm
 from phasic.internal import gradients
 from tests import test_case
 
@@ -58,6 +59,38 @@ class ClosureTest(test_case.TestCase):
       self.assert_close(dist.cdf(0.0), 1e-300, 1e-14)
     third = pd.order_statistic(tiny, 3, 2)
     self.assert_close(third.cdf(0.0), 3e-200, 1e-14)
+
+  def test_paths(self):
+    if MODE == "jax":
+      self.skipTest("compiles for seconds")
+    law = pd.ZeroInflated(pd.Erlang(2, 1.5), 0.25)
+    steps = _steps()
+    results = []
+    for path in self.paths():
+      with pm.use_path(path):
+        values = [
+          pd.random_sum(steps, law).log_prob(1.0),
+          pd.maximum([law, law]).log_prob(1.0),
+          pd.order_statistic(steps, 3, 2).log_prob(2.0),
+          law.renewal_density(1.0),
+          steps.limited_expected_value(3.0),
+          law.mean_residual_life(2.0),
+        ]
+      results.append(onp.asarray([float(x) for x in values]))
+    self.assertFalse(onp.any(onp.isnan(results[0])))
+    self.assert_close(results[-1], results[0], 1e-12)
+
+  def test_many_stages(self):
+    # The last of many exponential times: the spacings are independent.
+    last = pd.order_statistic(pd.Erlang(1, 1.0), 1000, 1000)
+    exact = onp.sum(1.0 / onp.arange(1.0, 1001.0))
+    self.assert_close(last.mean(), exact, 1e-13)
+    least = pd.minimum([pd.Erlang(60, 1.0), pd.Erlang(60, 2.0)])
+    both = sum(
+      self.host(pd.Erlang(60, rate).log_survival_function(45.0))
+      for rate in (1.0, 2.0)
+    )
+    self.assert_close(least.log_survival_function(45.0), both, 1e-12)
 
   def test_derived_atoms(self):
     # Neither mass at zero nor exits are given.

@@ -33,13 +33,11 @@ def numbers(counts: onp.ndarray) -> onp.ndarray:
   p = counts.shape[-1]
   after = onp.cumsum(counts, axis=-1)
   total = onp.zeros(counts.shape[:-1], dtype=onp.int64)
-  largest = int(onp.max(after, initial=0))
+  # What phase i adds: sums of binomials (i + k - 1 choose k) over its k, which
+  # are differences of (i + k choose k), the rows of Pascal's triangle.
+  table = onp.ones(int(onp.max(after, initial=0)) + 1, dtype=onp.int64)
   for i in range(p):
-    # What phase i adds: sums of binomials (i + k - 1 choose k) over its k.
-    table = onp.asarray(
-      [math.comb(i + k, k) for k in range(largest + 1)],
-      dtype=onp.int64,
-    )
     before = after[..., i] - counts[..., i]
     total = total + table[after[..., i]] - table[before]
+    table = onp.cumsum(table)
   return total
