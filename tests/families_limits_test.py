@@ -40,6 +40,27 @@ class EdgesTest(test_case.TestCase):
       self.assertTrue(onp.all(onp.isnan(found)), method)
     self.assertTrue(onp.isnan(self.host(dist.quantile(0.3))))
 
+  @parameterized.parameters(
+    (lambda **o: pd.Hyperexponential([0.5, 0.5], [1.0, 0.0], **o), 0.5),
+    (lambda **o: pd.Hypoexponential([1.0, 0.0], **o), 1.0),
+    (lambda **o: pd.Erlang(2, 0.0, **o), 1.0),
+    (lambda **o: pd.HyperErlang([0.75, 0.25], (1, 2), [1.0, 0.0], **o), 0.25),
+    (lambda **o: pd.Coxian([1.0], [1.0, 0.0], **o), 0.5),
+    (lambda **o: pd.AcyclicPhaseType([0.5, 0.5], [0.0, 1.0], **o), 0.5),
+    (lambda **o: pd.NegativeBinomialTrials(2, 0.0, **o), 1.0),
+    (lambda **o: pd.NegativeBinomialFailures(2, 0.0, **o), 1.0),
+    (lambda **o: pd.GeometricMixture([0.5, 0.5], [1.0, 0.0], **o), 0.5),
+  )
+  def test_what_never_ends(self, build, left):
+    # A rate of zero is the limit of small ones: the rest stays for ever.
+    dist = build()
+    self.assert_close(dist.mean(), math.inf)
+    self.assert_close(dist.survival_function([1e3, 1e6]), [left] * 2, 1e-13)
+    self.assert_close(dist.cdf(1e6), 1.0 - left, 1e-13)
+    self.assert_close(dist.quantile(1.0 - left / 2), math.inf)
+    with self.assertRaisesRegex(ValueError, "= 0.0"):
+      build(validate_args=True)
+
   def test_the_least_number_of_failures_is_zero(self):
     dist = pd.NegativeBinomialFailures(2, 0.3)
     self.assert_close(dist.quantile(onp.asarray([0.0, 0.05])), [0.0, 0.0])

@@ -60,7 +60,8 @@ class AcyclicPhaseType(named_family.NamedFamily):
     Args:
       initial_probs: alpha, (..., p), the masses of the phases at time zero.
       rates: r_i, (..., p), > 0, ascending, per unit of time. In another order
-        the law is that of the formula, but the form not canonical.
+        the law is that of the formula, but the form not canonical. Zero, which
+        `validate_args` refuses, is that of a phase that is never left.
       prob_zero: z, (...). None derives it, z = 1 - sum(alpha), zero within
         4 p eps.
       validate_args: whether to check values.

@@ -49,7 +49,9 @@ class Coxian(named_family.NamedFamily):
 
     Args:
       progression_rates: a_i, (..., p - 1), >= 0, per unit of time.
-      exit_rates: e_i, (..., p), >= 0, the last one > 0, per unit of time.
+      exit_rates: e_i, (..., p), >= 0, the last one > 0, per unit of time. If
+        that is zero, which `validate_args` refuses, the last phase is never
+        left.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name.

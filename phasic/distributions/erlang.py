@@ -48,7 +48,8 @@ class Erlang(named_family.NamedFamily):
 
     Args:
       concentration: k, a Python int > 0, for all of the batch.
-      rate: r, (...), > 0, per unit of time.
+      rate: r, (...), > 0, per unit of time. Zero, which
+        `validate_args` refuses, is that of a phase that is never left.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name.

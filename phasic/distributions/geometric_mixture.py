@@ -48,7 +48,8 @@ class GeometricMixture(named_family.NamedFamily):
     Args:
       mixture_probs: p_i, (..., p), the probabilities of the components; where
         their sum is not one within 4 p eps, results are NaN.
-      success_probs: q_i, (..., p), in (0, 1].
+      success_probs: q_i, (..., p), in (0, 1]. Of zero, which `validate_args`
+        refuses, success never comes.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name.

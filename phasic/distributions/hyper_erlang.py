@@ -51,7 +51,8 @@ class HyperErlang(named_family.NamedFamily):
       probs: p_i, (..., n), the probabilities of the components; where their
         sum is not one within 4 n eps, results are NaN.
       concentrations: k_i, n Python ints > 0, for all of the batch.
-      rates: r_i, (..., n), > 0, per unit of time.
+      rates: r_i, (..., n), > 0, per unit of time. Zero, which
+        `validate_args` refuses, is that of a phase that is never left.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name.

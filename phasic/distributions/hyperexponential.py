@@ -49,7 +49,8 @@ class Hyperexponential(named_family.NamedFamily):
     Args:
       probs: p_i, (..., p), the probabilities of the components; where their
         sum is not one within 4 p eps, results are NaN.
-      rates: r_i, (..., p), > 0, per unit of time.
+      rates: r_i, (..., p), > 0, per unit of time. Zero, which
+        `validate_args` refuses, is that of a phase that is never left.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name.

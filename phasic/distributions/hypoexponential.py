@@ -43,7 +43,8 @@ class Hypoexponential(named_family.NamedFamily):
     """Makes a batch of distributions.
 
     Args:
-      rates: r_i, (..., p), > 0, per unit of time, in any order.
+      rates: r_i, (..., p), > 0, per unit of time, in any order. Zero, which
+        `validate_args` refuses, is that of a phase that is never left.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name.

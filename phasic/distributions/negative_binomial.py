@@ -34,7 +34,8 @@ class _Trials(named_family.NamedFamily):
 
     Args:
       total_count: r, a Python int > 0, for all of the batch.
-      probs: q, (...), the probability of a success, in (0, 1].
+      probs: q, (...), the probability of a success, in (0, 1]. Of zero, which
+        `validate_args` refuses, it never comes.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name; None for that of its class.
