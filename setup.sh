@@ -125,6 +125,7 @@ make_venv() {  # python, substrates
   for name in dev $2; do
     args+=(-r "requirements-${name}.txt")
   done
+  # The lock is complete, and leaves out what tools/lock_overrides.txt names.
   "${VENV}/bin/python" -m pip install --disable-pip-version-check -qq \
     --require-hashes --no-deps --only-binary=:all: "${args[@]}" ||
     die "pip could not install the pinned packages; see the lines above."

@@ -58,8 +58,8 @@ def wrap(
     >>> print(f"{float(density):.4f}")
     -3.8411
   """
-  wrapper = _class_of(type(distribution))
-  return wrapper(distribution, validate_args=validate_args)
+  cls: Any = type(distribution)
+  return _class_of(cls)(distribution, validate_args=validate_args)
 
 
 class PhaseTypeDistribution(numpyro_distributions.Distribution):

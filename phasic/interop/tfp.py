@@ -62,8 +62,9 @@ def wrap(distribution: Any) -> "PhaseTypeDistribution":
     raise TypeError(
       f"distribution is {type(distribution).__name__}: it must be one of phasic"
     )
+  cls: Any = type(distribution)
   # As they are stored, so that conversions are not repeated.
-  return class_of(type(distribution))(**distribution.parameters)
+  return class_of(cls)(**distribution.parameters)
 
 
 @functools.cache
@@ -102,9 +103,8 @@ def class_of(cls: Any) -> Any:
       lambda _, dtype, num_classes=None: _properties(cls, own)
     ),
   }
-  return type(PhaseTypeDistribution)(
-    cls.__name__, (PhaseTypeDistribution,), own
-  )
+  metaclass: Any = type(PhaseTypeDistribution)
+  return metaclass(cls.__name__, (PhaseTypeDistribution,), own)
 
 
 class PhaseTypeDistribution(tfp.distributions.AutoCompositeTensorDistribution):
