@@ -119,6 +119,19 @@ class ClosureContractTest(test_case.TestCase):
     total = pd.convolution([law, law])
     self.assert_close(total.log_survival_function(4.0), math.log(4e-60), 1e-14)
 
+  def test_nothing_ends(self):
+    never = pd.SparsePhaseType([1.0], [0], [0], [1.0])
+    two = pd.NegativeBinomialTrials(2, 0.5)
+    for dist in (
+      pd.minimum([never, never]),
+      pd.maximum([never, pd.Erlang(1, 1.0)]),
+      pd.order_statistic(never, 3, 2),
+      pd.random_sum(two, never),
+    ):
+      self.assert_close(dist.survival_function(1e3), 1.0)
+      self.assert_close(dist.mean(), math.inf)
+    self.assert_close(never.renewal_density(1.0), 0.0)
+
   def test_traps(self):
     # One in two never ends.
     law = pd.PhaseType([0.5, 0.5], [[-1.0, 0.0], [0.0, 0.0]])

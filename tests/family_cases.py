@@ -114,6 +114,17 @@ def _residual_law(probs: Any, rates: Any, time: Any) -> oracle.Law:
   return oracle.mixture([x / sum(left) for x in left], laws)
 
 
+def _excess(probs: Any, rates: Any, **options: Any) -> Any:
+  checks = {k: v for k, v in options.items() if k == "validate_args"}
+  return pd.Equilibrium(pd.Hyperexponential(probs, rates, **checks), **options)
+
+
+def _excess_law(probs: Any, rates: Any) -> oracle.Law:
+  means = [p / r for p, r in zip(probs, rates, strict=True)]
+  laws = [oracle.exponential(r) for r in rates]
+  return oracle.mixture([x / sum(means) for x in means], laws)
+
+
 def _residual_trials(probs: Any, time: Any, **options: Any) -> Any:
   checks = {k: v for k, v in options.items() if k == "validate_args"}
   return pd.ResidualLife(_trials(probs, **checks), time, **options)
@@ -262,6 +273,12 @@ CASES: dict[str, Case] = {
     _residual,
     {"probs": [0.75, 0.25], "rates": [3.0, 0.5], "time": 2.5},
     _residual_law,
+    _TIMES,
+  ),
+  "equilibrium": Case(
+    _excess,
+    {"probs": [0.75, 0.25], "rates": [3.0, 0.25]},
+    _excess_law,
     _TIMES,
   ),
   "residual_trials": Case(

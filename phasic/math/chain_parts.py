@@ -159,7 +159,8 @@ def mass(parts):
 def edge_arrays(parts):
   """Returns host sources and targets, and weights, as `EdgeRates` has them.
 
-  In discrete time edges from phases to themselves are there.
+  In discrete time edges from phases to themselves are there; in continuous
+  time one of the rate zero is, where a chain has no others.
   """
   p = parts.num_phases
   phases = onp.arange(p)
@@ -168,6 +169,9 @@ def edge_arrays(parts):
   if parts.stay is not None:
     indices.append((phases, phases))
     weights.append(parts.stay)
+  if not any(len(source) for source, _ in indices):
+    indices.append((phases[:1], phases[:1]))
+    weights.append(np.zeros((1,), dtype=parts.initial.dtype))
   sources, targets = (
     onp.concatenate(x).astype(onp.int32) for x in zip(*indices, strict=True)
   )
