@@ -1,5 +1,6 @@
 """Hazard functions of a distribution."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,10 @@ class Hazards(methods.Methods):
     return np.exp(self._log_hazard_function(value))
 
   def _log_hazard_function(self, value: Any) -> Any:
-    return self._log_prob(value) - self._log_survival_function(value)
+    log_prob = self._log_prob(value)
+    log_left = self._log_survival_function(value)
+    neither = (log_prob == -math.inf) & (log_left == -math.inf)
+    return log_prob - np.where(neither, math.nan, log_left)
 
   def _log_prob(self, value: Any) -> Any:
     del value

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
 from phasic.distributions import atoms
 from phasic.distributions import constraint_checks
@@ -69,10 +70,20 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     """Returns log h'(y) for y >= 0."""
     raise NotImplementedError(f"{type(self).__name__} has no _log_slope")
 
+  def _forwarded(self, x: Any) -> Any:
+    """Returns g(x), inf without a warning where that is too large."""
+    with onp.errstate(over="ignore"):
+      return self._forward(x)
+
+  def _inverted(self, y: Any) -> Any:
+    """Returns h(y), inf without a warning where that is too large."""
+    with onp.errstate(over="ignore"):
+      return self._inverse(y)
+
   def _time(self, value: Any) -> Any:
     """Returns h(y), and -1 below zero."""
     below = value < 0
-    x = self._inverse(np.where(below, 0.0, value))
+    x = self._inverted(np.where(below, 0.0, value))
     lost = (value > 0) & (x < _TINY[self.dtype])
     lost = lost | ((value < math.inf) & (x == math.inf))
     x = np.where(lost, math.nan, x)
@@ -114,7 +125,7 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     too large for the kernel or for a floating-point number.
     """
     latest = time_scales.latest(self.distribution._chain())
-    x = self._inverse(np.where(value < 0, 0.0, value))
+    x = self._inverted(np.where(value < 0, 0.0, value))
     late = (value < math.inf) & (x > latest)
     found = function(np.where(late, latest, self._time(value)))
     return np.where(late & (found != last), math.nan, found)
@@ -123,18 +134,18 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     return self.distribution._log_survival_function(self._time(value))
 
   def _quantile(self, value: Any) -> Any:
-    return self._forward(self.distribution._quantile(value))
+    return self._forwarded(self.distribution._quantile(value))
 
   def _quantile_log_cdf(self, value: Any) -> Any:
-    return self._forward(self.distribution._quantile_log_cdf(value))
+    return self._forwarded(self.distribution._quantile_log_cdf(value))
 
   def _quantile_log_survival(self, value: Any) -> Any:
-    return self._forward(self.distribution._quantile_log_survival(value))
+    return self._forwarded(self.distribution._quantile_log_survival(value))
 
   def _sample_n(self, n: int, seed: Any) -> Any:
     # Of the whole batch, so that its samples are independent.
     whole = self.distribution._sliced(..., self._batch_shape())
-    y = self._forward(whole._sample_n(n, seed))
+    y = self._forwarded(whole._sample_n(n, seed))
     if self.distribution._is_reparameterized():
       return y
     return jump_chain.without_derivatives(y, *self._arrays().values())
@@ -151,7 +162,7 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
   def _mean_and_variance(self, name: str) -> tuple[Any, Any]:
     """Returns both, by quadrature."""
     model = self._whole_model(name)
-    return expectations.mean_and_variance(model, self._forward)
+    return expectations.mean_and_variance(model, self._forwarded)
 
   def _whole_model(self, name: str) -> tuple[Any, Any, Any, Any]:
     """Returns X's chain with all of the batch, where moments are known."""
@@ -164,7 +175,7 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
 
   def _moment(self, k: int) -> Any:
     model = self._whole_model(f"moment({k})")
-    return expectations.raw_moment(model, self._forward, k)
+    return expectations.raw_moment(model, self._forwarded, k)
 
   def _support(self) -> supports.Support:
     return supports.Support("nonnegative")

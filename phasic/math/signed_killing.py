@@ -34,8 +34,9 @@ def generating(option, system, s):
     s: (...).
   """
   if system.stay is not None:
-    s = np.expm1(0.0 - s)  # Of N steps, E exp(s N) has 1 - exp(-s) for s.
-    s = 0.0 - s
+    with onp.errstate(over="ignore"):
+      # Of N steps, E exp(s N) has 1 - exp(-s) for s.
+      s = 0.0 - np.expm1(0.0 - s)
   above = s > 0
   below = chain_passages.laplace(None, system, np.where(above, 0.0, 0.0 - s))
   if option:
@@ -137,7 +138,8 @@ def _tilted(system, s):
     weights=fixed(system.weights), initial=fixed(system.initial)
   )
   reached = chain_solves.sojourns(constant) > 0
-  x, code = _solution(constant, reached, fixed(growth))
+  with onp.errstate(over="ignore", invalid="ignore"):
+    x, code = _solution(constant, reached, fixed(growth))
   known = (x > 0) & (x < math.inf)
   x = np.where(known, x, 1.0)
   source = chain_solves.at_sources(system, x)

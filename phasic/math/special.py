@@ -10,7 +10,9 @@ def log1mexp(x):
     M. Maechler, Accurately computing log(1 - exp(-|a|)), 2012.
   """
   small = x > -0.6931471805599453
-  near = np.log(-np.expm1(np.where(small, x, -1.0)))
+  none = x == 0.0
+  near = np.log(-np.expm1(np.where(small & ~none, x, -1.0)))
+  near = np.where(none, -float("inf"), near)
   far = np.log1p(-np.exp(np.where(small, -1.0, x)))
   return np.where(small, near, far)
 
