@@ -111,7 +111,11 @@ class PhaseTypeDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   """A distribution of phasic, with the methods of TensorFlow Probability's.
 
   Subclasses are made by `class_of`. Counts are floating numbers. Samples can be
-  differentiated where `reparameterization_type` says so.
+  differentiated where `reparameterization_type` says so. In TensorFlow one of a
+  graph is no argument of a `tf.function`: make it inside.
+
+  A transformed distribution takes an atom at zero for a density: there is no
+  place in TensorFlow Probability for both.
   """
 
   def _initialize(self) -> None:
@@ -193,8 +197,17 @@ class PhaseTypeDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _entropy(self) -> Any:
     return self._wrapped.entropy()
 
+  def _experimental_tangent_space(self, x: Any) -> Any:
+    # Probabilities, unlike densities, stay what they are when transformed.
+    del x
+    spaces = tfp.experimental.tangent_spaces
+    return spaces.ZeroSpace() if self._is_discrete() else spaces.FullSpace()
+
+  def _is_discrete(self) -> bool:
+    return self._wrapped.support.constraint == "nonnegative_integer"
+
   def _default_event_space_bijector(self) -> Any:
-    if self._wrapped.support.constraint == "nonnegative_integer":
+    if self._is_discrete():
       return None
     return tfp.bijectors.Exp(validate_args=self.validate_args)
 

@@ -158,6 +158,13 @@ class CompositionTest(absltest.TestCase):
       logs.log_prob(jnp.log(self.x)), self.terms + jnp.log(self.x), 1e-6
     )
 
+  def test_transformed_counts_keep_their_probabilities(self):
+    counts = pd.DiscretePhaseType(jnp.asarray([1.0]), [[0.25]])
+    doubled = tfd.TransformedDistribution(
+      adapter.wrap(counts), tfb.Scale(jnp.asarray(2.0))
+    )
+    np.testing.assert_allclose(doubled.prob(jnp.asarray(4.0)), 0.1875, 1e-6)
+
   def test_joint(self):
     prior = tfd.Gamma(2.0, 1.0)
     model = tfd.JointDistributionNamed(

@@ -190,6 +190,13 @@ class CompositionTest(absltest.TestCase):
       logs.log_prob(tf.math.log(self.x)), self.terms + tf.math.log(self.x)
     )
 
+  def test_transformed_counts_keep_their_probabilities(self):
+    counts = pd.DiscretePhaseType(_constant([1.0]), [[0.25]])
+    doubled = tfd.TransformedDistribution(
+      adapter.wrap(counts), tfb.Scale(_constant(2.0))
+    )
+    np.testing.assert_allclose(doubled.prob(_constant(4.0)), 0.1875, 1e-6)
+
   def test_joint(self):
     prior = tfd.Gamma(_constant(2.0), _constant(1.0))
     sequential = tfd.JointDistributionSequential(
