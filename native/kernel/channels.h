@@ -114,13 +114,16 @@ class Channels {
   }
 
   // Whether flushing to zero lost more than 2^-45 of a result of this size. A
-  // loss made in one block reaches later ones with at most the same weight.
-  bool LostToUnderflow(int64_t last_block, const Scaled<double>& result) const {
-    if (HasOwnExponent<T>::kValue || !UnderflowedBefore(last_block + 1)) {
-      return false;
-    }
-    const int64_t b =
-        last_block < blocks_.size() ? last_block : blocks_.size() - 1;
+  // loss made in one block reaches later ones with at most the same weight. All
+  // blocks up to the last are made for that, where they can be: what has been
+  // made by then must not depend on other times.
+  bool LostToUnderflow(int64_t last_block, const Scaled<double>& result) {
+    if (HasOwnExponent<T>::kValue) return false;
+    StatusCode ignored = kOk;
+    const bool is_made = Get(last_block, &ignored) != nullptr;
+    if (!UnderflowedBefore(last_block + 1)) return false;
+    const int64_t b = is_made ? last_block : blocks_.size() - 1;
+    if (b < 0) return true;
     const double p = static_cast<double>(model().size);
     const double count = static_cast<double>(last_block + 1) * kBlock *
                          (p + 2) * (p + 2) *

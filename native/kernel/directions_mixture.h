@@ -220,7 +220,7 @@ class DirectionsMixer {
   }
 
   // The flags are those of all directions: more is lost than of any one.
-  bool LostToUnderflow() const {
+  bool LostToUnderflow() {
     const Scaled<double> size = {sums_[0].value, exponent_};
     if (channels_.LostToUnderflow(last_block_ + 1, size)) return true;
     return channels_.sequence().CallersUnderflow() &&

@@ -237,7 +237,7 @@ class Mixer {
                             exponent_, sums_, sizes_);
   }
 
-  bool LostToUnderflow() const {
+  bool LostToUnderflow() {
     if (HasOwnExponent<T>::kValue) return false;
     const Scaled<double> size = {Primal(sums_[0]), exponent_};
     if (size.mantissa == 0.0) return false;

@@ -49,8 +49,7 @@ class NodeBuilder {
       start_ = start;
       is_built_ = BuildSums(start);
     }
-    const Channels<double>& own =
-        base == Base::kSurvival ? *survival_ : channels_;
+    Channels<double>* own = base == Base::kSurvival ? survival_ : &channels_;
     if (!is_built_) return false;
     double c[kNodeChannels][kNodeTerms];
     FillSeries(base, c);
@@ -60,7 +59,7 @@ class NodeBuilder {
     const bool is_density = base == Base::kDensity;
     const double rests[] = {is_density ? exit_rest_ : mass_rest_,
                             is_density ? exit_rest_ : exit_rest_ / model().q};
-    return MakePolynomials(c, rests, std::min(kNodeChannels, own.size()),
+    return MakePolynomials(c, rests, std::min(kNodeChannels, own->size()),
                            is_density, model().absorbs, node);
   }
 
@@ -261,11 +260,11 @@ class NodeBuilder {
   }
 
   // F is at least c_0 exp(-4), but for x_0 = 0, where it may be of any size.
-  bool IsLost(const Channels<double>& own, double size) const {
+  bool IsLost(Channels<double>* own, double size) const {
     const int64_t last = last_block_ + kNodeBlocks;
-    if (start_ == 0.0) return own.UnderflowedBefore(last + 1);
+    if (start_ == 0.0) return own->UnderflowedBefore(last + 1);
     return !(size > PowerOfTwo(-kRange) && size < PowerOfTwo(kRange)) ||
-           own.LostToUnderflow(last, {0x1p-6 * size, exponent_});
+           own->LostToUnderflow(last, {0x1p-6 * size, exponent_});
   }
 
   Channels<double>& channels_;
