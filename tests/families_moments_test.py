@@ -65,7 +65,7 @@ class MomentsTest(test_case.TestCase):
   @parameterized.parameters(1, 2, 5)
   def test_truncated_below(self, k):
     base = pd.Hypoexponential([2.0])
-    dist = pd.TruncatedPhaseType(base, [-1.0, 0.0, 3.0])
+    dist = pd.TruncatedPhaseType(base, [0.0, 3.0])
     with mpmath.workdps(30):
       expected = [
         float(
@@ -74,7 +74,7 @@ class MomentsTest(test_case.TestCase):
             [0, 1, 4, 16, 64],
           )
         )
-        for low in (0, 0, 3)
+        for low in (0, 3)
       ]
     self.assert_close(dist.moment(k), expected, 1e-12)
 

@@ -116,7 +116,7 @@ class ModesTest(test_case.TestCase):
     trials = pd.NegativeBinomialTrials(3, 0.25)  # Its mode is nine.
     left = pd.ResidualLife(trials, [2.0, 20.0])
     self.assert_close(left.mode(), [7.0, 1.0])
-    cut = pd.TruncatedPhaseType(trials, [0.0, 10.5, 0.0], [99.0, 99.0, 7.5])
+    cut = pd.TruncatedPhaseType(trials, [0.0, 11.0, 0.0], [99.0, 99.0, 7.0])
     self.assert_close(cut.mode(), [9.0, 11.0, 7.0])
 
   @parameterized.parameters(

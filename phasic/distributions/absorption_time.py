@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.distributions import distribution
+from phasic.distributions import comparable
+from phasic.distributions import diagnosing
 from phasic.distributions import divergences
 from phasic.distributions import path_sampling
 from phasic.distributions import renewal_methods
@@ -12,7 +13,6 @@ from phasic.distributions import reparameterization
 from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.internal import static
-from phasic.math import diagnosis
 from phasic.math import discrete_moments
 from phasic.math import discrete_passages
 from phasic.math import evaluation
@@ -20,6 +20,7 @@ from phasic.math import generating_functions
 from phasic.math import hazards
 from phasic.math import information
 from phasic.math import moments
+from phasic.math import node_sums
 from phasic.math import operands
 from phasic.math import passages
 from phasic.math import quantiles
@@ -28,19 +29,10 @@ from phasic.math import sampling
 from phasic.math.occupancy import discrete_occupancy
 from phasic.math.occupancy import occupancy
 
-# What the methods are called in `math`.
-_KINDS = {
-  "log_prob": "log_density",
-  "prob": "density",
-  "log_survival_function": "log_survival",
-  "survival_function": "survival",
-  "log_cdf": "log_cdf",
-  "cdf": "cdf",
-}
-
 
 class AbsorptionTime(
-  distribution.Distribution,
+  comparable.Comparable,
+  diagnosing.Diagnosing,
   path_sampling.PathSampling,
   renewal_methods.RenewalMethods,
 ):
@@ -85,44 +77,6 @@ class AbsorptionTime(
     atom = self._arrays()["prob_zero"] if given else None
     known = None if atom is None else static.concrete(atom)
     return atom is None or (known is not None and not onp.any(known))
-
-  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
-    """Returns why a method of this distribution gives NaN, as strings.
-
-    Args:
-      value: what the method is called with; it must not be traced.
-      method: the method's name: log_prob, prob, log_survival_function,
-        survival_function, log_cdf or cdf.
-
-    Returns:
-      A host array of strings with the shape of the method's result, "ok" where
-      it is not NaN.
-
-    Raises:
-      TypeError: value or parameters are traced.
-      ValueError: there is no such method.
-
-    Example:
-
-      >>> import math
-      >>> from phasic.distributions import PhaseType
-      >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
-      'value: is NaN'
-    """
-    if method not in _KINDS:
-      raise ValueError(
-        f"method is {method!r}: it must be one of {', '.join(_KINDS)}"
-      )
-    initial_probs, matrix, exits, prob_zero = self._chain()
-    return diagnosis.diagnose(
-      _KINDS[method],
-      initial_probs,
-      matrix,
-      self._converted(value),
-      exits,
-      prob_zero,
-      discrete=self._DISCRETE,
-    )
 
   def expected_visits(self) -> Any:
     """Returns how often phases are expected to be visited, (..., p).
@@ -193,8 +147,14 @@ class AbsorptionTime(
   def _entropy(self) -> Any:
     return information.entropy(self._whole_model(), self._DISCRETE)
 
+  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+    model = comparable.broadcast_start(self._whole_model(), batch)
+    return node_sums.of_model(model, self._DISCRETE)
+
   def _cross_entropy(self, other: Any) -> Any:
-    _check_same_time("cross_entropy", self, other)
+    if not isinstance(other, AbsorptionTime):
+      return super()._cross_entropy(other)
+    comparable.check_same_kind("cross_entropy", self, other)
     return information.cross_entropy(
       self._whole_model(), other._whole_model(), self._DISCRETE
     )
@@ -317,18 +277,7 @@ class AbsorptionTime(
 @divergences.register_kl(AbsorptionTime, AbsorptionTime)
 def kl_divergence(p: AbsorptionTime, q: AbsorptionTime) -> Any:
   """Returns that of two chains, the rule of `register_kl`."""
-  _check_same_time("kl_divergence", p, q)
+  comparable.check_same_kind("kl_divergence", p, q)
   return information.kl_divergence(
     p._whole_model(), q._whole_model(), p._DISCRETE
   )
-
-
-def _check_same_time(method: str, p: AbsorptionTime, q: Any) -> None:
-  """Raises unless q is the time of a chain too, and of the same kind."""
-  if not isinstance(q, AbsorptionTime) or p._DISCRETE != q._DISCRETE:
-    raise NotImplementedError(
-      f"there is no {method} of {type(p).__name__} and {type(q).__name__}: "
-      "both must be times, or both numbers of steps"
-    )
-  if p.dtype != q.dtype:
-    raise TypeError(f"{p.name} is {p.dtype} and {q.name} is {q.dtype}")

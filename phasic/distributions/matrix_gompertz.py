@@ -90,6 +90,9 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
     found = np.where(large, log, np.log1p(product)) / b
     return np.where(small, x, found)
 
+  def _log_growth(self, x: Any) -> Any:
+    return 0.0 - np.log1p(self._own()["growth_rate"] * x)
+
   def _inverse(self, y: Any) -> Any:
     b = self._own()["growth_rate"]
     product = b * y

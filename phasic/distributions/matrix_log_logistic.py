@@ -96,6 +96,13 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     log = (x + special.log1mexp(-x)) / found["concentration"]
     return found["scale"] * np.where(zero, 0.0, np.exp(log))
 
+  def _log_growth(self, x: Any) -> Any:
+    found = self._own()
+    power = 1.0 / found["concentration"]
+    # log g' = log(c / k) + x + (1 / k - 1) log(exp(x) - 1).
+    scale = np.log(found["scale"]) + np.log(power)
+    return scale + power * x + (power - 1.0) * special.log1mexp(-x)
+
   def _inverse(self, y: Any) -> Any:
     zero = y <= 0
     log_odds = self._log_odds(np.where(zero, 1.0, y))

@@ -82,6 +82,10 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
   def _forward(self, x: Any) -> Any:
     return np.expm1(x ** (1.0 / self._own()["concentration"]))
 
+  def _log_growth(self, x: Any) -> Any:
+    power = 1.0 / self._own()["concentration"]
+    return np.log(power) + (power - 1.0) * np.log(x) + x**power
+
   def _inverse(self, y: Any) -> Any:
     zero = y <= 0
     log = np.log1p(np.where(zero, 1.0, y))

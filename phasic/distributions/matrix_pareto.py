@@ -110,11 +110,14 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
         f"moment({k})",
         "differences of E exp(j X), j = 0, ..., k, would lose their digits",
       )
-    mean, variance = self._mean_and_variance(f"moment({k})")
-    return mean if k == 1 else variance + np.square(mean)
+    mean = self._mean()
+    return mean if k == 1 else self._variance() + np.square(mean)
 
   def _forward(self, x: Any) -> Any:
     return self._own()["scale"] * np.expm1(x)
+
+  def _log_growth(self, x: Any) -> Any:
+    return np.log(self._own()["scale"]) + x
 
   def _inverse(self, y: Any) -> Any:
     scale = self._own()["scale"]

@@ -82,6 +82,10 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
   def _forward(self, x: Any) -> Any:
     return x ** (1.0 / self._own()["concentration"])
 
+  def _log_growth(self, x: Any) -> Any:
+    k = self._own()["concentration"]
+    return (1.0 / k - 1.0) * np.log(x) - np.log(k)
+
   def _inverse(self, y: Any) -> Any:
     zero = y <= 0
     power = np.where(zero, 1.0, y) ** self._own()["concentration"]

@@ -7,7 +7,9 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions import atoms
+from phasic.distributions import comparable
 from phasic.distributions import constraint_checks
+from phasic.distributions import divergences
 from phasic.distributions import reparameterization
 from phasic.distributions import supports
 from phasic.distributions import value_checks
@@ -15,6 +17,7 @@ from phasic.distributions import wrapped_distribution
 from phasic.internal import static
 from phasic.math import expectations
 from phasic.math import jump_chain
+from phasic.math import node_sums
 from phasic.math import time_scales
 
 _NO_MOMENTS = (
@@ -36,7 +39,10 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
   Its base measure is Lebesgue's on (0, inf) plus a unit mass at 0, as that of
   X; atoms stay what they are. Values where h(y) has no normal floating-point
   number are NaN, but for those of the distribution and survival function so
-  late that they are one and zero. A subclass has g, h and log h'.
+  late that they are one and zero. A subclass has g, h, log h' and log g'.
+
+  The entropy is that of X and E log g'(X), by quadrature; the divergence of two
+  laws with the same g is that of the X's.
 
   Where g grows no faster than a power, mean, variance and moments are found by
   quadrature, to 1e-9 (float32: 1e-4) of themselves, or they are NaN; else they
@@ -69,6 +75,14 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
   def _log_slope(self, y: Any) -> Any:
     """Returns log h'(y) for y >= 0."""
     raise NotImplementedError(f"{type(self).__name__} has no _log_slope")
+
+  def _log_growth(self, x: Any) -> Any:
+    """Returns log g'(x) for x > 0."""
+    raise NotImplementedError(f"{type(self).__name__} has no _log_growth")
+
+  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+    model = self._broadcast_model(batch)
+    return node_sums.of_increasing(model, self._forwarded, self._log_growth)
 
   def _forwarded(self, x: Any) -> Any:
     """Returns g(x), inf without a warning where that is too large."""
@@ -161,20 +175,17 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
 
   def _mean_and_variance(self, name: str) -> tuple[Any, Any]:
     """Returns both, by quadrature."""
-    model = self._whole_model(name)
+    model = self._model_with_moments(name)
     return expectations.mean_and_variance(model, self._forwarded)
 
-  def _whole_model(self, name: str) -> tuple[Any, Any, Any, Any]:
+  def _model_with_moments(self, name: str) -> tuple[Any, Any, Any, Any]:
     """Returns X's chain with all of the batch, where moments are known."""
     if not self._GROWS_SLOWLY:
       self._missing(name, _NO_MOMENTS)
-    initial_probs, matrix, exits, prob_zero = self.distribution._model()
-    p = static.shape(initial_probs)[-1]
-    start = np.broadcast_to(initial_probs, (*self._batch_shape(), p))
-    return start, matrix, exits, prob_zero
+    return self._broadcast_model(self._batch_shape())
 
   def _moment(self, k: int) -> Any:
-    model = self._whole_model(f"moment({k})")
+    model = self._model_with_moments(f"moment({k})")
     return expectations.raw_moment(model, self._forwarded, k)
 
   def _support(self) -> supports.Support:
@@ -201,6 +212,30 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
 
   def _check_value(self, value: Any) -> Any:
     return value_checks.check_times(value)
+
+
+@divergences.register_kl(TransformedPhaseType, TransformedPhaseType)
+def _kl_divergence(p: TransformedPhaseType, q: TransformedPhaseType) -> Any:
+  comparable.check_same_kind("kl_divergence", p, q)
+  if not _is_same_change(p, q):
+    return comparable.kl_divergence(p, q)
+  found = p.distribution.kl_divergence(q.distribution)
+  batch = static.broadcast_shapes(p._batch_shape(), q._batch_shape())
+  return np.broadcast_to(found, batch)
+
+
+def _is_same_change(p: TransformedPhaseType, q: TransformedPhaseType) -> bool:
+  """Whether both are known to have the same g."""
+  if type(p) is not type(q):
+    return False
+  others = q._own()
+  for name, x in p._own().items():
+    known = static.concrete(x), static.concrete(others[name])
+    if x is others[name]:
+      continue
+    if known[0] is None or known[1] is None or onp.any(known[0] != known[1]):
+      return False
+  return True
 
 
 def log_quotient(x: Any, y: Any) -> Any:

@@ -19,6 +19,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.math import interval_probs
 from phasic.math import jump_chain
+from phasic.math import node_sums
 from phasic.math import special
 from phasic.math.named_checks import check
 
@@ -167,6 +168,13 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     log_mass = self._log_mass(after, high) - self._normaliser(before, high)
     found = np.where(value >= high, -math.inf, np.minimum(log_mass, 0.0))
     return np.where(np.isnan(value), math.nan, found)
+
+  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+    low, before, high = self._bounds()
+    discrete = self.distribution._DISCRETE
+    first = np.maximum(before + 1.0 if discrete else low, 0.0)
+    model = self._broadcast_model(batch)
+    return node_sums.of_interval(model, discrete, first, high, self._log_prob)
 
   def _support(self) -> supports.Support:
     low, _, high = self._bounds()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from phasic.distributions import absorption_time
+from phasic.distributions import comparable
 from phasic.distributions import distribution as distribution_lib
 from phasic.distributions import methods
 from phasic.distributions import slicing
@@ -10,7 +11,7 @@ from phasic.internal import static
 from phasic.internal import structures
 
 
-class WrappedDistribution(distribution_lib.Distribution):
+class WrappedDistribution(comparable.Comparable):
   """A distribution with another one, a time until absorption, as a parameter.
 
   The batches of `distribution` and of the parameters that are arrays broadcast
@@ -67,3 +68,7 @@ class WrappedDistribution(distribution_lib.Distribution):
     )
     wrapped = self.distribution._sliced(index, batch)
     return self.copy(distribution=wrapped, **sliced)
+
+  def _broadcast_model(self, batch: static.Shape) -> tuple[Any, Any, Any, Any]:
+    """Returns the chain of X, with all of a batch."""
+    return comparable.broadcast_start(self.distribution._model(), batch)

@@ -46,6 +46,7 @@ class Law:
     phases: the number of phases.
     log_rate: log of the largest rate, (...), a constant.
     last: a time after which nothing is left, (...), a constant.
+    longest: a time after which nothing is left from any phase, (...), too.
   """
 
   def __init__(self, model, discrete):
@@ -60,7 +61,10 @@ class Law:
     )
     scales = np.asarray(scales, dtype=static.wide_float())
     self.log_rate = scales[..., 0]
-    self.last = self._last(scales[..., 1])
+    self.longest = _LONGEST * np.exp(scales[..., 1])
+    if discrete:
+      self.longest = np.floor(self.longest + _LONGEST)
+    self.last = self._last()
 
   def value(self, kind, times):
     """Returns a function of times."""
@@ -115,14 +119,12 @@ class Law:
       where, *(np.asarray(x, dtype=wide) for x in given)
     )
 
-  def _last(self, log_time):
+  def _last(self):
     """Returns a time after which nothing is left, (...)."""
     # By the bound, and mostly much earlier; late times may take long.
-    shape = (-1, *(1 for _ in static.shape(log_time)))
+    longest = self.longest
+    shape = (-1, *(1 for _ in static.shape(longest)))
     parts = onp.reshape(onp.exp(0.25 * onp.arange(-24.0, -3.0)), shape)
-    longest = _LONGEST * np.exp(log_time)
-    if self.discrete:
-      longest = np.floor(longest + _LONGEST)
     trials = longest * np.asarray(parts, dtype=static.wide_float())
     if self.discrete:
       trials = np.floor(trials)
