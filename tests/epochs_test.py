@@ -89,6 +89,10 @@ class EpochsTest(test_case.TestCase):
     whole = pd.Epochs(given, params, [1.5], maps)
     self.assert_close(later.mean(), whole.mean())
     self.assertNotEqual(float(later.mean()), float(dist.mean()))
+    # Parameters are the constructor's arguments.
+    found = dist.parameters
+    self.assertLen(found["params"], dist.num_epochs)
+    self.assert_close(pd.Epochs(**found).mean(), dist.mean(), 0.0)
     if MODE != "tf":
       other = copy.deepcopy(dist)
       self.assert_close(other.mean(), dist.mean())

@@ -1,0 +1,155 @@
+"""Functions of a time until absorption, from the chains of its epochs."""
+
+from typing import Any
+
+import numpy as np
+
+from phasic import math as pm
+from phasic.distributions import distribution
+from phasic.distributions import supports
+from phasic.distributions import value_checks
+from phasic.graphs import epoch_moments
+from phasic.graphs import epoch_quantiles
+from phasic.graphs import epoch_stages
+from phasic.graphs import epoch_values
+from phasic.internal import random
+from phasic.internal import static
+from phasic.math import chain_calls
+from phasic.math import jump_chain
+from phasic.math import special
+
+
+class EpochMethods(distribution.Distribution):
+  """The methods of a distribution that has stages, one for each epoch."""
+
+  def _stages(self) -> list[epoch_stages.Stage]:
+    """The chains of the epochs; they are checked with `validate_args`."""
+    raise NotImplementedError(f"{type(self).__name__} has no _stages")
+
+  def _prob(self, value: Any) -> Any:
+    return self._in_epochs(
+      value,
+      lambda s, t: np.exp(s.log_mass) * epoch_values.of_stage(pm.density, s, t),
+    )
+
+  def _log_prob(self, value: Any) -> Any:
+    return self._in_epochs(
+      value, lambda s, t: epoch_values.log_of_stage(pm.log_density, s, t)
+    )
+
+  def _survival_function(self, value: Any) -> Any:
+    return self._in_epochs(
+      value,
+      lambda s, t: (
+        np.exp(s.log_mass) * epoch_values.of_stage(pm.survival, s, t)
+      ),
+    )
+
+  def _log_survival_function(self, value: Any) -> Any:
+    return self._in_epochs(
+      value, lambda s, t: epoch_values.log_of_stage(pm.log_survival, s, t)
+    )
+
+  def _cdf(self, value: Any) -> Any:
+    """The sum of what each epoch adds."""
+
+    def add(before: Any, stage: epoch_stages.Stage, t: Any) -> Any:
+      return before + np.exp(stage.log_mass) * epoch_values.of_stage(
+        pm.cdf, stage, t
+      )
+
+    return self._accumulated(value, add, 0.0)
+
+  def _log_cdf(self, value: Any) -> Any:
+    def add(before: Any, stage: epoch_stages.Stage, t: Any) -> Any:
+      own = stage.log_mass + epoch_values.of_stage(pm.log_cdf, stage, t)
+      total = own if before is None else epoch_values.log_sum(before, own)
+      return epoch_values.seen(pm.log_cdf, stage, t, total)
+
+    return self._accumulated(value, add, None)
+
+  def _mean(self) -> Any:
+    return self._finished(epoch_moments.moment(self._stages(), 1))
+
+  def _moment(self, k: int) -> Any:
+    """k times the integral of t^(k-1) P(X > t)."""
+    k = chain_calls.checked_order(k)
+    return self._finished(epoch_moments.moment(self._stages(), k))
+
+  def _variance(self) -> Any:
+    return self._finished(epoch_moments.variance(self._stages()))
+
+  def _quantile(self, value: Any) -> Any:
+    u = np.asarray(value, dtype=static.wide_float())
+    return self._inverse(value, *special.log_both(u))
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    log_survival = np.asarray(value, dtype=static.wide_float())
+    return self._inverse(value, special.log1mexp(log_survival), log_survival)
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    log_cdf = np.asarray(value, dtype=static.wide_float())
+    return self._inverse(value, log_cdf, special.log1mexp(log_cdf))
+
+  def _inverse(self, value: Any, log_cdf: Any, log_survival: Any) -> Any:
+    found = epoch_quantiles.quantile(self._stages(), log_cdf, log_survival)
+    return self._finished(found, static.shape(value))
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    """Returns samples, of the shape (n, batch).
+
+    A path that survives an epoch is, at its end, in a phase that does not
+    depend on when the epoch was to end. So each epoch has times of its own, and
+    the first that ends within its epoch counts.
+    """
+    stages = self._stages()
+    seeds = random.split_seed(seed, len(stages))
+    batch = self._batch_shape()
+    result: Any = None
+    for one, stage in list(zip(seeds, stages))[::-1]:
+      p = static.shape(stage.initial)[-1]
+      times = jump_chain.sample(
+        n,
+        one,
+        np.broadcast_to(stage.initial, (*batch, p)),
+        stage.edges,
+        prob_zero=stage.prob_zero,
+      )
+      found = stage.start + times
+      if result is not None:
+        found = np.where(times < stage.length, found, result)
+      result = found
+    return np.asarray(result, dtype=self.dtype)
+
+  def _in_epochs(self, value: Any, function: Any) -> Any:
+    """Returns a function of a stage and of times since its start."""
+    times = np.asarray(value, dtype=static.wide_float())
+    result: Any = None
+    for stage in self._stages():
+      local, later = epoch_values.since(stage, times)
+      found = function(stage, local)
+      result = found if result is None else np.where(later, found, result)
+    return self._finished(result, static.shape(value))
+
+  def _accumulated(self, value: Any, add: Any, before: Any) -> Any:
+    """Returns what stages add up to, one after another."""
+    times = np.asarray(value, dtype=static.wide_float())
+    result: Any = None
+    for stage in self._stages():
+      local, later = epoch_values.since(stage, times)
+      found = add(before, stage, local)
+      result = found if result is None else np.where(later, found, result)
+      if stage.length is not None:
+        before = add(before, stage, stage.length)
+    return self._finished(result, static.shape(value))
+
+  def _finished(self, x: Any, shape: static.Shape = ()) -> Any:
+    """Returns numbers in the dtype of the arguments, (value and batch)."""
+    shape = static.broadcast_shapes(shape, self._batch_shape())
+    return np.asarray(np.broadcast_to(x, shape), dtype=self.dtype)
+
+  def _support(self) -> supports.Support:
+    return supports.Support("nonnegative")
+
+  def _check_value(self, value: Any) -> Any:
+    return value_checks.check_times(value)
