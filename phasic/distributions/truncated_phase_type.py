@@ -30,7 +30,9 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
 
   With Z = P(low <= X <= high) its log density is log f(x) - log Z between the
   bounds. Masses of intervals are accurate to their own size, also far in a
-  tail: no distribution functions are subtracted.
+  tail: no distribution functions are subtracted. Logarithms are differences,
+  with absolute errors of some eps |log Z|: where that is large `ResidualLife`
+  has more digits.
 
   Results are NaN where Z is zero. Mean and variance are known where there is no
   upper bound: they are those of what is left of X. Where there is one they
