@@ -35,10 +35,11 @@ _METHOD = """\
   times, and its gradient by reverse mode. Several ways to write the step are
   tried in the run (dense: a matrix per model, or one product for all models;
   sparse: edges with a segment sum, or edges by rank into each phase), and the
-  fastest is the reference. Without "vmapped", batches of sparse models are laid out by hand,
-  models innermost; with it, the batch is left to `jax.vmap`. Poisson weights
-  of fixed times are made beforehand, except for 100,000 times: there times
-  are an argument, as phasic's are, and "table given" is the other way.
+  fastest is the reference. Without "vmapped", batches of sparse models are laid
+  out by hand, models innermost; with it, the batch is left to `jax.vmap`.
+  Poisson weights of fixed times are made beforehand, except for 100,000 times:
+  there times are an argument, as phasic's are, and "table given" is the other
+  way.
 - The roof: a multiply-add takes at least one factor from a cache, so that a
   step's least time is the larger of multiply-adds over their peak and of
   eight bytes each over the load rate of the cache that holds the model (eight

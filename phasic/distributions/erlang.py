@@ -21,8 +21,8 @@ class Erlang(named_family.NamedFamily):
 
       f(t) = r^k t^(k-1) exp(-r t) / (k - 1)!, t > 0.
 
-  The mode is (k - 1) / r. The concentration is structure: distributions that share it share a
-  compilation.
+  The mode is (k - 1) / r. The concentration is structure: distributions that
+  share it share a compilation.
 
   Example:
 

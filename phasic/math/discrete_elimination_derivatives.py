@@ -137,7 +137,7 @@ def probability_generating_function_vjp(
   cotangent,
   wanted=None,
 ):
-  """Returns `probability_generating_function` and the cotangents of its five arguments."""
+  """Returns the generating function and cotangents of its five arguments."""
   values = (initial_probs, subtransition, z, exit_probs, prob_zero)
   return chain_companions.vjp(
     _GENERATING, None, values, _Z_NAMES, cotangent, wanted, (0,)
@@ -153,7 +153,7 @@ def probability_generating_function_jvp(
   *,
   tangents,
 ):
-  """Returns `probability_generating_function` and its derivative along five tangents."""
+  """Returns the generating function and its derivative along tangents."""
   values = (initial_probs, subtransition, z, exit_probs, prob_zero)
   return chain_companions.jvp(
     _GENERATING, None, values, _Z_NAMES, tangents, (0,)

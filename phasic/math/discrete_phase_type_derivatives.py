@@ -4,9 +4,9 @@ They are what `phase_type_derivatives` is in continuous time. Cotangents and
 tangents come in the order of the arguments: initial_probs, subtransition,
 counts, exit_probs, prob_zero, with None for those that were not given; that of
 EdgeProbs is that of its parameters. `wanted` names the arguments whose
-cotangents are computed, and is None for all. That of whole counts is NaN, as there is
-none. Arguments and errors are those of `discrete_phase_type.log_prob`; in NumPy
-NotImplementedError is raised where the native kernel cannot run.
+cotangents are computed, and is None for all. That of whole counts is NaN, as
+there is none. Arguments and errors are those of `discrete_phase_type.log_prob`;
+in NumPy NotImplementedError is raised where the native kernel cannot run.
 """
 
 from phasic.math import evaluation

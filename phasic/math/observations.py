@@ -117,8 +117,8 @@ def log_likelihood_terms_vjp(
   They come in the order initial_probs, subgenerator, lower, upper, exit_rates,
   prob_zero, with None for those that were not given; that of EdgeRates is that
   of its parameters. `wanted` names the arguments whose cotangents are computed,
-  and is None for all; the others' are None. In NumPy NotImplementedError is raised where the native
-  kernel cannot run.
+  and is None for all; the others' are None. In NumPy NotImplementedError is
+  raised where the native kernel cannot run.
   """
   names = operands_lib.INTERVAL_ARGUMENTS
   wanted = evaluation.checked_names(wanted, names)

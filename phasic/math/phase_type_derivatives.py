@@ -7,8 +7,9 @@ Cotangents and tangents come in the order of the arguments: initial_probs,
 subgenerator, times, exit_rates, prob_zero, with None for those that were not
 given; that of EdgeRates is that of its parameters. `wanted` names the arguments
 whose cotangents are computed, and is None for all; the others' are None, and
-the work for them is not done. Arguments and errors are those of `phase_type.log_density`; in NumPy
-NotImplementedError is raised where the native kernel cannot run.
+the work for them is not done. Arguments and errors are those of
+`phase_type.log_density`; in NumPy NotImplementedError is raised where the
+native kernel cannot run.
 """
 
 from phasic.math import evaluation

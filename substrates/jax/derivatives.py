@@ -8,10 +8,11 @@ J_k in x is J_{k+1} and its transpose in any slot is V_k; the derivative of V_k
 in x is V_{k+1}, its transpose in a direction is V_k again and in c it is J_k.
 
 Before the operands there may be fixed ones, which have no derivatives: the
-structure of a sparse model, the kinds of the times. All have their own number of event dimensions behind common batch
-dimensions, of which each is 1 (broadcast) or the common size. The first
-`mapped_dims` of them come from `jax.vmap`: directions, cotangents and adjoint
-results have these in full size, and every other dimension as their operand.
+structure of a sparse model, the kinds of the times. All have their own number
+of event dimensions behind common batch dimensions, of which each is 1
+(broadcast) or the common size. The first `mapped_dims` of them come from
+`jax.vmap`: directions, cotangents and adjoint results have these in full size,
+and every other dimension as their operand.
 """
 
 from __future__ import annotations

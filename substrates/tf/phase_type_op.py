@@ -7,9 +7,10 @@ import never fails for lack of the library: `load_error()` then says why.
 J_k(x; v1..vk) = D^k F(x)[v1..vk] is the op PhasicPhaseTypeForward,
 V_k(x; v1..v_{k-1}; c) = (D^k F(x)[v1..v_{k-1}, .])^T c is
 PhasicPhaseTypeAdjoint. Gradients that no tape asks for are not computed, where
-a tape says what it asks for: a graph of operations does not. The family is closed under differentiation, so each
-gradient below is again one of the two ops. TensorFlow transposes the
-registered gradient to get forward mode, which closes likewise.
+a tape says what it asks for: a graph of operations does not. The family is
+closed under differentiation, so each gradient below is again one of the two
+ops. TensorFlow transposes the registered gradient to get forward mode, which
+closes likewise.
 
 Expected statistics, PhasicPhaseTypeStatistics, have no derivatives: what is
 said below of the constants of edges goes for all their inputs.
