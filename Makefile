@@ -3,6 +3,7 @@
 #   make demo       the main job on real data
 #   make test       all tests; closes with `N passed, N failed, N skipped`
 #   make test-slow  all cases of sweeps that `make test` runs a part of
+#   make test-all   both
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
 #   make sanitize        native tests under sanitizers, and the fuzzer
@@ -16,8 +17,8 @@
 
 PY := .venv/bin/python
 
-.PHONY: setup demo test test-slow sanitize sanitize-quick bench bench-page \
-  wheel format lint typecheck golden lock clean
+.PHONY: setup demo test test-slow test-all sanitize sanitize-quick bench \
+  bench-page wheel format lint typecheck golden lock clean
 
 setup:
 	@./setup.sh
@@ -30,6 +31,9 @@ test: setup
 
 test-slow: setup
 	@tools/run_tests.sh slow
+
+test-all: setup
+	@tools/run_tests.sh all
 
 sanitize: setup
 	@tools/sanitize.sh

@@ -228,6 +228,7 @@ def multi_substrate_py_test(
         jax_tags = {},
         tf_tags = {},
         tags = [],
+        sweep = False,
         timeout = None):
     """A test that is written once and runs on each substrate.
 
@@ -250,6 +251,8 @@ def multi_substrate_py_test(
       jax_tags: the same.
       tf_tags: the same.
       tags: of all its tests.
+      sweep: whether it runs a part of its cases by default. Then there are
+        tests NAME_full.SUBSTRATE, too, as `py_test_package` makes them.
       timeout: as py_test has it.
     """
     own_tags = {"numpy": numpy_tags, "jax": jax_tags, "tf": tf_tags}
@@ -271,21 +274,26 @@ def multi_substrate_py_test(
             omit_deps = omitted,
         )
         reasons = ["%s: %s" % item for item in own_tags[substrate].items()]
-        phasic_py_test(
-            name = name + "." + substrate,
-            srcs = outs,
-            size = size,
-            timeout = timeout,
-            data = data,
-            tags = tags + own_tags[substrate].keys() + reasons + [substrate],
-            target_compatible_with = _compatible_with(substrate),
-            deps = shared_deps + ["//tests:generated"] + [
-                substrate_dep(d, substrate)
-                for d in deps
-                if _absolute(d) not in omitted
-            ],
-        )
-        tests.append(":%s.%s" % (name, substrate))
+        variants = [(name, {}, own_tags[substrate].keys() + reasons)]
+        if sweep:
+            variants.append((name + "_full", {"PHASIC_FULL_SWEEPS": "1"}, ["slow"]))
+        for variant, env, more_tags in variants:
+            phasic_py_test(
+                name = variant + "." + substrate,
+                srcs = outs,
+                size = size,
+                timeout = timeout,
+                data = data,
+                env = env,
+                tags = tags + more_tags + [substrate],
+                target_compatible_with = _compatible_with(substrate),
+                deps = shared_deps + ["//tests:generated"] + [
+                    substrate_dep(d, substrate)
+                    for d in deps
+                    if _absolute(d) not in omitted
+                ],
+            )
+            tests.append(":%s.%s" % (variant, substrate))
     native.test_suite(name = name, tests = tests)
 
 def in_groups(names, together):

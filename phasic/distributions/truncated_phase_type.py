@@ -178,6 +178,15 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
     model = self._broadcast_model(batch)
     return node_sums.of_interval(model, discrete, first, high, self._log_prob)
 
+  def _log_hazard_function(self, value: Any) -> Any:
+    log_prob = self._log_prob(value)
+    if not self.distribution._DISCRETE:
+      return log_prob - self._log_survival_function(value)
+    # Relative to P(N >= k); what is no whole number has no mass.
+    alive = self._log_survival_function(value - 1.0)
+    none = (log_prob == -math.inf) & (value < math.inf)
+    return np.where(none & (alive > -math.inf), log_prob, log_prob - alive)
+
   def _support(self) -> supports.Support:
     low, _, high = self._bounds()
     whole = self.distribution._support()
@@ -294,7 +303,10 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
       wrapped._quantile_log_cdf(np.where(left, below, -1.0)),
       wrapped._quantile_log_survival(np.where(left, -1.0, above)),
     )
-    return np.minimum(np.maximum(x, low), high)
+    x = np.minimum(np.maximum(x, low), high)
+    # What is no probability has no logarithm.
+    unknown = np.isnan(log_cdf) | np.isnan(log_survival)
+    return np.where(unknown, math.nan, x)
 
   def _sample_n(self, n: int, seed: Any) -> Any:
     shape = (n, *self._batch_shape())

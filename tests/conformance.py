@@ -1,0 +1,154 @@
+"""Which rows of the conformance suite run: families, groups and modes.
+
+Each `conformance_*_test.py` is a group of checks. By default families run
+eagerly and as a pairwise covering set says in the other modes; JAX, which
+compiles all that it runs, has a covering set of all modes. With the variable
+PHASIC_FULL_SWEEPS the whole product runs.
+"""
+
+from collections.abc import Mapping
+import functools
+import os
+from typing import Any
+
+import mpmath
+import numpy as onp
+
+from tests import chain_cases
+from tests import family_cases
+from tests import pairwise
+from tests.oracle import family_oracle
+
+MODE = "numpy"
+CASES = {**family_cases.CASES, **chain_cases.CASES}
+# Its thousand phases are tried in `families_accuracy_test`.
+del CASES["erlang_1000"]
+
+EAGER = "eager"
+COMPILED = "compiled"
+VECTORISED = "vectorised"
+
+GROUPS = (
+  "values",
+  "rules",
+  "statistics",
+  "quantiles",
+  "samples",
+  "dtypes",
+  "structure",
+)
+MODES: tuple[str, ...] = (EAGER, VECTORISED)
+if MODE != "numpy":
+  # NumPy neither compiles nor differentiates.
+  GROUPS = (*GROUPS, "derivatives", "statistics_derivatives")
+  MODES = (EAGER, COMPILED, VECTORISED)
+
+# Bounds, and times that are whole numbers.
+_FIXED = ("low", "high", "time")
+_MANY_DIGITS = (
+  *("hypoexponential", "near_rates", "coxian", "acyclic"),
+  *("trials", "failures", "residual_trials", "truncated_trials"),
+)
+_MASSES = ("probs", "mixture_probs", "initial_probs")
+
+Row = tuple[str, str, str]
+
+
+@functools.cache
+def covering_rows() -> tuple[Row, ...]:
+  """Rows (family, group, mode) of the covering set."""
+  modes = MODES[1:]
+  if MODE == "jax":
+    modes = MODES
+  found = []
+  for row in pairwise.covering([tuple(CASES), GROUPS, modes]):
+    family, group, mode = map(str, row)
+    found.append((family, group, mode))
+  return tuple(found)
+
+
+@functools.cache
+def all_rows() -> tuple[Row, ...]:
+  """The whole product."""
+  return tuple(
+    (family, group, mode)
+    for mode in MODES
+    for group in GROUPS
+    for family in CASES
+  )
+
+
+@functools.cache
+def chosen_rows() -> tuple[Row, ...]:
+  """The rows that run here."""
+  if os.environ.get("PHASIC_FULL_SWEEPS") == "1":
+    return all_rows()
+  chosen = set(covering_rows())
+  if MODE in ("numpy", "tf"):
+    chosen |= {row for row in all_rows() if row[2] == EAGER}
+  return tuple(row for row in all_rows() if row in chosen)
+
+
+def rows(group: str) -> list[tuple[str, str, str]]:
+  """Names of tests, families and modes of a group of checks."""
+  if group not in GROUPS:
+    return []
+  return [
+    (f"_{family}_{mode}", family, mode)
+    for family, of, mode in chosen_rows()
+    if of == group
+  ]
+
+
+def points(family: str, mode: str) -> tuple[list[dict[str, Any]], list[float]]:
+  """Parameters and values that belong together; equal ones but vectorised."""
+  case = CASES[family]
+  if mode != VECTORISED:
+    return [dict(case.parameters)] * len(case.values), list(case.values)
+  values = list(case.values[1:4])
+  return [varied(family, i) for i in range(len(values))], values
+
+
+def varied(family: str, i: int) -> dict[str, Any]:
+  """Other valid parameters of a family: those of the table for i = 0."""
+  factor = 1 - i / 16
+
+  def scaled(x: Any) -> Any:
+    return [scaled(y) for y in x] if isinstance(x, list) else x * factor
+
+  found = {}
+  whole = "prob_zero" in CASES[family].parameters
+  for name, x in CASES[family].parameters.items():
+    found[name] = scaled(x)
+    if name in _FIXED or (whole and "prob" in name):
+      found[name] = x
+    elif name in _MASSES and isinstance(x, list) and sum(x) == 1:
+      # What the first one loses is the second one's.
+      found[name] = [x[0] * factor, x[1] + x[0] * (1 - factor), *x[2:]]
+  return found
+
+
+def law(family: str, parameters: Mapping[str, Any]) -> family_oracle.Law:
+  """The oracle's law of parameters; give the precision around calls."""
+  return CASES[family].law(**exact_parameters(parameters))
+
+
+def exact_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+  """Parameters in the oracle's numbers."""
+  return {name: _exact(x) for name, x in parameters.items()}
+
+
+def _exact(x: Any) -> Any:
+  return [_exact(y) for y in x] if isinstance(x, list) else mpmath.mpf(x)
+
+
+def arrays(parameters: Mapping[str, Any], dtype: str = "float64") -> Any:
+  """Parameters as arrays."""
+  return {name: onp.asarray(x, dtype) for name, x in parameters.items()}
+
+
+def digits(family: str) -> int:
+  """How many digits the oracle works with."""
+  # Rates that agree are told apart in many of them, and survival of numbers
+  # is what is left of one.
+  return family_oracle.DIGITS if family in _MANY_DIGITS else 200

@@ -1,0 +1,133 @@
+"""What the methods of a distribution are, of a law in mpmath, and slopes.
+
+Derivatives are central quotients of the law in so many digits that nothing is
+left of their error. Give the precision around calls.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+import copy
+from typing import Any, NamedTuple
+
+import mpmath
+
+from tests.oracle import family_oracle
+
+METHODS = (
+  "log_prob",
+  "prob",
+  "cdf",
+  "log_cdf",
+  "survival_function",
+  "log_survival_function",
+  "hazard_function",
+  "log_hazard_function",
+  "cumulative_hazard",
+)
+_STEP = 40  # Digits that a number and its neighbour agree in.
+
+
+class Point(NamedTuple):
+  """Functions of a law at a value, or derivatives of them.
+
+  Attributes:
+    prob: the density, or the probability of a number.
+    cdf: P(X <= t).
+    sf: P(X > t).
+    alive: what the hazard is relative to, P(X > t), in steps P(X >= t).
+  """
+
+  prob: Any
+  cdf: Any
+  sf: Any
+  alive: Any
+
+
+def point(law: family_oracle.Law, t: Any, discrete: bool) -> Point:
+  """Functions of a law at a value."""
+  t = mpmath.mpf(t)
+  survival = law.sf(t)
+  alive = survival
+  if discrete:
+    alive = law.sf(t - 1) if t >= 1 else mpmath.mpf(1)
+  return Point(law.prob(t), law.cdf(t), survival, alive)
+
+
+def value(method: str, at: Point) -> Any:
+  """A method's value."""
+  return {
+    "log_prob": lambda: mpmath.log(at.prob),
+    "prob": lambda: at.prob,
+    "cdf": lambda: at.cdf,
+    "log_cdf": lambda: mpmath.log(at.cdf),
+    "survival_function": lambda: at.sf,
+    "log_survival_function": lambda: mpmath.log(at.sf),
+    "hazard_function": lambda: at.prob / at.alive,
+    "log_hazard_function": lambda: mpmath.log(at.prob / at.alive),
+    "cumulative_hazard": lambda: -mpmath.log(at.sf),
+  }[method]()
+
+
+def slope(method: str, at: Point, change: Point) -> Any:
+  """A method's derivative, from those of the functions."""
+  log_hazard = change.prob / at.prob - change.alive / at.alive
+  return {
+    "log_prob": lambda: change.prob / at.prob,
+    "prob": lambda: change.prob,
+    "cdf": lambda: change.cdf,
+    "log_cdf": lambda: change.cdf / at.cdf,
+    "survival_function": lambda: change.sf,
+    "log_survival_function": lambda: change.sf / at.sf,
+    "hazard_function": lambda: log_hazard * at.prob / at.alive,
+    "log_hazard_function": lambda: log_hazard,
+    "cumulative_hazard": lambda: -change.sf / at.sf,
+  }[method]()
+
+
+class Neighbours(NamedTuple):
+  """Two laws whose parameters differ in one number."""
+
+  above: family_oracle.Law
+  below: family_oracle.Law
+  distance: Any
+
+  def change(self, function: Callable[[family_oracle.Law], Any]) -> Any:
+    """The derivative of a function of the law, or of a tuple of them."""
+    high, low = function(self.above), function(self.below)
+    if not isinstance(high, tuple):
+      return (high - low) / self.distance
+    return type(high)(
+      *((x - y) / self.distance for x, y in zip(high, low, strict=True))
+    )
+
+
+def indices(x: Any) -> Iterator[tuple[int, ...]]:
+  """Positions in a number, or in lists of lists of them, in order."""
+  if not isinstance(x, list):
+    yield ()
+    return
+  for i, part in enumerate(x):
+    for rest in indices(part):
+      yield (i, *rest)
+
+
+def neighbours(
+  law: Callable[..., family_oracle.Law],
+  parameters: dict[str, Any],
+  name: str,
+  index: Sequence[int],
+) -> Neighbours:
+  """Laws where the number at a position of a parameter is moved."""
+
+  def moved(sign: int) -> tuple[family_oracle.Law, Any]:
+    box = copy.deepcopy(parameters)
+    whole: Any = box
+    path = (name, *index)
+    for key in path[:-1]:
+      whole = whole[key]
+    x = whole[path[-1]]
+    step = (abs(x) if x else 1) * mpmath.mpf(10) ** -_STEP
+    whole[path[-1]] = x + sign * step
+    return law(**box), step
+
+  (above, step), (below, _) = moved(1), moved(-1)
+  return Neighbours(above, below, 2 * step)
