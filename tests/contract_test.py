@@ -104,6 +104,42 @@ class MissingTest(test_case.TestCase):
         getattr(dist, method)(1)
 
 
+class ReasonsTest(test_case.TestCase):
+  """Reasons are those of the family."""
+
+  def test_transforms(self):
+    erlang = pd.Erlang(2, 1.0)
+    trials = pd.NegativeBinomialTrials(2, 0.5)
+    for dist in (
+      pd.MatrixWeibull(erlang, 2.0),
+      pd.TruncatedPhaseType(erlang, 1.0, 2.0),
+      pd.TruncatedPhaseType(trials, 2.0, 5.0),
+    ):
+      for method in ("laplace_transform", "moment_generating_function"):
+        with self.assertRaisesRegex(NotImplementedError, "rates never change"):
+          getattr(dist, method)(0.5)
+    for dist, why in (
+      (pd.MatrixWeibull(erlang, 2.0), "no whole numbers$"),
+      (pd.TruncatedPhaseType(trials, 2.0, 5.0), "rates never change"),
+      (erlang, r"laplace_transform\(-log\(z\)\)"),
+    ):
+      with self.assertRaisesRegex(NotImplementedError, why):
+        dist.probability_generating_function(0.5)
+
+  def test_diagnoses(self):
+    erlang = pd.Erlang(2, 1.0)
+    values = [1.0, math.nan, 1e-160]
+    found = pd.MatrixWeibull(erlang, 2.0).diagnose(values)
+    self.assertEqual(found[0], "ok")
+    self.assertEqual(found[1], "value: is NaN")
+    self.assertRegex(str(found[2]), "its time .* is not normal")
+    found = pd.MatrixWeibull(erlang, [2.0, -1.0]).diagnose(1.0, "cdf")
+    self.assertEqual(found.tolist(), ["ok", "concentration: it must be > 0"])
+    found = pd.TruncatedPhaseType(erlang, 1.0, [2.0, 1.0]).diagnose(1.5)
+    self.assertEqual(found[0], "ok")
+    self.assertRegex(str(found[1]), "no mass is known")
+
+
 class RegistryTest(test_case.TestCase):
   """Divergences of classes."""
 

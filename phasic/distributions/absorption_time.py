@@ -184,7 +184,10 @@ class AbsorptionTime(
 
   def _probability_generating_function(self, z: Any) -> Any:
     if not self._DISCRETE:
-      return super()._probability_generating_function(z)
+      self._missing(
+        "probability_generating_function",
+        "values are no whole numbers, E z^X is laplace_transform(-log(z))",
+      )
     return self._with(discrete_passages.probability_generating_function, z)
 
   def _hazard_function(self, value: Any) -> Any:

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
 from phasic.distributions import distribution
 from phasic.distributions import divergences
@@ -21,7 +22,7 @@ class Comparable(distribution.Distribution):
   def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
     """Returns the law at the nodes of a rule, for a batch it broadcasts to."""
     del batch
-    self._missing("entropy")
+    raise NotImplementedError(f"{type(self).__name__} has no _nodes")
 
   def _entropy(self) -> Any:
     nodes = self._nodes(self._batch_shape())
@@ -82,3 +83,10 @@ def broadcast_start(
   p = static.shape(initial_probs)[-1]
   start = np.broadcast_to(initial_probs, (*batch, p))
   return start, matrix, exits, prob_zero
+
+
+def where_unknown(x: Any, reasons: onp.ndarray) -> onp.ndarray:
+  """Returns reasons of NaN where an array is NaN, and else "ok"."""
+  lost = onp.isnan(static.concrete(x))
+  named = onp.where(reasons == "ok", "value: nothing is known there", reasons)
+  return onp.where(lost, named, "ok")

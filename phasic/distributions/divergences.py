@@ -116,4 +116,7 @@ class Divergences(methods.Methods):
 
   def _cross_entropy(self, other: Any) -> Any:
     del other
-    self._missing("cross_entropy")
+    self._missing(
+      "cross_entropy",
+      "a quadrature needs to know where the mass of the family is",
+    )

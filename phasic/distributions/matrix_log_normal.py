@@ -80,7 +80,8 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     return self._parameters["concentration"]
 
   def _forward(self, x: Any) -> Any:
-    return np.expm1(x ** (1.0 / self._own()["concentration"]))
+    k = self._own()["concentration"]
+    return np.expm1(transformed_phase_type.power(x, 1.0 / k))
 
   def _log_growth(self, x: Any) -> Any:
     power = 1.0 / self._own()["concentration"]
@@ -89,7 +90,8 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
   def _inverse(self, y: Any) -> Any:
     zero = y <= 0
     log = np.log1p(np.where(zero, 1.0, y))
-    return np.where(zero, 0.0, log ** self._own()["concentration"])
+    power = transformed_phase_type.power(log, self._own()["concentration"])
+    return np.where(zero, 0.0, power)
 
   def _log_slope(self, y: Any) -> Any:
     k = self._own()["concentration"]

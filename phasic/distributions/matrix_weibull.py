@@ -80,7 +80,8 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
     return self._parameters["concentration"]
 
   def _forward(self, x: Any) -> Any:
-    return x ** (1.0 / self._own()["concentration"])
+    k = self._own()["concentration"]
+    return transformed_phase_type.power(x, 1.0 / k)
 
   def _log_growth(self, x: Any) -> Any:
     k = self._own()["concentration"]
@@ -88,7 +89,8 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
 
   def _inverse(self, y: Any) -> Any:
     zero = y <= 0
-    power = np.where(zero, 1.0, y) ** self._own()["concentration"]
+    y = np.where(zero, 1.0, y)
+    power = transformed_phase_type.power(y, self._own()["concentration"])
     return np.where(zero, 0.0, power)
 
   def _log_slope(self, y: Any) -> Any:

@@ -39,6 +39,10 @@ class Methods:
     """Returns a statistic, checked not to be NaN where that is asked for."""
     raise NotImplementedError
 
+  def _counts(self) -> bool:
+    """Returns whether values are whole numbers."""
+    raise NotImplementedError
+
   def _missing(self, what: str, why: str = "") -> NoReturn:
     """Raises NotImplementedError."""
     reason = f": {why}" if why else ""

@@ -105,4 +105,6 @@ class SummaryStatistics(methods.Methods):
     )
 
   def _entropy(self) -> Any:
-    self._missing("entropy")
+    self._missing(
+      "entropy", "a quadrature needs to know where the mass of the family is"
+    )

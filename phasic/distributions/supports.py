@@ -89,3 +89,6 @@ class Supports(methods.Methods):
 
   def _support(self) -> Support:
     self._missing("support")
+
+  def _counts(self) -> bool:
+    return self._support().constraint == "nonnegative_integer"

@@ -103,6 +103,22 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     x = np.where(lost, math.nan, x)
     return np.where(below, -1.0, x)
 
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    What is told is that of X at h(value), a bad parameter or that h(value) is
+    no normal number.
+    """
+    y = self._converted(value)
+    x = self._time(y)
+    found = self.distribution.diagnose(x, method)
+    lost = onp.isnan(static.concrete(x)) & ~onp.isnan(static.concrete(y))
+    found = onp.where(lost, "value: its time h(value) is not normal", found)
+    for name, given in self._arrays().items():
+      good = static.concrete(given) > 0
+      found = onp.where(good, found, f"{name}: it must be > 0")
+    return comparable.where_unknown(getattr(self, f"_{method}")(y), found)
+
   def _log_prob(self, value: Any) -> Any:
     x = self._time(value)
     at_atom = (value <= 0) & (atoms.mass_at_zero(self.distribution) > 0)
@@ -243,6 +259,12 @@ def log_quotient(x: Any, y: Any) -> Any:
   log = np.log(x) - np.log(y)
   near = np.abs(log) < -0.9 * math.log(_TINY[static.dtype_name(log)])
   return np.where(near, np.log(np.where(near, x, y) / y), log)
+
+
+def power(x: Any, exponent: Any) -> Any:
+  """Returns x^exponent, NaN where that of an exponent is: of one as well."""
+  known = exponent == exponent
+  return np.where(known, x**exponent, math.nan)
 
 
 def log_power(y: Any, exponent: Any) -> Any:

@@ -4,6 +4,10 @@ from typing import Any
 
 from phasic.distributions import methods
 
+_NO_FORMULA = (
+  "only chains that start at zero, and whose rates never change, have a formula"
+)
+
 
 class Transforms(methods.Methods):
   """Expectations of exponentials and powers.
@@ -86,15 +90,15 @@ class Transforms(methods.Methods):
 
   def _laplace_transform(self, u: Any) -> Any:
     del u
-    self._missing("laplace_transform")
+    self._missing("laplace_transform", _NO_FORMULA)
 
   def _moment_generating_function(self, s: Any) -> Any:
     del s
-    self._missing("moment_generating_function")
+    self._missing("moment_generating_function", _NO_FORMULA)
 
   def _probability_generating_function(self, z: Any) -> Any:
     del z
-    self._missing(
-      "probability_generating_function",
-      "values are no whole numbers, E z^X is laplace_transform(-log(z))",
-    )
+    why = "values are no whole numbers"
+    if self._counts():
+      why = _NO_FORMULA
+    self._missing("probability_generating_function", why)

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.distributions import comparable
 from phasic.distributions import parameter_properties
 from phasic.distributions import reparameterization
-from phasic.distributions import residual_life
 from phasic.distributions import supports
+from phasic.distributions import truncated_statistics
 from phasic.distributions import value_checks
-from phasic.distributions import wrapped_distribution
-from phasic.internal import gradients
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
@@ -25,7 +24,7 @@ from phasic.math.named_checks import check
 
 
 @structures.register
-class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
+class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   """The law of X given low <= X <= high, for X of phase type.
 
   With Z = P(low <= X <= high) its log density is log f(x) - log Z between the
@@ -135,6 +134,19 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
       return low, low - 1.0, high
     return low, np.where(low <= 0, -1.0, low), high
 
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    What is told is that of X, or that nothing is known to be in the interval.
+    """
+    value = self._converted(value)
+    found = self.distribution.diagnose(value, method)
+    _, before, high = self._bounds()
+    empty = onp.isnan(static.concrete(self._normaliser(before, high)))
+    why = "low, high: no mass is known to be between them"
+    found = onp.where(empty, why, found)
+    return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
+
   def _log_mass(self, lower: Any, upper: Any) -> Any:
     """Returns log P(lower < X <= upper)."""
     wrapped = self.distribution
@@ -214,62 +226,6 @@ class TruncatedPhaseType(wrapped_distribution.WrappedDistribution):
       return True
     low = static.concrete(self._arrays()["low"])
     return low is not None and bool(onp.all(low > 0))
-
-  def _mean(self) -> Any:
-    start, residual = self._beyond("mean")
-    return np.where(
-      start < 0,
-      self.distribution._mean(),
-      np.maximum(start, 0.0) + residual._mean(),
-    )
-
-  def _variance(self) -> Any:
-    start, residual = self._beyond("variance")
-    whole = self.distribution._variance()
-    return np.where(start < 0, whole, residual._variance())
-
-  def _stddev(self) -> Any:
-    start, residual = self._beyond("stddev")
-    whole = self.distribution._stddev()
-    return np.where(start < 0, whole, residual._stddev())
-
-  def _moment(self, k: int) -> Any:
-    start, residual = self._beyond(f"moment({k})")
-    rest = residual._raw_moments(k)
-    shift = np.maximum(start, 0.0)
-    # E (shift + rest)^k: nothing is negative.
-    endless = rest[..., 0] == math.inf
-    found: Any = 1.0
-    for j in range(1, k + 1):
-      term = math.comb(k, j) * np.where(endless, 0.0, rest[..., j - 1])
-      found = found * shift + term
-    found = np.where(endless, math.inf, found)
-    return np.where(start < 0, self.distribution._moment(k), found)
-
-  def _beyond(self, name: str) -> tuple[Any, Any]:
-    """Returns what is just below low, and the law of X less that.
-
-    Raises:
-      NotImplementedError: there is an upper bound.
-    """
-    _, before, high = self._bounds()
-    known = static.concrete(high)
-    if known is not None and onp.any(onp.isfinite(known)):
-      self._missing(name, "it has no closed form where there is an upper bound")
-    before = np.where(high < math.inf, math.nan, before)
-    start = np.maximum(before, 0.0)
-    return before, residual_life.ResidualLife(self.distribution, start)
-
-  def _mode(self) -> Any:
-    """A part of a density with one top has it at an end, or where it was."""
-    low, before, high = self._bounds()
-    first, last = low, high
-    if self.distribution._DISCRETE:
-      first, last = before + 1.0, np.floor(high)
-    found = np.minimum(np.maximum(self.distribution._mode(), first), last)
-    # Zero, but NaN where nothing is between the bounds.
-    nothing = 0.0 * gradients.stop_gradient(self._normaliser(before, high))
-    return found + nothing
 
   def _quantile(self, value: Any) -> Any:
     return self._inverse(*special.log_both(value))
