@@ -29,10 +29,10 @@ _OF_VECTORS = {
 
 def wrap(
   distribution: Any, validate_args: bool | None = None
-) -> "PhaseTypeDistribution":
+) -> "NumPyroDistribution":
   """Returns a distribution as one of NumPyro's.
 
-  It is an instance of a subclass of `PhaseTypeDistribution` that belongs to the
+  It is an instance of a subclass of `NumPyroDistribution` that belongs to the
   class of `distribution`, whose parameters it has.
 
   Args:
@@ -62,7 +62,7 @@ def wrap(
   return _class_of(cls)(distribution, validate_args=validate_args)
 
 
-class PhaseTypeDistribution(numpyro_distributions.Distribution):
+class NumPyroDistribution(numpyro_distributions.Distribution):
   """A distribution of phasic, with the methods of NumPyro's.
 
   Counts are floating numbers, as `distribution` has them. Samples can be
@@ -151,7 +151,7 @@ def _class_of(cls: Any) -> Any:
     "__doc__": f"`{cls.__name__}` as NumPyro's.",
     "__module__": __name__,
   }
-  return type(cls.__name__, (PhaseTypeDistribution,), own)
+  return type(cls.__name__, (NumPyroDistribution,), own)
 
 
 def _constraint(properties: Any) -> Any:

@@ -40,7 +40,7 @@ _BIJECTORS = {
 }
 
 
-def wrap(distribution: Any) -> "PhaseTypeDistribution":
+def wrap(distribution: Any) -> "TFPDistribution":
   """Returns a distribution as one of TensorFlow Probability's.
 
   It is an instance of `class_of(type(distribution))` with the same parameters.
@@ -69,7 +69,7 @@ def wrap(distribution: Any) -> "PhaseTypeDistribution":
 
 @functools.cache
 def class_of(cls: Any) -> Any:
-  """Returns the subclass of `PhaseTypeDistribution` for a class.
+  """Returns the subclass of `TFPDistribution` for a class.
 
   Its constructor has the same arguments; a distribution among them may be
   wrapped or not.
@@ -86,7 +86,7 @@ def class_of(cls: Any) -> Any:
     names = list(bound.arguments)[1:]
     given = dict(zip(names, values, strict=True))
     self._wrapped = cls(**{k: _unwrapped(v) for k, v in given.items()})
-    PhaseTypeDistribution._initialize(self)
+    TFPDistribution._initialize(self)
 
   # TensorFlow Probability reads it, to take instances apart.
   __init__.__signature__ = signature  # type: ignore[attr-defined]
@@ -103,11 +103,11 @@ def class_of(cls: Any) -> Any:
       lambda _, dtype, num_classes=None: _properties(cls, own)
     ),
   }
-  metaclass: Any = type(PhaseTypeDistribution)
-  return metaclass(cls.__name__, (PhaseTypeDistribution,), own)
+  metaclass: Any = type(TFPDistribution)
+  return metaclass(cls.__name__, (TFPDistribution,), own)
 
 
-class PhaseTypeDistribution(tfp.distributions.AutoCompositeTensorDistribution):
+class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   """A distribution of phasic, with the methods of TensorFlow Probability's.
 
   Subclasses are made by `class_of`. Counts are floating numbers. Samples can be
@@ -212,7 +212,7 @@ class PhaseTypeDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     return tfp.bijectors.Exp(validate_args=self.validate_args)
 
 
-@tfp.distributions.RegisterKL(PhaseTypeDistribution, PhaseTypeDistribution)
+@tfp.distributions.RegisterKL(TFPDistribution, TFPDistribution)
 def _kl_divergence(p: Any, q: Any, name: str | None = None) -> Any:
   del name
   return p.wrapped.kl_divergence(q.wrapped)
@@ -307,7 +307,7 @@ def _parameter(name: str, dist: Any) -> Any:
 
 
 def _unwrapped(value: Any) -> Any:
-  return value.wrapped if isinstance(value, PhaseTypeDistribution) else value
+  return value.wrapped if isinstance(value, TFPDistribution) else value
 
 
 def _dtype(name: str) -> Any:
