@@ -87,6 +87,14 @@ def broadcast_start(
 
 def where_unknown(x: Any, reasons: onp.ndarray) -> onp.ndarray:
   """Returns reasons of NaN where an array is NaN, and else "ok"."""
-  lost = onp.isnan(static.concrete(x))
+  lost = onp.isnan(host(x))
   named = onp.where(reasons == "ok", "value: nothing is known there", reasons)
   return onp.where(lost, named, "ok")
+
+
+def host(x: Any) -> onp.ndarray:
+  """Returns an array's values; raises TypeError while they are traced."""
+  values = static.concrete(x)
+  if values is None:
+    raise TypeError("parameters are traced: reasons are told of known values")
+  return values

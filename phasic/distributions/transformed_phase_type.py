@@ -112,10 +112,10 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     y = self._converted(value)
     x = self._time(y)
     found = self.distribution.diagnose(x, method)
-    lost = onp.isnan(static.concrete(x)) & ~onp.isnan(static.concrete(y))
+    lost = onp.isnan(comparable.host(x)) & ~onp.isnan(comparable.host(y))
     found = onp.where(lost, "value: its time h(value) is not normal", found)
     for name, given in self._arrays().items():
-      good = static.concrete(given) > 0
+      good = comparable.host(given) > 0
       found = onp.where(good, found, f"{name}: it must be > 0")
     return comparable.where_unknown(getattr(self, f"_{method}")(y), found)
 

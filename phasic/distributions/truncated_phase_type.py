@@ -142,7 +142,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     value = self._converted(value)
     found = self.distribution.diagnose(value, method)
     _, before, high = self._bounds()
-    empty = onp.isnan(static.concrete(self._normaliser(before, high)))
+    empty = onp.isnan(comparable.host(self._normaliser(before, high)))
     why = "low, high: no mass is known to be between them"
     found = onp.where(empty, why, found)
     return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
