@@ -20,7 +20,7 @@ class PathSampling(sampling.Sampling):
 
   def sample_paths(
     self, num_jumps: int, sample_shape: Any = (), seed: Any = None
-  ) -> paths_lib.Paths:
+  ) -> paths_lib.PhasePaths:
     """Returns paths of the chain, the same ones for the same seed.
 
     A path starts in a phase drawn from the initial masses, stays there for an
@@ -77,7 +77,7 @@ class PathSampling(sampling.Sampling):
     )
     whole = (*shape, *self._batch_shape(), jumps + 1)
     phases, times = (np.reshape(x, whole) for x in found)
-    return paths_lib.Paths(phases, times)
+    return paths_lib.PhasePaths(phases, times)
 
   def _model(self) -> tuple[Any, Any, Any, Any]:
     raise NotImplementedError

@@ -15,7 +15,7 @@ from phasic.math import not_differentiable
 from phasic.math import operands as operands_lib
 
 
-class Paths(NamedTuple):
+class PhasePaths(NamedTuple):
   """Paths of a chain on the phases 0, ..., p - 1.
 
   Attributes:
@@ -57,7 +57,7 @@ def sample_paths(
     discrete: whether time is.
 
   Returns:
-    `Paths` of arrays (n, ..., k + 1).
+    `PhasePaths` of arrays (n, ..., k + 1).
 
   Raises:
     NotImplementedError: a derivative with respect to the model is asked for.
@@ -73,7 +73,7 @@ def sample_paths(
   times = np.asarray(times, dtype=operands[0].dtype)
   times = not_differentiable.attach(jump_chain.ADVICE, times, *model)
   shape = (n, *layout.batch, num_jumps + 1)
-  return Paths(np.reshape(phases, shape), np.reshape(times, shape))
+  return PhasePaths(np.reshape(phases, shape), np.reshape(times, shape))
 
 
 def _paths(n, num_jumps, discrete, depth, seed, *operands):
