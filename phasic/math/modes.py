@@ -84,9 +84,9 @@ def _bracketed(rates):
   low = 0.5 / np.max(rates, axis=-1)
   high = 3.0 * np.sum(1.0 / rates, axis=-1)
   eps = static.finfo_eps(rates)
-  parts = onp.arange(1.0, _PARTS + 1.0) / (_PARTS + 1.0)
+  shares = onp.arange(1.0, _PARTS + 1.0) / (_PARTS + 1.0)
   shape = (-1, *(1 for _ in static.shape(low)))
-  parts = np.asarray(onp.reshape(parts, shape), dtype=static.wide_float())
+  parts = np.asarray(onp.reshape(shares, shape), dtype=static.wide_float())
 
   def unfinished(carry):
     count, low, high = carry
@@ -112,9 +112,11 @@ def _improved(rates, mode):
   """Makes one step of Newton's method for log f_{p-1} - log f_p = 0."""
   p = static.shape(rates)[-1]
   ratio = _log_ratio(rates, mode)
-  before = -1.0
-  if p > 2:
-    before = np.expm1(_log_ratio(rates[..., :-1], mode))
+  before = (
+    np.expm1(_log_ratio(rates[..., :-1], mode))
+    if p > 2
+    else np.zeros_like(ratio) - 1.0
+  )
   slope = rates[..., -2] * before - rates[..., -1] * np.expm1(ratio)
   return mode - ratio / slope
 
