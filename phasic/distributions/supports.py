@@ -17,7 +17,7 @@ class Support:
     constraint: of each number: "nonnegative" or "nonnegative_integer".
     event_ndims: 0 for numbers, 1 for vectors of them.
     low: a lower bound, an array that broadcasts with values; None for zero.
-    high: an upper bound, likewise, inf for none; None where there is none.
+    high: an upper bound, likewise, inf where there is none; None for none.
   """
 
   constraint: str
@@ -85,7 +85,8 @@ class Supports(methods.Methods):
       )
     if support.low is None:
       return bijectors.Exp(support.event_ndims)
-    return bijectors.Interval(support.low, support.high, support.event_ndims)
+    high = float("inf") if support.high is None else support.high
+    return bijectors.Interval(support.low, high, support.event_ndims)
 
   def _support(self) -> Support:
     self._missing("support")

@@ -202,7 +202,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _support(self) -> supports.Support:
     low, _, high = self._bounds()
     whole = self.distribution._support()
-    return dataclasses.replace(whole, low=low, high=high)
+    bound = None if self.high is None else high
+    return dataclasses.replace(whole, low=low, high=bound)
 
   @property
   def reparameterization_type(

@@ -1,9 +1,13 @@
 """Distributions as NumPyro's: for `numpyro.sample`, plates, NUTS and SVI."""
 
 import functools
+import math
 from typing import Any
 
+import numpy as onp
+
 from phasic.distributions import reparameterization
+from phasic.internal import static
 
 try:
   import numpyro.distributions as numpyro_distributions
@@ -102,9 +106,22 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   def support(self) -> Any:
     """The set of values, as a constraint."""
     support = self.distribution.support
-    constraint = constraints.nonnegative
+    low, high = support.low, support.high
+    known = None if high is None else static.concrete(high)
+    # A bound that is traced is taken to be finite.
+    endless = high is None or (
+      known is not None and not onp.any(known < math.inf)
+    )
     if support.constraint == "nonnegative_integer":
       constraint = constraints.nonnegative_integer
+      if low is not None and not endless:
+        constraint = constraints.integer_interval(low, high)
+    elif low is None:
+      constraint = constraints.nonnegative
+    elif endless:
+      constraint = constraints.greater_than(low)
+    else:
+      constraint = constraints.interval(low, high)
     if support.event_ndims:
       return constraints.independent(constraint, support.event_ndims)
     return constraint

@@ -63,6 +63,14 @@ class MethodsTest(absltest.TestCase):
     self.assertIs(matrix.support, constraints.nonnegative)
     counts = adapter.wrap(pd.DiscretePhaseType([1.0], [[0.5]]))
     self.assertTrue(counts.is_discrete)
+    base = pd.Erlang(3, 2.0)
+    bounded = adapter.wrap(pd.TruncatedPhaseType(base, 1.0, 3.0)).support
+    self.assertEqual(
+      bounded(jnp.asarray([0.5, 1.0, 3.0, 3.5])).tolist(), [0, 1, 1, 0]
+    )
+    for high in (None, jnp.inf):
+      half = adapter.wrap(pd.TruncatedPhaseType(base, 1.0, high)).support
+      self.assertEqual(half(jnp.asarray([0.5, 1.5, 9.0])).tolist(), [0, 1, 1])
     rewards = pd.MultivariatePhaseType([1.0], [[-1.0]], [[1.0, 2.0]])
     self.assertEqual(adapter.wrap(rewards).support.event_dim, 1)
     self.assertEqual(adapter.wrap(rewards).event_dim, 1)
