@@ -62,7 +62,7 @@ class Diagnosing(methods.Methods):
     )
 
   def _chain(self) -> tuple[Any, Any, Any, Any]:
-    """Initial masses, rates (a matrix or edges), exits or None, atom or None."""
+    """Initial masses, rates, exits or None, and atom or None."""
     raise NotImplementedError
 
   def _converted(self, value: Any) -> Any:

@@ -38,8 +38,8 @@ def derive(operands, eps):
 
   Args:
     operands: initial_probs (..., p); subgenerator (..., p, p); exit_rates
-      (..., p), or (..., 0) to derive them from the row sums; prob_zero (..., 1),
-      or (..., 0) to derive it from `initial_probs`.
+      (..., p), or (..., 0) to derive them from the row sums; prob_zero
+      (..., 1), or (..., 0) to derive it from `initial_probs`.
     eps: the precision of the dtype that the user gave the operands in; sums
       within 4 p eps of zero count as zero.
   """

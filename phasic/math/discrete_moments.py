@@ -151,7 +151,7 @@ def reward_covariance(
 def reward_cross_moments(
   initial_probs, subtransition, rewards, exit_probs=None, prob_zero=None
 ):
-  """Returns E[Y_a Y_b], (..., R, R); arguments are those of `reward_covariance`.
+  """Returns E[Y_a Y_b], (..., R, R); arguments as for `reward_covariance`.
 
   It is infinite where a total's mean is.
   """

@@ -1,4 +1,4 @@
-"""Derivatives of variances and passages in discrete time, as functions themselves.
+"""Derivatives of variances and passages in discrete time, as functions.
 
 See `discrete_elimination_derivatives`: they are laid out alike.
 """
@@ -90,7 +90,7 @@ def hitting_probs_vjp(
   cotangent,
   wanted=None,
 ):
-  """Returns `hitting_probs` and cotangents of five arguments; phases' is None."""
+  """Returns `hitting_probs` and cotangents of arguments; phases' is None."""
   wanted = evaluation.checked_names(wanted, _NAMES)
   targets = named_phases.indicator(phases, initial_probs)
   values = (initial_probs, subtransition, targets, exit_probs, prob_zero)

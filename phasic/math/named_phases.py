@@ -42,7 +42,7 @@ def require_edges(edges):
 
 
 def check_tangents(tangents, names, fixed=()):
-  """Raises ValueError unless there is one for each name, None for fixed ones."""
+  """Raises ValueError unless each name has one, None for fixed ones."""
   if len(tangents) != len(names):
     raise ValueError(
       f"tangents has {len(tangents)} entries: it must have one for each of "

@@ -126,7 +126,7 @@ def hitting_probs_vjp(
   cotangent,
   wanted=None,
 ):
-  """Returns `hitting_probs` and cotangents of five arguments; phases' is None."""
+  """Returns `hitting_probs` and cotangents of arguments; phases' is None."""
   wanted = evaluation.checked_names(wanted, _NAMES)
   targets = named_phases.indicator(phases, initial_probs)
   values = (initial_probs, subgenerator, targets, exit_rates, prob_zero)

@@ -163,7 +163,7 @@ def _settled(mode, x, k, targets, model, edges):
 
 
 def _values(model, edges, counts, kind):
-  """Returns logarithms of what kinds say, and of probabilities (batch..., n)."""
+  """Returns logarithms of what kinds say, and of masses, (batch..., n)."""
   probs = np.where(kind == _NOTHING, _NOTHING, _DENSITY)
   kinds = np.asarray(np.concatenate([kind, probs], axis=-1), dtype="int32")
   found = kernel_ops.phase_type(

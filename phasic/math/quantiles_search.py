@@ -7,10 +7,10 @@ t. Newton's method on log D in that scale of time converges quadratically; what
 was found above and below the quantile brackets it, and where a step leaves the
 bracket, or steps do not get shorter, it is halved in the scale of log t.
 
-Each iteration is one call of the kernel, for all quantiles: F or 1 - F, whichever
-is below one half, and the density, as logarithms. A logarithm of -700 has only
-thirteen digits of what it is the logarithm of; where that is not enough, one
-step is made with F and 1 - F themselves.
+Each iteration is one call of the kernel, for all quantiles: F or 1 - F,
+whichever is below one half, and the density, as logarithms. A logarithm of -700
+has only thirteen digits of what it is the logarithm of; where that is not
+enough, one step is made with F and 1 - F themselves.
 """
 
 import math

@@ -11,11 +11,11 @@ quantile's derivative
 
     dX = -F_theta(X) dtheta / f(X),
 
-so that E[g(X)] has the derivative E[g'(X) dX] for smooth g. Counts are steps and
-have none. With an atom at zero X is zero, and its derivative, for all U below
+so that E[g(X)] has the derivative E[g'(X) dX] for smooth g. Counts are steps
+and have none. With an atom at zero X is zero, and its derivative, for all U below
 it: that holds for g that are continuous at zero, but not for log densities,
-which are no such functions. So where there may be an atom callers should not ask
-for derivatives. The derivatives of draws by simulation are NaN.
+which are no such functions. So where there may be an atom callers should not
+ask for derivatives. The derivatives of draws by simulation are NaN.
 
 References:
   L. Devroye, Non-uniform random variate generation, 1986, ch. 2.

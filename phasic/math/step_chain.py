@@ -41,8 +41,8 @@ def derive(operands, eps, completes):
 
   Args:
     operands: initial_probs (..., p); subtransition (..., p, p); exit_probs
-      (..., p), or (..., 0) to derive them from the row sums; prob_zero (..., 1),
-      or (..., 0) to derive it from `initial_probs`.
+      (..., p), or (..., 0) to derive them from the row sums; prob_zero
+      (..., 1), or (..., 0) to derive it from `initial_probs`.
     eps: the precision of the dtype that the user gave the operands in; sums
       within 4 p eps of one count as one.
     completes: whether a phase is kept with what a row lacks, and derivatives
