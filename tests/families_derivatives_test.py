@@ -1,4 +1,4 @@
-"""Derivatives of the families in their parameters and in the value."""
+"""Derivatives of the families, where there are formulas for them."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -8,21 +8,10 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic.internal import gradients
-from tests import family_cases
 from tests import test_case
 
 MODE = "numpy"
 
-CASES = family_cases.CASES
-# What is in whole numbers has no derivative, and the time of a truncated law
-# is a bound.
-FIXED = {
-  "residual_trials": ("time",),
-  "truncated_trials": ("low", "high"),
-}
-NAMES = [name for name in CASES if name != "erlang_1000"]
-if MODE == "jax":
-  NAMES = ["hyper_erlang", "failures", "residual_life", "truncated", "weibull"]
 _DIGITS = 300
 
 
@@ -37,61 +26,6 @@ class FamiliesDerivativesTest(test_case.TestCase):
     super().setUp()
     if MODE == "numpy":
       self.skipTest("NumPy has no autodiff")
-
-  @parameterized.product(
-    name=NAMES,
-    method=[("log_prob", "prob"), ("log_survival_function", "sf")],
-  )
-  def test_parameters(self, name, method):
-    case = CASES[name]
-    value = float(case.values[len(case.values) // 2])
-    names = [k for k in case.parameters if k not in FIXED.get(name, ())]
-    fixed = {k: case.parameters[k] for k in case.parameters if k not in names}
-
-    def log(*arrays):
-      dist = case.build(**dict(zip(names, arrays, strict=True)), **fixed)
-      return getattr(dist, method[0])(value)
-
-    arrays = [
-      np.asarray(onp.asarray(case.parameters[k], "float64")) for k in names
-    ]
-    _, found = gradients.value_and_gradient(log, *arrays)
-    found = found if len(names) > 1 else (found,)
-    for k, gradient in zip(names, found, strict=True):
-      with self.subTest(k):
-        self.assert_close(
-          gradient, self._exact(case, k, method[1], value), 1e-9
-        )
-
-  def _exact(self, case, name, kind, value):
-    """The derivative of the law's logarithm in a parameter."""
-    whole = case.parameters[name]
-
-    def log(x, i=None):
-      changed = x
-      if i is not None:
-        changed = [x if j == i else mpmath.mpf(w) for j, w in enumerate(whole)]
-      law = case.exact(**{name: changed})
-      return mpmath.log(getattr(law, kind)(mpmath.mpf(value)))
-
-    if not isinstance(whole, list):
-      return onp.asarray(_slope(log, whole))
-    return onp.asarray(
-      [_slope(lambda x, i=i: log(x, i), w) for i, w in enumerate(whole)]
-    )
-
-  @parameterized.parameters("coxian", "log_logistic", "residual_life")
-  def test_values(self, name):
-    case = CASES[name]
-    value = float(case.values[len(case.values) // 2])
-    dist = case.make()
-    _, found = gradients.value_and_gradient(
-      dist.log_prob, np.asarray(onp.asarray(value))
-    )
-    law = case.exact()
-    self.assert_close(
-      found, _slope(lambda t: mpmath.log(law.prob(t)), value), 1e-10
-    )
 
   def test_second_derivatives(self):
     def slope(rate):
