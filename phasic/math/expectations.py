@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import static
 from phasic.math import laws
@@ -56,7 +57,8 @@ def raw_moment(model, function, k):
   # In terms of the last value, so that powers are in range.
   found, most = _values(law, rule, function)
   share = quadrature.total(rule, masses * (found / most) ** float(k))
-  moment = share * most ** float(k)
+  with onp.errstate(over="ignore"):
+    moment = share * most ** float(k)
   seen = share * 1e-10 >= _LEFT
   moment = np.where(seen, law.checked(rule, logs, moment), math.nan)
   return np.asarray(moment, dtype=law.dtype)
