@@ -202,7 +202,11 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _support(self) -> supports.Support:
     low, _, high = self._bounds()
     whole = self.distribution._support()
-    bound = None if self.high is None else high
+    known = static.concrete(high)
+    endless = self.high is None or (
+      known is not None and bool(onp.all(known == math.inf))
+    )
+    bound = None if endless else high
     return dataclasses.replace(whole, low=low, high=bound)
 
   @property

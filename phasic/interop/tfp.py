@@ -209,7 +209,13 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _default_event_space_bijector(self) -> Any:
     if self._is_discrete():
       return None
-    return tfp.bijectors.Exp(validate_args=self.validate_args)
+    grow = tfp.bijectors.Exp(validate_args=self.validate_args)
+    support = self._wrapped.support
+    if support.low is None:
+      return grow
+    if support.high is None:
+      return tfp.bijectors.Chain([tfp.bijectors.Shift(support.low), grow])
+    return tfp.bijectors.Sigmoid(support.low, support.high)
 
 
 @tfp.distributions.RegisterKL(TFPDistribution, TFPDistribution)
