@@ -296,13 +296,15 @@ def multi_substrate_py_test(
             tests.append(":%s.%s" % (variant, substrate))
     native.test_suite(name = name, tests = tests)
 
-def in_groups(names, together):
+def in_groups(names, together, more = {}):
     """Returns {group: names}; who is in no group is one.
 
     Args:
       names: of all.
       together: {group: those in it}.
+      more: the same, other groups.
     """
+    together = dict(together, **more)
     grouped = [name for group in together.values() for name in group]
     for name in grouped:
         if name not in names or grouped.count(name) != 1:
