@@ -305,10 +305,12 @@ def in_groups(names, together, more = {}):
       more: the same, other groups.
     """
     together = dict(together, **more)
-    grouped = [name for group in together.values() for name in group]
-    for name in grouped:
-        if name not in names or grouped.count(name) != 1:
-            fail("%s: is none of the tests, or in two groups" % name)
+    grouped = {}
+    for group in together.values():
+        for name in group:
+            if name not in names or name in grouped:
+                fail("%s: is none of the tests, or in two groups" % name)
+            grouped[name] = True
     alone = {name: [name] for name in names if name not in grouped}
     return dict(alone, **together)
 
