@@ -14,8 +14,9 @@ _CONSTANT = ("low", "high", "time", "mixture_probs", "initial_probs")
 def _trained(parameters):
   """Names of what is trained; several `probs` are masses, too."""
   masses = {"probs"} if isinstance(parameters.get("probs"), list) else set()
-  if "initial_probs" in parameters:
-    masses.add("prob_zero")
+  if "exit_rates" in parameters and "subgenerator" in parameters:
+    # Rows sum to zero with the exits, and masses to one with the atom.
+    masses |= {"exit_rates", "subgenerator", "prob_zero"}
   return [k for k in parameters if k not in _CONSTANT and k not in masses]
 
 
