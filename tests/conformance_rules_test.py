@@ -42,10 +42,13 @@ class RulesTest(test_case.TestCase):
       names = (*law_methods.METHODS, "unnormalized_log_prob")
       return {name: getattr(dist, name)(value) for name in names}
 
+    # TensorFlow takes minutes to make a loop of a vectorised search.
+    quantiles = () if mode == conformance.VECTORISED else _QUANTILES
+
     def all_methods(parameters, value):
       # No probability: NaN as well.
       dist = case.build(**parameters)
-      found = {name: getattr(dist, name)(value) for name in _QUANTILES}
+      found = {name: getattr(dist, name)(value) for name in quantiles}
       return {**methods(parameters, value), **found}
 
     with self.subTest("identities"):
@@ -58,7 +61,7 @@ class RulesTest(test_case.TestCase):
       with self.subTest(f"{name} outside"):
         expected = onp.asarray([below, beyond, math.nan])
         self.assert_close(found[name], expected, 4e-16, 4e-16)
-    for name in _QUANTILES:
+    for name in quantiles:
       with self.subTest(f"{name} of NaN"):
         self.assert_close(found[name][2], math.nan)
     for name in case.parameters:
