@@ -9,6 +9,7 @@ from phasic import distributions as pd
 from tests import conformance
 from tests import pairwise
 
+MODE = "numpy"
 # What is no family, and the joint law of several totals, whose methods are
 # others: `multivariate_phase_type_accuracy_test`.
 _OTHERS = {
@@ -40,6 +41,10 @@ class PairwiseTest(parameterized.TestCase):
     )
     pairs = set().union(*(pairwise.pairs(row) for row in whole))
     found = set().union(*(pairwise.pairs(row) for row in chosen))
+    if MODE == "jax":
+      # Those with a mode.
+      pairs = {pair for pair in pairs if pair[1][0] == 2}
+      found &= pairs
     self.assertEqual(found, pairs)
 
   def test_every_distribution_is_in(self):
