@@ -191,13 +191,12 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return node_sums.of_interval(model, discrete, first, high, self._log_prob)
 
   def _log_hazard_function(self, value: Any) -> Any:
-    log_prob = self._log_prob(value)
-    if not self.distribution._DISCRETE:
-      return log_prob - self._log_survival_function(value)
-    # Relative to P(N >= k); what is no whole number has no mass.
-    alive = self._log_survival_function(value - 1.0)
-    none = (log_prob == -math.inf) & (value < math.inf)
-    return np.where(none & (alive > -math.inf), log_prob, log_prob - alive)
+    # Of counts relative to P(N >= k).
+    before = value - 1.0 if self.distribution._DISCRETE else value
+    alive = self._log_survival_function(before)
+    ended = alive == -math.inf
+    found = self._log_prob(value) - np.where(ended, 0.0, alive)
+    return np.where(ended, math.nan, found)
 
   def _support(self) -> supports.Support:
     low, _, high = self._bounds()
