@@ -37,10 +37,11 @@ GROUPS = (
   "dtypes",
   "structure",
 )
+DERIVATIVES: tuple[str, ...] = ()
 MODES: tuple[str, ...] = (EAGER, VECTORISED)
 if MODE != "numpy":
   # NumPy neither compiles nor differentiates.
-  GROUPS = (*GROUPS, "derivatives", "statistics_derivatives")
+  DERIVATIVES = ("derivatives", "statistics_derivatives")
   MODES = (EAGER, COMPILED, VECTORISED)
 
 # Bounds, and times that are whole numbers.
@@ -81,7 +82,7 @@ def all_rows() -> tuple[Row, ...]:
   return tuple(
     (family, group, mode)
     for mode in MODES
-    for group in GROUPS
+    for group in (*GROUPS, *DERIVATIVES)
     for family in CASES
   )
 
@@ -92,20 +93,21 @@ def chosen_rows() -> tuple[Row, ...]:
   if os.environ.get("PHASIC_FULL_SWEEPS") == "1":
     return all_rows()
   chosen = set(covering_rows())
-  if MODE in ("numpy", "tf"):
-    # Forward mode takes TensorFlow seconds for each family that is eager.
-    some = tuple(CASES)[::6]
-    chosen |= {
-      row
-      for row in all_rows()
-      if row[2] == EAGER and ("derivatives" not in row[1] or row[0] in some)
-    }
+  # Frameworks take seconds for the derivatives of each family.
+  chosen |= {
+    (family, group, EAGER)
+    for group in DERIVATIVES
+    for family in tuple(CASES)[::3]
+  }
+  if MODE != "jax":
+    eager = {(family, group, EAGER) for group in GROUPS for family in CASES}
+    chosen |= eager
   return tuple(row for row in all_rows() if row in chosen)
 
 
 def rows(group: str) -> list[tuple[str, str, str]]:
   """Names of tests, families and modes of a group of checks."""
-  if group not in GROUPS:
+  if group not in (*GROUPS, *DERIVATIVES):
     return []
   return [
     (f"_{family}_{mode}", family, mode)

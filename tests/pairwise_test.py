@@ -39,13 +39,13 @@ class PairwiseTest(parameterized.TestCase):
       f"conformance: {len(chosen)} of {len(whole)} rows, "
       f"{len(conformance.covering_rows())} of them a covering set"
     )
+    whole = [row for row in whole if row[1] not in conformance.DERIVATIVES]
     pairs = set().union(*(pairwise.pairs(row) for row in whole))
     found = set().union(*(pairwise.pairs(row) for row in chosen))
     if MODE == "jax":
       # Those with a mode.
       pairs = {pair for pair in pairs if pair[1][0] == 2}
-      found &= pairs
-    self.assertEqual(found, pairs)
+    self.assertEqual(pairs - found, set())
 
   def test_every_distribution_is_in(self):
     tried = {case.family for case in conformance.CASES.values()}

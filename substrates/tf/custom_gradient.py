@@ -79,14 +79,16 @@ def custom_gradient(
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
     names: dict[Any, str] = {}
 
-    def rule_name(statics: tuple[Any, ...]) -> str:
-      """The name of the rule with these static arguments."""
-      if statics not in names:
+    def rule_name(statics: tuple[Any, ...], shapes: tuple[Any, ...]) -> str:
+      """The name of the rule with these static arguments and shapes."""
+      key = (statics, shapes)
+      if key not in names:
         # Never the same in another process, where the rule may be another.
         name = f"{f.__module__}.{f.__qualname__}.{next(_counter)}.{id(f)}"
-        _pullbacks[name] = functools.partial(_pullback, f, rules, statics)
-        names[statics] = name
-      return names[statics]
+        pullback = functools.partial(_pullback, f, rules, statics)
+        _pullbacks[name] = functools.partial(_of_shapes, pullback, *shapes)
+        names[key] = name
+      return names[key]
 
     @functools.wraps(f)
     def wrapped(*args: Any) -> Any:
@@ -100,8 +102,9 @@ def custom_gradient(
       # Constants, as the derivative is the rule's: nothing is recorded here.
       out = f(*_merge(statics, [tf.stop_gradient(x) for x in arrays]))
       values = [tf.convert_to_tensor(x) for x in tf.nest.flatten(out)]
+      shapes = (_static_shapes(arrays), _static_shapes(values))
       results = phase_type_op.native_ops().phasic_rule(
-        values=values, arguments=arrays, rule=rule_name(statics)
+        values=values, arguments=arrays, rule=rule_name(statics, shapes)
       )
       for result, value in zip(results, values, strict=True):
         result.set_shape(value.shape)
@@ -129,6 +132,33 @@ def _rule_gradient(op: Any, *cotangents: Any) -> list[Any]:
   ]
   gradients = _pullbacks[name](list(op.inputs)[count:], full)
   return [None] * count + list(gradients)
+
+
+def _static_shapes(arrays: Sequence[tf.Tensor]) -> tuple[Any, ...]:
+  """What is known of shapes, as tuples; None where the rank is unknown."""
+  return tuple(
+    None if x.shape.rank is None else tuple(x.shape.as_list()) for x in arrays
+  )
+
+
+def _of_shapes(
+  pullback: Callable[..., Any],
+  shapes: Sequence[Any],
+  cotangent_shapes: Sequence[Any],
+  arrays: Sequence[tf.Tensor],
+  cotangents: Sequence[tf.Tensor],
+) -> list[Any]:
+  """A pullback of arrays whose shapes are known from the call.
+
+  Forward mode traces the gradients of ops without their shapes where there have
+  been many.
+  """
+  for x, shape in zip(
+    [*arrays, *cotangents], [*shapes, *cotangent_shapes], strict=True
+  ):
+    if shape is not None:
+      x.set_shape(shape)
+  return pullback(arrays, cotangents)
 
 
 def _pullback(
