@@ -99,7 +99,8 @@ class StructureTest(test_case.TestCase):
 
       compiled = jax.jit(log_prob)
       back, found = compiled(again, value)
-      compiled(jax.tree.map(lambda x: x * 0.984375, dist), value + 1)
+      other = [x * 0.984375 if x.dtype.kind == "f" else x for x in leaves]
+      compiled(jax.tree.unflatten(structure, other), value + 1)
       self.assertLen(traces, 1)
     else:
       found = tf.function(dist.log_prob)(tf.constant(value))
@@ -124,7 +125,15 @@ class StructureTest(test_case.TestCase):
     backwards = batch[::-1].log_prob(value)
     self.assert_close(backwards, expected[::-1], 1e-13)
     if MODE == "jax":
-      found = jax.vmap(lambda dist: dist.log_prob(value))(batch)
+      # The arrays of a graph are no batch.
+      axes = jax.tree.map(
+        lambda x, one: None if x.shape == one.shape else 0,
+        batch,
+        case.build(**each[0]),
+      )
+      found = jax.vmap(lambda dist: dist.log_prob(value), in_axes=(axes,))(
+        batch
+      )
       self.assert_close(found, expected, 1e-13)
 
 
