@@ -59,21 +59,22 @@ Row = tuple[str, str, str]
 def covering_rows() -> tuple[Row, ...]:
   """Rows (family, group, mode) of the covering set.
 
-  In JAX families and groups meet elsewhere: each row is compiled for seconds.
-  Every family has every mode, and so has every group.
+  In JAX and TensorFlow each row takes seconds: there families and groups meet
+  elsewhere, every family has every mode, and so has every group.
   """
+  modes = MODES[1:]
   if MODE == "jax":
+    modes = MODES
+  if MODE == "numpy":
+    rows = pairwise.covering([tuple(CASES), GROUPS, modes])
+    found = [tuple(map(str, row)) for row in rows]
+  else:
     found = [
       (family, GROUPS[(i + j) % len(GROUPS)], mode)
       for i, family in enumerate(CASES)
-      for j, mode in enumerate(MODES)
+      for j, mode in enumerate(modes)
     ]
-  else:
-    found = []
-    for row in pairwise.covering([tuple(CASES), GROUPS, MODES[1:]]):
-      family, group, mode = map(str, row)
-      found.append((family, group, mode))
-  return tuple(found)
+  return tuple((family, group, mode) for family, group, mode in found)
 
 
 @functools.cache
