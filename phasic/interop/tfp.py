@@ -318,7 +318,7 @@ def _unwrapped(value: Any) -> Any:
 
 def _dtype(name: str) -> Any:
   """The dtype as TensorFlow Probability has it."""
+  dtype: Any = onp.dtype(name)
   if MODE == "tf":
-    return tensorflow.as_dtype(name)
-  else:
-    return onp.dtype(name)
+    dtype = tensorflow.as_dtype(dtype)
+  return dtype
