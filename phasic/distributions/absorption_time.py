@@ -13,6 +13,7 @@ from phasic.distributions import reparameterization
 from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math import discrete_moments
 from phasic.math import discrete_passages
 from phasic.math import evaluation
@@ -118,7 +119,7 @@ class AbsorptionTime(
       ['0.135335', '0.270671']
     """
     function = discrete_occupancy if self._DISCRETE else occupancy
-    return self._with(function, self._value(value))
+    return structures.as_result(self._with(function, self._value(value)))
 
   @property
   def _moments(self) -> Any:

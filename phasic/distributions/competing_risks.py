@@ -8,6 +8,7 @@ import numpy as onp
 from phasic.distributions import absorption_time
 from phasic.graphs import absorbed
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math import competing_risks
 from phasic.math import evaluation
 
@@ -65,11 +66,13 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     number = self._number(cause)
     known = static.concrete(value)
     if known is not None and not onp.any(onp.isinf(known)):
-      return self._of_cause("cdf", value, number)
+      return structures.as_result(self._of_cause("cdf", value, number))
     # The law is defective: the functions of a time do not know its limit.
     last = value == float("inf")
     finite = self._of_cause("cdf", np.where(last, 0.0, value), number)
-    return np.where(last, self.cause_probs()[..., number], finite)
+    return structures.as_result(
+      np.where(last, self.cause_probs()[..., number], finite)
+    )
 
   def cause_log_prob(self, value: Any, cause: str | None) -> Any:
     """Returns the log density of the time and the cause, at the value.
@@ -86,12 +89,16 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       ValueError: there is no such cause, or shapes do not fit.
     """
     value = self._value(value)
-    return self._of_cause("log_density", value, self._number(cause))
+    return structures.as_result(
+      self._of_cause("log_density", value, self._number(cause))
+    )
 
   def cause_prob(self, value: Any, cause: str | None) -> Any:
     """Returns the density of the time and the cause; as `cause_log_prob`."""
     value = self._value(value)
-    return self._of_cause("density", value, self._number(cause))
+    return structures.as_result(
+      self._of_cause("density", value, self._number(cause))
+    )
 
   def cause_hazard(self, value: Any, cause: str | None) -> Any:
     """Returns the rate of absorption by the cause where there was none yet.
@@ -102,7 +109,9 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     value = self._value(value)
     log_prob = self._of_cause("log_density", value, self._number(cause))
     before = value - 1.0 if self._DISCRETE else value
-    return np.exp(log_prob - self._log_survival_function(before))
+    return structures.as_result(
+      np.exp(log_prob - self._log_survival_function(before))
+    )
 
   def _of_cause(self, kind: str, value: Any, number: int) -> Any:
     """Returns a function of the law of the time and a cause."""

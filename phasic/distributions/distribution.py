@@ -39,7 +39,8 @@ class Distribution(
   A public method converts its argument, checks it where `validate_args` is
   True, and calls the method of the same name with an underscore, which a
   subclass has. Missing ones are made from each other (see `Fallbacks`), or
-  raise NotImplementedError with a reason.
+  raise NotImplementedError with a reason. In NumPy a result without dimensions
+  is a scalar, np.float64 or np.float32, as that of NumPy's own functions is.
 
   A subclass passes its constructor's arguments, all of them, to `__init__`
   here; they are its only state. It declares which are arrays, and of what
@@ -242,9 +243,9 @@ class Distribution(
   def _statistic(self, name: str, x: Any) -> Any:
     """Returns a statistic, checked not to be NaN where that is asked for."""
     if self.allow_nan_stats:
-      return x
+      return structures.as_result(x)
     message = f"{name} is NaN, and allow_nan_stats is False"
-    return checks.check(~np.isnan(x), message, x)
+    return structures.as_result(checks.check(~np.isnan(x), message, x))
 
   def _batch_shape(self) -> static.Shape:
     shapes = properties_lib.batch_shapes(

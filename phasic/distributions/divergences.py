@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from phasic.distributions import methods
+from phasic.internal import structures
 
 _Rule = TypeVar("_Rule", bound=Callable[[Any, Any], Any])
 _RULES: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
@@ -59,7 +60,8 @@ def kl_divergence(p: Any, q: Any) -> Any:
       f"there is no kl_divergence of {type(p).__name__} and "
       f"{type(q).__name__}; register_kl adds one"
     )
-  return _RULES[min(ways, key=lambda way: way[0])[1]](p, q)
+  rule = _RULES[min(ways, key=lambda way: way[0])[1]]
+  return structures.as_result(rule(p, q))
 
 
 class Divergences(methods.Methods):

@@ -75,6 +75,10 @@ class Equilibrium(
     """The name of the dtype of parameters, values and results."""
     return self.distribution.dtype
 
+  def _as_array(self, x: Any, name: str) -> Any:
+    # There are no arrays but those of the other distribution.
+    return self.distribution._as_array(x, name)
+
   @property
   def num_phases(self) -> int:
     """The number of phases p."""

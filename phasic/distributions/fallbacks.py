@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from phasic.distributions import methods
+from phasic.internal import structures
 from phasic.math import special
 
 
@@ -22,7 +23,7 @@ class Fallbacks(methods.Methods):
 
   def log_prob(self, value: Any) -> Any:
     """Returns the log density, broadcast over value and batch."""
-    return self._log_prob(self._value(value))
+    return structures.as_result(self._log_prob(self._value(value)))
 
   def unnormalized_log_prob(self, value: Any) -> Any:
     """Returns `log_prob`: all densities here are normalized."""
@@ -30,23 +31,23 @@ class Fallbacks(methods.Methods):
 
   def prob(self, value: Any) -> Any:
     """Returns the density, broadcast over value and batch."""
-    return self._prob(self._value(value))
+    return structures.as_result(self._prob(self._value(value)))
 
   def cdf(self, value: Any) -> Any:
     """Returns P(X <= value), broadcast over value and batch."""
-    return self._cdf(self._value(value))
+    return structures.as_result(self._cdf(self._value(value)))
 
   def log_cdf(self, value: Any) -> Any:
     """Returns log P(X <= value), broadcast over value and batch."""
-    return self._log_cdf(self._value(value))
+    return structures.as_result(self._log_cdf(self._value(value)))
 
   def survival_function(self, value: Any) -> Any:
     """Returns P(X > value), broadcast over value and batch."""
-    return self._survival_function(self._value(value))
+    return structures.as_result(self._survival_function(self._value(value)))
 
   def log_survival_function(self, value: Any) -> Any:
     """Returns log P(X > value), broadcast over value and batch."""
-    return self._log_survival_function(self._value(value))
+    return structures.as_result(self._log_survival_function(self._value(value)))
 
   def _log_prob(self, value: Any) -> Any:
     return np.log(self._from("_prob", "_log_prob")(value))

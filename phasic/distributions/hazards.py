@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from phasic.distributions import methods
+from phasic.internal import structures
 
 
 class Hazards(methods.Methods):
@@ -36,7 +37,7 @@ class Hazards(methods.Methods):
 
     Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
     """
-    return self._hazard_function(self._value(value))
+    return structures.as_result(self._hazard_function(self._value(value)))
 
   def log_hazard_function(self, value: Any) -> Any:
     """Returns the logarithm of `hazard_function`, also where that is tiny.
@@ -48,7 +49,7 @@ class Hazards(methods.Methods):
       >>> print(f"{float(dist.log_hazard_function(1e-300)):.6f}")
       -690.775528
     """
-    return self._log_hazard_function(self._value(value))
+    return structures.as_result(self._log_hazard_function(self._value(value)))
 
   def cumulative_hazard(self, value: Any) -> Any:
     """Returns -log P(X > t), broadcast over value and batch.
@@ -63,7 +64,9 @@ class Hazards(methods.Methods):
       >>> print(f"{float(dist.cumulative_hazard(1e6)):.1f}")
       2000000.0
     """
-    return 0.0 - self._log_survival_function(self._value(value))
+    return structures.as_result(
+      0.0 - self._log_survival_function(self._value(value))
+    )
 
   def _hazard_function(self, value: Any) -> Any:
     return np.exp(self._log_hazard_function(value))

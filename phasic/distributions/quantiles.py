@@ -3,6 +3,7 @@
 from typing import Any
 
 from phasic.distributions import methods
+from phasic.internal import structures
 from phasic.math import named_checks
 
 
@@ -30,7 +31,7 @@ class Quantiles(methods.Methods):
       0.346574
     """
     value = self._checked(value, 0.0, 1.0, "a probability must be in [0, 1]")
-    return self._quantile(value)
+    return structures.as_result(self._quantile(value))
 
   def quantile_log_survival(self, value: Any) -> Any:
     """Returns the quantile with log P(X > t) = v, however small that is.
@@ -47,7 +48,7 @@ class Quantiles(methods.Methods):
     """
     rule = "the logarithm of a probability must be <= 0"
     value = self._checked(value, float("-inf"), 0.0, rule)
-    return self._quantile_log_survival(value)
+    return structures.as_result(self._quantile_log_survival(value))
 
   def quantile_log_cdf(self, value: Any) -> Any:
     """Returns the quantile with log P(X <= t) = v, however small that is.
@@ -66,7 +67,7 @@ class Quantiles(methods.Methods):
     """
     rule = "the logarithm of a probability must be <= 0"
     value = self._checked(value, float("-inf"), 0.0, rule)
-    return self._quantile_log_cdf(value)
+    return structures.as_result(self._quantile_log_cdf(value))
 
   def _checked(self, value: Any, low: float, high: float, rule: str) -> Any:
     """Converts a probability; it is checked with `validate_args`."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from phasic.distributions import methods
+from phasic.internal import structures
 from phasic.math import renewals
 
 
@@ -49,7 +50,9 @@ class RenewalMethods(methods.Methods):
         2.4.
     """
     value = self._value(value)
-    return renewals.renewal_density(self._model(), value, self._DISCRETE)
+    return structures.as_result(
+      renewals.renewal_density(self._model(), value, self._DISCRETE)
+    )
 
   def mean_residual_life(self, value: Any) -> Any:
     """Returns E[X - t | X > t], broadcast over value and batch.
@@ -77,7 +80,9 @@ class RenewalMethods(methods.Methods):
     Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
     """
     value = self._value(value)
-    return renewals.mean_residual_life(self._model(), value, self._DISCRETE)
+    return structures.as_result(
+      renewals.mean_residual_life(self._model(), value, self._DISCRETE)
+    )
 
   def limited_expected_value(self, value: Any) -> Any:
     """Returns E[min(X, t)], broadcast over value and batch.
@@ -102,7 +107,9 @@ class RenewalMethods(methods.Methods):
       sec. 3.1.
     """
     value = self._value(value)
-    return renewals.limited_expected_value(self._model(), value, self._DISCRETE)
+    return structures.as_result(
+      renewals.limited_expected_value(self._model(), value, self._DISCRETE)
+    )
 
   def _model(self) -> tuple[Any, Any, Any, Any]:
     """The chain, checked with `validate_args`."""

@@ -10,6 +10,7 @@ from phasic.distributions import phase_type
 from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math import chain_arguments
 from phasic.math import jump_chain
 from phasic.math import mixed_moments
@@ -76,8 +77,10 @@ class RewardTotals(distribution.Distribution):
       ValueError: shapes do not fit.
     """
     alpha, matrix, rewards, exits, prob_zero = self._model()
-    return multivariate.joint_laplace_transform(
-      alpha, matrix, rewards, arguments, exits, prob_zero
+    return structures.as_result(
+      multivariate.joint_laplace_transform(
+        alpha, matrix, rewards, arguments, exits, prob_zero
+      )
     )
 
   def marginal(self, index: int) -> phase_type.PhaseType:

@@ -8,6 +8,7 @@ import numpy as onp
 from phasic.distributions import methods
 from phasic.internal import random
 from phasic.internal import static
+from phasic.internal import structures
 
 
 class Sampling(methods.Methods):
@@ -35,8 +36,8 @@ class Sampling(methods.Methods):
     for d in shape:
       n = n * d
     samples = self._sample_n(n, seed)
-    return np.reshape(
-      samples, (*shape, *self._batch_shape(), *self._event_shape())
+    return structures.as_result(
+      np.reshape(samples, (*shape, *self._batch_shape(), *self._event_shape()))
     )
 
   def sample_and_log_prob(
@@ -61,7 +62,7 @@ class Sampling(methods.Methods):
     self, sample_shape: Any, seed: Any
   ) -> tuple[Any, Any]:
     x = self.sample(sample_shape, seed)
-    return x, self._log_prob(x)
+    return x, structures.as_result(self._log_prob(x))
 
   def _sample_n(self, n: int, seed: Any) -> Any:
     del n, seed

@@ -3,6 +3,7 @@
 from typing import Any
 
 from phasic.distributions import methods
+from phasic.internal import structures
 
 _NO_FORMULA = (
   "only chains that start at zero, and whose rates never change, have a formula"
@@ -35,7 +36,7 @@ class Transforms(methods.Methods):
       >>> print(f"{float(value):.6f}")
       0.800000
     """
-    return self._laplace_transform(self._argument(u, "u"))
+    return structures.as_result(self._laplace_transform(self._argument(u, "u")))
 
   def moment_generating_function(self, s: Any) -> Any:
     """Returns E exp(s X), which is inf from the decay rate on.
@@ -63,7 +64,9 @@ class Transforms(methods.Methods):
     Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in
       applied probability, 2017, ch. 3.
     """
-    return self._moment_generating_function(self._argument(s, "s"))
+    return structures.as_result(
+      self._moment_generating_function(self._argument(s, "s"))
+    )
 
   def probability_generating_function(self, z: Any) -> Any:
     """Returns E z^N = P(N = 0) + z alpha (I - z T)^-1 t of a number of steps.
@@ -86,7 +89,9 @@ class Transforms(methods.Methods):
       >>> print(f"{float(value):.6f}")
       0.142857
     """
-    return self._probability_generating_function(self._argument(z, "z"))
+    return structures.as_result(
+      self._probability_generating_function(self._argument(z, "z"))
+    )
 
   def _laplace_transform(self, u: Any) -> Any:
     del u

@@ -99,6 +99,15 @@ def as_array(
   return onp.array(x, dtype=dtype, copy=copy or None)
 
 
+def as_result(x: Any) -> Any:
+  """Returns what a public method returns: what it computed.
+
+  In NumPy that is a scalar where there are no dimensions, as it is of NumPy's
+  own functions; arrays of the other backends stay what they are.
+  """
+  return x[()] if isinstance(x, onp.ndarray) and x.ndim == 0 else x
+
+
 def as_index_array(x: Any, name: str) -> Any:
   """Converts `x` to an array of int32.
 

@@ -120,6 +120,15 @@ def as_array(
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
 
+def as_result(x: Any) -> Any:
+  """Returns what a public method returns: what it computed.
+
+  In NumPy that is a scalar where there are no dimensions, as it is of NumPy's
+  own functions; arrays of the other backends stay what they are.
+  """
+  return x
+
+
 def as_index_array(x: Any, name: str) -> Any:
   """Converts `x` to an array of int32.
 
