@@ -53,9 +53,9 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
 inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
                            const SweepOutput& out, Workspace* workspace) {
   const auto unknown = [](double* bars, int64_t count) {
-    const auto is_nan = [](double x) { return x != x; };
+    const auto is_finite = [](double x) { return IsFinite(x); };
     const bool known =
-        bars == nullptr || std::none_of(bars, bars + count, is_nan);
+        bars == nullptr || std::all_of(bars, bars + count, is_finite);
     return known ? nullptr : bars;
   };
   const int64_t p = in.num_phases;
@@ -119,10 +119,27 @@ class AdjointRun {
     return status;
   }
 
-  // What was lost to underflow makes the result kUnderflow; all else is
-  // written even so.
+  // What is not finite makes the result kUnderflow; all else is written even so.
   StatusCode Sweep() {
-    if (!needs_.any()) return kOk;
+    const StatusCode status = needs_.any() ? SweepRows() : kOk;
+    return status == kOk && writer_.has_losses() ? kUnderflow : status;
+  }
+
+  int64_t Margin(int number) const {
+    if (number > 0) return number == 1 ? 400 : kFinalMargin;
+    return FirstMargin(model().size, seeds_.groups().size() > 0);
+  }
+
+  const AdjointNeeds& needs() const { return needs_; }
+  const Sequence<T>& sequence() const { return sequence_; }
+  const PointSeeds<T>& seeds() const { return seeds_; }
+  const Model<T>& model() const { return sequence_.model(); }
+  TermAdjoints<T>* terms() { return &terms_; }
+  const TermAdjoints<T>& terms() const { return terms_; }
+  Writer<T>* writer() { return &writer_; }
+
+ private:
+  StatusCode SweepRows() {
     AdjointSweeper<T> sweeper(needs_, &sequence_, seeds_, &terms_, workspace_);
     StatusCode status = sweeper.Allocate();
     LadderAdjoint<T> ladder_adjoint(&ladder_path_, workspace_);
@@ -141,23 +158,9 @@ class AdjointRun {
       if (ladder_adjoint.has_sums()) ladder_adjoint.AddTo(&sweeper);
       if (writer_.Write(sweeper.sums(), margin == kNumMargins - 1)) break;
     }
-    return writer_.has_losses() ? kUnderflow : kOk;
+    return kOk;
   }
 
-  int64_t Margin(int number) const {
-    if (number > 0) return number == 1 ? 400 : kFinalMargin;
-    return FirstMargin(model().size, seeds_.groups().size() > 0);
-  }
-
-  const AdjointNeeds& needs() const { return needs_; }
-  const Sequence<T>& sequence() const { return sequence_; }
-  const PointSeeds<T>& seeds() const { return seeds_; }
-  const Model<T>& model() const { return sequence_.model(); }
-  TermAdjoints<T>* terms() { return &terms_; }
-  const TermAdjoints<T>& terms() const { return terms_; }
-  Writer<T>* writer() { return &writer_; }
-
- private:
   const SweepOutput& out_;
   Workspace* workspace_;
   const AdjointNeeds needs_;

@@ -85,9 +85,9 @@ class BarsWriter {
     return {out.initial_probs != nullptr, rates || exits, rates};
   }
 
-  void WriteAtom(const T& atom) const {
+  void WriteAtom(const T& atom) {
     if (in_.has_prob_zero && out_.prob_zero != nullptr) {
-      out_.prob_zero[0] = Top(atom);
+      out_.prob_zero[0] = Shown(false, atom);
     }
   }
 
@@ -110,7 +110,9 @@ class BarsWriter {
     return !left_.any();
   }
 
-  // Whether NaN was written for something that doubles cannot show.
+  // Whether anything was written that is not finite: a range that is wider may
+  // show more. Anything, since what came of losses must not depend on what else
+  // is wanted.
   bool has_losses() const { return has_losses_; }
 
  private:
@@ -139,7 +141,7 @@ class BarsWriter {
       // sign.
       T start = ScaleBy(sums_.starts[i], sums_.exponent) + sums_.total;
       if (!in_.has_prob_zero) start -= sums_.atom;
-      out_.initial_probs[i] = StartIsLost(i) ? kNaN : Top(start);
+      out_.initial_probs[i] = Shown(StartIsLost(i), start);
     }
   }
 
@@ -154,15 +156,14 @@ class BarsWriter {
       // With given exits the diagonal of a subgenerator is not read.
       const bool is_read = !in_.has_exit_rates || model_.discrete;
       if (in_.has_exit_rates && out_.exit_rates != nullptr) {
-        out_.exit_rates[i] = lost ? kNaN : Top(exit - stay);
+        out_.exit_rates[i] = Shown(lost, exit - stay);
       }
       if (out_.subgenerator == nullptr) continue;
       for (int64_t j = 0; j < p; ++j) {
         const int64_t cell = FullCell(p, model_.products.width, i, j);
         const T jump = PerRate(sums_.products[cell]);
-        double bar = lost ? kNaN : Top(jump - row);
-        if (i == j && !is_read) bar = 0.0;
-        out_.subgenerator[i * p + j] = bar;
+        out_.subgenerator[i * p + j] =
+            i == j && !is_read ? 0.0 : Shown(lost, jump - row);
       }
     }
   }
@@ -172,7 +173,7 @@ class BarsWriter {
     const EdgeView& edges = in_.edges;
     if (edges.coefficients == nullptr) {
       ForEachEdge([&](int64_t e, bool lost, const T& bar) {
-        out_.subgenerator[e] = lost ? kNaN : Top(bar);
+        out_.subgenerator[e] = Shown(lost, bar);
       });
       return;
     }
@@ -194,7 +195,7 @@ class BarsWriter {
         }
       });
       for (int64_t c = 0; c < count; ++c) {
-        out_.subgenerator[first + c] = has_lost[c] ? kNaN : Top(sums[c]);
+        out_.subgenerator[first + c] = Shown(has_lost[c], sums[c]);
       }
     }
   }
@@ -233,20 +234,21 @@ class BarsWriter {
     Add(&size, SizeOf(sums_.exits[i], model_.log2_q));
     return size;
   }
-  bool StartIsLost(int64_t i) {
+  bool StartIsLost(int64_t i) const {
     Scaled<double> size = sums_.StartSize(i);
     if (!in_.has_prob_zero) {
       Add(&size, SizeOf(sums_.atom, 0));
     }
-    return Noted(sums_.Matters(model_, i) &&
-                 sums_.IsLost(sums_.start_loss, size));
+    return sums_.Matters(model_, i) && sums_.IsLost(sums_.start_loss, size);
   }
-  bool RowIsLost(int64_t i) {
-    return Noted(model_.reached[i] && sums_.IsLost(sums_.row_loss, RowSize(i)));
+  bool RowIsLost(int64_t i) const {
+    return model_.reached[i] && sums_.IsLost(sums_.row_loss, RowSize(i));
   }
-  bool Noted(bool is_lost) {
-    has_losses_ = has_losses_ || is_lost;
-    return is_lost;
+  // What is written where it is lost or not.
+  double Shown(bool is_lost, const T& bar) {
+    const double shown = is_lost ? kNaN : Top(bar);
+    has_losses_ = has_losses_ || !IsFinite(shown);
+    return shown;
   }
 
   const SweepInput& in_;

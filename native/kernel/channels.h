@@ -156,6 +156,7 @@ class Channels {
     sequence_.SetAsideUnderflow();
     FillBlock(source, b, next, block);
     NoteUnderflow(source, b, block);
+    FloatEnvironment::ClearUnderflow();
     block->tail = BoundTail(source.mass, source.exponent);
     return kOk;
   }

@@ -131,7 +131,9 @@ class DirectionsRun {
     PlacePoint(inputs_[l], i, model_.q, &point);
     const TaylorCoefficients<Single> taylor(point.base, point.delta);
     FinishPoint(mixture, taylor, sets_.Of(point.base)->size(), &point);
-    outputs_[l].values[i] = ResultOf(point.value, point.is_log);
+    const double result = ResultOf(point.value, point.is_log);
+    if (NeedsMoreRange<Single>(result)) return;
+    outputs_[l].values[i] = result;
     outputs_[l].status[i] = kOk;
   }
 

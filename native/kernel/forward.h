@@ -79,6 +79,13 @@ double Limited(double result, const Model<T>& model, const Point<T>& point) {
   return total <= 1.0 + 1e-6 && result > limit ? limit : result;
 }
 
+// Whether a derivative may have left the range of T on the way to it.
+template <class T>
+bool NeedsMoreRange(double result) {
+  return Depth<T>::kValue > 0 && !HasOwnExponent<T>::kValue &&
+         !IsFinite(result);
+}
+
 // A failure of the extended sweeps leaves the first reason.
 template <class T>
 void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
@@ -172,14 +179,14 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                       points);
     for (int64_t k = 0; k < count; ++k) {
       const Point<T>& point = points[k];
-      if (point.status != kOk) {
-        WriteResult<T>(out, places[k], point.status, kNaN);
-        underflowed = underflowed || point.status == kUnderflow;
-        continue;
+      StatusCode code = point.status;
+      double result = kNaN;
+      if (code == kOk) {
+        result = Limited(ResultOf(point.value, point.is_log), model, point);
+        if (NeedsMoreRange<T>(result)) code = kUnderflow;
       }
-      WriteResult<T>(
-          out, places[k], kOk,
-          Limited(ResultOf(point.value, point.is_log), model, point));
+      underflowed = underflowed || code == kUnderflow;
+      WriteResult<T>(out, places[k], code, result);
     }
   }
   return {underflowed, sequence.has_losses()};

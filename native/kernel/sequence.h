@@ -130,8 +130,8 @@ class Sequence {
     return rows;
   }
 
-  // Making blocks clears the underflow flag; callers' own underflows are kept
-  // here.
+  // Making blocks clears the underflow flag, since what they lose is noted with
+  // them; callers' own underflows are kept here, whoever has blocks made.
   void ClearCallersUnderflow() {
     callers_underflow_ = false;
     FloatEnvironment::ClearUnderflow();
@@ -216,10 +216,11 @@ class Sequence {
     } else if constexpr (std::is_same<T, double>::value) {
       underflowed =
           lane_.walk->Take(num_stepped_, lane_.number, wants_b_, terms);
-      callers_underflow_ = callers_underflow_ || underflowed;
     }
     ++num_stepped_;
-    if (!underflowed && !FloatEnvironment::Underflowed()) return;
+    underflowed = underflowed || FloatEnvironment::Underflowed();
+    FloatEnvironment::ClearUnderflow();
+    if (!underflowed) return;
     first_underflow_ = std::min(first_underflow_, blocks_.size() - 1);
     last->underflow_exponent =
         std::max(last->underflow_exponent, terms->exponent);
@@ -246,6 +247,7 @@ class Sequence {
       if (stepped == number) return kOk;
     }
     closure_.Fill(number, block);
+    FloatEnvironment::ClearUnderflow();
     return kOk;
   }
 

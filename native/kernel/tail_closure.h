@@ -111,10 +111,9 @@ class TailClosure<double> {
     const int64_t n = block - start_block_;
     if (n == list.size() && list.Append() == nullptr) return false;
     list[n] = terms;
-    const bool underflowed = FloatEnvironment::Underflowed();
     NoteSize(terms);
     if (has_rest_) CompareWithLower(block, terms);
-    if (!underflowed) FloatEnvironment::ClearUnderflow();
+    FloatEnvironment::ClearUnderflow();
     return true;
   }
 
