@@ -21,10 +21,15 @@ _RATES = (
   (1.0, 1.0 + 2.0**-50, 1.0 - 2.0**-30),
   (1e-3, 1.0, 1e3, 50.0),
   (1e-200, 1e-201, 3e-200),
+  # Rates times times are above what the kernel takes.
+  (1e200, 1.0, 2.0),
+  (1e30, 1e20, 1e10, 1.0, 3.0, 1e-30),
+  (1e200, 1.0),
 )
 _COUNTS = (1, 2, 30, 1000)
 if MODE == "jax":
-  _RATES, _COUNTS = _RATES[:2], _COUNTS[:2]  # Each is compiled.
+  _RATES = (*_RATES[:2], (1e200, 1.0, 2.0))  # Each is compiled.
+  _COUNTS = _COUNTS[:2]
 
 
 def _mode_of_stages(rates):
@@ -123,7 +128,14 @@ class ModesTest(test_case.TestCase):
     (lambda: pd.HyperErlang([0.5, 0.5], (1, 5), [1.0, 1.0]), "several tops"),
     (lambda: pd.Coxian([1.0], [1.0, 1.0]), "several tops"),
     (lambda: pd.ZeroInflated(pd.Erlang(2, 1.0), 0.5), "another one beyond"),
-    (lambda: pd.MatrixWeibull(pd.Erlang(2, 1.0), 2.0), "one top"),
+    (lambda: pd.MatrixWeibull(pd.Coxian([1.0], [1.0, 1.0]), 1.0), "one top"),
+    (lambda: pd.MatrixPareto(pd.Hypoexponential([1.0, 2.0]), 1.0), "Erlang"),
+    (
+      lambda: pd.MatrixWeibull(
+        pd.Hyperexponential([0.5, 0.5], [1.0, 2.0]), [1.0, 2.0]
+      ),
+      "does not grow",
+    ),
   )
   def test_where_it_is_not_known(self, make, why):
     dist = make()

@@ -45,6 +45,8 @@ class AbsorptionTime(
   """
 
   _DISCRETE = False
+  # Whether the density is known to fall.
+  _FALLS = False
 
   @property
   def num_phases(self) -> int:
@@ -144,6 +146,13 @@ class AbsorptionTime(
 
   def _mode(self) -> Any:
     self._missing("mode", "densities of chains may have several tops")
+
+  def _erlang_parts(self) -> tuple[int, Any] | None:
+    """Returns the number of stages and their rate, if the law is Erlang's.
+
+    The rate is NaN where it is bad. None where it is not known.
+    """
+    return None
 
   def _entropy(self) -> Any:
     return information.entropy(self._whole_model(), self._DISCRETE)

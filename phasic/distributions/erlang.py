@@ -1,6 +1,5 @@
 """Erlang distributions."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -96,7 +95,9 @@ class Erlang(named_family.NamedFamily):
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
   def _mode(self) -> Any:
+    count, rate = self._erlang_parts()
+    return (count - 1.0) / rate
+
+  def _erlang_parts(self) -> tuple[int, Any]:
     rate = self._own()["rate"]
-    good = (rate > 0) & (rate < math.inf)
-    mode = (self.concentration - 1.0) / np.where(good, rate, 1.0)
-    return np.where(good, mode, math.nan)
+    return self.concentration, named_family.positive(rate)

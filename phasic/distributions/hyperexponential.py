@@ -36,6 +36,8 @@ class Hyperexponential(named_family.NamedFamily):
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
 
+  _FALLS = True
+
   def __init__(
     self,
     probs: Any,
@@ -103,3 +105,9 @@ class Hyperexponential(named_family.NamedFamily):
     good = (probs >= 0) & (rates > 0) & (rates < math.inf)
     found = named_family.no_atom(probs)
     return np.where(np.all(good, axis=-1), found, math.nan)
+
+  def _erlang_parts(self) -> tuple[int, Any] | None:
+    if self._last_size("rates") > 1:
+      return None
+    rate = named_family.positive(self._own()["rates"][..., 0])
+    return 1, rate + self._mode()

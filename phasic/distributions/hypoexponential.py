@@ -84,3 +84,8 @@ class Hypoexponential(named_family.NamedFamily):
 
   def _mode(self) -> Any:
     return modes.of_stages(self._own()["rates"])
+
+  def _erlang_parts(self) -> tuple[int, Any] | None:
+    if self._last_size("rates") > 1:
+      return None
+    return 1, named_family.positive(self._own()["rates"][..., 0])

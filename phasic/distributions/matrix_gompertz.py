@@ -7,6 +7,7 @@ import numpy as np
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
+from phasic.math import transformed_modes
 
 
 @structures.register
@@ -104,3 +105,10 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
   def _log_slope(self, y: Any) -> Any:
     return self._own()["growth_rate"] * y
+
+  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+    b = self._own()["growth_rate"]
+    return self._forwarded(transformed_modes.of_logarithm(count, rate, b))
+
+  def _speeds_up(self) -> Any:
+    return self._own()["growth_rate"] > 0

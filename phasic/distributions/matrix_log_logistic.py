@@ -8,6 +8,7 @@ from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
 from phasic.math import special
+from phasic.math import transformed_modes
 
 
 @structures.register
@@ -119,6 +120,13 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     log_odds = k * log
     total = np.where(zero, 0.0, _softplus(log_odds))
     return np.log(k) - np.log(scale) + power - total
+
+  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+    k = self._own()["concentration"]
+    return self._forwarded(transformed_modes.of_log_logistic(count, rate, k))
+
+  def _speeds_up(self) -> Any:
+    return self._own()["concentration"] > 1
 
   def _log_odds(self, y: Any) -> Any:
     """Returns log((y / c)^k)."""

@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
+from phasic.math import transformed_modes
 
 
 @structures.register
@@ -98,3 +100,11 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     log = np.log1p(y)
     power = transformed_phase_type.log_power(log, k - 1.0)
     return np.log(k) + power - log
+
+  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+    k = self._own()["concentration"]
+    with onp.errstate(over="ignore"):
+      return np.expm1(transformed_modes.of_log_normal(count, rate, k))
+
+  def _speeds_up(self) -> Any:
+    return self._own()["concentration"] > 1

@@ -128,3 +128,10 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
 
   def _log_slope(self, y: Any) -> Any:
     return -np.log(self._own()["scale"] + y)
+
+  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+    # As g' is c exp(x), of stages whose rate is one more.
+    return self._forwarded((count - 1.0) / (rate + 1.0))
+
+  def _speeds_up(self) -> Any:
+    return self._own()["scale"] <= 0

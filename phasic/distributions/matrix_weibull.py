@@ -7,6 +7,7 @@ import numpy as np
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
+from phasic.math import transformed_modes
 
 
 @structures.register
@@ -96,3 +97,10 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
   def _log_slope(self, y: Any) -> Any:
     k = self._own()["concentration"]
     return np.log(k) + transformed_phase_type.log_power(y, k - 1.0)
+
+  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+    k = self._own()["concentration"]
+    return self._forwarded(transformed_modes.of_power(count, rate, k))
+
+  def _speeds_up(self) -> Any:
+    return self._own()["concentration"] > 1

@@ -101,6 +101,11 @@ def no_atom(probs: Any) -> Any:
   return np.where(near, np.zeros_like(total), float("nan"))
 
 
+def positive(rate: Any) -> Any:
+  """Returns a rate, NaN where it is not positive and finite."""
+  return np.where((rate > 0) & (rate < float("inf")), rate, float("nan"))
+
+
 def first_of(count: int, dtype: Any) -> Any:
   """Returns the masses of a start in the first of `count` phases."""
   return np.asarray(onp.where(onp.arange(count) == 0, 1.0, 0.0), dtype=dtype)

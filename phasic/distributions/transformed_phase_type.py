@@ -12,23 +12,18 @@ from phasic.distributions import constraint_checks
 from phasic.distributions import divergences
 from phasic.distributions import reparameterization
 from phasic.distributions import supports
+from phasic.distributions import transformed_statistics
 from phasic.distributions import value_checks
-from phasic.distributions import wrapped_distribution
 from phasic.internal import static
-from phasic.math import expectations
 from phasic.math import jump_chain
 from phasic.math import node_sums
 from phasic.math import time_scales
 
-_NO_MOMENTS = (
-  "expectations of g(X) have no closed form, and a quadrature cannot tell "
-  "whether there are any"
-)
 # The smallest normal numbers: what is below may have lost its digits.
 _TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
 
 
-class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
+class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   """The law of Y = g(X), for X of phase type and an increasing g, g(0) = 0.
 
   It is the time until absorption of a chain whose rates all vary alike with
@@ -48,14 +43,15 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
   quadrature, to 1e-9 (float32: 1e-4) of themselves, or they are NaN; else they
   raise NotImplementedError.
 
+  The mode is known where X is Erlang's (or has one phase), and is zero where X
+  is hyperexponential and h' does not grow; else it raises NotImplementedError.
+
   References:
     H. Albrecher, M. Bladt, Inhomogeneous phase-type distributions and heavy
       tails, J. Appl. Probab. 56, 2019.
   """
 
   _TAKES_DISCRETE = False
-  # Whether g grows no faster than some power, so that there are all moments.
-  _GROWS_SLOWLY = False
 
   def __init__(self, parameters: dict[str, Any]):
     """Stores the parameters, see `Distribution`; `distribution` is X's."""
@@ -179,30 +175,6 @@ class TransformedPhaseType(wrapped_distribution.WrappedDistribution):
     if self.distribution._is_reparameterized():
       return y
     return jump_chain.without_derivatives(y, *self._arrays().values())
-
-  def _mean(self) -> Any:
-    return self._mean_and_variance("mean")[0]
-
-  def _variance(self) -> Any:
-    return self._mean_and_variance("variance")[1]
-
-  def _stddev(self) -> Any:
-    return np.sqrt(self._mean_and_variance("stddev")[1])
-
-  def _mean_and_variance(self, name: str) -> tuple[Any, Any]:
-    """Returns both, by quadrature."""
-    model = self._model_with_moments(name)
-    return expectations.mean_and_variance(model, self._forwarded)
-
-  def _model_with_moments(self, name: str) -> tuple[Any, Any, Any, Any]:
-    """Returns X's chain with all of the batch, where moments are known."""
-    if not self._GROWS_SLOWLY:
-      self._missing(name, _NO_MOMENTS)
-    return self._broadcast_model(self._batch_shape())
-
-  def _moment(self, k: int) -> Any:
-    model = self._model_with_moments(f"moment({k})")
-    return expectations.raw_moment(model, self._forwarded, k)
 
   def _support(self) -> supports.Support:
     return supports.Support("nonnegative")

@@ -29,6 +29,8 @@ from phasic.math import evaluation
 # Times in one call of the kernel; the bracket shrinks by one more than that.
 _PARTS = 31
 _MAX_ITERATIONS = 20
+# Of rates; the square of its inverse does not matter.
+_MOST_UNLIKE = 2.0**27
 # Each doubles the order of the derivatives that are right.
 _NEWTON_STEPS = 2
 
@@ -59,9 +61,11 @@ def _evaluate(path, rates):
   rates = _slowest_last(rates)
   mode = np.zeros_like(rates[..., 0])
   if static.shape(rates)[-1] > 1:
+    rates, shift = _capped(rates)
     mode = _bracketed(gradients.stop_gradient(rates))
     for _ in range(_NEWTON_STEPS):
       mode = _improved(rates, mode)
+    mode = mode + shift
   return np.asarray(np.where(usable, mode, math.nan), dtype=dtype)
 
 
@@ -77,6 +81,20 @@ def _slowest_last(rates):
   # As a sum, which has the derivative of this one entry.
   last = np.sum(np.where(first, rates, 0.0), axis=-1)[..., None]
   return np.concatenate([others[..., :-1], last], axis=-1)
+
+
+def _capped(rates):
+  """Returns rates within the kernel's range, and what the mode is later by.
+
+  A stage that is far faster than the two slowest shifts the density by its
+  mean, but for the square of the quotient: the mode is behind one over the
+  second slowest rate. The kernel does not take rates times times above 1e15.
+  """
+  second = 0.0 - np.max(0.0 - rates[..., :-1], axis=-1)[..., None]
+  fast = rates / _MOST_UNLIKE > second
+  capped = np.where(fast, _MOST_UNLIKE * np.where(fast, second, 1.0), rates)
+  gap = np.where(fast, 1.0 / rates - 1.0 / capped, 0.0)
+  return capped, np.sum(gap, axis=-1)
 
 
 def _bracketed(rates):
