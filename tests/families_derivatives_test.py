@@ -65,6 +65,44 @@ class FamiliesDerivativesTest(test_case.TestCase):
     self.assert_close(x, float(exact(1.7)), 1e-13)
     self.assert_close(found, _slope(exact, 1.7), 1e-10)
 
+  @parameterized.parameters(1.0, 0.02, 1e-3, 1e-9, 1e-15, 1e-30)
+  def test_slow_growth(self, growth):
+    # Near the exponential law, whose rate does not grow.
+    def survival(b):
+      return -3 * mpmath.expm1(b * 1.5) / b
+
+    def quantile(b):
+      return mpmath.log1p(-b * mpmath.log(mpmath.mpf(0.25)) / 3) / b
+
+    def dist(b):
+      return pd.MatrixGompertz(pd.Erlang(1, 3.0), b)
+
+    b = np.asarray(onp.asarray(growth))
+    for function, exact in (
+      (lambda b: dist(b).log_survival_function(1.5), survival),
+      (lambda b: dist(b).quantile(0.75), quantile),
+    ):
+      value, slope = gradients.value_and_gradient(function, b)
+      self.assert_close(value, float(exact(mpmath.mpf(growth))), 1e-12)
+      # The slope at zero, or where digits are left.
+      near = mpmath.mpf(max(growth, 1e-20))
+      self.assert_close(slope, _slope(exact, near), 1e-12)
+
+  @parameterized.parameters(
+    (pd.MatrixWeibull, 2.0, 1e200),
+    (pd.MatrixGompertz, 0.5, 3e3),
+    (pd.MatrixGompertz, 0.5, 100.0),
+  )
+  def test_nothing_is_left(self, family, parameter, late):
+    x = np.asarray(onp.asarray(parameter))
+    for name, expected in (("survival_function", 0.0), ("cdf", 1.0)):
+      value, slope = gradients.value_and_gradient(
+        lambda x, name=name: getattr(family(pd.Erlang(2, 1.0), x), name)(late),
+        x,
+      )
+      self.assert_close(value, expected)
+      self.assert_close(slope, 0.0)
+
   def test_moments(self):
     rates = np.asarray(onp.asarray([2.0, 0.5]))
     _, found = gradients.value_and_gradient(

@@ -7,6 +7,7 @@ import numpy as np
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
+from phasic.math import special
 from phasic.math import transformed_modes
 
 
@@ -84,12 +85,11 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
   def _forward(self, x: Any) -> Any:
     b = self._own()["growth_rate"]
-    # The product may be too large or too small for a number.
+    # The product may be too large for a number.
     log = np.log(b) + np.log(np.where(x > 0, x, 1.0))
-    large, small = log > 40.0, (x <= 0) | (log < -40.0)
-    product = b * np.where(large | small, 1.0 / b, x)
-    found = np.where(large, log, np.log1p(product)) / b
-    return np.where(small, x, found)
+    large = log > 40.0
+    x = np.where(large, 1.0 / b, x)
+    return np.where(large, log / b, x * special.log1p_quotient(b * x))
 
   def _log_growth(self, x: Any) -> Any:
     return 0.0 - np.log1p(self._own()["growth_rate"] * x)
@@ -97,11 +97,10 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
   def _inverse(self, y: Any) -> Any:
     b = self._own()["growth_rate"]
     product = b * y
-    large, small = product > 80.0, product < 1e-20
-    found = np.expm1(np.where(large | small, 1.0, product)) / b
+    large = product > 80.0
     grown = np.exp(np.where(large, product - np.log(b), 0.0))
-    found = np.where(large, grown, found)
-    return np.where(small, y, found)
+    found = y * special.expm1_quotient(np.where(large, 0.0, product))
+    return np.where(large, grown, found)
 
   def _log_slope(self, y: Any) -> Any:
     return self._own()["growth_rate"] * y

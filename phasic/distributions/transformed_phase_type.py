@@ -153,7 +153,9 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     latest = time_scales.latest(self.distribution._chain())
     x = self._inverted(np.where(value < 0, 0.0, value))
     late = (value < math.inf) & (x > latest)
-    found = function(np.where(late, latest, self._time(value)))
+    # What is too late must not have a slope that is too large.
+    x = self._time(np.where(late, 0.0, value))
+    found = function(np.where(late, latest, x))
     return np.where(late & (found != last), math.nan, found)
 
   def _log_survival_function(self, value: Any) -> Any:

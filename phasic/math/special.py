@@ -1,6 +1,12 @@
 """Small special functions."""
 
+import math
+
 import numpy as np
+
+# Coefficients of series: those of derivatives, some orders, are seen as well.
+_EXPM1 = tuple(1.0 / math.factorial(n + 1) for n in range(20))
+_LOG1P = tuple((-1.0) ** n / (n + 1) for n in range(20))
 
 
 def log1mexp(x):
@@ -37,3 +43,31 @@ def logaddexp(x, y):
   none = top == float("-inf")
   found = finite + np.log(np.where(none, 1.0, total))
   return np.where(none, top, found)
+
+
+def expm1_quotient(z):
+  """Returns (exp(z) - 1) / z for z >= 0, and one at zero.
+
+  Its derivatives are accurate as well: differentiated as it is written here
+  they would be differences that lose all their digits near zero.
+  """
+  small = z < 0.5
+  z_far = np.where(small, 1.0, z)
+  near = _series(_EXPM1, np.where(small, z, 0.0))
+  return np.where(small, near, np.expm1(z_far) / z_far)
+
+
+def log1p_quotient(z):
+  """Returns log(1 + z) / z for z >= 0, and one at zero; see above."""
+  small = z < 0.0625
+  z_far = np.where(small, 1.0, z)
+  near = _series(_LOG1P, np.where(small, z, 0.0))
+  return np.where(small, near, np.log1p(z_far) / z_far)
+
+
+def _series(coefficients, z):
+  """Returns the sum of coefficients[n] z^n."""
+  total = np.zeros_like(z)
+  for coefficient in reversed(coefficients):
+    total = total * z + coefficient
+  return total
