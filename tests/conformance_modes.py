@@ -152,21 +152,19 @@ def jacobians(
 
   Args:
     function: of arrays by name, gives an array (m,).
-    mode: one of `conformance.MODES`. Vectorised it is over two equal sets.
+    mode: one of `conformance.MODES`. Vectorised it is over two equal sets in
+      JAX, in TensorFlow over one for each direction.
     arrays: where.
 
   Returns:
     Host arrays (m, ...) by name, twice.
   """
-  if mode == conformance.VECTORISED:
-    arrays = {k: onp.stack([x, x]) for k, x in arrays.items()}
   if MODE == "jax":
     found = _jax_jacobians(function, mode, arrays)
   else:
     found = _tf_jacobians(function, mode, arrays)
-  first = 0 if mode == conformance.VECTORISED else ...
   backward, forward = (
-    {k: onp.asarray(static.concrete(x))[first] for k, x in part.items()}
+    {k: onp.asarray(static.concrete(x)) for k, x in part.items()}
     for part in found
   )
   return backward, forward
@@ -181,42 +179,67 @@ if MODE == "jax":
     if mode == conformance.COMPILED:
       both = jax.jit(both)
     elif mode == conformance.VECTORISED:
-      both = jax.vmap(both)
+      pairs = {k: onp.stack([x, x]) for k, x in arrays.items()}
+      return jax.tree.map(lambda x: x[0], jax.vmap(both)(pairs))
     return both(dict(arrays))
 
 
 if MODE == "tf":
 
   def _tf_jacobians(function: Any, mode: str, arrays: Arrays) -> Any:
-    def both(arrays: Arrays) -> Any:
-      return _backward(function, arrays), _forward(function, arrays)
+    def pull(arrays: Arrays, cotangent: Any) -> Any:
+      with tf.GradientTape() as tape:
+        tape.watch(arrays)
+        found = function(dict(arrays))
+      zero = tf.UnconnectedGradients.ZERO
+      return tape.gradient(found, arrays, cotangent, zero)
+
+    def push(arrays: Arrays, tangents: Arrays) -> Any:
+      names = list(arrays)
+      with tf.autodiff.ForwardAccumulator(
+        [arrays[k] for k in names], [tangents[k] for k in names]
+      ) as accumulator:
+        found = function(dict(arrays))
+      return accumulator.jvp(found, tf.UnconnectedGradients.ZERO)
 
     constants = {k: tf.constant(x) for k, x in arrays.items()}
-    if mode == conformance.COMPILED:
-      found = tf.function(both)(constants)
-    elif mode == conformance.VECTORISED:
-      found = tf.vectorized_map(both, constants, warn=False)
-    else:
-      found = both(constants)
-    return found
-
-  def _backward(function: Any, arrays: Arrays) -> Any:
-    with tf.GradientTape(persistent=True) as tape:
-      tape.watch(arrays)
-      found = tf.unstack(function(dict(arrays)))
-    zero = tf.UnconnectedGradients.ZERO
-    rows = [tape.gradient(x, arrays, unconnected_gradients=zero) for x in found]
-    return {k: tf.stack([row[k] for row in rows]) for k in arrays}
-
-  def _forward(function: Any, arrays: Arrays) -> Any:
-    found = {}
+    size = int(function(dict(constants)).shape[0])
+    rows = _each(pull, mode, constants, tf.eye(size, dtype=tf.float64))
+    backward = {k: tf.stack([row[k] for row in rows]) for k in constants}
+    forward = {}
+    zeros = {k: onp.zeros_like(x) for k, x in arrays.items()}
+    tangents, sizes = [], []
     for name, x in arrays.items():
-      columns = []
-      for column in onp.eye(x.shape.num_elements()):
-        tangent = tf.constant(onp.reshape(column, x.shape), x.dtype)
-        with tf.autodiff.ForwardAccumulator(x, tangent) as accumulator:
-          values = function({**arrays, name: x})
-        columns.append(accumulator.jvp(values, tf.UnconnectedGradients.ZERO))
-      whole = tf.stack(columns, axis=-1)
-      found[name] = tf.reshape(whole, [len(whole), *x.shape])
-    return found
+      sizes.append(x.size)
+      tangents += [
+        {**zeros, name: onp.reshape(column, x.shape)}
+        for column in onp.eye(x.size)
+      ]
+    stacked = {
+      k: tf.constant(onp.stack([tangent[k] for tangent in tangents]))
+      for k in arrays
+    }
+    columns = tf.stack(_each(push, mode, constants, stacked), axis=-1)
+    parts = tf.split(columns, sizes, axis=-1)
+    for (name, x), part in zip(arrays.items(), parts):
+      forward[name] = tf.reshape(part, [size, *x.shape])
+    return backward, forward
+
+  def _each(rule: Any, mode: str, arrays: Arrays, directions: Any) -> list[Any]:
+    """What the rule gives for each direction, stacked ones, at one place."""
+    count = len(tf.nest.flatten(directions)[0])
+
+    def parts(stacked: Any) -> list[Any]:
+      rows = [tf.unstack(x, count) for x in tf.nest.flatten(stacked)]
+      return [tf.nest.pack_sequence_as(stacked, row) for row in zip(*rows)]
+
+    if mode == conformance.VECTORISED:
+      places = {k: tf.stack([x] * count) for k, x in arrays.items()}
+      return parts(
+        tf.vectorized_map(
+          lambda pair: rule(*pair), (places, directions), warn=False
+        )
+      )
+    if mode == conformance.COMPILED:
+      rule = tf.function(rule)
+    return [rule(arrays, direction) for direction in parts(directions)]
