@@ -33,9 +33,10 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   with absolute errors of some eps |log Z|: where that is large `ResidualLife`
   has more digits.
 
-  Results are NaN where Z is zero. Mean and variance are known where there is no
-  upper bound: they are those of what is left of X. Where there is one they
-  raise NotImplementedError; where bounds are traced they are NaN.
+  Results are NaN where Z is zero. Mean, variance and moments are exact, without
+  a subtraction: those of what is left of X, and below an upper bound integrals
+  of its density, from a chain of two or three times its phases (for a moment of
+  order k of k + 1 times as many).
 
   Example: a lifetime that was recorded because it ended in the study.
 

@@ -1,11 +1,8 @@
 """Renewals, and what is left of a time, without a subtraction.
 
 Renewals and integrals of the survival function are those of chains that never
-end, or of matrices that are no subgenerators. The kernel takes them with every
-phase left at one more rate c, for the values that it finds are those wanted
-times exp(-c t). With c the inverse of the largest time there is nothing that
-grows or vanishes, and all times share a chain. In discrete time the matrix is
-multiplied by 1 - c.
+end, or of matrices that are no subgenerators: they are killed, see
+`killed_chains`, so that all times share a chain.
 
 References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, sec. 2.4.
@@ -13,7 +10,6 @@ References:
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -26,12 +22,11 @@ from phasic.math import chain_solves
 from phasic.math import edge_probs
 from phasic.math import edge_rates
 from phasic.math import evaluation
+from phasic.math import killed_chains
 from phasic.math import operands
 from phasic.math import scaled_sums
 from phasic.math import small_arrays
 
-# Below it one over a time may be infinite.
-_LEAST_TIME = {"float64": 1e-290, "float32": 1e-30}
 # Of the edges by which a chain starts anew.
 _MAX_STARTS = 2**24
 
@@ -60,12 +55,12 @@ def renewal_density(model, times, discrete):
       f"renewals each of these and each phase make a pair, and at most "
       f"{_MAX_STARTS} pairs are taken"
     )
-  return _value(_renewals, model, times, discrete, ends)
+  return killed_chains.value(_renewals, model, times, discrete, ends)
 
 
 def limited_expected_value(model, times, discrete):
   """Returns E[min(X, t)]; arguments are those of `renewal_density`."""
-  return _value(_limited, model, times, discrete)
+  return killed_chains.value(_limited, model, times, discrete)
 
 
 def mean_residual_life(model, times, discrete):
@@ -74,7 +69,7 @@ def mean_residual_life(model, times, discrete):
   With X_e of the equilibrium law it is E[X] P(X_e > t) / P(X > t), found by
   logarithms. It is inf where absorption may never come.
   """
-  return _value(_mean_residual, model, times, discrete)
+  return killed_chains.value(_mean_residual, model, times, discrete)
 
 
 def equilibrium_probs(model, discrete):
@@ -87,28 +82,6 @@ def equilibrium_probs(model, discrete):
   names = (*names[:2], *names[3:])
   values = (initial, matrix, exits, atom)
   return chain_calls.value(_equilibrium, None, values, names)
-
-
-class _Option(NamedTuple):
-  """What rules know besides arrays.
-
-  Attributes:
-    discrete: whether time is.
-    has_stays: whether probabilities of staying are no edges.
-    ends: the phases that may end; None where any may.
-  """
-
-  discrete: bool
-  has_stays: bool
-  ends: tuple[int, ...] | None
-
-
-def _value(rule, model, times, discrete, ends=None):
-  initial, matrix, exits, atom = model
-  values = (initial, matrix, times, exits, atom)
-  has_stays = discrete and not operands.is_edges(matrix)
-  option = _Option(discrete, has_stays, ends)
-  return chain_calls.value(rule, option, values, operands.names(discrete), (0,))
 
 
 def _ends(matrix, p):
@@ -127,21 +100,21 @@ def _ends(matrix, p):
 def _renewals(option, system, times):
   p = static.shape(system.initial)[-1]
   phases = onp.arange(p)
-  ends = phases if option.ends is None else onp.asarray(option.ends, "int32")
+  ends = phases if option.more is None else onp.asarray(option.more, "int32")
   mass = np.sum(system.initial, axis=-1)[..., None]
   start = system.initial / np.where(mass > 0, mass, math.nan)
-  sources, targets, weights = _edges(option, system)
+  sources, targets, weights = killed_chains.edges(option, system)
   out = targets == p
   exits = segments.segment_sum(np.where(out, weights, 0.0), sources, p)
   # The more a phase ends, the more of what is killed there is counted.
   top = np.max(gradients.stop_gradient(exits), axis=-1)[..., None]
   usable = np.where(top > 0, top, 1.0)
-  times, good, c = _killing(times, option.discrete)
+  times, good, c = killed_chains.killing(times, option.discrete)
   keep = 1.0 - c if option.discrete else 1.0
   leave = onp.repeat(ends, p)
   enter = onp.tile(phases, len(ends))
   anew = np.take(exits, leave, axis=-1) * np.take(start, enter, axis=-1)
-  found = _density(
+  found = killed_chains.density(
     option.discrete,
     small_arrays.joined(start, np.zeros_like(start[..., :1])),
     (
@@ -166,11 +139,11 @@ def _renewals(option, system, times):
 def _limited(option, system, times):
   p = static.shape(system.initial)[-1]
   phases = onp.arange(p)
-  sources, targets, weights = _edges(option, system)
-  times, good, c = _killing(times, option.discrete)
+  sources, targets, weights = killed_chains.edges(option, system)
+  times, good, c = killed_chains.killing(times, option.discrete)
   keep = 1.0 - c if option.discrete else 1.0
   none = np.zeros_like(system.initial[..., :1])
-  found = _density(
+  found = killed_chains.density(
     option.discrete,
     small_arrays.joined(system.initial, none, none),
     (
@@ -192,10 +165,10 @@ def _mean_residual(option, system, times):
   usable = np.where(endless, 1.0, np.where(total > 0, total, math.nan))
   later = np.where(endless[..., None], 1.0, sojourns) / usable[..., None]
   mean = scaled_sums.times_power(usable, -system.exponent)
-  good = _good(times, option.discrete)
+  good = killed_chains.good_times(times, option.discrete)
   times = np.where(good, times, 0.0)
   kind = edge_probs.EdgeProbs if option.discrete else edge_rates.EdgeRates
-  edges = kind(*_edges(option, system))
+  edges = kind(*killed_chains.edges(option, system))
   none = np.zeros((), dtype=mean.dtype)
 
   def log_survival(initial):
@@ -218,54 +191,8 @@ def _equilibrium(option, system):
   return chain_solves.checked_entries(system, found)
 
 
-def _edges(option, system):
-  """Returns sources, targets and weights of all edges."""
-  sources, targets = system.indices[0], system.indices[1]
-  weights = scaled_sums.times_power(system.weights, system.exponent[..., None])
-  if not option.has_stays:
-    return sources, targets, weights
-  phases = np.asarray(np.arange(static.shape(system.stay)[-1]), dtype="int32")
-  sources, targets = (
-    np.concatenate([np.asarray(x, dtype="int32"), phases])
-    for x in (sources, targets)
-  )
-  return sources, targets, small_arrays.joined(weights, system.stay)
-
-
-def _good(times, discrete):
-  """Returns which times there can be."""
-  good = (times >= 0) & (times < math.inf)
-  return good & (np.floor(times) == times) if discrete else good
-
-
-def _killing(times, discrete):
-  """Returns times, zero for those that cannot be, which can, and c."""
-  good = _good(times, discrete)
-  times = np.where(good, times, 0.0)
-  fixed = np.reshape(gradients.stop_gradient(times), (-1,))
-  largest = np.max(fixed, axis=-1)
-  if discrete:
-    return times, good, 1.0 / (largest + 2.0)
-  least = _LEAST_TIME[static.dtype_name(times)]
-  largest = np.where(largest > 0, np.maximum(largest, least), 1.0)
-  return times, good, 1.0 / largest
-
-
 def _undone(times, c, discrete):
   """Returns what the killing has taken from densities, as a factor."""
   if discrete:
     return np.exp((1.0 - times) * np.log1p(-c))
   return np.exp(c * times)
-
-
-def _density(discrete, initial, parts, times):
-  """Returns the density of the chain whose edges are those of the parts."""
-  sources, targets = (
-    np.concatenate([np.asarray(part[i], dtype="int32") for part in parts])
-    for i in range(2)
-  )
-  weights = small_arrays.joined(*(part[2] for part in parts))
-  kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
-  none = np.zeros((), dtype=initial.dtype)
-  arguments = (initial, kind(sources, targets, weights), times, None, none)
-  return evaluation.value("density", arguments, discrete)
