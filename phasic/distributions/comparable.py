@@ -24,6 +24,18 @@ class Comparable(distribution.Distribution):
     del batch
     raise NotImplementedError(f"{type(self).__name__} has no _nodes")
 
+  def _jumps(self) -> Any:
+    """Returns where the density is known to jump, (..., n); None if nowhere."""
+    return None
+
+  def _refined(self, other: "Comparable", jumps: Any) -> "Comparable":
+    """Returns the same law, whose nodes suit another one that jumps."""
+    del jumps
+    self._missing(
+      f"divergence from {type(other).__name__}",
+      "its density jumps, which the nodes of this one do not know",
+    )
+
   def _entropy(self) -> Any:
     nodes = self._nodes(self._batch_shape())
     found = node_sums.expected(nodes, nodes.log_prob, nodes.log_atom)
@@ -54,6 +66,9 @@ def kl_divergence(p: Comparable, q: Comparable) -> Any:
 
 def _both(p: Comparable, q: Comparable) -> tuple[node_sums.Nodes, Any, Any]:
   """Returns p's nodes, and q's log density and log mass at zero there."""
+  jumps = q._jumps()
+  if jumps is not None:
+    p = p._refined(q, jumps)
   shapes = (p._batch_shape(), q._batch_shape())
   nodes = p._nodes(static.broadcast_shapes(*shapes))
   wide = static.wide_float()

@@ -46,13 +46,10 @@ class Diagnosing(methods.Methods):
       >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
       'value: is NaN'
     """
-    if method not in _KINDS:
-      raise ValueError(
-        f"method is {method!r}: it must be one of {', '.join(_KINDS)}"
-      )
+    kind = kind_of(method)
     initial_probs, matrix, exits, prob_zero = self._chain()
     return diagnosis.diagnose(
-      _KINDS[method],
+      kind,
       initial_probs,
       matrix,
       self._converted(value),
@@ -68,3 +65,12 @@ class Diagnosing(methods.Methods):
   def _converted(self, value: Any) -> Any:
     """Converts a value; raises where its shape or dtype does not fit."""
     raise NotImplementedError
+
+
+def kind_of(method: str) -> str:
+  """Returns what a method is called in `math`; raises ValueError for others."""
+  if method not in _KINDS:
+    raise ValueError(
+      f"method is {method!r}: it must be one of {', '.join(_KINDS)}"
+    )
+  return _KINDS[method]

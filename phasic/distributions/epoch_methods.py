@@ -3,23 +3,29 @@
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
 from phasic import math as pm
-from phasic.distributions import distribution
+from phasic.distributions import comparable
+from phasic.distributions import diagnosing
 from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.graphs import epoch_moments
+from phasic.graphs import epoch_nodes
 from phasic.graphs import epoch_quantiles
 from phasic.graphs import epoch_stages
+from phasic.graphs import epoch_transforms
 from phasic.graphs import epoch_values
 from phasic.internal import random
 from phasic.internal import static
 from phasic.math import chain_calls
+from phasic.math import diagnosis
 from phasic.math import jump_chain
+from phasic.math import node_sums
 from phasic.math import special
 
 
-class EpochMethods(distribution.Distribution):
+class EpochMethods(comparable.Comparable):
   """The methods of a distribution that has stages, one for each epoch."""
 
   def _stages(self) -> list[epoch_stages.Stage]:
@@ -94,6 +100,43 @@ class EpochMethods(distribution.Distribution):
   def _inverse(self, value: Any, log_cdf: Any, log_survival: Any) -> Any:
     found = epoch_quantiles.quantile(self._stages(), log_cdf, log_survival)
     return self._finished(found, static.shape(value))
+
+  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+    return epoch_nodes.of_stages(
+      self._stages(), batch, self._log_prob, self.dtype
+    )
+
+  def _laplace_transform(self, u: Any) -> Any:
+    u = np.asarray(u, dtype=static.wide_float())
+    found = epoch_transforms.laplace_transform(self._stages(), u)
+    return self._finished(found, static.shape(u))
+
+  def _moment_generating_function(self, s: Any) -> Any:
+    s = np.asarray(s, dtype=static.wide_float())
+    found = epoch_transforms.moment_generating_function(self._stages(), s)
+    return self._finished(found, static.shape(s))
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    What is told is that of the chain of the value's epoch, or that what is lost
+    at a boundary might be seen.
+    """
+    kind = diagnosing.kind_of(method)
+    value = self._converted(value)
+    times = np.asarray(value, dtype=static.wide_float())
+    found: Any = None
+    for stage in self._stages():
+      local, later = epoch_values.since(stage, times)
+      own = diagnosis.diagnose(
+        kind, stage.initial, stage.edges, local, None, stage.prob_zero
+      )
+      if found is not None:
+        own = onp.where(comparable.host(later), own, found)
+      found = own
+    lost = "value: what is lost at a boundary might be seen there"
+    found = onp.where(found == "ok", lost, found)
+    return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
 
   def _sample_n(self, n: int, seed: Any) -> Any:
     """Returns samples, of the shape (n, batch).

@@ -1,9 +1,11 @@
 """Graphs whose parameters change at known times."""
 
 from collections.abc import Callable, Sequence
+import itertools
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
 from phasic.distributions import epoch_methods
 from phasic.distributions import of_graph
@@ -42,6 +44,11 @@ class Epochs(epoch_methods.EpochMethods):
   approximated, and values from different epochs are added, never subtracted.
   In JAX and TensorFlow derivatives exist in all parameters and boundaries. NumPy
   needs the native kernel for more than one epoch.
+
+  Entropy and divergences are sums over nodes between the boundaries, see
+  `Distribution.entropy`; those of another law from this one, or with other
+  boundaries that are traced or have a batch, raise NotImplementedError. The
+  Laplace transform is a sum over epochs; there is no mode and no renewal.
 
   The density jumps at a boundary; there its value is that of the later epoch.
   At a boundary phases count as empty whose probability is below about 1e-288
@@ -199,6 +206,43 @@ class Epochs(epoch_methods.EpochMethods):
     boundaries = np.asarray(boundaries, dtype=wide)
     return epoch_stages.stages(
       chains, boundaries, self._parameters["state_maps"]
+    )
+
+  def _jumps(self) -> Any:
+    return self._arrays()["boundaries"] if self.num_epochs > 1 else None
+
+  def _refined(self, other: Any, jumps: Any) -> "Epochs":
+    own = self._arrays()["boundaries"]
+    known = static.concrete(own), static.concrete(jumps)
+    if own is jumps or (
+      known[0] is not None
+      and known[1] is not None
+      and onp.array_equal(known[0], known[1])
+    ):
+      return self
+    if any(x is None or onp.ndim(x) > 1 for x in known):
+      self._missing(
+        f"divergence from {type(other).__name__}",
+        "boundaries that differ must be known, and without a batch",
+      )
+    first, second = known
+    added = onp.setdiff1d(second, first)
+    return self._split(first, onp.union1d(first, added))
+
+  def _split(self, own: onp.ndarray, all_of_them: onp.ndarray) -> "Epochs":
+    """Returns the same law with more boundaries."""
+    starts = [0.0, *all_of_them.tolist()]
+    parts = onp.searchsorted(own, starts, side="right").tolist()
+    maps = self._parameters["state_maps"]
+    stay = state_maps_lib.StateMap(None)
+    found = [
+      stay if k == after else maps[k] for k, after in itertools.pairwise(parts)
+    ]
+    return self.copy(
+      graphs=[self.graphs[k] for k in parts],
+      params=[self.params[k] for k in parts],
+      boundaries=all_of_them,
+      state_maps=found,
     )
 
   def _batch_shape(self) -> static.Shape:

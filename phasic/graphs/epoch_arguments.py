@@ -32,6 +32,11 @@ def epoch_graphs(graphs: Any, count: int) -> tuple[graph_lib.Graph, ...]:
 
 def epoch_count(boundaries: Any) -> int:
   """Returns the number of epochs K for boundaries (..., K - 1)."""
+  if boundaries is None:
+    raise TypeError(
+      "boundaries is None: it must be an array (..., K - 1), an empty one for "
+      "a single epoch"
+    )
   known = hasattr(boundaries, "shape")
   shape = static.shape(boundaries) if known else onp.shape(boundaries)
   if len(shape) < 1:
