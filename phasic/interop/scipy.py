@@ -5,14 +5,13 @@ own. SciPy itself is needed for `expect` alone.
 """
 
 from collections.abc import Callable
-import itertools
 from typing import Any
 
 import numpy as np
 import numpy as onp
 
-_CHUNK = 100_000
-_MOST_TERMS = 10_000_000
+from phasic.distributions import distribution as distribution_lib
+from phasic.interop import scipy_expectations as expectations
 
 
 def wrap(distribution: Any) -> "Frozen":
@@ -25,7 +24,7 @@ def wrap(distribution: Any) -> "Frozen":
     `FrozenContinuous`, or of counts `FrozenDiscrete`.
 
   Raises:
-    TypeError: values are vectors.
+    TypeError: it is no distribution of phasic, or values are vectors.
 
   Example:
 
@@ -35,6 +34,10 @@ def wrap(distribution: Any) -> "Frozen":
     >>> print(f"{frozen.ppf(0.5):.6f} {frozen.isf(1e-300):.4f}")
     1.337030 351.5982
   """
+  if not isinstance(distribution, distribution_lib.Distribution):
+    raise TypeError(
+      f"distribution is {type(distribution).__name__}: it must be one of phasic"
+    )
   support = distribution.support
   if support.event_ndims:
     raise TypeError(
@@ -103,7 +106,9 @@ class Frozen:
     return _plain(self.distribution.stddev())
 
   def moment(self, order: int) -> Any:
-    """Returns the raw moment E[X^order]."""
+    """Returns the raw moment E[X^order], one for order zero."""
+    if isinstance(order, int) and order == 0:
+      return _plain(onp.ones(self.distribution.batch_shape))
     return _plain(self.distribution.moment(order))
 
   def entropy(self) -> Any:
@@ -113,8 +118,8 @@ class Frozen:
   def stats(self, moments: str = "mv") -> Any:
     """Returns mean, variance, skewness and excess kurtosis.
 
-    The last two are made of raw moments, and lose digits where the standard
-    deviation is a small part of the mean.
+    The last two are made of raw moments or, where these would lose their
+    digits, by quadrature, to 1e-9 (float32: 1e-4) or they are NaN.
 
     Args:
       moments: which ones, some of the letters m, v, s, k.
@@ -202,40 +207,43 @@ class Frozen:
       raise ValueError(
         f"batch_shape is {self.distribution.batch_shape}: it must be ()"
       )
-    low = 0.0 if lb is None else max(0.0, float(lb))
-    high = float("inf") if ub is None else float(ub)
-    if high < low:
+    first, last = (float(x) for x in self.support())
+    low = first if lb is None else max(first, float(lb))
+    high = last if ub is None else min(last, float(ub))
+    if low > high:
       return float("nan") if conditional else 0.0
-    total = self._expect(func or (lambda x: x), low, high)
-    if not conditional:
-      return total
-    below = self._below(low)
-    if float(self.cdf(high)) < 0.5:
-      return total / (float(self.cdf(high)) - float(self.cdf(below)))
-    return total / (float(self.sf(below)) - float(self.sf(high)))
+    log_mass = expectations.log_mass(self, low, high)
+    if not log_mass > -onp.inf:
+      return float("nan") if conditional else float(onp.exp(log_mass))
+    found = self._expect(func or (lambda x: x), low, high, log_mass)
+    return found if conditional else found * float(onp.exp(log_mass))
 
   def _lowest(self) -> float:
     """What `ppf` takes to the lower end of the support."""
     raise NotImplementedError
 
-  def _expect(self, func: Any, low: float, high: float) -> float:
+  def _expect(
+    self, func: Any, low: float, high: float, log_mass: float
+  ) -> float:
+    """Returns E[func(X)] given low <= X <= high, which has that log mass."""
     raise NotImplementedError
 
-  def _below(self, low: float) -> float:
+  def below(self, low: float) -> float:
     """The x with P(X <= x) = P(X < low)."""
     raise NotImplementedError
 
   def _skewness(self) -> Any:
     mean, second, third = (self.moment(k) for k in (1, 2, 3))
     central = third - mean * (3.0 * second - 2.0 * mean**2)
-    return central / self.std() ** 3
+    size = third + mean * (3.0 * second + 2.0 * mean**2)
+    return expectations.standardised(self, 3, central, size)
 
   def _kurtosis(self) -> Any:
     mean, second, third, fourth = (self.moment(k) for k in (1, 2, 3, 4))
-    central = fourth - mean * (
-      4.0 * third - mean * (6.0 * second - 3 * mean**2)
-    )
-    return central / self.var() ** 2 - 3.0
+    inner = 6.0 * second - 3.0 * mean**2
+    central = fourth - mean * (4.0 * third - mean * inner)
+    size = fourth + mean * (4.0 * third + mean * (6.0 * second + 3.0 * mean**2))
+    return expectations.standardised(self, 4, central, size) - 3.0
 
 
 class FrozenContinuous(Frozen):
@@ -255,29 +263,12 @@ class FrozenContinuous(Frozen):
   def _lowest(self) -> float:
     return 0.0
 
-  def _expect(self, func: Any, low: float, high: float) -> float:
-    import scipy.integrate
+  def _expect(
+    self, func: Any, low: float, high: float, log_mass: float
+  ) -> float:
+    return expectations.continuous(self, func, low, high, log_mass)
 
-    tails = 0.0 - onp.asarray([1e-6, 1e-3, 0.1, 0.7, 3.0, 10.0, 30.0])
-    cuts = self.distribution.quantile_log_survival(
-      onp.asarray(tails, self.distribution.dtype)
-    )
-    inner = [float(x) for x in cuts if low < x < high]
-    bounds = [low, *sorted(set(inner)), high]
-    total = float(func(0.0)) * float(self.cdf(0.0)) if low == 0.0 else 0.0
-    for start, end in itertools.pairwise(bounds):
-      total = (
-        total
-        + scipy.integrate.quad(
-          lambda x: float(func(x)) * float(self.pdf(x)) if x > 0 else 0.0,
-          start,
-          end,
-          limit=200,
-        )[0]
-      )
-    return total
-
-  def _below(self, low: float) -> float:
+  def below(self, low: float) -> float:
     return low if low > 0.0 else -1.0
 
 
@@ -295,22 +286,12 @@ class FrozenDiscrete(Frozen):
   def _lowest(self) -> float:
     return float(onp.finfo(self.distribution.dtype).tiny)
 
-  def _expect(self, func: Any, low: float, high: float) -> float:
-    first = int(onp.ceil(low))
-    last = onp.floor(min(high, float(self.isf(1e-30))))
-    if not last - first < _MOST_TERMS:
-      raise ValueError(
-        f"expect has {last - first:.3g} counts to sum over: it must be at most "
-        f"{_MOST_TERMS:.0e}; give lb and ub"
-      )
-    total = 0.0
-    for start in range(first, int(last) + 1, _CHUNK):
-      counts = onp.arange(start, min(start + _CHUNK, int(last) + 1))
-      counts = onp.asarray(counts, self.distribution.dtype)
-      total = total + float(onp.sum(func(counts) * self.pmf(counts)))
-    return total
+  def _expect(
+    self, func: Any, low: float, high: float, log_mass: float
+  ) -> float:
+    return expectations.discrete(self, func, low, high, log_mass)
 
-  def _below(self, low: float) -> float:
+  def below(self, low: float) -> float:
     return float(onp.ceil(low)) - 1.0
 
 

@@ -42,6 +42,7 @@ OPTIONAL_IMPORTS = frozenset({"matplotlib", "networkx", "tqdm"})
 # they import besides.
 ADAPTERS = {
   "phasic/interop/scipy.py": {"numpy": frozenset({"scipy"})},
+  "phasic/interop/scipy_expectations.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/numpyro.py": {"jax": frozenset({"jax", "numpyro"})},
   "phasic/interop/tfp.py": {
     "jax": frozenset({"tensorflow_probability"}),

@@ -90,6 +90,59 @@ class AgainstScipyTest(parameterized.TestCase):
     self._close(frozen.expect(), 0.125)
     self._close(frozen.expect(lb=0.0, conditional=True), 0.125)
 
+  def test_expect_far_in_the_tails(self):
+    # An exponential time forgets; means are in units of what is conditioned on.
+    frozen = adapter.wrap(pd.Erlang(1, 2.0))
+    for low in (0.0, 1.0, 200.0, 1000.0):
+      mean = frozen.expect(lb=low, conditional=True)
+      self._close(mean - low, 0.5, 1e-9)
+    mass = np.exp(-400.0)
+    self._close(frozen.expect(lb=200.0) / mass, 200.5)
+    first = -np.expm1(-2e-9)
+    self._close(frozen.expect(ub=1e-9, conditional=True), 0.5e-9)
+    self._close(frozen.expect(lambda x: 1.0, ub=1e-9), first)
+    counts = adapter.wrap(pd.NegativeBinomialTrials(1, 0.25))
+    for low in (1, 300, 3000):
+      mean = counts.expect(lb=low, conditional=True)
+      self._close(mean, low + 3.0)
+    self._close(counts.expect(lb=300), 0.75**299 * 303.0)
+
+  def test_expect_of_what_is_infinite_somewhere(self):
+    frozen = adapter.wrap(pd.Erlang(3, 2.0))
+    self._close(frozen.expect(lambda x: 1.0 / x), 1.0)
+    # Where the function overflows, nothing is left.
+    self._close(frozen.expect(lambda x: np.exp(min(1.5 * x, 709.0))), 64.0)
+    self._close(frozen.expect(lambda x: 1.0, lb=-3.0, ub=-1.0), 0.0)
+    self.assertTrue(np.isnan(frozen.expect(lb=1.0, ub=1.0, conditional=True)))
+    unknown = adapter.wrap(pd.Erlang(3, np.nan))
+    self.assertTrue(np.isnan(unknown.expect()))
+    bounded = adapter.wrap(pd.TruncatedPhaseType(pd.Erlang(1, 1.0), 1.0, 2.0))
+    mean = (2.0 * np.exp(-1) - 3.0 * np.exp(-2)) / (np.exp(-1) - np.exp(-2))
+    self._close(bounded.expect(), mean)
+
+  def test_expect_of_a_heavy_tail(self):
+    heavy = adapter.wrap(pd.MatrixPareto(pd.Erlang(1, 0.5), 1.0))
+    self._close(heavy.expect(np.log1p), 2.0, 1e-8)
+
+  @parameterized.parameters(
+    (pd.NegativeBinomialTrials(50, 0.999), stats.nbinom(50, 0.999)),
+    (pd.Erlang(200, 1.0), stats.gamma(200)),
+    (pd.TruncatedPhaseType(pd.Erlang(1, 2.0), 1e4), stats.expon()),
+  )
+  def test_shapes_of_narrow_laws(self, dist, expected):
+    found = adapter.wrap(dist).stats("sk")
+    np.testing.assert_allclose(found, expected.stats("sk"), atol=2e-7)
+
+  def test_moment_of_order_zero(self):
+    self.assertEqual(adapter.wrap(pd.Erlang(2, 1.0)).moment(0), 1.0)
+    found = adapter.wrap(pd.Erlang(2, [1.0, 2.0])).moment(0)
+    np.testing.assert_array_equal(found, [1.0, 1.0])
+
+  def test_wrap_takes_distributions(self):
+    for other in (3, pd.Erlang, stats.norm()):
+      with self.assertRaisesRegex(TypeError, "it must be one of phasic"):
+        adapter.wrap(other)
+
 
 class InsideScipyTest(absltest.TestCase):
   def test_kolmogorov_smirnov(self):

@@ -1,0 +1,162 @@
+"""Expectations of functions of SciPy's look-alikes, for `interop.scipy`."""
+
+from collections.abc import Callable
+import itertools
+import math
+from typing import Any
+
+import numpy as onp
+
+from phasic.math import node_sums
+from phasic.math import special
+
+_CHUNK = 100_000
+_MOST_TERMS = 10_000_000
+# What is left of the mass by the last of the counts that are summed over.
+_LOG_LEFT = -69.0
+# Logarithms of what is left of the mass at the ends of the parts of integrals:
+# where a tail is heavy its values have all magnitudes.
+_LOG_TAILS = (
+  -1e-6,
+  -1e-3,
+  -0.1,
+  -0.7,
+  *range(-2, -30, -4),
+  -60,
+  -120,
+  -250,
+  -500,
+)
+# Where the errors of skewness and kurtosis may be larger, they are by
+# quadrature.
+_ERRORS = {"float64": 1e-7, "float32": 1e-4}
+
+
+def log_mass(frozen: Any, low: float, high: float) -> float:
+  """Returns log P(low <= X <= high), from the nearer tail."""
+  before = frozen.below(low)
+  more, less = frozen.logcdf(high), frozen.logcdf(before)
+  if not more < -0.7:
+    more, less = frozen.logsf(before), frozen.logsf(high)
+  if more == -onp.inf:
+    return float(more)
+  return float(more + special.log1mexp(onp.minimum(less - more, 0.0)))
+
+
+def continuous(
+  frozen: Any,
+  func: Callable[[Any], Any],
+  low: float,
+  high: float,
+  log_total: float,
+) -> float:
+  """Returns E[func(X)] given low <= X <= high, in continuous time.
+
+  Args:
+    frozen: a `FrozenContinuous`.
+    func: a function of a number.
+    low: the lower bound.
+    high: the upper one.
+    log_total: the `log_mass` between them.
+  """
+
+  def term(x: float) -> float:
+    weight = float(onp.exp(frozen.logpdf(x) - log_total)) if x > 0 else 0.0
+    # The function may be out of range where nothing is.
+    return float(func(x)) * weight if weight != 0.0 else 0.0
+
+  inner = {float(x) for x in _cuts(frozen, low, high, log_total)}
+  bounds = [low, *sorted(x for x in inner if low < x < high), high]
+  total = 0.0
+  if low == 0.0 and frozen.cdf(0.0) > 0.0:
+    total = float(func(0.0)) * float(onp.exp(frozen.logcdf(0.0) - log_total))
+  for start, end in itertools.pairwise(bounds):
+    total = total + _integral(term, start, end)
+  return total
+
+
+def _integral(
+  function: Callable[[float], float], low: float, high: float
+) -> float:
+  """Returns an integral, by logarithms where there are many magnitudes."""
+  import scipy.integrate
+
+  def of_log(x: float) -> float:
+    return function(math.exp(x)) * math.exp(x)
+
+  many = 0.0 < low < high / 8.0 < math.inf
+  found = scipy.integrate.quad(
+    of_log if many else function,
+    math.log(low) if many else low,
+    math.log(high) if many else high,
+    epsabs=0.0,
+    epsrel=1e-10,
+    limit=200,
+  )
+  return found[0]
+
+
+def _cuts(frozen: Any, low: float, high: float, log_total: float) -> Any:
+  """Returns quantiles of X given low <= X <= high."""
+  dtype = frozen.distribution.dtype
+  tails = onp.asarray(_LOG_TAILS)
+  if frozen.logcdf(high) < -0.7:
+    less = frozen.logcdf(frozen.below(low))
+    logs = special.logaddexp(less, log_total + special.log1mexp(tails))
+    logs = onp.minimum(onp.asarray(logs, dtype), 0.0)
+    return frozen.distribution.quantile_log_cdf(logs)
+  logs = special.logaddexp(frozen.logsf(high), log_total + tails)
+  logs = onp.minimum(onp.asarray(logs, dtype), 0.0)
+  return frozen.distribution.quantile_log_survival(logs)
+
+
+def discrete(
+  frozen: Any,
+  func: Callable[[Any], Any],
+  low: float,
+  high: float,
+  log_total: float,
+) -> float:
+  """Returns E[func(N)] given low <= N <= high, for a function of arrays.
+
+  Raises:
+    ValueError: there are more than ten million counts.
+  """
+  dtype = frozen.distribution.dtype
+  first = int(onp.ceil(low))
+  left = onp.asarray(frozen.logsf(frozen.below(low)) + _LOG_LEFT, dtype)
+  end = float(frozen.distribution.quantile_log_survival(left))
+  last = onp.floor(min(high, end))
+  if not last - first < _MOST_TERMS:
+    raise ValueError(
+      f"expect has {last - first:.3g} counts to sum over: it must be at most "
+      f"{_MOST_TERMS:.0e}; give lb and ub"
+    )
+  total = 0.0
+  for start in range(first, int(last) + 1, _CHUNK):
+    counts = onp.arange(start, min(start + _CHUNK, int(last) + 1))
+    counts = onp.asarray(counts, dtype)
+    weights = onp.exp(frozen.logpmf(counts) - log_total)
+    terms = onp.where(weights > 0, func(counts), 0.0) * weights
+    total = total + float(onp.sum(terms))
+  return total
+
+
+def standardised(frozen: Any, k: int, central: Any, size: Any) -> Any:
+  """Returns a central moment in terms of the standard deviation.
+
+  Args:
+    frozen: the distribution.
+    k: the moment's order.
+    central: what raw moments give for it.
+    size: the sum of the sizes of the terms of that.
+  """
+  dist = frozen.distribution
+  mean, std, dtype = dist.mean(), dist.stddev(), dist.dtype
+  lost = 8.0 * onp.finfo(dtype).eps * size / std**k > _ERRORS[dtype]
+  if not onp.any(lost):
+    return central / std**k
+  nodes = dist._nodes(dist._batch_shape())
+  powers = ((nodes.values - mean) / std) ** k
+  found = 0.0 - node_sums.expected(nodes, powers, (0.0 - mean / std) ** k)
+  return onp.where(lost, onp.asarray(found, dtype), central / std**k)[()]
