@@ -1,5 +1,7 @@
 """What is left of times that are far out in their tails."""
 
+import math
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import mpmath
@@ -34,6 +36,21 @@ class ResidualLifeTest(test_case.TestCase):
     self.assert_close(dist.mean(), onp.sum(shares / rates, axis=-1), 1e-12)
     mean, second = (onp.sum(shares * k / rates**k, axis=-1) for k in (1, 2))
     self.assert_close(dist.variance(), second - mean**2, 1e-11)
+
+  def test_counts_are_whole(self):
+    trials = pd.NegativeBinomialTrials(2, 0.5)
+    with self.assertRaisesRegex(ValueError, r"time\[1\] = 1.5: .* integer"):
+      pd.ResidualLife(trials, [1.0, 1.5], validate_args=True)
+    self.assert_close(pd.ResidualLife(trials, 1.5).mean(), math.nan)
+
+  def test_what_is_not_known_is_told(self):
+    endless = pd.Coxian([1.0], [1.0, 0.0])
+    left = pd.ResidualLife(endless, 2.0)
+    self.assertIn("time: X", str(left.diagnose(1.0)))
+    bad = pd.ResidualLife(pd.Erlang(2, -1.0), 2.0)
+    self.assertIn("rate", str(bad.diagnose(1.0)))
+    good = pd.ResidualLife(pd.Erlang(2, 1.0), 2.0)
+    self.assertEqual(str(good.diagnose(1.0)), "ok")
 
   def test_stages(self):
     dist = pd.ResidualLife(pd.Erlang(2, 1.0), TIMES)

@@ -82,6 +82,15 @@ class WarningsTest(test_case.TestCase):
     # What is too large for a number.
     power = pd.MatrixWeibull(pd.Erlang(2, 1.0), 2.0)
     self._call(power.log_prob, 1e300)
+    self._call(pd.Erlang(2, 1e-300).moment, 3)
+    self._call(pd.Erlang(1, 1e-300).laplace_transform, 1e300)
+    # A law that is not known, and masses where there are none.
+    self._call(pd.Erlang(2, math.nan).quantile_log_cdf, -1.0)
+    self._call(pd.Erlang(2, 0.0).entropy)
+    self._call(pd.Erlang(2, 1.0).moment_generating_function, math.inf)
+    trials = pd.NegativeBinomialTrials(2, 0.25)
+    failures = pd.NegativeBinomialFailures(2, 0.25)
+    self._call(failures.kl_divergence, trials)
     grown = pd.Erlang(40, 1.0).moment_generating_function
     self._call(grown, 1.0 - 2.0**-26)
 

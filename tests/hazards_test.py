@@ -46,6 +46,12 @@ class ContinuousTest(test_case.TestCase):
       dist.log_hazard_function(times), onp.log(expected), 1e-12, 1e-12
     )
 
+  def test_of_no_model(self):
+    for rate in (-1.0, math.inf, math.nan):
+      found = pd.Erlang(2, rate).hazard_function([-1.0, 1.0])
+      self.assert_close(found, onp.full(2, math.nan))
+    self.assert_close(pd.Erlang(2, 1.0).hazard_function(-1.0), 0.0)
+
   def test_far_in_the_tail(self):
     # It is the smallest rate; survival is exp(-1e9).
     dist = pd.PhaseType(*models.hyperexponential([0.25, 0.75], [1.0, 3.0]))

@@ -28,6 +28,17 @@ class MistakesTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, rf"{name}\[0\] = "):
       pm.discrete_phase_type_prob([1.0, 0.0], probs, 1.0)
 
+  def test_batches_that_do_not_broadcast(self):
+    two, three = pd.Erlang(2, [1.0, 2.0]), pd.Erlang(2, [1.0, 2.0, 3.0])
+    for method in ("kl_divergence", "cross_entropy"):
+      with self.assertRaisesRegex(ValueError, rf"{method}.*\(2,\).*\(3,\)"):
+        getattr(two, method)(three)
+    message = r"batch shapes do not broadcast: probs \(2,\), rates \(3,\)"
+    with self.assertRaisesRegex(ValueError, message):
+      pd.Hyperexponential(onp.full((2, 2), 0.5), onp.ones((3, 2)))
+    with self.assertRaisesRegex(ValueError, r"\(3,\), distribution \(2,\)"):
+      pd.MatrixWeibull(two, onp.ones(3))
+
   def test_moments_of_the_other_time(self):
     edges = pm.EdgeRates([0], [1], [2.0])
     with self.assertRaisesRegex(TypeError, "subtransition is EdgeRates"):

@@ -248,10 +248,9 @@ class Distribution(
     return structures.as_result(checks.check(~np.isnan(x), message, x))
 
   def _batch_shape(self) -> static.Shape:
-    shapes = properties_lib.batch_shapes(
+    return properties_lib.batch_shape(
       self.parameter_properties(), self._parameters
     )
-    return static.broadcast_shapes(*shapes)
 
   def _event_shape(self) -> static.Shape:
     return ()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from phasic.distributions import methods
+from phasic.internal import static
 from phasic.internal import structures
 
 _Rule = TypeVar("_Rule", bound=Callable[[Any, Any], Any])
@@ -60,6 +61,7 @@ def kl_divergence(p: Any, q: Any) -> Any:
       f"there is no kl_divergence of {type(p).__name__} and "
       f"{type(q).__name__}; register_kl adds one"
     )
+  _check_batches("kl_divergence", p, q)
   rule = _RULES[min(ways, key=lambda way: way[0])[1]]
   return structures.as_result(rule(p, q))
 
@@ -114,6 +116,7 @@ class Divergences(methods.Methods):
       0.500000
     """
     methods.check_substrate("other", other)
+    _check_batches("cross_entropy", self, other)
     return self._statistic("cross_entropy", self._cross_entropy(other))
 
   def _cross_entropy(self, other: Any) -> Any:
@@ -122,3 +125,16 @@ class Divergences(methods.Methods):
       "cross_entropy",
       "a quadrature needs to know where the mass of the family is",
     )
+
+
+def _check_batches(method: str, p: Any, q: Any) -> None:
+  """Raises ValueError unless the batches of two distributions broadcast."""
+  shapes = [getattr(x, "batch_shape", ()) for x in (p, q)]
+  known = [tuple(1 if d is None else d for d in shape) for shape in shapes]
+  try:
+    static.broadcast_shapes(*known)
+  except ValueError:
+    raise ValueError(
+      f"{method} has batch shapes {shapes[0]} of {type(p).__name__} and "
+      f"{shapes[1]} of {type(q).__name__}: they must broadcast"
+    ) from None

@@ -60,3 +60,30 @@ def batch_shapes(
       whole = static.shape(value)
       shapes.append(tuple(whole[: len(whole) - prop.event_ndims]))
   return shapes
+
+
+def batch_shape(
+  properties: Properties,
+  parameters: Mapping[str, Any],
+  wrapped: static.Shape | None = None,
+) -> static.Shape:
+  """Returns the batch shape of all parameters.
+
+  Args:
+    properties: of the array parameters.
+    parameters: all parameters.
+    wrapped: the batch shape of the distribution among them, if there is one.
+
+  Raises:
+    ValueError: they do not broadcast; the message names them.
+  """
+  shapes = batch_shapes(properties, parameters)
+  names = [name for name in properties if parameters[name] is not None]
+  if wrapped is not None:
+    shapes, names = [*shapes, wrapped], [*names, "distribution"]
+  try:
+    return static.broadcast_shapes(*shapes)
+  except ValueError:
+    pairs = zip(names, shapes, strict=True)
+    listed = ", ".join(f"{name} {tuple(shape)}" for name, shape in pairs)
+    raise ValueError(f"batch shapes do not broadcast: {listed}") from None

@@ -4,11 +4,14 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
+from phasic.distributions import comparable
 from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.distributions import wrapped_distribution
 from phasic.internal import structures
+from phasic.math import named_checks
 from phasic.math.occupancy import conditional_occupancy
 
 
@@ -21,7 +24,8 @@ class ResidualLife(
   It is a phase-type law with the same phases, and starts where the chain is at
   time t: with pi = alpha exp(S t), in discrete time alpha T^t, the masses of
   its phases are pi / (pi 1). Nothing is subtracted, and nothing underflows
-  however small P(X > t) is. Results are NaN where it is zero.
+  however small P(X > t) is. Results are NaN where it is zero, and where X may
+  never end.
 
   Example: an hour later, the bus has still not come.
 
@@ -92,6 +96,26 @@ class ResidualLife(
     _, matrix, exits, _ = model
     start = conditional_occupancy(model, time, self._DISCRETE)
     return start, matrix, exits, np.zeros((), dtype=self.dtype)
+
+  def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
+    arrays = super()._checked_parameters(arrays)
+    time = arrays["time"]
+    if self._DISCRETE:
+      rule = "in discrete time it must be an integer"
+      time = named_checks.check("time", time, np.floor(time) == time, rule)
+    return {**arrays, "time": time}
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    Where the state of X at the time is not known it is told why.
+    """
+    found = super().diagnose(value, method)
+    start = comparable.host(self._chain()[0])
+    lost = onp.any(onp.isnan(start), axis=-1) & (found != "ok")
+    why = self.distribution.diagnose(self.time, "log_survival_function")
+    never = "time: X has ended for certain, or may never end"
+    return onp.where(lost, onp.where(why == "ok", never, why), found)
 
   def _mode(self) -> Any:
     """A part of a density with one top has it at the end, or where it was."""

@@ -4,8 +4,8 @@ from typing import Any
 
 from phasic.distributions import absorption_time
 from phasic.distributions import comparable
-from phasic.distributions import distribution as distribution_lib
 from phasic.distributions import methods
+from phasic.distributions import parameter_properties
 from phasic.distributions import slicing
 from phasic.internal import static
 from phasic.internal import structures
@@ -55,8 +55,11 @@ class WrappedDistribution(comparable.Comparable):
     return self._parameters["distribution"]
 
   def _batch_shape(self) -> static.Shape:
-    own = distribution_lib.Distribution._batch_shape(self)
-    return static.broadcast_shapes(own, self.distribution._batch_shape())
+    return parameter_properties.batch_shape(
+      self.parameter_properties(),
+      self._parameters,
+      self.distribution._batch_shape(),
+    )
 
   def _sliced(self, index: Any, batch: static.Shape | None = None) -> Any:
     batch = self._batch_shape() if batch is None else batch

@@ -1,6 +1,7 @@
 """Conditionals and loops over arrays and nested tuples of arrays."""
 
 from collections.abc import Callable
+import functools
 import operator
 from typing import Any
 
@@ -73,16 +74,22 @@ def compiled(
 ) -> Callable[..., Any]:
   """Returns `f`, compiled where the backend compiles loops anyway.
 
-  NumPy and TensorFlow run it as it is; JAX compiles it once for each shape and
-  each value of the static arguments, so that its loops are not compiled anew
-  at each call.
+  NumPy and TensorFlow run it as it is, NumPy without warnings, which compiled
+  code has not; JAX compiles it once for each shape and each value of the static
+  arguments, so that its loops are not compiled anew at each call.
 
   Args:
     f: a function of arrays, defined at the top of a module.
     static_argnums: positions of arguments that are hashable host values.
   """
   del static_argnums
-  return f
+
+  @functools.wraps(f)
+  def quiet(*args: Any) -> Any:
+    with onp.errstate(all="ignore"):
+      return f(*args)
+
+  return quiet
 
 
 def _first(tree: Any) -> onp.ndarray:

@@ -127,7 +127,9 @@ def _rate(arguments):
   moved = (*arguments[:2], finite, *arguments[3:])
   tangents = (None, None, np.ones_like(finite), None, None)
   _, slope = evaluation.jvp("log_survival", moved, tangents)
-  rate = np.where(times < 0, 0.0, 0.0 - slope)
+  # Before the start there is no hazard, if the model is one.
+  known = slope == slope
+  rate = np.where((times < 0) & known, 0.0, 0.0 - slope)
   return rate * np.where(last, math.nan, np.ones_like(rate))
 
 
