@@ -20,6 +20,7 @@ from tests import pairwise
 from tests.oracle import family_oracle
 
 MODE = "numpy"
+FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
 CASES = {**family_cases.CASES, **chain_cases.CASES}
 # Its thousand phases are tried in `families_accuracy_test`.
 del CASES["erlang_1000"]
@@ -91,7 +92,7 @@ def all_rows() -> tuple[Row, ...]:
 @functools.cache
 def chosen_rows() -> tuple[Row, ...]:
   """The rows that run here."""
-  if os.environ.get("PHASIC_FULL_SWEEPS") == "1":
+  if FULL:
     return all_rows()
   chosen = set(covering_rows())
   # Frameworks take seconds for the derivatives of each family.

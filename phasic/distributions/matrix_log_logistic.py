@@ -10,6 +10,9 @@ from phasic.internal import structures
 from phasic.math import special
 from phasic.math import transformed_modes
 
+# Where exp(x) is still a number, also in float32.
+_LATE = 64.0
+
 
 @structures.register
 class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
@@ -92,10 +95,12 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
 
   def _forward(self, x: Any) -> Any:
     found = self._own()
-    zero = x <= 0
-    x = np.where(zero, 1.0, x)
-    log = (x + special.log1mexp(-x)) / found["concentration"]
-    return found["scale"] * np.where(zero, 0.0, np.exp(log))
+    late = x > _LATE
+    odds = np.expm1(np.where(late, 1.0, x))
+    early = transformed_phase_type.root(odds, found["concentration"])
+    log = np.where(late, x, 1.0)
+    log = (log + special.log1mexp(-log)) / found["concentration"]
+    return found["scale"] * np.where(late, np.exp(log), early)
 
   def _log_growth(self, x: Any) -> Any:
     found = self._own()

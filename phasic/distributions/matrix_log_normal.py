@@ -83,7 +83,7 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
 
   def _forward(self, x: Any) -> Any:
     k = self._own()["concentration"]
-    return np.expm1(transformed_phase_type.power(x, 1.0 / k))
+    return np.expm1(transformed_phase_type.root(x, k))
 
   def _log_growth(self, x: Any) -> Any:
     power = 1.0 / self._own()["concentration"]

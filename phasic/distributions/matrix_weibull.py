@@ -82,7 +82,7 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
 
   def _forward(self, x: Any) -> Any:
     k = self._own()["concentration"]
-    return transformed_phase_type.power(x, 1.0 / k)
+    return transformed_phase_type.root(x, k)
 
   def _log_growth(self, x: Any) -> Any:
     k = self._own()["concentration"]

@@ -14,6 +14,7 @@ from phasic.distributions import reparameterization
 from phasic.distributions import supports
 from phasic.distributions import transformed_statistics
 from phasic.distributions import value_checks
+from phasic.internal import gradients
 from phasic.internal import static
 from phasic.math import jump_chain
 from phasic.math import node_sums
@@ -239,6 +240,23 @@ def power(x: Any, exponent: Any) -> Any:
   """Returns x^exponent, NaN where that of an exponent is: of one as well."""
   known = exponent == exponent
   return np.where(known, x**exponent, math.nan)
+
+
+def root(x: Any, degree: Any) -> Any:
+  """Returns x^(1 / degree) for x >= 0, with the digits that 1 / degree lacks.
+
+  One step of Newton's method finds them: a constant for derivatives.
+  """
+  zero = x <= 0
+  found = power(np.where(zero, 1.0, x), 1.0 / degree)
+  fixed = gradients.stop_gradient
+  some = (fixed(found) > 0) & (fixed(found) < math.inf) & (x < math.inf)
+  near = np.where(some, fixed(found), 1.0)
+  ratio = np.where(some & ~zero, fixed(x), 1.0) / near ** fixed(degree)
+  # It is far from one where a power is below the normal range.
+  step = np.where(np.abs(ratio - 1.0) < 1e-3, (ratio - 1.0) / degree, 0.0)
+  found = found * (1.0 + fixed(step))
+  return np.where(zero & (degree == degree), 0.0, found)
 
 
 def log_power(y: Any, exponent: Any) -> Any:

@@ -1,13 +1,14 @@
 """Expectations under a law in mpmath, by sums over nodes, and their slopes.
 
-Continuous laws are integrated over the logarithm of time by the trapezoidal
-rule of double exponential formulas; numbers are summed up.
+Continuous laws are integrated by the trapezoidal rule of double exponential
+formulas, from one jump of the density to the next; numbers are summed up.
 
 Reference: H. Takahasi, M. Mori, Double exponential formulas for numerical
   integration, Publ. RIMS 9, 1974.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+import itertools
 from typing import Any, NamedTuple
 
 import mpmath
@@ -23,16 +24,16 @@ class Nodes(NamedTuple):
   """Where a law is evaluated.
 
   Attributes:
-    values: numbers, or times; zero is the first.
-    weights: what functions of them count, that of an atom at zero one.
+    values: numbers, or times; the least one is the first.
+    weights: what functions of them count, that of an atom there one.
   """
 
   values: tuple[Any, ...]
   weights: tuple[Any, ...]
 
   def masses(self, law: family_oracle.Law) -> list[Any]:
-    """The densities or probabilities of a law there; first that at zero."""
-    return [law.cdf(mpmath.mpf(0)), *(law.prob(t) for t in self.values[1:])]
+    """The densities or probabilities of a law there; first an atom."""
+    return [law.cdf(self.values[0]), *(law.prob(t) for t in self.values[1:])]
 
   def sum(self, terms: Any) -> Any:
     """The weighted sum of a term for each node."""
@@ -40,34 +41,53 @@ class Nodes(NamedTuple):
     return mpmath.fsum(w * x for w, x in pairs)
 
 
-def nodes(law: family_oracle.Law, discrete: bool, per_unit: int = 24) -> Nodes:
+def nodes(
+  law: family_oracle.Law,
+  discrete: bool,
+  per_unit: int = 24,
+  ends: Sequence[Any] = (0, mpmath.inf),
+) -> Nodes:
   """Nodes for the expectations of smooth functions under a law.
 
   Args:
     law: it.
     discrete: whether it is one of whole numbers.
     per_unit: how dense nodes for times are.
+    ends: of the law, and between them where its density jumps.
   """
   if discrete:
     count = 8
-    while law.sf(count) > _SMALL:
+    while count <= ends[-1] and law.sf(count) > _SMALL:
       count *= 2
-    values = tuple(mpmath.mpf(k) for k in range(count))
-    return Nodes(values, (mpmath.mpf(1),) * count)
-  values, weights = [mpmath.mpf(0)], [mpmath.mpf(1)]
-  for sign in (1, -1):
-    # Out from one until nothing is left; times beyond have no numbers.
-    below = 0
-    for j in range(_RANGE * per_unit):
-      s = sign * mpmath.mpf(j + (sign < 0)) / per_unit
-      t = mpmath.exp(mpmath.pi / 2 * mpmath.sinh(s))
-      weight = t * mpmath.pi / 2 * mpmath.cosh(s) / per_unit
-      below = below + 1 if weight * law.prob(t) * (1 + t**3) < _SMALL else 0
-      if below > per_unit // 4:
-        break
-      values.append(t)
-      weights.append(weight)
+    last = int(min(count, ends[-1] + 1))
+    values = tuple(mpmath.mpf(k) for k in range(int(ends[0]), last))
+    return Nodes(values, (mpmath.mpf(1),) * len(values))
+  values, weights = [mpmath.mpf(ends[0])], [mpmath.mpf(1)]
+  for low, high in itertools.pairwise(ends):
+    for sign in (1, -1):
+      # Out from the middle until nothing is left.
+      below = 0
+      for j in range(_RANGE * per_unit):
+        s = sign * mpmath.mpf(j + (sign < 0)) / per_unit
+        t, weight = _node(s, mpmath.mpf(low), high)
+        weight = weight / per_unit
+        below = below + 1 if weight * law.prob(t) * (1 + t**3) < _SMALL else 0
+        if below > per_unit // 4:
+          break
+        values.append(t)
+        weights.append(weight)
   return Nodes(tuple(values), tuple(weights))
+
+
+def _node(s: Any, low: Any, high: Any) -> tuple[Any, Any]:
+  """A time between two ends for a number on the line, and its slope in it."""
+  x = mpmath.pi / 2 * mpmath.sinh(s)
+  slope = mpmath.pi / 2 * mpmath.cosh(s)
+  if high == mpmath.inf:
+    return low + mpmath.exp(x), slope * mpmath.exp(x)
+  share = 1 / (1 + mpmath.exp(-2 * x))
+  size = high - low
+  return low + size * share, 2 * size * share * (1 - share) * slope
 
 
 def expectation(
