@@ -4,18 +4,38 @@ import functools
 import math
 from typing import Any
 
+import numpy as np
 import numpy as onp
 
+from phasic.distributions import distribution as distribution_lib
 from phasic.distributions import reparameterization
 from phasic.internal import static
 
 try:
   import numpyro.distributions as numpyro_distributions
   from numpyro.distributions import constraints
+  from numpyro.distributions import kl
+  from numpyro.distributions import util
 except ImportError as error:
   raise ImportError(
     "the adapter to NumPyro needs it: pip install 'phasic-substrates[numpyro]'"
   ) from error
+
+
+class _Ascending(type(constraints.positive_ordered_vector)):  # type: ignore[misc]
+  """Positive and ascending vectors, of which entries may be equal."""
+
+  def __call__(self, x: Any) -> Any:
+    """Returns whether vectors are in the set."""
+    rising = np.all(x[..., 1:] >= x[..., :-1], axis=-1)
+    return rising & np.all(x > 0, axis=-1)
+
+
+@numpyro_distributions.biject_to.register(_Ascending)
+def _biject_to_ascending(constraint: Any) -> Any:
+  del constraint
+  return numpyro_distributions.biject_to(constraints.positive_ordered_vector)
+
 
 _CONSTRAINTS = {
   "nonnegative": constraints.nonnegative,
@@ -27,7 +47,7 @@ _CONSTRAINTS = {
 # What constrains a vector as a whole.
 _OF_VECTORS = {
   "probabilities": constraints.simplex,
-  "increasing": constraints.positive_ordered_vector,
+  "increasing": _Ascending(),
 }
 
 
@@ -41,9 +61,13 @@ def wrap(
 
   Args:
     distribution: what is wrapped; its parameters may be traced.
-    validate_args: whether NumPyro checks parameters against `arg_constraints`;
-      None is its default. Matrices and initial masses are not among what it
-      can check: the distribution's own `validate_args` does.
+    validate_args: whether NumPyro checks parameters against `arg_constraints`,
+      and warns of values outside the support; None is its default. Matrices
+      and initial masses are not among what it can check: the distribution's
+      own `validate_args` does.
+
+  Raises:
+    TypeError: it is no distribution of phasic.
 
   Example: the rate of a service of three stages, by its posterior.
 
@@ -62,6 +86,10 @@ def wrap(
     >>> print(f"{float(density):.4f}")
     -3.8411
   """
+  if not isinstance(distribution, distribution_lib.Distribution):
+    raise TypeError(
+      f"distribution is {type(distribution).__name__}: it must be one of phasic"
+    )
   cls: Any = type(distribution)
   return _class_of(cls)(distribution, validate_args=validate_args)
 
@@ -130,6 +158,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     """Returns samples of shape sample_shape + batch_shape + event_shape."""
     return self.distribution.sample(sample_shape, seed=key)
 
+  @util.validate_sample
   def log_prob(self, value: Any, intermediates: Any = None) -> Any:
     """Returns the log density."""
     del intermediates
@@ -156,6 +185,11 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   def variance(self) -> Any:
     """The variance."""
     return self.distribution.variance()
+
+
+@kl.kl_divergence.register(NumPyroDistribution, NumPyroDistribution)
+def _kl_divergence(p: Any, q: Any) -> Any:
+  return p.distribution.kl_divergence(q.distribution)
 
 
 @functools.cache

@@ -12,6 +12,7 @@ import numpy as onp
 from phasic.distributions import bijectors
 from phasic.distributions import distribution as distribution_lib
 from phasic.distributions import reparameterization
+from phasic.internal import static
 
 MODE = "numpy"
 _MISSING = (
@@ -215,6 +216,12 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
       return grow
     if support.high is None:
       return tfp.bijectors.Chain([tfp.bijectors.Shift(support.low), grow])
+    known = static.concrete(support.high)
+    if known is not None and onp.any(known == onp.inf):
+      raise NotImplementedError(
+        "some upper bounds of the batch are inf: no bijector of TensorFlow "
+        "Probability's is onto these and the others at once"
+      )
     return tfp.bijectors.Sigmoid(support.low, support.high)
 
 

@@ -52,6 +52,34 @@ class MethodsTest(absltest.TestCase):
     masked = wrapped.mask(jnp.asarray([True, False, True])).log_prob(x)
     np.testing.assert_array_equal(masked == 0, [False, True, False])
 
+  def test_divergence(self):
+    p, q = pd.Erlang(2, _rates()), pd.Hypoexponential([1.0, 3.0])
+    found = nd.kl_divergence(adapter.wrap(p), adapter.wrap(q))
+    np.testing.assert_allclose(found, p.kl_divergence(q), rtol=1e-6)
+
+  def test_values_outside_the_support(self):
+    wrapped = adapter.wrap(pd.Erlang(3, 2.0), validate_args=True)
+    with self.assertWarnsRegex(UserWarning, "Out-of-support"):
+      self.assertEqual(wrapped.log_prob(-1.0), -np.inf)
+
+  def test_rates_that_are_equal(self):
+    def dist(rates):
+      law = pd.AcyclicPhaseType([0.5, 0.5], rates)
+      return adapter.wrap(law, validate_args=True)
+
+    self.assertEqual(dist([1.0, 1.0]).event_shape, ())
+    for rates in ([2.0, 1.0], [0.0, 1.0]):
+      with self.assertRaisesRegex(ValueError, "invalid rates parameter"):
+        dist(rates)
+    constraint = type(dist([1.0, 2.0])).arg_constraints["rates"]
+    found = nd.biject_to(constraint)(jnp.asarray([0.0, -1.0]))
+    self.assertTrue(constraint(found))
+
+  def test_wrap_takes_distributions(self):
+    for other in (3, pd.Erlang, nd.Gamma(1.0, 1.0)):
+      with self.assertRaisesRegex(TypeError, "it must be one of phasic"):
+        adapter.wrap(other)
+
   def test_constraints(self):
     wrapped = adapter.wrap(pd.Erlang(3, 2.0))
     self.assertEqual(type(wrapped).arg_constraints["rate"].lower_bound, 0.0)

@@ -119,6 +119,12 @@ class MethodsTest(parameterized.TestCase):
     x = 2.0 if name in _COUNTS else 0.7
     self.assertTrue(np.all(np.isfinite(checked.log_prob(_constant(x)))))
 
+  def test_no_bijector_onto_unlike_intervals(self):
+    bounds = 1.0, [3.0, float("inf")]
+    dist = adapter.wrap(pd.TruncatedPhaseType(pd.Erlang(2, 1.0), *bounds))
+    with self.assertRaisesRegex(NotImplementedError, "some upper bounds"):
+      dist.experimental_default_event_space_bijector()
+
   def test_variables(self):
     rate = tf.Variable(2.0, dtype=tf.float64)
     wrapped = adapter.wrap(pd.Erlang(3, rate))
