@@ -7,6 +7,7 @@ import numpy as np
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
+from phasic.math import heavy_moments
 from phasic.math import special
 from phasic.math import transformed_modes
 
@@ -23,7 +24,8 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
       P(Y > y) = alpha exp(S log(1 + (y / c)^k)) 1,
 
   that of a loglogistic distribution where X is exponential of rate one. Tails
-  are regularly varying: the index is k times the decay rate of X.
+  are regularly varying: the index is k times the decay rate of X, up to which
+  there are moments.
 
   Example:
 
@@ -125,6 +127,17 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     log_odds = k * log
     total = np.where(zero, 0.0, _softplus(log_odds))
     return np.log(k) - np.log(scale) + power - total
+
+  def _nodes_of_moment(self, k: int) -> heavy_moments.Nodes:
+    growth = float(k) / self._own()["concentration"]
+    growth = growth + np.zeros_like(self._own()["scale"])
+    return heavy_moments.tilted(self._batch_model(), growth)
+
+  def _log_ratio(self, x: Any) -> Any:
+    return (x + special.log1mexp(0.0 - x)) / self._own()["concentration"]
+
+  def _scale(self) -> Any:
+    return self._own()["scale"]
 
   def _mode_of_stages(self, count: int, rate: Any) -> Any:
     k = self._own()["concentration"]

@@ -8,6 +8,8 @@ import numpy as onp
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
+from phasic.math import heavy_moments
+from phasic.math import special
 from phasic.math import transformed_modes
 
 
@@ -28,6 +30,9 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     >>> dist = MatrixLogNormal(Erlang(2, 1.0), 2.0)
     >>> print(f"{float(dist.prob(1.0)):.6f}, {float(dist.cdf(1.0)):.6f}")
     0.205977, 0.084335
+
+  All moments are finite for k > 1, and none for k < 1. Those for k = 1, which
+  are `MatrixPareto`'s, are NaN here.
 
   References:
     H. Albrecher, M. Bladt, Inhomogeneous phase-type distributions and heavy
@@ -100,6 +105,15 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     log = np.log1p(y)
     power = transformed_phase_type.log_power(log, k - 1.0)
     return np.log(k) + power - log
+
+  def _nodes_of_moment(self, k: int) -> heavy_moments.Nodes:
+    power = self._own()["concentration"]
+    return heavy_moments.slow(self._batch_model(), float(k), power)
+
+  def _log_ratio(self, x: Any) -> Any:
+    power = 1.0 / self._own()["concentration"]
+    root = transformed_phase_type.power(x, power)
+    return root + special.log1mexp(0.0 - root)
 
   def _mode_of_stages(self, count: int, rate: Any) -> Any:
     k = self._own()["concentration"]

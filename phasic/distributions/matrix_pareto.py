@@ -8,6 +8,8 @@ from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
 from phasic.math import generating_functions
+from phasic.math import heavy_moments
+from phasic.math import special
 
 
 @structures.register
@@ -23,7 +25,8 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
 
       E (Y / c + 1)^k = E exp(k X).
 
-  Mean and variance are not differences of these, but sums without minus signs.
+  Mean and variance are not differences of these, but sums without minus signs;
+  E Y^k is a quadrature, and inf from the index on.
 
   Example:
 
@@ -104,14 +107,16 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     )
     return scale, found
 
-  def _moment(self, k: int) -> Any:
-    if k > 2:
-      self._missing(
-        f"moment({k})",
-        "differences of E exp(j X), j = 0, ..., k, would lose their digits",
-      )
-    mean = self._mean()
-    return mean if k == 1 else self._variance() + np.square(mean)
+  def _nodes_of_moment(self, k: int) -> heavy_moments.Nodes:
+    model = self._batch_model()
+    growth = np.zeros_like(self._own()["scale"]) + float(k)
+    return heavy_moments.tilted(model, growth)
+
+  def _log_ratio(self, x: Any) -> Any:
+    return x + special.log1mexp(0.0 - x)
+
+  def _scale(self) -> Any:
+    return self._own()["scale"]
 
   def _forward(self, x: Any) -> Any:
     return self._own()["scale"] * np.expm1(x)

@@ -40,9 +40,8 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   The entropy is that of X and E log g'(X), by quadrature; the divergence of two
   laws with the same g is that of the X's.
 
-  Where g grows no faster than a power, mean, variance and moments are found by
-  quadrature, to 1e-9 (float32: 1e-4) of themselves, or they are NaN; else they
-  raise NotImplementedError.
+  Mean, variance and moments are found by quadrature, to 1e-9 (float32: 1e-4) of
+  themselves, or they are NaN; those that are infinite are inf.
 
   The mode is known where X is Erlang's (or has one phase), and is zero where X
   is hyperexponential and h' does not grow; else it raises NotImplementedError.

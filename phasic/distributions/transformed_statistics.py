@@ -9,11 +9,8 @@ import numpy as onp
 from phasic.distributions import wrapped_distribution
 from phasic.internal import static
 from phasic.math import expectations
+from phasic.math import heavy_moments
 
-_NO_MOMENTS = (
-  "expectations of g(X) have no closed form, and a quadrature cannot tell "
-  "whether there are any"
-)
 _NO_MODE = (
   "it is not known that the density has one top; it is for an Erlang X, and for "
   "a hyperexponential one where h' does not grow"
@@ -38,25 +35,49 @@ class TransformedStatistics(wrapped_distribution.WrappedDistribution):
     """Returns the parameters, checked with `validate_args`, else NaN if bad."""
     raise NotImplementedError(f"{type(self).__name__} has no _own")
 
+  def _log_ratio(self, x: Any) -> Any:
+    """Returns log(g(x) / c), c the scale, for x > 0 however large g(x) is."""
+    del x
+    raise NotImplementedError(f"{type(self).__name__} has no _log_ratio")
+
+  def _nodes_of_moment(self, k: int) -> heavy_moments.Nodes:
+    """Returns where X matters for E g(X)^k."""
+    del k
+    raise NotImplementedError(f"{type(self).__name__} has no _nodes_of_moment")
+
+  def _batch_model(self) -> tuple[Any, Any, Any, Any]:
+    """Returns X's chain with all of the batch."""
+    return self._broadcast_model(self._batch_shape())
+
   def _mean(self) -> Any:
-    return self._mean_and_variance("mean")[0]
+    if self._GROWS_SLOWLY:
+      return self._mean_and_variance()[0]
+    return self._moment(1)
 
   def _variance(self) -> Any:
-    return self._mean_and_variance("variance")[1]
+    if self._GROWS_SLOWLY:
+      return self._mean_and_variance()[1]
+    # In this order a small variance of a small scale is not lost.
+    scale = self._scale()
+    return scale * (scale * self._variance_of_ratio())
 
   def _stddev(self) -> Any:
-    return np.sqrt(self._mean_and_variance("stddev")[1])
+    if self._GROWS_SLOWLY:
+      return np.sqrt(self._mean_and_variance()[1])
+    return self._scale() * np.sqrt(self._variance_of_ratio())
 
-  def _mean_and_variance(self, name: str) -> tuple[Any, Any]:
+  def _mean_and_variance(self) -> tuple[Any, Any]:
     """Returns both, by quadrature."""
-    model = self._model_with_moments(name)
-    return expectations.mean_and_variance(model, self._forwarded)
+    return expectations.mean_and_variance(self._batch_model(), self._forwarded)
 
-  def _model_with_moments(self, name: str) -> tuple[Any, Any, Any, Any]:
-    """Returns X's chain with all of the batch, where moments are known."""
-    if not self._GROWS_SLOWLY:
-      self._missing(name, _NO_MOMENTS)
-    return self._broadcast_model(self._batch_shape())
+  def _variance_of_ratio(self) -> Any:
+    first, second = self._nodes_of_moment(1), self._nodes_of_moment(2)
+    mean = first.expected(self._log_ratio(first.times))
+    return second.variance(self._log_ratio(second.times), mean)
+
+  def _scale(self) -> Any:
+    """Returns c, one where there is none."""
+    return 1.0
 
   def _mode(self) -> Any:
     nothing: Any = 0.0  # But NaN where a parameter is bad.
@@ -85,5 +106,12 @@ class TransformedStatistics(wrapped_distribution.WrappedDistribution):
     raise NotImplementedError(f"{type(self).__name__} has no _speeds_up")
 
   def _moment(self, k: int) -> Any:
-    model = self._model_with_moments(f"moment({k})")
-    return expectations.raw_moment(model, self._forwarded, k)
+    if self._GROWS_SLOWLY:
+      return expectations.raw_moment(self._batch_model(), self._forwarded, k)
+    nodes = self._nodes_of_moment(k)
+    found = nodes.expected(float(k) * self._log_ratio(nodes.times))
+    scale = self._scale()
+    with onp.errstate(over="ignore"):
+      for _ in range(k):
+        found = found * scale
+    return found

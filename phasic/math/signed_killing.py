@@ -101,6 +101,25 @@ def excess(option, system, s):
   return np.stack(found, axis=-1)
 
 
+def longest_time(option, system, s):
+  """Returns the longest mean of the chain that is tilted by exp(s X), (...).
+
+  A rule for `chain_calls`, for s > 0; a constant. Only phases that alpha can
+  reach count. The result means nothing from the decay rate on.
+  """
+  del option
+  fixed = gradients.stop_gradient
+  system = system._replace(
+    weights=fixed(system.weights), initial=fixed(system.initial)
+  )
+  found = _tilted(system, fixed(s))
+  inside = found.known & found.reached
+  ones = np.where(inside, 1.0, 0.0)[..., None]
+  times = chain_solves.solve(found.chain, ones)[..., 0]
+  longest = np.max(np.where(inside, times, 0.0), axis=-1)
+  return scaled_sums.times_power(longest, -system.exponent)
+
+
 class _Tilted(NamedTuple):
   """A chain with weights w_ij x_j / x_i, x_i = E exp(s X) from phase i.
 
