@@ -11,25 +11,44 @@ import mpmath
 import numpy as np
 import numpy as onp
 
+from phasic import distributions
 from tests import conformance
 from tests import conformance_modes
 from tests import test_case
 from tests.oracle import law_methods
 
+MODE = "numpy"
 # Arguments that are whole numbers where time is.
 _COUNTS = ("low", "high", "time")
-_LEVEL = 0.375
+_INVERSES = {
+  "quantile": lambda dist: dist.quantile(0.375),
+  "sample": lambda dist: dist.sample(seed=7),
+  "quantile_log_cdf": lambda dist: dist.quantile_log_cdf(-0.75),
+  "quantile_log_survival": lambda dist: dist.quantile_log_survival(-12.0),
+}
+_OF_LOGARITHMS = True
+if MODE == "jax":
+  _OF_LOGARITHMS = conformance.FULL  # Each is a search to be compiled.
+if not _OF_LOGARITHMS:
+  del _INVERSES["quantile_log_cdf"], _INVERSES["quantile_log_survival"]
 
 
 class DerivativesTest(test_case.TestCase):
-  """Forward and backward, of methods of values and of quantiles."""
+  """Forward and backward, of methods of values, quantiles and samples.
+
+  Quantiles and samples X at a fixed probability move by -F_theta(X) / f(X).
+  Where there may be an atom samples have no derivatives: `sampling_test`.
+  """
 
   @parameterized.named_parameters(*conformance.rows("derivatives"))
   def test_derivatives(self, family, mode):
     case = conformance.CASES[family]
     value = float(case.values[len(case.values) // 2])
     arrays = conformance.arrays(case.parameters)
-    quantile = not case.discrete
+    inverses = {} if case.discrete else dict(_INVERSES)
+    fully = distributions.FULLY_REPARAMETERIZED
+    if inverses and case.make().reparameterization_type is not fully:
+      del inverses["sample"]
     fixed = {k: x for k, x in arrays.items() if case.discrete and k in _COUNTS}
     free = {k: x for k, x in arrays.items() if k not in fixed}
     if not case.discrete:
@@ -40,37 +59,34 @@ class DerivativesTest(test_case.TestCase):
       t = parameters.pop("value", value)
       dist = case.build(**parameters)
       found = [getattr(dist, name)(t) for name in law_methods.METHODS]
-      if quantile:
-        found.append(dist.quantile(_LEVEL))
+      found += [inverse(dist) for inverse in inverses.values()]
       return np.stack(found)
 
     backward, forward = conformance_modes.jacobians(methods, mode, free)
-    exact = self._exact(family, value, free, quantile)
+    exact = self._exact(family, value, free, tuple(inverses))
+    names = (*law_methods.METHODS, *inverses)
     for name, expected in exact.items():
       # Sums of what differs in sign are as exact as their largest terms.
       sizes = onp.max(onp.abs(expected), axis=tuple(range(1, expected.ndim)))
       for found, way in ((backward, "backward"), (forward, "forward")):
         for i, size in enumerate(sizes):
-          method = (*law_methods.METHODS, "quantile")[i]
-          with self.subTest(f"{method} in {name}, {way}"):
+          with self.subTest(f"{names[i]} in {name}, {way}"):
             self.assert_close(
               found[name][i], expected[i], 1e-8, 1e-11 * size + 1e-14
             )
 
-  def _exact(self, family, value, free, quantile):
+  def _exact(self, family, value, free, inverses):
     """The laws' derivatives, (methods, ...) by name."""
     case = conformance.CASES[family]
     with mpmath.workdps(conformance.digits(family)):
       base = conformance.law(family, case.parameters)
       at = law_methods.point(base, value, case.discrete)
       parameters = conformance.exact_parameters(case.parameters)
-      level = None
-      if quantile:
-        level = mpmath.mpf(float(self.host(case.make().quantile(_LEVEL))))
+      levels = list(self._levels(base, case.make(), inverses))
       found = {}
       for name, x in free.items():
         if name == "value":
-          found[name] = _in_value(base, mpmath.mpf(value), at, level)
+          found[name] = _in_value(base, mpmath.mpf(value), at, len(inverses))
           continue
         entries = []
         for index in law_methods.indices(case.parameters[name]):
@@ -79,13 +95,28 @@ class DerivativesTest(test_case.TestCase):
             lambda law: law_methods.point(law, value, case.discrete)
           )
           entries.append(_slopes(at, change))
-          if quantile:
-            moved = near.change(lambda law: law.cdf(level))
-            slope = 0 if level == 0 else -moved / base.prob(level)
-            entries[-1].append(float(slope))
+          for level, late in levels:
+            entries[-1].append(float(_moved(base, near, level, late)))
         shape = (len(entries[0]), *onp.shape(x))
         found[name] = onp.reshape(onp.asarray(entries).T, shape)
     return found
+
+  def _levels(self, law, dist, inverses):
+    """What is found, and the function of which it is the inverse."""
+    for name in inverses:
+      level = mpmath.mpf(float(self.host(_INVERSES[name](dist))))
+      # Masses that do not sum to one change only one of them.
+      late = name == "sample" and law.cdf(level) > 0.5
+      yield level, late or name == "quantile_log_survival"
+
+
+def _moved(law, near, level, late):
+  """The derivative of a level at a fixed probability."""
+  if level == 0:
+    return 0
+  if late:
+    return near.change(lambda law: law.sf(level)) / law.prob(level)
+  return -near.change(lambda law: law.cdf(level)) / law.prob(level)
 
 
 def _slopes(at, change):
@@ -94,12 +125,11 @@ def _slopes(at, change):
   ]
 
 
-def _in_value(law, t, at, level):
+def _in_value(law, t, at, count):
   """Derivatives in the value, on which quantiles do not depend."""
   slope = mpmath.diff(law.prob, t, h=mpmath.mpf(10) ** -30 * t)
   change = law_methods.Point(slope, at.prob, -at.prob, -at.prob)
-  found = _slopes(at, change)
-  return onp.asarray([*found, 0.0] if level is not None else found)
+  return onp.asarray([*_slopes(at, change), *[0.0] * count])
 
 
 if __name__ == "__main__":

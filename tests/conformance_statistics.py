@@ -43,7 +43,7 @@ _NUMBERS = (
 )
 _INHOMOGENEOUS = (
   *("weibull", "pareto", "gompertz", "log_normal", "log_logistic"),
-  *("truncated", "truncated_trials", "epochs"),
+  *("truncated", "truncated_trials"),
 )
 _MOMENTS = ("mean", "variance", "stddev", "moment(2)", "moment(3)")
 
@@ -71,14 +71,9 @@ def _missing() -> dict[tuple[str, str], str]:
   found["epochs", "mode"] = "not known"
   found["zero_inflated", "mode"] = "one top at zero"
   for name in _MOMENTS:
-    for family in ("log_normal", "log_logistic"):
-      found[family, name] = "no closed form, and a quadrature cannot tell"
-    for family in ("truncated", "truncated_trials"):
-      found[family, name] = "no closed form where there is an upper bound"
+    why = "no closed form, and a quadrature cannot tell"
+    found["log_normal", name] = found["log_logistic", name] = why
   found["pareto", "moment(3)"] = "would lose their digits"
-  for name in ("entropy", "kl_divergence", "cross_entropy"):
-    found["epochs", name] = "where the mass"
-  found["epochs", "kl_divergence"] = "register_kl"
   return found
 
 
@@ -91,14 +86,21 @@ def existing(family: str) -> list[str]:
 
 
 def nodes(
-  family: str, law: family_oracle.Law, parameters: Mapping[str, Any]
+  family: str, law: family_oracle.Law, *parameters: Mapping[str, Any]
 ) -> law_statistics.Nodes:
-  """Where expectations under the law of a family are summed."""
+  """Where expectations under the law of a family are summed.
+
+  Args:
+    family: its name.
+    law: of the first parameters.
+    *parameters: those of laws whose densities jump as well.
+  """
   # What falls twice as fast as an exponential needs more.
   per_unit = 96 if family == "gompertz" else 36
-  ends = [0, *parameters.get("boundaries", ()), mpmath.inf]
-  if "high" in parameters:
-    ends = [parameters["low"], parameters["high"]]
+  jumps = {t for each in parameters for t in each.get("boundaries", ())}
+  ends = [0, *sorted(jumps), mpmath.inf]
+  if "high" in parameters[0]:
+    ends = [parameters[0]["low"], parameters[0]["high"]]
   discrete = conformance.CASES[family].discrete
   return law_statistics.nodes(law, discrete, per_unit, ends)
 

@@ -1,5 +1,7 @@
 """Conformance: derivatives of statistics in every parameter."""
 
+import functools
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import mpmath
@@ -14,6 +16,8 @@ from tests.oracle import law_methods
 from tests.oracle import law_statistics
 
 _COUNTS = ("low", "high", "time")
+# Where densities jump, which nodes have to follow.
+_JUMPS = ("low", "high", "boundaries")
 
 
 class StatisticsDerivativesTest(test_case.TestCase):
@@ -22,11 +26,7 @@ class StatisticsDerivativesTest(test_case.TestCase):
   @parameterized.named_parameters(*conformance.rows("statistics_derivatives"))
   def test_derivatives(self, family, mode):
     case = conformance.CASES[family]
-    names = [
-      name
-      for name in conformance_statistics.existing(family)
-      if (family, name) not in conformance_statistics.JUMPS
-    ]
+    names = conformance_statistics.existing(family)
     arrays = conformance.arrays(case.parameters)
     fixed = {k: x for k, x in arrays.items() if case.discrete and k in _COUNTS}
     free = {k: x for k, x in arrays.items() if k not in fixed}
@@ -52,17 +52,94 @@ class StatisticsDerivativesTest(test_case.TestCase):
     found = {}
     with mpmath.workdps(conformance.digits(family)):
       base = conformance.law(family, case.parameters)
-      at = conformance_statistics.nodes(family, base)
-      functions = law_statistics.statistics(base, at)
+      at = conformance_statistics.nodes(family, base, case.parameters)
       parameters = conformance.exact_parameters(case.parameters)
+
+      def values(pair, moving):
+        law, box = pair
+        own = conformance_statistics.nodes(family, law, box) if moving else at
+        functions = law_statistics.statistics(base, own)
+        return tuple(functions[k](law) for k in names)
+
       for name, x in free.items():
-        entries = []
+        entries, moving = [], name in _JUMPS
         for index in law_methods.indices(case.parameters[name]):
-          near = law_methods.neighbours(case.law, parameters, name, index)
-          entries.append([float(near.change(functions[k])) for k in names])
+          near = law_methods.neighbours(
+            lambda **box: (case.law(**box), box), parameters, name, index
+          )
+          change = near.change(functools.partial(values, moving=moving))
+          entries.append([float(x) for x in change])
         shape = (len(names), *onp.shape(x))
         found[name] = onp.reshape(onp.asarray(entries).T, shape)
     return found
+
+
+class DivergencesTest(test_case.TestCase):
+  """In the parameters of both laws."""
+
+  @parameterized.named_parameters(*conformance.rows("statistics_derivatives"))
+  def test_derivatives(self, family, mode):
+    if (family, "kl_divergence") in conformance_statistics.MISSING:
+      self.skipTest("there are no divergences")
+    case = conformance.CASES[family]
+    sets = [conformance.varied(family, i) for i in range(2)]
+    free, fixed = {}, [{}, {}]
+    for i, parameters in enumerate(sets):
+      for name, x in conformance.arrays(parameters).items():
+        if name in _JUMPS or (case.discrete and name in _COUNTS):
+          fixed[i][name] = x
+        else:
+          free[f"{name} {i}"] = x
+
+    def divergences(parameters):
+      p, q = (case.build(**_of(parameters, i), **fixed[i]) for i in range(2))
+      return np.stack([p.kl_divergence(q), p.cross_entropy(q)])
+
+    backward, forward = conformance_modes.jacobians(divergences, mode, free)
+    for parameter, expected in self._exact(family, sets, free).items():
+      for i, name in enumerate(("kl_divergence", "cross_entropy")):
+        size = onp.max(onp.abs(expected[i]))
+        for found, way in ((backward, "backward"), (forward, "forward")):
+          with self.subTest(f"{name} in {parameter}, {way}"):
+            self.assert_close(
+              found[parameter][i], expected[i], 1e-6, 1e-8 * size + 1e-10
+            )
+
+  def _exact(self, family, sets, free):
+    case = conformance.CASES[family]
+    found = {}
+    with mpmath.workdps(conformance.digits(family)):
+      laws = [conformance.law(family, parameters) for parameters in sets]
+      at = conformance_statistics.nodes(family, laws[0], *sets)
+      for key, x in free.items():
+        name, i = key.split()
+        parameters = conformance.exact_parameters(sets[int(i)])
+        entries = []
+        for index in law_methods.indices(sets[int(i)][name]):
+          near = law_methods.neighbours(case.law, parameters, name, index)
+          entries.append([float(x) for x in _change(laws, near, at, int(i))])
+        found[key] = onp.reshape(onp.asarray(entries).T, (2, *onp.shape(x)))
+    return found
+
+
+def _of(parameters, i):
+  """Those of one of the two laws."""
+  return {
+    key.split()[0]: x for key, x in parameters.items() if key.endswith(str(i))
+  }
+
+
+def _change(laws, near, at, i):
+  """Derivatives of the divergence and of the cross-entropy in the i-th law."""
+
+  def values(law):
+    p, q = (law, laws[1]) if i == 0 else (laws[0], law)
+    cross = law_statistics.divergence(p, q, at) + law_statistics.entropy(p, at)
+    # What the masses of p and q lack of one counts for divergences.
+    masses = at.sum(at.masses(q)) - at.sum(at.masses(p))
+    return law_statistics.divergence(p, q, at) + masses, cross
+
+  return near.change(values)
 
 
 if __name__ == "__main__":

@@ -95,9 +95,8 @@ class Neighbours(NamedTuple):
     high, low = function(self.above), function(self.below)
     if not isinstance(high, tuple):
       return (high - low) / self.distance
-    return type(high)(
-      *((x - y) / self.distance for x, y in zip(high, low, strict=True))
-    )
+    slopes = ((x - y) / self.distance for x, y in zip(high, low, strict=True))
+    return Point(*slopes) if isinstance(high, Point) else tuple(slopes)
 
 
 def indices(x: Any) -> Iterator[tuple[int, ...]]:
