@@ -21,12 +21,19 @@ def unbatched(name: str, x: Any, event: tuple[int | None, ...]) -> Any:
 
   Raises:
     ValueError: entries of a batch differ or are traced, or the mapped dimension
-      is not the first one.
+      is not the first one; or its own dimensions are mapped.
   """
   extra = static.rank(x) - len(event)
-  if extra <= 0:
+  if extra == 0:
     return x
   shape = static.shape(x)
+  if extra < 0:
+    raise ValueError(
+      f"{name} of a graph has shape {shape}: it must have {len(event)} "
+      "dimensions. vmap has mapped the arrays of a graph, which are no batch: "
+      "map a function of the parameters, in which the distribution is made, or "
+      "give in_axes with None for the arrays of the graph"
+    )
   way_out = (
     "Return arrays, such as dist.mean(), from the mapped function, or leave "
     "out vmap: parameters (..., d) of one graph make a batch of distributions"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.distributions import bijectors
 from phasic.distributions import distribution as distribution_lib
 from phasic.distributions import reparameterization
 from phasic.internal import static
@@ -31,14 +30,10 @@ try:
 except ImportError as error:
   raise ImportError(_MISSING) from error
 
-_BIJECTORS = {
-  "nonnegative": tfp.bijectors.Exp,
-  "positive": tfp.bijectors.Exp,
-  "parameters": tfp.bijectors.Exp,
-  "probability": tfp.bijectors.Sigmoid,
-  "positive probability": tfp.bijectors.Sigmoid,
-  "probabilities": tfp.bijectors.SoftmaxCentered,
-}
+from phasic.interop import tfp_constants  # noqa: E402
+from phasic.interop import tfp_parameters  # noqa: E402
+
+ConstraintBijector = tfp_parameters.ConstraintBijector
 
 
 def wrap(distribution: Any) -> "TFPDistribution":
@@ -101,7 +96,7 @@ def class_of(cls: Any) -> Any:
     "__doc__": f"`{cls.__name__}` as TensorFlow Probability's.",
     "__module__": __name__,
     "_parameter_properties": classmethod(
-      lambda _, dtype, num_classes=None: _properties(cls, own)
+      lambda _, dtype, num_classes=None: tfp_parameters.properties(cls, own)
     ),
   }
   metaclass: Any = type(TFPDistribution)
@@ -112,8 +107,9 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   """A distribution of phasic, with the methods of TensorFlow Probability's.
 
   Subclasses are made by `class_of`. Counts are floating numbers. Samples can be
-  differentiated where `reparameterization_type` says so. In TensorFlow one of a
-  graph is no argument of a `tf.function`: make it inside.
+  differentiated where `reparameterization_type` says so. In TensorFlow a graph
+  among the parameters is there as a `Constant`, which a call returns: a
+  `tf.function` is traced once for each graph.
 
   A transformed distribution takes an atom at zero for a density: there is no
   place in TensorFlow Probability for both.
@@ -122,6 +118,8 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _initialize(self) -> None:
     """Calls the base's constructor, once there is something wrapped."""
     wrapped = self._wrapped
+    # As long as this one is there they are the same.
+    self._held = [tfp_constants.held(x) for x in wrapped.parameters.values()]
     full = reparameterization.FULLY_REPARAMETERIZED
     tfp.distributions.AutoCompositeTensorDistribution.__init__(
       self,
@@ -231,95 +229,18 @@ def _kl_divergence(p: Any, q: Any, name: str | None = None) -> Any:
   return p.wrapped.kl_divergence(q.wrapped)
 
 
-class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
-  """Maps real numbers onto a set of parameters that has no bijector elsewhere.
-
-  Attributes:
-    constraint: the set, as `ParameterProperties` of phasic has it.
-    event_ndims: how many dimensions one parameter has.
-  """
-
-  def __init__(
-    self,
-    constraint: str,
-    event_ndims: int,
-    validate_args: bool = False,
-    name: str = "constraint_bijector",
-  ):
-    """Takes the constraint."""
-    parameters = {
-      "constraint": constraint,
-      "event_ndims": event_ndims,
-      "validate_args": validate_args,
-      "name": name,
-    }
-    self.constraint = constraint
-    self.event_ndims = event_ndims
-    self._map = bijectors.of_constraint(constraint, event_ndims)
-    super().__init__(
-      forward_min_event_ndims=event_ndims,
-      validate_args=validate_args,
-      parameters=parameters,
-      name=name,
-    )
-
-  @classmethod
-  def _parameter_properties(cls, dtype: Any) -> dict[str, Any]:
-    del dtype
-    return {}
-
-  def _forward(self, x: Any) -> Any:
-    return self._map.forward(x)
-
-  def _inverse(self, y: Any) -> Any:
-    return self._map.inverse(y)
-
-  def _forward_log_det_jacobian(self, x: Any) -> Any:
-    return self._map.forward_log_det_jacobian(x)
-
-
-def _properties(cls: Any, own: Any) -> dict[str, Any]:
-  """What TensorFlow Probability asks to know of the parameters."""
-  found = {
-    name: tfp.util.ParameterProperties(
-      event_ndims=prop.event_ndims,
-      shape_fn=_same_shape if prop.event_ndims == 0 else _unknown_shape,
-      default_constraining_bijector_fn=functools.partial(
-        _bijector, prop.constraint, prop.event_ndims
-      ),
-    )
-    for name, prop in cls.parameter_properties().items()
-  }
-  if "distribution" in own:
-    found["distribution"] = tfp.util.BatchedComponentProperties()
-  return found
-
-
-def _bijector(constraint: str, event_ndims: int) -> Any:
-  if constraint in _BIJECTORS:
-    return _BIJECTORS[constraint]()
-  return ConstraintBijector(constraint, event_ndims)
-
-
-def _same_shape(shape: Any) -> Any:
-  return shape
-
-
-def _unknown_shape(shape: Any) -> Any:
-  raise NotImplementedError(
-    f"a sample's shape {shape} does not tell the number of phases"
-  )
-
-
 def _parameter(name: str, dist: Any) -> Any:
   """A parameter; a distribution comes wrapped."""
   value = dist.wrapped.parameters[name]
   if isinstance(value, distribution_lib.Distribution):
     return wrap(value)
+  if MODE == "tf":
+    value = tfp_constants.held(value)
   return value
 
 
 def _unwrapped(value: Any) -> Any:
+  value = tfp_constants.value_of(value)
   return value.wrapped if isinstance(value, TFPDistribution) else value
 
 

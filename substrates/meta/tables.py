@@ -44,6 +44,14 @@ ADAPTERS = {
   "phasic/interop/scipy.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/scipy_expectations.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/numpyro.py": {"jax": frozenset({"jax", "numpyro"})},
+  "phasic/interop/tfp_constants.py": {
+    "jax": frozenset(),
+    "tf": frozenset(),
+  },
+  "phasic/interop/tfp_parameters.py": {
+    "jax": frozenset({"tensorflow_probability"}),
+    "tf": frozenset({"tensorflow_probability"}),
+  },
   "phasic/interop/tfp.py": {
     "jax": frozenset({"tensorflow_probability"}),
     "tf": frozenset({"tensorflow_probability"}),

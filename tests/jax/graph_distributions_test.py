@@ -206,6 +206,36 @@ class TransformationsTest(absltest.TestCase):
       jax.vmap(lambda d: d.log_prob(TIMES))(dists), found, rtol=1e-13
     )
 
+  def test_vmap_of_a_batch(self):
+    # There are three edges, masses and entries.
+    edges = [
+      (0, 1, {"a": 2.0}),
+      (0, graphs.ABSORBED, {"a": 1.0}),
+      (1, graphs.ABSORBED, 0.5),
+    ]
+    graph = graphs.Graph.from_edges(edges, 0, params=("a",))
+    params = jnp.asarray([[1.0], [2.0], [3.0]])
+    dist = distributions.GraphPhaseType(graph, params)
+
+    def log_prob(dist):
+      return dist.log_prob(0.5)
+
+    for method in ("log_prob", "mean"):
+      arguments = (0.5,) if method == "log_prob" else ()
+      with self.assertRaisesRegex(
+        ValueError, "of a graph has shape .*in_axes with None for the arrays"
+      ):
+        jax.vmap(lambda d, m=method, a=arguments: getattr(d, m)(*a))(dist)
+    axes = jax.tree_util.tree_map_with_path(
+      lambda path, _: None if path[0].name == "graph" else 0, dist
+    )
+    found = jax.vmap(log_prob, in_axes=(axes,))(dist)
+    onp.testing.assert_allclose(found, dist.log_prob(0.5), rtol=1e-13)
+    inside = jax.vmap(
+      lambda p: distributions.GraphPhaseType(graph, p).log_prob(0.5)
+    )(params)
+    onp.testing.assert_allclose(inside, found, rtol=1e-13)
+
   def test_what_vmap_returns(self):
     graph = chain("abc")
     params = jnp.asarray([[[1.5, 0.5]], [[0.25, 1.0]], [[2.0, 3.0]]])

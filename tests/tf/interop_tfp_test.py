@@ -155,6 +155,42 @@ class CompositeTensorTest(absltest.TestCase):
       np.testing.assert_allclose(back.log_prob(x), exact, rtol=1e-12)
     self.assertLen(traces, 1)
 
+  def test_distributions_of_graphs_are_arguments(self):
+    edges = [(0, 1, {"a": 2.0}), (1, graphs.ABSORBED, 0.5)]
+    one, other = (
+      graphs.Graph.from_edges(edges, 0, params=("a",)) for _ in range(2)
+    )
+    traces = []
+
+    @tf.function
+    def pass_through(dist, x):
+      traces.append(None)
+      return dist, dist.log_prob(x)
+
+    x = _constant(0.5)
+    makers = (
+      lambda graph, a: pd.PhaseType.from_graph(graph, {"a": _constant(a)}),
+      lambda graph, a: pd.GraphPhaseType(graph, _constant([a])),
+      lambda graph, a: pd.Epochs(
+        graph, [_constant([a]), _constant([a])], _constant([0.25])
+      ),
+      lambda graph, a: pd.Epochs(
+        [graph, other], [_constant([a]), _constant([a])], _constant([0.25])
+      ),
+    )
+    for count, make in enumerate(makers):
+      for graph, a in ((one, 1.5), (one, 2.5), (other, 2.5)):
+        wrapped = adapter.wrap(make(graph, a))
+        back, found = pass_through(wrapped, x)
+        exact = pd.Hypoexponential([2.0 * a, 0.5]).log_prob(x)
+        np.testing.assert_allclose(found, exact, rtol=1e-12)
+        np.testing.assert_allclose(back.log_prob(x), exact, rtol=1e-12)
+        np.testing.assert_allclose(
+          wrapped.copy(name="other").log_prob(x), exact, rtol=1e-12
+        )
+      # Once for each graph.
+      self.assertLen(traces, 2 * (count + 1))
+
   def test_graphs_are_closed_over(self):
     edges = [(0, 1, {"a": 2.0}), (1, graphs.ABSORBED, 0.5)]
     graph = graphs.Graph.from_edges(edges, 0, params=("a",))

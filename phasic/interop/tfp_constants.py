@@ -1,0 +1,44 @@
+"""Parameters of which TensorFlow knows nothing but whether they are the same."""
+
+from typing import Any
+import weakref
+
+from phasic.graphs import graph as graph_lib
+
+
+class Constant:
+  """A value that is no tensor; a call returns it.
+
+  TensorFlow compares the arguments of a `tf.function` by their parts, and of
+  these what can be called by identity. So a graph is one of them, and functions
+  are traced once for each graph.
+  """
+
+  def __init__(self, value: Any):
+    self._value = value
+
+  def __call__(self) -> Any:
+    return self._value
+
+  def __repr__(self) -> str:
+    return f"Constant({self._value!r})"
+
+
+# By the identities of what a constant holds, as long as it is held.
+_KNOWN: weakref.WeakValueDictionary[tuple[int, ...], Constant] = (
+  weakref.WeakValueDictionary()
+)
+
+
+def held(value: Any) -> Any:
+  """Returns the constant of a graph or of several, and other values as such."""
+  parts = value if isinstance(value, tuple) else (value,)
+  if not parts or not all(isinstance(x, graph_lib.Graph) for x in parts):
+    return value
+  key = tuple(id(x) for x in parts)
+  return _KNOWN.setdefault(key, Constant(value))
+
+
+def value_of(value: Any) -> Any:
+  """Returns what a constant holds, and other values as such."""
+  return value() if isinstance(value, Constant) else value

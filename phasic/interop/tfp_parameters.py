@@ -1,0 +1,101 @@
+"""What TensorFlow Probability asks to know of parameters."""
+
+import functools
+from typing import Any
+
+from phasic.distributions import bijectors
+
+MODE = "numpy"
+if MODE == "jax":
+  from tensorflow_probability.substrates import jax as tfp
+if MODE == "tf":
+  import tensorflow_probability as tfp
+
+_BIJECTORS = {
+  "nonnegative": tfp.bijectors.Exp,
+  "positive": tfp.bijectors.Exp,
+  "parameters": tfp.bijectors.Exp,
+  "probability": tfp.bijectors.Sigmoid,
+  "positive probability": tfp.bijectors.Sigmoid,
+  "probabilities": tfp.bijectors.SoftmaxCentered,
+}
+
+
+class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
+  """Maps real numbers onto a set of parameters that has no bijector elsewhere.
+
+  Attributes:
+    constraint: the set, as `ParameterProperties` of phasic has it.
+    event_ndims: how many dimensions one parameter has.
+  """
+
+  def __init__(
+    self,
+    constraint: str,
+    event_ndims: int,
+    validate_args: bool = False,
+    name: str = "constraint_bijector",
+  ):
+    """Takes the constraint."""
+    parameters = {
+      "constraint": constraint,
+      "event_ndims": event_ndims,
+      "validate_args": validate_args,
+      "name": name,
+    }
+    self.constraint = constraint
+    self.event_ndims = event_ndims
+    self._map = bijectors.of_constraint(constraint, event_ndims)
+    super().__init__(
+      forward_min_event_ndims=event_ndims,
+      validate_args=validate_args,
+      parameters=parameters,
+      name=name,
+    )
+
+  @classmethod
+  def _parameter_properties(cls, dtype: Any) -> dict[str, Any]:
+    del dtype
+    return {}
+
+  def _forward(self, x: Any) -> Any:
+    return self._map.forward(x)
+
+  def _inverse(self, y: Any) -> Any:
+    return self._map.inverse(y)
+
+  def _forward_log_det_jacobian(self, x: Any) -> Any:
+    return self._map.forward_log_det_jacobian(x)
+
+
+def properties(cls: Any, own: Any) -> dict[str, Any]:
+  """Returns the properties of the array parameters of a class, by name."""
+  found = {
+    name: tfp.util.ParameterProperties(
+      event_ndims=prop.event_ndims,
+      shape_fn=_same_shape if prop.event_ndims == 0 else _unknown_shape,
+      default_constraining_bijector_fn=functools.partial(
+        _bijector, prop.constraint, prop.event_ndims
+      ),
+    )
+    for name, prop in cls.parameter_properties().items()
+  }
+  if "distribution" in own:
+    found["distribution"] = tfp.util.BatchedComponentProperties()
+  return found
+
+
+def _bijector(constraint: str, event_ndims: int) -> Any:
+  if constraint in _BIJECTORS:
+    return _BIJECTORS[constraint]()
+  return ConstraintBijector(constraint, event_ndims)
+
+
+def _same_shape(shape: Any) -> Any:
+  return shape
+
+
+def _unknown_shape(shape: Any) -> Any:
+  raise NotImplementedError(
+    f"a sample's shape {shape} does not tell the number of phases"
+  )
