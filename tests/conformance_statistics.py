@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 import functools
+import math
 from typing import Any
 
 import mpmath
@@ -45,7 +46,12 @@ _INHOMOGENEOUS = (
   *("weibull", "pareto", "gompertz", "log_normal", "log_logistic"),
   *("truncated", "truncated_trials"),
 )
-_MOMENTS = ("mean", "variance", "stddev", "moment(2)", "moment(3)")
+# Moments above what powers of tails let exist.
+INFINITE = {
+  ("pareto", "moment(3)"),
+  *(("log_logistic", f"moment({k})") for k in (2, 3)),
+  *(("log_logistic", name) for name in ("variance", "stddev")),
+}
 
 
 def _missing() -> dict[tuple[str, str], str]:
@@ -70,10 +76,6 @@ def _missing() -> dict[tuple[str, str], str]:
     found[family, "mode"] = "several tops"
   found["epochs", "mode"] = "not known"
   found["zero_inflated", "mode"] = "one top at zero"
-  for name in _MOMENTS:
-    why = "no closed form, and a quadrature cannot tell"
-    found["log_normal", name] = found["log_logistic", name] = why
-  found["pareto", "moment(3)"] = "would lose their digits"
   return found
 
 
@@ -113,4 +115,9 @@ def exact(family: str, i: int) -> dict[str, float]:
     law = conformance.law(family, parameters)
     at = nodes(family, law, parameters)
     functions = law_statistics.statistics(law, at)
-    return {name: float(functions[name](law)) for name in existing(family)}
+    return {
+      name: math.inf
+      if (family, name) in INFINITE
+      else float(functions[name](law))
+      for name in existing(family)
+    }
