@@ -126,6 +126,19 @@ class ReasonsTest(test_case.TestCase):
       with self.assertRaisesRegex(NotImplementedError, why):
         dist.probability_generating_function(0.5)
 
+  def test_diagnoses_name_the_parameter(self):
+    good, bad = pd.Erlang(2, 1.0), pd.Erlang(2, -1.0)
+    for dist, reason in (
+      (bad, "rate: it must be >= 0"),
+      (pd.Hyperexponential([0.5, 0.6], [1.0, 2.0]), "probs: .* sum 1"),
+      (pd.ZeroInflated(good, 1.5), "prob_zero: "),
+      (pd.ResidualLife(good, -1.0), "time: it must be >= 0"),
+      (pd.Equilibrium(pd.Erlang(1, 0.0)), "distribution: its mean"),
+      (pd.Equilibrium(bad), "rate: it must be >= 0"),
+      (pd.TruncatedPhaseType(bad, 1.0, 2.0), "rate: it must be >= 0"),
+    ):
+      self.assertRegex(str(dist.diagnose(1.5)), reason)
+
   def test_diagnoses(self):
     erlang = pd.Erlang(2, 1.0)
     values = [1.0, math.nan, 1e-160]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
 from phasic.distributions import parameter_properties
 from phasic.internal import static
@@ -61,3 +62,31 @@ def check_constraint(name: str, x: Any, constraint: str) -> Any:
 def sum_tolerance(probs: Any) -> float:
   """Returns how far from one the sum of p probabilities may be, 4 p eps."""
   return 4 * static.shape(probs)[-1] * static.finfo_eps(probs)
+
+
+def broken_rule(
+  x: onp.ndarray, prop: parameter_properties.ParameterProperties
+) -> tuple[onp.ndarray, str]:
+  """Returns where a parameter has no meaning, and why.
+
+  Args:
+    x: its values, (..., event), on the host.
+    prop: its properties.
+
+  Returns:
+    A bool array (...), and what it must be.
+  """
+  kind = prop.constraint
+  good, rule = (x >= 0) & onp.isfinite(x), "it must be >= 0 and finite"
+  if kind in ("probability", "positive probability"):
+    good, rule = (x >= 0) & (x <= 1), "it must be in [0, 1]"
+  good = onp.all(good, axis=tuple(range(-prop.event_ndims, 0)))
+  if kind not in ("probabilities", "subprobabilities"):
+    return ~good, rule
+  excess = onp.sum(x, axis=-1) - 1.0
+  tolerance = sum_tolerance(x)
+  small = excess <= tolerance
+  if kind == "subprobabilities":
+    return ~(good & small), "they must be >= 0, and their sum <= 1"
+  good = good & small & (excess >= -tolerance)
+  return ~good, "they must be >= 0, and their sum 1"

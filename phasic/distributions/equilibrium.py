@@ -1,9 +1,12 @@
 """What is left of the time that runs, long after renewals have begun."""
 
+import math
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
+from phasic.distributions import comparable
 from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.distributions import wrapped_distribution
@@ -87,6 +90,15 @@ class Equilibrium(
   @property
   def _DISCRETE(self) -> bool:  # type: ignore[override]
     return self.distribution._DISCRETE
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`."""
+    found = super().diagnose(value, method)
+    mean = comparable.host(self.distribution._mean())
+    lost = ~((mean > 0) & (mean < math.inf)) & (found != "ok")
+    why = self.distribution.diagnose(1.0, "log_survival_function")
+    endless = "distribution: its mean must be > 0 and finite"
+    return onp.where(lost, onp.where(why == "ok", endless, why), found)
 
   def _chain_of(self) -> tuple[Any, Any, Any, Any]:
     model = self.distribution._model()

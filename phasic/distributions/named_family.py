@@ -6,6 +6,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions import absorption_time
+from phasic.distributions import comparable
 from phasic.distributions import constraint_checks
 from phasic.distributions import dense_form
 from phasic.distributions import distribution
@@ -39,6 +40,20 @@ class NamedFamily(absorption_time.AbsorptionTime):
       ValueError: there are more than 4096 phases.
     """
     return dense_form.dense_form(self)
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    Bad parameters of the family are told first.
+    """
+    found = super().diagnose(value, method)
+    for name, prop in self.parameter_properties().items():
+      x = self._arrays()[name]
+      if x is None:
+        continue
+      bad, rule = constraint_checks.broken_rule(comparable.host(x), prop)
+      found = onp.where(bad & (found != "ok"), f"{name}: {rule}", found)
+    return found
 
   def _check_shapes(self) -> None:
     """Raises ValueError unless the shapes of the parameters fit."""

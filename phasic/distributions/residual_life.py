@@ -113,6 +113,7 @@ class ResidualLife(
     found = super().diagnose(value, method)
     start = comparable.host(self._chain()[0])
     lost = onp.any(onp.isnan(start), axis=-1) & (found != "ok")
+    lost = lost & ~onp.char.startswith(found, "time")
     why = self.distribution.diagnose(self.time, "log_survival_function")
     never = "time: X has ended for certain, or may never end"
     return onp.where(lost, onp.where(why == "ok", never, why), found)

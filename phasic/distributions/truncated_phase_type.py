@@ -145,7 +145,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     _, before, high = self._bounds()
     empty = onp.isnan(comparable.host(self._normaliser(before, high)))
     why = "low, high: no mass is known to be between them"
-    found = onp.where(empty, why, found)
+    found = onp.where(empty & (found == "ok"), why, found)
     return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
 
   def _log_mass(self, lower: Any, upper: Any) -> Any:
