@@ -134,6 +134,14 @@ class TruncatedMomentsTest(test_case.TestCase):
     for x, y in zip(found, expected, strict=True):
       self.assert_close(x, y, 1e-12, 1e-15 if low == high else 0.0)
 
+  def test_one_count_alone(self):
+    counts = onp.asarray([2.0, 3.0, 50.0])
+    trials = pd.NegativeBinomialTrials(2, 0.5)
+    dist = pd.TruncatedPhaseType(trials, counts, counts)
+    self.assert_close(dist.mean(), counts, 1e-14)
+    self.assert_close(dist.stddev(), onp.zeros(3), atol=1e-15)
+    self.assertTrue(onp.all(self.host(dist.variance()) >= 0.0))
+
   def test_batches(self):
     base = pd.Hypoexponential([2.0])
     dist = pd.TruncatedPhaseType(

@@ -82,9 +82,12 @@ def mean_and_variance(model, limit, discrete):
     first = _log_moment(_marked, 1, after, rest, discrete)
     beyond = beyond + np.exp(first + log_left)
   found = found + np.where(inside, beyond, 0.0)
+  if not discrete:
+    return mean, found
   # The center is no further from the mean than half a step: at most half of
-  # what was found, so that digits are not lost.
-  return mean, found - np.square(mean - center) if discrete else found
+  # what was found, so that digits are not lost. Where there is one count alone
+  # the mean is rounded.
+  return mean, np.maximum(found - np.square(mean - center), 0.0)
 
 
 def _log_mass(model, limit, discrete):
