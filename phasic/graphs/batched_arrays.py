@@ -24,7 +24,7 @@ def unbatched(name: str, x: Any, event: tuple[int | None, ...]) -> Any:
       is not the first one; or its own dimensions are mapped.
   """
   extra = static.rank(x) - len(event)
-  if extra == 0:
+  if extra == 0 or not hasattr(x, "shape"):  # What a structure is made of.
     return x
   shape = static.shape(x)
   if extra < 0:
