@@ -225,7 +225,7 @@ class Epochs(epoch_methods.EpochMethods):
         f"divergence from {type(other).__name__}",
         "boundaries that differ must be known, and without a batch",
       )
-    first, second = known
+    first, second = (onp.asarray(x) for x in known)
     added = onp.setdiff1d(second, first)
     return self._split(first, onp.union1d(first, added))
 

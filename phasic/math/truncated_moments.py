@@ -17,6 +17,7 @@ Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -118,7 +119,7 @@ def _marked(option, system, times):
   times, good, c = killed_chains.killing(times, discrete)
   keep = 1.0 - c if discrete else 1.0
   phases, marks = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
-  parts = []
+  parts: list[Any] = []
   for k in range(count + 1):
     last = k == count
     out = held if last else trap
