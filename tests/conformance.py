@@ -1,9 +1,25 @@
 """Which rows of the conformance suite run: families, groups and modes.
 
-Each `conformance_*_test.py` is a group of checks. By default families run
-eagerly, derivatives of some of them, and as a pairwise covering set says in the
-other modes; JAX, which compiles all that it runs, has a smaller set. With the
-variable PHASIC_FULL_SWEEPS the whole product runs.
+Each `conformance_*_test.py` is a group of checks, on every family of `CASES`:
+
+- values: methods of a value, laws of mpmath; rules: log-space identities, what
+  is outside, NaN; statistics: moments, transforms, entropy, divergences, and
+  what is missing; quantiles; samples: Kolmogorov-Smirnov and moments; dtypes;
+  structure: shapes, batches, slices, copies, pytrees, validate_args;
+- derivatives and statistics_derivatives: of every method in every parameter.
+
+`make test` runs, in NumPy and TensorFlow, the groups of every family eagerly,
+in TensorFlow the derivatives of a third of the families, and a covering set of
+the other modes: of all pairs in NumPy, in TensorFlow every family in every mode
+and every group in every mode. In JAX, which compiles all that it runs, it is
+such a set of all modes, and derivatives are in `make test-slow`. What has no
+modes is beside them: `conformance_round_trips_test` (drawn quantiles),
+`conformance_scipy_test`, `conformance_rewards_test` (vectors), the families
+without 64-bit numbers in `jax/conformance_float32_test`, and as variables in
+`tf/conformance_module_test`.
+
+`make test-all` runs the whole product, by the variable PHASIC_FULL_SWEEPS.
+`pairwise_test` prints how many rows there are of each.
 """
 
 from collections.abc import Mapping
