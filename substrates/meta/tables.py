@@ -40,7 +40,7 @@ SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
 OPTIONAL_IMPORTS = frozenset({"matplotlib", "networkx", "tqdm"})
 # Adapters to other packages, the substrates for which they are there, and what
 # they import besides.
-ADAPTERS = {
+ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
   "phasic/interop/scipy.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/scipy_expectations.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/numpyro.py": {"jax": frozenset({"jax", "numpyro"})},
