@@ -64,6 +64,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       distribution: that of X, a phase-type one.
       low: (...), the lower bound, >= 0 and finite; its shape broadcasts with
         the batch of the distribution. An atom at zero counts where it is zero.
+        Nothing is cut off there, so that derivatives in a bound of zero are
+        zero.
       high: (...), the upper bound, >= low; inf for none, as None for all. In
         discrete time both are whole numbers. Where bounds break a rule results
         are NaN.
