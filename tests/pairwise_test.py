@@ -4,6 +4,7 @@ import itertools
 
 from absl.testing import absltest
 from absl.testing import parameterized
+import pytest
 
 from phasic import distributions as pd
 from tests import conformance
@@ -20,6 +21,14 @@ _OTHERS = {
 
 
 class PairwiseTest(parameterized.TestCase):
+  """Their sizes are recorded: the summary of a run prints them."""
+
+  _record = staticmethod(print)
+
+  @pytest.fixture(autouse=True)
+  def _recorded(self, record_property):
+    self._record = record_property
+
   @parameterized.parameters(
     ([2, 2],), ([3, 2, 2],), ([5, 4, 3],), ([4, 4, 4, 2],)
   )
@@ -35,9 +44,11 @@ class PairwiseTest(parameterized.TestCase):
 
   def test_conformance_suite(self):
     chosen, whole = conformance.chosen_rows(), conformance.all_rows()
-    print(
-      f"conformance: {len(chosen)} of {len(whole)} rows, "
-      f"{len(conformance.covering_rows())} of them a covering set"
+    substrate = pd.__name__.split(".")[-2]
+    self._record(
+      "note",
+      f"conformance in {substrate}: {len(chosen)} of {len(whole)} rows, "
+      f"{len(conformance.covering_rows())} of them a covering set",
     )
     whole = [row for row in whole if row[1] not in conformance.DERIVATIVES]
     pairs = set().union(*(pairwise.pairs(row) for row in whole))

@@ -59,18 +59,40 @@ def count_xml(text: str | bytes) -> Counts:
   return counts
 
 
+def _reports(result: dict[str, Any]) -> list[pathlib.Path]:
+  """The test.xml of one run of one test program."""
+  return [
+    pathlib.Path(
+      urllib.request.url2pathname(urllib.parse.urlparse(output["uri"]).path)
+    )
+    for output in result.get("testActionOutput", [])
+    if output["name"] == "test.xml"
+  ]
+
+
+def notes(lines: list[str]) -> list[str]:
+  """What tests have to say: their recorded properties called `note`."""
+  found = set()
+  for line in lines:
+    for path in _reports(json.loads(line).get("testResult", {})):
+      try:
+        whole = ET.fromstring(path.read_bytes())
+      except (OSError, ET.ParseError):
+        continue  # Counted as a failure.
+      for each in whole.iter("property"):
+        if each.get("name") == "note":
+          found.add(each.get("value", ""))
+  return sorted(found)
+
+
 def _count_result(result: dict[str, Any]) -> Counts:
   """Counts one run of one test program; any doubt is a failure."""
   counts = Counts()
-  for output in result.get("testActionOutput", []):
-    if output["name"] == "test.xml":
-      path = urllib.request.url2pathname(
-        urllib.parse.urlparse(output["uri"]).path
-      )
-      try:
-        counts = count_xml(pathlib.Path(path).read_bytes())
-      except (OSError, ET.ParseError):
-        counts = Counts(failed=1)
+  for path in _reports(result):
+    try:
+      counts = count_xml(path.read_bytes())
+    except (OSError, ET.ParseError):
+      counts = Counts(failed=1)
   if result["status"] not in ("PASSED", "FLAKY") and not counts.failed:
     counts.failed = 1
   return counts
@@ -166,6 +188,8 @@ def main(argv: list[str] | None = None) -> int:
     counts.failed = 1
   if not counts.passed and not counts.failed:
     print("FAILED: no test ran")
+  for note in notes(lines):
+    print(note)
   print(counts, flush=True)
   return int(counts.failed > 0 or counts.passed == 0)
 
