@@ -61,13 +61,8 @@ SystemResult RunAs(const SystemCase& c) {
       static_cast<size_t>(std::max<int64_t>(NumNumbers(phase_dims), 0)), F(7));
   std::vector<F> edges(
       static_cast<size_t>(std::max<int64_t>(NumNumbers(edge_dims), 0)), F(7));
-  // Of the arrays that go in; where there are no columns nothing comes out.
-  Dims input_dims = c.batch;
-  input_dims.push_back(c.num_edges);
-  input_dims.push_back(std::max<int64_t>(c.num_columns, 2));
   SystemResult result;
-  if (NumNumbers(phase_dims) < 0 || NumNumbers(edge_dims) < 0 ||
-      NumNumbers(input_dims) < 0) {
+  if (!c.is_stored || NumNumbers(phase_dims) < 0 || NumNumbers(edge_dims) < 0) {
     result.error = "too large for a test";
     return result;
   }

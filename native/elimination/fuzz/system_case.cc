@@ -207,8 +207,9 @@ SystemCase DecodeSystem(const uint8_t* data, size_t size) {
     array.rank = static_cast<int32_t>(array.dims.size());
     const int64_t numbers = NumNumbers(array.dims);
     array.values.resize(static_cast<size_t>(std::max<int64_t>(numbers, 0)));
-    c.well_formed &= numbers >= 0;
+    c.is_stored &= numbers >= 0;
   }
+  c.well_formed = c.is_stored;
   // The weights stand for the full batch where all others are broadcast.
   for (size_t axis = 0; axis < c.batch.size(); ++axis) {
     int64_t full = 1;

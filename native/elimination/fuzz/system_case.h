@@ -27,6 +27,7 @@ struct SystemCase {
   Precision precision = Precision::kFloat64;
   bool wants_edges = true;
   bool well_formed = true;     // shapes fit, and indices are in range
+  bool is_stored = true;       // what fits is not too much for a test
   bool good_weights = true;    // >= 0 and finite
   bool moderate = true;        // no number can overflow or vanish
   uint32_t pick = 0;           // which model is looked at alone
