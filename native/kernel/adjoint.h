@@ -119,7 +119,8 @@ class AdjointRun {
     return status;
   }
 
-  // What is not finite makes the result kUnderflow; all else is written even so.
+  // What is not finite makes the result kUnderflow; all else is written even
+  // so.
   StatusCode Sweep() {
     const StatusCode status = needs_.any() ? SweepRows() : kOk;
     return status == kOk && writer_.has_losses() ? kUnderflow : status;

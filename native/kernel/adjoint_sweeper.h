@@ -172,8 +172,11 @@ class AdjointSweeper {
     T b_bar[kBlock];
     T factors[kBlock];  // the steps'
     // What underflows there is known from when the states were first made.
-    const T* states = needs_.rows ? sequence_.States(b, states_) : nullptr;
-    if (needs_.rows && states == nullptr) return false;
+    const T* states = nullptr;  // unless rows are needed
+    if (needs_.rows) {
+      states = sequence_.States(b, states_);
+      if (states == nullptr) return false;
+    }
     FloatEnvironment::ClearUnderflow();
     const int64_t exponent = terms_.Get(b, a_bar, b_bar);
     AlignExponents(exponent, a_bar, b_bar);
@@ -194,7 +197,7 @@ class AdjointSweeper {
       }
     }
     NoteLosses(block, b);
-    if (!needs_.rows) return true;
+    if (states == nullptr) return true;
     const int64_t shift = block.exponent + exponent_;
     double scale = PowerOfTwo(shift);
     if (shift < -1000 || shift > 64) {
