@@ -30,6 +30,11 @@ std::vector<F> Converted(const std::vector<double>& values) {
 
 template <class F>
 SystemResult RunAs(const SystemCase& c) {
+  SystemResult result;
+  if (!c.is_stored) {
+    result.error = "too large for a test";
+    return result;
+  }
   const std::vector<double>& kept = c.arrays[kIndices].values;
   std::vector<int32_t> indices;
   indices.reserve(kept.size());
@@ -57,15 +62,8 @@ SystemResult RunAs(const SystemCase& c) {
   edge_dims.push_back(c.wants_edges ? c.num_edges : 0);
   edge_dims.push_back(c.wants_edges ? c.num_columns : 0);
   const auto rank = static_cast<int32_t>(phase_dims.size());
-  std::vector<F> phases(
-      static_cast<size_t>(std::max<int64_t>(NumNumbers(phase_dims), 0)), F(7));
-  std::vector<F> edges(
-      static_cast<size_t>(std::max<int64_t>(NumNumbers(edge_dims), 0)), F(7));
-  SystemResult result;
-  if (!c.is_stored || NumNumbers(phase_dims) < 0 || NumNumbers(edge_dims) < 0) {
-    result.error = "too large for a test";
-    return result;
-  }
+  std::vector<F> phases(static_cast<size_t>(NumNumbers(phase_dims)), F(7));
+  std::vector<F> edges(static_cast<size_t>(NumNumbers(edge_dims)), F(7));
   const char* error =
       Eliminate(c.direction, system, {phases.data(), {phase_dims.data(), rank}},
                 {edges.data(), {edge_dims.data(), rank}});

@@ -209,7 +209,6 @@ SystemCase DecodeSystem(const uint8_t* data, size_t size) {
     array.values.resize(static_cast<size_t>(std::max<int64_t>(numbers, 0)));
     c.is_stored &= numbers >= 0;
   }
-  c.well_formed = c.is_stored;
   // The weights stand for the full batch where all others are broadcast.
   for (size_t axis = 0; axis < c.batch.size(); ++axis) {
     int64_t full = 1;
@@ -218,6 +217,12 @@ SystemCase DecodeSystem(const uint8_t* data, size_t size) {
     }
     c.batch[axis] = full;
   }
+  for (int64_t rows : {c.num_phases, c.num_edges}) {
+    Dims result = c.batch;
+    result.insert(result.end(), {rows, c.num_columns});
+    c.is_stored &= NumNumbers(result) >= 0;
+  }
+  c.well_formed = c.is_stored;
   if (c.well_formed) SystemFiller(&bytes, &c).Fill();
   if (bytes.OneIn(8)) MakeWrongShape(&bytes, &c);
   if (bytes.OneIn(8)) MakeWrongIndex(&bytes, &c);
