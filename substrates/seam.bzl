@@ -9,6 +9,7 @@ SEAM = [
     "custom_gradient",
     "elimination_ops",
     "gradients",
+    "host_calls",
     "kernel_ops",
     "random",
     "segments",
@@ -18,7 +19,10 @@ SEAM = [
 
 # Those of phasic/internal that go into every substrate, as in
 # substrates/meta/paths.py.
-SEAM_SHARED = ["kernel_common"]
+SEAM_SHARED = [
+    "host_functions",
+    "kernel_common",
+]
 
 # What a substrate has besides.
 SEAM_EXTRAS = {

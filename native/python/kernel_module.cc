@@ -17,6 +17,7 @@
 #include "native/kernel/phase_type.h"
 #include "native/kernel/thread_pool.h"
 #include "native/python/arrays.h"
+#include "native/python/callback_module.h"
 #include "native/python/elimination_module.h"
 #include "native/python/moments_module.h"
 #include "native/python/without_gil.h"
@@ -233,6 +234,7 @@ py::dict FfiTargets() {
   for (const FfiTarget& target : kFfiTargets) {
     targets[target.name] = py::capsule(reinterpret_cast<void*>(target.handler));
   }
+  AddCallbackTarget(&targets);
 #endif
   return targets;
 }
@@ -283,6 +285,7 @@ PYBIND11_MODULE(_kernel, module) {
       "instruction_set", [] { return ChosenInstructionSet().name; },
       "The one that runs: the widest supported, or PHASIC_ISA.");
   module.def("ffi_targets", &FfiTargets, "XLA FFI targets by name.");
+  DefineCallbacks(&module);
   DefineElimination(&module);
   DefineMoments(&module);
   module.def("build_info", &BuildInfo, "What the module was built with.");

@@ -21,7 +21,8 @@ ADJOINT = "phasic_phase_type_adjoint"
 STATISTICS = "phasic_phase_type_statistics"
 ELIMINATE = "phasic_eliminate"
 MOMENTS = "phasic_moments"
-TARGETS = (FORWARD, ADJOINT, STATISTICS, ELIMINATE, MOMENTS)
+CALL_PYTHON = "phasic_call_python"
+TARGETS = (FORWARD, ADJOINT, STATISTICS, ELIMINATE, MOMENTS, CALL_PYTHON)
 
 _lock = threading.Lock()
 

@@ -45,6 +45,10 @@ class Map:
     """The results, as traceable JAX code."""
     raise NotImplementedError
 
+  def eager(self, *operands: Any) -> Sequence[Any] | None:
+    """The results for arrays, outside of all programs; None to compile one."""
+    return None
+
   def lower_cpu(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
     """The lowering on CPU; None for that of `evaluate`."""
     return None
@@ -144,6 +148,8 @@ def _compiled(op: Map) -> Any:
 
 @multilinear_p.def_impl
 def _impl(*operands: Any, op: Map) -> list[Any]:
+  if (results := op.eager(*operands)) is not None:
+    return list(results)
   with jax.disable_jit(False):  # one native call has no ops to step through
     return _compiled(op)(*operands)
 

@@ -14,6 +14,7 @@ _MODULES = (
   "custom_gradient",
   "elimination_ops",
   "gradients",
+  "host_calls",
   "kernel_ops",
   "random",
   "segments",

@@ -1,0 +1,17 @@
+"""Functions of one's own with both Jacobian products, as ops of the backend."""
+
+from phasic.binding.functions import bind
+from phasic.binding.functions import BoundFunction
+from phasic.binding.linear import bind_linear
+from phasic.binding.linear import bind_multilinear
+from phasic.binding.linear import MultilinearFunction
+from phasic.internal.host_calls import last_error
+
+__all__ = [
+  "BoundFunction",
+  "MultilinearFunction",
+  "bind",
+  "bind_linear",
+  "bind_multilinear",
+  "last_error",
+]

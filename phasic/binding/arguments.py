@@ -1,0 +1,81 @@
+"""Checks of what functions are bound with, and called with."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from phasic.internal import host_functions
+
+
+def host_function(
+  what: str, f: Any, name: str | None, batching: str
+) -> host_functions.HostFunction:
+  """Returns a function that is to be bound, checked.
+
+  Args:
+    what: the argument's name, for messages.
+    f: the function.
+    name: what messages call it; None takes its own name.
+    batching: one of `host_functions.BATCHINGS`.
+
+  Raises:
+    TypeError: `f` cannot be called, or `name` is no string.
+    ValueError: there is no such batching.
+  """
+  check_callable(what, f)
+  if batching not in host_functions.BATCHINGS:
+    names = " or ".join(repr(x) for x in host_functions.BATCHINGS)
+    raise ValueError(f"batching is {batching!r}: it must be {names}")
+  if name is None:
+    name = getattr(f, "__qualname__", type(f).__name__)
+  if not isinstance(name, str):
+    raise TypeError(f"name is {type(name).__name__}: it must be a string")
+  return host_functions.HostFunction(name, f, batching)
+
+
+def check_callable(what: str, f: Any) -> None:
+  """Raises TypeError unless something can be called."""
+  if not callable(f):
+    raise TypeError(f"{what} is {type(f).__name__}: it must be a function")
+
+
+def key(name: str, options: Mapping[str, Any]) -> tuple[Any, ...]:
+  """Returns keyword arguments as a key of a dictionary.
+
+  Raises:
+    TypeError: one of them is not hashable.
+  """
+  for option, value in options.items():
+    try:
+      hash(value)
+    except TypeError:
+      raise TypeError(
+        f"{name}: keyword argument {option} is {type(value).__name__}: "
+        "keyword arguments must be hashable, arrays go by position"
+      ) from None
+  return tuple(sorted((k, type(v), v) for k, v in options.items()))
+
+
+def positions(name: str, values: Sequence[int]) -> tuple[int, ...]:
+  """Returns positions of arguments, checked.
+
+  Raises:
+    TypeError: they are no integers.
+    ValueError: one is negative.
+  """
+  found = tuple(values)
+  for value in found:
+    if not isinstance(value, int) or isinstance(value, bool):
+      raise TypeError(f"{name} has {value!r}: positions must be integers")
+    if value < 0:
+      raise ValueError(f"{name} has {value}: positions must be >= 0")
+  return found
+
+
+def as_tuple(f: Callable[..., Any]) -> Callable[..., Any]:
+  """Returns a function whose result is a tuple, of one where it is none."""
+
+  def wrapped(*args: Any, **options: Any) -> Any:
+    result = f(*args, **options)
+    return result if isinstance(result, tuple) else (result,)
+
+  return wrapped

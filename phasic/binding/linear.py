@@ -1,0 +1,174 @@
+"""Linear and multilinear functions of NumPy arrays as ops."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from phasic.binding import arguments
+from phasic.internal import host_calls
+from phasic.internal import host_functions
+
+
+def bind_linear(
+  f: Callable[..., Any],
+  *,
+  transpose: Callable[..., Any] | None = None,
+  num_fixed: int = 0,
+  abstract: Callable[..., Any] | None = None,
+  batching: str = "sequential",
+  name: str | None = None,
+) -> "MultilinearFunction":
+  """Makes an op of a linear Python function of NumPy arrays.
+
+  The function is linear in all arguments together but the first `num_fixed`,
+  in which there are no derivatives. It has derivatives of every order: those
+  of forward mode are its own, those of reverse mode its transpose's,
+
+      transpose(*fixed, cotangent, **options)
+
+  which returns a tuple with an entry for each linear argument, or the entry if
+  there is one. Nothing checks that a function is linear, and that the other is
+  its transpose: c . f(x) = transpose(c) . x.
+
+  Args:
+    f: the function.
+    transpose: its transpose; without it there is no reverse mode.
+    num_fixed: the number of arguments that it need not be linear in.
+    abstract: as for `bind`.
+    batching: as for `bind`.
+    name: what messages call the function.
+
+  Raises:
+    TypeError: an argument is no function, or no number.
+    ValueError: a number is negative, or there is no such batching.
+
+  Example: sums up to each entry.
+
+    >>> import numpy as np
+    >>> from phasic import binding
+    >>> total = binding.bind_linear(
+    ...   lambda x: np.cumsum(x), transpose=lambda c: np.cumsum(c[::-1])[::-1]
+    ... )
+    >>> [float(x) for x in total(np.asarray([1.0, 2.0, 4.0]))]
+    [1.0, 3.0, 7.0]
+  """
+  function = arguments.host_function("f", f, name, batching)
+  functions: list[host_functions.HostFunction | None] = [
+    host_functions.HostFunction(function.name, _joint(f), batching)
+  ]
+  if transpose is None:
+    functions.append(None)
+  else:
+    arguments.check_callable("transpose", transpose)
+    rule = arguments.as_tuple(transpose)
+    what = f"transpose of {function.name}"
+    functions.append(host_functions.HostFunction(what, rule, batching))
+  joint = None if abstract is None else _joint(abstract)
+  return MultilinearFunction(functions, joint, num_fixed, True)
+
+
+def bind_multilinear(
+  f: Callable[..., Any],
+  *,
+  transposes: Sequence[Callable[..., Any] | None],
+  num_fixed: int = 0,
+  abstract: Callable[..., Any] | None = None,
+  batching: str = "sequential",
+  name: str | None = None,
+) -> "MultilinearFunction":
+  """Makes an op of a Python function that is linear in each of its arguments.
+
+  As `bind_linear`, but that the function is linear in each argument, the others
+  held, but the first `num_fixed`. The transpose in linear argument i,
+
+      transposes[i](*fixed, *others, cotangent, **options),
+
+  takes the other linear arguments in their order, and returns argument i's
+  cotangent. Derivatives of every order follow.
+
+  Args:
+    f: the function.
+    transposes: for each linear argument; None where there is none.
+    num_fixed: the number of arguments that it need not be linear in.
+    abstract: as for `bind`.
+    batching: as for `bind`.
+    name: what messages call the function.
+
+  Raises:
+    TypeError: an argument is no function, or no number.
+    ValueError: a number is negative, or there is no such batching.
+
+  Example: the product of two arrays.
+
+    >>> import numpy as np
+    >>> from phasic import binding
+    >>> product = binding.bind_multilinear(
+    ...   lambda x, y: x * y,
+    ...   transposes=[lambda y, c: y * c, lambda x, c: x * c],
+    ... )
+    >>> float(product(np.asarray(2.0), np.asarray(5.0)))
+    10.0
+  """
+  function = arguments.host_function("f", f, name, batching)
+  functions: list[host_functions.HostFunction | None] = [function]
+  for i, rule in enumerate(transposes):
+    if rule is None:
+      functions.append(None)
+      continue
+    arguments.check_callable(f"transposes[{i}]", rule)
+    what = f"transpose {i} of {function.name}"
+    functions.append(host_functions.HostFunction(what, rule, batching))
+  return MultilinearFunction(functions, abstract, num_fixed, False)
+
+
+class MultilinearFunction:
+  """What the others return: call it as the function itself."""
+
+  def __init__(
+    self,
+    functions: Sequence[host_functions.HostFunction | None],
+    abstract: Callable[..., Any] | None,
+    num_fixed: int,
+    joint: bool,
+  ):
+    """Keeps functions, and whether all linear arguments are one."""
+    if abstract is not None:
+      arguments.check_callable("abstract", abstract)
+    self._num_fixed = arguments.positions("num_fixed", (num_fixed,))[0]
+    self._functions = tuple(functions)
+    self._abstract = abstract
+    self._joint = joint
+
+  @property
+  def name(self) -> str:
+    """What messages call the function."""
+    function = self._functions[0]
+    assert function is not None
+    return function.name
+
+  def __repr__(self) -> str:
+    return f"<{type(self).__name__} {self.name}>"
+
+  def __call__(self, *args: Any, **options: Any) -> Any:
+    """Returns the function's result."""
+    arguments.key(self.name, options)
+    fixed, linear = args[: self._num_fixed], args[self._num_fixed :]
+    if self._joint:
+      linear = (tuple(linear),)
+    wanted = len(self._functions) - 1
+    if len(linear) != wanted or (self._joint and not linear[0]):
+      raise TypeError(
+        f"{self.name} is called with {len(args)} arguments: it has "
+        f"{self._num_fixed} fixed and {wanted} linear ones"
+      )
+    return host_calls.call_multilinear(
+      self._functions, self._abstract, fixed, linear, options
+    )
+
+
+def _joint(f: Callable[..., Any]) -> Callable[..., Any]:
+  """Returns a function whose last argument holds several ones."""
+
+  def wrapped(*args: Any, **options: Any) -> Any:
+    return f(*args[:-1], *args[-1], **options)
+
+  return wrapped
