@@ -31,6 +31,7 @@ SEAM_EXTRAS = {
         "elimination_map",
         "exporting",
         "ffi_targets",
+        "host_map",
         "moments_map",
         "multilinear",
         "phase_type_function",

@@ -4,6 +4,8 @@
 
 #include <pybind11/numpy.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,10 +21,18 @@ namespace ffi = xla::ffi;
 namespace phasic {
 namespace {
 
-// Calls functions by their numbers: dispatcher(number, list of arrays) returns
-// a message or None, and a list of contiguous arrays. Never deleted: programs
-// may run until the interpreter is gone.
-py::object* dispatcher = nullptr;
+// What programs call by its number. Nothing is ever deleted: programs may run
+// until the interpreter is gone. The lock of the interpreter guards it.
+struct Callback {
+  py::object function;
+  bool is_flat;  // Whether it returns a list of arrays, or one array.
+};
+struct Registry {
+  py::object finish;
+  py::object describe;
+  std::vector<Callback> callbacks;
+};
+Registry* registry = nullptr;
 // Numbers mean something in this process only.
 int64_t process_token = 0;
 
@@ -63,55 +73,91 @@ const char* DtypeName(ffi::DataType type) {
   }
 }
 
-// The dtype of a name: looked up once, as it takes longer than a call.
-py::dtype DtypeOf(const char* name) {
-  static auto* const known = new py::dict();
-  if (!known->contains(name)) {
-    (*known)[name] = py::dtype::from_args(py::str(name));
+// The dtype of a type: looked up once, as it takes longer than a call.
+const py::dtype* DtypeOf(ffi::DataType type) {
+  constexpr size_t kNumTypes = 64;
+  static auto* const known = new std::array<py::dtype*, kNumTypes>();
+  const auto index = static_cast<size_t>(type);
+  const char* name = DtypeName(type);
+  if (name == nullptr || index >= kNumTypes) return nullptr;
+  if ((*known)[index] == nullptr) {
+    (*known)[index] = new py::dtype(py::dtype::from_args(py::str(name)));
   }
-  return (*known)[name].cast<py::dtype>();
+  return (*known)[index];
 }
 
 ffi::Error Failure(const std::string& message) {
   return ffi::Error(ffi::ErrorCode::kInternal, message);
 }
 
-// A copy: a function may keep its arguments, XLA reuses their memory.
-py::array CopyOf(const ffi::AnyBuffer& buffer, const char* dtype) {
+// Whether an object is an array of the buffer's shape and dtype, in its order.
+bool Fits(const py::handle& object, const ffi::AnyBuffer& buffer) {
+  if (!py::isinstance<py::array>(object)) return false;
+  const auto array = py::reinterpret_borrow<py::array>(object);
   const auto dims = buffer.dimensions();
-  return py::array(DtypeOf(dtype),
-                   std::vector<py::ssize_t>(dims.begin(), dims.end()),
-                   buffer.untyped_data());
+  const py::dtype* dtype = DtypeOf(buffer.element_type());
+  return (array.flags() & py::array::c_style) != 0 && dtype != nullptr &&
+         array.dtype().is(*dtype) &&
+         std::equal(dims.begin(), dims.end(), array.shape(),
+                    array.shape() + array.ndim());
+}
+
+void CopyTo(const py::handle& object, ffi::AnyBuffer& buffer) {
+  const auto array = py::reinterpret_borrow<py::array>(object);
+  const size_t size = buffer.size_bytes();
+  if (size > 0) std::memcpy(buffer.untyped_data(), array.data(), size);
+}
+
+// Copies of the arguments: a function may keep them, XLA reuses their memory.
+ffi::Error Arguments(const std::string& name, ffi::RemainingArgs args,
+                     py::tuple* arrays) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto buffer = args.get<ffi::AnyBuffer>(i);
+    if (buffer.has_error()) return buffer.error();
+    const py::dtype* dtype = DtypeOf(buffer->element_type());
+    if (dtype == nullptr) return Failure(name + ": NumPy lacks the dtype");
+    const auto dims = buffer->dimensions();
+    (*arrays)[i] =
+        py::array(*dtype, std::vector<py::ssize_t>(dims.begin(), dims.end()),
+                  buffer->untyped_data());
+  }
+  return ffi::Error::Success();
 }
 
 ffi::Error CallWithLock(int64_t number, const std::string& name,
                         ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  py::list inputs;
-  for (size_t i = 0; i < args.size(); ++i) {
-    const auto buffer = args.get<ffi::AnyBuffer>(i);
-    if (buffer.has_error()) return buffer.error();
-    const char* dtype = DtypeName(buffer->element_type());
-    if (dtype == nullptr) return Failure(name + ": NumPy lacks the dtype");
-    inputs.append(CopyOf(*buffer, dtype));
-  }
-  const py::tuple answer = (*dispatcher)(number, inputs);
-  if (!answer[0].is_none()) return Failure(answer[0].cast<std::string>());
-  const py::list results(answer[1]);
-  if (results.size() != rets.size()) {
-    return Failure(name + ": wrong number of results");
-  }
+  const Callback callback = registry->callbacks.at(number);
+  py::tuple arrays(args.size());
+  ffi::Error error = Arguments(name, args, &arrays);
+  if (error.failure()) return error;
+  std::vector<ffi::AnyBuffer> buffers;
   for (size_t i = 0; i < rets.size(); ++i) {
     auto buffer = rets.get<ffi::AnyBuffer>(i);
     if (buffer.has_error()) return buffer.error();
-    const py::array result(results[i]);
-    const auto size = static_cast<py::ssize_t>((*buffer)->size_bytes());
-    if (result.nbytes() != size ||
-        (result.flags() & py::array::c_style) == 0) {
-      return Failure(name + ": a result does not fit");
+    buffers.push_back(**buffer);
+  }
+  try {
+    const py::object result = callback.function(*arrays);
+    if (!callback.is_flat && buffers.size() == 1 && Fits(result, buffers[0])) {
+      CopyTo(result, buffers[0]);
+      return ffi::Error::Success();
     }
-    if (size > 0) {
-      std::memcpy((*buffer)->untyped_data(), result.data(), size);
+    const py::list results = registry->finish(number, result);
+    if (results.size() != buffers.size()) {
+      return Failure(name + ": wrong number of results");
     }
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (!Fits(results[i], buffers[i])) {
+        return Failure(name + ": a result does not fit");
+      }
+      CopyTo(results[i], buffers[i]);
+    }
+  } catch (py::error_already_set& raised) {
+    if (raised.trace()) {
+      PyException_SetTraceback(raised.value().ptr(), raised.trace().ptr());
+    }
+    return Failure(
+        registry->describe(number, raised.value()).cast<std::string>());
   }
   return ffi::Error::Success();
 }
@@ -119,11 +165,12 @@ ffi::Error CallWithLock(int64_t number, const std::string& name,
 ffi::Error CallPython(int64_t process, int64_t number, std::string_view name,
                       ffi::RemainingArgs args, ffi::RemainingRets rets) {
   const std::string called(name);
-  if (dispatcher == nullptr || process != process_token) {
+  if (registry == nullptr || process != process_token) {
     return ffi::Error(
         ffi::ErrorCode::kFailedPrecondition,
-        called + ": a Python function cannot be called from another process "
-                 "than the one that bound it; bind a native kernel to export");
+        called +
+            ": a Python function cannot be called from another process "
+            "than the one that bound it; bind a native kernel to export");
   }
   const py::gil_scoped_acquire lock;
   try {
@@ -141,20 +188,29 @@ XLA_FFI_DEFINE_HANDLER(kCallPython, CallPython,
                            .RemainingArgs()
                            .RemainingRets());
 
-void SetDispatcher(const py::object& function, int64_t process) {
-  if (dispatcher != nullptr) {
-    throw py::value_error("there is a dispatcher already");
-  }
-  dispatcher = new py::object(function);
+void StartCallbacks(const py::object& finish, const py::object& describe,
+                    int64_t process) {
+  if (registry != nullptr) throw py::value_error("callbacks have been started");
+  registry = new Registry{finish, describe, {}};
   process_token = process;
+}
+
+int64_t AddCallback(const py::object& function, bool is_flat) {
+  registry->callbacks.push_back({function, is_flat});
+  return static_cast<int64_t>(registry->callbacks.size()) - 1;
 }
 
 }  // namespace
 
 void DefineCallbacks(py::module_* module) {
-  module->def("set_dispatcher", &SetDispatcher, py::arg("function"),
-              py::arg("process"),
-              "Sets what calls Python functions by their numbers.");
+  module->def("start_callbacks", &StartCallbacks, py::arg("finish"),
+              py::arg("describe"), py::arg("process"),
+              "Sets what makes arrays of results, finish(number, result), and "
+              "messages of exceptions, describe(number, exception).");
+  module->def("add_callback", &AddCallback, py::arg("function"),
+              py::arg("is_flat"),
+              "Returns the number by which programs call a function of arrays, "
+              "which returns a list of them, or one.");
 }
 
 void AddCallbackTarget(py::dict* targets) {

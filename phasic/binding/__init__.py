@@ -6,8 +6,10 @@ from phasic.binding.linear import bind_linear
 from phasic.binding.linear import bind_multilinear
 from phasic.binding.linear import MultilinearFunction
 from phasic.internal.host_calls import last_error
+from phasic.internal.host_functions import ArraySpec
 
 __all__ = [
+  "ArraySpec",
   "BoundFunction",
   "MultilinearFunction",
   "bind",

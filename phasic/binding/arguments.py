@@ -5,6 +5,8 @@ from typing import Any
 
 from phasic.internal import host_functions
 
+_BATCHINGS = {"sequential": None, "expand": host_functions.expand}
+
 
 def host_function(
   what: str, f: Any, name: str | None, batching: str
@@ -15,21 +17,21 @@ def host_function(
     what: the argument's name, for messages.
     f: the function.
     name: what messages call it; None takes its own name.
-    batching: one of `host_functions.BATCHINGS`.
+    batching: "sequential" or "expand".
 
   Raises:
     TypeError: `f` cannot be called, or `name` is no string.
     ValueError: there is no such batching.
   """
   check_callable(what, f)
-  if batching not in host_functions.BATCHINGS:
-    names = " or ".join(repr(x) for x in host_functions.BATCHINGS)
+  if batching not in _BATCHINGS:
+    names = " or ".join(repr(x) for x in _BATCHINGS)
     raise ValueError(f"batching is {batching!r}: it must be {names}")
   if name is None:
     name = getattr(f, "__qualname__", type(f).__name__)
   if not isinstance(name, str):
     raise TypeError(f"name is {type(name).__name__}: it must be a string")
-  return host_functions.HostFunction(name, f, batching)
+  return host_functions.HostFunction(name, f, _BATCHINGS[batching])
 
 
 def check_callable(what: str, f: Any) -> None:
@@ -52,7 +54,21 @@ def key(name: str, options: Mapping[str, Any]) -> tuple[Any, ...]:
         f"{name}: keyword argument {option} is {type(value).__name__}: "
         "keyword arguments must be hashable, arrays go by position"
       ) from None
-  return tuple(sorted((k, type(v), v) for k, v in options.items()))
+  return tuple((k, type(v), v) for k, v in sorted(options.items()))
+
+
+def count(name: str, value: int) -> int:
+  """Returns a number of arguments, checked.
+
+  Raises:
+    TypeError: it is no integer.
+    ValueError: it is negative.
+  """
+  if not isinstance(value, int) or isinstance(value, bool):
+    raise TypeError(f"{name} is {value!r}: it must be an integer")
+  if value < 0:
+    raise ValueError(f"{name} is {value}: it must be >= 0")
+  return value
 
 
 def positions(name: str, values: Sequence[int]) -> tuple[int, ...]:
@@ -62,13 +78,7 @@ def positions(name: str, values: Sequence[int]) -> tuple[int, ...]:
     TypeError: they are no integers.
     ValueError: one is negative.
   """
-  found = tuple(values)
-  for value in found:
-    if not isinstance(value, int) or isinstance(value, bool):
-      raise TypeError(f"{name} has {value!r}: positions must be integers")
-    if value < 0:
-      raise ValueError(f"{name} has {value}: positions must be >= 0")
-  return found
+  return tuple(count(f"{name}[{i}]", value) for i, value in enumerate(values))
 
 
 def as_tuple(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from phasic.binding import arguments
+from phasic.binding import linear
 from phasic.internal import custom_gradient
 from phasic.internal import gradients
 from phasic.internal import host_calls
@@ -34,26 +35,29 @@ def bind(
       jvp(args, tangents, **options)   returns f'(args) tangents
       vjp(args, cotangent, **options)  returns f'(args)^T cotangent, a tuple
 
-  where `args` is the tuple of arguments, tangents are None for integers, and so
-  have to be an argument's cotangent. Asking for a derivative whose rule is
-  missing raises NotImplementedError. In TensorFlow and for second derivatives
-  one rule is made of the other where it is a bound function.
+  where `args` is the tuple of arguments. Of integers, and of arguments in
+  `nondifferentiable`, tangents and cotangents are None; of complex numbers they
+  are not conjugated. Asking for a derivative whose rule is missing raises
+  NotImplementedError.
 
   In an eager call exceptions are the function's own. In a compiled program they
   are the framework's, with type, message and traceback in the text, and
-  `last_error` returns the exception.
+  `last_error` returns the exception. The function has to be pure: compilers
+  leave out calls whose results are not used, and may make one of two. It must
+  not call JAX or TensorFlow.
 
   Args:
     f: the function.
     jvp: its forward rule.
     vjp: its reverse rule.
-    abstract: `abstract(*args, **options)`, of arguments with `shape` and
-      `dtype`, returns what has those of the result. Without it the function is
-      called with zeros to see them.
+    abstract: `abstract(*args, **options)`, with an `ArraySpec` in the place of
+      each array, returns the result's. Without it programs call the function
+      with zeros to see them.
     nondifferentiable: positions of arguments in which there is no derivative.
-    batching: what a vectorised call does. "sequential" calls the function for
-      each example; "expand" calls it once, with the batch's dimension in front
-      of all arguments, of size one where an argument has none.
+    batching: what `jax.vmap` does. "sequential" calls the function for each
+      example; "expand" calls it once, with the batch's dimension in front of
+      all arguments, of size one where an argument has none, and so are its
+      rules called.
     name: what messages call the function.
 
   Returns:
@@ -111,13 +115,14 @@ class BoundFunction:
   def __call__(self, *args: Any, **options: Any) -> Any:
     """Returns the function's result."""
     key = arguments.key(self.name, options)
-    if key not in self._made:
-      self._made[key] = self._make(options)
+    made = self._made.get(key)
+    if made is None:
+      made = self._made.setdefault(key, self._make(options))
     fixed = [
       self._without_derivatives(i, x) if i in self._nondifferentiable else x
       for i, x in enumerate(args)
     ]
-    return self._made[key](*fixed)
+    return made(*fixed)
 
   def jvp(self, args: Any, tangents: Any, **options: Any) -> Any:
     """Returns f'(args) tangents, by the forward rule.
@@ -125,18 +130,20 @@ class BoundFunction:
     Raises:
       NotImplementedError: there is none.
     """
-    if self._jvp is None:
-      raise NotImplementedError(f"{self.name} was bound without the rule jvp")
-    if isinstance(self._jvp, BoundFunction):
-      return self._jvp(tuple(args), tuple(tangents), **options)
+    if isinstance(self._jvp, host_functions.Missing):
+      raise NotImplementedError(self._jvp.message)
+    at, along = tuple(args), self._floating(tangents)
+    if not isinstance(self._jvp, host_functions.HostFunction):
+      return self._jvp(at, along, **options)
 
     def abstract(args: Any, tangents: Any, **options: Any) -> Any:
       del tangents
-      like = host_calls.result_like
-      return like(self._function, self._abstract, args, options)
+      like = host_calls.result_like(
+        self._function, self._abstract, args, options
+      )
+      return _floating(like)
 
-    both = (tuple(args), tuple(tangents))
-    return host_calls.call(self._jvp, abstract, both, options)
+    return self._linear((self._jvp, self._vjp), abstract, at, along, options)
 
   def vjp(self, args: Any, cotangent: Any, **options: Any) -> Any:
     """Returns f'(args)^T cotangent, by the reverse rule, as a tuple.
@@ -146,31 +153,59 @@ class BoundFunction:
     Raises:
       NotImplementedError: there is none.
     """
-    if self._vjp is None:
-      raise NotImplementedError(f"{self.name} was bound without the rule vjp")
-    if isinstance(self._vjp, BoundFunction):
-      return self._vjp(tuple(args), cotangent, **options)
+    if isinstance(self._vjp, host_functions.Missing):
+      raise NotImplementedError(self._vjp.message)
+    at, along = tuple(args), _floating(cotangent)
+    if not isinstance(self._vjp, host_functions.HostFunction):
+      return self._vjp(at, along, **options)
 
     def abstract(args: Any, cotangent: Any, **options: Any) -> Any:
       del cotangent, options
-      return self._cotangents_like(args)
+      return self._floating(args)
 
-    return host_calls.call(
-      self._vjp, abstract, (tuple(args), cotangent), options
+    return self._linear((self._vjp, self._jvp), abstract, at, along, options)
+
+  def _linear(
+    self,
+    rules: Sequence[Any],
+    abstract: Callable[..., Any],
+    at: tuple[Any, ...],
+    along: Any,
+    options: dict[str, Any],
+  ) -> Any:
+    """Calls a rule on the host, which is linear, and whose transpose the
+    other one is."""
+    function, other = rules
+    if not isinstance(
+      other, (host_functions.HostFunction, host_functions.Missing)
+    ):
+      other = host_functions.Missing(
+        f"{function.name} has no transpose, as the other rule of {self.name} is "
+        "a bound function: bind both"
+      )
+    return host_calls.call_multilinear(
+      (function, other), abstract, (at,), (along,), options
     )
 
-  def _cotangents_like(self, args: Any) -> Any:
-    like = host_calls.cotangent_like(tuple(args))
+  def _floating(self, args: Any) -> tuple[Any, ...]:
+    """Returns arguments with None in the place of what has no derivative."""
     fixed = self._nondifferentiable
-    return tuple(None if i in fixed else x for i, x in enumerate(like))
+    return tuple(
+      None if i in fixed else _floating(x) for i, x in enumerate(args)
+    )
 
   def _rule(self, what: str, rule: Callable[..., Any] | None) -> Any:
-    """Returns a rule as a function of the host; None and ops stay."""
-    if rule is None or isinstance(rule, BoundFunction):
+    """Returns a rule as a function of the host; bound functions stay."""
+    if rule is None:
+      mode = "forward" if what == "jvp" else "reverse"
+      return host_functions.Missing(
+        f"{self.name} was bound without the rule {what}: {mode} mode needs it"
+      )
+    if isinstance(rule, (BoundFunction, linear.MultilinearFunction)):
       return rule
-    batching = self._function.batching
     if what == "vjp":
       rule = _dropping(arguments.as_tuple(rule), self._nondifferentiable)
+    batching = self._function.batching
     return host_functions.HostFunction(f"{what} of {self.name}", rule, batching)
 
   def _without_derivatives(self, position: int, x: Any) -> Any:
@@ -186,22 +221,29 @@ class BoundFunction:
     def call(*args: Any) -> Any:
       return host_calls.call(self._function, self._abstract, args, options)
 
-    def forward(*args: Any) -> Any:
-      return call(*args), args
-
     def backward(args: Any, cotangent: Any) -> Any:
-      return self.vjp(args, cotangent, **options)
+      plain = host_calls.conjugated(cotangent)
+      return host_calls.conjugated(self.vjp(args, plain, **options))
 
     def push(args: Any, tangents: Any) -> Any:
-      return call(*args), self.jvp(args, tangents, **options)
+      return made(*args), self.jvp(args, tangents, **options)
 
     call.__name__ = self.name
     rules: dict[str, Any] = {}
-    if self._vjp is not None:
+    if not isinstance(self._vjp, host_functions.Missing):
+      forward = host_calls.forward_rule(lambda *args: made(*args))
       rules.update(vjp_fwd=forward, vjp_bwd=backward)
-    if self._jvp is not None:
+    if not isinstance(self._jvp, host_functions.Missing):
       rules.update(jvp_fn=push)
-    return custom_gradient.custom_gradient(**rules)(call)
+    made = custom_gradient.custom_gradient(**rules, eager=True)(call)
+    return made
+
+
+def _floating(tree: Any) -> Any:
+  """Returns a tree with None in the place of integers."""
+  return host_calls.map_leaves(
+    lambda x: x if host_calls.is_differentiable(x) else None, tree
+  )
 
 
 def _dropping(

@@ -1,6 +1,7 @@
 """Linear and multilinear functions of NumPy arrays as ops."""
 
 from collections.abc import Callable, Sequence
+import dataclasses
 from typing import Any
 
 from phasic.binding import arguments
@@ -52,18 +53,10 @@ def bind_linear(
     [1.0, 3.0, 7.0]
   """
   function = arguments.host_function("f", f, name, batching)
-  functions: list[host_functions.HostFunction | None] = [
-    host_functions.HostFunction(function.name, _joint(f), batching)
-  ]
-  if transpose is None:
-    functions.append(None)
-  else:
-    arguments.check_callable("transpose", transpose)
-    rule = arguments.as_tuple(transpose)
-    what = f"transpose of {function.name}"
-    functions.append(host_functions.HostFunction(what, rule, batching))
-  joint = None if abstract is None else _joint(abstract)
-  return MultilinearFunction(functions, joint, num_fixed, True)
+  joint = dataclasses.replace(function, f=_joint(f))
+  rule = _transpose(function, "transpose", transpose)
+  shapes = None if abstract is None else _joint(abstract)
+  return MultilinearFunction((joint, rule), shapes, num_fixed, True)
 
 
 def bind_multilinear(
@@ -109,15 +102,11 @@ def bind_multilinear(
     10.0
   """
   function = arguments.host_function("f", f, name, batching)
-  functions: list[host_functions.HostFunction | None] = [function]
-  for i, rule in enumerate(transposes):
-    if rule is None:
-      functions.append(None)
-      continue
-    arguments.check_callable(f"transposes[{i}]", rule)
-    what = f"transpose {i} of {function.name}"
-    functions.append(host_functions.HostFunction(what, rule, batching))
-  return MultilinearFunction(functions, abstract, num_fixed, False)
+  rules = [
+    _transpose(function, f"transposes[{i}]", rule)
+    for i, rule in enumerate(transposes)
+  ]
+  return MultilinearFunction((function, *rules), abstract, num_fixed, False)
 
 
 class MultilinearFunction:
@@ -125,7 +114,7 @@ class MultilinearFunction:
 
   def __init__(
     self,
-    functions: Sequence[host_functions.HostFunction | None],
+    functions: host_functions.Functions,
     abstract: Callable[..., Any] | None,
     num_fixed: int,
     joint: bool,
@@ -133,7 +122,7 @@ class MultilinearFunction:
     """Keeps functions, and whether all linear arguments are one."""
     if abstract is not None:
       arguments.check_callable("abstract", abstract)
-    self._num_fixed = arguments.positions("num_fixed", (num_fixed,))[0]
+    self._num_fixed = arguments.count("num_fixed", num_fixed)
     self._functions = tuple(functions)
     self._abstract = abstract
     self._joint = joint
@@ -142,7 +131,7 @@ class MultilinearFunction:
   def name(self) -> str:
     """What messages call the function."""
     function = self._functions[0]
-    assert function is not None
+    assert isinstance(function, host_functions.HostFunction)
     return function.name
 
   def __repr__(self) -> str:
@@ -163,6 +152,23 @@ class MultilinearFunction:
     return host_calls.call_multilinear(
       self._functions, self._abstract, fixed, linear, options
     )
+
+
+def _transpose(
+  function: host_functions.HostFunction,
+  what: str,
+  rule: Callable[..., Any] | None,
+) -> host_functions.HostFunction | host_functions.Missing:
+  """Returns a transpose of a function as one of the host."""
+  if rule is None:
+    return host_functions.Missing(
+      f"{function.name} was bound without the rule {what}: reverse mode needs it"
+    )
+  arguments.check_callable(what, rule)
+  if what == "transpose":
+    rule = arguments.as_tuple(rule)
+  name = f"{what} of {function.name}"
+  return dataclasses.replace(function, name=name, f=rule)
 
 
 def _joint(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,6 +19,7 @@ def custom_gradient(
   vjp_bwd: Callable[..., Any] | None = None,
   jvp_fn: Callable[..., Any] | None = None,
   nondiff_argnums: Sequence[int] = (),
+  eager: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
   """Returns a decorator that gives a function its derivative rules.
 
@@ -29,6 +30,8 @@ def custom_gradient(
     jvp_fn: `jvp_fn(*nondiff_args, primals, tangents) -> (out, tangent_out)`,
       where primals and tangents are tuples over the differentiable arguments.
     nondiff_argnums: positions of the arguments that are not differentiated.
+    eager: whether eager calls run the function as it is, for functions that
+      call the host; else a backend may compile it.
 
   Asking for a derivative whose rule is missing raises NotImplementedError
   with the function's name and the rule's.
@@ -46,6 +49,7 @@ def custom_gradient(
   """
   if (vjp_fwd is None) != (vjp_bwd is None):
     raise ValueError("vjp_fwd and vjp_bwd must be given together")
+  del eager  # There is nothing else.
   rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as onp
+
 from phasic.internal import host_functions
 
 
@@ -29,7 +31,7 @@ def call(
 
 
 def call_multilinear(
-  functions: Sequence[host_functions.HostFunction | None],
+  functions: host_functions.Functions,
   abstract: Callable[..., Any] | None,
   fixed: Sequence[Any],
   args: Sequence[Any],
@@ -38,8 +40,8 @@ def call_multilinear(
   """Returns what a function returns that is linear in each of its arguments.
 
   Args:
-    functions: the function f, and for each of `args` its transpose, None where
-      there is none: `transpose(*fixed, *others, cotangent)`.
+    functions: the function f, and for each of `args` its transpose, called as
+      `transpose(*fixed, *others, cotangent)`.
     abstract: as for `call`, of all arguments.
     fixed: trees of arrays, in which there are no derivatives.
     args: trees of floating arrays.
@@ -47,7 +49,7 @@ def call_multilinear(
   """
   del abstract
   function = functions[0]
-  assert function is not None
+  assert isinstance(function, host_functions.HostFunction)
   return function.f(*fixed, *args, **options)
 
 
@@ -66,9 +68,33 @@ def result_like(
   return function.f(*args, **options)
 
 
-def cotangent_like(args: tuple[Any, ...]) -> tuple[Any, ...]:
-  """Returns arguments with None in the place of what has no cotangent."""
-  return args
+def is_differentiable(x: Any) -> bool:
+  """Returns whether an array, or its spec, is floating or complex."""
+  dtype = x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
+  return dtype.kind not in "biu"
+
+
+def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
+  """Returns the rule `vjp_fwd` of a function whose residuals are arguments."""
+  return lambda *args: (f(*args), args)
+
+
+def map_leaves(f: Callable[[Any], Any], tree: Any) -> Any:
+  """Returns a tree with `f` of its leaves; None is no leaf."""
+  if tree is None:
+    return None
+  if isinstance(tree, dict):
+    return {key: map_leaves(f, x) for key, x in tree.items()}
+  if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+    return type(tree)(*(map_leaves(f, x) for x in tree))
+  if isinstance(tree, (tuple, list)):
+    return type(tree)(map_leaves(f, x) for x in tree)
+  return f(tree)
+
+
+def conjugated(tree: Any) -> Any:
+  """Returns what the cotangents of rules are to the backend's: the same."""
+  return tree
 
 
 def last_error() -> BaseException | None:

@@ -12,18 +12,49 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-SEQUENTIAL, EXPAND = "sequential", "expand"
-BATCHINGS = (SEQUENTIAL, EXPAND)
 
+@dataclasses.dataclass(frozen=True)
+class ArraySpec:
+  """A shape and a dtype: what rules `abstract` take and return.
 
-class ArraySpec(NamedTuple):
-  """A shape and a dtype."""
+  Attributes:
+    shape: a tuple of sizes. In a program for several sizes they may be None
+      (TensorFlow) or symbols (JAX's export).
+    dtype: a NumPy dtype, or what makes one.
+  """
 
   shape: tuple[Any, ...]
   dtype: Any
 
+  def __post_init__(self) -> None:
+    """Makes a tuple and a NumPy dtype."""
+    object.__setattr__(self, "shape", tuple(self.shape))
+    object.__setattr__(self, "dtype", onp.dtype(self.dtype))
+
   def __str__(self) -> str:
-    return f"{onp.dtype(self.dtype).name}{list(self.shape)}"
+    return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+  def fits(self, shape: Sequence[int]) -> bool:
+    """Returns whether a shape is this one, where sizes are known."""
+    return len(shape) == len(self.shape) and all(
+      own == size or not isinstance(own, int)
+      for own, size in zip(self.shape, shape, strict=True)
+    )
+
+
+class BatchLevel(NamedTuple):
+  """A vectorisation: which arrays have its dimension in front."""
+
+  mapped: tuple[bool, ...]
+
+
+# How a batch is called. Takes a function of flat lists and keyword arguments, arrays with the levels'
+# dimensions in front, outermost first, and the levels, innermost first; returns
+# results with all the levels' dimensions in front.
+Batching = Callable[
+  [Callable[..., Sequence[Any]], Sequence[Any], Sequence[BatchLevel]],
+  Sequence[Any],
+]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -33,26 +64,43 @@ class HostFunction:
   Attributes:
     name: what messages call it.
     f: the function.
-    batching: "sequential", it is called for each example; or "expand", it is
-      called once with the batch's dimensions in front of all arguments, of
-      size one where an argument has none, and its results have them in full.
+    batching: how it is called for a batch; None for each example.
   """
 
   name: str
   f: Callable[..., Any]
-  batching: str = SEQUENTIAL
+  batching: Batching | None = None
 
 
-class BatchLevel(NamedTuple):
-  """A vectorisation: its size, and which arrays have it in front."""
+@dataclasses.dataclass(frozen=True)
+class Missing:
+  """A rule that was not given, and what is said to whoever needs it."""
 
-  size: int
-  mapped: tuple[bool, ...]
+  message: str
+
+
+# A function and its transposes.
+Functions = Sequence[HostFunction | Missing]
+
+
+def expand(
+  call: Callable[..., Sequence[Any]],
+  arrays: Sequence[onp.ndarray],
+  levels: Sequence[BatchLevel],
+) -> Sequence[Any]:
+  """One call, where arrays have a dimension for each level, if of size one."""
+  expanded = []
+  for i, x in enumerate(arrays):
+    missing = [
+      axis for axis, level in enumerate(reversed(levels)) if not level.mapped[i]
+    ]
+    expanded.append(onp.expand_dims(x, missing))
+  return call(expanded)
 
 
 def run(
   function: HostFunction,
-  call: Callable[[Sequence[Any]], Sequence[Any]],
+  call: Callable[..., Sequence[Any]],
   arrays: Sequence[onp.ndarray],
   specs: Sequence[ArraySpec],
   levels: Sequence[BatchLevel] = (),
@@ -62,7 +110,8 @@ def run(
 
   Args:
     function: the function.
-    call: takes and returns flat lists, and calls it.
+    call: takes and returns flat lists, and calls it; keyword arguments go to it
+      with its own.
     arrays: its arguments, with the levels' dimensions in front, outermost
       first.
     specs: what results have to be for one example.
@@ -72,44 +121,49 @@ def run(
   Raises:
     TypeError: a result has another shape or dtype, or they are too few or many.
   """
-  sizes = tuple(level.size for level in reversed(levels))
-  if levels and function.batching == EXPAND:
-    expanded = [_expanded(x, i, levels) for i, x in enumerate(arrays)]
-    specs = [ArraySpec((*sizes, *s.shape), s.dtype) for s in specs]
-    return _checked(function.name, call(expanded), specs, canonical)
   if not levels:
-    return _checked(function.name, call(arrays), specs, canonical)
+    return checked(function.name, call(arrays), specs, canonical)
+  if function.batching is not None:
+    sizes = _sizes(arrays, levels)
+    specs = [ArraySpec((*sizes, *s.shape), s.dtype) for s in specs]
+    results = function.batching(call, arrays, levels)
+    return checked(function.name, results, specs, canonical)
   outer, inner = levels[-1], levels[:-1]
+  size = _sizes(arrays, [outer])[0]
+  if size == 0:
+    sizes = _sizes(arrays, levels)
+    return [onp.empty((*sizes, *s.shape), s.dtype) for s in specs]
   rows = []
-  for k in range(outer.size):
+  for k in range(size):
+    # Arrays, not numbers; and its own, which it may write to.
     row = [
-      x[k] if mapped else x
+      x[k, ...] if mapped else onp.array(x)
       for x, mapped in zip(arrays, outer.mapped, strict=True)
     ]
     rows.append(run(function, call, row, specs, inner, canonical))
-  if not rows:
-    return [onp.empty((*sizes, *s.shape), s.dtype) for s in specs]
   return [onp.stack(column) for column in zip(*rows, strict=True)]
 
 
-def _expanded(
-  x: onp.ndarray, index: int, levels: Sequence[BatchLevel]
-) -> onp.ndarray:
-  """Returns an array with a dimension for each level."""
-  missing = [
-    axis
-    for axis, level in enumerate(reversed(levels))
-    if not level.mapped[index]
-  ]
-  return onp.expand_dims(x, missing)
+def _sizes(
+  arrays: Sequence[onp.ndarray], levels: Sequence[BatchLevel]
+) -> tuple[int, ...]:
+  """Returns the levels' sizes, outermost first."""
+  sizes = []
+  used = [0] * len(arrays)
+  for level in reversed(levels):
+    index = level.mapped.index(True)
+    sizes.append(arrays[index].shape[used[index]])
+    used = [n + own for n, own in zip(used, level.mapped, strict=True)]
+  return tuple(sizes)
 
 
-def _checked(
+def checked(
   name: str,
   results: Sequence[Any],
   specs: Sequence[ArraySpec],
-  canonical: Callable[[Any], Any],
+  canonical: Callable[[Any], Any] = onp.dtype,
 ) -> list[onp.ndarray]:
+  """Returns results as contiguous arrays; see `run`."""
   if len(results) != len(specs):
     raise TypeError(
       f"{name} returned {len(results)} arrays: there must be {len(specs)}"
@@ -117,8 +171,7 @@ def _checked(
   found = []
   for i, (result, spec) in enumerate(zip(results, specs, strict=True)):
     array = onp.asarray(result)
-    shape = tuple(spec.shape)
-    if array.shape != shape or canonical(array.dtype) != spec.dtype:
+    if not spec.fits(array.shape) or canonical(array.dtype) != spec.dtype:
       own = ArraySpec(array.shape, array.dtype)
       raise TypeError(
         f"{name} returned {own} as result {i}: it must be {spec}, as its rule "
@@ -127,6 +180,55 @@ def _checked(
     # Not ascontiguousarray, which makes vectors of numbers.
     found.append(onp.array(array, dtype=spec.dtype, order="C", copy=None))
   return found
+
+
+def result_of_zeros(
+  name: str, f: Callable[..., Any], zeros: Sequence[Any], options: Any
+) -> Any:
+  """Returns a function's result for arrays of zeros, of its shapes and dtypes.
+
+  Raises:
+    TypeError: the function raised an exception.
+  """
+  try:
+    with onp.errstate(all="ignore"):
+      return f(*zeros, **options)
+  except Exception as error:
+    raise TypeError(
+      f"{name} was called with zeros to see its result's shapes and dtypes, and "
+      f"raised {type(error).__name__}: {error}. Bind it with the rule `abstract`"
+    ) from error
+
+
+def spec_of(name: str, x: Any) -> ArraySpec:
+  """Returns the shape and dtype of what a rule `abstract` returned.
+
+  Raises:
+    TypeError: it has none.
+  """
+  if not hasattr(x, "shape") or not hasattr(x, "dtype"):
+    raise TypeError(
+      f"`abstract` of {name} returned a {type(x).__name__}: it must return what "
+      "has a shape and a dtype, such as ArraySpec"
+    )
+  return ArraySpec(x.shape, x.dtype)
+
+
+def unknown_sizes(name: str) -> str:
+  """Returns the message of a program for several sizes."""
+  return (
+    f"{name} is called with sizes that are not known: bind it with the rule "
+    "`abstract`"
+  )
+
+
+def no_derivative(name: str) -> str:
+  """Returns the message of a derivative in what a function is not linear in."""
+  return (
+    f"{name} has no derivative in these arguments: it was bound without a rule "
+    "for one. Rules of derivatives have derivatives where they are bound "
+    "functions with rules of their own"
+  )
 
 
 class _Errors:

@@ -16,7 +16,11 @@ def _no_jvp(advice, primals, tangents):
 
 
 @custom_gradient.custom_gradient(
-  vjp_fwd=_forward, vjp_bwd=_no_vjp, jvp_fn=_no_jvp, nondiff_argnums=(0,)
+  vjp_fwd=_forward,
+  vjp_bwd=_no_vjp,
+  jvp_fn=_no_jvp,
+  nondiff_argnums=(0,),
+  eager=True,
 )
 def attach(advice, value, *arrays):
   """Returns the value, whose derivatives in the arrays raise.

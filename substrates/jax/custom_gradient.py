@@ -19,6 +19,7 @@ def custom_gradient(
   vjp_bwd: Callable[..., Any] | None = None,
   jvp_fn: Callable[..., Any] | None = None,
   nondiff_argnums: Sequence[int] = (),
+  eager: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
   """Returns a decorator that gives a function its derivative rules.
 
@@ -30,6 +31,8 @@ def custom_gradient(
       where primals and tangents are tuples over the differentiable arguments.
     nondiff_argnums: positions of the arguments that are not differentiated.
       Here they must be hashable, not arrays.
+    eager: whether eager calls run the function as it is, for functions that
+      call the host; else a backend may compile it.
 
   Asking for a derivative whose rule is missing raises NotImplementedError
   with the function's name and the rule's. Derivatives of higher order are
@@ -52,13 +55,13 @@ def custom_gradient(
   nondiff = tuple(nondiff_argnums)
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
-    rules = rules_lib.Rules(f, vjp_fwd, vjp_bwd, jvp_fn, nondiff)
+    rules = rules_lib.Rules(f, vjp_fwd, vjp_bwd, jvp_fn, nondiff, eager)
 
     @functools.wraps(f)
     def wrapped(*args: Any) -> Any:
       fixed, free = rules.split(args)
       leaves, in_tree = jax.tree.flatten(free)
-      if not leaves:
+      if not leaves or (eager and not any(map(_is_traced, leaves))):
         return f(*args)
       leaves = [jnp.asarray(x) for x in leaves]
       op = rule_maps.Call(rules, _hashable(rules, fixed), in_tree)
@@ -69,6 +72,10 @@ def custom_gradient(
     return wrapped
 
   return decorate
+
+
+def _is_traced(x: Any) -> bool:
+  return isinstance(x, jax.core.Tracer)
 
 
 def _hashable(rules: rules_lib.Rules, fixed: tuple[Any, ...]) -> Any:

@@ -51,6 +51,9 @@ class Call(rules_lib.Mapped):
       (x.shape, x.dtype) for x in jax.tree.leaves(_result(self, operands))
     ]
 
+  def eager(self, *operands: Any) -> list[Any] | None:
+    return self.evaluate(*operands) if self.rules.eager else None
+
   def evaluate(self, *operands: Any) -> list[Any]:
     results = jax.tree.leaves(self.apply(self.rules.f, operands))
     return [jnp.asarray(x) for x in results]
@@ -134,6 +137,9 @@ class Linear(rules_lib.Mapped):
     call = dataclasses.replace(self.call, levels=levels)
     results = zip(call.abstract(*operands[:n]), self.inexact_out, strict=True)
     return [result for result, inexact in results if inexact]
+
+  def eager(self, *operands: Any) -> list[Any] | None:
+    return self.evaluate(*operands) if self.call.rules.eager else None
 
   def evaluate(self, *operands: Any) -> list[Any]:
     one = self._vjp if self.transposed else self._jvp

@@ -22,6 +22,7 @@ class Rules:
   vjp_bwd: Callable[..., Any] | None
   jvp_fn: Callable[..., Any] | None
   nondiff_argnums: tuple[int, ...]
+  eager: bool = False
 
   @property
   def name(self) -> str:
@@ -45,8 +46,8 @@ class Rules:
 
   def missing(self, rule: str, mode: str) -> NotImplementedError:
     return NotImplementedError(
-      f"{self.name} has no {rule}: {mode} derivatives need the rule, which"
-      " custom_gradient was not given"
+      f"{self.name} has no {rule}: {mode} derivatives need the rule, which was"
+      " not given"
     )
 
 

@@ -20,7 +20,12 @@ class Profile(enum.Enum):
 
 # The files of phasic/internal that are not NumPy's alone; as in
 # substrates/seam.bzl.
-SHARED_SEAM = frozenset({"phasic/internal/kernel_common.py"})
+SHARED_SEAM = frozenset(
+  {
+    "phasic/internal/host_functions.py",
+    "phasic/internal/kernel_common.py",
+  }
+)
 
 
 class PathError(ValueError):

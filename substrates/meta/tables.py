@@ -7,7 +7,7 @@ import sys
 SUBSTRATES = ("numpy", "jax", "tf")
 
 # The packages under `phasic/` that `phasic.substrates.<s>` imports.
-PUBLIC_PACKAGES = ("distributions", "graphs", "math")
+PUBLIC_PACKAGES = ("binding", "distributions", "graphs", "math")
 
 # Packages below tests/ that are host code: imported by all, not rewritten.
 SHARED_TESTS = frozenset({"oracle"})
@@ -41,6 +41,7 @@ OPTIONAL_IMPORTS = frozenset({"matplotlib", "networkx", "tqdm"})
 # Adapters to other packages, the substrates for which they are there, and what
 # they import besides.
 ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
+  "phasic/binding/jaxbind_compat.py": {"jax": frozenset({"jax"})},
   "phasic/interop/scipy.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/scipy_expectations.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/numpyro.py": {"jax": frozenset({"jax", "numpyro"})},

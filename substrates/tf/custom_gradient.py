@@ -41,6 +41,7 @@ def custom_gradient(
   vjp_bwd: Callable[..., Any] | None = None,
   jvp_fn: Callable[..., Any] | None = None,
   nondiff_argnums: Sequence[int] = (),
+  eager: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
   """Returns a decorator that gives a function its derivative rules.
 
@@ -52,6 +53,8 @@ def custom_gradient(
       where primals and tangents are tuples over the differentiable arguments.
     nondiff_argnums: positions of the arguments that are not differentiated:
       arrays, or hashable Python values.
+    eager: whether eager calls run the function as it is, for functions that
+      call the host; else a backend may compile it.
 
   Asking for a derivative whose rule is missing raises NotImplementedError
   with the function's name and the rule's.
