@@ -11,6 +11,7 @@ SEAM = [
     "gradients",
     "host_calls",
     "kernel_ops",
+    "native_ops",
     "random",
     "segments",
     "static",
@@ -22,6 +23,8 @@ SEAM = [
 SEAM_SHARED = [
     "host_functions",
     "kernel_common",
+    "native_declarations",
+    "native_libraries",
 ]
 
 # What a substrate has besides.
@@ -34,6 +37,7 @@ SEAM_EXTRAS = {
         "host_map",
         "moments_map",
         "multilinear",
+        "native_maps",
         "phase_type_function",
         "rule_maps",
         "rules",

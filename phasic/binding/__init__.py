@@ -5,6 +5,9 @@ from phasic.binding.functions import BoundFunction
 from phasic.binding.linear import bind_linear
 from phasic.binding.linear import bind_multilinear
 from phasic.binding.linear import MultilinearFunction
+from phasic.binding.native import bind_native
+from phasic.binding.native import include_dir
+from phasic.binding.native import NativeOp
 from phasic.internal.host_calls import last_error
 from phasic.internal.host_functions import ArraySpec
 
@@ -12,8 +15,11 @@ __all__ = [
   "ArraySpec",
   "BoundFunction",
   "MultilinearFunction",
+  "NativeOp",
   "bind",
   "bind_linear",
   "bind_multilinear",
+  "bind_native",
+  "include_dir",
   "last_error",
 ]

@@ -50,13 +50,16 @@ class NativeFunction:
   forward_target: str
   adjoint_target: str
   statistics_target: str
+  num_results: int = 1
 
   def attributes(self) -> dict[str, Any]:
     """The FFI attributes besides `order` and `mapped_dims`."""
     raise NotImplementedError
 
-  def event_shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-    """The result's event shape from all operands'; raises ValueError."""
+  def event_shapes(
+    self, shapes: Sequence[Sequence[Any]]
+  ) -> list[tuple[Any, ...]]:
+    """The results' event shapes from all operands'; raises ValueError."""
     raise NotImplementedError
 
   def statistics_shapes(
@@ -65,9 +68,17 @@ class NativeFunction:
     """The event shapes of expected statistics from all operands'."""
     raise NotImplementedError
 
-  def portable(self, *operands: Any) -> Any:
+  def portable(self, *operands: Any) -> list[Any]:
     """The same function as JAX code, for platforms without native code."""
     raise NotImplementedError
+
+  def above_max_order(self, order: int) -> str:
+    """What to say where an order is asked for that there is not."""
+    return (
+      f"{self.name}: a derivative of order {order} was asked"
+      f" for; the native kernel has orders up to {self.max_order}."
+      " The portable path has all orders: math.use_path('portable')."
+    )
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -85,11 +96,7 @@ class Derivative(multilinear.Map):
 
   def __post_init__(self) -> None:
     if self.order > self.function.max_order:
-      raise NotImplementedError(
-        f"{self.function.name}: a derivative of order {self.order} was asked"
-        f" for; the native kernel has orders up to {self.function.max_order}."
-        " The portable path has all orders: math.use_path('portable')."
-      )
+      raise NotImplementedError(self.function.above_max_order(self.order))
 
   @property
   def _fixed(self) -> int:
@@ -157,19 +164,20 @@ class Derivative(multilinear.Map):
 
   def _full_groups(self, operands: Sequence[Any]) -> list[list[Any]]:
     """Fixed operands and all groups, both kinds of primals in full size."""
-    n, first = self._arity, self._fixed
+    first = self._fixed
     mapped = self._mapped(operands)
-    groups = [list(operands[:first])]
-    groups += [
-      list(operands[i : i + n]) for i in range(first, len(operands), n)
-    ]
+    groups = [list(operands[:first]), list(operands[first : self.groups[0]])]
+    start = self.groups[0]
+    for size in self.groups[1:]:
+      groups.append(list(operands[start : start + size]))
+      start += size
     for i in (0, 1):
       groups[i] = [self._expand(x, mapped) for x in groups[i]]
     return groups
 
 
 class Forward(Derivative):
-  """J_k: operands x, v_1, .., v_k; one result."""
+  """J_k: operands x, v_1, .., v_k."""
 
   symbol = "J"
 
@@ -189,19 +197,19 @@ class Forward(Derivative):
           f" {[tuple(o.shape) for o in x]}"
         )
     ends = [len(o.shape) - k for o, k in zip(x, event_ndims, strict=True)]
-    event = self.function.event_shape(
+    events = self.function.event_shapes(
       [o.shape[end:] for o, end in zip(x, ends, strict=True)]
     )
     batch = _broadcast(
       [o.shape[:end] for o, end in zip(x, ends, strict=True)], self
     )
     mapped = self._mapped(operands)
-    shape = (*mapped, *batch[self.mapped_dims :], *event)
-    return [(shape, x[-1].dtype)]
+    common = (*mapped, *batch[self.mapped_dims :])
+    return [((*common, *event), x[-1].dtype) for event in events]
 
   def evaluate(self, *operands: Any) -> list[Any]:
     fixed, x, *directions = self._full_groups(operands)
-    return [self._directional(fixed, directions)(*x)]
+    return self._directional(fixed, directions)(*x)
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
     return self._call(self.function.forward_target, ctx, operands)
@@ -215,8 +223,10 @@ class Forward(Derivative):
     cotangents: list[Any],
   ) -> tuple[multilinear.Map, list[list[Any]]]:
     # J_k is symmetric in its directions.
-    op = Adjoint(self.function, self.order, self.mapped_dims, wanted)
-    return op, [*others, cotangents]
+    return self._adjoint(wanted), [*others, cotangents]
+
+  def _adjoint(self, wanted: tuple[bool, ...]) -> Adjoint:
+    return Adjoint(self.function, self.order, self.mapped_dims, wanted)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -233,7 +243,8 @@ class Adjoint(Derivative):
   @property
   def groups(self) -> tuple[int, ...]:  # type: ignore[override]
     first = self._fixed + self._arity
-    return (first,) + (self._arity,) * (self.order - 1) + (1,)
+    directions = (self._arity,) * (self.order - 1)
+    return (first, *directions, self.function.num_results)
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
     mapped = self._mapped(operands)
@@ -256,7 +267,7 @@ class Adjoint(Derivative):
     return (*shape[: len(shape) - ndim], *[0] * ndim)
 
   def evaluate(self, *operands: Any) -> list[Any]:
-    fixed, x, *directions, (c,) = self._full_groups(operands)
+    fixed, x, *directions, c = self._full_groups(operands)
     _, pullback = jax.vjp(self._directional(fixed, directions), *x)
     return [
       bar if own else jnp.zeros(self._shrunk(i, bar.shape), bar.dtype)
@@ -282,10 +293,12 @@ class Adjoint(Derivative):
       for ct, own, shape in zip(cotangents, self.wanted, shapes, strict=True)
     ]
     if slot == self.order - 1:  # in c
-      op = Forward(self.function, self.order, self.mapped_dims)
-      return op, [*others, along]
+      return self._forward(), [*others, along]
     *directions, c = others
     return dataclasses.replace(self, wanted=wanted), [*directions, along, c]
+
+  def _forward(self) -> Forward:
+    return Forward(self.function, self.order, self.mapped_dims)
 
 
 def _broadcast(shapes: Sequence[Sequence[Any]], op: Any) -> tuple[Any, ...]:

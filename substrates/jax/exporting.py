@@ -26,5 +26,5 @@ def export_disabled_checks() -> list[export.DisabledSafetyCheck]:
     6.0
   """
   return [
-    export.DisabledSafetyCheck.custom_call(name) for name in ffi_targets.TARGETS
+    export.DisabledSafetyCheck.custom_call(name) for name in ffi_targets.names()
   ]

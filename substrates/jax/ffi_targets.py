@@ -7,6 +7,7 @@ jaxlib's would take JAX's whole CPU backend down, so it is not registered.
 from __future__ import annotations
 
 import functools
+import pathlib
 import re
 import threading
 from typing import Any
@@ -25,6 +26,64 @@ CALL_PYTHON = "phasic_call_python"
 TARGETS = (FORWARD, ADJOINT, STATISTICS, ELIMINATE, MOMENTS, CALL_PYTHON)
 
 _lock = threading.Lock()
+# The libraries of ops that users have bound, by the names of their targets.
+_registered: dict[tuple[str, str], str] = {}
+
+
+def names() -> list[str]:
+  """All that exported programs may call."""
+  return [*TARGETS, *dict.fromkeys(name for name, _ in _registered)]
+
+
+def register(
+  name: str, library: str, handler: Any, built: int, platform: str = "cpu"
+) -> None:
+  """Registers the handler of a library of a user's, once.
+
+  Args:
+    name: the target's.
+    library: its path.
+    handler: the function of the library.
+    built: the version of the FFI that it was compiled for, as the headers'
+      `XLA_FFI_API_MAJOR * 1000 + XLA_FFI_API_MINOR`; -1 if not known.
+    platform: "cpu" or "CUDA".
+
+  Raises:
+    ImportError: the version is newer than that of the jaxlib that runs, whose
+      whole backend would not start.
+    ValueError: another library has registered the name.
+  """
+  with _lock:
+    known = _registered.get((name, platform))
+    if known == library:
+      return
+    if known is not None:
+      raise ValueError(f"{name} of {library} is there already, of {known}")
+    if built > (running := ffi_version()):
+      raise ImportError(
+        f"{library} was compiled for XLA's FFI {_dotted(built)} and jaxlib "
+        f"{jaxlib.__version__} has {_dotted(running)}: compile it with the "
+        "headers of jax.ffi.include_dir()"
+      )
+    jax.ffi.register_ffi_target(
+      name, jax.ffi.pycapsule(handler), platform=platform
+    )
+    _registered[name, platform] = library
+
+
+@functools.cache
+def ffi_version() -> int:
+  """The version of the FFI of the jaxlib that runs, -1 if not known."""
+  header = pathlib.Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
+  if not header.exists():
+    return -1
+  text = header.read_text(encoding="utf-8")
+  found = dict(re.findall(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)", text))
+  return int(found.get("MAJOR", 0)) * 1000 + int(found.get("MINOR", 0))
+
+
+def _dotted(version: int) -> str:
+  return f"{version // 1000}.{version % 1000}"
 
 
 def load() -> tuple[Any, str]:

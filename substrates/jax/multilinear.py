@@ -53,6 +53,10 @@ class Map:
     """The lowering on CPU; None for that of `evaluate`."""
     return None
 
+  def lower_cuda(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
+    """The same on CUDA."""
+    return None
+
   def differentiate(
     self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
   ) -> tuple[Sequence[Any] | None, Sequence[Any]]:
@@ -247,8 +251,14 @@ def _lower_cpu(ctx: Any, *operands: Any, op: Map) -> Sequence[Any]:
   return _lower(ctx, *operands, op=op) if lowered is None else lowered
 
 
+def _lower_cuda(ctx: Any, *operands: Any, op: Map) -> Sequence[Any]:
+  lowered = op.lower_cuda(ctx, *operands)
+  return _lower(ctx, *operands, op=op) if lowered is None else lowered
+
+
 ad.primitive_jvps[multilinear_p] = _jvp
 ad.primitive_transposes[multilinear_p] = _transpose
 batching.primitive_batchers[multilinear_p] = _batch
 mlir.register_lowering(multilinear_p, _lower)
 mlir.register_lowering(multilinear_p, _lower_cpu, platform="cpu")
+mlir.register_lowering(multilinear_p, _lower_cuda, platform="cuda")

@@ -50,7 +50,9 @@ class PhaseTypeFunction(derivatives.NativeFunction):
       "discrete": self.discrete,
     }
 
-  def event_shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+  def event_shapes(
+    self, shapes: Sequence[Sequence[Any]]
+  ) -> list[tuple[Any, ...]]:
     *fixed, (p,), rates, (exits,), (atom,), (n,) = shapes
     if self.has_kinds and tuple(fixed[-1]) != (n,):
       raise ValueError(f"kinds: {fixed[-1]} must be the times' {(n,)}")
@@ -68,7 +70,7 @@ class PhaseTypeFunction(derivatives.NativeFunction):
         " those of edges are (2, m), (m,) or (0,), (m, d) or (m, 0), and then"
         " (p,), (d,) or (m,), (0,), (1,) or (0,), (n,)"
       )
-    return (n,)
+    return [(n,)]
 
   def statistics_shapes(
     self, shapes: Sequence[Sequence[Any]]
@@ -77,7 +79,7 @@ class PhaseTypeFunction(derivatives.NativeFunction):
     jumps = (shapes[0][1],) if self.has_edges else (p, p)
     return [(p,), (p,), jumps, (p,), (1,)]
 
-  def portable(self, *operands: Any) -> Any:
+  def portable(self, *operands: Any) -> list[Any]:
     assert self.fallback is not None
     count = len(self.fixed_event_ndims)
-    return self.fallback(self.kind, *operands[count:], *operands[:count])
+    return [self.fallback(self.kind, *operands[count:], *operands[:count])]

@@ -97,9 +97,15 @@ def tree(
 
 
 def _write(
-  texts: dict[str, str], native: pathlib.Path, output: pathlib.Path
+  texts: dict[str, str], links: dict[str, pathlib.Path], output: pathlib.Path
 ) -> int:
-  """Writes what changed; returns how many files that were."""
+  """Writes what changed; returns how many files that were.
+
+  Args:
+    texts: by path.
+    links: the folders of the package that are linked, by name.
+    output: where to.
+  """
   written = 0
   for name, text in texts.items():
     path = output / name
@@ -112,11 +118,12 @@ def _write(
     for path in (output / directory).rglob("*.py"):
       if path.relative_to(output).as_posix() not in texts:
         path.unlink()
-  link = output / "phasic" / "_native"
-  if link.is_symlink() or not link.exists():
-    link.unlink(missing_ok=True)
-    if native.is_dir():
-      link.symlink_to(native, target_is_directory=True)
+  for name, target in links.items():
+    link = output / "phasic" / name
+    if link.is_symlink() or not link.exists():
+      link.unlink(missing_ok=True)
+      if target.is_dir():
+        link.symlink_to(target, target_is_directory=True)
   return written
 
 
@@ -146,7 +153,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.error(f"unknown substrates: {', '.join(sorted(unknown))}")
   texts, problems = tree(root, substrates)
   native = (arguments.native or root / "phasic" / "_native").resolve()
-  written = _write(texts, native, output)
+  links = {"_native": native, "include": root / "phasic" / "include"}
+  written = _write(texts, links, output)
   problems = list(dict.fromkeys(problems))  # many are found three times
   for problem in problems:
     print(problem, file=sys.stderr)

@@ -24,6 +24,8 @@ SHARED_SEAM = frozenset(
   {
     "phasic/internal/host_functions.py",
     "phasic/internal/kernel_common.py",
+    "phasic/internal/native_declarations.py",
+    "phasic/internal/native_libraries.py",
   }
 )
 
@@ -40,7 +42,7 @@ def profile_of(path: str) -> Profile:
   """
   parts = pathlib.PurePosixPath(path).parts
   if len(parts) >= 3 and parts[0] == "phasic":
-    if parts[1] in ("_native", "substrates"):
+    if parts[1] in ("_native", "include", "substrates"):
       raise PathError(f"phasic/{parts[1]} is not rewritten")
     return Profile.HOST_SEAM if parts[1] == "internal" else Profile.SOURCE
   if parts[:2] in (("substrates", "jax"), ("substrates", "tf")):

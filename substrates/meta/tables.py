@@ -13,7 +13,7 @@ PUBLIC_PACKAGES = ("binding", "distributions", "graphs", "math")
 SHARED_TESTS = frozenset({"oracle"})
 
 # First components of `phasic.<x>` that exist once, not per substrate.
-SHARED = frozenset({"_native", "__version__"})
+SHARED = frozenset({"_native", "__version__", "include"})
 
 # First components that name a module when they stand in a string.
 PACKAGES = (

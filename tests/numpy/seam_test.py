@@ -16,6 +16,7 @@ _MODULES = (
   "gradients",
   "host_calls",
   "kernel_ops",
+  "native_ops",
   "random",
   "segments",
   "static",

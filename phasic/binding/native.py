@@ -1,0 +1,249 @@
+"""Native functions of one's own as differentiable ops."""
+
+from collections.abc import Callable, Mapping, Sequence
+import os
+from typing import Any
+
+import numpy as np
+
+from phasic import include
+from phasic.binding import arguments
+from phasic.internal import gradients
+from phasic.internal import native_declarations
+from phasic.internal import native_libraries
+from phasic.internal import native_ops
+from phasic.internal import static
+from phasic.internal import structures
+
+
+def include_dir() -> str:
+  """Returns the folder of the C++ headers: the source has `phasic/op.h`."""
+  return next(iter(include.__path__))
+
+
+def bind_native(
+  library: str | os.PathLike[str],
+  name: str,
+  *,
+  jvp: Callable[..., Any] | None = None,
+  vjp: Callable[..., Any] | None = None,
+  forward: Sequence[str] = (),
+  adjoint: Sequence[str] = (),
+  sizes: Mapping[str, Callable[..., Any]] | None = None,
+  portable: Callable[..., Any] | None = None,
+  tf_library: str | os.PathLike[str] | None = None,
+  declaration: str | None = None,
+  handler: str | None = None,
+) -> "NativeOp":
+  """Makes a differentiable op of a native function in a compiled library.
+
+  The function is made with the macro PHASIC_OP(name, function, declaration) of
+  the header `phasic/op.h` in `include_dir()`. The declaration names operands
+  and their dimensions,
+
+      weights(n), indices: int32(m) -> sums(m), total()
+
+  where operands without a type are float32 or float64, all the same one. Inputs
+  may have further dimensions in front, a batch, which broadcast as in NumPy:
+  the native function runs over the examples, nothing is copied.
+
+  Derivatives come from a rule in array code,
+
+      jvp(inputs, outputs, tangents)    a tuple, the tangents of the outputs
+      vjp(inputs, outputs, cotangents)  a tuple, the cotangents of the inputs
+
+  or from native functions of the same library. A rule is written for arrays
+  with any batch dimensions; it may use the op and its `outputs`, and then there
+  are derivatives of every order. Integers have None in the place of tangents
+  and cotangents, and stay constant. One rule is enough, but in NumPy, where
+  each mode needs its own unless all operands are single numbers. Native
+  derivatives are
+
+      J_k(x; v_1, ..., v_k)          = D^k f(x)[v_1, ..., v_k]
+      V_k(x; v_1, ..., v_(k-1); c)   = (D^k f(x)[v_1, ..., v_(k-1), .])^T c
+
+  for k = 1, 2, ..., whose operands are those of f, the directions, one for each
+  floating input, and cotangents, one for each floating output. Above the last
+  order there is an error that says so.
+
+  Args:
+    library: the path of the shared library for JAX and NumPy.
+    name: the function's name in PHASIC_OP.
+    jvp: the forward rule in array code.
+    vjp: the reverse rule in array code.
+    forward: names of J_1, J_2, ... in the library.
+    adjoint: names of V_1, V_2, ... in the library.
+    sizes: for each dimension that no input has, a function that gives its size
+      from those of the inputs: `{"k": lambda n, m: n + m}`.
+    portable: the function itself in array code, of the inputs, for platforms
+      without a native one.
+    tf_library: the path of TensorFlow's library; NAME_tf.so beside NAME.so
+      by default.
+    declaration: for handlers of XLA that are not made with PHASIC_OP, what that
+      would say.
+    handler: the symbol of such a handler. There it is JAX's alone, and gets
+      options as attributes.
+
+  Returns:
+    A function of the inputs: arrays of the declared dtypes, and for those
+    without one numbers, too. It returns the output, or a tuple where there are
+    several. Keyword arguments are the options of a call, numbers and strings.
+
+  Raises:
+    FileNotFoundError: there is no such library.
+    TypeError: a rule is no function.
+    ValueError: the library lacks a function, rules are given twice, or
+      declarations do not fit.
+  """
+  path = os.fspath(library)
+  if tf_library is None:
+    stem, extension = os.path.splitext(path)
+    tf_library = f"{stem}_tf{extension}"
+  for what, rule in (("jvp", jvp), ("vjp", vjp), ("portable", portable)):
+    if rule is not None:
+      arguments.check_callable(what, rule)
+  if (handler is None) != (declaration is None):
+    raise ValueError(f"op {name}: give declaration and handler together")
+  if declaration is None:
+    declared = native_libraries.declaration(path, name)
+  else:
+    declared = native_declarations.parse(name, declaration)
+  if (jvp is not None or vjp is not None) and (forward or adjoint):
+    raise ValueError(
+      declared.error("derivatives are array code or native functions, not both")
+    )
+  given = {} if sizes is None else dict(sizes)
+  if sorted(given) != sorted(declared.own_dims):
+    raise ValueError(
+      declared.error(
+        f"sizes are given for {sorted(given)}: they must be for "
+        f"{sorted(declared.own_dims)}, the dimensions of outputs alone"
+      )
+    )
+  function = native_declarations.NativeFunction(
+    declared,
+    path,
+    os.fspath(tf_library),
+    handler or "",
+    given,
+    jvp,
+    vjp,
+    tuple(native_libraries.declaration(path, x) for x in forward),
+    tuple(native_libraries.declaration(path, x) for x in adjoint),
+    portable,
+  )
+  native_declarations.check_derivatives(function)
+  native_ops.load(function)
+  return NativeOp(function)
+
+
+class NativeOp:
+  """What `bind_native` returns: call it as the function itself."""
+
+  def __init__(self, function: native_declarations.NativeFunction):
+    """Keeps what `bind_native` was told."""
+    self._function = function
+    self._made: dict[Any, Callable[..., Any]] = {}
+
+  @property
+  def name(self) -> str:
+    """What messages call the function."""
+    return self._function.declaration.name
+
+  @property
+  def declaration(self) -> str:
+    """Names, types and dimensions of the operands."""
+    return self._function.declaration.text
+
+  def __repr__(self) -> str:
+    return f"<{type(self).__name__} {self.name}: {self.declaration}>"
+
+  def __call__(self, *args: Any, **options: Any) -> Any:
+    """Returns the output, or a tuple where there are several.
+
+    Raises:
+      RuntimeError: the native function refused; in compiled code and in
+        TensorFlow it is the framework's error.
+      TypeError: the number of arguments, or a dtype, is not as declared.
+      ValueError: a shape is not.
+    """
+    results = self._of(options)(*self._operands(args))
+    return results[0] if len(results) == 1 else results
+
+  def jvp(self, args: Any, tangents: Any, **options: Any) -> Any:
+    """Returns the outputs' tangents, as the op returns outputs."""
+    operands = self._operands(args)
+    along = self._like(tangents, operands)
+    _, results = gradients.jvp(self._of(options), operands, along)
+    return results[0] if len(results) == 1 else results
+
+  def vjp(self, args: Any, cotangent: Any, **options: Any) -> tuple[Any, ...]:
+    """Returns the arguments' cotangents; None for those of integers.
+
+    Args:
+      args: the arguments.
+      cotangent: the output's, or a tuple where there are several.
+      **options: those of the call.
+    """
+    operands = self._operands(args)
+    outputs = self._function.declaration.outputs
+    given = (cotangent,) if len(outputs) == 1 else tuple(cotangent)
+    _, pullback = gradients.vjp(self._of(options), *operands)
+    return tuple(
+      np.reshape(x, static.shape(np.asarray(a))) if o.is_inexact else None
+      for o, x, a in zip(
+        self._function.declaration.inputs, pullback(given), args, strict=True
+      )
+    )
+
+  def _of(self, options: dict[str, Any]) -> Callable[..., Any]:
+    key = arguments.key(self.name, options)
+    if key not in self._made:
+      self._made.update({key: native_ops.make(self._function, options)})
+    return self._made[key]
+
+  def _operands(self, args: Sequence[Any]) -> tuple[Any, ...]:
+    """Returns arrays whose batch dimensions are as many in each."""
+    declaration = self._function.declaration
+    if len(args) != len(declaration.inputs):
+      raise TypeError(
+        declaration.error(
+          f"there are {len(args)} arguments: there must be "
+          f"{len(declaration.inputs)}"
+        )
+      )
+    pairs = list(zip(declaration.inputs, args, strict=True))
+    floats = {o.name: x for o, x in pairs if o.type == "T"}
+    try:
+      common = structures.common_dtype(floats) if floats else ""
+      arrays = [_convert(operand, x, common) for operand, x in pairs]
+    except TypeError as error:
+      raise TypeError(declaration.error(str(error))) from None
+    shapes = [native_ops.shape(x) for x in arrays]
+    native_declarations.input_dims(declaration, shapes)
+    rank = len(native_declarations.batch_shape(declaration, shapes))
+    return tuple(
+      native_ops.with_rank(x, rank + len(operand.dims))
+      for operand, x in zip(declaration.inputs, arrays, strict=True)
+    )
+
+  def _like(self, tangents: Any, operands: Sequence[Any]) -> tuple[Any, ...]:
+    inputs = self._function.declaration.inputs
+    return tuple(
+      native_ops.with_rank(np.asarray(t, x.dtype), static.rank(x))
+      if operand.is_inexact
+      else None
+      for operand, t, x in zip(inputs, tangents, operands, strict=True)
+    )
+
+
+def _convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
+  """Returns an argument as an array of the declared dtype."""
+  if operand.type == "T":
+    return structures.as_array(x, common, operand.name)
+  array = np.asarray(x) if hasattr(x, "dtype") else np.asarray(x, operand.type)
+  if static.dtype_name(array) != operand.type:
+    raise TypeError(
+      f"{operand.name} is {static.dtype_name(array)}: it must be {operand.type}"
+    )
+  return array

@@ -1,0 +1,1 @@
+"""C++ headers of native ops; see `phasic.binding.include_dir`."""

@@ -1,0 +1,317 @@
+// One call of an op: its arrays, checked against the declaration.
+
+#ifndef PHASIC_OP_CALL_H_
+#define PHASIC_OP_CALL_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "phasic/op/buffer.h"
+#include "phasic/op/declaration.h"
+
+namespace phasic {
+
+// One example of a batch, to be handed to the arrays of a call.
+struct Example {
+  int64_t index = 0;
+  int64_t offsets[kMaxOperands] = {};
+};
+
+template <class T>
+class InputArray {
+ public:
+  InputArray(const T* data, int position) : data_(data), position_(position) {}
+  // The example's values, one after the other.
+  const T* operator()(const Example& at) const {
+    return data_ + at.offsets[position_];
+  }
+  const T* data() const { return data_; }
+
+ private:
+  const T* data_;
+  int position_;
+};
+
+template <class T>
+class OutputArray {
+ public:
+  OutputArray(T* data, int64_t size) : data_(data), size_(size) {}
+  // Where the example's values belong.
+  T* operator()(const Example& at) const { return data_ + at.index * size_; }
+  T* data() const { return data_; }
+
+ private:
+  T* data_;
+  int64_t size_;  // of one example
+};
+
+// What an op's function gets. It throws to report an error.
+class Call {
+ public:
+  Call(const Declaration& declaration, const Buffer* inputs, int num_inputs,
+       const Buffer* outputs, int num_outputs, std::string_view options)
+      : declaration_(declaration),
+        inputs_(inputs),
+        outputs_(outputs),
+        options_(options) {
+    if (!declaration.problem.empty()) {
+      throw std::invalid_argument("the declaration '" + declaration.text +
+                                  "' cannot be read: " + declaration.problem);
+    }
+    CheckCount("inputs", num_inputs, declaration.inputs.size());
+    CheckCount("outputs", num_outputs, declaration.outputs.size());
+    for (int64_t& size : dims_) size = -1;
+    ReadInputs(num_inputs);
+    CheckOutputs(num_outputs);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // The floating type of the operands that are declared without one.
+  Type type() const { return type_; }
+
+  // Calls `f` with a zero of the type T: f(float()) or f(double()).
+  template <class F>
+  void ForType(const F& f) const {
+    if (type_ == Type::kFloat32) {
+      f(float());
+    } else {
+      f(double());
+    }
+  }
+
+  // The size of a dimension by its name in the declaration.
+  int64_t Dim(std::string_view name) const {
+    for (size_t i = 0; i < declaration_.dim_names.size(); ++i) {
+      if (declaration_.dim_names[i] == name) return dims_[i];
+    }
+    throw std::invalid_argument("there is no dimension " + std::string(name) +
+                                Rule());
+  }
+
+  // An input. Throws where it has another type.
+  template <class T>
+  InputArray<T> Input(int position) const {
+    CheckAccess("input", position, inputs_, declaration_.inputs, kTypeOf<T>);
+    return {static_cast<const T*>(inputs_[position].data), position};
+  }
+
+  // An output, which has to be written. Throws where it has another type.
+  template <class T>
+  OutputArray<T> Output(int position) {
+    CheckAccess("output", position, outputs_, declaration_.outputs, kTypeOf<T>);
+    written_ |= 1U << static_cast<unsigned>(position);
+    int64_t size = 1;
+    for (const int dim : declaration_.outputs[position].dims) {
+      size *= dims_[dim];
+    }
+    return {static_cast<T*>(outputs_[position].data), size};
+  }
+
+  // Calls `f(example)` for each example of the batch.
+  template <class F>
+  void ForEach(const F& f) const {
+    Example at;
+    if (layout_.num_examples == 0) return;
+    if (layout_.rank == 0) {
+      f(at);
+      return;
+    }
+    const int last = layout_.rank - 1;
+    const int64_t row = layout_.sizes[last];
+    for (int64_t first = 0; first < layout_.num_examples; first += row) {
+      for (int i = 0; i < layout_.num_inputs; ++i) {
+        at.offsets[i] = layout_.InputOffset(i, first);
+      }
+      for (int64_t k = 0; k < row; ++k) {
+        at.index = first + k;
+        f(at);
+        for (int i = 0; i < layout_.num_inputs; ++i) {
+          at.offsets[i] += layout_.strides[i][last];
+        }
+      }
+    }
+  }
+
+  const Layout& layout() const { return layout_; }
+
+  // An option of the call, a number; `otherwise` where it is not given.
+  double Option(std::string_view name, double otherwise) const {
+    const std::string text = Option(name, std::string());
+    return text.empty() ? otherwise : std::strtod(text.c_str(), nullptr);
+  }
+  int64_t Option(std::string_view name, int64_t otherwise) const {
+    const std::string text = Option(name, std::string());
+    return text.empty() ? otherwise : std::strtoll(text.c_str(), nullptr, 10);
+  }
+  std::string Option(std::string_view name, std::string otherwise) const {
+    // Options are "name=value;name=value".
+    for (std::string_view rest = options_; !rest.empty();) {
+      const size_t end = std::min(rest.find(';'), rest.size());
+      const std::string_view item = rest.substr(0, end);
+      const size_t equals = std::min(item.find('='), item.size());
+      if (item.substr(0, equals) == name && equals < item.size()) {
+        return std::string(item.substr(equals + 1));
+      }
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return otherwise;
+  }
+
+  // Throws where a condition does not hold that the declaration cannot state.
+  void Require(bool condition, const char* rule) const {
+    if (!condition) throw std::invalid_argument(std::string(rule) + Rule());
+  }
+
+  // Throws where an output was not asked for, and so not written.
+  void CheckWritten() const {
+    for (size_t i = 0; i < declaration_.outputs.size(); ++i) {
+      if ((written_ >> i & 1U) == 0) {
+        throw std::logic_error("output " + std::to_string(i) + " (" +
+                               declaration_.outputs[i].name +
+                               ") was not written" + Rule());
+      }
+    }
+  }
+
+ private:
+  std::string Rule() const {
+    return "; the op is declared as '" + declaration_.text + "'";
+  }
+
+  void CheckCount(const char* what, int found, size_t declared) const {
+    if (static_cast<size_t>(found) != declared) {
+      throw std::invalid_argument("there are " + std::to_string(found) + " " +
+                                  what + Rule());
+    }
+  }
+
+  static std::string ShapeText(const Buffer& buffer) {
+    std::string text = "[";
+    for (int32_t i = 0; i < buffer.rank; ++i) {
+      text += (i > 0 ? ", " : "") + std::to_string(buffer.dims[i]);
+    }
+    return text + "]";
+  }
+
+  [[noreturn]] void Refuse(const char* what, int position,
+                           const Operand& operand,
+                           const std::string& problem) const {
+    throw std::invalid_argument(std::string(what) + " " +
+                                std::to_string(position) + " (" + operand.name +
+                                ") " + problem + Rule());
+  }
+
+  void CheckAccess(const char* what, int position, const Buffer* buffers,
+                   const std::vector<Operand>& operands, Type type) const {
+    if (position < 0 || static_cast<size_t>(position) >= operands.size()) {
+      throw std::out_of_range(std::string("there is no ") + what + " " +
+                              std::to_string(position) + Rule());
+    }
+    if (buffers[position].type != type) {
+      Refuse(what, position, operands[position],
+             std::string("is ") + TypeName(buffers[position].type) +
+                 " and was taken as " + TypeName(type));
+    }
+  }
+
+  // Checks the type, and reads or checks the dimensions of one example.
+  void CheckOperand(const char* what, int position, const Operand& operand,
+                    const Buffer& buffer, int batch_rank) {
+    if (operand.type == Type::kNone) {
+      if (type_ == Type::kNone) type_ = buffer.type;
+      if (type_ != Type::kFloat32 && type_ != Type::kFloat64) {
+        Refuse(what, position, operand,
+               std::string("is ") + TypeName(type_) +
+                   ": it must be float32 or float64");
+      }
+    }
+    const Type wanted = operand.type == Type::kNone ? type_ : operand.type;
+    if (buffer.type != wanted) {
+      Refuse(what, position, operand,
+             std::string("is ") + TypeName(buffer.type) + ": it must be " +
+                 TypeName(wanted));
+    }
+    if (buffer.rank != batch_rank + operand.rank()) {
+      Refuse(what, position, operand,
+             "has shape " + ShapeText(buffer) + ": it must have " +
+                 std::to_string(batch_rank + operand.rank()) + " dimensions");
+    }
+    for (int i = 0; i < operand.rank(); ++i) {
+      int64_t& size = dims_[operand.dims[i]];
+      const int64_t own = buffer.dims[batch_rank + i];
+      if (size < 0) size = own;
+      if (size != own) {
+        Refuse(what, position, operand,
+               "has shape " + ShapeText(buffer) + ": dimension " +
+                   declaration_.dim_names[operand.dims[i]] + " must be " +
+                   std::to_string(size));
+      }
+    }
+  }
+
+  void ReadInputs(int num_inputs) {
+    layout_.num_inputs = num_inputs;
+    layout_.rank = inputs_[0].rank - declaration_.inputs[0].rank();
+    if (layout_.rank < 0 || layout_.rank > kMaxBatchRank) {
+      Refuse("input", 0, declaration_.inputs[0],
+             "has shape " + ShapeText(inputs_[0]) + ": it must have " +
+                 std::to_string(declaration_.inputs[0].rank()) +
+                 " dimensions, and up to " + std::to_string(kMaxBatchRank) +
+                 " of a batch");
+    }
+    for (int32_t axis = 0; axis < layout_.rank; ++axis) layout_.sizes[axis] = 1;
+    for (int i = 0; i < num_inputs; ++i) {
+      const Operand& operand = declaration_.inputs[i];
+      CheckOperand("input", i, operand, inputs_[i], layout_.rank);
+      int64_t stride = 1;
+      for (const int dim : operand.dims) stride *= dims_[dim];
+      for (int32_t axis = layout_.rank - 1; axis >= 0; --axis) {
+        const int64_t size = inputs_[i].dims[axis];
+        layout_.strides[i][axis] = size == 1 ? 0 : stride;
+        stride *= size;
+        if (size == 1) continue;
+        if (layout_.sizes[axis] != 1 && layout_.sizes[axis] != size) {
+          Refuse("input", i, operand,
+                 "has shape " + ShapeText(inputs_[i]) +
+                     ": its batch does not broadcast with the others'");
+        }
+        layout_.sizes[axis] = size;
+      }
+    }
+    layout_.num_examples = 1;
+    for (int32_t axis = 0; axis < layout_.rank; ++axis) {
+      layout_.num_examples *= layout_.sizes[axis];
+    }
+  }
+
+  void CheckOutputs(int num_outputs) {
+    for (int i = 0; i < num_outputs; ++i) {
+      const Operand& operand = declaration_.outputs[i];
+      CheckOperand("output", i, operand, outputs_[i], layout_.rank);
+      for (int32_t axis = 0; axis < layout_.rank; ++axis) {
+        if (outputs_[i].dims[axis] != layout_.sizes[axis]) {
+          Refuse("output", i, operand,
+                 "has shape " + ShapeText(outputs_[i]) +
+                     ": its batch must be that of the inputs");
+        }
+      }
+    }
+  }
+
+  const Declaration& declaration_;
+  const Buffer* inputs_;
+  const Buffer* outputs_;
+  std::string_view options_;
+  Type type_ = Type::kNone;
+  Layout layout_;  // its parts are written as they are read
+  int64_t dims_[kMaxDims];
+  uint32_t written_ = 0;
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_OP_CALL_H_

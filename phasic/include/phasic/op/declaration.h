@@ -1,0 +1,149 @@
+// What an op says of itself: names, types and dimensions of its operands.
+//
+//   "indices: int32(n), weights(n), x(m) -> y(m), total()"
+//
+// Dimensions of one name are equal. An operand without a type is of the type T,
+// float32 or float64, which is the same for all of them in a call. All inputs
+// may have further dimensions in front, those of a batch, which broadcast and
+// which all outputs have.
+
+#ifndef PHASIC_OP_DECLARATION_H_
+#define PHASIC_OP_DECLARATION_H_
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "phasic/op/buffer.h"
+
+namespace phasic {
+
+struct Operand {
+  std::string name;
+  Type type = Type::kNone;  // kNone: T
+  std::vector<int> dims;    // indices into Declaration::dim_names
+
+  int rank() const { return static_cast<int>(dims.size()); }
+};
+
+struct Declaration {
+  std::string name;
+  std::string text;
+  std::vector<Operand> inputs;
+  std::vector<Operand> outputs;
+  std::vector<std::string> dim_names;
+  std::string problem;  // what is wrong with the text, "" if nothing
+};
+
+namespace internal {
+
+class Parser {
+ public:
+  explicit Parser(Declaration* result) : text_(result->text), result_(result) {}
+
+  void Run() {
+    Operands(&result_->inputs);
+    if (!Take("->")) Refuse("`->` is missing");
+    Operands(&result_->outputs);
+    if (Peek() != '\0') Refuse("there is more behind the outputs");
+    if (result_->inputs.empty() || result_->outputs.empty()) {
+      Refuse("there must be an input and an output");
+    }
+    if (result_->inputs.size() > kMaxOperands ||
+        result_->outputs.size() > kMaxOperands) {
+      Refuse("there are too many operands");
+    }
+    if (result_->dim_names.size() > kMaxDims) {
+      Refuse("there are too many dimensions");
+    }
+  }
+
+ private:
+  [[noreturn]] void Refuse(const std::string& what) {
+    throw std::invalid_argument(what + " at column " + std::to_string(at_));
+  }
+
+  char Peek() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+  bool Take(const char* token) {
+    const std::string expected(token);
+    Peek();
+    if (text_.compare(at_, expected.size(), expected) != 0) return false;
+    at_ += expected.size();
+    return true;
+  }
+
+  std::string Word() {
+    std::string word;
+    Peek();
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 ||
+            text_[at_] == '_')) {
+      word += text_[at_++];
+    }
+    if (word.empty()) Refuse("a name is missing");
+    return word;
+  }
+
+  int Dim() {
+    const std::string name = Word();
+    auto& names = result_->dim_names;
+    const auto found = std::find(names.begin(), names.end(), name);
+    const auto index = static_cast<int>(found - names.begin());
+    if (found == names.end()) names.push_back(name);
+    return index;
+  }
+
+  void Operands(std::vector<Operand>* operands) {
+    do {
+      Operand operand;
+      operand.name = Word();
+      if (Take(":")) {
+        const std::string type = Word();
+        for (int i = 1; i < kNumTypes; ++i) {
+          if (type == kTypeNames[i]) operand.type = static_cast<Type>(i);
+        }
+        if (operand.type == Type::kNone && type != "T") {
+          Refuse("there is no type " + type);
+        }
+      }
+      if (!Take("(")) Refuse("`(` is missing");
+      if (!Take(")")) {
+        do {
+          operand.dims.push_back(Dim());
+        } while (Take(","));
+        if (!Take(")")) Refuse("`)` is missing");
+      }
+      operands->push_back(operand);
+    } while (Take(","));
+  }
+
+  const std::string& text_;
+  Declaration* result_;
+  size_t at_ = 0;
+};
+
+}  // namespace internal
+
+// Never throws: a problem is kept, and every call reports it.
+inline Declaration Parse(const char* name, const char* text) {
+  Declaration result;
+  result.name = name;
+  result.text = text;
+  try {
+    internal::Parser(&result).Run();
+  } catch (const std::exception& error) {
+    result.problem = error.what();
+  }
+  return result;
+}
+
+}  // namespace phasic
+
+#endif  // PHASIC_OP_DECLARATION_H_

@@ -1,0 +1,261 @@
+"""Native ops of libraries: here they are called as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+import ctypes
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal import custom_gradient
+from phasic.internal import native_declarations
+from phasic.internal import native_libraries
+
+_MESSAGE_SIZE = 4096
+
+
+class _Buffer(ctypes.Structure):
+  """As in the header phasic/op/buffer.h."""
+
+  _fields_ = (
+    ("data", ctypes.c_void_p),
+    ("dims", ctypes.POINTER(ctypes.c_int64)),
+    ("rank", ctypes.c_int32),
+    ("type", ctypes.c_int32),
+  )
+
+
+def load(function: native_declarations.NativeFunction) -> None:
+  """Loads an op's library, so that all there is to refuse is refused now.
+
+  Raises:
+    NotImplementedError: the op is not for this substrate.
+    OSError: the library cannot be loaded.
+    ValueError: the library lacks the op, or another has one of its name.
+  """
+  if function.handler:
+    raise NotImplementedError(
+      f"op {function.declaration.name} is a handler of XLA's: it is there for "
+      "JAX. NumPy calls ops that PHASIC_OP has made"
+    )
+  for own in (function.declaration, *function.forward, *function.adjoint):
+    _entry(function, own)
+
+
+def make(
+  function: native_declarations.NativeFunction, options: Mapping[str, Any]
+) -> Callable[..., Any]:
+  """Returns the op as a function of its operands, with all its derivatives.
+
+  Operands are arrays of the declared dtypes, whose batch dimensions are as many
+  in each; results are a tuple.
+
+  Args:
+    function: the op.
+    options: its options, numbers and strings.
+  """
+  declaration = function.declaration
+  text = native_declarations.options_text(declaration, options)
+  rules = _Rules(function, text)
+
+  def call(*operands: Any) -> tuple[Any, ...]:
+    return rules.call(declaration, operands)
+
+  call.__name__ = declaration.name
+  given: dict[str, Any] = {}
+  if function.jvp is not None or function.forward:
+    given["jvp_fn"] = rules.push
+  elementwise = function.jvp is not None and declaration.is_elementwise
+  if function.vjp is not None or function.adjoint or elementwise:
+    given["vjp_fwd"] = lambda *x: (out := call(*x), (x, out))
+    given["vjp_bwd"] = rules.pull
+  return custom_gradient.custom_gradient(**given)(call)
+
+
+def shape(x: Any) -> tuple[Any, ...]:
+  """Returns the shape of an array, None where a size is not known."""
+  return tuple(onp.shape(x))
+
+
+def with_rank(x: Any, rank: int) -> Any:
+  """Returns an array with ones in front, so that it has `rank` dimensions."""
+  return onp.reshape(x, (1,) * (rank - onp.ndim(x)) + onp.shape(x))
+
+
+class _Rules:
+  """Calls of an op and of its derivatives."""
+
+  def __init__(
+    self, function: native_declarations.NativeFunction, options: str
+  ):
+    self._function = function
+    self._options = options.encode()
+
+  def call(
+    self, declaration: native_declarations.Declaration, operands: Sequence[Any]
+  ) -> tuple[Any, ...]:
+    """Calls one of the native functions."""
+    arrays = [onp.ascontiguousarray(x) for x in operands]
+    arrays = [
+      a.reshape(onp.shape(x)) for a, x in zip(arrays, operands, strict=True)
+    ]
+    shapes = [a.shape for a in arrays]
+    known = native_declarations.input_dims(declaration, shapes)
+    own = declaration.own_dims
+    dims = self._function.output_dims(known) if own else known
+    batch = native_declarations.batch_shape(declaration, shapes)
+    common = [
+      a.dtype
+      for a, operand in zip(arrays, declaration.inputs, strict=True)
+      if operand.type == "T"
+    ]
+    results = [
+      onp.empty(
+        (*batch, *[dims[d] for d in operand.dims]),
+        common[0] if operand.type == "T" else operand.type,
+      )
+      for operand in declaration.outputs
+    ]
+    message = ctypes.create_string_buffer(_MESSAGE_SIZE)
+    failed = _entry(self._function, declaration)(
+      _buffers(arrays),
+      len(arrays),
+      _buffers(results),
+      len(results),
+      self._options,
+      message,
+      _MESSAGE_SIZE,
+    )
+    if failed:
+      raise RuntimeError(message.value.decode(errors="replace"))
+    return tuple(results)
+
+  def push(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The results and their tangents; None for those of integers."""
+    function = self._function
+    out = self.call(function.declaration, primals)
+    if function.forward:
+      first = function.forward[0]
+      arrays = _broadcast(function, [*primals, *self._free(tangents)])
+      moved = iter(self.call(first, arrays))
+    else:
+      assert function.jvp is not None
+      moved = iter(
+        native_declarations.check_tangents(
+          function.declaration, function.jvp(primals, out, tuple(tangents))
+        )
+      )
+    return out, tuple(
+      onp.broadcast_to(next(moved), x.shape) if operand.is_inexact else None
+      for operand, x in zip(function.declaration.outputs, out, strict=True)
+    )
+
+  def pull(self, residuals: Any, cotangents: Sequence[Any]) -> Any:
+    """The cotangents of the operands; None for those of integers."""
+    function = self._function
+    primals, out = residuals
+    declaration = function.declaration
+    if function.adjoint:
+      wanted = [
+        onp.asarray(ct, x.dtype)
+        for operand, ct, x in zip(
+          declaration.outputs, cotangents, out, strict=True
+        )
+        if operand.is_inexact
+      ]
+      arrays = _broadcast(function, [*primals, *wanted])
+      found: Any = iter(self.call(function.adjoint[0], arrays))
+    elif function.vjp is not None:
+      found = iter(
+        native_declarations.check_cotangents(
+          declaration, function.vjp(primals, out, tuple(cotangents))
+        )
+      )
+    else:
+      found = iter(self._of_elements(primals, out, cotangents))
+    return tuple(
+      native_declarations.summed(onp, next(found), onp.shape(x))
+      if operand.is_inexact
+      else None
+      for operand, x in zip(declaration.inputs, primals, strict=True)
+    )
+
+  def _free(self, tangents: Sequence[Any]) -> list[Any]:
+    inputs = self._function.declaration.inputs
+    return [
+      t
+      for operand, t in zip(inputs, tangents, strict=True)
+      if operand.is_inexact
+    ]
+
+  def _of_elements(
+    self, primals: Sequence[Any], out: Sequence[Any], cotangents: Sequence[Any]
+  ) -> list[Any]:
+    """The reverse rule of the forward one, a derivative for each pair."""
+    function = self._function
+    assert function.jvp is not None
+    inputs = function.declaration.inputs
+    found = []
+    for i, operand in enumerate(inputs):
+      if not operand.is_inexact:
+        continue
+      unit = tuple(
+        onp.full(onp.shape(x), float(i == j), onp.asarray(x).dtype)
+        if other.is_inexact
+        else None
+        for j, (other, x) in enumerate(zip(inputs, primals, strict=True))
+      )
+      moved = native_declarations.check_tangents(
+        function.declaration, function.jvp(primals, out, unit)
+      )
+      outputs = function.declaration.outputs
+      of_floats = [
+        ct for ct, o in zip(cotangents, outputs, strict=True) if o.is_inexact
+      ]
+      found.append(sum(ct * t for ct, t in zip(of_floats, moved, strict=True)))
+    return found
+
+
+def _entry(
+  function: native_declarations.NativeFunction,
+  declaration: native_declarations.Declaration,
+) -> Any:
+  """The plain function of a library."""
+  name = f"phasic_op_{declaration.name}_call"
+  entry = native_libraries.symbol(function.library, name)
+  if entry is None:
+    raise ValueError(f"{function.library} has no op {declaration.name}")
+  entry.restype = ctypes.c_int32
+  entry.argtypes = (
+    ctypes.POINTER(_Buffer),
+    ctypes.c_int32,
+    ctypes.POINTER(_Buffer),
+    ctypes.c_int32,
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.c_int64,
+  )
+  return entry
+
+
+def _buffers(arrays: Sequence[onp.ndarray]) -> Any:
+  buffers = (_Buffer * len(arrays))()
+  for buffer, array in zip(buffers, arrays, strict=True):
+    buffer.data = array.ctypes.data
+    buffer.dims = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
+    buffer.rank = array.ndim
+    buffer.type = native_declarations.TYPES.index(array.dtype.name)
+  return buffers
+
+
+def _broadcast(
+  function: native_declarations.NativeFunction, arrays: Sequence[Any]
+) -> list[Any]:
+  """All arrays with the full batch, as derivatives of ops have them."""
+  inputs = function.declaration.inputs
+  batch = native_declarations.batch_shape(
+    function.declaration, [onp.shape(x) for x in arrays[: len(inputs)]]
+  )
+  rank = len(batch)
+  return [onp.broadcast_to(x, (*batch, *onp.shape(x)[rank:])) for x in arrays]

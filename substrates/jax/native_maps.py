@@ -1,0 +1,331 @@
+"""Native ops of libraries as the maps that `multilinear` binds.
+
+Integer inputs are the fixed operands of `derivatives`, and come first there;
+the native functions get all in their own order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+
+import jax
+from jax.interpreters import ad
+import jax.numpy as jnp
+import numpy as onp
+
+from phasic.substrates.jax.internal import derivatives
+from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import native_declarations
+from phasic.substrates.jax.internal import native_libraries
+
+
+def target(name: str) -> str:
+  """The FFI target of an op."""
+  return f"phasic_op_{name}"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ByIdentity:
+  """A bound function: two are equal if they were bound by one call."""
+
+  own: native_declarations.NativeFunction
+
+
+@dataclasses.dataclass(frozen=True)
+class Function(derivatives.NativeFunction):
+  """A bound function, and the options of a call.
+
+  Attributes:
+    bound: the function.
+    options: as the headers read them, or the attributes' items of a handler
+      that is not made with them.
+  """
+
+  bound: ByIdentity
+  options: Any
+
+  @property
+  def function(self) -> native_declarations.NativeFunction:
+    return self.bound.own
+
+  @property
+  def declaration(self) -> native_declarations.Declaration:
+    return self.bound.own.declaration
+
+  @property
+  def name(self) -> str:  # type: ignore[override]
+    return self.declaration.name
+
+  @property
+  def max_order(self) -> int:  # type: ignore[override]
+    return max(len(self.function.forward), len(self.function.adjoint))
+
+  @property
+  def fixed_event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
+    inputs = self.declaration.inputs
+    return tuple(len(x.dims) for x in inputs if not x.is_inexact)
+
+  @property
+  def event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
+    inputs = self.declaration.inputs
+    return tuple(len(x.dims) for x in inputs if x.is_inexact)
+
+  @property
+  def num_results(self) -> int:  # type: ignore[override]
+    return sum(x.is_inexact for x in self.declaration.outputs)
+
+  def above_max_order(self, order: int) -> str:
+    what = f"a derivative of order {order} was asked for"
+    if self.max_order == 0:
+      return self.declaration.error(
+        f"{what}, but it was bound without rules: give bind_native jvp or vjp, "
+        "or forward and adjoint"
+      )
+    return self.declaration.error(
+      f"{what}: it was bound with native ones up to {self.max_order}"
+    )
+
+  def sort(self, inputs: Sequence[Any]) -> list[Any]:
+    """The inputs as operands: integers first."""
+    return [inputs[i] for i in self._positions()]
+
+  def unsort(self, operands: Sequence[Any]) -> list[Any]:
+    """Operands, of which the first are the inputs, as inputs."""
+    positions = self._positions()
+    inputs: list[Any] = [None] * len(positions)
+    for i, x in zip(positions, operands[: len(positions)], strict=True):
+      inputs[i] = x
+    return [*inputs, *operands[len(positions) :]]
+
+  def _positions(self) -> list[int]:
+    free = [x.is_inexact for x in self.declaration.inputs]
+    return sorted(range(len(free)), key=lambda i: (free[i], i))
+
+  def event_shapes(
+    self, shapes: Sequence[Sequence[Any]]
+  ) -> list[tuple[Any, ...]]:
+    declaration = self.declaration
+    known = native_declarations.input_dims(declaration, self.unsort(shapes))
+    dims = self.function.output_dims(known) if declaration.own_dims else known
+    return [tuple(dims[d] for d in x.dims) for x in declaration.outputs]
+
+  def portable(self, *operands: Any) -> list[Any]:
+    function = self.function
+    if function.portable is None:
+      raise NotImplementedError(
+        self.declaration.error(
+          "there is no native function for this platform; give bind_native "
+          "portable=, the function in array code"
+        )
+      )
+    found = function.portable(*self.unsort(operands))
+    if len(self.declaration.outputs) == 1 and not isinstance(found, tuple):
+      found = (found,)
+    return [jnp.asarray(x) for x in found]
+
+  def has_cuda(self, own: native_declarations.Declaration) -> bool:
+    """Whether the library has one of its functions for CUDA."""
+    symbol = f"{target(own.name)}_cuda"
+    library = self.function.library
+    return native_libraries.symbol(library, symbol) is not None
+
+  def lower(
+    self,
+    ctx: Any,
+    own: native_declarations.Declaration,
+    operands: Sequence[Any],
+  ) -> Any:
+    """A call of one of the library's functions."""
+    ctx = ctx.replace(avals_in=self.unsort(ctx.avals_in))
+    options: Any = {"options": self.options}
+    if self.function.handler:
+      options = {k: _attribute(v) for k, v in self.options}
+    lowering = jax.ffi.ffi_lowering(target(own.name))
+    return lowering(ctx, *self.unsort(operands), **options)
+
+
+class Value(derivatives.Forward):
+  """The op, or its native J_k, whose results are the floating ones."""
+
+  function: Function
+
+  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    outputs = self.function.declaration.outputs
+    inputs = self.function.unsort(operands)
+    common = next(
+      (
+        x.dtype.name
+        for x, own in zip(
+          inputs, self.function.declaration.inputs, strict=False
+        )
+        if own.type == "T"
+      ),
+      "",
+    )
+    found = super().abstract(*operands)
+    return [
+      (shape, jnp.dtype(own.dtype(common)))
+      for (shape, _), own in zip(found, outputs, strict=True)
+      if self.order == 0 or own.is_inexact
+    ]
+
+  def differentiate(
+    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
+  ) -> tuple[Any, list[Any]]:
+    function = self.function
+    if self.order > 0:
+      return super().differentiate(primals, slots, tangents)
+    if not function.function.has_rule:
+      _, found = super().differentiate(primals, slots, tangents)
+      return None, self._with_integers(found, primals)
+    out = multilinear.bind(self, primals)
+    inputs = function.unsort(primals)
+    along = function.unsort(tangents)
+    along = [
+      ad.instantiate_zeros(t) if own.is_inexact else None
+      for t, own in zip(along, function.declaration.inputs, strict=True)
+    ]
+    if function.function.jvp is not None:
+      found = function.function.jvp(tuple(inputs), tuple(out), tuple(along))
+      found = native_declarations.check_tangents(function.declaration, found)
+    else:
+      found = self._transposed(inputs, out, along)
+    likes = [
+      x
+      for x, own in zip(out, function.declaration.outputs, strict=True)
+      if own.is_inexact
+    ]
+    moved = [
+      self._fitting("jvp", t, like)
+      for t, like in zip(found, likes, strict=True)
+    ]
+    return out, self._with_integers(moved, primals)
+
+  def _transposed(
+    self, inputs: Sequence[Any], out: Sequence[Any], along: Sequence[Any]
+  ) -> list[Any]:
+    """The forward rule of the reverse one."""
+    function = self.function
+    declaration = function.declaration
+    reverse = function.function.vjp
+    assert reverse is not None
+    free = [x.is_inexact for x in declaration.inputs]
+
+    def pull(*of_floats: Any) -> list[Any]:
+      rest = iter(of_floats)
+      cotangents = tuple(
+        next(rest) if own.is_inexact else None for own in declaration.outputs
+      )
+      found = native_declarations.check_cotangents(
+        declaration, reverse(tuple(inputs), tuple(out), cotangents)
+      )
+      like = [x for x, own in zip(inputs, free, strict=True) if own]
+      return [
+        jnp.asarray(native_declarations.summed(jnp, ct, jnp.shape(x)), x.dtype)
+        for ct, x in zip(found, like, strict=True)
+      ]
+
+    floats = [
+      jax.ShapeDtypeStruct.like(x)
+      for x, own in zip(out, declaration.outputs, strict=True)
+      if own.is_inexact
+    ]
+    push = jax.linear_transpose(pull, *floats)
+    return list(push([t for t, own in zip(along, free, strict=True) if own]))
+
+  def _fitting(self, rule: str, tangent: Any, like: Any) -> Any:
+    """A rule's result in the shape and dtype of the output."""
+    error = self.function.declaration.error
+    try:
+      full = jnp.broadcast_to(tangent, like.shape)
+    except ValueError:
+      raise ValueError(
+        error(
+          f"the rule {rule} returned shape {jnp.shape(tangent)} where "
+          f"{tuple(like.shape)} is needed"
+        )
+      ) from None
+    if full.dtype != like.dtype and not jnp.issubdtype(full.dtype, jnp.inexact):
+      raise TypeError(
+        error(f"the rule {rule} returned {full.dtype}: it must be {like.dtype}")
+      )
+    return jnp.asarray(full, like.dtype)
+
+  def _with_integers(
+    self, found: Sequence[Any], primals: Sequence[Any]
+  ) -> list[Any]:
+    """Tangents of all outputs, zeros for integers."""
+    rest = iter(found)
+    outputs = self.function.declaration.outputs
+    avals = zip(self._order_zero().abstract(*primals), outputs, strict=True)
+    return [
+      next(rest)
+      if own.is_inexact
+      else ad.Zero(jax.core.ShapedArray(shape, dtype).to_tangent_aval())
+      for (shape, dtype), own in avals
+    ]
+
+  def _order_zero(self) -> Value:
+    return dataclasses.replace(self, order=0)
+
+  def _native(self) -> native_declarations.Declaration:
+    if self.order == 0:
+      return self.function.declaration
+    if self.order > len(self.function.function.forward):
+      raise NotImplementedError(
+        self.function.declaration.error(
+          f"a forward derivative of order {self.order} was asked for: it was "
+          f"bound with {len(self.function.function.forward)} of them"
+        )
+      )
+    return self.function.function.forward[self.order - 1]
+
+  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+    return self.function.lower(ctx, self._native(), operands)
+
+  def lower_cuda(self, ctx: Any, *operands: Any) -> Any:
+    if not self.function.has_cuda(self._native()):
+      return None
+    return self.function.lower(ctx, self._native(), operands)
+
+  def _adjoint(self, wanted: tuple[bool, ...]) -> Pullback:
+    return Pullback(self.function, self.order, self.mapped_dims, wanted)
+
+
+class Pullback(derivatives.Adjoint):
+  """The op's native V_k, which computes all cotangents."""
+
+  function: Function
+
+  def _shrunk(self, index: int, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    return shape
+
+  def _native(self) -> native_declarations.Declaration:
+    if self.order > len(self.function.function.adjoint):
+      raise NotImplementedError(
+        self.function.declaration.error(
+          f"a reverse derivative of order {self.order} was asked for: it was "
+          f"bound with {len(self.function.function.adjoint)} of them"
+        )
+      )
+    return self.function.function.adjoint[self.order - 1]
+
+  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+    return self.function.lower(ctx, self._native(), operands)
+
+  def lower_cuda(self, ctx: Any, *operands: Any) -> Any:
+    if not self.function.has_cuda(self._native()):
+      return None
+    return self.function.lower(ctx, self._native(), operands)
+
+  def _forward(self) -> Value:
+    return Value(self.function, self.order, self.mapped_dims)
+
+
+def _attribute(value: Any) -> Any:
+  """A Python number as JAX's FFI takes it."""
+  if isinstance(value, bool) or not isinstance(value, (int, float)):
+    return value
+  return onp.int64(value) if isinstance(value, int) else onp.float64(value)

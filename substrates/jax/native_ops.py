@@ -1,0 +1,102 @@
+"""Native ops of libraries as JAX's.
+
+The op and its derivatives are maps that `multilinear` binds. Derivatives by a
+rule in array code are traced where they are asked for; JAX transposes them, and
+differentiates them, through the op again where they use its outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from phasic.substrates.jax.internal import ffi_targets
+from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import native_declarations
+from phasic.substrates.jax.internal import native_libraries
+from phasic.substrates.jax.internal import native_maps
+
+
+def load(function: native_declarations.NativeFunction) -> None:
+  """Loads an op's library, so that all there is to refuse is refused now.
+
+  Raises:
+    ImportError: the library was compiled for a newer jaxlib.
+    OSError: the library cannot be loaded.
+    ValueError: the library lacks the op, or another has one of its name.
+  """
+  for own in (function.declaration, *function.forward, *function.adjoint):
+    symbol = function.handler or f"{native_maps.target(own.name)}_xla"
+    handler = native_libraries.symbol(function.library, symbol)
+    if handler is None:
+      raise ValueError(
+        own.error(
+          f"{function.library} has no handler {symbol}: compile it with "
+          "-DPHASIC_WITH_XLA and the headers of jax.ffi.include_dir()"
+        )
+      )
+    target = native_maps.target(own.name)
+    _register(function.library, target, symbol, handler, "cpu")
+    on_gpu = f"{target}_cuda"
+    handler = native_libraries.symbol(function.library, on_gpu)
+    if handler is not None:
+      _register(function.library, target, on_gpu, handler, "CUDA")
+
+
+def make(
+  function: native_declarations.NativeFunction, options: Mapping[str, Any]
+) -> Callable[..., Any]:
+  """Returns the op as a function of its operands, with all its derivatives.
+
+  Operands are arrays of the declared dtypes, whose batch dimensions are as many
+  in each; results are a tuple.
+
+  Args:
+    function: the op.
+    options: its options, numbers and strings.
+  """
+  declaration = function.declaration
+  if function.handler:
+    kept: Any = tuple(sorted(options.items()))
+  else:
+    kept = native_declarations.options_text(declaration, options)
+  own = native_maps.Function(native_maps.ByIdentity(function), kept)
+
+  def call(*operands: Any) -> tuple[Any, ...]:
+    arrays = list(operands)
+    if function.forward or function.adjoint:
+      arrays = _broadcast(declaration, arrays)
+    return tuple(multilinear.bind(native_maps.Value(own, 0), own.sort(arrays)))
+
+  call.__name__ = declaration.name
+  return call
+
+
+def shape(x: Any) -> tuple[Any, ...]:
+  """Returns the shape of an array, None where a size is not known."""
+  return tuple(jnp.shape(x))
+
+
+def with_rank(x: Any, rank: int) -> Any:
+  """Returns an array with ones in front, so that it has `rank` dimensions."""
+  return jnp.reshape(x, (1,) * (rank - jnp.ndim(x)) + jnp.shape(x))
+
+
+def _register(
+  library: str, target: str, symbol: str, handler: Any, platform: str
+) -> None:
+  version = native_libraries.symbol(library, f"{symbol}_ffi")
+  built = -1 if version is None else version()
+  ffi_targets.register(target, library, handler, built, platform)
+
+
+def _broadcast(
+  declaration: native_declarations.Declaration, arrays: Sequence[Any]
+) -> list[Any]:
+  """All arrays with the full batch, as derivatives of ops have them."""
+  shapes = [x.shape for x in arrays]
+  batch = native_declarations.batch_shape(declaration, shapes)
+  rank = len(batch)
+  return [jnp.broadcast_to(x, (*batch, *x.shape[rank:])) for x in arrays]

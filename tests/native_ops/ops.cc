@@ -1,0 +1,146 @@
+// Ops for the tests of phasic.binding.bind_native.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+#include "phasic/op.h"
+
+namespace {
+
+// y = factor x.
+void Scale(phasic::Call& call) {
+  call.ForType([&](auto zero) {
+    using T = decltype(zero);
+    const auto factor = call.Input<T>(0);
+    const auto x = call.Input<T>(1);
+    const auto y = call.Output<T>(0);
+    const int64_t n = call.Dim("n");
+    call.ForEach([&](const phasic::Example& at) {
+      for (int64_t i = 0; i < n; ++i) y(at)[i] = *factor(at) * x(at)[i];
+    });
+  });
+}
+
+// The k-th derivative of x^3 w along k directions in both, for k = 0, 1, 2.
+template <int k>
+void Cube(phasic::Call& call) {
+  call.ForType([&](auto zero) {
+    using T = decltype(zero);
+    const auto x = call.Input<T>(0);
+    const auto w = call.Input<T>(1);
+    const auto y = call.Output<T>(0);
+    const auto sum = call.Output<T>(1);
+    call.ForEach([&](const phasic::Example& at) {
+      const T a = *x(at);
+      const T b = *w(at);
+      if constexpr (k == 0) {
+        *y(at) = a * a * a * b;
+        *sum(at) = a + b;
+      } else {
+        const T da = *call.Input<T>(2)(at);
+        const T db = *call.Input<T>(3)(at);
+        if constexpr (k == 1) {
+          *y(at) = 3 * a * a * b * da + a * a * a * db;
+          *sum(at) = da + db;
+        } else {
+          const T ea = *call.Input<T>(4)(at);
+          const T eb = *call.Input<T>(5)(at);
+          *y(at) = 6 * a * b * da * ea + 3 * a * a * (da * eb + db * ea);
+          *sum(at) = 0;
+        }
+      }
+    });
+  });
+}
+
+// (D^k f[v_1, ..., v_{k-1}, .])^T c for k = 1, 2.
+template <int k>
+void CubeAdjoint(phasic::Call& call) {
+  call.ForType([&](auto zero) {
+    using T = decltype(zero);
+    const auto x = call.Input<T>(0);
+    const auto w = call.Input<T>(1);
+    const auto of_y = call.Input<T>(2 * k);
+    const auto of_sum = call.Input<T>(2 * k + 1);
+    const auto of_x = call.Output<T>(0);
+    const auto of_w = call.Output<T>(1);
+    call.ForEach([&](const phasic::Example& at) {
+      const T a = *x(at);
+      const T b = *w(at);
+      const T c = *of_y(at);
+      if constexpr (k == 1) {
+        *of_x(at) = 3 * a * a * b * c + *of_sum(at);
+        *of_w(at) = a * a * a * c + *of_sum(at);
+      } else {
+        const T da = *call.Input<T>(2)(at);
+        const T db = *call.Input<T>(3)(at);
+        *of_x(at) = (6 * a * b * da + 3 * a * a * db) * c;
+        *of_w(at) = 3 * a * a * da * c;
+      }
+    });
+  });
+}
+
+// Entries of x at indices: integers, and a dimension of the outputs' own.
+void Gather(phasic::Call& call) {
+  call.ForType([&](auto zero) {
+    using T = decltype(zero);
+    const auto indices = call.Input<int32_t>(0);
+    const auto x = call.Input<T>(1);
+    const auto y = call.Output<T>(0);
+    const auto count = call.Output<int32_t>(1);
+    const int64_t m = call.Dim("m");
+    const int64_t n = call.Dim("n");
+    const int64_t copies = call.Option("copies", int64_t{1});
+    call.Require(call.Dim("k") == m * copies, "k must be m * copies");
+    call.ForEach([&](const phasic::Example& at) {
+      for (int64_t i = 0; i < m; ++i) {
+        const int32_t index = indices(at)[i];
+        if (index < 0 || index >= n) throw std::out_of_range("index");
+        for (int64_t c = 0; c < copies; ++c) {
+          y(at)[c * m + i] = x(at)[index];
+        }
+      }
+      *count(at) = static_cast<int32_t>(m);
+    });
+  });
+}
+
+void Throws(phasic::Call& call) {
+  (void)call.Output<double>(0);
+  throw std::runtime_error("no such luck");
+}
+
+void ThrowsNumber(phasic::Call& call) {
+  (void)call.Output<double>(0);
+  throw 42;
+}
+
+void Forgets(phasic::Call& call) { (void)call.Output<double>(0); }
+
+void TakesDouble(phasic::Call& call) {
+  const auto x = call.Input<double>(0);
+  const auto y = call.Output<double>(0);
+  call.ForEach([&](const phasic::Example& at) { *y(at) = *x(at); });
+}
+
+}  // namespace
+
+PHASIC_OP(test_scale, Scale, "factor(), x(n) -> y(n)");
+PHASIC_OP(test_cube, Cube<0>, "x(), w() -> y(), sum()");
+PHASIC_OP(test_cube_jvp, Cube<1>, "x(), w(), dx(), dw() -> y(), sum()");
+PHASIC_OP(test_cube_jvp2, Cube<2>,
+          "x(), w(), dx(), dw(), ex(), ew() -> y(), sum()");
+PHASIC_OP(test_cube_vjp, CubeAdjoint<1>,
+          "x(), w(), of_y(), of_sum() -> of_x(), of_w()");
+PHASIC_OP(test_cube_vjp2, CubeAdjoint<2>,
+          "x(), w(), dx(), dw(), of_y(), of_sum() -> of_x(), of_w()");
+PHASIC_OP(test_gather, Gather,
+          "indices: int32(m), x(n) -> y(k), count: int32()");
+PHASIC_OP(test_throws, Throws, "x() -> y()");
+PHASIC_OP(test_throws_number, ThrowsNumber, "x() -> y()");
+PHASIC_OP(test_forgets, Forgets, "x() -> y(), z()");
+PHASIC_OP(test_takes_double, TakesDouble, "x() -> y()");
+PHASIC_OP(test_unreadable, TakesDouble, "x( -> y()");
