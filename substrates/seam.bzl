@@ -47,6 +47,8 @@ SEAM_EXTRAS = {
         "array_functions",
         "elimination_op",
         "moments_op",
+        "native_calls",
+        "native_gradients",
         "phase_type_op",
     ],
 }

@@ -8,7 +8,6 @@ import numpy as np
 
 from phasic import include
 from phasic.binding import arguments
-from phasic.internal import gradients
 from phasic.internal import native_declarations
 from phasic.internal import native_libraries
 from phasic.internal import native_ops
@@ -174,7 +173,8 @@ class NativeOp:
     """Returns the outputs' tangents, as the op returns outputs."""
     operands = self._operands(args)
     along = self._like(tangents, operands)
-    _, results = gradients.jvp(self._of(options), operands, along)
+    call = self._of(options)
+    results = native_ops.jvp(self._function, call, operands, along)
     return results[0] if len(results) == 1 else results
 
   def vjp(self, args: Any, cotangent: Any, **options: Any) -> tuple[Any, ...]:
@@ -188,12 +188,12 @@ class NativeOp:
     operands = self._operands(args)
     outputs = self._function.declaration.outputs
     given = (cotangent,) if len(outputs) == 1 else tuple(cotangent)
-    _, pullback = gradients.vjp(self._of(options), *operands)
+    call = self._of(options)
+    found = native_ops.vjp(self._function, call, operands, given)
+    inputs = self._function.declaration.inputs
     return tuple(
       np.reshape(x, static.shape(np.asarray(a))) if o.is_inexact else None
-      for o, x, a in zip(
-        self._function.declaration.inputs, pullback(given), args, strict=True
-      )
+      for o, x, a in zip(inputs, found, args, strict=True)
     )
 
   def _of(self, options: dict[str, Any]) -> Callable[..., Any]:

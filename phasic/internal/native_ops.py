@@ -9,6 +9,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.internal import custom_gradient
+from phasic.internal import gradients
 from phasic.internal import native_declarations
 from phasic.internal import native_libraries
 
@@ -81,6 +82,48 @@ def shape(x: Any) -> tuple[Any, ...]:
 def with_rank(x: Any, rank: int) -> Any:
   """Returns an array with ones in front, so that it has `rank` dimensions."""
   return onp.reshape(x, (1,) * (rank - onp.ndim(x)) + onp.shape(x))
+
+
+def jvp(
+  function: native_declarations.NativeFunction,
+  call: Callable[..., Any],
+  operands: Sequence[Any],
+  tangents: Sequence[Any],
+) -> tuple[Any, ...]:
+  """Returns the outputs' tangents, None for those of integers.
+
+  Args:
+    function: the op.
+    call: what `make` returned.
+    operands: its operands.
+    tangents: theirs; None for those of integers.
+
+  Raises:
+    NotImplementedError: there is no rule.
+  """
+  del function
+  return tuple(gradients.jvp(call, operands, tangents)[1])
+
+
+def vjp(
+  function: native_declarations.NativeFunction,
+  call: Callable[..., Any],
+  operands: Sequence[Any],
+  cotangents: Sequence[Any],
+) -> tuple[Any, ...]:
+  """Returns the operands' cotangents, None for those of integers.
+
+  Args:
+    function: the op.
+    call: what `make` returned.
+    operands: its operands.
+    cotangents: those of the outputs; None for those of integers.
+
+  Raises:
+    NotImplementedError: there is no rule.
+  """
+  del function
+  return tuple(gradients.vjp(call, *operands)[1](tuple(cotangents)))
 
 
 class _Rules:

@@ -1,6 +1,6 @@
 // An op of TensorFlow, on its C API. Loading the library registers it.
 //
-// The op `name_of_it` is NameOfIt in graphs. Its inputs and outputs are lists;
+// The op `name_of_it` is PhasicOpNameOfIt in graphs. Its inputs and outputs are lists;
 // Python knows how long they are and which shapes they have.
 
 #ifndef PHASIC_OP_TENSORFLOW_H_
@@ -62,9 +62,9 @@ inline Type TypeOfTensorFlow(TF_DataType type) {
   }
 }
 
-// snake_case as CamelCase.
+// snake_case as CamelCase, apart from TensorFlow's own ops.
 inline std::string TensorFlowName(const std::string& name) {
-  std::string result;
+  std::string result = "PhasicOp";
   bool upper = true;
   for (const char c : name) {
     if (c != '_') {
@@ -237,6 +237,7 @@ inline bool RegisterWithTensorFlow(const char* snake_name,
   const TensorFlowOwned<TF_Status> status(TF_NewStatus());
   TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(name.c_str());
   TF_OpDefinitionBuilderAddAttr(op, "options: string");
+  TF_OpDefinitionBuilderAddAttr(op, "bound: string");  // Python's rules
   TF_OpDefinitionBuilderAddAttr(op, "Tin: list(type) >= 1");
   TF_OpDefinitionBuilderAddAttr(op, "Tout: list(type) >= 1");
   TF_OpDefinitionBuilderAddInput(op, "sizes: int64");

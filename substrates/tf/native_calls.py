@@ -1,0 +1,119 @@
+"""Calls of the native ops of libraries, without derivatives."""
+
+from collections.abc import Sequence
+import functools
+import os
+from typing import Any
+
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import native_declarations
+
+
+def op_type(declaration: native_declarations.Declaration) -> str:
+  """The op's name in graphs, as the header phasic/op/tensorflow.h makes it."""
+  words = declaration.name.split("_")
+  return "PhasicOp" + "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def op_function(
+  library: str, declaration: native_declarations.Declaration
+) -> Any:
+  """The Python function of an op.
+
+  Raises:
+    ValueError: the library has no such op.
+  """
+  found = getattr(_load(library), op_type(declaration), None)
+  if found is None:
+    raise ValueError(
+      declaration.error(
+        f"{library} registers no op {op_type(declaration)}: compile it with "
+        "-DPHASIC_WITH_TENSORFLOW. An op of that name that another library "
+        "has registered is in its way, too"
+      )
+    )
+  return found
+
+
+def call(
+  function: native_declarations.NativeFunction,
+  key: str,
+  declaration: native_declarations.Declaration,
+  operands: Sequence[tf.Tensor],
+  options: str,
+) -> list[tf.Tensor]:
+  """Calls one of the library's functions.
+
+  Args:
+    function: the op to which it belongs.
+    key: the attribute `bound`, by which the gradient knows the op.
+    declaration: the function's.
+    operands: tensors.
+    options: as the headers read them.
+  """
+  pairs = list(zip(declaration.inputs, operands, strict=True))
+  common = next((x.dtype for own, x in pairs if own.type == "T"), None)
+  results = op_function(function.tf_library, declaration)(
+    sizes=_sizes(function, declaration, operands),
+    inputs=operands,
+    Tout=[
+      common if own.type == "T" else tf.as_dtype(own.type)
+      for own in declaration.outputs
+    ],
+    options=options,
+    bound=key,
+  )
+  for result, shape in zip(
+    results, result_shapes(function, declaration, operands), strict=True
+  ):
+    result.set_shape(shape)
+  return list(results)
+
+
+def result_shapes(
+  function: native_declarations.NativeFunction,
+  declaration: native_declarations.Declaration,
+  operands: Sequence[tf.Tensor],
+) -> list[Any]:
+  """What is known of the results' shapes, from the operands'."""
+  shapes = [
+    None if x.shape.rank is None else tuple(x.shape.as_list()) for x in operands
+  ]
+  if any(shape is None for shape in shapes):
+    return [None] * len(declaration.outputs)
+  batch = native_declarations.batch_shape(declaration, shapes)
+  dims = native_declarations.input_dims(declaration, shapes)
+  if declaration.own_dims and None not in dims.values():
+    dims = function.output_dims(dims)
+  return [
+    (*batch, *[dims.get(d) for d in own.dims]) for own in declaration.outputs
+  ]
+
+
+@functools.cache
+def _load(library: str) -> Any:
+  # By TensorFlow first: what is loaded otherwise registers its ops unseen.
+  if not os.path.exists(library):
+    raise FileNotFoundError(f"the native library {library} is not there")
+  return tf.load_op_library(library)
+
+
+def _sizes(
+  function: native_declarations.NativeFunction,
+  declaration: native_declarations.Declaration,
+  operands: Sequence[tf.Tensor],
+) -> Any:
+  """The sizes of all dimensions where outputs have some of their own."""
+  names = declaration.dim_names
+  if not declaration.own_dims:
+    return tf.zeros([len(names)], tf.int64)
+  known: dict[str, Any] = {}
+  for own, x in zip(declaration.inputs, operands, strict=True):
+    for i, dim in enumerate(own.dims):
+      axis = i - len(own.dims)
+      size = None if x.shape.rank is None else x.shape[axis]
+      if not isinstance(known.get(dim), int):
+        known[dim] = tf.shape(x)[axis] if size is None else int(size)
+  dims = function.output_dims(known)
+  return tf.stack([tf.cast(dims[name], tf.int64) for name in names])

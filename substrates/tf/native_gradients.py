@@ -1,0 +1,290 @@
+"""The registered gradients of the native ops of libraries."""
+
+from collections.abc import Callable, Sequence
+import functools
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import native_calls
+from phasic.substrates.tf.internal import native_declarations
+
+
+class _Role(NamedTuple):
+  """What a native function is to a bound one.
+
+  Attributes:
+    function: the bound one.
+    key: its own key; those of its derivatives have more behind it.
+    is_adjoint: whether it is a V_k, not a J_k.
+    order: k.
+  """
+
+  function: native_declarations.NativeFunction
+  key: str
+  is_adjoint: bool
+  order: int
+
+
+# What the attribute `bound` of an op stands for. Keys are the same in every
+# process that binds the same functions in the same order, so that a SavedModel
+# finds the rules.
+_roles: dict[str, _Role] = {}
+_keys: dict[int, str] = {}
+_registered: set[str] = set()
+
+
+def register(function: native_declarations.NativeFunction) -> str:
+  """Returns the key of a bound function, whose gradients are there then."""
+  if id(function) in _keys:
+    return _keys[id(function)]
+  name = function.declaration.name
+  key, number = name, 1
+  while key in _roles:
+    number += 1
+    key = f"{name}#{number}"
+  _keys[id(function)] = key
+  _roles[key] = _Role(function, key, False, 0)
+  members = [function.declaration]
+  for k, own in enumerate(function.forward, start=1):
+    _roles[f"{key}/J{k}"] = _Role(function, key, False, k)
+    members.append(own)
+  for k, own in enumerate(function.adjoint, start=1):
+    _roles[f"{key}/V{k}"] = _Role(function, key, True, k)
+    members.append(own)
+  for own in members:
+    op_type = native_calls.op_type(own)
+    if op_type not in _registered:
+      tf.RegisterGradient(op_type)(_gradient)
+      _registered.add(op_type)
+  return key
+
+
+def call(
+  function: native_declarations.NativeFunction,
+  key: str,
+  declaration: native_declarations.Declaration,
+  operands: Sequence[tf.Tensor],
+  options: str,
+) -> list[tf.Tensor]:
+  """Calls a bound function; arguments are those of `native_calls.call`."""
+  return native_calls.call(function, key, declaration, operands, options)
+
+
+def _gradient(op: Any, *upstream: Any) -> list[Any]:
+  key = _text(op.get_attr("bound"))
+  role = _roles.get(key)
+  if role is None:
+    raise NotImplementedError(
+      f"op {op.type}: {key} is not bound in this process: import the module "
+      "that binds it before the derivative is asked for"
+    )
+  options = _text(op.get_attr("options"))
+  inputs = list(op.inputs)[1:]
+  # A tape says which gradients it does not use; an operation does not.
+  unused = set(getattr(op, "skip_input_indices", None) or ())
+  wanted = [i + 1 not in unused for i in range(len(inputs))]
+  outputs = list(op.outputs)
+  return [None, *_cotangents(role, options, inputs, outputs, upstream, wanted)]
+
+
+def _cotangents(
+  role: _Role,
+  options: str,
+  inputs: Sequence[tf.Tensor],
+  outputs: Sequence[tf.Tensor],
+  upstream: Sequence[Any],
+  wanted: Sequence[bool],
+) -> list[Any]:
+  """The cotangents of all inputs of a call."""
+  declared = _own_declaration(role)
+  cotangents = [
+    (tf.zeros_like(x) if ct is None else tf.convert_to_tensor(ct))
+    if own.is_inexact
+    else None
+    for x, ct, own in zip(outputs, upstream, declared.outputs, strict=True)
+  ]
+  if role.function.has_rule:
+    return _by_rule(role.function, inputs, outputs, cotangents)
+  return _by_native(role, options, inputs, cotangents, wanted)
+
+
+def _own_declaration(role: _Role) -> native_declarations.Declaration:
+  if role.order == 0:
+    return role.function.declaration
+  family = role.function.adjoint if role.is_adjoint else role.function.forward
+  return family[role.order - 1]
+
+
+def _by_rule(
+  function: native_declarations.NativeFunction,
+  inputs: Sequence[tf.Tensor],
+  outputs: Sequence[tf.Tensor],
+  cotangents: Sequence[Any],
+) -> list[Any]:
+  declaration = function.declaration
+  if function.vjp is not None:
+    found: Any = native_declarations.check_cotangents(
+      declaration,
+      function.vjp(tuple(inputs), tuple(outputs), tuple(cotangents)),
+    )
+  else:
+    assert function.jvp is not None
+    found = _transposed(declaration, function.jvp, inputs, outputs, cotangents)
+  rest = iter(found)
+  return [
+    _summed(next(rest), x) if own.is_inexact else None
+    for own, x in zip(declaration.inputs, inputs, strict=True)
+  ]
+
+
+def _transposed(
+  declaration: native_declarations.Declaration,
+  forward: Callable[..., Any],
+  inputs: Sequence[tf.Tensor],
+  outputs: Sequence[tf.Tensor],
+  cotangents: Sequence[Any],
+) -> list[Any]:
+  """The reverse rule of the forward one, which is linear in its tangents."""
+  free = [
+    tf.zeros_like(x)
+    for x, own in zip(inputs, declaration.inputs, strict=True)
+    if own.is_inexact
+  ]
+  with tf.GradientTape() as tape:
+    tape.watch(free)
+    rest = iter(free)
+    along = tuple(
+      next(rest) if own.is_inexact else None for own in declaration.inputs
+    )
+    found = native_declarations.check_tangents(
+      declaration, forward(tuple(inputs), tuple(outputs), along)
+    )
+    likes = [
+      x
+      for x, own in zip(outputs, declaration.outputs, strict=True)
+      if own.is_inexact
+    ]
+    found = [
+      tf.broadcast_to(tf.cast(t, x.dtype), tf.shape(x))
+      for t, x in zip(found, likes, strict=True)
+    ]
+  return tape.gradient(
+    found,
+    free,
+    output_gradients=[ct for ct in cotangents if ct is not None],
+    unconnected_gradients=tf.UnconnectedGradients.ZERO,
+  )
+
+
+def _by_native(
+  role: _Role,
+  options: str,
+  inputs: Sequence[tf.Tensor],
+  cotangents: Sequence[Any],
+  wanted: Sequence[bool],
+) -> list[Any]:
+  """The closed family: see `phasic.substrates.jax.internal.derivatives`."""
+  function = role.function
+  declared = function.declaration.inputs
+  free = [i for i, own in enumerate(declared) if own.is_inexact]
+  count, k = len(declared), role.order
+  primals, rest = list(inputs[:count]), list(inputs[count:])
+  groups = [
+    rest[i : i + len(free)]
+    for i in range(0, len(free) * (k - role.is_adjoint), len(free))
+  ]
+  given = rest[len(groups) * len(free) :]  # of an adjoint: its cotangents
+  bars = [ct for ct in cotangents if ct is not None]
+  member = functools.partial(_member, function, role.key, options, primals)
+  # What is linear in, and then the derivative in the primals.
+  if role.is_adjoint:
+    of_x = [True, k + 1, [*groups, bars, given]]
+    of_groups = [
+      [True, k, [*groups[:i], *groups[i + 1 :], bars, given]]
+      for i in range(len(groups))
+    ]
+    of_groups.append([False, k, [*groups, bars]])
+  else:
+    of_x = [True, k + 1, [*groups, bars]]
+    of_groups = [
+      [True, k, [*groups[:i], *groups[i + 1 :], bars]]
+      for i in range(len(groups))
+    ]
+  results: list[Any] = [None] * count
+  if any(wanted[i] for i in free):
+    found = member(*of_x)
+    for i, x in zip(free, found, strict=True):
+      results[i] = x
+  for own in of_groups:
+    size = len(bars) if not own[0] else len(free)
+    if role.is_adjoint and own is of_groups[-1]:
+      size = len(given)
+    start = len(results)
+    used = any(wanted[start : start + size])
+    results += member(*own) if used else [None] * size
+  return results
+
+
+def _member(
+  function: native_declarations.NativeFunction,
+  key: str,
+  options: str,
+  primals: Sequence[tf.Tensor],
+  is_adjoint: bool,
+  order: int,
+  groups: Sequence[Sequence[tf.Tensor]],
+) -> list[tf.Tensor]:
+  """J_k or V_k; what raises when it is used, where it does not exist."""
+  family = function.adjoint if is_adjoint else function.forward
+  if order <= len(family):
+    operands = [*primals, *(x for group in groups for x in group)]
+    own = f"{key}/{'V' if is_adjoint else 'J'}{order}"
+    return call(function, own, family[order - 1], operands, options)
+  if not function.forward and not function.adjoint:
+    advice = "it was bound without rules: give bind_native jvp or vjp"
+  else:
+    advice = f"it was bound with {len(family)} of them"
+  mode = "reverse" if is_adjoint else "forward"
+  message = function.declaration.error(
+    f"a {mode} derivative of order {order} was asked for: {advice}"
+  )
+  if tf.executing_eagerly():
+    raise NotImplementedError(message)
+  # In a graph nobody can say whether it will be used: the graph is pruned.
+
+  def fail(*arrays: Any) -> Any:
+    raise NotImplementedError(message)
+
+  declared = function.declaration
+  if is_adjoint:
+    likes = [
+      x
+      for x, own in zip(primals, declared.inputs, strict=True)
+      if own.is_inexact
+    ]
+  else:
+    likes = call(function, key, declared, primals, options)
+    pairs = zip(likes, declared.outputs, strict=True)
+    likes = [x for x, own in pairs if own.is_inexact]
+  found = []
+  for x in likes:
+    value = tf.numpy_function(fail, [x], x.dtype, stateful=False)
+    value.set_shape(x.shape)
+    found.append(value)
+  return found
+
+
+def _summed(x: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
+  """The sum over what is broadcast in x, in the shape of `like`."""
+  x = tf.cast(x, like.dtype)
+  full = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(like))
+  x = tf.broadcast_to(x, full)
+  axes, _ = tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(like), s1=full)
+  result = tf.reshape(tf.reduce_sum(x, axes), tf.shape(like))
+  result.set_shape(like.shape)
+  return result
+
+
+def _text(value: Any) -> str:
+  return value.decode() if isinstance(value, bytes) else value
