@@ -50,6 +50,7 @@ SEAM_EXTRAS = {
         "native_calls",
         "native_gradients",
         "phase_type_op",
+        "trees",
     ],
 }
 

@@ -20,6 +20,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.internal import trees
 
 
 class Rules(NamedTuple):
@@ -59,6 +60,7 @@ def custom_gradient(
   Asking for a derivative whose rule is missing raises NotImplementedError
   with the function's name and the rule's.
 
+  Arguments, results and residuals are arrays or nested structures of them.
   Everything that the function depends on has to be an argument. The rules are
   array code and are differentiated for higher orders; `vjp_fwd` runs when a
   derivative is asked for, and may call the decorated function.
@@ -77,46 +79,77 @@ def custom_gradient(
   """
   if (vjp_fwd is None) != (vjp_bwd is None):
     raise ValueError("vjp_fwd and vjp_bwd must be given together")
+  del eager  # There is nothing else.
   rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
     names: dict[Any, str] = {}
 
-    def rule_name(statics: tuple[Any, ...], shapes: tuple[Any, ...]) -> str:
-      """The name of the rule with these static arguments and shapes."""
-      key = (statics, shapes)
+    def rule_name(
+      call: _Call, out: Any, shapes: tuple[tuple[Any, ...], tuple[Any, ...]]
+    ) -> str:
+      """The name of the rule for these static arguments and shapes."""
+      key = (call.statics, repr((call.skeletons, out)), shapes)
       if key not in names:
         # Never the same in another process, where the rule may be another.
         name = f"{f.__module__}.{f.__qualname__}.{next(_counter)}.{id(f)}"
-        pullback = functools.partial(_pullback, f, rules, statics)
+        pullback = functools.partial(_pullback, f, rules, call, out)
         _pullbacks[name] = functools.partial(_of_shapes, pullback, *shapes)
         names[key] = name
       return names[key]
 
     @functools.wraps(f)
+    @tf.autograph.experimental.do_not_convert
     def wrapped(*args: Any) -> Any:
       statics = tuple(
         (i, args[i]) for i in rules.nondiff_argnums if not _is_array(args[i])
       )
       fixed = [i for i, _ in statics]
-      arrays = [_tensor(x) for i, x in enumerate(args) if i not in fixed]
+      structures = [
+        trees.map_leaves(_tensor, x)
+        for i, x in enumerate(args)
+        if i not in fixed
+      ]
+      arrays = trees.flatten(structures)
+      call = _Call(statics, [trees.skeleton(x) for x in structures])
       if phase_type_op.native_ops() is None:
-        return _without_library(f, rules, statics, arrays)
+        return _without_library(f, rules, call, arrays)
       # Constants, as the derivative is the rule's: nothing is recorded here.
-      out = f(*_merge(statics, [tf.stop_gradient(x) for x in arrays]))
-      values = [tf.convert_to_tensor(x) for x in tf.nest.flatten(out)]
+      out = f(*call.arguments([tf.stop_gradient(x) for x in arrays]))
+      values = [tf.convert_to_tensor(x) for x in trees.flatten(out)]
       shapes = (_static_shapes(arrays), _static_shapes(values))
       results = phase_type_op.native_ops().phasic_rule(
-        values=values, arguments=arrays, rule=rule_name(statics, shapes)
+        values=values,
+        arguments=arrays,
+        rule=rule_name(call, trees.skeleton(out), shapes),
       )
       for result, value in zip(results, values, strict=True):
         result.set_shape(value.shape)
-      return tf.nest.pack_sequence_as(out, results)
+      return trees.pack(out, results)
 
     wrapped.rules = rules  # type: ignore[attr-defined]
     return wrapped
 
   return decorate
+
+
+class _Call(NamedTuple):
+  """What a call has besides its arrays.
+
+  Attributes:
+    statics: positions and values of arguments that are no arrays.
+    skeletons: the structures of the others.
+  """
+
+  statics: tuple[tuple[int, Any], ...]
+  skeletons: list[Any]
+
+  def arguments(self, arrays: Sequence[Any]) -> list[Any]:
+    """All arguments in their order."""
+    args = trees.pack(self.skeletons, arrays)
+    for position, value in sorted(self.statics, key=lambda item: item[0]):
+      args.insert(position, value)
+    return args
 
 
 @tf.RegisterGradient("PhasicRule")
@@ -167,76 +200,91 @@ def _of_shapes(
 def _pullback(
   f: Callable[..., Any],
   rules: Rules,
-  statics: Sequence[tuple[int, Any]],
+  call: _Call,
+  out: Any,
   arrays: Sequence[tf.Tensor],
   cotangents: Sequence[Any],
 ) -> list[Any]:
   """The gradients of all arrays; None for those not differentiated."""
-  args = _merge(statics, arrays)
+  args = call.arguments(arrays)
   fixed = [args[i] for i in rules.nondiff_argnums]
   free = [i for i in range(len(args)) if i not in rules.nondiff_argnums]
   if rules.vjp_fwd is not None and rules.vjp_bwd is not None:
-    out, residuals = rules.vjp_fwd(*args)
-    cotangent = tf.nest.pack_sequence_as(out, list(cotangents))
+    _, residuals = rules.vjp_fwd(*args)
+    cotangent = trees.pack(out, list(cotangents))
     found = rules.vjp_bwd(*fixed, residuals, cotangent)
   elif rules.jvp_fn is not None:
-    primals = [args[i] for i in free]
-    found = _transpose(rules.jvp_fn, fixed, primals, cotangents)
+    primals = tuple(args[i] for i in free)
+    found = _transpose(rules.jvp_fn, fixed, primals, out, cotangents)
   else:
     name = getattr(f, "__name__", repr(f))
     raise NotImplementedError(
       f"{name} has neither vjp_fwd and vjp_bwd nor jvp_fn"
     )
   by_position = dict(zip(free, found, strict=True))
-  static_positions = [i for i, _ in statics]
+  statics = [i for i, _ in call.statics]
+  positions = [i for i in range(len(args)) if i not in statics]
   return [
-    by_position.get(i) for i in range(len(args)) if i not in static_positions
+    gradient
+    for i, structure in zip(positions, call.skeletons, strict=True)
+    for gradient in trees.flatten_up_to(structure, by_position.get(i))
   ]
 
 
 def _without_library(
-  f: Callable[..., Any],
-  rules: Rules,
-  statics: Sequence[tuple[int, Any]],
-  arrays: Sequence[tf.Tensor],
+  f: Callable[..., Any], rules: Rules, call: _Call, arrays: Sequence[tf.Tensor]
 ) -> Any:
   """The function through `tf.custom_gradient`."""
+  structure = []
 
   @tf.custom_gradient
-  def call(*values: Any) -> tuple[Any, Callable[..., Any]]:
-    out = f(*_merge(statics, values))
-    return out, lambda *cts: _pullback(f, rules, statics, values, cts)
+  def ruled(*values: Any) -> tuple[Any, Callable[..., Any]]:
+    out = f(*call.arguments(values))
+    structure.append(trees.skeleton(out))
 
-  return call(*arrays)
+    def pullback(*cotangents: Any) -> list[Any]:
+      return _pullback(f, rules, call, structure[-1], values, cotangents)
 
+    return trees.flatten(out), pullback
 
-def _merge(
-  statics: Sequence[tuple[int, Any]], arrays: Sequence[Any]
-) -> list[Any]:
-  """All arguments in their order."""
-  args = list(arrays)
-  for position, value in sorted(statics, key=lambda item: item[0]):
-    args.insert(position, value)
-  return args
+  results = ruled(*arrays)
+  return trees.pack(structure[-1], results)
 
 
 def _transpose(
   jvp_fn: Callable[..., Any],
   fixed: Sequence[Any],
-  primals: Sequence[tf.Tensor],
+  primals: tuple[Any, ...],
+  out: Any,
   cotangents: Sequence[Any],
-) -> list[tf.Tensor]:
+) -> tuple[Any, ...]:
   """The reverse rule of a forward rule, which is linear in its tangents."""
-  tangents = [tf.zeros_like(x) for x in primals]
+  tangents = trees.map_leaves(tf.zeros_like, primals)
+  watched = [x for x in trees.flatten(tangents) if _is_floating(x)]
   with tf.GradientTape() as tape:
-    tape.watch(tangents)
-    _, tangent_out = jvp_fn(*fixed, tuple(primals), tuple(tangents))
-  return tape.gradient(
-    tf.nest.flatten(tangent_out),
-    tangents,
-    output_gradients=list(cotangents),
-    unconnected_gradients=tf.UnconnectedGradients.ZERO,
+    tape.watch(watched)
+    _, tangent_out = jvp_fn(*fixed, primals, tangents)
+  changes = trees.flatten_up_to(out, tangent_out)
+  pairs = [
+    (change, cotangent)
+    for change, cotangent in zip(changes, cotangents, strict=True)
+    if change is not None
+  ]
+  found = iter(
+    tape.gradient(
+      [change for change, _ in pairs],
+      watched,
+      output_gradients=[cotangent for _, cotangent in pairs],
+      unconnected_gradients=tf.UnconnectedGradients.ZERO,
+    )
   )
+  return trees.map_leaves(
+    lambda x: next(found) if _is_floating(x) else None, tangents
+  )
+
+
+def _is_floating(x: tf.Tensor) -> bool:
+  return x.dtype.is_floating or x.dtype.is_complex
 
 
 def _tensor(x: Any) -> tf.Tensor:

@@ -1,0 +1,57 @@
+"""Nested structures of tensors, in which None is no leaf."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+
+def flatten(tree: Any) -> list[Any]:
+  """Returns the leaves in their order."""
+  return [x for x in tf.nest.flatten(tree) if x is not None]
+
+
+def map_leaves(f: Any, *trees: Any) -> Any:
+  """Returns a tree with `f` of the leaves."""
+  return tf.nest.map_structure(
+    lambda *xs: None if xs[0] is None else f(*xs), *trees
+  )
+
+
+def pack(tree: Any, leaves: Sequence[Any]) -> Any:
+  """Returns a tree of the same structure with other leaves."""
+  left = iter(leaves)
+  return map_leaves(lambda _: next(left), tree)
+
+
+def skeleton(tree: Any) -> Any:
+  """Returns the structure: a tree without values, equal for equal ones."""
+  return map_leaves(lambda _: 0, tree)
+
+
+def flatten_up_to(tree: Any, value: Any) -> list[Any]:
+  """Returns what a value has in the place of the tree's leaves.
+
+  None stands for as many of None.
+
+  Raises:
+    TypeError: the value has another structure.
+  """
+  if value is None:
+    return [None] * len(flatten(tree))
+  if tree is None:
+    return []
+  if not tf.nest.is_nested(tree):
+    return [value]
+  try:
+    if isinstance(tree, dict):
+      pairs = [(tree[key], value[key]) for key in sorted(tree)]
+      matches = len(value) == len(tree)
+    else:
+      pairs = list(zip(tree, value, strict=True))
+      matches = True
+  except (TypeError, ValueError, KeyError):
+    matches, pairs = False, []
+  if not matches:
+    raise TypeError(f"there is a structure {value}: it must be as {tree}")
+  return [x for sub, own in pairs for x in flatten_up_to(sub, own)]
