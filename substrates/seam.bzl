@@ -51,6 +51,7 @@ SEAM_EXTRAS = {
         "native_gradients",
         "phase_type_op",
         "trees",
+        "xla_calls",
     ],
 }
 

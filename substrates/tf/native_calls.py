@@ -8,6 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import native_declarations
+from phasic.substrates.tf.internal import native_libraries
+from phasic.substrates.tf.internal import xla_calls
 
 
 def op_type(declaration: native_declarations.Declaration) -> str:
@@ -52,6 +54,8 @@ def call(
     operands: tensors.
     options: as the headers read them.
   """
+  if xla_calls.is_compiling():
+    return _call_in_xla(function, key, declaration, operands, options)
   pairs = list(zip(declaration.inputs, operands, strict=True))
   common = next((x.dtype for own, x in pairs if own.type == "T"), None)
   results = op_function(function.tf_library, declaration)(
@@ -69,6 +73,64 @@ def call(
   ):
     result.set_shape(shape)
   return list(results)
+
+
+def _call_in_xla(
+  function: native_declarations.NativeFunction,
+  key: str,
+  declaration: native_declarations.Declaration,
+  operands: Sequence[tf.Tensor],
+  options: str,
+) -> list[tf.Tensor]:
+  """The same in what is compiled with `jit_compile=True`."""
+  target = f"phasic_op_{declaration.name}"
+  symbol = native_libraries.symbol(function.tf_library, f"{target}_register")
+  xla_calls.register(symbol, declaration.name)
+  return xla_calls.call(
+    op_type(declaration),
+    {"bound": key, "options": options},
+    operands,
+    _result_types(function, declaration, operands),
+    target,
+    f"options = {xla_calls.quoted(options)}",
+    leading=[tf.zeros([0], tf.int64)],
+  )
+
+
+def _result_types(
+  function: native_declarations.NativeFunction,
+  declaration: native_declarations.Declaration,
+  operands: Sequence[tf.Tensor],
+) -> list[xla_calls.Result]:
+  shapes = result_shapes(function, declaration, operands)
+  pairs = list(zip(declaration.inputs, operands, strict=True))
+  common = next((x.dtype for own, x in pairs if own.type == "T"), None)
+  core = len(declaration.inputs[0].dims)
+  rank = operands[0].shape.rank - core
+  batch = [
+    tuple((i, axis) for i in range(len(operands))) for axis in range(rank)
+  ]
+  places = {
+    dim: ((i, rank + k),)
+    for i, own in enumerate(declaration.inputs)
+    for k, dim in enumerate(own.dims)
+  }
+  results = []
+  for own, shape in zip(declaration.outputs, shapes, strict=True):
+    axes = [*batch, *[places.get(dim) for dim in own.dims]]
+    dims = tuple(
+      axis if size is None else size
+      for axis, size in zip(axes, shape, strict=True)
+    )
+    if None in dims:
+      raise ValueError(
+        declaration.error(
+          f"with jit_compile=True the size of {own.name} must be known"
+        )
+      )
+    dtype = common if own.type == "T" else tf.as_dtype(own.type)
+    results.append(xla_calls.Result(dtype, dims))
+  return results
 
 
 def result_shapes(

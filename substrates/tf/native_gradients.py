@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import native_calls
 from phasic.substrates.tf.internal import native_declarations
+from phasic.substrates.tf.internal import xla_calls
 
 
 class _Role(NamedTuple):
@@ -55,7 +56,7 @@ def register(function: native_declarations.NativeFunction) -> str:
   for own in members:
     op_type = native_calls.op_type(own)
     if op_type not in _registered:
-      tf.RegisterGradient(op_type)(_gradient)
+      xla_calls.register_gradient(op_type)(_gradient)
       _registered.add(op_type)
   return key
 
@@ -80,11 +81,10 @@ def _gradient(op: Any, *upstream: Any) -> list[Any]:
       "that binds it before the derivative is asked for"
     )
   options = _text(op.get_attr("options"))
-  inputs = list(op.inputs)[1:]
+  inputs, outputs = list(op.inputs)[1:], list(op.outputs)  # without `sizes`
   # A tape says which gradients it does not use; an operation does not.
   unused = set(getattr(op, "skip_input_indices", None) or ())
   wanted = [i + 1 not in unused for i in range(len(inputs))]
-  outputs = list(op.outputs)
   return [None, *_cotangents(role, options, inputs, outputs, upstream, wanted)]
 
 

@@ -1,0 +1,346 @@
+"""Calls of native functions in what TensorFlow compiles with XLA.
+
+`tf.function(jit_compile=True)` has no use for kernels of ops. There a call is an
+XLA call module, a small StableHLO program, that calls the same function as an
+FFI handler, which is registered with TensorFlow's own XLA. The program's name
+tells which op it stands for and with which attributes, and its gradient is the
+one that is registered for that op: tapes and accumulators are told that op, and
+where a graph is differentiated the name is read.
+
+Some of what this takes TensorFlow has no public names for: all of that is here.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+import ctypes
+import functools
+import json
+import os
+import re
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+# A dimension of a result: its size, or the inputs' axes whose maximum it is.
+Dim = int | tuple[tuple[int, int], ...]
+
+_VERSION = 9  # of XLA call modules
+_GET_API = "_ZN3xla3ffi12GetXlaFfiApiEv"
+_NAME = re.compile(r'module @"phasic (.*?) end"', re.DOTALL)
+# Sizes that are not known are those of the arguments once it is compiled.
+_REFINED = "{jax.uses_shape_polymorphism = true}"
+_TYPES = {
+  tf.bool: "i1",
+  tf.int8: "i8",
+  tf.int16: "i16",
+  tf.int32: "i32",
+  tf.int64: "i64",
+  tf.uint8: "ui8",
+  tf.uint16: "ui16",
+  tf.uint32: "ui32",
+  tf.uint64: "ui64",
+  tf.float16: "f16",
+  tf.bfloat16: "bf16",
+  tf.float32: "f32",
+  tf.float64: "f64",
+  tf.complex64: "complex<f32>",
+  tf.complex128: "complex<f64>",
+}
+
+
+class Result(NamedTuple):
+  """The type of a result."""
+
+  dtype: tf.DType
+  dims: tuple[Dim, ...]
+
+
+class _Op(NamedTuple):
+  """What a registered gradient looks at."""
+
+  type: str
+  attributes: Mapping[str, Any]
+  inputs: Sequence[tf.Tensor]
+  outputs: Sequence[tf.Tensor]
+
+  def get_attr(self, name: str) -> Any:
+    return self.attributes[name]
+
+
+def is_compiling() -> bool:
+  """Whether what is traced now is for `jit_compile=True`."""
+  if tf.executing_eagerly():
+    return False
+  graph = tf.compat.v1.get_default_graph()
+  while graph is not None:
+    # The only place where TensorFlow says so.
+    context = graph._get_control_flow_context()
+    while context is not None:
+      if context.IsXLAContext():
+        return True
+      context = context.outer_context
+    graph = getattr(graph, "outer_graph", None)
+  return False
+
+
+def register(symbol: Callable[..., Any], name: str) -> None:
+  """Registers a handler with TensorFlow's XLA, once.
+
+  Args:
+    symbol: a library's function that does it, given the interface.
+    name: the op, for messages.
+
+  Raises:
+    NotImplementedError: this TensorFlow has no such interface.
+  """
+  if name in _handlers:
+    return
+  symbol.argtypes = (ctypes.c_void_p,)
+  symbol.restype = ctypes.c_int32
+  if symbol(_api()):
+    raise NotImplementedError(
+      f"op {name}: the XLA of TensorFlow {tf.__version__} refuses its handler: "
+      "compile the library with this TensorFlow's headers, or call the op "
+      "outside of jit_compile=True"
+    )
+  _handlers.add(name)
+
+
+_handlers: set[str] = set()
+
+
+@functools.cache
+def _api() -> int:
+  """The interface for FFI handlers of the XLA in TensorFlow's library."""
+  folder = os.path.dirname(tf.__file__)
+  try:
+    library = ctypes.CDLL(os.path.join(folder, "libtensorflow_cc.so.2"))
+    function = getattr(library, _GET_API)
+  except (AttributeError, OSError) as error:
+    raise NotImplementedError(
+      f"native ops with jit_compile=True: TensorFlow {tf.__version__} does not "
+      f"give the interface of its XLA ({error}): call the op outside of "
+      "jit_compile=True"
+    ) from None
+  function.restype = ctypes.c_void_p
+  return function()
+
+
+def call(
+  op_type: str,
+  attributes: Mapping[str, Any],
+  inputs: Sequence[tf.Tensor],
+  results: Sequence[Result],
+  target: str,
+  config: str,
+  order: Sequence[int] | None = None,
+  leading: Sequence[tf.Tensor] = (),
+) -> list[tf.Tensor]:
+  """Returns the results of a handler.
+
+  Args:
+    op_type: the op for which it stands, whose gradient it has.
+    attributes: those of the op: numbers, strings and booleans.
+    inputs: those of the op that the handler has, too.
+    results: the types of what it returns.
+    target: its name.
+    config: its attributes, as MLIR writes them.
+    order: which inputs are the handler's arguments; all in their order if None.
+    leading: inputs in front that the op has and the handler has not.
+  """
+  places = range(len(inputs)) if order is None else order
+  text = _Program(inputs, results).calling(target, config, places)
+  return _run(op_type, attributes, text, inputs, results, leading)
+
+
+def identity(
+  op_type: str,
+  attributes: Mapping[str, Any],
+  inputs: Sequence[tf.Tensor],
+  count: int,
+) -> list[tf.Tensor]:
+  """Returns the first inputs, for an op that does nothing but have a gradient."""
+  shapes = [_dims(x, i) for i, x in enumerate(inputs[:count])]
+  results = [
+    Result(x.dtype, dims) for x, dims in zip(inputs, shapes, strict=False)
+  ]
+  text = _Program(inputs, results).returning(count)
+  return _run(op_type, attributes, text, inputs, results, ())
+
+
+def _run(
+  op_type: str,
+  attributes: Mapping[str, Any],
+  text: str,
+  inputs: Sequence[tf.Tensor],
+  results: Sequence[Result],
+  leading: Sequence[tf.Tensor],
+) -> list[tf.Tensor]:
+  from tensorflow.compiler.tf2xla.python import xla
+  from tensorflow.python.eager import execute
+  from tensorflow.python.eager import record
+
+  # Escaped once more: the name is a string in the program.
+  name = json.dumps([op_type, len(leading), attributes])
+  header = f'module @"phasic {_quoted(name)} end" attributes {_REFINED}'
+  with record.stop_recording():
+    found = list(
+      xla.call_module(
+        list(inputs),
+        version=_VERSION,
+        module=f"{header} {{\n{text}}}\n",
+        Tout=[r.dtype for r in results],
+        Sout=[
+          [d if isinstance(d, int) else None for d in r.dims] for r in results
+        ],
+        platforms=["CPU"],
+      )
+    )
+  if execute.must_record_gradient():
+    pairs = tuple(x for item in attributes.items() for x in item)
+    execute.record_gradient(op_type, [*leading, *inputs], pairs, found)
+  return found
+
+
+class _Program:
+  """The text of a program's one function."""
+
+  def __init__(self, inputs: Sequence[tf.Tensor], results: Sequence[Result]):
+    for x in inputs:
+      if x.shape.rank is None:
+        raise ValueError(
+          "native ops with jit_compile=True: an argument's number of dimensions "
+          "is unknown: give its TensorSpec a shape"
+        )
+    self._inputs = [_type(x.dtype, x.shape.as_list()) for x in inputs]
+    self._results = [
+      _type(r.dtype, [d if isinstance(d, int) else None for d in r.dims])
+      for r in results
+    ]
+    self._dims = [r.dims for r in results]
+    self._lines: list[str] = []
+
+  def calling(self, target: str, config: str, places: Sequence[int]) -> str:
+    """One that calls a handler with some of the arguments."""
+    names = [f"%a{i}" for i in places]
+    types = [self._inputs[i] for i in places]
+    shapes = ""
+    if any(not isinstance(d, int) for dims in self._dims for d in dims):
+      first = len(names)
+      for dims in self._dims:
+        names.append(self._shape(dims))
+        types.append(f"tensor<{len(dims)}xi32>")
+      listed = ", ".join(str(i) for i in range(first, len(names)))
+      shapes = (
+        f", indices_of_shape_operands = dense<[{listed}]> : "
+        f"tensor<{len(self._dims)}xi64>"
+      )
+    count = len(self._results)
+    self._lines.append(
+      f"%r:{count} = stablehlo.custom_call @{target}({', '.join(names)}) "
+      f"{{api_version = 4 : i32, backend_config = {{{config}}}{shapes}}} : "
+      f"({', '.join(types)}) -> ({', '.join(self._results)})"
+    )
+    return self._function([f"%r#{i}" for i in range(count)])
+
+  def returning(self, count: int) -> str:
+    """One that returns its first arguments."""
+    return self._function([f"%a{i}" for i in range(count)])
+
+  def _function(self, returned: Sequence[str]) -> str:
+    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(self._inputs))
+    types = ", ".join(self._results)
+    body = "".join(f"    {line}\n" for line in self._lines)
+    return (
+      f"  func.func public @main({arguments}) -> ({types}) {{\n{body}"
+      f"    return {', '.join(returned)} : {types}\n  }}\n"
+    )
+
+  def _add(self, expression: str) -> str:
+    name = f"%v{len(self._lines)}"
+    self._lines.append(f"{name} = {expression}")
+    return name
+
+  def _shape(self, dims: Sequence[Dim]) -> str:
+    """The name of a vector with the sizes of a result."""
+    if not dims:
+      return self._add("stablehlo.constant dense<> : tensor<0xi32>")
+    parts = [self._size(d) for d in dims]
+    kinds = ", ".join(["tensor<1xi32>"] * len(parts))
+    return self._add(
+      f"stablehlo.concatenate {', '.join(parts)}, dim = 0 : ({kinds}) -> "
+      f"tensor<{len(parts)}xi32>"
+    )
+
+  def _size(self, dim: Dim) -> str:
+    if isinstance(dim, int):
+      return self._add(f"stablehlo.constant dense<{dim}> : tensor<1xi32>")
+    sizes = [
+      self._add(
+        f"stablehlo.get_dimension_size %a{i}, dim = {axis} : "
+        f"({self._inputs[i]}) -> tensor<i32>"
+      )
+      for i, axis in dim
+    ]
+    total = functools.reduce(
+      lambda a, b: self._add(f"stablehlo.maximum {a}, {b} : tensor<i32>"), sizes
+    )
+    return self._add(
+      f"stablehlo.reshape {total} : (tensor<i32>) -> tensor<1xi32>"
+    )
+
+
+def _dims(x: tf.Tensor, position: int) -> tuple[Dim, ...]:
+  if x.shape.rank is None:
+    return ()
+  return tuple(
+    ((position, axis),) if size is None else size
+    for axis, size in enumerate(x.shape.as_list())
+  )
+
+
+def _type(dtype: tf.DType, sizes: Sequence[int | None]) -> str:
+  dims = "".join("?x" if size is None else f"{size}x" for size in sizes)
+  return f"tensor<{dims}{_TYPES[dtype]}>"
+
+
+def _quoted(text: str) -> str:
+  """A text as it stands in a string of MLIR's."""
+  return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _unquoted(text: str) -> str:
+  return text.replace('\\"', '"').replace("\\\\", "\\")
+
+
+def quoted(text: str) -> str:
+  """A string as an attribute of MLIR's."""
+  return f'"{_quoted(text)}"'
+
+
+def _gradient(op: Any, *upstream: Any) -> Any:
+  """The gradient of a call module, where it is one of ours."""
+  module = op.get_attr("module")
+  module = module.decode() if isinstance(module, bytes) else module
+  match = _NAME.match(module)
+  if match is None:
+    raise LookupError("XlaCallModule: there is no registered gradient")
+  op_type, leading, attributes = json.loads(_unquoted(match.group(1)))
+  inputs = [None] * leading + list(op.inputs)
+  own = _Op(op_type, attributes, inputs, list(op.outputs))
+  return _gradients[op_type](own, *upstream)[leading:]
+
+
+_gradients: dict[str, Callable[..., Any]] = {}
+
+
+def register_gradient(op_type: str) -> Callable[..., Any]:
+  """Returns a decorator: as tf.RegisterGradient, and for calls, too."""
+
+  def decorate(gradient: Callable[..., Any]) -> Callable[..., Any]:
+    _gradients[op_type] = gradient
+    return tf.RegisterGradient(op_type)(gradient)
+
+  return decorate
+
+
+tf.RegisterGradient("XlaCallModule")(_gradient)
