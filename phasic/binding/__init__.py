@@ -1,13 +1,13 @@
 """Functions of one's own with both Jacobian products, as ops of the backend."""
 
-from phasic.binding.functions import bind
 from phasic.binding.functions import BoundFunction
+from phasic.binding.functions import bind
+from phasic.binding.linear import MultilinearFunction
 from phasic.binding.linear import bind_linear
 from phasic.binding.linear import bind_multilinear
-from phasic.binding.linear import MultilinearFunction
+from phasic.binding.native import NativeOp
 from phasic.binding.native import bind_native
 from phasic.binding.native import include_dir
-from phasic.binding.native import NativeOp
 from phasic.internal.host_calls import last_error
 from phasic.internal.host_functions import ArraySpec
 

@@ -173,8 +173,7 @@ class BoundFunction:
     along: Any,
     options: dict[str, Any],
   ) -> Any:
-    """Calls a rule on the host, which is linear, and whose transpose the
-    other one is."""
+    """Calls a rule on the host, whose transpose the other one is."""
     function, other = rules
     if not isinstance(
       other, (host_functions.HostFunction, host_functions.Missing)
@@ -201,7 +200,7 @@ class BoundFunction:
       return host_functions.Missing(
         f"{self.name} was bound without the rule {what}: {mode} mode needs it"
       )
-    if isinstance(rule, (BoundFunction, linear.MultilinearFunction)):
+    if isinstance(rule, _RULES):
       return rule
     if what == "vjp":
       rule = _dropping(arguments.as_tuple(rule), self._nondifferentiable)
@@ -237,6 +236,15 @@ class BoundFunction:
       rules.update(jvp_fn=push)
     made = custom_gradient.custom_gradient(**rules, eager=True)(call)
     return made
+
+
+# Rules that stay as they are.
+_RULES = (
+  BoundFunction,
+  linear.MultilinearFunction,
+  host_functions.HostFunction,
+  host_functions.Missing,
+)
 
 
 def _floating(tree: Any) -> Any:

@@ -214,6 +214,13 @@ def spec_of(name: str, x: Any) -> ArraySpec:
   return ArraySpec(x.shape, x.dtype)
 
 
+def unwritten(spec: ArraySpec) -> onp.ndarray:
+  """Returns an array of NaN, or of zeros for integers."""
+  if spec.dtype.kind in "biu":
+    return onp.zeros(spec.shape, spec.dtype)
+  return onp.full(spec.shape, onp.nan, spec.dtype)
+
+
 def unknown_sizes(name: str) -> str:
   """Returns the message of a program for several sizes."""
   return (

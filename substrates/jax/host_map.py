@@ -210,30 +210,30 @@ def flattened(name: str, result: Any, tree: Any) -> list[Any]:
 def _number(op: HostCall) -> int:
   """Returns the number by which programs call."""
   kernel, _ = ffi_targets.load()
-  trees, out_tree, _ = op._sides()
-  leaf = jax.tree.structure(0)
-  is_flat = True
-  if op.levels:
-    run = op.on_arrays()
-    function = lambda *arrays: run(arrays)
-  elif (
-    op.fixed_tree.children() + trees == [leaf] * sum(op.groups)
-    and out_tree == leaf
-  ):
-    # Arrays in and one out: nothing is between the program and the function.
-    options = {name: value for name, _, value in op.options}
-    function = op.function.f
-    if options:
-      function = functools.partial(function, **options)
-    is_flat = False
-  else:
-    call = op.flat_function()
-    function = lambda *arrays: call(arrays)
+  function, is_flat = _callback(op)
   with _lock:
     number = kernel.add_callback(function, is_flat)
     _called.append((op, is_flat))
     assert number == len(_called) - 1
   return number
+
+
+def _callback(op: HostCall) -> tuple[Callable[..., Any], bool]:
+  """Returns a function of arrays, and whether it returns a list of them."""
+  trees, out_tree, _ = op._sides()
+  leaf = jax.tree.structure(0)
+  if op.levels:
+    run = op.on_arrays()
+    return lambda *arrays: run(arrays), True
+  if out_tree == leaf and all(
+    tree == leaf for tree in (*op.fixed_tree.children(), *trees)
+  ):
+    # Arrays in and one out: nothing is between the program and the function.
+    options = {name: value for name, _, value in op.options}
+    f = op.function.f
+    return functools.partial(f, **options) if options else f, False
+  call = op.flat_function()
+  return lambda *arrays: call(arrays), True
 
 
 def _finish(number: int, result: Any) -> list[onp.ndarray]:
