@@ -46,6 +46,7 @@ SEAM_EXTRAS = {
     "tf": [
         "array_functions",
         "elimination_op",
+        "kernel_calls",
         "moments_op",
         "native_calls",
         "native_gradients",

@@ -19,8 +19,10 @@ from typing import Any, NamedTuple
 import numpy as onp
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal import xla_calls
 
 
 class Rules(NamedTuple):
@@ -118,11 +120,13 @@ def custom_gradient(
       out = f(*call.arguments([tf.stop_gradient(x) for x in arrays]))
       values = [tf.convert_to_tensor(x) for x in trees.flatten(out)]
       shapes = (_static_shapes(arrays), _static_shapes(values))
-      results = phase_type_op.native_ops().phasic_rule(
-        values=values,
-        arguments=arrays,
-        rule=rule_name(call, trees.skeleton(out), shapes),
-      )
+      name = rule_name(call, trees.skeleton(out), shapes)
+      if xla_calls.is_compiling():
+        results = kernel_calls.rule(values, arrays, name)
+      else:
+        results = phase_type_op.native_ops().phasic_rule(
+          values=values, arguments=arrays, rule=name
+        )
       for result, value in zip(results, values, strict=True):
         result.set_shape(value.shape)
       return trees.pack(out, results)
@@ -152,7 +156,7 @@ class _Call(NamedTuple):
     return args
 
 
-@tf.RegisterGradient("PhasicRule")
+@xla_calls.register_gradient("PhasicRule")
 def _rule_gradient(op: Any, *cotangents: Any) -> list[Any]:
   name = op.get_attr("rule")
   name = name.decode() if isinstance(name, bytes) else name

@@ -9,7 +9,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.internal import xla_calls
 
 
 def eliminate(
@@ -24,6 +26,10 @@ def eliminate(
 
   All but the indices have the full batch shape.
   """
+  if phase_type_op.in_xla():
+    inputs = [indices, weights, per_phase]
+    inputs += [] if per_edge is None else [per_edge]
+    return kernel_calls.eliminate(inputs, transposed, gives_edges)
   results, at_edges = phase_type_op.native_ops().phasic_eliminate(
     indices=indices,
     weights=weights,
@@ -38,7 +44,7 @@ def eliminate(
   return [results, *at_edges]
 
 
-@tf.RegisterGradient("PhasicEliminate")
+@xla_calls.register_gradient("PhasicEliminate")
 def _gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
   indices, weights, per_phase, *per_edge = op.inputs
   transposed = op.get_attr("transposed")

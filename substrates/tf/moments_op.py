@@ -9,7 +9,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.internal import xla_calls
 
 # The portable function, once there has been a call: a gradient finds nothing
 # but the op.
@@ -47,6 +49,10 @@ def _call(
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
   """Returns moments and, where wanted, gradients in parameters and initial."""
+  if phase_type_op.in_xla():
+    return kernel_calls.moments(
+      operands, gives_variance, gives_gradients, options
+    )
   names = (
     "indices",
     "parameters",
@@ -71,7 +77,7 @@ def _call(
   return [mean, *variance, *gradients]
 
 
-@tf.RegisterGradient("PhasicMoments")
+@xla_calls.register_gradient("PhasicMoments")
 def _gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
   operands = list(op.inputs)
   count = 1 + op.get_attr("V")

@@ -36,6 +36,8 @@ from typing import Any
 import tensorflow as tf
 
 from phasic import _native
+from phasic.substrates.tf.internal import kernel_calls
+from phasic.substrates.tf.internal import xla_calls
 
 # Number of operands: initial_probs, subgenerator, exit_rates, prob_zero, times.
 NUM_OPERANDS = 5
@@ -86,6 +88,18 @@ def native_ops() -> Any:
   return _OPS
 
 
+def in_xla() -> bool:
+  """Whether calls are to be those of `kernel_calls`, which work then.
+
+  Raises:
+    NotImplementedError: they are to be, and cannot be made to work.
+  """
+  if not xla_calls.is_compiling():
+    return False
+  kernel_calls.load(_path())
+  return True
+
+
 def num_threads() -> int:
   """How many threads one op may use."""
   return _library().PhasicNumThreads()
@@ -114,6 +128,10 @@ def forward(
   the kinds of the times, none where all have this kind; `discrete` tells
   whether the chain goes in steps.
   """
+  if in_xla():
+    inputs = [x for group in groups for x in group]
+    attributes = {"kind": kind, "order": order, "discrete": discrete}
+    return kernel_calls.phase_type_forward(inputs, fixed, attributes)
   return _OPS.phasic_phase_type_forward(
     inputs=[x for group in groups for x in group],
     **_lists(fixed),
@@ -136,14 +154,19 @@ def adjoint(
 
   What is not wanted is not computed, and None.
   """
-  results = _OPS.phasic_phase_type_adjoint(
-    inputs=[*(x for group in groups for x in group), cotangent],
-    **_lists(fixed),
-    kind=kind,
-    order=order,
-    wanted=sum(1 << i for i, own in enumerate(wanted) if own),
-    discrete=discrete,
-  )
+  inputs = [*(x for group in groups for x in group), cotangent]
+  attributes = {
+    "kind": kind,
+    "order": order,
+    "wanted": sum(1 << i for i, own in enumerate(wanted) if own),
+    "discrete": discrete,
+  }
+  if in_xla():
+    results = kernel_calls.phase_type_adjoint(inputs, fixed, attributes)
+  else:
+    results = _OPS.phasic_phase_type_adjoint(
+      inputs=inputs, **_lists(fixed), **attributes
+    )
   return [x if own else None for x, own in zip(results, wanted, strict=True)]
 
 
@@ -151,6 +174,10 @@ def statistics(
   kind: int, operands: Group, weights: tf.Tensor, fixed: Group = ()
 ) -> list[tf.Tensor]:
   """Expected starts, sojourns, jumps, exits and zeros; `fixed` as above."""
+  if in_xla():
+    attributes = {"kind": kind, "order": 1, "discrete": False}
+    inputs = [*operands, weights]
+    return kernel_calls.phase_type_statistics(inputs, fixed, attributes)
   results = _OPS.phasic_phase_type_statistics(
     inputs=[*operands, weights],
     **_lists(fixed),
@@ -273,7 +300,7 @@ def _unknown(
   return tf.math.multiply_no_nan(nan, tf.broadcast_to(total, tf.shape(like)))
 
 
-@tf.RegisterGradient("PhasicPhaseTypeForward")
+@xla_calls.register_gradient("PhasicPhaseTypeForward")
 def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
   kind, order = op.get_attr("kind"), op.get_attr("order")
   groups, fixed = _groups(op), _fixed(op)
@@ -296,7 +323,7 @@ def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
   return gradients + _fixed_gradients(op, [cotangent])
 
 
-@tf.RegisterGradient("PhasicPhaseTypeAdjoint")
+@xla_calls.register_gradient("PhasicPhaseTypeAdjoint")
 def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
   kind, order = op.get_attr("kind"), op.get_attr("order")
   (*groups, [cotangent]), fixed = _groups(op), _fixed(op)
@@ -326,7 +353,7 @@ def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
   return gradients + _fixed_gradients(op, direction)
 
 
-@tf.RegisterGradient("PhasicPhaseTypeStatistics")
+@xla_calls.register_gradient("PhasicPhaseTypeStatistics")
 def _statistics_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
   direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
   return _missing_gradients(

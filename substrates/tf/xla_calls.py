@@ -48,10 +48,22 @@ _TYPES = {
 
 
 class Result(NamedTuple):
-  """The type of a result."""
+  """The type of a result.
+
+  Attributes:
+    dtype: its dtype.
+    dims: its dimensions.
+    unwanted: the dimensions of what the handler gives in its place, an array
+      without entries; the result is zero then.
+  """
 
   dtype: tf.DType
   dims: tuple[Dim, ...]
+  unwanted: tuple[Dim, ...] | None = None
+
+  def type(self) -> str:
+    """As MLIR writes it."""
+    return _type(self.dtype, _known(self.dims))
 
 
 class _Op(NamedTuple):
@@ -189,9 +201,7 @@ def _run(
         version=_VERSION,
         module=f"{header} {{\n{text}}}\n",
         Tout=[r.dtype for r in results],
-        Sout=[
-          [d if isinstance(d, int) else None for d in r.dims] for r in results
-        ],
+        Sout=[_known(r.dims) for r in results],
         platforms=["CPU"],
       )
     )
@@ -212,35 +222,40 @@ class _Program:
           "is unknown: give its TensorSpec a shape"
         )
     self._inputs = [_type(x.dtype, x.shape.as_list()) for x in inputs]
-    self._results = [
-      _type(r.dtype, [d if isinstance(d, int) else None for d in r.dims])
-      for r in results
-    ]
-    self._dims = [r.dims for r in results]
+    self._results = results
     self._lines: list[str] = []
 
   def calling(self, target: str, config: str, places: Sequence[int]) -> str:
     """One that calls a handler with some of the arguments."""
     names = [f"%a{i}" for i in places]
     types = [self._inputs[i] for i in places]
+    found = [
+      r if r.unwanted is None else r._replace(dims=r.unwanted)
+      for r in self._results
+    ]
     shapes = ""
-    if any(not isinstance(d, int) for dims in self._dims for d in dims):
+    if any(None in _known(r.dims) for r in found):
       first = len(names)
-      for dims in self._dims:
+      for _, dims, _ in found:
         names.append(self._shape(dims))
         types.append(f"tensor<{len(dims)}xi32>")
       listed = ", ".join(str(i) for i in range(first, len(names)))
       shapes = (
         f", indices_of_shape_operands = dense<[{listed}]> : "
-        f"tensor<{len(self._dims)}xi64>"
+        f"tensor<{len(found)}xi64>"
       )
-    count = len(self._results)
+    count = len(found)
     self._lines.append(
       f"%r:{count} = stablehlo.custom_call @{target}({', '.join(names)}) "
       f"{{api_version = 4 : i32, backend_config = {{{config}}}{shapes}}} : "
-      f"({', '.join(types)}) -> ({', '.join(self._results)})"
+      f"({', '.join(types)}) -> ({', '.join(r.type() for r in found)})"
     )
-    return self._function([f"%r#{i}" for i in range(count)])
+    return self._function(
+      [
+        f"%r#{i}" if r.unwanted is None else self._zeros(r)
+        for i, r in enumerate(self._results)
+      ]
+    )
 
   def returning(self, count: int) -> str:
     """One that returns its first arguments."""
@@ -248,7 +263,7 @@ class _Program:
 
   def _function(self, returned: Sequence[str]) -> str:
     arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(self._inputs))
-    types = ", ".join(self._results)
+    types = ", ".join(r.type() for r in self._results)
     body = "".join(f"    {line}\n" for line in self._lines)
     return (
       f"  func.func public @main({arguments}) -> ({types}) {{\n{body}"
@@ -259,6 +274,15 @@ class _Program:
     name = f"%v{len(self._lines)}"
     self._lines.append(f"{name} = {expression}")
     return name
+
+  def _zeros(self, result: Result) -> str:
+    zero = _type(result.dtype, [])
+    name = self._add(f"stablehlo.constant dense<0.0> : {zero}")
+    shape = self._shape(result.dims)
+    return self._add(
+      f"stablehlo.dynamic_broadcast_in_dim {name}, {shape}, dims = [] : "
+      f"({zero}, tensor<{len(result.dims)}xi32>) -> {result.type()}"
+    )
 
   def _shape(self, dims: Sequence[Dim]) -> str:
     """The name of a vector with the sizes of a result."""
@@ -296,6 +320,11 @@ def _dims(x: tf.Tensor, position: int) -> tuple[Dim, ...]:
     ((position, axis),) if size is None else size
     for axis, size in enumerate(x.shape.as_list())
   )
+
+
+def _known(dims: Sequence[Dim]) -> list[int | None]:
+  """Sizes; None where they are not known."""
+  return [d if isinstance(d, int) else None for d in dims]
 
 
 def _type(dtype: tf.DType, sizes: Sequence[int | None]) -> str:

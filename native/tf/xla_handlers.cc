@@ -1,0 +1,19 @@
+// The FFI handlers for TensorFlow's own XLA: what `jit_compile=True` calls.
+
+#include <cstdint>
+
+#include "native/xla/targets.h"
+#include "phasic/op/tensorflow_xla.h"
+
+// Registers them with the XLA whose interface `api` is. Returns 0, or 1 where
+// it refuses one.
+extern "C" __attribute__((visibility("default"))) int32_t
+PhasicRegisterWithXla(const void* api) {
+  for (const phasic::FfiTarget& target : phasic::kFfiTargets) {
+    if (phasic::RegisterWithXla(static_cast<const XLA_FFI_Api*>(api),
+                                target.name, "Host", target.handler) != 0) {
+      return 1;
+    }
+  }
+  return 0;
+}

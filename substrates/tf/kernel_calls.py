@@ -1,0 +1,228 @@
+"""Calls of our own ops in what TensorFlow compiles with XLA.
+
+Each function stands for the op of its name: it takes what the op takes, and
+has the op's registered gradient. See `xla_calls`.
+"""
+
+from collections.abc import Mapping, Sequence
+import ctypes
+from typing import Any
+
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import xla_calls
+
+
+def load(path: str) -> None:
+  """Registers the handlers of our library with TensorFlow's XLA.
+
+  Raises:
+    NotImplementedError: that cannot be done.
+  """
+  symbol = getattr(ctypes.CDLL(path), "PhasicRegisterWithXla", None)
+  if symbol is None:
+    raise NotImplementedError(
+      f"jit_compile=True: {path} was built without handlers for XLA. Call "
+      "phasic outside of jit_compile=True, or take the portable path: "
+      "math.use_path('portable')"
+    )
+  xla_calls.register(symbol, "phasic")
+
+
+def phase_type_forward(
+  operands: Sequence[tf.Tensor],
+  fixed: Sequence[tf.Tensor],
+  attributes: Mapping[str, Any],
+) -> tf.Tensor:
+  """J_k of the kernel."""
+  times = _axis(operands, 4, -1)
+  batch = _batch([*operands[:5], *fixed], _event_ranks(fixed))
+  [result] = _phase_type(
+    "PhasicPhaseTypeForward", operands, fixed, attributes, [(*batch, times)]
+  )
+  return result
+
+
+def phase_type_adjoint(
+  operands: Sequence[tf.Tensor],
+  fixed: Sequence[tf.Tensor],
+  attributes: Mapping[str, Any],
+) -> list[tf.Tensor]:
+  """V_k of the kernel; what is not wanted is zero."""
+  ranks = _event_ranks(fixed)
+  shapes = [_dims(operands, i) for i in range(5)]
+  unwanted = {}
+  for i, dims in enumerate(shapes):
+    if not attributes["wanted"] >> i & 1:
+      unwanted[i] = dims[: len(dims) - ranks[i]] + (0,) * ranks[i]
+  return _phase_type(
+    "PhasicPhaseTypeAdjoint", operands, fixed, attributes, shapes, unwanted
+  )
+
+
+def phase_type_statistics(
+  operands: Sequence[tf.Tensor],
+  fixed: Sequence[tf.Tensor],
+  attributes: Mapping[str, Any],
+) -> list[tf.Tensor]:
+  """Expected statistics of the kernel."""
+  batch = _batch([*operands[:5], *fixed], _event_ranks(fixed))
+  phases = _axis(operands, 0, -1)
+  jumps: tuple[xla_calls.Dim, ...] = (phases, phases)
+  if len(fixed) >= 3:
+    jumps = (_axis([*operands, *fixed], len(operands), -1),)
+  events = [(phases,), (phases,), jumps, (phases,), (1,)]
+  shapes = [(*batch, *event) for event in events]
+  return _phase_type(
+    "PhasicPhaseTypeStatistics", operands, fixed, attributes, shapes
+  )
+
+
+def eliminate(
+  inputs: Sequence[tf.Tensor], transposed: bool, gives_edges: bool
+) -> list[tf.Tensor]:
+  """Solutions of chains' linear systems."""
+  shapes = [_dims(inputs, 2)]
+  if gives_edges:
+    shapes.append((*_dims(inputs, 1), _axis(inputs, 2, -1)))
+  takes_edges = len(inputs) > 3
+  return xla_calls.call(
+    "PhasicEliminate",
+    {"transposed": transposed, "G": int(gives_edges)},
+    inputs,
+    [xla_calls.Result(inputs[1].dtype, dims) for dims in shapes],
+    "phasic_eliminate",
+    f"transposed = {_bool(transposed)}, takes_edges = {_bool(takes_edges)}, "
+    f"gives_edges = {_bool(gives_edges)}",
+  )
+
+
+def moments(
+  inputs: Sequence[tf.Tensor],
+  gives_variance: bool,
+  gives_gradients: bool,
+  options: Mapping[str, Any],
+) -> list[tf.Tensor]:
+  """Moments and, where wanted, their gradients."""
+  count = 2 if gives_variance else 1
+  batch = _batch(inputs, (2, 1, 2, 1, 1, 1, 1))
+  shapes = [batch] * count
+  if gives_gradients:
+    of_free = [(*batch, _axis(inputs, i, -1)) for i in (1, 4)]
+    shapes += of_free * count
+  attributes = {
+    "V": count - 1,
+    "G": 2 * count if gives_gradients else 0,
+    **options,
+  }
+  return xla_calls.call(
+    "PhasicMoments",
+    attributes,
+    inputs,
+    [xla_calls.Result(inputs[1].dtype, dims) for dims in shapes],
+    "phasic_moments",
+    f"discrete = {_bool(options['discrete'])}, "
+    f"gives_variance = {_bool(gives_variance)}, "
+    f"gives_root = {_bool(options['gives_root'])}, "
+    f"gives_gradients = {_bool(gives_gradients)}, "
+    f"epsilon = {float(options['epsilon'])!r} : f64",
+  )
+
+
+def rule(
+  values: Sequence[tf.Tensor], arguments: Sequence[tf.Tensor], name: str
+) -> list[tf.Tensor]:
+  """The values, with the derivative rule of that name."""
+  inputs = [*values, *arguments]
+  return xla_calls.identity("PhasicRule", {"rule": name}, inputs, len(values))
+
+
+def _phase_type(
+  op_type: str,
+  operands: Sequence[tf.Tensor],
+  fixed: Sequence[tf.Tensor],
+  attributes: Mapping[str, Any],
+  shapes: Sequence[tuple[xla_calls.Dim, ...]],
+  unwanted: Mapping[int, tuple[xla_calls.Dim, ...]] | None = None,
+) -> list[tf.Tensor]:
+  count = len(operands)
+  inputs = [*operands, *fixed]
+  # The handler has what is fixed in front.
+  order = [*range(count, len(inputs)), *range(count)]
+  config = [
+    f"kind = {attributes['kind']} : i32",
+    f"order = {attributes['order']} : i32",
+    "mapped_dims = 0 : i32",
+    f"has_edges = {_bool(len(fixed) >= 3)}",
+    f"has_kinds = {_bool(len(fixed) % 3 == 1)}",
+    f"discrete = {_bool(attributes['discrete'])}",
+  ]
+  if "wanted" in attributes:
+    config.append(f"wanted = {attributes['wanted']} : i32")
+  return xla_calls.call(
+    op_type,
+    {"N": count, **attributes},
+    inputs,
+    [
+      xla_calls.Result(operands[0].dtype, dims, (unwanted or {}).get(i))
+      for i, dims in enumerate(shapes)
+    ],
+    "phasic_" + _snake(op_type.removeprefix("Phasic")),
+    ", ".join(config),
+    order=order,
+  )
+
+
+def _event_ranks(fixed: Sequence[tf.Tensor]) -> tuple[int, ...]:
+  """Of the operands, and of what is fixed."""
+  edges = len(fixed) >= 3
+  own = (1, 1, 1, 1, 1) if edges else (1, 2, 1, 1, 1)
+  return own + ((2, 1, 2) if edges else ()) + (1,) * (len(fixed) % 3)
+
+
+def _batch(
+  inputs: Sequence[tf.Tensor], ranks: Sequence[int]
+) -> tuple[xla_calls.Dim, ...]:
+  """The common batch dimensions of inputs, the first ones of a call."""
+  rank = inputs[0].shape.rank - ranks[0]
+  result: list[xla_calls.Dim] = []
+  for axis in range(rank):
+    sizes = [x.shape[axis] for x in inputs]
+    known = [size for size in sizes if size not in (None, 1)]
+    if known:
+      result.append(int(known[0]))
+    elif None in sizes:
+      places = [i for i, size in enumerate(sizes) if size is None]
+      result.append(tuple((i, axis) for i in places))
+    else:
+      result.append(1)
+  return tuple(result)
+
+
+def _dims(
+  inputs: Sequence[tf.Tensor], position: int
+) -> tuple[xla_calls.Dim, ...]:
+  rank = inputs[position].shape.rank
+  return tuple(_axis(inputs, position, axis - rank) for axis in range(rank))
+
+
+def _axis(
+  inputs: Sequence[tf.Tensor], position: int, axis: int
+) -> xla_calls.Dim:
+  """The size of an input's axis, counted from the last."""
+  shape = inputs[position].shape
+  size = shape[axis]
+  if size is not None:
+    return int(size)
+  return ((position, shape.rank + axis),)
+
+
+def _bool(value: Any) -> str:
+  return "true" if value else "false"
+
+
+def _snake(name: str) -> str:
+  return "".join(
+    f"_{c.lower()}" if c.isupper() and i else c.lower()
+    for i, c in enumerate(name)
+  )
