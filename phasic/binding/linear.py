@@ -55,7 +55,10 @@ def bind_linear(
   function = arguments.host_function("f", f, name, batching)
   joint = dataclasses.replace(function, f=_joint(f))
   rule = _transpose(function, "transpose", transpose)
-  shapes = None if abstract is None else _joint(abstract)
+  shapes = None
+  if abstract is not None:
+    arguments.check_callable("abstract", abstract)
+    shapes = _joint(abstract)
   return MultilinearFunction((joint, rule), shapes, num_fixed, True)
 
 
@@ -106,6 +109,8 @@ def bind_multilinear(
     _transpose(function, f"transposes[{i}]", rule)
     for i, rule in enumerate(transposes)
   ]
+  if abstract is not None:
+    arguments.check_callable("abstract", abstract)
   return MultilinearFunction((function, *rules), abstract, num_fixed, False)
 
 
@@ -120,8 +125,6 @@ class MultilinearFunction:
     joint: bool,
   ):
     """Keeps functions, and whether all linear arguments are one."""
-    if abstract is not None:
-      arguments.check_callable("abstract", abstract)
     self._num_fixed = arguments.count("num_fixed", num_fixed)
     self._functions = tuple(functions)
     self._abstract = abstract

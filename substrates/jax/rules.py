@@ -46,8 +46,8 @@ class Rules:
 
   def missing(self, rule: str, mode: str) -> NotImplementedError:
     return NotImplementedError(
-      f"{self.name} has no {rule}: {mode} derivatives need the rule, which was"
-      " not given"
+      f"{self.name} has no {rule} (the rule {rule[:3]} where it was bound):"
+      f" {mode} derivatives need it"
     )
 
 

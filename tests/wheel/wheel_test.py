@@ -61,12 +61,14 @@ class WheelContentsTest(absltest.TestCase):
         for substrate in _PACKAGES
         for name in (
           "__init__.py",
+          "binding/__init__.py",
           "distributions/phase_type.py",
           "math/phase_type.py",
           "internal/kernel_ops.py",
           "interop/__init__.py",
         )
       ),
+      "phasic/substrates/jax/binding/jaxbind_compat.py",
       "phasic/substrates/numpy/interop/scipy.py",
       "phasic/substrates/jax/interop/numpyro.py",
       "phasic/substrates/jax/interop/tfp.py",

@@ -1,0 +1,225 @@
+"""Wrong declarations and exceptions of bound functions in JAX; threads."""
+
+import concurrent.futures
+import faulthandler
+import gc
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import jax
+import jax.numpy as jnp
+import numpy as onp
+
+from phasic.substrates.jax import binding
+
+jax.config.update("jax_enable_x64", True)
+
+_NUM_CALLS = 24
+
+
+class _OwnError(Exception):
+  """What no framework knows."""
+
+
+def _raise(*args):
+  raise _OwnError("the text")
+
+
+def _spec(*shape, dtype="float64"):
+  return binding.ArraySpec(shape, dtype)
+
+
+class ErrorsTest(parameterized.TestCase):
+  def tearDown(self):
+    super().tearDown()
+    # The process lives on.
+    good = binding.bind(lambda x: 2.0 * x)
+    self.assertEqual(jax.jit(good)(3.0), 6.0)
+
+  @parameterized.named_parameters(
+    ("plain", lambda f: f),
+    ("vmap", jax.vmap),
+    ("scan", lambda f: lambda x: jax.lax.map(f, x)),
+  )
+  def test_exception_in_a_program(self, transform):
+    op = binding.bind(_raise, abstract=lambda x: x, name="mine")
+    with self.assertRaises(jax.errors.JaxRuntimeError) as caught:
+      jax.jit(transform(op))(jnp.ones(2))
+    text = str(caught.exception)
+    for part in ("mine", "_OwnError", "the text", "Traceback", "in _raise"):
+      self.assertIn(part, text)
+    self.assertIsInstance(binding.last_error(), _OwnError)
+
+  @parameterized.named_parameters(
+    ("plain", lambda f: f),
+    ("vmap", jax.vmap),
+    ("nested", lambda f: jax.vmap(jax.vmap(f))),
+  )
+  def test_eager_exception_is_the_function_s_own(self, transform):
+    op = binding.bind(_raise, abstract=lambda x: x)
+    with self.assertRaisesRegex(_OwnError, "the text"):
+      transform(op)(jnp.ones((2, 2)))
+
+  def test_exception_in_a_rule(self):
+    op = binding.bind(onp.sin, jvp=_raise, vjp=_raise, name="mine")
+    for derivative, rule in ((jax.jacfwd, "jvp"), (jax.jacrev, "vjp")):
+      with self.assertRaises(_OwnError):
+        derivative(op)(1.0)
+      with self.assertRaisesRegex(
+        jax.errors.JaxRuntimeError, f"{rule} of mine raised _OwnError"
+      ):
+        jax.jit(derivative(op))(1.0)
+    linear = binding.bind_linear(onp.negative, transpose=_raise, name="mine")
+    with self.assertRaisesRegex(
+      jax.errors.JaxRuntimeError, "transpose of mine raised _OwnError"
+    ):
+      jax.jit(jax.grad(linear))(1.0)
+
+  @parameterized.named_parameters(
+    ("shape", lambda x: x[:1], r"float64\[1\] as result 0.*float64\[2\]"),
+    ("rank", lambda x: x[None], r"float64\[1, 2\] as result 0"),
+    ("dtype", lambda x: x.astype("float32"), r"float32\[2\] as result 0"),
+    ("integers", lambda x: x.astype("int64"), r"int64\[2\] as result 0"),
+    ("tuple", lambda x: (x, x), "structure"),
+    ("list of one", lambda x: [x], "structure"),
+    ("dict", lambda x: {"a": x}, "structure"),
+    ("nothing", lambda x: None, "structure"),
+    ("object", lambda x: object(), "object"),
+    ("text", lambda x: "abc", "as result 0"),
+  )
+  def test_abstract_that_lies(self, f, message):
+    op = binding.bind(f, abstract=lambda x: x, name="mine")
+    x = jnp.ones(2)
+    with self.assertRaisesRegex(TypeError, f"mine.*{message}.*abstract"):
+      op(x)
+    for call in (op, lambda x: jax.vmap(op)(x[None])):
+      with self.assertRaisesRegex(
+        jax.errors.JaxRuntimeError, f"mine.*{message}.*abstract"
+      ):
+        jax.jit(call)(x)
+      self.assertIsInstance(binding.last_error(), TypeError)
+
+  def test_several_results_of_wrong_shape(self):
+    op = binding.bind(
+      lambda x: (x, x), abstract=lambda x: (x, _spec(3)), name="mine"
+    )
+    with self.assertRaisesRegex(
+      jax.errors.JaxRuntimeError, "mine returned.*as result 1"
+    ):
+      jax.jit(op)(jnp.ones(2))
+
+  def test_expanding_function_that_does_not(self):
+    op = binding.bind(lambda x: onp.ones(2), batching="expand", name="mine")
+    with self.assertRaisesRegex(
+      jax.errors.JaxRuntimeError, r"mine.*float64\[2\].*float64\[5, 2\]"
+    ):
+      jax.jit(jax.vmap(op))(jnp.ones((5, 2)))
+
+  def test_rule_of_wrong_shape(self):
+    op = binding.bind(
+      lambda x: x,
+      jvp=lambda args, d: d[0][:1],
+      vjp=lambda args, c: (c[:1],),
+      name="mine",
+    )
+    x = jnp.ones(3)
+    for wrap in (lambda f: f, jax.jit):
+      for derivative, rule in ((jax.jacfwd, "jvp"), (jax.jacrev, "vjp")):
+        with self.assertRaisesRegex(Exception, rf"{rule} of mine.*\[1\]"):
+          wrap(derivative(op))(x)
+
+  def test_rule_of_wrong_number(self):
+    op = binding.bind(lambda x, y: x * y, vjp=lambda args, c: (c,), name="mine")
+    with self.assertRaisesRegex(Exception, "vjp of mine.*structure"):
+      jax.jit(jax.grad(op))(1.0, 2.0)
+
+  def test_abstract_without_shapes(self):
+    op = binding.bind(lambda x: x, abstract=lambda x: 3, name="mine")
+    with self.assertRaisesRegex(TypeError, "`abstract` of mine.*int"):
+      jax.jit(op)(1.0)
+
+  def test_function_that_does_not_like_zeros(self):
+    op = binding.bind(lambda x: [1.0][1 - int(x[0])] * x, name="mine")
+    with self.assertRaisesRegex(TypeError, "mine.*zeros.*IndexError.*abstract"):
+      jax.jit(op)(jnp.ones(1))
+
+  def test_arguments_of_bind(self):
+    for arguments, error, message in (
+      ({"f": 3}, TypeError, "f is int"),
+      ({"jvp": 3}, TypeError, "jvp is int"),
+      ({"vjp": "x"}, TypeError, "vjp is str"),
+      ({"abstract": 3}, TypeError, "abstract is int"),
+      ({"batching": "all"}, ValueError, "'sequential' or 'expand'"),
+      ({"nondifferentiable": (-1,)}, ValueError, "nondifferentiable"),
+      ({"nondifferentiable": (1.0,)}, TypeError, "nondifferentiable"),
+      ({"name": 3}, TypeError, "name is int"),
+    ):
+      with self.assertRaisesRegex(error, message):
+        binding.bind(**{"f": onp.sin, **arguments})
+    for arguments, error, message in (
+      ({"transpose": 3}, TypeError, "transpose is int"),
+      ({"num_fixed": -1}, ValueError, "num_fixed"),
+      ({"abstract": 3}, TypeError, "abstract is int"),
+    ):
+      with self.assertRaisesRegex(error, message):
+        binding.bind_linear(onp.sin, **arguments)
+    with self.assertRaisesRegex(TypeError, r"transposes\[1\] is int"):
+      binding.bind_multilinear(onp.multiply, transposes=[None, 3])
+    product = binding.bind_multilinear(
+      onp.multiply, transposes=[None, None], name="mine"
+    )
+    with self.assertRaisesRegex(TypeError, "mine is called with 1 argument"):
+      product(1.0)
+
+
+class ThreadsTest(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    # A hang ends the process, with all stacks, and that is a failure.
+    faulthandler.dump_traceback_later(240, exit=True)
+    self.addCleanup(faulthandler.cancel_dump_traceback_later)
+
+  @parameterized.parameters(False, True)
+  def test_many_calls_from_many_threads(self, raises):
+    def sine(x):
+      if raises and x[0] > 1.0:
+        raise _OwnError("above 1")
+      gc.collect(0)
+      return onp.sin(x)
+
+    op = binding.bind(
+      sine,
+      abstract=lambda x: x,
+      jvp=lambda args, d: onp.cos(args[0]) * d[0],
+      vjp=lambda args, c: (onp.cos(args[0]) * c,),
+    )
+
+    @jax.jit
+    def program(x):  # Calls that do not depend on each other.
+      def total(x):
+        return sum(jnp.sum(op(row)) for row in x)
+
+      values = jnp.stack([op(row) for row in x])
+      return values, jax.grad(total)(x), jax.vmap(op)(x)
+
+    def caller(seed):
+      rng = onp.random.default_rng(seed)
+      for i in range(20):
+        x = rng.uniform(0.0, 1.0, (_NUM_CALLS, 1000))
+        if raises and i % 2:
+          x[seed % _NUM_CALLS, 0] = 2.0
+          with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "above 1"):
+            jax.block_until_ready(program(x))
+          continue
+        values, slopes, mapped = program(x)
+        onp.testing.assert_array_equal(values, onp.sin(x))
+        onp.testing.assert_array_equal(slopes, onp.cos(x))
+        onp.testing.assert_array_equal(mapped, onp.sin(x))
+      return seed
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+      self.assertEqual(list(pool.map(caller, range(8))), list(range(8)))
+
+
+if __name__ == "__main__":
+  absltest.main()
