@@ -41,6 +41,7 @@ SEAM_EXTRAS = {
         "phase_type_function",
         "rule_maps",
         "rules",
+        "sharding",
         "statistics_map",
     ],
     "tf": [

@@ -46,5 +46,19 @@ def init_text(
   lines = [f'"""Phase-type distributions for {_TITLES[substrate]}."""', ""]
   lines.append("from phasic import __version__")
   lines += [f"from phasic.substrates.{substrate} import {n}" for n in names]
-  listed = ", ".join(f'"{name}"' for name in ["__version__", *names])
-  return "\n".join([*lines, "", f"__all__ = [{listed}]"]) + "\n"
+  besides = tables.SUBSTRATE_NAMES[substrate]
+  lines += [
+    f"from phasic.substrates.{substrate}.internal.{module} import {name}"
+    for name, module in besides.items()
+  ]
+  listed = sorted(["__version__", *names, *besides])
+  return "\n".join([*lines, "", _all(listed)]) + "\n"
+
+
+def _all(names: Sequence[str]) -> str:
+  """The list of names, as the formatter has it."""
+  quoted = [f'"{name}"' for name in names]
+  line = f"__all__ = [{', '.join(quoted)}]"
+  if len(line) <= 80:
+    return line
+  return "\n".join(["__all__ = [", *[f"  {name}," for name in quoted], "]"])

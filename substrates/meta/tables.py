@@ -9,6 +9,13 @@ SUBSTRATES = ("numpy", "jax", "tf")
 # The packages under `phasic/` that `phasic.substrates.<s>` imports.
 PUBLIC_PACKAGES = ("binding", "distributions", "graphs", "math")
 
+# What a substrate has besides, by name: the module of its seam that has it.
+SUBSTRATE_NAMES = {
+  "numpy": {},
+  "jax": {"export": "exporting", "shard_batches": "sharding"},
+  "tf": {},
+}
+
 # Packages below tests/ that are host code: imported by all, not rewritten.
 SHARED_TESTS = frozenset({"oracle"})
 

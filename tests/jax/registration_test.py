@@ -59,12 +59,14 @@ class RegistrationTest(parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, "path is 'fast'"):
       kernel_ops.set_path("fast")
 
-  def test_import_loads_nothing(self):
+  def test_import_registers_and_starts_no_backend(self):
     result = _run("""
       import phasic.substrates.jax
-      from phasic.substrates.jax.internal import ffi_targets, kernel_ops
-      assert "phasic._native._kernel" not in sys.modules
-      assert ffi_targets._load.cache_info().currsize == 0
+      from jax.extend import backend
+      from phasic.substrates.jax.internal import ffi_targets
+      assert ffi_targets._load.cache_info().currsize == 1
+      import jax
+      assert not jax._src.xla_bridge._backends
     """)
     self.assertEqual(result.returncode, 0, result.stderr)
 
