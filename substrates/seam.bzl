@@ -47,6 +47,8 @@ SEAM_EXTRAS = {
     "tf": [
         "array_functions",
         "elimination_op",
+        "host_family",
+        "host_programs",
         "kernel_calls",
         "moments_op",
         "native_calls",

@@ -222,7 +222,12 @@ class BoundFunction:
 
     def backward(args: Any, cotangent: Any) -> Any:
       plain = host_calls.conjugated(cotangent)
-      return host_calls.conjugated(self.vjp(args, plain, **options))
+      found = host_calls.conjugated(self.vjp(args, plain, **options))
+      fixed = self._nondifferentiable
+      return tuple(
+        host_calls.no_cotangent(x) if i in fixed else found[i]
+        for i, x in enumerate(args)
+      )
 
     def push(args: Any, tangents: Any) -> Any:
       return made(*args), self.jvp(args, tangents, **options)

@@ -32,18 +32,6 @@ def _decay(theta, t):
   return first + 0.3 * host_jets.exp(theta[2] * t * -0.5)
 
 
-def _with_rules(f, order, name):
-  """A function with rules that have rules, up to an order."""
-  if order == 0:
-    return binding.bind(f, name=name)
-  return binding.bind(
-    f,
-    jvp=_with_rules(host_jets.jvp(f), order - 1, f"jvp of {name}"),
-    vjp=_with_rules(host_jets.vjp(f), order - 1, f"vjp of {name}"),
-    name=name,
-  )
-
-
 def _linear(theta, t):
   return theta @ _WEIGHTS + t[::-1] * 0.5
 
@@ -54,7 +42,7 @@ def _product(theta, t):
 
 _FUNCTIONS = {
   "bind": (
-    _with_rules(_decay, 3, "decay"),
+    host_jets.bound(binding.bind, _decay, 3, "decay"),
     lambda theta, t: (
       theta[0] * jnp.exp(-theta[1] * t) + 0.3 * jnp.exp(-0.5 * theta[2] * t)
     ),

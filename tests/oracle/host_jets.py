@@ -5,6 +5,7 @@ functions use +, *, `exp` and `x[i]` of arguments that all are arrays.
 """
 
 from collections.abc import Callable
+import itertools
 from typing import Any
 
 import numpy as onp
@@ -61,6 +62,13 @@ def stack(entries: list[Any]) -> Any:
   return onp.stack(entries)
 
 
+def reshape(x: Any, sizes: tuple[int, ...]) -> Any:
+  """Returns the entries in another shape."""
+  if isinstance(x, Dual):
+    return Dual(reshape(x.value, sizes), reshape(x.tangent, sizes))
+  return onp.reshape(x, sizes)
+
+
 def shape(x: Any) -> tuple[int, ...]:
   """Returns the shape of an array or a dual."""
   return shape(x.value) if isinstance(x, Dual) else onp.shape(x)
@@ -83,15 +91,16 @@ def jvp(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def vjp(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns (args, cotangent) -> f'(args)^T cotangent, vectors all."""
+  """Returns (args, cotangent) -> f'(args)^T cotangent."""
 
   def rule(args: Any, cotangent: Any) -> Any:
-    def contracted(index: list[int], leaf: int, entry: int) -> Any:
+    def contracted(leaf: int, entry: tuple[int, ...]) -> Any:
+      position = iter(range(leaf + 1))
+
       def direction(x: Any) -> Any:
         basis = onp.zeros(shape(x))
-        if index[0] == leaf:
+        if next(position, None) == leaf:
           basis[entry] = 1.0
-        index[0] += 1
         return _zero_like(x) + basis
 
       change = jvp(f)(args, tree_map(direction, args))
@@ -99,17 +108,39 @@ def vjp(f: Callable[..., Any]) -> Callable[..., Any]:
       tree_map(lambda c, d: terms.append(total(c * d)), cotangent, change)
       return sum(terms[1:], start=terms[0])
 
-    position = [0]
+    leaves = itertools.count()
 
     def gradient(x: Any) -> Any:
-      leaf = position[0]
-      position[0] += 1
-      entries = range(shape(x)[0])
-      return stack([contracted([0], leaf, i) for i in entries])
+      leaf = next(leaves)
+      entries = onp.ndindex(shape(x))
+      return reshape(stack([contracted(leaf, i) for i in entries]), shape(x))
 
     return tree_map(gradient, args)
 
   return rule
+
+
+def bound(
+  bind: Callable[..., Any],
+  f: Callable[..., Any],
+  order: int,
+  name: str,
+  abstract: Callable[..., Any] | None = None,
+) -> Any:
+  """Returns a function bound with rules that have rules, up to an order."""
+  if order == 0:
+    return bind(f, name=name, abstract=abstract)
+  along = back = None
+  if abstract is not None:
+    along = lambda args, tangents: abstract(*args)
+    back = lambda args, cotangent: args
+  return bind(
+    f,
+    jvp=bound(bind, jvp(f), order - 1, f"jvp of {name}", along),
+    vjp=bound(bind, vjp(f), order - 1, f"vjp of {name}", back),
+    abstract=abstract,
+    name=name,
+  )
 
 
 def _zero_like(x: Any) -> Any:

@@ -1,0 +1,227 @@
+"""Multilinear Python functions on the host, in TensorFlow.
+
+A function and its transposes are each other's gradients. There is no gradient
+in the arguments that it is not linear in, and whoever needs one is told.
+"""
+
+from collections.abc import Callable, Sequence
+import functools
+from typing import Any
+
+import numpy as onp
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import custom_gradient
+from phasic.substrates.tf.internal import host_functions
+from phasic.substrates.tf.internal import host_programs
+from phasic.substrates.tf.internal import trees
+
+
+def family(
+  functions: host_functions.Functions,
+  options: tuple[tuple[str, type, Any], ...],
+  arg_specs: tuple[Any, ...],
+  out_specs: Any,
+) -> "Family":
+  """Returns the family of functions for arguments and results of these specs.
+
+  Args:
+    functions: f and its transposes.
+    options: keyword arguments: names, types and values.
+    arg_specs: of the arguments that f is linear in.
+    out_specs: of its result.
+  """
+  return _family(tuple(functions), options, _Key((arg_specs, out_specs)))
+
+
+def conjugated(tree: Any) -> Any:
+  """Returns the complex conjugates."""
+  return trees.map_leaves(
+    lambda x: tf.math.conj(x) if tf.as_dtype(x.dtype).is_complex else x, tree
+  )
+
+
+def is_differentiable(x: Any) -> bool:
+  """Returns whether an array, or its spec, is floating or complex."""
+  dtype = x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
+  dtype = tf.as_dtype(dtype)
+  return dtype.is_floating or dtype.is_complex
+
+
+class Family:
+  """A function, linear in each of its slots, and its transposes.
+
+  They are each other's gradients.
+  """
+
+  def __init__(
+    self,
+    functions: tuple[host_functions.HostFunction | host_functions.Missing, ...],
+    options: dict[str, Any],
+    arg_specs: tuple[Any, ...],
+    out_specs: Any,
+  ):
+    self._functions = functions
+    self._options = options
+    self._arg_specs = arg_specs
+    self._out_specs = out_specs
+    self._ops = [self._op(target) for target in range(len(functions))]
+
+  def apply(self, target: int, fixed: Any, slots: Sequence[Any]) -> Any:
+    """Calls f, or, for i + 1, its transpose in slot i.
+
+    The slots of a transpose are f's others and the cotangent.
+    """
+    function = self._functions[target]
+    if tf.executing_eagerly() and not isinstance(
+      function, host_functions.Missing
+    ):
+      message = host_functions.no_derivative(function.name)
+      fixed = trees.map_leaves(
+        lambda x: _constant(message, x) if is_differentiable(x) else x, fixed
+      )
+    return self._ops[target](fixed, *slots)
+
+  def _op(self, target: int) -> Callable[..., Any]:
+    function = self._functions[target]
+    specs = self._out_specs if target == 0 else self._arg_specs[target - 1]
+
+    def evaluate(fixed: Any, *slots: Any) -> Any:
+      if isinstance(function, host_functions.Missing):
+        return host_programs.failing(
+          function.message, trees.flatten(slots), specs
+        )
+      return host_programs.evaluate(
+        function, (*fixed, *slots), self._options, specs
+      )
+
+    def backward(residuals: Any, cotangent: Any) -> Any:
+      fixed, *slots = residuals
+      plain = conjugated(cotangent)
+      return (
+        _fixed_gradients(function, fixed, cotangent),
+        *(
+          conjugated(self._transposed(target, slot, fixed, slots, plain))
+          for slot in range(len(slots))
+        ),
+      )
+
+    evaluate.__name__ = getattr(function, "name", "missing")
+    rule = custom_gradient.custom_gradient(
+      vjp_fwd=lambda *args: (None, args), vjp_bwd=backward
+    )
+    return rule(evaluate)
+
+  def _transposed(
+    self,
+    target: int,
+    slot: int,
+    fixed: Any,
+    slots: Sequence[Any],
+    cotangent: Any,
+  ) -> Any:
+    """The transpose in a slot of f, or of one of its transposes."""
+    others = [x for i, x in enumerate(slots) if i != slot]
+    count = len(self._arg_specs)
+    if target == 0:
+      return self.apply(slot + 1, fixed, [*others, cotangent])
+    own = target - 1
+    if slot == count - 1:
+      # In the cotangent: f, with this one's cotangent as the own argument.
+      args = [*others[:own], cotangent, *others[own:]]
+      return self.apply(0, fixed, args)
+    # In another argument: its transpose, where the own argument is given.
+    index = slot if slot < own else slot + 1
+    kept = [i for i in range(count) if i not in (own, index)]
+    known = dict(zip(kept, others[:-1], strict=True))
+    known[own] = cotangent
+    args = [known[i] for i in sorted(known)]
+    return self.apply(index + 1, fixed, [*args, others[-1]])
+
+
+class _Key:
+  """A tree of specs as a key of a dictionary."""
+
+  def __init__(self, tree: Any):
+    self.tree = tree
+    self._text = repr(tree)
+
+  def __eq__(self, other: object) -> bool:
+    return isinstance(other, _Key) and self._text == other._text
+
+  def __hash__(self) -> int:
+    return hash(self._text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _family(
+  functions: tuple[Any, ...],
+  options: tuple[tuple[str, type, Any], ...],
+  specs: _Key,
+) -> Family:
+  args, out = specs.tree
+  keywords = {name: value for name, _, value in options}
+  return Family(functions, keywords, args, out)
+
+
+def _fixed_gradients(
+  function: host_functions.HostFunction | host_functions.Missing,
+  fixed: Any,
+  cotangent: Any,
+) -> Any:
+  """Gradients in the arguments that have none.
+
+  A tape asks for all of an op's gradients, and uses some. Eagerly they are
+  zeros here, and whoever uses them comes to `_constant`, which raises. In a
+  graph they are maps of the cotangent that fail unless it is zero.
+  """
+  if isinstance(function, host_functions.Missing):
+    return None
+  if tf.executing_eagerly():
+    return trees.map_leaves(tf.zeros_like, fixed)
+  message = host_functions.no_derivative(function.name)
+  return trees.map_leaves(
+    lambda x: (
+      _broken(message, x, tuple(trees.flatten(cotangent)))
+      if is_differentiable(x)
+      else None
+    ),
+    fixed,
+  )
+
+
+def _evaluate_broken(
+  message: str, x: tf.Tensor, cotangents: tuple[tf.Tensor, ...]
+) -> tf.Tensor:
+  """Zeros of the shape of x where all others are; else it raises."""
+  if tf.executing_eagerly():
+    raise NotImplementedError(message)
+
+  def on_host(x: Any, *cotangents: Any) -> Any:
+    if any(onp.any(c) for c in cotangents):
+      raise NotImplementedError(message)
+    return [onp.zeros_like(x)]
+
+  return host_programs.in_graph(
+    on_host, [x, *cotangents], host_programs.spec(x)
+  )
+
+
+def _transpose_broken(message: str, args: Any, cotangent: tf.Tensor) -> Any:
+  others = args[1]
+  return None, tuple(_broken(message, c, (cotangent,)) for c in others)
+
+
+# Where forward mode transposes it, it fails as well.
+_broken = custom_gradient.custom_gradient(
+  vjp_fwd=lambda message, *args: (None, args),
+  vjp_bwd=_transpose_broken,
+  nondiff_argnums=(0,),
+)(_evaluate_broken)
+
+# What it is given; its gradient raises.
+_constant = custom_gradient.custom_gradient(
+  vjp_fwd=lambda message, x: (None, x),
+  vjp_bwd=lambda message, x, cotangent: (_broken(message, x, (cotangent,)),),
+  nondiff_argnums=(0,),
+)(lambda message, x: x)

@@ -1,0 +1,119 @@
+"""Bound Python functions, the same in all substrates."""
+
+from absl.testing import absltest
+import numpy as np
+import numpy as onp
+
+from phasic import binding
+from phasic.internal import gradients
+from tests import test_case
+
+
+def _model(scale, parts, *, power=1):
+  total = parts["a"] + parts["b"][0]
+  return {"value": scale * total**power, "both": (total, None)}
+
+
+def _model_jvp(args, tangents, *, power=1):
+  scale, parts = args
+  d_scale, d_parts = tangents
+  total = parts["a"] + parts["b"][0]
+  change = d_parts["a"] + d_parts["b"][0]
+  slope = power * total ** (power - 1)
+  return {
+    "value": d_scale * total**power + scale * slope * change,
+    "both": (change, None),
+  }
+
+
+def _model_vjp(args, cotangent, *, power=1):
+  scale, parts = args
+  total = parts["a"] + parts["b"][0]
+  slope = power * total ** (power - 1)
+  c = cotangent["value"]
+  change = scale * slope * c + cotangent["both"][0]
+  return onp.sum(c * total**power), {"a": change, "b": [change]}
+
+
+class BindingTest(test_case.TestCase):
+  def test_trees_and_keywords(self):
+    op = binding.bind(_model, jvp=_model_jvp, vjp=_model_vjp, name="model")
+    a, b = np.asarray([1.0, 2.0]), np.asarray([0.5, -1.0])
+    args = (np.asarray(3.0), {"a": a, "b": [b]})
+    result = op(*args, power=2)
+    self.assert_close(result["value"], [6.75, 3.0])
+    self.assert_close(result["both"][0], [1.5, 1.0])
+    self.assertIsNone(result["both"][1])
+    tangent = op.jvp(args, (np.asarray(1.0), {"a": b, "b": [a]}), power=2)
+    self.assert_close(tangent["value"], [15.75, 7.0])
+    cotangent = {"value": a, "both": (b, None)}
+    d_scale, d_parts = op.vjp(args, cotangent, power=2)
+    self.assert_close(d_scale, 4.25)
+    self.assert_close(d_parts["a"], [9.5, 11.0])
+    self.assert_close(d_parts["b"][0], [9.5, 11.0])
+    self.assertEqual(repr(op), "<BoundFunction model>")
+
+  def test_gradient(self):
+    op = binding.bind(
+      lambda x, y: x * onp.sin(y),
+      vjp=lambda args, c: (
+        c * onp.sin(args[1]),
+        c * args[0] * onp.cos(args[1]),
+      ),
+      jvp=lambda args, d: (
+        d[0] * onp.sin(args[1]) + args[0] * onp.cos(args[1]) * d[1]
+      ),
+    )
+    x, y = np.asarray([1.0, 2.0]), np.asarray([0.5, 0.25])
+    value, pullback = op(x, y), op.vjp((x, y), np.asarray([1.0, -1.0]))
+    self.assert_close(value, onp.asarray([1.0, 2.0]) * onp.sin([0.5, 0.25]))
+    self.assert_close(pullback[0], onp.sin([0.5, 0.25]) * [1.0, -1.0])
+    self.assert_close(pullback[1], onp.cos([0.5, 0.25]) * [1.0, -2.0])
+
+  def test_linear_with_fixed_argument(self):
+    op = binding.bind_linear(
+      lambda matrix, x, y: matrix @ x + 2.0 * y,
+      transpose=lambda matrix, c: (matrix.T @ c, 2.0 * c),
+      num_fixed=1,
+      name="product",
+    )
+    matrix = np.asarray([[1.0, 2.0, 0.0], [0.0, 1.0, -1.0]])
+    result = op(matrix, np.asarray([1.0, 1.0, 2.0]), np.asarray([0.5, 0.5]))
+    self.assert_close(result, [4.0, 0.0])
+    self.assertEqual(repr(op), "<MultilinearFunction product>")
+    self.assertEqual(op.name, "product")
+
+  def test_eager_exceptions_are_the_function_s_own(self):
+    def fails(x):
+      raise ZeroDivisionError("of its own")
+
+    ops = (
+      binding.bind(fails),
+      binding.bind_linear(fails, transpose=fails),
+      binding.bind_multilinear(fails, transposes=[fails]),
+    )
+    for op in ops[:1]:
+      with self.assertRaisesRegex(ZeroDivisionError, "of its own"):
+        op(np.asarray(1.0))
+
+  def test_missing_rules(self):
+    op = binding.bind(lambda x: x, name="mine")
+    x = np.asarray(1.0)
+    with self.assertRaisesRegex(NotImplementedError, "mine.*rule jvp"):
+      op.jvp((x,), (x,))
+    with self.assertRaisesRegex(NotImplementedError, "mine.*rule vjp"):
+      op.vjp((x,), x)
+
+  def test_keywords_must_be_hashable(self):
+    op = binding.bind(lambda x, *, k: x, name="mine")
+    with self.assertRaisesRegex(TypeError, "mine: keyword argument k is list"):
+      op(np.asarray(1.0), k=[1])
+
+  def test_gradient_of_stopped_argument(self):
+    op = binding.bind(lambda x, n: x * n, nondifferentiable=(1,))
+    x = gradients.stop_gradient(np.asarray(3.0))
+    self.assert_close(op(x, x), 9.0)
+
+
+if __name__ == "__main__":
+  absltest.main()

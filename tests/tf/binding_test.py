@@ -1,0 +1,240 @@
+"""Bound Python functions in TensorFlow: what graphs do with them."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+import tensorflow as tf
+
+from phasic.substrates.tf import binding
+
+_DTYPES = (
+  *("bool", "int8", "int16", "int32", "int64"),
+  *("uint8", "uint16", "uint32", "uint64"),
+  *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+)
+
+
+class _OwnError(Exception):
+  """What no framework knows."""
+
+
+def _raise(*args):
+  raise _OwnError("the text")
+
+
+def _gradient(function):
+  def gradient(x):
+    with tf.GradientTape() as tape:
+      tape.watch(x)
+      value = function(x)
+    return tape.gradient(value, x)
+
+  return gradient
+
+
+def _along(function):
+  def tangent(x):
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
+      value = function(x)
+    return accumulator.jvp(value)
+
+  return tangent
+
+
+class BindingTest(parameterized.TestCase):
+  @parameterized.parameters(*_DTYPES)
+  def test_dtypes(self, dtype):
+    op = binding.bind(lambda x: onp.stack([x[0], x[0], x[1]]))
+    x = tf.cast(tf.constant([1, 0, 1]), dtype)
+    for call in (op, tf.function(op)):
+      result = call(x)
+      self.assertEqual(result.dtype, tf.as_dtype(dtype))
+      onp.testing.assert_array_equal(result, tf.gather(x, [0, 0, 1]))
+
+  def test_complex_gradients_are_tensorflow_s(self):
+    weights = onp.array([1.0 + 2.0j, -0.5j])
+    op = binding.bind(
+      lambda x: weights * x,
+      jvp=lambda args, d: weights * d[0],
+      vjp=lambda args, c: (weights * c,),
+    )
+    linear = binding.bind_linear(
+      lambda x: weights * x, transpose=lambda c: weights * c
+    )
+    x = tf.constant([0.3 + 0.1j, 2.0 - 1.0j], tf.complex128)
+    loss = lambda f: lambda x: tf.reduce_sum(tf.abs(f(x)) ** 2)
+    for derivative in (_gradient, lambda f: tf.function(_gradient(f))):
+      expected = derivative(loss(lambda x: tf.constant(weights) * x))(x)
+      for f in (op, linear):
+        onp.testing.assert_allclose(derivative(loss(f))(x), expected)
+
+  def test_integers_and_nondifferentiable_arguments(self):
+    op = binding.bind(
+      lambda x, n, y: (x**n * y, n + 1),
+      vjp=lambda args, c: (
+        args[1] * args[0] ** (args[1] - 1) * c[0],
+        None,
+        None,
+      ),
+      jvp=lambda args, d: (args[1] * args[0] ** (args[1] - 1) * d[0], None),
+      nondifferentiable=(2,),
+    )
+    n, x, y = tf.constant(3), tf.constant(2.0, "float64"), tf.constant(1.0)
+    for derivative in (_gradient, _along):
+      for wrap in (lambda f: f, tf.function):
+        result = wrap(derivative(lambda x: op(x, n, y)[0]))(x)
+        self.assertEqual(float(result), 12.0)
+    with self.assertRaisesRegex(NotImplementedError, "nondifferentiable.* 2"):
+      _gradient(lambda y: op(x, n, y)[0])(y)
+
+  @parameterized.named_parameters(
+    ("jvp", "jvp", _along), ("vjp", "vjp", _gradient)
+  )
+  def test_one_rule_that_is_missing(self, rule, derivative):
+    rules = {
+      "jvp": lambda args, d: onp.cos(args[0]) * d[0],
+      "vjp": lambda args, c: (onp.cos(args[0]) * c,),
+    }
+    x = tf.constant([0.5, 1.0], tf.float64)
+    only = binding.bind(onp.sin, **{rule: rules[rule]}, name="sine")
+    for wrap in (lambda f: f, tf.function):
+      onp.testing.assert_array_equal(wrap(derivative(only))(x), onp.cos(x))
+    del rules[rule]
+    other = binding.bind(onp.sin, **rules, name="sine")
+    for wrap in (lambda f: f, tf.function):
+      with self.assertRaisesRegex(Exception, f"sine.*rule {rule}"):
+        wrap(derivative(other))(x)
+
+  @parameterized.parameters(_along, _gradient)
+  def test_second_order_without_rules_is_an_error(self, derivative):
+    op = binding.bind(
+      onp.sin,
+      jvp=lambda args, d: onp.cos(args[0]) * d[0],
+      vjp=lambda args, c: (onp.cos(args[0]) * c,),
+      name="sine",
+    )
+    x = tf.constant([0.5, 1.0], tf.float64)
+    for wrap in (lambda f: f, tf.function):
+      with self.assertRaisesRegex(Exception, "vjp of sine has no derivative"):
+        wrap(derivative(_gradient(op)))(x)
+
+  def test_fixed_arguments_have_no_derivative(self):
+    op = binding.bind_linear(
+      lambda k, x: k * x,
+      transpose=lambda k, c: k * c,
+      num_fixed=1,
+      name="scaled",
+    )
+    k, x = tf.constant(2.0), tf.constant(2.0)
+    for derivative in (_along, _gradient):
+      for wrap in (lambda f: f, tf.function):
+        result = wrap(derivative(lambda y: op(k, y * y)))(x)
+        self.assertEqual(float(result), 8.0)
+        with self.assertRaisesRegex(Exception, "scaled has no derivative"):
+          wrap(derivative(lambda y: op(y, k)))(x)
+        stopped = lambda y: op(tf.stop_gradient(y), y)
+        self.assertEqual(float(wrap(derivative(stopped))(x)), 2.0)
+
+  def test_exceptions(self):
+    op = binding.bind(_raise, abstract=lambda x: x, name="mine")
+    x = tf.constant([1.0, 2.0])
+    with self.assertRaisesRegex(_OwnError, "the text"):
+      op(x)
+    with self.assertRaises(tf.errors.OpError) as caught:
+      tf.function(op)(x)
+    text = str(caught.exception)
+    for part in ("mine raised _OwnError: the text", "in _raise"):
+      self.assertIn(part, text)
+    self.assertIsInstance(binding.last_error(), _OwnError)
+    good = binding.bind(lambda x: 2.0 * x)
+    self.assertEqual(float(tf.function(good)(3.0)), 6.0)
+
+  @parameterized.named_parameters(
+    ("shape", lambda x: x[:1], r"float64\[1\] as result 0.*float64\[2\]"),
+    ("dtype", lambda x: x.astype("float32"), r"float32\[2\] as result 0"),
+    ("tuple", lambda x: (x, x), "structure"),
+    ("nothing", lambda x: None, "structure"),
+    ("object", lambda x: object(), "as result 0"),
+  )
+  def test_abstract_that_lies(self, f, message):
+    op = binding.bind(f, abstract=lambda x: x, name="mine")
+    x = tf.constant([1.0, 2.0], tf.float64)
+    with self.assertRaisesRegex(TypeError, f"mine.*{message}.*abstract"):
+      op(x)
+    with self.assertRaisesRegex(
+      tf.errors.OpError, f"mine.*{message}.*abstract"
+    ):
+      tf.function(op)(x)
+
+  def test_unknown_sizes_need_abstract(self):
+    op = binding.bind(lambda x: x, name="mine")
+    signature = [tf.TensorSpec([None], tf.float64)]
+    with self.assertRaisesRegex(TypeError, "mine.*rule `abstract`"):
+      tf.function(op, input_signature=signature)(onp.ones(2))
+
+  def test_function_is_called_once_each_time(self):
+    calls = []
+
+    def count(x):
+      calls.append(1)
+      return 2.0 * x
+
+    op = binding.bind(
+      count, abstract=lambda x: x, vjp=lambda args, c: (2.0 * c,)
+    )
+    for wrap in (lambda f: f, tf.function):
+      calls.clear()
+      _gradient(op)(tf.constant(1.0))
+      self.assertLen(calls, 1)
+      wrap(op)(tf.constant(1.0))
+      self.assertLen(calls, 2)
+
+  def test_saved_program_says_so_elsewhere(self):
+    module = tf.Module()
+    op = binding.bind(lambda x: 3.0 * x, name="triple")
+    module.call = tf.function(
+      op, input_signature=[tf.TensorSpec([2], tf.float64)]
+    )
+    directory = self.enter_context(tempfile.TemporaryDirectory())
+    tf.saved_model.save(module, directory)
+    source = f"""
+import tensorflow as tf
+from phasic.substrates.tf import binding
+if {{other}}:
+  ops = [binding.bind(lambda x: x, abstract=lambda x: x) for _ in range(200)]
+  own = tf.function(lambda x: [op(x) for op in ops])
+  own(tf.constant([1.0, 2.0], tf.float64))
+call = tf.saved_model.load({directory!r}).call
+try:
+  call(tf.constant([1.0, 2.0], tf.float64))
+except Exception as error:
+  print(type(error).__name__, error)
+print("lives on")
+"""
+    environment = {
+      **os.environ,
+      "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+    }
+    for other, message in (
+      (False, "Could not find callback"),
+      (True, "another process"),
+    ):
+      result = subprocess.run(
+        [sys.executable, "-c", source.format(other=other)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+      )
+      self.assertEqual(result.returncode, 0, result.stderr[-2000:])
+      self.assertRegex(result.stdout, message)
+      self.assertIn("lives on", result.stdout)
+
+
+if __name__ == "__main__":
+  absltest.main()
