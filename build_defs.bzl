@@ -13,6 +13,7 @@ visible: its targets are incompatible, and Bazel reports them as SKIPPED.
 """
 
 load("@python_environment//:env.bzl", "HAVE_JAX", "HAVE_TF", "INTERPRETER")
+load("//native:copts.bzl", "COPTS")
 
 SUBSTRATES = ["numpy", "jax", "tf"]
 
@@ -295,6 +296,63 @@ def multi_substrate_py_test(
             )
             tests.append(":%s.%s" % (variant, substrate))
     native.test_suite(name = name, tests = tests)
+
+def native_op(
+        name,
+        srcs,
+        library = None,
+        includes = [],
+        copts = [],
+        deps = [],
+        visibility = None):
+    """Native ops: a C++ source with PHASIC_OP as a library for each framework.
+
+    Gives LIBRARY.so, for NumPy and, where JAX is installed, JAX, and, where
+    TensorFlow is, LIBRARY_tf.so; `phasic.binding.bind_native` loads them.
+
+    Args:
+      name: of the filegroup of the libraries.
+      srcs: sources and headers.
+      library: the path of the libraries; "lib" and the name by default.
+      includes: folders of headers, as in cc_binary.
+      copts: compiler options.
+      deps: C++ libraries.
+      visibility: as everywhere.
+    """
+    path = library or "lib" + name
+    options = COPTS + ["-Wno-unused-parameter"] + copts
+    native.cc_binary(
+        name = path + ".so",
+        srcs = srcs,
+        copts = options,
+        includes = includes,
+        linkshared = True,
+        linkstatic = True,
+        local_defines = ["PHASIC_WITH_XLA"] if HAVE_JAX else [],
+        visibility = visibility,
+        deps = deps + ["//phasic:op_headers"] + (
+            ["@python_environment//:xla_ffi"] if HAVE_JAX else []
+        ),
+    )
+    native.cc_binary(
+        name = path + "_tf.so",
+        srcs = srcs,
+        copts = options,
+        includes = includes,
+        linkshared = True,
+        linkstatic = True,
+        local_defines = ["PHASIC_WITH_TENSORFLOW"],
+        target_compatible_with = needs_tf(),
+        visibility = visibility,
+        deps = deps + ["//phasic:op_headers"] + (
+            ["@python_environment//:tensorflow"] if HAVE_TF else []
+        ),
+    )
+    native.filegroup(
+        name = name,
+        srcs = [":" + path + ".so"] + ([":" + path + "_tf.so"] if HAVE_TF else []),
+        visibility = visibility,
+    )
 
 def in_groups(names, together, more = {}):
     """Returns {group: names}; who is in no group is one.

@@ -28,7 +28,9 @@ FLAGS = ["-std=c++17", "-O3", "-fPIC", "-shared", "-fvisibility=hidden"]
 def folder_of(package):
   """The folder of an installed package; None if there is none."""
   spec = importlib.util.find_spec(package)
-  return pathlib.Path(next(iter(spec.submodule_search_locations))) if spec else None
+  return (
+    pathlib.Path(next(iter(spec.submodule_search_locations))) if spec else None
+  )
 
 
 def run(*command):

@@ -47,7 +47,8 @@ def _copies(root: pathlib.Path) -> dict[str, str]:
     if (root / name).exists():
       texts[name] = (root / name).read_text(encoding="utf-8")
   texts.setdefault("phasic/__init__.py", '__version__ = "0"\n')
-  for path in sorted((root / "tests").rglob("*.py")):
+  tests = root / "tests"
+  for path in sorted([*tests.rglob("*.py"), *tests.rglob("*.cc")]):
     name = path.relative_to(root).as_posix()
     if name.count("/") > 1:  # tests of one substrate, and what they share
       texts[name] = path.read_text(encoding="utf-8")

@@ -1,0 +1,341 @@
+"""Native ops bound for JAX: derivatives, refusals, export, devices."""
+
+import os
+
+# Before JAX starts: two devices.
+os.environ["XLA_FLAGS"] = (
+  os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
+)
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import jax
+import jax.numpy as jnp
+import mpmath
+import numpy as onp
+
+from phasic.substrates import jax as ph
+from phasic.substrates.jax import binding
+from phasic.substrates.jax.internal import ffi_targets
+from tests.native_ops import libraries
+
+libraries.kepler()
+
+from kepler import library  # noqa: E402
+from kepler.jax import kepler  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+
+_FOLDERS = [str(library.PATH.parent), str(pathlib.Path(libraries.ops()).parent)]
+_LOADER = """
+import sys
+sys.path[:] = {path!r}
+import jax
+jax.config.update("jax_enable_x64", True)
+import phasic.substrates.jax
+{more}
+data = open(sys.argv[1], "rb").read()
+print("RESULT", *jax.export.deserialize(data).call(*map(float, sys.argv[2:])))
+"""
+_BIND_KEPLER = """
+from phasic.substrates.jax import binding
+binding.bind_native({path!r}, "kepler")
+"""
+
+
+def gather(**rules):
+  return binding.bind_native(
+    libraries.ops(), "test_gather", sizes={"k": lambda m, n: 2 * m}, **rules
+  )
+
+
+def scale(**rules):
+  return binding.bind_native(libraries.ops(), "test_scale", **rules)
+
+
+def _gather_vjp(inputs, outputs, cotangents):
+  indices, x = inputs
+  ct = cotangents[0].reshape(2, -1).sum(0)
+  return None, jnp.zeros_like(x).at[indices].add(ct)
+
+
+def _gather_jvp(inputs, outputs, tangents):
+  indices, _ = inputs
+  return jnp.tile(tangents[1][indices], 2), None
+
+
+class NativeOpsTest(parameterized.TestCase):
+  @parameterized.parameters({"jvp": _gather_jvp}, {"vjp": _gather_vjp})
+  def test_integers_stay_constant(self, **rules):
+    indices, x = onp.array([2, 0], onp.int32), jnp.array([1.0, 2.0, 4.0])
+
+    def f(x):
+      return jnp.sum(gather(**rules)(indices, x, copies=2)[0] ** 2)
+
+    onp.testing.assert_array_equal(jax.grad(f)(x), [4.0, 0.0, 16.0])
+    onp.testing.assert_array_equal(jax.hessian(f)(x), onp.diag([4.0, 0.0, 4.0]))
+    op = gather(**rules)
+    dy, none = op.jvp((indices, x), (None, jnp.ones(3)), copies=2)
+    self.assertIsNone(none)
+    onp.testing.assert_array_equal(dy, onp.ones(4))
+    none, bar = op.vjp((indices, x), (jnp.ones(4), None), copies=2)
+    self.assertIsNone(none)
+    onp.testing.assert_array_equal(bar, [2.0, 0.0, 2.0])
+
+  def test_models_of_one_size_share_a_compilation(self):
+    op, count = gather(), 0
+
+    @jax.jit
+    def f(indices, x):
+      nonlocal count
+      count += 1
+      return op(indices, x, copies=2)[0]
+
+    for indices in ([0, 1], [2, 2]):
+      y = f(onp.array(indices, onp.int32), onp.array([1.0, 2.0, 4.0]))
+      onp.testing.assert_array_equal(y, 2 * [2.0**i for i in indices])
+    self.assertEqual(count, 1)
+
+  @parameterized.parameters(
+    (lambda i, o, t: t[0], "must return a tuple with an entry for each output"),
+    (lambda i, o, t: (None,), "the rule jvp returned None for y"),
+    (lambda i, o, t: (onp.ones(7),), r"returned shape \(7,\) where \(3,\)"),
+    (lambda i, o, t: (jnp.ones(3, int),), "returned int64: it must be float64"),
+  )
+  def test_rules_that_lie(self, rule, message):
+    with self.assertRaisesRegex(
+      (TypeError, ValueError), f"op test_scale: .*{message}.*declared as"
+    ):
+      jax.grad(lambda a: jnp.sum(scale(jvp=rule)(a, jnp.ones(3))))(1.0)
+
+  @parameterized.parameters(
+    ("test_throws", "no such luck"),
+    ("test_throws_number", "threw what is no std::exception"),
+    ("test_forgets", r"output 1 \(z\) was not written"),
+  )
+  def test_function_fails(self, name, message):
+    op = binding.bind_native(libraries.ops(), name)
+    for f in (op, jax.jit(op), jax.vmap(op)):
+      x = jnp.ones(3) if f is not op else 1.0
+      with self.assertRaisesRegex(RuntimeError, f"op {name}: .*{message}"):
+        jax.block_until_ready(f(x))
+
+  def test_function_takes_another_dtype(self):
+    op = binding.bind_native(libraries.ops(), "test_takes_double")
+    with self.assertRaisesRegex(RuntimeError, "was taken as float64"):
+      op(onp.float32(1.5))
+    self.assertEqual(op(1.5), 1.5)
+
+  @parameterized.parameters(
+    ((2,), "float64", r"has shape \[2\]: dimension n must be 3"),
+    ((3, 3), "float64", r"has shape \[3, 3\]: it must have 1 dimensions"),
+    ((3,), "float32", "is float32: it must be float64"),
+  )
+  def test_shapes_that_lie(self, shape, dtype, message):
+    """Calls of the handler itself, with a wrong rule."""
+    scale()  # registers
+    wrong = jax.ShapeDtypeStruct(shape, dtype)
+    call = jax.ffi.ffi_call("phasic_op_test_scale", wrong)
+    with self.assertRaisesRegex(RuntimeError, rf"output 0 \(y\) {message}"):
+      call(jnp.array(2.0), jnp.ones(3), options="")
+    onp.testing.assert_array_equal(scale()(2.0, jnp.ones(3)), 2 * jnp.ones(3))
+
+  def test_no_rules(self):
+    with self.assertRaisesRegex(NotImplementedError, "bound without rules"):
+      jax.grad(lambda a: jnp.sum(scale()(a, jnp.ones(3))))(1.0)
+
+  def test_one_name_in_two_libraries(self):
+    with tempfile.TemporaryDirectory() as folder:
+      other = pathlib.Path(folder) / "libother.so"
+      other.write_bytes(pathlib.Path(libraries.ops()).read_bytes())
+      scale()
+      with self.assertRaisesRegex(ValueError, "is there already, of"):
+        binding.bind_native(other, "test_scale")
+
+  def test_handlers_of_a_newer_interface(self):
+    """They would take the whole backend down."""
+    running = ffi_targets.ffi_version()
+    self.assertGreater(running, 0)
+    with self.assertRaisesRegex(ImportError, "compile it with the headers"):
+      ffi_targets.register("newer", "lib.so", None, running + 1)
+    self.assertNotIn("newer", ffi_targets.names())
+
+  def test_handlers_not_made_with_our_headers(self):
+    op = binding.bind_native(
+      libraries.ops(),
+      "renamed",
+      handler="phasic_op_test_scale_xla",
+      declaration="factor(), x(n) -> y(n)",
+    )
+    onp.testing.assert_array_equal(op(2.0, jnp.ones(3), options=""), 2.0)
+
+  def test_float32_without_x64(self):
+    with jax.enable_x64(False):
+      value, slope = jax.value_and_grad(lambda m: kepler(m, 0.5)[0])(1.0)
+    self.assertEqual((value.dtype, slope.dtype), ("float32", "float32"))
+    self.assertAlmostEqual(value, 0.997402, places=6)
+
+
+class KeplerTest(parameterized.TestCase):
+  @parameterized.parameters(0.0, 0.3, 0.9, 0.99)
+  def test_derivatives_to_the_third(self, eccentricity):
+    """In both arguments, against derivatives of 40 digits."""
+
+    def sine(m, e):
+      return kepler(m, e)[0]
+
+    first = jax.grad(sine, (0, 1))
+    by_m = jax.jit(
+      lambda m, e: jnp.stack(
+        [
+          *first(m, e),
+          jax.grad(jax.grad(sine))(m, e),
+          jax.jacfwd(jax.grad(sine), 1)(m, e),
+          jax.jacfwd(jax.jacrev(jax.grad(sine)))(m, e),
+          jax.grad(jax.jacfwd(jax.jacfwd(sine, 1), 1), 0)(m, e),
+        ]
+      )
+    )
+    orders = [(1, 0), (0, 1), (2, 0), (1, 1), (3, 0), (1, 2)]
+    for mean in (1e-4, 0.01, 0.4, 2.0, -3.0):
+      actual = by_m(mean, eccentricity)
+      start = float(jnp.arctan2(*kepler(mean, eccentricity)))
+      for value, order in zip(map(float, actual), orders, strict=True):
+        true = float(_derivative(mean, eccentricity, start, order))
+        self.assertLessEqual(
+          abs(value - true), 1e-13 * abs(true), (mean, order)
+        )
+
+  @parameterized.parameters((1.0, -0.1), (1.0, 1.0), (onp.nan, 0.1))
+  def test_outside_of_the_domain_is_nan(self, mean, eccentricity):
+    value = jax.jit(kepler)(mean, eccentricity)
+    slopes = jax.grad(lambda m, e: kepler(m, e)[0], (0, 1))(mean, eccentricity)
+    self.assertTrue(onp.all(onp.isnan([*value, *slopes])))
+
+  def test_the_same_bits_as_in_numpy(self):
+    from kepler.numpy import kepler as in_numpy
+
+    mean = onp.linspace(-3.0, 3.0, 50)
+    expected = in_numpy(mean, 0.7)
+    for f in (kepler, jax.jit(kepler), jax.vmap(kepler, (0, None))):
+      onp.testing.assert_array_equal(f(mean, 0.7), expected)
+
+  def test_batches_are_not_gathered(self):
+    mesh = jax.make_mesh((2,), ("batch",))
+    split = jax.NamedSharding(mesh, jax.P("batch"))
+    mean = jnp.linspace(-3.0, 3.0, 8)
+    sharded = ph.shard_batches(
+      lambda m, e: kepler(m, e)[0], mesh, in_axes=(0, None)
+    )
+
+    def loss(f):
+      return lambda m, e: jnp.sum(jnp.sin(f(m, e)))
+
+    gradient = jax.jit(jax.grad(loss(sharded), (0, 1)))
+    compiled = gradient.lower(jax.device_put(mean, split), 0.5).compile()
+    self.assertNotIn("all-gather", compiled.as_text())
+    actual = gradient(jax.device_put(mean, split), 0.5)
+    expected = jax.grad(loss(lambda m, e: kepler(m, e)[0]), (0, 1))(mean, 0.5)
+    for x, y in zip(actual, expected, strict=True):
+      onp.testing.assert_allclose(x, y, rtol=1e-13)
+
+  def test_our_own_batches_are_not_gathered(self):
+    mesh = jax.make_mesh((2,), ("batch",))
+    times = jnp.linspace(0.5, 4.0, 8)
+
+    def log_prob(rate, times):
+      return ph.distributions.Erlang(2, rate).log_prob(times)
+
+    sharded = ph.shard_batches(log_prob, mesh, in_axes=(None, 0))
+    gradient = jax.jit(jax.grad(lambda r, t: jnp.sum(sharded(r, t))))
+    placed = jax.device_put(times, jax.NamedSharding(mesh, jax.P("batch")))
+    text = gradient.lower(1.5, placed).compile().as_text()
+    self.assertNotIn("all-gather", text)
+    expected = jax.grad(lambda r: jnp.sum(log_prob(r, times)))(1.5)
+    onp.testing.assert_allclose(gradient(1.5, placed), expected, rtol=1e-13)
+
+  def test_axes_that_cannot_be_split(self):
+    mesh = jax.make_mesh((2,), ("batch",))
+    with self.assertRaisesRegex(ValueError, "entries must be 0 or None"):
+      ph.shard_batches(kepler, mesh, in_axes=(1, None))(jnp.ones(2), 0.5)
+
+
+class ExportTest(parameterized.TestCase):
+  def _call(self, exported, more, *arguments):
+    """What another process prints that loads an exported program."""
+    with tempfile.NamedTemporaryFile() as file:
+      file.write(exported.serialize())
+      file.flush()
+      code = _LOADER.format(path=sys.path, more=more)
+      return subprocess.run(
+        [sys.executable, "-c", code, file.name, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+      )
+
+  def test_kepler_in_another_process(self):
+    gradient = jax.grad(lambda m, e: kepler(m, e)[0], (0, 1))
+    exported = ph.export(gradient)(1.0, 0.5)
+    more = _BIND_KEPLER.format(path=str(library.PATH))
+    done = self._call(exported, more, 1.0, 0.5)
+    self.assertEqual(done.returncode, 0, done.stderr)
+    actual = [float(x) for x in done.stdout.split()[1:]]
+    onp.testing.assert_array_equal(actual, gradient(1.0, 0.5))
+    done = self._call(exported, "", 1.0, 0.5)
+    self.assertNotEqual(done.returncode, 0)
+    self.assertIn("phasic_op_kepler", done.stderr)
+
+  def test_our_own_in_another_process(self):
+    def log_prob(rate, t):
+      return ph.distributions.Erlang(2, rate).log_prob(t)
+
+    gradient = jax.grad(log_prob, (0, 1))
+    done = self._call(ph.export(gradient)(1.5, 2.0), "", 1.5, 2.0)
+    self.assertEqual(done.returncode, 0, done.stderr)
+    actual = [float(x) for x in done.stdout.split()[1:]]
+    onp.testing.assert_array_equal(actual, gradient(1.5, 2.0))
+
+  def test_symbolic_batches(self):
+    gradient = jax.vmap(jax.grad(lambda m, e: kepler(m, e)[0]), (0, None))
+    (size,) = jax.export.symbolic_shape("b")
+    exported = ph.export(jax.jit(gradient))(
+      jax.ShapeDtypeStruct((size,), jnp.float64),
+      jax.ShapeDtypeStruct((), jnp.float64),
+    )
+    again = jax.export.deserialize(exported.serialize())
+    for count in (1, 5):
+      mean = jnp.linspace(-1.0, 1.0, count)
+      onp.testing.assert_array_equal(again.call(mean, 0.3), gradient(mean, 0.3))
+
+  def test_ahead_of_time(self):
+    compiled = jax.jit(jax.grad(lambda m, e: kepler(m, e)[1])).lower(1.0, 0.5)
+    self.assertEqual(
+      compiled.compile()(1.0, 0.5), jax.grad(lambda m: kepler(m, 0.5)[1])(1.0)
+    )
+
+
+def _derivative(mean, eccentricity, start, order):
+  """A derivative of sin E to 40 digits, through E as a function of M and e."""
+
+  def sine(m, e):
+    x = mpmath.mpf(start)
+    for _ in range(200):
+      change = (x - e * mpmath.sin(x) - m) / (1 - e * mpmath.cos(x))
+      x -= change
+      if abs(change) < mpmath.mpf(10) ** (5 - mpmath.mp.dps) * abs(x):
+        break
+    return mpmath.sin(x)
+
+  with mpmath.workdps(120):
+    point = (mpmath.mpf(mean), mpmath.mpf(eccentricity))
+    return +mpmath.diff(sine, point, order, h=mpmath.mpf(10) ** -30)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,230 @@
+"""Native functions bound for NumPy: calls, rules, refusals."""
+
+import ctypes
+import os
+import tempfile
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from phasic.substrates.numpy import binding
+from tests.native_ops import libraries
+
+
+def _scale_jvp(inputs, outputs, tangents):
+  (factor, x), (d_factor, dx) = inputs, tangents
+  return (d_factor[..., None] * x + factor[..., None] * dx,)
+
+
+def _scale_vjp(inputs, outputs, cotangents):
+  (factor, x), (ct,) = inputs, cotangents
+  return onp.sum(ct * x, axis=-1), factor[..., None] * ct
+
+
+def scale():
+  return binding.bind_native(
+    libraries.ops(), "test_scale", jvp=_scale_jvp, vjp=_scale_vjp
+  )
+
+
+def cube():
+  return binding.bind_native(
+    libraries.ops(),
+    "test_cube",
+    forward=["test_cube_jvp", "test_cube_jvp2"],
+    adjoint=["test_cube_vjp", "test_cube_vjp2"],
+  )
+
+
+def gather():
+  return binding.bind_native(
+    libraries.ops(), "test_gather", sizes={"k": lambda m, n: 2 * m}
+  )
+
+
+class NativeOpsTest(parameterized.TestCase):
+  @parameterized.product(
+    dtype=("float32", "float64"),
+    shapes=(
+      ((), (3,)),
+      ((5,), (5, 3)),
+      ((5, 1), (1, 4, 3)),
+      ((2, 1, 1), (4, 3)),
+      ((0,), (0, 3)),
+      ((5,), (5, 0)),
+    ),
+  )
+  def test_batches_broadcast(self, dtype, shapes):
+    rng = onp.random.default_rng(0)
+    factor, x = (rng.normal(size=s).astype(dtype) for s in shapes)
+    actual = scale()(factor, x)
+    expected = factor[..., None] * x
+    self.assertEqual(actual.dtype, onp.dtype(dtype))
+    self.assertEqual(actual.shape, expected.shape)
+    onp.testing.assert_array_equal(actual, expected)
+
+  def test_views_numbers_and_lists(self):
+    x = onp.arange(12.0).reshape(3, 4).T[::2]
+    onp.testing.assert_array_equal(scale()(2, x), 2 * x)
+    onp.testing.assert_array_equal(scale()([1, 2], x), x * [[1.0], [2.0]])
+    self.assertEqual(cube()(2, 3), (24.0, 5.0))
+
+  def test_several_outputs_integers_options_and_sizes(self):
+    indices = onp.array([2, 0], onp.int32)
+    y, count = gather()(indices, onp.array([1.0, 2.0, 4.0]), copies=2)
+    onp.testing.assert_array_equal(y, [4.0, 1.0, 4.0, 1.0])
+    self.assertEqual((count.dtype.name, int(count)), ("int32", 2))
+
+  def test_rules_in_array_code(self):
+    rng = onp.random.default_rng(1)
+    factor, x, df, dx, ct = (
+      rng.normal(size=s) for s in ((5, 1), (4, 3), (5, 1), (4, 3), (5, 4, 3))
+    )
+    moved = scale().jvp((factor, x), (df, dx))
+    expected = df[..., None] * x + factor[..., None] * dx
+    onp.testing.assert_allclose(moved, expected, rtol=1e-15)
+    of_factor, of_x = scale().vjp((factor, x), ct)
+    onp.testing.assert_allclose(
+      of_factor, onp.sum(ct * x, axis=(-1, -2))[:, None], rtol=1e-13
+    )
+    onp.testing.assert_allclose(
+      of_x, onp.sum(ct * factor[..., None], axis=0), rtol=1e-13
+    )
+
+  def test_native_derivatives(self):
+    x, w = onp.array([1.0, 2.0, 3.0]), onp.array(0.5)
+    dy, dsum = cube().jvp((x, w), (onp.ones(3), 2.0))
+    onp.testing.assert_allclose(dy, 3 * x**2 * w + 2 * x**3, rtol=1e-15)
+    onp.testing.assert_allclose(dsum, onp.full(3, 3.0))
+    of_x, of_w = cube().vjp((x, w), (onp.ones(3), onp.ones(3)))
+    onp.testing.assert_allclose(of_x, 3 * x**2 * w + 1, rtol=1e-15)
+    onp.testing.assert_allclose(of_w, onp.sum(x**3 + 1), rtol=1e-15)
+
+  def test_missing_rules(self):
+    bare = binding.bind_native(libraries.ops(), "test_scale")
+    with self.assertRaisesRegex(NotImplementedError, "test_scale.*jvp"):
+      bare.jvp((1.0, onp.ones(2)), (1.0, onp.ones(2)))
+    with self.assertRaisesRegex(NotImplementedError, "test_scale.*vjp"):
+      bare.vjp((1.0, onp.ones(2)), onp.ones(2))
+
+  @parameterized.parameters(
+    ((1.0,), TypeError, "1 arguments: there must be 2"),
+    ((1.0, 2.0), ValueError, r"x has shape \(\): it must have 1 dimensions"),
+    ((onp.ones(2), onp.ones((3, 4))), ValueError, "do not broadcast"),
+    ((onp.ones((), "f4"), onp.ones(2)), TypeError, "factor is float32 and x"),
+    ((1.0, onp.ones(2, complex)), TypeError, "x has dtype complex128"),
+    ((1.0, onp.ones(2, bool)), TypeError, "x has dtype bool"),
+    ((None, onp.ones(2)), TypeError, "factor is None"),
+  )
+  def test_arguments_refused(self, args, error, message):
+    with self.assertRaisesRegex(error, f"op test_scale: .*{message}.*declared"):
+      scale()(*args)
+
+  def test_integers_are_not_converted(self):
+    for indices in (onp.array([0, 1]), onp.array([0.0, 1.0])):
+      with self.assertRaisesRegex(TypeError, "indices is .* must be int32"):
+        gather()(indices, onp.ones(3), copies=2)
+
+  @parameterized.parameters(
+    ("test_throws", "no such luck"),
+    ("test_throws_number", "threw what is no std::exception"),
+    ("test_forgets", r"output 1 \(z\) was not written.*x\(\) -> y\(\), z\(\)"),
+  )
+  def test_function_fails(self, name, message):
+    op = binding.bind_native(libraries.ops(), name)
+    for _ in range(2):  # the process lives on
+      with self.assertRaisesRegex(RuntimeError, f"op {name}: .*{message}"):
+        op(1.0)
+
+  def test_function_takes_another_dtype(self):
+    op = binding.bind_native(libraries.ops(), "test_takes_double")
+    self.assertEqual(op(1.5), 1.5)
+    message = r"input 0 \(x\) is float32 and was taken as float64"
+    with self.assertRaisesRegex(RuntimeError, message):
+      op(onp.float32(1.5))
+
+  def test_sizes_that_lie(self):
+    for copies in (1, 3):
+      with self.assertRaisesRegex(RuntimeError, "test_gather: k must be m"):
+        gather()(onp.array([0], onp.int32), onp.ones(3), copies=copies)
+
+  def test_shapes_that_lie(self):
+    """Straight to the library, as a caller with a wrong rule would."""
+    library = ctypes.CDLL(libraries.ops())
+    source = onp.arange(3.0)
+    target = onp.full(2, 7.0)
+
+    class Buffer(ctypes.Structure):
+      _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("dims", ctypes.POINTER(ctypes.c_int64)),
+        ("rank", ctypes.c_int32),
+        ("type", ctypes.c_int32),
+      )
+
+    def buffer(array):
+      dims = (ctypes.c_int64 * 4)(*array.shape)
+      return Buffer(array.ctypes.data, dims, array.ndim, 13)
+
+    inputs = (Buffer * 2)(buffer(onp.array(2.0)), buffer(source))
+    outputs = (Buffer * 1)(buffer(target))
+    message = ctypes.create_string_buffer(500)
+    failed = library.phasic_op_test_scale_call(
+      inputs, 2, outputs, 1, b"", message, ctypes.c_int64(500)
+    )
+    self.assertEqual(failed, 1)
+    self.assertIn(b"output 0 (y) has shape [2]: dimension n", message.value)
+    self.assertIn(b"declared as 'factor(), x(n) -> y(n)'", message.value)
+    onp.testing.assert_array_equal(target, [7.0, 7.0])
+
+  @parameterized.parameters(
+    ({"name": "nothing"}, ValueError, "has no op nothing"),
+    ({"name": "test_unreadable"}, ValueError, "cannot be read at"),
+    (
+      {"name": "test_scale", "sizes": {"n": len}},
+      ValueError,
+      "sizes are given",
+    ),
+    ({"name": "test_gather"}, ValueError, r"they must be for \['k'\]"),
+    ({"name": "test_scale", "jvp": 3}, TypeError, "jvp is int"),
+    (
+      {"name": "test_cube", "forward": ["test_scale"]},
+      ValueError,
+      "J_1 is op test_scale",
+    ),
+    (
+      {"name": "test_cube", "adjoint": ["test_cube_jvp2"]},
+      ValueError,
+      "V_1 is op test_cube_jvp2",
+    ),
+    (
+      {"name": "test_cube", "forward": ["test_cube_jvp"], "jvp": len},
+      ValueError,
+      "not both",
+    ),
+    ({"name": "test_scale", "handler": "X"}, ValueError, "together"),
+  )
+  def test_declarations_refused(self, arguments, error, message):
+    with self.assertRaisesRegex(error, message):
+      binding.bind_native(libraries.ops(), **arguments)
+
+  def test_no_library(self):
+    with tempfile.TemporaryDirectory() as folder:
+      path = os.path.join(folder, "lib.so")
+      with self.assertRaisesRegex(FileNotFoundError, "lib.so is not there"):
+        binding.bind_native(path, "test_scale")
+
+  def test_options_refused(self):
+    with self.assertRaisesRegex(TypeError, "option copies is tuple"):
+      gather()(onp.array([0], onp.int32), onp.ones(3), copies=(2,))
+    with self.assertRaisesRegex(ValueError, "option copies has"):
+      gather()(onp.array([0], onp.int32), onp.ones(3), copies="2;x=1")
+
+  def test_include_dir(self):
+    header = os.path.join(binding.include_dir(), "phasic", "op.h")
+    self.assertTrue(os.path.exists(header))
+
+
+if __name__ == "__main__":
+  absltest.main()
