@@ -24,6 +24,7 @@ from absl import app  # noqa: E402
 from absl import flags  # noqa: E402
 import jax  # noqa: E402
 
+from benchmarks import bound_calls  # noqa: E402
 from benchmarks import growth  # noqa: E402
 from benchmarks import limits  # noqa: E402
 from benchmarks import moments  # noqa: E402
@@ -55,6 +56,7 @@ SECTIONS = (
   moments.splu,
   limits.roofs,
   limits.loop_call,
+  bound_calls.in_a_loop,
   table.peak_memory,
   small_calls.imports,
   small_calls.one_call,

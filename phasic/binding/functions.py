@@ -157,7 +157,13 @@ class BoundFunction:
       raise NotImplementedError(self._vjp.message)
     at, along = tuple(args), _floating(cotangent)
     if not isinstance(self._vjp, host_functions.HostFunction):
-      return self._vjp(at, along, **options)
+      found = self._vjp(at, along, **options)
+      if not isinstance(found, tuple) or len(found) != len(at):
+        raise TypeError(
+          f"vjp of {self.name} must return a tuple with an entry for each of "
+          f"the {len(at)} arguments"
+        )
+      return found
 
     def abstract(args: Any, cotangent: Any, **options: Any) -> Any:
       del cotangent, options

@@ -1,0 +1,79 @@
+"""Rows of the table on Python functions in compiled loops."""
+
+from collections.abc import Callable, Iterator
+import importlib.util
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+
+from benchmarks import results
+from benchmarks import timing
+from benchmarks.results import Row
+from phasic.substrates.jax import binding
+
+_SIZE = 4
+# pure_callback is slow, and the others are quick next to an empty loop.
+_CALLS = {"none": 20000, "phasic": 20000, "jaxbind": 20000, "pure": 500}
+
+
+def in_a_loop(repeats: int) -> Iterator[Row]:
+  """A bound function's call in a jitted loop, against other ways.
+
+  JAXbind's row is there where it is installed: `pip install jaxbind`.
+  """
+  bound = binding.bind(onp.sin, abstract=lambda x: x)
+  like = jax.ShapeDtypeStruct((_SIZE,), jnp.float64)
+  steps: dict[str, Callable[[Any], Any]] = {
+    "none": lambda x: x,
+    "phasic": bound,
+    "pure": lambda x: jax.pure_callback(onp.sin, like, x),
+  }
+  if importlib.util.find_spec("jaxbind") is not None:
+    steps["jaxbind"] = _jaxbind_step()
+  seconds = timing.interleaved(
+    {name: _loop(step, _CALLS[name]) for name, step in steps.items()}, repeats
+  )
+  each = {name: seconds[name] / _CALLS[name] for name in steps}
+  ours = each["phasic"] - each["none"]
+  for name, what, floor, goal in (
+    ("pure", "jax.pure_callback", 20, 30),
+    ("jaxbind", "JAXbind", 1, 2),
+  ):
+    if name in each:
+      other = each[name] - each["none"]
+      yield Row(
+        "sine of 4 numbers by NumPy: a call in a jitted loop",
+        results.duration(ours),
+        results.duration(other),
+        other / ours,
+        floor=floor,
+        goal=goal,
+        reference_name=what,
+      )
+
+
+def _loop(step: Callable[[Any], Any], calls: int) -> Callable[[], jax.Array]:
+  # Each call needs the one before, so that none is moved out of the loop.
+  @jax.jit
+  def run(start):
+    return jax.lax.fori_loop(0, calls, lambda _, x: step(x) + 1.0, start)
+
+  start = jnp.ones(_SIZE)
+  return lambda: run(start).block_until_ready()
+
+
+def _jaxbind_step() -> Callable[[Any], Any]:
+  import jaxbind
+
+  def sine(out, args, kwargs_dump):
+    del kwargs_dump
+    out[0][()] = onp.sin(args[0])
+
+  def abstract(x, **kwargs):
+    del kwargs
+    return ((x.shape, x.dtype),)
+
+  call = jaxbind.get_nonlinear_call(sine, (None, None), abstract, None)
+  return lambda x: call(x)[0]
