@@ -92,11 +92,11 @@ class BoundFunction:
     self,
     function: host_functions.HostFunction,
     abstract: Callable[..., Any] | None,
-    jvp: Callable[..., Any] | None,
-    vjp: Callable[..., Any] | None,
+    jvp: Any,
+    vjp: Any,
     nondifferentiable: tuple[int, ...],
   ):
-    """Keeps what `bind` was called with."""
+    """Keeps what `bind` was called with; rules may be host functions."""
     self._function = function
     self._abstract = abstract
     self._nondifferentiable = nondifferentiable
@@ -199,7 +199,7 @@ class BoundFunction:
       None if i in fixed else _floating(x) for i, x in enumerate(args)
     )
 
-  def _rule(self, what: str, rule: Callable[..., Any] | None) -> Any:
+  def _rule(self, what: str, rule: Any) -> Any:
     """Returns a rule as a function of the host; bound functions stay."""
     if rule is None:
       mode = "forward" if what == "jvp" else "reverse"

@@ -34,11 +34,11 @@ def call(
   Raises:
     TypeError: results are not as `abstract` says, in eager calls.
   """
-  args = trees.map_leaves(host_programs.tensor, tuple(args))
+  tensors = trees.map_leaves(host_programs.tensor, tuple(args))
   like = None
   if abstract is not None or not tf.executing_eagerly():
-    like = result_like(function, abstract, args, options)
-  return host_programs.evaluate(function, args, options, like)
+    like = result_like(function, abstract, tensors, options)
+  return host_programs.evaluate(function, tensors, options, like)
 
 
 def call_multilinear(

@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import host_functions
 from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal import xla_calls
 
 _PROCESS = secrets.randbits(62)
 
@@ -50,6 +51,11 @@ def in_graph(
   on_host: Callable[..., Any], values: Sequence[tf.Tensor], like: Any
 ) -> Any:
   """Calls a function of flat arrays when the graph runs."""
+  if xla_calls.is_compiling():
+    raise NotImplementedError(
+      "a bound Python function is called in what TensorFlow compiles with XLA: "
+      "call it outside of jit_compile=True, or bind a native kernel"
+    )
   specs = trees.flatten(like)
 
   def in_this_process(process: Any, *values: Any) -> Any:

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+from unittest import mock
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -18,6 +19,7 @@ from phasic.substrates import numpy as ph_numpy
 from phasic.substrates.jax import binding
 from phasic.substrates.jax import math
 from phasic.substrates.jax.internal import exporting
+from phasic.substrates.jax.internal import host_map
 
 jax.config.update("jax_enable_x64", True)
 
@@ -170,6 +172,34 @@ class OperationTest(parameterized.TestCase):
       self.assertEqual(
         onp.asarray(actual).tobytes(), onp.asarray(expected).tobytes()
       )
+
+
+class PlatformTest(parameterized.TestCase):
+  """Where there is no native library, as on other devices than CPUs."""
+
+  def test_without_the_library(self):
+    op = binding.bind(
+      lambda x, y: x * onp.sin(y),
+      vjp=lambda args, c: (
+        c * onp.sin(args[1]),
+        onp.sum(c * args[0] * onp.cos(args[1])),
+      ),
+    )
+    bad = binding.bind(lambda x: 1 // 0, abstract=lambda x: x, name="bad")
+    x, y = jnp.arange(6.0).reshape(2, 3), jnp.asarray(0.5)
+    plain = lambda x, y: x * jnp.sin(y)
+    with mock.patch.object(host_map, "_has_callbacks", return_value=False):
+      for transform in (
+        lambda f: jax.vmap(f, (0, None)),
+        lambda f: jax.grad(lambda x, y: jnp.sum(f(x, y) ** 2), (0, 1)),
+      ):
+        expected = transform(plain)(x, y)
+        actual = jax.jit(transform(op))(x, y)
+        jax.tree.map(onp.testing.assert_allclose, actual, expected)
+      with self.assertRaisesRegex(
+        jax.errors.JaxRuntimeError, "bad raised ZeroDivisionError"
+      ):
+        jax.jit(bad)(x)
 
 
 class LifetimeTest(parameterized.TestCase):

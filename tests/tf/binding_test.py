@@ -171,6 +171,11 @@ class BindingTest(parameterized.TestCase):
     ):
       tf.function(op)(x)
 
+  def test_compilation_names_the_way_out(self):
+    op = binding.bind(lambda x: x)
+    with self.assertRaisesRegex(NotImplementedError, "outside of jit_compile"):
+      tf.function(op, jit_compile=True)(tf.constant(1.0))
+
   def test_unknown_sizes_need_abstract(self):
     op = binding.bind(lambda x: x, name="mine")
     signature = [tf.TensorSpec([None], tf.float64)]
