@@ -1,4 +1,4 @@
-"""Loops of calls under jit: phasic's, a bare XLA call, and none."""
+"""Loops of calls under jit: phasic's, a user's op, a bare XLA call, none."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from benchmarks import native_library
+from phasic.substrates.jax import binding
 from phasic.substrates.jax.distributions import PhaseType
 
 CALLS = 2000
@@ -25,26 +26,34 @@ def _loop(step) -> Callable[[], jax.Array]:
 
 
 def loops() -> dict[str, Callable[[], jax.Array]]:
-  """Functions to time: "phasic", "bare" and "none".
+  """Functions to time: "phasic", "op", "bare", "bare of one" and "none".
 
   phasic evaluates the smallest model there is, at one time; the bare call has
-  operands of the same shapes.
+  operands of the same shapes. The op hands its one operand on, as the bare call
+  of one operand does.
   """
   library = native_library.load("bare_call", [jax.ffi.include_dir()])
   capsule = jax.ffi.pycapsule(library.BareCall)
   jax.ffi.register_ffi_target(_TARGET, capsule, platform="cpu")
   bare = jax.ffi.ffi_call(_TARGET, jax.ShapeDtypeStruct((1,), jnp.float64))
+  library = native_library.compiled(
+    "native_op",
+    [jax.ffi.include_dir(), binding.include_dir()],
+    ["PHASIC_WITH_XLA"],
+  )
+  op = binding.bind_native(library, "benchmark_native_op")
   one, matrix, absent = jnp.ones(1), -jnp.ones((1, 1)), jnp.zeros(0)
   return {
     "phasic": _loop(lambda t: PhaseType(one, matrix, one).log_prob(t)),
+    "op": _loop(op),
     "bare": _loop(lambda t: bare(one, matrix, one, absent, t)),
+    "bare of one": _loop(bare),
     "none": _loop(lambda t: t),
   }
 
 
-def marginal(seconds: dict[str, float]) -> tuple[float, float]:
-  """Seconds of one call of phasic and of a bare one, without the loop's."""
-  return (
-    (seconds["phasic"] - seconds["none"]) / CALLS,
-    (seconds["bare"] - seconds["none"]) / CALLS,
-  )
+def marginal(seconds: dict[str, float]) -> dict[str, float]:
+  """Seconds of one call of each, without the loop's."""
+  return {
+    name: (own - seconds["none"]) / CALLS for name, own in seconds.items()
+  }

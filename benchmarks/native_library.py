@@ -1,7 +1,9 @@
 """Compiled parts of the benchmark: Bazel's, or compiled when first used."""
 
+import atexit
 from collections.abc import Sequence
 import ctypes
+import functools
 import pathlib
 import subprocess
 import tempfile
@@ -23,22 +25,37 @@ def path(name: str) -> pathlib.Path:
 
 
 def load(name: str, includes: Sequence[str] = ()) -> ctypes.CDLL:
+  """The library called `name`; arguments are those of `compiled`."""
+  return ctypes.CDLL(str(compiled(name, includes)))
+
+
+def compiled(
+  name: str, includes: Sequence[str] = (), defines: Sequence[str] = ()
+) -> pathlib.Path:
   """The library called `name`, compiled now from `name`.cc without Bazel's.
 
   Args:
     name: of the library and of its one source file.
     includes: folders of headers.
+    defines: macros that are set.
 
   Returns:
-    The library.
+    Its path, as long as the process lives.
   """
   if path(name).exists():
-    return ctypes.CDLL(str(path(name)))
-  with tempfile.TemporaryDirectory() as folder:
-    target = str(pathlib.Path(folder) / path(name).name)
-    flags = [*_FLAGS, *(f"-isystem{include}" for include in includes)]
-    source = str(_FOLDER / f"{name}.cc")
-    subprocess.run(
-      ["g++", *flags, "-shared", "-fPIC", source, "-o", target], check=True
-    )
-    return ctypes.CDLL(target)
+    return path(name)
+  target = pathlib.Path(_scratch()) / path(name).name
+  flags = [*_FLAGS, *(f"-isystem{include}" for include in includes)]
+  flags += [f"-D{define}" for define in defines]
+  source = str(_FOLDER / f"{name}.cc")
+  subprocess.run(
+    ["g++", *flags, "-shared", "-fPIC", source, "-o", str(target)], check=True
+  )
+  return target
+
+
+@functools.cache
+def _scratch() -> str:
+  folder = tempfile.TemporaryDirectory()
+  atexit.register(folder.cleanup)
+  return folder.name

@@ -3,6 +3,7 @@
 #ifndef PHASIC_OP_CALL_H_
 #define PHASIC_OP_CALL_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
@@ -16,8 +17,8 @@ namespace phasic {
 
 // One example of a batch, to be handed to the arrays of a call.
 struct Example {
-  int64_t index = 0;
-  int64_t offsets[kMaxOperands] = {};
+  int64_t index;
+  int64_t offsets[kMaxOperands];  // of the inputs that there are
 };
 
 template <class T>
@@ -63,7 +64,7 @@ class Call {
     }
     CheckCount("inputs", num_inputs, declaration.inputs.size());
     CheckCount("outputs", num_outputs, declaration.outputs.size());
-    for (int64_t& size : dims_) size = -1;
+    std::fill_n(dims_, declaration.dim_names.size(), int64_t{-1});
     ReadInputs(num_inputs);
     CheckOutputs(num_outputs);
   }
@@ -117,6 +118,8 @@ class Call {
     Example at;
     if (layout_.num_examples == 0) return;
     if (layout_.rank == 0) {
+      at.index = 0;
+      std::fill_n(at.offsets, layout_.num_inputs, int64_t{0});
       f(at);
       return;
     }
