@@ -55,6 +55,9 @@ class WheelContentsTest(absltest.TestCase):
       "phasic/_native/__init__.py",
       "phasic/_native/_kernel.so",
       "phasic/_native/libphasic_tf.so",
+      "phasic/include/__init__.py",
+      "phasic/include/phasic/op.h",
+      "phasic/include/phasic/op/xla.h",
       "phasic/substrates/__init__.py",
       *(
         f"phasic/substrates/{substrate}/{name}"
@@ -77,7 +80,7 @@ class WheelContentsTest(absltest.TestCase):
       self.assertIn(name, self.names)
 
   def test_has_nothing_else(self):
-    allowed = ("phasic/_native/", "phasic/substrates/")
+    allowed = ("phasic/_native/", "phasic/include/", "phasic/substrates/")
     rest = {
       name
       for name in self.names
