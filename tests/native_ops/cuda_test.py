@@ -3,6 +3,7 @@
 import pathlib
 import shutil
 import subprocess
+import tempfile
 
 from absl.testing import absltest
 
@@ -20,19 +21,20 @@ class CudaTest(absltest.TestCase):
     from kepler import library
 
     source = library.PATH.parents[1] / "native" / "kepler_op.cu"
-    target = pathlib.Path(self.create_tempdir().full_path) / "kepler.o"
-    subprocess.run(
-      [
-        *("nvcc", "-std=c++17", "-Xcompiler", "-fPIC"),
-        *("--expt-relaxed-constexpr", "-DPHASIC_WITH_XLA"),
-        *("-gencode=arch=compute_80,code=sm_80", f"-I{source.parent}"),
-        f"-I{libraries.include_dir()}",
-        *("-isystem", str(jaxlib / "include"), "-c", str(source)),
-        *("-o", str(target)),
-      ],
-      check=True,
-    )
-    self.assertIn(b"phasic_op_kepler_cuda", target.read_bytes())
+    with tempfile.TemporaryDirectory() as folder:
+      target = pathlib.Path(folder) / "kepler.o"
+      subprocess.run(
+        [
+          *("nvcc", "-std=c++17", "-Xcompiler", "-fPIC"),
+          *("--expt-relaxed-constexpr", "-DPHASIC_WITH_XLA"),
+          *("-gencode=arch=compute_80,code=sm_80", f"-I{source.parent}"),
+          f"-I{libraries.include_dir()}",
+          *("-isystem", str(jaxlib / "include"), "-c", str(source)),
+          *("-o", str(target)),
+        ],
+        check=True,
+      )
+      self.assertIn(b"phasic_op_kepler_cuda", target.read_bytes())
 
 
 if __name__ == "__main__":
