@@ -42,12 +42,13 @@ def bind_linear(
     TypeError: an argument is no function, or no number.
     ValueError: a number is negative, or there is no such batching.
 
-  Example: sums up to each entry.
+  Example: sums up to each entry. The functions are NumPy's, always.
 
     >>> import numpy as np
+    >>> import numpy as onp
     >>> from phasic import binding
     >>> total = binding.bind_linear(
-    ...   lambda x: np.cumsum(x), transpose=lambda c: np.cumsum(c[::-1])[::-1]
+    ...   onp.cumsum, transpose=lambda c: onp.cumsum(c[::-1])[::-1]
     ... )
     >>> [float(x) for x in total(np.asarray([1.0, 2.0, 4.0]))]
     [1.0, 3.0, 7.0]
