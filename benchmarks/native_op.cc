@@ -11,9 +11,8 @@ void PassOn(phasic::Call& call) {
   const auto x = call.Input<double>(0);
   const auto y = call.Output<double>(0);
   const int64_t n = call.Dim("n");
-  call.ForEach([&](const phasic::Example& at) {
-    std::copy_n(x(at), n, y(at));
-  });
+  call.ForEach(
+      [&](const phasic::Example& at) { std::copy_n(x(at), n, y(at)); });
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ tidy() {
 
 run "ruff format" .venv/bin/ruff format --check --quiet .
 run "ruff" .venv/bin/ruff check --quiet .
-run "clang-format" bash -c "find native benchmarks -name '*.h' -o -name '*.cc' |
+run "clang-format" bash -c "find native benchmarks phasic/include \
+  tests/native_ops examples -name '*.h' -o -name '*.cc' -o -name '*.cu' |
   xargs -r .venv/bin/clang-format --dry-run -Werror"
 run "clang-tidy" tidy
 generated="$(tools/unpack_wheel.sh)" || failed+=("the wheel")

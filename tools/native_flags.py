@@ -20,7 +20,7 @@ def main() -> None:
     _directory("jaxlib", "jaxlib", "include"),
     _directory("tensorflow-cpu", "tensorflow", "include"),
   ]
-  flags = ["-std=c++17", "-xc++", "-I."]
+  flags = ["-std=c++17", "-xc++", "-I.", "-Iphasic/include"]
   flags += [f"-isystem{path}" for path in includes if path]
   if includes[2]:
     flags.append("-DPHASIC_HAVE_XLA")

@@ -15,7 +15,7 @@ def shard_batches(
   f: Callable[..., Any],
   mesh: Mesh,
   *,
-  in_axes: int | None | Sequence[int | None] = 0,
+  in_axes: int | Sequence[int | None] | None = 0,
   axis_name: str | None = None,
 ) -> Callable[..., Any]:
   """Returns `f` with its batch split among the devices of a mesh.

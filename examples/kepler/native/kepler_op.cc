@@ -21,5 +21,4 @@ void Kepler(phasic::Call& call) {
 
 }  // namespace
 
-PHASIC_OP(kepler, Kepler,
-          "mean_anomaly(), eccentricity() -> sin_E(), cos_E()");
+PHASIC_OP(kepler, Kepler, "mean_anomaly(), eccentricity() -> sin_E(), cos_E()");

@@ -31,10 +31,11 @@ void Launch(phasic::Call& call, cudaStream_t stream) {
   const phasic::Layout& layout = call.layout();
   if (layout.num_examples == 0) return;
   const int64_t blocks = (layout.num_examples + kThreads - 1) / kThreads;
-  SolveAll<T><<<static_cast<unsigned>(blocks < kMaxBlocks ? blocks : kMaxBlocks),
-                kThreads, 0, stream>>>(layout, mean_anomaly.data(),
-                                       eccentricity.data(), sin_E.data(),
-                                       cos_E.data());
+  SolveAll<T>
+      <<<static_cast<unsigned>(blocks < kMaxBlocks ? blocks : kMaxBlocks),
+         kThreads, 0, stream>>>(layout, mean_anomaly.data(),
+                                eccentricity.data(), sin_E.data(),
+                                cos_E.data());
   phasic::CheckLaunch();
 }
 

@@ -51,7 +51,7 @@
 // end of a file, outside of all namespaces.
 #define PHASIC_OP(name, function, declaration)                                 \
   namespace phasic_op_##name {                                                 \
-    inline const phasic::Declaration& GetDeclaration() {                       \
+    static const phasic::Declaration& GetDeclaration() {                       \
       static const phasic::Declaration parsed =                                \
           phasic::Parse(#name, declaration);                                   \
       return parsed;                                                           \

@@ -77,7 +77,7 @@ class Call {
   // Calls `f` with a zero of the type T: f(float()) or f(double()).
   template <class F>
   void ForType(const F& f) const {
-    if (type_ == Type::kFloat32) {
+    if (type_ == Type::kFloat32) {  // NOLINT(bugprone-branch-clone)
       f(float());
     } else {
       f(double());

@@ -37,7 +37,7 @@ inline void CheckLaunch() {
   phasic_op_##name##_cuda(XLA_FFI_CallFrame* call_frame);              \
   PHASIC_INTERNAL_XLA_VERSION(phasic_op_##name##_cuda)                 \
   namespace phasic_op_##name##_on_cuda {                               \
-    inline xla::ffi::Error RunOnXla(                                   \
+    static xla::ffi::Error RunOnXla(                                   \
         cudaStream_t stream, std::string_view options,                 \
         xla::ffi::RemainingArgs args, xla::ffi::RemainingRets rets) {  \
       static const phasic::Declaration parsed =                        \

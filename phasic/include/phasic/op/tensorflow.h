@@ -1,7 +1,7 @@
 // An op of TensorFlow, on its C API. Loading the library registers it.
 //
-// The op `name_of_it` is PhasicOpNameOfIt in graphs. Its inputs and outputs are lists;
-// Python knows how long they are and which shapes they have.
+// The op `name_of_it` is PhasicOpNameOfIt in graphs. Its inputs and outputs are
+// lists; Python knows how long they are and which shapes they have.
 
 #ifndef PHASIC_OP_TENSORFLOW_H_
 #define PHASIC_OP_TENSORFLOW_H_
@@ -267,12 +267,12 @@ inline bool RegisterWithTensorFlow(const char* snake_name,
 // Part of PHASIC_OP.
 #define PHASIC_INTERNAL_TENSORFLOW(name, function)                            \
   namespace phasic_op_##name {                                                \
-    inline void ComputeOnTensorFlow(void* kernel,                             \
+    static void ComputeOnTensorFlow(void* kernel,                             \
                                     TF_OpKernelContext* context) {            \
       phasic::internal::ComputeOnTensorFlow(GetDeclaration(), function,       \
                                             kernel, context);                 \
     }                                                                         \
-    [[maybe_unused]] inline const bool kRegistered =                          \
+    [[maybe_unused]] static const bool kRegistered =                          \
         phasic::internal::RegisterWithTensorFlow(#name, ComputeOnTensorFlow); \
   }
 

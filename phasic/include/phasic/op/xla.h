@@ -109,7 +109,7 @@ xla::ffi::Error RunXla(const Declaration& declaration, const Function& function,
   phasic_op_##name##_xla(XLA_FFI_CallFrame* call_frame);                      \
   PHASIC_INTERNAL_XLA_VERSION(phasic_op_##name##_xla)                         \
   namespace phasic_op_##name {                                                \
-    inline xla::ffi::Error RunOnXla(std::string_view options,                 \
+    static xla::ffi::Error RunOnXla(std::string_view options,                 \
                                     xla::ffi::RemainingArgs args,             \
                                     xla::ffi::RemainingRets rets) {           \
       return phasic::RunXla(GetDeclaration(), function, options, args, rets); \
