@@ -49,6 +49,7 @@ SEAM_EXTRAS = {
         "elimination_op",
         "host_family",
         "host_programs",
+        "host_xla",
         "kernel_calls",
         "moments_op",
         "native_calls",

@@ -1,5 +1,7 @@
 // The FFI handlers for TensorFlow's own XLA: what `jit_compile=True` calls.
 
+#include "native/tf/xla_handlers.h"
+
 #include <cstdint>
 
 #include "native/xla/targets.h"
@@ -15,5 +17,7 @@ PhasicRegisterWithXla(const void* api) {
       return 1;
     }
   }
-  return 0;
+  return phasic::RegisterWithXla(static_cast<const XLA_FFI_Api*>(api),
+                                 "phasic_call_python", "Host",
+                                 phasic::CallPythonHandler());
 }

@@ -13,6 +13,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import host_functions
+from phasic.substrates.tf.internal import host_xla
 from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal import xla_calls
 
@@ -51,12 +52,10 @@ def in_graph(
   on_host: Callable[..., Any], values: Sequence[tf.Tensor], like: Any
 ) -> Any:
   """Calls a function of flat arrays when the graph runs."""
-  if xla_calls.is_compiling():
-    raise NotImplementedError(
-      "a bound Python function is called in what TensorFlow compiles with XLA: "
-      "call it outside of jit_compile=True, or bind a native kernel"
-    )
   specs = trees.flatten(like)
+  if xla_calls.is_compiling():
+    found = host_xla.call(on_host, _PROCESS, values, specs)
+    return trees.pack(like, found)
 
   def in_this_process(process: Any, *values: Any) -> Any:
     if process != _PROCESS:

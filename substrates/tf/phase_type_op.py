@@ -102,15 +102,15 @@ def in_xla() -> bool:
 
 def num_threads() -> int:
   """How many threads one op may use."""
-  return _library().PhasicNumThreads()
+  return library().PhasicNumThreads()
 
 
 def set_num_threads(count: int) -> None:
   """Sets `num_threads`; `count` must be in range."""
-  _library().PhasicSetNumThreads(count)
+  library().PhasicSetNumThreads(count)
 
 
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
   """The library that TensorFlow has loaded."""
   return ctypes.CDLL(_path())
 

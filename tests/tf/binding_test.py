@@ -1,5 +1,8 @@
 """Bound Python functions in TensorFlow: what graphs do with them."""
 
+import concurrent.futures
+import faulthandler
+import functools
 import os
 import subprocess
 import sys
@@ -51,7 +54,8 @@ class BindingTest(parameterized.TestCase):
   def test_dtypes(self, dtype):
     op = binding.bind(lambda x: onp.stack([x[0], x[0], x[1]]))
     x = tf.cast(tf.constant([1, 0, 1]), dtype)
-    for call in (op, tf.function(op)):
+    compiled = tf.function(op, jit_compile=True)
+    for call in (op, tf.function(op), compiled):
       result = call(x)
       self.assertEqual(result.dtype, tf.as_dtype(dtype))
       onp.testing.assert_array_equal(result, tf.gather(x, [0, 0, 1]))
@@ -171,10 +175,48 @@ class BindingTest(parameterized.TestCase):
     ):
       tf.function(op)(x)
 
-  def test_compilation_names_the_way_out(self):
-    op = binding.bind(lambda x: x)
-    with self.assertRaisesRegex(NotImplementedError, "outside of jit_compile"):
-      tf.function(op, jit_compile=True)(tf.constant(1.0))
+  def test_compiled_exceptions(self):
+    op = binding.bind(_raise, abstract=lambda x: x, name="mine")
+    with self.assertRaises(tf.errors.OpError) as caught:
+      tf.function(op, jit_compile=True)(tf.constant([1.0]))
+    text = str(caught.exception)
+    for part in ("mine raised _OwnError: the text", "in _raise"):
+      self.assertIn(part, text)
+    lies = binding.bind(lambda x: x[:1], abstract=lambda x: x, name="mine")
+    with self.assertRaisesRegex(tf.errors.OpError, "mine returned.*abstract"):
+      tf.function(lies, jit_compile=True)(tf.constant([1.0, 2.0]))
+
+  @parameterized.parameters(False, True)
+  def test_many_calls_from_many_threads(self, jit_compile):
+    op = binding.bind(onp.sin, abstract=lambda x: x)
+
+    @functools.partial(tf.function, jit_compile=jit_compile)
+    def program(x):
+      return tf.stack([op(row) for row in tf.unstack(x)])
+
+    def caller(seed):
+      rng = onp.random.default_rng(seed)
+      for _ in range(20):
+        x = rng.uniform(size=(24, 1000))
+        onp.testing.assert_array_equal(program(tf.constant(x)), onp.sin(x))
+      return seed
+
+    # A hang ends the process, with all stacks, and that is a failure.
+    faulthandler.dump_traceback_later(240, exit=True)
+    self.addCleanup(faulthandler.cancel_dump_traceback_later)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+      self.assertEqual(list(pool.map(caller, range(8))), list(range(8)))
+
+  def test_compiled_missing_rules(self):
+    op = binding.bind(
+      onp.sin,
+      jvp=lambda args, d: onp.cos(args[0]) * d[0],
+      vjp=lambda args, c: (onp.cos(args[0]) * c,),
+    )
+    x = tf.constant([0.5, 1.0], tf.float64)
+    for derivative in (_along, _gradient):
+      with self.assertRaisesRegex(Exception, "vjp of sin has no derivative"):
+        tf.function(derivative(_gradient(op)), jit_compile=True)(x)
 
   def test_unknown_sizes_need_abstract(self):
     op = binding.bind(lambda x: x, name="mine")

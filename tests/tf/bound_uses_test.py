@@ -178,6 +178,10 @@ def _at(transform):
   return lambda f: transform(f)(tf.constant(THETA))
 
 
+def _compiled(function):
+  return tf.function(function, jit_compile=True)
+
+
 _OF_THETA = lambda f: lambda theta: f(theta, TIMES)
 _SECOND = lambda f: _jacobian(_gradient(_loss(f)))
 
@@ -214,6 +218,16 @@ _USES = {
   "unknown_batch": _unknown_batch,
   "saved_model": _saved_model,
   "variables": _variables,
+  "jit_compile": _at(lambda f: _compiled(_OF_THETA(f))),
+  "jit_compile_grad": _at(lambda f: _compiled(_gradient(_loss(f)))),
+  "jit_compile_forward": _at(lambda f: _compiled(_along(_OF_THETA(f)))),
+  "jit_compile_hvp": _at(lambda f: _compiled(_along(_gradient(_loss(f))))),
+  "jit_compile_second": _at(
+    lambda f: _compiled(_contracted(_gradient(_loss(f))))
+  ),
+  "gradient_of_jit_compile": _at(
+    lambda f: _gradient(lambda x: tf.reduce_sum(_compiled(_OF_THETA(f))(x)))
+  ),
 }
 
 

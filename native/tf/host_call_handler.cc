@@ -1,0 +1,85 @@
+// The FFI handler for TensorFlow's XLA that calls Python functions, for
+// phasic.binding: a pointer that Python gives does the rest.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "native/tf/xla_handlers.h"
+#include "phasic/op/buffer.h"
+#include "phasic/op/xla.h"
+
+namespace phasic {
+namespace {
+
+namespace ffi = xla::ffi;
+
+// Calls a function by its number. Returns 0, or writes a message; takes the
+// interpreter's lock.
+using Callback = int32_t (*)(int64_t number, const Buffer* inputs,
+                             int32_t num_inputs, const Buffer* outputs,
+                             int32_t num_outputs, char* message,
+                             int64_t message_size);
+
+constexpr size_t kMessageSize = 16384;
+
+Callback host_callback = nullptr;
+// Numbers mean something in this process only.
+int64_t host_process = 0;
+
+ffi::Error Failure(const std::string& message) {
+  return ffi::Error(ffi::ErrorCode::kInternal, message);
+}
+
+ffi::Error CallPython(int64_t process, int64_t number, std::string_view name,
+                      ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  const std::string called(name);
+  if (host_callback == nullptr || process != host_process) {
+    return Failure(
+        called +
+        ": a Python function cannot be called from another process "
+        "than the one that bound it; bind a native kernel to export");
+  }
+  std::vector<Buffer> inputs;
+  std::vector<Buffer> outputs;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto buffer = args.get<ffi::AnyBuffer>(i);
+    if (buffer.has_error()) return buffer.error();
+    inputs.push_back(BufferOfXla(*buffer));
+  }
+  for (size_t i = 0; i < rets.size(); ++i) {
+    auto buffer = rets.get<ffi::AnyBuffer>(i);
+    if (buffer.has_error()) return buffer.error();
+    outputs.push_back(BufferOfXla(**buffer));
+  }
+  std::string message(kMessageSize, '\0');
+  if (host_callback(number, inputs.data(), static_cast<int32_t>(inputs.size()),
+                    outputs.data(), static_cast<int32_t>(outputs.size()),
+                    message.data(), kMessageSize) != 0) {
+    return Failure(message.c_str());
+  }
+  return ffi::Error::Success();
+}
+
+}  // namespace
+
+XLA_FFI_DEFINE_HANDLER(kCallPythonHandler, CallPython,
+                       ffi::Ffi::Bind()
+                           .Attr<int64_t>("process")
+                           .Attr<int64_t>("number")
+                           .Attr<std::string_view>("name")
+                           .RemainingArgs()
+                           .RemainingRets());
+
+XLA_FFI_Handler* CallPythonHandler() { return kCallPythonHandler; }
+
+}  // namespace phasic
+
+// Sets what calls Python functions.
+extern "C" __attribute__((visibility("default"))) void PhasicSetHostCallback(
+    phasic::Callback callback, int64_t process) {
+  phasic::host_callback = callback;
+  phasic::host_process = process;
+}
