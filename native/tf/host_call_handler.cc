@@ -58,7 +58,7 @@ ffi::Error CallPython(int64_t process, int64_t number, std::string_view name,
   if (host_callback(number, inputs.data(), static_cast<int32_t>(inputs.size()),
                     outputs.data(), static_cast<int32_t>(outputs.size()),
                     message.data(), kMessageSize) != 0) {
-    return Failure(message.c_str());
+    return Failure(message.substr(0, message.find('\0')));
   }
   return ffi::Error::Success();
 }

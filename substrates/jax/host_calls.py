@@ -145,7 +145,7 @@ def _directly(
     checked = host_functions.checked(function.name, leaves, specs, canonical)
     result = jax.tree.unflatten(tree, checked)
   # Copies, as the function may keep what it returned.
-  return jax.tree.map(lambda x: jnp.array(onp.asarray(x)), result)
+  return jax.tree.map(lambda x: jax.device_put(onp.array(x)), result)
 
 
 def _result(

@@ -15,7 +15,6 @@ import threading
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import ffi_targets
@@ -126,7 +125,7 @@ class HostCall(rules_lib.Mapped):
   def eager(self, *operands: Any) -> list[Any]:
     """Calls the function, whose exceptions are the caller's."""
     arrays = [onp.array(x) for x in operands]
-    return [jnp.array(x) for x in self.on_arrays()(arrays)]
+    return [jax.device_put(onp.array(x)) for x in self.on_arrays()(arrays)]
 
   def evaluate(self, *operands: Any) -> Sequence[Any]:
     shapes = [

@@ -66,9 +66,17 @@ _FUNCTIONS = {
 }
 
 
+# All uses of linear functions, too, whose rules are those of all maps; else
+# some.
+_FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
+_SOME = (3, 10, 12, 20, 22, 34, 39, 46, 47)
+
+
 def _cases():
   for number, (name, run) in sorted(uses.USES.items()):
     for kind in _FUNCTIONS:
+      if kind != "bind" and number not in _SOME and not _FULL:
+        continue
       yield f"{number:02d}_{name}_{kind}", run, kind
 
 
