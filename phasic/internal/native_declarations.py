@@ -28,8 +28,7 @@ TYPES = (
   "complex64",
   "complex128",
 )
-_INEXACT = ("float16", "bfloat16", "float32", "float64")
-_INEXACT += ("complex64", "complex128")
+_INEXACT = frozenset(TYPES[TYPES.index("float16") :])
 _OPERAND = re.compile(r"\s*(\w+)\s*(?::\s*(\w+)\s*)?\(([\w\s,]*)\)\s*")
 
 

@@ -54,7 +54,7 @@ def export(
     >>> print(f"{float(jax.export.deserialize(data).call(2.0, 1.0)):.3f}")
     0.000
   """
-  jitted = fn if hasattr(fn, "lower") else jax.jit(fn)
+  jitted: Any = fn if hasattr(fn, "lower") else jax.jit(fn)
 
   @functools.wraps(fn)
   def exported(*args: Any, **kwargs: Any) -> jax_export.Exported:

@@ -85,8 +85,13 @@ def tree(
       for package in tables.PUBLIC_PACKAGES
       if any(name.startswith(f"{base}/{package}/") for name in texts)
     ]
+    besides = {
+      name: module
+      for name, module in tables.SUBSTRATE_NAMES[substrate].items()
+      if f"{base}/internal/{module}.py" in texts
+    }
     texts[f"{base}/__init__.py"] = packages.init_text(
-      "substrate", substrate, public
+      "substrate", substrate, public, besides
     )
     texts.setdefault(
       f"{base}/internal/__init__.py", packages.init_text("internal", substrate)

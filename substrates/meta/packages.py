@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from substrates.meta import tables
 
@@ -25,6 +25,7 @@ def init_text(
   kind: str,
   substrate: str,
   packages: Sequence[str] = tables.PUBLIC_PACKAGES,
+  besides: Mapping[str, str] | None = None,
 ) -> str:
   """The text of a generated `__init__.py`.
 
@@ -33,6 +34,8 @@ def init_text(
       of them, "internal" for its seam where that has no file of its own.
     substrate: one of `tables.SUBSTRATES`; ignored for "substrates".
     packages: the public packages that a substrate imports.
+    besides: other names, with the modules of the seam that have them; those of
+      `tables.SUBSTRATE_NAMES` if None.
   """
   if kind == "substrates":
     return (
@@ -46,7 +49,8 @@ def init_text(
   lines = [f'"""Phase-type distributions for {_TITLES[substrate]}."""', ""]
   lines.append("from phasic import __version__")
   lines += [f"from phasic.substrates.{substrate} import {n}" for n in names]
-  besides = tables.SUBSTRATE_NAMES[substrate]
+  if besides is None:
+    besides = tables.SUBSTRATE_NAMES[substrate]
   lines += [
     f"from phasic.substrates.{substrate}.internal.{module} import {name}"
     for name, module in besides.items()

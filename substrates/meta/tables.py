@@ -10,7 +10,7 @@ SUBSTRATES = ("numpy", "jax", "tf")
 PUBLIC_PACKAGES = ("binding", "distributions", "graphs", "math")
 
 # What a substrate has besides, by name: the module of its seam that has it.
-SUBSTRATE_NAMES = {
+SUBSTRATE_NAMES: dict[str, dict[str, str]] = {
   "numpy": {},
   "jax": {"export": "exporting", "shard_batches": "sharding"},
   "tf": {},

@@ -118,7 +118,7 @@ def _result_types(
   results = []
   for own, shape in zip(declaration.outputs, shapes, strict=True):
     axes = [*batch, *[places.get(dim) for dim in own.dims]]
-    dims = tuple(
+    dims: Any = tuple(
       axis if size is None else size
       for axis, size in zip(axes, shape, strict=True)
     )
@@ -142,9 +142,10 @@ def result_shapes(
   shapes = [
     None if x.shape.rank is None else tuple(x.shape.as_list()) for x in operands
   ]
-  if any(shape is None for shape in shapes):
+  known = [shape for shape in shapes if shape is not None]
+  if len(known) < len(shapes):
     return [None] * len(declaration.outputs)
-  batch = native_declarations.batch_shape(declaration, shapes)
+  batch = native_declarations.batch_shape(declaration, known)
   dims = native_declarations.input_dims(declaration, shapes)
   if declaration.own_dims and None not in dims.values():
     dims = function.output_dims(dims)

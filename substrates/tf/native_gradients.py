@@ -197,33 +197,48 @@ def _by_native(
   given = rest[len(groups) * len(free) :]  # of an adjoint: its cotangents
   bars = [ct for ct in cotangents if ct is not None]
   member = functools.partial(_member, function, role.key, options, primals)
-  # What is linear in, and then the derivative in the primals.
+  # The derivative in the primals, and in what the function is linear in.
   if role.is_adjoint:
-    of_x = [True, k + 1, [*groups, bars, given]]
-    of_groups = [
-      [True, k, [*groups[:i], *groups[i + 1 :], bars, given]]
+    of_x = _Part(True, k + 1, [*groups, bars, given], len(free))
+    parts = [
+      _Part(True, k, [*_without(groups, i), bars, given], len(free))
       for i in range(len(groups))
     ]
-    of_groups.append([False, k, [*groups, bars]])
+    parts.append(_Part(False, k, [*groups, bars], len(given)))
   else:
-    of_x = [True, k + 1, [*groups, bars]]
-    of_groups = [
-      [True, k, [*groups[:i], *groups[i + 1 :], bars]]
+    of_x = _Part(True, k + 1, [*groups, bars], len(free))
+    parts = [
+      _Part(True, k, [*_without(groups, i), bars], len(free))
       for i in range(len(groups))
     ]
   results: list[Any] = [None] * count
   if any(wanted[i] for i in free):
-    found = member(*of_x)
-    for i, x in zip(free, found, strict=True):
+    for i, x in zip(free, member(of_x), strict=True):
       results[i] = x
-  for own in of_groups:
-    size = len(bars) if not own[0] else len(free)
-    if role.is_adjoint and own is of_groups[-1]:
-      size = len(given)
-    start = len(results)
-    used = any(wanted[start : start + size])
-    results += member(*own) if used else [None] * size
+  for part in parts:
+    used = any(wanted[len(results) : len(results) + part.size])
+    results += member(part) if used else [None] * part.size
   return results
+
+
+class _Part(NamedTuple):
+  """One member of the family, which gives the cotangents of some inputs.
+
+  Attributes:
+    is_adjoint: whether it is a V_k, not a J_k.
+    order: k.
+    groups: its directions and cotangents.
+    size: the number of its results.
+  """
+
+  is_adjoint: bool
+  order: int
+  groups: Sequence[Sequence[tf.Tensor]]
+  size: int
+
+
+def _without(groups: Sequence[Any], i: int) -> list[Any]:
+  return [*groups[:i], *groups[i + 1 :]]
 
 
 def _member(
@@ -231,11 +246,10 @@ def _member(
   key: str,
   options: str,
   primals: Sequence[tf.Tensor],
-  is_adjoint: bool,
-  order: int,
-  groups: Sequence[Sequence[tf.Tensor]],
+  part: _Part,
 ) -> list[tf.Tensor]:
   """J_k or V_k; what raises when it is used, where it does not exist."""
+  is_adjoint, order, groups, _ = part
   family = function.adjoint if is_adjoint else function.forward
   if order <= len(family):
     operands = [*primals, *(x for group in groups for x in group)]

@@ -94,7 +94,7 @@ def is_compiling() -> bool:
   return False
 
 
-def register(symbol: Callable[..., Any], name: str) -> None:
+def register(symbol: Any, name: str) -> None:
   """Registers a handler with TensorFlow's XLA, once.
 
   Args:
