@@ -223,6 +223,38 @@ class LifetimeTest(parameterized.TestCase):
     call = export.deserialize(program.serialize()).call
     onp.testing.assert_array_equal(call(jnp.ones(2)), [3.0, 3.0])
 
+  def test_program_for_all_sizes(self):
+    op = binding.bind(
+      onp.sin,
+      abstract=lambda x: x,
+      vjp=lambda args, c: (onp.cos(args[0]) * c,),
+    )
+    (size,) = export.symbolic_shape("n")
+    program = export.export(
+      jax.jit(lambda x: (op(x), jax.grad(lambda y: jnp.sum(op(y)))(x))),
+      disabled_checks=exporting.export_disabled_checks(),
+    )(jax.ShapeDtypeStruct((size,), jnp.float64))
+    call = export.deserialize(program.serialize()).call
+    for n in (2, 5):
+      x = jnp.arange(float(n))
+      value, slope = call(x)
+      onp.testing.assert_array_equal(value, onp.sin(x))
+      onp.testing.assert_array_equal(slope, onp.cos(x))
+    inferred = binding.bind(onp.sin, name="mine")
+    with self.assertRaisesRegex(TypeError, "mine.*rule `abstract`"):
+      export.export(jax.jit(inferred))(
+        jax.ShapeDtypeStruct((size,), jnp.float64)
+      )
+
+  def test_without_double_precision(self):
+    op = binding.bind(lambda x, n: onp.float64(2.0) * x * n)
+    with jax.enable_x64(False):
+      x, n = jnp.arange(3.0), jnp.arange(3)
+      for call in (op, jax.jit(op), jax.jit(jax.vmap(op))):
+        result = call(x, n)
+        self.assertEqual(result.dtype, "float32")
+        onp.testing.assert_array_equal(result, [0.0, 2.0, 8.0])
+
   def test_exported_program_says_so_elsewhere(self):
     op = binding.bind(lambda x: 3.0 * x, name="triple")
     program = export.export(
