@@ -17,9 +17,9 @@ coefficients are refused; `phase_type_op` says how.
 Where times differ in their kind there is one array more, `kinds`, int32
 (..., n), in place of the one kind: see native/kernel/phase_type.h.
 
-The kernel runs on the CPU; TensorFlow copies what lies elsewhere. Under
-`tf.function(jit_compile=True)` and on a TPU take the portable path. Which path
-a `tf.function` takes is fixed when it is traced.
+The kernel runs on the CPU; TensorFlow copies what lies elsewhere. On a TPU take
+the portable path. Which path a `tf.function` takes is fixed when it is traced.
+Under `jit_compile=True` the ops are calls of `kernel_calls`.
 """
 
 from collections.abc import Callable, Sequence
