@@ -93,6 +93,17 @@ def bind_native(
     TypeError: a rule is no function.
     ValueError: the library lacks a function, rules are given twice, or
       declarations do not fit.
+
+  Example: with PHASIC_OP(scale, Scale, "factor(), x(n) -> y(n)") in the source,
+
+      def jvp(inputs, outputs, tangents):
+        (factor, x), (d_factor, dx) = inputs, tangents
+        return (d_factor[..., None] * x + factor[..., None] * dx,)
+
+      scale = binding.bind_native("libscale.so", "scale", jvp=jvp)
+      scale(2.0, np.arange(3.0))
+
+  docs/native-ops.md has all of it.
   """
   path = os.fspath(library)
   if tf_library is None:
