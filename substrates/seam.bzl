@@ -23,6 +23,7 @@ SEAM = [
 SEAM_SHARED = [
     "host_functions",
     "kernel_common",
+    "native_checks",
     "native_declarations",
     "native_libraries",
 ]

@@ -5,9 +5,11 @@ import os
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
 from phasic import include
 from phasic.binding import arguments
+from phasic.internal import native_checks
 from phasic.internal import native_declarations
 from phasic.internal import native_libraries
 from phasic.internal import native_ops
@@ -206,6 +208,28 @@ class NativeOp:
       np.reshape(x, static.shape(np.asarray(a))) if o.is_inexact else None
       for o, x, a in zip(inputs, found, args, strict=True)
     )
+
+  def check(self, *args: Any, **options: Any) -> None:
+    """Looks at what the native function does to its memory; for your tests.
+
+    It is called twice with the arguments, in memory that tells what was
+    written, which no call can see.
+
+    Raises:
+      NotImplementedError: the op is a handler that PHASIC_OP has not made.
+      RuntimeError: it fails, writes outside of its outputs or to an input,
+        leaves entries of an output unwritten, or gives other results the
+        second time.
+    """
+    if self._function.handler:
+      raise NotImplementedError(
+        self._function.declaration.error(
+          "only PHASIC_OP makes what can be checked"
+        )
+      )
+    text = native_declarations.options_text(self._function.declaration, options)
+    operands = [onp.asarray(static.concrete(x)) for x in self._operands(args)]
+    native_checks.check(self._function, operands, text)
 
   def _of(self, options: dict[str, Any]) -> Callable[..., Any]:
     key = arguments.key(self.name, options)

@@ -233,6 +233,38 @@ def batch_shape(
   return tuple(result)
 
 
+def output_types(
+  function: NativeFunction,
+  inputs: Sequence[Any],
+  declaration: Declaration | None = None,
+) -> list[tuple[tuple[int, ...], Any]]:
+  """Returns shapes and dtypes of the outputs, from NumPy arrays.
+
+  Args:
+    function: the op.
+    inputs: its inputs.
+    declaration: the native derivative that is called; the op itself if None.
+  """
+  own = declaration or function.declaration
+  shapes = [x.shape for x in inputs]
+  dims = input_dims(own, shapes)
+  if own.own_dims:
+    dims = function.output_dims(dims)
+  batch = batch_shape(own, shapes)
+  common = [
+    x.dtype
+    for x, operand in zip(inputs, own.inputs, strict=True)
+    if operand.type == "T"
+  ]
+  return [
+    (
+      (*batch, *[dims[d] for d in operand.dims]),
+      common[0] if operand.type == "T" else operand.type,
+    )
+    for operand in own.outputs
+  ]
+
+
 def options_text(declaration: Declaration, options: Mapping[str, Any]) -> str:
   """Returns options as the headers read them.
 

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import ctypes
 import functools
 import os
 from typing import Any
 
+import numpy as onp
+
 from phasic.internal import native_declarations
+
+_MESSAGE_SIZE = 4096
+
+
+class Buffer(ctypes.Structure):
+  """As in the header phasic/op/buffer.h."""
+
+  _fields_ = (
+    ("data", ctypes.c_void_p),
+    ("dims", ctypes.POINTER(ctypes.c_int64)),
+    ("rank", ctypes.c_int32),
+    ("type", ctypes.c_int32),
+  )
 
 
 @functools.cache
@@ -44,3 +60,56 @@ def declaration(path: str, name: str) -> native_declarations.Declaration:
     )
   text.restype = ctypes.c_char_p
   return native_declarations.parse(name, text().decode())
+
+
+def entry(path: str, declaration: native_declarations.Declaration) -> Any:
+  """Returns an op's plain function.
+
+  Raises:
+    ValueError: the library has no such op.
+  """
+  function = symbol(path, f"phasic_op_{declaration.name}_call")
+  if function is None:
+    raise ValueError(f"{path} has no op {declaration.name}")
+  function.restype = ctypes.c_int32
+  function.argtypes = (
+    ctypes.POINTER(Buffer),
+    ctypes.c_int32,
+    ctypes.POINTER(Buffer),
+    ctypes.c_int32,
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.c_int64,
+  )
+  return function
+
+
+def run(
+  path: str,
+  declaration: native_declarations.Declaration,
+  inputs: Sequence[onp.ndarray],
+  outputs: Sequence[onp.ndarray],
+  options: str,
+) -> str:
+  """Calls an op on contiguous arrays; returns what is wrong, "" if nothing."""
+  message = ctypes.create_string_buffer(_MESSAGE_SIZE)
+  failed = entry(path, declaration)(
+    _buffers(inputs),
+    len(inputs),
+    _buffers(outputs),
+    len(outputs),
+    options.encode(),
+    message,
+    _MESSAGE_SIZE,
+  )
+  return message.value.decode(errors="replace") if failed else ""
+
+
+def _buffers(arrays: Sequence[onp.ndarray]) -> Any:
+  buffers = (Buffer * len(arrays))()
+  for buffer, array in zip(buffers, arrays, strict=True):
+    buffer.data = array.ctypes.data
+    buffer.dims = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
+    buffer.rank = array.ndim
+    buffer.type = native_declarations.TYPES.index(array.dtype.name)
+  return buffers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-import ctypes
 from typing import Any
 
 import numpy as onp
@@ -12,19 +11,6 @@ from phasic.internal import custom_gradient
 from phasic.internal import gradients
 from phasic.internal import native_declarations
 from phasic.internal import native_libraries
-
-_MESSAGE_SIZE = 4096
-
-
-class _Buffer(ctypes.Structure):
-  """As in the header phasic/op/buffer.h."""
-
-  _fields_ = (
-    ("data", ctypes.c_void_p),
-    ("dims", ctypes.POINTER(ctypes.c_int64)),
-    ("rank", ctypes.c_int32),
-    ("type", ctypes.c_int32),
-  )
 
 
 def load(function: native_declarations.NativeFunction) -> None:
@@ -41,7 +27,7 @@ def load(function: native_declarations.NativeFunction) -> None:
       "JAX. NumPy calls ops that PHASIC_OP has made"
     )
   for own in (function.declaration, *function.forward, *function.adjoint):
-    _entry(function, own)
+    native_libraries.entry(function.library, own)
 
 
 def make(
@@ -133,7 +119,7 @@ class _Rules:
     self, function: native_declarations.NativeFunction, options: str
   ):
     self._function = function
-    self._options = options.encode()
+    self._options = options
 
   def call(
     self, declaration: native_declarations.Declaration, operands: Sequence[Any]
@@ -143,35 +129,17 @@ class _Rules:
     arrays = [
       a.reshape(onp.shape(x)) for a, x in zip(arrays, operands, strict=True)
     ]
-    shapes = [a.shape for a in arrays]
-    known = native_declarations.input_dims(declaration, shapes)
-    own = declaration.own_dims
-    dims = self._function.output_dims(known) if own else known
-    batch = native_declarations.batch_shape(declaration, shapes)
-    common = [
-      a.dtype
-      for a, operand in zip(arrays, declaration.inputs, strict=True)
-      if operand.type == "T"
-    ]
     results = [
-      onp.empty(
-        (*batch, *[dims[d] for d in operand.dims]),
-        common[0] if operand.type == "T" else operand.type,
+      onp.empty(shape, dtype)
+      for shape, dtype in native_declarations.output_types(
+        self._function, arrays, declaration
       )
-      for operand in declaration.outputs
     ]
-    message = ctypes.create_string_buffer(_MESSAGE_SIZE)
-    failed = _entry(self._function, declaration)(
-      _buffers(arrays),
-      len(arrays),
-      _buffers(results),
-      len(results),
-      self._options,
-      message,
-      _MESSAGE_SIZE,
+    problem = native_libraries.run(
+      self._function.library, declaration, arrays, results, self._options
     )
-    if failed:
-      raise RuntimeError(message.value.decode(errors="replace"))
+    if problem:
+      raise RuntimeError(problem)
     return tuple(results)
 
   def push(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -258,38 +226,6 @@ class _Rules:
       ]
       found.append(sum(ct * t for ct, t in zip(of_floats, moved, strict=True)))
     return found
-
-
-def _entry(
-  function: native_declarations.NativeFunction,
-  declaration: native_declarations.Declaration,
-) -> Any:
-  """The plain function of a library."""
-  name = f"phasic_op_{declaration.name}_call"
-  entry = native_libraries.symbol(function.library, name)
-  if entry is None:
-    raise ValueError(f"{function.library} has no op {declaration.name}")
-  entry.restype = ctypes.c_int32
-  entry.argtypes = (
-    ctypes.POINTER(_Buffer),
-    ctypes.c_int32,
-    ctypes.POINTER(_Buffer),
-    ctypes.c_int32,
-    ctypes.c_char_p,
-    ctypes.c_char_p,
-    ctypes.c_int64,
-  )
-  return entry
-
-
-def _buffers(arrays: Sequence[onp.ndarray]) -> Any:
-  buffers = (_Buffer * len(arrays))()
-  for buffer, array in zip(buffers, arrays, strict=True):
-    buffer.data = array.ctypes.data
-    buffer.dims = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
-    buffer.rank = array.ndim
-    buffer.type = native_declarations.TYPES.index(array.dtype.name)
-  return buffers
 
 
 def _broadcast(

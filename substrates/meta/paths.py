@@ -24,6 +24,7 @@ SHARED_SEAM = frozenset(
   {
     "phasic/internal/host_functions.py",
     "phasic/internal/kernel_common.py",
+    "phasic/internal/native_checks.py",
     "phasic/internal/native_declarations.py",
     "phasic/internal/native_libraries.py",
   }

@@ -182,6 +182,10 @@ class NativeOpsTest(parameterized.TestCase):
 
 
 class KeplerTest(parameterized.TestCase):
+  def test_writes_what_it_must(self):
+    kepler.check(jnp.linspace(-3.0, 3.0, 5)[:, None], jnp.array([0.1, 0.9]))
+    kepler.check(1.0, 0.5)
+
   @parameterized.parameters(0.0, 0.3, 0.9, 0.99)
   def test_derivatives_to_the_third(self, eccentricity):
     """In both arguments, against derivatives of 40 digits."""

@@ -120,6 +120,21 @@ void ThrowsNumber(phasic::Call& call) {
 
 void Forgets(phasic::Call& call) { (void)call.Output<double>(0); }
 
+// Writes all entries but the last, or one too many, or to its input.
+template <int kind>
+void WritesWrong(phasic::Call& call) {
+  const auto x = call.Input<double>(0);
+  const auto y = call.Output<double>(0);
+  const int64_t n = call.Dim("n");
+  call.ForEach([&](const phasic::Example& at) {
+    for (int64_t i = 0; i < n + (kind == 1 ? 1 : 0) - (kind == 0 ? 1 : 0);
+         ++i) {
+      y(at)[i] = kind == 3 ? y(at)[i] + 1 : 1.0;
+    }
+    if (kind == 2) const_cast<double*>(x(at))[0] = 7.0;
+  });
+}
+
 void TakesDouble(phasic::Call& call) {
   const auto x = call.Input<double>(0);
   const auto y = call.Output<double>(0);
@@ -142,5 +157,9 @@ PHASIC_OP(test_gather, Gather,
 PHASIC_OP(test_throws, Throws, "x() -> y()");
 PHASIC_OP(test_throws_number, ThrowsNumber, "x() -> y()");
 PHASIC_OP(test_forgets, Forgets, "x() -> y(), z()");
+PHASIC_OP(test_skips, WritesWrong<0>, "x(n) -> y(n)");
+PHASIC_OP(test_overruns, WritesWrong<1>, "x(n) -> y(n)");
+PHASIC_OP(test_writes_input, WritesWrong<2>, "x(n) -> y(n)");
+PHASIC_OP(test_reads_output, WritesWrong<3>, "x(n) -> y(n)");
 PHASIC_OP(test_takes_double, TakesDouble, "x() -> y()");
 PHASIC_OP(test_unreadable, TakesDouble, "x( -> y()");

@@ -221,6 +221,26 @@ class NativeOpsTest(parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, "option copies has"):
       gather()(onp.array([0], onp.int32), onp.ones(3), copies="2;x=1")
 
+  def test_check_of_what_is_right(self):
+    scale().check(onp.ones((5, 1)), onp.ones((4, 3)))
+    scale().check(2.0, onp.full(3, onp.nan, "f4"))
+    scale().check(2.0, onp.ones(0))
+    gather().check(onp.array([2, 0], onp.int32), onp.ones(3), copies=2)
+    cube().check(1, 2)
+
+  @parameterized.parameters(
+    ("test_skips", "1 of the 3 entries of output y are not written"),
+    ("test_overruns", "writes outside of output y"),
+    ("test_writes_input", "input x is written to"),
+    ("test_reads_output", "output y differs between two calls"),
+    ("test_throws", "no such luck"),
+  )
+  def test_check_of_what_is_wrong(self, name, message):
+    op = binding.bind_native(libraries.ops(), name)
+    x = 1.0 if name == "test_throws" else onp.arange(3.0)
+    with self.assertRaisesRegex(RuntimeError, f"op {name}: .*{message}"):
+      op.check(x)
+
   def test_include_dir(self):
     header = os.path.join(binding.include_dir(), "phasic", "op.h")
     self.assertTrue(os.path.exists(header))

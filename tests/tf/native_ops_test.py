@@ -263,6 +263,9 @@ class NativeOpsTest(parameterized.TestCase):
     ):
       bind("test_takes_double")(tf.constant(1.0))
 
+  def test_kepler_writes_what_it_must(self):
+    kepler.check(tf.ones([3, 1]), tf.constant([0.1, 0.9]))
+
   def test_no_library(self):
     with self.assertRaisesRegex(
       FileNotFoundError, "nothing_tf.so is not there"

@@ -1,0 +1,91 @@
+"""Looks at what a native function does to its memory; for tests.
+
+The same in every substrate: the library's plain function is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as onp
+
+from phasic.internal import native_declarations
+from phasic.internal import native_libraries
+
+# Bytes on either side of an output, and what all of it is filled with.
+_GUARD = 4096
+_FILLS = (0x55, 0xAA)
+
+
+def check(
+  function: native_declarations.NativeFunction,
+  inputs: Sequence[onp.ndarray],
+  options: str,
+) -> None:
+  """Calls an op twice, in memory that tells what it has written.
+
+  Args:
+    function: the op.
+    inputs: arrays of the declared dtypes, with as many batch dimensions.
+    options: as the headers read them.
+
+  Raises:
+    RuntimeError: it fails, writes where it must not, leaves entries of an
+      output unwritten, or gives other results the second time.
+  """
+  declaration = function.declaration
+  runs = [_run(function, inputs, options, fill) for fill in _FILLS]
+  for operand, first, second in zip(declaration.outputs, *runs, strict=True):
+    left = (first == _FILLS[0]) & (second == _FILLS[1])
+    entries = onp.all(left, axis=-1)
+    if onp.any(entries):
+      raise RuntimeError(
+        declaration.error(
+          f"{int(onp.sum(entries))} of the {entries.size} entries of output "
+          f"{operand.name} are not written"
+        )
+      )
+    if not onp.array_equal(first, second):
+      raise RuntimeError(
+        declaration.error(
+          f"output {operand.name} differs between two calls with the same "
+          "arguments: it is read before it is written, or not deterministic"
+        )
+      )
+
+
+def _run(
+  function: native_declarations.NativeFunction,
+  inputs: Sequence[onp.ndarray],
+  options: str,
+  fill: int,
+) -> list[onp.ndarray]:
+  """The bytes of the outputs' entries, (entries, bytes of one)."""
+  declaration = function.declaration
+  copies = [onp.array(x, order="C") for x in inputs]
+  memory, outputs = [], []
+  for shape, dtype in native_declarations.output_types(function, copies):
+    size = int(onp.prod(shape)) * onp.dtype(dtype).itemsize
+    raw = onp.full(size + 2 * _GUARD, fill, onp.uint8)
+    memory.append(raw)
+    outputs.append(raw[_GUARD : _GUARD + size].view(dtype).reshape(shape))
+  problem = native_libraries.run(
+    function.library, declaration, copies, outputs, options
+  )
+  if problem:
+    raise RuntimeError(problem)
+  for operand, x, copy in zip(declaration.inputs, inputs, copies, strict=True):
+    if onp.asarray(x).tobytes() != copy.tobytes():
+      raise RuntimeError(
+        declaration.error(f"input {operand.name} is written to")
+      )
+  for operand, raw in zip(declaration.outputs, memory, strict=True):
+    outside = onp.concatenate([raw[:_GUARD], raw[raw.size - _GUARD :]])
+    if onp.any(outside != fill):
+      raise RuntimeError(
+        declaration.error(f"there are writes outside of output {operand.name}")
+      )
+  return [
+    raw[_GUARD : raw.size - _GUARD].reshape(x.size, x.dtype.itemsize)
+    for raw, x in zip(memory, outputs, strict=True)
+  ]
