@@ -25,11 +25,12 @@ namespace {
 // until the interpreter is gone. The lock of the interpreter guards it.
 struct Callback {
   py::object function;
-  bool is_flat;  // Whether it returns a list of arrays, or one array.
+  std::string returns;  // "array", or a "tuple" or "list" of arrays
 };
 struct Registry {
   py::object finish;
   py::object describe;
+  py::object number_type;  // of NumPy, which returns numbers without dimensions
   std::vector<Callback> callbacks;
 };
 Registry* registry = nullptr;
@@ -90,9 +91,20 @@ ffi::Error Failure(const std::string& message) {
   return ffi::Error(ffi::ErrorCode::kInternal, message);
 }
 
+// An array, or a number of NumPy's as one; else none.
+py::object AsArray(const py::handle& object) {
+  if (py::isinstance<py::array>(object)) {
+    return py::reinterpret_borrow<py::object>(object);
+  }
+  if (py::isinstance(object, registry->number_type)) {
+    return py::array::ensure(object);
+  }
+  return py::none();
+}
+
 // Whether an object is an array of the buffer's shape and dtype, in its order.
-bool Fits(const py::handle& object, const ffi::AnyBuffer& buffer) {
-  if (!py::isinstance<py::array>(object)) return false;
+bool Fits(const py::object& object, const ffi::AnyBuffer& buffer) {
+  if (object.is_none()) return false;
   const auto array = py::reinterpret_borrow<py::array>(object);
   const auto dims = buffer.dimensions();
   const py::dtype* dtype = DtypeOf(buffer.element_type());
@@ -102,10 +114,36 @@ bool Fits(const py::handle& object, const ffi::AnyBuffer& buffer) {
                     array.shape() + array.ndim());
 }
 
-void CopyTo(const py::handle& object, ffi::AnyBuffer& buffer) {
-  const auto array = py::reinterpret_borrow<py::array>(object);
-  const size_t size = buffer.size_bytes();
-  if (size > 0) std::memcpy(buffer.untyped_data(), array.data(), size);
+// Copies arrays to the buffers, or returns false where they do not fit.
+bool Copy(const std::vector<py::handle>& objects,
+          const std::vector<ffi::AnyBuffer>& buffers) {
+  if (objects.size() != buffers.size()) return false;
+  std::vector<py::object> arrays;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    arrays.push_back(AsArray(objects[i]));
+    if (!Fits(arrays[i], buffers[i])) return false;
+  }
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const auto array = py::reinterpret_borrow<py::array>(arrays[i]);
+    const size_t size = buffers[i].size_bytes();
+    if (size > 0) std::memcpy(buffers[i].untyped_data(), array.data(), size);
+  }
+  return true;
+}
+
+// What a callback returned, one by one; nothing where it is something else.
+std::vector<py::handle> Items(const py::object& result,
+                              const std::string& returns) {
+  if (returns == "array") return {result};
+  if (returns == "tuple" && PyTuple_CheckExact(result.ptr())) {
+    const auto items = py::reinterpret_borrow<py::tuple>(result);
+    return {items.begin(), items.end()};
+  }
+  if (returns == "list" && PyList_CheckExact(result.ptr())) {
+    const auto items = py::reinterpret_borrow<py::list>(result);
+    return {items.begin(), items.end()};
+  }
+  return {};
 }
 
 // Copies of the arguments: a function may keep them, XLA reuses their memory.
@@ -126,6 +164,7 @@ ffi::Error Arguments(const std::string& name, ffi::RemainingArgs args,
 
 ffi::Error CallWithLock(int64_t number, const std::string& name,
                         ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  // A copy: another thread may add one meanwhile.
   const Callback callback = registry->callbacks.at(number);
   py::tuple arrays(args.size());
   ffi::Error error = Arguments(name, args, &arrays);
@@ -137,20 +176,14 @@ ffi::Error CallWithLock(int64_t number, const std::string& name,
     buffers.push_back(**buffer);
   }
   try {
-    const py::object result = callback.function(*arrays);
-    if (!callback.is_flat && buffers.size() == 1 && Fits(result, buffers[0])) {
-      CopyTo(result, buffers[0]);
-      return ffi::Error::Success();
-    }
-    const py::list results = registry->finish(number, result);
-    if (results.size() != buffers.size()) {
-      return Failure(name + ": wrong number of results");
-    }
-    for (size_t i = 0; i < buffers.size(); ++i) {
-      if (!Fits(results[i], buffers[i])) {
+    const auto result = py::reinterpret_steal<py::object>(
+        PyObject_CallObject(callback.function.ptr(), arrays.ptr()));
+    if (!result) throw py::error_already_set();
+    if (!Copy(Items(result, callback.returns), buffers)) {
+      const py::list results = registry->finish(number, result);
+      if (!Copy(Items(results, "list"), buffers)) {
         return Failure(name + ": a result does not fit");
       }
-      CopyTo(results[i], buffers[i]);
     }
   } catch (py::error_already_set& raised) {
     if (raised.trace()) {
@@ -191,12 +224,13 @@ XLA_FFI_DEFINE_HANDLER(kCallPython, CallPython,
 void StartCallbacks(const py::object& finish, const py::object& describe,
                     int64_t process) {
   if (registry != nullptr) throw py::value_error("callbacks have been started");
-  registry = new Registry{finish, describe, {}};
+  registry = new Registry{
+      finish, describe, py::module_::import("numpy").attr("generic"), {}};
   process_token = process;
 }
 
-int64_t AddCallback(const py::object& function, bool is_flat) {
-  registry->callbacks.push_back({function, is_flat});
+int64_t AddCallback(const py::object& function, const std::string& returns) {
+  registry->callbacks.push_back({function, returns});
   return static_cast<int64_t>(registry->callbacks.size()) - 1;
 }
 
@@ -207,10 +241,10 @@ void DefineCallbacks(py::module_* module) {
               py::arg("describe"), py::arg("process"),
               "Sets what makes arrays of results, finish(number, result), and "
               "messages of exceptions, describe(number, exception).");
-  module->def("add_callback", &AddCallback, py::arg("function"),
-              py::arg("is_flat"),
-              "Returns the number by which programs call a function of arrays, "
-              "which returns a list of them, or one.");
+  module->def(
+      "add_callback", &AddCallback, py::arg("function"), py::arg("returns"),
+      "Returns the number by which programs call a function of arrays, "
+      "which returns an \"array\", or a \"tuple\" or \"list\" of them.");
 }
 
 void AddCallbackTarget(py::dict* targets) {

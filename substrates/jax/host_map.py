@@ -23,8 +23,8 @@ from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
 
 _PROCESS = secrets.randbits(62)
-# What the numbers call, and whether results are lists of leaves.
-_called: list[tuple[HostCall, bool]] = []
+# What the numbers call, and what that returns.
+_called: list[tuple[HostCall, str]] = []
 _lock = threading.Lock()
 
 
@@ -86,26 +86,44 @@ class HostCall(rules_lib.Mapped):
   def flat_function(self) -> Callable[..., list[Any]]:
     """The function of a list of leaves, which returns one."""
     trees, out_tree, _ = self._sides()
-    counts = self.groups
     function = self.function
     options = {name: value for name, _, value in self.options}
+    parts: list[tuple[Any, slice]] = []
+    start = 0
+    for tree in (*self.fixed_tree.children(), *trees):
+      parts.append((tree, slice(start, start + tree.num_leaves)))
+      start += tree.num_leaves
 
     def call(leaves: Sequence[Any], **more: Any) -> list[Any]:
-      groups = []
-      start = 0
-      for count in counts:
-        groups.append(leaves[start : start + count])
-        start += count
-      fixed = jax.tree.unflatten(self.fixed_tree, groups[0])
-      slots = map(jax.tree.unflatten, trees, groups[1:])
-      result = function.f(*fixed, *slots, **options, **more)
+      args = [tree.unflatten(leaves[part]) for tree, part in parts]
+      result = function.f(*args, **options, **more)
       return flattened(function.name, result, out_tree)
+
+    return call
+
+  def _quick_function(self) -> Callable[..., Sequence[Any]]:
+    """The same, which looks less at results that are arrays."""
+    name, (_, out_tree, _) = self.function.name, self._sides()
+    quick, returns = _callback(dataclasses.replace(self, levels=()))
+    full = self.flat_function()
+
+    def call(leaves: Sequence[Any], **more: Any) -> Sequence[Any]:
+      if more:
+        return full(leaves, **more)
+      result = quick(*leaves)
+      if returns == "list" or (
+        returns == "tuple" and type(result) is tuple and _are_arrays(result)
+      ):
+        return result
+      if returns == "array" and _are_arrays((result,)):
+        return (result,)
+      return flattened(name, result, out_tree)
 
     return call
 
   def on_arrays(self) -> Callable[[Sequence[onp.ndarray]], list[onp.ndarray]]:
     """The function of host arrays, with its batch; results are checked."""
-    call, (_, _, specs) = self.flat_function(), self._sides()
+    call, (_, _, specs) = self._quick_function(), self._sides()
     linear = sum(self.groups[1:])
     levels = [
       host_functions.BatchLevel(
@@ -190,6 +208,10 @@ class HostCall(rules_lib.Mapped):
     return dataclasses.replace(self, target=index + 1)
 
 
+def _are_arrays(values: Sequence[Any]) -> bool:
+  return all(isinstance(x, (onp.ndarray, onp.generic)) for x in values)
+
+
 def flattened(name: str, result: Any, tree: Any) -> list[Any]:
   """Returns the leaves of a result that has to be of a tree.
 
@@ -209,39 +231,58 @@ def flattened(name: str, result: Any, tree: Any) -> list[Any]:
 def _number(op: HostCall) -> int:
   """Returns the number by which programs call."""
   kernel, _ = ffi_targets.load()
-  function, is_flat = _callback(op)
+  function, returns = _callback(op)
   with _lock:
-    number = kernel.add_callback(function, is_flat)
-    _called.append((op, is_flat))
+    number = kernel.add_callback(function, returns)
+    _called.append((op, returns))
     assert number == len(_called) - 1
   return number
 
 
-def _callback(op: HostCall) -> tuple[Callable[..., Any], bool]:
-  """Returns a function of arrays, and whether it returns a list of them."""
+def _callback(op: HostCall) -> tuple[Callable[..., Any], str]:
+  """Returns a function of arrays, and what it returns.
+
+  That is an "array", a "tuple" or a "list" of arrays. As little as can be is
+  between the program and the function: all of it is paid for in each call.
+  """
   trees, out_tree, _ = op._sides()
-  leaf = jax.tree.structure(0)
   if op.levels:
     run = op.on_arrays()
-    return lambda *arrays: run(arrays), True
-  if out_tree == leaf and all(
-    tree == leaf for tree in (*op.fixed_tree.children(), *trees)
-  ):
-    # Arrays in and one out: nothing is between the program and the function.
-    options = {name: value for name, _, value in op.options}
-    f = op.function.f
-    return functools.partial(f, **options) if options else f, False
+    return lambda *arrays: run(arrays), "list"
   call = op.flat_function()
-  return lambda *arrays: call(arrays), True
+  returns = _kind(out_tree)
+  places: list[Any] = []
+  start = 0
+  for tree in (*op.fixed_tree.children(), *trees):
+    kind, stop = _kind(tree), start + tree.num_leaves
+    if kind == "list" or returns == "list":
+      return lambda *arrays: call(arrays), "list"
+    places.append(start if kind == "array" else slice(start, stop))
+    start = stop
+  options = {name: value for name, _, value in op.options}
+  f = op.function.f
+  if options:
+    f = functools.partial(f, **options)
+  if all(isinstance(place, int) for place in places):
+    return f, returns
+  return lambda *arrays: f(*[arrays[place] for place in places]), returns
+
+
+def _kind(tree: Any) -> str:
+  """Whether a tree is one leaf, "array", a "tuple" of them, or another."""
+  if tree == jax.tree.structure(0):
+    return "array"
+  leaves = (0,) * tree.num_leaves
+  return "tuple" if tree == jax.tree.structure(leaves) else "list"
 
 
 def _finish(number: int, result: Any) -> list[onp.ndarray]:
   """Returns the arrays of what a callback returned, checked."""
-  op, is_flat = _called[number]
+  op, returns = _called[number]
   if op.levels:
     return result
   name, (_, out_tree, specs) = op.function.name, op._sides()
-  if not is_flat:
+  if returns != "list":
     result = flattened(name, result, out_tree)
   canonical = jax.dtypes.canonicalize_dtype
   return host_functions.checked(name, result, specs, canonical)
