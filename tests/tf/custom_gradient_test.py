@@ -77,6 +77,31 @@ def fourth_root(x):
   return low
 
 
+def _sum_of_products(x, n):
+  return {"all": x["a"] * x["b"][0] * tf.cast(n, x["a"].dtype), "n": (n, None)}
+
+
+def _sum_bwd(residuals, ct):
+  x, n = residuals
+  scale = tf.cast(n, ct["all"].dtype) * ct["all"]
+  return {"a": scale * x["b"][0], "b": [scale * x["a"]]}, None
+
+
+def _sum_jvp(primals, tangents):
+  (x, n), (dx, _) = primals, tangents
+  change = dx["a"] * x["b"][0] + x["a"] * dx["b"][0]
+  tangent = {"all": tf.cast(n, change.dtype) * change, "n": (None, None)}
+  return _sum_of_products(x, n), tangent
+
+
+_STRUCTURED = {
+  "reverse": custom_gradient(
+    vjp_fwd=lambda x, n: (_sum_of_products(x, n), (x, n)), vjp_bwd=_sum_bwd
+  )(_sum_of_products),
+  "forward": custom_gradient(jvp_fn=_sum_jvp)(_sum_of_products),
+}
+
+
 def _product_bwd(power, residuals, ct):
   x, y = residuals
   return (power * x ** (power - 1) * y * ct, x**power * ct)
@@ -115,6 +140,30 @@ class CustomGradientTest(parameterized.TestCase):
   @parameterized.parameters(*NESTINGS)
   def test_fixed_argument(self, modes):
     self._check(modes, lambda x: product(x, 3, x), lambda x: x**4)
+
+  @parameterized.product(rule=("reverse", "forward"), modes=["r", "f", "rf"])
+  def test_structures(self, rule, modes):
+    def of(function):
+      def value(x):
+        result = function({"a": x, "b": [x * x]}, tf.constant(3))
+        return tf.reduce_sum(result["all"])
+
+      return value
+
+    result = _STRUCTURED[rule]({"a": X, "b": [X]}, 3.0)
+    self.assertIsNone(result["n"][1])
+    x = tf.constant(X)
+    want = nested(of(_sum_of_products), "r" * len(modes))(x)
+    for wrap in (lambda g: g, tf.function):
+      got = wrap(nested(of(_STRUCTURED[rule]), modes))(x)
+      onp.testing.assert_allclose(got, want, rtol=1e-12)
+
+  def test_wrong_structure_of_a_rule(self):
+    function = custom_gradient(
+      vjp_fwd=lambda x: (x["a"], x), vjp_bwd=lambda x, ct: ({"b": ct},)
+    )(lambda x: x["a"])
+    with self.assertRaisesRegex(TypeError, "structure"):
+      nested(lambda x: tf.reduce_sum(function({"a": x})), "r")(tf.constant(X))
 
   def test_stop_gradient_inside(self):
     function = lambda x: fourth_power(x) + fourth_power(tf.stop_gradient(x))
