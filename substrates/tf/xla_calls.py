@@ -11,6 +11,7 @@ Some of what this takes TensorFlow has no public names for: all of that is here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+import contextlib
 import ctypes
 import functools
 import json
@@ -372,4 +373,7 @@ def register_gradient(op_type: str) -> Callable[..., Any]:
   return decorate
 
 
-tf.RegisterGradient("XlaCallModule")(_gradient)
+# Somebody else's may be there: graphs that are differentiated later have that,
+# which refuses; tapes and accumulators do not ask.
+with contextlib.suppress(KeyError):
+  tf.RegisterGradient("XlaCallModule")(_gradient)

@@ -69,6 +69,11 @@ def _gather_jvp(inputs, outputs, tangents):
   return jnp.tile(tangents[1][indices], 2), None
 
 
+def _scale_jvp(inputs, outputs, tangents):
+  (factor, x), (d_factor, dx) = inputs, tangents
+  return (d_factor[..., None] * x + factor[..., None] * dx,)
+
+
 class NativeOpsTest(parameterized.TestCase):
   @parameterized.parameters({"jvp": _gather_jvp}, {"vjp": _gather_vjp})
   def test_integers_stay_constant(self, **rules):
@@ -173,6 +178,18 @@ class NativeOpsTest(parameterized.TestCase):
       declaration="factor(), x(n) -> y(n)",
     )
     onp.testing.assert_array_equal(op(2.0, jnp.ones(3), options=""), 2.0)
+
+  def test_other_platforms(self):
+    """Programs for CUDA can be lowered, though not run, without one."""
+    args = jnp.array(2.0), jnp.ones(3)
+    with self.assertRaisesRegex(NotImplementedError, "no native function for"):
+      ph.export(scale(), platforms=["cuda"])(*args)
+    op = scale(portable=lambda a, x: a[..., None] * x, jvp=_scale_jvp)
+    exported = ph.export(
+      jax.grad(lambda a, x: jnp.sum(op(a, x))), platforms=["cuda", "cpu"]
+    )(*args)
+    self.assertEqual(exported.platforms, ("cuda", "cpu"))
+    self.assertEqual(float(exported.call(*args)), 3.0)
 
   def test_float32_without_x64(self):
     with jax.enable_x64(False):
