@@ -109,7 +109,7 @@ def _write(
 
   Args:
     texts: by path.
-    links: the folders of the package that are linked, by name.
+    links: the folders that are linked, by path.
     output: where to.
   """
   written = 0
@@ -125,7 +125,7 @@ def _write(
       if path.relative_to(output).as_posix() not in texts:
         path.unlink()
   for name, target in links.items():
-    link = output / "phasic" / name
+    link = output / name
     if link.is_symlink() or not link.exists():
       link.unlink(missing_ok=True)
       if target.is_dir():
@@ -159,7 +159,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.error(f"unknown substrates: {', '.join(sorted(unknown))}")
   texts, problems = tree(root, substrates)
   native = (arguments.native or root / "phasic" / "_native").resolve()
-  links = {"_native": native, "include": root / "phasic" / "include"}
+  links = {
+    "examples": root / "examples",
+    "phasic/_native": native,
+    "phasic/include": root / "phasic" / "include",
+  }
   written = _write(texts, links, output)
   problems = list(dict.fromkeys(problems))  # many are found three times
   for problem in problems:
