@@ -26,6 +26,7 @@ SEAM_SHARED = [
     "native_checks",
     "native_declarations",
     "native_libraries",
+    "native_shapes",
 ]
 
 # What a substrate has besides.
@@ -58,6 +59,7 @@ SEAM_EXTRAS = {
         "phase_type_op",
         "trees",
         "xla_calls",
+        "xla_programs",
     ],
 }
 

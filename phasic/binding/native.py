@@ -13,6 +13,7 @@ from phasic.internal import native_checks
 from phasic.internal import native_declarations
 from phasic.internal import native_libraries
 from phasic.internal import native_ops
+from phasic.internal import native_shapes
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -255,8 +256,8 @@ class NativeOp:
     except TypeError as error:
       raise TypeError(declaration.error(str(error))) from None
     shapes = [native_ops.shape(x) for x in arrays]
-    native_declarations.input_dims(declaration, shapes)
-    rank = len(native_declarations.batch_shape(declaration, shapes))
+    native_shapes.input_dims(declaration, shapes)
+    rank = len(native_shapes.batch_shape(declaration, shapes))
     return tuple(
       native_ops.with_rank(x, rank + len(operand.dims))
       for operand, x in zip(declaration.inputs, arrays, strict=True)

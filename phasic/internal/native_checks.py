@@ -11,6 +11,7 @@ import numpy as onp
 
 from phasic.internal import native_declarations
 from phasic.internal import native_libraries
+from phasic.internal import native_shapes
 
 # Bytes on either side of an output, and what all of it is filled with.
 _GUARD = 4096
@@ -64,7 +65,7 @@ def _run(
   declaration = function.declaration
   copies = [onp.array(x, order="C") for x in inputs]
   memory, outputs = [], []
-  for shape, dtype in native_declarations.output_types(function, copies):
+  for shape, dtype in native_shapes.output_types(function, copies):
     size = int(onp.prod(shape)) * onp.dtype(dtype).itemsize
     raw = onp.full(size + 2 * _GUARD, fill, onp.uint8)
     memory.append(raw)

@@ -11,6 +11,7 @@ from phasic.internal import custom_gradient
 from phasic.internal import gradients
 from phasic.internal import native_declarations
 from phasic.internal import native_libraries
+from phasic.internal import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:
@@ -131,7 +132,7 @@ class _Rules:
     ]
     results = [
       onp.empty(shape, dtype)
-      for shape, dtype in native_declarations.output_types(
+      for shape, dtype in native_shapes.output_types(
         self._function, arrays, declaration
       )
     ]
@@ -186,7 +187,7 @@ class _Rules:
     else:
       found = iter(self._of_elements(primals, out, cotangents))
     return tuple(
-      native_declarations.summed(onp, next(found), onp.shape(x))
+      native_shapes.summed(onp, next(found), onp.shape(x))
       if operand.is_inexact
       else None
       for operand, x in zip(declaration.inputs, primals, strict=True)
@@ -233,7 +234,7 @@ def _broadcast(
 ) -> list[Any]:
   """All arrays with the full batch, as derivatives of ops have them."""
   inputs = function.declaration.inputs
-  batch = native_declarations.batch_shape(
+  batch = native_shapes.batch_shape(
     function.declaration, [onp.shape(x) for x in arrays[: len(inputs)]]
   )
   rank = len(batch)

@@ -19,6 +19,7 @@ from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import native_declarations
 from phasic.substrates.jax.internal import native_libraries
+from phasic.substrates.jax.internal import native_shapes
 
 
 def target(name: str) -> str:
@@ -107,7 +108,7 @@ class Function(derivatives.NativeFunction):
     self, shapes: Sequence[Sequence[Any]]
   ) -> list[tuple[Any, ...]]:
     declaration = self.declaration
-    known = native_declarations.input_dims(declaration, self.unsort(shapes))
+    known = native_shapes.input_dims(declaration, self.unsort(shapes))
     dims = self.function.output_dims(known) if declaration.own_dims else known
     return [tuple(dims[d] for d in x.dims) for x in declaration.outputs]
 
@@ -223,7 +224,7 @@ class Value(derivatives.Forward):
       )
       like = [x for x, own in zip(inputs, free, strict=True) if own]
       return [
-        jnp.asarray(native_declarations.summed(jnp, ct, jnp.shape(x)), x.dtype)
+        jnp.asarray(native_shapes.summed(jnp, ct, jnp.shape(x)), x.dtype)
         for ct, x in zip(found, like, strict=True)
       ]
 

@@ -18,6 +18,7 @@ from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import native_declarations
 from phasic.substrates.jax.internal import native_libraries
 from phasic.substrates.jax.internal import native_maps
+from phasic.substrates.jax.internal import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:
@@ -176,6 +177,6 @@ def _broadcast(
 ) -> list[Any]:
   """All arrays with the full batch, as derivatives of ops have them."""
   shapes = [x.shape for x in arrays]
-  batch = native_declarations.batch_shape(declaration, shapes)
+  batch = native_shapes.batch_shape(declaration, shapes)
   rank = len(batch)
   return [jnp.broadcast_to(x, (*batch, *x.shape[rank:])) for x in arrays]

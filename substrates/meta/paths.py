@@ -27,6 +27,7 @@ SHARED_SEAM = frozenset(
     "phasic/internal/native_checks.py",
     "phasic/internal/native_declarations.py",
     "phasic/internal/native_libraries.py",
+    "phasic/internal/native_shapes.py",
   }
 )
 

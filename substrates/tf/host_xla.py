@@ -17,6 +17,7 @@ import tensorflow as tf
 from phasic.substrates.tf.internal import host_functions
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import xla_calls
+from phasic.substrates.tf.internal import xla_programs
 
 _TARGET = "phasic_call_python"
 # By the numbers of phasic/op/buffer.h.
@@ -107,7 +108,7 @@ def call(
     "PhasicHostCall",
     {},
     values,
-    [xla_calls.Result(tf.as_dtype(s.dtype), tuple(s.shape)) for s in specs],
+    [xla_programs.Result(tf.as_dtype(s.dtype), tuple(s.shape)) for s in specs],
     _TARGET,
     config,
   )

@@ -11,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import xla_calls
+from phasic.substrates.tf.internal import xla_programs
 
 
 def load(path: str) -> None:
@@ -68,7 +69,7 @@ def phase_type_statistics(
   """Expected statistics of the kernel."""
   batch = _batch([*operands[:5], *fixed], _event_ranks(fixed))
   phases = _axis(operands, 0, -1)
-  jumps: tuple[xla_calls.Dim, ...] = (phases, phases)
+  jumps: tuple[xla_programs.Dim, ...] = (phases, phases)
   if len(fixed) >= 3:
     jumps = (_axis([*operands, *fixed], len(operands), -1),)
   events = [(phases,), (phases,), jumps, (phases,), (1,)]
@@ -90,7 +91,7 @@ def eliminate(
     "PhasicEliminate",
     {"transposed": transposed, "G": int(gives_edges)},
     inputs,
-    [xla_calls.Result(inputs[1].dtype, dims) for dims in shapes],
+    [xla_programs.Result(inputs[1].dtype, dims) for dims in shapes],
     "phasic_eliminate",
     f"transposed = {_bool(transposed)}, takes_edges = {_bool(takes_edges)}, "
     f"gives_edges = {_bool(gives_edges)}",
@@ -119,7 +120,7 @@ def moments(
     "PhasicMoments",
     attributes,
     inputs,
-    [xla_calls.Result(inputs[1].dtype, dims) for dims in shapes],
+    [xla_programs.Result(inputs[1].dtype, dims) for dims in shapes],
     "phasic_moments",
     f"discrete = {_bool(options['discrete'])}, "
     f"gives_variance = {_bool(gives_variance)}, "
@@ -142,8 +143,8 @@ def _phase_type(
   operands: Sequence[tf.Tensor],
   fixed: Sequence[tf.Tensor],
   attributes: Mapping[str, Any],
-  shapes: Sequence[tuple[xla_calls.Dim, ...]],
-  unwanted: Mapping[int, tuple[xla_calls.Dim, ...]] | None = None,
+  shapes: Sequence[tuple[xla_programs.Dim, ...]],
+  unwanted: Mapping[int, tuple[xla_programs.Dim, ...]] | None = None,
 ) -> list[tf.Tensor]:
   count = len(operands)
   inputs = [*operands, *fixed]
@@ -164,7 +165,7 @@ def _phase_type(
     {"N": count, **attributes},
     inputs,
     [
-      xla_calls.Result(operands[0].dtype, dims, (unwanted or {}).get(i))
+      xla_programs.Result(operands[0].dtype, dims, (unwanted or {}).get(i))
       for i, dims in enumerate(shapes)
     ],
     "phasic_" + _snake(op_type.removeprefix("Phasic")),
@@ -182,10 +183,10 @@ def _event_ranks(fixed: Sequence[tf.Tensor]) -> tuple[int, ...]:
 
 def _batch(
   inputs: Sequence[tf.Tensor], ranks: Sequence[int]
-) -> tuple[xla_calls.Dim, ...]:
+) -> tuple[xla_programs.Dim, ...]:
   """The common batch dimensions of inputs, the first ones of a call."""
   rank = inputs[0].shape.rank - ranks[0]
-  result: list[xla_calls.Dim] = []
+  result: list[xla_programs.Dim] = []
   for axis in range(rank):
     sizes = [x.shape[axis] for x in inputs]
     known = [size for size in sizes if size not in (None, 1)]
@@ -201,14 +202,14 @@ def _batch(
 
 def _dims(
   inputs: Sequence[tf.Tensor], position: int
-) -> tuple[xla_calls.Dim, ...]:
+) -> tuple[xla_programs.Dim, ...]:
   rank = inputs[position].shape.rank
   return tuple(_axis(inputs, position, axis - rank) for axis in range(rank))
 
 
 def _axis(
   inputs: Sequence[tf.Tensor], position: int, axis: int
-) -> xla_calls.Dim:
+) -> xla_programs.Dim:
   """The size of an input's axis, counted from the last."""
   shape = inputs[position].shape
   size = shape[axis]

@@ -9,7 +9,9 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import native_declarations
 from phasic.substrates.tf.internal import native_libraries
+from phasic.substrates.tf.internal import native_shapes
 from phasic.substrates.tf.internal import xla_calls
+from phasic.substrates.tf.internal import xla_programs
 
 
 def op_type(declaration: native_declarations.Declaration) -> str:
@@ -101,7 +103,7 @@ def _result_types(
   function: native_declarations.NativeFunction,
   declaration: native_declarations.Declaration,
   operands: Sequence[tf.Tensor],
-) -> list[xla_calls.Result]:
+) -> list[xla_programs.Result]:
   shapes = result_shapes(function, declaration, operands)
   pairs = list(zip(declaration.inputs, operands, strict=True))
   common = next((x.dtype for own, x in pairs if own.type == "T"), None)
@@ -129,7 +131,7 @@ def _result_types(
         )
       )
     dtype = common if own.type == "T" else tf.as_dtype(own.type)
-    results.append(xla_calls.Result(dtype, dims))
+    results.append(xla_programs.Result(dtype, dims))
   return results
 
 
@@ -145,8 +147,8 @@ def result_shapes(
   known = [shape for shape in shapes if shape is not None]
   if len(known) < len(shapes):
     return [None] * len(declaration.outputs)
-  batch = native_declarations.batch_shape(declaration, known)
-  dims = native_declarations.input_dims(declaration, shapes)
+  batch = native_shapes.batch_shape(declaration, known)
+  dims = native_shapes.input_dims(declaration, shapes)
   if declaration.own_dims and None not in dims.values():
     dims = function.output_dims(dims)
   return [

@@ -12,6 +12,7 @@ import tensorflow as tf
 from phasic.substrates.tf.internal import native_calls
 from phasic.substrates.tf.internal import native_declarations
 from phasic.substrates.tf.internal import native_gradients
+from phasic.substrates.tf.internal import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:
@@ -159,9 +160,7 @@ def _broadcast(
   batch = tf.ones([rank], tf.int32)
   for _, x in pairs:
     batch = tf.broadcast_dynamic_shape(batch, tf.shape(x)[:rank])
-  known = native_declarations.batch_shape(
-    declaration, [shape(x) for x in arrays]
-  )
+  known = native_shapes.batch_shape(declaration, [shape(x) for x in arrays])
   full = []
   for x in arrays:
     own = tf.broadcast_to(x, tf.concat([batch, tf.shape(x)[rank:]], axis=0))

@@ -1,0 +1,138 @@
+"""Shapes of native ops' operands; the same in every substrate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from phasic.internal import native_declarations
+
+
+def input_dims(
+  declaration: native_declarations.Declaration,
+  shapes: Sequence[Sequence[Any] | None],
+) -> dict[str, Any]:
+  """Returns the sizes of the inputs' dimensions; None where not known.
+
+  Args:
+    declaration: the op's.
+    shapes: the inputs' shapes; None, or entries of None, where not known.
+
+  Raises:
+    ValueError: an input has too few dimensions, or sizes differ.
+  """
+  found: dict[str, Any] = {}
+  for operand, shape in zip(declaration.inputs, shapes, strict=True):
+    if shape is None:
+      found.update((d, None) for d in operand.dims if d not in found)
+      continue
+    rank = len(operand.dims)
+    if len(shape) < rank:
+      raise ValueError(
+        declaration.error(
+          f"{operand.name} has shape {tuple(shape)}: it must have {rank} "
+          "dimensions, behind those of a batch"
+        )
+      )
+    for dim, size in zip(operand.dims, shape[len(shape) - rank :], strict=True):
+      known = found.get(dim)
+      if known is not None and size is not None and known != size:
+        raise ValueError(
+          declaration.error(
+            f"{operand.name} has shape {tuple(shape)}: dimension {dim} must be "
+            f"{known}"
+          )
+        )
+      if known is None:
+        found[dim] = size
+  return found
+
+
+def batch_shape(
+  declaration: native_declarations.Declaration, shapes: Sequence[Sequence[Any]]
+) -> tuple[Any, ...]:
+  """Returns the common batch shape; None where a size is not known.
+
+  Raises:
+    ValueError: the inputs' batch shapes do not broadcast.
+  """
+  batches = [
+    tuple(shape[: len(shape) - len(operand.dims)])
+    for operand, shape in zip(declaration.inputs, shapes, strict=True)
+  ]
+  rank = max(len(batch) for batch in batches)
+  result: list[Any] = [1] * rank
+  for batch in batches:
+    for i, size in enumerate(batch, start=rank - len(batch)):
+      if _is_one(size) or (size is None and not _is_one(result[i])):
+        continue
+      known = not _is_one(result[i]) and result[i] is not None
+      if known and result[i] != size:
+        names = ", ".join(operand.name for operand in declaration.inputs)
+        raise ValueError(
+          declaration.error(
+            f"batch shapes of {names} do not broadcast: {batches}"
+          )
+        )
+      result[i] = size
+  return tuple(result)
+
+
+def output_types(
+  function: native_declarations.NativeFunction,
+  inputs: Sequence[Any],
+  declaration: native_declarations.Declaration | None = None,
+) -> list[tuple[tuple[int, ...], Any]]:
+  """Returns shapes and dtypes of the outputs, from NumPy arrays.
+
+  Args:
+    function: the op.
+    inputs: its inputs.
+    declaration: the native derivative that is called; the op itself if None.
+  """
+  own = declaration or function.declaration
+  shapes = [x.shape for x in inputs]
+  dims = input_dims(own, shapes)
+  if own.own_dims:
+    dims = function.output_dims(dims)
+  batch = batch_shape(own, shapes)
+  common = [
+    x.dtype
+    for x, operand in zip(inputs, own.inputs, strict=True)
+    if operand.type == "T"
+  ]
+  return [
+    (
+      (*batch, *[dims[d] for d in operand.dims]),
+      common[0] if operand.type == "T" else operand.type,
+    )
+    for operand in own.outputs
+  ]
+
+
+def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
+  """Returns the sum of x over what is broadcast to it from `shape`.
+
+  Args:
+    numpy: the array namespace.
+    x: an array.
+    shape: a shape that broadcasts to that of x, or that x's broadcasts to.
+  """
+  extra = len(numpy.shape(x)) - len(shape)
+  if extra > 0:
+    x = numpy.sum(x, axis=tuple(range(extra)))
+  own = numpy.shape(x)
+  missing = len(shape) - len(own)
+  own = (1,) * missing + tuple(own)
+  axes = tuple(
+    i
+    for i, (a, b) in enumerate(zip(own, shape, strict=True))
+    if _is_one(b) and not _is_one(a)
+  )
+  if axes:
+    x = numpy.sum(numpy.reshape(x, own), axis=axes, keepdims=True)
+  return numpy.broadcast_to(x, tuple(shape))
+
+
+def _is_one(size: Any) -> bool:
+  return isinstance(size, int) and size == 1

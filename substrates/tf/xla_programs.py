@@ -1,0 +1,170 @@
+"""The texts of StableHLO programs that call one handler; see `xla_calls`."""
+
+from collections.abc import Sequence
+import functools
+from typing import NamedTuple
+
+import tensorflow as tf
+
+# A dimension of a result: its size, or the inputs' axes whose maximum it is.
+Dim = int | tuple[tuple[int, int], ...]
+
+
+_TYPES = {
+  tf.bool: "i1",
+  tf.int8: "i8",
+  tf.int16: "i16",
+  tf.int32: "i32",
+  tf.int64: "i64",
+  tf.uint8: "ui8",
+  tf.uint16: "ui16",
+  tf.uint32: "ui32",
+  tf.uint64: "ui64",
+  tf.float16: "f16",
+  tf.bfloat16: "bf16",
+  tf.float32: "f32",
+  tf.float64: "f64",
+  tf.complex64: "complex<f32>",
+  tf.complex128: "complex<f64>",
+}
+
+
+class Result(NamedTuple):
+  """The type of a result.
+
+  Attributes:
+    dtype: its dtype.
+    dims: its dimensions.
+    unwanted: the dimensions of what the handler gives in its place, an array
+      without entries; the result is zero then.
+  """
+
+  dtype: tf.DType
+  dims: tuple[Dim, ...]
+  unwanted: tuple[Dim, ...] | None = None
+
+  def type(self) -> str:
+    """As MLIR writes it."""
+    return _type(self.dtype, known(self.dims))
+
+
+class Program:
+  """The text of a program's one function."""
+
+  def __init__(self, inputs: Sequence[tf.Tensor], results: Sequence[Result]):
+    for x in inputs:
+      if x.shape.rank is None:
+        raise ValueError(
+          "native ops with jit_compile=True: an argument's number of dimensions "
+          "is unknown: give its TensorSpec a shape"
+        )
+    self._inputs = [_type(x.dtype, x.shape.as_list()) for x in inputs]
+    self._results = results
+    self._lines: list[str] = []
+
+  def calling(self, target: str, config: str, places: Sequence[int]) -> str:
+    """One that calls a handler with some of the arguments."""
+    names = [f"%a{i}" for i in places]
+    types = [self._inputs[i] for i in places]
+    found = [
+      r if r.unwanted is None else r._replace(dims=r.unwanted)
+      for r in self._results
+    ]
+    shapes = ""
+    if any(None in known(r.dims) for r in found):
+      first = len(names)
+      for _, dims, _ in found:
+        names.append(self._shape(dims))
+        types.append(f"tensor<{len(dims)}xi32>")
+      listed = ", ".join(str(i) for i in range(first, len(names)))
+      shapes = (
+        f", indices_of_shape_operands = dense<[{listed}]> : "
+        f"tensor<{len(found)}xi64>"
+      )
+    count = len(found)
+    self._lines.append(
+      f"%r:{count} = stablehlo.custom_call @{target}({', '.join(names)}) "
+      f"{{api_version = 4 : i32, backend_config = {{{config}}}{shapes}}} : "
+      f"({', '.join(types)}) -> ({', '.join(r.type() for r in found)})"
+    )
+    return self._function(
+      [
+        f"%r#{i}" if r.unwanted is None else self._zeros(r)
+        for i, r in enumerate(self._results)
+      ]
+    )
+
+  def returning(self, count: int) -> str:
+    """One that returns its first arguments."""
+    return self._function([f"%a{i}" for i in range(count)])
+
+  def _function(self, returned: Sequence[str]) -> str:
+    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(self._inputs))
+    types = ", ".join(r.type() for r in self._results)
+    body = "".join(f"    {line}\n" for line in self._lines)
+    return (
+      f"  func.func public @main({arguments}) -> ({types}) {{\n{body}"
+      f"    return {', '.join(returned)} : {types}\n  }}\n"
+    )
+
+  def _add(self, expression: str) -> str:
+    name = f"%v{len(self._lines)}"
+    self._lines.append(f"{name} = {expression}")
+    return name
+
+  def _zeros(self, result: Result) -> str:
+    zero = _type(result.dtype, [])
+    name = self._add(f"stablehlo.constant dense<0.0> : {zero}")
+    shape = self._shape(result.dims)
+    return self._add(
+      f"stablehlo.dynamic_broadcast_in_dim {name}, {shape}, dims = [] : "
+      f"({zero}, tensor<{len(result.dims)}xi32>) -> {result.type()}"
+    )
+
+  def _shape(self, dims: Sequence[Dim]) -> str:
+    """The name of a vector with the sizes of a result."""
+    if not dims:
+      return self._add("stablehlo.constant dense<> : tensor<0xi32>")
+    parts = [self._size(d) for d in dims]
+    kinds = ", ".join(["tensor<1xi32>"] * len(parts))
+    return self._add(
+      f"stablehlo.concatenate {', '.join(parts)}, dim = 0 : ({kinds}) -> "
+      f"tensor<{len(parts)}xi32>"
+    )
+
+  def _size(self, dim: Dim) -> str:
+    if isinstance(dim, int):
+      return self._add(f"stablehlo.constant dense<{dim}> : tensor<1xi32>")
+    sizes = [
+      self._add(
+        f"stablehlo.get_dimension_size %a{i}, dim = {axis} : "
+        f"({self._inputs[i]}) -> tensor<i32>"
+      )
+      for i, axis in dim
+    ]
+    total = functools.reduce(
+      lambda a, b: self._add(f"stablehlo.maximum {a}, {b} : tensor<i32>"), sizes
+    )
+    return self._add(
+      f"stablehlo.reshape {total} : (tensor<i32>) -> tensor<1xi32>"
+    )
+
+
+def dims_of(x: tf.Tensor, position: int) -> tuple[Dim, ...]:
+  """The dimensions of an input as those of a result."""
+  if x.shape.rank is None:
+    return ()
+  return tuple(
+    ((position, axis),) if size is None else size
+    for axis, size in enumerate(x.shape.as_list())
+  )
+
+
+def known(dims: Sequence[Dim]) -> list[int | None]:
+  """Sizes; None where they are not known."""
+  return [d if isinstance(d, int) else None for d in dims]
+
+
+def _type(dtype: tf.DType, sizes: Sequence[int | None]) -> str:
+  dims = "".join("?x" if size is None else f"{size}x" for size in sizes)
+  return f"tensor<{dims}{_TYPES[dtype]}>"
