@@ -6,6 +6,7 @@ The grammar is that of the header phasic/op/declaration.h.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+import functools
 import re
 from typing import Any, NamedTuple
 
@@ -66,13 +67,12 @@ class Declaration(NamedTuple):
   @property
   def dim_names(self) -> tuple[str, ...]:
     """All names of dimensions, in the order in which they appear."""
-    operands = (*self.inputs, *self.outputs)
-    return tuple(dict.fromkeys(d for operand in operands for d in operand.dims))
+    return _dim_names((*self.inputs, *self.outputs))
 
   @property
   def own_dims(self) -> tuple[str, ...]:
     """Names of the dimensions that outputs have and inputs do not."""
-    of_inputs = {d for operand in self.inputs for d in operand.dims}
+    of_inputs = _dim_names(self.inputs)
     return tuple(d for d in self.dim_names if d not in of_inputs)
 
   @property
@@ -83,6 +83,12 @@ class Declaration(NamedTuple):
   def error(self, what: str) -> str:
     """A message that names the function and the rule."""
     return f"op {self.name}: {what}; the op is declared as '{self.text}'"
+
+
+@functools.cache
+def _dim_names(operands: tuple[Operand, ...]) -> tuple[str, ...]:
+  """Names of dimensions, in the order in which they appear."""
+  return tuple(dict.fromkeys(d for operand in operands for d in operand.dims))
 
 
 class NativeFunction(NamedTuple):

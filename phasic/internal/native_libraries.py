@@ -62,6 +62,7 @@ def declaration(path: str, name: str) -> native_declarations.Declaration:
   return native_declarations.parse(name, text().decode())
 
 
+@functools.cache
 def entry(path: str, declaration: native_declarations.Declaration) -> Any:
   """Returns an op's plain function.
 
@@ -105,11 +106,16 @@ def run(
   return message.value.decode(errors="replace") if failed else ""
 
 
+@functools.cache
+def _type_number(dtype: onp.dtype) -> int:
+  return native_declarations.TYPES.index(dtype.name)
+
+
 def _buffers(arrays: Sequence[onp.ndarray]) -> Any:
   buffers = (Buffer * len(arrays))()
   for buffer, array in zip(buffers, arrays, strict=True):
-    buffer.data = array.ctypes.data
+    buffer.data = array.__array_interface__["data"][0]
     buffer.dims = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
     buffer.rank = array.ndim
-    buffer.type = native_declarations.TYPES.index(array.dtype.name)
+    buffer.type = _type_number(array.dtype)
   return buffers

@@ -68,7 +68,8 @@ def shape(x: Any) -> tuple[Any, ...]:
 
 def with_rank(x: Any, rank: int) -> Any:
   """Returns an array with ones in front, so that it has `rank` dimensions."""
-  return onp.reshape(x, (1,) * (rank - onp.ndim(x)) + onp.shape(x))
+  missing = rank - onp.ndim(x)
+  return onp.reshape(x, (1,) * missing + onp.shape(x)) if missing else x
 
 
 def jvp(

@@ -136,7 +136,8 @@ def shape(x: Any) -> tuple[Any, ...]:
 
 def with_rank(x: Any, rank: int) -> Any:
   """Returns an array with ones in front, so that it has `rank` dimensions."""
-  return jnp.reshape(x, (1,) * (rank - jnp.ndim(x)) + jnp.shape(x))
+  missing = rank - jnp.ndim(x)
+  return jnp.reshape(x, (1,) * missing + jnp.shape(x)) if missing else x
 
 
 def _of_free(
