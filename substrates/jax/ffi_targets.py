@@ -1,6 +1,6 @@
 """Loads the native library and registers its XLA FFI targets, once.
 
-Nothing happens at import. A handler built for a newer FFI than the running
+`exporting` does it when the package is imported. A handler built for a newer FFI than the running
 jaxlib's would take JAX's whole CPU backend down, so it is not registered.
 """
 

@@ -31,7 +31,6 @@ from kepler.jax import kepler  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 
-_FOLDERS = [str(library.PATH.parent), str(pathlib.Path(libraries.ops()).parent)]
 _LOADER = """
 import sys
 sys.path[:] = {path!r}
