@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "xla/ffi/api/ffi.h"
@@ -36,6 +39,18 @@ struct Registry {
 Registry* registry = nullptr;
 // Numbers mean something in this process only.
 int64_t process_token = 0;
+// A thread that is in Python when the interpreter goes is ended, with whatever
+// C++ it was called from. So at exit no call begins, and running ones end.
+std::atomic<bool> is_exiting = false;
+std::atomic<int64_t> num_running = 0;
+
+class RunningCall {
+ public:
+  RunningCall() { ++num_running; }
+  ~RunningCall() { --num_running; }
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
+};
 
 const char* DtypeName(ffi::DataType type) {
   switch (type) {
@@ -205,6 +220,8 @@ ffi::Error CallPython(int64_t process, int64_t number, std::string_view name,
             ": a Python function cannot be called from another process "
             "than the one that bound it; bind a native kernel to export");
   }
+  const RunningCall running;  // Counted first, so that none slips through.
+  if (is_exiting) return Failure(called + ": the interpreter is exiting");
   const py::gil_scoped_acquire lock;
   try {
     return CallWithLock(number, called, args, rets);
@@ -229,6 +246,17 @@ void StartCallbacks(const py::object& finish, const py::object& describe,
   process_token = process;
 }
 
+void StopCallbacks() {
+  is_exiting = true;
+  while (num_running > 0) {
+    {
+      const py::gil_scoped_release release;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+}
+
 int64_t AddCallback(const py::object& function, const std::string& returns) {
   registry->callbacks.push_back({function, returns});
   return static_cast<int64_t>(registry->callbacks.size()) - 1;
@@ -241,6 +269,8 @@ void DefineCallbacks(py::module_* module) {
               py::arg("describe"), py::arg("process"),
               "Sets what makes arrays of results, finish(number, result), and "
               "messages of exceptions, describe(number, exception).");
+  module->def("stop_callbacks", &StopCallbacks,
+              "Waits for the calls that run; later ones are errors.");
   module->def(
       "add_callback", &AddCallback, py::arg("function"), py::arg("returns"),
       "Returns the number by which programs call a function of arrays, "

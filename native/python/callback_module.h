@@ -7,8 +7,8 @@
 
 namespace phasic {
 
-// Defines start_callbacks and add_callback, and adds the FFI target to
-// ffi_targets' dict.
+// Defines start_callbacks, add_callback and stop_callbacks, and adds the FFI
+// target to ffi_targets' dict.
 void DefineCallbacks(pybind11::module_* module);
 void AddCallbackTarget(pybind11::dict* targets);
 

@@ -7,6 +7,7 @@ the functions' names.
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Sequence
 import dataclasses
 import functools
@@ -299,4 +300,6 @@ def _has_callbacks() -> bool:
   if kernel is None:
     return False
   kernel.start_callbacks(_finish, _describe, _PROCESS)
+  # Programs may be running when the interpreter exits.
+  atexit.register(kernel.stop_callbacks)
   return True

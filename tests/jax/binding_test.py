@@ -30,6 +30,15 @@ _DTYPES = (
 )
 
 
+def _environment():
+  """For another process."""
+  return {
+    **os.environ,
+    "JAX_ENABLE_X64": "1",
+    "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+  }
+
+
 class OperationTest(parameterized.TestCase):
   @parameterized.parameters(*_DTYPES)
   def test_dtypes(self, dtype):
@@ -223,6 +232,33 @@ class LifetimeTest(parameterized.TestCase):
     call = export.deserialize(program.serialize()).call
     onp.testing.assert_array_equal(call(jnp.ones(2)), [3.0, 3.0])
 
+  def test_exit_while_a_program_runs(self):
+    source = """
+import threading, time, jax, jax.numpy as jnp
+from phasic.substrates.jax import binding
+
+def slow(x):
+  started.set()
+  time.sleep(0.02)
+  return x
+
+started = threading.Event()
+op = binding.bind(slow, abstract=lambda x: x)
+loop = jax.jit(lambda x: jax.lax.fori_loop(0, 100000, lambda i, y: op(y), x))
+threading.Thread(target=loop, args=(jnp.ones(2),), daemon=True).start()
+started.wait()
+print("exits")
+"""
+    result = subprocess.run(
+      [sys.executable, "-c", source],
+      env=_environment(),
+      capture_output=True,
+      text=True,
+      check=False,
+    )
+    self.assertEqual(result.returncode, 0, result.stderr[-2000:])
+    self.assertEqual(result.stdout, "exits\n")
+
   def test_program_for_all_sizes(self):
     op = binding.bind(
       onp.sin,
@@ -278,18 +314,13 @@ except Exception as error:
   print(type(error).__name__, error)
 print("lives on", jax.jit(lambda x: x + 1)(1.0))
 """
-    environment = {
-      **os.environ,
-      "JAX_ENABLE_X64": "1",
-      "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-    }
     for other, message in (
       (False, "phasic_call_python|another process"),
       (True, "triple.*another process"),
     ):
       result = subprocess.run(
         [sys.executable, "-c", source.format(other=other)],
-        env=environment,
+        env=_environment(),
         capture_output=True,
         text=True,
         check=False,
