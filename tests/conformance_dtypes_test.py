@@ -22,6 +22,8 @@ class DtypesTest(test_case.TestCase):
     rows, values = conformance.points(family, mode)
     names = conformance_statistics.existing(family)
     names = [name for name in names if name in _STATISTICS]
+    if mode != conformance.EAGER and not conformance.FULL:
+      names = []  # Frameworks take a minute to trace some of them.
 
     def methods(parameters, value):
       dist = case.build(**parameters)
@@ -42,7 +44,11 @@ class DtypesTest(test_case.TestCase):
       {k: x.tolist() for k, x in conformance.arrays(row, "float32").items()}
       for row in rows
     ]
-    wide = conformance_modes.evaluate(methods, mode, rounded, values)
+    each = [
+      conformance_modes.evaluate(methods, conformance.EAGER, [row], [value])
+      for row, value in zip(rounded, values, strict=True)
+    ]
+    wide = {k: onp.concatenate([found[k] for found in each]) for k in each[0]}
     for name, x in narrow.items():
       with self.subTest(name):
         self.assertEqual(x.dtype, onp.float32)
