@@ -40,7 +40,7 @@ class TransformedStatistics(wrapped_distribution.WrappedDistribution):
     del x
     raise NotImplementedError(f"{type(self).__name__} has no _log_ratio")
 
-  def _nodes_of_moment(self, k: int) -> heavy_moments.Nodes:
+  def _nodes_of_moment(self, k: int) -> heavy_moments.MomentNodes:
     """Returns where X matters for E g(X)^k."""
     del k
     raise NotImplementedError(f"{type(self).__name__} has no _nodes_of_moment")

@@ -28,7 +28,7 @@ _LONGEST = 170.0
 _LOG_LEFT = 62.0
 
 
-class Nodes:
+class MomentNodes:
   """Where sums over X are taken, and its density there.
 
   Attributes:
@@ -93,7 +93,7 @@ def tilted(model, growth):
   total = _wide(gradients.stop_gradient(total))
   finite = total < math.inf
   longest = np.where(finite, _wide(longest), 1.0)
-  nodes = Nodes(law, _LONGEST * longest, np.where(finite, 0.0, total))
+  nodes = MomentNodes(law, _LONGEST * longest, np.where(finite, 0.0, total))
   # All of what is expected must be seen.
   weights = nodes.rule.log_weights + _wide(growth) * nodes.rule.nodes
   seen = np.sum(quadrature.masses(nodes.logs, weights), axis=0)
@@ -130,7 +130,7 @@ def slow(model, factor, power):
   endless = (power < 1.0) | (mean == math.inf)
   undefined = np.where(some, 0.0, math.nan)
   undefined = np.where(endless, math.inf, undefined)
-  return Nodes(law, np.where(endless, 1.0, last), undefined)
+  return MomentNodes(law, np.where(endless, 1.0, last), undefined)
 
 
 def _with(nodes, more):

@@ -30,7 +30,7 @@ import numpy as onp
 from phasic.substrates.jax.internal import multilinear
 
 
-class NativeFunction:
+class NativeDerivatives:
   """A function with native J_k and V_k. Hashable, compares by value.
 
   Attributes:
@@ -85,7 +85,7 @@ class NativeFunction:
 class Derivative(multilinear.Map):
   """What J_k, V_k and the like have in common."""
 
-  function: NativeFunction
+  function: NativeDerivatives
   order: int
   mapped_dims: int = 0
 

@@ -35,7 +35,7 @@ class ByIdentity:
 
 
 @dataclasses.dataclass(frozen=True)
-class Function(derivatives.NativeFunction):
+class Function(derivatives.NativeDerivatives):
   """A bound function, and the options of a call.
 
   Attributes:

@@ -14,7 +14,7 @@ from phasic.substrates.jax.internal import kernel_common
 
 
 @dataclasses.dataclass(frozen=True)
-class PhaseTypeFunction(derivatives.NativeFunction):
+class PhaseTypeFunction(derivatives.NativeDerivatives):
   """One of `kernel_common.KINDS` with its native derivatives."""
 
   kind: str
