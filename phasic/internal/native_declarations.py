@@ -10,6 +10,10 @@ import functools
 import re
 from typing import Any, NamedTuple
 
+import numpy as onp
+
+_INT64 = onp.iinfo(onp.int64)
+
 # Numbered as in the header phasic/op/buffer.h.
 TYPES = (
   "none",
@@ -175,22 +179,35 @@ def options_text(declaration: Declaration, options: Mapping[str, Any]) -> str:
 
   Raises:
     TypeError: an option is neither number nor string.
-    ValueError: a string has characters that options must not have.
+    ValueError: an integer has more than 64 bits, or a name or a string has
+      characters that options must not have.
   """
   items = []
   for name, value in sorted(options.items()):
-    if isinstance(value, bool):
-      value = int(value)
-    if not isinstance(value, (int, float, str)):
+    if isinstance(value, str):
+      text = str.__str__(value)
+    elif isinstance(value, (int, onp.integer, onp.bool_)):
+      text = repr(int(value))
+      if not _INT64.min <= int(value) <= _INT64.max:
+        raise ValueError(
+          declaration.error(
+            f"option {name} is {text}: it must fit into 64 bits"
+          )
+        )
+    elif isinstance(value, (float, onp.floating)):
+      text = repr(float(value))
+    else:
       raise TypeError(
         declaration.error(
           f"option {name} is {type(value).__name__}: options are numbers and "
           "strings, arrays go by position"
         )
       )
-    text = value if isinstance(value, str) else repr(value)
-    if any(c in text for c in ";=\0"):
-      raise ValueError(declaration.error(f"option {name} has `;` or `=`"))
+    for what, part in ((f"name {name!r}", name), (f"{name}", text)):
+      if any(c in part for c in ";=\0"):
+        raise ValueError(
+          declaration.error(f"option {what} has `;`, `=` or a null in it")
+        )
     items.append(f"{name}={text}")
   return ";".join(items)
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <string>
 
 #include "phasic/op.h"
 
@@ -108,6 +109,19 @@ void Gather(phasic::Call& call) {
   });
 }
 
+// Its options.
+void Options(phasic::Call& call) {
+  const auto number = call.Output<double>(0);
+  const auto integer = call.Output<int64_t>(1);
+  const auto length = call.Output<int64_t>(2);
+  call.ForEach([&](const phasic::Example& at) {
+    *number(at) = call.Option("number", 0.5);
+    *integer(at) = call.Option("integer", int64_t{7});
+    *length(at) =
+        static_cast<int64_t>(call.Option("text", std::string("four")).size());
+  });
+}
+
 void Throws(phasic::Call& call) {
   (void)call.Output<double>(0);
   throw std::runtime_error("no such luck");
@@ -154,6 +168,8 @@ PHASIC_OP(test_cube_vjp2, CubeAdjoint<2>,
           "x(), w(), dx(), dw(), of_y(), of_sum() -> of_x(), of_w()");
 PHASIC_OP(test_gather, Gather,
           "indices: int32(m), x(n) -> y(k), count: int32()");
+PHASIC_OP(test_options, Options,
+          "x() -> number: float64(), integer: int64(), length: int64()");
 PHASIC_OP(test_throws, Throws, "x() -> y()");
 PHASIC_OP(test_throws_number, ThrowsNumber, "x() -> y()");
 PHASIC_OP(test_forgets, Forgets, "x() -> y(), z()");

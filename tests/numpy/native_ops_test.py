@@ -1,6 +1,7 @@
 """Native functions bound for NumPy: calls, rules, refusals."""
 
 import ctypes
+import enum
 import os
 import tempfile
 
@@ -10,6 +11,15 @@ import numpy as onp
 
 from phasic.substrates.numpy import binding
 from tests.native_ops import libraries
+
+
+class _Kind(enum.IntEnum):
+  FIRST = 1
+  SECOND = 2
+
+
+class _Method(enum.StrEnum):
+  FAST = "of"
 
 
 def _scale_jvp(inputs, outputs, tangents):
@@ -220,6 +230,45 @@ class NativeOpsTest(parameterized.TestCase):
       gather()(onp.array([0], onp.int32), onp.ones(3), copies=(2,))
     with self.assertRaisesRegex(ValueError, "option copies has"):
       gather()(onp.array([0], onp.int32), onp.ones(3), copies="2;x=1")
+    with self.assertRaisesRegex(ValueError, "option copies is 92.*64 bits"):
+      gather()(onp.array([0], onp.int32), onp.ones(3), copies=2**63)
+    for name in ("a=1;copies", "copies=2", "copies\0"):
+      with self.assertRaisesRegex(ValueError, "option name '.*' has"):
+        gather()(onp.array([0], onp.int32), onp.ones(3), **{name: 3})
+
+  @parameterized.parameters(
+    ({}, (0.5, 7, 4)),
+    ({"number": onp.float64(1.25)}, (1.25, 7, 4)),
+    ({"number": onp.float32(1.25)}, (1.25, 7, 4)),
+    ({"number": 5e-324}, (5e-324, 7, 4)),
+    ({"number": -onp.inf}, (-onp.inf, 7, 4)),
+    ({"number": 3}, (3.0, 7, 4)),
+    ({"number": "0.1"}, (0.1, 7, 4)),
+    ({"integer": _Kind.SECOND}, (0.5, 2, 4)),
+    ({"integer": onp.int8(-3)}, (0.5, -3, 4)),
+    ({"integer": onp.bool_(True)}, (0.5, 1, 4)),
+    ({"integer": -(2**63)}, (0.5, -(2**63), 4)),
+    ({"text": ""}, (0.5, 7, 0)),
+    ({"text": _Method.FAST}, (0.5, 7, 2)),
+    ({"text": "with blanks"}, (0.5, 7, 11)),
+  )
+  def test_options_are_read_as_they_are(self, options, expected):
+    op = binding.bind_native(libraries.ops(), "test_options")
+    self.assertEqual(op(1.0, **options), expected)
+
+  @parameterized.parameters(
+    ({"integer": 2.5}, "option integer is '2.5': it must be an integer"),
+    ({"integer": 1e22}, r"option integer is '1e\+22': it must be an integer"),
+    ({"integer": "abc"}, "option integer is 'abc': it must be an integer"),
+    ({"integer": "12 "}, "option integer is '12 ': it must be an integer"),
+    ({"integer": ""}, "option integer is '': it must be an integer"),
+    ({"number": "1,5"}, "option number is '1,5': it must be a number"),
+    ({"number": "1e999"}, "option number is '1e999': it must be a number"),
+  )
+  def test_options_that_are_no_such_numbers(self, options, message):
+    op = binding.bind_native(libraries.ops(), "test_options")
+    with self.assertRaisesRegex(RuntimeError, f"op test_options: {message}"):
+      op(1.0, **options)
 
   def test_check_of_what_is_right(self):
     scale().check(onp.ones((5, 1)), onp.ones((4, 3)))

@@ -4,11 +4,13 @@
 #define PHASIC_OP_CALL_H_
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
-#include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "phasic/op/buffer.h"
 #include "phasic/op/declaration.h"
@@ -141,27 +143,17 @@ class Call {
 
   const Layout& layout() const { return layout_; }
 
-  // An option of the call, a number; `otherwise` where it is not given.
+  // An option of the call; `otherwise` where it is not given. Throws where it
+  // is given and is no such number.
   double Option(std::string_view name, double otherwise) const {
-    const std::string text = Option(name, std::string());
-    return text.empty() ? otherwise : std::strtod(text.c_str(), nullptr);
+    return NumericOption(name, otherwise, "a number");
   }
   int64_t Option(std::string_view name, int64_t otherwise) const {
-    const std::string text = Option(name, std::string());
-    return text.empty() ? otherwise : std::strtoll(text.c_str(), nullptr, 10);
+    return NumericOption(name, otherwise, "an integer of 64 bits");
   }
   std::string Option(std::string_view name, std::string otherwise) const {
-    // Options are "name=value;name=value".
-    for (std::string_view rest = options_; !rest.empty();) {
-      const size_t end = std::min(rest.find(';'), rest.size());
-      const std::string_view item = rest.substr(0, end);
-      const size_t equals = std::min(item.find('='), item.size());
-      if (item.substr(0, equals) == name && equals < item.size()) {
-        return std::string(item.substr(equals + 1));
-      }
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return otherwise;
+    const std::optional<std::string_view> text = FindOption(name);
+    return text.has_value() ? std::string(*text) : otherwise;
   }
 
   // Throws where a condition does not hold that the declaration cannot state.
@@ -181,6 +173,36 @@ class Call {
   }
 
  private:
+  // Options are "name=value;name=value".
+  std::optional<std::string_view> FindOption(std::string_view name) const {
+    for (std::string_view rest = options_; !rest.empty();) {
+      const size_t end = std::min(rest.find(';'), rest.size());
+      const std::string_view item = rest.substr(0, end);
+      const size_t equals = std::min(item.find('='), item.size());
+      if (item.substr(0, equals) == name && equals < item.size()) {
+        return item.substr(equals + 1);
+      }
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return std::nullopt;
+  }
+
+  // std::from_chars: it reads the same in every locale, and tells what it read.
+  template <class T>
+  T NumericOption(std::string_view name, T otherwise, const char* kind) const {
+    const std::optional<std::string_view> text = FindOption(name);
+    if (!text.has_value()) return otherwise;
+    const char* const end = text->data() + text->size();
+    T value{};
+    const auto [stop, error] = std::from_chars(text->data(), end, value);
+    if (error != std::errc() || stop != end) {
+      throw std::invalid_argument("option " + std::string(name) + " is '" +
+                                  std::string(*text) + "': it must be " + kind +
+                                  Rule());
+    }
+    return value;
+  }
+
   std::string Rule() const {
     return "; the op is declared as '" + declaration_.text + "'";
   }
