@@ -96,17 +96,23 @@ def _cotangents(
   upstream: Sequence[Any],
   wanted: Sequence[bool],
 ) -> list[Any]:
-  """The cotangents of all inputs of a call."""
+  """The cotangents of all inputs of a call.
+
+  TensorFlow's of complex numbers are the conjugates of those that rules and
+  native functions have.
+  """
   declared = _own_declaration(role)
   cotangents = [
-    (tf.zeros_like(x) if ct is None else tf.convert_to_tensor(ct))
+    (tf.zeros_like(x) if ct is None else tf.math.conj(ct))
     if own.is_inexact
     else None
     for x, ct, own in zip(outputs, upstream, declared.outputs, strict=True)
   ]
   if role.function.has_rule:
-    return _by_rule(role.function, inputs, outputs, cotangents)
-  return _by_native(role, options, inputs, cotangents, wanted)
+    found = _by_rule(role.function, inputs, outputs, cotangents)
+  else:
+    found = _by_native(role, options, inputs, cotangents, wanted)
+  return [None if ct is None else tf.math.conj(ct) for ct in found]
 
 
 def _own_declaration(role: _Role) -> native_declarations.Declaration:
@@ -169,12 +175,13 @@ def _transposed(
       tf.broadcast_to(tf.cast(t, x.dtype), tf.shape(x))
       for t, x in zip(found, likes, strict=True)
     ]
-  return tape.gradient(
+  pulled = tape.gradient(
     found,
     free,
-    output_gradients=[ct for ct in cotangents if ct is not None],
+    output_gradients=[tf.math.conj(ct) for ct in cotangents if ct is not None],
     unconnected_gradients=tf.UnconnectedGradients.ZERO,
   )
+  return [tf.math.conj(ct) for ct in pulled]
 
 
 def _by_native(

@@ -119,8 +119,9 @@ def vjp(
     for i in free:
       tape.watch(arrays[i])
     results = call(*arrays)
+  # TensorFlow's cotangents of complex numbers are the conjugates of ours.
   pairs = [
-    (x, tf.broadcast_to(tf.cast(ct, x.dtype), tf.shape(x)))
+    (x, tf.broadcast_to(tf.math.conj(tf.cast(ct, x.dtype)), tf.shape(x)))
     for x, ct, own in zip(results, cotangents, declaration.outputs, strict=True)
     if own.is_inexact
   ]
@@ -130,7 +131,7 @@ def vjp(
     output_gradients=[ct for _, ct in pairs],
     unconnected_gradients=tf.UnconnectedGradients.ZERO,
   )
-  by_position = dict(zip(free, found, strict=True))
+  by_position = dict(zip(free, map(tf.math.conj, found), strict=True))
   return tuple(by_position.get(i) for i in range(len(arrays)))
 
 

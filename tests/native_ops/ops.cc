@@ -1,6 +1,7 @@
 // Ops for the tests of phasic.binding.bind_native.
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -81,6 +82,57 @@ void CubeAdjoint(phasic::Call& call) {
         *of_w(at) = 3 * a * a * da * c;
       }
     });
+  });
+}
+
+using Complex = std::complex<double>;
+
+// The k-th derivative of z^2 w along k directions in both, for k = 0, 1, 2.
+template <int k>
+void Complexes(phasic::Call& call) {
+  const auto z = call.Input<Complex>(0);
+  const auto w = call.Input<Complex>(1);
+  const auto y = call.Output<Complex>(0);
+  call.ForEach([&](const phasic::Example& at) {
+    const Complex a = *z(at);
+    const Complex b = *w(at);
+    if constexpr (k == 0) {
+      *y(at) = a * a * b;
+    } else {
+      const Complex da = *call.Input<Complex>(2)(at);
+      const Complex db = *call.Input<Complex>(3)(at);
+      if constexpr (k == 1) {
+        *y(at) = 2.0 * a * b * da + a * a * db;
+      } else {
+        const Complex ea = *call.Input<Complex>(4)(at);
+        const Complex eb = *call.Input<Complex>(5)(at);
+        *y(at) = 2.0 * (b * da * ea + a * (da * eb + db * ea));
+      }
+    }
+  });
+}
+
+// (D^k f[v_1, ..., v_{k-1}, .])^T c for k = 1, 2: nothing is conjugated.
+template <int k>
+void ComplexesAdjoint(phasic::Call& call) {
+  const auto z = call.Input<Complex>(0);
+  const auto w = call.Input<Complex>(1);
+  const auto of_y = call.Input<Complex>(2 * k);
+  const auto of_z = call.Output<Complex>(0);
+  const auto of_w = call.Output<Complex>(1);
+  call.ForEach([&](const phasic::Example& at) {
+    const Complex a = *z(at);
+    const Complex b = *w(at);
+    const Complex c = *of_y(at);
+    if constexpr (k == 1) {
+      *of_z(at) = 2.0 * a * b * c;
+      *of_w(at) = a * a * c;
+    } else {
+      const Complex da = *call.Input<Complex>(2)(at);
+      const Complex db = *call.Input<Complex>(3)(at);
+      *of_z(at) = 2.0 * (b * da + a * db) * c;
+      *of_w(at) = 2.0 * a * da * c;
+    }
   });
 }
 
@@ -166,6 +218,22 @@ PHASIC_OP(test_cube_vjp, CubeAdjoint<1>,
           "x(), w(), of_y(), of_sum() -> of_x(), of_w()");
 PHASIC_OP(test_cube_vjp2, CubeAdjoint<2>,
           "x(), w(), dx(), dw(), of_y(), of_sum() -> of_x(), of_w()");
+PHASIC_OP(test_complex, Complexes<0>,
+          "z: complex128(), w: complex128() -> y: complex128()");
+PHASIC_OP(test_complex_jvp, Complexes<1>,
+          "z: complex128(), w: complex128(), dz: complex128(), dw: "
+          "complex128() -> y: complex128()");
+PHASIC_OP(test_complex_jvp2, Complexes<2>,
+          "z: complex128(), w: complex128(), dz: complex128(), dw: "
+          "complex128(), ez: complex128(), ew: complex128() -> y: "
+          "complex128()");
+PHASIC_OP(test_complex_vjp, ComplexesAdjoint<1>,
+          "z: complex128(), w: complex128(), of_y: complex128() -> of_z: "
+          "complex128(), of_w: complex128()");
+PHASIC_OP(test_complex_vjp2, ComplexesAdjoint<2>,
+          "z: complex128(), w: complex128(), dz: complex128(), dw: "
+          "complex128(), of_y: complex128() -> of_z: complex128(), of_w: "
+          "complex128()");
 PHASIC_OP(test_gather, Gather,
           "indices: int32(m), x(n) -> y(k), count: int32()");
 PHASIC_OP(test_options, Options,

@@ -118,6 +118,33 @@ def _cube_case():
   )
 
 
+def _complex_jvp(inputs, outputs, tangents):
+  (z, w), (dz, dw) = inputs, tangents
+  return (2.0 * z * w * dz + z * z * dw,)
+
+
+def _complex_vjp(inputs, outputs, cotangents):
+  (z, w), (ct,) = inputs, cotangents
+  return 2.0 * z * w * ct, z * z * ct
+
+
+_NATIVE_COMPLEX = {
+  "forward": ["test_complex_jvp", "test_complex_jvp2"],
+  "adjoint": ["test_complex_vjp", "test_complex_vjp2"],
+}
+
+
+def _complex_case(**rules):
+  op = bind("test_complex", **rules)
+  z = tf.constant([0.3 + 0.1j, 2.0 - 1.0j], tf.complex128)
+  loss = lambda y: tf.reduce_sum(tf.math.real(tf.exp(1j * y)))
+  return (
+    lambda z, w: loss(op(z, w)),
+    lambda z, w: loss(z * z * w),
+    [z, tf.constant(0.5 + 0.7j, tf.complex128)],
+  )
+
+
 def _kepler_case():
   def reference(mean, e):
     x = mean + e * tf.sin(mean)
@@ -137,6 +164,9 @@ _CASES = {
   "jvp": lambda: _scale_case(jvp=_scale_jvp),
   "vjp": lambda: _scale_case(vjp=_scale_vjp),
   "native": _cube_case,
+  "complex jvp": lambda: _complex_case(jvp=_complex_jvp),
+  "complex vjp": lambda: _complex_case(vjp=_complex_vjp),
+  "complex native": lambda: _complex_case(**_NATIVE_COMPLEX),
   "kepler": _kepler_case,
 }
 _USES = {"second": _second, "forward": _forward, "hvp": _hvp}
@@ -160,6 +190,17 @@ class NativeOpsTest(parameterized.TestCase):
       actual,
       expected,
     )
+
+  @parameterized.parameters(
+    {"jvp": _complex_jvp}, {"vjp": _complex_vjp}, _NATIVE_COMPLEX
+  )
+  def test_complex_cotangents_are_those_of_all_substrates(self, **rules):
+    op = bind("test_complex", **rules)
+    z, w, ct = 0.3 + 0.1j, 0.5 + 0.7j, 1.0 - 2.0j
+    found = op.vjp([onp.array(z), onp.array(w)], onp.array(ct))
+    onp.testing.assert_allclose(found, [2 * z * w * ct, z * z * ct], rtol=1e-14)
+    along = op.jvp([onp.array(z), onp.array(w)], [onp.array(ct), onp.array(z)])
+    onp.testing.assert_allclose(along, 2 * z * w * ct + z**3, rtol=1e-14)
 
   @parameterized.parameters("graph", "xla")
   def test_sizes_known_when_it_runs(self, mode):
