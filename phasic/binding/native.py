@@ -9,6 +9,7 @@ import numpy as onp
 
 from phasic import include
 from phasic.binding import arguments
+from phasic.binding import operands
 from phasic.internal import native_checks
 from phasic.internal import native_declarations
 from phasic.internal import native_libraries
@@ -185,10 +186,10 @@ class NativeOp:
 
   def jvp(self, args: Any, tangents: Any, **options: Any) -> Any:
     """Returns the outputs' tangents, as the op returns outputs."""
-    operands = self._operands(args)
-    along = self._like(tangents, operands)
+    primals = self._operands(args)
+    along = self._like(tangents, primals)
     call = self._of(options)
-    results = native_ops.jvp(self._function, call, operands, along)
+    results = native_ops.jvp(self._function, call, primals, along)
     return results[0] if len(results) == 1 else results
 
   def vjp(self, args: Any, cotangent: Any, **options: Any) -> tuple[Any, ...]:
@@ -199,11 +200,11 @@ class NativeOp:
       cotangent: the output's, or a tuple where there are several.
       **options: those of the call.
     """
-    operands = self._operands(args)
+    primals = self._operands(args)
     outputs = self._function.declaration.outputs
     given = (cotangent,) if len(outputs) == 1 else tuple(cotangent)
     call = self._of(options)
-    found = native_ops.vjp(self._function, call, operands, given)
+    found = native_ops.vjp(self._function, call, primals, given)
     inputs = self._function.declaration.inputs
     return tuple(
       np.reshape(x, static.shape(np.asarray(a))) if o.is_inexact else None
@@ -229,8 +230,8 @@ class NativeOp:
         )
       )
     text = native_declarations.options_text(self._function.declaration, options)
-    operands = [onp.asarray(static.concrete(x)) for x in self._operands(args)]
-    native_checks.check(self._function, operands, text)
+    arrays = [onp.asarray(static.concrete(x)) for x in self._operands(args)]
+    native_checks.check(self._function, arrays, text)
 
   def _of(self, options: dict[str, Any]) -> Callable[..., Any]:
     key = arguments.key(self.name, options)
@@ -252,9 +253,11 @@ class NativeOp:
     floats = {o.name: x for o, x in pairs if o.type == "T"}
     try:
       common = structures.common_dtype(floats) if floats else ""
-      arrays = [_convert(operand, x, common) for operand, x in pairs]
+      arrays = [operands.convert(operand, x, common) for operand, x in pairs]
     except TypeError as error:
       raise TypeError(declaration.error(str(error))) from None
+    except ValueError as error:
+      raise ValueError(declaration.error(str(error))) from None
     shapes = [native_ops.shape(x) for x in arrays]
     native_shapes.input_dims(declaration, shapes)
     rank = len(native_shapes.batch_shape(declaration, shapes))
@@ -263,23 +266,11 @@ class NativeOp:
       for operand, x in zip(declaration.inputs, arrays, strict=True)
     )
 
-  def _like(self, tangents: Any, operands: Sequence[Any]) -> tuple[Any, ...]:
+  def _like(self, tangents: Any, primals: Sequence[Any]) -> tuple[Any, ...]:
     inputs = self._function.declaration.inputs
     return tuple(
       native_ops.with_rank(np.asarray(t, x.dtype), static.rank(x))
       if operand.is_inexact
       else None
-      for operand, t, x in zip(inputs, tangents, operands, strict=True)
+      for operand, t, x in zip(inputs, tangents, primals, strict=True)
     )
-
-
-def _convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
-  """Returns an argument as an array of the declared dtype."""
-  if operand.type == "T":
-    return structures.as_array(x, common, operand.name)
-  array = np.asarray(x) if hasattr(x, "dtype") else np.asarray(x, operand.type)
-  if static.dtype_name(array) != operand.type:
-    raise TypeError(
-      f"{operand.name} is {static.dtype_name(array)}: it must be {operand.type}"
-    )
-  return array

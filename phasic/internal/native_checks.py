@@ -63,7 +63,7 @@ def _run(
 ) -> list[onp.ndarray]:
   """The bytes of the outputs' entries, (entries, bytes of one)."""
   declaration = function.declaration
-  copies = [onp.array(x, order="C") for x in inputs]
+  copies = [onp.array(native_libraries.plain(x)) for x in inputs]
   memory, outputs = [], []
   for shape, dtype in native_shapes.output_types(function, copies):
     size = int(onp.prod(shape)) * onp.dtype(dtype).itemsize

@@ -85,6 +85,15 @@ def entry(path: str, declaration: native_declarations.Declaration) -> Any:
   return function
 
 
+def plain(x: Any) -> onp.ndarray:
+  """Returns an array as libraries read it: row-major, aligned, native order."""
+  array = onp.asarray(x)
+  flags = array.flags
+  if flags.c_contiguous and flags.aligned and array.dtype.isnative:
+    return array
+  return onp.array(array, array.dtype.newbyteorder("="), order="C")
+
+
 def run(
   path: str,
   declaration: native_declarations.Declaration,
@@ -92,7 +101,7 @@ def run(
   outputs: Sequence[onp.ndarray],
   options: str,
 ) -> str:
-  """Calls an op on contiguous arrays; returns what is wrong, "" if nothing."""
+  """Calls an op on plain arrays; returns what is wrong, "" if nothing."""
   message = ctypes.create_string_buffer(_MESSAGE_SIZE)
   failed = entry(path, declaration)(
     _buffers(inputs),

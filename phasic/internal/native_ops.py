@@ -127,10 +127,7 @@ class _Rules:
     self, declaration: native_declarations.Declaration, operands: Sequence[Any]
   ) -> tuple[Any, ...]:
     """Calls one of the native functions."""
-    arrays = [onp.ascontiguousarray(x) for x in operands]
-    arrays = [
-      a.reshape(onp.shape(x)) for a, x in zip(arrays, operands, strict=True)
-    ]
+    arrays = [native_libraries.plain(x) for x in operands]
     results = [
       onp.empty(shape, dtype)
       for shape, dtype in native_shapes.output_types(

@@ -10,6 +10,7 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic.substrates.numpy import binding
+from phasic.substrates.numpy.internal import native_libraries
 from tests.native_ops import libraries
 
 
@@ -130,6 +131,47 @@ class NativeOpsTest(parameterized.TestCase):
   def test_arguments_refused(self, args, error, message):
     with self.assertRaisesRegex(error, f"op test_scale: .*{message}.*declared"):
       scale()(*args)
+
+  def test_memory_of_any_kind(self):
+    raw = onp.zeros(9, onp.uint8)
+    raw[1:] = onp.array([2, 0], onp.int32).view(onp.uint8)
+    unaligned = raw[1:].view(onp.int32)
+    swapped = onp.array([2, 0], ">i4")
+    self.assertFalse(unaligned.flags.aligned)
+    x = onp.array([1.0, 2.0, 4.0])
+    raw = onp.zeros(25, onp.uint8)
+    raw[1:] = x.view(onp.uint8)
+    for indices in (unaligned, swapped, onp.array([2, 1, 0], onp.int32)[::2]):
+      for values in (x, x.astype(">f8"), raw[1:].view(onp.float64)):
+        y, _ = gather()(indices, values, copies=2)
+        onp.testing.assert_array_equal(y, [4.0, 1.0, 4.0, 1.0])
+        gather().check(indices, values, copies=2)
+
+  def test_plain(self):
+    raw = onp.zeros(9, onp.uint8)
+    for x in (
+      onp.array(3, ">i2"),
+      raw[1:].view(onp.float64),
+      onp.ones((2, 3)).T,
+    ):
+      array = native_libraries.plain(x)
+      self.assertTrue(array.flags.aligned and array.flags.c_contiguous)
+      self.assertTrue(array.dtype.isnative)
+      self.assertEqual(array.shape, x.shape)
+      onp.testing.assert_array_equal(array, x)
+
+  @parameterized.parameters(
+    ([2.7, 0.0], TypeError, "indices is float64: it must be int32"),
+    ([True, False], TypeError, "indices is bool: it must be int32"),
+    ([2**40, 0], ValueError, "indices has a number that does not fit"),
+    ([[0], [1, 2]], ValueError, ".*inhomogeneous"),
+    (onp.ma.array([0, 1], "i4"), TypeError, "indices is a masked array"),
+  )
+  def test_numbers_are_not_rounded_to_integers(self, indices, error, message):
+    with self.assertRaisesRegex(error, f"op test_gather: {message}"):
+      gather()(indices, onp.ones(3), copies=2)
+    y, _ = gather()([2, 0], [1, 2, 4], copies=2)
+    onp.testing.assert_array_equal(y, [4.0, 1.0, 4.0, 1.0])
 
   def test_integers_are_not_converted(self):
     for indices in (onp.array([0, 1]), onp.array([0.0, 1.0])):

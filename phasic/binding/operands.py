@@ -1,0 +1,63 @@
+"""Arguments as operands of the declared dtypes."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import native_declarations
+from phasic.internal import static
+from phasic.internal import structures
+
+# What numbers without a dtype may be, by the kind of an operand's: there an
+# array has the kinds of these, and nothing is lost but digits.
+_KINDS = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "c": "iufc"}
+
+
+def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
+  """Returns an argument as an array of the declared dtype.
+
+  Args:
+    operand: what is declared.
+    x: an array, a number or nested lists of numbers.
+    common: the floating dtype of the operands without a type.
+
+  Raises:
+    TypeError: `x` is an array of another dtype, or numbers of another kind.
+    ValueError: a number does not fit into the dtype, or lists are ragged.
+  """
+  if operand.type == "T":
+    return structures.as_array(x, common, operand.name)
+  if isinstance(x, onp.ma.MaskedArray):
+    raise TypeError(f"{operand.name} is a masked array: masks are not used")
+  if not hasattr(x, "dtype"):
+    x = _numbers(operand, x)
+  elif isinstance(x, onp.ndarray) and not x.dtype.isnative:
+    x = onp.asarray(x, x.dtype.newbyteorder("="))
+  array = np.asarray(x)
+  if static.dtype_name(array) != operand.type:
+    raise TypeError(
+      f"{operand.name} is {static.dtype_name(array)}: it must be {operand.type}"
+    )
+  return array
+
+
+def _numbers(operand: native_declarations.Operand, x: Any) -> Any:
+  """Returns numbers in an array of the dtype; lists of traced arrays stay."""
+  try:
+    plain = onp.asarray(x)
+  except (TypeError, NotImplementedError):
+    return x
+  kind = plain.dtype.kind
+  allowed = _KINDS.get(onp.dtype(operand.type).kind, "iuf")
+  if plain.size > 0 and kind not in allowed:
+    raise TypeError(
+      f"{operand.name} is {plain.dtype.name}: it must be {operand.type}"
+    )
+  with onp.errstate(over="ignore"):
+    found = onp.asarray(plain, operand.type)
+  if kind in "iu" and not onp.array_equal(found, plain):
+    raise ValueError(
+      f"{operand.name} has a number that does not fit into {operand.type}"
+    )
+  return found
