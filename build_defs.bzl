@@ -191,6 +191,9 @@ def multi_substrate_py_library(
             ],
         )
 
+# Of a whole product of cases, which takes an hour of a processor.
+FULL_SHARDS = 6
+
 def phasic_py_test(name, srcs, deps = [], data = [], env = {}, **kwargs):
     """Python test files, run by pytest in one process as Bazel wants it.
 
@@ -275,10 +278,10 @@ def multi_substrate_py_test(
             omit_deps = omitted,
         )
         reasons = ["%s: %s" % item for item in own_tags[substrate].items()]
-        variants = [(name, {}, own_tags[substrate].keys() + reasons)]
+        variants = [(name, {}, own_tags[substrate].keys() + reasons, None)]
         if sweep:
-            variants.append((name + "_full", {"PHASIC_FULL_SWEEPS": "1"}, ["slow"]))
-        for variant, env, more_tags in variants:
+            variants.append((name + "_full", {"PHASIC_FULL_SWEEPS": "1"}, ["slow"], FULL_SHARDS))
+        for variant, env, more_tags, shard_count in variants:
             phasic_py_test(
                 name = variant + "." + substrate,
                 srcs = outs,
@@ -286,6 +289,7 @@ def multi_substrate_py_test(
                 timeout = timeout,
                 data = data,
                 env = env,
+                shard_count = shard_count,
                 tags = tags + more_tags + [substrate],
                 target_compatible_with = _compatible_with(substrate),
                 deps = shared_deps + ["//tests:generated"] + [

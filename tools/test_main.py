@@ -1,13 +1,36 @@
-"""Runs one test file with pytest, the way Bazel asks for it.
+"""Runs test files with pytest, the way Bazel asks for it.
 
-Usage: test_main.py FILE. Works for absltest classes and for plain functions.
-A file without tests fails.
+Usage: test_main.py FILE... Works for absltest classes and for plain functions.
+Files without tests fail. Of a target in shards one shard's tests are run.
 """
 
 import os
+import pathlib
 import sys
 
 import pytest
+
+
+class Shard:
+  """A plugin of pytest that leaves every n-th test, from the index on."""
+
+  def __init__(self, index: int, total: int):
+    self._index, self._total = index, total
+
+  def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    items[:] = items[self._index :: self._total]
+
+
+def _shards() -> list[Shard]:
+  if "TEST_TOTAL_SHARDS" not in os.environ:
+    return []
+  # Tells Bazel that not every shard runs all.
+  pathlib.Path(os.environ["TEST_SHARD_STATUS_FILE"]).touch()
+  return [
+    Shard(
+      int(os.environ["TEST_SHARD_INDEX"]), int(os.environ["TEST_TOTAL_SHARDS"])
+    )
+  ]
 
 
 def main(argv: list[str]) -> int:
@@ -18,6 +41,7 @@ def main(argv: list[str]) -> int:
   # not write one file.
   if compiled := os.environ.get("JAX_COMPILATION_CACHE_DIR"):
     target = os.environ.get("TEST_TARGET", "").strip("/")
+    target += os.environ.get("TEST_SHARD_INDEX", "")
     os.environ["JAX_COMPILATION_CACHE_DIR"] = os.path.join(
       compiled, target.replace("/", "_").replace(":", "_")
     )
@@ -40,7 +64,7 @@ def main(argv: list[str]) -> int:
     import absl.testing.absltest  # noqa: F401  (defines those flags)
 
     flags.FLAGS(argv[:1])
-  return int(pytest.main(arguments))
+  return int(pytest.main(arguments, plugins=_shards()))
 
 
 if __name__ == "__main__":
