@@ -396,8 +396,9 @@ def py_test_package(
     """A directory of Python tests that are not rewritten, and their helpers.
 
     Gives a library called like the directory, and a test per *_test.py, or per
-    entry of `together`. Those named in `sweeps` get a second one, NAME_full, which is tagged "slow" and
-    runs every case: the variable PHASIC_FULL_SWEEPS is 1 there.
+    entry of `together`. Those named in `sweeps` get a second one, NAME_full,
+    which is tagged "slow" and runs every case: the variable PHASIC_FULL_SWEEPS
+    is 1 there.
 
     Args:
         deps: Python libraries.
@@ -422,14 +423,14 @@ def py_test_package(
         deps = deps + ["//tests:package"],
     )
     groups = in_groups([src[:-len(".py")] for src in tests], together)
-    variants = [(name, files, {}, tags) for name, files in groups.items()]
+    variants = [(name, name, files, {}, tags) for name, files in groups.items()]
     variants += [
-        (name + "_full", [name], {"PHASIC_FULL_SWEEPS": "1"}, tags + ["slow"])
+        (name + "_full", name, [name], {"PHASIC_FULL_SWEEPS": "1"}, tags + ["slow"])
         for name in sweeps
     ]
-    for name, files, env, own_tags in variants:
+    for variant, name, files, env, own_tags in variants:
         phasic_py_test(
-            name = name,
+            name = variant,
             size = size,
             srcs = [file + ".py" for file in files],
             env = env,
