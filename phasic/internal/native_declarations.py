@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import functools
+import numbers
 import re
 from typing import Any, NamedTuple
 
@@ -129,11 +130,32 @@ class NativeFunction(NamedTuple):
     return self.jvp is not None or self.vjp is not None
 
   def output_dims(self, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Sizes of all dimensions, from those of the inputs."""
+    """Sizes of all dimensions, from those of the inputs.
+
+    Raises:
+      TypeError: a size is a number, but no integer.
+      ValueError: it is out of range, or its function raised an exception.
+    """
     dims = dict(known)
     for name in self.declaration.own_dims:
-      dims[name] = self.sizes[name](**known)
+      dims[name] = self._own_dim(name, known)
     return dims
+
+  def _own_dim(self, name: str, known: Mapping[str, Any]) -> Any:
+    error = self.declaration.error
+    try:
+      size = self.sizes[name](**known)
+    except Exception as raised:
+      what = f"`sizes` of {name} raised {type(raised).__name__}: {raised}"
+      raise ValueError(error(what)) from raised
+    if not isinstance(size, numbers.Number):
+      return size  # Known when a program runs.
+    rule = f"`sizes` of {name} returned {size} for {dict(known)}: it must be"
+    if not isinstance(size, numbers.Integral):
+      raise TypeError(error(f"{rule} an integer"))
+    if not 0 <= size < 2**63:
+      raise ValueError(error(f"{rule} at least 0 and below 2^63"))
+    return int(size)
 
 
 def parse(name: str, text: str) -> Declaration:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
 from typing import Any
+
+import numpy as onp
 
 from phasic.internal import native_declarations
 
@@ -89,6 +92,9 @@ def output_types(
     function: the op.
     inputs: its inputs.
     declaration: the native derivative that is called; the op itself if None.
+
+  Raises:
+    ValueError: an output has more bytes than there can be.
   """
   own = declaration or function.declaration
   shapes = [x.shape for x in inputs]
@@ -101,13 +107,31 @@ def output_types(
     for x, operand in zip(inputs, own.inputs, strict=True)
     if operand.type == "T"
   ]
-  return [
-    (
-      (*batch, *[dims[d] for d in operand.dims]),
-      common[0] if operand.type == "T" else operand.type,
+  found = []
+  for operand in own.outputs:
+    shape = (*batch, *[dims[d] for d in operand.dims])
+    dtype = common[0] if operand.type == "T" else operand.type
+    check_bytes(own, operand, shape, dtype)
+    found.append((shape, dtype))
+  return found
+
+
+def check_bytes(
+  declaration: native_declarations.Declaration,
+  operand: native_declarations.Operand,
+  shape: Sequence[Any],
+  dtype: Any,
+) -> None:
+  """Raises ValueError where an output has more bytes than there can be."""
+  if not all(isinstance(size, int) for size in shape):
+    return  # Known when a program runs.
+  if math.prod(shape) * onp.dtype(dtype).itemsize >= 2**63:
+    raise ValueError(
+      declaration.error(
+        f"{operand.name} cannot have shape {tuple(shape)}, which follows from "
+        "the inputs and `sizes`"
+      )
     )
-    for operand in own.outputs
-  ]
 
 
 def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:

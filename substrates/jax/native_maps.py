@@ -165,12 +165,15 @@ class Value(derivatives.Forward):
       ),
       "",
     )
-    found = super().abstract(*operands)
-    return [
-      (shape, jnp.dtype(own.dtype(common)))
-      for (shape, _), own in zip(found, outputs, strict=True)
-      if self.order == 0 or own.is_inexact
-    ]
+    found = []
+    shapes = zip(super().abstract(*operands), outputs, strict=True)
+    for (shape, _), own in shapes:
+      if self.order > 0 and not own.is_inexact:
+        continue
+      dtype = jnp.dtype(own.dtype(common))
+      native_shapes.check_bytes(self.function.declaration, own, shape, dtype)
+      found.append((shape, dtype))
+    return found
 
   def differentiate(
     self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]

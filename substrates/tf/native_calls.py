@@ -131,6 +131,7 @@ def _result_types(
         )
       )
     dtype = common if own.type == "T" else tf.as_dtype(own.type)
+    native_shapes.check_bytes(declaration, own, dims, dtype.as_numpy_dtype)
     results.append(xla_programs.Result(dtype, dims))
   return results
 
@@ -179,6 +180,15 @@ def _sizes(
       axis = i - len(own.dims)
       size = None if x.shape.rank is None else x.shape[axis]
       if not isinstance(known.get(dim), int):
-        known[dim] = tf.shape(x)[axis] if size is None else int(size)
+        full = tf.shape(x, tf.int64)
+        known[dim] = full[axis] if size is None else int(size)
   dims = function.output_dims(known)
+  for name in declaration.own_dims:
+    if tf.is_tensor(dims[name]) and not dims[name].dtype.is_integer:
+      raise TypeError(
+        declaration.error(
+          f"`sizes` of {name} returned {dims[name].dtype.name}: it must be an "
+          "integer"
+        )
+      )
   return tf.stack([tf.cast(dims[name], tf.int64) for name in names])

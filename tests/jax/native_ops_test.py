@@ -149,6 +149,14 @@ class NativeOpsTest(parameterized.TestCase):
       call(jnp.array(2.0), jnp.ones(3), options="")
     onp.testing.assert_array_equal(scale()(2.0, jnp.ones(3)), 2 * jnp.ones(3))
 
+  @parameterized.parameters(
+    (lambda m, n: m - 4, "returned -2 for"), (lambda m, n: 2**62, "cannot have")
+  )
+  def test_sizes_that_are_none(self, k, message):
+    op = binding.bind_native(libraries.ops(), "test_gather", sizes={"k": k})
+    with self.assertRaisesRegex(ValueError, f"op test_gather: .*{message}"):
+      op(onp.array([0, 0], onp.int32), jnp.ones(3))
+
   def test_no_rules(self):
     with self.assertRaisesRegex(NotImplementedError, "bound without rules"):
       jax.grad(lambda a: jnp.sum(scale()(a, jnp.ones(3))))(1.0)

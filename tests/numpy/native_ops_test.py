@@ -201,6 +201,17 @@ class NativeOpsTest(parameterized.TestCase):
       with self.assertRaisesRegex(RuntimeError, "test_gather: k must be m"):
         gather()(onp.array([0], onp.int32), onp.ones(3), copies=copies)
 
+  @parameterized.parameters(
+    (lambda m, n: m - 4, ValueError, "returned -2 for .*at least 0"),
+    (lambda m, n: m / 2, TypeError, "must be an integer"),
+    (lambda m, n: [][m], ValueError, "raised IndexError: list index"),
+    (lambda m, n: 2**62, ValueError, "y cannot have shape .46116"),
+  )
+  def test_sizes_that_are_none(self, k, error, message):
+    op = binding.bind_native(libraries.ops(), "test_gather", sizes={"k": k})
+    with self.assertRaisesRegex(error, f"op test_gather: .*{message}"):
+      op(onp.array([0, 0], onp.int32), onp.ones(3))
+
   def test_shapes_that_lie(self):
     """Straight to the library, as a caller with a wrong rule would."""
     library = ctypes.CDLL(libraries.ops())

@@ -236,6 +236,33 @@ class NativeOpsTest(parameterized.TestCase):
       onp.testing.assert_array_equal(y, [4.0, 1.0, 4.0, 1.0])
       self.assertEqual(int(count), 2)
 
+  @parameterized.parameters(
+    (lambda m, n: m - 4, "returned -2 for .*at least 0"),
+    (lambda m, n: m * 2**62, "returned .*below 2.63"),
+    (lambda m, n: m / 2, "must be an integer"),
+    (lambda m, n: [][m], "raised IndexError: list index"),
+    (lambda m, n: m - m % 2 + 2**62, "cannot have shape .46116"),
+  )
+  def test_sizes_that_are_none(self, k, message):
+    op = bind("test_gather", sizes={"k": k})
+    message = f"op test_gather: .*{message}.*declared as 'indices: int32"
+    x = tf.constant([1.0, 2.0, 4.0], tf.float64)
+    for f in (op, tf.function(op, autograph=False, jit_compile=True)):
+      with self.assertRaisesRegex(Exception, f"(?s){message}"):
+        f(onp.array([2, 0], onp.int32), x)
+
+  @parameterized.parameters(-4, 2**62)
+  def test_sizes_that_are_none_when_it_runs(self, offset):
+    op = bind("test_gather", sizes={"k": lambda m, n: m + offset})
+    specs = [tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.float64)]
+    traced = tf.function(op, input_signature=specs, autograph=False)
+    for _ in range(2):  # the process lives on
+      with self.assertRaisesRegex(
+        tf.errors.InvalidArgumentError,
+        r"op test_gather: output 0 \(y\) cannot have shape .*`sizes`",
+      ):
+        traced(onp.array([2, 0], onp.int32), tf.ones([3], tf.float64))
+
   def test_third_order_of_rules(self):
     mean = tf.constant(0.7, tf.float64)
     with tf.GradientTape() as outer:

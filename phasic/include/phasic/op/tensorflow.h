@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -168,14 +169,37 @@ inline bool ReadTensor(TF_OpKernelContext* context, TF_Status* status,
   return true;
 }
 
+// The bytes of a dense array, or -1 where they are no size: TensorFlow ends the
+// process when it is asked for those.
+inline int64_t NumBytes(const std::vector<int64_t>& dims, size_t item) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  auto bytes = static_cast<int64_t>(item);
+  bool is_empty = false;
+  for (const int64_t dim : dims) {
+    if (dim < 0) return -1;
+    if (dim == 0) is_empty = true;
+    if (dim == 0 || bytes < 0) continue;
+    bytes = bytes > kMax / dim ? -1 : bytes * dim;
+  }
+  // As in TensorFlow, where the other sizes of an empty array count, too.
+  return is_empty && bytes >= 0 ? 0 : bytes;
+}
+
+inline std::string ShapeText(const std::vector<int64_t>& dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(dims[i]);
+  }
+  return text + "]";
+}
+
 inline bool AllocateTensor(TF_OpKernelContext* context, TF_Status* status,
-                           int index, HeldTensor* result) {
+                           int index, int64_t bytes, HeldTensor* result) {
   const TF_DataType type = TF_ExpectedOutputDataType(context, index);
-  size_t bytes = TF_DataTypeSize(type);
-  for (const int64_t dim : result->dims) bytes *= static_cast<size_t>(dim);
-  result->tensor.reset(
-      TF_AllocateOutput(context, index, type, result->dims.data(),
-                        static_cast<int>(result->dims.size()), bytes, status));
+  result->tensor.reset(TF_AllocateOutput(context, index, type,
+                                         result->dims.data(),
+                                         static_cast<int>(result->dims.size()),
+                                         static_cast<size_t>(bytes), status));
   result->type = TypeOfTensorFlow(type);
   if (TF_GetCode(status) == TF_OK) return true;
   TF_OpKernelContext_Failure(context, status);
@@ -215,7 +239,20 @@ void ComputeOnTensorFlow(const Declaration& declaration,
   for (size_t i = 0; i < num_outputs; ++i) {
     outputs[i].dims = OutputDims(declaration, inputs, sizes, i);
     const int position = static_cast<int>(i);
-    if (!AllocateTensor(context, status.get(), position, &outputs[i])) return;
+    const size_t item =
+        TF_DataTypeSize(TF_ExpectedOutputDataType(context, position));
+    const int64_t bytes = NumBytes(outputs[i].dims, item);
+    if (bytes < 0) {
+      return fail(label + "output " + std::to_string(i) + " (" +
+                  declaration.outputs[i].name + ") cannot have shape " +
+                  ShapeText(outputs[i].dims) +
+                  ", which follows from the inputs and `sizes`; the op is "
+                  "declared as '" +
+                  declaration.text + "'");
+    }
+    if (!AllocateTensor(context, status.get(), position, bytes, &outputs[i])) {
+      return;
+    }
     output_buffers[i] = outputs[i].buffer();
   }
   const std::string problem =
