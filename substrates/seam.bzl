@@ -27,6 +27,7 @@ SEAM_SHARED = [
     "native_declarations",
     "native_libraries",
     "native_shapes",
+    "static_options",
 ]
 
 # What a substrate has besides.

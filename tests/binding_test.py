@@ -1,11 +1,17 @@
 """Bound Python functions, the same in all substrates."""
 
+import copy
+import dataclasses
+import decimal
+import math
+
 from absl.testing import absltest
 import numpy as np
 import numpy as onp
 
 from phasic import binding
 from phasic.internal import gradients
+from phasic.internal import static_options
 from tests import test_case
 
 
@@ -108,6 +114,54 @@ class BindingTest(test_case.TestCase):
     op = binding.bind(lambda x, *, k: x, name="mine")
     with self.assertRaisesRegex(TypeError, "mine: keyword argument k is list"):
       op(np.asarray(1.0), k=[1])
+
+  def test_keywords_are_told_apart(self):
+    op = binding.bind(lambda x, *, k: onp.copysign(x, k))
+    one = np.asarray(1.0)
+    for k in (0.0, -0.0, onp.float64(0.0), onp.float64(-0.0)):
+      self.assert_close(op(one, k=k), onp.copysign(1.0, k))
+
+    def kind(x, *, k):
+      return x + ["bool", "int", "float"].index(type(k[0][0]).__name__)
+
+    op = binding.bind(kind)
+    for i, k in enumerate((True, 1, 1.0)):
+      self.assert_close(op(one, k=((k,),)), 1.0 + i)
+
+  def test_keys_of_keywords(self):
+    @dataclasses.dataclass(frozen=True)
+    class Config:
+      rate: float
+
+    alike = (
+      *(math.nan, onp.float32(0.5), (1, "a"), decimal.Decimal("1.0")),
+      *(frozenset([0.0]), Config(0.5), -0.0, 1j, None, len),
+    )
+    for value in alike:
+      key = static_options.freeze({"k": value})
+      again = static_options.freeze({"k": copy.copy(value)})
+      self.assertEqual(key, again)
+      self.assertEqual(hash(key), hash(again))
+      self.assertIs(static_options.thaw(key)["k"], value)
+    for one, other in (
+      *((0.0, -0.0), (1, True), (1, 1.0), (1.0, onp.float64(1.0))),
+      *(((0.0,), (-0.0,)), (frozenset([1]), frozenset([True]))),
+      *((complex(0, 0.0), complex(0, -0.0)), (Config(0.0), Config(-0.0))),
+      (decimal.Decimal("1.0"), decimal.Decimal("1.00")),
+    ):
+      self.assertNotEqual(
+        static_options.freeze({"k": one}), static_options.freeze({"k": other})
+      )
+
+  def test_sizes_of_numpy_s_are_checked(self):
+    def abstract(x):
+      return binding.ArraySpec([onp.int64(3), onp.array(2)], x.dtype)
+
+    spec = abstract(onp.ones(2))
+    self.assertEqual([type(size) for size in spec.shape], [int, int])
+    self.assertFalse(spec.fits((3, 4)))
+    with self.assertRaisesRegex(TypeError, "a size is 3.0"):
+      binding.ArraySpec((3.0,), "float64")
 
   def test_gradient_of_stopped_argument(self):
     op = binding.bind(lambda x, n: x * n, nondifferentiable=(1,))

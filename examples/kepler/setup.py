@@ -1,8 +1,9 @@
 """Compiles the libraries into the package.
 
-`pip install .` does it on the way, `python setup.py build_native` in place. What is not installed is left out: without JAX the library is
-for NumPy alone, without TensorFlow there is none for it, and without nvcc no
-kernel for CUDA. KEPLER_CUDA_ARCHS names the GPUs' architectures.
+`pip install .` does it on the way, `python setup.py build_native` in place. What
+is not installed is left out: without JAX the library is for NumPy alone, without
+TensorFlow there is none for it, and without nvcc no kernel for CUDA.
+KEPLER_CUDA_ARCHS names the GPUs' architectures.
 """
 
 import importlib.util

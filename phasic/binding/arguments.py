@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from phasic.internal import host_functions
+from phasic.internal import static_options
 
+# For how many keyword arguments a bound function is kept as it was made.
+MAX_MADE = 1024
 _BATCHINGS = {"sequential": None, "expand": host_functions.expand}
 
 
@@ -40,7 +43,7 @@ def check_callable(what: str, f: Any) -> None:
     raise TypeError(f"{what} is {type(f).__name__}: it must be a function")
 
 
-def key(name: str, options: Mapping[str, Any]) -> tuple[Any, ...]:
+def key(name: str, options: Mapping[str, Any]) -> static_options.Options:
   """Returns keyword arguments as a key of a dictionary.
 
   Raises:
@@ -54,7 +57,7 @@ def key(name: str, options: Mapping[str, Any]) -> tuple[Any, ...]:
         f"{name}: keyword argument {option} is {type(value).__name__}: "
         "keyword arguments must be hashable, arrays go by position"
       ) from None
-  return tuple((k, type(v), v) for k, v in sorted(options.items()))
+  return static_options.freeze(options)
 
 
 def count(name: str, value: int) -> int:

@@ -1,6 +1,7 @@
 """Functions of NumPy arrays as differentiable ops."""
 
 from collections.abc import Callable, Sequence
+import functools
 from typing import Any
 
 from phasic.binding import arguments
@@ -9,6 +10,7 @@ from phasic.internal import custom_gradient
 from phasic.internal import gradients
 from phasic.internal import host_calls
 from phasic.internal import host_functions
+from phasic.internal import static_options
 from phasic.math import not_differentiable
 
 
@@ -100,7 +102,7 @@ class BoundFunction:
     self._function = function
     self._abstract = abstract
     self._nondifferentiable = nondifferentiable
-    self._made: dict[Any, Callable[..., Any]] = {}
+    self._made = functools.lru_cache(arguments.MAX_MADE)(self._make)
     self._jvp = self._rule("jvp", jvp)
     self._vjp = self._rule("vjp", vjp)
 
@@ -114,10 +116,7 @@ class BoundFunction:
 
   def __call__(self, *args: Any, **options: Any) -> Any:
     """Returns the function's result."""
-    key = arguments.key(self.name, options)
-    made = self._made.get(key)
-    if made is None:
-      made = self._made.setdefault(key, self._make(options))
+    made = self._made(arguments.key(self.name, options))
     fixed = [
       self._without_derivatives(i, x) if i in self._nondifferentiable else x
       for i, x in enumerate(args)
@@ -135,15 +134,8 @@ class BoundFunction:
     at, along = tuple(args), self._floating(tangents)
     if not isinstance(self._jvp, host_functions.HostFunction):
       return self._jvp(at, along, **options)
-
-    def abstract(args: Any, tangents: Any, **options: Any) -> Any:
-      del tangents
-      like = host_calls.result_like(
-        self._function, self._abstract, args, options
-      )
-      return _floating(like)
-
-    return self._linear((self._jvp, self._vjp), abstract, at, along, options)
+    rules = (self._jvp, self._vjp)
+    return self._linear(rules, self._tangent_like, at, along, options)
 
   def vjp(self, args: Any, cotangent: Any, **options: Any) -> Any:
     """Returns f'(args)^T cotangent, by the reverse rule, as a tuple.
@@ -164,12 +156,18 @@ class BoundFunction:
           f"the {len(at)} arguments"
         )
       return found
+    rules = (self._vjp, self._jvp)
+    return self._linear(rules, self._cotangent_like, at, along, options)
 
-    def abstract(args: Any, cotangent: Any, **options: Any) -> Any:
-      del cotangent, options
-      return self._floating(args)
+  # Methods, which are equal in all calls: backends keep what they find.
+  def _tangent_like(self, args: Any, tangents: Any, **options: Any) -> Any:
+    del tangents
+    function, abstract = self._function, self._abstract
+    return _floating(host_calls.result_like(function, abstract, args, options))
 
-    return self._linear((self._vjp, self._jvp), abstract, at, along, options)
+  def _cotangent_like(self, args: Any, cotangent: Any, **options: Any) -> Any:
+    del cotangent, options
+    return self._floating(args)
 
   def _linear(
     self,
@@ -220,8 +218,9 @@ class BoundFunction:
     )
     return not_differentiable.attach(advice, gradients.stop_gradient(x), x)
 
-  def _make(self, options: dict[str, Any]) -> Callable[..., Any]:
+  def _make(self, key: static_options.Options) -> Callable[..., Any]:
     """Returns the function with its rules, for some keyword arguments."""
+    options = static_options.thaw(key)
 
     def call(*args: Any) -> Any:
       return host_calls.call(self._function, self._abstract, args, options)

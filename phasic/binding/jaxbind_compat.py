@@ -22,6 +22,7 @@ from phasic.binding import arguments
 from phasic.binding import functions
 from phasic.internal import host_calls
 from phasic.internal import host_functions
+from phasic.internal import static_options
 
 # Of JAXbind, whose interface this is.
 __version__ = "1.3.1"
@@ -233,6 +234,6 @@ def _dump(kwargs: dict[str, Any]) -> onp.ndarray:
 
 
 @functools.lru_cache(maxsize=1024)
-def _dumped(key: tuple[tuple[str, type, Any], ...]) -> onp.ndarray:
-  kwargs = {name: value for name, _, value in key}
+def _dumped(key: static_options.Options) -> onp.ndarray:
+  kwargs = static_options.thaw(key)
   return onp.frombuffer(pickle.dumps(kwargs), onp.uint8)

@@ -1,6 +1,7 @@
 """Native functions of one's own as differentiable ops."""
 
 from collections.abc import Callable, Mapping, Sequence
+import functools
 import os
 from typing import Any
 
@@ -16,6 +17,7 @@ from phasic.internal import native_libraries
 from phasic.internal import native_ops
 from phasic.internal import native_shapes
 from phasic.internal import static
+from phasic.internal import static_options
 from phasic.internal import structures
 
 
@@ -157,7 +159,7 @@ class NativeOp:
   def __init__(self, function: native_declarations.NativeFunction):
     """Keeps what `bind_native` was told."""
     self._function = function
-    self._made: dict[Any, Callable[..., Any]] = {}
+    self._made = functools.lru_cache(arguments.MAX_MADE)(self._make)
 
   @property
   def name(self) -> str:
@@ -234,10 +236,10 @@ class NativeOp:
     native_checks.check(self._function, arrays, text)
 
   def _of(self, options: dict[str, Any]) -> Callable[..., Any]:
-    key = arguments.key(self.name, options)
-    if key not in self._made:
-      self._made.update({key: native_ops.make(self._function, options)})
-    return self._made[key]
+    return self._made(arguments.key(self.name, options))
+
+  def _make(self, key: static_options.Options) -> Callable[..., Any]:
+    return native_ops.make(self._function, static_options.thaw(key))
 
   def _operands(self, args: Sequence[Any]) -> tuple[Any, ...]:
     """Returns arrays whose batch dimensions are as many in each."""

@@ -6,6 +6,7 @@ checked, and where its last exception is kept.
 
 from collections.abc import Callable, Sequence
 import dataclasses
+import operator
 import threading
 import traceback
 from typing import Any, NamedTuple
@@ -27,8 +28,8 @@ class ArraySpec:
   dtype: Any
 
   def __post_init__(self) -> None:
-    """Makes a tuple and a NumPy dtype."""
-    object.__setattr__(self, "shape", tuple(self.shape))
+    """Makes a tuple of Python's integers, and a NumPy dtype."""
+    object.__setattr__(self, "shape", tuple(map(_size, self.shape)))
     object.__setattr__(self, "dtype", onp.dtype(self.dtype))
 
   def __str__(self) -> str:
@@ -42,15 +43,26 @@ class ArraySpec:
     )
 
 
+def _size(size: Any) -> Any:
+  """Returns a size as Python's integer; what it is not stays."""
+  try:
+    return operator.index(size)
+  except TypeError:
+    pass
+  if isinstance(size, (float, onp.floating)):
+    raise TypeError(f"a size is {size}: it must be an integer")
+  return size
+
+
 class BatchLevel(NamedTuple):
   """A vectorisation: which arrays have its dimension in front."""
 
   mapped: tuple[bool, ...]
 
 
-# How a batch is called. Takes a function of flat lists and keyword arguments, arrays with the levels'
-# dimensions in front, outermost first, and the levels, innermost first; returns
-# results with all the levels' dimensions in front.
+# How a batch is called. Takes a function of flat lists and keyword arguments,
+# arrays with the levels' dimensions in front, outermost first, and the levels,
+# innermost first; returns results with all the levels' dimensions in front.
 Batching = Callable[
   [Callable[..., Sequence[Any]], Sequence[Any], Sequence[BatchLevel]],
   Sequence[Any],

@@ -1,7 +1,8 @@
 """Loads the native library and registers its XLA FFI targets, once.
 
-`exporting` does it when the package is imported. A handler built for a newer FFI than the running
-jaxlib's would take JAX's whole CPU backend down, so it is not registered.
+`exporting` does it when the package is imported. A handler built for a newer
+FFI than the running jaxlib's would take JAX's whole CPU backend down, so it is
+not registered.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ import numpy as onp
 from phasic.substrates.jax.internal import host_functions
 from phasic.substrates.jax.internal import host_map
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import static_options
 
 
 def call(
@@ -61,7 +62,7 @@ def call_multilinear(
   assert isinstance(function, host_functions.HostFunction)
   fixed, args = jax.tree.map(_without_float0, (tuple(fixed), tuple(args)))
   leaves = jax.tree.leaves((fixed, args))
-  statics = tuple((k, type(v), v) for k, v in sorted(options.items()))
+  statics = static_options.freeze(options)
   if not any(isinstance(x, jax.core.Tracer) for x in leaves):
     return _directly(function, abstract, (*fixed, *args), statics)
   fixed, args = jax.tree.map(jnp.asarray, (fixed, args))
@@ -91,7 +92,7 @@ def result_like(
 
   Arguments are those of `call`.
   """
-  statics = tuple((k, type(v), v) for k, v in sorted(options.items()))
+  statics = static_options.freeze(options)
   specs, tree = _result(function, abstract, tuple(args), statics)
   return jax.tree.unflatten(tree, specs)
 
@@ -132,11 +133,11 @@ def _directly(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
   args: tuple[Any, ...],
-  options: tuple[tuple[str, type, Any], ...],
+  options: static_options.Options,
 ) -> Any:
   """Calls a function with values: its exceptions are the caller's."""
   arrays = jax.tree.map(_host_array, args)
-  keywords = {name: value for name, _, value in options}
+  keywords = static_options.thaw(options)
   result = function.f(*arrays, **keywords)
   if abstract is not None:
     specs, tree = _result(function, abstract, arrays, options)
@@ -152,7 +153,7 @@ def _result(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
   args: tuple[Any, ...],
-  options: tuple[tuple[str, type, Any], ...],
+  options: static_options.Options,
 ) -> tuple[tuple[host_functions.ArraySpec, ...], Any]:
   """Returns specs and tree of the result for one example."""
   leaves, tree = jax.tree.flatten(args)
@@ -167,11 +168,11 @@ def _cached_result(
   abstract: Callable[..., Any] | None,
   tree: Any,
   specs: tuple[host_functions.ArraySpec, ...],
-  options: tuple[tuple[str, type, Any], ...],
+  options: static_options.Options,
   wide: str,
 ) -> tuple[tuple[host_functions.ArraySpec, ...], Any]:
   del wide  # A part of the key.
-  name, keywords = function.name, {name: value for name, _, value in options}
+  name, keywords = function.name, static_options.thaw(options)
   if abstract is not None:
     result = abstract(*jax.tree.unflatten(tree, specs), **keywords)
   else:

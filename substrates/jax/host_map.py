@@ -22,6 +22,7 @@ from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import host_functions
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
+from phasic.substrates.jax.internal import static_options
 
 _PROCESS = secrets.randbits(62)
 # What the numbers call, and what that returns.
@@ -35,7 +36,7 @@ class HostCall(rules_lib.Mapped):
 
   Attributes:
     functions: f and its transposes.
-    options: keyword arguments: names, types and values.
+    options: keyword arguments.
     fixed_tree: of the arguments that are the primals.
     arg_trees: of f's other arguments, each a slot.
     arg_specs: their leaves, of one example.
@@ -47,7 +48,7 @@ class HostCall(rules_lib.Mapped):
   """
 
   functions: tuple[host_functions.HostFunction | host_functions.Missing, ...]
-  options: tuple[tuple[str, type, Any], ...]
+  options: static_options.Options
   fixed_tree: Any
   arg_trees: tuple[Any, ...]
   arg_specs: tuple[tuple[host_functions.ArraySpec, ...], ...]
@@ -88,7 +89,7 @@ class HostCall(rules_lib.Mapped):
     """The function of a list of leaves, which returns one."""
     trees, out_tree, _ = self._sides()
     function = self.function
-    options = {name: value for name, _, value in self.options}
+    options = static_options.thaw(self.options)
     parts: list[tuple[Any, slice]] = []
     start = 0
     for tree in (*self.fixed_tree.children(), *trees):
@@ -260,7 +261,7 @@ def _callback(op: HostCall) -> tuple[Callable[..., Any], str]:
       return lambda *arrays: call(arrays), "list"
     places.append(start if kind == "array" else slice(start, stop))
     start = stop
-  options = {name: value for name, _, value in op.options}
+  options = static_options.thaw(op.options)
   f = op.function.f
   if options:
     f = functools.partial(f, **options)

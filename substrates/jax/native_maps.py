@@ -40,8 +40,8 @@ class Function(derivatives.NativeDerivatives):
 
   Attributes:
     bound: the function.
-    options: as the headers read them, or the attributes' items of a handler
-      that is not made with them.
+    options: as the headers read them, or the attributes of a handler that is
+      not made with them, as `static_options` keeps them.
   """
 
   bound: ByIdentity
@@ -142,7 +142,7 @@ class Function(derivatives.NativeDerivatives):
     ctx = ctx.replace(avals_in=self.unsort(ctx.avals_in))
     options: Any = {"options": self.options}
     if self.function.handler:
-      options = {k: _attribute(v) for k, v in self.options}
+      options = {x.name: _attribute(x.value) for x in self.options}
     lowering = jax.ffi.ffi_lowering(target(own.name))
     return lowering(ctx, *self.unsort(operands), **options)
 

@@ -19,6 +19,7 @@ from phasic.substrates.jax.internal import native_declarations
 from phasic.substrates.jax.internal import native_libraries
 from phasic.substrates.jax.internal import native_maps
 from phasic.substrates.jax.internal import native_shapes
+from phasic.substrates.jax.internal import static_options
 
 
 def load(function: native_declarations.NativeFunction) -> None:
@@ -61,7 +62,7 @@ def make(
   """
   declaration = function.declaration
   if function.handler:
-    kept: Any = tuple(sorted(options.items()))
+    kept: Any = static_options.freeze(options)
   else:
     kept = native_declarations.options_text(declaration, options)
   own = native_maps.Function(native_maps.ByIdentity(function), kept)

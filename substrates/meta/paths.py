@@ -28,6 +28,7 @@ SHARED_SEAM = frozenset(
     "phasic/internal/native_declarations.py",
     "phasic/internal/native_libraries.py",
     "phasic/internal/native_shapes.py",
+    "phasic/internal/static_options.py",
   }
 )
 

@@ -13,6 +13,7 @@ import tensorflow as tf
 from phasic.substrates.tf.internal import host_family
 from phasic.substrates.tf.internal import host_functions
 from phasic.substrates.tf.internal import host_programs
+from phasic.substrates.tf.internal import static_options
 from phasic.substrates.tf.internal import trees
 
 
@@ -64,7 +65,7 @@ def call_multilinear(
     host_programs.tensor, (tuple(fixed), tuple(args))
   )
   like = result_like(function, abstract, (*fixed, *args), options)
-  statics = tuple((k, type(v), v) for k, v in sorted(options.items()))
+  statics = static_options.freeze(options)
   specs = trees.map_leaves(host_programs.spec, args)
   family = host_family.family(functions, statics, specs, like)
   return family.apply(0, fixed, args)

@@ -14,12 +14,13 @@ import tensorflow as tf
 from phasic.substrates.tf.internal import custom_gradient
 from phasic.substrates.tf.internal import host_functions
 from phasic.substrates.tf.internal import host_programs
+from phasic.substrates.tf.internal import static_options
 from phasic.substrates.tf.internal import trees
 
 
 def family(
   functions: host_functions.Functions,
-  options: tuple[tuple[str, type, Any], ...],
+  options: static_options.Options,
   arg_specs: tuple[Any, ...],
   out_specs: Any,
 ) -> "Family":
@@ -27,7 +28,7 @@ def family(
 
   Args:
     functions: f and its transposes.
-    options: keyword arguments: names, types and values.
+    options: keyword arguments.
     arg_specs: of the arguments that f is linear in.
     out_specs: of its result.
   """
@@ -156,11 +157,11 @@ class _Key:
 @functools.lru_cache(maxsize=4096)
 def _family(
   functions: tuple[Any, ...],
-  options: tuple[tuple[str, type, Any], ...],
+  options: static_options.Options,
   specs: _Key,
 ) -> Family:
   args, out = specs.tree
-  keywords = {name: value for name, _, value in options}
+  keywords = static_options.thaw(options)
   return Family(functions, keywords, args, out)
 
 

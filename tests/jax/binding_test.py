@@ -19,6 +19,7 @@ from phasic.substrates import numpy as ph_numpy
 from phasic.substrates.jax import binding
 from phasic.substrates.jax import math
 from phasic.substrates.jax.internal import exporting
+from phasic.substrates.jax.internal import host_calls
 from phasic.substrates.jax.internal import host_map
 
 jax.config.update("jax_enable_x64", True)
@@ -86,6 +87,27 @@ class OperationTest(parameterized.TestCase):
     op = binding.bind(lambda x, *, n: x + (1 if n is True else 2))
     call = jax.jit(lambda x: (op(x, n=1), op(x, n=True), op(x, n=1.0)))
     onp.testing.assert_array_equal(call(0.0), [2.0, 1.0, 2.0])
+
+  def test_programs_tell_zeros_apart(self):
+    op = binding.bind_linear(lambda x, *, k: onp.copysign(x, k[0]))
+    for k, expected in ((0.0, 1.0), (-0.0, -1.0)):
+      program = jax.jit(lambda x, k=k: op(x, k=(k,)))
+      self.assertEqual(program(1.0), expected)
+
+  def test_rules_are_traced_alike(self):
+    op = binding.bind(
+      lambda x: x**2,
+      jvp=lambda args, d: 2 * args[0] * d[0],
+      vjp=lambda args, c: (2 * args[0] * c,),
+    )
+    spec = jax.ShapeDtypeStruct((), "float64")
+
+    def trace():
+      jax.eval_shape(lambda x: op.jvp((x,), (x,)), spec)
+      jax.eval_shape(lambda x: op.vjp((x,), x), spec)
+      return host_calls._cached_result.cache_info().misses
+
+    self.assertEqual(trace(), trace())
 
   def test_integers_and_nondifferentiable_arguments(self):
     op = binding.bind(

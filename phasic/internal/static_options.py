@@ -1,0 +1,71 @@
+"""Keyword arguments as parts of keys; the same in every substrate.
+
+What programs are kept by has to tell apart what a function can: 0.0 and -0.0,
+1 and True, also inside of tuples. Python's `==` does not, and finds no NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import dataclasses
+import decimal
+import struct
+from typing import Any
+
+import numpy as onp
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+  """A keyword argument, hashable.
+
+  Attributes:
+    name: its name.
+    identity: equal for values that nothing tells apart.
+    value: its value.
+  """
+
+  name: str
+  identity: Any
+  value: Any = dataclasses.field(compare=False)
+
+
+Options = tuple[Option, ...]
+
+
+def freeze(options: Mapping[str, Any]) -> Options:
+  """Returns keyword arguments as a key, in the order of their names.
+
+  Raises:
+    TypeError: a value is not hashable.
+  """
+  return tuple(
+    Option(name, _identity(value), value)
+    for name, value in sorted(options.items())
+  )
+
+
+def thaw(options: Sequence[Option]) -> dict[str, Any]:
+  """Returns the keyword arguments that `freeze` was given."""
+  return {option.name: option.value for option in options}
+
+
+def _identity(value: Any) -> Any:
+  kind = type(value)
+  hash(value)
+  if isinstance(value, onp.generic):
+    return kind, value.dtype.str, value.tobytes()
+  if isinstance(value, float):
+    return kind, struct.pack("d", value)
+  if isinstance(value, complex):
+    return kind, struct.pack("dd", value.real, value.imag)
+  if isinstance(value, decimal.Decimal):
+    return kind, value.as_tuple()
+  if isinstance(value, tuple):
+    return kind, tuple(map(_identity, value))
+  if isinstance(value, frozenset):
+    return kind, frozenset(map(_identity, value))
+  if dataclasses.is_dataclass(kind):
+    fields = [x.name for x in dataclasses.fields(kind) if x.compare]
+    return kind, value, tuple(_identity(getattr(value, x)) for x in fields)
+  return kind, value
