@@ -1,6 +1,7 @@
 // The FFI handler for TensorFlow's XLA that calls Python functions, for
 // phasic.binding: a pointer that Python gives does the rest.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,8 +17,8 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-// Calls a function by its number. Returns 0, or writes a message; takes the
-// interpreter's lock.
+// Calls a function by its number; takes the interpreter's lock. Returns 1, or
+// may write a message: an exception that Python cannot hand on returns 0.
 using Callback = int32_t (*)(int64_t number, const Buffer* inputs,
                              int32_t num_inputs, const Buffer* outputs,
                              int32_t num_outputs, char* message,
@@ -28,6 +29,18 @@ constexpr size_t kMessageSize = 16384;
 Callback host_callback = nullptr;
 // Numbers mean something in this process only.
 int64_t host_process = 0;
+// A thread that is in Python when the interpreter goes is ended, with whatever
+// C++ it was called from. So at exit no call begins, and running ones end.
+std::atomic<bool> is_exiting = false;
+std::atomic<int64_t> num_running = 0;
+
+class RunningCall {
+ public:
+  RunningCall() { ++num_running; }
+  ~RunningCall() { --num_running; }
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
+};
 
 ffi::Error Failure(const std::string& message) {
   return ffi::Error(ffi::ErrorCode::kInternal, message);
@@ -54,13 +67,16 @@ ffi::Error CallPython(int64_t process, int64_t number, std::string_view name,
     if (buffer.has_error()) return buffer.error();
     outputs.push_back(BufferOfXla(**buffer));
   }
+  const RunningCall running;  // Counted first, so that none slips through.
+  if (is_exiting) return Failure(called + ": the interpreter is exiting");
   std::string message(kMessageSize, '\0');
   if (host_callback(number, inputs.data(), static_cast<int32_t>(inputs.size()),
                     outputs.data(), static_cast<int32_t>(outputs.size()),
-                    message.data(), kMessageSize) != 0) {
-    return Failure(message.substr(0, message.find('\0')));
+                    message.data(), kMessageSize) == 1) {
+    return ffi::Error::Success();
   }
-  return ffi::Error::Success();
+  message.resize(message.find('\0'));
+  return Failure(message.empty() ? called + " failed" : message);
 }
 
 }  // namespace
@@ -78,8 +94,15 @@ XLA_FFI_Handler* CallPythonHandler() { return kCallPythonHandler; }
 }  // namespace phasic
 
 // Sets what calls Python functions.
-extern "C" __attribute__((visibility("default"))) void PhasicSetHostCallback(
+extern "C" __attribute__((visibility("default"))) void PhasicStartHostCalls(
     phasic::Callback callback, int64_t process) {
-  phasic::host_callback = callback;
   phasic::host_process = process;
+  phasic::host_callback = callback;
+}
+
+// Lets no call begin any more. Returns how many are running.
+extern "C" __attribute__((visibility("default"))) int64_t
+PhasicStopHostCalls() {
+  phasic::is_exiting = true;
+  return phasic::num_running;
 }

@@ -66,7 +66,7 @@ def call_multilinear(
   )
   like = result_like(function, abstract, (*fixed, *args), options)
   statics = static_options.freeze(options)
-  specs = trees.map_leaves(host_programs.spec, args)
+  specs = trees.map_leaves(lambda x: host_programs.spec(function.name, x), args)
   family = host_family.family(functions, statics, specs, like)
   return family.apply(0, fixed, args)
 
@@ -82,7 +82,7 @@ def result_like(
   Arguments are those of `call`.
   """
   name = function.name
-  specs = trees.map_leaves(host_programs.spec, tuple(args))
+  specs = trees.map_leaves(lambda x: host_programs.spec(name, x), tuple(args))
   if abstract is not None:
     result = abstract(*specs, **options)
     return trees.map_leaves(
@@ -92,7 +92,9 @@ def result_like(
     raise TypeError(host_functions.unknown_sizes(name))
   zeros = trees.map_leaves(lambda s: onp.zeros(s.shape, s.dtype), specs)
   result = host_functions.result_of_zeros(name, function.f, zeros, options)
-  return trees.map_leaves(lambda x: host_programs.spec(onp.asarray(x)), result)
+  return trees.map_leaves(
+    lambda x: host_programs.spec(name, onp.asarray(x)), result
+  )
 
 
 def is_differentiable(x: Any) -> bool:

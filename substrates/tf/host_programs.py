@@ -5,8 +5,11 @@ is not called. TensorFlow numbers such functions in each process anew: a graph
 that was saved and runs in another process is told so by its first argument.
 """
 
+import atexit
 from collections.abc import Callable, Mapping, Sequence
 import secrets
+import threading
+import time
 from typing import Any
 
 import numpy as onp
@@ -18,6 +21,36 @@ from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal import xla_calls
 
 _PROCESS = secrets.randbits(62)
+
+
+class Running:
+  """The calls that graphs make; an exit of the interpreter waits for them."""
+
+  def __init__(self) -> None:
+    self._lock = threading.Lock()
+    self._count = 0
+    self._is_exiting = False
+
+  def __enter__(self) -> None:
+    with self._lock:
+      if self._is_exiting:
+        raise RuntimeError("a bound function: the interpreter is exiting")
+      self._count += 1
+
+  def __exit__(self, *exception: object) -> None:
+    with self._lock:
+      self._count -= 1
+
+  def stop(self) -> None:
+    """Waits for the calls that run; later ones are errors."""
+    with self._lock:
+      self._is_exiting = True
+    while self._count:
+      time.sleep(0.001)
+
+
+_running = Running()
+atexit.register(_running.stop)
 
 
 def evaluate(
@@ -45,25 +78,29 @@ def evaluate(
       message = host_functions.errors.keep(function.name, error)
       raise RuntimeError(message) from error
 
-  return in_graph(on_host, trees.flatten(args), like)
+  return in_graph(on_host, trees.flatten(args), like, function.name)
 
 
 def in_graph(
-  on_host: Callable[..., Any], values: Sequence[tf.Tensor], like: Any
+  on_host: Callable[..., Any],
+  values: Sequence[tf.Tensor],
+  like: Any,
+  name: str = "a bound function",
 ) -> Any:
   """Calls a function of flat arrays when the graph runs."""
   specs = trees.flatten(like)
   if xla_calls.is_compiling():
-    found = host_xla.call(on_host, _PROCESS, values, specs)
+    found = host_xla.call(on_host, _PROCESS, values, specs, name)
     return trees.pack(like, found)
 
   def in_this_process(process: Any, *values: Any) -> Any:
     if process != _PROCESS:
       raise RuntimeError(
-        "a Python function cannot be called from another process than the one "
-        "that bound it; bind a native kernel to export"
+        f"{name}: a Python function cannot be called from another process than "
+        "the one that bound it; bind a native kernel to export"
       )
-    return on_host(*values)
+    with _running:
+      return on_host(*values)
 
   results = tf.numpy_function(
     in_this_process,
@@ -108,14 +145,17 @@ def _shown(tree: Any) -> str:
 
 def checked_spec(name: str, x: Any) -> host_functions.ArraySpec:
   host_functions.spec_of(name, x)
-  return spec(x)
+  return spec(name, x)
 
 
-def spec(x: Any) -> host_functions.ArraySpec:
+def spec(name: str, x: Any) -> host_functions.ArraySpec:
   shape = x.shape
   if isinstance(shape, tf.TensorShape):
     if shape.rank is None:
-      raise TypeError("a bound function needs arrays whose ranks are known")
+      raise TypeError(
+        f"{name} has an array whose number of dimensions is unknown: give its "
+        "TensorSpec a shape, [None] for one dimension of any size"
+      )
     shape = shape.as_list()
   return host_functions.ArraySpec(shape, tf.as_dtype(x.dtype).as_numpy_dtype)
 

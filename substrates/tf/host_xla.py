@@ -5,68 +5,34 @@ is one of a handler in our library, which calls Python functions by number. What
 is called is never deleted, as programs may outlive the functions' names.
 """
 
+import atexit
 from collections.abc import Callable, Sequence
 import ctypes
-import functools
 import threading
+import time
 from typing import Any
 
 import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import host_functions
+from phasic.substrates.tf.internal import native_declarations
+from phasic.substrates.tf.internal import native_libraries
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal import xla_programs
 
 _TARGET = "phasic_call_python"
-# By the numbers of phasic/op/buffer.h.
-_DTYPES = (
-  *(None, "bool", "int8", "int16", "int32", "int64"),
-  *("uint8", "uint16", "uint32", "uint64", "float16", "bfloat16"),
-  *("float32", "float64", "complex64", "complex128"),
-)
 _called: list[Callable[..., Sequence[onp.ndarray]]] = []
+_started: list[int] = []
 _lock = threading.Lock()
-
-
-class _Buffer(ctypes.Structure):
-  """As in phasic/op/buffer.h."""
-
-  _fields_ = (
-    ("data", ctypes.c_void_p),
-    ("dims", ctypes.POINTER(ctypes.c_int64)),
-    ("rank", ctypes.c_int32),
-    ("type", ctypes.c_int32),
-  )
-
-  def dtype(self) -> onp.dtype:
-    name = _DTYPES[self.type]
-    if name is None:
-      raise TypeError("NumPy lacks the dtype")
-    return onp.dtype(tf.as_dtype(name).as_numpy_dtype)
-
-  def shape(self) -> tuple[int, ...]:
-    return tuple(self.dims[i] for i in range(self.rank))
-
-  def copy(self) -> onp.ndarray:
-    """A copy, as XLA reuses the memory."""
-    array = onp.empty(self.shape(), self.dtype())
-    if array.nbytes:
-      ctypes.memmove(array.ctypes.data, self.data, array.nbytes)
-    return array
-
-  def fill(self, array: onp.ndarray) -> None:
-    if array.nbytes:
-      ctypes.memmove(self.data, array.ctypes.data, array.nbytes)
-
 
 _Callback = ctypes.CFUNCTYPE(
   ctypes.c_int32,
   ctypes.c_int64,
-  ctypes.POINTER(_Buffer),
+  ctypes.POINTER(native_libraries.Buffer),
   ctypes.c_int32,
-  ctypes.POINTER(_Buffer),
+  ctypes.POINTER(native_libraries.Buffer),
   ctypes.c_int32,
   ctypes.c_void_p,
   ctypes.c_int64,
@@ -78,6 +44,7 @@ def call(
   process: int,
   values: Sequence[tf.Tensor],
   specs: Sequence[host_functions.ArraySpec],
+  name: str,
 ) -> list[tf.Tensor]:
   """Returns the results of a function of flat arrays.
 
@@ -86,6 +53,7 @@ def call(
     process: a number of this process.
     values: its arguments.
     specs: of its results.
+    name: what messages call it.
 
   Raises:
     TypeError: a size is not known.
@@ -93,7 +61,8 @@ def call(
   """
   if any(not isinstance(size, int) for s in specs for size in s.shape):
     raise TypeError(
-      "a bound Python function with jit_compile=True needs sizes that are known"
+      f"{name}, a Python function, needs sizes that are known with "
+      "jit_compile=True"
     )
   phase_type_op.in_xla()  # Registers the handlers.
   _start(process)
@@ -102,7 +71,7 @@ def call(
     _called.append(on_host)
   config = (
     f"process = {process} : i64, number = {number} : i64, "
-    f"name = {xla_calls.quoted('a bound function')}"
+    f"name = {xla_calls.quoted(name)}"
   )
   return xla_calls.call(
     "PhasicHostCall",
@@ -121,12 +90,26 @@ def _gradient(op: Any, *upstream: Any) -> list[None]:
   return [None] * len(op.inputs)
 
 
-@functools.cache
 def _start(process: int) -> None:
-  function = phase_type_op.library().PhasicSetHostCallback
-  function.argtypes = (_Callback, ctypes.c_int64)
-  function.restype = None
-  function(_callback, process)
+  """Tells the library what to call, once."""
+  with _lock:
+    if _started:
+      return
+    start = phase_type_op.library().PhasicStartHostCalls
+    start.argtypes = (_Callback, ctypes.c_int64)
+    start.restype = None
+    start(_callback, process)
+    # Programs may be running when the interpreter exits.
+    atexit.register(_stop)
+    _started.append(process)
+
+
+def _stop() -> None:
+  """Waits for the calls that run; later ones are errors."""
+  stop = phase_type_op.library().PhasicStopHostCalls
+  stop.restype = ctypes.c_int64
+  while stop():
+    time.sleep(0.001)
 
 
 @_Callback
@@ -139,12 +122,57 @@ def _callback(
   message: int,
   message_size: int,
 ) -> int:
+  """Returns 1, or 0 where there is a message, or an exception in here."""
   try:
-    results = _called[number](*(inputs[i].copy() for i in range(num_inputs)))
-    for i in range(num_outputs):
-      outputs[i].fill(results[i])
+    results = _called[number](*(_copy(inputs[i]) for i in range(num_inputs)))
+    for i, result in zip(range(num_outputs), results, strict=True):
+      _fill(outputs[i], i, result)
   except BaseException as error:
-    text = str(error).encode()[: message_size - 1] + b"\0"
-    ctypes.memmove(message, text, len(text))
-    return 1
-  return 0
+    _write(_text(error), message, message_size)
+    return 0
+  return 1
+
+
+def _dtype(buffer: native_libraries.Buffer) -> onp.dtype:
+  name = native_declarations.TYPES[buffer.type]
+  if name == "none":
+    raise TypeError("NumPy lacks the dtype")
+  return onp.dtype(tf.as_dtype(name).as_numpy_dtype)
+
+
+def _shape(buffer: native_libraries.Buffer) -> tuple[int, ...]:
+  return tuple(buffer.dims[i] for i in range(buffer.rank))
+
+
+def _copy(buffer: native_libraries.Buffer) -> onp.ndarray:
+  """A copy, as XLA reuses the memory."""
+  array = onp.empty(_shape(buffer), _dtype(buffer))
+  if array.nbytes:
+    ctypes.memmove(array.ctypes.data, buffer.data, array.nbytes)
+  return array
+
+
+def _fill(
+  buffer: native_libraries.Buffer, position: int, result: onp.ndarray
+) -> None:
+  spec = host_functions.ArraySpec(_shape(buffer), _dtype(buffer))
+  if result.dtype != spec.dtype or result.shape != spec.shape:
+    own = host_functions.ArraySpec(result.shape, result.dtype)
+    raise TypeError(f"result {position} is {own}: the program has {spec}")
+  array = onp.ascontiguousarray(result)
+  if array.nbytes:
+    ctypes.memmove(buffer.data, array.ctypes.data, array.nbytes)
+
+
+def _text(error: BaseException) -> str:
+  try:
+    return str(error)
+  except BaseException:
+    return f"{type(error).__name__}, whose text cannot be had"
+
+
+def _write(text: str, message: int, message_size: int) -> None:
+  """Writes what TensorFlow can read: UTF-8, no part of a character, no zero."""
+  data = text.replace("\0", " ").encode(errors="replace")[: message_size - 1]
+  data = data.decode(errors="ignore").encode() + b"\0"
+  ctypes.memmove(message, data, len(data))

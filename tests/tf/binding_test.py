@@ -4,9 +4,11 @@ import concurrent.futures
 import faulthandler
 import functools
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -14,6 +16,8 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf import binding
+from phasic.substrates.tf.internal import host_functions
+from phasic.substrates.tf.internal import host_programs
 
 _DTYPES = (
   *("bool", "int8", "int16", "int32", "int64"),
@@ -28,6 +32,11 @@ class _OwnError(Exception):
 
 def _raise(*args):
   raise _OwnError("the text")
+
+
+def _environment():
+  path = os.pathsep.join(p for p in sys.path if p)
+  return {**os.environ, "PYTHONPATH": path}
 
 
 def _gradient(function):
@@ -241,6 +250,59 @@ class BindingTest(parameterized.TestCase):
       wrap(op)(tf.constant(1.0))
       self.assertLen(calls, 2)
 
+  def test_exceptions_without_a_text(self):
+    class Surrogate(Exception):
+      def __str__(self):
+        return "not \udc80 UTF-8 \0 and \u00e4" + "\u00e4" * 20000
+
+    class Broken(Exception):
+      def __str__(self):
+        raise ValueError("no text")
+
+    def fails(error):
+      def on_host(*values):
+        raise error
+
+      return on_host
+
+    x = tf.constant([1.0, 2.0])
+    like = host_functions.ArraySpec((2,), "float32")
+    for on_host, message in (
+      (fails(Surrogate()), "not . UTF-8   and \u00e4"),
+      (fails(Broken()), "Broken, whose text cannot be had"),
+      (lambda x: [x[:1]], r"result 0 is float32\[1\].* float32\[2\]"),
+      (lambda x: [x.astype("float64")], r"result 0 is float64\[2\]"),
+      (lambda x: [x, x], "longer"),
+    ):
+      program = tf.function(
+        lambda x, on_host=on_host: host_programs.in_graph(on_host, [x], like),
+        jit_compile=True,
+      )
+      with self.assertRaisesRegex(tf.errors.OpError, message):
+        program(x)
+
+  def test_exit_waits_for_calls_of_graphs(self):
+    running = host_programs.Running()
+    goes_on, begun, ended = (threading.Event() for _ in range(3))
+
+    def call():
+      with running:
+        begun.set()
+        goes_on.wait()
+      ended.set()
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+      pool.submit(call)
+      begun.wait()
+      stopped = pool.submit(running.stop)
+      with self.assertRaises(concurrent.futures.TimeoutError):
+        stopped.result(timeout=0.1)
+      with self.assertRaisesRegex(RuntimeError, "is exiting"), running:
+        self.fail("a call has begun")
+      goes_on.set()
+      stopped.result()
+    self.assertTrue(ended.is_set())
+
   def test_saved_program_says_so_elsewhere(self):
     module = tf.Module()
     op = binding.bind(lambda x: 3.0 * x, name="triple")
@@ -249,11 +311,15 @@ class BindingTest(parameterized.TestCase):
     )
     directory = self.enter_context(tempfile.TemporaryDirectory())
     tf.saved_model.save(module, directory)
+    # The number of its Python function here; elsewhere there may be one, too.
+    graph = module.call.get_concrete_function().graph.as_graph_def()
+    [number] = re.findall(r"pyfunc_(\d+)", str(graph))
     source = f"""
 import tensorflow as tf
 from phasic.substrates.tf import binding
 if {{other}}:
-  ops = [binding.bind(lambda x: x, abstract=lambda x: x) for _ in range(200)]
+  same = lambda x: x
+  ops = [binding.bind(same, abstract=same) for _ in range({number} + 1)]
   own = tf.function(lambda x: [op(x) for op in ops])
   own(tf.constant([1.0, 2.0], tf.float64))
 call = tf.saved_model.load({directory!r}).call
@@ -263,17 +329,13 @@ except Exception as error:
   print(type(error).__name__, error)
 print("lives on")
 """
-    environment = {
-      **os.environ,
-      "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-    }
     for other, message in (
       (False, "Could not find callback"),
       (True, "another process"),
     ):
       result = subprocess.run(
         [sys.executable, "-c", source.format(other=other)],
-        env=environment,
+        env=_environment(),
         capture_output=True,
         text=True,
         check=False,
