@@ -177,11 +177,13 @@ class _Rules:
       arrays = _broadcast(function, [*primals, *wanted])
       found: Any = iter(self.call(function.adjoint[0], arrays))
     elif function.vjp is not None:
-      found = iter(
-        native_declarations.check_cotangents(
-          declaration, function.vjp(primals, out, tuple(cotangents))
-        )
+      returned = native_declarations.check_cotangents(
+        declaration, function.vjp(primals, out, tuple(cotangents))
       )
+      native_shapes.check_cotangents(
+        declaration, [*map(onp.shape, primals)], [*map(onp.shape, returned)]
+      )
+      found = iter(returned)
     else:
       found = iter(self._of_elements(primals, out, cotangents))
     return tuple(

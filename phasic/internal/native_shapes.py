@@ -134,6 +134,53 @@ def check_bytes(
     )
 
 
+def check_cotangents(
+  declaration: native_declarations.Declaration,
+  shapes: Sequence[Sequence[Any] | None],
+  found: Sequence[Sequence[Any] | None],
+) -> None:
+  """Checks what a reverse rule returned, before batches are summed.
+
+  Args:
+    declaration: the op's.
+    shapes: those of its inputs, with as many batch dimensions; None, or entries
+      of None, where not known.
+    found: those of the cotangents of its floating inputs, likewise.
+
+  Raises:
+    ValueError: a shape is not a batch that broadcasts to that of the inputs,
+      and the dimensions of one example.
+  """
+  if any(shape is None for shape in shapes):
+    return
+  known = [shape for shape in shapes if shape is not None]
+  batch = batch_shape(declaration, known)
+  dims = input_dims(declaration, known)
+  free = [operand for operand in declaration.inputs if operand.is_inexact]
+  for operand, shape in zip(free, found, strict=True):
+    if shape is None:
+      continue
+    event = [dims[d] for d in operand.dims]
+    split = len(shape) - len(event)
+    fits = (
+      0 <= split <= len(batch)
+      and all(map(_may_be_equal, shape[split:], event))
+      and all(
+        _is_one(own) or _may_be_equal(own, size)
+        for own, size in zip(
+          shape[:split], batch[len(batch) - split :], strict=True
+        )
+      )
+    )
+    if not fits:
+      raise ValueError(
+        declaration.error(
+          f"the rule vjp returned shape {tuple(shape)} for {operand.name}: it "
+          f"must be {(*batch, *event)}, where a size of the batch may be 1"
+        )
+      )
+
+
 def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
   """Returns the sum of x over what is broadcast to it from `shape`.
 
@@ -156,6 +203,11 @@ def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
   if axes:
     x = numpy.sum(numpy.reshape(x, own), axis=axes, keepdims=True)
   return numpy.broadcast_to(x, tuple(shape))
+
+
+def _may_be_equal(a: Any, b: Any) -> bool:
+  """Whether two sizes are equal, where both are known."""
+  return a == b or not (isinstance(a, int) and isinstance(b, int))
 
 
 def _is_one(size: Any) -> bool:

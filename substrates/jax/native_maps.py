@@ -225,6 +225,9 @@ class Value(derivatives.Forward):
       found = native_declarations.check_cotangents(
         declaration, reverse(tuple(inputs), tuple(out), cotangents)
       )
+      native_shapes.check_cotangents(
+        declaration, [*map(jnp.shape, inputs)], [*map(jnp.shape, found)]
+      )
       like = [x for x, own in zip(inputs, free, strict=True) if own]
       return [
         jnp.asarray(native_shapes.summed(jnp, ct, jnp.shape(x)), x.dtype)

@@ -142,9 +142,7 @@ def result_shapes(
   operands: Sequence[tf.Tensor],
 ) -> list[Any]:
   """What is known of the results' shapes, from the operands'."""
-  shapes = [
-    None if x.shape.rank is None else tuple(x.shape.as_list()) for x in operands
-  ]
+  shapes = [known_shape(x) for x in operands]
   known = [shape for shape in shapes if shape is not None]
   if len(known) < len(shapes):
     return [None] * len(declaration.outputs)
@@ -155,6 +153,11 @@ def result_shapes(
   return [
     (*batch, *[dims.get(d) for d in own.dims]) for own in declaration.outputs
   ]
+
+
+def known_shape(x: tf.Tensor) -> tuple[Any, ...] | None:
+  """A shape, None where the rank is not known, or for sizes that are not."""
+  return None if x.shape.rank is None else tuple(x.shape.as_list())
 
 
 @functools.cache

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Sequence
 import functools
+import threading
 from typing import Any, NamedTuple
 
+import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import native_calls
 from phasic.substrates.tf.internal import native_declarations
+from phasic.substrates.tf.internal import native_shapes
 from phasic.substrates.tf.internal import xla_calls
 
 
@@ -33,10 +36,16 @@ class _Role(NamedTuple):
 _roles: dict[str, _Role] = {}
 _keys: dict[int, str] = {}
 _registered: set[str] = set()
+_lock = threading.Lock()
 
 
 def register(function: native_declarations.NativeFunction) -> str:
   """Returns the key of a bound function, whose gradients are there then."""
+  with _lock:
+    return _register(function)
+
+
+def _register(function: native_declarations.NativeFunction) -> str:
   if id(function) in _keys:
     return _keys[id(function)]
   name = function.declaration.name
@@ -134,12 +143,21 @@ def _by_rule(
       declaration,
       function.vjp(tuple(inputs), tuple(outputs), tuple(cotangents)),
     )
+    found = [
+      tf.convert_to_tensor(ct if tf.is_tensor(ct) else onp.asarray(ct))
+      for ct in found
+    ]
+    native_shapes.check_cotangents(
+      declaration,
+      [native_calls.known_shape(x) for x in inputs],
+      [native_calls.known_shape(ct) for ct in found],
+    )
   else:
     assert function.jvp is not None
     found = _transposed(declaration, function.jvp, inputs, outputs, cotangents)
   rest = iter(found)
   return [
-    _summed(next(rest), x) if own.is_inexact else None
+    _summed(next(rest), x, len(own.dims)) if own.is_inexact else None
     for own, x in zip(declaration.inputs, inputs, strict=True)
   ]
 
@@ -296,9 +314,14 @@ def _member(
   return found
 
 
-def _summed(x: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
-  """The sum over what is broadcast in x, in the shape of `like`."""
+def _summed(x: tf.Tensor, like: tf.Tensor, event_ndims: int) -> tf.Tensor:
+  """The sum over what is broadcast in x's batch, in the shape of `like`."""
   x = tf.cast(x, like.dtype)
+  known = x.shape.is_fully_defined() and like.shape.is_fully_defined()
+  if event_ndims and not known:
+    # Fails where a rule's examples have other sizes: they do not broadcast.
+    batch, event = tf.shape(x)[:-event_ndims], tf.shape(like)[-event_ndims:]
+    x = tf.reshape(x, tf.concat([batch, event], axis=0))
   full = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(like))
   x = tf.broadcast_to(x, full)
   axes, _ = tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(like), s1=full)

@@ -118,6 +118,17 @@ class NativeOpsTest(parameterized.TestCase):
       jax.grad(lambda a: jnp.sum(scale(jvp=rule)(a, jnp.ones(3))))(1.0)
 
   @parameterized.parameters(
+    (lambda i, c: (c * i[1], i[0] * c), r"shape \(2, 3\) for factor"),
+    (lambda i, c: (c[:, 0], c[:, :2]), r"shape \(2, 2\) for x"),
+  )
+  def test_cotangents_of_wrong_shapes(self, rule, message):
+    op = scale(vjp=lambda i, o, c: rule(i, c[0]))
+    with self.assertRaisesRegex(
+      ValueError, f"op test_scale: the rule vjp returned {message}"
+    ):
+      op.vjp((2.0, jnp.ones((2, 3))), jnp.ones((2, 3)))
+
+  @parameterized.parameters(
     ("test_throws", "no such luck"),
     ("test_throws_number", "threw what is no std::exception"),
     ("test_forgets", r"output 1 \(z\) was not written"),

@@ -202,6 +202,21 @@ class NativeOpsTest(parameterized.TestCase):
         gather()(onp.array([0], onp.int32), onp.ones(3), copies=copies)
 
   @parameterized.parameters(
+    (lambda i, c: (c * i[1], i[0] * c), r"shape \(2, 3\) for factor.*\(2,\)"),
+    (lambda i, c: (c[:, 0], c[:, 0]), r"shape \(2,\) for x: it must be \(2, 3"),
+    (lambda i, c: (c[:1, 0], c[None]), r"shape \(1, 2, 3\) for x"),
+    (lambda i, c: (c[:, 0], c[:, :2]), r"shape \(2, 2\) for x"),
+  )
+  def test_cotangents_of_wrong_shapes(self, rule, message):
+    op = binding.bind_native(
+      libraries.ops(), "test_scale", vjp=lambda i, o, c: rule(i, c[0])
+    )
+    with self.assertRaisesRegex(
+      ValueError, f"op test_scale: the rule vjp returned {message}"
+    ):
+      op.vjp((2.0, onp.ones((2, 3))), onp.ones((2, 3)))
+
+  @parameterized.parameters(
     (lambda m, n: m - 4, ValueError, "returned -2 for .*at least 0"),
     (lambda m, n: m / 2, TypeError, "must be an integer"),
     (lambda m, n: [][m], ValueError, "raised IndexError: list index"),

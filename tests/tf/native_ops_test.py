@@ -263,6 +263,35 @@ class NativeOpsTest(parameterized.TestCase):
       ):
         traced(onp.array([2, 0], onp.int32), tf.ones([3], tf.float64))
 
+  @parameterized.parameters(
+    (lambda i, c: (c * i[1], i[0] * c), r"shape \(2, 3\) for factor.*\(2,\)"),
+    (lambda i, c: (c[:, 0], c[:, 0]), r"shape \(2,\) for x: it must be \(2, 3"),
+    (lambda i, c: (c[:1, 0], c[None]), r"shape \(1, 2, 3\) for x"),
+    (lambda i, c: (c[:, 0], c[:, :2]), r"shape \(2, 2\) for x"),
+  )
+  def test_cotangents_of_wrong_shapes(self, rule, message):
+    op = bind("test_scale", vjp=lambda i, o, c: rule(i, c[0]))
+    ones = tf.ones([2, 3], tf.float64)
+    with self.assertRaisesRegex(
+      ValueError, f"op test_scale: the rule vjp returned {message}"
+    ):
+      op.vjp((2.0, ones), ones)
+
+  def test_cotangents_of_wrong_shapes_when_it_runs(self):
+    op = bind(
+      "test_scale", vjp=lambda i, o, c: (tf.reduce_sum(c[0], -1), c[0][..., :1])
+    )
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float64)])
+    def gradient(x):
+      with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = op(tf.constant(2.0, tf.float64), x)
+      return tape.gradient(y, x)
+
+    with self.assertRaises(tf.errors.InvalidArgumentError):
+      gradient(tf.ones([3], tf.float64))
+
   def test_third_order_of_rules(self):
     mean = tf.constant(0.7, tf.float64)
     with tf.GradientTape() as outer:
