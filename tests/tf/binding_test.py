@@ -313,7 +313,7 @@ class BindingTest(parameterized.TestCase):
     tf.saved_model.save(module, directory)
     # The number of its Python function here; elsewhere there may be one, too.
     graph = module.call.get_concrete_function().graph.as_graph_def()
-    [number] = re.findall(r"pyfunc_(\d+)", str(graph))
+    number = max(map(int, re.findall(r"pyfunc_(\d+)", str(graph))))
     source = f"""
 import tensorflow as tf
 from phasic.substrates.tf import binding
