@@ -245,7 +245,9 @@ class Distribution(
     if self.allow_nan_stats:
       return structures.as_result(x)
     message = f"{name} is NaN, and allow_nan_stats is False"
-    return structures.as_result(checks.check(~np.isnan(x), message, x))
+    return structures.as_result(
+      checks.check(np.logical_not(np.isnan(x)), message, x)
+    )
 
   def _batch_shape(self) -> static.Shape:
     return properties_lib.batch_shape(

@@ -95,7 +95,7 @@ class Equilibrium(
     """Returns why a method gives NaN, see `PhaseType.diagnose`."""
     found = super().diagnose(value, method)
     mean = comparable.host(self.distribution._mean())
-    lost = ~((mean > 0) & (mean < math.inf)) & (found != "ok")
+    lost = onp.logical_not((mean > 0) & (mean < math.inf)) & (found != "ok")
     why = self.distribution.diagnose(1.0, "log_survival_function")
     endless = "distribution: its mean must be > 0 and finite"
     return onp.where(lost, onp.where(why == "ok", endless, why), found)

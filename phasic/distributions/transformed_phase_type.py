@@ -251,7 +251,9 @@ def root(x: Any, degree: Any) -> Any:
   fixed = gradients.stop_gradient
   some = (fixed(found) > 0) & (fixed(found) < math.inf) & (x < math.inf)
   near = np.where(some, fixed(found), 1.0)
-  ratio = np.where(some & ~zero, fixed(x), 1.0) / near ** fixed(degree)
+  ratio = np.where(some & np.logical_not(zero), fixed(x), 1.0) / near ** fixed(
+    degree
+  )
   # It is far from one where a power is below the normal range.
   step = np.where(np.abs(ratio - 1.0) < 1e-3, (ratio - 1.0) / degree, 0.0)
   found = found * (1.0 + fixed(step))

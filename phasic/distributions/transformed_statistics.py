@@ -87,7 +87,7 @@ class TransformedStatistics(wrapped_distribution.WrappedDistribution):
     if parts is not None:
       count, rate = parts
       return self._mode_of_stages(count, rate) + (0.0 * rate + nothing)
-    falls = ~self._speeds_up()
+    falls = np.logical_not(self._speeds_up())
     known = static.concrete(falls)
     if not self.distribution._FALLS or (
       known is not None and not onp.all(known)

@@ -110,8 +110,10 @@ def _evaluate(
   log_mass = log_density + killing * time + np.log(total)
   log_mass = np.where(empty, -float("inf"), log_mass)
   led_to = inner & (rates > 0.0) & np.take(visited, sources, axis=-1)
-  unseen = np.any(led_to & ~np.take(visited, ends, axis=-1), axis=-1)
-  unseen = unseen | np.any((initial > 0.0) & ~visited, axis=-1)
+  unseen = np.any(
+    led_to & np.logical_not(np.take(visited, ends, axis=-1)), axis=-1
+  )
+  unseen = unseen | np.any((initial > 0.0) & np.logical_not(visited), axis=-1)
   fastest = gradients.stop_gradient(np.sum(rates, axis=-1) + killing)
   least = math.log(p * floor) + 1.0 + np.log(np.abs(fastest))
   unsure = unseen & (log_mass < least - math.log(info.eps))

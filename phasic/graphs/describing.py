@@ -17,7 +17,7 @@ def describe(graph: contents.Contents) -> str:
   p, d = onp.shape(graph.initial_coefficients)
   p = p - 1
   kind = "discrete" if graph.discrete else "continuous"
-  loose = int(onp.sum(~absorption.can_be_absorbed(graph)))
+  loose = int(onp.sum(onp.logical_not(absorption.can_be_absorbed(graph))))
   lines = [
     f"Graph of a {kind} chain",
     f"  phases: {p:,}{_first_and_last(graph)}",

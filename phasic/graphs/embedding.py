@@ -51,7 +51,9 @@ def normalise(graph: Any, params: Any = None) -> JumpChain:
   """
   host = host_graphs.read_at(graph, params)
   totals = host_graphs.of_edges(host, host.weights[:, 0])
-  for i in onp.flatnonzero(~((totals > 0.0) & (totals < onp.inf)))[:1]:
+  for i in onp.flatnonzero(
+    onp.logical_not((totals > 0.0) & (totals < onp.inf))
+  )[:1]:
     raise ValueError(
       f"graph: the weights that leave {host.name(int(i))} sum up to "
       f"{totals[i]}: it must be positive and finite"

@@ -86,7 +86,7 @@ def _below(stage: epoch_stages.Stage, since: Any, before: Any) -> Any:
     limit = np.where(inside, since, 1.0)
   else:
     ends = since > stage.length
-    limit = np.where(inside & ~ends, since, stage.length)
+    limit = np.where(inside & np.logical_not(ends), since, stage.length)
     rest = np.where(ends, since - stage.length, 0.0)
   first, second = (
     truncated_times.cdf_integral(
@@ -114,7 +114,7 @@ def _above(stage: epoch_stages.Stage, since: Any) -> Any:
     some = 0.5 * stage.length
     left = np.where(passed, stage.length, stage.length - since)
     length = np.where(inside, left, stage.length)
-  time = np.where(inside & ~passed, since, some)
+  time = np.where(inside & np.logical_not(passed), since, some)
   carried = carried_masses.carry(stage.initial, stage.edges, time)
   rest = epoch_stages.Stage(
     np.where(inside[..., None], carried.shares, stage.initial),

@@ -36,7 +36,7 @@ def quantile(
   result: Any = None
   for stage in stages:
     below, above = log_cdf > before, log_survival < stage.log_mass
-    later = (below & left) | (above & ~left)
+    later = (below & left) | (above & np.logical_not(left))
     if result is None:
       later = later | True
     some = later & left & (before > -float("inf"))
@@ -44,7 +44,9 @@ def quantile(
     own = np.where(some, special.log1mexp(gone), 0.0)
     own = log_cdf + own - stage.log_mass
     own = np.where(later & left, own, _SOME)
-    rest = np.where(later & ~left, log_survival - stage.log_mass, _SOME)
+    rest = np.where(
+      later & np.logical_not(left), log_survival - stage.log_mass, _SOME
+    )
     found = stage.start + np.where(
       left,
       epoch_values.of_stage(pm.quantile_log_cdf, stage, own),
@@ -59,7 +61,7 @@ def quantile(
       p = static.shape(stage.initial)[-1]
       eps = static.finfo_eps(static.dtype_name(stage.log_mass))
       hidden = log_survival < stage.log_lost + math.log(p / eps)
-      found = np.where(later & hidden & ~left, math.nan, found)
+      found = np.where(later & hidden & np.logical_not(left), math.nan, found)
     result = found
     if stage.length is not None:
       ended = epoch_values.of_stage(pm.log_cdf, stage, stage.length)

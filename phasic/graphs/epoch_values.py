@@ -58,7 +58,7 @@ def since(stage: epoch_stages.Stage, value: Any) -> tuple[Any, Any]:
   inside = later | True
   some: Any = stage.start
   if stage.length is not None:
-    inside = ~(value >= stage.start + stage.length)
+    inside = np.logical_not(value >= stage.start + stage.length)
     some = 0.5 * stage.length
   if isinstance(stage.start, float):  # The first: negative times and NaN too.
     return np.where(inside, value, some), later

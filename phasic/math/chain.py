@@ -63,7 +63,7 @@ def derive(operands, eps):
     & np.all((totals >= 0) & np.isfinite(totals), axis=-1)
     & np.all(np.all((off >= 0) & np.isfinite(off), axis=-1), axis=-1)
   )
-  return Chain(initial_probs, off, totals, exits, atom, ~good)
+  return Chain(initial_probs, off, totals, exits, atom, np.logical_not(good))
 
 
 def derive_atom(initial_probs, prob_zero, tolerance):

@@ -161,7 +161,7 @@ def complete(found, discrete, eps):
   atom = chain_lib.derive_atom(initial, atom, tolerance)
   good = chain_lib.good_start(initial, atom)
   good = good & np.all((weights >= 0) & np.isfinite(weights), axis=-1)
-  bad = ~good if bad is None else bad | ~good
+  bad = np.logical_not(good) if bad is None else bad | np.logical_not(good)
   if discrete:
     own = indices[0] == indices[1]
     leaving = np.where(own, 0.0, weights)

@@ -242,7 +242,7 @@ def _both(a, b):
   both_stay = (i >= len(a.sources)) & (j >= len(b.sources))
   stay = picked(left.weights, i[both_stay])
   stay = stay * picked(right.weights, j[both_stay])
-  i, j = i[~both_stay], j[~both_stay]
+  i, j = i[onp.logical_not(both_stay)], j[onp.logical_not(both_stay)]
   moves = _Moves(
     left.sources[i] * q + right.sources[j],
     left.targets[i] * q + right.targets[j],

@@ -133,12 +133,16 @@ def _portable_codes(kind, operands) -> onp.ndarray:
   derived = onp.shape(atom)[-1] == 0
   never = onp.zeros((1,) * onp.ndim(alpha), bool)
   broken = [
-    onp.any(~((alpha >= 0) & onp.isfinite(alpha)), -1, keepdims=True),
+    onp.any(
+      onp.logical_not((alpha >= 0) & onp.isfinite(alpha)), -1, keepdims=True
+    ),
     derived & (onp.sum(alpha, -1, keepdims=True) > 1 + 4 * p * eps),
-    never if derived else ~((atom >= 0) & (atom <= 1)),
+    never if derived else onp.logical_not((atom >= 0) & (atom <= 1)),
     onp.any(~onp.isfinite(read), (-2, -1))[..., None],
     onp.any(off < 0, (-2, -1))[..., None],
-    onp.any(~((exits >= 0) & onp.isfinite(exits)), -1, keepdims=True),
+    onp.any(
+      onp.logical_not((exits >= 0) & onp.isfinite(exits)), -1, keepdims=True
+    ),
     never if given else onp.any(onp.sum(matrix, -1) > scale, -1)[..., None],
     onp.isnan(times),
     nan,

@@ -141,7 +141,7 @@ def _integers(name, x):
   x = onp.asarray(x)
   whole = onp.isfinite(x) & (x >= 0) & (x == onp.floor(x))
   if not onp.all(whole):
-    wrong = x[~whole][0]
+    wrong = x[onp.logical_not(whole)][0]
     raise ValueError(f"{name} has an entry {wrong}: they must be integers >= 0")
   return onp.asarray(x, int)
 

@@ -214,7 +214,7 @@ def dense(phases, edges):
   lost = (sources < 0) | (sources >= phases)
   lost = lost | (targets < 0) | (targets > phases)
   rates = values(edges.parameters, edges.constants, edges.coefficients)
-  rates = np.where(lost | ~(rates >= 0.0), float("nan"), rates)
+  rates = np.where(lost | np.logical_not(rates >= 0.0), float("nan"), rates)
   # What is out of range must be seen somewhere.
   places = np.where(lost, 0, sources * (phases + 1) + targets)
   sums = segments.segment_sum(rates, places, phases * (phases + 1))
@@ -237,7 +237,7 @@ def densified(phases, parameters, indices, constants, coefficients):
     )
   rates = values(parameters, constants, coefficients)
   lost = (sources < 0) | (sources >= phases) | (targets < 0)
-  lost = lost | (targets > phases) | ~(rates >= 0.0)
+  lost = lost | (targets > phases) | np.logical_not(rates >= 0.0)
   rates = np.where(lost, float("nan"), rates)
   # What is out of range must be seen somewhere.
   sources = np.where(lost, 0, sources)

@@ -86,7 +86,7 @@ def _masks(indices, weights, p):
   """
   sources, targets = indices[..., 0, :], indices[..., 1, :]
   lost = (sources < 0) | (sources >= p) | (targets < 0) | (targets > p)
-  lost = lost | ~(weights >= 0.0) | (weights == math.inf)
+  lost = lost | np.logical_not(weights >= 0.0) | (weights == math.inf)
   own = sources == targets
   weights = np.where(own, 0.0, np.where(lost, math.nan, weights))
   return (

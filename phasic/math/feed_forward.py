@@ -157,8 +157,12 @@ def log_density(found, chain, rewards, values):
   masses = np.concatenate([initial + rows, atom[..., None] + rows[..., :1]], -1)
   shift, shares = _shares(rest)
   good = np.all(np.all((rewards >= 0) & np.isfinite(rewards), axis=-1), axis=-1)
-  good = good & ~np.any(np.isnan(values), axis=-1)
-  good = good & ~chain.bad & ~_broken(found, rewards, off)
+  good = good & np.logical_not(np.any(np.isnan(values), axis=-1))
+  good = (
+    good
+    & np.logical_not(chain.bad)
+    & np.logical_not(_broken(found, rewards, off))
+  )
   flat = np.reshape(rewards, (*static.shape(rewards)[:-2], -1))
   lost = np.where(good, 0.0, math.nan)
   lost = lost + without_reward.no_derivative_at_zero(flat)
@@ -215,7 +219,7 @@ def _times_power(x, exponent):
   """
   usable = exponent < math.log(onp.finfo(static.wide_float()).max)
   factor = np.exp(np.where(usable, exponent, 0.0))
-  lost = chain_solves.undefined(~usable, x[..., None])
+  lost = chain_solves.undefined(np.logical_not(usable), x[..., None])
   return np.where(usable, x * factor, 0.0) + lost
 
 

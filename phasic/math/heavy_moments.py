@@ -98,7 +98,7 @@ def tilted(model, growth):
   weights = nodes.rule.log_weights + _wide(growth) * nodes.rule.nodes
   seen = np.sum(quadrature.masses(nodes.logs, weights), axis=0)
   missing = np.abs(seen + np.exp(law.log_atom()) - total)
-  lost = finite & ~(
+  lost = finite & np.logical_not(
     gradients.stop_gradient(missing) <= nodes.rule.tolerance * total
   )
   return _with(nodes, np.where(lost, math.nan, 0.0))

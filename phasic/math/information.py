@@ -179,4 +179,4 @@ def _divergence(log_p, log_q, log_weights):
   close = p * (excess * small * small)
   far = q - p - p * np.where(near, 0.0, change)
   found = np.where(near & both, close, far)
-  return np.where(some_p & ~some_q & (p > 0), math.inf, found)
+  return np.where(some_p & np.logical_not(some_q) & (p > 0), math.inf, found)

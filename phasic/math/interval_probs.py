@@ -57,7 +57,7 @@ def _of_steps(model, lower, upper):
   """Returns the logarithms in discrete time, of whole numbers."""
   initial_probs, matrix, exits, prob_zero = model
   empty = upper <= lower
-  inside = ~empty & (lower >= 0) & (upper < math.inf)
+  inside = np.logical_not(empty) & (lower >= 0) & (upper < math.inf)
   low = np.where(lower >= 0, lower, 0.0)
   start = conditional_occupancy(model, np.where(inside, low, 0.0), True)
   steps = np.where(inside, upper - low, 1.0)

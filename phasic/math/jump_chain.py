@@ -230,7 +230,7 @@ def _prepare(discrete, depth, rewards, *operands):
   good = np.all((rewards >= 0) & np.isfinite(rewards), axis=-1)
   flat = np.reshape(rewards, (-1, p, size))
   earnings = jump_tables.reward_earnings(tables, flat)
-  bad = bad | np.reshape(~np.all(good, axis=-1), (-1,))
+  bad = bad | np.reshape(np.logical_not(np.all(good, axis=-1)), (-1,))
   return tables, earnings, bad
 
 

@@ -58,7 +58,7 @@ class Earnings(NamedTuple):
 
 def time_earnings(tables):
   """Returns earnings that are the time, for which R is one."""
-  stops = ~tables.leads
+  stops = np.logical_not(tables.leads)
   return Earnings(np.where(stops, math.inf, 1.0)[..., None], stops)
 
 
@@ -70,7 +70,7 @@ def reward_earnings(tables, rewards):
   """
   expected = _expected(tables, rewards)
   known = (expected == 0) | (expected == math.inf)
-  stops = ~tables.leads & np.all(known, axis=-1)
+  stops = np.logical_not(tables.leads) & np.all(known, axis=-1)
   return Earnings(np.where(stops[..., None], expected, rewards), stops)
 
 

@@ -136,7 +136,7 @@ def probs(counts, system, rates):
       b = b + rates[..., r, None] * lower
     x = chain_solves.solve(system, b)
     found.append(np.matmul(alpha, x)[..., 0, :])
-  lost = np.where(system.bad | ~good, math.nan, 0.0)[..., None]
+  lost = np.where(system.bad | np.logical_not(good), math.nan, 0.0)[..., None]
   return laid_out(counts, [x + lost for x in found])
 
 

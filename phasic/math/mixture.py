@@ -196,5 +196,5 @@ def _short(sequence, means, log_size):
   rest = sequence.log_rest[..., None] + log_tail
   eps = static.finfo_eps(means)
   complete = converges & (rest <= log_size + math.log(eps / 8))
-  nothing = ~sequence.reached[..., None] | (means == 0)
-  return ~complete & ~nothing
+  nothing = np.logical_not(sequence.reached[..., None]) | (means == 0)
+  return np.logical_not(complete) & np.logical_not(nothing)

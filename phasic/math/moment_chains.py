@@ -179,7 +179,9 @@ def _changes(system, y, z, r):
   x, d = chain_solves.solve(system, r, gives_edges=True)
   mean = np.sum(system.initial[..., None] * x, axis=-2)[..., None, :]
   # Out of a trap differences are NaN; what is never taken changes nothing.
-  unused = (gradients.stop_gradient(z) == 0)[..., None] & ~np.isfinite(d)
+  unused = (gradients.stop_gradient(z) == 0)[..., None] & np.logical_not(
+    np.isfinite(d)
+  )
   d = np.where(unused, 0.0, d)
   one = np.ones_like(mean[..., 0])
   left = exact_sums.compensated_sum(

@@ -41,10 +41,10 @@ def check_sums(name: str, x: Any, good: Any, rule: str, sums: Any) -> Any:
 
 def _message(name: str, good: Any, rule: str, what: Any) -> str:
   """Returns the message, with the first value that breaks the rule if known."""
-  values, bad = static.concrete(what), static.concrete(~good)
-  if values is None or bad is None or not onp.any(bad):
+  values, held = static.concrete(what), static.concrete(good)
+  if values is None or held is None or onp.all(held):
     return f"{name}: {rule}"
-  values, bad = onp.broadcast_arrays(values, bad)
+  values, bad = onp.broadcast_arrays(values, onp.logical_not(held))
   index = tuple(int(i) for i in onp.argwhere(bad)[0])
   where = "".join(f"[{', '.join(map(str, index))}]" if index else "")
   return f"{name}{where} = {values[index]}: {rule}"

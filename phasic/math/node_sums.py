@@ -119,7 +119,7 @@ def expected(nodes, factor, at_zero):
   """
   some = nodes.masses > 0
   none = some & (factor == -math.inf)
-  finite = np.where(some & ~none, factor, 0.0)
+  finite = np.where(some & np.logical_not(none), factor, 0.0)
   terms = 0.0 - nodes.masses * finite
   found = quadrature.total(nodes.rule, terms)
   size = np.sum(np.abs(terms), axis=0)
@@ -146,7 +146,7 @@ def _product(log_mass, log_q):
   """Returns -p log q of atoms."""
   some, none = log_mass > -math.inf, log_q == -math.inf
   mass = quadrature.masses(log_mass, 0.0)
-  finite = 0.0 - mass * np.where(some & ~none, log_q, 0.0)
+  finite = 0.0 - mass * np.where(some & np.logical_not(none), log_q, 0.0)
   return np.where(none & some, math.inf, finite)
 
 

@@ -162,7 +162,7 @@ def _of_reversed(function, discrete, system, times):
     discrete,
   )
   found = bars[0][..., :p] * y
-  return np.where(lost | ~good[..., None], math.nan, found)
+  return np.where(lost | np.logical_not(good[..., None]), math.nan, found)
 
 
 def _reversed(system):
@@ -185,7 +185,7 @@ def _reversed(system):
   held = chain_solves.at_targets(system, traps) > 0
   held = held | (chain_solves.at_sources(system, traps) > 0)
   p = static.shape(y)[-1]
-  inside = (after > 0) & ~held
+  inside = (after > 0) & np.logical_not(held)
   weights = chain_solves.leaving_weights(system) * z
   weights = np.where(inside, weights, 0.0) / np.where(inside, after, 1.0)
   ends = np.where(caught, 0.0, system.initial / y)
@@ -199,7 +199,7 @@ def _reversed(system):
   if system.stay is not None:
     # Where it is small it would be lost in what the others leave of one.
     stay = system.stay + np.zeros_like(y)
-    parts.append(np.where((stay < 0.5) & ~caught, stay, 0.0))
+    parts.append(np.where((stay < 0.5) & np.logical_not(caught), stay, 0.0))
   weights = np.concatenate(parts, axis=-1)
   weights = scaled_sums.times_power(weights, system.exponent[..., None])
   weights = chain_solves.checked_entries(system, weights)
@@ -220,4 +220,4 @@ def _reversed(system):
   indices = np.stack([np.concatenate(begins), np.concatenate(reaches)])
   y = scaled_sums.times_power(y, -system.exponent[..., None])
   y = np.where(caught, 0.0, y)
-  return indices, weights, y, none, caught & ~none
+  return indices, weights, y, none, caught & np.logical_not(none)

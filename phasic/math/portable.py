@@ -133,7 +133,7 @@ def _mixture(sequence, rate, bad, times):
 
   At other times the entries mean nothing.
   """
-  usable = (times >= 0) & (times < math.inf) & ~bad[..., None]
+  usable = (times >= 0) & (times < math.inf) & np.logical_not(bad[..., None])
   return mixture.mix(sequence, rate[..., None] * np.where(usable, times, 0.0))
 
 

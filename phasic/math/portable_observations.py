@@ -85,7 +85,9 @@ def _resolved(kinds, times, next_time):
   """Returns the kinds that observations are of: native/kernel/phase_type.h."""
   is_pair = (kinds == LOG_OBSERVATION) & (_after(kinds, 0) == NOTHING)
   is_right = is_pair & (times < next_time) & (next_time == math.inf)
-  is_left = is_pair & (times < next_time) & (times < 0) & ~is_right
+  is_left = (
+    is_pair & (times < next_time) & (times < 0) & np.logical_not(is_right)
+  )
   kinds = np.where(is_pair, LOG_INTERVAL, kinds)
   kinds = np.where(is_pair & (times == next_time), LOG_DENSITY, kinds)
   kinds = np.where(is_right, LOG_SURVIVAL, kinds)
@@ -97,8 +99,8 @@ def _log_interval(log_survival, log_cdf, mass_at_zero, at_zero, valid):
   next_survival = _after(log_survival, 0.0)
   next_cdf = _after(log_cdf, 0.0)
   by_survival = valid & (log_survival <= next_cdf)
-  by_cdf = valid & ~by_survival & ~at_zero
-  by_atom = valid & ~by_survival & at_zero
+  by_cdf = valid & np.logical_not(by_survival) & np.logical_not(at_zero)
+  by_atom = valid & np.logical_not(by_survival) & at_zero
   survival_drop = np.where(by_survival, next_survival - log_survival, -1.0)
   cdf_drop = np.where(by_cdf, log_cdf - next_cdf, -1.0)
   # The distribution function at zero, whose logarithm may be -inf.

@@ -147,7 +147,7 @@ def _terms(quantity, steps, chain, index):
   fixed = gradients.stop_gradient
   lost = np.where(possible, sequence.lost, 0.0)
   lost = lost > static.finfo_eps(end) * fixed(sequence.values)
-  lost = lost | (possible & ~(fixed(sequence.values) > 0))
+  lost = lost | (possible & np.logical_not(fixed(sequence.values) > 0))
   values = sequence.values * np.where(lost, math.nan, 1.0)
   usable = (index >= 0) & (index < math.inf)
   known = usable & (index < static.shape(values)[-1])
@@ -155,7 +155,7 @@ def _terms(quantity, steps, chain, index):
   picked = _pick(values, clipped)
   # What other counts have instead needs no derivative of this.
   picked = np.where(usable, picked, 1.0)
-  picked = picked * np.where(usable & ~known, math.nan, 1.0)
+  picked = picked * np.where(usable & np.logical_not(known), math.nan, 1.0)
   return _pick(sequence.exponents, clipped), picked
 
 

@@ -52,18 +52,18 @@ def find(mode, x, targets, limits, model, edges):
 
   def unfinished(carry):
     count, _, _, _, _, _, done = carry
-    return (count < MAX_ITERATIONS) & np.any(~done)
+    return (count < MAX_ITERATIONS) & np.any(np.logical_not(done))
 
   def improve(carry):
     count, k, low, high, slow, lost, done = carry
     measured, log_prob = _values(
       model, edges, k, np.where(done, _NOTHING, side)
     )
-    is_lost = ~done & (measured != measured)
+    is_lost = np.logical_not(done) & (measured != measured)
     with onp.errstate(all="ignore"):
       change = measured - targets.log_value
-      below = (sign * change < 0) & ~is_lost
-      above = ~below & ~is_lost
+      below = (sign * change < 0) & np.logical_not(is_lost)
+      above = np.logical_not(below) & np.logical_not(is_lost)
       low_now = np.where(below, k, low)
       high_now = np.where(above, k, high)
       halved = high_now - low_now <= 0.5 * (high - low)
@@ -80,7 +80,7 @@ def find(mode, x, targets, limits, model, edges):
     finished = high_now - low_now <= 1
     lost_now = lost + np.asarray(is_lost, dtype="int32")
     given_up = (lost_now > MAX_LOST) | (low_now >= most)
-    given_up = given_up & ~finished
+    given_up = given_up & np.logical_not(finished)
     found = np.where(given_up, math.nan, high_now)
     then = np.minimum(np.where(finished | given_up, found, then), most)
     return (
@@ -108,7 +108,7 @@ def find(mode, x, targets, limits, model, edges):
       special | (zero != 0),
     ),
   )
-  k = np.where(done & ~special, k, math.nan)
+  k = np.where(done & np.logical_not(special), k, math.nan)
   k = _settled(mode, x, k, targets, model, edges)
   k = np.where(ends.first, 0.0, np.where(ends.never, math.inf, k))
   return np.where(targets.bad | (limits.time != limits.time), math.nan, k)
@@ -157,8 +157,8 @@ def _settled(mode, x, k, targets, model, edges):
     before, here, own_side = own[..., :n] <= x, own[..., n:] <= x, True
   else:
     before, here, own_side = own[..., :n] >= x, own[..., n:] >= x, False
-  decides = targets.upper if own_side else ~targets.upper
-  then = np.where(decides & ~here, counts + 1.0, counts)
+  decides = targets.upper if own_side else np.logical_not(targets.upper)
+  then = np.where(decides & np.logical_not(here), counts + 1.0, counts)
   return np.where(regular, np.where(before, counts - 1.0, then), k)
 
 

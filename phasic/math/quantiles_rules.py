@@ -145,7 +145,7 @@ class _Point:
     strictly = np.where(
       upper, targets.value > limits.alive, targets.value < limits.atom
     )
-    self.inside = (q == 0) & strictly & ~targets.bad
+    self.inside = (q == 0) & strictly & np.logical_not(targets.bad)
     usable = (limits.time > 0) & (limits.time < math.inf)
     harmless = np.where(usable, limits.time, 1.0)
     at = np.where(self.regular, q, harmless)
@@ -173,7 +173,7 @@ class _Point:
 
   def weighted(self, factor, cotangent):
     """Returns the product; zero also where there is no derivative to take."""
-    unused = ~self.regular & (cotangent == 0)
+    unused = np.logical_not(self.regular) & (cotangent == 0)
     product = self.completed(factor) * cotangent
     return np.where(unused, np.zeros_like(product), product)
 

@@ -95,7 +95,7 @@ def _search(targets, ends, special, model, edges, start):
   short = eps**0.54
 
   def unfinished(carry):
-    return (carry[0] < MAX_ITERATIONS) & np.any(~carry[-1])
+    return (carry[0] < MAX_ITERATIONS) & np.any(np.logical_not(carry[-1]))
 
   def improve(carry):
     count, t, low, high, slope, last, slow, lost, done = carry
@@ -105,7 +105,7 @@ def _search(targets, ends, special, model, edges, start):
     known = measured == measured
     below = (change < 0) != targets.upper
     low = np.where(below & known, t, low)
-    high = np.where(below | ~known, high, t)
+    high = np.where(below | np.logical_not(known), high, t)
     with onp.errstate(all="ignore"):
       error = targets_lib.mass_error(ends, change)
       found = np.exp(np.log(t) + log_density - log_mass - error)
@@ -115,7 +115,7 @@ def _search(targets, ends, special, model, edges, start):
       newton = np.maximum(t * factor, tiny)
       slow = np.where(step > 0.5 * last, slow + 1, none)
       halving = (slow >= 3) & (low > 0) & (high < math.inf)
-      fits = (newton > low) & (newton < high) & ~halving
+      fits = (newton > low) & (newton < high) & np.logical_not(halving)
       middle = np.sqrt(np.maximum(low, tiny)) * np.sqrt(high)
       then = np.where(fits, newton, np.where(high < math.inf, middle, 16 * t))
       # Where it could not be computed, back.
@@ -124,8 +124,8 @@ def _search(targets, ends, special, model, edges, start):
       ends_here = (step <= short) & (np.abs(error) < 0.01)
       stays = (np.abs(change) <= exact) | (high <= low * (1.0 + 4.0 * eps))
     # Below the least number that has all its digits it is zero.
-    vanishes = known & ~below & (t <= tiny)
-    lost = lost + np.asarray(~known, dtype="int32")
+    vanishes = known & np.logical_not(below) & (t <= tiny)
+    lost = lost + np.asarray(np.logical_not(known), dtype="int32")
     given_up = lost > MAX_LOST
     then = np.where(ends_here, newton, np.where(stays & known, t, then))
     then = np.where(vanishes, 0.0, np.where(given_up, math.nan, then))
@@ -177,7 +177,7 @@ def _factor(rising, ratio):
     ratio: the error of log D over its slope in log t.
   """
   power = np.where(rising, np.minimum(-ratio, 600.0), np.maximum(ratio, -3.0))
-  in_time = ~rising & (ratio > -0.5)
+  in_time = np.logical_not(rising) & (ratio > -0.5)
   multiplied = np.exp(np.where(in_time, 0.0, power))
   return np.where(in_time, 1.0 + np.minimum(ratio, 15.0), multiplied)
 
@@ -190,7 +190,10 @@ def _refined(t, slope, targets, ends, model, edges):
 
   def step(t):
     parts = []
-    for kind, counts in (("cdf", ~targets.upper), ("survival", targets.upper)):
+    for kind, counts in (
+      ("cdf", np.logical_not(targets.upper)),
+      ("survival", targets.upper),
+    ):
       at = np.where(rough & counts, t, 0.0)
       parts.append(
         kernel_ops.phase_type(

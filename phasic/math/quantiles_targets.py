@@ -82,7 +82,7 @@ def read(mode, x):
   value = np.where(near, -np.expm1(np.where(near, x, LOG_HALF)), np.exp(x))
   with onp.errstate(divide="ignore"):
     log_value = np.where(near, np.log(np.where(near, value, 1.0)), x)
-  upper = near if mode == "log_cdf" else ~near
+  upper = near if mode == "log_cdf" else np.logical_not(near)
   return Targets(upper, value, log_value, bad)
 
 
@@ -94,14 +94,14 @@ def ends(targets, limits):
   first = np.where(upper, value >= limits.alive, below | nothing)
   above = (value <= limits.caught) & (limits.caught > 0)
   never = np.where(upper, above | nothing, value >= limits.absorbed)
-  never = never & ~first
+  never = never & np.logical_not(first)
   start = np.where(upper, limits.alive, limits.atom)
   end = np.where(upper, limits.caught, limits.absorbed)
   whole = np.abs(end - start)
   rising = np.abs(value - start) <= 0.5 * whole
   reference = np.where(rising, start, end)
   is_plain = reference == 0
-  usable = ~(is_plain | first | never)
+  usable = np.logical_not(is_plain | first | never)
   mass = np.where(usable, value - reference, 1.0)
   ratio = np.where(usable, value, 1.0) / mass
   ahead = np.where(rising, 0.5 * whole, np.abs(value - end))
@@ -127,5 +127,5 @@ def mass_error(ends_, change):
     found = np.where(near, np.log1p(np.where(near, shift, 0.0)), far)
     return np.where(ends_.is_plain, change, found)
 
-  some = np.any(~ends_.is_plain)
+  some = np.any(np.logical_not(ends_.is_plain))
   return control_flow.cond(some, measured, lambda x: x, change)

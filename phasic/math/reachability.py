@@ -18,7 +18,7 @@ def closure(linked, start, axis):
     count, _, states = carry
     along = states[..., None, :] if axis == -1 else states[..., :, None]
     grown = states | np.any(linked & along, axis=axis)
-    return count + 1, np.any(grown & ~states), grown
+    return count + 1, np.any(grown & np.logical_not(states)), grown
 
   init = (np.asarray(0), np.asarray(True), start)
   return control_flow.while_loop(unfinished, grow, init)[2]

@@ -124,7 +124,9 @@ def _evaluate(initial, matrix, exits, atom, rewards):
   # No phase may keep the chain for ever, not even one that is never entered.
   fastest = np.max(gradients.stop_gradient(totals), axis=-1)[..., None]
   exits = exits + np.where(idle, np.where(fastest > 0, fastest, 1.0), 0.0)
-  good = np.all((rewards >= 0) & np.isfinite(rewards), axis=-1) & ~chain.bad
+  good = np.all(
+    (rewards >= 0) & np.isfinite(rewards), axis=-1
+  ) & np.logical_not(chain.bad)
   lost = np.where(good, 0.0, math.nan)
   lost = lost + without_reward.no_derivative_at_zero(rewards)
   totals = (np.sum(off, axis=-1) + exits)[..., None]

@@ -31,7 +31,7 @@ def dot(*factors):
     size = np.abs(gradients.stop_gradient(x))
     endless = size == math.inf
     x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
-    usable = (size > 0) & ~endless
+    usable = (size > 0) & np.logical_not(endless)
     own = binary.exponent(np.where(usable, size, 1.0))
     own = np.minimum(own, _most())  # 2^-own is in range too.
     product = product * (x * binary.power_of_two(-own))

@@ -187,11 +187,13 @@ def _in_range(system, tilted, total, s):
   """Returns what is found, inf from the decay rate on, NaN if not known."""
   code, known, reached = tilted.code, tilted.known, tilted.reached
   # Below the decay rate it may be too large for a number.
-  lost = np.any(reached & ~known, axis=-1) | (code < 0) | np.isnan(s)
+  lost = (
+    np.any(reached & np.logical_not(known), axis=-1) | (code < 0) | np.isnan(s)
+  )
   total = np.where(lost, math.nan, total)
-  total = np.where((code > 0) & ~np.isnan(s), math.inf, total)
+  total = np.where((code > 0) & np.logical_not(np.isnan(s)), math.inf, total)
   # A phase that alpha cannot reach may be above its own decay rate.
-  others = np.any(~known & ~reached, axis=-1)
+  others = np.any(np.logical_not(known) & np.logical_not(reached), axis=-1)
   growth = tilted.growth
   finite = np.where(np.isfinite(growth), growth, 0.0)
   return total + chain_solves.undefined(
@@ -215,7 +217,7 @@ def _solution(system, reached, growth):
   trials = np.stack([growth, growth * (1.0 + doubt), growth * (1.0 - doubt)])
   x, positive = _eliminate(between[None], exits[None], trials)
   # Pivots of phases that are not reached do not count.
-  good = np.all(positive | ~reached[None], axis=-1)
+  good = np.all(positive | np.logical_not(reached[None]), axis=-1)
   leaving = chain_solves.leaving_weights(system)
   total = segments.segment_sum(leaving, system.indices[0], p)
   number = segments.segment_sum(
@@ -224,7 +226,9 @@ def _solution(system, reached, growth):
   # The rate of one edge has no rounding.
   slow = reached & (number == 1) & (total <= growth[..., None])
   above = np.any(slow, axis=-1) & (growth > 0)
-  code = np.where(above | ~good[2], 1.0, np.where(good[1], 0.0, -1.0))
+  code = np.where(
+    above | np.logical_not(good[2]), 1.0, np.where(good[1], 0.0, -1.0)
+  )
   return np.where(good[0][..., None], x[0], math.nan), code
 
 

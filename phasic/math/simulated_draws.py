@@ -84,7 +84,7 @@ def _filled(x, times, known):
   order = onp.argsort(known, axis=0, kind="stable")
   accepted = onp.take_along_axis(times, order, axis=0)
   rank = onp.cumsum(lost, axis=0) - 1
-  taken = lost & (rank < onp.sum(~known, axis=0))
+  taken = lost & (rank < onp.sum(onp.logical_not(known), axis=0))
   rank = onp.clip(rank, 0, len(times) - 1)
   found = onp.where(taken, onp.take_along_axis(accepted, rank, axis=0), x)
   return found, bool(onp.any(lost & ~taken))

@@ -17,7 +17,7 @@ def log1mexp(x):
   """
   small = x > -0.6931471805599453
   none = x == 0.0
-  near = np.log(-np.expm1(np.where(small & ~none, x, -1.0)))
+  near = np.log(-np.expm1(np.where(small & np.logical_not(none), x, -1.0)))
   near = np.where(none, -float("inf"), near)
   far = np.log1p(-np.exp(np.where(small, -1.0, x)))
   return np.where(small, near, far)

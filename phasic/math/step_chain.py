@@ -77,7 +77,9 @@ def derive(operands, eps, completes):
       good = good & (rest <= tolerance)
   atom = chain_lib.derive_atom(initial_probs, prob_zero, tolerance)
   good = good & (exits >= 0) & np.all(matrix >= 0, axis=-1)
-  bad = ~(np.all(good, axis=-1) & chain_lib.good_start(initial_probs, atom))
+  bad = np.logical_not(
+    np.all(good, axis=-1) & chain_lib.good_start(initial_probs, atom)
+  )
   return StepChain(initial_probs, off, keep, lose, exits, atom, bad)
 
 

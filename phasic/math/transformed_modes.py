@@ -95,7 +95,9 @@ def _evaluate(kind, count, rate, power):
   if kind == _LOG_NORMAL:
     found = np.exp(found)
   found = np.where(some, found, 0.0)
-  return np.asarray(np.where(usable | ~some, found, math.nan), dtype=dtype)
+  return np.asarray(
+    np.where(usable | np.logical_not(some), found, math.nan), dtype=dtype
+  )
 
 
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1))

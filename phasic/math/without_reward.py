@@ -64,7 +64,7 @@ def watched(initial, off, exits, atom, idle):
   leaving = np.sum(outside, axis=-1) + ends
   fixed = gradients.stop_gradient
   leaves = reachability.closure(
-    fixed(inside) > 0, (fixed(leaving) > 0) | ~idle, -1
+    fixed(inside) > 0, (fixed(leaving) > 0) | np.logical_not(idle), -1
   )
   held = np.where(leaves, 0.0, 1.0)
   # Phases that earn something stay themselves: each its own exit, of one.

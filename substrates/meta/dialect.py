@@ -47,6 +47,17 @@ def check(ctx: context.Context) -> None:
     elif isinstance(node, ast.BinOp):
       if strict and isinstance(node.op, ast.MatMult):
         ctx.refuse(node, "operator @: use np.matmul")
+    elif isinstance(node, ast.UnaryOp):
+      if (
+        strict
+        and isinstance(node.op, ast.Invert)
+        and refused(origins.of(node.operand))
+      ):
+        ctx.refuse(
+          node,
+          "operator ~ of an array: use np.logical_not (TensorFlow's graph"
+          f" optimiser makes x < y of ~(x >= y), wrong of NaN){_HOST}",
+        )
     elif (
       isinstance(node, ast.Attribute)
       and node.attr in tables.ARRAY_METHODS

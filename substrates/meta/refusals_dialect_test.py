@@ -68,6 +68,12 @@ class DialectTest(parameterized.TestCase):
       "4:10: operator @: use np.matmul",
     ),
     (
+      "invert",
+      "def f(a, b):\n  return ~(a >= b)",
+      "4:10: operator ~ of an array: use np.logical_not (TensorFlow's graph"
+      f" optimiser makes x < y of ~(x >= y), wrong of NaN){_HOST}",
+    ),
+    (
       "sum",
       "def f(x):\n  return x.sum()",
       f"4:10: .sum of an array: use np.sum(x, ...){_HOST}",

@@ -100,6 +100,15 @@ def log1p(x: Any) -> tf.Tensor:
   return tf.math.log1p(_floating(x))
 
 
+def logical_not(x: Any) -> tf.Tensor:
+  """Whether false.
+
+  Not by TensorFlow's operation: its graph optimiser makes x < y of not
+  (x >= y), which is wrong of NaN.
+  """
+  return tf.where(asarray(x), False, True)
+
+
 def maximum(x: Any, y: Any) -> tf.Tensor:
   """The larger of two; NaN if one is."""
   return tf.maximum(*_promote(x, y))

@@ -58,6 +58,8 @@ CASES = [
   ("log", (POSITIVE,), {}),
   ("log", (2,), {}),
   ("log1p", (POSITIVE,), {}),
+  ("logical_not", (BOOL,), {}),
+  ("logical_not", (True,), {}),
   ("matmul", (CUBE, CUBE[0].T), {}),
   ("matmul", (F32, F64.T), {}),
   ("max", (F64,), {}),
@@ -134,6 +136,16 @@ class ArrayFunctionsTest(parameterized.TestCase):
     got, zeros = compute(F64)
     onp.testing.assert_array_equal(got[1], onp.reshape(F64, (3, 2)))
     self.assertEqual(zeros.shape, (2,))
+
+  def test_not_of_nan_in_graphs(self):
+    # TensorFlow makes x < 0 of ~(x >= 0).
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float64)])
+    def neither(x):
+      return np.logical_not(x >= 0.0), np.logical_not(x < 0.0)
+
+    got, other = neither(ODD)
+    onp.testing.assert_array_equal(got, ~(ODD >= 0))
+    onp.testing.assert_array_equal(other, ~(ODD < 0))
 
   def test_list_with_tensors(self):
     got = np.asarray([tf.constant(1.0), tf.constant(2.0)], dtype="float64")
