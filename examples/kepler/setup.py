@@ -70,6 +70,8 @@ def with_cuda(folder, target, compiler, includes, with_xla):
     *("nvcc", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", *includes, *with_xla),
     *("--expt-relaxed-constexpr", "-c", CUDA_SOURCE, "-o", parts[1]),
     *(f"-gencode=arch=compute_{a},code=sm_{a}" for a in archs),
+    # For GPUs newer than all of these.
+    f"-gencode=arch=compute_{archs[-1]},code=compute_{archs[-1]}",
   )
   run("nvcc", "-shared", "-cudart", "static", *parts, "-o", target)
   for part in parts:

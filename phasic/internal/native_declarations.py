@@ -5,7 +5,7 @@ The grammar is that of the header phasic/op/declaration.h.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import functools
 import numbers
 import re
@@ -34,6 +34,10 @@ TYPES = (
   "complex64",
   "complex128",
 )
+# The limits of that header, of declaration.h, and of calls.
+_MAX_OPERANDS = 24
+_MAX_DIMS = 24
+MAX_BATCH_RANK = 8
 _INEXACT = frozenset(TYPES[TYPES.index("float16") :])
 _OPERAND = re.compile(r"\s*(\w+)\s*(?::\s*(\w+)\s*)?\(([\w\s,]*)\)\s*")
 
@@ -168,7 +172,26 @@ def parse(name: str, text: str) -> Declaration:
   if len(sides) != 2:
     raise ValueError(f"op {name}: '{text}' must have one `->`")
   inputs, outputs = (_operands(name, text, side) for side in sides)
-  return Declaration(name, text, inputs, outputs)
+  declaration = Declaration(name, text, inputs, outputs)
+  for problem in _problems(declaration):
+    raise ValueError(f"op {name}: '{text}': {problem}")
+  return declaration
+
+
+def _problems(declaration: Declaration) -> Iterator[str]:
+  """What is wrong with a declaration that can be read."""
+  for operands in (declaration.inputs, declaration.outputs):
+    if len(operands) > _MAX_OPERANDS:
+      yield f"there are more than {_MAX_OPERANDS} inputs, or outputs"
+    names = [x.name for x in operands]
+    for name in names:
+      if names.count(name) > 1:
+        yield f"there are two operands {name}"
+  if len(declaration.dim_names) > _MAX_DIMS:
+    yield f"there are more than {_MAX_DIMS} names of dimensions"
+  common = [any(x.type == "T" for x in side) for side in declaration[2:]]
+  if common == [False, True]:
+    yield "an output has no type, and no input says which"
 
 
 def _operands(name: str, text: str, side: str) -> tuple[Operand, ...]:

@@ -52,10 +52,9 @@ def make(
 
   call.__name__ = declaration.name
   given: dict[str, Any] = {}
-  if function.jvp is not None or function.forward:
+  if _has_forward(function):
     given["jvp_fn"] = rules.push
-  elementwise = function.jvp is not None and declaration.is_elementwise
-  if function.vjp is not None or function.adjoint or elementwise:
+  if _has_reverse(function):
     given["vjp_fwd"] = lambda *x: (out := call(*x), (x, out))
     given["vjp_bwd"] = rules.pull
   return custom_gradient.custom_gradient(**given)(call)
@@ -89,7 +88,13 @@ def jvp(
   Raises:
     NotImplementedError: there is no rule.
   """
-  del function
+  if not _has_forward(function):
+    raise NotImplementedError(
+      function.declaration.error(
+        "it was bound without a forward rule, which NumPy needs for jvp: give "
+        "bind_native jvp or forward"
+      )
+    )
   return tuple(gradients.jvp(call, operands, tangents)[1])
 
 
@@ -110,8 +115,24 @@ def vjp(
   Raises:
     NotImplementedError: there is no rule.
   """
-  del function
+  if not _has_reverse(function):
+    raise NotImplementedError(
+      function.declaration.error(
+        "it was bound without a reverse rule, which NumPy needs for vjp: give "
+        "bind_native vjp or adjoint"
+      )
+    )
   return tuple(gradients.vjp(call, *operands)[1](tuple(cotangents)))
+
+
+def _has_forward(function: native_declarations.NativeFunction) -> bool:
+  return function.jvp is not None or bool(function.forward)
+
+
+def _has_reverse(function: native_declarations.NativeFunction) -> bool:
+  """Whether there is a rule, or the forward one gives each derivative."""
+  elementwise = function.jvp is not None and function.declaration.is_elementwise
+  return function.vjp is not None or bool(function.adjoint) or elementwise
 
 
 class _Rules:

@@ -57,13 +57,21 @@ def batch_shape(
   """Returns the common batch shape; None where a size is not known.
 
   Raises:
-    ValueError: the inputs' batch shapes do not broadcast.
+    ValueError: the inputs' batch shapes do not broadcast, or have too many
+      dimensions.
   """
   batches = [
     tuple(shape[: len(shape) - len(operand.dims)])
     for operand, shape in zip(declaration.inputs, shapes, strict=True)
   ]
   rank = max(len(batch) for batch in batches)
+  if rank > native_declarations.MAX_BATCH_RANK:
+    raise ValueError(
+      declaration.error(
+        f"the batch has {rank} dimensions: there may be "
+        f"{native_declarations.MAX_BATCH_RANK}"
+      )
+    )
   result: list[Any] = [1] * rank
   for batch in batches:
     for i, size in enumerate(batch, start=rank - len(batch)):

@@ -197,6 +197,14 @@ class NativeOpsTest(parameterized.TestCase):
     )
     onp.testing.assert_array_equal(op(2.0, jnp.ones(3), options=""), 2.0)
 
+  def test_half_precision(self):
+    for dtype in ("float16", "bfloat16"):
+      op = binding.bind_native(libraries.ops(), f"test_{dtype}")
+      x = jnp.array([1.5, -2.0], dtype)
+      for y in (op(x), jax.jit(op)(x)):
+        self.assertEqual(y.dtype, dtype)
+        onp.testing.assert_array_equal(y, x)
+
   def test_other_platforms(self):
     """Programs for CUDA can be lowered, though not run, without one."""
     args = jnp.array(2.0), jnp.ones(3)

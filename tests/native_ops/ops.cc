@@ -174,6 +174,13 @@ void Options(phasic::Call& call) {
   });
 }
 
+// Half precision, whose bits are copied.
+void CopyHalf(phasic::Call& call) {
+  const auto x = call.Input<uint16_t>(0);
+  const auto y = call.Output<uint16_t>(0);
+  call.ForEach([&](const phasic::Example& at) { *y(at) = *x(at); });
+}
+
 void Throws(phasic::Call& call) {
   (void)call.Output<double>(0);
   throw std::runtime_error("no such luck");
@@ -238,6 +245,8 @@ PHASIC_OP(test_gather, Gather,
           "indices: int32(m), x(n) -> y(k), count: int32()");
 PHASIC_OP(test_options, Options,
           "x() -> number: float64(), integer: int64(), length: int64()");
+PHASIC_OP(test_float16, CopyHalf, "x: float16() -> y: float16()");
+PHASIC_OP(test_bfloat16, CopyHalf, "x: bfloat16() -> y: bfloat16()");
 PHASIC_OP(test_throws, Throws, "x() -> y()");
 PHASIC_OP(test_throws_number, ThrowsNumber, "x() -> y()");
 PHASIC_OP(test_forgets, Forgets, "x() -> y(), z()");

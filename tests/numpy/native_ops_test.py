@@ -1,5 +1,6 @@
 """Native functions bound for NumPy: calls, rules, refusals."""
 
+import contextlib
 import ctypes
 import enum
 import os
@@ -114,9 +115,11 @@ class NativeOpsTest(parameterized.TestCase):
 
   def test_missing_rules(self):
     bare = binding.bind_native(libraries.ops(), "test_scale")
-    with self.assertRaisesRegex(NotImplementedError, "test_scale.*jvp"):
+    message = "op test_scale: .* without a forward rule.*jvp.*declared as"
+    with self.assertRaisesRegex(NotImplementedError, message):
       bare.jvp((1.0, onp.ones(2)), (1.0, onp.ones(2)))
-    with self.assertRaisesRegex(NotImplementedError, "test_scale.*vjp"):
+    message = "op test_scale: .* without a reverse rule.*vjp.*declared as"
+    with self.assertRaisesRegex(NotImplementedError, message):
       bare.vjp((1.0, onp.ones(2)), onp.ones(2))
 
   @parameterized.parameters(
@@ -286,6 +289,45 @@ class NativeOpsTest(parameterized.TestCase):
   def test_declarations_refused(self, arguments, error, message):
     with self.assertRaisesRegex(error, message):
       binding.bind_native(libraries.ops(), **arguments)
+
+  @parameterized.parameters(
+    ("n: int32() -> y()", "an output has no type, and no input says which"),
+    ("x(), x() -> y()", "there are two operands x"),
+    ("x() -> y(), z(), y()", "there are two operands y"),
+    (", ".join(f"x{i}()" for i in range(25)) + " -> y()", "more than 24 inp"),
+    (
+      f"x({', '.join(f'n{i}' for i in range(25))}) -> y()",
+      "more than 24 names",
+    ),
+  )
+  def test_declarations_that_cannot_be(self, declaration, message):
+    with self.assertRaisesRegex(ValueError, f"op mine: '.*': .*{message}"):
+      binding.bind_native(
+        libraries.ops(), "mine", declaration=declaration, handler="mine"
+      )
+
+  def test_half_precision(self):
+    op = binding.bind_native(libraries.ops(), "test_float16")
+    x = onp.array([1.5, -0.0, onp.inf], onp.float16)
+    y = op(x)
+    self.assertEqual(y.dtype.name, "float16")
+    self.assertEqual(y.tobytes(), x.tobytes())
+
+  def test_no_entries_in_many_examples(self):
+    x = onp.empty((2**58, 0))
+    self.assertEqual(scale()(1.0, x).shape, x.shape)
+
+  def test_too_many_dimensions_of_a_batch(self):
+    self.assertEqual(scale()(onp.ones((1,) * 8), onp.ones(2)).ndim, 9)
+    with self.assertRaisesRegex(ValueError, "test_scale: the batch has 9 dim"):
+      scale()(onp.ones((1,) * 9), onp.ones(2))
+
+  def test_library_without_a_slash(self):
+    with tempfile.TemporaryDirectory() as folder:
+      os.symlink(libraries.ops(), os.path.join(folder, "libhere.so"))
+      with contextlib.chdir(folder):
+        op = binding.bind_native("libhere.so", "test_scale")
+    onp.testing.assert_array_equal(op(2.0, onp.ones(3)), onp.full(3, 2.0))
 
   def test_no_library(self):
     with tempfile.TemporaryDirectory() as folder:

@@ -95,7 +95,8 @@ class Call {
                                 Rule());
   }
 
-  // An input. Throws where it has another type.
+  // An input. Throws where it has another type. Half precision is taken as
+  // uint16_t.
   template <class T>
   InputArray<T> Input(int position) const {
     CheckAccess("input", position, inputs_, declaration_.inputs, kTypeOf<T>);
@@ -114,7 +115,8 @@ class Call {
     return {static_cast<T*>(outputs_[position].data), size};
   }
 
-  // Calls `f(example)` for each example of the batch.
+  // Calls `f(example)` for each example of the batch; for none where no output
+  // has an entry.
   template <class F>
   void ForEach(const F& f) const {
     Example at;
@@ -236,10 +238,12 @@ class Call {
       throw std::out_of_range(std::string("there is no ") + what + " " +
                               std::to_string(position) + Rule());
     }
-    if (buffers[position].type != type) {
+    const Type own = buffers[position].type;
+    const bool is_half = own == Type::kFloat16 || own == Type::kBfloat16;
+    if (own != type && !(is_half && type == Type::kUint16)) {
       Refuse(what, position, operands[position],
-             std::string("is ") + TypeName(buffers[position].type) +
-                 " and was taken as " + TypeName(type));
+             std::string("is ") + TypeName(own) + " and was taken as " +
+                 TypeName(type));
     }
   }
 
@@ -325,6 +329,14 @@ class Call {
         }
       }
     }
+    if (std::all_of(outputs_, outputs_ + num_outputs, IsEmpty)) {
+      layout_.num_examples = 0;
+    }
+  }
+
+  static bool IsEmpty(const Buffer& buffer) {
+    const int64_t* const end = buffer.dims + buffer.rank;
+    return std::find(buffer.dims, end, 0) != end;
   }
 
   const Declaration& declaration_;

@@ -59,9 +59,30 @@ class Parser {
     if (result_->dim_names.size() > kMaxDims) {
       Refuse("there are too many dimensions");
     }
+    CheckNames(result_->inputs);
+    CheckNames(result_->outputs);
+    if (HasCommonType(result_->outputs) && !HasCommonType(result_->inputs)) {
+      Refuse("an output has no type, and no input says which");
+    }
   }
 
  private:
+  void CheckNames(const std::vector<Operand>& operands) {
+    for (size_t i = 0; i < operands.size(); ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        if (operands[i].name == operands[k].name) {
+          Refuse("there are two operands " + operands[i].name);
+        }
+      }
+    }
+  }
+
+  static bool HasCommonType(const std::vector<Operand>& operands) {
+    return std::any_of(
+        operands.begin(), operands.end(),
+        [](const Operand& operand) { return operand.type == Type::kNone; });
+  }
+
   [[noreturn]] void Refuse(const std::string& what) {
     throw std::invalid_argument(what + " at column " + std::to_string(at_));
   }
