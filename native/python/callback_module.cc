@@ -2,6 +2,7 @@
 
 #if defined(PHASIC_HAVE_XLA)
 
+#include <pthread.h>
 #include <pybind11/numpy.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "xla/ffi/api/ffi.h"
@@ -43,11 +45,19 @@ int64_t process_token = 0;
 // C++ it was called from. So at exit no call begins, and running ones end.
 std::atomic<bool> is_exiting = false;
 std::atomic<int64_t> num_running = 0;
+// Of those, the calls of this thread: the only ones that a forked process has.
+thread_local int64_t num_running_here = 0;
 
 class RunningCall {
  public:
-  RunningCall() { ++num_running; }
-  ~RunningCall() { --num_running; }
+  RunningCall() {
+    ++num_running;
+    ++num_running_here;
+  }
+  ~RunningCall() {
+    --num_running;
+    --num_running_here;
+  }
   RunningCall(const RunningCall&) = delete;
   RunningCall& operator=(const RunningCall&) = delete;
 };
@@ -112,7 +122,8 @@ py::object AsArray(const py::handle& object) {
     return py::reinterpret_borrow<py::object>(object);
   }
   if (py::isinstance(object, registry->number_type)) {
-    return py::array::ensure(object);
+    py::array array = py::array::ensure(object);  // null where it cannot
+    if (array) return std::move(array);
   }
   return py::none();
 }
@@ -123,8 +134,9 @@ bool Fits(const py::object& object, const ffi::AnyBuffer& buffer) {
   const auto array = py::reinterpret_borrow<py::array>(object);
   const auto dims = buffer.dimensions();
   const py::dtype* dtype = DtypeOf(buffer.element_type());
+  // Equal dtypes are mostly one object; those of unpickled arrays are not.
   return (array.flags() & py::array::c_style) != 0 && dtype != nullptr &&
-         array.dtype().is(*dtype) &&
+         (array.dtype().is(*dtype) || array.dtype().equal(*dtype)) &&
          std::equal(dims.begin(), dims.end(), array.shape(),
                     array.shape() + array.ndim());
 }
@@ -244,11 +256,12 @@ void StartCallbacks(const py::object& finish, const py::object& describe,
   registry = new Registry{
       finish, describe, py::module_::import("numpy").attr("generic"), {}};
   process_token = process;
+  pthread_atfork(nullptr, nullptr, [] { num_running = num_running_here; });
 }
 
 void StopCallbacks() {
   is_exiting = true;
-  while (num_running > 0) {
+  while (num_running > num_running_here) {
     {
       const py::gil_scoped_release release;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

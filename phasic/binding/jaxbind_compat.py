@@ -63,11 +63,16 @@ def get_linear_call(
   is_multilinear = isinstance(f_T, (tuple, list))
   if is_multilinear:
     rules = [
-      _rule(f_i, abstract_i, func_can_batch, lambda results: results[0])
-      for f_i, abstract_i in zip(f_T, abstract_T, strict=True)
+      _rule(
+        f"{call.name} has no transpose f_T[{i}]",
+        (f_i, abstract_i, func_can_batch),
+        lambda results: results[0],
+      )
+      for i, (f_i, abstract_i) in enumerate(zip(f_T, abstract_T, strict=True))
     ][first_n_args_fixed:]
   else:
-    rules = [_rule(f_T, abstract_T, func_can_batch, tuple)]
+    missing = f"{call.name} has no transpose f_T"
+    rules = [_rule(missing, (f_T, abstract_T, func_can_batch), tuple)]
 
   def bound(*args: Any, **kwargs: Any) -> list[Any]:
     arguments.key(call.name, kwargs)
@@ -106,14 +111,18 @@ def get_nonlinear_call(
   callback = _Callback(f, abstract, func_can_batch)
   jvp, vjp = f_derivative
   without = (None,) * first_n_args_fixed
+  call = callback.host_function(list)
   return functions.BoundFunction(
-    callback.host_function(list),
+    call,
     callback.result_specs,
-    _rule(jvp, abstract, func_can_batch, list),
     _rule(
-      vjp,
-      abstract_reverse,
-      func_can_batch,
+      f"{call.name} has no rule jvp in f_derivative",
+      (jvp, abstract, func_can_batch),
+      list,
+    ),
+    _rule(
+      f"{call.name} has no rule vjp in f_derivative",
+      (vjp, abstract_reverse, func_can_batch),
       lambda results: (*without, *results),
     ),
     tuple(range(first_n_args_fixed)),
@@ -121,13 +130,14 @@ def get_nonlinear_call(
 
 
 def _rule(
-  f: Callable[..., None] | None,
-  abstract: Callable[..., Any],
-  can_batch: bool,
+  missing: str,
+  declared: tuple[Callable[..., None] | None, Callable[..., Any], bool],
   finish: Callable[[list[Any]], Any],
 ) -> host_functions.HostFunction | host_functions.Missing:
+  """Returns a rule, declared as a `_Callback`, or what is said without it."""
+  f, abstract, can_batch = declared
   if f is None:
-    return host_functions.Missing("there is no rule for this derivative")
+    return host_functions.Missing(missing)
   return _Callback(f, abstract, can_batch).host_function(finish)
 
 
@@ -140,6 +150,7 @@ class _Callback:
     arguments.check_callable("f", f)
     arguments.check_callable("abstract", abstract)
     self._f = f
+    self._name = getattr(f, "__qualname__", type(f).__name__)
     self._abstract = abstract
     self._can_batch = can_batch
 
@@ -151,9 +162,8 @@ class _Callback:
     def call(*trees: Any, **kwargs: Any) -> Any:
       return finish(self._call(_leaves(trees), **kwargs))
 
-    name = getattr(self._f, "__qualname__", type(self._f).__name__)
     batching = _batched if self._can_batch else None
-    return host_functions.HostFunction(name, call, batching)
+    return host_functions.HostFunction(self._name, call, batching)
 
   def result_specs(
     self, *trees: Any, **kwargs: Any
@@ -173,7 +183,8 @@ class _Callback:
     axes = _batch_axes(levels, len(arrays)) if levels else None
     specs, _ = self._specs(arrays, axes, kwargs)
     out = [host_functions.unwritten(spec) for spec in specs]
-    self._f(tuple(out), tuple(arrays), _dump(self._keywords(axes, kwargs)))
+    keywords = arguments.key(self._name, self._keywords(axes, kwargs))
+    self._f(tuple(out), tuple(arrays), _dumped(keywords))
     for i in range(len(levels)):
       # The level's axis, as it was when it was the last one.
       inner = levels[: len(levels) - i]
@@ -197,7 +208,7 @@ class _Callback:
     kwargs: dict[str, Any],
   ) -> tuple[list[host_functions.ArraySpec], list[Any]]:
     """Returns specs of `out`, and its newest batch axes."""
-    like = [host_functions.spec_of("f", x) for x in arrays]
+    like = [host_functions.spec_of(self._name, x) for x in arrays]
     found = self._abstract(*like, **self._keywords(axes, kwargs))
     specs = [host_functions.ArraySpec(item[0], item[1]) for item in found]
     return specs, [item[2] if len(item) > 2 else None for item in found]
@@ -227,10 +238,6 @@ def _leaves(tree: Any) -> list[Any]:
   if isinstance(tree, (tuple, list)):
     return [leaf for item in tree for leaf in _leaves(item)]
   return [] if tree is None else [tree]
-
-
-def _dump(kwargs: dict[str, Any]) -> onp.ndarray:
-  return _dumped(arguments.key("f", kwargs))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -294,9 +294,14 @@ def _describe(number: int, error: BaseException) -> str:
   return host_functions.errors.keep(_called[number][0].function.name, error)
 
 
-@functools.cache
 def _has_callbacks() -> bool:
   """Whether the native library is there, through which programs call."""
+  with _lock:  # Two threads may come first.
+    return _start_callbacks()
+
+
+@functools.cache
+def _start_callbacks() -> bool:
   kernel, _ = ffi_targets.load()
   if kernel is None:
     return False

@@ -3,6 +3,7 @@
 import gc
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -253,6 +254,15 @@ class LifetimeTest(parameterized.TestCase):
     )(jnp.ones(2))
     call = export.deserialize(program.serialize()).call
     onp.testing.assert_array_equal(call(jnp.ones(2)), [3.0, 3.0])
+
+  def test_results_of_other_dtype_objects(self):
+    """Equal to NumPy's own, but others: those of unpickled arrays."""
+
+    def f(x):
+      return onp.ndarray(x.shape, pickle.loads(pickle.dumps(x.dtype)), x)
+
+    op = binding.bind(f, abstract=lambda x: x)
+    onp.testing.assert_array_equal(jax.jit(op)(jnp.ones(2)), jnp.ones(2))
 
   def test_exit_while_a_program_runs(self):
     source = """

@@ -101,7 +101,8 @@ class LinearTest(parameterized.TestCase):
     x = onp.ones(3)
     along = jax.jvp(lambda y: call(y, axes=(0,))[0], (x,), (x,))
     onp.testing.assert_allclose(along[0], along[1])
-    with self.assertRaises(NotImplementedError):
+    message = "_hartley has no transpose f_T"
+    with self.assertRaisesRegex(NotImplementedError, message):
       jax.grad(lambda y: jnp.sum(call(y, axes=(0,))[0]))(x)
 
   def test_what_is_not_written_is_nan(self):
