@@ -111,10 +111,9 @@ def bind_native(
 
   docs/native-ops.md has all of it.
   """
-  # Whole paths, as names without a slash are looked for elsewhere.
-  path = os.path.realpath(library)
+  path = os.fspath(library)
   if tf_library is None:
-    stem, extension = os.path.splitext(os.fspath(library))
+    stem, extension = os.path.splitext(path)
     tf_library = f"{stem}_tf{extension}"
   for what, rule in (("jvp", jvp), ("vjp", vjp), ("portable", portable)):
     if rule is not None:
@@ -140,7 +139,7 @@ def bind_native(
   function = native_declarations.NativeFunction(
     declared,
     path,
-    os.path.realpath(tf_library),
+    os.fspath(tf_library),
     handler or "",
     given,
     jvp,
@@ -257,11 +256,11 @@ class NativeOp:
     try:
       common = structures.common_dtype(floats) if floats else ""
       arrays = [operands.convert(operand, x, common) for operand, x in pairs]
+      shapes = [native_ops.shape(x) for x in arrays]
     except TypeError as error:
       raise TypeError(declaration.error(str(error))) from None
     except ValueError as error:
       raise ValueError(declaration.error(str(error))) from None
-    shapes = [native_ops.shape(x) for x in arrays]
     native_shapes.input_dims(declaration, shapes)
     rank = len(native_shapes.batch_shape(declaration, shapes))
     return tuple(

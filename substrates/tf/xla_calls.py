@@ -17,6 +17,7 @@ import functools
 import json
 import os
 import re
+import threading
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -25,6 +26,8 @@ from phasic.substrates.tf.internal import xla_programs
 
 _VERSION = 9  # of XLA call modules
 _GET_API = "_ZN3xla3ffi12GetXlaFfiApiEv"
+_SPECIAL = re.compile(r'["\\\x00-\x1f\x7f]')
+_ESCAPED = re.compile(r"\\([0-9A-F]{2})")
 _NAME = re.compile(r'module @"phasic (.*?) end"', re.DOTALL)
 # Sizes that are not known are those of the arguments once it is compiled.
 _REFINED = "{jax.uses_shape_polymorphism = true}"
@@ -68,20 +71,22 @@ def register(symbol: Any, name: str) -> None:
   Raises:
     NotImplementedError: this TensorFlow has no such interface.
   """
-  if name in _handlers:
-    return
-  symbol.argtypes = (ctypes.c_void_p,)
-  symbol.restype = ctypes.c_int32
-  if symbol(_api()):
-    raise NotImplementedError(
-      f"op {name}: the XLA of TensorFlow {tf.__version__} refuses its handler: "
-      "compile the library with this TensorFlow's headers, or call the op "
-      "outside of jit_compile=True"
-    )
-  _handlers.add(name)
+  with _lock:
+    if name in _handlers:
+      return
+    symbol.argtypes = (ctypes.c_void_p,)
+    symbol.restype = ctypes.c_int32
+    if symbol(_api()):
+      raise NotImplementedError(
+        f"op {name}: the XLA of TensorFlow {tf.__version__} refuses its "
+        "handler: compile the library with this TensorFlow's headers, or call "
+        "the op outside of jit_compile=True"
+      )
+    _handlers.add(name)
 
 
 _handlers: set[str] = set()
+_lock = threading.Lock()
 
 
 @functools.cache
@@ -124,7 +129,9 @@ def call(
     leading: inputs in front that the op has and the handler has not.
   """
   places = range(len(inputs)) if order is None else order
-  text = xla_programs.Program(inputs, results).calling(target, config, places)
+  text = xla_programs.Program(op_type, inputs, results).calling(
+    target, config, places
+  )
   return _run(op_type, attributes, text, inputs, results, leading)
 
 
@@ -140,7 +147,7 @@ def identity(
     xla_programs.Result(x.dtype, dims)
     for x, dims in zip(inputs, shapes, strict=False)
   ]
-  text = xla_programs.Program(inputs, results).returning(count)
+  text = xla_programs.Program(op_type, inputs, results).returning(count)
   return _run(op_type, attributes, text, inputs, results, ())
 
 
@@ -177,12 +184,12 @@ def _run(
 
 
 def _quoted(text: str) -> str:
-  """A text as it stands in a string of MLIR's."""
-  return text.replace("\\", "\\\\").replace('"', '\\"')
+  """A text as it stands in a string of MLIR's, which is one line."""
+  return _SPECIAL.sub(lambda match: f"\\{ord(match[0]):02X}", text)
 
 
 def _unquoted(text: str) -> str:
-  return text.replace('\\"', '"').replace("\\\\", "\\")
+  return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def quoted(text: str) -> str:
@@ -220,3 +227,11 @@ def register_gradient(op_type: str) -> Callable[..., Any]:
 # which refuses; tapes and accumulators do not ask.
 with contextlib.suppress(KeyError):
   tf.RegisterGradient("XlaCallModule")(_gradient)
+
+# A function that others call is traced once, for XLA or for graphs, and the
+# trace for graphs does not run in XLA: so for each of its contexts anew.
+with contextlib.suppress(ImportError, AttributeError):
+  from tensorflow.python.ops import control_flow_ops
+
+  _context = control_flow_ops.XLAControlFlowContext
+  _context.RequiresUniqueFunctionRetracing = lambda self: True

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-# A dimension of a result: its size, or the inputs' axes whose maximum it is.
+# A dimension of a result: its size, or the inputs' axes that broadcast to it.
 Dim = int | tuple[tuple[int, int], ...]
 
 
@@ -51,11 +51,13 @@ class Result(NamedTuple):
 class Program:
   """The text of a program's one function."""
 
-  def __init__(self, inputs: Sequence[tf.Tensor], results: Sequence[Result]):
+  def __init__(
+    self, name: str, inputs: Sequence[tf.Tensor], results: Sequence[Result]
+  ):
     for x in inputs:
       if x.shape.rank is None:
         raise ValueError(
-          "native ops with jit_compile=True: an argument's number of dimensions "
+          f"{name} with jit_compile=True: an argument's number of dimensions "
           "is unknown: give its TensorSpec a shape"
         )
     self._inputs = [_type(x.dtype, x.shape.as_list()) for x in inputs]
@@ -142,12 +144,18 @@ class Program:
       )
       for i, axis in dim
     ]
-    total = functools.reduce(
-      lambda a, b: self._add(f"stablehlo.maximum {a}, {b} : tensor<i32>"), sizes
-    )
+    total = functools.reduce(self._broadcast, sizes)
     return self._add(
       f"stablehlo.reshape {total} : (tensor<i32>) -> tensor<1xi32>"
     )
+
+  def _broadcast(self, a: str, b: str) -> str:
+    """The size of an axis that has the size a and the size b: 0 beats 1."""
+    one = self._add("stablehlo.constant dense<1> : tensor<i32>")
+    larger = self._add(f"stablehlo.maximum {a}, {b} : tensor<i32>")
+    smaller = self._add(f"stablehlo.minimum {a}, {b} : tensor<i32>")
+    factor = self._add(f"stablehlo.minimum {smaller}, {one} : tensor<i32>")
+    return self._add(f"stablehlo.multiply {larger}, {factor} : tensor<i32>")
 
 
 def dims_of(x: tf.Tensor, position: int) -> tuple[Dim, ...]:

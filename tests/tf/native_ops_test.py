@@ -1,9 +1,11 @@
 """Native ops bound for TensorFlow: derivatives, refusals, XLA, SavedModel."""
 
+import concurrent.futures
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -11,6 +13,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf import binding
+from phasic.substrates.tf.internal import xla_calls
 from tests.native_ops import libraries
 
 libraries.kepler()
@@ -222,6 +225,84 @@ class NativeOpsTest(parameterized.TestCase):
         compiled(*given),
         _second(reference, given),
       )
+
+  def test_empty_batches_of_sizes_known_when_it_runs(self):
+    specs = [tf.TensorSpec([None], tf.float64)] * 2
+    compiled = tf.function(kepler, input_signature=specs, jit_compile=True)
+    for sizes, expected in (((0, 1), 0), ((1, 0), 0), ((1, 3), 3), ((0, 0), 0)):
+      sine, cosine = compiled(
+        *[tf.fill([n], tf.zeros([], tf.float64)) for n in sizes]
+      )
+      self.assertEqual((sine.shape, cosine.shape), ((expected,), (expected,)))
+
+  def test_options_in_the_text_of_a_program(self):
+    op = bind("test_scale", vjp=_scale_vjp)
+    x = tf.constant([1.0, 2.0], tf.float64)
+    note = 'two\nlines "quoted" \\ \\22 end" \x7f'
+
+    @tf.function(jit_compile=True, autograph=False)
+    def gradient(x):
+      return tf.gradients(op(tf.constant(3.0, tf.float64), x, note=note), x)
+
+    onp.testing.assert_array_equal(gradient(x), [[3.0, 3.0]])
+
+  @parameterized.parameters(False, True)
+  def test_nested_functions_are_traced_for_xla_and_graphs(self, xla_first):
+    mean = tf.constant([0.5, 1.0], tf.float64)
+    inner = tf.function(lambda m: kepler(m, 0.3)[0], autograph=False)
+
+    def outer(m):
+      with tf.GradientTape() as tape:
+        tape.watch(m)
+        value = inner(m)
+      return value, tape.gradient(value, m)
+
+    if not xla_first:
+      outer(mean)
+    compiled = tf.function(outer, autograph=False, jit_compile=True)(mean)
+    for f in (outer, tf.function(outer, autograph=False)):
+      onp.testing.assert_allclose(compiled, f(mean), rtol=1e-15)
+    onp.testing.assert_array_equal(compiled[0], kepler(mean, 0.3)[0])
+
+  def test_many_threads_register_a_handler_once(self):
+    class Symbol:
+      calls = 0
+
+      def __call__(self, api):
+        del api
+        time.sleep(0.05)
+        self.calls += 1
+        return int(self.calls > 1)  # refused
+
+    symbol = Symbol()
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+      list(pool.map(xla_calls.register, [symbol] * 8, ["test_threads"] * 8))
+    self.assertEqual(symbol.calls, 1)
+
+  def test_many_threads_bind_one_op(self):
+    operands = tf.constant(2.0, tf.float64), tf.ones([3], tf.float64)
+
+    def gradient(op):
+      with tf.GradientTape() as tape:
+        tape.watch(operands)
+        y = op(*operands)
+      return float(tape.gradient(y, operands[0]))
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+      ops = list(
+        pool.map(lambda _: bind("test_scale", vjp=_scale_vjp), range(16))
+      )
+    self.assertEqual([gradient(op) for op in ops], [3.0] * 16)
+
+  def test_rank_not_known(self):
+    op = bind("test_scale", vjp=_scale_vjp)
+    traced = tf.function(
+      op,
+      input_signature=[tf.TensorSpec([]), tf.TensorSpec(None)],
+      autograph=False,
+    )
+    with self.assertRaisesRegex(ValueError, "op test_scale: .*TensorSpec a"):
+      traced(2.0, tf.ones([3]))
 
   def test_integers_options_and_sizes(self):
     op = bind("test_gather", sizes={"k": lambda m, n: 2 * m})
