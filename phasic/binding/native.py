@@ -111,9 +111,10 @@ def bind_native(
 
   docs/native-ops.md has all of it.
   """
-  path = os.fspath(library)
+  # Whole paths, as names without a slash are looked for elsewhere.
+  path = os.path.realpath(library)
   if tf_library is None:
-    stem, extension = os.path.splitext(path)
+    stem, extension = os.path.splitext(os.fspath(library))
     tf_library = f"{stem}_tf{extension}"
   for what, rule in (("jvp", jvp), ("vjp", vjp), ("portable", portable)):
     if rule is not None:
@@ -139,7 +140,7 @@ def bind_native(
   function = native_declarations.NativeFunction(
     declared,
     path,
-    os.fspath(tf_library),
+    os.path.realpath(tf_library),
     handler or "",
     given,
     jvp,
