@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 import functools
 import os
+import re
+import threading
 from typing import Any
 
 import tensorflow as tf
@@ -16,7 +18,11 @@ from phasic.substrates.tf.internal import xla_programs
 
 def op_type(declaration: native_declarations.Declaration) -> str:
   """The op's name in graphs, as the header phasic/op/tensorflow.h makes it."""
-  words = declaration.name.split("_")
+  return _op_type(declaration.name)
+
+
+def _op_type(name: str) -> str:
+  words = name.split("_")
   return "PhasicOp" + "".join(word[:1].upper() + word[1:] for word in words)
 
 
@@ -33,8 +39,7 @@ def op_function(
     raise ValueError(
       declaration.error(
         f"{library} registers no op {op_type(declaration)}: compile it with "
-        "-DPHASIC_WITH_TENSORFLOW. An op of that name that another library "
-        "has registered is in its way, too"
+        "-DPHASIC_WITH_TENSORFLOW"
       )
     )
   return found
@@ -160,12 +165,39 @@ def known_shape(x: tf.Tensor) -> tuple[Any, ...] | None:
   return None if x.shape.rank is None else tuple(x.shape.as_list())
 
 
+# What is loaded, by the paths without links, and which of it has an op.
+_modules: dict[str, Any] = {}
+_owners: dict[str, str] = {}
+_lock = threading.Lock()
+_OP = re.compile(rb"\0phasic_op_(\w+)_declaration(?=\0)")
+
+
 @functools.cache
 def _load(library: str) -> Any:
-  # By TensorFlow first: what is loaded otherwise registers its ops unseen.
   if not os.path.exists(library):
     raise FileNotFoundError(f"the native library {library} is not there")
-  return tf.load_op_library(library)
+  path = os.path.realpath(library)
+  with _lock:
+    if path not in _modules:
+      _modules[path] = _load_first(library, path)
+    return _modules[path]
+
+
+def _load_first(library: str, path: str) -> Any:
+  # Looked for in its table of symbols: once it is loaded, a second kernel of an
+  # op breaks the first one, too.
+  with open(library, "rb") as file:
+    names = sorted({x.decode() for x in _OP.findall(file.read())})
+  for name in names:
+    if (other := _owners.get(_op_type(name))) is not None:
+      raise ValueError(
+        f"op {name}: {library} has it, and so has {other}, which is loaded: "
+        "TensorFlow has one op of a name. Give PHASIC_OP another one"
+      )
+  # By TensorFlow first: what is loaded otherwise registers its ops unseen.
+  module = tf.load_op_library(library)
+  _owners.update((_op_type(name), path) for name in names)
+  return module
 
 
 def _sizes(

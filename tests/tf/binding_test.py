@@ -216,6 +216,17 @@ class BindingTest(parameterized.TestCase):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
       self.assertEqual(list(pool.map(caller, range(8))), list(range(8)))
 
+  @parameterized.parameters(False, True)
+  def test_nested_functions_are_traced_for_xla_and_graphs(self, xla_first):
+    op = binding.bind(lambda x: 2.0 * x, vjp=lambda args, c: (2.0 * c,))
+    inner = tf.function(op)
+    functions = [
+      _gradient(inner),
+      tf.function(_gradient(inner), jit_compile=True),
+    ]
+    for f in reversed(functions) if xla_first else functions:
+      self.assertEqual(float(f(tf.constant(3.0))), 2.0)
+
   def test_compiled_missing_rules(self):
     op = binding.bind(
       onp.sin,
@@ -302,6 +313,40 @@ class BindingTest(parameterized.TestCase):
       goes_on.set()
       stopped.result()
     self.assertTrue(ended.is_set())
+
+  def test_exit_while_a_program_runs(self):
+    source = """
+import threading, time
+import tensorflow as tf
+from phasic.substrates.tf import binding
+
+def slow(x):
+  started.set()
+  time.sleep(0.02)
+  return x
+
+started = threading.Event()
+op = binding.bind(slow, abstract=lambda x: x)
+
+@tf.function(jit_compile=True)
+def loop(x):
+  return tf.while_loop(lambda x: True, lambda x: (op(x),), (x,),
+                       maximum_iterations=100000)
+
+threading.Thread(target=loop, args=(tf.ones(2),), daemon=True).start()
+started.wait()
+print("exits")
+"""
+    result = subprocess.run(
+      [sys.executable, "-c", source],
+      env=_environment(),
+      capture_output=True,
+      text=True,
+      check=False,
+      timeout=240,
+    )
+    self.assertEqual(result.returncode, 0, result.stderr[-2000:])
+    self.assertEqual(result.stdout, "exits\n")
 
   def test_saved_program_says_so_elsewhere(self):
     module = tf.Module()
