@@ -160,8 +160,11 @@ TEST(MomentsTest, CallsDoNotDependOnTheOnesBefore) {
   for (const double rate : {1.0, 0.0, -1.0, 1.0}) {
     three.weights = {rate, 2.0, 4.0};
     const Found found = Compute(three, 3);
-    if (rate >= 0.0) EXPECT_EQ(found.mean[0], 1.0 / rate);
-    if (rate < 0.0) EXPECT_TRUE(std::isnan(found.mean[0]));
+    if (rate >= 0.0) {
+      EXPECT_EQ(found.mean[0], 1.0 / rate);
+    } else {
+      EXPECT_TRUE(std::isnan(found.mean[0]));
+    }
     EXPECT_EQ(found.mean[1], 0.5);
     EXPECT_EQ(found.mean[2], 0.25);
     const Found alone = Compute(one);

@@ -227,11 +227,3 @@ def register_gradient(op_type: str) -> Callable[..., Any]:
 # which refuses; tapes and accumulators do not ask.
 with contextlib.suppress(KeyError):
   tf.RegisterGradient("XlaCallModule")(_gradient)
-
-# A function that others call is traced once, for XLA or for graphs, and the
-# trace for graphs does not run in XLA: so for each of its contexts anew.
-with contextlib.suppress(ImportError, AttributeError):
-  from tensorflow.python.ops import control_flow_ops
-
-  _context = control_flow_ops.XLAControlFlowContext
-  _context.RequiresUniqueFunctionRetracing = lambda self: True

@@ -216,17 +216,6 @@ class BindingTest(parameterized.TestCase):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
       self.assertEqual(list(pool.map(caller, range(8))), list(range(8)))
 
-  @parameterized.parameters(False, True)
-  def test_nested_functions_are_traced_for_xla_and_graphs(self, xla_first):
-    op = binding.bind(lambda x: 2.0 * x, vjp=lambda args, c: (2.0 * c,))
-    inner = tf.function(op)
-    functions = [
-      _gradient(inner),
-      tf.function(_gradient(inner), jit_compile=True),
-    ]
-    for f in reversed(functions) if xla_first else functions:
-      self.assertEqual(float(f(tf.constant(3.0))), 2.0)
-
   def test_compiled_missing_rules(self):
     op = binding.bind(
       onp.sin,
