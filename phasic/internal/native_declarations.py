@@ -157,9 +157,10 @@ class NativeFunction(NamedTuple):
     rule = f"`sizes` of {name} returned {size} for {dict(known)}: it must be"
     if not isinstance(size, numbers.Integral):
       raise TypeError(error(f"{rule} an integer"))
+    size = int(size)
     if not 0 <= size < 2**63:
       raise ValueError(error(f"{rule} at least 0 and below 2^63"))
-    return int(size)
+    return size
 
 
 def parse(name: str, text: str) -> Declaration:

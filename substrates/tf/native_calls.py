@@ -135,7 +135,7 @@ def _result_types(
           f"with jit_compile=True the size of {own.name} must be known"
         )
       )
-    dtype = common if own.type == "T" else tf.as_dtype(own.type)
+    dtype: Any = common if own.type == "T" else tf.as_dtype(own.type)
     native_shapes.check_bytes(declaration, own, dims, dtype.as_numpy_dtype)
     results.append(xla_programs.Result(dtype, dims))
   return results
