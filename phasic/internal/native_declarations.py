@@ -316,6 +316,16 @@ def check_cotangents(declaration: Declaration, found: Any) -> list[Any]:
   return _check_rule(declaration, "vjp", "input", declaration.inputs, found)
 
 
+def check_dtype(
+  declaration: Declaration, rule: str, found: Any, like: Any
+) -> None:
+  """Raises TypeError where a real array would take a complex result."""
+  if onp.dtype(found).kind == "c" and onp.dtype(like).kind != "c":
+    raise TypeError(
+      declaration.error(f"the rule {rule} returned {found}: it must be {like}")
+    )
+
+
 def _check_rule(
   declaration: Declaration,
   rule: str,

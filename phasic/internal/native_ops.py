@@ -178,9 +178,25 @@ class _Rules:
         )
       )
     return out, tuple(
-      onp.broadcast_to(next(moved), x.shape) if operand.is_inexact else None
+      self._fitting("jvp", next(moved), x) if operand.is_inexact else None
       for operand, x in zip(function.declaration.outputs, out, strict=True)
     )
+
+  def _fitting(self, rule: str, found: Any, like: Any) -> onp.ndarray:
+    """A rule's result in the shape and dtype of an output or input."""
+    declaration = self._function.declaration
+    array, like = onp.asarray(found), onp.asarray(like)
+    native_declarations.check_dtype(declaration, rule, array.dtype, like.dtype)
+    try:
+      full = onp.broadcast_to(array, like.shape)
+    except ValueError:
+      raise ValueError(
+        declaration.error(
+          f"the rule {rule} returned shape {array.shape} where {like.shape} is "
+          "needed"
+        )
+      ) from None
+    return onp.asarray(full, like.dtype)
 
   def pull(self, residuals: Any, cotangents: Sequence[Any]) -> Any:
     """The cotangents of the operands; None for those of integers."""
@@ -208,7 +224,9 @@ class _Rules:
     else:
       found = iter(self._of_elements(primals, out, cotangents))
     return tuple(
-      native_shapes.summed(onp, next(found), onp.shape(x))
+      self._fitting(
+        "vjp", native_shapes.summed(onp, next(found), onp.shape(x)), x
+      )
       if operand.is_inexact
       else None
       for operand, x in zip(declaration.inputs, primals, strict=True)

@@ -229,6 +229,10 @@ class Value(derivatives.Forward):
         declaration, [*map(jnp.shape, inputs)], [*map(jnp.shape, found)]
       )
       like = [x for x, own in zip(inputs, free, strict=True) if own]
+      for ct, x in zip(found, like, strict=True):
+        native_declarations.check_dtype(
+          declaration, "vjp", jnp.result_type(ct), x.dtype
+        )
       return [
         jnp.asarray(native_shapes.summed(jnp, ct, jnp.shape(x)), x.dtype)
         for ct, x in zip(found, like, strict=True)
@@ -245,6 +249,9 @@ class Value(derivatives.Forward):
   def _fitting(self, rule: str, tangent: Any, like: Any) -> Any:
     """A rule's result in the shape and dtype of the output."""
     error = self.function.declaration.error
+    native_declarations.check_dtype(
+      self.function.declaration, rule, jnp.result_type(tangent), like.dtype
+    )
     try:
       full = jnp.broadcast_to(tangent, like.shape)
     except ValueError:

@@ -110,6 +110,7 @@ class NativeOpsTest(parameterized.TestCase):
     (lambda i, o, t: (None,), "the rule jvp returned None for y"),
     (lambda i, o, t: (onp.ones(7),), r"returned shape \(7,\) where \(3,\)"),
     (lambda i, o, t: (jnp.ones(3, int),), "returned int64: it must be float64"),
+    (lambda i, o, t: (1j * t[1],), "returned complex128: it must be float64"),
   )
   def test_rules_that_lie(self, rule, message):
     with self.assertRaisesRegex(
@@ -127,6 +128,11 @@ class NativeOpsTest(parameterized.TestCase):
       ValueError, f"op test_scale: the rule vjp returned {message}"
     ):
       op.vjp((2.0, jnp.ones((2, 3))), jnp.ones((2, 3)))
+
+  def test_cotangents_that_lose_a_part(self):
+    op = scale(vjp=lambda i, o, c: (jnp.sum(c[0] * i[1]), 1j * c[0]))
+    with self.assertRaisesRegex(TypeError, "vjp returned complex128"):
+      jax.grad(lambda x: jnp.sum(op(2.0, x)))(jnp.ones(3))
 
   @parameterized.parameters(
     ("test_throws", "no such luck"),

@@ -220,6 +220,26 @@ class NativeOpsTest(parameterized.TestCase):
       op.vjp((2.0, onp.ones((2, 3))), onp.ones((2, 3)))
 
   @parameterized.parameters(
+    (lambda i, o, t: t[0], TypeError, "must return a tuple"),
+    (lambda i, o, t: (onp.ones(7),), ValueError, r"shape \(7,\) where \(3,\)"),
+    (lambda i, o, t: (1j * t[1],), TypeError, "returned complex128"),
+  )
+  def test_rules_that_lie(self, rule, error, message):
+    op = binding.bind_native(libraries.ops(), "test_scale", jvp=rule)
+    x = onp.ones(3)
+    with self.assertRaisesRegex(error, f"op test_scale: .*{message}"):
+      op.jvp((2.0, x), (1.0, x))
+
+  def test_cotangents_that_lose_a_part(self):
+    op = binding.bind_native(
+      libraries.ops(),
+      "test_scale",
+      vjp=lambda i, o, c: (onp.sum(c[0] * i[1]), 1j * c[0]),
+    )
+    with self.assertRaisesRegex(TypeError, "vjp returned complex128"):
+      op.vjp((2.0, onp.ones(3)), onp.ones(3))
+
+  @parameterized.parameters(
     (lambda m, n: m - 4, ValueError, "returned -2 for .*at least 0"),
     (lambda m, n: m / 2, TypeError, "must be an integer"),
     (lambda m, n: [][m], ValueError, "raised IndexError: list index"),
