@@ -42,6 +42,26 @@ class DerivativesTest(test_case.TestCase):
       )
     return found
 
+  def test_generating_function_below_zero(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+
+    def slopes(method, u):
+      def value(rate):
+        given = models.kingman(3)
+        # Beyond the decay rate of the last epoch it would be infinite.
+        epochs = pd.Epochs(given, [[2.0], rate], [0.75])
+        return getattr(epochs, method)(u)
+
+      rate = np.asarray([0.5])
+      return self.host(gradients.value_and_gradient(value, rate)[1])
+
+    self.assert_close(
+      slopes("moment_generating_function", -0.25),
+      slopes("laplace_transform", 0.25),
+      1e-14,
+    )
+
   @parameterized.parameters("log_prob", "cdf", "mean", "variance")
   def test_isolation_with_migration(self, name):
     if MODE == "numpy":

@@ -35,7 +35,8 @@ def laplace_transform(stages: list[epoch_stages.Stage], u: Any) -> Any:
 def moment_generating_function(stages: list[epoch_stages.Stage], s: Any) -> Any:
   """Returns E exp(s X), inf from the last stage's decay rate on."""
   grows = s > 0
-  up, down = np.where(grows, s, 1.0), np.where(grows, 0.0, 0.0 - s)
+  # Zero where the other is taken: it is finite there, and so are its slopes.
+  up, down = np.where(grows, s, 0.0), np.where(grows, 0.0, 0.0 - s)
   total: Any = 0.0
   for stage in stages:
     if stage.length is None:
@@ -69,7 +70,7 @@ def _before_clock(stage: epoch_stages.Stage, u: Any) -> Any:
 
 
 def _log_grown(stage: epoch_stages.Stage, s: Any) -> Any:
-  """Returns log of the integral of exp(s t) f(t) over a stage; s > 0."""
+  """Returns log of the integral of exp(s t) f(t) over a stage; s >= 0."""
   p = static.shape(stage.initial)[-1]
   phases = onp.arange(p)
   held, trap = onp.asarray([p]), onp.asarray([p + 1])
