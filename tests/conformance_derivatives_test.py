@@ -29,6 +29,9 @@ _INVERSES = {
 _OF_LOGARITHMS = True
 if MODE == "jax":
   _OF_LOGARITHMS = conformance.FULL  # Each is a search to be compiled.
+_ONE_SEARCH = False
+if MODE == "tf":
+  _ONE_SEARCH = True  # It takes long to make a loop of a vectorised search.
 if not _OF_LOGARITHMS:
   del _INVERSES["quantile_log_cdf"], _INVERSES["quantile_log_survival"]
 
@@ -46,9 +49,11 @@ class DerivativesTest(test_case.TestCase):
     value = float(case.values[len(case.values) // 2])
     arrays = conformance.arrays(case.parameters)
     inverses = {} if case.discrete else dict(_INVERSES)
+    if _ONE_SEARCH and mode == conformance.VECTORISED:
+      inverses = {k: f for k, f in inverses.items() if k == "quantile"}
     fully = distributions.FULLY_REPARAMETERIZED
     if inverses and case.make().reparameterization_type is not fully:
-      del inverses["sample"]
+      inverses.pop("sample", None)
     fixed = {k: x for k, x in arrays.items() if case.discrete and k in _COUNTS}
     free = {k: x for k, x in arrays.items() if k not in fixed}
     if not case.discrete:
