@@ -114,6 +114,13 @@ class DivergencesTest(test_case.TestCase):
       p, q = (case.build(**_of(parameters, i), **fixed[i]) for i in range(2))
       return np.stack([p.kl_divergence(q), p.cross_entropy(q)])
 
+    if mode == conformance.COMPILED and "boundaries" in fixed[0]:
+      # Constants of a compiled function need not be known while it is traced.
+      try:
+        conformance_modes.jacobians(divergences, mode, free)
+      except NotImplementedError as error:
+        self.assertIn("boundaries that differ must be known", str(error))
+        self.skipTest("boundaries that differ must be known")
     backward, forward = conformance_modes.jacobians(divergences, mode, free)
     for parameter, expected in self._exact(family, sets, free).items():
       for i, name in enumerate(("kl_divergence", "cross_entropy")):
