@@ -110,6 +110,29 @@ class BindingTest(test_case.TestCase):
     with self.assertRaisesRegex(NotImplementedError, "mine.*rule vjp"):
       op.vjp((x,), x)
 
+  def test_keywords_may_have_any_name(self):
+    op = binding.bind(
+      lambda x, *, self, args: self * x + args,
+      jvp=lambda primals, along, *, self, args: self * along[0] + 0.0 * args,
+      vjp=lambda primals, along, *, self, args: (self * along + 0.0 * args,),
+    )
+    x = np.asarray([1.0, 2.0])
+    self.assert_close(op(x, self=3.0, args=1.0), [4.0, 7.0], 0.0)
+    found = op.jvp((x,), (x,), self=3.0, args=1.0)
+    self.assert_close(found, [3.0, 6.0], 0.0)
+    (found,) = op.vjp((x,), x, self=3.0, args=1.0)
+    self.assert_close(found, [3.0, 6.0], 0.0)
+
+  def test_cotangents_that_are_no_such(self):
+    x = np.asarray([1.0, 2.0])
+    for rule in (
+      lambda args, c: (onp.ones(7),),
+      lambda args, c: (onp.ones(2, onp.float32),),
+    ):
+      op = binding.bind(onp.sin, vjp=rule, name="mine")
+      with self.assertRaisesRegex(Exception, "vjp of mine returned float"):
+        self.host(op.vjp((x,), x)[0])
+
   def test_keywords_must_be_hashable(self):
     op = binding.bind(lambda x, *, k: x, name="mine")
     with self.assertRaisesRegex(TypeError, "mine: keyword argument k is list"):

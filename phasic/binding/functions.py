@@ -114,7 +114,7 @@ class BoundFunction:
   def __repr__(self) -> str:
     return f"<{type(self).__name__} {self.name}>"
 
-  def __call__(self, *args: Any, **options: Any) -> Any:
+  def __call__(self, /, *args: Any, **options: Any) -> Any:
     """Returns the function's result."""
     made = self._made(arguments.key(self.name, options))
     fixed = [
@@ -123,7 +123,7 @@ class BoundFunction:
     ]
     return made(*fixed)
 
-  def jvp(self, args: Any, tangents: Any, **options: Any) -> Any:
+  def jvp(self, args: Any, tangents: Any, /, **options: Any) -> Any:
     """Returns f'(args) tangents, by the forward rule.
 
     Raises:
@@ -137,7 +137,7 @@ class BoundFunction:
     rules = (self._jvp, self._vjp)
     return self._linear(rules, self._tangent_like, at, along, options)
 
-  def vjp(self, args: Any, cotangent: Any, **options: Any) -> Any:
+  def vjp(self, args: Any, cotangent: Any, /, **options: Any) -> Any:
     """Returns f'(args)^T cotangent, by the reverse rule, as a tuple.
 
     It has None for arguments that are integers or nondifferentiable.
@@ -160,12 +160,14 @@ class BoundFunction:
     return self._linear(rules, self._cotangent_like, at, along, options)
 
   # Methods, which are equal in all calls: backends keep what they find.
-  def _tangent_like(self, args: Any, tangents: Any, **options: Any) -> Any:
+  def _tangent_like(self, args: Any, tangents: Any, /, **options: Any) -> Any:
     del tangents
     function, abstract = self._function, self._abstract
     return _floating(host_calls.result_like(function, abstract, args, options))
 
-  def _cotangent_like(self, args: Any, cotangent: Any, **options: Any) -> Any:
+  def _cotangent_like(
+    self, args: Any, cotangent: Any, /, **options: Any
+  ) -> Any:
     del cotangent, options
     return self._floating(args)
 

@@ -141,7 +141,7 @@ class MultilinearFunction:
   def __repr__(self) -> str:
     return f"<{type(self).__name__} {self.name}>"
 
-  def __call__(self, *args: Any, **options: Any) -> Any:
+  def __call__(self, /, *args: Any, **options: Any) -> Any:
     """Returns the function's result."""
     arguments.key(self.name, options)
     fixed, linear = args[: self._num_fixed], args[self._num_fixed :]

@@ -175,7 +175,7 @@ class NativeOp:
   def __repr__(self) -> str:
     return f"<{type(self).__name__} {self.name}: {self.declaration}>"
 
-  def __call__(self, *args: Any, **options: Any) -> Any:
+  def __call__(self, /, *args: Any, **options: Any) -> Any:
     """Returns the output, or a tuple where there are several.
 
     Raises:
@@ -187,7 +187,7 @@ class NativeOp:
     results = self._of(options)(*self._operands(args))
     return results[0] if len(results) == 1 else results
 
-  def jvp(self, args: Any, tangents: Any, **options: Any) -> Any:
+  def jvp(self, args: Any, tangents: Any, /, **options: Any) -> Any:
     """Returns the outputs' tangents, as the op returns outputs."""
     primals = self._operands(args)
     along = self._like(tangents, primals)
@@ -195,7 +195,9 @@ class NativeOp:
     results = native_ops.jvp(self._function, call, primals, along)
     return results[0] if len(results) == 1 else results
 
-  def vjp(self, args: Any, cotangent: Any, **options: Any) -> tuple[Any, ...]:
+  def vjp(
+    self, args: Any, cotangent: Any, /, **options: Any
+  ) -> tuple[Any, ...]:
     """Returns the arguments' cotangents; None for those of integers.
 
     Args:
@@ -205,7 +207,8 @@ class NativeOp:
     """
     primals = self._operands(args)
     outputs = self._function.declaration.outputs
-    given = (cotangent,) if len(outputs) == 1 else tuple(cotangent)
+    given = (cotangent,) if len(outputs) == 1 else cotangent
+    given = self._directions("cotangent", outputs, given)
     call = self._of(options)
     found = native_ops.vjp(self._function, call, primals, given)
     inputs = self._function.declaration.inputs
@@ -214,7 +217,7 @@ class NativeOp:
       for o, x, a in zip(inputs, found, args, strict=True)
     )
 
-  def check(self, *args: Any, **options: Any) -> None:
+  def check(self, /, *args: Any, **options: Any) -> None:
     """Looks at what the native function does to its memory; for your tests.
 
     It is called twice with the arguments, in memory that tells what was
@@ -270,10 +273,35 @@ class NativeOp:
     )
 
   def _like(self, tangents: Any, primals: Sequence[Any]) -> tuple[Any, ...]:
-    inputs = self._function.declaration.inputs
+    declaration = self._function.declaration
+    given = self._directions("tangent", declaration.inputs, tangents)
     return tuple(
-      native_ops.with_rank(np.asarray(t, x.dtype), static.rank(x))
+      native_ops.with_rank(
+        operands.direction(declaration, operand, t, x), static.rank(x)
+      )
       if operand.is_inexact
       else None
-      for operand, t, x in zip(inputs, tangents, primals, strict=True)
+      for operand, t, x in zip(declaration.inputs, given, primals, strict=True)
     )
+
+  def _directions(
+    self,
+    what: str,
+    declared: Sequence[native_declarations.Operand],
+    given: Any,
+  ) -> tuple[Any, ...]:
+    """Returns tangents or cotangents, one for each operand."""
+    error = self._function.declaration.error
+    if not isinstance(given, (tuple, list)) or len(given) != len(declared):
+      raise TypeError(
+        error(
+          f"{what}s must be a tuple with an entry for each of "
+          f"{', '.join(operand.name for operand in declared)}"
+        )
+      )
+    for operand, x in zip(declared, given, strict=True):
+      if operand.is_inexact and x is None:
+        raise TypeError(
+          error(f"the {what} of {operand.name} is None: give zeros for none")
+        )
+    return tuple(given)

@@ -6,6 +6,8 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import native_declarations
+from phasic.internal import native_ops
+from phasic.internal import native_shapes
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -40,6 +42,35 @@ def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
       f"{operand.name} is {static.dtype_name(array)}: it must be {operand.type}"
     )
   return array
+
+
+def direction(
+  declaration: native_declarations.Declaration,
+  operand: native_declarations.Operand,
+  tangent: Any,
+  x: Any,
+) -> Any:
+  """Returns a tangent of an operand `x` as an array of its dtype.
+
+  Raises:
+    TypeError: it is complex, and `x` is not, or no array at all.
+    ValueError: it does not broadcast to the shape of `x`.
+  """
+  found = np.asarray(tangent)
+  own, dtype = static.dtype_name(found), static.dtype_name(x)
+  if own.startswith("complex") and not dtype.startswith("complex"):
+    raise TypeError(
+      declaration.error(f"the tangent of {operand.name} is {own}, not {dtype}")
+    )
+  shapes = native_ops.shape(found), native_ops.shape(x)
+  if not native_shapes.may_broadcast(*shapes):
+    raise ValueError(
+      declaration.error(
+        f"the tangent of {operand.name} has shape {shapes[0]}: it must broadcast "
+        f"to {shapes[1]}"
+      )
+    )
+  return np.asarray(found, dtype)
 
 
 def _numbers(operand: native_declarations.Operand, x: Any) -> Any:

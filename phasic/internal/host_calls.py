@@ -46,11 +46,21 @@ def call_multilinear(
     fixed: trees of arrays, in which there are no derivatives.
     args: trees of floating arrays.
     options: keyword arguments, which are no arrays.
+
+  Raises:
+    TypeError: results are not as `abstract` says, where it knows.
   """
-  del abstract
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
-  return function.f(*fixed, *args, **options)
+  found = function.f(*fixed, *args, **options)
+  like = None if abstract is None else abstract(*fixed, *args, **options)
+  if like is not None:
+    specs = [
+      host_functions.ArraySpec(getattr(x, "shape", ()), _dtype(x))
+      for x in _leaves(like)
+    ]
+    host_functions.checked(function.name, _leaves(found), specs)
+  return found
 
 
 def result_like(
@@ -61,17 +71,19 @@ def result_like(
 ) -> Any:
   """Returns what has the shapes and dtypes of a function's result.
 
-  Arguments are those of `call`.
+  Arguments are those of `call`. None where only a call could tell.
   """
-  if abstract is not None:
-    return abstract(*args, **options)
-  return function.f(*args, **options)
+  del function
+  return None if abstract is None else abstract(*args, **options)
 
 
 def is_differentiable(x: Any) -> bool:
   """Returns whether an array, or its spec, is floating or complex."""
-  dtype = x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
-  return dtype.kind not in "biu"
+  return _dtype(x).kind not in "biu"
+
+
+def _dtype(x: Any) -> onp.dtype:
+  return x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
 
 
 def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,6 +102,12 @@ def map_leaves(f: Callable[[Any], Any], tree: Any) -> Any:
   if isinstance(tree, (tuple, list)):
     return type(tree)(map_leaves(f, x) for x in tree)
   return f(tree)
+
+
+def _leaves(tree: Any) -> list[Any]:
+  found: list[Any] = []
+  map_leaves(found.append, tree)
+  return found
 
 
 def conjugated(tree: Any) -> Any:

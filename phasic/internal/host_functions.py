@@ -256,9 +256,16 @@ def no_derivative(name: str) -> str:
   """Returns the message of a derivative in what a function is not linear in."""
   return (
     f"{name} has no derivative in these arguments: it was bound without a rule "
-    "for one. Rules of derivatives have derivatives where they are bound "
+    "for one, or they are among the first `num_fixed`. Rules of derivatives have derivatives where they are bound "
     "functions with rules of their own"
   )
+
+
+def _text(error: BaseException) -> str:
+  try:
+    return str(error)
+  except Exception:
+    return "(its text cannot be had)"
 
 
 class _Errors:
@@ -273,7 +280,10 @@ class _Errors:
     with self._lock:
       self._last = error
     trace = "".join(traceback.format_exception(error))
-    return f"{name} raised {type(error).__name__}: {error}\n{trace}"
+    message = f"{name} raised {type(error).__name__}: {_text(error)}\n{trace}"
+    # What frameworks can keep: UTF-8 without a zero.
+    message = message.replace("\0", "\\0")
+    return message.encode(errors="backslashreplace").decode()
 
   def last(self) -> BaseException | None:
     with self._lock:

@@ -213,6 +213,19 @@ def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
   return numpy.broadcast_to(x, tuple(shape))
 
 
+def may_broadcast(
+  shape: Sequence[Any] | None, other: Sequence[Any] | None
+) -> bool:
+  """Whether an array of a shape may broadcast to another shape."""
+  if shape is None or other is None:
+    return True
+  split = len(other) - len(shape)
+  return split >= 0 and all(
+    _is_one(a) or _may_be_equal(a, b)
+    for a, b in zip(shape, other[split:], strict=True)
+  )
+
+
 def _may_be_equal(a: Any, b: Any) -> bool:
   """Whether two sizes are equal, where both are known."""
   return a == b or not (isinstance(a, int) and isinstance(b, int))

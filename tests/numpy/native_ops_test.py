@@ -230,6 +230,28 @@ class NativeOpsTest(parameterized.TestCase):
     with self.assertRaisesRegex(error, f"op test_scale: .*{message}"):
       op.jvp((2.0, x), (1.0, x))
 
+  @parameterized.parameters(
+    ((1.0,), TypeError, "an entry for each of factor, x"),
+    (1.0, TypeError, "an entry for each of factor, x"),
+    ((None, [1.0] * 3), TypeError, "tangent of factor is None"),
+    ((1.0, None), TypeError, "tangent of x is None"),
+    ((1j, [1.0] * 3), TypeError, "tangent of factor is complex128"),
+    ((1.0, [1.0] * 4), ValueError, r"tangent of x has shape \(4,\)"),
+  )
+  def test_tangents_that_are_none(self, tangents, error, message):
+    op = binding.bind_native(
+      libraries.ops(), "test_scale", jvp=lambda i, o, t: (t[0] * i[1],)
+    )
+    with self.assertRaisesRegex(error, f"op test_scale: .*{message}"):
+      op.jvp((2.0, onp.ones(3)), tangents)
+
+  def test_cotangents_that_are_none(self):
+    op = binding.bind_native(
+      libraries.ops(), "test_scale", vjp=lambda i, o, c: (c[0], c[0])
+    )
+    with self.assertRaisesRegex(TypeError, "cotangent of y is None"):
+      op.vjp((2.0, onp.ones(3)), None)
+
   def test_cotangents_that_lose_a_part(self):
     op = binding.bind_native(
       libraries.ops(),
