@@ -16,7 +16,7 @@ import numpy as onp
 
 
 @dataclasses.dataclass(frozen=True)
-class Option:
+class Keyword:
   """A keyword argument, hashable.
 
   Attributes:
@@ -30,7 +30,7 @@ class Option:
   value: Any = dataclasses.field(compare=False)
 
 
-Options = tuple[Option, ...]
+Options = tuple[Keyword, ...]
 
 
 def freeze(options: Mapping[str, Any]) -> Options:
@@ -40,12 +40,12 @@ def freeze(options: Mapping[str, Any]) -> Options:
     TypeError: a value is not hashable.
   """
   return tuple(
-    Option(name, _identity(value), value)
+    Keyword(name, _identity(value), value)
     for name, value in sorted(options.items())
   )
 
 
-def thaw(options: Sequence[Option]) -> dict[str, Any]:
+def thaw(options: Sequence[Keyword]) -> dict[str, Any]:
   """Returns the keyword arguments that `freeze` was given."""
   return {option.name: option.value for option in options}
 
