@@ -303,40 +303,6 @@ class BindingTest(parameterized.TestCase):
       stopped.result()
     self.assertTrue(ended.is_set())
 
-  def test_exit_while_a_program_runs(self):
-    source = """
-import threading, time
-import tensorflow as tf
-from phasic.substrates.tf import binding
-
-def slow(x):
-  started.set()
-  time.sleep(0.02)
-  return x
-
-started = threading.Event()
-op = binding.bind(slow, abstract=lambda x: x)
-
-@tf.function(jit_compile=True)
-def loop(x):
-  return tf.while_loop(lambda x: True, lambda x: (op(x),), (x,),
-                       maximum_iterations=100000)
-
-threading.Thread(target=loop, args=(tf.ones(2),), daemon=True).start()
-started.wait()
-print("exits")
-"""
-    result = subprocess.run(
-      [sys.executable, "-c", source],
-      env=_environment(),
-      capture_output=True,
-      text=True,
-      check=False,
-      timeout=240,
-    )
-    self.assertEqual(result.returncode, 0, result.stderr[-2000:])
-    self.assertEqual(result.stdout, "exits\n")
-
   def test_saved_program_says_so_elsewhere(self):
     module = tf.Module()
     op = binding.bind(lambda x: 3.0 * x, name="triple")
