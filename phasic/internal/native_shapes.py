@@ -171,14 +171,9 @@ def check_cotangents(
     event = [dims[d] for d in operand.dims]
     split = len(shape) - len(event)
     fits = (
-      0 <= split <= len(batch)
+      split >= 0
       and all(map(_may_be_equal, shape[split:], event))
-      and all(
-        _is_one(own) or _may_be_equal(own, size)
-        for own, size in zip(
-          shape[:split], batch[len(batch) - split :], strict=True
-        )
-      )
+      and may_broadcast(shape[:split], batch)
     )
     if not fits:
       raise ValueError(
