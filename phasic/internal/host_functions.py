@@ -261,11 +261,12 @@ def no_derivative(name: str) -> str:
   )
 
 
-def _text(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
+  """Returns an exception's text, also of one that raises when asked for it."""
   try:
     return str(error)
-  except Exception:
-    return "(its text cannot be had)"
+  except BaseException:
+    return f"{type(error).__name__}, whose text cannot be had"
 
 
 class _Errors:
@@ -280,7 +281,7 @@ class _Errors:
     with self._lock:
       self._last = error
     trace = "".join(traceback.format_exception(error))
-    message = f"{name} raised {type(error).__name__}: {_text(error)}\n{trace}"
+    message = f"{name} raised {type(error).__name__}: {text_of(error)}\n{trace}"
     # What frameworks can keep: UTF-8 without a zero.
     message = message.replace("\0", "\\0")
     return message.encode(errors="backslashreplace").decode()

@@ -128,7 +128,7 @@ def _callback(
     for i, result in zip(range(num_outputs), results, strict=True):
       _fill(outputs[i], i, result)
   except BaseException as error:
-    _write(_text(error), message, message_size)
+    _write(host_functions.text_of(error), message, message_size)
     return 0
   return 1
 
@@ -162,13 +162,6 @@ def _fill(
   array = onp.ascontiguousarray(result)
   if array.nbytes:
     ctypes.memmove(buffer.data, array.ctypes.data, array.nbytes)
-
-
-def _text(error: BaseException) -> str:
-  try:
-    return str(error)
-  except BaseException:
-    return f"{type(error).__name__}, whose text cannot be had"
 
 
 def _write(text: str, message: int, message_size: int) -> None:
