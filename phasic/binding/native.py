@@ -48,7 +48,8 @@ def bind_native(
 
       weights(n), indices: int32(m) -> sums(m), total()
 
-  where operands without a type are float32 or float64, all the same one. Inputs
+  where operands without a type are float32 or float64, all the same one. Names
+  behind a semicolon, `...; tolerance, method`, are those of options. Inputs
   may have further dimensions in front, a batch, which broadcast as in NumPy:
   the native function runs over the examples, nothing is copied.
 
@@ -181,7 +182,8 @@ class NativeOp:
     Raises:
       RuntimeError: the native function refused; in compiled code and in
         TensorFlow it is the framework's error.
-      TypeError: the number of arguments, or a dtype, is not as declared.
+      TypeError: the number of arguments, a dtype or an option is not as
+        declared.
       ValueError: a shape is not.
     """
     results = self._of(options)(*self._operands(args))

@@ -72,6 +72,7 @@ class Declaration(NamedTuple):
   text: str
   inputs: tuple[Operand, ...]
   outputs: tuple[Operand, ...]
+  options: tuple[str, ...]
 
   @property
   def dim_names(self) -> tuple[str, ...]:
@@ -169,11 +170,13 @@ def parse(name: str, text: str) -> Declaration:
   Raises:
     ValueError: it cannot be read.
   """
-  sides = text.split("->")
+  operands, semicolon, rest = text.partition(";")
+  sides = operands.split("->")
   if len(sides) != 2:
-    raise ValueError(f"op {name}: '{text}' must have one `->`")
+    raise ValueError(f"op {name}: '{text}': there must be one `->`")
   inputs, outputs = (_operands(name, text, side) for side in sides)
-  declaration = Declaration(name, text, inputs, outputs)
+  options = tuple(x.strip() for x in rest.split(",")) if semicolon else ()
+  declaration = Declaration(name, text, inputs, outputs, options)
   for problem in _problems(declaration):
     raise ValueError(f"op {name}: '{text}': {problem}")
   return declaration
@@ -184,15 +187,25 @@ def _problems(declaration: Declaration) -> Iterator[str]:
   for operands in (declaration.inputs, declaration.outputs):
     if len(operands) > _MAX_OPERANDS:
       yield f"there are more than {_MAX_OPERANDS} inputs, or outputs"
-    names = [x.name for x in operands]
-    for name in names:
-      if names.count(name) > 1:
-        yield f"there are two operands {name}"
+    yield from _doubles("operands", [x.name for x in operands])
+  yield from _doubles("options", declaration.options)
+  for option in declaration.options:
+    if not re.fullmatch(r"\w+", option):
+      yield f"'{option}' is no name of an option"
   if len(declaration.dim_names) > _MAX_DIMS:
     yield f"there are more than {_MAX_DIMS} names of dimensions"
-  common = [any(x.type == "T" for x in side) for side in declaration[2:]]
+  common = [
+    any(x.type == "T" for x in side)
+    for side in (declaration.inputs, declaration.outputs)
+  ]
   if common == [False, True]:
     yield "an output has no type, and no input says which"
+
+
+def _doubles(what: str, names: Sequence[str]) -> Iterator[str]:
+  for name in names:
+    if names.count(name) > 1:
+      yield f"there are two {what} {name}"
 
 
 def _operands(name: str, text: str, side: str) -> tuple[Operand, ...]:
@@ -220,14 +233,28 @@ def _operands(name: str, text: str, side: str) -> tuple[Operand, ...]:
     at += 1
 
 
+def check_options(declaration: Declaration, options: Mapping[str, Any]) -> None:
+  """Raises TypeError where an option is not declared."""
+  for name in options:
+    if name not in declaration.options:
+      known = ", ".join(declaration.options)
+      raise TypeError(
+        declaration.error(
+          f"there is no option {name!r}: "
+          + (f"its options are {known}" if known else "it has none")
+        )
+      )
+
+
 def options_text(declaration: Declaration, options: Mapping[str, Any]) -> str:
   """Returns options as the headers read them.
 
   Raises:
-    TypeError: an option is neither number nor string.
-    ValueError: an integer has more than 64 bits, or a name or a string has
-      characters that options must not have.
+    TypeError: an option is not declared, or neither number nor string.
+    ValueError: an integer has more than 64 bits, or a string has characters
+      that options must not have.
   """
+  check_options(declaration, options)
   items = []
   for name, value in sorted(options.items()):
     if isinstance(value, str):
@@ -249,11 +276,10 @@ def options_text(declaration: Declaration, options: Mapping[str, Any]) -> str:
           "strings, arrays go by position"
         )
       )
-    for what, part in ((f"name {name!r}", name), (f"{name}", text)):
-      if any(c in part for c in ";=\0"):
-        raise ValueError(
-          declaration.error(f"option {what} has `;`, `=` or a null in it")
-        )
+    if any(c in text for c in ";=\0"):
+      raise ValueError(
+        declaration.error(f"option {name} has `;`, `=` or a null in it")
+      )
     items.append(f"{name}={text}")
   return ";".join(items)
 
@@ -282,6 +308,14 @@ def _check_derivative(
   inputs: Sequence[Operand],
   outputs: Sequence[Operand],
 ) -> None:
+  for option in own.options:
+    if option not in declaration.options:
+      raise ValueError(
+        declaration.error(
+          f"{what} is op {own.name}, declared as '{own.text}': its options must "
+          "be the op's"
+        )
+      )
   for side, expected, found in (
     ("inputs", inputs, own.inputs),
     ("outputs", outputs, own.outputs),

@@ -62,6 +62,7 @@ def make(
   """
   declaration = function.declaration
   if function.handler:
+    native_declarations.check_options(declaration, options)
     kept: Any = static_options.freeze(options)
   else:
     kept = native_declarations.options_text(declaration, options)

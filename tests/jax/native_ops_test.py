@@ -199,8 +199,12 @@ class NativeOpsTest(parameterized.TestCase):
       libraries.ops(),
       "renamed",
       handler="phasic_op_test_scale_xla",
-      declaration="factor(), x(n) -> y(n)",
+      declaration="factor(), x(n) -> y(n); options",
     )
+    with self.assertRaisesRegex(
+      TypeError, "op renamed: there is no option 'o'"
+    ):
+      op(2.0, jnp.ones(3), options="", o=1)
     onp.testing.assert_array_equal(op(2.0, jnp.ones(3), options=""), 2.0)
 
   def test_half_precision(self):

@@ -174,6 +174,10 @@ void Options(phasic::Call& call) {
   });
 }
 
+void ReadsUndeclared(phasic::Call& call) {
+  *call.Output<double>(0).data() = call.Option("tolerance", 0.5);
+}
+
 // Half precision, whose bits are copied.
 void CopyHalf(phasic::Call& call) {
   const auto x = call.Input<uint16_t>(0);
@@ -242,9 +246,12 @@ PHASIC_OP(test_complex_vjp2, ComplexesAdjoint<2>,
           "complex128(), of_y: complex128() -> of_z: complex128(), of_w: "
           "complex128()");
 PHASIC_OP(test_gather, Gather,
-          "indices: int32(m), x(n) -> y(k), count: int32()");
+          "indices: int32(m), x(n) -> y(k), count: int32(); copies");
 PHASIC_OP(test_options, Options,
-          "x() -> number: float64(), integer: int64(), length: int64()");
+          "x() -> number: float64(), integer: int64(), length: int64(); "
+          "number, integer, text");
+PHASIC_OP(test_reads_undeclared, ReadsUndeclared, "x() -> y(); toleranc");
+PHASIC_OP(test_reads_options, TakesDouble, "x(), dx() -> y(); tolerance");
 PHASIC_OP(test_float16, CopyHalf, "x: float16() -> y: float16()");
 PHASIC_OP(test_bfloat16, CopyHalf, "x: bfloat16() -> y: bfloat16()");
 PHASIC_OP(test_throws, Throws, "x() -> y()");

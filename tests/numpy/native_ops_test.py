@@ -322,6 +322,11 @@ class NativeOpsTest(parameterized.TestCase):
       "V_1 is op test_cube_jvp2",
     ),
     (
+      {"name": "test_takes_double", "forward": ["test_reads_options"]},
+      ValueError,
+      "J_1 is op test_reads_options, .* its options must be the op's",
+    ),
+    (
       {"name": "test_cube", "forward": ["test_cube_jvp"], "jvp": len},
       ValueError,
       "not both",
@@ -341,6 +346,11 @@ class NativeOpsTest(parameterized.TestCase):
       f"x({', '.join(f'n{i}' for i in range(25))}) -> y()",
       "more than 24 names",
     ),
+    ("x() -> y();", "'' is no name of an option"),
+    ("x() -> y(); a,", "'' is no name of an option"),
+    ("x() -> y(); a; b", "'a; b' is no name of an option"),
+    ("x() -> y(); a, b, a", "there are two options a"),
+    ("x(); a -> y()", "there must be one `->`"),
   )
   def test_declarations_that_cannot_be(self, declaration, message):
     with self.assertRaisesRegex(ValueError, f"op mine: '.*': .*{message}"):
@@ -384,9 +394,26 @@ class NativeOpsTest(parameterized.TestCase):
       gather()(onp.array([0], onp.int32), onp.ones(3), copies="2;x=1")
     with self.assertRaisesRegex(ValueError, "option copies is 92.*64 bits"):
       gather()(onp.array([0], onp.int32), onp.ones(3), copies=2**63)
-    for name in ("a=1;copies", "copies=2", "copies\0"):
-      with self.assertRaisesRegex(ValueError, "option name '.*' has"):
-        gather()(onp.array([0], onp.int32), onp.ones(3), **{name: 3})
+
+  @parameterized.parameters("copie", "a=1;copies", "copies=2", "copies\0", "")
+  def test_options_that_are_not_declared(self, name):
+    args = onp.array([0], onp.int32), onp.ones(3)
+    message = r"op test_gather: there is no option '.*': its options are copies"
+    for f in (gather(), gather().check):
+      with self.assertRaisesRegex(TypeError, message):
+        f(*args, **{name: 3})
+    message = "op test_scale: there is no option 'copies': it has none"
+    with self.assertRaisesRegex(TypeError, message):
+      scale()(1.0, onp.ones(3), copies=2)
+    with self.assertRaisesRegex(TypeError, message):
+      scale().vjp((1.0, onp.ones(3)), onp.ones(3), copies=2)
+
+  def test_function_reads_an_option_that_is_not_declared(self):
+    op = binding.bind_native(libraries.ops(), "test_reads_undeclared")
+    message = "op test_reads_undeclared: there is no option tolerance; .*toler"
+    for options in ({}, {"toleranc": 1.0}):
+      with self.assertRaisesRegex(RuntimeError, message):
+        op(1.0, **options)
 
   @parameterized.parameters(
     ({}, (0.5, 7, 4)),

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "phasic/op/buffer.h"
 #include "phasic/op/declaration.h"
@@ -146,7 +147,7 @@ class Call {
   const Layout& layout() const { return layout_; }
 
   // An option of the call; `otherwise` where it is not given. Throws where it
-  // is given and is no such number.
+  // is given and is no such number, and where it is not declared.
   double Option(std::string_view name, double otherwise) const {
     return NumericOption(name, otherwise, "a number");
   }
@@ -177,6 +178,11 @@ class Call {
  private:
   // Options are "name=value;name=value".
   std::optional<std::string_view> FindOption(std::string_view name) const {
+    const std::vector<std::string>& declared = declaration_.options;
+    if (std::find(declared.begin(), declared.end(), name) == declared.end()) {
+      throw std::invalid_argument("there is no option " + std::string(name) +
+                                  Rule());
+    }
     for (std::string_view rest = options_; !rest.empty();) {
       const size_t end = std::min(rest.find(';'), rest.size());
       const std::string_view item = rest.substr(0, end);

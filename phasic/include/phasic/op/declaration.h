@@ -1,6 +1,7 @@
-// What an op says of itself: names, types and dimensions of its operands.
+// What an op says of itself: names, types and dimensions of its operands, and
+// names of its options, if it has any.
 //
-//   "indices: int32(n), weights(n), x(m) -> y(m), total()"
+//   "indices: int32(n), weights(n), x(m) -> y(m), total(); tolerance, method"
 //
 // Dimensions of one name are equal. An operand without a type is of the type T,
 // float32 or float64, which is the same for all of them in a call. All inputs
@@ -35,6 +36,7 @@ struct Declaration {
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
   std::vector<std::string> dim_names;
+  std::vector<std::string> options;
   std::string problem;  // what is wrong with the text, "" if nothing
 };
 
@@ -48,7 +50,12 @@ class Parser {
     Operands(&result_->inputs);
     if (!Take("->")) Refuse("`->` is missing");
     Operands(&result_->outputs);
-    if (Peek() != '\0') Refuse("there is more behind the outputs");
+    if (Take(";")) {
+      do {
+        result_->options.push_back(Word());
+      } while (Take(","));
+    }
+    if (Peek() != '\0') Refuse("there is more behind the end");
     if (result_->inputs.empty() || result_->outputs.empty()) {
       Refuse("there must be an input and an output");
     }
@@ -59,20 +66,27 @@ class Parser {
     if (result_->dim_names.size() > kMaxDims) {
       Refuse("there are too many dimensions");
     }
-    CheckNames(result_->inputs);
-    CheckNames(result_->outputs);
+    CheckNames("operands", NamesOf(result_->inputs));
+    CheckNames("operands", NamesOf(result_->outputs));
+    CheckNames("options", result_->options);
     if (HasCommonType(result_->outputs) && !HasCommonType(result_->inputs)) {
       Refuse("an output has no type, and no input says which");
     }
   }
 
  private:
-  void CheckNames(const std::vector<Operand>& operands) {
-    for (size_t i = 0; i < operands.size(); ++i) {
-      for (size_t k = 0; k < i; ++k) {
-        if (operands[i].name == operands[k].name) {
-          Refuse("there are two operands " + operands[i].name);
-        }
+  static std::vector<std::string> NamesOf(
+      const std::vector<Operand>& operands) {
+    std::vector<std::string> names;
+    for (const Operand& operand : operands) names.push_back(operand.name);
+    return names;
+  }
+
+  void CheckNames(const std::string& what,
+                  const std::vector<std::string>& names) {
+    for (auto name = names.begin(); name != names.end(); ++name) {
+      if (std::find(names.begin(), name, *name) != name) {
+        Refuse("there are two " + what + " " + *name);
       }
     }
   }
