@@ -25,6 +25,7 @@ SEAM_SHARED = [
     "kernel_common",
     "native_checks",
     "native_declarations",
+    "native_files",
     "native_libraries",
     "native_shapes",
     "static_options",

@@ -13,6 +13,7 @@ from phasic.binding import arguments
 from phasic.binding import operands
 from phasic.internal import native_checks
 from phasic.internal import native_declarations
+from phasic.internal import native_files
 from phasic.internal import native_libraries
 from phasic.internal import native_ops
 from phasic.internal import native_shapes
@@ -97,9 +98,10 @@ def bind_native(
 
   Raises:
     FileNotFoundError: there is no such library.
-    TypeError: a rule is no function.
-    ValueError: the library lacks a function, rules are given twice, or
-      declarations do not fit.
+    OSError: it cannot be loaded.
+    TypeError: a rule is no function, or a path is none.
+    ValueError: the library lacks a function or was compiled for another
+      framework, rules are given twice, or declarations do not fit.
 
   Example: with PHASIC_OP(scale, Scale, "factor(), x(n) -> y(n)") in the source,
 
@@ -112,8 +114,9 @@ def bind_native(
 
   docs/native-ops.md has all of it.
   """
-  # Whole paths, as names without a slash are looked for elsewhere.
-  path = os.path.realpath(library)
+  if not isinstance(name, str):
+    raise TypeError(f"name is {name!r}: it must be a string")
+  path = native_libraries.load(name, library)
   if tf_library is None:
     stem, extension = os.path.splitext(os.fspath(library))
     tf_library = f"{stem}_tf{extension}"
@@ -141,18 +144,32 @@ def bind_native(
   function = native_declarations.NativeFunction(
     declared,
     path,
-    os.path.realpath(tf_library),
+    native_files.whole_path(name, "tf_library", tf_library),
     handler or "",
     given,
     jvp,
     vjp,
-    tuple(native_libraries.declaration(path, x) for x in forward),
-    tuple(native_libraries.declaration(path, x) for x in adjoint),
+    _declarations(path, declared, "forward", forward),
+    _declarations(path, declared, "adjoint", adjoint),
     portable,
   )
   native_declarations.check_derivatives(function)
   native_ops.load(function)
   return NativeOp(function)
+
+
+def _declarations(
+  path: str,
+  declared: native_declarations.Declaration,
+  what: str,
+  names: Sequence[str],
+) -> tuple[native_declarations.Declaration, ...]:
+  """Returns what a library's native derivatives say of themselves."""
+  if isinstance(names, str) or not all(isinstance(x, str) for x in names):
+    raise TypeError(
+      declared.error(f"{what} is {names!r}: it must be a sequence of names")
+    )
+  return tuple(native_libraries.declaration(path, x) for x in names)
 
 
 class NativeOp:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 import ctypes
 import functools
-import os
 from typing import Any
 
 import numpy as onp
 
 from phasic.internal import native_declarations
+from phasic.internal import native_files
 
 _MESSAGE_SIZE = 4096
 
@@ -26,23 +26,35 @@ class Buffer(ctypes.Structure):
   )
 
 
-@functools.cache
-def load(path: str) -> ctypes.CDLL:
-  """Returns a shared library.
+def load(op: str, library: Any) -> str:
+  """Loads the library for JAX and NumPy, and returns its path without links.
+
+  Args:
+    op: the op's name, for messages.
+    library: a path.
 
   Raises:
-    FileNotFoundError: there is none.
+    FileNotFoundError: there is no such file.
     OSError: it cannot be loaded.
+    TypeError: it is no path.
+    ValueError: it is no whole file, or was compiled for TensorFlow.
   """
-  if not os.path.exists(path):
-    raise FileNotFoundError(f"the native library {path} is not there")
-  return ctypes.CDLL(path)
+  path = native_files.whole_path(op, "library", library)
+  native_files.ops(op, "library", path, of_tensorflow=False)
+  try:
+    _load(path)
+  except OSError as error:
+    raise native_files.cannot_load(op, "library", path, error) from None
+  return path
+
+
+_load = functools.cache(ctypes.CDLL)
 
 
 def symbol(path: str, name: str) -> Any:
   """Returns a function of a library, None where it has none of this name."""
   try:
-    return getattr(load(path), name)
+    return getattr(_load(path), name)
   except AttributeError:
     return None
 
@@ -56,7 +68,8 @@ def declaration(path: str, name: str) -> native_declarations.Declaration:
   text = symbol(path, f"phasic_op_{name}_declaration")
   if text is None:
     raise ValueError(
-      f"{path} has no op {name}: its source must have PHASIC_OP({name}, ...)"
+      f"op {name}: library is {path}, which has no such op: its source must "
+      f"have PHASIC_OP({name}, ...)"
     )
   text.restype = ctypes.c_char_p
   return native_declarations.parse(name, text().decode())

@@ -34,10 +34,13 @@ def load(function: native_declarations.NativeFunction) -> None:
     symbol = function.handler or f"{native_maps.target(own.name)}_xla"
     handler = native_libraries.symbol(function.library, symbol)
     if handler is None:
+      rule = "compile it with -DPHASIC_WITH_XLA and the headers of "
+      if function.handler:
+        rule = "it must export a handler made with the headers of "
       raise ValueError(
         own.error(
-          f"{function.library} has no handler {symbol}: compile it with "
-          "-DPHASIC_WITH_XLA and the headers of jax.ffi.include_dir()"
+          f"library is {function.library}, which has no handler {symbol}: "
+          f"{rule}jax.ffi.include_dir()"
         )
       )
     target = native_maps.target(own.name)

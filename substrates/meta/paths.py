@@ -26,6 +26,7 @@ SHARED_SEAM = frozenset(
     "phasic/internal/kernel_common.py",
     "phasic/internal/native_checks.py",
     "phasic/internal/native_declarations.py",
+    "phasic/internal/native_files.py",
     "phasic/internal/native_libraries.py",
     "phasic/internal/native_shapes.py",
     "phasic/internal/static_options.py",

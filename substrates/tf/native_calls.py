@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 import functools
-import os
-import re
 import threading
 from typing import Any
 
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import native_declarations
+from phasic.substrates.tf.internal import native_files
 from phasic.substrates.tf.internal import native_libraries
 from phasic.substrates.tf.internal import native_shapes
 from phasic.substrates.tf.internal import xla_calls
@@ -32,14 +31,17 @@ def op_function(
   """The Python function of an op.
 
   Raises:
-    ValueError: the library has no such op.
+    FileNotFoundError: there is no such library.
+    OSError: it cannot be loaded.
+    ValueError: it has no such op, or another library has one of its name.
   """
-  found = getattr(_load(library), op_type(declaration), None)
+  found = getattr(_load(library, declaration.name), op_type(declaration), None)
   if found is None:
     raise ValueError(
       declaration.error(
-        f"{library} registers no op {op_type(declaration)}: compile it with "
-        "-DPHASIC_WITH_TENSORFLOW"
+        f"tf_library is {library}, which registers no op "
+        f"{op_type(declaration)}: compile it with -DPHASIC_WITH_TENSORFLOW, "
+        "from the same source"
       )
     )
   return found
@@ -169,25 +171,20 @@ def known_shape(x: tf.Tensor) -> tuple[Any, ...] | None:
 _modules: dict[str, Any] = {}
 _owners: dict[str, str] = {}
 _lock = threading.Lock()
-_OP = re.compile(rb"\0phasic_op_(\w+)_declaration(?=\0)")
 
 
 @functools.cache
-def _load(library: str) -> Any:
-  if not os.path.exists(library):
-    raise FileNotFoundError(f"the native library {library} is not there")
-  path = os.path.realpath(library)
+def _load(library: str, op: str) -> Any:
   with _lock:
-    if path not in _modules:
-      _modules[path] = _load_first(library, path)
-    return _modules[path]
+    if library not in _modules:
+      _modules[library] = _load_first(library, op)
+    return _modules[library]
 
 
-def _load_first(library: str, path: str) -> Any:
-  # Looked for in its table of symbols: once it is loaded, a second kernel of an
-  # op breaks the first one, too.
-  with open(library, "rb") as file:
-    names = sorted({x.decode() for x in _OP.findall(file.read())})
+def _load_first(library: str, op: str) -> Any:
+  # Looked for in the file: once it is loaded, a second kernel of an op breaks
+  # the first one, too.
+  names = native_files.ops(op, "tf_library", library, of_tensorflow=True)
   for name in names:
     if (other := _owners.get(_op_type(name))) is not None:
       raise ValueError(
@@ -195,8 +192,11 @@ def _load_first(library: str, path: str) -> Any:
         "TensorFlow has one op of a name. Give PHASIC_OP another one"
       )
   # By TensorFlow first: what is loaded otherwise registers its ops unseen.
-  module = tf.load_op_library(library)
-  _owners.update((_op_type(name), path) for name in names)
+  try:
+    module = tf.load_op_library(library)
+  except tf.errors.OpError as error:
+    raise native_files.cannot_load(op, "tf_library", library, error) from None
+  _owners.update((_op_type(name), library) for name in names)
   return module
 
 

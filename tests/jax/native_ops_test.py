@@ -178,6 +178,22 @@ class NativeOpsTest(parameterized.TestCase):
     with self.assertRaisesRegex(NotImplementedError, "bound without rules"):
       jax.grad(lambda a: jnp.sum(scale()(a, jnp.ones(3))))(1.0)
 
+  def test_library_without_the_handler(self):
+    content = pathlib.Path(libraries.ops()).read_bytes()
+    name = b"\0phasic_op_test_throws_xla\0"
+    self.assertIn(name, content)
+    with tempfile.TemporaryDirectory() as folder:
+      other = pathlib.Path(folder) / "libother.so"
+      other.write_bytes(content.replace(name, name.replace(b"xla", b"xlx")))
+      with self.assertRaisesRegex(
+        ValueError, "op test_throws: library is .*no handler .*PHASIC_WITH_XLA"
+      ):
+        binding.bind_native(other, "test_throws")
+    with self.assertRaisesRegex(ValueError, "op mine: .* no handler nothing"):
+      binding.bind_native(
+        libraries.ops(), "mine", handler="nothing", declaration="x() -> y()"
+      )
+
   def test_one_name_in_two_libraries(self):
     with tempfile.TemporaryDirectory() as folder:
       other = pathlib.Path(folder) / "libother.so"

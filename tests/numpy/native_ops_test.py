@@ -1,10 +1,7 @@
 """Native functions bound for NumPy: calls, rules, refusals."""
 
-import contextlib
 import ctypes
-import enum
 import os
-import tempfile
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -13,15 +10,6 @@ import numpy as onp
 from phasic.substrates.numpy import binding
 from phasic.substrates.numpy.internal import native_libraries
 from tests.native_ops import libraries
-
-
-class _Kind(enum.IntEnum):
-  FIRST = 1
-  SECOND = 2
-
-
-class _Method(enum.StrEnum):
-  FAST = "of"
 
 
 def _scale_jvp(inputs, outputs, tangents):
@@ -301,63 +289,6 @@ class NativeOpsTest(parameterized.TestCase):
     self.assertIn(b"declared as 'factor(), x(n) -> y(n)'", message.value)
     onp.testing.assert_array_equal(target, [7.0, 7.0])
 
-  @parameterized.parameters(
-    ({"name": "nothing"}, ValueError, "has no op nothing"),
-    ({"name": "test_unreadable"}, ValueError, "cannot be read at"),
-    (
-      {"name": "test_scale", "sizes": {"n": len}},
-      ValueError,
-      "sizes are given",
-    ),
-    ({"name": "test_gather"}, ValueError, r"they must be for \['k'\]"),
-    ({"name": "test_scale", "jvp": 3}, TypeError, "jvp is int"),
-    (
-      {"name": "test_cube", "forward": ["test_scale"]},
-      ValueError,
-      "J_1 is op test_scale",
-    ),
-    (
-      {"name": "test_cube", "adjoint": ["test_cube_jvp2"]},
-      ValueError,
-      "V_1 is op test_cube_jvp2",
-    ),
-    (
-      {"name": "test_takes_double", "forward": ["test_reads_options"]},
-      ValueError,
-      "J_1 is op test_reads_options, .* its options must be the op's",
-    ),
-    (
-      {"name": "test_cube", "forward": ["test_cube_jvp"], "jvp": len},
-      ValueError,
-      "not both",
-    ),
-    ({"name": "test_scale", "handler": "X"}, ValueError, "together"),
-  )
-  def test_declarations_refused(self, arguments, error, message):
-    with self.assertRaisesRegex(error, message):
-      binding.bind_native(libraries.ops(), **arguments)
-
-  @parameterized.parameters(
-    ("n: int32() -> y()", "an output has no type, and no input says which"),
-    ("x(), x() -> y()", "there are two operands x"),
-    ("x() -> y(), z(), y()", "there are two operands y"),
-    (", ".join(f"x{i}()" for i in range(25)) + " -> y()", "more than 24 inp"),
-    (
-      f"x({', '.join(f'n{i}' for i in range(25))}) -> y()",
-      "more than 24 names",
-    ),
-    ("x() -> y();", "'' is no name of an option"),
-    ("x() -> y(); a,", "'' is no name of an option"),
-    ("x() -> y(); a; b", "'a; b' is no name of an option"),
-    ("x() -> y(); a, b, a", "there are two options a"),
-    ("x(); a -> y()", "there must be one `->`"),
-  )
-  def test_declarations_that_cannot_be(self, declaration, message):
-    with self.assertRaisesRegex(ValueError, f"op mine: '.*': .*{message}"):
-      binding.bind_native(
-        libraries.ops(), "mine", declaration=declaration, handler="mine"
-      )
-
   def test_half_precision(self):
     op = binding.bind_native(libraries.ops(), "test_float16")
     x = onp.array([1.5, -0.0, onp.inf], onp.float16)
@@ -373,81 +304,6 @@ class NativeOpsTest(parameterized.TestCase):
     self.assertEqual(scale()(onp.ones((1,) * 8), onp.ones(2)).ndim, 9)
     with self.assertRaisesRegex(ValueError, "test_scale: the batch has 9 dim"):
       scale()(onp.ones((1,) * 9), onp.ones(2))
-
-  def test_library_without_a_slash(self):
-    with tempfile.TemporaryDirectory() as folder:
-      os.symlink(libraries.ops(), os.path.join(folder, "libhere.so"))
-      with contextlib.chdir(folder):
-        op = binding.bind_native("libhere.so", "test_scale")
-    onp.testing.assert_array_equal(op(2.0, onp.ones(3)), onp.full(3, 2.0))
-
-  def test_no_library(self):
-    with tempfile.TemporaryDirectory() as folder:
-      path = os.path.join(folder, "lib.so")
-      with self.assertRaisesRegex(FileNotFoundError, "lib.so is not there"):
-        binding.bind_native(path, "test_scale")
-
-  def test_options_refused(self):
-    with self.assertRaisesRegex(TypeError, "option copies is tuple"):
-      gather()(onp.array([0], onp.int32), onp.ones(3), copies=(2,))
-    with self.assertRaisesRegex(ValueError, "option copies has"):
-      gather()(onp.array([0], onp.int32), onp.ones(3), copies="2;x=1")
-    with self.assertRaisesRegex(ValueError, "option copies is 92.*64 bits"):
-      gather()(onp.array([0], onp.int32), onp.ones(3), copies=2**63)
-
-  @parameterized.parameters("copie", "a=1;copies", "copies=2", "copies\0", "")
-  def test_options_that_are_not_declared(self, name):
-    args = onp.array([0], onp.int32), onp.ones(3)
-    message = r"op test_gather: there is no option '.*': its options are copies"
-    for f in (gather(), gather().check):
-      with self.assertRaisesRegex(TypeError, message):
-        f(*args, **{name: 3})
-    message = "op test_scale: there is no option 'copies': it has none"
-    with self.assertRaisesRegex(TypeError, message):
-      scale()(1.0, onp.ones(3), copies=2)
-    with self.assertRaisesRegex(TypeError, message):
-      scale().vjp((1.0, onp.ones(3)), onp.ones(3), copies=2)
-
-  def test_function_reads_an_option_that_is_not_declared(self):
-    op = binding.bind_native(libraries.ops(), "test_reads_undeclared")
-    message = "op test_reads_undeclared: there is no option tolerance; .*toler"
-    for options in ({}, {"toleranc": 1.0}):
-      with self.assertRaisesRegex(RuntimeError, message):
-        op(1.0, **options)
-
-  @parameterized.parameters(
-    ({}, (0.5, 7, 4)),
-    ({"number": onp.float64(1.25)}, (1.25, 7, 4)),
-    ({"number": onp.float32(1.25)}, (1.25, 7, 4)),
-    ({"number": 5e-324}, (5e-324, 7, 4)),
-    ({"number": -onp.inf}, (-onp.inf, 7, 4)),
-    ({"number": 3}, (3.0, 7, 4)),
-    ({"number": "0.1"}, (0.1, 7, 4)),
-    ({"integer": _Kind.SECOND}, (0.5, 2, 4)),
-    ({"integer": onp.int8(-3)}, (0.5, -3, 4)),
-    ({"integer": onp.bool_(True)}, (0.5, 1, 4)),
-    ({"integer": -(2**63)}, (0.5, -(2**63), 4)),
-    ({"text": ""}, (0.5, 7, 0)),
-    ({"text": _Method.FAST}, (0.5, 7, 2)),
-    ({"text": "with blanks"}, (0.5, 7, 11)),
-  )
-  def test_options_are_read_as_they_are(self, options, expected):
-    op = binding.bind_native(libraries.ops(), "test_options")
-    self.assertEqual(op(1.0, **options), expected)
-
-  @parameterized.parameters(
-    ({"integer": 2.5}, "option integer is '2.5': it must be an integer"),
-    ({"integer": 1e22}, r"option integer is '1e\+22': it must be an integer"),
-    ({"integer": "abc"}, "option integer is 'abc': it must be an integer"),
-    ({"integer": "12 "}, "option integer is '12 ': it must be an integer"),
-    ({"integer": ""}, "option integer is '': it must be an integer"),
-    ({"number": "1,5"}, "option number is '1,5': it must be a number"),
-    ({"number": "1e999"}, "option number is '1e999': it must be a number"),
-  )
-  def test_options_that_are_no_such_numbers(self, options, message):
-    op = binding.bind_native(libraries.ops(), "test_options")
-    with self.assertRaisesRegex(RuntimeError, f"op test_options: {message}"):
-      op(1.0, **options)
 
   def test_check_of_what_is_right(self):
     scale().check(onp.ones((5, 1)), onp.ones((4, 3)))

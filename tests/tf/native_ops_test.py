@@ -438,11 +438,27 @@ class NativeOpsTest(parameterized.TestCase):
 
   def test_no_library(self):
     with self.assertRaisesRegex(
-      FileNotFoundError, "nothing_tf.so is not there"
+      FileNotFoundError, "op test_scale: tf_library is /nothing_tf.so, .*there"
     ):
       binding.bind_native(
         libraries.ops(), "test_scale", tf_library="/nothing_tf.so"
       )
+
+  @parameterized.parameters(
+    (b"text", OSError, "cannot be loaded"),
+    (None, ValueError, "not compiled for TensorFlow"),
+  )
+  def test_files_that_are_no_such_libraries(self, content, error, message):
+    with tempfile.TemporaryDirectory() as folder:
+      path = pathlib.Path(folder) / "libwrong_tf.so"
+      path.write_bytes(content or pathlib.Path(libraries.ops()).read_bytes())
+      with self.assertRaisesRegex(
+        error, f"op test_scale: tf_library is .*wrong_tf.so.*{message}"
+      ):
+        binding.bind_native(libraries.ops(), "test_scale", tf_library=path)
+    message = "library is .*libops_tf.so, which was compiled for TensorFlow"
+    with self.assertRaisesRegex(ValueError, message):
+      binding.bind_native(libraries.ops_tf(), "test_scale")
 
   def test_vectorized_map_and_map_fn(self):
     mean = tf.constant([0.5, 1.0], tf.float64)
