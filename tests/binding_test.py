@@ -186,6 +186,21 @@ class BindingTest(test_case.TestCase):
     with self.assertRaisesRegex(TypeError, "a size is 3.0"):
       binding.ArraySpec((3.0,), "float64")
 
+  def test_positions_that_there_are_not(self):
+    x = np.asarray(1.0)
+    op = binding.bind(lambda x: x, nondifferentiable=[5], name="mine")
+    message = r"mine is called with 1 arguments: nondifferentiable\[0\] is 5"
+    with self.assertRaisesRegex(ValueError, message):
+      op(x)
+    with self.assertRaisesRegex(TypeError, "nondifferentiable is 1: it must"):
+      binding.bind(lambda x: x, nondifferentiable=1)
+    with self.assertRaisesRegex(
+      TypeError, "transposes is .*: it must be a tup"
+    ):
+      binding.bind_multilinear(lambda x: x, transposes=lambda x: x)
+    op = binding.bind(lambda x: x, nondifferentiable=[onp.int64(0)])
+    self.assert_close(op(gradients.stop_gradient(x)), 1.0)
+
   def test_gradient_of_stopped_argument(self):
     op = binding.bind(lambda x, n: x * n, nondifferentiable=(1,))
     x = gradients.stop_gradient(np.asarray(3.0))

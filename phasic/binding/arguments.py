@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as onp
+
 from phasic.internal import host_functions
 from phasic.internal import static_options
 
@@ -67,21 +69,40 @@ def count(name: str, value: int) -> int:
     TypeError: it is no integer.
     ValueError: it is negative.
   """
-  if not isinstance(value, int) or isinstance(value, bool):
+  if not isinstance(value, (int, onp.integer)) or isinstance(value, bool):
     raise TypeError(f"{name} is {value!r}: it must be an integer")
   if value < 0:
     raise ValueError(f"{name} is {value}: it must be >= 0")
-  return value
+  return int(value)
 
 
 def positions(name: str, values: Sequence[int]) -> tuple[int, ...]:
   """Returns positions of arguments, checked.
 
   Raises:
-    TypeError: they are no integers.
+    TypeError: they are no sequence, or no integers.
     ValueError: one is negative.
   """
+  check_sequence(name, values, "of positions of arguments")
   return tuple(count(f"{name}[{i}]", value) for i, value in enumerate(values))
+
+
+def check_sequence(name: str, values: Any, what: str) -> None:
+  """Raises TypeError unless there is a tuple or a list."""
+  if not isinstance(values, (tuple, list)):
+    raise TypeError(f"{name} is {values!r}: it must be a tuple or list {what}")
+
+
+def check_positions(
+  function: str, name: str, values: Sequence[int], num_args: int
+) -> None:
+  """Raises ValueError unless a call has arguments at all positions."""
+  for i, value in enumerate(values):
+    if value >= num_args:
+      raise ValueError(
+        f"{function} is called with {num_args} arguments: {name}[{i}] is "
+        f"{value}, the position of one"
+      )
 
 
 def as_tuple(f: Callable[..., Any]) -> Callable[..., Any]:

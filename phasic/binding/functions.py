@@ -116,6 +116,9 @@ class BoundFunction:
 
   def __call__(self, /, *args: Any, **options: Any) -> Any:
     """Returns the function's result."""
+    arguments.check_positions(
+      self.name, "nondifferentiable", self._nondifferentiable, len(args)
+    )
     made = self._made(arguments.key(self.name, options))
     fixed = [
       self._without_derivatives(i, x) if i in self._nondifferentiable else x

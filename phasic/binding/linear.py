@@ -106,6 +106,7 @@ def bind_multilinear(
     10.0
   """
   function = arguments.host_function("f", f, name, batching)
+  arguments.check_sequence("transposes", transposes, "of functions and None")
   rules = [
     _transpose(function, f"transposes[{i}]", rule)
     for i, rule in enumerate(transposes)

@@ -165,9 +165,13 @@ def _declarations(
   names: Sequence[str],
 ) -> tuple[native_declarations.Declaration, ...]:
   """Returns what a library's native derivatives say of themselves."""
-  if isinstance(names, str) or not all(isinstance(x, str) for x in names):
+  if not isinstance(names, (tuple, list)) or not all(
+    isinstance(x, str) for x in names
+  ):
     raise TypeError(
-      declared.error(f"{what} is {names!r}: it must be a sequence of names")
+      declared.error(
+        f"{what} is {names!r}: it must be a tuple or list of names"
+      )
     )
   return tuple(native_libraries.declaration(path, x) for x in names)
 

@@ -6,6 +6,7 @@ checked, and where its last exception is kept.
 
 from collections.abc import Callable, Sequence
 import dataclasses
+import math
 import operator
 import threading
 import traceback
@@ -227,14 +228,52 @@ def spec_of(name: str, x: Any) -> ArraySpec:
   """Returns the shape and dtype of what a rule `abstract` returned.
 
   Raises:
-    TypeError: it has none.
+    TypeError: it has none, or the dtype is not one of numbers.
+    ValueError: a size is negative, or there cannot be as many bytes.
   """
   if not hasattr(x, "shape") or not hasattr(x, "dtype"):
     raise TypeError(
       f"`abstract` of {name} returned a {type(x).__name__}: it must return what "
       "has a shape and a dtype, such as ArraySpec"
     )
-  return ArraySpec(x.shape, x.dtype)
+  spec = ArraySpec(x.shape, x.dtype)
+  rule = f"`abstract` of {name} returned {spec}: "
+  if not _has_numbers(spec.dtype):
+    raise TypeError(f"{rule}its dtype must be one of numbers")
+  if any(isinstance(size, int) and size < 0 for size in spec.shape):
+    raise ValueError(f"{rule}its sizes must be at least 0")
+  check_bytes(name, spec)
+  return spec
+
+
+def check_bytes(name: str, spec: ArraySpec) -> None:
+  """Raises ValueError where a result has more bytes than there can be."""
+  if not all(isinstance(size, int) for size in spec.shape):
+    return  # Known when a program runs.
+  if math.prod(spec.shape) * spec.dtype.itemsize >= 2**63:
+    raise ValueError(
+      f"{name} cannot return {spec}: there cannot be as many bytes"
+    )
+
+
+def array_of(name: str, result: Any) -> onp.ndarray:
+  """Returns a result of a function as an array.
+
+  Raises:
+    TypeError: it is none of numbers.
+  """
+  array = onp.asarray(result)
+  if not _has_numbers(array.dtype):
+    raise TypeError(
+      f"{name} returned {array.dtype.name} ({type(result).__name__}): results "
+      "must be arrays of numbers, or tuples, lists and dicts of them"
+    )
+  return array
+
+
+def _has_numbers(dtype: onp.dtype) -> bool:
+  """Whether it is neither of objects, of texts or times, nor of records."""
+  return dtype.kind not in "OSUMm" and not issubclass(dtype.type, onp.void)
 
 
 def unwritten(spec: ArraySpec) -> onp.ndarray:

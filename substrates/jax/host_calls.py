@@ -146,7 +146,11 @@ def _directly(
     checked = host_functions.checked(function.name, leaves, specs, canonical)
     result = jax.tree.unflatten(tree, checked)
   # Copies, as the function may keep what it returned.
-  return jax.tree.map(lambda x: jax.device_put(onp.array(x)), result)
+  name = function.name
+  return jax.tree.map(
+    lambda x: jax.device_put(onp.array(host_functions.array_of(name, x))),
+    result,
+  )
 
 
 def _result(
@@ -181,7 +185,9 @@ def _cached_result(
     zeros = [onp.zeros(s.shape, s.dtype) for s in specs]
     args = jax.tree.unflatten(tree, zeros)
     result = host_functions.result_of_zeros(name, function.f, args, keywords)
-    result = jax.tree.map(onp.asarray, result)
+    result = jax.tree.map(
+      functools.partial(host_functions.array_of, name), result
+    )
   leaves, out_tree = jax.tree.flatten(result)
   found = [host_functions.spec_of(name, x) for x in leaves]
   return tuple(map(_spec, found)), out_tree

@@ -83,7 +83,13 @@ class HostCall(rules_lib.Mapped):
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
     del operands
     sizes = [level.size for level in reversed(self.levels)]
-    return [((*sizes, *s.shape), s.dtype) for s in self._sides()[2]]
+    specs = [
+      host_functions.ArraySpec((*sizes, *s.shape), s.dtype)
+      for s in self._sides()[2]
+    ]
+    for spec in specs:
+      host_functions.check_bytes(self.function.name, spec)
+    return [(spec.shape, spec.dtype) for spec in specs]
 
   def flat_function(self) -> Callable[..., list[Any]]:
     """The function of a list of leaves, which returns one."""

@@ -93,7 +93,8 @@ def result_like(
   zeros = trees.map_leaves(lambda s: onp.zeros(s.shape, s.dtype), specs)
   result = host_functions.result_of_zeros(name, function.f, zeros, options)
   return trees.map_leaves(
-    lambda x: host_programs.spec(name, onp.asarray(x)), result
+    lambda x: host_programs.spec(name, host_functions.array_of(name, x)),
+    result,
   )
 
 

@@ -64,7 +64,10 @@ def evaluate(
     arrays = trees.map_leaves(lambda x: onp.array(x.numpy()), args)
     result = function.f(*arrays, **options)
     if like is None:
-      return trees.map_leaves(lambda x: tensor(onp.asarray(x)), result)
+      name = function.name
+      return trees.map_leaves(
+        lambda x: tensor(host_functions.array_of(name, x)), result
+      )
     leaves = _checked(function.name, result, like)
     return trees.pack(like, [tf.convert_to_tensor(x) for x in leaves])
 

@@ -138,6 +138,40 @@ class ErrorsTest(parameterized.TestCase):
     with self.assertRaisesRegex(TypeError, "`abstract` of mine.*int"):
       jax.jit(op)(1.0)
 
+  @parameterized.parameters(
+    (_spec(-1), ValueError, r"float64\[-1\]: its sizes must be at least 0"),
+    (jax.ShapeDtypeStruct((2, -1), "f4"), ValueError, r"float32\[2, -1\]: its"),
+    (_spec(2**62), ValueError, "cannot return .* as many bytes"),
+    (_spec(2, dtype=object), TypeError, "dtype must be one of numbers"),
+  )
+  def test_abstract_of_what_there_cannot_be(self, spec, error, message):
+    op = binding.bind(lambda x: x, abstract=lambda x: spec, name="mine")
+    for call in (op, jax.jit(op)):
+      with self.assertRaisesRegex(error, f"mine.*{message}"):
+        call(jnp.ones(2))
+
+  def test_batches_of_what_there_cannot_be(self):
+    op = binding.bind(lambda x: x, abstract=lambda x: _spec(2**59), name="mine")
+    with self.assertRaisesRegex(ValueError, "mine cannot return"):
+      jax.jit(jax.vmap(op))(jnp.ones(2**2))
+
+  @parameterized.parameters(
+    (lambda x: object(), "object"),
+    (lambda x: {"a": [x, "abc"]}, "str"),
+    (lambda x: onp.array(["2020-01-01"], "M8[D]"), "datetime64"),
+  )
+  def test_results_that_are_no_numbers(self, f, message):
+    x = jnp.ones(2)
+    for op in (
+      binding.bind(f, name="mine"),
+      binding.bind_linear(f, name="mine"),
+    ):
+      for call in (op, jax.jit(op)):
+        with self.assertRaisesRegex(
+          TypeError, f"mine returned {message}.*arrays of numbers"
+        ):
+          call(x)
+
   def test_function_that_does_not_like_zeros(self):
     op = binding.bind(lambda x: [1.0][1 - int(x[0])] * x, name="mine")
     with self.assertRaisesRegex(TypeError, "mine.*zeros.*IndexError.*abstract"):

@@ -47,12 +47,12 @@ class DeclarationsTest(parameterized.TestCase):
     (
       {"name": "test_cube", "forward": "test_cube_jvp"},
       TypeError,
-      "op test_cube: forward is 'test_cube_jvp': it must be a sequence",
+      "op test_cube: forward is 'test_cube_jvp': it must be a tuple",
     ),
     (
       {"name": "test_cube", "adjoint": [None]},
       TypeError,
-      "op test_cube: adjoint is .None.: it must be a sequence",
+      "op test_cube: adjoint is .None.: it must be a tuple",
     ),
     (
       {"name": "test_cube", "adjoint": ["nothing"]},

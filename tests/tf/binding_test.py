@@ -184,6 +184,19 @@ class BindingTest(parameterized.TestCase):
     ):
       tf.function(op)(x)
 
+  @parameterized.parameters(
+    (lambda x: object(), None, "mine returned object .*arrays of numbers"),
+    (lambda x: ["abc"], None, "mine returned str.*arrays of numbers"),
+    (lambda x: x, ((-1,), "float64"), r"mine.*float64\[-1\]: its sizes must"),
+    (lambda x: x, ((2**62,), "float64"), "mine cannot return"),
+  )
+  def test_results_that_there_cannot_be(self, f, spec, message):
+    rule = None if spec is None else lambda x: binding.ArraySpec(*spec)
+    op = binding.bind(f, abstract=rule, name="mine")
+    for call in (op, tf.function(op, autograph=False)):
+      with self.assertRaisesRegex((TypeError, ValueError), message):
+        call(tf.ones(2))
+
   def test_compiled_exceptions(self):
     op = binding.bind(_raise, abstract=lambda x: x, name="mine")
     with self.assertRaises(tf.errors.OpError) as caught:
