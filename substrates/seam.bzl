@@ -38,6 +38,7 @@ SEAM_EXTRAS = {
         "elimination_map",
         "exporting",
         "ffi_targets",
+        "ffi_versions",
         "host_map",
         "moments_map",
         "multilinear",

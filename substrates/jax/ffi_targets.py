@@ -8,7 +8,6 @@ not registered.
 from __future__ import annotations
 
 import functools
-import pathlib
 import re
 import threading
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import jax
 import jaxlib
 
+from phasic.substrates.jax.internal import ffi_versions
 from phasic.substrates.jax.internal import kernel_common
 
 FORWARD = "phasic_phase_type_forward"
@@ -37,7 +37,7 @@ def names() -> list[str]:
 
 
 def register(
-  name: str, library: str, handler: Any, built: int, platform: str = "cpu"
+  name: str, library: str, handler: Any, platform: str = "cpu"
 ) -> None:
   """Registers the handler of a library of a user's, once.
 
@@ -45,13 +45,11 @@ def register(
     name: the target's.
     library: its path.
     handler: the function of the library.
-    built: the version of the FFI that it was compiled for, as the headers'
-      `XLA_FFI_API_MAJOR * 1000 + XLA_FFI_API_MINOR`; -1 if not known.
     platform: "cpu" or "CUDA".
 
   Raises:
-    ImportError: the version is newer than that of the jaxlib that runs, whose
-      whole backend would not start.
+    ImportError: it was compiled for a newer FFI than that of the jaxlib that
+      runs, whose whole backend would not start, or is no handler.
     ValueError: another library has registered the name.
   """
   with _lock:
@@ -60,31 +58,24 @@ def register(
       return
     if known is not None:
       raise ValueError(f"{name} of {library} is there already, of {known}")
-    if built > (running := ffi_version()):
+    built, running = ffi_versions.of_handler(handler), ffi_versions.running()
+    if built < 0:
       raise ImportError(
-        f"{library} was compiled for XLA's FFI {_dotted(built)} and jaxlib "
-        f"{jaxlib.__version__} has {_dotted(running)}: compile it with the "
-        "headers of jax.ffi.include_dir()"
+        f"{name} of {library} is no handler of XLA's FFI, or one of another "
+        f"major version than jaxlib {jaxlib.__version__} has: compile it with "
+        "the headers of jax.ffi.include_dir()"
+      )
+    if built > running:
+      raise ImportError(
+        f"{name} of {library} was compiled for XLA's FFI "
+        f"{ffi_versions.dotted(built)} and jaxlib {jaxlib.__version__} has "
+        f"{ffi_versions.dotted(running)}: compile it with the headers of "
+        "jax.ffi.include_dir()"
       )
     jax.ffi.register_ffi_target(
       name, jax.ffi.pycapsule(handler), platform=platform
     )
     _registered[name, platform] = library
-
-
-@functools.cache
-def ffi_version() -> int:
-  """The version of the FFI of the jaxlib that runs, -1 if not known."""
-  header = pathlib.Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
-  if not header.exists():
-    return -1
-  text = header.read_text(encoding="utf-8")
-  found = dict(re.findall(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)", text))
-  return int(found.get("MAJOR", 0)) * 1000 + int(found.get("MINOR", 0))
-
-
-def _dotted(version: int) -> str:
-  return f"{version // 1000}.{version % 1000}"
 
 
 def load() -> tuple[Any, str]:

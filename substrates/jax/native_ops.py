@@ -44,11 +44,11 @@ def load(function: native_declarations.NativeFunction) -> None:
         )
       )
     target = native_maps.target(own.name)
-    _register(function.library, target, symbol, handler, "cpu")
+    ffi_targets.register(target, function.library, handler)
     on_gpu = f"{target}_cuda"
     handler = native_libraries.symbol(function.library, on_gpu)
     if handler is not None:
-      _register(function.library, target, on_gpu, handler, "CUDA")
+      ffi_targets.register(target, function.library, handler, "CUDA")
 
 
 def make(
@@ -168,14 +168,6 @@ def _with_none(
 ) -> tuple[Any, ...]:
   rest = iter(found)
   return tuple(next(rest) if x.is_inexact else None for x in operands)
-
-
-def _register(
-  library: str, target: str, symbol: str, handler: Any, platform: str
-) -> None:
-  version = native_libraries.symbol(library, f"{symbol}_ffi")
-  built = -1 if version is None else version()
-  ffi_targets.register(target, library, handler, built, platform)
 
 
 def _broadcast(

@@ -7,6 +7,7 @@ os.environ["XLA_FLAGS"] = (
   os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
 )
 
+import ctypes
 import pathlib
 import subprocess
 import sys
@@ -22,6 +23,7 @@ import numpy as onp
 from phasic.substrates import jax as ph
 from phasic.substrates.jax import binding
 from phasic.substrates.jax.internal import ffi_targets
+from phasic.substrates.jax.internal import ffi_versions
 from tests.native_ops import libraries
 
 libraries.kepler()
@@ -202,13 +204,41 @@ class NativeOpsTest(parameterized.TestCase):
       with self.assertRaisesRegex(ValueError, "is there already, of"):
         binding.bind_native(other, "test_scale")
 
-  def test_handlers_of_a_newer_interface(self):
-    """They would take the whole backend down."""
-    running = ffi_targets.ffi_version()
+  def test_versions_of_handlers(self):
+    running = ffi_versions.running()
     self.assertGreater(running, 0)
-    with self.assertRaisesRegex(ImportError, "compile it with the headers"):
-      ffi_targets.register("newer", "lib.so", None, running + 1)
+    handler = ctypes.CDLL(libraries.ops()).phasic_op_test_scale_xla
+    self.assertEqual(ffi_versions.of_handler(handler), running)
+
+  @parameterized.parameters(
+    (0, 1, "was compiled for XLA's FFI .* and jaxlib .* has"),
+    (1, -99, "was compiled for XLA's FFI 1"),
+    (-2, 0, "is no handler of XLA's FFI"),
+  )
+  def test_handlers_of_other_interfaces(self, major, minor, message):
+    """They would take the whole backend down."""
+    running = divmod(ffi_versions.running(), 1000)
+
+    def answer(frame):
+      version = frame.contents.extension.contents.metadata.contents.version
+      version.major = running[0] + major
+      version.minor = max(running[1] + minor, 0)
+
+    handler = ffi_versions.Handler(answer)
+    with self.assertRaisesRegex(ImportError, f"newer of lib.so {message}"):
+      ffi_targets.register("newer", "lib.so", handler)
     self.assertNotIn("newer", ffi_targets.names())
+
+  def test_symbols_that_are_no_handlers(self):
+    with self.assertRaisesRegex(
+      ImportError, "phasic_op_mine of .*libops.so is no handler of XLA's FFI"
+    ):
+      binding.bind_native(
+        libraries.ops(),
+        "mine",
+        handler="phasic_op_test_scale_declaration",
+        declaration="x() -> y()",
+      )
 
   def test_handlers_not_made_with_our_headers(self):
     op = binding.bind_native(

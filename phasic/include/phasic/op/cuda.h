@@ -35,7 +35,6 @@ inline void CheckLaunch() {
 #define PHASIC_CUDA_OP(name, function, declaration)                    \
   extern "C" __attribute__((visibility("default"))) XLA_FFI_Error*     \
   phasic_op_##name##_cuda(XLA_FFI_CallFrame* call_frame);              \
-  PHASIC_INTERNAL_XLA_VERSION(phasic_op_##name##_cuda)                 \
   namespace phasic_op_##name##_on_cuda {                               \
     static xla::ffi::Error RunOnXla(                                   \
         cudaStream_t stream, std::string_view options,                 \

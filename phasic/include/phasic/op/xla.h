@@ -97,17 +97,10 @@ xla::ffi::Error RunXla(const Declaration& declaration, const Function& function,
 
 }  // namespace phasic
 
-// Parts of PHASIC_OP and PHASIC_CUDA_OP: the handler, and the version of the
-// interface that it was compiled for.
-#define PHASIC_INTERNAL_XLA_VERSION(symbol)                                  \
-  extern "C" __attribute__((visibility("default"))) int32_t symbol##_ffi() { \
-    return XLA_FFI_API_MAJOR * 1000 + XLA_FFI_API_MINOR;                     \
-  }
-
+// Part of PHASIC_OP: the handler.
 #define PHASIC_INTERNAL_XLA(name, function)                                   \
   extern "C" __attribute__((visibility("default"))) XLA_FFI_Error*            \
   phasic_op_##name##_xla(XLA_FFI_CallFrame* call_frame);                      \
-  PHASIC_INTERNAL_XLA_VERSION(phasic_op_##name##_xla)                         \
   namespace phasic_op_##name {                                                \
     static xla::ffi::Error RunOnXla(std::string_view options,                 \
                                     xla::ffi::RemainingArgs args,             \

@@ -1,0 +1,115 @@
+"""Versions of XLA's FFI: of the jaxlib that runs, and of a library's handlers.
+
+A version is the headers' `XLA_FFI_API_MAJOR * 1000 + XLA_FFI_API_MINOR`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import pathlib
+import re
+from typing import Any
+
+import jax
+
+_METADATA = 1  # the type of the extension
+_NUM_FUNCTIONS = 64  # more than there are
+
+
+class _Version(ctypes.Structure):
+  _fields_ = (
+    ("struct_size", ctypes.c_size_t),
+    ("extension", ctypes.c_void_p),
+    ("major", ctypes.c_int),
+    ("minor", ctypes.c_int),
+  )
+
+
+class _Metadata(ctypes.Structure):
+  _fields_ = (
+    ("struct_size", ctypes.c_size_t),
+    ("version", _Version),
+    ("traits", ctypes.c_uint32),
+    ("state_type", ctypes.c_int64),
+  )
+
+
+class _Extension(ctypes.Structure):
+  _fields_ = (
+    ("struct_size", ctypes.c_size_t),
+    ("type", ctypes.c_int),
+    ("next", ctypes.c_void_p),
+    ("metadata", ctypes.POINTER(_Metadata)),
+  )
+
+
+class _CallFrame(ctypes.Structure):
+  _fields_ = (
+    ("struct_size", ctypes.c_size_t),
+    ("extension", ctypes.POINTER(_Extension)),
+    ("api", ctypes.c_void_p),
+    ("context", ctypes.c_void_p),
+    ("stage", ctypes.c_int),
+    ("operands", ctypes.c_int64 * 16),
+    ("future", ctypes.c_void_p),
+  )
+
+
+class _Api(ctypes.Structure):
+  _fields_ = (
+    ("struct_size", ctypes.c_size_t),
+    ("extension", ctypes.c_void_p),
+    ("version", _Version),
+    ("internal", ctypes.c_void_p),
+    ("functions", ctypes.c_void_p * _NUM_FUNCTIONS),
+  )
+
+
+Handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))
+_Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+
+
+def of_handler(handler: Any) -> int:
+  """Returns the version of the headers that a handler was compiled with.
+
+  It is asked as XLA asks it, by an extension of the call's frame (see
+  xla/ffi/api/c_api.h); -1 where it does not answer.
+
+  Args:
+    handler: a function of a library.
+  """
+  metadata = _Metadata(ctypes.sizeof(_Metadata))
+  metadata.version.major = -1
+  extension = _Extension(
+    ctypes.sizeof(_Extension), _METADATA, None, ctypes.pointer(metadata)
+  )
+  # What it calls to report an error, which has no use for one here.
+  nothing = _Function(lambda _: None)
+  api = _Api(ctypes.sizeof(_Api))
+  for i in range(_NUM_FUNCTIONS):
+    api.functions[i] = ctypes.cast(nothing, ctypes.c_void_p)
+  frame = _CallFrame(
+    _CallFrame.future.offset,  # as the headers define the frame's size
+    ctypes.pointer(extension),
+    ctypes.addressof(api),
+  )
+  ctypes.cast(handler, Handler)(ctypes.byref(frame))
+  version = metadata.version
+  return version.major * 1000 + version.minor if version.major >= 0 else -1
+
+
+@functools.cache
+def running() -> int:
+  """Returns the version of the jaxlib that runs, -1 if not known."""
+  header = pathlib.Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
+  if not header.exists():
+    return -1
+  text = header.read_text(encoding="utf-8")
+  found = dict(re.findall(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)", text))
+  return int(found.get("MAJOR", 0)) * 1000 + int(found.get("MINOR", 0))
+
+
+def dotted(version: int) -> str:
+  """Returns a version as texts have it."""
+  return f"{version // 1000}.{version % 1000}"
