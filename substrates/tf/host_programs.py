@@ -7,6 +7,7 @@ that was saved and runs in another process is told so by its first argument.
 
 import atexit
 from collections.abc import Callable, Mapping, Sequence
+import os
 import secrets
 import threading
 import time
@@ -30,6 +31,7 @@ class Running:
     self._lock = threading.Lock()
     self._count = 0
     self._is_exiting = False
+    self._process = os.getpid()
 
   def __enter__(self) -> None:
     with self._lock:
@@ -42,7 +44,12 @@ class Running:
       self._count -= 1
 
   def stop(self) -> None:
-    """Waits for the calls that run; later ones are errors."""
+    """Waits for the calls that run; later ones are errors.
+
+    A forked process has none of the threads that they run in.
+    """
+    if os.getpid() != self._process:
+      return
     with self._lock:
       self._is_exiting = True
     while self._count:
@@ -77,7 +84,7 @@ def evaluate(
     arrays = trees.pack(structure, [onp.array(x) for x in values])
     try:
       return _checked(function.name, function.f(*arrays, **options), like)
-    except Exception as error:
+    except BaseException as error:
       message = host_functions.errors.keep(function.name, error)
       raise RuntimeError(message) from error
 

@@ -8,6 +8,7 @@ is called is never deleted, as programs may outlive the functions' names.
 import atexit
 from collections.abc import Callable, Sequence
 import ctypes
+import os
 import threading
 import time
 from typing import Any
@@ -101,14 +102,17 @@ def _start(process: int) -> None:
     start(_callback, process)
     # Programs may be running when the interpreter exits.
     atexit.register(_stop)
-    _started.append(process)
+    _started.append(os.getpid())
 
 
 def _stop() -> None:
-  """Waits for the calls that run; later ones are errors."""
+  """Waits for the calls that run; later ones are errors.
+
+  A forked process has none of the threads that they run in.
+  """
   stop = phase_type_op.library().PhasicStopHostCalls
   stop.restype = ctypes.c_int64
-  while stop():
+  while stop() and os.getpid() in _started:
     time.sleep(0.001)
 
 

@@ -208,6 +208,16 @@ class BindingTest(parameterized.TestCase):
     with self.assertRaisesRegex(tf.errors.OpError, "mine returned.*abstract"):
       tf.function(lies, jit_compile=True)(tf.constant([1.0, 2.0]))
 
+  def test_a_call_that_is_interrupted(self):
+    def interrupted(x):
+      raise KeyboardInterrupt
+
+    op = binding.bind(interrupted, abstract=lambda x: x, name="mine")
+    for compiled in (False, True):
+      with self.assertRaisesRegex(Exception, "mine raised KeyboardInterrupt"):
+        tf.function(op, jit_compile=compiled)(tf.constant([1.0]))
+      self.assertIsInstance(binding.last_error(), KeyboardInterrupt)
+
   @parameterized.parameters(False, True)
   def test_many_calls_from_many_threads(self, jit_compile):
     op = binding.bind(onp.sin, abstract=lambda x: x)
@@ -315,6 +325,37 @@ class BindingTest(parameterized.TestCase):
       goes_on.set()
       stopped.result()
     self.assertTrue(ended.is_set())
+
+  def test_forked_process_ends_while_calls_run(self):
+    source = """
+import os, sys, threading
+import tensorflow as tf
+from phasic.substrates.tf import binding
+begun, goes_on = threading.Semaphore(0), threading.Event()
+def waits(x):
+  begun.release()
+  goes_on.wait()
+  return x
+op = binding.bind(waits, abstract=lambda x: x)
+for jit_compile in (False, True):
+  program = tf.function(op, jit_compile=jit_compile)
+  threading.Thread(target=program, args=(tf.constant(1.0),)).start()
+  begun.acquire()
+if os.fork() == 0:
+  sys.exit()  # Without the threads that call.
+_, status = os.wait()
+goes_on.set()
+print("ended", status)
+"""
+    result = subprocess.run(
+      [sys.executable, "-c", source],
+      env=_environment(),
+      capture_output=True,
+      text=True,
+      check=False,
+      timeout=240,
+    )
+    self.assertIn("ended 0", result.stdout, result.stderr[-2000:])
 
   def test_saved_program_says_so_elsewhere(self):
     module = tf.Module()
