@@ -105,6 +105,8 @@ class BoundFunction:
     self._made = functools.lru_cache(arguments.MAX_MADE)(self._make)
     self._jvp = self._rule("jvp", jvp)
     self._vjp = self._rule("vjp", vjp)
+    if _are_bound_once(self._jvp, self._vjp):
+      self._vjp = _Reverse(self._vjp, self._jvp)
 
   @property
   def name(self) -> str:
@@ -122,7 +124,7 @@ class BoundFunction:
     made = self._made(arguments.key(self.name, options))
     fixed = [
       self._without_derivatives(i, x) if i in self._nondifferentiable else x
-      for i, x in enumerate(args)
+      for i, x in enumerate(host_calls.arrays(self.name, args))
     ]
     return made(*fixed)
 
@@ -251,6 +253,40 @@ class BoundFunction:
       rules.update(jvp_fn=push)
     made = custom_gradient.custom_gradient(**rules, eager=True)(call)
     return made
+
+
+class _Reverse(BoundFunction):
+  """A reverse rule whose transpose in the cotangent is the forward rule.
+
+  Its own reverse rule would do, but for derivatives of that: backends that make
+  forward mode of reverse mode, as TensorFlow does, take them for second order.
+  """
+
+  def __init__(self, rule: BoundFunction, forward: BoundFunction):
+    """Keeps both rules."""
+    super().__init__(
+      rule._function,
+      rule._abstract,
+      rule._jvp,
+      rule._vjp,
+      rule._nondifferentiable,
+    )
+    self._forward = forward
+
+  def vjp(self, args: Any, cotangent: Any, /, **options: Any) -> Any:
+    """Returns the cotangents of the arguments and of the cotangent."""
+    found = super().vjp(args, cotangent, **options)
+    return found[0], self._forward(args[0], _floating(cotangent), **options)
+
+
+def _are_bound_once(jvp: Any, vjp: Any) -> bool:
+  """Returns whether rules are bound, and have reverse rules on the host."""
+  return all(
+    isinstance(rule, BoundFunction)
+    and isinstance(rule._vjp, host_functions.HostFunction)
+    and not rule._nondifferentiable
+    for rule in (jvp, vjp)
+  )
 
 
 # Rules that stay as they are.

@@ -8,6 +8,21 @@ import numpy as onp
 from phasic.internal import host_functions
 
 
+def arrays(name: str, tree: Any) -> Any:
+  """Returns arguments as the backend takes them.
+
+  Args:
+    name: the function, for messages.
+    tree: of arrays and of numbers, whose dtypes are NumPy's.
+
+  Raises:
+    TypeError: there is an array of something else than numbers, where arrays
+      are the backend's own.
+  """
+  del name
+  return tree
+
+
 def call(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,

@@ -119,6 +119,8 @@ def custom_gradient(
       # Constants, as the derivative is the rule's: nothing is recorded here.
       out = f(*call.arguments([tf.stop_gradient(x) for x in arrays]))
       values = [tf.convert_to_tensor(x) for x in trees.flatten(out)]
+      if not arrays or not values:
+        return out  # There is nothing to differentiate.
       shapes = (_static_shapes(arrays), _static_shapes(values))
       name = rule_name(call, trees.skeleton(out), shapes)
       if xla_calls.is_compiling():

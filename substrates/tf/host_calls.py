@@ -17,6 +17,22 @@ from phasic.substrates.tf.internal import static_options
 from phasic.substrates.tf.internal import trees
 
 
+def arrays(name: str, tree: Any) -> Any:
+  """Returns arguments as the backend takes them.
+
+  Args:
+    name: the function, for messages.
+    tree: of arrays and of numbers, whose dtypes are NumPy's.
+
+  Raises:
+    TypeError: there is an array of something else than numbers, where arrays
+      are the backend's own.
+  """
+  found = trees.map_leaves(host_programs.tensor, tree)
+  trees.map_leaves(lambda x: host_programs.spec(name, x), found)
+  return found
+
+
 def call(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,

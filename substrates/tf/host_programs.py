@@ -72,9 +72,11 @@ def evaluate(
     result = function.f(*arrays, **options)
     if like is None:
       name = function.name
-      return trees.map_leaves(
-        lambda x: tensor(host_functions.array_of(name, x)), result
+      found = trees.map_leaves(
+        lambda x: host_functions.array_of(name, x), result
       )
+      trees.map_leaves(lambda x: spec(name, x), found)
+      return trees.map_leaves(tf.convert_to_tensor, found)
     leaves = _checked(function.name, result, like)
     return trees.pack(like, [tf.convert_to_tensor(x) for x in leaves])
 
@@ -99,6 +101,8 @@ def in_graph(
 ) -> Any:
   """Calls a function of flat arrays when the graph runs."""
   specs = trees.flatten(like)
+  if not specs:
+    return trees.pack(like, [])
   if xla_calls.is_compiling():
     found = host_xla.call(on_host, _PROCESS, values, specs, name)
     return trees.pack(like, found)
@@ -139,8 +143,7 @@ def failing(message: str, values: Sequence[tf.Tensor], like: Any) -> Any:
 
 def _checked(name: str, result: Any, like: Any) -> list[onp.ndarray]:
   """Returns the arrays of a result, which has to be as `like`."""
-  own = trees.skeleton(result)
-  if repr(own) != repr(trees.skeleton(like)):
+  if not trees.same(result, like):
     raise TypeError(
       f"{name} returned a structure {_shown(result)}: it must be "
       f"{_shown(like)}, as its rule `abstract` or its arguments say"
@@ -167,7 +170,18 @@ def spec(name: str, x: Any) -> host_functions.ArraySpec:
         "TensorSpec a shape, [None] for one dimension of any size"
       )
     shape = shape.as_list()
-  return host_functions.ArraySpec(shape, tf.as_dtype(x.dtype).as_numpy_dtype)
+  return host_functions.ArraySpec(shape, _numeric(name, x.dtype).as_numpy_dtype)
+
+
+def _numeric(name: str, dtype: Any) -> tf.DType:
+  """Returns a dtype as TensorFlow's; it must be of numbers, or bool."""
+  try:
+    found = tf.as_dtype(dtype)
+  except TypeError:
+    found = tf.string
+  if found.is_floating or found.is_integer or found.is_complex or found.is_bool:
+    return found
+  raise TypeError(f"{name} has an array of {dtype}: it must have numbers")
 
 
 def tensor(x: Any) -> tf.Tensor:

@@ -29,6 +29,16 @@ def skeleton(tree: Any) -> Any:
   return map_leaves(lambda _: 0, tree)
 
 
+def same(tree: Any, other: Any) -> bool:
+  """Returns whether structures are equal; dicts are, in any order of keys."""
+  try:
+    tf.nest.assert_same_structure(tree, other)
+  except (TypeError, ValueError):
+    return False
+  pairs = zip(tf.nest.flatten(tree), tf.nest.flatten(other), strict=True)
+  return all((a is None) == (b is None) for a, b in pairs)
+
+
 def flatten_up_to(tree: Any, value: Any) -> list[Any]:
   """Returns what a value has in the place of the tree's leaves.
 
