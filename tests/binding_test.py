@@ -183,6 +183,8 @@ class BindingTest(test_case.TestCase):
     spec = abstract(onp.ones(2))
     self.assertEqual([type(size) for size in spec.shape], [int, int])
     self.assertFalse(spec.fits((3, 4)))
+    self.assertEqual((spec.ndim, spec.size), (2, 6))
+    self.assertIsNone(binding.ArraySpec((None, 2), "float64").size)
     with self.assertRaisesRegex(TypeError, "a size is 3.0"):
       binding.ArraySpec((3.0,), "float64")
 

@@ -36,6 +36,18 @@ class ArraySpec:
   def __str__(self) -> str:
     return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
 
+  @property
+  def ndim(self) -> int:
+    """How many dimensions there are."""
+    return len(self.shape)
+
+  @property
+  def size(self) -> Any:
+    """How many elements there are; None where a size is not known."""
+    if any(size is None for size in self.shape):
+      return None
+    return math.prod(self.shape)
+
   def fits(self, shape: Sequence[int]) -> bool:
     """Returns whether a shape is this one, where sizes are known."""
     return len(shape) == len(self.shape) and all(
@@ -137,14 +149,14 @@ def run(
   if not levels:
     return checked(function.name, call(arrays), specs, canonical)
   if function.batching is not None:
-    sizes = _sizes(arrays, levels)
+    sizes = level_sizes(arrays, levels)
     specs = [ArraySpec((*sizes, *s.shape), s.dtype) for s in specs]
     results = function.batching(call, arrays, levels)
     return checked(function.name, results, specs, canonical)
   outer, inner = levels[-1], levels[:-1]
-  size = _sizes(arrays, [outer])[0]
+  size = level_sizes(arrays, [outer])[0]
   if size == 0:
-    sizes = _sizes(arrays, levels)
+    sizes = level_sizes(arrays, levels)
     return [onp.empty((*sizes, *s.shape), s.dtype) for s in specs]
   found: list[onp.ndarray] = []
   for k in range(size):
@@ -161,7 +173,7 @@ def run(
   return found
 
 
-def _sizes(
+def level_sizes(
   arrays: Sequence[onp.ndarray], levels: Sequence[BatchLevel]
 ) -> tuple[int, ...]:
   """Returns the levels' sizes, outermost first."""
@@ -295,8 +307,8 @@ def no_derivative(name: str) -> str:
   """Returns the message of a derivative in what a function is not linear in."""
   return (
     f"{name} has no derivative in these arguments: it was bound without a rule "
-    "for one, or they are among the first `num_fixed`. Rules of derivatives have derivatives where they are bound "
-    "functions with rules of their own"
+    "for one, or they are among the first `num_fixed`. Rules of derivatives "
+    "have derivatives where they are bound functions with rules of their own"
   )
 
 

@@ -48,6 +48,7 @@ OPTIONAL_IMPORTS = frozenset({"matplotlib", "networkx", "tqdm"})
 # Adapters to other packages, the substrates for which they are there, and what
 # they import besides.
 ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
+  "phasic/binding/jaxbind_callbacks.py": {"jax": frozenset()},
   "phasic/binding/jaxbind_compat.py": {"jax": frozenset({"jax"})},
   "phasic/interop/scipy.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/scipy_expectations.py": {"numpy": frozenset({"scipy"})},

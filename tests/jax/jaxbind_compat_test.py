@@ -105,6 +105,29 @@ class LinearTest(parameterized.TestCase):
     with self.assertRaisesRegex(NotImplementedError, message):
       jax.grad(lambda y: jnp.sum(call(y, axes=(0,))[0]))(x)
 
+  def test_abstract_is_told_of_dimensions(self):
+    def repeat(out, args, kwargs_dump):
+      out[0][()] = onp.tile(args[0].ravel(), args[0].ndim)
+
+    def abstract(x):
+      return (((x.ndim * x.size,), x.dtype),)
+
+    call = jaxbind.get_linear_call(repeat, None, abstract, None)
+    x = onp.arange(6.0).reshape(2, 3)
+    for f in (call, jax.jit(call)):
+      onp.testing.assert_array_equal(f(x)[0], onp.tile(x.ravel(), 2))
+
+  @parameterized.parameters(None, [[1.0, 2.0]], ((1.0, 2.0),), ({"x": 1.0},))
+  def test_what_is_no_array(self, what):
+    # Were it a tree, its leaves would be taken for the arguments.
+    linear = jaxbind.get_linear_call(_hartley, _hartley, _same, _same)
+    nonlinear = jaxbind.get_nonlinear_call(
+      _nonlinear, (_nonlinear_jvp, _nonlinear_vjp), _pair, _pair
+    )
+    for f in (linear, nonlinear):
+      with self.assertRaisesRegex(TypeError, "argument 0 is .* an array"):
+        f(what, onp.ones(2))
+
   def test_what_is_not_written_is_nan(self):
     call = jaxbind.get_linear_call(lambda *a: None, None, _same, None)
     self.assertTrue(onp.isnan(jax.jit(call)(onp.ones(2))[0]).all())

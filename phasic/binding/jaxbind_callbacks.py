@@ -1,0 +1,207 @@
+"""JAXbind's functions `f(out, args, kwargs_dump)` as functions of arrays."""
+
+from collections.abc import Callable, Sequence
+import functools
+import operator
+import pickle
+from typing import Any
+
+import numpy as onp
+
+from phasic.binding import arguments
+from phasic.internal import host_functions
+from phasic.internal import static_options
+
+
+class Callback:
+  """A function of JAXbind's kind, as one of arrays that returns arrays."""
+
+  def __init__(
+    self,
+    f: Callable[..., None],
+    abstract: Callable[..., Any],
+    can_batch: bool,
+    num_fixed: int | None = None,
+  ):
+    """Keeps what a function is.
+
+    Args:
+      f: `f(out, args, kwargs_dump)`.
+      abstract: `abstract(*args, **kwargs)`, of what `out` is to be.
+      can_batch: whether it is called for batches.
+      num_fixed: of how many arguments a batch may have one for all examples;
+        None for any. JAX has tangents of arguments without a batch in a batch,
+        and `abstract`, which is the function's too, looks at the arguments.
+    """
+    arguments.check_callable("f", f)
+    arguments.check_callable("abstract", abstract)
+    self._f = f
+    self._name = getattr(f, "__qualname__", type(f).__name__)
+    self._abstract = abstract
+    self._can_batch = can_batch
+    self._num_fixed = num_fixed
+
+  def check_call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """Raises TypeError for what is no array, or no keyword argument."""
+    for i, x in enumerate(args):
+      if x is None or isinstance(x, (tuple, list, dict)):
+        raise TypeError(
+          f"{self._name}: argument {i} is {type(x).__name__}: it must be an array"
+        )
+    if self._can_batch and "batch_axes" in kwargs:
+      raise TypeError(
+        f"{self._name}: batch_axes is no keyword argument: jax.vmap makes it"
+      )
+    arguments.key(self._name, kwargs)
+
+  def host_function(
+    self, finish: Callable[[list[Any]], Any]
+  ) -> host_functions.HostFunction:
+    """Returns a function of trees, whose result `finish` makes."""
+
+    def call(*trees: Any, **kwargs: Any) -> Any:
+      # Without batches `batch_axes` is a keyword argument as any other.
+      levels = kwargs.pop("batch_axes", ()) if self._can_batch else ()
+      return finish(self._call(_leaves(trees), levels, kwargs))
+
+    batching = _batched if self._can_batch else None
+    return host_functions.HostFunction(self._name, call, batching)
+
+  def result_specs(
+    self, *trees: Any, **kwargs: Any
+  ) -> list[host_functions.ArraySpec]:
+    """Returns specs of `out` for one example."""
+    return self._specs([self._spec(x) for x in _leaves(trees)], None, kwargs)[0]
+
+  def _call(
+    self,
+    arrays: Sequence[onp.ndarray],
+    levels: Sequence[host_functions.BatchLevel],
+    kwargs: dict[str, Any],
+  ) -> list[onp.ndarray]:
+    """Returns `out`; levels of a batch are in front of arrays and results."""
+    sizes = host_functions.level_sizes(arrays, levels)
+    is_mapped = [
+      any(level.mapped[i] for level in levels)
+      or (self._num_fixed is not None and i >= self._num_fixed)
+      for i in range(len(arrays))
+    ]
+    arrays = [
+      _in_all_levels(x, [level.mapped[i] for level in reversed(levels)], sizes)
+      if is_mapped[i]
+      else x
+      for i, x in enumerate(arrays)
+    ]
+    axes = [_batch_axes(is_mapped, n) for n in range(len(levels) + 1)]
+    specs, _ = self._specs([self._spec(x) for x in arrays], axes[-1], kwargs)
+    out = [host_functions.unwritten(spec) for spec in specs]
+    keywords = arguments.key(self._name, self._keywords(axes[-1], kwargs))
+    self._f(tuple(out), tuple(arrays), _dumped(keywords))
+    for i, size in enumerate(sizes):
+      # A level's axis is what is said where there are none outside of it.
+      inner = [
+        _spec_without(i if mapped else 0, x)
+        for x, mapped in zip(arrays, is_mapped, strict=True)
+      ]
+      _, found = self._specs(inner, axes[len(sizes) - i], kwargs)
+      out = [
+        _level_at(i, size, x, self._axis(k, item))
+        for k, (x, item) in enumerate(zip(out, found, strict=True))
+      ]
+    return out
+
+  def _specs(
+    self,
+    like: Sequence[host_functions.ArraySpec],
+    axes: tuple[tuple[int, ...], ...] | None,
+    kwargs: dict[str, Any],
+  ) -> tuple[list[host_functions.ArraySpec], list[Any]]:
+    """Returns specs of `out`, and what `abstract` returned."""
+    found = list(self._abstract(*like, **self._keywords(axes, kwargs)))
+    return [host_functions.ArraySpec(*item[:2]) for item in found], found
+
+  def _spec(self, x: Any) -> host_functions.ArraySpec:
+    return host_functions.spec_of(self._name, x)
+
+  def _axis(self, position: int, item: Sequence[Any]) -> int | None:
+    """Returns the axis of the outermost level in a result, None for none."""
+    try:
+      _, _, axis = item
+      return None if axis is None else operator.index(axis)
+    except (TypeError, ValueError):
+      raise TypeError(
+        f"`abstract` of {self._name} returned {item!r} for result {position} of "
+        "a batch: it must be (shape, dtype, batch axis)"
+      ) from None
+
+  def _keywords(self, axes: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {**kwargs, "batch_axes": axes} if self._can_batch else kwargs
+
+
+def _batched(
+  call: Callable[..., Sequence[Any]],
+  arrays: Sequence[Any],
+  levels: Sequence[host_functions.BatchLevel],
+) -> Sequence[Any]:
+  return call(arrays, batch_axes=levels)
+
+
+def _in_all_levels(
+  x: onp.ndarray, mapped: Sequence[bool], sizes: tuple[int, ...]
+) -> onp.ndarray:
+  """Returns an array with axes of all levels, outermost first.
+
+  Were it in some of them, nobody could say which of them an axis belongs to.
+  """
+  if all(mapped):
+    return x
+  shape = (*sizes, *x.shape[sum(mapped) :])
+  missing = [axis for axis, own in enumerate(mapped) if not own]
+  return onp.broadcast_to(onp.expand_dims(x, missing), shape).copy()
+
+
+def _spec_without(count: int, x: onp.ndarray) -> host_functions.ArraySpec:
+  """Returns the spec of an array without the outermost levels."""
+  return host_functions.ArraySpec(x.shape[count:], x.dtype)
+
+
+def _batch_axes(
+  is_mapped: Sequence[bool], count: int
+) -> tuple[tuple[int, ...], ...] | None:
+  """Returns for each array its axes, the innermost level's first."""
+  if not count:
+    return None
+  axes = tuple(reversed(range(count)))
+  return tuple(axes if mapped else () for mapped in is_mapped)
+
+
+def _level_at(
+  position: int, size: int, x: onp.ndarray, axis: int | None
+) -> onp.ndarray:
+  """Returns a result with a level's axis in its position.
+
+  Args:
+    position: how many levels are outside of it, in front already.
+    size: of the level.
+    x: the result.
+    axis: where the level is behind those; None copies what has none.
+  """
+  if axis is None:
+    shape = (*x.shape[:position], size, *x.shape[position:])
+    return onp.broadcast_to(onp.expand_dims(x, position), shape)
+  # Behind the levels outside; from the end it is where it is.
+  source = axis if axis < 0 else axis + position
+  return onp.moveaxis(x, source, position)
+
+
+def _leaves(tree: Any) -> list[Any]:
+  """Returns what is in nested tuples and lists, but None."""
+  if isinstance(tree, (tuple, list)):
+    return [leaf for item in tree for leaf in _leaves(item)]
+  return [] if tree is None else [tree]
+
+
+@functools.lru_cache(maxsize=1024)
+def _dumped(key: static_options.Options) -> onp.ndarray:
+  kwargs = static_options.thaw(key)
+  return onp.frombuffer(pickle.dumps(kwargs), onp.uint8)
