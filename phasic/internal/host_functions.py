@@ -158,14 +158,15 @@ def run(
   if size == 0:
     sizes = level_sizes(arrays, levels)
     return [onp.empty((*sizes, *s.shape), s.dtype) for s in specs]
+  name, pairs = function.name, list(zip(arrays, outer.mapped, strict=True))
   found: list[onp.ndarray] = []
   for k in range(size):
     # Arrays, not numbers; and its own, which it may write to.
-    row = [
-      x[k, ...] if mapped else onp.array(x)
-      for x, mapped in zip(arrays, outer.mapped, strict=True)
-    ]
-    results = run(function, call, row, specs, inner, canonical)
+    row = [x[k, ...] if mapped else onp.array(x) for x, mapped in pairs]
+    if inner:
+      results = run(function, call, row, specs, inner, canonical)
+    else:
+      results = checked(name, call(row), specs, canonical)
     if not found:
       found = [onp.empty((size, *x.shape), x.dtype) for x in results]
     for column, x in zip(found, results, strict=True):
