@@ -2,12 +2,10 @@
 
 #if defined(PHASIC_HAVE_XLA)
 
-#include <pthread.h>
 #include <pybind11/numpy.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "native/xla/running_call.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace py = pybind11;
@@ -41,26 +40,6 @@ struct Registry {
 Registry* registry = nullptr;
 // Numbers mean something in this process only.
 int64_t process_token = 0;
-// A thread that is in Python when the interpreter goes is ended, with whatever
-// C++ it was called from. So at exit no call begins, and running ones end.
-std::atomic<bool> is_exiting = false;
-std::atomic<int64_t> num_running = 0;
-// Of those, the calls of this thread: the only ones that a forked process has.
-thread_local int64_t num_running_here = 0;
-
-class RunningCall {
- public:
-  RunningCall() {
-    ++num_running;
-    ++num_running_here;
-  }
-  ~RunningCall() {
-    --num_running;
-    --num_running_here;
-  }
-  RunningCall(const RunningCall&) = delete;
-  RunningCall& operator=(const RunningCall&) = delete;
-};
 
 const char* DtypeName(ffi::DataType type) {
   switch (type) {
@@ -232,8 +211,10 @@ ffi::Error CallPython(int64_t process, int64_t number, std::string_view name,
             ": a Python function cannot be called from another process "
             "than the one that bound it; bind a native kernel to export");
   }
-  const RunningCall running;  // Counted first, so that none slips through.
-  if (is_exiting) return Failure(called + ": the interpreter is exiting");
+  const RunningCall running;
+  if (RunningCall::IsExiting()) {
+    return Failure(called + ": the interpreter is exiting");
+  }
   const py::gil_scoped_acquire lock;
   try {
     return CallWithLock(number, called, args, rets);
@@ -256,12 +237,12 @@ void StartCallbacks(const py::object& finish, const py::object& describe,
   registry = new Registry{
       finish, describe, py::module_::import("numpy").attr("generic"), {}};
   process_token = process;
-  pthread_atfork(nullptr, nullptr, [] { num_running = num_running_here; });
+  RunningCall::CountInForks();
 }
 
 void StopCallbacks() {
-  is_exiting = true;
-  while (num_running > num_running_here) {
+  RunningCall::Stop();
+  while (RunningCall::NumElsewhere() > 0) {
     {
       const py::gil_scoped_release release;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

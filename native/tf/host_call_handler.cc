@@ -1,7 +1,6 @@
 // The FFI handler for TensorFlow's XLA that calls Python functions, for
 // phasic.binding: a pointer that Python gives does the rest.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "native/tf/xla_handlers.h"
+#include "native/xla/running_call.h"
 #include "phasic/op/buffer.h"
 #include "phasic/op/xla.h"
 
@@ -29,18 +29,6 @@ constexpr size_t kMessageSize = 16384;
 Callback host_callback = nullptr;
 // Numbers mean something in this process only.
 int64_t host_process = 0;
-// A thread that is in Python when the interpreter goes is ended, with whatever
-// C++ it was called from. So at exit no call begins, and running ones end.
-std::atomic<bool> is_exiting = false;
-std::atomic<int64_t> num_running = 0;
-
-class RunningCall {
- public:
-  RunningCall() { ++num_running; }
-  ~RunningCall() { --num_running; }
-  RunningCall(const RunningCall&) = delete;
-  RunningCall& operator=(const RunningCall&) = delete;
-};
 
 ffi::Error Failure(const std::string& message) {
   return ffi::Error(ffi::ErrorCode::kInternal, message);
@@ -67,8 +55,10 @@ ffi::Error CallPython(int64_t process, int64_t number, std::string_view name,
     if (buffer.has_error()) return buffer.error();
     outputs.push_back(BufferOfXla(**buffer));
   }
-  const RunningCall running;  // Counted first, so that none slips through.
-  if (is_exiting) return Failure(called + ": the interpreter is exiting");
+  const RunningCall running;
+  if (RunningCall::IsExiting()) {
+    return Failure(called + ": the interpreter is exiting");
+  }
   std::string message(kMessageSize, '\0');
   if (host_callback(number, inputs.data(), static_cast<int32_t>(inputs.size()),
                     outputs.data(), static_cast<int32_t>(outputs.size()),
@@ -96,13 +86,14 @@ XLA_FFI_Handler* CallPythonHandler() { return kCallPythonHandler; }
 // Sets what calls Python functions.
 extern "C" __attribute__((visibility("default"))) void PhasicStartHostCalls(
     phasic::Callback callback, int64_t process) {
+  phasic::RunningCall::CountInForks();
   phasic::host_process = process;
   phasic::host_callback = callback;
 }
 
-// Lets no call begin any more. Returns how many are running.
+// Lets no call begin any more. Returns how many are running elsewhere.
 extern "C" __attribute__((visibility("default"))) int64_t
 PhasicStopHostCalls() {
-  phasic::is_exiting = true;
-  return phasic::num_running;
+  phasic::RunningCall::Stop();
+  return phasic::RunningCall::NumElsewhere();
 }
