@@ -231,7 +231,9 @@ class NativeOp:
     primals = self._operands(args)
     outputs = self._function.declaration.outputs
     given = (cotangent,) if len(outputs) == 1 else cotangent
-    given = self._directions("cotangent", outputs, given)
+    given = native_declarations.check_entries(
+      self._function.declaration, "the cotangents", outputs, given
+    )
     call = self._of(options)
     found = native_ops.vjp(self._function, call, primals, given)
     inputs = self._function.declaration.inputs
@@ -297,7 +299,9 @@ class NativeOp:
 
   def _like(self, tangents: Any, primals: Sequence[Any]) -> tuple[Any, ...]:
     declaration = self._function.declaration
-    given = self._directions("tangent", declaration.inputs, tangents)
+    given = native_declarations.check_entries(
+      declaration, "the tangents", declaration.inputs, tangents
+    )
     return tuple(
       native_ops.with_rank(
         operands.direction(declaration, operand, t, x), static.rank(x)
@@ -306,25 +310,3 @@ class NativeOp:
       else None
       for operand, t, x in zip(declaration.inputs, given, primals, strict=True)
     )
-
-  def _directions(
-    self,
-    what: str,
-    declared: Sequence[native_declarations.Operand],
-    given: Any,
-  ) -> tuple[Any, ...]:
-    """Returns tangents or cotangents, one for each operand."""
-    error = self._function.declaration.error
-    if not isinstance(given, (tuple, list)) or len(given) != len(declared):
-      raise TypeError(
-        error(
-          f"{what}s must be a tuple with an entry for each of "
-          f"{', '.join(operand.name for operand in declared)}"
-        )
-      )
-    for operand, x in zip(declared, given, strict=True):
-      if operand.is_inexact and x is None:
-        raise TypeError(
-          error(f"the {what} of {operand.name} is None: give zeros for none")
-        )
-    return tuple(given)

@@ -338,7 +338,7 @@ def check_tangents(declaration: Declaration, found: Any) -> list[Any]:
   Raises:
     TypeError: it is not a tuple with an entry for each output.
   """
-  return _check_rule(declaration, "jvp", "output", declaration.outputs, found)
+  return _check_rule(declaration, "jvp", declaration.outputs, found)
 
 
 def check_cotangents(declaration: Declaration, found: Any) -> list[Any]:
@@ -347,7 +347,7 @@ def check_cotangents(declaration: Declaration, found: Any) -> list[Any]:
   Raises:
     TypeError: it is not a tuple with an entry for each input.
   """
-  return _check_rule(declaration, "vjp", "input", declaration.inputs, found)
+  return _check_rule(declaration, "vjp", declaration.inputs, found)
 
 
 def check_dtype(
@@ -360,24 +360,40 @@ def check_dtype(
     )
 
 
-def _check_rule(
+def check_entries(
   declaration: Declaration,
-  rule: str,
   what: str,
   operands: Sequence[Operand],
   found: Any,
-) -> list[Any]:
+) -> tuple[Any, ...]:
+  """Returns tangents or cotangents, one for each operand.
+
+  Raises:
+    TypeError: they are no tuple with as many entries, or None for what has
+      derivatives.
+  """
   if not isinstance(found, (tuple, list)) or len(found) != len(operands):
+    names = ", ".join(operand.name for operand in operands)
     raise TypeError(
       declaration.error(
-        f"the rule {rule} must return a tuple with an entry for each {what}, "
-        f"{len(operands)} in all"
+        f"{what} must be a tuple with an entry for each of {names}"
       )
     )
-  pairs = list(zip(operands, found, strict=True))
-  for operand, value in pairs:
+  for operand, value in zip(operands, found, strict=True):
     if operand.is_inexact and value is None:
       raise TypeError(
-        declaration.error(f"the rule {rule} returned None for {operand.name}")
+        declaration.error(
+          f"{what} must have an array for {operand.name}, not None: zeros for "
+          "none"
+        )
       )
+  return tuple(found)
+
+
+def _check_rule(
+  declaration: Declaration, rule: str, operands: Sequence[Operand], found: Any
+) -> list[Any]:
+  what = f"what the rule {rule} returned"
+  entries = check_entries(declaration, what, operands, found)
+  pairs = zip(operands, entries, strict=True)
   return [value for operand, value in pairs if operand.is_inexact]

@@ -184,18 +184,8 @@ class _Rules:
 
   def _fitting(self, rule: str, found: Any, like: Any) -> onp.ndarray:
     """A rule's result in the shape and dtype of an output or input."""
-    declaration = self._function.declaration
-    array, like = onp.asarray(found), onp.asarray(like)
-    native_declarations.check_dtype(declaration, rule, array.dtype, like.dtype)
-    try:
-      full = onp.broadcast_to(array, like.shape)
-    except ValueError:
-      raise ValueError(
-        declaration.error(
-          f"the rule {rule} returned shape {array.shape} where {like.shape} is "
-          "needed"
-        )
-      ) from None
+    like, declaration = onp.asarray(like), self._function.declaration
+    full = native_shapes.fitting(onp, declaration, rule, found, like)
     return onp.asarray(full, like.dtype)
 
   def pull(self, residuals: Any, cotangents: Sequence[Any]) -> Any:

@@ -184,6 +184,39 @@ def check_cotangents(
       )
 
 
+def fitting(
+  numpy: Any,
+  declaration: native_declarations.Declaration,
+  rule: str,
+  found: Any,
+  like: Any,
+) -> Any:
+  """Returns a rule's result in the shape of an output or input.
+
+  Args:
+    numpy: the array namespace.
+    declaration: the op's.
+    rule: the rule's name.
+    found: what it returned.
+    like: the output or input, an array.
+
+  Raises:
+    TypeError: it is complex, and the other is not.
+    ValueError: it does not broadcast to the shape.
+  """
+  array = numpy.asarray(found)
+  native_declarations.check_dtype(declaration, rule, array.dtype, like.dtype)
+  try:
+    return numpy.broadcast_to(array, like.shape)
+  except ValueError:
+    raise ValueError(
+      declaration.error(
+        f"the rule {rule} returned shape {tuple(array.shape)} where "
+        f"{tuple(like.shape)} is needed"
+      )
+    ) from None
+
+
 def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
   """Returns the sum of x over what is broadcast to it from `shape`.
 

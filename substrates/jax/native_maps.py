@@ -248,22 +248,13 @@ class Value(derivatives.Forward):
 
   def _fitting(self, rule: str, tangent: Any, like: Any) -> Any:
     """A rule's result in the shape and dtype of the output."""
-    error = self.function.declaration.error
-    native_declarations.check_dtype(
-      self.function.declaration, rule, jnp.result_type(tangent), like.dtype
-    )
-    try:
-      full = jnp.broadcast_to(tangent, like.shape)
-    except ValueError:
-      raise ValueError(
-        error(
-          f"the rule {rule} returned shape {jnp.shape(tangent)} where "
-          f"{tuple(like.shape)} is needed"
-        )
-      ) from None
+    declaration = self.function.declaration
+    full = native_shapes.fitting(jnp, declaration, rule, tangent, like)
     if full.dtype != like.dtype and not jnp.issubdtype(full.dtype, jnp.inexact):
       raise TypeError(
-        error(f"the rule {rule} returned {full.dtype}: it must be {like.dtype}")
+        declaration.error(
+          f"the rule {rule} returned {full.dtype}: it must be {like.dtype}"
+        )
       )
     return jnp.asarray(full, like.dtype)
 

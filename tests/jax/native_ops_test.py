@@ -108,8 +108,11 @@ class NativeOpsTest(parameterized.TestCase):
     self.assertEqual(count, 1)
 
   @parameterized.parameters(
-    (lambda i, o, t: t[0], "must return a tuple with an entry for each output"),
-    (lambda i, o, t: (None,), "the rule jvp returned None for y"),
+    (
+      lambda i, o, t: t[0],
+      "what the rule jvp returned must be a tuple with an entry for each of y",
+    ),
+    (lambda i, o, t: (None,), "the rule jvp returned must have an array for y"),
     (lambda i, o, t: (onp.ones(7),), r"returned shape \(7,\) where \(3,\)"),
     (lambda i, o, t: (jnp.ones(3, int),), "returned int64: it must be float64"),
     (lambda i, o, t: (1j * t[1],), "returned complex128: it must be float64"),
