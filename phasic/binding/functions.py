@@ -46,7 +46,8 @@ def bind(
   are the framework's, with type, message and traceback in the text, and
   `last_error` returns the exception. The function has to be pure: compilers
   leave out calls whose results are not used, and may make one of two. It must
-  not call JAX or TensorFlow.
+  not call JAX or TensorFlow. One that a program was compiled for is kept, with
+  what it has captured, until the process ends: bind once, not in a loop.
 
   Args:
     f: the function.
@@ -66,8 +67,8 @@ def bind(
     A function. Its methods `jvp` and `vjp` are the rules as ops.
 
   Raises:
-    TypeError: an argument is no function, or no position.
-    ValueError: there is no such batching.
+    TypeError: an argument is no function, or no sequence of positions.
+    ValueError: there is no such batching, or a position is negative.
 
   Example:
 
