@@ -7,7 +7,7 @@ import sys
 SUBSTRATES = ("numpy", "jax", "tf")
 
 # The packages under `phasic/` that `phasic.substrates.<s>` imports.
-PUBLIC_PACKAGES = ("binding", "distributions", "graphs", "math")
+PUBLIC_PACKAGES = ("binding", "distributions", "graphs", "inference", "math")
 
 # What a substrate has besides, by name: the module of its seam that has it.
 SUBSTRATE_NAMES: dict[str, dict[str, str]] = {

@@ -66,6 +66,7 @@ class WheelContentsTest(absltest.TestCase):
           "__init__.py",
           "binding/__init__.py",
           "distributions/phase_type.py",
+          "inference/__init__.py",
           "math/phase_type.py",
           "internal/kernel_ops.py",
           "interop/__init__.py",
