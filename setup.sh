@@ -118,7 +118,7 @@ make_venv() {  # python, substrates
     "${python}" -c 'import ensurepip, venv' 2>/dev/null ||
       die "${python} has no venv module; install python3-venv."
   fi
-  say "making .venv with the pinned packages (up to 2 GB; a minute or two)"
+  say "making .venv with the pinned packages (up to 2.2 GB; a minute or two)"
   rm -rf "${VENV}"
   "${python}" -m venv "${VENV}"
   local args=()
