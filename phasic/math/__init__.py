@@ -68,6 +68,15 @@ from phasic.math.discrete_moments import stddev as discrete_phase_type_stddev
 from phasic.math.discrete_moments import (
   variance as discrete_phase_type_variance,
 )
+from phasic.math.discrete_observations import (
+  log_likelihood_terms as discrete_phase_type_log_likelihood_terms,
+)
+from phasic.math.discrete_observations import (
+  log_likelihood_terms_jvp as discrete_phase_type_log_likelihood_terms_jvp,
+)
+from phasic.math.discrete_observations import (
+  log_likelihood_terms_vjp as discrete_phase_type_log_likelihood_terms_vjp,
+)
 from phasic.math.discrete_passage_companions import (
   expected_jumps_jvp as discrete_phase_type_expected_jumps_jvp,
 )
@@ -286,6 +295,9 @@ __all__ = [
   "discrete_phase_type_log_cdf_jvp",
   "discrete_phase_type_log_cdf_vjp",
   "discrete_phase_type_log_hazard",
+  "discrete_phase_type_log_likelihood_terms",
+  "discrete_phase_type_log_likelihood_terms_jvp",
+  "discrete_phase_type_log_likelihood_terms_vjp",
   "discrete_phase_type_log_prob",
   "discrete_phase_type_log_prob_jvp",
   "discrete_phase_type_log_prob_vjp",

@@ -5,7 +5,7 @@ import numpy as onp
 
 from phasic.internal import kernel_ops
 from phasic.internal import static
-from phasic.math import observations
+from phasic.math import observation_calls
 from phasic.math import operands as operands_lib
 from phasic.math import portable
 
@@ -77,8 +77,10 @@ def diagnose(
     operands, layout = operands_lib.canonical(arguments, names)
     edges, kinds = operands_lib.edges(layout, arguments), None
   else:
-    call = observations.ObservationsCall((*model, times, upper, *rest))
-    _require_known(call.arguments, operands_lib.INTERVAL_ARGUMENTS)
+    call = observation_calls.ObservationsCall(
+      (*model, times, upper, *rest), discrete=discrete
+    )
+    _require_known(call.arguments, call.names)
     operands, layout = call.operands, call.layout
     edges, kinds = call.edges, call.kinds
   native = kernel_ops.path() == "kernel"

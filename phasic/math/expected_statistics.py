@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import observations
+from phasic.math import observation_calls
 from phasic.math import operands as operands_lib
 
 
@@ -131,7 +131,7 @@ def expected_statistics(
     edges, kinds = operands_lib.edges(layout, arguments), None
     lay_out: Any = functools.partial(operands_lib.cotangent, layout)
   else:
-    call = observations.ObservationsCall(
+    call = observation_calls.ObservationsCall(
       (initial_probs, subgenerator, times, upper, exit_rates, prob_zero)
     )
     operands, layout = call.operands, call.layout

@@ -3,17 +3,11 @@
 One power sequence and one adjoint of the kernel serve a mixed set of them.
 """
 
-import numpy as np
-
-from phasic.internal import kernel_ops
-from phasic.internal import static
-from phasic.internal import structures
 from phasic.math import evaluation
-from phasic.math import named_checks
+from phasic.math import observation_calls
 from phasic.math import operands as operands_lib
 from phasic.math import phase_type
 from phasic.math import phase_type_derivatives
-from phasic.math import portable_observations
 
 
 def log_likelihood_terms(
@@ -90,15 +84,7 @@ def log_likelihood_terms(
     )
   upper = lower if upper is None else upper
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = ObservationsCall(arguments, validate_args)
-  value = kernel_ops.phase_type(
-    "log_density",
-    call.operands,
-    portable_observations.phase_type,
-    call.edges,
-    kinds=call.kinds,
-  )
-  return call.result(value)
+  return observation_calls.ObservationsCall(arguments, validate_args).value()
 
 
 def log_likelihood_terms_vjp(
@@ -135,21 +121,8 @@ def log_likelihood_terms_vjp(
     )
     return value, (*bars[:3], None, *bars[3:])
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = ObservationsCall(arguments)
-  dtype = static.dtype_name(call.operands[0])
-  bar = structures.as_array(cotangent, dtype, "cotangent")
-  model = [names[i] in wanted for i in (0, 1, 4, 5)]
-  value, bars = kernel_ops.phase_type_vjp(
-    "log_density",
-    call.operands,
-    call.weights(bar, "cotangent"),
-    portable_observations.phase_type,
-    call.edges,
-    (*model, "lower" in wanted or "upper" in wanted),
-    kinds=call.kinds,
-  )
-  found = zip(names, call.cotangents(bars), strict=True)
-  return call.result(value), tuple(x if n in wanted else None for n, x in found)
+  call = observation_calls.ObservationsCall(arguments)
+  return call.vjp(cotangent, wanted)
 
 
 def log_likelihood_terms_jvp(
@@ -177,123 +150,4 @@ def log_likelihood_terms_jvp(
       tangents=(*tangents[:3], *tangents[4:]),
     )
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = ObservationsCall(arguments)
-  value, tangent = kernel_ops.phase_type_jvp(
-    "log_density",
-    call.operands,
-    call.tangent_operands(tangents),
-    portable_observations.phase_type,
-    call.edges,
-    kinds=call.kinds,
-  )
-  return call.result(value), call.result(tangent)
-
-
-class ObservationsCall:
-  """A call of the kernel: each observation is a pair of times.
-
-  Attributes:
-    arguments: the six arguments as arrays.
-    layout: that of the model and one time of each pair.
-    operands: the kernel's five.
-    edges: its arrays of edges.
-    kinds: (batch..., 2 n), kinds of the times. A pair's value is that of its
-      first.
-  """
-
-  def __init__(self, arguments, validate_args=False):
-    names = operands_lib.INTERVAL_ARGUMENTS
-    self.arguments = operands_lib.convert(*arguments, names=names)
-    _, _, lower, upper, _, _ = self.arguments
-    try:
-      shape = static.broadcast_shapes(static.shape(lower), static.shape(upper))
-    except ValueError:
-      raise ValueError(
-        f"lower has shape {static.shape(lower)} and upper "
-        f"{static.shape(upper)}: they do not broadcast"
-      ) from None
-    self._shape = shape
-    lower, upper = np.broadcast_to(lower, shape), np.broadcast_to(upper, shape)
-    if validate_args:
-      lower = named_checks.check(
-        "upper",
-        lower,
-        lower <= upper,
-        "it must be at least lower, neither NaN",
-        upper,
-      )
-    operands, self.layout = operands_lib.canonical(self._of_model(lower))
-    self.edges = operands_lib.edges(self.layout, self._of_model(lower))
-    lower = operands[-1]
-    upper = operands_lib.times_operand(self.layout, upper)
-    zeros = np.asarray(np.zeros_like(lower), dtype="int32")
-    self.kinds = _paired(
-      zeros + portable_observations.LOG_OBSERVATION,
-      zeros + portable_observations.NOTHING,
-    )
-    self.operands = (*operands[:-1], _paired(lower, upper))
-
-  def _of_model(self, times):
-    """The five arguments of functions of one time."""
-    initial_probs, subgenerator, _, _, exit_rates, prob_zero = self.arguments
-    return initial_probs, subgenerator, times, exit_rates, prob_zero
-
-  def result(self, value):
-    """Brings the kernel's result into the shape of the observations."""
-    return operands_lib.result(self.layout, _unpaired(value)[..., 0])
-
-  def cotangents(self, bars):
-    """Brings the operands' cotangents into the order of the arguments."""
-    if bars[-1] is None:
-      model = operands_lib.argument_cotangents(self.layout, bars)
-      return (*model[:2], None, None, *model[3:])
-    pairs = _unpaired(bars[-1])
-    parts = [
-      operands_lib.argument_cotangents(self.layout, (*bars[:-1], pairs[..., i]))
-      for i in range(2)
-    ]
-    _, _, lower, upper, _, _ = self.arguments
-    initial_probs, rates, times, exit_rates, prob_zero = parts[0]
-    return (
-      initial_probs,
-      rates,
-      operands_lib.summed(times, static.shape(lower)),
-      operands_lib.summed(parts[1][2], static.shape(upper)),
-      exit_rates,
-      prob_zero,
-    )
-
-  def weights(self, x, name):
-    """Lays weights of the observations out; the second of a pair has none."""
-    x = operands_lib.cotangent(self.layout, x, name)
-    return _paired(x, np.zeros_like(x))
-
-  def tangent_operands(self, tangents):
-    """Lays tangents of the six arguments out as the kernel's operands."""
-    names = operands_lib.INTERVAL_ARGUMENTS
-    if len(tangents) != len(names):
-      raise ValueError(
-        f"tangents has {len(tangents)} entries: it must have one for each of "
-        f"{names}"
-      )
-    initial_probs, rates, lower, upper, exit_rates, prob_zero = (
-      evaluation.tangent(name, x, v)
-      for name, x, v in zip(names, self.arguments, tangents, strict=True)
-    )
-    lower = np.broadcast_to(lower, self._shape)
-    upper = np.broadcast_to(upper, self._shape)
-    of_model = (initial_probs, rates, lower, exit_rates, prob_zero)
-    laid_out = operands_lib.operands(self.layout, of_model)
-    upper = operands_lib.times_operand(self.layout, upper)
-    return (*laid_out[:-1], _paired(laid_out[-1], upper))
-
-
-def _paired(first, second):
-  """Interleaves two arrays along the last axis."""
-  pairs = np.stack([first, second], axis=-1)
-  return np.reshape(pairs, (*static.shape(first)[:-1], -1))
-
-
-def _unpaired(x):
-  """Returns (..., n, 2) of (..., 2 n)."""
-  return np.reshape(x, (*static.shape(x)[:-1], -1, 2))
+  return observation_calls.ObservationsCall(arguments).jvp(tangents)

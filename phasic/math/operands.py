@@ -41,6 +41,14 @@ INTERVAL_ARGUMENTS = (
   "exit_rates",
   "prob_zero",
 )
+DISCRETE_INTERVAL_ARGUMENTS = (
+  "initial_probs",
+  "subtransition",
+  "lower",
+  "upper",
+  "exit_probs",
+  "prob_zero",
+)
 # Of functions of a reward for each phase, in the place of the times.
 REWARD_ARGUMENTS = (
   "initial_probs",
@@ -92,6 +100,11 @@ class Layout(NamedTuple):
 def names(discrete):
   """Returns what the five arguments are called."""
   return DISCRETE_ARGUMENTS if discrete else ARGUMENTS
+
+
+def interval_names(discrete):
+  """Returns what the six arguments of functions of two times are called."""
+  return DISCRETE_INTERVAL_ARGUMENTS if discrete else INTERVAL_ARGUMENTS
 
 
 def convert(*values, names=ARGUMENTS):

@@ -5,6 +5,7 @@ taken. Where a function does not count it is evaluated at a harmless time, so
 that its derivatives there, taken times zero, are zero.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as onp
 
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math import edge_probs
 from phasic.math import edge_rates
 from phasic.math import portable
 from phasic.math import special
@@ -27,7 +29,14 @@ _LEFT = 9  # log P(X <= u), u being the next time
 
 
 def phase_type(
-  kind, initial_probs, rates, exit_rates, prob_zero, times, *structure
+  kind,
+  initial_probs,
+  rates,
+  exit_rates,
+  prob_zero,
+  times,
+  *structure,
+  discrete=False,
 ):
   """`portable.phase_type` with a kind for each time, and edges or none.
 
@@ -39,18 +48,26 @@ def phase_type(
     prob_zero: as there.
     times: (batch..., n).
     *structure: the arrays of the edges or none, and kinds, (batch..., n).
+    discrete: whether times are counts of steps.
   """
   del kind
   *edges, kinds = structure
-  if edges:
-    phases = static.shape(initial_probs)[-1]
-    rates, exit_rates = edge_rates.densified(phases, rates, *edges)
-  harmless = _harmless_time(rates, exit_rates)
+  if discrete:
+    # Of no steps nothing depends on the model.
+    function, harmless = edge_probs.phase_type, -1.0
+    times = np.where(kinds == LOG_DENSITY, times, _whole(kinds, times))
+  else:
+    function = portable.phase_type
+    if edges:
+      phases = static.shape(initial_probs)[-1]
+      rates, exit_rates = edge_rates.densified(phases, rates, *edges)
+      edges = ()
+    harmless = _harmless_time(rates, exit_rates)
 
-  def evaluate(function, counts):
+  def evaluate(kind, counts):
     at = np.where(counts, times, harmless)
-    return portable.phase_type(
-      function, initial_probs, rates, exit_rates, prob_zero, at
+    return function(
+      kind, initial_probs, rates, exit_rates, prob_zero, at, *edges
     )
 
   next_time = _after(times, math.nan)
@@ -79,6 +96,21 @@ def phase_type(
   result = np.where(kinds == LOG_CDF, log_cdf, result)
   result = np.where(valid, interval, result)
   return np.where(kinds == NOTHING, 0.0, result)
+
+
+_discrete = functools.partial(phase_type, discrete=True)
+
+
+def fallback(discrete):
+  """The function of the portable path."""
+  return _discrete if discrete else phase_type
+
+
+def _whole(kinds, times):
+  """Returns counts, those that are not exact ones whole."""
+  first = (kinds == LOG_OBSERVATION) & (times == _after(times, math.nan))
+  second = _before(np.asarray(first, dtype="int32"), 0) > 0
+  return np.where(first | second, times, np.floor(times))
 
 
 def _resolved(kinds, times, next_time):
