@@ -4,7 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from phasic.distributions import distribution as distributions
+from phasic.distributions import methods
+from phasic.inference import observation_rules
 from phasic.inference import observation_terms
+from phasic.inference import tables
+from phasic.internal import checks
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -20,18 +25,41 @@ class Observations:
       lower < 0:       left-censored             log P(X <= upper)
       else:            interval-censored         log P(lower < X <= upper)
 
-  The first that holds counts. P(X <= upper) has an atom at zero in it; zeros
-  themselves are exact observations.
+  The first that holds counts. f is the density, in discrete time the
+  probability. P(X <= upper) has an atom at zero in it; a zero itself is an
+  exact observation.
+
+  With a time of entry e >= 0 the value would not have been observed had it not
+  been above e (it is left-truncated): all is then conditional on X > e, and what
+  of (lower, upper] is before e is cut off.
+
+  With a cause c the value is known to have ended by that of `graph.causes`: the
+  density and the probabilities are those of the time and the cause.
+
+  A structure of arrays: in JAX a pytree. Values are checked when it is made,
+  where they are known; traced ones that break a rule give NaN (TensorFlow
+  raises when the function runs).
 
   Attributes:
-    lower: (..., n), an array.
-    upper: (..., n), an array of the same shape.
-    weights: (..., n), how often each was observed, or None for once.
-    entry: (..., n), times of entry e: that X > e was known when the observation
-      began, and it would not have been made otherwise. Below zero for none; or
-      None for none at all.
-    cause: (..., n) integers, numbers of causes of absorption, -1 for unknown;
-      or None.
+    lower: (..., n).
+    upper: (..., n).
+    weights: (..., n), or None for ones.
+    entry: (..., n), below zero for none; or None.
+    cause: (..., n) integers, -1 for unknown; or None.
+
+  Example: an event at 0.5, one after 2, and one between 1 and 2.
+
+    >>> import math
+    >>> from phasic.distributions import Erlang
+    >>> from phasic.inference import Observations
+    >>> data = Observations([0.5, 2.0, 1.0], [0.5, math.inf, 2.0])
+    >>> print(f"{float(data.log_likelihood(Erlang(2, 1.0))):.6f}")
+    -3.203946
+
+  References:
+    J. P. Klein, M. L. Moeschberger, Survival analysis, 2003, ch. 3.
+    M. Olsson, Estimation of phase-type distributions from censored data,
+      Scand. J. Statist. 23, 1996.
   """
 
   def __init__(
@@ -45,39 +73,157 @@ class Observations:
     """Takes arrays, which broadcast with each other.
 
     Args:
-      lower: (..., n).
-      upper: (..., n); None for `lower`, observations that are all exact.
-      weights: (..., n), >= 0, or None.
-      entry: (..., n), or None.
-      cause: (..., n) integers, or None.
+      lower: (..., n), times, or counts of steps; finite, or below zero (-inf
+        too) where values are left-censored.
+      upper: (..., n), >= 0 and not below `lower`; None for `lower`,
+        observations that are all exact.
+      weights: (..., n), how often each was observed, finite and >= 0; None for
+        once.
+      entry: (..., n), times of entry, below zero for none; None for none at
+        all.
+      cause: (..., n), integers, -1 where the cause is not known; None for none.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision, or
+        causes are no integers.
+      ValueError: shapes do not fit, there is no observation, or a value breaks
+        a rule: the argument, the first such value and the rule are told.
     """
     given = {"lower": lower, "upper": upper, "weights": weights, "entry": entry}
     dtype = structures.common_dtype(given)
-    arrays = {
+    arrays: dict[str, Any] = {
       name: None if x is None else structures.as_array(x, dtype, name)
       for name, x in given.items()
     }
-    if arrays["upper"] is None:
+    if upper is None:
       arrays["upper"] = arrays["lower"]
     if cause is not None:
       cause = structures.as_index_array(cause, "cause")
-    found = {**arrays, "cause": cause}
-    shape = static.broadcast_shapes(
-      *(static.shape(x) for x in found.values() if x is not None)
+    self._arrays = observation_rules.checked(
+      _aligned(arrays | {"cause": cause})
     )
-    self._arrays = {
-      name: None if x is None else np.broadcast_to(x, shape)
-      for name, x in found.items()
-    }
 
   @classmethod
-  def exact(cls, times: Any) -> "Observations":
-    """Returns observations of values that are all known, (..., n)."""
-    return cls(times)
+  def exact(
+    cls, times: Any, weights: Any = None, entry: Any = None, cause: Any = None
+  ) -> "Observations":
+    """Returns observations of values that are known, (..., n)."""
+    return cls(times, None, weights, entry, cause)
+
+  @classmethod
+  def right_censored(
+    cls,
+    times: Any,
+    observed: Any,
+    weights: Any = None,
+    entry: Any = None,
+    cause: Any = None,
+  ) -> "Observations":
+    """Returns observations of values, or of times up to which they had not come.
+
+    Args:
+      times: (..., n), when the event was, or when it was last known not to have
+        been.
+      observed: (..., n), bool or 0 and 1: whether the event was observed.
+      weights: see `Observations`, as the others.
+      entry: see there.
+      cause: see there; those of what was not observed do not count.
+
+    Raises:
+      TypeError: as `Observations`.
+      ValueError: as `Observations`, or `observed` is neither 0 nor 1.
+
+    Example: two failures, and a machine that still runs after five years.
+
+      >>> from phasic.inference import Observations
+      >>> data = Observations.right_censored([1.0, 3.0, 5.0], [1, 1, 0])
+      >>> print([float(x) for x in data.upper])
+      [1.0, 3.0, inf]
+    """
+    return cls(*tables.ends(times, observed, weights, entry, cause))
+
+  @classmethod
+  def grouped(cls, edges: Any, counts: Any) -> "Observations":
+    """Returns observations of how many values were in each group.
+
+    Args:
+      edges: (k + 1,), increasing: group i has the values in (edges[i],
+        edges[i + 1]]. The first may be below zero, so that zeros are in the
+        first group, and the last may be inf.
+      counts: (..., k), numbers of values, >= 0.
+
+    Raises:
+      TypeError: as `Observations`.
+      ValueError: as `Observations`.
+
+    Example: ten values up to one, four up to two, and one beyond.
+
+      >>> import math
+      >>> from phasic.distributions import Erlang
+      >>> from phasic.inference import Observations
+      >>> data = Observations.grouped([-1.0, 1.0, 2.0, math.inf], [10, 4, 1])
+      >>> print(f"{float(data.log_likelihood(Erlang(1, 1.0))):.6f}")
+      -12.421452
+    """
+    edges = structures.as_array(edges, None, "edges")
+    shape = static.shape(edges)
+    if len(shape) != 1 or shape[0] < 2:
+      raise ValueError(f"edges has shape {shape}: it must be (k + 1,), k > 0")
+    return cls(edges[:-1], edges[1:], counts)
+
+  @classmethod
+  def from_table(
+    cls,
+    table: Any,
+    *,
+    time: str | None = None,
+    event: str | None = None,
+    lower: str | None = None,
+    upper: str | None = None,
+    weight: str | None = None,
+    entry: str | None = None,
+    cause: str | None = None,
+    causes: Any = None,
+  ) -> "Observations":
+    """Returns observations of which each is a row of a table.
+
+    Args:
+      table: a DataFrame of pandas or polars, a Table of pyarrow, or a mapping
+        of names to arrays. The other arguments are names of its columns.
+      time: when the event was, or when the row was last known to be without it.
+      event: whether it was observed, bool or 0 and 1; None for always.
+      lower: in the place of time and event: when the value is known to have
+        been above; missing where it is not, left-censored.
+      upper: when it is known not to have been above; missing where it is not,
+        right-censored. A row with equal ones is exact.
+      weight: how often the row was observed.
+      entry: when it came under observation; missing where that was from the
+        start.
+      cause: the cause of the event, its number or its name; missing where it is
+        not known. Those of rows without an event do not count.
+      causes: the names of the causes in their order, `graph.causes`, where the
+        column has names.
+
+    Raises:
+      TypeError: a column has no numbers, dates say.
+      ValueError: there is no such column, columns do not go together, or a
+        value breaks a rule.
+
+    Example:
+
+      >>> from phasic.inference import Observations
+      >>> table = {"months": [3.0, 7.5, 12.0], "died": [True, True, False]}
+      >>> data = Observations.from_table(table, time="months", event="died")
+      >>> print([float(x) for x in data.upper])
+      [3.0, 7.5, inf]
+    """
+    columns = {"time": time, "event": event, "lower": lower, "upper": upper}
+    columns |= {"weight": weight, "entry": entry, "cause": cause}
+    return cls(*tables.read(table, columns, causes))
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:
-    return ("lower", "upper", "weights", "entry", "cause")
+    return observation_rules.NAMES
 
   def _parts(self) -> dict[str, Any]:
     return self._arrays
@@ -87,6 +233,11 @@ class Observations:
     instance = object.__new__(cls)
     instance._arrays = dict(parts)
     return instance
+
+  def __repr__(self) -> str:
+    given = [name for name, x in self._arrays.items() if x is not None]
+    shape = getattr(self.lower, "shape", "unknown")
+    return f"<Observations shape={shape}, with {', '.join(given)}>"
 
   @property
   def lower(self) -> Any:
@@ -116,17 +267,93 @@ class Observations:
   def log_likelihood(self, distribution: Any) -> Any:
     """Returns the sum of weights times log likelihoods, (...).
 
+    Exact derivatives in the distribution's parameters and in the times exist in
+    JAX and TensorFlow, of all orders.
+
     Args:
-      distribution: (batch...); the batch broadcasts with the leading axes of
-        the observations.
+      distribution: (batch...), one of `phasic.distributions` of one variable;
+        the batch broadcasts with the leading axes of the observations.
+
+    Raises:
+      NotImplementedError: the distribution has no cdf.
+      TypeError: it is no distribution, dtypes differ, or there are causes and it
+        is none of a graph.
+      ValueError: batches do not broadcast, a count is not whole, or there is no
+        such cause.
     """
-    terms = self.log_likelihood_terms(distribution)
-    if self.weights is not None:
-      terms = np.where(self.weights > 0, self.weights * terms, 0.0)
+    if self.weights is None:
+      return structures.as_result(np.sum(self._terms(distribution), axis=-1))
+    counts = self.weights > 0
+    terms = self._terms(distribution, counts)
+    terms = np.where(counts, self.weights * terms, 0.0)
     return structures.as_result(np.sum(terms, axis=-1))
 
   def log_likelihood_terms(self, distribution: Any) -> Any:
-    """Returns the log likelihoods one by one, (..., n), without weights."""
-    return observation_terms.log_likelihood_terms(
-      distribution, self.lower, self.upper, self.entry, self.cause
+    """Returns the log likelihoods one by one, (..., n), without weights.
+
+    Argument and errors are those of `log_likelihood`.
+    """
+    return self._terms(distribution)
+
+  def _terms(self, distribution: Any, counts: Any = None) -> Any:
+    """Returns the log likelihoods of what counts, and zero of all else."""
+    self._check(distribution)
+    lower, upper, entry, cause = (
+      self._arrays[name] for name in ("lower", "upper", "entry", "cause")
     )
+    if counts is not None:
+      # Of what does not count nothing is known.
+      lower = np.where(counts, lower, -1.0)
+      upper = np.where(counts, upper, float("inf"))
+      entry = None if entry is None else np.where(counts, entry, -1.0)
+      cause = None if cause is None else np.where(counts, cause, -1)
+    return observation_terms.log_likelihood_terms(
+      distribution, lower, upper, entry, cause
+    )
+
+  def _check(self, distribution: Any) -> None:
+    """Raises unless the observations can be of this distribution."""
+    methods.check_substrate("distribution", distribution)
+    kind = type(distribution).__name__
+    if not isinstance(distribution, distributions.Distribution):
+      raise TypeError(f"distribution is {kind}: it must be a distribution")
+    if distribution._event_shape():
+      raise TypeError(
+        f"distribution is {kind}, of vectors: observations are of one variable, "
+        "as marginal(r) is"
+      )
+    own = static.dtype_name(self.lower)
+    if distribution.dtype != own:
+      raise TypeError(
+        f"distribution is {distribution.dtype} and the observations are {own}: "
+        "floating arguments must have one dtype"
+      )
+    batch, leading = distribution._batch_shape(), static.shape(self.lower)[:-1]
+    try:
+      static.broadcast_shapes(batch, leading)
+    except ValueError:
+      raise ValueError(
+        f"distribution has batch shape {batch} and the observations have shape "
+        f"{static.shape(self.lower)}: the leading axes of the observations must "
+        "broadcast with the batch"
+      ) from None
+
+
+def _aligned(arrays: dict[str, Any]) -> dict[str, Any]:
+  """Returns the arrays in their common shape (..., n)."""
+  shapes = {
+    name: static.shape(x) for name, x in arrays.items() if x is not None
+  }
+  try:
+    shape = static.broadcast_shapes(*shapes.values())
+  except ValueError:
+    listed = ", ".join(f"{name} {own}" for name, own in shapes.items())
+    raise ValueError(f"shapes do not broadcast: {listed}") from None
+  if not shape:
+    raise ValueError("lower is a scalar: observations have shape (..., n)")
+  found = {
+    name: x if x is None or shapes[name] == shape else np.broadcast_to(x, shape)
+    for name, x in arrays.items()
+  }
+  checks.check_not_empty(found["lower"], "lower")
+  return found

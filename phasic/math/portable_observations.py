@@ -52,6 +52,7 @@ def phase_type(
   """
   del kind
   *edges, kinds = structure
+  given = tuple(edges)
   if discrete:
     # Of no steps nothing depends on the model.
     function, harmless = edge_probs.phase_type, -1.0
@@ -61,13 +62,13 @@ def phase_type(
     if edges:
       phases = static.shape(initial_probs)[-1]
       rates, exit_rates = edge_rates.densified(phases, rates, *edges)
-      edges = ()
+      given = ()
     harmless = _harmless_time(rates, exit_rates)
 
   def evaluate(kind, counts):
     at = np.where(counts, times, harmless)
     return function(
-      kind, initial_probs, rates, exit_rates, prob_zero, at, *edges
+      kind, initial_probs, rates, exit_rates, prob_zero, at, *given
     )
 
   next_time = _after(times, math.nan)

@@ -1,0 +1,96 @@
+"""What observations must be, and what is told of those that are not."""
+
+import math
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal import checks
+from phasic.internal import static
+from phasic.math import named_checks
+
+# The order of the rows of arrays.
+NAMES = ("lower", "upper", "weights", "entry", "cause")
+
+
+def checked(arrays: dict[str, Any]) -> dict[str, Any]:
+  """Returns the arrays, checked.
+
+  Raises:
+    ValueError: a value breaks a rule; see `checks.check` for what happens while
+      values are traced: what is observed is then not known, NaN.
+  """
+  known = {
+    name: None if x is None else static.concrete(x)
+    for name, x in arrays.items()
+  }
+  if all(x is None or known[name] is not None for name, x in arrays.items()):
+    for name, good, rule in _rules(**known):
+      named_checks.check(name, known[name], onp.asarray(good), rule)
+    return arrays
+  lower = arrays["lower"]
+  for name, good, rule in _rules(**arrays):
+    lower = checks.check(good, f"{name}: {rule}", lower)
+  return {**arrays, "lower": lower}
+
+
+def _rules(
+  lower: Any, upper: Any, weights: Any, entry: Any, cause: Any
+) -> list[tuple[str, Any, str]]:
+  """Returns what is checked, whether it is good, and the rule.
+
+  The arrays are the host's or traced ones: only operators are used.
+  """
+  exact, right = lower == upper, upper == math.inf
+  rules = [
+    ("lower", lower == lower, "it must be a number"),
+    ("upper", upper == upper, "it must be a number, or inf for right-censored"),
+    ("upper", upper >= 0, "values are times or counts >= 0"),
+    ("upper", upper >= lower, "it must be at least lower"),
+    ("lower", lower < math.inf, "it must be finite"),
+  ]
+  if weights is not None:
+    good = (weights >= 0) & (weights < math.inf)
+    rules.append(("weights", good, "a weight must be >= 0 and finite"))
+  if entry is not None:
+    rules += [
+      ("entry", entry < math.inf, "it must be finite, below zero for none"),
+      (
+        "entry",
+        (entry < 0) | (entry < upper) & ((entry < lower) | ~exact),
+        "the exit must be after the entry, else it was not seen",
+      ),
+      (
+        "entry",
+        (entry < 0) | (entry <= lower) | ~right,
+        "a right-censored value must have been seen at the entry or later",
+      ),
+    ]
+  if cause is not None:
+    rules += [
+      ("cause", cause >= -1, "it must be the number of a cause, or -1"),
+      (
+        "cause",
+        (cause < 0) | ~right,
+        "a right-censored value has no cause yet: it must be -1",
+      ),
+    ]
+  return rules
+
+
+def check_counts(lower: Any, upper: Any) -> None:
+  """Raises ValueError if a known value of a discrete law is not whole."""
+  known = static.concrete(lower), static.concrete(upper)
+  if known[0] is None or known[1] is None:
+    return
+  good = (known[0] != known[1]) | (onp.floor(known[0]) == known[0])
+  rule = "a count that is known exactly must be whole"
+  named_checks.check("lower", known[0], good, rule)
+
+
+def check_causes(cause: Any, causes: tuple[str | None, ...]) -> None:
+  """Raises ValueError if a known number is none of a cause."""
+  known = static.concrete(cause)
+  if known is not None:
+    rule = f"there are {len(causes)} causes, {causes}"
+    named_checks.check("cause", known, onp.asarray(known < len(causes)), rule)

@@ -1,0 +1,59 @@
+"""Observations of laws that are not made of one chain."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.inference import chain_events
+from phasic.math import special
+
+
+def log_likelihood_terms(
+  distribution: Any, lower: Any, upper: Any, entry: Any
+) -> Any:
+  """Returns log P(observation | X > entry), (..., n), from the law's functions.
+
+  The mass of an interval is a difference, P(X > l) - P(X > u) or P(X <= u) -
+  P(X <= l), whichever is the smaller pair: its relative error is some eps times
+  min(P(X > l), P(X <= u)) / P(l < X <= u).
+  """
+  if entry is None:
+    return _unconditional(distribution, lower, upper)
+  lower, upper, offset = chain_events.cut(lower, upper, entry, upper)
+  found = _unconditional(distribution, lower, upper) + offset
+  return found - distribution._log_survival_function(entry)
+
+
+def _unconditional(distribution: Any, lower: Any, upper: Any) -> Any:
+  """Returns log P(observation), (..., n)."""
+  exact, right = lower == upper, upper == math.inf
+  left = ~exact & ~right & (lower < 0)
+  between = ~exact & ~right & ~left
+  # A time at which the functions that do not count are ordinary.
+  ordinary = np.where(right, lower, upper)
+  ordinary = np.where((ordinary > 0) & (ordinary < math.inf), ordinary, 1.0)
+  log_prob = distribution._log_prob(np.where(exact, lower, ordinary))
+  start = np.where(right | between, lower, ordinary)
+  end = np.where(left | between, upper, ordinary)
+  alive = distribution._log_survival_function(start)
+  ended = distribution._log_cdf(end)
+  found = np.where(exact, log_prob, np.where(right, alive, ended))
+  later = distribution._log_survival_function(
+    np.where(between, upper, ordinary)
+  )
+  is_above = alive < ended
+  drop = np.where(between & is_above, later - alive, -1.0)
+  above = alive + special.log1mexp(drop)
+  early = between & ~is_above & (lower > 0)
+  before = distribution._log_cdf(np.where(early, lower, ordinary))
+  drop = np.where(early, before - ended, -1.0)
+  atom = distribution._cdf(np.zeros_like(ordinary))
+  share = np.where(
+    between & ~is_above & ~early, atom * np.exp(np.minimum(-ended, 700.0)), 0.0
+  )
+  below = np.where(early, special.log1mexp(drop), np.log1p(-share))
+  mass = np.where(is_above, above, ended + below)
+  found = np.where(between, mass, found)
+  found = np.where(upper >= lower, found, math.nan)
+  return found
