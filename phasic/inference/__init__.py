@@ -1,6 +1,8 @@
 """From data, censored and truncated as they are, to parameters."""
 
+from phasic.inference.em import EmStep
+from phasic.inference.em import em_step
 from phasic.inference.likelihood import log_likelihood
 from phasic.inference.observations import Observations
 
-__all__ = ["Observations", "log_likelihood"]
+__all__ = ["EmStep", "Observations", "em_step", "log_likelihood"]

@@ -1,0 +1,107 @@
+"""The likeliest parameters of counts whose rates are linear in them.
+
+It runs on the host, in a few numbers, by Newton's method.
+"""
+
+import numpy as onp
+
+_MOST_STEPS = 100
+_MOST_HALVINGS = 60
+
+
+def maximum(
+  counts: onp.ndarray,
+  constants: onp.ndarray,
+  coefficients: onp.ndarray,
+  costs: onp.ndarray,
+  sums: onp.ndarray,
+  start: onp.ndarray,
+) -> onp.ndarray:
+  """Returns theta where a concave function is largest.
+
+  It is sum_k n_k log(c_k + a_k . theta) - costs . theta. A term that is zero at
+  the start and has no counts is a zero of the structure, and stays zero.
+
+  Args:
+    counts: n, (m,), >= 0.
+    constants: c, (m,).
+    coefficients: a, (m, d).
+    costs: (d,).
+    sums: (r, d), what may not change: sums . theta stays what it is.
+    start: theta, (d,), where terms are >= 0, and > 0 where there are counts.
+
+  Returns:
+    theta, (d,). NaN where the start or a count is.
+  """
+  theta = onp.asarray(start, onp.float64)
+  terms = constants + onp.dot(coefficients, theta)
+  if not onp.all(onp.isfinite(terms)) or not onp.all(onp.isfinite(counts)):
+    return onp.full_like(theta, onp.nan)
+  rounding = 4 * len(theta) * onp.finfo(onp.float64).eps
+  sizes = abs(constants) + onp.dot(abs(coefficients), abs(theta))
+  is_zero = (terms <= rounding * sizes) & (counts == 0)
+  fixed = onp.concatenate([sums, coefficients[is_zero]])
+  free = _complement(fixed, len(theta))
+  counts, constants = counts[~is_zero], constants[~is_zero]
+  coefficients = coefficients[~is_zero]
+  for _ in range(_MOST_STEPS):
+    terms = constants + onp.dot(coefficients, theta)
+    relative = coefficients / terms[:, None]
+    slope = onp.dot(onp.dot(counts, relative) - costs, free)
+    step = _newton(onp.dot(relative, free), counts, slope)
+    gain = float(onp.dot(slope, step))
+    step = onp.dot(free, step)
+    if not gain > 1e-28 * (1.0 + onp.sum(counts)):
+      return theta
+    theta = _searched(theta, step, gain, terms, coefficients, counts, costs)
+  return theta
+
+
+def _complement(rows: onp.ndarray, size: int) -> onp.ndarray:
+  """Returns an orthonormal basis (d, r) of what rows leave free."""
+  if not onp.any(rows):
+    return onp.eye(size)
+  _, sizes, basis = onp.linalg.svd(rows)
+  rank = int(onp.sum(sizes > 1e-12 * onp.max(sizes)))
+  return onp.transpose(basis[rank:])
+
+
+def _newton(
+  relative: onp.ndarray, counts: onp.ndarray, slope: onp.ndarray
+) -> onp.ndarray:
+  """Returns Newton's step; where nothing bends, one along the slope."""
+  if not len(slope):
+    return slope
+  curvature = onp.dot(onp.transpose(relative), counts[:, None] * relative)
+  # Of the squares of steps that change a term by all of it.
+  least = 1e-12 * onp.sum(relative**2, axis=0) * (1.0 + onp.sum(counts))
+  floor = onp.where(least > 0, least, 1.0)
+  diagonal = onp.sqrt(onp.maximum(onp.diag(curvature), floor))
+  scaled = curvature / diagonal[:, None] / diagonal
+  values, vectors = onp.linalg.eigh(scaled)
+  values = onp.maximum(values, 1e-12)
+  along = onp.dot(slope / diagonal, vectors) / values
+  return onp.dot(vectors, along) / diagonal
+
+
+def _searched(
+  theta: onp.ndarray,
+  step: onp.ndarray,
+  gain: float,
+  terms: onp.ndarray,
+  coefficients: onp.ndarray,
+  counts: onp.ndarray,
+  costs: onp.ndarray,
+) -> onp.ndarray:
+  """Returns theta after the part of a step that gains, and keeps terms > 0."""
+  moves = onp.dot(coefficients, step) / terms
+  fall = float(onp.max(-moves, initial=0.0))
+  part = 1.0 if fall < 0.99 else 0.99 / fall
+  for _ in range(_MOST_HALVINGS):
+    found = onp.dot(counts, onp.log1p(part * moves)) - part * onp.dot(
+      costs, step
+    )
+    if found >= 1e-4 * part * gain:
+      return theta + part * step
+    part /= 2
+  return theta

@@ -1,0 +1,228 @@
+"""The M-step: the likeliest parameters, if the paths were as is expected.
+
+Phases, edges or components that share a parameter share their statistics: a
+rate is a sum of numbers of jumps over a sum of times in which they could come.
+What no path had a chance to do keeps its value, and what is zero stays zero.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic import distributions
+from phasic.distributions import atoms
+from phasic.inference import ascending_rates
+from phasic.inference import chain_paths
+from phasic.inference import graph_maximization
+from phasic.inference import ratios
+from phasic.internal import static
+from phasic.math import chain as chain_lib
+
+
+def maximized(distribution: Any, paths: chain_paths.Paths) -> Any:
+  """Returns the distribution of its family that the M-step makes.
+
+  Args:
+    distribution: that of the E-step.
+    paths: what its E-step returned.
+
+  Raises:
+    TypeError: there is no M-step for its family.
+  """
+  return _rule(distribution)(distribution, paths)
+
+
+def check_family(distribution: Any) -> None:
+  """Raises TypeError where there is no M-step for a distribution's family."""
+  if isinstance(distribution, distributions.ZeroInflated):
+    distribution = distribution.distribution
+  _rule(distribution)
+
+
+def _rule(distribution: Any) -> Callable[..., Any]:
+  rule = _RULES.get(type(distribution))
+  if rule is None:
+    known = ", ".join(sorted(family.__name__ for family in _RULES))
+    raise TypeError(
+      f"distribution is {type(distribution).__name__}: EM has no M-step for it, "
+      f"only for {known}; fit_mle fits all that have a log likelihood"
+    )
+  return rule
+
+
+def _phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
+  arrays = distribution._arrays()
+  matrix = arrays["subgenerator"]
+  p, dtype = static.shape(matrix)[-1], static.dtype_name(matrix)
+  old_exits = arrays["exit_rates"]
+  if old_exits is None:
+    none, atom = matrix[..., 0, :0], np.zeros_like(matrix[..., 0, :1])
+    operands = (matrix[..., 0, :], matrix, none, atom)
+    old_exits = chain_lib.derive(operands, static.finfo_eps(dtype)).exits
+  eye = np.eye(p, dtype=dtype)
+  between = np.where(eye > 0, 0.0, matrix)
+  rates = ratios.ratio(paths.jumps, paths.visits[..., None], between)
+  exits = ratios.ratio(paths.exits, paths.visits, old_exits)
+  leaving = np.sum(rates, axis=-1) + exits
+  given = arrays["exit_rates"] is not None
+  return distribution.copy(
+    **_start(arrays, paths),
+    subgenerator=rates - eye * leaving[..., None],
+    exit_rates=exits if given else None,
+  )
+
+
+def _discrete_phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
+  arrays = distribution._arrays()
+  matrix, exits = arrays["subtransition"], arrays["exit_probs"]
+  eye = np.eye(static.shape(matrix)[-1], dtype=static.dtype_name(matrix))
+  steps = paths.jumps + eye * paths.stays[..., None]
+  return distribution.copy(
+    **_start(arrays, paths),
+    subtransition=ratios.ratio(steps, paths.visits[..., None], matrix),
+    exit_probs=(
+      None if exits is None else ratios.ratio(paths.exits, paths.visits, exits)
+    ),
+  )
+
+
+def _start(arrays: dict[str, Any], paths: chain_paths.Paths) -> dict[str, Any]:
+  """Returns masses of phases and, if it is given, the mass at zero."""
+  total, atom = paths.total, arrays["prob_zero"]
+  masses = ratios.ratio(paths.starts, total[..., None], arrays["initial_probs"])
+  if atom is not None:
+    atom = ratios.ratio(paths.atom, total, atom)
+  return {"initial_probs": masses, "prob_zero": atom}
+
+
+def _rates(distribution: Any, paths: chain_paths.Paths) -> Any:
+  """Returns what a family's edges are linear in, (..., d)."""
+  return ratios.edge_parameters(distribution._model()[1], paths)
+
+
+def _acyclic_phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
+  arrays = distribution._arrays()
+  start = _start(arrays, paths)
+  masses, rates = ascending_rates.maximized(
+    arrays["initial_probs"],
+    start["initial_probs"],
+    _rates(distribution, paths),
+    paths,
+  )
+  return distribution.copy(**{**start, "initial_probs": masses, "rates": rates})
+
+
+def _coxian(distribution: Any, paths: chain_paths.Paths) -> Any:
+  rates, p = _rates(distribution, paths), distribution.num_phases
+  return distribution.copy(
+    progression_rates=rates[..., : p - 1], exit_rates=rates[..., p - 1 :]
+  )
+
+
+def _hyper_erlang(distribution: Any, paths: chain_paths.Paths) -> Any:
+  counts = onp.asarray(distribution.concentrations)
+  starts = np.take(paths.starts, onp.cumsum(counts) - counts, axis=-1)
+  probs = distribution._arrays()["probs"]
+  return distribution.copy(
+    probs=ratios.ratio(starts, paths.total[..., None], probs),
+    rates=_rates(distribution, paths),
+  )
+
+
+def _erlang(distribution: Any, paths: chain_paths.Paths) -> Any:
+  return distribution.copy(rate=_rates(distribution, paths)[..., 0])
+
+
+def _hyperexponential(distribution: Any, paths: chain_paths.Paths) -> Any:
+  probs = distribution._arrays()["probs"]
+  return distribution.copy(
+    probs=ratios.ratio(paths.starts, paths.total[..., None], probs),
+    rates=_rates(distribution, paths),
+  )
+
+
+def _hypoexponential(distribution: Any, paths: chain_paths.Paths) -> Any:
+  return distribution.copy(rates=_rates(distribution, paths))
+
+
+def _sparse_phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
+  start = _start(distribution._arrays(), paths)
+  return distribution.copy(**start, rates=_rates(distribution, paths))
+
+
+def _sparse_discrete(distribution: Any, paths: chain_paths.Paths) -> Any:
+  start = _start(distribution._arrays(), paths)
+  edges = distribution._model()[1]
+  return distribution.copy(**start, probs=ratios.edge_probs(edges, paths))
+
+
+def _negative_binomial(distribution: Any, paths: chain_paths.Paths) -> Any:
+  old = distribution._arrays()["probs"]
+  successes = np.sum(paths.jumps, axis=-1)
+  trials = np.sum(paths.visits, axis=-1)
+  return distribution.copy(probs=ratios.ratio(successes, trials, old))
+
+
+def _geometric_mixture(distribution: Any, paths: chain_paths.Paths) -> Any:
+  arrays = distribution._arrays()
+  return distribution.copy(
+    mixture_probs=ratios.ratio(
+      paths.starts, paths.total[..., None], arrays["mixture_probs"]
+    ),
+    success_probs=ratios.ratio(
+      paths.exits, paths.visits, arrays["success_probs"]
+    ),
+  )
+
+
+def _graph(distribution: Any, paths: chain_paths.Paths) -> Any:
+  arrays = distribution._arrays()
+  changed = {}
+  if arrays["initial_probs"] is not None:
+    changed["initial_probs"] = ratios.ratio(
+      paths.starts, paths.total[..., None], arrays["initial_probs"]
+    )
+  if arrays["edge_values"] is not None:
+    edges = distribution._model()[1]
+    discrete = distribution._DISCRETE
+    rule = ratios.edge_probs if discrete else ratios.edge_parameters
+    changed["edge_values"] = rule(edges, paths)
+  elif arrays["params"] is not None:
+    params = graph_maximization.maximized_params(distribution, paths)
+    changed["params"] = params
+  return distribution.copy(**changed)
+
+
+def _zero_inflated(distribution: Any, paths: chain_paths.Paths) -> Any:
+  """Zeros are shared out to the mixture and to the atom within it."""
+  inner = distribution.distribution
+  extra = distribution._arrays()["prob_zero"]
+  own = (1.0 - extra) * atoms.mass_at_zero(inner)
+  known = extra + own != 0
+  share = extra / np.where(known, extra + own, 1.0)
+  rest = own / np.where(known, extra + own, 1.0)
+  return distribution.copy(
+    distribution=maximized(inner, paths._replace(atom=paths.atom * rest)),
+    prob_zero=ratios.ratio(paths.atom * share, paths.total, extra),
+  )
+
+
+_RULES: dict[Any, Callable[..., Any]] = {
+  distributions.AcyclicPhaseType: _acyclic_phase_type,
+  distributions.Coxian: _coxian,
+  distributions.DiscretePhaseType: _discrete_phase_type,
+  distributions.Erlang: _erlang,
+  distributions.GeometricMixture: _geometric_mixture,
+  distributions.GraphDiscretePhaseType: _graph,
+  distributions.GraphPhaseType: _graph,
+  distributions.HyperErlang: _hyper_erlang,
+  distributions.Hyperexponential: _hyperexponential,
+  distributions.Hypoexponential: _hypoexponential,
+  distributions.NegativeBinomialTrials: _negative_binomial,
+  distributions.PhaseType: _phase_type,
+  distributions.SparseDiscretePhaseType: _sparse_discrete,
+  distributions.SparsePhaseType: _sparse_phase_type,
+  distributions.ZeroInflated: _zero_inflated,
+}
