@@ -54,7 +54,7 @@ def paths_of_chain(
     model: initial masses, rates (a matrix or edges), exits or None, atom or
       None, as functions of `math` take them.
     data: lower and upper ends of observations (..., n), and weights.
-    batch: the result's, to which the model broadcasts.
+    batch: the result's; that of the model broadcasts to (batch..., 1).
     discrete: whether the chain goes in steps.
 
   Raises:
@@ -99,15 +99,9 @@ def _beside_observations(
   """Returns the model with batch (batch..., 1)."""
   initial_probs, matrix, exits, prob_zero = model
   p = static.shape(initial_probs)[-1]
-  start = np.broadcast_to(initial_probs, (*batch, p))[..., None, :]
+  start = np.broadcast_to(initial_probs, (*batch, 1, p))
   if operands.is_edges(matrix):
-    dtype = static.dtype_name(initial_probs)
-    edges = edge_rates.convert(matrix, dtype)
-    matrix = edges._replace(parameters=edges.parameters[..., None, :])
-  else:
-    matrix = matrix[..., None, :, :]
-  exits = None if exits is None else exits[..., None, :]
-  prob_zero = None if prob_zero is None else prob_zero[..., None]
+    matrix = edge_rates.convert(matrix, static.dtype_name(initial_probs))
   return start, matrix, exits, prob_zero
 
 

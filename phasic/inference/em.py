@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-from phasic import distributions
 from phasic.inference import maximization
 from phasic.inference import observations as observations_lib
 from phasic.inference import paths as paths_lib
@@ -42,7 +41,9 @@ def em_step(distribution: Any, observations: Any) -> EmStep:
       hyper-Erlang, Erlang, hyper- or hypoexponential one, one of edges or of a
       graph whose weights are linear in parameters; in discrete time those of
       matrices, edges and graphs, mixtures of geometric and negative binomial
-      ones; each of them with an extra mass at zero (`ZeroInflated`).
+      ones. Each of them also with an extra mass at zero (`ZeroInflated`),
+      truncated, or with a change of time, `MatrixWeibull` say, whose own
+      parameters a step keeps.
     observations: `Observations`, of any kind; leading axes broadcast with the
       batch.
 
@@ -73,12 +74,6 @@ def em_step(distribution: Any, observations: Any) -> EmStep:
   """
   check_arguments(distribution, observations)
   value = observations.log_likelihood(distribution)
-  if isinstance(distribution, distributions.NegativeBinomialFailures):
-    chain = distribution._trials()
-    count = float(distribution.total_count)
-    paths = paths_lib.expected_paths(chain, _shifted(observations, count))
-    probs = maximization.maximized(chain, paths).probs
-    return EmStep(distribution.copy(probs=probs), value)
   paths = paths_lib.expected_paths(distribution, observations)
   return EmStep(maximization.maximized(distribution, paths), value)
 
@@ -91,14 +86,3 @@ def check_arguments(distribution: Any, observations: Any) -> None:
       "inference.Observations"
     )
   maximization.check_family(distribution)
-
-
-def _shifted(observations: Any, count: float) -> Any:
-  """Returns observations of a number that is larger by `count`."""
-  parts = observations._parts()
-  moved = {
-    name: parts[name] + count
-    for name in ("lower", "upper", "entry")
-    if parts[name] is not None
-  }
-  return observations_lib.Observations._unflatten({**parts, **moved})

@@ -36,20 +36,28 @@ def maximized(distribution: Any, paths: chain_paths.Paths) -> Any:
 
 def check_family(distribution: Any) -> None:
   """Raises TypeError where there is no M-step for a distribution's family."""
-  if isinstance(distribution, distributions.ZeroInflated):
-    distribution = distribution.distribution
   _rule(distribution)
+  if isinstance(distribution, _WRAPPED):
+    check_family(distribution.distribution)
 
 
 def _rule(distribution: Any) -> Callable[..., Any]:
+  if isinstance(distribution, _WRAPPED[1:]):
+    return _of_chain
   rule = _RULES.get(type(distribution))
   if rule is None:
     known = ", ".join(sorted(family.__name__ for family in _RULES))
     raise TypeError(
       f"distribution is {type(distribution).__name__}: EM has no M-step for it, "
-      f"only for {known}; fit_mle fits all that have a log likelihood"
+      f"only for {known}; fit_mle fits whatever has a log likelihood"
     )
   return rule
+
+
+def _of_chain(distribution: Any, paths: chain_paths.Paths) -> Any:
+  """Keeps the change of time, or the bounds, of a chain's law."""
+  inner = maximized(distribution.distribution, paths)
+  return distribution.copy(distribution=inner)
 
 
 def _phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
@@ -209,6 +217,12 @@ def _zero_inflated(distribution: Any, paths: chain_paths.Paths) -> Any:
   )
 
 
+# Of another distribution, and perhaps parameters of their own.
+_WRAPPED: tuple[type, ...] = (
+  distributions.ZeroInflated,
+  distributions.TransformedPhaseType,
+  distributions.TruncatedPhaseType,
+)
 _RULES: dict[Any, Callable[..., Any]] = {
   distributions.AcyclicPhaseType: _acyclic_phase_type,
   distributions.Coxian: _coxian,
@@ -220,6 +234,7 @@ _RULES: dict[Any, Callable[..., Any]] = {
   distributions.HyperErlang: _hyper_erlang,
   distributions.Hyperexponential: _hyperexponential,
   distributions.Hypoexponential: _hypoexponential,
+  distributions.NegativeBinomialFailures: _negative_binomial,
   distributions.NegativeBinomialTrials: _negative_binomial,
   distributions.PhaseType: _phase_type,
   distributions.SparseDiscretePhaseType: _sparse_discrete,

@@ -1,9 +1,9 @@
 """The E-step: what paths of a chain are expected to have done, given data.
 
-Of an observation that is made only where X > e, what was never seen counts too:
-for each one seen P(X <= e) / P(X > e) values are expected that were not, whose
-paths ended before e. With them the data are complete, and the likelihood that
-EM climbs is that of X given X > e.
+Of an observation that is made only where X is in (a, b], what was never seen
+counts too: for each one seen P(X <= a) / P(a < X <= b) values are expected that
+were below, and P(X > b) / P(a < X <= b) that were above. With them the data are
+complete, and the likelihood that EM climbs is that of X given a < X <= b.
 
 References:
   S. Asmussen, O. Nerman, M. Olsson, Fitting phase-type distributions via the
@@ -14,82 +14,103 @@ References:
     data via the EM algorithm, J. R. Statist. Soc. B 39, 1977, sec. 4.2.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
+from phasic import distributions
+from phasic.inference import chain_events
 from phasic.inference import chain_paths
 from phasic.internal import static
 from phasic.math import competing_risks
 
 
 def expected_paths(distribution: Any, observations: Any) -> chain_paths.Paths:
-  """Returns what is expected of paths, given observations.
+  """Returns what the paths of a distribution's chain are expected to have done.
 
-  Of right-censored ones it is what the path did up to then.
+  Of right-censored ones it is what the path did up to then. Where an
+  observation that counts is impossible it is NaN.
 
   Args:
-    distribution: (batch...), a time until absorption.
+    distribution: (batch...), one that is made of a chain.
     observations: `Observations`, whose leading axes broadcast with the batch.
 
   Raises:
     NotImplementedError: the native kernel does not run.
-    ValueError: there are causes, and the distribution has none.
   """
-  lower, upper = observations.lower, observations.upper
-  entry, weights = observations.entry, observations.weights
+  weights, cause = observations.weights, observations.cause
+  lower, upper, entry = (
+    observations.lower,
+    observations.upper,
+    observations.entry,
+  )
   if weights is None:
     weights = np.ones_like(lower)
-  if entry is not None:
-    # What is before the entry is known not to be.
-    lower = np.where(lower == upper, lower, np.maximum(lower, entry))
-  batch = static.broadcast_shapes(
-    distribution._batch_shape(), static.shape(lower)[:-1]
-  )
-  data = (lower, upper, weights)
-  found, of_any = _of_causes(distribution, observations.cause, data, batch)
-  if entry is not None:
-    unseen = _unseen(distribution, entry, weights, batch)
-    ends = np.where(entry < 0, 1.0, entry)
-    lower = np.concatenate([lower, np.zeros_like(ends) - 1.0], axis=-1)
-    upper = np.concatenate([upper, ends], axis=-1)
-    of_any = np.broadcast_to(of_any, static.shape(unseen))
-    of_any = np.concatenate([of_any, unseen], axis=-1)
+  else:
+    # Of what does not count nothing is known.
+    counts = weights > 0
+    lower = np.where(counts, lower, -1.0)
+    upper = np.where(counts, upper, math.inf)
+    entry = None if entry is None else np.where(counts, entry, -1.0)
+  own = distribution._batch_shape()
+  batch = static.broadcast_shapes(own, static.shape(lower)[:-1])
+  beside = distribution[..., None] if own else distribution
+  events = _of_trials(chain_events.find(beside, lower, upper, entry))
+  if events.offset is not None:
+    possible = (weights == 0) | (events.offset > -math.inf)
+    weights = np.where(possible, weights, math.nan)
+  found, of_any = _of_causes(events, weights, cause, batch)
+  lower, upper = [events.lower], [events.upper]
+  of_any = [np.broadcast_to(of_any, (*batch, static.shape(of_any)[-1]))]
+  for ends, unseen in _unseen(events, weights, batch):
+    lower.append(ends[0])
+    upper.append(ends[1])
+    of_any.append(unseen)
+  data = (_joined(lower, batch), _joined(upper, batch), _joined(of_any, batch))
+  chain = events.chain
   found.append(
-    chain_paths.paths_of_chain(
-      distribution._model(),
-      (lower, upper, of_any),
-      batch,
-      distribution._DISCRETE,
-    )
+    chain_paths.paths_of_chain(chain._model(), data, batch, chain._DISCRETE)
   )
   return chain_paths.Paths(
     *(sum(parts[1:], parts[0]) for parts in zip(*found, strict=True))
   )
 
 
+def _of_trials(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
+  """Returns events of all trials for those of failures among them.
+
+  The chain of the trials is linear in the parameter, that of failures is not.
+  """
+  chain = events.chain
+  if not isinstance(chain, distributions.NegativeBinomialFailures):
+    return events
+  count = float(chain.total_count)
+  given = events.given
+  return events._replace(
+    chain=chain._trials(),
+    lower=events.lower + count,
+    upper=events.upper + count,
+    given=None if given is None else (given[0] + count, given[1] + count),
+  )
+
+
 def _of_causes(
-  distribution: Any, cause: Any, data: tuple[Any, Any, Any], batch: static.Shape
+  events: chain_events.ChainEvents, weights: Any, cause: Any, batch: Any
 ) -> tuple[list[chain_paths.Paths], Any]:
   """Returns statistics by cause, and weights where no cause is known."""
-  lower, upper, weights = data
   if cause is None:
     return [], weights
-  if not hasattr(distribution, "_by_cause"):
-    raise ValueError(
-      f"cause is given, and {type(distribution).__name__} has no causes: "
-      "distributions of graphs have them"
-    )
-  # What has not been absorbed yet has no cause yet.
-  cause = np.where(upper == float("inf"), -1, cause)
-  model, found = distribution._by_cause(), []
-  for number in range(len(distribution._causes())):
-    has_atom = number == distribution._cause_of_atom()
+  chain: Any = events.chain
+  model, found = chain._by_cause(), []
+  for number in range(len(chain._causes())):
+    has_atom = number == chain._cause_of_atom()
+    of_it = np.where(cause == number, weights, 0.0)
     given = chain_paths.paths_of_chain(
       competing_risks.of_cause(number, *model, has_atom),
-      (lower, upper, np.where(cause == number, weights, 0.0)),
+      (events.lower, events.upper, of_it),
       batch,
-      distribution._DISCRETE,
+      chain._DISCRETE,
     )
     # The last phase is where paths to other causes are kept.
     found.append(
@@ -104,19 +125,46 @@ def _of_causes(
 
 
 def _unseen(
-  distribution: Any, entry: Any, weights: Any, batch: static.Shape
-) -> Any:
-  """Returns how many values are expected below each entry, (batch..., n)."""
-  ends = np.where(entry < 0, 1.0, entry)
-  before = np.zeros_like(ends) - 1.0
-  forever = np.zeros_like(ends) + float("inf")
-  terms = chain_paths.log_likelihood_terms(
-    distribution._model(),
-    np.concatenate([before, ends], axis=-1),
-    np.concatenate([ends, forever], axis=-1),
-    batch,
-    distribution._DISCRETE,
+  events: chain_events.ChainEvents, weights: Any, batch: Any
+) -> list[tuple[tuple[Any, Any], Any]]:
+  """Returns ends of values that could not be seen, and how many are expected.
+
+  They are below or above what observations are conditional on. Of those above
+  it is what the path did up to then.
+  """
+  if events.given is None:
+    return []
+  low, high = events.given
+  before, after = low < 0, high == math.inf
+  low_or_one, high_or_one = (
+    np.where(before, 1.0, low),
+    np.where(after, 1.0, high),
   )
-  n = static.shape(ends)[-1]
-  odds = np.exp(terms[..., :n] - terms[..., n:])
-  return np.where((entry < 0) | (weights == 0), 0.0, weights * odds)
+  least, most = np.zeros_like(low) - 1.0, np.zeros_like(high) + math.inf
+  parts = [((least, low_or_one), before)]
+  known = static.concrete(after)
+  if known is None or not known.all():
+    parts.append(((high_or_one, most), after))
+  chain = events.chain
+  terms = [
+    chain_paths.log_likelihood_terms(
+      chain._model(), *ends, batch, chain._DISCRETE
+    )
+    for ends in [(low, high), *(ends for ends, _ in parts)]
+  ]
+  found = []
+  for (ends, none), term in zip(parts, terms[1:], strict=True):
+    odds = np.exp(term - terms[0])
+    number = np.where(none | (weights == 0), 0.0, weights * odds)
+    # What all share may have one end for all.
+    shape = static.shape(number)
+    found.append((tuple(np.broadcast_to(x, shape) for x in ends), number))
+  return found
+
+
+def _joined(parts: list[Any], batch: Any) -> Any:
+  """Returns arrays behind each other on the last axis."""
+  if len(parts) == 1:
+    return parts[0]
+  wide = [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in parts]
+  return np.concatenate(wide, axis=-1)
