@@ -1,8 +1,15 @@
 """From data, censored and truncated as they are, to parameters."""
 
+from phasic.inference.companions import log_likelihood_vjp
 from phasic.inference.em import EmStep
 from phasic.inference.em import em_step
 from phasic.inference.likelihood import log_likelihood
 from phasic.inference.observations import Observations
 
-__all__ = ["EmStep", "Observations", "em_step", "log_likelihood"]
+__all__ = [
+  "EmStep",
+  "Observations",
+  "em_step",
+  "log_likelihood",
+  "log_likelihood_vjp",
+]

@@ -281,11 +281,13 @@ class Observations:
       ValueError: batches do not broadcast, a count is not whole, or there is no
         such cause.
     """
-    if self.weights is None:
-      return structures.as_result(np.sum(self._terms(distribution), axis=-1))
-    counts = self.weights > 0
-    terms = self._terms(distribution, counts)
-    terms = np.where(counts, self.weights * terms, 0.0)
+    self.check_fits(distribution)
+    lower, upper, weights, entry, cause = self.counting()
+    terms = observation_terms.log_likelihood_terms(
+      distribution, lower, upper, entry, cause
+    )
+    if weights is not None:
+      terms = np.where(weights > 0, weights * terms, 0.0)
     return structures.as_result(np.sum(terms, axis=-1))
 
   def log_likelihood_terms(self, distribution: Any) -> Any:
@@ -293,26 +295,35 @@ class Observations:
 
     Argument and errors are those of `log_likelihood`.
     """
-    return self._terms(distribution)
-
-  def _terms(self, distribution: Any, counts: Any = None) -> Any:
-    """Returns the log likelihoods of what counts, and zero of all else."""
-    self._check(distribution)
-    lower, upper, entry, cause = (
-      self._arrays[name] for name in ("lower", "upper", "entry", "cause")
-    )
-    if counts is not None:
-      # Of what does not count nothing is known.
-      lower = np.where(counts, lower, -1.0)
-      upper = np.where(counts, upper, float("inf"))
-      entry = None if entry is None else np.where(counts, entry, -1.0)
-      cause = None if cause is None else np.where(counts, cause, -1)
+    self.check_fits(distribution)
     return observation_terms.log_likelihood_terms(
-      distribution, lower, upper, entry, cause
+      distribution, self.lower, self.upper, self.entry, self.cause
     )
 
-  def _check(self, distribution: Any) -> None:
-    """Raises unless the observations can be of this distribution."""
+  def counting(self) -> tuple[Any, Any, Any, Any, Any]:
+    """Returns the arrays, such that what has no weight is certain.
+
+    So impossible values of weight zero count for nothing.
+    """
+    lower, upper, weights, entry, cause = (
+      self._arrays[name] for name in observation_rules.NAMES
+    )
+    if weights is None:
+      return lower, upper, None, entry, cause
+    counts = weights > 0
+    lower = np.where(counts, lower, -1.0)
+    upper = np.where(counts, upper, float("inf"))
+    entry = None if entry is None else np.where(counts, entry, -1.0)
+    cause = None if cause is None else np.where(counts, cause, -1)
+    return lower, upper, weights, entry, cause
+
+  def check_fits(self, distribution: Any) -> None:
+    """Raises unless the observations can be of this distribution.
+
+    Raises:
+      TypeError: it is no distribution of one variable, or dtypes differ.
+      ValueError: batches do not broadcast.
+    """
     methods.check_substrate("distribution", distribution)
     kind = type(distribution).__name__
     if not isinstance(distribution, distributions.Distribution):

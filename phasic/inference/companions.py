@@ -1,0 +1,180 @@
+"""The log likelihood with its cotangents, for NumPy, which has no autodiff."""
+
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions import absorption_time
+from phasic.distributions import graph_chain
+from phasic.distributions import sparse_phase_type
+from phasic.inference import observation_terms
+from phasic.inference import observations
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math import discrete_observations
+from phasic.math import observations as observations_lib
+from phasic.math import operands
+
+
+def log_likelihood_vjp(
+  distribution: Any,
+  lower: Any,
+  upper: Any = None,
+  weights: Any = None,
+  entry: Any = None,
+  cause: Any = None,
+  *,
+  cotangent: Any = 1.0,
+) -> tuple[Any, dict[str, Any]]:
+  """Returns `log_likelihood` and the cotangents of the parameters, by name.
+
+  It is one pass of the kernel and one adjoint for all observations, and one
+  more for each cause.
+
+  Args:
+    distribution: (batch...), one whose parameters are its chain's: `PhaseType`,
+      `DiscretePhaseType`, the sparse ones, and those of graphs.
+    lower: as for `log_likelihood`, as the others.
+    upper: see there.
+    weights: see there.
+    entry: see there.
+    cause: see there.
+    cotangent: (...), of the result.
+
+  Returns:
+    The value (...), and arrays of the shapes of the parameters that are given;
+    that of a graph's `params` is (..., d), in the order of its names.
+
+  Raises:
+    NotImplementedError: the distribution is another one, or in NumPy the native
+      kernel does not run.
+    TypeError: as `log_likelihood`.
+    ValueError: as `log_likelihood`.
+
+  Example: the slope in the rate, n / rate less the sum of all times.
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import PhaseType
+    >>> value, bars = inference.log_likelihood_vjp(
+    ...   PhaseType([1.0], [[-2.0]]), [0.5, 1.0, 0.25]
+    ... )
+    >>> print(f"{float(value):.6f} {float(bars['subgenerator'][0, 0]):.6f}")
+    -1.420558 0.250000
+  """
+  data = observations.Observations(lower, upper, weights, entry, cause)
+  data.check_fits(distribution)
+  names = _parameter_names(distribution)
+  shape = static.shape(data.lower)
+  batch = static.broadcast_shapes(distribution._batch_shape(), shape[:-1])
+  bar = structures.as_array(cotangent, distribution.dtype, "cotangent")
+  bar = operands.broadcast("cotangent", bar, batch)[..., None]
+  # Of observations that do not count nothing is known.
+  lower, upper, weights, entry, cause = data.counting()
+  _, events = observation_terms.find_events(
+    distribution, lower, upper, entry, cause
+  )
+  assert events is not None
+  weights = np.ones_like(lower) if weights is None else weights
+  bar = bar * weights
+  values, bars = [], []
+  for call in observation_terms.calls(events, cause):
+    own = bar if call.own is None else np.where(call.own, bar, 0.0)
+    if call.cause is None and events.given is not None:
+      own = observation_terms.joined(own, -bar)
+    value, found = _vjp(call, own, events.chain._DISCRETE)
+    values.append(value)
+    bars.append(_of_whole_law(found, call.cause, events.chain))
+  terms = observation_terms.combined(events, cause, values)
+  terms = np.where(weights > 0, weights * terms, 0.0)
+  value = np.sum(np.broadcast_to(terms, (*batch, shape[-1])), axis=-1)
+  totals = [_total(parts) for parts in zip(*bars, strict=True)]
+  return structures.as_result(value), _by_name(distribution, names, totals)
+
+
+def _parameter_names(distribution: Any) -> dict[str, int]:
+  """Returns the parameters that are parts of the chain, with their numbers."""
+  given = {
+    name
+    for name, x in distribution.parameters.items()
+    if x is not None and name in distribution.parameter_properties()
+  }
+  kind = type(distribution)
+  if isinstance(distribution, graph_chain.GraphChain):
+    places = {"params": 1, "edge_values": 1, "initial_probs": 0}
+  elif isinstance(distribution, sparse_phase_type.Sparse):
+    places = {"initial_probs": 0, distribution._WEIGHTS: 1, "prob_zero": 3}
+  elif kind._chain is absorption_time.AbsorptionTime._chain:
+    properties = distribution.parameter_properties()
+    places = {name: i for i, name in enumerate(properties)}
+  else:
+    raise NotImplementedError(
+      f"distribution is {kind.__name__}, whose parameters are not its chain's: "
+      "as_phase_type() has such ones, and JAX and TensorFlow differentiate "
+      "log_likelihood in its own"
+    )
+  return {name: i for name, i in places.items() if name in given}
+
+
+def _vjp(
+  call: observation_terms.KernelCall, cotangent: Any, discrete: bool
+) -> tuple[Any, list[Any]]:
+  """Returns a call's values and the cotangents of the chain's four parts."""
+  names = operands.interval_names(discrete)
+  module: Any = discrete_observations if discrete else observations_lib
+  initial_probs, matrix, exits, prob_zero = call.model
+  value, bars = module.log_likelihood_terms_vjp(
+    initial_probs,
+    matrix,
+    call.lower,
+    call.upper,
+    cotangent=cotangent,
+    wanted=[x for x in names if x not in ("lower", "upper")],
+    **{names[4]: exits, names[5]: prob_zero},
+  )
+  return value, [bars[0], bars[1], bars[4], bars[5]]
+
+
+def _of_whole_law(bars: list[Any], cause: int | None, chain: Any) -> list[Any]:
+  """Returns the cotangents of the chain's parts, of those of a cause's law."""
+  if cause is None:
+    return bars
+  initial_probs, edges, exits, prob_zero = bars
+  # The last phase is where the other causes lead.
+  initial_probs = initial_probs[..., :-1]
+  own = cause == chain._cause_of_atom()
+  return [initial_probs, edges, exits, prob_zero if own else None]
+
+
+def _total(parts: Any) -> Any:
+  """Returns the sum of cotangents, None if there are none."""
+  given = [x for x in parts if x is not None]
+  return sum(given[1:], given[0]) if given else None
+
+
+def _by_name(
+  distribution: Any, names: dict[str, int], bars: list[Any]
+) -> dict[str, Any]:
+  """Returns the cotangents of parameters in their shapes."""
+  arrays = distribution._arrays()
+  found = {}
+  for name, place in names.items():
+    bar = bars[place]
+    if name == "params" and "initial_probs" not in names:
+      bar = bar + _of_start(distribution.graph, bars)
+    x = arrays[name]
+    event = distribution.parameter_properties()[name].event_ndims
+    own = static.shape(bar)
+    if distribution._batch_shape():
+      # Without the axis of the observations.
+      cut = len(own) - event - 1
+      bar = np.reshape(bar, (*own[:cut], *own[cut + 1 :]))
+    found[name] = operands.summed(bar, static.shape(x))
+  return found
+
+
+def _of_start(graph: Any, bars: list[Any]) -> Any:
+  """Returns what a graph's parameters have of its initial masses."""
+  p = graph.num_phases
+  coefficients = np.asarray(graph.initial_coefficients, dtype=bars[0].dtype)
+  found = np.matmul(bars[0][..., None, :], coefficients[:p])[..., 0, :]
+  return found + bars[3][..., None] * coefficients[p]
