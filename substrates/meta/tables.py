@@ -44,12 +44,13 @@ FRAMEWORKS = {
 # `importlib` hides imports from the rewriter; `random` has hidden state.
 SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
 # Packages that users may have: imported where they are needed, in functions.
-OPTIONAL_IMPORTS = frozenset({"matplotlib", "networkx", "tqdm"})
+OPTIONAL_IMPORTS = frozenset({"matplotlib", "networkx", "scipy", "tqdm"})
 # Adapters to other packages, the substrates for which they are there, and what
 # they import besides.
 ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
   "phasic/binding/jaxbind_callbacks.py": {"jax": frozenset()},
   "phasic/binding/jaxbind_compat.py": {"jax": frozenset({"jax"})},
+  "phasic/inference/chain_slopes.py": {"numpy": frozenset()},
   "phasic/interop/scipy.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/scipy_expectations.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/numpyro.py": {"jax": frozenset({"jax", "numpyro"})},

@@ -1,0 +1,361 @@
+"""The entries of a distribution's parameters that are fitted.
+
+There are two sets of numbers: entries, the positive numbers that the parameters
+are made of (rates, masses, differences of increasing rates), and free real
+numbers, which the entries are smooth functions of.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions import bijectors
+from phasic.inference import entry_blocks
+from phasic.inference import parameter_names
+from phasic.internal import static
+from phasic.internal import structures
+
+
+class Table(NamedTuple):
+  """Where a parameter's entries come from, arrays of the parameter's shape.
+
+  Attributes:
+    index: which of the entries; -1 for those that are not fitted.
+    base: their values.
+  """
+
+  index: Any
+  base: Any
+
+
+class Coordinates:
+  """The entries of one distribution that are fitted.
+
+  Attributes:
+    distribution: with parameters such that no entry is derived by subtraction.
+    names: of the entries.
+    entries: their values, (k,).
+    tables: where the entries stand, by the path of the parameter.
+    groups: for each entry the number of the sum it is part of, or -1.
+    totals: of each sum.
+    slack: whether the entries of a sum may have less than the total.
+    reference: for each entry whether it is what the others of its sum leave.
+    may_be_zero: for each entry.
+    increasing: paths of parameters whose entries are differences.
+  """
+
+  def __init__(
+    self,
+    distribution: Any,
+    fixed: Sequence[str] = (),
+    tied: Sequence[Sequence[str]] = (),
+  ):
+    """Finds the entries that are neither zero nor fixed.
+
+    Args:
+      distribution: one, without a batch, whose parameters are known.
+      fixed: names of parameters or entries.
+      tied: groups of names of positive entries that are one.
+
+    Raises:
+      ValueError: there is a batch, a name is unknown, a value breaks a rule, or
+        what is tied are probabilities.
+    """
+    shape = tuple(distribution.batch_shape)
+    if shape:
+      raise ValueError(
+        f"distribution has batch shape {shape}: one distribution is fitted at "
+        "a time, index the batch"
+      )
+    self.distribution, blocks = entry_blocks.of(distribution)
+    self.increasing = entry_blocks.increasing(self.distribution)
+    known = parameter_names.Names(blocks)
+    held = known.positions(fixed, "fixed")
+    together = [known.positions(names, "tied") for names in tied]
+    self._collect(blocks, known, held, together)
+
+  def _collect(self, blocks, known, held, together) -> None:
+    """Numbers the entries."""
+    free = [value > 0 and i not in held for i, value in enumerate(known.values)]
+    leader = list(range(len(free)))
+    for positions in together:
+      for i in positions:
+        if known.kinds[i].group is not None:
+          raise ValueError(
+            f"tied has {known.names[i]!r}: it is one of probabilities that sum "
+            "to one, which cannot be tied; only rates and other positive "
+            "numbers can"
+          )
+        if not free[i]:
+          raise ValueError(
+            f"tied has {known.names[i]!r}: it is "
+            f"{'fixed' if i in held else 'zero'}, and stays so"
+          )
+        if leader[i] != i:
+          raise ValueError(f"tied has {known.names[i]!r} twice")
+        leader[i] = positions[0]
+    chosen = [i for i in range(len(free)) if free[i] and leader[i] == i]
+    chosen = self._without_certain(chosen, known, free)
+    number = {i: c for c, i in enumerate(chosen)}
+    self.names = tuple(known.names[i] for i in chosen)
+    self.entries = onp.asarray(
+      [
+        onp.exp(
+          onp.mean(
+            [
+              onp.log(known.values[j])
+              for j in range(len(free))
+              if free[j] and leader[j] == i
+            ]
+          )
+        )
+        if together
+        else known.values[i]
+        for i in chosen
+      ],
+      onp.float64,
+    )
+    self.may_be_zero = onp.asarray(
+      [known.kinds[i].may_be_zero for i in chosen], bool
+    )
+    self._group(chosen, known)
+    dtype = self.distribution.dtype
+    tables = {}
+    for path, block in blocks.items():
+      index = onp.full(len(block.values), -1, onp.int32)
+      for j in range(len(block.values)):
+        i = leader[known.first[path] + j]
+        if free[known.first[path] + j] and i in number:
+          index[j] = number[i]
+      base = onp.where(index >= 0, 0.0, block.values)
+      size = block.sizes
+      tables[path] = Table(
+        onp.reshape(index, size), onp.asarray(onp.reshape(base, size), dtype)
+      )
+    self.tables = tables
+
+  def _without_certain(self, chosen, known, free) -> list[int]:
+    """Leaves out masses that are alone in their sum: they are certain."""
+    members: dict[Any, list[int]] = {}
+    for i in chosen:
+      group = known.kinds[i].group
+      if group is not None:
+        members.setdefault(group, []).append(i)
+    alone = {
+      rows[0]
+      for group, rows in members.items()
+      if len(rows) == 1 and not known.slack[group]
+    }
+    return [i for i in chosen if i not in alone]
+
+  def _group(self, chosen, known) -> None:
+    """Numbers the sums, and chooses what is left to one of each."""
+    found: dict[Any, int] = {}
+    groups = onp.full(len(chosen), -1)
+    for c, i in enumerate(chosen):
+      group = known.kinds[i].group
+      if group is not None:
+        groups[c] = found.setdefault(group, len(found))
+    self.groups = groups
+    self.slack = onp.asarray([known.slack[g] for g in found], bool)
+    totals = []
+    fitted = set(chosen)
+    for group, g in found.items():
+      rest = sum(
+        known.values[i]
+        for i in range(len(known.values))
+        if known.kinds[i].group == group and i not in fitted
+      )
+      own = float(onp.sum(self.entries[groups == g]))
+      totals.append(1.0 - rest if known.slack[group] else own)
+    self.totals = onp.asarray(totals, onp.float64)
+    self.reference = _references(self.entries, groups, self.slack)
+
+  def restricted(
+    self, entries: onp.ndarray, keep: onp.ndarray
+  ) -> "Coordinates":
+    """Returns some of the entries at other values; the others stay there."""
+    keep = onp.asarray(keep, bool) & (entries > 0)
+    for g in range(len(self.totals)):
+      rows = keep & (self.groups == g)
+      if not self.slack[g] and onp.sum(rows) == 1:
+        keep = keep & ~rows
+    found = object.__new__(Coordinates)
+    found.distribution = self.distribution
+    found.increasing = self.increasing
+    found.names = tuple(onp.asarray(self.names, object)[keep])
+    found.entries = onp.asarray(entries, onp.float64)[keep]
+    found.may_be_zero = self.may_be_zero[keep]
+    old = sorted(set(self.groups[keep]) - {-1})
+    number = {g: i for i, g in enumerate(old)} | {-1: -1}
+    found.groups = onp.asarray([number[g] for g in self.groups[keep]], int)
+    found.slack = self.slack[old] if old else onp.zeros(0, bool)
+    totals = onp.zeros(len(old))
+    for i, g in enumerate(old):
+      own = self.groups == g
+      totals[i] = onp.sum(entries[own & keep])
+      if self.slack[g]:
+        totals[i] = self.totals[g] - onp.sum(entries[own & ~keep])
+    found.totals = totals
+    found.reference = _references(found.entries, found.groups, found.slack)
+    place = onp.append(onp.where(keep, onp.cumsum(keep) - 1, -1), -1)
+    values = onp.append(entries, 0.0)
+    tables = {}
+    for path, table in self.tables.items():
+      held = (table.index >= 0) & (place[table.index] < 0)
+      base = onp.where(held, values[table.index], table.base)
+      index = onp.asarray(place[table.index], onp.int32)
+      tables[path] = Table(index, onp.asarray(base, self.distribution.dtype))
+    found.tables = tables
+    return found
+
+  @property
+  def num_free(self) -> int:
+    """How many free real numbers there are."""
+    return int(onp.sum(~self.reference))
+
+  def free_of(self, entries: onp.ndarray) -> onp.ndarray:
+    """Returns the free numbers of entries, on the host."""
+    logs = onp.log(onp.asarray(entries, onp.float64))
+    for g in range(len(self.totals)):
+      rows = self.groups == g
+      if self.slack[g]:
+        rest = self.totals[g] - onp.sum(entries[rows])
+      else:
+        rest = onp.sum(entries[rows & self.reference])
+      logs[rows] -= onp.log(rest)
+    return logs[~self.reference]
+
+  def entries_of(self, free: onp.ndarray) -> onp.ndarray:
+    """Returns the entries of free numbers, on the host."""
+    logs = onp.zeros(len(self.reference))
+    logs[~self.reference] = free
+    for g in range(len(self.totals)):
+      rows = self.groups == g
+      top = onp.max(logs[rows], initial=0.0 if self.slack[g] else -onp.inf)
+      rest = onp.exp(-top) if self.slack[g] else 0.0
+      total = onp.sum(onp.exp(logs[rows] - top)) + rest
+      logs[rows] += onp.log(self.totals[g]) - top - onp.log(total)
+    with onp.errstate(over="ignore"):
+      return onp.exp(logs)
+
+  def above_mean(
+    self, entries: onp.ndarray, slopes: onp.ndarray
+  ) -> onp.ndarray:
+    """Returns slopes as far as the others of a sum do not take them back."""
+    means = onp.zeros(len(entries))
+    for g in range(len(self.totals)):
+      rows = self.groups == g
+      means[rows] = onp.sum(entries[rows] * slopes[rows]) / self.totals[g]
+    return slopes - means
+
+  def pull(self, entries: onp.ndarray, slopes: onp.ndarray) -> onp.ndarray:
+    """Returns the gradient in the free numbers of that in the entries."""
+    above = self.above_mean(entries, slopes)
+    return (entries * above)[~self.reference]
+
+  def jacobian(self, entries: onp.ndarray) -> onp.ndarray:
+    """Returns d entries / d free, (k, d)."""
+    same = self.groups[:, None] == self.groups
+    same = same & (self.groups[:, None] >= 0)
+    totals = onp.append(self.totals, 1.0)[self.groups]
+    outer = entries[:, None] * entries / totals
+    whole = onp.diag(entries) - onp.where(same, outer, 0.0)
+    return whole[:, ~self.reference]
+
+  def pull_second(
+    self, entries: onp.ndarray, slopes: onp.ndarray, second: onp.ndarray
+  ) -> onp.ndarray:
+    """Returns second derivatives in the free numbers of those in the entries.
+
+    Args:
+      entries: (k,).
+      slopes: first derivatives in the entries, (k,).
+      second: second ones, (k, k).
+    """
+    jacobian = self.jacobian(entries)
+    above = self.above_mean(entries, slopes)
+    same = self.groups[:, None] == self.groups
+    same = same & (self.groups[:, None] >= 0)
+    totals = onp.append(self.totals, 1.0)[self.groups]
+    cross = entries[:, None] * entries / totals * (above[:, None] + above)
+    bend = onp.diag(entries * above) - onp.where(same, cross, 0.0)
+    keep = ~self.reference
+    curved = onp.matmul(onp.matmul(onp.transpose(jacobian), second), jacobian)
+    return curved + bend[onp.ix_(keep, keep)]
+
+  def of(self, entries: Any) -> Any:
+    """Returns the distribution of entries, (k,), an array."""
+    return with_entries(self.distribution, self.tables, entries)
+
+  def forward(self, free: Any) -> Any:
+    """Returns the entries of free numbers, an array."""
+    position = onp.cumsum(~self.reference) - 1
+    rows = onp.flatnonzero(self.groups < 0)
+    parts = [bijectors.Exp().forward(np.take(free, position[rows]))]
+    order = [rows]
+    for g, total in enumerate(self.totals):
+      rows = onp.flatnonzero((self.groups == g) & ~self.reference)
+      last = onp.flatnonzero((self.groups == g) & self.reference)
+      own = np.take(free, position[rows])
+      if self.slack[g]:
+        own = bijectors.SoftmaxWithSlack(1).forward(own)
+      else:
+        own = bijectors.SoftmaxCentered(1).forward(own)
+      parts.append(own * total)
+      order.append(onp.concatenate([rows, last]))
+    inverse = onp.argsort(onp.concatenate(order))
+    return np.take(np.concatenate(parts, axis=-1), inverse, axis=-1)
+
+
+def _references(
+  entries: onp.ndarray, groups: onp.ndarray, slack: onp.ndarray
+) -> onp.ndarray:
+  """Chooses the largest of each sum without slack: what the others leave."""
+  found = onp.zeros(len(entries), bool)
+  for g in range(len(slack)):
+    rows = onp.flatnonzero(groups == g)
+    if not slack[g]:
+      found[rows[onp.argmax(entries[rows])]] = True
+  return found
+
+
+def with_entries(
+  distribution: Any, tables: Mapping[str, Table], entries: Any
+) -> Any:
+  """Returns a distribution with entries of its parameters replaced.
+
+  Args:
+    distribution: `Coordinates.distribution`.
+    tables: `Coordinates.tables`.
+    entries: (k,).
+  """
+  dtype = distribution.dtype
+  entries = structures.as_array(entries, dtype, "entries")
+  arrays = {
+    path: np.where(
+      np.asarray(table.index) >= 0,
+      np.take(entries, np.maximum(np.asarray(table.index), 0)),
+      np.asarray(table.base),
+    )
+    for path, table in tables.items()
+  }
+  return entry_blocks.rebuilt(distribution, arrays)
+
+
+def entries_at(coordinates: Coordinates, distribution: Any) -> onp.ndarray:
+  """Returns the values of a structure's entries in another distribution.
+
+  They are those of the parameters' first place where entries are tied.
+  """
+  _, blocks = entry_blocks.of(distribution)
+  values = onp.zeros(len(coordinates.names))
+  for path, table in coordinates.tables.items():
+    index = onp.ravel(static.concrete(table.index))
+    own = blocks[path].values
+    for j in reversed(range(len(index))):
+      if index[j] >= 0:
+        values[index[j]] = own[j]
+  return values

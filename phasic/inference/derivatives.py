@@ -1,0 +1,169 @@
+"""Derivatives of log likelihoods in the entries of a distribution.
+
+JAX and TensorFlow have autodiff, and second derivatives. NumPy has the rules of
+`math` for first ones, see `chain_slopes`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.inference import coordinates as coordinates_lib
+from phasic.inference import observations as observations_lib
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.internal import structures
+
+MODE = "numpy"
+if MODE == "numpy":
+  from phasic.inference import chain_slopes
+
+# Whether there are second derivatives.
+HAS_SECOND = True
+if MODE == "numpy":
+  HAS_SECOND = False
+
+Coordinates = coordinates_lib.Coordinates
+Observations = observations_lib.Observations
+
+
+def log_likelihood(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> float:
+  """Returns the log likelihood of entries."""
+  found = _VALUE(*_arguments(where, entries, observations))
+  return float(_host(found))
+
+
+def value_and_gradient(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> tuple[float, onp.ndarray]:
+  """Returns the log likelihood of entries, and its gradient in them, (k,)."""
+  if MODE == "numpy":
+    return chain_slopes.value_and_gradient(where, entries, observations)
+  else:
+    arguments = _arguments(where, entries, observations)
+    value, gradient = _VALUE_AND_GRADIENT(*arguments)
+    return float(_host(value)), _host(gradient)
+
+
+def scores(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> onp.ndarray:
+  """Returns the slopes of the log likelihood of each observation, (n, k)."""
+  if MODE == "numpy":
+    return chain_slopes.scores(where, entries, observations)
+  else:
+    arguments = _arguments(where, entries, observations)
+    columns = [
+      _host(_SLOPE_OF_TERMS(*arguments, _unit(where, i)))
+      for i in range(len(entries))
+    ]
+    return onp.stack(columns, axis=-1)
+
+
+def hessian(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> onp.ndarray | None:
+  """Returns second derivatives of the log likelihood, (k, k); None in NumPy."""
+  if MODE == "numpy":
+    return None
+  else:
+    arguments = _arguments(where, entries, observations)
+    columns = [
+      _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, i)))
+      for i in range(len(entries))
+    ]
+    whole = onp.stack(columns, axis=-1)
+    return (whole + onp.transpose(whole)) / 2
+
+
+def jacobian(
+  where: Coordinates,
+  entries: onp.ndarray,
+  f: Callable[..., Any] | str,
+  args: tuple[Any, ...],
+) -> onp.ndarray:
+  """Returns the slopes of a function of the distribution, (..., k).
+
+  Args:
+    where: the entries.
+    entries: their values.
+    f: takes the distribution, or is the name of a method.
+    args: of `f` besides.
+  """
+  if MODE == "numpy":
+    return chain_slopes.jacobian(where, entries, f, args)
+  else:
+
+    def of_entries(x: Any) -> Any:
+      distribution = where.of(x)
+      if isinstance(f, str):
+        return getattr(distribution, f)(*args)
+      return f(distribution, *args)
+
+    at = _array(where, entries)
+    columns = [
+      _host(gradients.jvp(of_entries, (at,), (_unit(where, i),))[1])
+      for i in range(len(entries))
+    ]
+    return onp.stack(columns, axis=-1)
+
+
+def _value(
+  entries: Any, tables: Any, distribution: Any, observations: Observations
+) -> Any:
+  found = coordinates_lib.with_entries(distribution, tables, entries)
+  return np.asarray(observations.log_likelihood(found))
+
+
+def _value_and_gradient(entries: Any, *args: Any) -> Any:
+  return gradients.value_and_gradient(lambda x: _value(x, *args), entries)
+
+
+def _slope_of_gradient(
+  entries: Any, tables: Any, distribution: Any, observations: Any, unit: Any
+) -> Any:
+  args = (tables, distribution, observations)
+  _, slope = gradients.jvp(
+    lambda x: _value_and_gradient(x, *args)[1], (entries,), (unit,)
+  )
+  return slope
+
+
+def _slope_of_terms(
+  entries: Any, tables: Any, distribution: Any, observations: Any, unit: Any
+) -> Any:
+  def terms(x: Any) -> Any:
+    found = coordinates_lib.with_entries(distribution, tables, x)
+    return observations.log_likelihood_terms(found)
+
+  return gradients.jvp(terms, (entries,), (unit,))[1]
+
+
+_VALUE = control_flow.compiled(_value)
+_VALUE_AND_GRADIENT = control_flow.compiled(_value_and_gradient)
+_SLOPE_OF_GRADIENT = control_flow.compiled(_slope_of_gradient)
+_SLOPE_OF_TERMS = control_flow.compiled(_slope_of_terms)
+
+
+def _arguments(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> tuple[Any, ...]:
+  return _array(where, entries), where.tables, where.distribution, observations
+
+
+def _array(where: Coordinates, entries: onp.ndarray) -> Any:
+  dtype = where.distribution.dtype
+  return structures.as_array(onp.asarray(entries, dtype), dtype, "entries")
+
+
+def _unit(where: Coordinates, i: int) -> Any:
+  return _array(where, onp.arange(len(where.names)) == i)
+
+
+def _host(x: Any) -> onp.ndarray:
+  return onp.asarray(static.concrete(x), onp.float64)

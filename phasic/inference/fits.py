@@ -1,0 +1,164 @@
+"""What a fit returns."""
+
+from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.inference import observations as observations_lib
+from phasic.inference import uncertainty as uncertainty_lib
+from phasic.internal import static
+
+
+class Record(NamedTuple):
+  """How a fit came to its end.
+
+  Attributes:
+    method: what was done, such as "EM" or "L-BFGS-B".
+    converged: whether it ended by itself.
+    message: why it ended.
+    log_likelihoods: after each step, the start first.
+    gradient_norm: the largest slope that is left, of the log likelihood over
+      the sum of the weights, in the unconstrained parameters; NaN where it was
+      not computed.
+    num_evaluations: how often the log likelihood was computed.
+    reached: of several starts, the log likelihoods that they ended at.
+  """
+
+  method: str
+  converged: bool
+  message: str
+  log_likelihoods: tuple[float, ...]
+  gradient_norm: float = math.nan
+  num_evaluations: int = 0
+  reached: tuple[float, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Fit:
+  """A distribution that was fitted to observations.
+
+  Attributes:
+    distribution: the fitted one.
+    log_likelihood: of all observations there.
+    observations: these.
+    record: how the fit came to its end.
+    structure: a distribution whose parameters say what was fitted: those of its
+      entries that are zero stay so.
+    fixed: names of parameters that were not fitted, see `unconstrained`.
+    tied: names of those that are equal.
+    at_bounds: names of those that ended at a bound that was given.
+  """
+
+  distribution: Any
+  log_likelihood: float
+  observations: observations_lib.Observations
+  record: Record
+  structure: Any
+  fixed: Sequence[str] = ()
+  tied: Sequence[Sequence[str]] = ()
+  at_bounds: Sequence[str] = ()
+
+  @functools.cached_property
+  def uncertainty(self) -> uncertainty_lib.Uncertainty:
+    """What the data know of the parameters; computed when first asked for."""
+    return uncertainty_lib.assess(
+      self.structure,
+      self.distribution,
+      self.observations,
+      self.fixed,
+      self.tied,
+      self.at_bounds,
+    )
+
+  @property
+  def standard_errors(self) -> Mapping[str, onp.ndarray]:
+    """Standard errors of the parameters, arrays of their shapes by name.
+
+    They are NaN where there is none: where a parameter is on the boundary, not
+    identified, fixed or zero by structure. `statuses` says which.
+    """
+    return self.uncertainty.standard_errors
+
+  @property
+  def statuses(self) -> Mapping[str, str]:
+    """What is known of each fitted entry, by its name.
+
+    "identified", "on the boundary (zero)", "at a bound", or "not identified".
+    """
+    return self.uncertainty.statuses
+
+  @property
+  def num_parameters(self) -> int:
+    """How many free parameters were fitted, those on the boundary too."""
+    return self.uncertainty.num_parameters
+
+  @property
+  def num_observations(self) -> float:
+    """The sum of the weights."""
+    weights = self.observations.weights
+    if weights is None:
+      return float(static.shape(self.observations.lower)[-1])
+    return float(onp.sum(onp.asarray(static.concrete(weights), onp.float64)))
+
+  @property
+  def aic(self) -> float:
+    """Akaike's criterion 2 k - 2 log L, k the number of parameters.
+
+    Reference: H. Akaike, A new look at the statistical model identification,
+      IEEE Trans. Automat. Contr. 19, 1974.
+    """
+    return 2.0 * self.num_parameters - 2.0 * self.log_likelihood
+
+  @property
+  def bic(self) -> float:
+    """Schwarz's criterion k log n - 2 log L, n the sum of the weights.
+
+    Reference: G. Schwarz, Estimating the dimension of a model, Ann. Statist. 6,
+      1978.
+    """
+    size = math.log(self.num_observations)
+    return self.num_parameters * size - 2.0 * self.log_likelihood
+
+  def covariance(self) -> tuple[tuple[str, ...], onp.ndarray]:
+    """Returns names of fitted entries and their covariance matrix, (k, k).
+
+    It is NaN in rows and columns of those that have no standard error.
+    """
+    return self.uncertainty.names, self.uncertainty.covariance
+
+  def standard_error_of(self, f: Callable[..., Any] | str, *args: Any) -> Any:
+    """Returns the standard error of a function of the distribution.
+
+    It is that of the delta method, with exact derivatives: sqrt(g' C g) for the
+    gradient g and the parameters' covariance C. It is NaN where the data do not
+    know the function: where it changes in a direction in which the likelihood
+    does not. Parameters on the boundary are taken as known.
+
+    Args:
+      f: takes the distribution and returns an array; or the name of a method.
+        NumPy has no autodiff: there it is "mean", "variance", "stddev",
+        "quantile" or the name of another method for which `math` has a jvp.
+      *args: of the method, after the distribution.
+
+    Raises:
+      NotImplementedError: in NumPy, for other functions.
+
+    Example: of the mean, and of the probability to live longer than two.
+
+      >>> from phasic import inference
+      >>> from phasic.distributions import Erlang
+      >>> data = inference.Observations([0.5, 1.0, 1.5, 3.0])
+      >>> fit = inference.fit_mle(Erlang(2, 1.0), data)
+      >>> print(f"{float(fit.standard_error_of('mean')):.4f}")
+      0.5303
+      >>> error = fit.standard_error_of("survival_function", 2.0)
+      >>> print(f"{float(error):.4f}")
+      0.1536
+
+    Reference: A. W. van der Vaart, Asymptotic statistics, 1998, ch. 3.
+    """
+    return self.uncertainty.standard_error_of(self.distribution, f, args)

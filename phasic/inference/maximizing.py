@@ -1,0 +1,316 @@
+"""Climbing a log likelihood on the host, by SciPy's optimisers."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.inference import coordinates as coordinates_lib
+from phasic.inference import derivatives
+from phasic.inference import observations as observations_lib
+from phasic.internal import static
+
+# A search goes no further than this in a free number, before it starts anew.
+_REACH = 10.0
+_RESTARTS = 5
+# With more free numbers than this there are no Newton steps.
+_MOST_SECOND = 100
+# Of the starts round the first one, in a free number.
+_SPREAD = 1.0
+
+
+class Top(NamedTuple):
+  """Where a search ended.
+
+  Attributes:
+    entries: of all coordinates, (k,).
+    log_likelihood: there.
+    gradient_norm: the largest slope that is left, of the mean log likelihood in
+      a free number that is not at a bound.
+    method: what was done.
+    message: why it ended.
+    heights: the log likelihoods after each step.
+  """
+
+  entries: onp.ndarray
+  log_likelihood: float
+  gradient_norm: float
+  method: str
+  message: str
+  heights: tuple[float, ...]
+
+
+class Search:
+  """Looks for the largest log likelihood between bounds."""
+
+  def __init__(
+    self,
+    where: coordinates_lib.Coordinates,
+    observations: observations_lib.Observations,
+    low: onp.ndarray,
+    high: onp.ndarray,
+    max_steps: int,
+    tolerance: float,
+  ):
+    """Takes what is searched.
+
+    Args:
+      where: the coordinates.
+      observations: the data.
+      low: of the entries, (k,).
+      high: of the entries, (k,).
+      max_steps: the most steps of one search.
+      tolerance: the largest slope that may be left.
+    """
+    self.where = where
+    self.observations = observations
+    self.low = low
+    self.high = high
+    self.max_steps = max_steps
+    self.tolerance = tolerance
+    self.num_evaluations = 0
+    weights = observations.weights
+    self.total = (
+      float(static.shape(observations.lower)[-1])
+      if weights is None
+      else float(onp.sum(static.concrete(weights)))
+    )
+
+  def value(self, entries: onp.ndarray) -> float:
+    """Returns the log likelihood of all entries, some of them perhaps zero."""
+    self.num_evaluations = self.num_evaluations + 1
+    found = self.where.restricted(entries, entries > 0)
+    value = derivatives.log_likelihood(found, found.entries, self.observations)
+    return value if onp.isfinite(value) else -onp.inf
+
+  def slopes(self, entries: onp.ndarray) -> onp.ndarray:
+    """Returns slopes of the log likelihood in all entries, as far as free."""
+    _, found = derivatives.value_and_gradient(
+      self.where, entries, self.observations
+    )
+    return self.where.above_mean(entries, found)
+
+  def climb(self, entries: onp.ndarray) -> Top:
+    """Climbs from entries; those that are zero stay so."""
+    keep = entries > 0
+    heights: list[float] = []
+    message = ""
+    for _ in range(_RESTARTS):
+      inner = self.where.restricted(entries, keep)
+      if not len(inner.names):
+        break
+      free = inner.free_of(inner.entries)
+      found, message, at_edge = self._climb_once(inner, free, keep, heights)
+      entries = self._whole(entries, inner, found)
+      if not at_edge:
+        break
+    return self._top(entries, "L-BFGS-B", message, heights)
+
+  def polish(self, top: Top) -> Top:
+    """Ends with Newton steps, where there are second derivatives."""
+    entries = top.entries
+    keep = (entries > self.low) & (entries < self.high) & (entries > 0)
+    inner = self.where.restricted(entries, keep)
+    if not 0 < inner.num_free <= _MOST_SECOND or not derivatives.HAS_SECOND:
+      return top
+    from scipy import optimize
+
+    free = inner.free_of(inner.entries)
+    hill = _Hill(self, inner, free)
+
+    def second(x: onp.ndarray) -> onp.ndarray:
+      at = inner.entries_of(x)
+      _, slopes = self._evaluated(inner, at)
+      whole = derivatives.hessian(inner, at, self.observations)
+      return -inner.pull_second(at, slopes, whole) / self.total
+
+    found = optimize.minimize(
+      hill,
+      free,
+      jac=True,
+      hess=second,
+      method="trust-exact",
+      callback=hill.accepted,
+      options={"gtol": 1e-12, "maxiter": 50, "initial_trust_radius": 0.1},
+    )
+    entries = self._whole(entries, inner, found.x)
+    inside = onp.all((entries >= self.low) & (entries <= self.high))
+    better = self._top(
+      entries,
+      "L-BFGS-B, Newton steps in a trust region",
+      top.message,
+      [*top.heights, *hill.heights],
+    )
+    if inside and better.log_likelihood >= top.log_likelihood:
+      return better
+    return top
+
+  def best_of(
+    self,
+    start: onp.ndarray,
+    num_starts: int,
+    seed: int,
+    report: Callable[[int, float], Any] | None,
+  ) -> tuple[Top, list[float]]:
+    """Returns the highest top of several climbs, and all their heights."""
+    random = onp.random.default_rng(seed)
+    inner = self.where.restricted(start, start > 0)
+    free = inner.free_of(inner.entries)
+    tops: list[Top] = []
+    for i in range(num_starts):
+      at = start
+      if i > 0:
+        moved = free + _SPREAD * random.standard_normal(len(free))
+        at = self._whole(start, inner, moved)
+        at = onp.where(start > 0, onp.clip(at, self.low, self.high), 0.0)
+        if self.value(at) == -onp.inf:
+          continue
+      tops.append(self.climb(at))
+      if report is not None:
+        report(i + 1, max(top.log_likelihood for top in tops))
+    best = max(tops, key=lambda top: top.log_likelihood)
+    return best, [top.log_likelihood for top in tops]
+
+  def _climb_once(
+    self,
+    inner: coordinates_lib.Coordinates,
+    free: onp.ndarray,
+    keep: onp.ndarray,
+    heights: list[float],
+  ) -> tuple[onp.ndarray, str, bool]:
+    """Returns where a search ended, why, and whether at its own edge."""
+    try:
+      from scipy import optimize
+    except ImportError:
+      raise ImportError(
+        "fits use SciPy's optimisers: install phasic[inference]"
+      ) from None
+    low, high = self._box(inner)
+    near_low, near_high = free - _REACH, free + _REACH
+    hill = _Hill(self, inner, free)
+    found = optimize.minimize(
+      hill,
+      free,
+      jac=True,
+      method="L-BFGS-B",
+      bounds=list(
+        zip(
+          onp.maximum(low, near_low), onp.minimum(high, near_high), strict=True
+        )
+      ),
+      callback=hill.accepted,
+      options={
+        "maxiter": self.max_steps,
+        "maxfun": 10 * self.max_steps,
+        "maxcor": 20,
+        "maxls": 50,
+        "ftol": 1e-15,
+        "gtol": self.tolerance / 100,
+      },
+    )
+    heights += hill.heights
+    x = onp.asarray(found.x, onp.float64)
+    at_edge = onp.any((x >= near_high) | (x <= near_low))
+    return x, str(found.message), bool(at_edge)
+
+  def _box(
+    self, inner: coordinates_lib.Coordinates
+  ) -> tuple[onp.ndarray, onp.ndarray]:
+    """Returns the bounds of the free numbers."""
+    position = {name: i for i, name in enumerate(self.where.names)}
+    rows = [
+      position[name]
+      for name, last in zip(inner.names, inner.reference, strict=True)
+      if not last
+    ]
+    logs = onp.full((2, len(rows)), -onp.inf)
+    logs[1] = onp.inf
+    free = ~inner.reference
+    for side, bound in enumerate((self.low, self.high)):
+      for j, (row, c) in enumerate(
+        zip(rows, onp.flatnonzero(free), strict=True)
+      ):
+        if not 0.0 < bound[row] < onp.inf:
+          continue
+        group = inner.groups[c]
+        rest = 1.0 if group < 0 else inner.totals[group] - bound[row]
+        if rest > 0:
+          logs[side, j] = onp.log(bound[row] / rest)
+    return logs[0], logs[1]
+
+  def _whole(
+    self,
+    entries: onp.ndarray,
+    inner: coordinates_lib.Coordinates,
+    free: onp.ndarray,
+  ) -> onp.ndarray:
+    """Returns all entries, those of inner coordinates at free numbers."""
+    found = onp.array(entries)
+    rows = onp.isin(onp.asarray(self.where.names, object), list(inner.names))
+    found[rows] = inner.entries_of(free)
+    given = (entries > 0) & ((self.low > 0) | (self.high < onp.inf))
+    return onp.where(given, onp.clip(found, self.low, self.high), found)
+
+  def _evaluated(
+    self, inner: coordinates_lib.Coordinates, entries: onp.ndarray
+  ) -> tuple[float, onp.ndarray]:
+    self.num_evaluations = self.num_evaluations + 1
+    return derivatives.value_and_gradient(inner, entries, self.observations)
+
+  def _top(
+    self, entries: onp.ndarray, method: str, message: str, heights: list[float]
+  ) -> Top:
+    keep = (entries > self.low) & (entries < self.high) & (entries > 0)
+    inner = self.where.restricted(entries, keep)
+    value, slopes = self._evaluated(inner, inner.entries)
+    slopes = inner.pull(inner.entries, slopes) / self.total
+    norm = float(onp.max(onp.abs(slopes), initial=0.0))
+    return Top(entries, value, norm, method, message, tuple(heights))
+
+
+class _Hill:
+  """Minus the mean log likelihood, and its gradient, in free numbers.
+
+  Where it cannot be computed, a step was too long: it is then a wall that rises
+  with the distance from the last step that was taken, so that a line search
+  comes back.
+  """
+
+  def __init__(
+    self,
+    search: Search,
+    inner: coordinates_lib.Coordinates,
+    free: onp.ndarray,
+  ):
+    self._search = search
+    self._inner = inner
+    self._base = onp.array(free)
+    self._height = 0.0
+    self._last: tuple[onp.ndarray, float] | None = None
+    self.heights: list[float] = []
+
+  def __call__(self, free: onp.ndarray) -> tuple[float, onp.ndarray]:
+    entries = self._inner.entries_of(free)
+    value, slopes = onp.nan, entries
+    if onp.all(onp.isfinite(entries)):
+      value, slopes = self._search._evaluated(self._inner, entries)
+    slopes = self._inner.pull(entries, slopes)
+    if onp.isfinite(value) and onp.all(onp.isfinite(slopes)):
+      mean = -value / self._search.total
+      if self._last is None:
+        self._height = mean
+        self.heights.append(value)
+      self._last = (onp.array(free), mean)
+      return mean, -slopes / self._search.total
+    away = free - self._base
+    steep = 1.0 + abs(self._height)
+    return self._height + steep * (
+      1.0 + float(onp.sum(away * away))
+    ), 2.0 * steep * away
+
+  def accepted(self, free: onp.ndarray) -> None:
+    """Is told of the steps that are taken."""
+    self._base = onp.array(free)
+    if self._last is not None and onp.array_equal(self._last[0], free):
+      self._height = self._last[1]
+    self.heights.append(-self._height * self._search.total)

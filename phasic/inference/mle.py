@@ -1,0 +1,219 @@
+"""Maximum likelihood with exact derivatives."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as onp
+
+from phasic.inference import coordinates as coordinates_lib
+from phasic.inference import fits
+from phasic.inference import maximizing
+from phasic.inference import observations as observations_lib
+from phasic.inference import parameter_names
+from phasic.inference import progress_bars
+from phasic.inference import starts
+
+Coordinates = coordinates_lib.Coordinates
+Observations = observations_lib.Observations
+
+# An entry is set to zero if this costs no more of the log likelihood.
+_ZERO_COST = 1e-6
+# Only entries below this part of the largest of their parameter are tried.
+_SMALL = 1e-3
+# An entry leaves zero if its slope, times the largest of its parameter, is above
+# this for the mean log likelihood.
+_RISES = 1e-6
+# How often zeros are tried, and taken back.
+_ROUNDS = 5
+
+
+def fit_mle(
+  dist: Any,
+  observations: Observations,
+  *,
+  fixed: Sequence[str] = (),
+  tied: Sequence[Sequence[str]] = (),
+  bounds: Mapping[str, tuple[float, float]] | None = None,
+  num_starts: int = 1,
+  seed: int = 0,
+  max_steps: int = 2000,
+  tolerance: float = 1e-6,
+  progress: bool | Callable[[int, float], Any] = False,
+) -> fits.Fit:
+  """Returns the distribution under which the observations are likeliest.
+
+  The structure is that of the given distribution, which is where the search
+  starts: its entries that are zero stay so, as do counts of phases and a
+  graph's states. The others are functions of free real numbers, see
+  `unconstrained`, in which SciPy's L-BFGS-B climbs with exact gradients. Where
+  the substrate has second derivatives (JAX and TensorFlow) Newton steps in a
+  trust region follow. An entry that runs towards zero is set to zero where that
+  costs nothing, and `Fit.statuses` says so.
+
+  Where the likelihood cannot be computed, because a step leads to rates that
+  are out of all proportion, the search steps back.
+
+  Args:
+    dist: the start, without a batch.
+    observations: the data.
+    fixed: names of parameters or entries that are kept, "rates" or "rates[2]".
+    tied: groups of names of rates, or other positive numbers, that are one; it
+      starts from their geometric mean.
+    bounds: least and greatest values of parameters or entries, by name. Those
+      of probabilities that sum to one have none.
+    num_starts: how many starts are tried: this one, and others round it.
+    seed: of the others.
+    max_steps: the most steps of a search.
+    tolerance: how large a slope may be left, of the mean log likelihood in a
+      free number.
+    progress: True for a bar of tqdm over the starts, which is needed only
+      then; or a function of the number of starts that are done, and of the
+      largest log likelihood so far.
+
+  Raises:
+    ImportError: there is no SciPy.
+    NotImplementedError: in NumPy, for distributions whose chain is not linear
+      in their parameters.
+    ValueError: there is a batch, a name is unknown, the likelihood is zero or
+      not known at the start, or it has no maximum for these data.
+
+  Example: the rate of a life, of which one is known to be longer than two.
+
+    >>> import math
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations([0.5, 1.5, 2.0], [0.5, 1.5, math.inf])
+    >>> fit = inference.fit_mle(Erlang(1, 1.0), data)
+    >>> print(f"{float(fit.distribution.rate):.6f}")
+    0.500000
+    >>> print(f"{float(fit.standard_errors['rate']):.6f}, {fit.aic:.4f}")
+    0.353553, 8.7726
+
+  References:
+    R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, A limited memory algorithm for bound
+      constrained optimization, SIAM J. Sci. Comput. 16, 1995.
+    A. R. Conn, N. I. M. Gould, P. L. Toint, Trust-region methods, 2000, ch. 7.
+  """
+  where = coordinates_lib.Coordinates(dist, fixed, tied)
+  low, high = _limits(where, dist, bounds or {})
+  starts.check_data(dist, observations, where.num_free)
+  start = onp.clip(where.entries, low, high)
+  starts.check_start(where, start, observations)
+  search = maximizing.Search(
+    where, observations, low, high, max_steps, tolerance
+  )
+  with progress_bars.reporting(progress, num_starts) as report:
+    best, reached = search.best_of(start, num_starts, seed, report)
+  best = _with_zeros(search, search.polish(best))
+  found = where.of(best.entries).copy(validate_args=dist.validate_args)
+  at_bounds = (best.entries > 0) & (
+    (best.entries <= low) | (best.entries >= high)
+  )
+  return fits.Fit(
+    distribution=found,
+    log_likelihood=best.log_likelihood,
+    observations=observations,
+    record=fits.Record(
+      method=best.method,
+      converged=best.gradient_norm <= tolerance,
+      message=best.message,
+      log_likelihoods=best.heights,
+      gradient_norm=best.gradient_norm,
+      num_evaluations=search.num_evaluations,
+      reached=tuple(reached),
+    ),
+    structure=dist,
+    fixed=tuple(fixed),
+    tied=tuple(map(tuple, tied)),
+    at_bounds=tuple(onp.asarray(where.names, object)[at_bounds]),
+  )
+
+
+def _limits(
+  where: Coordinates, dist: Any, bounds: Mapping[str, tuple[float, float]]
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """Returns the bounds of the entries.
+
+  Raises:
+    ValueError: a name is unknown, bounds are in the wrong order, or are those
+      of probabilities that sum to one.
+  """
+  low = onp.zeros(len(where.names))
+  high = onp.full(len(where.names), onp.inf)
+  for name, (least, greatest) in bounds.items():
+    rows = [
+      i
+      for i, own in enumerate(where.names)
+      if name in (own, parameter_names.parameter_of(own))
+    ]
+    if not rows:
+      raise ValueError(
+        f"bounds has {name!r}: nothing is fitted by that name; what is fitted "
+        f"is {', '.join(where.names[:20])}"
+      )
+    if not 0.0 <= least < greatest:
+      raise ValueError(
+        f"bounds of {name!r} are ({least}, {greatest}): they must be >= 0 and "
+        "in this order"
+      )
+    for i in rows:
+      group = where.groups[i]
+      if group >= 0 and onp.sum(where.groups == group) > 1:
+        raise ValueError(
+          f"bounds has {name!r}: probabilities that sum to one have none"
+        )
+    low[rows], high[rows] = least, greatest
+  return low, high
+
+
+def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
+  """Sets entries to zero where that costs nothing, and climbs again."""
+  where = search.where
+  never = ~where.may_be_zero | (search.low > 0)
+  parameters = [parameter_names.parameter_of(name) for name in where.names]
+  for _ in range(_ROUNDS):
+    largest = {
+      name: max(
+        x for x, own in zip(top.entries, parameters, strict=True) if own == name
+      )
+      for name in parameters
+    }
+    scale = onp.asarray([largest[name] for name in parameters])
+    entries, value = top.entries, top.log_likelihood
+    small = (entries > 0) & (entries < _SMALL * scale) & ~never
+    for i in sorted(
+      onp.flatnonzero(small), key=lambda i: entries[i] / scale[i]
+    ):
+      trial = _without(where, entries, i)
+      there = search.value(trial)
+      if there >= value - _ZERO_COST:
+        entries, value = trial, there
+    changed = entries is not top.entries
+    before = top
+    if changed:
+      top = search.polish(search.climb(entries))
+    zero = top.entries <= 0
+    if not onp.any(zero):
+      return top
+    rises = search.slopes(top.entries) * scale > _RISES * search.total
+    back = zero & rises & (where.entries > 0)
+    if not onp.any(back):
+      return top
+    # The likelihood rises where they leave zero.
+    never = never | back
+    again = onp.where(before.entries > 0, before.entries, _SMALL * scale)
+    top = search.polish(search.climb(onp.where(back, again, top.entries)))
+  return top
+
+
+def _without(where: Coordinates, entries: onp.ndarray, i: int) -> onp.ndarray:
+  """Returns entries with one at zero, its mass given to its sum's others."""
+  found = onp.array(entries)
+  found[i] = 0.0
+  group = where.groups[i]
+  if group >= 0 and not where.slack[group]:
+    rows = where.groups == group
+    rest = onp.sum(found[rows])
+    if rest > 0:
+      found[rows] = found[rows] * (onp.sum(entries[rows]) / rest)
+  return found

@@ -1,0 +1,68 @@
+"""Names of parameters and of their entries."""
+
+from collections.abc import Mapping, Sequence
+import itertools
+from typing import Any
+
+
+class Names:
+  """All entries of a distribution's parameters in a row.
+
+  Attributes:
+    names: of the entries.
+    values: of the entries.
+    kinds: of the entries.
+    slack: of each sum, whether its entries may have less than its total.
+    first: where the entries of a parameter begin, by its path.
+  """
+
+  def __init__(self, blocks: Mapping[str, Any]):
+    """Takes the blocks of `entry_blocks`."""
+    found = list(blocks.values())
+    sizes = [len(block.names) for block in found]
+    starts = itertools.accumulate(sizes, initial=0)
+    self.names = [name for block in found for name in block.names]
+    self.values = [float(x) for block in found for x in block.values]
+    self.kinds = [kind for block in found for kind in block.kinds]
+    self.slack = {k: x for block in found for k, x in block.slack.items()}
+    self.first = dict(zip(blocks, starts, strict=False))
+    self._whole = {
+      path: [
+        self.first[path] + j
+        for j, kind in enumerate(block.kinds)
+        if kind.is_entry
+      ]
+      for path, block in blocks.items()
+    }
+
+  def positions(self, names: Sequence[str], argument: str) -> list[int]:
+    """Returns where entries are, those of all of a parameter for its name.
+
+    Raises:
+      TypeError: `names` is a string, or has something else in it.
+      ValueError: there is no such name.
+    """
+    if isinstance(names, str):
+      raise TypeError(
+        f"{argument} is {names!r}: it must be a sequence of names"
+      )
+    found: list[int] = []
+    for name in names:
+      if not isinstance(name, str):
+        raise TypeError(f"{argument} has {name!r}: names are strings")
+      if name in self._whole:
+        found += self._whole[name]
+      elif name in self.names:
+        found.append(self.names.index(name))
+      else:
+        known = ", ".join(self._whole)
+        raise ValueError(
+          f"{argument} has {name!r}: there is no such parameter; there are "
+          f"{known}, and their entries, as {self.names[0]!r}"
+        )
+    return found
+
+
+def parameter_of(name: str) -> str:
+  """Returns the parameter that an entry is of."""
+  return name.partition("[")[0]

@@ -1,0 +1,93 @@
+"""What a fit needs to begin: data that determine it, and a start."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.inference import coordinates as coordinates_lib
+from phasic.inference import derivatives
+from phasic.inference import observations as observations_lib
+from phasic.internal import static
+
+
+def check_data(
+  dist: Any, observations: observations_lib.Observations, num_free: int
+) -> None:
+  """Raises ValueError for data under which no fit has a maximum.
+
+  Args:
+    dist: the start.
+    observations: the data.
+    num_free: how many free numbers are fitted.
+  """
+  if not isinstance(observations, observations_lib.Observations):
+    raise TypeError(
+      f"observations is {type(observations).__name__}: it must be Observations"
+    )
+  parts = (observations.lower, observations.upper, observations.weights)
+  lower, upper, weights = (
+    None if x is None else static.concrete(x) for x in parts
+  )
+  if lower is None or upper is None:
+    raise TypeError("observations are traced: a fit needs their values")
+  if onp.ndim(lower) != 1:
+    raise ValueError(
+      f"observations have shape {onp.shape(lower)}: one data set, (n,), is "
+      "fitted at a time"
+    )
+  if num_free == 0:
+    raise ValueError(
+      "there is nothing to fit: all parameters are fixed, zero or certain"
+    )
+  counted = onp.ones(onp.shape(lower), bool) if weights is None else weights > 0
+  lower, upper = lower[counted], upper[counted]
+  if not len(lower):
+    raise ValueError("there are no observations, or all weights are zero")
+  if onp.all(upper == onp.inf):
+    raise ValueError(
+      "all observations are right-censored: they are likeliest under a "
+      "distribution that never ends; a fit needs an event, or fixed rates"
+    )
+  distinct = onp.unique(onp.stack([lower, upper]), axis=1).shape[-1]
+  phases = getattr(dist, "num_phases", num_free)
+  # No law of p phases is known by more than 2 p - 1 numbers.
+  needed = min(num_free, 2 * phases - 1)
+  if distinct < needed:
+    raise ValueError(
+      f"there are {distinct} distinct observations for {needed} free numbers "
+      "of the distribution: fit one with fewer phases, or fix or tie parameters"
+    )
+  exact_zero = (lower == 0) & (upper == 0)
+  if onp.any(exact_zero):
+    at_zero = static.concrete(dist.log_cdf(onp.zeros((), dist.dtype)))
+    if at_zero is not None and not at_zero > -onp.inf:
+      raise ValueError(
+        f"observation {int(onp.argmax(exact_zero))} is exactly zero, and the "
+        "distribution has no mass there: start from one with prob_zero > 0, or "
+        "say between which times it was, lower = -1 and upper > 0"
+      )
+
+
+def check_start(
+  where: coordinates_lib.Coordinates,
+  entries: onp.ndarray,
+  observations: observations_lib.Observations,
+) -> None:
+  """Raises ValueError where the likelihood is zero or unknown at a start."""
+  value = derivatives.log_likelihood(where, entries, observations)
+  if onp.isfinite(value):
+    return
+  terms = static.concrete(observations.log_likelihood_terms(where.of(entries)))
+  bad = ~onp.isfinite(onp.asarray(terms))
+  i = int(onp.argmax(bad))
+  ends = [
+    static.concrete(x)[i] for x in (observations.lower, observations.upper)
+  ]
+  said = (
+    "cannot be computed" if onp.isnan(terms[i]) else f"is {float(terms[i])}"
+  )
+  raise ValueError(
+    f"the log likelihood of observation {i}, from {ends[0]:g} to {ends[1]:g}, "
+    f"{said} under the distribution that the fit starts from: start from one "
+    "whose mean is near that of the data"
+  )
