@@ -1,21 +1,41 @@
 """From data, censored and truncated as they are, to parameters."""
 
 from phasic.inference.companions import log_likelihood_vjp
+from phasic.inference.comparing import Choice
+from phasic.inference.comparing import LikelihoodRatio
+from phasic.inference.comparing import choose_num_phases
+from phasic.inference.comparing import likelihood_ratio
+from phasic.inference.densities import observations_of_density
 from phasic.inference.em import EmStep
 from phasic.inference.em import em_step
 from phasic.inference.fits import Fit
 from phasic.inference.fits import Record
+from phasic.inference.free_parameters import Unconstrained
+from phasic.inference.free_parameters import unconstrained
 from phasic.inference.likelihood import log_likelihood
 from phasic.inference.mle import fit_mle
+from phasic.inference.moment_matching import match_moments
 from phasic.inference.observations import Observations
+from phasic.inference.start_forms import start_of
+from phasic.inference.uncertainty import Uncertainty
 
 __all__ = [
+  "Choice",
   "EmStep",
   "Fit",
+  "LikelihoodRatio",
   "Observations",
   "Record",
+  "Uncertainty",
+  "Unconstrained",
+  "choose_num_phases",
   "em_step",
   "fit_mle",
+  "likelihood_ratio",
   "log_likelihood",
   "log_likelihood_vjp",
+  "match_moments",
+  "observations_of_density",
+  "start_of",
+  "unconstrained",
 ]

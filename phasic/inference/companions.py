@@ -64,6 +64,20 @@ def log_likelihood_vjp(
   data = observations.Observations(lower, upper, weights, entry, cause)
   data.check_fits(distribution)
   names = _parameter_names(distribution)
+  value, totals = chain_vjp(distribution, data, cotangent)
+  return value, _by_name(distribution, names, totals)
+
+
+def chain_vjp(
+  distribution: Any, data: observations.Observations, cotangent: Any = 1.0
+) -> tuple[Any, list[Any]]:
+  """Returns the log likelihood and the cotangents of the chain's four parts.
+
+  Args:
+    distribution: (batch...), a time until absorption.
+    data: what fits it.
+    cotangent: (...), of the result.
+  """
   shape = static.shape(data.lower)
   batch = static.broadcast_shapes(distribution._batch_shape(), shape[:-1])
   bar = structures.as_array(cotangent, distribution.dtype, "cotangent")
@@ -88,7 +102,62 @@ def log_likelihood_vjp(
   terms = np.where(weights > 0, weights * terms, 0.0)
   value = np.sum(np.broadcast_to(terms, (*batch, shape[-1])), axis=-1)
   totals = [_total(parts) for parts in zip(*bars, strict=True)]
-  return structures.as_result(value), _by_name(distribution, names, totals)
+  return structures.as_result(value), totals
+
+
+def chain_jvp(
+  distribution: Any,
+  data: observations.Observations,
+  tangents: tuple[Any, Any, Any, Any],
+) -> Any:
+  """Returns how log likelihoods, (n,), change along a tangent of the chain.
+
+  Args:
+    distribution: a time until absorption, without a batch.
+    data: what fits it, (n,).
+    tangents: of the chain's four parts, that of edges of their parameters; None
+      for zeros.
+  """
+  lower, upper, _, entry, cause = data.counting()
+  _, events = observation_terms.find_events(
+    distribution, lower, upper, entry, cause
+  )
+  assert events is not None
+  discrete = events.chain._DISCRETE
+  moved = [
+    _jvp(call, _of_cause(tangents, call.cause, events.chain), discrete)
+    for call in observation_terms.calls(events, cause)
+  ]
+  # Of sums the derivative is that of the parts; there is no offset in it.
+  return observation_terms.combined(events._replace(offset=None), cause, moved)
+
+
+def _of_cause(tangents: Any, cause: int | None, chain: Any) -> Any:
+  """Returns the tangents of a cause's chain, which has one phase more."""
+  if cause is None:
+    return tangents
+  initial_probs, edges, exits, prob_zero = tangents
+  own = cause == chain._cause_of_atom()
+  more = np.concatenate([initial_probs, np.zeros_like(initial_probs[..., :1])])
+  return more, edges, exits, prob_zero if own else None
+
+
+def _jvp(
+  call: observation_terms.KernelCall, tangents: Any, discrete: bool
+) -> Any:
+  """Returns how a call's values change along tangents of its chain."""
+  names = operands.interval_names(discrete)
+  module: Any = discrete_observations if discrete else observations_lib
+  initial_probs, matrix, exits, prob_zero = call.model
+  _, moved = module.log_likelihood_terms_jvp(
+    initial_probs,
+    matrix,
+    call.lower,
+    call.upper,
+    tangents=(*tangents[:2], None, None, *tangents[2:]),
+    **{names[4]: exits, names[5]: prob_zero},
+  )
+  return moved
 
 
 def _parameter_names(distribution: Any) -> dict[str, int]:

@@ -44,7 +44,10 @@ class Coordinates:
     reference: for each entry whether it is what the others of its sum leave.
     may_be_zero: for each entry.
     increasing: paths of parameters whose entries are differences.
+    chain_slopes: what NumPy knows of the chain; None before it is asked.
   """
+
+  chain_slopes: Any = None
 
   def __init__(
     self,

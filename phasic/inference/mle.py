@@ -86,8 +86,8 @@ def fit_mle(
     >>> fit = inference.fit_mle(Erlang(1, 1.0), data)
     >>> print(f"{float(fit.distribution.rate):.6f}")
     0.500000
-    >>> print(f"{float(fit.standard_errors['rate']):.6f}, {fit.aic:.4f}")
-    0.353553, 8.7726
+    >>> print(f"{fit.aic:.4f}, {fit.statuses['rate']}")
+    8.7726, identified
 
   References:
     R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, A limited memory algorithm for bound

@@ -1,0 +1,156 @@
+"""Which of several fits to take."""
+
+from collections.abc import Callable, Iterable
+import math
+from typing import Any, NamedTuple
+
+from phasic.inference import fits
+from phasic.inference import mle
+from phasic.inference import observations as observations_lib
+from phasic.inference import uncertainty
+
+_CRITERIA = ("aic", "bic")
+
+
+class LikelihoodRatio(NamedTuple):
+  """Whether a larger model is needed.
+
+  Attributes:
+    statistic: twice the difference of the log likelihoods.
+    degrees_of_freedom: by how many parameters the models differ.
+    p_value: how probable a larger statistic is under the smaller model; NaN
+      where that is not known.
+    reason: why not, else "".
+  """
+
+  statistic: float
+  degrees_of_freedom: int
+  p_value: float
+  reason: str
+
+
+def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
+  """Compares two fits to the same data, the first a case of the second.
+
+  The statistic is about chi-square distributed if the smaller model is true, as
+  long as it lies inside the larger one: with entries on the boundary, or not
+  identified, it is not, and there is no p-value. That is so for models that
+  differ in the number of phases; for these see `choose_num_phases`.
+
+  Args:
+    smaller: the fit of a special case, with parameters fixed or tied.
+    larger: the fit of the general one.
+
+  Raises:
+    ValueError: the larger one has not more parameters, or a log likelihood that
+      is lower by more than rounding: its search has not ended at the top.
+
+  Example: are two rates one?
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Hypoexponential
+    >>> data = inference.Observations([0.2, 0.4, 0.5, 0.7, 1.2, 4.0])
+    >>> dist = Hypoexponential([1.0, 4.0])
+    >>> one = inference.fit_mle(dist, data, tied=[("rates",)])
+    >>> two = inference.fit_mle(dist, data)
+    >>> print(inference.likelihood_ratio(one, two).degrees_of_freedom)
+    1
+
+  References:
+    S. S. Wilks, The large-sample distribution of the likelihood ratio, Ann.
+      Math. Statist. 9, 1938.
+    S. G. Self, K.-Y. Liang, Asymptotic properties of maximum likelihood
+      estimators and likelihood ratio tests under nonstandard conditions, J.
+      Amer. Statist. Assoc. 82, 1987.
+  """
+  degrees = larger.num_parameters - smaller.num_parameters
+  if degrees <= 0:
+    raise ValueError(
+      f"larger has {larger.num_parameters} parameters and smaller "
+      f"{smaller.num_parameters}: it must have more"
+    )
+  statistic = 2.0 * (larger.log_likelihood - smaller.log_likelihood)
+  if statistic < -1e-6 * (1.0 + abs(larger.log_likelihood)):
+    raise ValueError(
+      f"larger has the log likelihood {larger.log_likelihood:.6g}, which is "
+      f"below that of smaller, {smaller.log_likelihood:.6g}: start its fit from "
+      "smaller's distribution, or from more starts"
+    )
+  statistic = max(statistic, 0.0)
+  odd = [
+    f"{name} is {status}"
+    for fit in (larger, smaller)
+    for name, status in fit.statuses.items()
+    if status != uncertainty.IDENTIFIED
+  ]
+  if odd:
+    return LikelihoodRatio(statistic, degrees, math.nan, "; ".join(odd))
+  return LikelihoodRatio(
+    statistic, degrees, _chi_square_tail(statistic, degrees), ""
+  )
+
+
+def _chi_square_tail(x: float, degrees: int) -> float:
+  from scipy import special
+
+  return float(special.gammaincc(degrees / 2.0, x / 2.0))
+
+
+class Choice(NamedTuple):
+  """Fits of several sizes.
+
+  Attributes:
+    best: the one with the least criterion.
+    fits: all, by their number of phases.
+    criterion: "aic" or "bic".
+  """
+
+  best: fits.Fit
+  fits: dict[int, fits.Fit]
+  criterion: str
+
+
+def choose_num_phases(
+  start: Callable[[int], Any],
+  observations: observations_lib.Observations,
+  num_phases: Iterable[int],
+  *,
+  criterion: str = "bic",
+  **options: Any,
+) -> Choice:
+  """Returns fits with several numbers of phases, and the best of them.
+
+  Args:
+    start: takes a number of phases, returns a distribution to start from, such
+      as `lambda p: inference.start_of(observations, p, "coxian")`.
+    observations: the data.
+    num_phases: the numbers that are tried.
+    criterion: "aic" or "bic", of which the least is best.
+    **options: of `fit_mle`.
+
+  Raises:
+    ValueError: there is no such criterion, no number, or a fit fails.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations([0.8, 0.9, 1.1, 1.2, 1.3, 1.0])
+    >>> chosen = inference.choose_num_phases(
+    ...   lambda p: Erlang(p, 1.0 * p), data, (1, 4, 16, 32, 64)
+    ... )
+    >>> chosen.best.distribution.concentration
+    32
+
+  Reference: K. P. Burnham, D. R. Anderson, Model selection and multimodel
+    inference, 2002, ch. 2.
+  """
+  if criterion not in _CRITERIA:
+    raise ValueError(f"criterion is {criterion!r}: it must be in {_CRITERIA}")
+  found = {
+    p: mle.fit_mle(start(p), observations, **options) for p in num_phases
+  }
+  if not found:
+    raise ValueError("num_phases has no number")
+  best = min(found.values(), key=lambda fit: getattr(fit, criterion))
+  return Choice(best, found, criterion)

@@ -1,0 +1,126 @@
+"""Distributions to start a fit from."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.distributions import acyclic_phase_type
+from phasic.distributions import coxian
+from phasic.distributions import hyper_erlang
+from phasic.distributions import hyperexponential
+from phasic.distributions import phase_type
+from phasic.inference import observations as observations_lib
+from phasic.internal import static
+
+_FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
+# Rates are spread over this factor below and above their mean.
+_SPREAD = 4.0
+
+
+def start_of(
+  observations: observations_lib.Observations,
+  num_phases: int,
+  form: str = "acyclic",
+) -> Any:
+  """Returns a distribution of about the size of the data, to start a fit from.
+
+  Its rates are near each other, and all different, so that no two phases are
+  alike: where they are, a search cannot tell them apart.
+
+  Args:
+    observations: positive numbers, (n,), known.
+    num_phases: how many phases.
+    form: "acyclic" (`AcyclicPhaseType`, any chain without cycles), "coxian",
+      "hyper-erlang" (two branches, or one for one phase), "hyperexponential" or
+      "general" (`PhaseType` with all rates positive).
+
+  Raises:
+    TypeError: observations are traced.
+    ValueError: there is no such form, `num_phases` is not positive, or there is
+      no event.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> data = inference.Observations([0.5, 1.0, 1.5, 3.0])
+    >>> dist = inference.start_of(data, 2)
+    >>> print(f"{float(dist.mean()):.6f}")
+    1.500000
+  """
+  if form not in _FORMS:
+    raise ValueError(f"form is {form!r}: it must be in {_FORMS}")
+  if num_phases < 1:
+    raise ValueError(f"num_phases is {num_phases}: it must be positive")
+  p = num_phases
+  mean = _mean(observations)
+  dtype = static.dtype_name(observations.lower)
+
+  def array(x: Any) -> onp.ndarray:
+    return onp.asarray(x, dtype)
+
+  spread = onp.geomspace(1.0 / _SPREAD, _SPREAD, p) if p > 1 else onp.ones(1)
+  uniform = onp.full(p, 1.0 / p)
+  found: Any
+  if form == "acyclic":
+    found = acyclic_phase_type.AcyclicPhaseType(array(uniform), array(spread))
+  elif form == "coxian":
+    fast = spread[::-1]
+    found = coxian.Coxian(array(0.8 * fast[:-1]), array(_exits(fast)))
+  elif form == "hyperexponential":
+    found = hyperexponential.Hyperexponential(array(uniform), array(spread))
+  elif form == "hyper-erlang":
+    counts = (p,) if p == 1 else (p // 2, p - p // 2)
+    rates = onp.asarray(counts) * onp.geomspace(0.5, 2.0, len(counts))
+    masses = onp.full(len(counts), 1.0 / len(counts))
+    found = hyper_erlang.HyperErlang(array(masses), counts, array(rates))
+  else:
+    between = onp.outer(spread[::-1], onp.linspace(1.0, 2.0, p)) / p
+    between = onp.where(onp.eye(p, dtype=bool), 0.0, between)
+    exits = spread[::-1] * onp.linspace(0.5, 1.5, p)
+    total = onp.sum(between, axis=-1) + exits
+    matrix = between - onp.diag(total)
+    found = phase_type.PhaseType(
+      array(uniform), array(matrix), exit_rates=array(exits)
+    )
+  return _scaled(found, float(static.concrete(found.mean())) / mean)
+
+
+def _exits(rates: onp.ndarray) -> onp.ndarray:
+  """Returns the exits of a Coxian, a fifth of each rate and all of the last."""
+  last = onp.arange(len(rates)) == len(rates) - 1
+  return onp.where(last, rates, 0.2 * rates)
+
+
+def _scaled(dist: Any, factor: float) -> Any:
+  """Returns a distribution with all rates times a factor."""
+  names = ("rates", "progression_rates", "exit_rates", "subgenerator")
+  arrays = dist.parameters
+  return dist.copy(
+    **{
+      name: onp.asarray(static.concrete(arrays[name]) * factor, dist.dtype)
+      for name in names
+      if arrays.get(name) is not None
+    }
+  )
+
+
+def _mean(observations: observations_lib.Observations) -> float:
+  """Returns the mean of an exponential distribution, as far as ends tell."""
+  parts = (observations.lower, observations.upper, observations.weights)
+  lower, upper, weights = (
+    None if x is None else static.concrete(x) for x in parts
+  )
+  if lower is None or upper is None:
+    raise TypeError("observations are traced: a start needs their values")
+  weights = onp.ones(onp.shape(lower)) if weights is None else weights
+  ended = upper < onp.inf
+  middle = onp.maximum(lower, 0.0)
+  middle = onp.where(ended, (middle + onp.where(ended, upper, 0.0)) / 2, middle)
+  events = float(onp.sum(onp.where(ended, weights, 0.0)))
+  total = float(onp.sum(weights * middle))
+  if not events > 0 or not total > 0:
+    raise ValueError(
+      "there is no event later than zero: a start needs an observation with "
+      "a finite upper end above zero"
+    )
+  return total / events
