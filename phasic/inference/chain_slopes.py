@@ -117,9 +117,13 @@ def _slopes(where: Coordinates) -> tuple[Any, ...]:
     raise NotImplementedError(
       f"NumPy has no autodiff: {kind} is fitted in JAX and TensorFlow"
     )
-  if where.chain_slopes is None:
-    where.chain_slopes = _constant_slopes(where)
-  return where.chain_slopes
+  root = where.root
+  if root.chain_slopes is None:
+    root.chain_slopes = _constant_slopes(root)
+  return tuple(
+    None if slope is None else slope[..., where.rows]
+    for slope in root.chain_slopes
+  )
 
 
 def _constant_slopes(where: Coordinates) -> tuple[Any, ...]:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic.distributions import bijectors
 from phasic.inference import entry_blocks
+from phasic.inference import free_maps
 from phasic.inference import parameter_names
 from phasic.internal import static
 from phasic.internal import structures
@@ -30,7 +30,7 @@ class Table(NamedTuple):
   base: Any
 
 
-class Coordinates:
+class Coordinates(free_maps.FreeMap):
   """The entries of one distribution that are fitted.
 
   Attributes:
@@ -38,13 +38,12 @@ class Coordinates:
     names: of the entries.
     entries: their values, (k,).
     tables: where the entries stand, by the path of the parameter.
-    groups: for each entry the number of the sum it is part of, or -1.
-    totals: of each sum.
-    slack: whether the entries of a sum may have less than the total.
-    reference: for each entry whether it is what the others of its sum leave.
     may_be_zero: for each entry.
     increasing: paths of parameters whose entries are differences.
-    chain_slopes: what NumPy knows of the chain; None before it is asked.
+    root: all entries that can be fitted, of which these are some.
+    rows: which of them, (k,).
+    whole: the values of all of them; what is not in `rows` stays there.
+    chain_slopes: what NumPy knows of the root's chain; None before it is asked.
   """
 
   chain_slopes: Any = None
@@ -138,6 +137,9 @@ class Coordinates:
         onp.reshape(index, size), onp.asarray(onp.reshape(base, size), dtype)
       )
     self.tables = tables
+    self.root = self
+    self.rows = onp.arange(len(chosen))
+    self.whole = self.entries
 
   def _without_certain(self, chosen, known, free) -> list[int]:
     """Leaves out masses that are alone in their sum: they are certain."""
@@ -174,7 +176,7 @@ class Coordinates:
       own = float(onp.sum(self.entries[groups == g]))
       totals.append(1.0 - rest if known.slack[group] else own)
     self.totals = onp.asarray(totals, onp.float64)
-    self.reference = _references(self.entries, groups, self.slack)
+    self.reference = free_maps.references(self.entries, groups, self.slack)
 
   def restricted(
     self, entries: onp.ndarray, keep: onp.ndarray
@@ -202,127 +204,32 @@ class Coordinates:
       if self.slack[g]:
         totals[i] = self.totals[g] - onp.sum(entries[own & ~keep])
     found.totals = totals
-    found.reference = _references(found.entries, found.groups, found.slack)
-    place = onp.append(onp.where(keep, onp.cumsum(keep) - 1, -1), -1)
-    values = onp.append(entries, 0.0)
-    tables = {}
-    for path, table in self.tables.items():
-      held = (table.index >= 0) & (place[table.index] < 0)
-      base = onp.where(held, values[table.index], table.base)
-      index = onp.asarray(place[table.index], onp.int32)
-      tables[path] = Table(index, onp.asarray(base, self.distribution.dtype))
-    found.tables = tables
+    found.reference = free_maps.references(
+      found.entries, found.groups, found.slack
+    )
+    found.tables = self.tables
+    found.root = self.root
+    found.rows = self.rows[keep]
+    found.whole = self.embedded(entries)
     return found
 
-  @property
-  def num_free(self) -> int:
-    """How many free real numbers there are."""
-    return int(onp.sum(~self.reference))
-
-  def free_of(self, entries: onp.ndarray) -> onp.ndarray:
-    """Returns the free numbers of entries, on the host."""
-    logs = onp.log(onp.asarray(entries, onp.float64))
-    for g in range(len(self.totals)):
-      rows = self.groups == g
-      if self.slack[g]:
-        rest = self.totals[g] - onp.sum(entries[rows])
-      else:
-        rest = onp.sum(entries[rows & self.reference])
-      logs[rows] -= onp.log(rest)
-    return logs[~self.reference]
-
-  def entries_of(self, free: onp.ndarray) -> onp.ndarray:
-    """Returns the entries of free numbers, on the host."""
-    logs = onp.zeros(len(self.reference))
-    logs[~self.reference] = free
-    for g in range(len(self.totals)):
-      rows = self.groups == g
-      top = onp.max(logs[rows], initial=0.0 if self.slack[g] else -onp.inf)
-      rest = onp.exp(-top) if self.slack[g] else 0.0
-      total = onp.sum(onp.exp(logs[rows] - top)) + rest
-      logs[rows] += onp.log(self.totals[g]) - top - onp.log(total)
-    with onp.errstate(over="ignore"):
-      return onp.exp(logs)
-
-  def above_mean(
-    self, entries: onp.ndarray, slopes: onp.ndarray
-  ) -> onp.ndarray:
-    """Returns slopes as far as the others of a sum do not take them back."""
-    means = onp.zeros(len(entries))
-    for g in range(len(self.totals)):
-      rows = self.groups == g
-      means[rows] = onp.sum(entries[rows] * slopes[rows]) / self.totals[g]
-    return slopes - means
-
-  def pull(self, entries: onp.ndarray, slopes: onp.ndarray) -> onp.ndarray:
-    """Returns the gradient in the free numbers of that in the entries."""
-    above = self.above_mean(entries, slopes)
-    return (entries * above)[~self.reference]
-
-  def jacobian(self, entries: onp.ndarray) -> onp.ndarray:
-    """Returns d entries / d free, (k, d)."""
-    same = self.groups[:, None] == self.groups
-    same = same & (self.groups[:, None] >= 0)
-    totals = onp.append(self.totals, 1.0)[self.groups]
-    outer = entries[:, None] * entries / totals
-    whole = onp.diag(entries) - onp.where(same, outer, 0.0)
-    return whole[:, ~self.reference]
-
-  def pull_second(
-    self, entries: onp.ndarray, slopes: onp.ndarray, second: onp.ndarray
-  ) -> onp.ndarray:
-    """Returns second derivatives in the free numbers of those in the entries.
-
-    Args:
-      entries: (k,).
-      slopes: first derivatives in the entries, (k,).
-      second: second ones, (k, k).
-    """
-    jacobian = self.jacobian(entries)
-    above = self.above_mean(entries, slopes)
-    same = self.groups[:, None] == self.groups
-    same = same & (self.groups[:, None] >= 0)
-    totals = onp.append(self.totals, 1.0)[self.groups]
-    cross = entries[:, None] * entries / totals * (above[:, None] + above)
-    bend = onp.diag(entries * above) - onp.where(same, cross, 0.0)
-    keep = ~self.reference
-    curved = onp.matmul(onp.matmul(onp.transpose(jacobian), second), jacobian)
-    return curved + bend[onp.ix_(keep, keep)]
+  def embedded(self, entries: onp.ndarray) -> onp.ndarray:
+    """Returns the values of all of the root's entries, on the host."""
+    found = onp.array(self.whole)
+    found[self.rows] = entries
+    return found
 
   def of(self, entries: Any) -> Any:
     """Returns the distribution of entries, (k,), an array."""
-    return with_entries(self.distribution, self.tables, entries)
-
-  def forward(self, free: Any) -> Any:
-    """Returns the entries of free numbers, an array."""
-    position = onp.cumsum(~self.reference) - 1
-    rows = onp.flatnonzero(self.groups < 0)
-    parts = [bijectors.Exp().forward(np.take(free, position[rows]))]
-    order = [rows]
-    for g, total in enumerate(self.totals):
-      rows = onp.flatnonzero((self.groups == g) & ~self.reference)
-      last = onp.flatnonzero((self.groups == g) & self.reference)
-      own = np.take(free, position[rows])
-      if self.slack[g]:
-        own = bijectors.SoftmaxWithSlack(1).forward(own)
-      else:
-        own = bijectors.SoftmaxCentered(1).forward(own)
-      parts.append(own * total)
-      order.append(onp.concatenate([rows, last]))
-    inverse = onp.argsort(onp.concatenate(order))
-    return np.take(np.concatenate(parts, axis=-1), inverse, axis=-1)
-
-
-def _references(
-  entries: onp.ndarray, groups: onp.ndarray, slack: onp.ndarray
-) -> onp.ndarray:
-  """Chooses the largest of each sum without slack: what the others leave."""
-  found = onp.zeros(len(entries), bool)
-  for g in range(len(slack)):
-    rows = onp.flatnonzero(groups == g)
-    if not slack[g]:
-      found[rows[onp.argmax(entries[rows])]] = True
-  return found
+    dtype = self.distribution.dtype
+    entries = structures.as_array(entries, dtype, "entries")
+    others = onp.setdiff1d(onp.arange(len(self.whole)), self.rows)
+    order = onp.argsort(onp.concatenate([self.rows, others]))
+    held = structures.as_array(
+      onp.asarray(self.whole[others], dtype), dtype, "entries"
+    )
+    whole = np.take(np.concatenate([entries, held], axis=-1), order, axis=-1)
+    return with_entries(self.distribution, self.tables, whole)
 
 
 def with_entries(
@@ -340,7 +247,7 @@ def with_entries(
   arrays = {
     path: np.where(
       np.asarray(table.index) >= 0,
-      np.take(entries, np.maximum(np.asarray(table.index), 0)),
+      np.take(entries, np.maximum(np.asarray(table.index), 0), axis=-1),
       np.asarray(table.base),
     )
     for path, table in tables.items()

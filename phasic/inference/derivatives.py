@@ -47,7 +47,7 @@ def value_and_gradient(
   else:
     arguments = _arguments(where, entries, observations)
     value, gradient = _VALUE_AND_GRADIENT(*arguments)
-    return float(_host(value)), _host(gradient)
+    return float(_host(value)), _host(gradient)[where.rows]
 
 
 def scores(
@@ -59,8 +59,7 @@ def scores(
   else:
     arguments = _arguments(where, entries, observations)
     columns = [
-      _host(_SLOPE_OF_TERMS(*arguments, _unit(where, i)))
-      for i in range(len(entries))
+      _host(_SLOPE_OF_TERMS(*arguments, _unit(where, i))) for i in where.rows
     ]
     return onp.stack(columns, axis=-1)
 
@@ -74,10 +73,9 @@ def hessian(
   else:
     arguments = _arguments(where, entries, observations)
     columns = [
-      _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, i)))
-      for i in range(len(entries))
+      _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, i))) for i in where.rows
     ]
-    whole = onp.stack(columns, axis=-1)
+    whole = onp.stack(columns, axis=-1)[where.rows]
     return (whole + onp.transpose(whole)) / 2
 
 
@@ -100,15 +98,15 @@ def jacobian(
   else:
 
     def of_entries(x: Any) -> Any:
-      distribution = where.of(x)
+      distribution = where.root.of(x)
       if isinstance(f, str):
         return getattr(distribution, f)(*args)
       return f(distribution, *args)
 
-    at = _array(where, entries)
+    at = _array(where, where.embedded(entries))
     columns = [
       _host(gradients.jvp(of_entries, (at,), (_unit(where, i),))[1])
-      for i in range(len(entries))
+      for i in where.rows
     ]
     return onp.stack(columns, axis=-1)
 
@@ -153,7 +151,8 @@ _SLOPE_OF_TERMS = control_flow.compiled(_slope_of_terms)
 def _arguments(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> tuple[Any, ...]:
-  return _array(where, entries), where.tables, where.distribution, observations
+  whole = _array(where, where.embedded(entries))
+  return whole, where.tables, where.distribution, observations
 
 
 def _array(where: Coordinates, entries: onp.ndarray) -> Any:
@@ -162,7 +161,7 @@ def _array(where: Coordinates, entries: onp.ndarray) -> Any:
 
 
 def _unit(where: Coordinates, i: int) -> Any:
-  return _array(where, onp.arange(len(where.names)) == i)
+  return _array(where, onp.arange(len(where.whole)) == i)
 
 
 def _host(x: Any) -> onp.ndarray:

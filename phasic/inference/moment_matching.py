@@ -72,6 +72,8 @@ def match_moments(
       f"third is {third:g}: it must be above second^2 / mean, "
       f"{second**2 / mean:g}"
     )
+  if _is_erlang(n2, n3):
+    return _of_two(mean, n2, num_phases)
   if num_phases is None:
     sizes = range(2, _MOST_PHASES + 1)
     fits = [n for n in sizes if _is_possible(n2, n3, n)][:1]
@@ -106,6 +108,15 @@ def _of_two(mean: float, n2: float, num_phases: int | None) -> Any:
   return _sorted_form(
     [p] + [0.0] * (n - 2) + [1.0 - p], [rate] * (n - 1) + [n / mean]
   )
+
+
+def _is_erlang(n2: float, n3: float) -> bool:
+  """Whether normalized moments are those of an Erlang distribution."""
+  n = round(1.0 / (n2 - 1.0))
+  if n < 1:
+    return False
+  near = abs(n2 - (n + 1.0) / n) <= 1e-12 * n2
+  return near and abs(n3 - (n + 2.0) / n) <= 1e-12 * n3
 
 
 def _is_possible(n2: float, n3: float, n: int) -> bool:

@@ -190,13 +190,15 @@ def _of_parameters(
 ) -> dict[str, onp.ndarray]:
   """Returns standard errors of the parameters' arrays, by path."""
   found = {}
-  whole = onp.vstack([jacobian, onp.zeros_like(jacobian[:1])])
+  # The last row, of what is not fitted, is zero.
+  whole = onp.zeros((len(inner.whole) + 1, onp.shape(jacobian)[-1]))
+  whole[inner.rows] = jacobian
+  fitted = onp.append(onp.isin(onp.arange(len(inner.whole)), inner.rows), False)
   for path, table in inner.tables.items():
     index = onp.asarray(table.index)
-    # Those that are not fitted have the last row, which is zero.
     slopes = whole[index]
     if path in inner.increasing:
       slopes = onp.cumsum(slopes, axis=-2)
     errors = standard_errors(slopes, flat, known)
-    found[path] = onp.where(index >= 0, errors, onp.nan)
+    found[path] = onp.where(fitted[index], errors, onp.nan)
   return found
