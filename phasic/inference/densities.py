@@ -13,6 +13,8 @@ _FIRST_STEP = 0.25
 _REFINEMENTS = 7
 # Where exp(pi/2 sinh u) and its inverse are no numbers any more.
 _FARTHEST = 6.0
+# A node of less mass than this is left out: a double does not tell it.
+_LEAST = 1e-18
 
 
 def observations_of_density(
@@ -74,7 +76,7 @@ def observations_of_density(
       f"the density has a mass of {mass:.9g}, not one: give one on (0, inf), "
       "smooth between jumps, and a scale near its median"
     )
-  kept = weights > onp.finfo(onp.float64).tiny
+  kept = weights > _LEAST
   return observations_lib.Observations(
     times[kept], weights=weights[kept] / mass
   )

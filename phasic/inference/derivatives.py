@@ -20,6 +20,8 @@ from phasic.internal import structures
 MODE = "numpy"
 if MODE == "numpy":
   from phasic.inference import chain_slopes
+if MODE == "tf":
+  import tensorflow
 
 # Whether there are second derivatives.
 HAS_SECOND = True
@@ -142,10 +144,18 @@ def _slope_of_terms(
   return gradients.jvp(terms, (entries,), (unit,))[1]
 
 
-_VALUE = control_flow.compiled(_value)
-_VALUE_AND_GRADIENT = control_flow.compiled(_value_and_gradient)
-_SLOPE_OF_GRADIENT = control_flow.compiled(_slope_of_gradient)
-_SLOPE_OF_TERMS = control_flow.compiled(_slope_of_terms)
+def _compiled(f: Callable[..., Any]) -> Callable[..., Any]:
+  """Returns a function that is compiled once for a fit, where that is known."""
+  if MODE == "tf":
+    return tensorflow.function(f, autograph=False)
+  else:
+    return control_flow.compiled(f)
+
+
+_VALUE = _compiled(_value)
+_VALUE_AND_GRADIENT = _compiled(_value_and_gradient)
+_SLOPE_OF_GRADIENT = _compiled(_slope_of_gradient)
+_SLOPE_OF_TERMS = _compiled(_slope_of_terms)
 
 
 def _arguments(

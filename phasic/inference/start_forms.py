@@ -61,11 +61,11 @@ def start_of(
   spread = onp.geomspace(1.0 / _SPREAD, _SPREAD, p) if p > 1 else onp.ones(1)
   uniform = onp.full(p, 1.0 / p)
   found: Any
-  if form == "acyclic":
-    found = acyclic_phase_type.AcyclicPhaseType(array(uniform), array(spread))
-  elif form == "coxian":
+  if form in ("acyclic", "coxian"):
     fast = spread[::-1]
     found = coxian.Coxian(array(0.8 * fast[:-1]), array(_exits(fast)))
+    if form == "acyclic":
+      found = acyclic_phase_type.AcyclicPhaseType.from_phase_type(found)
   elif form == "hyperexponential":
     found = hyperexponential.Hyperexponential(array(uniform), array(spread))
   elif form == "hyper-erlang":
