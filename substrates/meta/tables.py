@@ -44,7 +44,9 @@ FRAMEWORKS = {
 # `importlib` hides imports from the rewriter; `random` has hidden state.
 SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
 # Packages that users may have: imported where they are needed, in functions.
-OPTIONAL_IMPORTS = frozenset({"matplotlib", "networkx", "scipy", "tqdm"})
+OPTIONAL_IMPORTS = frozenset(
+  {"matplotlib", "networkx", "scipy", "statsmodels", "tqdm"}
+)
 # Adapters to other packages, the substrates for which they are there, and what
 # they import besides.
 ADAPTERS: dict[str, dict[str, frozenset[str]]] = {

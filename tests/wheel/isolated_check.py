@@ -19,6 +19,7 @@ OPTIONAL = (
   "matplotlib",
   "networkx",
   "numpyro",
+  "statsmodels",
   "tensorflow_probability",
   "tqdm",
 )

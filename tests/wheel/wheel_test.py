@@ -14,7 +14,9 @@ from tests.wheel import environments
 from tools.wheel import build
 
 _PACKAGES = {"numpy": "numpy", "jax": "jax", "tf": "tensorflow-cpu"}
-_OPTIONAL = ["matplotlib", "networkx", "numpyro", "tfp-nightly", "tqdm"]
+_OPTIONAL = [
+  *("matplotlib", "networkx", "numpyro", "statsmodels", "tfp-nightly", "tqdm")
+]
 _FRAMEWORK = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"]}
 
 
