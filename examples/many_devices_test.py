@@ -1,0 +1,83 @@
+"""Two processes and two devices give what one of each gives."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+
+from absl.testing import absltest
+import numpy as np
+
+_SCRIPT = os.path.join(
+  os.path.dirname(os.path.abspath(__file__)), "many_devices.py"
+)
+# Not a multiple of two: one observation of weight zero is added.
+_NUM_TIMES = 301
+
+
+def _start(*arguments):
+  return subprocess.Popen(
+    [sys.executable, _SCRIPT, f"--num_times={_NUM_TIMES}", *arguments],
+    env={
+      **os.environ,
+      "JAX_PLATFORMS": "cpu",
+      "PYTHONPATH": os.pathsep.join(sys.path),
+    },
+    stdout=subprocess.PIPE,
+    stderr=subprocess.PIPE,
+    text=True,
+  )
+
+
+def _free_port():
+  with socket.socket() as found:
+    found.bind(("localhost", 0))
+    return found.getsockname()[1]
+
+
+class ManyDevicesTest(absltest.TestCase):
+  def read(self, process):
+    """Returns log-likelihood and gradient, means, and standard deviations."""
+    output, errors = process.communicate(timeout=600)
+    self.assertEqual(process.returncode, 0, msg=errors[-3000:])
+    lines = output.splitlines()
+    exact = np.array(re.findall(r" (\S+)", "".join(lines[1:3])), float)
+    rates = np.array([re.findall(r"[\d.]+", x) for x in lines[3:]], float)
+    self.assertEqual((exact.shape, rates.shape), ((3,), (4, 2)), msg=output)
+    return lines[0], exact, rates
+
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.one = _start()
+
+  def test_devices_and_processes(self):
+    title, exact, rates = self.read(self.one)
+    self.assertIn("1 devices of 1 process", title)
+    # NUTS and SVGD agree, and the truth is within four standard deviations.
+    self.assertLess(np.max(np.abs(rates[:2] / rates[2:] - 1)), 0.25)
+    self.assertLess(np.max(np.abs(rates[:2, 0] - [1.0, 0.5]) / rates[:2, 1]), 4)
+    with self.subTest("two devices"):
+      title, found, _ = self.read(_start("--cpu_devices=2"))
+      self.assertIn("2 devices of 1 process", title)
+      np.testing.assert_allclose(found, exact, rtol=1e-13)
+    with self.subTest("two processes"):
+      both = [
+        _start(
+          f"--coordinator=localhost:{port}",
+          "--num_processes=2",
+          f"--process_id={i}",
+        )
+        for port in [_free_port()]
+        for i in range(2)
+      ]
+      (title, found, own), (_, other, others) = map(self.read, both)
+      self.assertIn("2 devices of 2 processes", title)
+      np.testing.assert_array_equal(found, other)
+      np.testing.assert_array_equal(own, others)
+      np.testing.assert_allclose(found, exact, rtol=1e-13)
+
+
+if __name__ == "__main__":
+  absltest.main()
