@@ -1,6 +1,6 @@
 # Thin: every target sets up first, which is quick when there is nothing to do.
 #
-#   make demo       the main job on real data
+#   make demo       the main job on real data, and a fit to censored ones
 #   make test       all tests; closes with `N passed, N failed, N skipped`
 #   make test-slow  all cases of sweeps that `make test` runs a part of
 #   make test-all   both
@@ -25,6 +25,7 @@ setup:
 
 demo: setup
 	@tools/run_installed.sh examples/strikes_demo.py
+	@tools/run_installed.sh examples/survival.py --output=examples/survival.png
 
 test: setup
 	@tools/run_tests.sh

@@ -42,7 +42,7 @@ class ManyDevicesTest(absltest.TestCase):
     output, errors = process.communicate(timeout=600)
     self.assertEqual(process.returncode, 0, msg=errors[-3000:])
     lines = output.splitlines()
-    exact = np.array(re.findall(r" (\S+)", "".join(lines[1:3])), float)
+    exact = np.array(re.findall(r" (-?\d\S*)", " ".join(lines[1:3])), float)
     rates = np.array([re.findall(r"[\d.]+", x) for x in lines[3:]], float)
     self.assertEqual((exact.shape, rates.shape), ((3,), (4, 2)), msg=output)
     return lines[0], exact, rates

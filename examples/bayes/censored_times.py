@@ -4,6 +4,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import AxisType
 import numpy as np
 
 from bayes import sharded
@@ -52,7 +53,9 @@ def _time(rng: np.random.Generator) -> float:
 def tell(num_times: int) -> None:
   """Prints log-likelihood and gradient at the truth, and the posterior."""
   devices = jax.devices()
-  mesh = jax.make_mesh((len(devices),), ("data",), devices=devices)
+  mesh = jax.make_mesh(
+    (len(devices),), ("data",), (AxisType.Auto,), devices=devices
+  )
   data = sharded.split(read(num_times), mesh)
   likelihood = sharded.log_likelihood(coalescent, mesh)
   print(

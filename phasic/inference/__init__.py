@@ -2,18 +2,16 @@
 
 from phasic.inference.companions import log_likelihood_vjp
 from phasic.inference.comparing import Choice
+from phasic.inference.comparing import LikelihoodRatio
 from phasic.inference.comparing import choose_num_phases
 from phasic.inference.comparing import likelihood_ratio
-from phasic.inference.comparing import LikelihoodRatio
 from phasic.inference.densities import observations_of_density
-from phasic.inference.em import em_step
 from phasic.inference.em import EmStep
+from phasic.inference.em import em_step
 from phasic.inference.fits import Fit
 from phasic.inference.fits import Record
 from phasic.inference.free_parameters import Unconstrained
 from phasic.inference.free_parameters import unconstrained
-from phasic.inference.kaplan_meier import kaplan_meier
-from phasic.inference.kaplan_meier import SurvivalEstimate
 from phasic.inference.likelihood import log_likelihood
 from phasic.inference.mle import fit_mle
 from phasic.inference.moment_matching import match_moments
@@ -23,6 +21,8 @@ from phasic.inference.pictures import plot_posterior_predictive
 from phasic.inference.pictures import plot_quantiles
 from phasic.inference.pictures import plot_survival
 from phasic.inference.start_forms import start_of
+from phasic.inference.survival_estimates import SurvivalEstimate
+from phasic.inference.survival_estimates import kaplan_meier
 from phasic.inference.uncertainty import Uncertainty
 
 __all__ = [

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.inference import kaplan_meier as kaplan_meier_lib
+from phasic.inference import survival_estimates
 from phasic.internal import static
 
 _BAND = {"alpha": 0.2, "linewidth": 0.0, "step": "post"}
@@ -64,7 +64,7 @@ def plot_quantiles(
     ImportError, TypeError, ValueError: as `plot_survival`.
   """
   _check_single(distribution)
-  found = kaplan_meier_lib.kaplan_meier(observations)
+  found = survival_estimates.kaplan_meier(observations)
   before = onp.concatenate([onp.ones(1), found.survival[:-1]])
   at = _values(distribution, "quantile", 1.0 - (before + found.survival) / 2.0)
   axes = new_axes() if axes is None else axes
@@ -150,7 +150,7 @@ def plot_posterior_predictive(
   shape = static.shape(_host(draws.sample(seed=seed)))
   if len(shape) != 1:
     raise ValueError(f"draws has batch shape {shape}: it must be (draws,)")
-  weights = kaplan_meier_lib.host_times(observations)[2]
+  weights = survival_estimates.host_times(observations)[2]
   size = max(1, round(float(onp.sum(weights))))
   axes = new_axes() if axes is None else axes
   _draw_estimate(axes, observations, with_band=False)
@@ -182,8 +182,8 @@ def _draw_estimate(
   axes: Any, observations: Any, with_band: bool = True
 ) -> None:
   """Draws the estimate of Kaplan and Meier, and sets the range of times."""
-  found = kaplan_meier_lib.kaplan_meier(observations)
-  end = 1.05 * float(onp.max(kaplan_meier_lib.host_times(observations)[0]))
+  found = survival_estimates.kaplan_meier(observations)
+  end = 1.05 * float(onp.max(survival_estimates.host_times(observations)[0]))
   times = onp.concatenate([onp.zeros(1), found.times, onp.full(1, end)])
 
   def steps(x: onp.ndarray, first: float) -> onp.ndarray:
@@ -203,7 +203,7 @@ def _grouped(
   observations: Any, num_groups: int
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray]:
   """Returns ends of groups, numbers of events in them, and times at risk."""
-  times, events, weights, entry = kaplan_meier_lib.host_times(observations)
+  times, events, weights, entry = survival_estimates.host_times(observations)
   shares = onp.linspace(0.0, 1.0, num_groups + 1)[1:]
   ends = onp.unique(onp.quantile(times[events], shares, method="inverted_cdf"))
   edges = onp.concatenate([onp.zeros(1), ends[ends > 0.0]])
