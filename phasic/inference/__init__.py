@@ -8,6 +8,7 @@ from phasic.inference.comparing import likelihood_ratio
 from phasic.inference.densities import observations_of_density
 from phasic.inference.em import EmStep
 from phasic.inference.em import em_step
+from phasic.inference.em_fitting import fit_em
 from phasic.inference.fits import Fit
 from phasic.inference.fits import Record
 from phasic.inference.free_parameters import Unconstrained
@@ -37,6 +38,7 @@ __all__ = [
   "Unconstrained",
   "choose_num_phases",
   "em_step",
+  "fit_em",
   "fit_mle",
   "kaplan_meier",
   "likelihood_ratio",

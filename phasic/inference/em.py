@@ -19,7 +19,7 @@ class EmStep(NamedTuple):
   log_likelihood: Any
 
 
-def em_step(distribution: Any, observations: Any) -> EmStep:
+def em_step(dist: Any, observations: Any) -> EmStep:
   """Returns a distribution whose log likelihood is at least as large.
 
   The E-step finds what the chain's paths are expected to have done, given the
@@ -37,7 +37,7 @@ def em_step(distribution: Any, observations: Any) -> EmStep:
   compiled and mapped.
 
   Args:
-    distribution: (batch...), a general, acyclic (canonical form 1), Coxian,
+    dist: (batch...), a general, acyclic (canonical form 1), Coxian,
       hyper-Erlang, Erlang, hyper- or hypoexponential one, one of edges or of a
       graph whose weights are linear in parameters; in discrete time those of
       matrices, edges and graphs, mixtures of geometric and negative binomial
@@ -72,17 +72,17 @@ def em_step(distribution: Any, observations: Any) -> EmStep:
     M. Olsson, Estimation of phase-type distributions from censored data,
       Scand. J. Statist. 23, 1996.
   """
-  check_arguments(distribution, observations)
-  value = observations.log_likelihood(distribution)
-  paths = paths_lib.expected_paths(distribution, observations)
-  return EmStep(maximization.maximized(distribution, paths), value)
+  check_arguments(dist, observations)
+  value = observations.log_likelihood(dist)
+  paths = paths_lib.expected_paths(dist, observations)
+  return EmStep(maximization.maximized(dist, paths), value)
 
 
-def check_arguments(distribution: Any, observations: Any) -> None:
+def check_arguments(dist: Any, observations: Any) -> None:
   """Raises TypeError unless EM can be done with these."""
   if not isinstance(observations, observations_lib.Observations):
     raise TypeError(
       f"observations is {type(observations).__name__}: it must be "
       "inference.Observations"
     )
-  maximization.check_family(distribution)
+  maximization.check_family(dist)

@@ -32,31 +32,39 @@ def maximized_params(distribution: Any, paths: chain_paths.Paths) -> Any:
     TypeError: values are traced, and the M-step needs the host.
   """
   graph = distribution.graph
-  free = distribution._parameters["initial_probs"] is not None
-  weights = [graph.constants, graph.coefficients]
-  negative = _any([x < 0 for x in weights])
-  if not free:
-    negative = negative | _any([graph.initial_coefficients != 0])
-  known = static.concrete(negative)
-  if not graph.discrete and (known is None or not known):
-    found = ratios.edge_parameters(distribution._model()[1], paths)
-    found = np.where(negative, math.nan, found)
+  found: Any
+  if needs_host(distribution):
+    found = _on_host(distribution, paths)
   else:
-    found = _on_host(distribution, paths, free)
+    found = ratios.edge_parameters(distribution._model()[1], paths)
+    found = np.where(_has_no_ratios(distribution), math.nan, found)
   if not isinstance(distribution.params, Mapping):
     return found
   return {name: found[..., c] for c, name in enumerate(graph.parameter_names)}
 
 
-def _any(parts: list[Any]) -> Any:
-  """Whether any entry of some arrays is true."""
-  flat = [np.reshape(part, (-1,)) for part in parts]
+def needs_host(distribution: Any) -> bool:
+  """Whether the parameters are found on the host, as far as is known."""
+  if distribution.params is None:
+    return False
+  known = static.concrete(_has_no_ratios(distribution))
+  return distribution.graph.discrete or (known is not None and bool(known))
+
+
+def _has_no_ratios(distribution: Any) -> Any:
+  """Whether the M-step is no ratio, in continuous time."""
+  graph = distribution.graph
+  found = [graph.constants < 0, graph.coefficients < 0]
+  if distribution._parameters["initial_probs"] is None:
+    found.append(graph.initial_coefficients != 0)
+  flat = [np.reshape(x, (-1,)) for x in found]
   return np.any(np.concatenate(flat, axis=0))
 
 
-def _on_host(distribution: Any, paths: chain_paths.Paths, free: bool) -> Any:
+def _on_host(distribution: Any, paths: chain_paths.Paths) -> Any:
   """Returns the likeliest parameters, (..., d)."""
   graph, params = distribution.graph, distribution._arrays()["params"]
+  free = distribution._parameters["initial_probs"] is not None
   arrays = (
     *(params, paths.starts, paths.visits, paths.jumps, paths.stays),
     *(paths.atom, graph.sources, graph.constants, graph.coefficients),

@@ -13,6 +13,7 @@ import numpy as onp
 
 from phasic import distributions
 from phasic.distributions import atoms
+from phasic.distributions import graph_chain
 from phasic.inference import ascending_rates
 from phasic.inference import chain_paths
 from phasic.inference import graph_maximization
@@ -41,6 +42,15 @@ def check_family(distribution: Any) -> None:
     check_family(distribution.distribution)
 
 
+def needs_host(distribution: Any) -> bool:
+  """Whether the M-step needs the values of what the E-step found."""
+  while isinstance(distribution, _WRAPPED):
+    distribution = distribution.distribution
+  if not isinstance(distribution, graph_chain.GraphChain):
+    return False
+  return graph_maximization.needs_host(distribution)
+
+
 def _rule(distribution: Any) -> Callable[..., Any]:
   if isinstance(distribution, _WRAPPED[1:]):
     return _of_chain
@@ -48,7 +58,7 @@ def _rule(distribution: Any) -> Callable[..., Any]:
   if rule is None:
     known = ", ".join(sorted(family.__name__ for family in _RULES))
     raise TypeError(
-      f"distribution is {type(distribution).__name__}: EM has no M-step for it, "
+      f"dist is {type(distribution).__name__}: EM has no M-step for it, "
       f"only for {known}; fit_mle fits whatever has a log likelihood"
     )
   return rule

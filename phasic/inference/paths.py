@@ -63,7 +63,8 @@ def expected_paths(distribution: Any, observations: Any) -> chain_paths.Paths:
   found, of_any = _of_causes(events, weights, cause, batch)
   lower, upper = [events.lower], [events.upper]
   of_any = [np.broadcast_to(of_any, (*batch, static.shape(of_any)[-1]))]
-  for ends, unseen in _unseen(events, weights, batch):
+  cut = isinstance(distribution, distributions.TruncatedPhaseType)
+  for ends, unseen in _unseen(events, weights, batch, cut):
     lower.append(ends[0])
     upper.append(ends[1])
     of_any.append(unseen)
@@ -125,12 +126,12 @@ def _of_causes(
 
 
 def _unseen(
-  events: chain_events.ChainEvents, weights: Any, batch: Any
+  events: chain_events.ChainEvents, weights: Any, batch: Any, cut: bool
 ) -> list[tuple[tuple[Any, Any], Any]]:
   """Returns ends of values that could not be seen, and how many are expected.
 
-  They are below or above what observations are conditional on. Of those above
-  it is what the path did up to then.
+  They are below or, where it is `cut`, above what observations are conditional
+  on. Of those above it is what the path did up to then.
   """
   if events.given is None:
     return []
@@ -142,8 +143,7 @@ def _unseen(
   )
   least, most = np.zeros_like(low) - 1.0, np.zeros_like(high) + math.inf
   parts = [((least, low_or_one), before)]
-  known = static.concrete(after)
-  if known is None or not known.all():
+  if cut:
     parts.append(((high_or_one, most), after))
   chain = events.chain
   terms = [

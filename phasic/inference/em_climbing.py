@@ -1,0 +1,93 @@
+"""Steps of the EM algorithm, one after the other."""
+
+from collections.abc import Callable
+import math
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.inference import em
+from phasic.inference import maximization
+from phasic.inference import observations as observations_lib
+from phasic.internal import control_flow
+from phasic.internal import static
+
+_COMPILED = control_flow.compiled(em.em_step)
+
+
+class Climb(NamedTuple):
+  """Where EM got to.
+
+  Attributes:
+    distribution: the last one whose log likelihood is known.
+    heights: the log likelihoods, from that of the start to that of the
+      distribution; none where that of the start is not known.
+    converged: whether it ended by itself.
+    message: why it ended.
+  """
+
+  distribution: Any
+  heights: tuple[float, ...]
+  converged: bool
+  message: str
+
+
+def climb(
+  start: Any,
+  observations: observations_lib.Observations,
+  tolerance: float,
+  max_steps: int,
+  report: Callable[[int, float], Any] | None,
+) -> Climb:
+  """Returns where EM steps lead to.
+
+  Args:
+    start: where they begin, without a batch.
+    observations: the data.
+    tolerance: how much may be left to gain, for each observation.
+    max_steps: the most steps.
+    report: is told the number of steps and the log likelihood, or None.
+  """
+  step = em.em_step if maximization.needs_host(start) else _COMPILED
+  least = tolerance * _count(observations)
+  at, before = start, start
+  heights: list[float] = []
+  for count in range(max_steps + 1):
+    found = step(at, observations)
+    height = float(onp.asarray(static.concrete(found.log_likelihood)))
+    if not math.isfinite(height):
+      message = f"step {count} led to what cannot be computed"
+      return Climb(before, tuple(heights), False, message)
+    if heights and height < heights[-1]:
+      message = "the log likelihood rises by no more than rounding"
+      return Climb(before, tuple(heights), True, message)
+    heights.append(height)
+    if report is not None:
+      report(count, height)
+    if _left(heights) <= least:
+      message = f"less than {tolerance:g} is left to gain for each observation"
+      return Climb(at, tuple(heights), True, message)
+    at, before = found.distribution, at
+  message = f"max_steps = {max_steps} steps were made: more would gain"
+  return Climb(before, tuple(heights), False, message)
+
+
+def _left(heights: list[float]) -> float:
+  """Returns what is left to gain, if gains shrink as the last two did.
+
+  The next one counts too, so that one short step is not the end.
+  """
+  if len(heights) < 3:
+    return math.inf
+  first, second = heights[-2] - heights[-3], heights[-1] - heights[-2]
+  if second <= 0:
+    return 0.0
+  return math.inf if second >= first else second / (1.0 - second / first)
+
+
+def _count(observations: observations_lib.Observations) -> float:
+  """Returns the sum of the weights."""
+  weights = observations.weights
+  if weights is None:
+    return float(static.shape(observations.lower)[-1])
+  return float(onp.sum(onp.asarray(static.concrete(weights), onp.float64)))
