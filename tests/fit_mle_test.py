@@ -12,6 +12,7 @@ from phasic import graphs
 from phasic import inference
 from phasic.inference import coordinates
 from phasic.inference import derivatives
+from phasic.inference import uncertainty
 from tests import test_case
 
 MODE = "numpy"
@@ -124,6 +125,36 @@ class CoordinatesTest(test_case.TestCase):
     self.assert_close(onp.sum(scores, axis=0), gradient, rtol=1e-9)
 
 
+class DirectionsTest(test_case.TestCase):
+  """Which directions are flat."""
+
+  def _errors(self, information, scores):
+    outer = onp.matmul(onp.transpose(scores), scores)
+    flat, known = uncertainty.directions(information, outer)
+    units = onp.eye(len(information))
+    return uncertainty.standard_errors(units, flat, known)
+
+  def test_bends_everywhere(self):
+    scores = onp.random.default_rng(0).normal(size=(50, 3))
+    matrix = onp.asarray([[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 2.0]])
+    errors = onp.sqrt(onp.diag(onp.linalg.inv(matrix)))
+    self.assert_close(self._errors(matrix, scores), errors)
+
+  def test_flat_likelihood(self):
+    scores = onp.random.default_rng(0).normal(size=(50, 3))
+    along = onp.asarray([1.0, -1.0, 0.0]) / math.sqrt(2)
+    matrix = onp.diag([5.0, 5.0, 2.0]) - 5.0 * onp.outer(along, along)
+    errors = self._errors(matrix, scores)
+    self.assert_close(errors, [math.nan, math.nan, math.sqrt(0.5)])
+    self.assertTrue(onp.isnan(self._errors(onp.diag([3, -1, 2.0]), scores)[1]))
+
+  def test_flat_scores(self):
+    scores = onp.random.default_rng(0).normal(size=(50, 3))
+    scores = onp.stack([scores[:, 0], -scores[:, 0], scores[:, 2]], axis=-1)
+    errors = self._errors(onp.diag([3.0, 3.0, 2.0]), scores)
+    self.assertEqual(list(onp.isnan(errors)), [True, True, False])
+
+
 class FitTest(test_case.TestCase):
   """`fit_mle` where the answer is known."""
 
@@ -160,6 +191,23 @@ class FitTest(test_case.TestCase):
     for rate in (1e-9, 1e9):
       fit = inference.fit_mle(pd.Erlang(2, rate), data)
       self.assert_close(fit.distribution.rate, 2 / onp.mean(_TIMES), rtol=1e-6)
+
+  def test_more_starts(self):
+    data = inference.Observations(_TIMES)
+    start = pd.Hypoexponential([1.0, 4.0])
+    more = [pd.Hypoexponential([0.1, 0.2]), pd.Hypoexponential([5.0, 4.0])]
+    told = []
+    fit = inference.fit_mle(
+      start,
+      data,
+      starts=more,
+      num_starts=2,
+      progress=lambda count, best: told.append((count, best)),
+    )
+    self.assertLen(fit.record.reached, 4)
+    self.assertEqual(told[-1], (4, max(fit.record.reached)))
+    with self.assertRaisesRegex(ValueError, r"starts\[0\] has other entries"):
+      inference.fit_mle(start, data, starts=[pd.Hypoexponential([1.0])])
 
   def test_tied_and_fixed(self):
     data = inference.Observations(_TIMES)

@@ -106,6 +106,9 @@ def jacobian(
       return f(distribution, *args)
 
     at = _array(where, where.embedded(entries))
+    value, pullback = gradients.vjp(of_entries, at)
+    if static.rank(value) == 0:
+      return _host(pullback(np.ones_like(value))[0])[where.rows]
     columns = [
       _host(gradients.jvp(of_entries, (at,), (_unit(where, i),))[1])
       for i in where.rows

@@ -1,6 +1,6 @@
 """Climbing a log likelihood on the host, by SciPy's optimisers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -145,30 +145,34 @@ class Search:
       return better
     return top
 
-  def best_of(
-    self,
-    start: onp.ndarray,
-    num_starts: int,
-    seed: int,
-    report: Callable[[int, float], Any] | None,
-  ) -> tuple[Top, list[float]]:
-    """Returns the highest top of several climbs, and all their heights."""
+  def round_about(
+    self, start: onp.ndarray, count: int, seed: int
+  ) -> list[onp.ndarray]:
+    """Returns other starts near one, where the likelihood is known."""
     random = onp.random.default_rng(seed)
     inner = self.where.restricted(start, start > 0)
     free = inner.free_of(inner.entries)
+    found = []
+    for _ in range(count):
+      moved = free + _SPREAD * random.standard_normal(len(free))
+      at = onp.clip(self._whole(start, inner, moved), self.low, self.high)
+      at = onp.where(start > 0, at, 0.0)
+      if self.value(at) > -onp.inf:
+        found.append(at)
+    return found
+
+  def best_of(
+    self,
+    starts: Sequence[onp.ndarray],
+    report: Callable[[int, float], Any] | None,
+  ) -> tuple[Top, list[float]]:
+    """Returns the highest top of several climbs, and all their heights."""
     tops: list[Top] = []
-    for i in range(num_starts):
-      at = start
-      if i > 0:
-        moved = free + _SPREAD * random.standard_normal(len(free))
-        at = self._whole(start, inner, moved)
-        at = onp.where(start > 0, onp.clip(at, self.low, self.high), 0.0)
-        if self.value(at) == -onp.inf:
-          continue
-      tops.append(self.climb(at))
+    for i, start in enumerate(starts):
+      tops.append(self.climb(start))
       if report is not None:
-        report(i + 1, max(top.log_likelihood for top in tops))
-    best = max(tops, key=lambda top: top.log_likelihood)
+        report(i + 1, max(map(_height, tops)))
+    best = max(tops, key=_height)
     return best, [top.log_likelihood for top in tops]
 
   def _climb_once(
@@ -266,6 +270,12 @@ class Search:
     slopes = inner.pull(inner.entries, slopes) / self.total
     norm = float(onp.max(onp.abs(slopes), initial=0.0))
     return Top(entries, value, norm, method, message, tuple(heights))
+
+
+def _height(top: Top) -> float:
+  """Returns its log likelihood, the least there is where that is not known."""
+  known = top.log_likelihood
+  return known if onp.isfinite(known) else -onp.inf
 
 
 class _Hill:

@@ -11,7 +11,7 @@ from phasic.inference import maximizing
 from phasic.inference import observations as observations_lib
 from phasic.inference import parameter_names
 from phasic.inference import progress_bars
-from phasic.inference import starts
+from phasic.inference import starts as starts_lib
 
 Coordinates = coordinates_lib.Coordinates
 Observations = observations_lib.Observations
@@ -34,6 +34,7 @@ def fit_mle(
   fixed: Sequence[str] = (),
   tied: Sequence[Sequence[str]] = (),
   bounds: Mapping[str, tuple[float, float]] | None = None,
+  starts: Sequence[Any] = (),
   num_starts: int = 1,
   seed: int = 0,
   max_steps: int = 2000,
@@ -61,7 +62,9 @@ def fit_mle(
       starts from their geometric mean.
     bounds: least and greatest values of parameters or entries, by name. Those
       of probabilities that sum to one have none.
-    num_starts: how many starts are tried: this one, and others round it.
+    starts: more distributions to start from, whose parameters have the shapes
+      and the zeros of this one.
+    num_starts: how many starts are tried round this one, itself among them.
     seed: of the others.
     max_steps: the most steps of a search.
     tolerance: how large a slope may be left, of the mean log likelihood in a
@@ -96,14 +99,19 @@ def fit_mle(
   """
   where = coordinates_lib.Coordinates(dist, fixed, tied)
   low, high = _limits(where, dist, bounds or {})
-  starts.check_data(dist, observations, where.num_free)
+  starts_lib.check_data(dist, observations, where.num_free)
   start = onp.clip(where.entries, low, high)
-  starts.check_start(where, start, observations)
+  starts_lib.check_start(where, start, observations)
+  others = [
+    onp.clip(_of_another(where, i, other), low, high)
+    for i, other in enumerate(starts)
+  ]
   search = maximizing.Search(
     where, observations, low, high, max_steps, tolerance
   )
-  with progress_bars.reporting(progress, num_starts) as report:
-    best, reached = search.best_of(start, num_starts, seed, report)
+  others = [start, *others, *search.round_about(start, num_starts - 1, seed)]
+  with progress_bars.reporting(progress, len(others)) as report:
+    best, reached = search.best_of(others, report)
   best = _with_zeros(search, search.polish(best))
   found = where.of(best.entries).copy(validate_args=dist.validate_args)
   at_bounds = (best.entries > 0) & (
@@ -127,6 +135,23 @@ def fit_mle(
     tied=tuple(map(tuple, tied)),
     at_bounds=tuple(onp.asarray(where.names, object)[at_bounds]),
   )
+
+
+def _of_another(where: Coordinates, i: int, other: Any) -> onp.ndarray:
+  """Returns the entries of another start.
+
+  Raises:
+    ValueError: it has other parameters, or other zeros.
+  """
+  theirs = coordinates_lib.Coordinates(other)
+  mine = coordinates_lib.Coordinates(where.distribution)
+  if theirs.names != mine.names:
+    odd = sorted(set(theirs.names) ^ set(mine.names))
+    raise ValueError(
+      f"starts[{i}] has other entries than dist, {', '.join(odd[:5])} for one: "
+      "their shapes and zeros must be the same"
+    )
+  return coordinates_lib.entries_at(where, other)
 
 
 def _limits(

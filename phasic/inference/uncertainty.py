@@ -101,7 +101,7 @@ def assess(
   statuses[bound] = BOUND
   inner = whole.restricted(entries, ~zero & ~bound)
   matrix, outer, kind = _information(inner, observations)
-  flat, known = _directions(matrix, outer)
+  flat, known = directions(matrix, outer)
   jacobian = inner.jacobian(inner.entries)
   errors = standard_errors(jacobian, flat, known)
   place = [whole.names.index(name) for name in inner.names]
@@ -163,10 +163,15 @@ def _information(
   return -inner.pull_second(at, gradient, second), outer, "observed"
 
 
-def _directions(
+def directions(
   information: onp.ndarray, outer: onp.ndarray
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns the flat directions, and the covariance along the others."""
+  """Returns the flat directions, and the covariance along the others.
+
+  Args:
+    information: minus the second derivatives of the log likelihood, (d, d).
+    outer: the sum of the scores' outer products, (d, d).
+  """
   values, vectors = onp.linalg.eigh(outer)
   bends = values > FLAT * onp.max(values, initial=0.0)
   flat, rest = vectors[:, ~bends], vectors[:, bends]
