@@ -362,8 +362,12 @@ def _aligned(arrays: dict[str, Any]) -> dict[str, Any]:
     raise ValueError(f"shapes do not broadcast: {listed}") from None
   if not shape:
     raise ValueError("lower is a scalar: observations have shape (..., n)")
+  # Sizes that are not known while tracing cannot be compared.
+  known = all(isinstance(d, int) for own in shapes.values() for d in own)
   found = {
-    name: x if x is None or shapes[name] == shape else np.broadcast_to(x, shape)
+    name: x
+    if x is None or (known and shapes[name] == shape)
+    else np.broadcast_to(x, shape)
     for name, x in arrays.items()
   }
   checks.check_not_empty(found["lower"], "lower")
