@@ -276,7 +276,7 @@ class SumsTest(test_case.TestCase):
 
   def test_representation(self):
     text = repr(inference.Observations([1.0, 2.0], weights=[1, 2]))
-    self.assertIn("with lower, upper, weights", text)
+    self.assertIn("with lower, weights", text)
 
 
 class TablesTest(test_case.TestCase):

@@ -25,7 +25,7 @@ class ChainEvents(NamedTuple):
   Attributes:
     chain: the law of Y, with a batch of shape (..., 1) or ().
     lower: (..., n).
-    upper: (..., n).
+    upper: (..., n); None where all are exact, and nothing is given.
     given: the ends of what the observations are conditional on, (..., n) or
       (..., 1); None where that is certain.
     offset: (..., n), what does not depend on the chain: logarithms of slopes,
@@ -45,7 +45,7 @@ def find(distribution: Any, lower: Any, upper: Any, entry: Any) -> Any:
   Args:
     distribution: with a batch of shape (..., 1) or ().
     lower: (..., n), as all the others.
-    upper: (..., n).
+    upper: (..., n), or None where all are exact.
     entry: (..., n), or None.
   """
   if isinstance(distribution, truncated_phase_type.TruncatedPhaseType):
@@ -61,6 +61,7 @@ def _entered(chain: Any, lower: Any, upper: Any, entry: Any) -> ChainEvents:
   """Returns the events of values of a chain that were not seen before entry."""
   if entry is None:
     return ChainEvents(chain, lower, upper, None, None)
+  upper = lower if upper is None else upper
   forever = np.zeros_like(entry) + math.inf
   within, upper, offset = cut(lower, upper, entry, upper)
   return ChainEvents(chain, within, upper, (entry, forever), offset)
@@ -74,6 +75,7 @@ def _truncated(
   Where it is known to be late as well the law's own condition cancels.
   """
   _, before, high = distribution._bounds()
+  upper = lower if upper is None else upper
   if not static.shape(before):
     before, high = np.reshape(before, (1,)), np.reshape(high, (1,))
   after = before if entry is None else np.maximum(before, entry)
@@ -88,13 +90,15 @@ def _transformed(
   distribution: Any, lower: Any, upper: Any, entry: Any
 ) -> ChainEvents:
   """Returns the events of X = h(Y), with the slope of h at exact values."""
-  exact = lower == upper
-  x, until = distribution._time(lower), distribution._time(upper)
-  # Ends that become one are not a value that is known.
-  until = np.where(exact | (x != until), until, math.nan)
+  x, until, exact = distribution._time(lower), None, True
+  if upper is not None:
+    exact = lower == upper
+    until = distribution._time(upper)
+    # Ends that become one are not a value that is known.
+    until = np.where(exact | (x != until), until, math.nan)
   atom = (lower <= 0) & (atoms.mass_at_zero(distribution.distribution) > 0)
   # There is no slope below zero.
-  at = np.where(exact & ~atom, lower, -1.0)
+  at = np.where(~atom & exact, lower, -1.0)
   offset = distribution._sloped(np.zeros_like(x), at, x)
   entry = None if entry is None else distribution._time(entry)
   found = _entered(distribution.distribution, x, until, entry)

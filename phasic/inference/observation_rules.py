@@ -20,16 +20,18 @@ def checked(arrays: dict[str, Any]) -> dict[str, Any]:
     ValueError: a value breaks a rule; see `checks.check` for what happens while
       values are traced: what is observed is then not known, NaN.
   """
+  given = arrays
+  if arrays["upper"] is None:
+    given = {**arrays, "upper": arrays["lower"]}
   known = {
-    name: None if x is None else static.concrete(x)
-    for name, x in arrays.items()
+    name: None if x is None else static.concrete(x) for name, x in given.items()
   }
-  if all(x is None or known[name] is not None for name, x in arrays.items()):
+  if all(x is None or known[name] is not None for name, x in given.items()):
     for name, good, rule in _rules(**known):
       named_checks.check(name, known[name], onp.asarray(good), rule)
     return arrays
   lower = arrays["lower"]
-  for name, good, rule in _rules(**arrays):
+  for name, good, rule in _rules(**given):
     lower = checks.check(good, f"{name}: {rule}", lower)
   return {**arrays, "lower": lower}
 
@@ -80,12 +82,13 @@ def _rules(
 
 def check_counts(lower: Any, upper: Any) -> None:
   """Raises ValueError if a known value of a discrete law is not whole."""
-  known = static.concrete(lower), static.concrete(upper)
-  if known[0] is None or known[1] is None:
+  known = static.concrete(lower)
+  ends = known if upper is None else static.concrete(upper)
+  if known is None or ends is None:
     return
-  good = (known[0] != known[1]) | (onp.floor(known[0]) == known[0])
+  good = (known != ends) | (onp.floor(known) == known)
   rule = "a count that is known exactly must be whole"
-  named_checks.check("lower", known[0], good, rule)
+  named_checks.check("lower", known, onp.asarray(good), rule)
 
 
 def check_causes(cause: Any, causes: tuple[str | None, ...]) -> None:

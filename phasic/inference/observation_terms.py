@@ -21,7 +21,7 @@ class KernelCall(NamedTuple):
   Attributes:
     model: the four arguments of a chain.
     lower: (..., n), or (..., n + m) with those of conditions behind.
-    upper: as lower.
+    upper: as lower, or None where all times are exact.
     own: (..., n), which of the observations are of this call; None for all.
     cause: the number of the cause whose law it is; None for the whole law.
   """
@@ -45,12 +45,13 @@ def log_likelihood_terms(
   Args:
     distribution: (batch...), one of `phasic.distributions`.
     lower: (..., n), as all the others.
-    upper: as lower.
+    upper: as lower, or None where all are exact.
     entry: as lower, or None.
     cause: integers, or None.
   """
   distribution, events = find_events(distribution, lower, upper, entry, cause)
   if events is None:
+    upper = lower if upper is None else upper
     return other_laws.log_likelihood_terms(distribution, lower, upper, entry)
   values = [
     evaluate(call, events.chain._DISCRETE) for call in calls(events, cause)
@@ -70,6 +71,8 @@ def find_events(
   kind = type(distribution).__name__
   if distribution._batch_shape():
     distribution = distribution[..., None]
+  if cause is not None and upper is None:
+    upper = lower
   events = chain_events.find(distribution, lower, upper, entry)
   chain = None if events is None else events.chain
   if chain is not None and chain._DISCRETE:

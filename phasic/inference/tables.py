@@ -41,8 +41,9 @@ def read(
     cause = _causes(_values(table, names["cause"]), names["cause"], causes)
   if "time" in names:
     times, event = column("time"), column("event")
-    observed = onp.ones_like(times) if event is None else event
-    return ends(times, observed, weights, entry, cause, names.get("event"))
+    if event is None:
+      return times, None, weights, entry, cause
+    return ends(times, event, weights, entry, cause, names["event"])
   lower, upper = column("lower", -1.0), column("upper", math.inf)
   nothing = (lower < 0) & (upper == math.inf)
   rule = f"one of {names['lower']!r} and {names['upper']!r} must be known"
