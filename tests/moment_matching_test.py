@@ -9,6 +9,8 @@ from phasic import distributions as pd
 from phasic import inference
 from tests import test_case
 
+MODE = "numpy"
+
 # Two normalized moments E X^2 / (E X)^2 and E X^3 / (E X E X^2), and the fewest
 # phases that have them.
 _NORMALIZED = (
@@ -21,6 +23,11 @@ _NORMALIZED = (
   (1.2, 1.6 / 1.2, 9),
   (1.05, 1.16 / 1.05, 22),
 )
+
+_MEANS = (1.0, 1e-6, 3e5)
+if MODE == "jax":  # Compiles for seconds.
+  _MEANS = (1e-6,)
+  _NORMALIZED = _NORMALIZED[:3]
 
 
 def _moments(dist, count):
@@ -43,7 +50,7 @@ class MomentMatchingTest(test_case.TestCase):
 
   @parameterized.parameters(*_NORMALIZED)
   def test_three(self, n2, n3, phases):
-    for mean in (1.0, 1e-6, 3e5):
+    for mean in _MEANS:
       wanted = [mean, n2 * mean**2, n3 * n2 * mean**3]
       dist = inference.match_moments(*wanted)
       onp.testing.assert_allclose(_moments(dist, 3), wanted, rtol=1e-8)

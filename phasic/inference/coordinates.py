@@ -14,7 +14,6 @@ import numpy as onp
 from phasic.inference import entry_blocks
 from phasic.inference import free_maps
 from phasic.inference import parameter_names
-from phasic.internal import static
 from phasic.internal import structures
 
 
@@ -263,7 +262,7 @@ def entries_at(coordinates: Coordinates, distribution: Any) -> onp.ndarray:
   _, blocks = entry_blocks.of(distribution)
   values = onp.zeros(len(coordinates.names))
   for path, table in coordinates.tables.items():
-    index = onp.ravel(static.concrete(table.index))
+    index = onp.ravel(table.index)
     own = blocks[path].values
     for j in reversed(range(len(index))):
       if index[j] >= 0:

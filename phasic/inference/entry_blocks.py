@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.inference.host_values import host_values
 from phasic.internal import static
 
 
@@ -60,7 +61,7 @@ def of(distribution: Any) -> tuple[Any, dict[str, Block]]:
     arrays = owner._arrays()
     for name, prop in properties.items():
       if arrays[name] is not None:
-        values = _host(f"{path}{name}", arrays[name])
+        values = host_values(f"{path}{name}", arrays[name])
         blocks[f"{path}{name}"] = _block(path, name, prop, values, owner)
   return distribution, blocks
 
@@ -111,13 +112,6 @@ def _owners(distribution: Any) -> list[tuple[str, Any]]:
   return found
 
 
-def _host(name: str, x: Any) -> onp.ndarray:
-  known = static.concrete(x)
-  if known is None:
-    raise TypeError(f"{name} is traced: what is fitted must be known")
-  return onp.asarray(known, onp.float64)
-
-
 def _explicit(distribution: Any) -> Any:
   """Returns the same distribution with exits and masses at zero given."""
   changed: dict[str, Any] = {}
@@ -131,12 +125,12 @@ def _explicit(distribution: Any) -> Any:
     ("subtransition", "exit_probs", 1.0),
   ):
     if matrix in properties and exits in properties and arrays[exits] is None:
-      values = _host(matrix, arrays[matrix])
+      values = host_values(matrix, arrays[matrix])
       rest = _rest(matrix, values, one, static.finfo_eps(dtype))
       changed[exits] = onp.asarray(rest, dtype)
   names = ("initial_probs", "prob_zero")
   if all(name in properties for name in names) and arrays["prob_zero"] is None:
-    alpha = _host("initial_probs", arrays["initial_probs"])
+    alpha = host_values("initial_probs", arrays["initial_probs"])
     rest = _rest("initial_probs", alpha, 1.0, static.finfo_eps(dtype))
     if rest > 0:
       changed["prob_zero"] = onp.asarray(rest, dtype)

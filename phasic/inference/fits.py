@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic.inference import observations as observations_lib
 from phasic.inference import uncertainty as uncertainty_lib
-from phasic.internal import static
+from phasic.inference.host_values import observation_values
 
 
 class Record(NamedTuple):
@@ -99,10 +99,8 @@ class Fit:
   @property
   def num_observations(self) -> float:
     """The sum of the weights."""
-    weights = self.observations.weights
-    if weights is None:
-      return float(static.shape(self.observations.lower)[-1])
-    return float(onp.sum(onp.asarray(static.concrete(weights), onp.float64)))
+    _, _, weights = observation_values(self.observations)
+    return float(onp.sum(weights))
 
   @property
   def aic(self) -> float:

@@ -8,7 +8,7 @@ import numpy as onp
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import derivatives
 from phasic.inference import observations as observations_lib
-from phasic.internal import static
+from phasic.inference.host_values import observation_values
 
 # A search goes no further than this in a free number, before it starts anew.
 _REACH = 10.0
@@ -69,12 +69,8 @@ class Search:
     self.max_steps = max_steps
     self.tolerance = tolerance
     self.num_evaluations = 0
-    weights = observations.weights
-    self.total = (
-      float(static.shape(observations.lower)[-1])
-      if weights is None
-      else float(onp.sum(static.concrete(weights)))
-    )
+    _, _, weights = observation_values(observations)
+    self.total = float(onp.sum(weights))
 
   def value(self, entries: onp.ndarray) -> float:
     """Returns the log likelihood of all entries, some of them perhaps zero."""
@@ -122,6 +118,7 @@ class Search:
       at = inner.entries_of(x)
       _, slopes = self._evaluated(inner, at)
       whole = derivatives.hessian(inner, at, self.observations)
+      assert whole is not None
       return -inner.pull_second(at, slopes, whole) / self.total
 
     found = optimize.minimize(

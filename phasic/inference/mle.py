@@ -206,9 +206,7 @@ def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
     scale = onp.asarray([largest[name] for name in parameters])
     entries, value = top.entries, top.log_likelihood
     small = (entries > 0) & (entries < _SMALL * scale) & ~never
-    for i in sorted(
-      onp.flatnonzero(small), key=lambda i: entries[i] / scale[i]
-    ):
+    for i in _ascending(small, entries / scale):
       trial = _without(where, entries, i)
       there = search.value(trial)
       if there >= value - _ZERO_COST:
@@ -229,6 +227,11 @@ def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
     again = onp.where(before.entries > 0, before.entries, _SMALL * scale)
     top = search.polish(search.climb(onp.where(back, again, top.entries)))
   return top
+
+
+def _ascending(chosen: onp.ndarray, sizes: onp.ndarray) -> list[int]:
+  """Returns the positions that are chosen, the least size first."""
+  return [int(i) for i in onp.argsort(sizes) if chosen[i]]
 
 
 def _without(where: Coordinates, entries: onp.ndarray, i: int) -> onp.ndarray:

@@ -13,6 +13,10 @@ _MOST_PHASES = 1000
 # How far, relative to it, the last moment may be off.
 _TOLERANCE = 1e-9
 
+# The probability of what may be skipped, the rate of the single phase and of the
+# others, and whether the single one is first.
+_Phases = tuple[float, float, float, bool]
+
 
 def match_moments(
   mean: float,
@@ -172,7 +176,7 @@ def _of_three(mean: float, n2: float, n3: float, n: int) -> Any:
   return _sorted_form(masses, [others] * (n - 1) + [single])
 
 
-def _after(n2: float, n3: float, n: int) -> list[tuple[float, ...]]:
+def _after(n2: float, n3: float, n: int) -> list[_Phases]:
   """Returns an Erlang that may be skipped before one phase, mean one."""
   inner = 12.0 * n2 * n2 * (n + 1.0) + 16.0 * n3 * (n + 1.0)
   inner = inner + n2 * (n * (n3 - 15.0) * (n3 + 1.0) - 8.0 * (n3 + 3.0))
@@ -192,7 +196,7 @@ def _after(n2: float, n3: float, n: int) -> list[tuple[float, ...]]:
   return [(p, single, (n - 1.0) * single / a, False)]
 
 
-def _before(n2: float, n3: float, n: int) -> list[tuple[float, ...]]:
+def _before(n2: float, n3: float, n: int) -> list[_Phases]:
   """Returns Erlangs after one phase that may be skipped, mean one."""
   c4 = n2 * (3.0 * n2 - 2.0 * n3) * (n - 1.0) ** 2
   c3 = 2.0 * n2 * (n3 - 3.0) * (n - 1.0) ** 2
@@ -230,13 +234,14 @@ def _error(
   or the other comes with probability p.
   """
   k = n - 1.0
-  one = (1.0, 1.0 / single, 2.0 / single**2, 6.0 / single**3)
+  one: tuple[float, ...] = (1.0, 1.0 / single, 2.0 / single**2, 6.0 / single**3)
   many = (
     1.0,
     k / others,
     k * (k + 1.0) / others**2,
     k * (k + 1.0) * (k + 2.0) / others**3,
   )
+  sure: tuple[float, ...]
   sure, skipped = (many, one) if is_first else (one, many)
   skipped = (1.0, *(p * x for x in skipped[1:]))
   moments = (

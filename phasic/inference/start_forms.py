@@ -10,6 +10,8 @@ from phasic.distributions import hyper_erlang
 from phasic.distributions import hyperexponential
 from phasic.distributions import phase_type
 from phasic.inference import observations as observations_lib
+from phasic.inference.host_values import host_values
+from phasic.inference.host_values import observation_values
 from phasic.internal import static
 
 _FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
@@ -82,7 +84,7 @@ def start_of(
     found = phase_type.PhaseType(
       array(uniform), array(matrix), exit_rates=array(exits)
     )
-  return _scaled(found, float(static.concrete(found.mean())) / mean)
+  return _scaled(found, float(host_values("mean", found.mean())) / mean)
 
 
 def _exits(rates: onp.ndarray) -> onp.ndarray:
@@ -97,7 +99,7 @@ def _scaled(dist: Any, factor: float) -> Any:
   arrays = dist.parameters
   return dist.copy(
     **{
-      name: onp.asarray(static.concrete(arrays[name]) * factor, dist.dtype)
+      name: onp.asarray(host_values(name, arrays[name]) * factor, dist.dtype)
       for name in names
       if arrays.get(name) is not None
     }
@@ -106,13 +108,7 @@ def _scaled(dist: Any, factor: float) -> Any:
 
 def _mean(observations: observations_lib.Observations) -> float:
   """Returns the mean of an exponential distribution, as far as ends tell."""
-  parts = (observations.lower, observations.upper, observations.weights)
-  lower, upper, weights = (
-    None if x is None else static.concrete(x) for x in parts
-  )
-  if lower is None or upper is None:
-    raise TypeError("observations are traced: a start needs their values")
-  weights = onp.ones(onp.shape(lower)) if weights is None else weights
+  lower, upper, weights = observation_values(observations)
   ended = upper < onp.inf
   middle = onp.maximum(lower, 0.0)
   middle = onp.where(ended, (middle + onp.where(ended, upper, 0.0)) / 2, middle)

@@ -7,7 +7,8 @@ import numpy as onp
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import derivatives
 from phasic.inference import observations as observations_lib
-from phasic.internal import static
+from phasic.inference.host_values import host_values
+from phasic.inference.host_values import observation_values
 
 
 def check_data(
@@ -24,12 +25,7 @@ def check_data(
     raise TypeError(
       f"observations is {type(observations).__name__}: it must be Observations"
     )
-  parts = (observations.lower, observations.upper, observations.weights)
-  lower, upper, weights = (
-    None if x is None else static.concrete(x) for x in parts
-  )
-  if lower is None or upper is None:
-    raise TypeError("observations are traced: a fit needs their values")
+  lower, upper, weights = observation_values(observations)
   if onp.ndim(lower) != 1:
     raise ValueError(
       f"observations have shape {onp.shape(lower)}: one data set, (n,), is "
@@ -39,7 +35,7 @@ def check_data(
     raise ValueError(
       "there is nothing to fit: all parameters are fixed, zero or certain"
     )
-  counted = onp.ones(onp.shape(lower), bool) if weights is None else weights > 0
+  counted = weights > 0
   lower, upper = lower[counted], upper[counted]
   if not len(lower):
     raise ValueError("there are no observations, or all weights are zero")
@@ -59,8 +55,8 @@ def check_data(
     )
   exact_zero = (lower == 0) & (upper == 0)
   if onp.any(exact_zero):
-    at_zero = static.concrete(dist.log_cdf(onp.zeros((), dist.dtype)))
-    if at_zero is not None and not at_zero > -onp.inf:
+    at_zero = host_values("log_cdf", dist.log_cdf(onp.zeros((), dist.dtype)))
+    if not at_zero > -onp.inf:
       raise ValueError(
         f"observation {int(onp.argmax(exact_zero))} is exactly zero, and the "
         "distribution has no mass there: start from one with prob_zero > 0, or "
@@ -77,17 +73,13 @@ def check_start(
   value = derivatives.log_likelihood(where, entries, observations)
   if onp.isfinite(value):
     return
-  terms = static.concrete(observations.log_likelihood_terms(where.of(entries)))
-  bad = ~onp.isfinite(onp.asarray(terms))
-  i = int(onp.argmax(bad))
-  ends = [
-    static.concrete(x)[i] for x in (observations.lower, observations.upper)
-  ]
-  said = (
-    "cannot be computed" if onp.isnan(terms[i]) else f"is {float(terms[i])}"
-  )
+  found = observations.log_likelihood_terms(where.of(entries))
+  terms = host_values("terms", found)
+  lower, upper, weights = observation_values(observations)
+  i = int(onp.argmax(~onp.isfinite(terms) & (weights > 0)))
+  said = "cannot be computed" if onp.isnan(terms[i]) else f"is {terms[i]}"
   raise ValueError(
-    f"the log likelihood of observation {i}, from {ends[0]:g} to {ends[1]:g}, "
+    f"the log likelihood of observation {i}, from {lower[i]:g} to {upper[i]:g}, "
     f"{said} under the distribution that the fit starts from: start from one "
     "whose mean is near that of the data"
   )

@@ -17,7 +17,7 @@ import numpy as onp
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import derivatives
 from phasic.inference import observations as observations_lib
-from phasic.internal import static
+from phasic.inference.host_values import observation_values
 
 IDENTIFIED = "identified"
 ZERO = "on the boundary (zero)"
@@ -149,10 +149,9 @@ def _information(
 ) -> tuple[onp.ndarray, onp.ndarray, str]:
   """Returns the information, the scores' outer products, and what it is."""
   at = inner.entries
-  weights = observations.weights
+  _, _, known = observation_values(observations)
   slopes = derivatives.scores(inner, at, observations)
   slopes = onp.matmul(slopes, inner.jacobian(at))
-  known = onp.ones(len(slopes)) if weights is None else static.concrete(weights)
   weighted = onp.where(known > 0, known, 0.0)[:, None]
   weighted = onp.where(weighted > 0, weighted * slopes, 0.0)
   outer = onp.matmul(onp.transpose(weighted), slopes)

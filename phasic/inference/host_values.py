@@ -1,0 +1,34 @@
+"""Values of arrays on the host, where fits are."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal import static
+
+
+def host_values(name: str, x: Any) -> onp.ndarray:
+  """Returns an array's values.
+
+  Args:
+    name: what the message calls it.
+    x: the array.
+
+  Raises:
+    TypeError: it is traced.
+  """
+  known = static.concrete(x)
+  if known is None:
+    raise TypeError(f"{name} is traced: a fit needs its values")
+  return onp.asarray(known, onp.float64)
+
+
+def observation_values(
+  observations: Any,
+) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray]:
+  """Returns lower and upper ends, and weights, of `Observations`."""
+  lower = host_values("lower", observations.lower)
+  upper = host_values("upper", observations.upper)
+  if observations.weights is None:
+    return lower, upper, onp.ones(onp.shape(lower))
+  return lower, upper, host_values("weights", observations.weights)
