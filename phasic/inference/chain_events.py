@@ -93,7 +93,10 @@ def _transformed(
   x, until, exact = distribution._time(lower), None, True
   if upper is not None:
     exact = lower == upper
-    until = distribution._time(upper)
+    # At infinity h has slopes that no weight of zero would take away.
+    last = upper == math.inf
+    until = distribution._time(np.where(last, 1.0, upper))
+    until = np.where(last, math.inf, until)
     # Ends that become one are not a value that is known.
     until = np.where(exact | (x != until), until, math.nan)
   atom = (lower <= 0) & (atoms.mass_at_zero(distribution.distribution) > 0)

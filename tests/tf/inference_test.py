@@ -30,7 +30,10 @@ def _gradient(theta, lower, upper, entry):
 class ObservationsTest(absltest.TestCase):
   def test_sizes_that_are_not_known_when_tracing(self):
     some = tf.TensorSpec([None], tf.float64)
-    function = tf.function(_gradient, input_signature=[some] * 4)
+    function = tf.function(
+      _gradient,
+      input_signature=[tf.TensorSpec([2], tf.float64), *[some] * 3],
+    )
     for n in (5, 3):
       arguments = _THETA, _LOWER[:n], _UPPER[:n], _ENTRY[:n]
       for x, y in zip(function(*arguments), _gradient(*arguments), strict=True):
