@@ -61,7 +61,8 @@ def scores(
   else:
     arguments = _arguments(where, entries, observations)
     columns = [
-      _host(_SLOPE_OF_TERMS(*arguments, _unit(where, i))) for i in where.rows
+      _host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i))))
+      for i in where.rows
     ]
     return onp.stack(columns, axis=-1)
 
@@ -75,7 +76,8 @@ def hessian(
   else:
     arguments = _arguments(where, entries, observations)
     columns = [
-      _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, i))) for i in where.rows
+      _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))
+      for i in where.rows
     ]
     whole = onp.stack(columns, axis=-1)[where.rows]
     return (whole + onp.transpose(whole)) / 2
@@ -110,7 +112,7 @@ def jacobian(
     if static.rank(value) == 0:
       return _host(pullback(np.ones_like(value))[0])[where.rows]
     columns = [
-      _host(gradients.jvp(of_entries, (at,), (_unit(where, i),))[1])
+      _host(gradients.jvp(of_entries, (at,), (_unit(where, int(i)),))[1])
       for i in where.rows
     ]
     return onp.stack(columns, axis=-1)
