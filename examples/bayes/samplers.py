@@ -11,7 +11,6 @@ import warnings
 import blackjax
 import jax
 import jax.numpy as jnp
-import numpyro
 from numpyro import infer
 import optax
 import tqdm
@@ -21,8 +20,6 @@ logging.getLogger("arviz.preview").setLevel(logging.WARNING)
 with warnings.catch_warnings():
   warnings.simplefilter("ignore", FutureWarning)
   import arviz
-
-numpyro.enable_x64()
 
 # Steps that are compiled into one program, between two looks of the bar.
 _STEPS = 50
