@@ -13,6 +13,7 @@ from phasic.inference.fits import Fit
 from phasic.inference.fits import Record
 from phasic.inference.free_parameters import Unconstrained
 from phasic.inference.free_parameters import unconstrained
+from phasic.inference.growing import with_one_more_phase
 from phasic.inference.likelihood import log_likelihood
 from phasic.inference.mle import fit_mle
 from phasic.inference.moment_matching import match_moments
@@ -52,4 +53,5 @@ __all__ = [
   "plot_survival",
   "start_of",
   "unconstrained",
+  "with_one_more_phase",
 ]
