@@ -110,7 +110,7 @@ class ChainTest(test_case.TestCase):
     super().setUp()
     self.require_kernel()
 
-  @parameterized.parameters(*_SOME)
+  @parameterized.parameters(_SOME)
   def test_value_and_gradient(self, name):
     model = _MODELS[name]
     dist = pd.PhaseType(*model[:4])
