@@ -13,6 +13,7 @@ from phasic import inference
 from phasic.inference import coordinates
 from phasic.inference import derivatives
 from phasic.inference import uncertainty
+from phasic.internal import gradients
 from tests import test_case
 
 MODE = "numpy"
@@ -43,7 +44,9 @@ _LAWS = {
   "graph": _coalescent,
   "atom": lambda: pd.AcyclicPhaseType([0.3, 0.5], [1.0, 1.5], 0.2),
 }
+_SIZES = (1, 3)
 if MODE == "jax":  # Compiles each for seconds.
+  _SIZES = (3,)
   _LAWS = {name: _LAWS[name] for name in ("acyclic", "general")}
 
 
@@ -111,6 +114,19 @@ class CoordinatesTest(test_case.TestCase):
       rtol=1e-12,
       atol=1e-14,
     )
+
+  def test_gradient_through_the_distribution(self):
+    if MODE == "numpy":
+      self.skipTest("has no autodiff")
+    dist = _LAWS["general"]()
+    free, to_distribution = inference.unconstrained(dist)
+    value, gradient = gradients.value_and_gradient(
+      lambda x: _DATA.log_likelihood(to_distribution(x)), free
+    )
+    where = coordinates.Coordinates(dist)
+    own, slopes = derivatives.value_and_gradient(where, where.entries, _DATA)
+    self.assert_close(value, own)
+    self.assert_close(gradient, where.pull(where.entries, slopes), rtol=1e-9)
 
   @parameterized.parameters(*_LAWS)
   def test_scores_sum_up(self, name):
@@ -296,6 +312,25 @@ class ComparisonTest(test_case.TestCase):
     )
     highest = max(chosen.fits.values(), key=lambda fit: fit.log_likelihood)
     self.assertIs(chosen.best, highest)
+
+  def test_growing(self):
+    data = inference.Observations(_TIMES)
+    small = inference.fit_mle(inference.start_of(data, 1, "coxian"), data)
+    grown = inference.with_one_more_phase(small.distribution)
+    large = inference.fit_mle(grown[0], data, starts=grown[1:])
+    self.assertGreater(large.log_likelihood, small.log_likelihood)
+    with self.assertRaisesRegex(TypeError, "must be a Coxian"):
+      inference.with_one_more_phase(pd.Erlang(1, 1.0))
+
+  @parameterized.parameters(
+    "acyclic", "coxian", "general", "hyper-erlang", "hyperexponential"
+  )
+  def test_starts_have_the_mean_of_the_data(self, form):
+    data = inference.Observations(_TIMES)
+    for phases in _SIZES:
+      dist = inference.start_of(data, phases, form)
+      self.assertEqual(dist.num_phases, phases)
+      self.assert_close(dist.mean(), onp.mean(_TIMES), rtol=1e-10)
 
   def test_density(self):
     data = inference.observations_of_density(

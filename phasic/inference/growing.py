@@ -17,9 +17,9 @@ _LEAVES = 0.05
 def with_one_more_phase(dist: Any) -> list[Any]:
   """Returns starts that are near a Coxian, with one more phase.
 
-  A fast phase is put in at each place of the chain. A search from each of them
-  goes at least as high as the fit with fewer phases did, but for rounding, where
-  it is from random starts often caught below it.
+  A fast phase, of which little leaves, is put in at each place of the chain. The
+  best search from these starts goes higher than the fit with fewer phases did,
+  where one from random starts is often caught below it.
 
   Args:
     dist: a `Coxian` of p phases, without a batch, whose parameters are known.
