@@ -11,69 +11,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from demo import coxian
 from demo import picture
 from demo import story
-from demo import uncertainty
-
-
-def _assess(information, scores, slopes=None, at_zero=(), at_top=()):
-  k = len(information)
-  zero, top = np.zeros(k, bool), np.zeros(k, bool)
-  zero[list(at_zero)] = True
-  top[list(at_top)] = True
-  slopes = np.zeros(k) if slopes is None else np.asarray(slopes)
-  return uncertainty.assess(information, scores, slopes, zero, top)
-
-
-class UncertaintyTest(absltest.TestCase):
-  def setUp(self):
-    super().setUp()
-    self.scores = np.random.default_rng(0).normal(size=(50, 3))
-
-  def test_positive_definite_information_gives_its_inverse(self):
-    information = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 2.0]])
-    known = _assess(information, self.scores)
-    self.assertEqual(known.statuses, [uncertainty.IDENTIFIED] * 3)
-    self.assertEqual(known.num_flat, 0)
-    np.testing.assert_allclose(
-      known.covariance, np.linalg.inv(information), rtol=1e-12
-    )
-
-  def test_flat_direction_of_the_hessian(self):
-    direction = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
-    information = np.diag([5.0, 5.0, 2.0])
-    information -= 5.0 * np.outer(direction, direction)
-    known = _assess(information, self.scores)
-    none, fine = uncertainty.NOT_IDENTIFIED, uncertainty.IDENTIFIED
-    self.assertEqual(known.statuses, [none, none, fine])
-    self.assertEqual(known.num_flat, 1)
-    np.testing.assert_allclose(known.standard_errors[2], np.sqrt(0.5))
-    self.assertTrue(np.isnan(known.standard_errors[:2]).all())
-
-  def test_negative_bend_is_flat(self):
-    known = _assess(np.diag([3.0, -1.0, 2.0]), self.scores)
-    self.assertEqual(known.statuses[1], uncertainty.NOT_IDENTIFIED)
-    self.assertEqual(known.statuses.count(uncertainty.IDENTIFIED), 2)
-
-  def test_flat_scores_though_the_hessian_bends(self):
-    scores = self.scores
-    scores[:, 1] = -scores[:, 0]
-    known = _assess(np.diag([3.0, 3.0, 2.0]), scores)
-    none, fine = uncertainty.NOT_IDENTIFIED, uncertainty.IDENTIFIED
-    self.assertEqual(known.statuses, [none, none, fine])
-
-  def test_boundary(self):
-    information = np.diag([3.0, 0.0, 2.0])
-    known = _assess(information, self.scores, [0, -1.5, 0], at_zero=[1])
-    fine = uncertainty.IDENTIFIED
-    self.assertEqual(known.statuses, [fine, uncertainty.ZERO, fine])
-    known = _assess(information, self.scores, at_zero=[1])
-    self.assertEqual(known.statuses[1], uncertainty.NOT_IDENTIFIED)
-    known = _assess(information, self.scores, at_top=[1])
-    self.assertEqual(known.statuses[1], uncertainty.DIVERGING)
-
-  def test_everything_on_the_boundary(self):
-    known = _assess(np.zeros((1, 1)), np.zeros((4, 1)), [-1.0], at_zero=[0])
-    self.assertEqual(known.statuses, [uncertainty.ZERO])
-    self.assertEqual(known.num_flat, 0)
 
 
 class CoxianTest(absltest.TestCase):
@@ -86,8 +23,8 @@ class CoxianTest(absltest.TestCase):
       total = np.append(ordered[: p - 1], 0.0) + ordered[p - 1 :]
       self.assertTrue((np.diff(total) <= 1e-12).all(), msg=total)
       np.testing.assert_allclose(
-        coxian.log_densities(np.log(ordered), times),
-        coxian.log_densities(np.log(rates), times),
+        coxian.distribution(ordered).log_prob(times),
+        coxian.distribution(rates).log_prob(times),
         rtol=1e-10,
       )
       np.testing.assert_allclose(coxian.canonical(ordered), ordered)

@@ -1,11 +1,10 @@
 """Coxian phase-types: the chain starts in phase 1 and never goes back.
 
 From phase i it goes on to phase i + 1 at progression rate lambda_i or leaves
-at exit rate mu_i. The parameters are the logarithms of all 2 p - 1 rates,
-progression rates first; minus infinity stands for a rate of zero.
+at exit rate mu_i. The parameters are all 2 p - 1 rates, progression rates
+first.
 """
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -28,33 +27,15 @@ def arrays(rates):
   return initial_probs, jnp.diag(rates[: p - 1], 1), rates[p - 1 :]
 
 
-def distribution(rates) -> ph.distributions.PhaseType:
+def distribution(rates) -> ph.distributions.Coxian:
   """Returns the Coxian with these rates, (2 p - 1,)."""
-  initial_probs, subgenerator, exit_rates = arrays(rates)
-  return ph.distributions.PhaseType(
-    initial_probs, subgenerator, exit_rates=exit_rates
-  )
+  p = num_phases(len(rates))
+  return ph.distributions.Coxian(rates[: p - 1], rates[p - 1 :])
 
 
-def log_densities(log_rates, times):
-  """Returns the log densities of the times, (n,)."""
-  return distribution(jnp.exp(log_rates)).log_prob(times)
-
-
-def _log_likelihood(log_rates, times):
-  return jnp.sum(log_densities(log_rates, times))
-
-
-def _log_likelihood_of_rates(rates, times):
-  return jnp.sum(distribution(rates).log_prob(times))
-
-
-# Exact derivatives, all of them through the kernel.
-log_likelihood = jax.jit(_log_likelihood)
-value_and_gradient = jax.jit(jax.value_and_grad(_log_likelihood))
-hessian = jax.jit(jax.hessian(_log_likelihood))
-scores = jax.jit(jax.jacfwd(log_densities))
-gradient_of_rates = jax.jit(jax.grad(_log_likelihood_of_rates))
+def rates_of(dist: ph.distributions.Coxian) -> np.ndarray:
+  """Returns the rates of a Coxian, (2 p - 1,)."""
+  return np.concatenate([dist.progression_rates, dist.exit_rates])
 
 
 def names(p: int) -> list[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import jax.numpy as jnp
 import matplotlib
 
 matplotlib.use("Agg")
@@ -10,8 +9,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from demo import coxian
-from demo import fitting
+from phasic.substrates import jax as ph
 
 _COLORS = ("#1b6ca8", "#d1495b", "#edae49", "#3d8b5f")
 _INK = "#2f3640"
@@ -20,8 +18,8 @@ _BARS = "#dfe5ec"
 
 def draw(
   times: np.ndarray,
-  fits: Sequence[fitting.Fit],
-  best: fitting.Fit,
+  fits: Sequence[ph.inference.Fit],
+  best: ph.inference.Fit,
   path: str,
 ) -> None:
   """Writes the picture.
@@ -68,11 +66,11 @@ def draw(
 def _curves(axes, fits, best, values, grid) -> None:
   for fit, color in zip(fits, _COLORS, strict=False):
     chosen = fit is best
-    p = fit.num_phases
+    p = fit.distribution.num_phases
     label = f"{p} phase{'s' if p > 1 else ''}"
     axes.plot(
       grid,
-      values(coxian.distribution(jnp.asarray(fit.rates)), grid),
+      values(fit.distribution, grid),
       color=color,
       lw=2.8 if chosen else 1.4,
       ls="-" if chosen else (0, (6, 1.5 * (p - 1))),

@@ -1,17 +1,12 @@
 """A fit to simulated times, next to the model that they come from."""
 
-from collections.abc import Callable
-
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy import optimize
 from scipy import stats
 
 from demo import coxian
-from demo import fitting
-from demo import uncertainty
-from phasic.substrates import numpy as ph_numpy
+from phasic.substrates import jax as ph
 
 # Progression rates, then exit rates: three phases with total rates 5, 1 and
 # 0.15, which lie well apart and are in canonical order.
@@ -28,11 +23,10 @@ def simulate(n: int, seed: int) -> np.ndarray:
   return np.asarray(draw(jax.random.key(seed)))
 
 
-def compare(
-  fit: fitting.Fit, known: uncertainty.Uncertainty, times: np.ndarray
-) -> None:
+def compare(fit: ph.inference.Fit, times: np.ndarray) -> None:
   """Prints the true and the fitted model next to each other."""
-  at_truth = float(coxian.log_likelihood(np.log(TRUTH), times))
+  truth = coxian.distribution(TRUTH)
+  at_truth = float(fit.observations.log_likelihood(truth))
   above = 2 * (fit.log_likelihood - at_truth)
   tail = stats.chi2.sf(above, len(TRUTH))
   print(f"  log-likelihood at the truth {at_truth:.4f}")
@@ -44,12 +38,15 @@ def compare(
   )
   header = f"{'true':>11s}{'fitted':>11s}{'std. error':>12s}{'z':>8s}"
   print(f"\n  {'':24s}{header}")
-  for i, name in enumerate(coxian.names(fit.num_phases)):
-    error = fit.rates[i] * known.standard_errors[i]
-    _row(name, TRUTH[i], fit.rates[i], error)
+  rates = coxian.rates_of(fit.distribution)
+  errors = np.concatenate(list(fit.standard_errors.values()))
+  for i, name in enumerate(coxian.names(fit.distribution.num_phases)):
+    _row(name, TRUTH[i], rates[i], errors[i])
   print(f"\n  {'':24s}{header}{'data':>11s}")
-  for name, quantity, of_data in _quantities(times):
-    there, here, error = _delta(quantity, fit.log_rates, known.covariance)
+  for name, method, arguments, of_data in _quantities(times):
+    there = float(getattr(truth, method)(*arguments))
+    here = float(getattr(fit.distribution, method)(*arguments))
+    error = float(fit.standard_error_of(method, *arguments))
     _row(name, there, here, error, f"{of_data:11.4f}")
   print(
     "\n  The phases are in canonical order, in which the rates of a "
@@ -64,74 +61,18 @@ def _row(name: str, true, fitted, error, more: str = "") -> None:
   print(f"  {name:24s}{true:11.4f}{fitted:11.4f}{error:12.4f}{z:8.2f}{more}")
 
 
-# Takes log-rates and returns a value and its gradient.
-Quantity = Callable[[np.ndarray], tuple[float, np.ndarray]]
-
-
-def _quantities(times: np.ndarray) -> list[tuple[str, Quantity, float]]:
-  """Returns names, functions of the log-rates, and the data's own values."""
-  found = [
-    ("mean", _differentiated(lambda dist: dist.mean()), np.mean(times)),
-    (
-      "standard deviation",
-      _differentiated(lambda dist: dist.stddev()),
-      np.std(times),
-    ),
+def _quantities(
+  times: np.ndarray,
+) -> list[tuple[str, str, tuple[float, ...], float]]:
+  """Returns names, methods, their arguments, and the data's own values."""
+  found: list[tuple[str, str, tuple[float, ...], float]] = [
+    ("mean", "mean", (), float(np.mean(times))),
+    ("standard deviation", "stddev", (), float(np.std(times))),
   ]
   for u in (0.1, 0.5, 0.9, 0.99):
     name = "median" if u == 0.5 else f"{100 * u:g}% quantile"
-    found.append((name, _quantile(u), np.quantile(times, u)))
+    found.append((name, "quantile", (u,), float(np.quantile(times, u))))
   for t in (1.0, 5.0, 20.0):
-    found.append((f"P(T > {t:g})", _survival(t), np.mean(times > t)))
+    share = float(np.mean(times > t))
+    found.append((f"P(T > {t:g})", "survival_function", (t,), share))
   return found
-
-
-def _differentiated(statistic: Callable) -> Quantity:
-  """Returns a statistic of the distribution as a quantity."""
-
-  def of_log_rates(log_rates):
-    return statistic(coxian.distribution(jnp.exp(log_rates)))
-
-  return jax.jit(jax.value_and_grad(of_log_rates))
-
-
-def _survival(t: float) -> Quantity:
-  return _differentiated(lambda dist: dist.survival_function(t))
-
-
-def _quantile(probability: float) -> Quantity:
-  """Returns the quantile; its gradient is - (dF / d log_rates) / f."""
-
-  def quantity(log_rates):
-    # A search by many small steps, for which NumPy is the quickest.
-    initial_probs, subgenerator, exit_rates = map(
-      np.asarray, coxian.arrays(jnp.exp(log_rates))
-    )
-    dist = ph_numpy.distributions.PhaseType(
-      initial_probs, subgenerator, exit_rates=exit_rates
-    )
-    q = optimize.brentq(
-      lambda t: float(dist.cdf(t)) - probability,
-      0.0,
-      100 * float(dist.mean()),
-    )
-    slope = np.asarray(_slope_of_cdf(log_rates, q))
-    return q, -slope / float(dist.prob(q))
-
-  return quantity
-
-
-@jax.jit
-@jax.grad
-def _slope_of_cdf(log_rates, t):
-  return coxian.distribution(jnp.exp(log_rates)).cdf(t)
-
-
-def _delta(
-  quantity: Quantity, log_rates: np.ndarray, covariance: np.ndarray
-) -> tuple[float, float, float]:
-  """Returns a quantity at the truth and at the fit, and its standard error."""
-  there = float(quantity(np.log(TRUTH))[0])
-  here, slope = quantity(log_rates)
-  slope = np.asarray(slope)
-  return there, float(here), float(np.sqrt(slope @ covariance @ slope))

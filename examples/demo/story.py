@@ -10,7 +10,10 @@ from demo import fitting
 from demo import picture
 from demo import recovery
 from demo import same_bits
-from demo import uncertainty
+from phasic.substrates import jax as ph
+
+# Days after which strikes are no longer followed, where censoring is shown.
+_LOOKED_FOR = 100.0
 
 
 def read(path: str) -> np.ndarray:
@@ -18,27 +21,18 @@ def read(path: str) -> np.ndarray:
   return np.loadtxt(path, skiprows=1, dtype=np.float64)
 
 
-def assess(fit: fitting.Fit, times: np.ndarray) -> uncertainty.Uncertainty:
-  """Says what is known about the parameters of a fit."""
-  return uncertainty.assess(
-    information=-np.asarray(coxian.hessian(fit.log_rates, times)),
-    scores=np.asarray(coxian.scores(fit.log_rates, times)),
-    slopes_at_zero=np.asarray(coxian.gradient_of_rates(fit.rates, times)),
-    at_zero=np.isneginf(fit.log_rates),
-    at_top=fit.at_top,
-  )
-
-
-def print_aic(fits: list[fitting.Fit], best: fitting.Fit) -> None:
+def print_aic(fits: list[ph.inference.Fit], best: ph.inference.Fit) -> None:
   print(
     f"  {'phases':>6s}{'parameters':>12s}{'log-likelihood':>16s}{'AIC':>10s}"
     f"{'above best':>12s}{'slope left':>12s}{'starts':>8s}{'there':>7s}"
   )
   for fit in fits:
+    reached = fit.record.reached
+    there = sum(x > fit.log_likelihood - 1e-3 for x in reached)
     print(
-      f"  {fit.num_phases:6d}{len(fit.log_rates):12d}"
+      f"  {fit.distribution.num_phases:6d}{fit.num_parameters:12d}"
       f"{fit.log_likelihood:16.4f}{fit.aic:10.3f}{fit.aic - best.aic:12.3f}"
-      f"{fit.largest_slope:12.1e}{fit.num_starts:8d}{fit.num_reached:7d}"
+      f"{fit.record.gradient_norm:12.1e}{len(reached):8d}{there:7d}"
       + ("  <- best" if fit is best else "")
     )
   print(
@@ -47,23 +41,24 @@ def print_aic(fits: list[fitting.Fit], best: fitting.Fit) -> None:
   )
 
 
-def print_fit(fit: fitting.Fit, known: uncertainty.Uncertainty) -> None:
-  p = fit.num_phases
+def print_fit(fit: ph.inference.Fit) -> None:
+  p = fit.distribution.num_phases
   print(f"\n  {p} phase{'s' if p > 1 else ''}, rates per day")
   print(f"  {'':20s}{'rate':>10s}{'std. error':>12s}{'95% interval':>20s}")
   for name, rate, error, status in zip(
     coxian.names(p),
-    fit.rates,
-    known.standard_errors,
-    known.statuses,
+    coxian.rates_of(fit.distribution),
+    np.concatenate(list(fit.standard_errors.values())),
+    fit.statuses.values(),
     strict=True,
   ):
-    if status == uncertainty.IDENTIFIED:
-      low, high = rate * np.exp(1.96 * error * np.array([-1, 1]))
-      said = f"{rate * error:12.5f}{f'{low:.4f} .. {high:.4f}':>20s}"
+    if np.isfinite(error):
+      low, high = rate * np.exp(1.96 * error / rate * np.array([-1, 1]))
+      said = f"{error:12.5f}{f'{low:.4f} .. {high:.4f}':>20s}"
     else:
       said = f"    {status}"
     print(f"  {name:20s}{rate:10.5f}{said}")
+  known = fit.uncertainty
   values = ", ".join(f"{v:.3g}" for v in known.eigenvalues)
   print(
     f"  eigenvalues of the information off the boundary: {values}; "
@@ -79,10 +74,36 @@ def print_fit(fit: fitting.Fit, known: uncertainty.Uncertainty) -> None:
     )
 
 
-def equal_totals(fit: fitting.Fit) -> list[list[int]]:
+def print_censored(fit: ph.inference.Fit, times: np.ndarray) -> None:
+  """Prints a fit to times of which the long ones are right-censored."""
+  seen = times <= _LOOKED_FOR
+  data = ph.inference.Observations.right_censored(
+    np.minimum(times, _LOOKED_FOR), seen
+  )
+  censored = ph.inference.fit_mle(fit.distribution, data)
+  print(
+    f"  {np.sum(~seen)} of {len(times)} strikes are then known only to last "
+    f"longer. 2 phases:\n  {'':16s}{'all seen':>20s}{'censored':>20s}"
+  )
+  rows: list[tuple[str, str, tuple[float, ...]]] = [
+    ("mean (days)", "mean", ()),
+    ("median (days)", "quantile", (0.5,)),
+    ("P(T > 60)", "survival_function", (60.0,)),
+  ]
+  for name, method, arguments in rows:
+    shown = [
+      f"{float(getattr(one.distribution, method)(*arguments)):.4g} +- "
+      f"{float(one.standard_error_of(method, *arguments)):.2g}"
+      for one in (fit, censored)
+    ]
+    print(f"  {name:16s}{shown[0]:>20s}{shown[1]:>20s}")
+
+
+def equal_totals(fit: ph.inference.Fit) -> list[list[int]]:
   """Returns groups of phases, counted from 1, with the same total rate."""
-  p = fit.num_phases
-  total = np.append(fit.rates[: p - 1], 0.0) + fit.rates[p - 1 :]
+  p = fit.distribution.num_phases
+  rates = coxian.rates_of(fit.distribution)
+  total = np.append(rates[: p - 1], 0.0) + rates[p - 1 :]
   groups: list[list[int]] = [[1]]
   for i in range(1, p):
     if np.isclose(total[i], total[i - 1], rtol=1e-4, atol=0.0):
@@ -109,7 +130,7 @@ def tell(
   )
 
   step("Coxian phase-types by maximum likelihood, exact gradients")
-  fits: list[fitting.Fit] = []
+  fits: list[ph.inference.Fit] = []
   for p in range(1, 5):
     smaller = fits[-1] if fits else None
     fits.append(fitting.fit(times, p, num_random, rng, smaller))
@@ -120,24 +141,27 @@ def tell(
   print(
     "  Intervals are made for the log-rates. A direction is flat if its "
     "eigenvalue, of the\n  information or of the sum of the scores' outer "
-    f"products, is below {uncertainty.FLAT:g} of the\n  largest; a parameter "
-    f"whose share in the flat directions is above {uncertainty.SHARE:g} is "
-    "'not\n  identified'. 'On the boundary (rate 0)': the log-likelihood falls "
-    "as the rate leaves 0."
+    "products, is nothing next to the\n  largest; a parameter with a share in "
+    "it is 'not identified'. 'On the boundary (zero)':\n  the log-likelihood "
+    "falls as the rate leaves 0."
   )
   for fit in fits:
-    print_fit(fit, assess(fit, times))
+    print_fit(fit)
+
+  step(f"The same strikes, had one looked for {_LOOKED_FOR:g} days only")
+  print_censored(fits[1], times)
 
   step("Log-likelihood and gradient of the 3-phase fit, three ways")
   model = tuple(
-    np.asarray(a) for a in coxian.arrays(jnp.asarray(fits[2].rates))
+    np.asarray(a)
+    for a in coxian.arrays(jnp.asarray(coxian.rates_of(fits[2].distribution)))
   )
   alike = same_bits.compare(model, times)
 
   step(f"Recovery: 3 phases fitted to {num_simulated} simulated times")
   simulated = recovery.simulate(num_simulated, seed)
   fit = fitting.fit(simulated, 3, min(num_random, 4), rng)
-  recovery.compare(fit, assess(fit, simulated), simulated)
+  recovery.compare(fit, simulated)
 
   step("Picture")
   picture.draw(times, fits, best, output)
