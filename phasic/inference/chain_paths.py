@@ -53,7 +53,8 @@ def paths_of_chain(
   Args:
     model: initial masses, rates (a matrix or edges), exits or None, atom or
       None, as functions of `math` take them.
-    data: lower and upper ends of observations (..., n), and weights.
+    data: lower and upper ends of observations (..., n), and weights; None for
+      upper ends where all are exact.
     batch: the result's; that of the model broadcasts to (batch..., 1).
     discrete: whether the chain goes in steps.
 

@@ -39,20 +39,11 @@ def expected_paths(distribution: Any, observations: Any) -> chain_paths.Paths:
   Raises:
     NotImplementedError: the native kernel does not run.
   """
-  weights, cause = observations.weights, observations.cause
-  lower, upper, entry = (
-    observations.lower,
-    observations.upper,
-    observations.entry,
-  )
+  lower, upper, weights, entry, cause = observations.counting()
+  if cause is not None and upper is None:
+    upper = lower
   if weights is None:
     weights = np.ones_like(lower)
-  else:
-    # Of what does not count nothing is known.
-    counts = weights > 0
-    lower = np.where(counts, lower, -1.0)
-    upper = np.where(counts, upper, math.inf)
-    entry = None if entry is None else np.where(counts, entry, -1.0)
   own = distribution._batch_shape()
   batch = static.broadcast_shapes(own, static.shape(lower)[:-1])
   beside = distribution[..., None] if own else distribution
@@ -91,7 +82,7 @@ def _of_trials(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
   return events._replace(
     chain=chain._trials(),
     lower=events.lower + count,
-    upper=events.upper + count,
+    upper=None if events.upper is None else events.upper + count,
     given=None if given is None else (given[0] + count, given[1] + count),
   )
 
