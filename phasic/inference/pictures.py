@@ -34,6 +34,17 @@ def plot_survival(
   Raises:
     ImportError: matplotlib or statsmodels is missing.
     TypeError, ValueError: as `kaplan_meier`, or the distribution has a batch.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations.right_censored(
+    ...   [1.0, 2.0, 2.0, 5.0], [1, 1, 0, 1]
+    ... )
+    >>> axes = inference.plot_survival(Erlang(2, 0.6), data)
+    >>> axes.get_ylabel()
+    'survival function'
   """
   _check_single(distribution)
   axes = new_axes() if axes is None else axes
@@ -62,6 +73,17 @@ def plot_quantiles(
 
   Raises:
     ImportError, TypeError, ValueError: as `plot_survival`.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations.right_censored(
+    ...   [1.0, 2.0, 2.0, 5.0], [1, 1, 0, 1]
+    ... )
+    >>> axes = inference.plot_quantiles(Erlang(2, 0.6), data)
+    >>> axes.get_ylabel()
+    'time of the event'
   """
   _check_single(distribution)
   found = survival_estimates.kaplan_meier(observations)
@@ -103,6 +125,17 @@ def plot_hazard(
 
   Raises:
     ImportError, TypeError, ValueError: as `plot_survival`.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations.right_censored(
+    ...   [1.0, 2.0, 2.0, 5.0], [1, 1, 0, 1]
+    ... )
+    >>> axes = inference.plot_hazard(Erlang(2, 0.6), data)
+    >>> axes.get_ylabel()
+    'hazard'
   """
   _check_single(distribution)
   axes = new_axes() if axes is None else axes
@@ -146,6 +179,21 @@ def plot_posterior_predictive(
   Raises:
     ImportError, TypeError, ValueError: as `plot_survival`, or `draws` has
       another batch shape.
+
+  Example: three draws of a rate.
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations.right_censored(
+    ...   [1.0, 2.0, 2.0, 5.0], [1, 1, 0, 1]
+    ... )
+    >>> draws = Erlang(2, [0.5, 0.6, 0.7])
+    >>> axes = inference.plot_posterior_predictive(draws, data, seed=3)
+    >>> axes.get_ylabel()
+    'survival function'
+
+  Reference: A. Gelman, J. Carlin, H. Stern, D. Dunson, A. Vehtari, D. Rubin,
+    Bayesian data analysis, 2013, ch. 6.
   """
   shape = static.shape(_host(draws.sample(seed=seed)))
   if len(shape) != 1:
