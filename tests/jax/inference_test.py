@@ -39,7 +39,9 @@ class ObservationsTest(absltest.TestCase):
     step(_THETA, other)
     self.assertEqual(step._cache_size(), 1)
     along = jax.jvp(_loss, (_THETA,), (jnp.array([1.0, -0.5]),))[1]
-    onp.testing.assert_allclose(along, gradient @ onp.asarray([1.0, -0.5]), rtol=1e-13)
+    onp.testing.assert_allclose(
+      along, gradient @ onp.asarray([1.0, -0.5]), rtol=1e-13
+    )
 
   def test_one_call_of_the_kernel(self):
     step = jax.jit(jax.value_and_grad(_loss))
