@@ -12,6 +12,7 @@ from phasic import graphs
 from phasic import inference
 from phasic.inference import coordinates
 from phasic.inference import derivatives
+from phasic.inference import hills
 from phasic.inference import uncertainty
 from phasic.internal import gradients
 from tests import test_case
@@ -207,6 +208,22 @@ class FitTest(test_case.TestCase):
     for rate in (1e-9, 1e9):
       fit = inference.fit_mle(pd.Erlang(2, rate), data)
       self.assert_close(fit.distribution.rate, 2 / onp.mean(_TIMES), rtol=1e-6)
+
+  def test_steps_out_of_proportion_come_back(self):
+    where = coordinates.Coordinates(_LAWS["general"]())
+    start = where.free_of(where.entries)
+    hill = hills.Hill(
+      lambda inner, x: derivatives.value_and_gradient(inner, x, _DATA),
+      60.0,
+      where,
+      start,
+    )
+    height, _ = hill(start)
+    for far in (100.0, 1000.0):
+      there, slopes = hill(start + far)
+      self.assertGreater(there, height)
+      self.assertTrue(math.isfinite(there))
+      self.assertGreater(float(onp.min(slopes)), 0.0)
 
   def test_more_starts(self):
     data = inference.Observations(_TIMES)

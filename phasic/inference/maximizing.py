@@ -7,6 +7,7 @@ import numpy as onp
 
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import derivatives
+from phasic.inference import hills
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import observation_values
 
@@ -112,11 +113,11 @@ class Search:
     from scipy import optimize
 
     free = inner.free_of(inner.entries)
-    hill = _Hill(self, inner, free)
+    hill = hills.Hill(self.evaluated, self.total, inner, free)
 
     def second(x: onp.ndarray) -> onp.ndarray:
       at = inner.entries_of(x)
-      _, slopes = self._evaluated(inner, at)
+      _, slopes = self.evaluated(inner, at)
       whole = derivatives.hessian(inner, at, self.observations)
       assert whole is not None
       return -inner.pull_second(at, slopes, whole) / self.total
@@ -188,7 +189,7 @@ class Search:
       ) from None
     low, high = self._box(inner)
     near_low, near_high = free - _REACH, free + _REACH
-    hill = _Hill(self, inner, free)
+    hill = hills.Hill(self.evaluated, self.total, inner, free)
     found = optimize.minimize(
       hill,
       free,
@@ -252,9 +253,10 @@ class Search:
     given = (entries > 0) & ((self.low > 0) | (self.high < onp.inf))
     return onp.where(given, onp.clip(found, self.low, self.high), found)
 
-  def _evaluated(
+  def evaluated(
     self, inner: coordinates_lib.Coordinates, entries: onp.ndarray
   ) -> tuple[float, onp.ndarray]:
+    """Returns the log likelihood and its slopes, and counts that."""
     self.num_evaluations = self.num_evaluations + 1
     return derivatives.value_and_gradient(inner, entries, self.observations)
 
@@ -263,7 +265,7 @@ class Search:
   ) -> Top:
     keep = (entries > self.low) & (entries < self.high) & (entries > 0)
     inner = self.where.restricted(entries, keep)
-    value, slopes = self._evaluated(inner, inner.entries)
+    value, slopes = self.evaluated(inner, inner.entries)
     slopes = inner.pull(inner.entries, slopes) / self.total
     norm = float(onp.max(onp.abs(slopes), initial=0.0))
     return Top(entries, value, norm, method, message, tuple(heights))
@@ -273,51 +275,3 @@ def _height(top: Top) -> float:
   """Returns its log likelihood, the least there is where that is not known."""
   known = top.log_likelihood
   return known if onp.isfinite(known) else -onp.inf
-
-
-class _Hill:
-  """Minus the mean log likelihood, and its gradient, in free numbers.
-
-  Where it cannot be computed, a step was too long: it is then a wall that rises
-  with the distance from the last step that was taken, so that a line search
-  comes back.
-  """
-
-  def __init__(
-    self,
-    search: Search,
-    inner: coordinates_lib.Coordinates,
-    free: onp.ndarray,
-  ):
-    self._search = search
-    self._inner = inner
-    self._base = onp.array(free)
-    self._height = 0.0
-    self._last: tuple[onp.ndarray, float] | None = None
-    self.heights: list[float] = []
-
-  def __call__(self, free: onp.ndarray) -> tuple[float, onp.ndarray]:
-    entries = self._inner.entries_of(free)
-    value, slopes = onp.nan, entries
-    if onp.all(onp.isfinite(entries)):
-      value, slopes = self._search._evaluated(self._inner, entries)
-    slopes = self._inner.pull(entries, slopes)
-    if onp.isfinite(value) and onp.all(onp.isfinite(slopes)):
-      mean = -value / self._search.total
-      if self._last is None:
-        self._height = mean
-        self.heights.append(value)
-      self._last = (onp.array(free), mean)
-      return mean, -slopes / self._search.total
-    away = free - self._base
-    steep = 1.0 + abs(self._height)
-    return self._height + steep * (
-      1.0 + float(onp.sum(away * away))
-    ), 2.0 * steep * away
-
-  def accepted(self, free: onp.ndarray) -> None:
-    """Is told of the steps that are taken."""
-    self._base = onp.array(free)
-    if self._last is not None and onp.array_equal(self._last[0], free):
-      self._height = self._last[1]
-    self.heights.append(-self._height * self._search.total)
