@@ -99,7 +99,7 @@ def chain_vjp(
     values.append(value)
     bars.append(_of_whole_law(found, call.cause, events.chain))
   terms = observation_terms.combined(events, cause, values)
-  terms = np.where(weights > 0, weights * terms, 0.0)
+  terms = np.where(weights != 0, weights * terms, 0.0)
   value = np.sum(np.broadcast_to(terms, (*batch, shape[-1])), axis=-1)
   totals = [_total(parts) for parts in zip(*bars, strict=True)]
   return structures.as_result(value), totals

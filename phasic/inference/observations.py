@@ -286,7 +286,7 @@ class Observations:
       distribution, lower, upper, entry, cause
     )
     if weights is not None:
-      terms = np.where(weights > 0, weights * terms, 0.0)
+      terms = np.where(weights != 0, weights * terms, 0.0)
     return structures.as_result(np.sum(terms, axis=-1))
 
   def log_likelihood_terms(self, distribution: Any) -> Any:
@@ -313,7 +313,7 @@ class Observations:
     )
     if weights is None:
       return lower, upper, None, entry, cause
-    counts = weights > 0
+    counts = weights != 0
     if upper is None:
       lower = np.where(counts, lower, 1.0)
     else:
