@@ -28,7 +28,7 @@ from phasic.internal import static
 
 
 def maximized(
-  old_masses: Any, masses: Any, rates: Any, paths: chain_paths.Paths
+  old_masses: Any, masses: Any, rates: Any, paths: chain_paths.ExpectedPaths
 ) -> tuple[Any, Any]:
   """Returns masses and ascending rates, (..., p) each.
 
@@ -78,11 +78,13 @@ def _exchange(carry: tuple[Any, Any], offset: int) -> tuple[Any, Any]:
   stays = np.where(positive, smaller / larger_or_one, 1.0)
   moves = np.where(positive, (larger - smaller) / larger_or_one, 0.0)
   new = np.where(is_first, masses + other_mass * moves, masses * stays)
-  wrong = np.where(is_first, rates > other, other > rates) & ~alone
+  wrong = np.where(is_first, rates > other, other > rates) & onp.logical_not(
+    alone
+  )
   return np.where(wrong, new, masses), np.where(wrong, other, rates)
 
 
-def _pooled(rates: Any, paths: chain_paths.Paths) -> Any:
+def _pooled(rates: Any, paths: chain_paths.ExpectedPaths) -> Any:
   """Returns the likeliest ascending rates.
 
   They are max_{j <= i} min_{k >= i} of the ratios of the phases j to k. What

@@ -101,7 +101,7 @@ def _transformed(
     until = np.where(exact | (x != until), until, math.nan)
   atom = (lower <= 0) & (atoms.mass_at_zero(distribution.distribution) > 0)
   # There is no slope below zero.
-  at = np.where(~atom & exact, lower, -1.0)
+  at = np.where(np.logical_not(atom) & exact, lower, -1.0)
   offset = distribution._sloped(np.zeros_like(x), at, x)
   entry = None if entry is None else distribution._time(entry)
   found = _entered(distribution.distribution, x, until, entry)

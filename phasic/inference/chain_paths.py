@@ -14,7 +14,7 @@ from phasic.math import observations
 from phasic.math import operands
 
 
-class Paths(NamedTuple):
+class ExpectedPaths(NamedTuple):
   """Expected numbers, summed over observations, for each model of a batch.
 
   Attributes:
@@ -47,7 +47,7 @@ def paths_of_chain(
   data: tuple[Any, Any, Any],
   batch: static.Shape,
   discrete: bool,
-) -> Paths:
+) -> ExpectedPaths:
   """Returns what paths of a chain are expected to have done.
 
   Args:
@@ -66,7 +66,7 @@ def paths_of_chain(
   found = (_of_steps if discrete else _of_time)(model, data)
   # The axis of the observations stands behind those of the batch.
   rank = len(batch)
-  return Paths(
+  return ExpectedPaths(
     *(np.reshape(x, (*batch, *static.shape(x)[rank + 1 :])) for x in found)
   )
 
@@ -108,7 +108,7 @@ def _beside_observations(
 
 def _of_time(
   model: tuple[Any, Any, Any, Any], data: tuple[Any, Any, Any]
-) -> Paths:
+) -> ExpectedPaths:
   initial_probs, matrix, exits, prob_zero = model
   lower, upper, weights = data
   given = expected_statistics(
@@ -120,7 +120,7 @@ def _of_time(
     weights=weights,
     upper=upper,
   )
-  return Paths(
+  return ExpectedPaths(
     given.starts,
     given.sojourns,
     given.jumps,
@@ -132,7 +132,7 @@ def _of_time(
 
 def _of_steps(
   model: tuple[Any, Any, Any, Any], data: tuple[Any, Any, Any]
-) -> Paths:
+) -> ExpectedPaths:
   """Statistics of steps: probabilities times derivatives in them.
 
   The log likelihood is that of sums of products of probabilities, so that its
@@ -169,7 +169,7 @@ def _of_steps(
   jumps = np.where(is_stay, 0.0, steps)
   if operands.is_edges(matrix):
     jumps = _by_edge(matrix, jumps, left)
-  return Paths(
+  return ExpectedPaths(
     initial_probs * bars[0], visits, jumps, left, stays, prob_zero * bars[5]
   )
 

@@ -185,7 +185,7 @@ class Coordinates(free_maps.FreeMap):
     for g in range(len(self.totals)):
       rows = keep & (self.groups == g)
       if not self.slack[g] and onp.sum(rows) == 1:
-        keep = keep & ~rows
+        keep = keep & onp.logical_not(rows)
     found = object.__new__(Coordinates)
     found.distribution = self.distribution
     found.increasing = self.increasing
@@ -201,7 +201,9 @@ class Coordinates(free_maps.FreeMap):
       own = self.groups == g
       totals[i] = onp.sum(entries[own & keep])
       if self.slack[g]:
-        totals[i] = self.totals[g] - onp.sum(entries[own & ~keep])
+        totals[i] = self.totals[g] - onp.sum(
+          entries[own & onp.logical_not(keep)]
+        )
     found.totals = totals
     found.reference = free_maps.references(
       found.entries, found.groups, found.slack

@@ -100,7 +100,7 @@ def _rule(
       f"density returned shape {onp.shape(values)} of times "
       f"{onp.shape(times)}: it must return one value for each"
     )
-  bad = ~((values >= 0) & (values < math.inf))
+  bad = onp.logical_not((values >= 0) & (values < math.inf))
   if onp.any(bad):
     i = int(onp.argmax(bad))
     raise ValueError(

@@ -30,9 +30,14 @@ class FreeMap:
   reference: onp.ndarray
 
   @property
+  def has_free(self) -> onp.ndarray:
+    """For each entry whether it has a free number of its own."""
+    return onp.logical_not(self.reference)
+
+  @property
   def num_free(self) -> int:
     """How many free real numbers there are."""
-    return int(onp.sum(~self.reference))
+    return int(onp.sum(self.has_free))
 
   def free_of(self, entries: onp.ndarray) -> onp.ndarray:
     """Returns the free numbers of entries, on the host."""
@@ -44,12 +49,12 @@ class FreeMap:
       else:
         rest = onp.sum(entries[rows & self.reference])
       logs[rows] -= onp.log(rest)
-    return logs[~self.reference]
+    return logs[self.has_free]
 
   def entries_of(self, free: onp.ndarray) -> onp.ndarray:
     """Returns the entries of free numbers, on the host."""
     logs = onp.zeros(len(self.reference))
-    logs[~self.reference] = free
+    logs[self.has_free] = free
     for g in range(len(self.totals)):
       rows = self.groups == g
       top = onp.max(logs[rows], initial=0.0 if self.slack[g] else -onp.inf)
@@ -72,7 +77,7 @@ class FreeMap:
   def pull(self, entries: onp.ndarray, slopes: onp.ndarray) -> onp.ndarray:
     """Returns the gradient in the free numbers of that in the entries."""
     above = self.above_mean(entries, slopes)
-    return (entries * above)[~self.reference]
+    return (entries * above)[self.has_free]
 
   def jacobian(self, entries: onp.ndarray) -> onp.ndarray:
     """Returns d entries / d free, (k, d)."""
@@ -81,7 +86,7 @@ class FreeMap:
     totals = onp.append(self.totals, 1.0)[self.groups]
     outer = entries[:, None] * entries / totals
     whole = onp.diag(entries) - onp.where(same, outer, 0.0)
-    return whole[:, ~self.reference]
+    return whole[:, self.has_free]
 
   def pull_second(
     self, entries: onp.ndarray, slopes: onp.ndarray, second: onp.ndarray
@@ -100,18 +105,17 @@ class FreeMap:
     totals = onp.append(self.totals, 1.0)[self.groups]
     cross = entries[:, None] * entries / totals * (above[:, None] + above)
     bend = onp.diag(entries * above) - onp.where(same, cross, 0.0)
-    keep = ~self.reference
     curved = onp.matmul(onp.matmul(onp.transpose(jacobian), second), jacobian)
-    return curved + bend[onp.ix_(keep, keep)]
+    return curved + bend[onp.ix_(self.has_free, self.has_free)]
 
   def forward(self, free: Any) -> Any:
     """Returns the entries of free numbers, an array."""
-    position = onp.cumsum(~self.reference) - 1
+    position = onp.cumsum(self.has_free) - 1
     rows = onp.flatnonzero(self.groups < 0)
     parts = [bijectors.Exp().forward(np.take(free, position[rows], axis=-1))]
     order = [rows]
     for g, total in enumerate(self.totals):
-      rows = onp.flatnonzero((self.groups == g) & ~self.reference)
+      rows = onp.flatnonzero((self.groups == g) & self.has_free)
       last = onp.flatnonzero((self.groups == g) & self.reference)
       own = np.take(free, position[rows], axis=-1)
       if self.slack[g]:

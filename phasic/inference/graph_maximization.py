@@ -13,7 +13,9 @@ from phasic.inference import ratios
 from phasic.internal import static
 
 
-def maximized_params(distribution: Any, paths: chain_paths.Paths) -> Any:
+def maximized_params(
+  distribution: Any, paths: chain_paths.ExpectedPaths
+) -> Any:
   """Returns a graph's parameters, in the form that they were given in.
 
   In continuous time, where no constant or coefficient is negative and masses
@@ -61,7 +63,7 @@ def _has_no_ratios(distribution: Any) -> Any:
   return np.any(np.concatenate(flat, axis=0))
 
 
-def _on_host(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _on_host(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   """Returns the likeliest parameters, (..., d)."""
   graph, params = distribution.graph, distribution._arrays()["params"]
   free = distribution._parameters["initial_probs"] is not None

@@ -42,8 +42,9 @@ def maximum(
   is_zero = (terms <= rounding * sizes) & (counts == 0)
   fixed = onp.concatenate([sums, coefficients[is_zero]])
   free = _complement(fixed, len(theta))
-  counts, constants = counts[~is_zero], constants[~is_zero]
-  coefficients = coefficients[~is_zero]
+  is_term = onp.logical_not(is_zero)
+  counts, constants = counts[is_term], constants[is_term]
+  coefficients = coefficients[is_term]
   for _ in range(_MOST_STEPS):
     terms = constants + onp.dot(coefficients, theta)
     relative = coefficients / terms[:, None]

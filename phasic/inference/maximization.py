@@ -22,7 +22,7 @@ from phasic.internal import static
 from phasic.math import chain as chain_lib
 
 
-def maximized(distribution: Any, paths: chain_paths.Paths) -> Any:
+def maximized(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   """Returns the distribution of its family that the M-step makes.
 
   Args:
@@ -64,13 +64,13 @@ def _rule(distribution: Any) -> Callable[..., Any]:
   return rule
 
 
-def _of_chain(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _of_chain(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   """Keeps the change of time, or the bounds, of a chain's law."""
   inner = maximized(distribution.distribution, paths)
   return distribution.copy(distribution=inner)
 
 
-def _phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _phase_type(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   arrays = distribution._arrays()
   matrix = arrays["subgenerator"]
   p, dtype = static.shape(matrix)[-1], static.dtype_name(matrix)
@@ -92,7 +92,9 @@ def _phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
   )
 
 
-def _discrete_phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _discrete_phase_type(
+  distribution: Any, paths: chain_paths.ExpectedPaths
+) -> Any:
   arrays = distribution._arrays()
   matrix, exits = arrays["subtransition"], arrays["exit_probs"]
   eye = np.eye(static.shape(matrix)[-1], dtype=static.dtype_name(matrix))
@@ -106,7 +108,9 @@ def _discrete_phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
   )
 
 
-def _start(arrays: dict[str, Any], paths: chain_paths.Paths) -> dict[str, Any]:
+def _start(
+  arrays: dict[str, Any], paths: chain_paths.ExpectedPaths
+) -> dict[str, Any]:
   """Returns masses of phases and, if it is given, the mass at zero."""
   total, atom = paths.total, arrays["prob_zero"]
   masses = ratios.ratio(paths.starts, total[..., None], arrays["initial_probs"])
@@ -115,12 +119,14 @@ def _start(arrays: dict[str, Any], paths: chain_paths.Paths) -> dict[str, Any]:
   return {"initial_probs": masses, "prob_zero": atom}
 
 
-def _rates(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _rates(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   """Returns what a family's edges are linear in, (..., d)."""
   return ratios.edge_parameters(distribution._model()[1], paths)
 
 
-def _acyclic_phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _acyclic_phase_type(
+  distribution: Any, paths: chain_paths.ExpectedPaths
+) -> Any:
   arrays = distribution._arrays()
   start = _start(arrays, paths)
   masses, rates = ascending_rates.maximized(
@@ -132,14 +138,14 @@ def _acyclic_phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
   return distribution.copy(**{**start, "initial_probs": masses, "rates": rates})
 
 
-def _coxian(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _coxian(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   rates, p = _rates(distribution, paths), distribution.num_phases
   return distribution.copy(
     progression_rates=rates[..., : p - 1], exit_rates=rates[..., p - 1 :]
   )
 
 
-def _hyper_erlang(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _hyper_erlang(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   counts = onp.asarray(distribution.concentrations)
   starts = np.take(paths.starts, onp.cumsum(counts) - counts, axis=-1)
   probs = distribution._arrays()["probs"]
@@ -149,11 +155,13 @@ def _hyper_erlang(distribution: Any, paths: chain_paths.Paths) -> Any:
   )
 
 
-def _erlang(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _erlang(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   return distribution.copy(rate=_rates(distribution, paths)[..., 0])
 
 
-def _hyperexponential(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _hyperexponential(
+  distribution: Any, paths: chain_paths.ExpectedPaths
+) -> Any:
   probs = distribution._arrays()["probs"]
   return distribution.copy(
     probs=ratios.ratio(paths.starts, paths.total[..., None], probs),
@@ -161,29 +169,39 @@ def _hyperexponential(distribution: Any, paths: chain_paths.Paths) -> Any:
   )
 
 
-def _hypoexponential(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _hypoexponential(
+  distribution: Any, paths: chain_paths.ExpectedPaths
+) -> Any:
   return distribution.copy(rates=_rates(distribution, paths))
 
 
-def _sparse_phase_type(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _sparse_phase_type(
+  distribution: Any, paths: chain_paths.ExpectedPaths
+) -> Any:
   start = _start(distribution._arrays(), paths)
   return distribution.copy(**start, rates=_rates(distribution, paths))
 
 
-def _sparse_discrete(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _sparse_discrete(
+  distribution: Any, paths: chain_paths.ExpectedPaths
+) -> Any:
   start = _start(distribution._arrays(), paths)
   edges = distribution._model()[1]
   return distribution.copy(**start, probs=ratios.edge_probs(edges, paths))
 
 
-def _negative_binomial(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _negative_binomial(
+  distribution: Any, paths: chain_paths.ExpectedPaths
+) -> Any:
   old = distribution._arrays()["probs"]
   successes = np.sum(paths.jumps, axis=-1)
   trials = np.sum(paths.visits, axis=-1)
   return distribution.copy(probs=ratios.ratio(successes, trials, old))
 
 
-def _geometric_mixture(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _geometric_mixture(
+  distribution: Any, paths: chain_paths.ExpectedPaths
+) -> Any:
   arrays = distribution._arrays()
   return distribution.copy(
     mixture_probs=ratios.ratio(
@@ -195,7 +213,7 @@ def _geometric_mixture(distribution: Any, paths: chain_paths.Paths) -> Any:
   )
 
 
-def _graph(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _graph(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   arrays = distribution._arrays()
   changed = {}
   if arrays["initial_probs"] is not None:
@@ -213,7 +231,7 @@ def _graph(distribution: Any, paths: chain_paths.Paths) -> Any:
   return distribution.copy(**changed)
 
 
-def _zero_inflated(distribution: Any, paths: chain_paths.Paths) -> Any:
+def _zero_inflated(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   """Zeros are shared out to the mixture and to the atom within it."""
   inner = distribution.distribution
   extra = distribution._arrays()["prob_zero"]

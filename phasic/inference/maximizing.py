@@ -227,10 +227,9 @@ class Search:
     ]
     logs = onp.full((2, len(rows)), -onp.inf)
     logs[1] = onp.inf
-    free = ~inner.reference
     for side, bound in enumerate((self.low, self.high)):
       for j, (row, c) in enumerate(
-        zip(rows, onp.flatnonzero(free), strict=True)
+        zip(rows, onp.flatnonzero(inner.has_free), strict=True)
       ):
         if not 0.0 < bound[row] < onp.inf:
           continue

@@ -194,7 +194,7 @@ def _limits(
 def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
   """Sets entries to zero where that costs nothing, and climbs again."""
   where = search.where
-  never = ~where.may_be_zero | (search.low > 0)
+  never = onp.logical_not(where.may_be_zero) | (search.low > 0)
   parameters = [parameter_names.parameter_of(name) for name in where.names]
   for _ in range(_ROUNDS):
     largest = {
@@ -205,7 +205,7 @@ def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
     }
     scale = onp.asarray([largest[name] for name in parameters])
     entries, value = top.entries, top.log_likelihood
-    small = (entries > 0) & (entries < _SMALL * scale) & ~never
+    small = (entries > 0) & (entries < _SMALL * scale) & onp.logical_not(never)
     for i in _ascending(small, entries / scale):
       trial = _without(where, entries, i)
       there = search.value(trial)

@@ -43,7 +43,6 @@ def _rules(
 
   The arrays are the host's or traced ones: only operators are used.
   """
-  exact, right = lower == upper, upper == math.inf
   rules = [
     ("lower", lower == lower, "it must be a number"),
     ("upper", upper == upper, "it must be a number, or inf for right-censored"),
@@ -59,12 +58,12 @@ def _rules(
       ("entry", entry < math.inf, "it must be finite, below zero for none"),
       (
         "entry",
-        (entry < 0) | (entry < upper) & ((entry < lower) | ~exact),
+        (entry < 0) | (entry < upper) & ((entry < lower) | (lower != upper)),
         "the exit must be after the entry, else it was not seen",
       ),
       (
         "entry",
-        (entry < 0) | (entry <= lower) | ~right,
+        (entry < 0) | (entry <= lower) | (upper != math.inf),
         "a right-censored value must have been seen at the entry or later",
       ),
     ]
@@ -73,7 +72,7 @@ def _rules(
       ("cause", cause >= -1, "it must be the number of a cause, or -1"),
       (
         "cause",
-        (cause < 0) | ~right,
+        (cause < 0) | (upper != math.inf),
         "a right-censored value has no cause yet: it must be -1",
       ),
     ]

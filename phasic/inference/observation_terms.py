@@ -130,7 +130,7 @@ def combined(
     # An end that was not seen has no cause.
     right = events.upper == math.inf
     for number, value in enumerate(values[1:]):
-      found = np.where((cause == number) & ~right, value, found)
+      found = np.where((cause == number) & np.logical_not(right), value, found)
     found = np.where(cause < 0, of_any, found)
   if events.given is not None:
     found = found - given

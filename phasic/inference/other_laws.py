@@ -28,8 +28,8 @@ def log_likelihood_terms(
 def _unconditional(distribution: Any, lower: Any, upper: Any) -> Any:
   """Returns log P(observation), (..., n)."""
   exact, right = lower == upper, upper == math.inf
-  left = ~exact & ~right & (lower < 0)
-  between = ~exact & ~right & ~left
+  left = np.logical_not(exact) & np.logical_not(right) & (lower < 0)
+  between = np.logical_not(exact) & np.logical_not(right) & np.logical_not(left)
   # A time at which the functions that do not count are ordinary.
   ordinary = np.where(right, lower, upper)
   ordinary = np.where((ordinary > 0) & (ordinary < math.inf), ordinary, 1.0)
@@ -45,12 +45,14 @@ def _unconditional(distribution: Any, lower: Any, upper: Any) -> Any:
   is_above = alive < ended
   drop = np.where(between & is_above, later - alive, -1.0)
   above = alive + special.log1mexp(drop)
-  early = between & ~is_above & (lower > 0)
+  early = between & np.logical_not(is_above) & (lower > 0)
   before = distribution._log_cdf(np.where(early, lower, ordinary))
   drop = np.where(early, before - ended, -1.0)
   atom = distribution._cdf(np.zeros_like(ordinary))
   share = np.where(
-    between & ~is_above & ~early, atom * np.exp(np.minimum(-ended, 700.0)), 0.0
+    between & np.logical_not(is_above) & np.logical_not(early),
+    atom * np.exp(np.minimum(-ended, 700.0)),
+    0.0,
   )
   below = np.where(early, special.log1mexp(drop), np.log1p(-share))
   mass = np.where(is_above, above, ended + below)

@@ -26,7 +26,9 @@ from phasic.internal import static
 from phasic.math import competing_risks
 
 
-def expected_paths(distribution: Any, observations: Any) -> chain_paths.Paths:
+def expected_paths(
+  distribution: Any, observations: Any
+) -> chain_paths.ExpectedPaths:
   """Returns what the paths of a distribution's chain are expected to have done.
 
   Of right-censored ones it is what the path did up to then. Where an
@@ -64,7 +66,7 @@ def expected_paths(distribution: Any, observations: Any) -> chain_paths.Paths:
   found.append(
     chain_paths.paths_of_chain(chain._model(), data, batch, chain._DISCRETE)
   )
-  return chain_paths.Paths(
+  return chain_paths.ExpectedPaths(
     *(sum(parts[1:], parts[0]) for parts in zip(*found, strict=True))
   )
 
@@ -89,7 +91,7 @@ def _of_trials(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
 
 def _of_causes(
   events: chain_events.ChainEvents, weights: Any, cause: Any, batch: Any
-) -> tuple[list[chain_paths.Paths], Any]:
+) -> tuple[list[chain_paths.ExpectedPaths], Any]:
   """Returns statistics by cause, and weights where no cause is known."""
   if cause is None:
     return [], weights

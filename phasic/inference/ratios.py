@@ -15,7 +15,7 @@ def ratio(counts: Any, exposures: Any, old: Any) -> Any:
   return np.where(exposed, counts / np.where(exposed, exposures, 1.0), old)
 
 
-def edge_parameters(edges: Any, paths: chain_paths.Paths) -> Any:
+def edge_parameters(edges: Any, paths: chain_paths.ExpectedPaths) -> Any:
   """Returns parameters of edges in continuous time, (..., d).
 
   A rate c + sum_k a_k theta_k is that of as many edges side by side, one for
@@ -44,7 +44,7 @@ def edge_parameters(edges: Any, paths: chain_paths.Paths) -> Any:
   return ratio(edges.parameters * factors, times, edges.parameters)
 
 
-def edge_probs(edges: Any, paths: chain_paths.Paths) -> Any:
+def edge_probs(edges: Any, paths: chain_paths.ExpectedPaths) -> Any:
   """Returns probabilities of edges in discrete time, (..., m).
 
   Args:

@@ -76,7 +76,7 @@ def check_start(
   found = observations.log_likelihood_terms(where.of(entries))
   terms = host_values("terms", found)
   lower, upper, weights = observation_values(observations)
-  i = int(onp.argmax(~onp.isfinite(terms) & (weights > 0)))
+  i = int(onp.argmax(onp.logical_not(onp.isfinite(terms)) & (weights > 0)))
   said = "cannot be computed" if onp.isnan(terms[i]) else f"is {terms[i]}"
   raise ValueError(
     f"the log likelihood of observation {i}, from {lower[i]:g} to {upper[i]:g}, "

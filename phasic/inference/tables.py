@@ -47,7 +47,7 @@ def read(
   lower, upper = column("lower", -1.0), column("upper", math.inf)
   nothing = (lower < 0) & (upper == math.inf)
   rule = f"one of {names['lower']!r} and {names['upper']!r} must be known"
-  named_checks.check(names["lower"], lower, ~nothing, rule)
+  named_checks.check(names["lower"], lower, onp.logical_not(nothing), rule)
   if cause is not None:
     cause = onp.where(upper == math.inf, -1, cause)
   return lower, upper, weights, entry, cause
@@ -135,11 +135,11 @@ def _numbers(table: Any, name: str, missing: float) -> onp.ndarray:
       values = onp.full(len(values), math.nan)
     else:
       # By NumPy, which tells what it is where these are no numbers.
-      kept = onp.asarray(list(values[~lost]))
+      kept = onp.asarray(list(values[onp.logical_not(lost)]))
       if kept.dtype.kind in "biuf":
         kept = onp.asarray(kept, dtype=onp.float64)
         values = onp.full(len(values), math.nan)
-        values[~lost] = kept
+        values[onp.logical_not(lost)] = kept
       else:
         values = kept
   if values.dtype.kind not in "biuf":
@@ -177,7 +177,7 @@ def _causes(
   order = list(causes)
   known = onp.asarray(values, dtype=object)
   lost = _missing(known)
-  for x in known[~lost]:
+  for x in known[onp.logical_not(lost)]:
     if x not in order:
       raise ValueError(f"column {name!r} holds {x!r}: causes are {order}")
   return onp.asarray(

@@ -99,7 +99,7 @@ def assess(
     falls = whole.above_mean(entries, slopes) < 0
     statuses[zero] = onp.where(falls[zero], ZERO, NOT_IDENTIFIED)
   statuses[bound] = BOUND
-  inner = whole.restricted(entries, ~zero & ~bound)
+  inner = whole.restricted(entries, onp.logical_not(zero | bound))
   matrix, outer, kind = _information(inner, observations)
   flat, known = directions(matrix, outer)
   jacobian = inner.jacobian(inner.entries)
@@ -108,8 +108,8 @@ def assess(
   lost = onp.isnan(errors)
   statuses[onp.asarray(place, int)[lost]] = NOT_IDENTIFIED
   covariance = onp.full((len(entries), len(entries)), onp.nan)
-  kept = onp.asarray(place, int)[~lost]
-  own = jacobian[~lost]
+  kept = onp.asarray(place, int)[onp.logical_not(lost)]
+  own = jacobian[onp.logical_not(lost)]
   covariance[onp.ix_(kept, kept)] = _congruent(known, own)
   return Uncertainty(
     names=whole.names,
@@ -173,10 +173,10 @@ def directions(
   """
   values, vectors = onp.linalg.eigh(outer)
   bends = values > FLAT * onp.max(values, initial=0.0)
-  flat, rest = vectors[:, ~bends], vectors[:, bends]
+  flat, rest = vectors[:, onp.logical_not(bends)], vectors[:, bends]
   values, turned = onp.linalg.eigh(_congruent(information, onp.transpose(rest)))
   bends = values > FLAT * onp.max(onp.abs(values), initial=0.0)
-  flat = onp.hstack([flat, onp.matmul(rest, turned[:, ~bends])])
+  flat = onp.hstack([flat, onp.matmul(rest, turned[:, onp.logical_not(bends)])])
   rest = onp.matmul(rest, turned[:, bends])
   return flat, _congruent(onp.diag(1.0 / values[bends]), rest)
 
