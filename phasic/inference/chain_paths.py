@@ -200,7 +200,8 @@ def _by_edge(edges: edge_rates.EdgeRates, jumps: Any, exits: Any) -> Any:
   weights = edge_rates.values(
     edges.parameters, edges.constants, edges.coefficients
   )
-  totals = _at_edges(*edge_rates.dense(p, edges), places)
+  all_between, all_exits = edge_rates.dense(p, edges)
+  totals = _at_edges(all_between, all_exits, places)
   known = totals != 0
   shares = np.where(known, weights / np.where(known, totals, 1.0), 0.0)
   return shares * _at_edges(jumps, exits, places)

@@ -246,7 +246,7 @@ def _zero_inflated(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
 
 
 # Of another distribution, and perhaps parameters of their own.
-_WRAPPED: tuple[type, ...] = (
+_WRAPPED: tuple[Any, ...] = (
   distributions.ZeroInflated,
   distributions.TransformedPhaseType,
   distributions.TruncatedPhaseType,

@@ -96,12 +96,19 @@ def _of_causes(
   if cause is None:
     return [], weights
   chain: Any = events.chain
-  model, found = chain._by_cause(), []
+  initial_probs, edges, exits, prob_zero = chain._by_cause()
+  found = []
   for number in range(len(chain._causes())):
-    has_atom = number == chain._cause_of_atom()
     of_it = np.where(cause == number, weights, 0.0)
     given = chain_paths.paths_of_chain(
-      competing_risks.of_cause(number, *model, has_atom),
+      competing_risks.of_cause(
+        number,
+        initial_probs,
+        edges,
+        exits,
+        prob_zero,
+        number == chain._cause_of_atom(),
+      ),
       (events.lower, events.upper, of_it),
       batch,
       chain._DISCRETE,
@@ -150,8 +157,8 @@ def _unseen(
     odds = np.exp(term - terms[0])
     number = np.where(none | (weights == 0), 0.0, weights * odds)
     # What all share may have one end for all.
-    shape = static.shape(number)
-    found.append((tuple(np.broadcast_to(x, shape) for x in ends), number))
+    start, end = (np.broadcast_to(x, static.shape(number)) for x in ends)
+    found.append(((start, end), number))
   return found
 
 
