@@ -92,8 +92,8 @@ def _pooled(rates: Any, paths: chain_paths.ExpectedPaths) -> Any:
   """
   p = static.shape(rates)[-1]
   i, j, k = onp.ogrid[:p, :p, :p]
-  within = onp.reshape((j <= i) & (i <= k), (p, p * p))
-  within = np.asarray(onp.asarray(within, onp.float64), dtype=rates.dtype)
+  is_within = onp.reshape((j <= i) & (i <= k), (p, p * p))
+  within = np.asarray(onp.asarray(is_within, onp.float64), dtype=rates.dtype)
   jumps, times = (
     np.reshape(np.matmul(x[..., None, :], within), (*static.shape(x), p))
     for x in (paths.jumps, paths.visits)

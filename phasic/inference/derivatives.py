@@ -12,7 +12,6 @@ import numpy as onp
 
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import observations as observations_lib
-from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
@@ -22,6 +21,8 @@ if MODE == "numpy":
   from phasic.inference import chain_slopes
 if MODE == "tf":
   import tensorflow
+else:
+  from phasic.internal import control_flow
 
 # Whether there are second derivatives.
 HAS_SECOND = True
