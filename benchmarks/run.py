@@ -25,6 +25,7 @@ from absl import flags  # noqa: E402
 import jax  # noqa: E402
 
 from benchmarks import bound_calls  # noqa: E402
+from benchmarks import fits  # noqa: E402
 from benchmarks import growth  # noqa: E402
 from benchmarks import limits  # noqa: E402
 from benchmarks import moments  # noqa: E402
@@ -54,6 +55,9 @@ SECTIONS = (
   table.censored,
   table.adjoint,
   moments.splu,
+  fits.gradient,
+  fits.svgd,
+  fits.em,
   limits.roofs,
   limits.loop_call,
   bound_calls.in_a_loop,

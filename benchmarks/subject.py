@@ -13,6 +13,7 @@ from benchmarks import alternatives
 from benchmarks import coxian
 from benchmarks import models
 from phasic.substrates.jax import graphs
+from phasic.substrates.jax import inference
 from phasic.substrates.jax import math as jax_math
 from phasic.substrates.jax.distributions import PhaseType
 from phasic.substrates.numpy import math as numpy_math
@@ -125,6 +126,33 @@ def phasic_observations(
     jnp.asarray(lower),
     jnp.asarray(upper),
   )
+
+
+def log_likelihood(model: models.Model, times: onp.ndarray):
+  """Parameters [d] to the log likelihood of exact observations."""
+  found = edges(model, jax_math, jnp.asarray(model.theta))
+  names = (*model.states, graphs.ABSORBED)
+  triples = [
+    (names[source], names[target], tuple(coefficients))
+    for source, target, coefficients in zip(
+      found.sources, found.targets, found.coefficients
+    )
+  ]
+  (first,) = onp.nonzero(model.initial_probs)[0]
+  graph = graphs.Graph.from_edges(
+    triples, model.states[first], params=len(model.theta)
+  )
+  data = inference.Observations(times)
+  return lambda theta: data.log_likelihood(
+    PhaseType.from_graph(graph, params=theta)
+  )
+
+
+def phasic_data(
+  model: models.Model, times: onp.ndarray
+) -> alternatives.JaxMethod:
+  """The log likelihood of a graph's distribution, and its gradient."""
+  return alternatives.JaxMethod(model.theta, log_likelihood(model, times))
 
 
 def phasic_jax(
