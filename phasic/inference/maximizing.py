@@ -185,7 +185,7 @@ class Search:
       from scipy import optimize
     except ImportError:
       raise ImportError(
-        "fits use SciPy's optimisers: install phasic[inference]"
+        "fits use SciPy's optimisers: install phasic-substrates[inference]"
       ) from None
     low, high = self._box(inner)
     near_low, near_high = free - _REACH, free + _REACH
