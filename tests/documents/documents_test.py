@@ -22,7 +22,11 @@ def _blocks(document: str) -> list[tuple[int, str]]:
 
 class DocumentsTest(parameterized.TestCase):
   @parameterized.parameters(
-    ("README.md", 5), ("docs/guide.md", 7), ("docs/binding.md", 3)
+    ("README.md", 6),
+    ("docs/guide.md", 7),
+    ("docs/binding.md", 3),
+    ("docs/fitting.md", 1),
+    ("docs/bayes.md", 3),
   )
   def test_runs(self, document, at_least):
     blocks = _blocks(document)
