@@ -59,8 +59,12 @@ def climb(
       message = f"step {count} led to what cannot be computed"
       return Climb(before, tuple(heights), False, message)
     if heights and height < heights[-1]:
+      fall = heights[-1] - height
+      known = fall <= _rounding(start, heights[-1], observations)
       message = "the log likelihood rises by no more than rounding"
-      return Climb(before, tuple(heights), True, message)
+      if not known:
+        message = f"step {count} led down by {fall:.3g}, which is not rounding"
+      return Climb(before, tuple(heights), known, message)
     heights.append(height)
     if report is not None:
       report(count, height)
@@ -83,6 +87,14 @@ def _left(heights: list[float]) -> float:
   if second <= 0:
     return 0.0
   return math.inf if second >= first else second / (1.0 - second / first)
+
+
+def _rounding(
+  dist: Any, height: float, observations: observations_lib.Observations
+) -> float:
+  """Returns how far rounding may move a sum of log likelihoods."""
+  eps = static.finfo_eps(dist.dtype)
+  return 64.0 * eps * (abs(height) + _count(observations))
 
 
 def _count(observations: observations_lib.Observations) -> float:
