@@ -9,7 +9,6 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from demo import coxian
-from demo import picture
 from demo import story
 
 
@@ -37,12 +36,6 @@ class DataTest(absltest.TestCase):
     self.assertLen(times, 62)
     self.assertEqual((times.min(), times.max()), (1, 216))
     self.assertEqual(times.sum(), 2645)
-
-  def test_kaplan_meier(self):
-    at, share, error = picture.kaplan_meier(np.array([1.0, 2.0, 2.0, 5.0]))
-    np.testing.assert_array_equal(at, [1, 2, 5])
-    np.testing.assert_allclose(share, [0.75, 0.25, 0.0])
-    np.testing.assert_allclose(error**2, share * (1 - share) / 4)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def draw(
     )
     end = 10 * np.ceil(1.04 * np.max(times) / 10)
     _densities(left, times, fits, best, end)
-    _survival(right, times, fits, best, end)
+    _survival(right, fits, best, end)
     for axes in (left, right):
       axes.set_xlim(0, end)
       axes.set_xlabel("duration of the strike (days)")
@@ -102,9 +102,10 @@ def _densities(axes, times, fits, best, end) -> None:
   axes.legend()
 
 
-def _survival(axes, times, fits, best, end) -> None:
-  at, share, error = kaplan_meier(times)
-  x = np.concatenate([[0.0], at, [end]])
+def _survival(axes, fits, best, end) -> None:
+  found = ph.inference.kaplan_meier(best.observations)
+  share, error = found.survival, found.standard_errors
+  x = np.concatenate([[0.0], found.times, [end]])
   y = np.concatenate([[1.0], share, share[-1:]])
   spread = 1.96 * np.concatenate([[0.0], error, error[-1:]])
   axes.fill_between(
@@ -123,17 +124,3 @@ def _survival(axes, times, fits, best, end) -> None:
   axes.set_ylabel("share of strikes that last longer")
   axes.set_title("Survival, empirical and fitted")
   axes.legend()
-
-
-def kaplan_meier(
-  times: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-  """Returns distinct times, the survival just after, and standard errors.
-
-  Without censoring this is one minus the empirical distribution function, and
-  Greenwood's formula the binomial variance.
-  """
-  at, counts = np.unique(times, return_counts=True)
-  share = 1 - np.cumsum(counts) / len(times)
-  share[-1] = 0.0
-  return at, share, np.sqrt(share * (1 - share) / len(times))
