@@ -41,6 +41,9 @@ _CPU_DEVICES = flags.DEFINE_integer(
 _NUM_TIMES = flags.DEFINE_integer(
   "num_times", 2001, "How many times there are.", lower_bound=1
 )
+_POSTERIOR = flags.DEFINE_bool(
+  "posterior", True, "Whether to sample, too, or only to show the likelihood."
+)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -57,7 +60,7 @@ def main(argv: Sequence[str]) -> None:
     )
   from bayes import censored_times
 
-  censored_times.tell(_NUM_TIMES.value)
+  censored_times.tell(_NUM_TIMES.value, _POSTERIOR.value)
 
 
 if __name__ == "__main__":

@@ -37,14 +37,15 @@ def _free_port():
 
 
 class ManyDevicesTest(absltest.TestCase):
-  def read(self, process):
+  def read(self, process, num_rates=4):
     """Returns log-likelihood and gradient, means, and standard deviations."""
     output, errors = process.communicate(timeout=600)
     self.assertEqual(process.returncode, 0, msg=errors[-3000:])
-    lines = output.splitlines()
+    # The library by which processes talk prints, too.
+    lines = [x for x in output.splitlines() if not x.startswith("[Gloo]")]
     exact = np.array(re.findall(r" (-?\d\S*)", " ".join(lines[1:3])), float)
     rates = np.array([re.findall(r"[\d.]+", x) for x in lines[3:]], float)
-    self.assertEqual((exact.shape, rates.shape), ((3,), (4, 2)), msg=output)
+    self.assertEqual((exact.shape, len(rates)), ((3,), num_rates), msg=output)
     return lines[0], exact, rates
 
   @classmethod
@@ -55,11 +56,15 @@ class ManyDevicesTest(absltest.TestCase):
   def test_devices_and_processes(self):
     title, exact, rates = self.read(self.one)
     self.assertIn("1 devices of 1 process", title)
-    # NUTS and SVGD agree, and the truth is within four standard deviations.
-    self.assertLess(np.max(np.abs(rates[:2] / rates[2:] - 1)), 0.25)
-    self.assertLess(np.max(np.abs(rates[:2, 0] - [1.0, 0.5]) / rates[:2, 1]), 4)
+    # SVGD and NUTS agree, and the truth is within four standard deviations.
+    (means, sds), (nuts_means, nuts_sds) = rates[:2].T, rates[2:].T
+    self.assertLess(np.max(np.abs(means - nuts_means) / nuts_sds), 0.5)
+    self.assertLess(np.max(np.abs(np.log(sds / nuts_sds))), np.log(2))
+    self.assertLess(np.max(np.abs(means - [1.0, 0.5]) / sds), 4)
     with self.subTest("two devices"):
-      title, found, _ = self.read(_start("--cpu_devices=2"))
+      title, found, _ = self.read(
+        _start("--cpu_devices=2", "--noposterior"), num_rates=0
+      )
       self.assertIn("2 devices of 1 process", title)
       np.testing.assert_allclose(found, exact, rtol=1e-13)
     with self.subTest("two processes"):

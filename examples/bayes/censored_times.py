@@ -50,7 +50,7 @@ def _time(rng: np.random.Generator) -> float:
   return time
 
 
-def tell(num_times: int) -> None:
+def tell(num_times: int, posterior: bool) -> None:
   """Prints log-likelihood and gradient at the truth, and the posterior."""
   devices = jax.devices()
   mesh = jax.make_mesh(
@@ -65,6 +65,8 @@ def tell(num_times: int) -> None:
   value, slope = jax.jit(jax.value_and_grad(likelihood))(np.log(TRUTH), data)
   print(f"log-likelihood  {float(value):.17g}")
   print("gradient       ", *(f"{float(x):.17g}" for x in slope))
+  if not posterior:
+    return
 
   def log_density(log_rates: Any, data: Any) -> Any:
     return likelihood(log_rates, data) - 0.5 * jnp.sum(log_rates**2)
