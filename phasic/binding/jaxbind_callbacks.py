@@ -46,7 +46,8 @@ class Callback:
     for i, x in enumerate(args):
       if x is None or isinstance(x, (tuple, list, dict)):
         raise TypeError(
-          f"{self._name}: argument {i} is {type(x).__name__}: it must be an array"
+          f"{self._name}: argument {i} is {type(x).__name__}: it must be an "
+          "array"
         )
     if self._can_batch and "batch_axes" in kwargs:
       raise TypeError(
@@ -130,8 +131,8 @@ class Callback:
       return None if axis is None else operator.index(axis)
     except (TypeError, ValueError):
       raise TypeError(
-        f"`abstract` of {self._name} returned {item!r} for result {position} of "
-        "a batch: it must be (shape, dtype, batch axis)"
+        f"`abstract` of {self._name} returned {item!r} for result {position} "
+        "of a batch: it must be (shape, dtype, batch axis)"
       ) from None
 
   def _keywords(self, axes: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
