@@ -67,7 +67,11 @@ def call(
     return _call_in_xla(function, key, declaration, operands, options)
   pairs = list(zip(declaration.inputs, operands, strict=True))
   common = next((x.dtype for own, x in pairs if own.type == "T"), None)
-  results = op_function(function.tf_library, declaration)(
+  op = op_function(function.tf_library, declaration)
+  if not tf.executing_eagerly():
+    # There is no source that AutoGraph could convert: it would warn.
+    op = tf.autograph.experimental.do_not_convert(op)
+  results = op(
     sizes=_sizes(function, declaration, operands),
     inputs=operands,
     Tout=[

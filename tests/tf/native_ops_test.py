@@ -205,6 +205,11 @@ class NativeOpsTest(parameterized.TestCase):
     along = op.jvp([onp.array(z), onp.array(w)], [onp.array(ct), onp.array(z)])
     onp.testing.assert_allclose(along, 2 * z * w * ct + z**3, rtol=1e-14)
 
+  def test_autograph_does_not_warn(self):
+    op = bind("test_float16")
+    with self.assertNoLogs("tensorflow", "WARNING"):
+      tf.function(op)(tf.constant(1.0, tf.float16))
+
   @parameterized.parameters("graph", "xla")
   def test_sizes_known_when_it_runs(self, mode):
     f, reference, args = _kepler_case()
