@@ -10,6 +10,7 @@ import numpy as onp
 from phasic.substrates.numpy import binding
 from phasic.substrates.numpy.internal import native_libraries
 from tests.native_ops import libraries
+from tests.native_ops import mistakes
 
 
 def _scale_jvp(inputs, outputs, tangents):
@@ -169,11 +170,7 @@ class NativeOpsTest(parameterized.TestCase):
       with self.assertRaisesRegex(TypeError, "indices is .* must be int32"):
         gather()(indices, onp.ones(3), copies=2)
 
-  @parameterized.parameters(
-    ("test_throws", "no such luck"),
-    ("test_throws_number", "threw what is no std::exception"),
-    ("test_forgets", r"output 1 \(z\) was not written.*x\(\) -> y\(\), z\(\)"),
-  )
+  @parameterized.parameters(*mistakes.FAILURES)
   def test_function_fails(self, name, message):
     op = binding.bind_native(libraries.ops(), name)
     for _ in range(2):  # the process lives on
@@ -192,12 +189,7 @@ class NativeOpsTest(parameterized.TestCase):
       with self.assertRaisesRegex(RuntimeError, "test_gather: k must be m"):
         gather()(onp.array([0], onp.int32), onp.ones(3), copies=copies)
 
-  @parameterized.parameters(
-    (lambda i, c: (c * i[1], i[0] * c), r"shape \(2, 3\) for factor.*\(2,\)"),
-    (lambda i, c: (c[:, 0], c[:, 0]), r"shape \(2,\) for x: it must be \(2, 3"),
-    (lambda i, c: (c[:1, 0], c[None]), r"shape \(1, 2, 3\) for x"),
-    (lambda i, c: (c[:, 0], c[:, :2]), r"shape \(2, 2\) for x"),
-  )
+  @parameterized.parameters(*mistakes.WRONG_COTANGENTS)
   def test_cotangents_of_wrong_shapes(self, rule, message):
     op = binding.bind_native(
       libraries.ops(), "test_scale", vjp=lambda i, o, c: rule(i, c[0])
@@ -259,12 +251,7 @@ class NativeOpsTest(parameterized.TestCase):
     with self.assertRaisesRegex(TypeError, "vjp returned complex128"):
       op.vjp((2.0, onp.ones(3)), onp.ones(3))
 
-  @parameterized.parameters(
-    (lambda m, n: m - 4, ValueError, "returned -2 for .*at least 0"),
-    (lambda m, n: m / 2, TypeError, "must be an integer"),
-    (lambda m, n: [][m], ValueError, "raised IndexError: list index"),
-    (lambda m, n: 2**62, ValueError, "y cannot have shape .46116"),
-  )
+  @parameterized.parameters(*mistakes.WRONG_SIZES)
   def test_sizes_that_are_none(self, k, error, message):
     op = binding.bind_native(libraries.ops(), "test_gather", sizes={"k": k})
     with self.assertRaisesRegex(error, f"op test_gather: .*{message}"):

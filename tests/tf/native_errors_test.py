@@ -1,0 +1,139 @@
+"""Native ops bound for TensorFlow: what is refused, and what fails."""
+
+import pathlib
+import tempfile
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+import tensorflow as tf
+
+from phasic.substrates.tf import binding
+from tests.native_ops import libraries
+from tests.native_ops import mistakes
+
+_MODES = {
+  "eager": lambda f: f,
+  "graph": lambda f: tf.function(f, autograph=False),
+  "xla": lambda f: tf.function(f, autograph=False, jit_compile=True),
+}
+
+
+def bind(name, **rules):
+  return binding.bind_native(
+    libraries.ops(), name, tf_library=libraries.ops_tf(), **rules
+  )
+
+
+class NativeErrorsTest(parameterized.TestCase):
+  @parameterized.parameters(*mistakes.WRONG_SIZES)
+  def test_sizes_that_are_none(self, k, error, message):
+    op = bind("test_gather", sizes={"k": k})
+    message = f"op test_gather: .*{message}.*declared as 'indices: int32"
+    x = tf.constant([1.0, 2.0, 4.0], tf.float64)
+    for f in (op, tf.function(op, autograph=False, jit_compile=True)):
+      with self.assertRaisesRegex(
+        (error, tf.errors.InvalidArgumentError), f"(?s){message}"
+      ):
+        f(onp.array([2, 0], onp.int32), x)
+
+  @parameterized.parameters(-4, 2**62)
+  def test_sizes_that_are_none_when_it_runs(self, offset):
+    op = bind("test_gather", sizes={"k": lambda m, n: m + offset})
+    specs = [tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.float64)]
+    traced = tf.function(op, input_signature=specs, autograph=False)
+    for _ in range(2):  # the process lives on
+      with self.assertRaisesRegex(
+        tf.errors.InvalidArgumentError,
+        r"op test_gather: output 0 \(y\) cannot have shape .*`sizes`",
+      ):
+        traced(onp.array([2, 0], onp.int32), tf.ones([3], tf.float64))
+
+  @parameterized.parameters(*mistakes.WRONG_COTANGENTS)
+  def test_cotangents_of_wrong_shapes(self, rule, message):
+    op = bind("test_scale", vjp=lambda i, o, c: rule(i, c[0]))
+    ones = tf.ones([2, 3], tf.float64)
+    with self.assertRaisesRegex(
+      ValueError, f"op test_scale: the rule vjp returned {message}"
+    ):
+      op.vjp((2.0, ones), ones)
+
+  def test_cotangents_of_wrong_shapes_when_it_runs(self):
+    op = bind(
+      "test_scale", vjp=lambda i, o, c: (tf.reduce_sum(c[0], -1), c[0][..., :1])
+    )
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float64)])
+    def gradient(x):
+      with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = op(tf.constant(2.0, tf.float64), x)
+      return tape.gradient(y, x)
+
+    with self.assertRaises(tf.errors.InvalidArgumentError):
+      gradient(tf.ones([3], tf.float64))
+
+  @parameterized.product(
+    case=mistakes.FAILURES,
+    mode=sorted(_MODES),
+  )
+  def test_function_fails(self, case, mode):
+    name, message = case
+    op = bind(name)
+    f = _MODES[mode](lambda x: op(x))
+    for _ in range(2):  # the process lives on
+      with self.assertRaisesRegex(
+        tf.errors.InvalidArgumentError, f"op {name}: .*{message}"
+      ):
+        f(tf.constant(1.0, tf.float64))
+
+  def test_function_takes_another_dtype(self):
+    with self.assertRaisesRegex(
+      tf.errors.InvalidArgumentError, "was taken as float64"
+    ):
+      bind("test_takes_double")(tf.constant(1.0))
+
+  def test_no_library(self):
+    with self.assertRaisesRegex(
+      FileNotFoundError, "op test_scale: tf_library is /nothing_tf.so, .*there"
+    ):
+      binding.bind_native(
+        libraries.ops(), "test_scale", tf_library="/nothing_tf.so"
+      )
+
+  @parameterized.parameters(
+    (b"text", OSError, "cannot be loaded"),
+    (None, ValueError, "not compiled for TensorFlow"),
+  )
+  def test_files_that_are_no_such_libraries(self, content, error, message):
+    with tempfile.TemporaryDirectory() as folder:
+      path = pathlib.Path(folder) / "libwrong_tf.so"
+      path.write_bytes(content or pathlib.Path(libraries.ops()).read_bytes())
+      with self.assertRaisesRegex(
+        error, f"op test_scale: tf_library is .*wrong_tf.so.*{message}"
+      ):
+        binding.bind_native(libraries.ops(), "test_scale", tf_library=path)
+    message = "library is .*libops_tf.so, which was compiled for TensorFlow"
+    with self.assertRaisesRegex(ValueError, message):
+      binding.bind_native(libraries.ops_tf(), "test_scale")
+
+  def test_op_of_another_library_in_the_way(self):
+    op = bind("test_options")
+    with tempfile.TemporaryDirectory() as folder:
+      other = pathlib.Path(folder) / "libother_tf.so"
+      other.write_bytes(pathlib.Path(libraries.ops_tf()).read_bytes())
+      with self.assertRaisesRegex(
+        ValueError, "libother_tf.so has it, and so has .*libops_tf.so"
+      ):
+        binding.bind_native(
+          libraries.ops(), "test_scale", tf_library=str(other)
+        )
+      same = pathlib.Path(folder) / "libsame_tf.so"
+      same.symlink_to(libraries.ops_tf())
+      binding.bind_native(libraries.ops(), "test_scale", tf_library=str(same))
+    # A new kernel is looked for: that of the first library is there alone.
+    self.assertEqual(int(op(1.0, text="another")[2]), len("another"))
+
+
+if __name__ == "__main__":
+  absltest.main()
