@@ -242,6 +242,7 @@ void StartCallbacks(const py::object& finish, const py::object& describe,
 
 void StopCallbacks() {
   RunningCall::Stop();
+  if (RunningCall::NumElsewhere() == 0) return;
   while (RunningCall::NumElsewhere() > 0) {
     {
       const py::gil_scoped_release release;
@@ -249,6 +250,10 @@ void StopCallbacks() {
     }
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
+  // The programs of these calls end with an error, or go on without Python; a
+  // thread that comes back from one to Python needs the interpreter for that.
+  const py::gil_scoped_release release;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
 
 int64_t AddCallback(const py::object& function, const std::string& returns) {

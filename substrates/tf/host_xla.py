@@ -112,8 +112,12 @@ def _stop() -> None:
   """
   stop = phase_type_op.library().PhasicStopHostCalls
   stop.restype = ctypes.c_int64
+  pause = 0.0
   while stop() and os.getpid() in _started:
+    pause = 0.1
     time.sleep(0.001)
+  # Threads whose programs end now come back to Python, and need it for that.
+  time.sleep(pause)
 
 
 @_Callback
