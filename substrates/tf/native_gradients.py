@@ -147,6 +147,12 @@ def _by_rule(
       tf.convert_to_tensor(ct if tf.is_tensor(ct) else onp.asarray(ct))
       for ct in found
     ]
+    free = [
+      x
+      for own, x in zip(declaration.inputs, inputs, strict=True)
+      if own.is_inexact
+    ]
+    _check_dtypes(declaration, "vjp", found, free)
     native_shapes.check_cotangents(
       declaration,
       [native_calls.known_shape(x) for x in inputs],
@@ -189,6 +195,7 @@ def _transposed(
       for x, own in zip(outputs, declaration.outputs, strict=True)
       if own.is_inexact
     ]
+    _check_dtypes(declaration, "jvp", found, likes)
     found = [
       tf.broadcast_to(tf.cast(t, x.dtype), tf.shape(x))
       for t, x in zip(found, likes, strict=True)
@@ -312,6 +319,20 @@ def _member(
     value.set_shape(x.shape)
     found.append(value)
   return found
+
+
+def _check_dtypes(
+  declaration: native_declarations.Declaration,
+  rule: str,
+  found: Sequence[Any],
+  likes: Sequence[tf.Tensor],
+) -> None:
+  """Raises TypeError where a real tensor would take a complex result."""
+  for x, like in zip(found, likes, strict=True):
+    own, wanted = tf.convert_to_tensor(x).dtype, like.dtype
+    native_declarations.check_dtype(
+      declaration, rule, own.as_numpy_dtype, wanted.as_numpy_dtype
+    )
 
 
 def _summed(x: tf.Tensor, like: tf.Tensor, event_ndims: int) -> tf.Tensor:

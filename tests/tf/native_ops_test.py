@@ -204,6 +204,22 @@ class NativeOpsTest(parameterized.TestCase):
     along = op.jvp([onp.array(z), onp.array(w)], [onp.array(ct), onp.array(z)])
     onp.testing.assert_allclose(along, 2 * z * w * ct + z**3, rtol=1e-14)
 
+  @parameterized.parameters("jvp", "vjp")
+  def test_complex_results_of_rules_for_real_numbers(self, rule):
+    def jvp(inputs, outputs, tangents):
+      return (tf.complex(*_scale_jvp(inputs, outputs, tangents) * 2),)
+
+    def vjp(inputs, outputs, cotangents):
+      return tuple(tf.complex(x, x) for x in inputs)
+
+    op = bind("test_scale", **{rule: {"jvp": jvp, "vjp": vjp}[rule]})
+    x = tf.constant([1.0, 2.0], tf.float64)
+    with self.assertRaisesRegex(TypeError, f"test_scale.*{rule}.*complex"):
+      with tf.GradientTape() as tape:
+        tape.watch(x)
+        value = op(tf.constant(2.0, tf.float64), x)
+      tape.gradient(value, x)
+
   def test_autograph_does_not_warn(self):
     op = bind("test_float16")
     with self.assertNoLogs("tensorflow", "WARNING"):
