@@ -1,6 +1,7 @@
 """Rows of the table about mean and variance, for new parameters."""
 
 from collections.abc import Callable, Iterator
+import functools
 import itertools
 
 import jax
@@ -49,6 +50,11 @@ def splu(repeats: int) -> Iterator[Row]:
         one[key] = _each(getattr(method, what), thetas)
         all_[key] = _batch(method, thetas, what)
       yield from _rows(title, one, 1, 5.0, repeats)
+      # The same without what a call from Python costs.
+      loop = jax.jit(functools.partial(jax.lax.map, ours[what]))
+      title = f"{model.name}, in a compiled loop: {name}"
+      looped = {**all_, "phasic": _ready(loop, thetas)}
+      yield from _rows(title, looped, _BATCH, 5.0, repeats)
       title = f"{model.name}, batch of {_BATCH}: {name}"
       yield from _rows(title, all_, _BATCH, 30.0, repeats)
 
