@@ -12,6 +12,8 @@ from phasic.binding import arguments
 from phasic.internal import host_functions
 from phasic.internal import static_options
 
+_Kind = tuple[tuple[int, ...], Any]  # An array's shape and dtype.
+
 
 class Callback:
   """A function of JAXbind's kind, as one of arrays that returns arrays."""
@@ -40,6 +42,8 @@ class Callback:
     self._abstract = abstract
     self._can_batch = can_batch
     self._num_fixed = num_fixed
+    # Most of what a call would take, and the same for all of one kind.
+    self._kept = functools.lru_cache(maxsize=256)(self._plan)
 
   def check_call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """Raises TypeError for what is no array, or no keyword argument."""
@@ -81,6 +85,12 @@ class Callback:
     kwargs: dict[str, Any],
   ) -> list[onp.ndarray]:
     """Returns `out`; levels of a batch are in front of arrays and results."""
+    if not levels:
+      kinds = tuple(map(_kind, arrays))
+      specs, dump = self._kept(kinds, arguments.key(self._name, kwargs))
+      out = [host_functions.unwritten(spec) for spec in specs]
+      self._f(tuple(out), tuple(arrays), dump)
+      return out
     sizes = host_functions.level_sizes(arrays, levels)
     is_mapped = [
       any(level.mapped[i] for level in levels)
@@ -111,6 +121,18 @@ class Callback:
       ]
     return out
 
+  def _plan(
+    self,
+    kinds: Sequence[_Kind],
+    key: static_options.Options,
+  ) -> tuple[list[host_functions.ArraySpec], onp.ndarray]:
+    """Returns specs of `out` without a batch, and the keyword arguments."""
+    kwargs = static_options.thaw(key)
+    like = [host_functions.ArraySpec(*kind) for kind in kinds]
+    specs, _ = self._specs(like, None, kwargs)
+    keywords = arguments.key(self._name, self._keywords(None, kwargs))
+    return specs, _dumped(keywords)
+
   def _specs(
     self,
     like: Sequence[host_functions.ArraySpec],
@@ -137,6 +159,10 @@ class Callback:
 
   def _keywords(self, axes: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**kwargs, "batch_axes": axes} if self._can_batch else kwargs
+
+
+def _kind(x: onp.ndarray) -> _Kind:
+  return x.shape, x.dtype
 
 
 def _batched(
