@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bayes  # noqa: F401  (double precision)
 from bayes import calibration
 
-_NUM_CASES = 240
+_NUM_CASES = 120
 _NUM_BINS = 8
 
 
@@ -44,7 +44,7 @@ class CalibrationTest(absltest.TestCase):
     # Times that were cut off are taken for events.
     wrong = self.cases._replace(censored=np.zeros_like(self.cases.censored))
     found = p_values(self.ranks(keys, wrong))
-    self.assertLess(found.min(), 1e-6, msg=found)
+    self.assertLess(found.min(), 1e-4, msg=found)
 
 
 if __name__ == "__main__":

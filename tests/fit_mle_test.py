@@ -263,6 +263,16 @@ class FitTest(test_case.TestCase):
     self.assertTrue(onp.isnan(fit.standard_errors["rates"][0]))
     self.assertGreater(fit.standard_errors["rates"][1], 0.0)
 
+  def test_lower_bound_is_met(self):
+    data = inference.Observations([0.2, 0.4, 0.5, 0.7, 1.2, 4.0])
+    # exp(log(3)) is above 3.
+    for low in (2.0, 3.0, 5.0, 7.0):
+      bounds = {"rate": (low, 10.0)}
+      fit = inference.fit_mle(pd.Erlang(1, 1.0), data, bounds=bounds)
+      self.assertEqual(float(fit.distribution.rate), low)
+      self.assertEqual(fit.at_bounds, ("rate",))
+      self.assertTrue(fit.record.converged)
+
   def test_zeros_stay_and_boundary_is_named(self):
     data = inference.Observations([0.8, 0.9, 1.1, 1.2, 1.3, 1.0, 1.5])
     start = pd.PhaseType([1.0, 0.0], [[-2.0, 1.0], [0.0, -1.5]])
@@ -363,6 +373,35 @@ class ComparisonTest(test_case.TestCase):
 
 
 class MistakesTest(test_case.TestCase):
+  def test_increasing_rates(self):
+    dist = pd.AcyclicPhaseType([0.5, 0.5], [1.0, 4.0])
+    with self.assertRaisesRegex(ValueError, "bounds has 'rates': rates that"):
+      inference.fit_mle(dist, _DATA, bounds={"rates": (0.1, 1.5)})
+    with self.assertRaisesRegex(ValueError, "tied has 'rates': rates that"):
+      inference.fit_mle(dist, _DATA, tied=[("rates",)])
+
+  def test_left_censored(self):
+    data = inference.Observations([-1.0, -1.0, 0.0], [1.0, 2.0, 3.0])
+    with self.assertRaisesRegex(ValueError, "all observations are left-cens"):
+      inference.fit_mle(pd.Erlang(1, 1.0), data)
+
+  def test_ratio_of_other_data(self):
+    one = inference.fit_mle(pd.Erlang(1, 1.0), _DATA)
+    some = inference.Observations(_TIMES[:30])
+    two = inference.fit_mle(pd.Hypoexponential([1.0, 4.0]), some)
+    with self.assertRaisesRegex(ValueError, "different observations"):
+      inference.likelihood_ratio(one, two)
+
+  def test_starts_and_steps(self):
+    with self.assertRaisesRegex(ValueError, "num_starts is 0"):
+      inference.fit_em(pd.Erlang(1, 1.0), _DATA, num_starts=0)
+    with self.assertRaisesRegex(ValueError, "max_steps is -1"):
+      inference.fit_em(pd.Erlang(1, 1.0), _DATA, max_steps=-1)
+
+  def test_moments_of_too_many_phases(self):
+    with self.assertRaisesRegex(ValueError, "needs .* phases: at most 1000"):
+      inference.match_moments(1.0, 1.0 + 1e-10)
+
   """Every failure says what to do."""
 
   def _refused(self, message, dist, data, **options):

@@ -190,6 +190,12 @@ class SumsTest(test_case.TestCase):
     expected = self._value(cut, _UPPER) - onp.sum(alive)
     self.assert_close(found, expected, 1e-13)
 
+  def test_ends_that_mean_nothing(self):
+    with self.assertRaisesRegex(ValueError, "times.*must be >= 0"):
+      inference.Observations.right_censored([-5.0, 1.0], [0, 1])
+    with self.assertRaisesRegex(ValueError, "edges.*must increase"):
+      inference.Observations.grouped([0.0, 1.0, 1.0, 2.0], [3, 2, 1])
+
   def test_groups(self):
     edges, counts = [-1.0, 0.5, 1.0, _INF], [3, 2, 4]
     found = inference.Observations.grouped(edges, counts)

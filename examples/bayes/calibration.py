@@ -23,8 +23,8 @@ NUM_TIMES = 30
 CENSORED_AT = 2.0
 NUM_DRAWS = 63
 _PRIOR_SD = 0.5
-_THINNING = 5
-_NUM_WARMUP = 300
+_THINNING = 3
+_NUM_WARMUP = 150
 # All chains wait for the longest path, 2^5 steps now; none needs longer ones.
 _NUM_DOUBLINGS = 5
 

@@ -4,10 +4,14 @@ from collections.abc import Callable, Iterable
 import math
 from typing import Any, NamedTuple
 
+import numpy as onp
+
 from phasic.inference import fits
 from phasic.inference import mle
 from phasic.inference import observations as observations_lib
 from phasic.inference import uncertainty
+from phasic.inference.host_values import host_values
+from phasic.inference.host_values import observation_values
 
 _CRITERIA = ("aic", "bic")
 
@@ -63,6 +67,11 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
       estimators and likelihood ratio tests under nonstandard conditions, J.
       Amer. Statist. Assoc. 82, 1987.
   """
+  if not _of_same_data(smaller.observations, larger.observations):
+    raise ValueError(
+      "smaller and larger are fits to different observations: their log "
+      "likelihoods have nothing in common"
+    )
   degrees = larger.num_parameters - smaller.num_parameters
   if degrees <= 0:
     raise ValueError(
@@ -88,6 +97,20 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
   return LikelihoodRatio(
     statistic, degrees, _chi_square_tail(statistic, degrees), ""
   )
+
+
+def _of_same_data(first: Any, second: Any) -> bool:
+  if first is second:
+    return True
+  pairs = [*zip(observation_values(first), observation_values(second))]
+  for name in ("entry", "cause"):
+    x, y = getattr(first, name), getattr(second, name)
+    if x is None or y is None:
+      if x is not y:
+        return False
+      continue
+    pairs.append((host_values(name, x), host_values(name, y)))
+  return all(onp.array_equal(x, y) for x, y in pairs)
 
 
 def _chi_square_tail(x: float, degrees: int) -> float:

@@ -72,10 +72,21 @@ class Coordinates(free_maps.FreeMap):
       )
     self.distribution, blocks = entry_blocks.of(distribution)
     self.increasing = entry_blocks.increasing(self.distribution)
+    for names in tied:
+      self.check_not_increasing("tied", names)
     known = parameter_names.Names(blocks)
     held = known.positions(fixed, "fixed")
     together = [known.positions(names, "tied") for names in tied]
     self._collect(blocks, known, held, together)
+
+  def check_not_increasing(self, argument: str, names: Sequence[str]) -> None:
+    """Raises ValueError for a parameter whose entries are differences."""
+    for name in names:
+      if name in self.increasing:
+        raise ValueError(
+          f"{argument} has {name!r}: rates that increase are fitted by their "
+          "differences; fit a Coxian or a Hypoexponential instead"
+        )
 
   def _collect(self, blocks, known, held, together) -> None:
     """Numbers the entries."""

@@ -81,6 +81,10 @@ def fit_em(
       one-parameter exponential family, Ann. Inst. Statist. Math. 46, 1994.
   """
   em.check_arguments(dist, observations)
+  if num_starts < 1:
+    raise ValueError(f"num_starts is {num_starts}: it must be >= 1")
+  if max_steps < 0:
+    raise ValueError(f"max_steps is {max_steps}: it must be >= 0")
   where = coordinates_lib.Coordinates(dist)
   starts.check_data(dist, observations, where.num_free)
   starts.check_start(where, where.entries, observations)

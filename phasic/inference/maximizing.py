@@ -16,6 +16,8 @@ _REACH = 10.0
 _RESTARTS = 5
 # With more free numbers than this there are no Newton steps.
 _MOST_SECOND = 100
+# What is closer to a bound, relative to it, is at it.
+_NEAR = 1e-14
 # Of the starts round the first one, in a free number.
 _SPREAD = 1.0
 
@@ -250,7 +252,12 @@ class Search:
     rows = onp.isin(onp.asarray(self.where.names, object), list(inner.names))
     found[rows] = inner.entries_of(free)
     given = (entries > 0) & ((self.low > 0) | (self.high < onp.inf))
-    return onp.where(given, onp.clip(found, self.low, self.high), found)
+    inside = onp.clip(found, self.low, self.high)
+    for bound in (self.low, self.high):
+      # exp(log(bound)) may miss it.
+      near = onp.abs(inside - bound) <= _NEAR * bound
+      inside = onp.where(near & onp.isfinite(bound), bound, inside)
+    return onp.where(given, inside, found)
 
   def evaluated(
     self, inner: coordinates_lib.Coordinates, entries: onp.ndarray

@@ -163,6 +163,7 @@ def _limits(
     ValueError: a name is unknown, bounds are in the wrong order, or are those
       of probabilities that sum to one.
   """
+  where.check_not_increasing("bounds", list(bounds))
   low = onp.zeros(len(where.names))
   high = onp.full(len(where.names), onp.inf)
   for name, (least, greatest) in bounds.items():

@@ -103,6 +103,11 @@ def _of_two(mean: float, n2: float, num_phases: int | None) -> Any:
       f"num_phases is {n}: the squared coefficient of variation "
       f"{squared_cv:g} needs {least}"
     )
+  if n > _MOST_PHASES:
+    raise ValueError(
+      f"the squared coefficient of variation {squared_cv:g} needs {n} phases: "
+      f"at most {_MOST_PHASES} are made"
+    )
   if abs(squared_cv * n - 1.0) <= 1e-12:
     return erlang.Erlang(n, n / mean)
   n = max(n, 2)

@@ -12,6 +12,7 @@ from phasic.inference import tables
 from phasic.internal import checks
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math import named_checks
 
 
 @structures.register
@@ -167,6 +168,9 @@ class Observations:
     shape = static.shape(edges)
     if len(shape) != 1 or shape[0] < 2:
       raise ValueError(f"edges has shape {shape}: it must be (k + 1,), k > 0")
+    named_checks.check(
+      "edges", edges[1:], edges[1:] > edges[:-1], "they must increase"
+    )
     return cls(edges[:-1], edges[1:], counts)
 
   @classmethod

@@ -42,7 +42,13 @@ def check_data(
   if onp.all(upper == onp.inf):
     raise ValueError(
       "all observations are right-censored: they are likeliest under a "
-      "distribution that never ends; a fit needs an event, or fixed rates"
+      "distribution that never ends; a fit needs an event"
+    )
+  if onp.all((lower <= 0) & (upper > onp.maximum(lower, 0.0))):
+    raise ValueError(
+      "all observations are left-censored, or groups that begin at zero: they "
+      "are likeliest under a distribution that ends at once; a fit needs a "
+      "lower end above zero"
     )
   distinct = onp.unique(onp.stack([lower, upper]), axis=1).shape[-1]
   phases = getattr(dist, "num_phases", num_free)

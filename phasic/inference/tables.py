@@ -77,6 +77,9 @@ def ends(
   named_checks.check(
     name, seen, onp.asarray(good), "it must be bool, or 0 or 1"
   )
+  named_checks.check(
+    "times", times, onp.asarray(times >= 0), "they must be >= 0"
+  )
   dtype = times.dtype if times.dtype.kind == "f" else None
   infinity = onp.asarray(math.inf, dtype=dtype)
   upper = onp.where(seen == 1, times, infinity)
