@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phasic.inference import observation_terms
 from phasic.internal import static
 from phasic.math import chain as chain_lib
 from phasic.math import discrete_observations
 from phasic.math import edge_rates
 from phasic.math import exact_sums
 from phasic.math import expected_statistics
-from phasic.math import observations
 from phasic.math import operands
 
 
@@ -79,19 +79,8 @@ def log_likelihood_terms(
   discrete: bool,
 ) -> Any:
   """Returns log likelihoods of observations, (batch..., n)."""
-  initial_probs, matrix, exits, prob_zero = _beside_observations(model, batch)
-  if discrete:
-    return discrete_observations.log_likelihood_terms(
-      initial_probs,
-      matrix,
-      lower,
-      upper,
-      exit_probs=exits,
-      prob_zero=prob_zero,
-    )
-  return observations.log_likelihood_terms(
-    initial_probs, matrix, lower, upper, exit_rates=exits, prob_zero=prob_zero
-  )
+  beside = _beside_observations(model, batch)
+  return observation_terms.of_model(beside, lower, upper, discrete)
 
 
 def _beside_observations(

@@ -9,6 +9,7 @@ import numpy as onp
 from phasic.inference import em
 from phasic.inference import maximization
 from phasic.inference import observations as observations_lib
+from phasic.inference.host_values import total_weight
 from phasic.internal import control_flow
 from phasic.internal import static
 
@@ -49,7 +50,7 @@ def climb(
     report: is told the number of steps and the log likelihood, or None.
   """
   step = em.em_step if maximization.needs_host(start) else _COMPILED
-  least = tolerance * _count(observations)
+  least = tolerance * total_weight(observations)
   at, before = start, start
   heights: list[float] = []
   for count in range(max_steps + 1):
@@ -94,12 +95,4 @@ def _rounding(
 ) -> float:
   """Returns how far rounding may move a sum of log likelihoods."""
   eps = static.finfo_eps(dist.dtype)
-  return 64.0 * eps * (abs(height) + _count(observations))
-
-
-def _count(observations: observations_lib.Observations) -> float:
-  """Returns the sum of the weights."""
-  weights = observations.weights
-  if weights is None:
-    return float(static.shape(observations.lower)[-1])
-  return float(onp.sum(onp.asarray(static.concrete(weights), onp.float64)))
+  return 64.0 * eps * (abs(height) + total_weight(observations))

@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic.inference import observations as observations_lib
 from phasic.inference import uncertainty as uncertainty_lib
-from phasic.inference.host_values import observation_values
+from phasic.inference.host_values import total_weight
 
 
 class Record(NamedTuple):
@@ -99,8 +99,7 @@ class Fit:
   @property
   def num_observations(self) -> float:
     """The sum of the weights."""
-    _, _, weights = observation_values(self.observations)
-    return float(onp.sum(weights))
+    return total_weight(self.observations)
 
   @property
   def aic(self) -> float:
@@ -158,4 +157,4 @@ class Fit:
 
     Reference: A. W. van der Vaart, Asymptotic statistics, 1998, ch. 3.
     """
-    return self.uncertainty.standard_error_of(self.distribution, f, args)
+    return self.uncertainty.standard_error_of(f, args)

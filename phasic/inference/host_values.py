@@ -32,3 +32,9 @@ def observation_values(
   if observations.weights is None:
     return lower, upper, onp.ones(onp.shape(lower))
   return lower, upper, host_values("weights", observations.weights)
+
+
+def total_weight(observations: Any) -> float:
+  """Returns the sum of the weights of `Observations`."""
+  _, _, weights = observation_values(observations)
+  return float(onp.sum(weights))

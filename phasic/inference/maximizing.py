@@ -9,7 +9,7 @@ from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import derivatives
 from phasic.inference import hills
 from phasic.inference import observations as observations_lib
-from phasic.inference.host_values import observation_values
+from phasic.inference.host_values import total_weight
 
 # A search goes no further than this in a free number, before it starts anew.
 _REACH = 10.0
@@ -72,8 +72,7 @@ class Search:
     self.max_steps = max_steps
     self.tolerance = tolerance
     self.num_evaluations = 0
-    _, _, weights = observation_values(observations)
-    self.total = float(onp.sum(weights))
+    self.total = total_weight(observations)
 
   def value(self, entries: onp.ndarray) -> float:
     """Returns the log likelihood of all entries, some of them perhaps zero."""

@@ -139,21 +139,28 @@ def combined(
 
 def evaluate(call: KernelCall, discrete: bool) -> Any:
   """Returns log probabilities of the pairs of ends of a call."""
-  initial_probs, matrix, exits, prob_zero = call.model
+  return of_model(call.model, call.lower, call.upper, discrete)
+
+
+def of_model(
+  model: tuple[Any, Any, Any, Any], lower: Any, upper: Any, discrete: bool
+) -> Any:
+  """Returns log probabilities of pairs of ends, of a chain's arguments."""
+  initial_probs, matrix, exits, prob_zero = model
   if discrete:
     return discrete_observations.log_likelihood_terms(
       initial_probs,
       matrix,
-      call.lower,
-      call.upper,
+      lower,
+      upper,
       exit_probs=exits,
       prob_zero=prob_zero,
     )
   return observations.log_likelihood_terms(
     initial_probs,
     matrix,
-    call.lower,
-    call.upper,
+    lower,
+    upper,
     exit_rates=exits,
     prob_zero=prob_zero,
   )

@@ -61,10 +61,9 @@ class Uncertainty:
   _known: onp.ndarray
 
   def standard_error_of(
-    self, distribution: Any, f: Callable[..., Any] | str, args: tuple[Any, ...]
+    self, f: Callable[..., Any] | str, args: tuple[Any, ...]
   ) -> onp.ndarray:
     """Returns the standard error of a function, see `Fit`."""
-    del distribution  # That of the entries.
     inner = self._inner
     slopes = derivatives.jacobian(inner, inner.entries, f, args)
     along = onp.matmul(slopes, inner.jacobian(inner.entries))
@@ -152,8 +151,8 @@ def _information(
   _, _, known = observation_values(observations)
   slopes = derivatives.scores(inner, at, observations)
   slopes = onp.matmul(slopes, inner.jacobian(at))
-  weighted = onp.where(known > 0, known, 0.0)[:, None]
-  weighted = onp.where(weighted > 0, weighted * slopes, 0.0)
+  weights = known[:, None]
+  weighted = onp.where(weights > 0, weights * slopes, 0.0)
   outer = onp.matmul(onp.transpose(weighted), slopes)
   second = derivatives.hessian(inner, at, observations)
   if second is None:
