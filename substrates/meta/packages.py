@@ -46,23 +46,57 @@ def init_text(
   if kind == "internal":
     return f'"""The seam to {_TITLES[substrate]}; private."""\n'
   names = sorted(packages)
+  base = f"phasic.substrates.{substrate}"
+  late = [name for name in names if name in tables.LATE_PACKAGES]
   lines = [f'"""Phase-type distributions for {_TITLES[substrate]}."""', ""]
+  if late:
+    lines += ["import importlib", "import typing", ""]
   lines.append("from phasic import __version__")
-  lines += [f"from phasic.substrates.{substrate} import {n}" for n in names]
+  lines += [f"from {base} import {n}" for n in names if n not in late]
   if besides is None:
     besides = tables.SUBSTRATE_NAMES[substrate]
   lines += [
-    f"from phasic.substrates.{substrate}.internal.{module} import {name}"
+    f"from {base}.internal.{module} import {name}"
     for name, module in besides.items()
   ]
+  if late:
+    lines += ["", "if typing.TYPE_CHECKING:"]
+    lines += [f"  from {base} import {name}" for name in late]
   listed = sorted(["__version__", *names, *besides])
-  return "\n".join([*lines, "", _all(listed)]) + "\n"
+  lines += ["", _all(listed)]
+  if late:
+    lines += ["", *_late_import(base, late)]
+  return "\n".join(lines) + "\n"
+
+
+def _late_import(base: str, late: Sequence[str]) -> list[str]:
+  """The functions that import a package when it is first asked for.
+
+  Type checkers do not see them: to these, a module with `__getattr__` has any
+  name.
+  """
+  return [
+    "if not typing.TYPE_CHECKING:",
+    "",
+    "  def __getattr__(name):",
+    '    """Imports what is not needed to evaluate distributions."""',
+    f"    if name in {{{', '.join(_quoted(name) for name in late)}}}:",
+    f'      return importlib.import_module(f"{base}.{{name}}")',
+    '    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")',
+    "",
+    "  def __dir__():",
+    "    return sorted({*globals(), *__all__})",
+  ]
 
 
 def _all(names: Sequence[str]) -> str:
   """The list of names, as the formatter has it."""
-  quoted = [f'"{name}"' for name in names]
+  quoted = [_quoted(name) for name in names]
   line = f"__all__ = [{', '.join(quoted)}]"
   if len(line) <= 80:
     return line
   return "\n".join(["__all__ = [", *[f"  {name}," for name in quoted], "]"])
+
+
+def _quoted(name: str) -> str:
+  return f'"{name}"'

@@ -8,6 +8,9 @@ SUBSTRATES = ("numpy", "jax", "tf")
 
 # The packages under `phasic/` that `phasic.substrates.<s>` imports.
 PUBLIC_PACKAGES = ("binding", "distributions", "graphs", "inference", "math")
+# Those of them that are imported when they are first asked for: a program that
+# evaluates distributions does not pay for fits.
+LATE_PACKAGES = frozenset({"inference"})
 
 # What a substrate has besides, by name: the module of its seam that has it.
 SUBSTRATE_NAMES: dict[str, dict[str, str]] = {

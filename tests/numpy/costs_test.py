@@ -8,6 +8,7 @@ import sys
 from absl.testing import absltest
 import numpy as np
 
+from phasic.substrates import numpy as ph
 from phasic.substrates.numpy.distributions import PhaseType
 
 _LOADED = """
@@ -54,9 +55,16 @@ class ImportTest(absltest.TestCase):
     own = [x for x in packages if x.startswith("phasic.substrates.numpy")]
     self.assertEqual(packages, own)
     self.assertFalse([x for x in names if ".interop" in x])
+    self.assertFalse([x for x in names if ".inference" in x])
     # What takes long, and is needed by single functions, waits for these.
     late = {"hashlib", "json", "numpy.random", "shutil", "subprocess"}
     self.assertEmpty(late.intersection(names))
+
+  def test_what_comes_late_is_there(self):
+    self.assertIn("inference", dir(ph))
+    self.assertTrue(callable(ph.inference.fit_mle))
+    with self.assertRaisesRegex(AttributeError, "no attribute 'absent'"):
+      ph.absent  # noqa: B018
 
 
 class CallTest(absltest.TestCase):

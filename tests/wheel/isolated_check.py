@@ -54,6 +54,8 @@ def main() -> None:
   light = not any(name in sys.modules for name in HEAVY)
   root = f"phasic.substrates.{SUBSTRATE}"
   module = importlib.import_module(root)
+  for name in module.__all__:  # Some are imported when they are asked for.
+    getattr(module, name)
   others = [
     name
     for name in sys.modules
