@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic import inference
 from phasic.distributions import distribution as distribution_lib
 from phasic.interop import scipy_expectations as expectations
 
@@ -53,7 +54,7 @@ class Frozen:
 
   Arguments broadcast with the batch of `distribution`. Means are infinite, and
   what cannot be computed is NaN, as the distribution has it. There is no
-  location and no scale, and no `fit`.
+  location and no scale.
 
   Attributes:
     distribution: what was wrapped.
@@ -217,6 +218,37 @@ class Frozen:
       return float("nan") if conditional else float(onp.exp(log_mass))
     found = self._expect(func or (lambda x: x), low, high, log_mass)
     return found if conditional else found * float(onp.exp(log_mass))
+
+  def fit(self, data: Any, **options: Any) -> "Frozen":
+    """Returns the distribution under which data are likeliest, wrapped.
+
+    Where SciPy's families search among all their laws, this one starts from its
+    own, and keeps its structure: see `inference.fit_mle`, which has standard
+    errors too, and `inference.start_of` for a start.
+
+    Args:
+      data: exact observations, (n,), or `inference.Observations`, censored and
+        truncated as they are.
+      **options: those of `inference.fit_mle`: `fixed`, `tied`, `bounds`,
+        `num_starts` and so on.
+
+    Raises:
+      TypeError: data are no numbers; SciPy's `CensoredData` are not taken.
+      ValueError: as `inference.fit_mle`.
+
+    Example:
+
+      >>> from phasic.distributions import Erlang
+      >>> from phasic.interop import scipy as adapter
+      >>> fitted = adapter.wrap(Erlang(2, 1.0)).fit([1.0, 2.0, 3.0])
+      >>> print(f"{fitted.mean():.6f}")
+      2.000000
+    """
+    if not isinstance(data, inference.Observations):
+      data = inference.Observations(data)
+    return wrap(
+      inference.fit_mle(self.distribution, data, **options).distribution
+    )
 
   def _lowest(self) -> float:
     """What `ppf` takes to the lower end of the support."""

@@ -7,6 +7,7 @@ from scipy import stats
 from scipy.stats import sampling
 
 from phasic.substrates.numpy import distributions as pd
+from phasic.substrates.numpy import inference
 from phasic.substrates.numpy.interop import scipy as adapter
 
 _RATE = 0.7
@@ -55,6 +56,32 @@ class AgainstScipyTest(parameterized.TestCase):
     self.assertEqual(frozen.support(), expected.support())
     self.assertTrue(np.isnan(frozen.ppf(1.5)))
     self.assertTrue(np.isnan(frozen.isf(-0.5)))
+
+  def test_fit_of_a_rate(self):
+    x = stats.gamma(3, scale=0.5).rvs(50, random_state=7)
+    fitted = adapter.wrap(pd.Erlang(3, 1.0)).fit(x)
+    self.assertIsInstance(fitted.distribution, pd.Erlang)
+    shape, _, scale = stats.gamma.fit(x, f0=3, floc=0)
+    self._close(fitted.mean(), shape * scale, rtol=1e-8)
+
+  def test_fit_of_censored_data(self):
+    lower, upper = [0.5, 1.5, 2.0, 2.5], [0.5, 1.5, 2.0, np.inf]
+    data = inference.Observations(lower, upper)
+    fitted = adapter.wrap(pd.Erlang(1, 1.0)).fit(data)
+    self._close(fitted.mean(), sum(lower) / 3.0, rtol=1e-8)
+    with self.assertRaisesRegex(ValueError, "fixed"):
+      adapter.wrap(pd.Erlang(1, 1.0)).fit(data, fixed=["scale"])
+
+  def test_fit_of_counts(self):
+    fitted = adapter.wrap(pd.NegativeBinomialFailures(1, 0.5)).fit([0, 1, 2, 5])
+    self._close(fitted.mean(), 2.0, rtol=1e-8)
+
+  def test_fit_of_what_is_no_data(self):
+    frozen = adapter.wrap(pd.Erlang(1, 1.0))
+    with self.assertRaises(TypeError):
+      frozen.fit(stats.CensoredData([1.0], right=[2.0]))
+    with self.assertRaises(ValueError):
+      frozen.fit([])
 
   @parameterized.parameters(*_PAIRS)
   def test_statistics(self, name):
