@@ -23,10 +23,8 @@ NUM_TIMES = 30
 CENSORED_AT = 2.0
 NUM_DRAWS = 63
 _PRIOR_SD = 0.5
-_THINNING = 3
+_THINNING = 2
 _NUM_WARMUP = 150
-# All chains wait for the longest path, 2^5 steps now; none needs longer ones.
-_NUM_DOUBLINGS = 5
 
 
 class Case(NamedTuple):
@@ -49,7 +47,17 @@ def simulate(key: jax.Array) -> Case:
   return Case(log_rates, jnp.minimum(times, CENSORED_AT), times > CENSORED_AT)
 
 
-def ranks(key: jax.Array, case: Case) -> jax.Array:
+@jax.jit
+def ranks(keys: jax.Array, cases: Case) -> jax.Array:
+  """Ranks of the two rates in each of n cases, (n, 2).
+
+  One case after the other: in a batch all would wait at each step for the one
+  with the longest path.
+  """
+  return jax.lax.map(lambda args: _ranks(*args), (keys, cases))
+
+
+def _ranks(key: jax.Array, case: Case) -> jax.Array:
   """Ranks of the two rates among NUM_DRAWS draws from their posterior, (2,)."""
   data = inference.Observations(
     case.times, jnp.where(case.censored, jnp.inf, case.times)
@@ -60,9 +68,7 @@ def ranks(key: jax.Array, case: Case) -> jax.Array:
     return prior + data.log_likelihood(coalescent(log_rates))
 
   warmup_key, key = jax.random.split(key)
-  warmup = blackjax.window_adaptation(
-    blackjax.nuts, log_density, max_num_doublings=_NUM_DOUBLINGS
-  )
+  warmup = blackjax.window_adaptation(blackjax.nuts, log_density)
   found, _ = warmup.run(warmup_key, jnp.zeros(2), _NUM_WARMUP)
   nuts = blackjax.nuts(log_density, **found.parameters)
 
