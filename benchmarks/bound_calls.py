@@ -1,11 +1,11 @@
 """Rows of the table on Python functions in compiled loops."""
 
 from collections.abc import Callable, Iterator
-import importlib.util
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import jaxbind
 import numpy as onp
 
 from benchmarks import results
@@ -19,19 +19,15 @@ _CALLS = {"none": 20000, "phasic": 20000, "jaxbind": 20000, "pure": 500}
 
 
 def in_a_loop(repeats: int) -> Iterator[Row]:
-  """A bound function's call in a jitted loop, against other ways.
-
-  JAXbind's row is there where it is installed: `pip install jaxbind`.
-  """
+  """A bound function's call in a jitted loop, against other ways."""
   bound = binding.bind(onp.sin, abstract=lambda x: x)
   like = jax.ShapeDtypeStruct((_SIZE,), jnp.float64)
   steps: dict[str, Callable[[Any], Any]] = {
     "none": lambda x: x,
     "phasic": bound,
+    "jaxbind": _jaxbind_step(),
     "pure": lambda x: jax.pure_callback(onp.sin, like, x),
   }
-  if importlib.util.find_spec("jaxbind") is not None:
-    steps["jaxbind"] = _jaxbind_step()
   seconds = timing.interleaved(
     {name: _loop(step, _CALLS[name]) for name, step in steps.items()}, repeats
   )
@@ -41,17 +37,16 @@ def in_a_loop(repeats: int) -> Iterator[Row]:
     ("pure", "jax.pure_callback", 20, 30),
     ("jaxbind", "JAXbind", 1, 2),
   ):
-    if name in each:
-      other = each[name] - each["none"]
-      yield Row(
-        "sine of 4 numbers by NumPy: a call in a jitted loop",
-        results.duration(ours),
-        results.duration(other),
-        other / ours,
-        floor=floor,
-        goal=goal,
-        reference_name=what,
-      )
+    other = each[name] - each["none"]
+    yield Row(
+      "sine of 4 numbers by NumPy: a call in a jitted loop",
+      results.duration(ours),
+      results.duration(other),
+      other / ours,
+      floor=floor,
+      goal=goal,
+      reference_name=what,
+    )
 
 
 def _loop(step: Callable[[Any], Any], calls: int) -> Callable[[], jax.Array]:
@@ -65,8 +60,6 @@ def _loop(step: Callable[[Any], Any], calls: int) -> Callable[[], jax.Array]:
 
 
 def _jaxbind_step() -> Callable[[Any], Any]:
-  import jaxbind
-
   def sine(out, args, kwargs_dump):
     del kwargs_dump
     out[0][()] = onp.sin(args[0])
