@@ -7,6 +7,7 @@ import numpy as np
 from phasic.distributions import absorption_time
 from phasic.distributions import graph_chain
 from phasic.distributions import sparse_phase_type
+from phasic.inference import chain_events
 from phasic.inference import observation_terms
 from phasic.inference import observations
 from phasic.internal import static
@@ -78,31 +79,47 @@ def chain_vjp(
     data: what fits it.
     cotangent: (...), of the result.
   """
-  shape = static.shape(data.lower)
-  batch = static.broadcast_shapes(distribution._batch_shape(), shape[:-1])
-  bar = structures.as_array(cotangent, distribution.dtype, "cotangent")
-  bar = operands.broadcast("cotangent", bar, batch)[..., None]
-  # Of observations that do not count nothing is known.
-  lower, upper, weights, entry, cause = data.counting()
-  _, events = observation_terms.find_events(
-    distribution, lower, upper, entry, cause
-  )
-  assert events is not None
-  weights = np.ones_like(lower) if weights is None else weights
-  bar = bar * weights
+  batch = _batch(distribution, data)
+  weights, bar = _weights(distribution, data, cotangent)
+  events, cause = _events(distribution, data)
   values, bars = [], []
   for call in observation_terms.calls(events, cause):
-    own = bar if call.own is None else np.where(call.own, bar, 0.0)
-    if call.cause is None and events.given is not None:
-      own = observation_terms.joined(own, -bar)
+    own = _of_call(call, bar, events)
     value, found = _vjp(call, own, events.chain._DISCRETE)
     values.append(value)
     bars.append(_of_whole_law(found, call.cause, events.chain))
   terms = observation_terms.combined(events, cause, values)
   terms = np.where(weights != 0, weights * terms, 0.0)
-  value = np.sum(np.broadcast_to(terms, (*batch, shape[-1])), axis=-1)
+  n = static.shape(data.lower)[-1]
+  value = np.sum(np.broadcast_to(terms, (*batch, n)), axis=-1)
   totals = [_total(parts) for parts in zip(*bars, strict=True)]
   return structures.as_result(value), totals
+
+
+def chain_hvp(
+  distribution: Any,
+  data: observations.Observations,
+  tangents: tuple[Any, Any, Any, Any],
+) -> list[Any]:
+  """Returns how the cotangents of `chain_vjp` change along a tangent.
+
+  Args:
+    distribution: a time until absorption, without a batch.
+    data: what fits it, (n,).
+    tangents: of the chain's four parts, see `chain_jvp`.
+  """
+  _, bar = _weights(distribution, data, 1.0)
+  events, cause = _events(distribution, data)
+  bars = []
+  for call in observation_terms.calls(events, cause):
+    moved = _hvp(
+      call,
+      _of_cause(tangents, call.cause, events.chain),
+      _of_call(call, bar, events),
+      events.chain._DISCRETE,
+    )
+    bars.append(_of_whole_law(moved, call.cause, events.chain))
+  return [_total(parts) for parts in zip(*bars, strict=True)]
 
 
 def chain_jvp(
@@ -118,11 +135,7 @@ def chain_jvp(
     tangents: of the chain's four parts, that of edges of their parameters; None
       for zeros.
   """
-  lower, upper, _, entry, cause = data.counting()
-  _, events = observation_terms.find_events(
-    distribution, lower, upper, entry, cause
-  )
-  assert events is not None
+  events, cause = _events(distribution, data)
   discrete = events.chain._DISCRETE
   moved = [
     _jvp(call, _of_cause(tangents, call.cause, events.chain), discrete)
@@ -130,6 +143,46 @@ def chain_jvp(
   ]
   # Of sums the derivative is that of the parts; there is no offset in it.
   return observation_terms.combined(events._replace(offset=None), cause, moved)
+
+
+def _batch(distribution: Any, data: observations.Observations) -> static.Shape:
+  """Returns the batch shape of a log likelihood."""
+  leading = static.shape(data.lower)[:-1]
+  return static.broadcast_shapes(distribution._batch_shape(), leading)
+
+
+def _weights(
+  distribution: Any, data: observations.Observations, cotangent: Any
+) -> tuple[Any, Any]:
+  """Returns weights, and cotangents of the log likelihoods one by one."""
+  bar = structures.as_array(cotangent, distribution.dtype, "cotangent")
+  batch = _batch(distribution, data)
+  bar = operands.broadcast("cotangent", bar, batch)[..., None]
+  weights = data.weights
+  weights = np.ones_like(data.lower) if weights is None else weights
+  return weights, bar * weights
+
+
+def _events(
+  distribution: Any, data: observations.Observations
+) -> tuple[chain_events.ChainEvents, Any]:
+  """Returns events, and causes; of what does not count nothing is known."""
+  lower, upper, _, entry, cause = data.counting()
+  _, events = observation_terms.find_events(
+    distribution, lower, upper, entry, cause
+  )
+  assert events is not None
+  return events, cause
+
+
+def _of_call(
+  call: observation_terms.KernelCall, bar: Any, events: chain_events.ChainEvents
+) -> Any:
+  """Returns the cotangents of a call's values, of those of observations."""
+  own = bar if call.own is None else np.where(call.own, bar, 0.0)
+  if call.cause is None and events.given is not None:
+    own = observation_terms.joined(own, -bar)
+  return own
 
 
 def _of_cause(tangents: Any, cause: int | None, chain: Any) -> Any:
@@ -201,6 +254,29 @@ def _vjp(
     **{names[4]: exits, names[5]: prob_zero},
   )
   return value, [bars[0], bars[1], bars[4], bars[5]]
+
+
+def _hvp(
+  call: observation_terms.KernelCall,
+  tangents: Any,
+  cotangent: Any,
+  discrete: bool,
+) -> list[Any]:
+  """Returns how a call's cotangents change along tangents of its chain."""
+  names = operands.interval_names(discrete)
+  module: Any = discrete_observations if discrete else observations_lib
+  initial_probs, matrix, exits, prob_zero = call.model
+  moved = module.log_likelihood_terms_hvp(
+    initial_probs,
+    matrix,
+    call.lower,
+    call.upper,
+    tangents=(*tangents[:2], None, None, *tangents[2:]),
+    cotangent=cotangent,
+    wanted=[x for x in names if x not in ("lower", "upper")],
+    **{names[4]: exits, names[5]: prob_zero},
+  )
+  return [moved[0], moved[1], moved[4], moved[5]]
 
 
 def _of_whole_law(bars: list[Any], cause: int | None, chain: Any) -> list[Any]:

@@ -145,20 +145,31 @@ def phase_type_vjp(
     kind, operands, fallback, edges, kinds=kinds, discrete=discrete
   )
   inputs = _arrays(operands) + _arrays([cotangent])
-  kernel = _kernel.on_host()
-  mask = sum(1 << i for i, own in enumerate(wanted) if own)
-  bars = kernel.adjoint(
-    KINDS.index(kind),
-    1,
-    inputs,
-    _edges(edges),
-    wanted=mask,
-    kinds=kinds,
-    discrete=discrete,
-  )
-  return value, tuple(
-    bar if own else None for bar, own in zip(bars, wanted, strict=True)
-  )
+  return value, _adjoint(kind, 1, inputs, edges, wanted, kinds, discrete)
+
+
+def phase_type_hvp(
+  kind: str,
+  operands: Sequence[Any],
+  tangents: Sequence[Any],
+  cotangent: Any,
+  fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
+  wanted: Sequence[bool] = (True,) * 5,
+  kinds: Any = None,
+  discrete: bool = False,
+) -> tuple[Any, ...]:
+  """Returns how the cotangents of `phase_type_vjp` change along five tangents.
+
+  It is the Hessian of the sum of cotangent times values, times the tangents.
+
+  Raises:
+    NotImplementedError: on the portable path, as NumPy has no autodiff.
+  """
+  del fallback
+  _require_kernel("hvp")
+  inputs = _arrays(operands) + _arrays(tangents) + _arrays([cotangent])
+  return _adjoint(kind, 2, inputs, edges, wanted, kinds, discrete)
 
 
 def statistics(
@@ -207,6 +218,30 @@ def status(
     RuntimeError: the kernel cannot run.
   """
   return _kernel.status(kind, operands, edges, kinds, discrete)
+
+
+def _adjoint(
+  kind: str,
+  order: int,
+  inputs: list[onp.ndarray],
+  edges: Sequence[Any],
+  wanted: Sequence[bool],
+  kinds: Any,
+  discrete: bool,
+) -> tuple[Any, ...]:
+  """Returns the kernel's V of an order, None where that is not wanted."""
+  bars = _kernel.on_host().adjoint(
+    KINDS.index(kind),
+    order,
+    inputs,
+    _edges(edges),
+    wanted=sum(1 << i for i, own in enumerate(wanted) if own),
+    kinds=kinds,
+    discrete=discrete,
+  )
+  return tuple(
+    bar if own else None for bar, own in zip(bars, wanted, strict=True)
+  )
 
 
 def _arrays(values: Sequence[Any]) -> list[onp.ndarray]:

@@ -72,6 +72,9 @@ from phasic.math.discrete_observations import (
   log_likelihood_terms as discrete_phase_type_log_likelihood_terms,
 )
 from phasic.math.discrete_observations import (
+  log_likelihood_terms_hvp as discrete_phase_type_log_likelihood_terms_hvp,
+)
+from phasic.math.discrete_observations import (
   log_likelihood_terms_jvp as discrete_phase_type_log_likelihood_terms_jvp,
 )
 from phasic.math.discrete_observations import (
@@ -200,6 +203,7 @@ from phasic.math.moments import variance
 from phasic.math.multivariate import feed_forward_log_density
 from phasic.math.multivariate import joint_laplace_transform
 from phasic.math.observations import log_likelihood_terms
+from phasic.math.observations import log_likelihood_terms_hvp
 from phasic.math.observations import log_likelihood_terms_jvp
 from phasic.math.observations import log_likelihood_terms_vjp
 from phasic.math.occupancy import (
@@ -296,6 +300,7 @@ __all__ = [
   "discrete_phase_type_log_cdf_vjp",
   "discrete_phase_type_log_hazard",
   "discrete_phase_type_log_likelihood_terms",
+  "discrete_phase_type_log_likelihood_terms_hvp",
   "discrete_phase_type_log_likelihood_terms_jvp",
   "discrete_phase_type_log_likelihood_terms_vjp",
   "discrete_phase_type_log_prob",
@@ -366,6 +371,7 @@ __all__ = [
   "log_density_vjp",
   "log_hazard",
   "log_likelihood_terms",
+  "log_likelihood_terms_hvp",
   "log_likelihood_terms_jvp",
   "log_likelihood_terms_vjp",
   "log_survival",

@@ -137,3 +137,27 @@ def log_likelihood_terms_jvp(
   return observation_calls.ObservationsCall(
     (*arguments, exit_probs, prob_zero), discrete=True
   ).jvp(tangents)
+
+
+def log_likelihood_terms_hvp(
+  initial_probs,
+  subtransition,
+  lower,
+  upper=None,
+  *,
+  exit_probs=None,
+  prob_zero=None,
+  tangents,
+  cotangent,
+  wanted=None,
+):
+  """Returns how the cotangents of `log_likelihood_terms_vjp` change.
+
+  As `math.log_likelihood_terms_hvp`, with subtransition and exit_probs.
+  """
+  upper = lower if upper is None else upper
+  arguments = (initial_probs, subtransition, lower, upper)
+  call = observation_calls.ObservationsCall(
+    (*arguments, exit_probs, prob_zero), discrete=True
+  )
+  return call.hvp(tangents, cotangent, wanted)

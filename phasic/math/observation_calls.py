@@ -79,23 +79,33 @@ class ObservationsCall:
   def vjp(self, cotangent, wanted=None):
     """Returns the log likelihoods and the cotangents of the six arguments."""
     wanted = evaluation.checked_names(wanted, self.names)
-    dtype = static.dtype_name(self.operands[0])
-    bar = structures.as_array(cotangent, dtype, "cotangent")
-    model = [self.names[i] in wanted for i in (0, 1, 4, 5)]
     value, bars = kernel_ops.phase_type_vjp(
       "log_density",
       self.operands,
-      self.weights(bar, "cotangent"),
+      self._bar(cotangent),
       portable_observations.fallback(self._discrete),
       self.edges,
-      (*model, "lower" in wanted or "upper" in wanted),
+      self._wanted(wanted),
       kinds=self.kinds,
       discrete=self._discrete,
     )
-    found = zip(self.names, self.cotangents(bars), strict=True)
-    return self.result(value), tuple(
-      x if n in wanted else None for n, x in found
+    return self.result(value), self._named(bars, wanted)
+
+  def hvp(self, tangents, cotangent, wanted=None):
+    """Returns how the cotangents change along tangents of the arguments."""
+    wanted = evaluation.checked_names(wanted, self.names)
+    bars = kernel_ops.phase_type_hvp(
+      "log_density",
+      self.operands,
+      self.tangent_operands(tangents),
+      self._bar(cotangent),
+      portable_observations.fallback(self._discrete),
+      self.edges,
+      self._wanted(wanted),
+      kinds=self.kinds,
+      discrete=self._discrete,
     )
+    return self._named(bars, wanted)
 
   def jvp(self, tangents):
     """Returns the log likelihoods and their derivative along six tangents."""
@@ -109,6 +119,22 @@ class ObservationsCall:
       discrete=self._discrete,
     )
     return self.result(value), self.result(tangent)
+
+  def _bar(self, cotangent):
+    """Lays a cotangent of the log likelihoods out."""
+    dtype = static.dtype_name(self.operands[0])
+    bar = structures.as_array(cotangent, dtype, "cotangent")
+    return self.weights(bar, "cotangent")
+
+  def _wanted(self, wanted):
+    """Returns for each operand whether its cotangent is."""
+    model = [self.names[i] in wanted for i in (0, 1, 4, 5)]
+    return (*model, "lower" in wanted or "upper" in wanted)
+
+  def _named(self, bars, wanted):
+    """Returns the operands' cotangents as those of the arguments wanted."""
+    found = zip(self.names, self.cotangents(bars), strict=True)
+    return tuple(x if n in wanted else None for n, x in found)
 
   def result(self, value):
     """Brings the kernel's result into the shape of the observations."""

@@ -151,3 +151,26 @@ def log_likelihood_terms_jvp(
     )
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
   return observation_calls.ObservationsCall(arguments).jvp(tangents)
+
+
+def log_likelihood_terms_hvp(
+  initial_probs,
+  subgenerator,
+  lower,
+  upper=None,
+  *,
+  exit_rates=None,
+  prob_zero=None,
+  tangents,
+  cotangent,
+  wanted=None,
+):
+  """Returns how the cotangents of `log_likelihood_terms_vjp` change.
+
+  Along the six tangents of `log_likelihood_terms_jvp`, that is the Hessian of
+  the sum of cotangent times terms, times the tangents.
+  """
+  upper = lower if upper is None else upper
+  arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
+  call = observation_calls.ObservationsCall(arguments)
+  return call.hvp(tangents, cotangent, wanted)

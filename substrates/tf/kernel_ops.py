@@ -191,6 +191,47 @@ def phase_type_vjp(
 
 
 @tf.autograph.experimental.do_not_convert
+def phase_type_hvp(
+  kind: str,
+  operands: Sequence[Any],
+  tangents: Sequence[Any],
+  cotangent: Any,
+  fallback: Callable[..., Any],
+  edges: Sequence[Any] = (),
+  wanted: Sequence[bool] = (True,) * 5,
+  kinds: Any = None,
+  discrete: bool = False,
+) -> tuple[Any, ...]:
+  """Returns how the cotangents of `phase_type_vjp` change along five tangents.
+
+  It is the Hessian of the sum of cotangent times values, times the tangents.
+  """
+  groups = [_tensors(operands), _tensors(tangents)]
+  cotangent = tf.convert_to_tensor(cotangent)
+  if path() == "portable":
+
+    def pulled(*x: Any) -> tuple[Any, ...]:
+      _, bars = phase_type_vjp(kind, x, cotangent, fallback, edges, kinds=kinds)
+      return bars
+
+    _, every = gradients.jvp(pulled, *groups)
+    return tuple(
+      bar if own else None for bar, own in zip(every, wanted, strict=True)
+    )
+  return tuple(
+    phase_type_op.adjoint(
+      KINDS.index(kind),
+      2,
+      groups,
+      cotangent,
+      _fixed(edges, kinds),
+      wanted,
+      discrete=discrete,
+    )
+  )
+
+
+@tf.autograph.experimental.do_not_convert
 def statistics(
   kind: str,
   operands: Sequence[Any],
