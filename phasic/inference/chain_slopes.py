@@ -1,4 +1,4 @@
-"""First derivatives in NumPy, which has no autodiff.
+"""Derivatives in NumPy, which has no autodiff.
 
 A family's chain is linear in its entries, up to constants: that is tried, and
 what is not raises NotImplementedError. The slopes of the chain in the entries
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as onp
 
-from phasic import math
 from phasic.distributions import absorption_time
 from phasic.inference import companions
 from phasic.inference import coordinates as coordinates_lib
+from phasic.inference import method_slopes
 from phasic.inference import observations as observations_lib
 from phasic.math import operands
 
@@ -29,11 +29,34 @@ def value_and_gradient(
   slopes = _slopes(where)
   with onp.errstate(all="ignore"):
     value, bars = companions.chain_vjp(where.of(entries), observations)
-    gradient = onp.zeros(len(entries))
-    for bar, slope in zip(bars, slopes, strict=True):
-      if bar is not None and slope is not None:
-        gradient = gradient + onp.tensordot(bar, slope, onp.ndim(bar))
+    gradient = _pulled(bars, slopes)
   return float(value), gradient
+
+
+def hessian(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> onp.ndarray:
+  """Returns second derivatives of the log likelihood, (k, k).
+
+  The chain is linear in its entries: they are those of the chain, pulled.
+  """
+  slopes = _slopes(where)
+  dist, k = where.of(entries), len(entries)
+  with onp.errstate(all="ignore"):
+    columns = [
+      _pulled(companions.chain_hvp(dist, observations, tangent), slopes)
+      for tangent in _tangents(slopes, where.distribution.dtype)
+    ]
+  return onp.reshape(onp.asarray(columns, onp.float64), (k, k))
+
+
+def _pulled(bars: Any, slopes: Any) -> onp.ndarray:
+  """Returns cotangents of the entries, (k,), of those of the chain's parts."""
+  found = onp.zeros(onp.shape(slopes[0])[-1])
+  for bar, slope in zip(bars, slopes, strict=True):
+    if bar is not None and slope is not None:
+      found = found + onp.tensordot(bar, slope, onp.ndim(bar))
+  return found
 
 
 def scores(
@@ -42,11 +65,12 @@ def scores(
   """Returns the slopes of the log likelihood of each observation, (n, k)."""
   tangents = _tangents(_slopes(where), where.distribution.dtype)
   with onp.errstate(all="ignore"):
-    columns = [
+    rows = [
       companions.chain_jvp(where.of(entries), observations, tangent)
       for tangent in tangents
     ]
-  return onp.asarray(onp.stack(columns, axis=-1), onp.float64)
+  n = onp.shape(observations.lower)[-1]
+  return onp.reshape(onp.asarray(rows, onp.float64), (len(entries), n)).T
 
 
 def jacobian(
@@ -56,53 +80,16 @@ def jacobian(
   args: tuple[Any, ...],
 ) -> onp.ndarray:
   """Returns the slopes of a method of the distribution, (..., k)."""
-  slopes = _slopes(where)
-  if not isinstance(f, str):
-    raise NotImplementedError(
-      "NumPy has no autodiff: give the name of a method, such as 'mean'; JAX "
-      "and TensorFlow take any function"
-    )
-  prefix = "discrete_phase_type_" if where.distribution._DISCRETE else ""
-  moments = {"mean": 1, "second_moment": 2}
-  chain = where.of(entries)._chain()
-  initial_probs, matrix, exits, atom = chain
-  columns = []
-  for tangent in _tangents(slopes, where.distribution.dtype):
-    if f in moments:
-      rule = getattr(math, f"{prefix}raw_moments_jvp")
-      moved = rule(*chain, order=moments[f], tangents=tangent)[1][..., -1]
-    elif f in ("variance", "stddev"):
-      rule = getattr(math, f"{prefix}variance_jvp")
-      value, moved = rule(*chain, tangents=tangent)
-      if f == "stddev":
-        moved = moved / (2.0 * onp.sqrt(value))
-    else:
-      name = _AT_VALUES.get(f, f)
-      rule = getattr(math, f"{prefix}{name}_jvp", None)
-      if rule is None or len(args) != 1:
-        raise NotImplementedError(
-          f"NumPy has no autodiff, and no rule for {f!r}: it has those of "
-          f"{', '.join([*moments, 'variance', 'stddev', *_AT_VALUES])}"
-        )
-      at = onp.asarray(args[0], where.distribution.dtype)
-      moved = rule(
-        *(initial_probs, matrix, at, exits, atom),
-        tangents=(*tangent[:2], None, *tangent[2:]),
-      )[1]
-    columns.append(onp.asarray(moved, onp.float64))
+  distribution = where.of(entries)
+  move = method_slopes.rule(distribution, f, args)
+  columns = [
+    onp.asarray(move(tangent), onp.float64)
+    for tangent in _tangents(_slopes(where), where.distribution.dtype)
+  ]
+  if not columns:
+    value = getattr(distribution, str(f))(*args)
+    return onp.zeros((*onp.shape(value), 0))
   return onp.stack(columns, axis=-1)
-
-
-# Methods with a value, and the functions of `math` that they are.
-_AT_VALUES = {
-  "cdf": "cdf",
-  "log_cdf": "log_cdf",
-  "survival_function": "survival",
-  "log_survival_function": "log_survival",
-  "prob": "density",
-  "log_prob": "log_density",
-  "quantile": "quantile",
-}
 
 
 def _slopes(where: Coordinates) -> tuple[Any, ...]:

@@ -8,8 +8,8 @@ import numpy as onp
 
 from phasic.inference import fits
 from phasic.inference import mle
+from phasic.inference import nesting
 from phasic.inference import observations as observations_lib
-from phasic.inference import uncertainty
 from phasic.inference.host_values import host_values
 from phasic.inference.host_values import observation_values
 
@@ -37,28 +37,32 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
   """Compares two fits to the same data, the first a case of the second.
 
   The statistic is about chi-square distributed if the smaller model is true, as
-  long as it lies inside the larger one: with entries on the boundary, or not
-  identified, it is not, and there is no p-value. That is so for models that
-  differ in the number of phases; for these see `choose_num_phases`.
+  long as its law lies inside the larger model, and is identified in it. That
+  is judged where the smaller fit is. If there an entry of the larger model is
+  zero or at a bound, or the data would not tell its entries apart, as equal
+  rates in a row, there is no p-value. That is so for models that differ in the
+  number of phases; for these see `choose_num_phases`.
 
   Args:
-    smaller: the fit of a special case, with parameters fixed or tied.
-    larger: the fit of the general one.
+    smaller: the fit of a special case, with parameters fixed, tied or zero.
+    larger: the fit of the general one, of the same family.
 
   Raises:
-    ValueError: the larger one has not more parameters, or a log likelihood that
-      is lower by more than rounding: its search has not ended at the top.
+    ValueError: the larger one has not more parameters, does not hold the
+      smaller one, or has a log likelihood that is lower by more than rounding:
+      its search has not ended at the top.
 
-  Example: are two rates one?
+  Example: does the first of two stages take two hours, as the manual says?
 
     >>> from phasic import inference
     >>> from phasic.distributions import Hypoexponential
-    >>> data = inference.Observations([0.2, 0.4, 0.5, 0.7, 1.2, 4.0])
-    >>> dist = Hypoexponential([1.0, 4.0])
-    >>> one = inference.fit_mle(dist, data, tied=[("rates",)])
-    >>> two = inference.fit_mle(dist, data)
-    >>> print(inference.likelihood_ratio(one, two).degrees_of_freedom)
-    1
+    >>> data = inference.Observations([0.3, 0.5, 0.8, 1.1, 1.6, 2.5, 4.2, 7.0])
+    >>> start = Hypoexponential([0.5, 2.0])
+    >>> manual = inference.fit_mle(start, data, fixed=["rates[0]"])
+    >>> free = inference.fit_mle(start, data)
+    >>> found = inference.likelihood_ratio(manual, free)
+    >>> print(f"{found.degrees_of_freedom} {found.p_value:.2f}")
+    1 0.91
 
   References:
     S. S. Wilks, The large-sample distribution of the likelihood ratio, Ann.
@@ -86,14 +90,9 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
       "smaller's distribution, or from more starts"
     )
   statistic = max(statistic, 0.0)
-  odd = [
-    f"{name} is {status}"
-    for fit in (larger, smaller)
-    for name, status in fit.statuses.items()
-    if status != uncertainty.IDENTIFIED
-  ]
-  if odd:
-    return LikelihoodRatio(statistic, degrees, math.nan, "; ".join(odd))
+  reason = nesting.why_irregular(smaller, larger)
+  if reason:
+    return LikelihoodRatio(statistic, degrees, math.nan, reason)
   return LikelihoodRatio(
     statistic, degrees, _chi_square_tail(statistic, degrees), ""
   )

@@ -1,7 +1,7 @@
 """Derivatives of log likelihoods in the entries of a distribution.
 
-JAX and TensorFlow have autodiff, and second derivatives. NumPy has the rules of
-`math` for first ones, see `chain_slopes`.
+JAX and TensorFlow have autodiff. NumPy has the rules of `math`, see
+`chain_slopes`.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,6 @@ if MODE == "tf":
   import tensorflow
 else:
   from phasic.internal import control_flow
-
-# Whether there are second derivatives.
-HAS_SECOND = True
-if MODE == "numpy":
-  HAS_SECOND = False
 
 Coordinates = coordinates_lib.Coordinates
 Observations = observations_lib.Observations
@@ -65,23 +60,23 @@ def scores(
       _host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i))))
       for i in where.rows
     ]
-    return onp.stack(columns, axis=-1)
+    return _stacked(columns, onp.shape(observations.lower))
 
 
 def hessian(
   where: Coordinates, entries: onp.ndarray, observations: Observations
-) -> onp.ndarray | None:
-  """Returns second derivatives of the log likelihood, (k, k); None in NumPy."""
+) -> onp.ndarray:
+  """Returns second derivatives of the log likelihood, (k, k)."""
   if MODE == "numpy":
-    return None
+    found = chain_slopes.hessian(where, entries, observations)
   else:
     arguments = _arguments(where, entries, observations)
-    columns = [
-      _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))
+    rows = [
+      _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))[where.rows]
       for i in where.rows
     ]
-    whole = onp.stack(columns, axis=-1)[where.rows]
-    return (whole + onp.transpose(whole)) / 2
+    found = onp.reshape(rows, (len(rows), len(rows)))
+  return (found + onp.transpose(found)) / 2
 
 
 def jacobian(
@@ -116,7 +111,13 @@ def jacobian(
       _host(gradients.jvp(of_entries, (at,), (_unit(where, int(i)),))[1])
       for i in where.rows
     ]
-    return onp.stack(columns, axis=-1)
+    return _stacked(columns, static.shape(value))
+
+
+def _stacked(columns: list[onp.ndarray], shape: tuple[Any, ...]) -> onp.ndarray:
+  """Returns columns of a shape side by side, (..., k), of none too."""
+  rows = onp.reshape(columns, (len(columns), *shape))
+  return onp.moveaxis(rows, 0, -1)
 
 
 def _value(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
+from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import observations as observations_lib
 from phasic.inference import uncertainty as uncertainty_lib
 from phasic.inference.host_values import total_weight
@@ -50,7 +51,8 @@ class Fit:
       entries that are zero stay so.
     fixed: names of parameters that were not fitted, see `unconstrained`.
     tied: names of those that are equal.
-    at_bounds: names of those that ended at a bound that was given.
+    bounds: least and greatest values that were given, by name.
+    at_bounds: names of entries that ended at one of them.
   """
 
   distribution: Any
@@ -60,6 +62,9 @@ class Fit:
   structure: Any
   fixed: Sequence[str] = ()
   tied: Sequence[Sequence[str]] = ()
+  bounds: Mapping[str, tuple[float, float]] = dataclasses.field(
+    default_factory=dict
+  )
   at_bounds: Sequence[str] = ()
 
   @functools.cached_property
@@ -94,7 +99,9 @@ class Fit:
   @property
   def num_parameters(self) -> int:
     """How many free parameters were fitted, those on the boundary too."""
-    return self.uncertainty.num_parameters
+    return coordinates_lib.Coordinates(
+      self.structure, self.fixed, self.tied
+    ).num_free
 
   @property
   def num_observations(self) -> float:
@@ -137,8 +144,9 @@ class Fit:
 
     Args:
       f: takes the distribution and returns an array; or the name of a method.
-        NumPy has no autodiff: there it is "mean", "variance", "stddev",
-        "quantile" or the name of another method for which `math` has a jvp.
+        NumPy has no autodiff: there it is "mean", "moment", "variance",
+        "stddev", or the name of a function of the law, "quantile" say, for
+        which `math` has a jvp.
       *args: of the method, after the distribution.
 
     Raises:

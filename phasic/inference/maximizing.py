@@ -105,11 +105,11 @@ class Search:
     return self._top(entries, "L-BFGS-B", message, heights)
 
   def polish(self, top: Top) -> Top:
-    """Ends with Newton steps, where there are second derivatives."""
+    """Ends with Newton steps, where there are not too many free numbers."""
     entries = top.entries
     keep = (entries > self.low) & (entries < self.high) & (entries > 0)
     inner = self.where.restricted(entries, keep)
-    if not 0 < inner.num_free <= _MOST_SECOND or not derivatives.HAS_SECOND:
+    if not 0 < inner.num_free <= _MOST_SECOND:
       return top
     from scipy import optimize
 
@@ -120,7 +120,6 @@ class Search:
       at = inner.entries_of(x)
       _, slopes = self.evaluated(inner, at)
       whole = derivatives.hessian(inner, at, self.observations)
-      assert whole is not None
       return -inner.pull_second(at, slopes, whole) / self.total
 
     found = optimize.minimize(

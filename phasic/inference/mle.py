@@ -46,10 +46,10 @@ def fit_mle(
   The structure is that of the given distribution, which is where the search
   starts: its entries that are zero stay so, as do counts of phases and a
   graph's states. The others are functions of free real numbers, see
-  `unconstrained`, in which SciPy's L-BFGS-B climbs with exact gradients. Where
-  the substrate has second derivatives (JAX and TensorFlow) Newton steps in a
-  trust region follow. An entry that runs towards zero is set to zero where that
-  costs nothing, and `Fit.statuses` says so.
+  `unconstrained`, in which SciPy's L-BFGS-B climbs with exact gradients. Newton
+  steps in a trust region follow, with exact second derivatives. An entry that
+  runs towards zero is set to zero where that costs nothing, and `Fit.statuses`
+  says so.
 
   Where the likelihood cannot be computed, because a step leads to rates that
   are out of all proportion, the search steps back.
@@ -98,7 +98,7 @@ def fit_mle(
     A. R. Conn, N. I. M. Gould, P. L. Toint, Trust-region methods, 2000, ch. 7.
   """
   where = coordinates_lib.Coordinates(dist, fixed, tied)
-  low, high = _limits(where, dist, bounds or {})
+  low, high = limits(where, bounds or {})
   starts_lib.check_data(dist, observations, where.num_free)
   start = onp.clip(where.entries, low, high)
   starts_lib.check_start(where, start, observations)
@@ -133,6 +133,7 @@ def fit_mle(
     structure=dist,
     fixed=tuple(fixed),
     tied=tuple(map(tuple, tied)),
+    bounds=dict(bounds or {}),
     at_bounds=tuple(onp.asarray(where.names, object)[at_bounds]),
   )
 
@@ -154,8 +155,8 @@ def _of_another(where: Coordinates, i: int, other: Any) -> onp.ndarray:
   return coordinates_lib.entries_at(where, other)
 
 
-def _limits(
-  where: Coordinates, dist: Any, bounds: Mapping[str, tuple[float, float]]
+def limits(
+  where: Coordinates, bounds: Mapping[str, tuple[float, float]]
 ) -> tuple[onp.ndarray, onp.ndarray]:
   """Returns the bounds of the entries.
 

@@ -16,18 +16,15 @@ import numpy as onp
 
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import derivatives
+from phasic.inference import directions
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import observation_values
+from phasic.internal import static
 
 IDENTIFIED = "identified"
 ZERO = "on the boundary (zero)"
 BOUND = "at a bound"
 NOT_IDENTIFIED = "not identified"
-
-# A direction whose eigenvalue is below this part of the largest one is flat.
-FLAT = 1e-6
-# What has more than this share in flat directions is not identified.
-SHARE = 0.01
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -39,26 +36,19 @@ class Uncertainty:
     statuses: of each, one of the four above.
     covariance: (k, k), NaN for those that have no standard error.
     standard_errors: arrays of the parameters' shapes, by name.
-    num_parameters: how many free numbers were fitted.
-    information: "observed", minus the Hessian of the log likelihood; or "outer
-      products" of the scores, which is all that NumPy has, and an estimate of
-      the same expectation.
-    eigenvalues: of the information in the free numbers of those entries that
-      are off the boundary, ascending.
-    num_flat: how many of these directions are flat.
+    eigenvalues: of the information, minus the Hessian of the log likelihood, in
+      the free numbers of those entries that are off the boundary, ascending.
+    num_flat: how many of its directions are flat.
   """
 
   names: tuple[str, ...]
   statuses: Mapping[str, str]
   covariance: onp.ndarray
   standard_errors: Mapping[str, onp.ndarray]
-  num_parameters: int
-  information: str
   eigenvalues: onp.ndarray
   num_flat: int
   _inner: coordinates_lib.Coordinates
-  _flat: onp.ndarray
-  _known: onp.ndarray
+  _known: directions.Known
 
   def standard_error_of(
     self, f: Callable[..., Any] | str, args: tuple[Any, ...]
@@ -66,8 +56,11 @@ class Uncertainty:
     """Returns the standard error of a function, see `Fit`."""
     inner = self._inner
     slopes = derivatives.jacobian(inner, inner.entries, f, args)
+    if not len(inner.names):
+      # All parameters are on the boundary: of nothing is it known how it varies.
+      return onp.full(onp.shape(slopes)[:-1], onp.nan)[()]
     along = onp.matmul(slopes, inner.jacobian(inner.entries))
-    return standard_errors(along, self._flat, self._known)[()]
+    return self._known.standard_errors(along)[()]
 
 
 def assess(
@@ -99,97 +92,64 @@ def assess(
     statuses[zero] = onp.where(falls[zero], ZERO, NOT_IDENTIFIED)
   statuses[bound] = BOUND
   inner = whole.restricted(entries, onp.logical_not(zero | bound))
-  matrix, outer, kind = _information(inner, observations)
-  flat, known = directions(matrix, outer)
+  matrix = _information(inner, observations)
+  outer = outer_products(inner, observations)
+  known = directions.find(matrix, outer, precision(inner))
   jacobian = inner.jacobian(inner.entries)
-  errors = standard_errors(jacobian, flat, known)
+  errors = known.standard_errors(jacobian)
   place = [whole.names.index(name) for name in inner.names]
   lost = onp.isnan(errors)
   statuses[onp.asarray(place, int)[lost]] = NOT_IDENTIFIED
   covariance = onp.full((len(entries), len(entries)), onp.nan)
   kept = onp.asarray(place, int)[onp.logical_not(lost)]
   own = jacobian[onp.logical_not(lost)]
-  covariance[onp.ix_(kept, kept)] = _congruent(known, own)
+  covariance[onp.ix_(kept, kept)] = known.covariance(own)
   return Uncertainty(
     names=whole.names,
     statuses=dict(zip(whole.names, map(str, statuses), strict=True)),
     covariance=covariance,
-    standard_errors=_of_parameters(inner, jacobian, flat, known),
-    num_parameters=whole.num_free,
-    information=kind,
+    standard_errors=_of_parameters(inner, jacobian, known),
     eigenvalues=onp.linalg.eigvalsh(matrix),
-    num_flat=onp.shape(flat)[-1],
+    num_flat=known.num_flat,
     _inner=inner,
-    _flat=flat,
     _known=known,
   )
 
 
-def standard_errors(
-  slopes: onp.ndarray, flat: onp.ndarray, known: onp.ndarray
+def outer_products(
+  inner: coordinates_lib.Coordinates,
+  observations: observations_lib.Observations,
 ) -> onp.ndarray:
-  """Returns standard errors of functions, NaN for those not identified.
+  """Returns the sum of the scores' outer products in free numbers, (d, d)."""
+  _, _, known = observation_values(observations)
+  slopes = derivatives.scores(inner, inner.entries, observations)
+  slopes = onp.matmul(slopes, inner.jacobian(inner.entries))
+  weights = known[:, None]
+  weighted = onp.where(weights > 0, weights * slopes, 0.0)
+  slopes = onp.where(weights > 0, slopes, 0.0)
+  return onp.matmul(onp.transpose(weighted), slopes)
 
-  Args:
-    slopes: in the free numbers, (..., d).
-    flat: an orthonormal basis of the flat directions, (d, m).
-    known: the covariance of the free numbers along the others, (d, d).
-  """
-  size = onp.linalg.norm(slopes, axis=-1)
-  loads = onp.linalg.norm(onp.matmul(slopes, flat), axis=-1)
-  variance = onp.sum(onp.matmul(slopes, known) * slopes, axis=-1)
-  errors = onp.sqrt(onp.maximum(variance, 0.0))
-  return onp.where(loads > SHARE * size, onp.nan, errors)
+
+def precision(inner: coordinates_lib.Coordinates) -> float:
+  """Returns how far rounding moves a score, relative to the largest."""
+  return 1e3 * static.finfo_eps(inner.distribution.dtype)
 
 
 def _information(
   inner: coordinates_lib.Coordinates,
   observations: observations_lib.Observations,
-) -> tuple[onp.ndarray, onp.ndarray, str]:
-  """Returns the information, the scores' outer products, and what it is."""
+) -> onp.ndarray:
+  """Returns minus the Hessian of the log likelihood in free numbers, (d, d)."""
   at = inner.entries
-  _, _, known = observation_values(observations)
-  slopes = derivatives.scores(inner, at, observations)
-  slopes = onp.matmul(slopes, inner.jacobian(at))
-  weights = known[:, None]
-  weighted = onp.where(weights > 0, weights * slopes, 0.0)
-  outer = onp.matmul(onp.transpose(weighted), slopes)
   second = derivatives.hessian(inner, at, observations)
-  if second is None:
-    return outer, outer, "outer products"
   _, gradient = derivatives.value_and_gradient(inner, at, observations)
-  return -inner.pull_second(at, gradient, second), outer, "observed"
-
-
-def directions(
-  information: onp.ndarray, outer: onp.ndarray
-) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns the flat directions, and the covariance along the others.
-
-  Args:
-    information: minus the second derivatives of the log likelihood, (d, d).
-    outer: the sum of the scores' outer products, (d, d).
-  """
-  values, vectors = onp.linalg.eigh(outer)
-  bends = values > FLAT * onp.max(values, initial=0.0)
-  flat, rest = vectors[:, onp.logical_not(bends)], vectors[:, bends]
-  values, turned = onp.linalg.eigh(_congruent(information, onp.transpose(rest)))
-  bends = values > FLAT * onp.max(onp.abs(values), initial=0.0)
-  flat = onp.hstack([flat, onp.matmul(rest, turned[:, onp.logical_not(bends)])])
-  rest = onp.matmul(rest, turned[:, bends])
-  return flat, _congruent(onp.diag(1.0 / values[bends]), rest)
-
-
-def _congruent(matrix: onp.ndarray, basis: onp.ndarray) -> onp.ndarray:
-  """Returns B M B', M in the rows of B."""
-  return onp.matmul(onp.matmul(basis, matrix), onp.transpose(basis))
+  return -inner.pull_second(at, gradient, second)
 
 
 def _of_parameters(
   inner: coordinates_lib.Coordinates,
   jacobian: onp.ndarray,
-  flat: onp.ndarray,
-  known: onp.ndarray,
+  known: directions.Known,
 ) -> dict[str, onp.ndarray]:
   """Returns standard errors of the parameters' arrays, by path."""
   found = {}
@@ -202,6 +162,6 @@ def _of_parameters(
     slopes = whole[index]
     if path in inner.increasing:
       slopes = onp.cumsum(slopes, axis=-2)
-    errors = standard_errors(slopes, flat, known)
+    errors = known.standard_errors(slopes)
     found[path] = onp.where(fitted[index], errors, onp.nan)
   return found

@@ -1,0 +1,98 @@
+"""Directions in which the data tell distributions apart, and those in which not.
+
+Information matrices are judged with a unit diagonal: a rate that few of many
+observations tell of is known, if less well than others. What is flat is a
+direction in which parameters make up for each other.
+"""
+
+from typing import NamedTuple
+
+import numpy as onp
+
+# A direction whose eigenvalue is below this part of the largest one is flat.
+FLAT = 1e-6
+# What has more than this share in flat directions is not identified.
+SHARE = 0.01
+
+
+class Known(NamedTuple):
+  """What is known of free numbers, in units of their own.
+
+  Attributes:
+    units: of the free numbers, (d,).
+    flat: an orthonormal basis of the flat directions, (d, m).
+    spread: the covariance along the others, (d, d).
+  """
+
+  units: onp.ndarray
+  flat: onp.ndarray
+  spread: onp.ndarray
+
+  @property
+  def num_flat(self) -> int:
+    """How many directions are flat."""
+    return onp.shape(self.flat)[-1]
+
+  def covariance(self, slopes: onp.ndarray) -> onp.ndarray:
+    """Returns the covariance of k functions of slopes (k, d)."""
+    return _congruent(self.spread, slopes * self.units)
+
+  def standard_errors(self, slopes: onp.ndarray) -> onp.ndarray:
+    """Returns standard errors of functions, NaN for those not identified.
+
+    Args:
+      slopes: in the free numbers, (..., d).
+    """
+    slopes = slopes * self.units
+    size = onp.linalg.norm(slopes, axis=-1)
+    loads = onp.linalg.norm(onp.matmul(slopes, self.flat), axis=-1)
+    variance = onp.sum(onp.matmul(slopes, self.spread) * slopes, axis=-1)
+    errors = onp.sqrt(onp.maximum(variance, 0.0))
+    return onp.where(loads > SHARE * size, onp.nan, errors)
+
+
+def find(
+  information: onp.ndarray, outer: onp.ndarray, precision: float
+) -> Known:
+  """Returns which directions are flat, and the covariance along the others.
+
+  Args:
+    information: minus the second derivatives of the log likelihood, (d, d).
+    outer: the sum of the scores' outer products, (d, d).
+    precision: what is rounding in a score, next to the largest.
+  """
+  sizes = onp.diag(outer)
+  is_score = sizes > precision**2 * onp.max(sizes, initial=0.0)
+  units = onp.where(is_score, 1.0 / onp.sqrt(onp.maximum(sizes, 1e-300)), 0.0)
+  values, vectors = onp.linalg.eigh(outer * units[:, None] * units)
+  same = values <= FLAT * onp.max(values, initial=0.0)
+  # Along the numbers that have no score, and along those of the others.
+  flat = onp.hstack(
+    [
+      onp.eye(len(sizes))[:, onp.logical_not(is_score)],
+      (units[:, None] * vectors)[:, same],
+    ]
+  )
+  sizes = onp.abs(onp.diag(information))
+  units = 1.0 / onp.sqrt(onp.where(sizes > 0, sizes, 1.0))
+  flat, rest = _split(flat / units[:, None])
+  scaled = information * units[:, None] * units
+  values, turned = onp.linalg.eigh(_congruent(scaled, onp.transpose(rest)))
+  bends = values > FLAT * onp.max(onp.abs(values), initial=0.0)
+  flat = onp.hstack([flat, onp.matmul(rest, turned[:, onp.logical_not(bends)])])
+  rest = onp.matmul(rest, turned[:, bends])
+  return Known(units, flat, _congruent(onp.diag(1.0 / values[bends]), rest))
+
+
+def _split(columns: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
+  """Returns orthonormal bases of what columns span, and of the rest."""
+  lengths = onp.linalg.norm(columns, axis=0)
+  columns = columns[:, lengths > 0] / lengths[lengths > 0]
+  basis, sizes, _ = onp.linalg.svd(columns)
+  rank = int(onp.sum(sizes > 1e-9))
+  return basis[:, :rank], basis[:, rank:]
+
+
+def _congruent(matrix: onp.ndarray, basis: onp.ndarray) -> onp.ndarray:
+  """Returns B M B', M in the rows of B."""
+  return onp.matmul(onp.matmul(basis, matrix), onp.transpose(basis))
