@@ -218,6 +218,45 @@ class DerivativesTest(test_case.TestCase):
     for bar, total, size in zip(bars, totals, sizes, strict=True):
       self.assertTrue(onp.all(abs(bar - total) <= 1e-12 * size))
 
+  def test_hessian_of_a_mixture(self):
+    self.require_kernel()
+    alpha, rates = onp.asarray([0.25, 0.75]), onp.asarray([0.5, 2.0])
+    lower = onp.asarray([0.5, 2.0, -1.0, 1.0])
+    upper = onp.asarray([0.5, math.inf, 1.5, 2.0])
+    weights, along = onp.asarray([1.0, 2.0, 0.5, 3.0]), onp.asarray([1.0, -0.5])
+
+    def survival(t):
+      """That of each phase, and its two derivatives in the rate."""
+      alive = alpha * onp.exp(-rates * t)
+      return onp.stack([alive, -t * alive, t * t * alive])
+
+    density = alpha * onp.exp(-rates * 0.5)
+    slopes = 1.0 - 0.5 * rates, -1.0 + 0.25 * rates
+    parts = [
+      onp.stack([rates * density, slopes[0] * density, slopes[1] * density]),
+      survival(2.0),
+      survival(0.0) - survival(1.5),
+      survival(1.0) - survival(2.0),
+    ]
+    expected = onp.zeros(2)
+    for weight, (value, slope, bend) in zip(weights, parts, strict=True):
+      total = onp.sum(value)
+      outer = onp.sum(slope * along) * slope / total**2
+      expected = expected + weight * (bend * along / total - outer)
+    off = onp.zeros((2, 2))
+    moved = pm.log_likelihood_terms_hvp(
+      alpha,
+      off,
+      lower,
+      upper,
+      exit_rates=rates,
+      tangents=(None, None, None, None, along, None),
+      cotangent=weights,
+      wanted=("exit_rates",),
+    )
+    self.assertIsNone(moved[0])
+    self.assert_close(moved[4], expected, 1e-12)
+
   def test_cotangents_are_those_of_the_neighbours(self):
     self.require_kernel()
     for i, function, time in (

@@ -141,8 +141,8 @@ def tell(
   print(
     "  Intervals are made for the log-rates. A direction is flat if its "
     "eigenvalue, of the\n  information or of the sum of the scores' outer "
-    "products, is nothing next to the\n  largest; a parameter with a share in "
-    "it is 'not identified'. 'On the boundary (zero)':\n  the log-likelihood "
+    "products, of unit diagonal, is\n  nothing next to the largest; a parameter "
+    "with a share in it is 'not identified'. 'On the boundary (zero)':\n  the log-likelihood "
     "falls as the rate leaves 0."
   )
   for fit in fits:
