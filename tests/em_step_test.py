@@ -4,12 +4,15 @@ import math
 
 from absl.testing import absltest
 from absl.testing import parameterized
+import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
 from phasic import inference
 from phasic.graphs import ABSORBED
 from phasic.graphs import Graph
+from phasic.inference import ascending_rates
+from phasic.inference import chain_paths
 from tests import test_case
 from tests.oracle import em_oracle
 
@@ -40,6 +43,19 @@ _RATES = onp.asarray([[0.0, 1.0, 0.0], [0.5, 0.0, 2.0], [0.25, 0.0, 0.0]])
 _EXITS = onp.asarray([0.0, 1.0, 1.5])
 _STEPS = onp.asarray([[0.25, 0.5, 0.0], [0.125, 0.25, 0.25], [0.0, 0.0, 0.75]])
 _LEFT = onp.asarray([0.25, 0.375, 0.25])
+
+
+def _isotonic(counts, times):
+  """The likeliest ascending rates, by pooling adjacent violators."""
+  pools = []
+  for count, time in zip(counts, times, strict=True):
+    pools.append([count, time, 1])
+    while len(pools) > 1 and (
+      pools[-2][0] * pools[-1][1] >= pools[-1][0] * pools[-2][1]
+    ):
+      last = pools.pop()
+      pools[-1] = [x + y for x, y in zip(pools[-1], last, strict=True)]
+  return [count / time for count, time, size in pools for _ in range(size)]
 
 
 def _observations(rows):
@@ -178,6 +194,29 @@ class SharedTest(test_case.TestCase):
     pooled = onp.sum(counts[1:]) / onp.sum(visits[1:])
     self.assertLess(counts[0] / visits[0], pooled)
     self.assert_close(found.rates, [counts[0] / visits[0], pooled, pooled])
+
+  def test_pooled_rates(self):
+    random = onp.random.default_rng(3)
+    p = 12
+    visits = onp.stack([random.exponential(size=p), onp.ones(p)])
+    counts = onp.stack([random.exponential(size=p), onp.arange(p, 0.0, -1.0)])
+    visits[0, 4] = counts[0, 4] = 0.0
+    # The last has all the mass: no two may change places.
+    masses = onp.asarray((onp.arange(p) == p - 1) * 1.0)
+    nothing = onp.zeros(p)
+    paths = chain_paths.ExpectedPaths(
+      nothing, visits, counts, nothing, nothing, 0.0
+    )
+    rates = counts / onp.where(visits > 0, visits, 1.0)
+    rates[0, 4], rates[0, -1] = 1.0, 0.01
+    counts[0, -1] = rates[0, -1] * visits[0, -1]
+    _, found = ascending_rates.maximized(
+      masses, np.asarray(masses + 0.0 * rates), np.asarray(rates), paths
+    )
+    seen = visits[0] > 0
+    expected = _isotonic(counts[0][seen], visits[0][seen])
+    self.assert_close(self.host(found)[0][seen], expected)
+    self.assert_close(self.host(found)[1], onp.full(p, (p + 1) / 2))
 
   def test_graph(self):
     # Weights a + 0.5 b + 0.25 and b: a sum is edges side by side.

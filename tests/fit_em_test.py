@@ -207,12 +207,52 @@ class FitTest(test_case.TestCase):
     self.assert_close(fit.distribution.initial_probs, [1.0, 0.0])
     self.assertTrue(fit.distribution.validate_args)
 
+  def test_nothing_is_left_to_fit(self):
+    # All are over in the first step: so EM says, at once.
+    data = inference.Observations([1.0, 1.0, 1.0])
+    fit = inference.fit_em(pd.DiscretePhaseType([1.0], [[0.5]]), data)
+    self.assertEqual(float(fit.log_likelihood), 0.0)
+    self.assert_close(fit.distribution.subtransition, [[0.0]])
+    self.assertEqual(fit.record.method, "EM")
+    # Two entries of one sum.
+    self.assertEqual(fit.num_parameters, 1)
+
+  def test_what_em_keeps_is_no_parameter(self):
+    data = inference.Observations(_TIMES)
+    for dist, count in (
+      (pd.MatrixWeibull(pd.Erlang(1, 1.0), 1.5), 1),
+      (pd.ZeroInflated(pd.Erlang(1, 1.0), 0.0), 1),
+      (pd.TruncatedPhaseType(pd.Hypoexponential([1.0, 2.0]), 0.0, 9.0), 2),
+      (pd.AcyclicPhaseType([0.5, 0.5], [1.0, 1.0]), 3),
+    ):
+      fit = inference.fit_em(dist, data, max_steps=2, second_order=False)
+      self.assertEqual(fit.num_parameters, count)
+      self.assertAlmostEqual(fit.aic, 2.0 * count - 2.0 * fit.log_likelihood)
+
+  def test_equal_rates_may_part(self):
+    if MODE == "jax":
+      self.skipTest("compiles for seconds")
+    data = inference.Observations(_TIMES)
+    fit = inference.fit_em(
+      pd.AcyclicPhaseType([0.25, 0.75], [1.0, 1.0]),
+      data,
+      max_steps=20,
+      second_order=False,
+    )
+    names = set(fit.statuses)
+    self.assertContainsSubset(["rates[0]", "rates[1] - rates[0]"], names)
+    where = fit.uncertainty._inner
+    again = where.of(where.entries)
+    self.assert_close(data.log_likelihood(again), fit.log_likelihood, 1e-12)
+
   def test_what_cannot_be_fitted(self):
     start = pd.Erlang(2, 1.0)
     with self.assertRaisesRegex(ValueError, "right-censored"):
       inference.fit_em(start, inference.Observations([1.0], [math.inf]))
     with self.assertRaisesRegex(ValueError, "no mass there"):
       inference.fit_em(start, inference.Observations([0.0, 1.0]))
+    with self.assertRaisesRegex(ValueError, "observation 1 is zero, and the"):
+      inference.fit_em(start, inference.Observations([1.0, -1.0], [1.0, 0.0]))
     with self.assertRaisesRegex(ValueError, "batch"):
       inference.fit_em(
         pd.Erlang(2, onp.asarray([1.0, 2.0])), inference.Observations([1.0])

@@ -91,16 +91,34 @@ def _pooled(rates: Any, paths: chain_paths.ExpectedPaths) -> Any:
   was never visited are the first phases.
   """
   p = static.shape(rates)[-1]
-  i, j, k = onp.ogrid[:p, :p, :p]
-  is_within = onp.reshape((j <= i) & (i <= k), (p, p * p))
-  within = np.asarray(onp.asarray(is_within, onp.float64), dtype=rates.dtype)
-  jumps, times = (
-    np.reshape(np.matmul(x[..., None, :], within), (*static.shape(x), p))
-    for x in (paths.jumps, paths.visits)
-  )
-  blocks = ratios.ratio(jumps, times, math.inf)[..., None, :, :]
-  counts = onp.reshape((j <= i) & (i <= k), (p, p, p))
-  least = -np.max(np.where(counts, -blocks, -math.inf), axis=-1)
-  starts = onp.reshape(j <= i, (p, p))
-  found = np.max(np.where(starts, least, -math.inf), axis=-1)
+  jumps, times = _block_sums(paths.jumps), _block_sums(paths.visits)
+  blocks = ratios.ratio(jumps, times, math.inf)
+  starts = np.asarray(onp.arange(p), dtype=rates.dtype)
+
+  def pooled(carry: Any, x: Any) -> Any:
+    """Goes from the last phase to the first: x is blocks up to i, and i."""
+    up_to, i = x
+    least = np.minimum(carry, up_to)
+    return least, np.max(np.where(starts <= i, least, -math.inf), axis=-1)
+
+  # Of blocks that begin behind their end nothing is known.
+  backwards = np.take(blocks, onp.arange(p)[::-1], axis=0)
+  places = np.take(starts, onp.arange(p)[::-1], axis=0)
+  none = np.zeros_like(blocks[0]) + math.inf
+  _, found = control_flow.scan(pooled, none, (backwards, places))
+  found = np.moveaxis(np.take(found, onp.arange(p)[::-1], axis=0), 0, -1)
   return np.where(paths.visits != 0, found, np.minimum(found, rates))
+
+
+def _block_sums(x: Any) -> Any:
+  """Returns sums of x, (..., p), over the phases j to k, as (k, ..., j)."""
+  p = static.shape(x)[-1]
+  starts = np.asarray(onp.arange(p), dtype=x.dtype)
+
+  def extended(carry: Any, y: Any) -> Any:
+    last, k = y
+    sums = np.where(starts <= k, carry + last[..., None], 0.0)
+    return sums, sums
+
+  lasts = np.moveaxis(x, -1, 0)
+  return control_flow.scan(extended, np.zeros_like(x), (lasts, starts))[1]

@@ -9,7 +9,9 @@ import numpy as onp
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import em
 from phasic.inference import em_climbing
+from phasic.inference import entry_blocks
 from phasic.inference import fits
+from phasic.inference import maximization
 from phasic.inference import mle
 from phasic.inference import observations as observations_lib
 from phasic.inference import progress_bars
@@ -109,9 +111,35 @@ def fit_em(
       num_evaluations=sum(len(climb.heights) for climb in climbs),
       reached=tuple(climb.heights[-1] for climb in climbs),
     ),
-    structure=dist,
+    structure=_structure(dist),
+    fixed=maximization.held(dist),
   )
   return _polished(fit) if second_order else fit
+
+
+def _structure(dist: Any) -> Any:
+  """Returns a distribution whose zeros are those that EM keeps.
+
+  Rates that ascend may be equal; in a step of EM they do not stay so.
+  """
+  increasing = entry_blocks.increasing(dist)
+  if not increasing:
+    return dist
+  told, blocks = entry_blocks.of(dist)
+  arrays = {
+    path: onp.reshape(
+      onp.where(blocks[path].values > 0, blocks[path].values, 1.0),
+      blocks[path].sizes,
+    )
+    for path in increasing
+  }
+  return entry_blocks.rebuilt(
+    told,
+    {
+      path: structures.as_array(onp.asarray(x, dist.dtype), dist.dtype, path)
+      for path, x in arrays.items()
+    },
+  )
 
 
 def _starts(
@@ -139,8 +167,11 @@ def _after(
 
 
 def _polished(fit: fits.Fit) -> fits.Fit:
-  """Goes on with derivatives of the log likelihood."""
+  """Goes on with derivatives of the log likelihood, where that can be."""
   record = fit.record
+  if not coordinates_lib.Coordinates(fit.distribution).num_free:
+    # What EM has led to zero, or to certainty, stays there.
+    return fit
   try:
     top = mle.fit_mle(fit.distribution, fit.observations)
   except NotImplementedError as error:
@@ -152,6 +183,7 @@ def _polished(fit: fits.Fit) -> fits.Fit:
     fit,
     distribution=top.distribution,
     log_likelihood=top.log_likelihood,
+    fixed=(),
     record=top.record._replace(
       method=f"EM, then {top.record.method}",
       log_likelihoods=(*record.log_likelihoods, *top.record.log_likelihoods),

@@ -42,6 +42,20 @@ def check_family(distribution: Any) -> None:
     check_family(distribution.distribution)
 
 
+def held(distribution: Any) -> tuple[str, ...]:
+  """Returns the parameters that the M-step keeps, by their paths."""
+  found: list[str] = []
+  path = ""
+  while isinstance(distribution, _WRAPPED):
+    if isinstance(distribution, _WRAPPED[1:]):
+      arrays = distribution._arrays()
+      names = distribution.parameter_properties()
+      found += [f"{path}{name}" for name in names if arrays[name] is not None]
+    path += "distribution."
+    distribution = distribution.distribution
+  return tuple(found)
+
+
 def needs_host(distribution: Any) -> bool:
   """Whether the M-step needs the values of what the E-step found."""
   while isinstance(distribution, _WRAPPED):

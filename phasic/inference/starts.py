@@ -59,14 +59,15 @@ def check_data(
       f"there are {distinct} distinct observations for {needed} free numbers "
       "of the distribution: fit one with fewer phases, or fix or tie parameters"
     )
-  exact_zero = (lower == 0) & (upper == 0)
-  if onp.any(exact_zero):
+  of_zero = upper == 0
+  if onp.any(of_zero):
     at_zero = host_values("log_cdf", dist.log_cdf(onp.zeros((), dist.dtype)))
     if not at_zero > -onp.inf:
+      i = int(onp.flatnonzero(counted)[onp.argmax(of_zero)])
       raise ValueError(
-        f"observation {int(onp.argmax(exact_zero))} is exactly zero, and the "
-        "distribution has no mass there: start from one with prob_zero > 0, or "
-        "say between which times it was, lower = -1 and upper > 0"
+        f"observation {i} is zero, and the distribution has no mass there: "
+        "start from one with prob_zero > 0, or say between which times it was, "
+        "lower = -1 and upper > 0"
       )
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 
 from absl.testing import absltest
 import numpy as np
@@ -87,6 +88,22 @@ class CallTest(absltest.TestCase):
     self.assertLessEqual(counts["check_shapes"], 3, counts)
     self.assertNotIn("_parameter_properties", counts)
     self.assertLessEqual(sum(counts.values()), 240, counts)
+
+
+class MemoryTest(absltest.TestCase):
+  def test_ascending_rates_take_a_matrix(self):
+    p = 256
+    dist = ph.distributions.AcyclicPhaseType(
+      np.full(p, 1.0 / p), np.linspace(1.0, 2.0, p)
+    )
+    data = ph.inference.Observations([0.5, 1.0, 2.0])
+    tracemalloc.start()
+    try:
+      ph.inference.em_step(dist, data)
+      _, peak = tracemalloc.get_traced_memory()
+    finally:
+      tracemalloc.stop()
+    self.assertLess(peak, 32 * 8 * p**2)
 
 
 if __name__ == "__main__":
