@@ -9,8 +9,14 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
+from phasic import math as pm
 from tests import test_case
 
+MODE = "numpy"
+
+_LAWS = 4
+if MODE == "jax":  # Compiles each for seconds.
+  _LAWS = 2
 _INF, _NAN = math.inf, math.nan
 _LOWER = onp.asarray([0.5, 2.0, -1.0, 1.0, 0.0])
 _UPPER = onp.asarray([0.5, _INF, 1.5, 2.0, 0.25])
@@ -181,6 +187,47 @@ class SumsTest(test_case.TestCase):
     # An interval from zero is without it, a left-censored value is not.
     both = self._value([0.0], [1.0]), self._value([-1.0], [1.0])
     self.assert_close(onp.exp(both[1]) - onp.exp(both[0]), 0.25, 1e-14)
+
+  def test_at_zero(self):
+    # Zero in one of four cases, else of rate 2: P(X > t) = 3/4 exp(-2 t).
+    chain = pd.PhaseType([0.75], [[-2.0]])
+    alive = [0.75 * math.exp(-2.0 * t) for t in (0.5, 1.0)]
+    early = 1.0 - math.exp(-2.0)
+    cases = (
+      (0.0, 0.0, -1.0, 0.25),
+      (-1.0, 0.0, -1.0, 0.25),
+      (-_INF, 0.0, -1.0, 0.25),
+      (0.0, _INF, -1.0, 0.75),
+      (-1.0, _INF, -1.0, 1.0),
+      (-1.0, 1.0, -1.0, 1.0 - alive[1]),
+      (0.0, 1.0, -1.0, 0.75 - alive[1]),
+      # With an entry, be it at zero, zeros are not seen.
+      (-1.0, 1.0, 0.0, early),
+      (0.0, 1.0, 0.0, early),
+      (0.0, _INF, 0.0, 1.0),
+      (1.0, 1.0, 0.0, 2.0 * math.exp(-2.0)),
+      (-1.0, 1.0, 0.5, 1.0 - alive[1] / alive[0]),
+    )
+    lower, upper, entry, probs = onp.asarray(cases).T
+    data = inference.Observations(lower, upper, entry=entry)
+    laws = (
+      chain,
+      pd.ZeroInflated(pd.Erlang(1, 2.0), 0.25),
+      pd.MatrixWeibull(chain, 1.0),
+      pd.TruncatedPhaseType(chain, 0.0),
+    )
+    for dist in laws[:_LAWS]:
+      for path in self.paths():
+        with pm.use_path(path):
+          found = data.log_likelihood_terms(dist)
+          self.assert_close(found, onp.log(probs), 1e-13, 1e-14)
+    for law in (pd.Erlang(1, 2.0), pd.DiscretePhaseType([1.0], [[0.5]])):
+      self.dist = law
+      self.assertEqual(self._value([-1.0], [0.0]), -_INF)
+    with self.assertRaisesRegex(ValueError, "the exit must be after the entry"):
+      inference.Observations([0.0], entry=[0.0])
+    with self.assertRaisesRegex(ValueError, "the exit must be after the entry"):
+      inference.Observations([-1.0], [0.0], entry=[0.0])
 
   def test_entries_are_conditions(self):
     alive = self.host(self.dist.log_survival_function(_ENTRY))
