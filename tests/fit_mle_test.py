@@ -364,7 +364,7 @@ class MistakesTest(test_case.TestCase):
     self._refused("fewer phases, or fix", pd.Coxian([1.0], [0.5, 1.0]), few)
     none = inference.Observations([1.0], weights=[0.0])
     self._refused("no observations", start, none)
-    self._refused("must be Observations", start, [1.0, 2.0])
+    self._refused("must be inference.Obs", start, [1.0, 2.0])
 
   def test_start(self):
     data = inference.Observations(_TIMES)

@@ -55,7 +55,7 @@ class KaplanMeierTest(test_case.TestCase):
       inference.kaplan_meier(censored)
     with self.assertRaisesRegex(ValueError, r"must be \(n,\), one data set"):
       inference.kaplan_meier(inference.Observations([[1.0]]))
-    with self.assertRaisesRegex(TypeError, "must be Observations"):
+    with self.assertRaisesRegex(TypeError, "must be inference.Obs"):
       inference.kaplan_meier([1.0])
 
 

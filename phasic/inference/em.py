@@ -80,9 +80,5 @@ def em_step(dist: Any, observations: Any) -> EmStep:
 
 def check_arguments(dist: Any, observations: Any) -> None:
   """Raises TypeError unless EM can be done with these."""
-  if not isinstance(observations, observations_lib.Observations):
-    raise TypeError(
-      f"observations is {type(observations).__name__}: it must be "
-      "inference.Observations"
-    )
+  observations_lib.check_type(observations)
   maximization.check_family(dist)

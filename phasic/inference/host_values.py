@@ -7,20 +7,28 @@ import numpy as onp
 from phasic.internal import static
 
 
-def host_values(name: str, x: Any) -> onp.ndarray:
-  """Returns an array's values.
+def known(name: str, x: Any, rule: str) -> onp.ndarray:
+  """Returns an array on the host, in its dtype.
 
   Args:
     name: what the message calls it.
     x: the array.
+    rule: what the message says of it.
 
   Raises:
     TypeError: it is traced.
   """
-  known = static.concrete(x)
-  if known is None:
-    raise TypeError(f"{name} is traced: a fit needs its values")
-  return onp.asarray(known, onp.float64)
+  values = static.concrete(x)
+  if values is None:
+    raise TypeError(f"{name} is traced: {rule}")
+  return values
+
+
+def host_values(
+  name: str, x: Any, rule: str = "a fit needs its values"
+) -> onp.ndarray:
+  """Returns an array's values as float64, see `known`."""
+  return onp.asarray(known(name, x, rule), onp.float64)
 
 
 def observation_values(

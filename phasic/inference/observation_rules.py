@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import numpy as onp
 
 from phasic.internal import checks
@@ -11,6 +12,30 @@ from phasic.math import named_checks
 
 # The order of the rows of arrays.
 NAMES = ("lower", "upper", "weights", "entry", "cause")
+
+
+def aligned(arrays: dict[str, Any]) -> dict[str, Any]:
+  """Returns the arrays in their common shape (..., n)."""
+  shapes = {
+    name: static.shape(x) for name, x in arrays.items() if x is not None
+  }
+  try:
+    shape = static.broadcast_shapes(*shapes.values())
+  except ValueError:
+    listed = ", ".join(f"{name} {own}" for name, own in shapes.items())
+    raise ValueError(f"shapes do not broadcast: {listed}") from None
+  if not shape:
+    raise ValueError("lower is a scalar: observations have shape (..., n)")
+  # Sizes that are not known while tracing cannot be compared.
+  known = all(isinstance(d, int) for own in shapes.values() for d in own)
+  found = {
+    name: x
+    if x is None or (known and shapes[name] == shape)
+    else np.broadcast_to(x, shape)
+    for name, x in arrays.items()
+  }
+  checks.check_not_empty(found["lower"], "lower")
+  return found
 
 
 def checked(arrays: dict[str, Any]) -> dict[str, Any]:

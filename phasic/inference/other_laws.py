@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from phasic.inference import chain_events
-from phasic.math import special
+from phasic.math import interval_masses
 
 
 def log_likelihood_terms(
@@ -39,23 +39,15 @@ def _unconditional(distribution: Any, lower: Any, upper: Any) -> Any:
   alive = distribution._log_survival_function(start)
   ended = distribution._log_cdf(end)
   found = np.where(exact, log_prob, np.where(right, alive, ended))
-  later = distribution._log_survival_function(
-    np.where(between, upper, ordinary)
+  later = np.where(between, upper, ordinary)
+  begun = between & (lower > 0)
+  mass = interval_masses.log_mass(
+    between,
+    lower == 0,
+    (alive, distribution._log_survival_function(later)),
+    (distribution._log_cdf(np.where(begun, lower, ordinary)), ended),
+    distribution._cdf(np.zeros_like(ordinary)),
   )
-  is_above = alive < ended
-  drop = np.where(between & is_above, later - alive, -1.0)
-  above = alive + special.log1mexp(drop)
-  early = between & np.logical_not(is_above) & (lower > 0)
-  before = distribution._log_cdf(np.where(early, lower, ordinary))
-  drop = np.where(early, before - ended, -1.0)
-  atom = distribution._cdf(np.zeros_like(ordinary))
-  share = np.where(
-    between & np.logical_not(is_above) & np.logical_not(early),
-    atom * np.exp(np.minimum(-ended, 700.0)),
-    0.0,
-  )
-  below = np.where(early, special.log1mexp(drop), np.log1p(-share))
-  mass = np.where(is_above, above, ended + below)
   found = np.where(between, mass, found)
   found = np.where(upper >= lower, found, math.nan)
   return found

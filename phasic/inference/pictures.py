@@ -5,6 +5,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.inference import survival_estimates
+from phasic.inference.host_values import known
 from phasic.internal import static
 
 _BAND = {"alpha": 0.2, "linewidth": 0.0, "step": "post"}
@@ -285,10 +286,7 @@ def _values(distribution: Any, name: str, x: onp.ndarray) -> onp.ndarray:
 
 def _host(x: Any) -> onp.ndarray:
   """Returns an array on the host."""
-  found = static.concrete(x)
-  if found is None:
-    raise TypeError("distribution is traced: a picture needs its values")
-  return found
+  return known("distribution", x, "a picture needs its values")
 
 
 def _check_single(distribution: Any) -> None:

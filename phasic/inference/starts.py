@@ -21,10 +21,7 @@ def check_data(
     observations: the data.
     num_free: how many free numbers are fitted.
   """
-  if not isinstance(observations, observations_lib.Observations):
-    raise TypeError(
-      f"observations is {type(observations).__name__}: it must be Observations"
-    )
+  observations_lib.check_type(observations)
   lower, upper, weights = observation_values(observations)
   if onp.ndim(lower) != 1:
     raise ValueError(

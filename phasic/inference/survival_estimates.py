@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as onp
 
 from phasic.inference import observations as observations_lib
-from phasic.internal import static
+from phasic.inference.host_values import host_values
+from phasic.inference.host_values import observation_values
 
 
 class SurvivalEstimate(NamedTuple):
@@ -89,11 +90,8 @@ def host_times(
 
   Entries of those that have none are -1.
   """
-  if not isinstance(observations, observations_lib.Observations):
-    raise TypeError(
-      f"observations is {type(observations).__name__}: it must be Observations"
-    )
-  lower, upper = _host("lower", observations), _host("upper", observations)
+  observations_lib.check_type(observations)
+  lower, upper, weights = observation_values(observations)
   if onp.ndim(lower) != 1:
     raise ValueError(
       f"observations has shape {onp.shape(lower)}: it must be (n,), one data set"
@@ -107,21 +105,10 @@ def host_times(
       "right-censored; compare interval-censored ones with the distribution's "
       "cdf at the ends"
     )
-  weights, entry = _host("weights", observations), _host("entry", observations)
-  weights = onp.ones_like(lower) if weights is None else weights
   if not onp.any(events & (weights > 0.0)):
     raise ValueError("observations has no event: all are censored")
-  entry = onp.full_like(lower, -1.0) if entry is None else entry
+  entry = onp.full_like(lower, -1.0)
+  if observations.entry is not None:
+    entry = host_values("entry", observations.entry)
   kept = weights > 0.0
   return lower[kept], events[kept], weights[kept], entry[kept]
-
-
-def _host(name: str, observations: Any) -> Any:
-  """Returns an array of the observations on the host."""
-  x = getattr(observations, name)
-  if x is None:
-    return None
-  found = static.concrete(x)
-  if found is None:
-    raise TypeError(f"{name} of the observations is traced: a picture needs it")
-  return onp.asarray(found, "float64")

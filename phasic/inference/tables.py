@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.internal import static
+from phasic.inference.host_values import known
 from phasic.math import named_checks
 
+_RULE = "use Observations(lower, upper)"
 # What kinds of dtypes hold that is no number, and what to do about it.
 _NO_NUMBERS = {
   "M": "dates: subtract the origin, and pass numbers of days, say",
@@ -71,8 +72,8 @@ def ends(
     cause: (..., n) or None.
     name: what messages call `observed`.
   """
-  times, seen = _host(times), _host(observed)
   name = name or "observed"
+  times, seen = known("times", times, _RULE), known(name, observed, _RULE)
   good = (seen == 0) | (seen == 1)
   named_checks.check(
     name, seen, onp.asarray(good), "it must be bool, or 0 or 1"
@@ -84,16 +85,8 @@ def ends(
   infinity = onp.asarray(math.inf, dtype=dtype)
   upper = onp.where(seen == 1, times, infinity)
   if cause is not None:
-    cause = onp.where(seen == 1, _host(cause), -1)
+    cause = onp.where(seen == 1, known("cause", cause, _RULE), -1)
   return times, upper, weights, entry, cause
-
-
-def _host(x: Any) -> onp.ndarray:
-  """Returns an array's values; raises TypeError while they are traced."""
-  values = static.concrete(x)
-  if values is None:
-    raise TypeError("values are traced: use Observations(lower, upper)")
-  return values
 
 
 def _check_names(table: Any, names: Mapping[str, str]) -> None:
@@ -105,13 +98,13 @@ def _check_names(table: Any, names: Mapping[str, str]) -> None:
       "event, or lower and upper"
     )
   if isinstance(table, Mapping):
-    known = list(table)
+    there = list(table)
   else:
     # That of pyarrow, or that of pandas and polars.
-    known = list(getattr(table, "column_names", getattr(table, "columns", [])))
+    there = list(getattr(table, "column_names", getattr(table, "columns", [])))
   for key, name in names.items():
-    if name not in known:
-      raise ValueError(f"{key} is {name!r}: the table's columns are {known}")
+    if name not in there:
+      raise ValueError(f"{key} is {name!r}: the table's columns are {there}")
 
 
 def _values(table: Any, name: str) -> onp.ndarray:
@@ -178,11 +171,12 @@ def _causes(
     named_checks.check(name, numbers, good, "it must be a whole number")
     return onp.asarray(numbers, dtype=onp.int32)
   order = list(causes)
-  known = onp.asarray(values, dtype=object)
-  lost = _missing(known)
-  for x in known[onp.logical_not(lost)]:
+  objects = onp.asarray(values, dtype=object)
+  lost = _missing(objects)
+  for x in objects[onp.logical_not(lost)]:
     if x not in order:
       raise ValueError(f"column {name!r} holds {x!r}: causes are {order}")
   return onp.asarray(
-    [-1 if gone else order.index(x) for gone, x in zip(lost, known)], onp.int32
+    [-1 if gone else order.index(x) for gone, x in zip(lost, objects)],
+    onp.int32,
   )

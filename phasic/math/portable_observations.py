@@ -15,8 +15,8 @@ from phasic.internal import gradients
 from phasic.internal import static
 from phasic.math import edge_probs
 from phasic.math import edge_rates
+from phasic.math import interval_masses
 from phasic.math import portable
-from phasic.math import special
 
 # As in native/kernel/phase_type.h.
 LOG_DENSITY = 0
@@ -89,8 +89,12 @@ def phase_type(
   at_zero = valid & (times == 0)
   mass_at_zero = evaluate("cdf", at_zero)
   with onp.errstate(all="ignore"):
-    interval = _log_interval(
-      log_survival, log_cdf, mass_at_zero, at_zero, valid
+    interval = interval_masses.log_mass(
+      valid,
+      at_zero,
+      (log_survival, _after(log_survival, 0.0)),
+      (log_cdf, _after(log_cdf, 0.0)),
+      mass_at_zero,
     )
   result = np.where(kinds == LOG_DENSITY, log_density, math.nan)
   result = np.where(kinds == LOG_SURVIVAL, log_survival, result)
@@ -125,23 +129,6 @@ def _resolved(kinds, times, next_time):
   kinds = np.where(is_pair & (times == next_time), LOG_DENSITY, kinds)
   kinds = np.where(is_right, LOG_SURVIVAL, kinds)
   return np.where(is_left, _LEFT, kinds)
-
-
-def _log_interval(log_survival, log_cdf, mass_at_zero, at_zero, valid):
-  """Returns log P(l < X <= u) at l, where `valid`."""
-  next_survival = _after(log_survival, 0.0)
-  next_cdf = _after(log_cdf, 0.0)
-  by_survival = valid & (log_survival <= next_cdf)
-  by_cdf = valid & np.logical_not(by_survival) & np.logical_not(at_zero)
-  by_atom = valid & np.logical_not(by_survival) & at_zero
-  survival_drop = np.where(by_survival, next_survival - log_survival, -1.0)
-  cdf_drop = np.where(by_cdf, log_cdf - next_cdf, -1.0)
-  # The distribution function at zero, whose logarithm may be -inf.
-  share = mass_at_zero * np.exp(np.minimum(-next_cdf, 700.0))
-  atom = np.log1p(-np.where(by_atom, share, 0.0))
-  result = next_cdf + np.where(by_atom, atom, special.log1mexp(cdf_drop))
-  from_survival = log_survival + special.log1mexp(survival_drop)
-  return np.where(by_survival, from_survival, result)
 
 
 def _harmless_time(rates, exit_rates):
