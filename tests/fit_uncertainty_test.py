@@ -193,6 +193,13 @@ class FitTest(test_case.TestCase):
     error = 1 / math.sqrt(information)
     self.assert_close(fit.standard_errors["rate"], error, 1e-9)
 
+  def test_equal_observations(self):
+    fit = inference.fit_mle(
+      pd.Erlang(2, 1.0), inference.Observations([0.5, 0.5, 0.5])
+    )
+    self.assertEqual(fit.statuses, {"rate": "identified"})
+    self.assert_close(fit.standard_errors["rate"], 4 / math.sqrt(6), 1e-6)
+
   def test_rare_events_are_known(self):
     weights = onp.asarray([2e6, 2e6, 3.0])
     data = inference.Observations(

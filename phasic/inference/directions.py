@@ -61,6 +61,10 @@ def find(
     outer: the sum of the scores' outer products, (d, d).
     precision: what is rounding in a score, next to the largest.
   """
+  if len(information) == 1:
+    # Nothing makes up for the only number; of equal observations, at their
+    # top, all scores are zero.
+    outer = onp.abs(information)
   sizes = onp.diag(outer)
   is_score = sizes > precision**2 * onp.max(sizes, initial=0.0)
   units = onp.where(is_score, 1.0 / onp.sqrt(onp.maximum(sizes, 1e-300)), 0.0)
