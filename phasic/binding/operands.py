@@ -56,20 +56,13 @@ def direction(
     TypeError: it is complex, and `x` is not, or no array at all.
     ValueError: it does not broadcast to the shape of `x`.
   """
-  found = np.asarray(tangent)
-  own, dtype = static.dtype_name(found), static.dtype_name(x)
-  if own.startswith("complex") and not dtype.startswith("complex"):
-    raise TypeError(
-      declaration.error(f"the tangent of {operand.name} is {own}, not {dtype}")
-    )
-  shapes = native_ops.shape(found), native_ops.shape(x)
-  if not native_shapes.may_broadcast(*shapes):
-    raise ValueError(
-      declaration.error(
-        f"the tangent of {operand.name} has shape {shapes[0]}: it must broadcast "
-        f"to {shapes[1]}"
-      )
-    )
+  found, dtype = np.asarray(tangent), static.dtype_name(x)
+  native_shapes.check_direction(
+    declaration,
+    f"the tangent of {operand.name}",
+    (native_ops.shape(found), static.dtype_name(found)),
+    (native_ops.shape(x), dtype),
+  )
   return np.asarray(found, dtype)
 
 

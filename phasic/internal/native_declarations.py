@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 import functools
-import numbers
+import operator
 import re
 from typing import Any, NamedTuple
 
@@ -153,12 +153,14 @@ class NativeFunction(NamedTuple):
     except Exception as raised:
       what = f"`sizes` of {name} raised {type(raised).__name__}: {raised}"
       raise ValueError(error(what)) from raised
-    if not isinstance(size, numbers.Number):
+    symbols = {type(x) for x in known.values() if not isinstance(x, int)}
+    if type(size) in symbols:
       return size  # Known when a program runs.
     rule = f"`sizes` of {name} returned {size} for {dict(known)}: it must be"
-    if not isinstance(size, numbers.Integral):
-      raise TypeError(error(f"{rule} an integer"))
-    size = int(size)
+    try:
+      size = operator.index(size)
+    except TypeError:
+      raise TypeError(error(f"{rule} an integer")) from None
     if not 0 <= size < 2**63:
       raise ValueError(error(f"{rule} at least 0 and below 2^63"))
     return size
@@ -351,13 +353,39 @@ def check_cotangents(declaration: Declaration, found: Any) -> list[Any]:
 
 
 def check_dtype(
-  declaration: Declaration, rule: str, found: Any, like: Any
+  declaration: Declaration,
+  rule: str,
+  operand: Operand,
+  found: Any,
+  like: Any,
+  is_number: bool,
 ) -> None:
-  """Raises TypeError where a real array would take a complex result."""
-  if onp.dtype(found).kind == "c" and onp.dtype(like).kind != "c":
+  """Raises TypeError unless a rule's result has an operand's dtype.
+
+  Args:
+    declaration: the op's.
+    rule: the rule's name.
+    operand: for which it returned something.
+    found: the dtype of that.
+    like: the operand's.
+    is_number: whether it is a Python number, which has no precision.
+  """
+  found, like = onp.dtype(found), onp.dtype(like)
+  fits = is_number and (found.kind != "c" or like.kind == "c")
+  if found != like and not fits:
     raise TypeError(
-      declaration.error(f"the rule {rule} returned {found}: it must be {like}")
+      declaration.error(
+        f"the rule {rule} returned {found.name} for {operand.name}: it must be "
+        f"{like.name}"
+      )
     )
+
+
+def is_number(x: Any) -> bool:
+  """Whether something is a number without a precision of its own."""
+  if hasattr(x, "dtype"):
+    return getattr(x, "weak_type", False)  # JAX's traced Python numbers.
+  return isinstance(x, (bool, int, float, complex))
 
 
 def check_entries(

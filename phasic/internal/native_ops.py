@@ -171,56 +171,85 @@ class _Rules:
       arrays = _broadcast(function, [*primals, *self._free(tangents)])
       moved = iter(self.call(first, arrays))
     else:
-      assert function.jvp is not None
-      moved = iter(
-        native_declarations.check_tangents(
-          function.declaration, function.jvp(primals, out, tuple(tangents))
-        )
-      )
+      moved = iter(self._moved(primals, out, tangents))
     return out, tuple(
-      self._fitting("jvp", next(moved), x) if operand.is_inexact else None
-      for operand, x in zip(function.declaration.outputs, out, strict=True)
+      next(moved) if operand.is_inexact else None
+      for operand in function.declaration.outputs
     )
 
-  def _fitting(self, rule: str, found: Any, like: Any) -> onp.ndarray:
-    """A rule's result in the shape and dtype of an output or input."""
-    like, declaration = onp.asarray(like), self._function.declaration
-    full = native_shapes.fitting(onp, declaration, rule, found, like)
-    return onp.asarray(full, like.dtype)
+  def _moved(
+    self, primals: Sequence[Any], out: Sequence[Any], tangents: Sequence[Any]
+  ) -> list[onp.ndarray]:
+    """What the forward rule returns, in full, without entries of integers."""
+    declaration, rule = self._function.declaration, self._function.jvp
+    assert rule is not None
+    found = native_declarations.check_tangents(
+      declaration, rule(primals, out, tuple(tangents))
+    )
+    pairs = zip(declaration.outputs, out, strict=True)
+    floats = [(own, x) for own, x in pairs if own.is_inexact]
+    return [
+      onp.broadcast_to(
+        self._checked("jvp", own, t, (x.shape, x.dtype)), x.shape
+      )
+      for (own, x), t in zip(floats, found, strict=True)
+    ]
+
+  def _checked(
+    self, rule: str, operand: native_declarations.Operand, found: Any, like: Any
+  ) -> onp.ndarray:
+    declaration = self._function.declaration
+    return native_shapes.checked(onp, declaration, rule, operand, found, like)
 
   def pull(self, residuals: Any, cotangents: Sequence[Any]) -> Any:
     """The cotangents of the operands; None for those of integers."""
     function = self._function
     primals, out = residuals
     declaration = function.declaration
+    pairs = zip(declaration.inputs, primals, strict=True)
+    floats = [(own, onp.asarray(x)) for own, x in pairs if own.is_inexact]
+    cotangents = self._directions(cotangents, out)
     if function.adjoint:
-      wanted = [
-        onp.asarray(ct, x.dtype)
-        for operand, ct, x in zip(
-          declaration.outputs, cotangents, out, strict=True
-        )
-        if operand.is_inexact
-      ]
+      wanted = [ct for ct in cotangents if ct is not None]
       arrays = _broadcast(function, [*primals, *wanted])
-      found: Any = iter(self.call(function.adjoint[0], arrays))
+      found: Any = self.call(function.adjoint[0], arrays)
     elif function.vjp is not None:
-      returned = native_declarations.check_cotangents(
+      found = native_declarations.check_cotangents(
         declaration, function.vjp(primals, out, tuple(cotangents))
       )
-      native_shapes.check_cotangents(
-        declaration, [*map(onp.shape, primals)], [*map(onp.shape, returned)]
+      shapes = native_shapes.cotangent_shapes(
+        declaration, [*map(onp.shape, primals)]
       )
-      found = iter(returned)
+      found = [
+        self._checked("vjp", own, ct, (full, x.dtype))
+        for (own, x), ct, full in zip(floats, found, shapes, strict=True)
+      ]
     else:
-      found = iter(self._of_elements(primals, out, cotangents))
-    return tuple(
-      self._fitting(
-        "vjp", native_shapes.summed(onp, next(found), onp.shape(x)), x
-      )
-      if operand.is_inexact
-      else None
-      for operand, x in zip(declaration.inputs, primals, strict=True)
+      found = self._of_elements(primals, out, cotangents)
+    summed = iter(
+      native_shapes.summed(onp, ct, x.shape)
+      for (_, x), ct in zip(floats, found, strict=True)
     )
+    return tuple(
+      next(summed) if operand.is_inexact else None
+      for operand in declaration.inputs
+    )
+
+  def _directions(
+    self, cotangents: Sequence[Any], out: Sequence[onp.ndarray]
+  ) -> list[Any]:
+    """Cotangents of the outputs as arrays like them; None for integers."""
+    declaration = self._function.declaration
+    found: list[Any] = []
+    for own, ct, x in zip(declaration.outputs, cotangents, out, strict=True):
+      if not own.is_inexact:
+        found.append(None)
+        continue
+      array, what = onp.asarray(ct), f"the cotangent of {own.name}"
+      kinds = (array.shape, array.dtype), (x.shape, x.dtype)
+      native_shapes.check_direction(declaration, what, *kinds)
+      found.append(onp.broadcast_to(array.astype(x.dtype), x.shape))
+    return found
 
   def _free(self, tangents: Sequence[Any]) -> list[Any]:
     inputs = self._function.declaration.inputs
@@ -235,7 +264,6 @@ class _Rules:
   ) -> list[Any]:
     """The reverse rule of the forward one, a derivative for each pair."""
     function = self._function
-    assert function.jvp is not None
     inputs = function.declaration.inputs
     found = []
     for i, operand in enumerate(inputs):
@@ -247,9 +275,7 @@ class _Rules:
         else None
         for j, (other, x) in enumerate(zip(inputs, primals, strict=True))
       )
-      moved = native_declarations.check_tangents(
-        function.declaration, function.jvp(primals, out, unit)
-      )
+      moved = self._moved(primals, out, unit)
       outputs = function.declaration.outputs
       of_floats = [
         ct for ct, o in zip(cotangents, outputs, strict=True) if o.is_inexact

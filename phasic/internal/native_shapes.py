@@ -142,79 +142,132 @@ def check_bytes(
     )
 
 
-def check_cotangents(
+def cotangent_shapes(
   declaration: native_declarations.Declaration,
   shapes: Sequence[Sequence[Any] | None],
-  found: Sequence[Sequence[Any] | None],
-) -> None:
-  """Checks what a reverse rule returned, before batches are summed.
+) -> list[tuple[Any, ...] | None]:
+  """Returns what a reverse rule's results are to be, before batches are summed.
 
   Args:
     declaration: the op's.
     shapes: those of its inputs, with as many batch dimensions; None, or entries
       of None, where not known.
-    found: those of the cotangents of its floating inputs, likewise.
 
-  Raises:
-    ValueError: a shape is not a batch that broadcasts to that of the inputs,
-      and the dimensions of one example.
+  Returns:
+    A shape for each floating input; None where not known.
   """
-  if any(shape is None for shape in shapes):
-    return
+  free = [operand for operand in declaration.inputs if operand.is_inexact]
   known = [shape for shape in shapes if shape is not None]
+  if len(known) < len(shapes):
+    return [None] * len(free)
   batch = batch_shape(declaration, known)
   dims = input_dims(declaration, known)
-  free = [operand for operand in declaration.inputs if operand.is_inexact]
-  for operand, shape in zip(free, found, strict=True):
-    if shape is None:
-      continue
-    event = [dims[d] for d in operand.dims]
-    split = len(shape) - len(event)
-    fits = (
-      split >= 0
-      and all(map(_may_be_equal, shape[split:], event))
-      and may_broadcast(shape[:split], batch)
-    )
-    if not fits:
-      raise ValueError(
-        declaration.error(
-          f"the rule vjp returned shape {tuple(shape)} for {operand.name}: it "
-          f"must be {(*batch, *event)}, where a size of the batch may be 1"
-        )
+  return [(*batch, *(dims[d] for d in operand.dims)) for operand in free]
+
+
+def check_result(
+  declaration: native_declarations.Declaration,
+  rule: str,
+  operand: native_declarations.Operand,
+  found: Sequence[Any] | None,
+  full: Sequence[Any] | None,
+) -> None:
+  """Checks the shape of a rule's result, where it is known.
+
+  Args:
+    declaration: the op's.
+    rule: the rule's name.
+    operand: the output or input for which it is.
+    found: the result's shape.
+    full: that of the full batch.
+
+  Raises:
+    ValueError: it is not a batch that broadcasts to the full one, and the
+      dimensions of one example.
+  """
+  if found is None or full is None:
+    return
+  rank = len(operand.dims)
+  own, split = len(found) - rank, len(full) - rank
+  fits = (
+    own >= 0
+    and all(map(_may_be_equal, found[own:], full[split:]))
+    and may_broadcast(found[:own], full[:split])
+  )
+  if not fits:
+    raise ValueError(
+      declaration.error(
+        f"the rule {rule} returned shape {tuple(found)} for {operand.name}: it "
+        f"must be {tuple(full)}, where a size of the batch may be 1"
       )
+    )
 
 
-def fitting(
+def check_direction(
+  declaration: native_declarations.Declaration,
+  what: str,
+  found: tuple[Sequence[Any] | None, Any],
+  like: tuple[Sequence[Any] | None, Any],
+) -> None:
+  """Checks a tangent or cotangent that a caller gives.
+
+  Args:
+    declaration: the op's.
+    what: its name, for messages.
+    found: its shape, as far as it is known, and dtype.
+    like: those of the operand.
+
+  Raises:
+    TypeError: it is complex, and the operand is not.
+    ValueError: it does not broadcast to the shape of the operand.
+  """
+  own, wanted = onp.dtype(found[1]), onp.dtype(like[1])
+  if own.kind == "c" and wanted.kind != "c":
+    raise TypeError(
+      declaration.error(f"{what} is {own.name}, not {wanted.name}")
+    )
+  if not may_broadcast(found[0], like[0]):
+    raise ValueError(
+      declaration.error(
+        f"{what} has shape {found[0]}: it must broadcast to {like[0]}"
+      )
+    )
+
+
+def checked(
   numpy: Any,
   declaration: native_declarations.Declaration,
   rule: str,
+  operand: native_declarations.Operand,
   found: Any,
-  like: Any,
+  like: tuple[Sequence[Any] | None, Any],
 ) -> Any:
-  """Returns a rule's result in the shape of an output or input.
+  """Returns a rule's result as an array of the dtype of an output or input.
 
   Args:
     numpy: the array namespace.
     declaration: the op's.
     rule: the rule's name.
-    found: what it returned.
-    like: the output or input, an array.
+    operand: the output or input.
+    found: what the rule returned for it.
+    like: the shape of the full batch, as for `check_result`, and the dtype.
 
   Raises:
-    TypeError: it is complex, and the other is not.
-    ValueError: it does not broadcast to the shape.
+    TypeError: it has another dtype; Python numbers have any.
+    ValueError: its shape is wrong.
   """
+  full, dtype = like
   array = numpy.asarray(found)
-  native_declarations.check_dtype(declaration, rule, array.dtype, like.dtype)
-  try:
-    return numpy.broadcast_to(array, like.shape)
-  except ValueError:
-    raise ValueError(
-      declaration.error(
-        f"the rule {rule} returned shape {tuple(array.shape)} where "
-        f"{tuple(like.shape)} is needed"
-      )
-    ) from None
+  native_declarations.check_dtype(
+    declaration,
+    rule,
+    operand,
+    array.dtype,
+    dtype,
+    native_declarations.is_number(found),
+  )
+  check_result(declaration, rule, operand, array.shape, full)
+  return numpy.asarray(array, dtype)
 
 
 def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:

@@ -196,14 +196,11 @@ class Value(derivatives.Forward):
       found = native_declarations.check_tangents(function.declaration, found)
     else:
       found = self._transposed(inputs, out, along)
-    likes = [
-      x
-      for x, own in zip(out, function.declaration.outputs, strict=True)
-      if own.is_inexact
-    ]
+    pairs = zip(function.declaration.outputs, out, strict=True)
+    floats = [(own, x) for own, x in pairs if own.is_inexact]
     moved = [
-      self._fitting("jvp", t, like)
-      for t, like in zip(found, likes, strict=True)
+      jnp.broadcast_to(self._checked("jvp", own, t, x.shape, x), x.shape)
+      for (own, x), t in zip(floats, found, strict=True)
     ]
     return out, self._with_integers(moved, primals)
 
@@ -225,17 +222,16 @@ class Value(derivatives.Forward):
       found = native_declarations.check_cotangents(
         declaration, reverse(tuple(inputs), tuple(out), cotangents)
       )
-      native_shapes.check_cotangents(
-        declaration, [*map(jnp.shape, inputs)], [*map(jnp.shape, found)]
+      shapes = native_shapes.cotangent_shapes(
+        declaration, [*map(jnp.shape, inputs)]
       )
-      like = [x for x, own in zip(inputs, free, strict=True) if own]
-      for ct, x in zip(found, like, strict=True):
-        native_declarations.check_dtype(
-          declaration, "vjp", jnp.result_type(ct), x.dtype
-        )
+      pairs = zip(declaration.inputs, inputs, strict=True)
+      likes = [(own, x) for own, x in pairs if own.is_inexact]
       return [
-        jnp.asarray(native_shapes.summed(jnp, ct, jnp.shape(x)), x.dtype)
-        for ct, x in zip(found, like, strict=True)
+        native_shapes.summed(
+          jnp, self._checked("vjp", own, ct, full, x), jnp.shape(x)
+        )
+        for (own, x), ct, full in zip(likes, found, shapes, strict=True)
       ]
 
     floats = [
@@ -246,17 +242,19 @@ class Value(derivatives.Forward):
     push = jax.linear_transpose(pull, *floats)
     return list(push([t for t, own in zip(along, free, strict=True) if own]))
 
-  def _fitting(self, rule: str, tangent: Any, like: Any) -> Any:
-    """A rule's result in the shape and dtype of the output."""
+  def _checked(
+    self,
+    rule: str,
+    operand: native_declarations.Operand,
+    found: Any,
+    full: Any,
+    like: Any,
+  ) -> Any:
+    """A rule's result of the full shape, or one that broadcasts to it."""
     declaration = self.function.declaration
-    full = native_shapes.fitting(jnp, declaration, rule, tangent, like)
-    if full.dtype != like.dtype and not jnp.issubdtype(full.dtype, jnp.inexact):
-      raise TypeError(
-        declaration.error(
-          f"the rule {rule} returned {full.dtype}: it must be {like.dtype}"
-        )
-      )
-    return jnp.asarray(full, like.dtype)
+    return native_shapes.checked(
+      jnp, declaration, rule, operand, found, (full, like.dtype)
+    )
 
   def _with_integers(
     self, found: Sequence[Any], primals: Sequence[Any]

@@ -123,14 +123,14 @@ def vjp(
   """
   of_free, free = _of_free(function, call, operands)
   out, pullback = jax.vjp(of_free, *free)
-  outputs = function.declaration.outputs
-  given = [
-    ct for ct, x in zip(cotangents, outputs, strict=True) if x.is_inexact
-  ]
-  full = [
-    jnp.broadcast_to(jnp.asarray(ct, x.dtype), x.shape)
-    for ct, x in zip(given, out, strict=True)
-  ]
+  pairs = zip(function.declaration.outputs, cotangents, strict=True)
+  given = [(own, ct) for own, ct in pairs if own.is_inexact]
+  full = []
+  for (own, ct), x in zip(given, out, strict=True):
+    kinds = (jnp.shape(ct), jnp.result_type(ct)), (x.shape, x.dtype)
+    what = f"the cotangent of {own.name}"
+    native_shapes.check_direction(function.declaration, what, *kinds)
+    full.append(jnp.broadcast_to(jnp.asarray(ct, x.dtype), x.shape))
   return _with_none(function.declaration.inputs, pullback(full))
 
 

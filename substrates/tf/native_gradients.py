@@ -5,12 +5,11 @@ import functools
 import threading
 from typing import Any, NamedTuple
 
-import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import native_calls
 from phasic.substrates.tf.internal import native_declarations
-from phasic.substrates.tf.internal import native_shapes
+from phasic.substrates.tf.internal import native_results
 from phasic.substrates.tf.internal import xla_calls
 
 
@@ -139,31 +138,17 @@ def _by_rule(
 ) -> list[Any]:
   declaration = function.declaration
   if function.vjp is not None:
-    found: Any = native_declarations.check_cotangents(
+    found = native_results.cotangents(
       declaration,
       function.vjp(tuple(inputs), tuple(outputs), tuple(cotangents)),
-    )
-    found = [
-      tf.convert_to_tensor(ct if tf.is_tensor(ct) else onp.asarray(ct))
-      for ct in found
-    ]
-    free = [
-      x
-      for own, x in zip(declaration.inputs, inputs, strict=True)
-      if own.is_inexact
-    ]
-    _check_dtypes(declaration, "vjp", found, free)
-    native_shapes.check_cotangents(
-      declaration,
-      [native_calls.known_shape(x) for x in inputs],
-      [native_calls.known_shape(ct) for ct in found],
+      inputs,
     )
   else:
     assert function.jvp is not None
     found = _transposed(declaration, function.jvp, inputs, outputs, cotangents)
   rest = iter(found)
   return [
-    _summed(next(rest), x, len(own.dims)) if own.is_inexact else None
+    _summed(next(rest), x) if own.is_inexact else None
     for own, x in zip(declaration.inputs, inputs, strict=True)
   ]
 
@@ -187,19 +172,8 @@ def _transposed(
     along = tuple(
       next(rest) if own.is_inexact else None for own in declaration.inputs
     )
-    found = native_declarations.check_tangents(
-      declaration, forward(tuple(inputs), tuple(outputs), along)
-    )
-    likes = [
-      x
-      for x, own in zip(outputs, declaration.outputs, strict=True)
-      if own.is_inexact
-    ]
-    _check_dtypes(declaration, "jvp", found, likes)
-    found = [
-      tf.broadcast_to(tf.cast(t, x.dtype), tf.shape(x))
-      for t, x in zip(found, likes, strict=True)
-    ]
+    moved = forward(tuple(inputs), tuple(outputs), along)
+    found = native_results.tangents(declaration, moved, outputs)
   pulled = tape.gradient(
     found,
     free,
@@ -321,28 +295,8 @@ def _member(
   return found
 
 
-def _check_dtypes(
-  declaration: native_declarations.Declaration,
-  rule: str,
-  found: Sequence[Any],
-  likes: Sequence[tf.Tensor],
-) -> None:
-  """Raises TypeError where a real tensor would take a complex result."""
-  for x, like in zip(found, likes, strict=True):
-    own, wanted = tf.convert_to_tensor(x).dtype, like.dtype
-    native_declarations.check_dtype(
-      declaration, rule, own.as_numpy_dtype, wanted.as_numpy_dtype
-    )
-
-
-def _summed(x: tf.Tensor, like: tf.Tensor, event_ndims: int) -> tf.Tensor:
+def _summed(x: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
   """The sum over what is broadcast in x's batch, in the shape of `like`."""
-  x = tf.cast(x, like.dtype)
-  known = x.shape.is_fully_defined() and like.shape.is_fully_defined()
-  if event_ndims and not known:
-    # Fails where a rule's examples have other sizes: they do not broadcast.
-    batch, event = tf.shape(x)[:-event_ndims], tf.shape(like)[-event_ndims:]
-    x = tf.reshape(x, tf.concat([batch, event], axis=0))
   full = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(like))
   x = tf.broadcast_to(x, full)
   axes, _ = tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(like), s1=full)

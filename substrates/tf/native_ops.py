@@ -7,6 +7,7 @@ was bound. TensorFlow transposes registered gradients for forward mode.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import native_calls
@@ -121,7 +122,7 @@ def vjp(
     results = call(*arrays)
   # TensorFlow's cotangents of complex numbers are the conjugates of ours.
   pairs = [
-    (x, tf.broadcast_to(tf.math.conj(tf.cast(ct, x.dtype)), tf.shape(x)))
+    (x, tf.math.conj(_direction(declaration, own, ct, x)))
     for x, ct, own in zip(results, cotangents, declaration.outputs, strict=True)
     if own.is_inexact
   ]
@@ -133,6 +134,27 @@ def vjp(
   )
   by_position = dict(zip(free, map(tf.math.conj, found), strict=True))
   return tuple(by_position.get(i) for i in range(len(arrays)))
+
+
+def _direction(
+  declaration: native_declarations.Declaration,
+  operand: native_declarations.Operand,
+  cotangent: Any,
+  like: tf.Tensor,
+) -> tf.Tensor:
+  """A cotangent of an output as an array like it."""
+  if not tf.is_tensor(cotangent):
+    cotangent = onp.asarray(cotangent)
+  cotangent = tf.convert_to_tensor(cotangent)
+  native_shapes.check_direction(
+    declaration,
+    f"the cotangent of {operand.name}",
+    *[
+      (native_calls.known_shape(x), x.dtype.as_numpy_dtype)
+      for x in (cotangent, like)
+    ],
+  )
+  return tf.broadcast_to(tf.cast(cotangent, like.dtype), tf.shape(like))
 
 
 def shape(x: Any) -> tuple[Any, ...]:

@@ -108,29 +108,41 @@ class NativeOpsTest(parameterized.TestCase):
       onp.testing.assert_array_equal(y, 2 * [2.0**i for i in indices])
     self.assertEqual(count, 1)
 
-  @parameterized.parameters(
-    (
-      lambda i, o, t: t[0],
-      "what the rule jvp returned must be a tuple with an entry for each of y",
-    ),
-    (lambda i, o, t: (None,), "the rule jvp returned must have an array for y"),
-    (lambda i, o, t: (onp.ones(7),), r"returned shape \(7,\) where \(3,\)"),
-    (lambda i, o, t: (jnp.ones(3, int),), "returned int64: it must be float64"),
-    (lambda i, o, t: (1j * t[1],), "returned complex128: it must be float64"),
-  )
-  def test_rules_that_lie(self, rule, message):
-    with self.assertRaisesRegex(
-      (TypeError, ValueError), f"op test_scale: .*{message}.*declared as"
-    ):
-      jax.grad(lambda a: jnp.sum(scale(jvp=rule)(a, jnp.ones(3))))(1.0)
+  @parameterized.parameters(*mistakes.WRONG_TANGENTS)
+  def test_tangents_of_wrong_shapes_and_dtypes(self, rule, message):
+    op = scale(jvp=lambda i, o, t: rule(i, t))
+    args = jnp.ones(2), jnp.ones((2, 3))
+    for f in (op, jax.jit(op)):
+      with self.assertRaisesRegex(
+        (TypeError, ValueError),
+        f"op test_scale: .*the rule jvp returned {message}.*declared as",
+      ):
+        jax.jvp(f, args, args)
+
+  def test_numbers_of_rules_have_no_precision(self):
+    op = binding.bind_native(
+      libraries.ops(), "test_cube", jvp=lambda i, o, t: (t[0], jnp.asarray(0.0))
+    )
+    one = jnp.float32(1.0)
+    for found in jax.jit(lambda x: jax.jvp(op, (x, x), (x, x)))(one):
+      self.assertEqual([x.dtype for x in found], ["float32"] * 2)
 
   @parameterized.parameters(*mistakes.WRONG_COTANGENTS)
   def test_cotangents_of_wrong_shapes(self, rule, message):
     op = scale(vjp=lambda i, o, c: rule(i, c[0]))
     with self.assertRaisesRegex(
-      ValueError, f"op test_scale: the rule vjp returned {message}"
+      (TypeError, ValueError), f"op test_scale: the rule vjp returned {message}"
     ):
       op.vjp((2.0, jnp.ones((2, 3))), jnp.ones((2, 3)))
+
+  @parameterized.parameters(
+    (1j, TypeError, "the cotangent of y is complex128, not float64"),
+    ([1.0] * 4, ValueError, r"cotangent of y has shape \(4,\): .*\(3,\)"),
+  )
+  def test_cotangents_that_do_not_fit(self, cotangent, error, message):
+    op = scale(jvp=_scale_jvp)
+    with self.assertRaisesRegex(error, f"op test_scale: .*{message}"):
+      op.vjp((2.0, jnp.ones(3)), jnp.array(cotangent))
 
   def test_cotangents_that_lose_a_part(self):
     op = scale(vjp=lambda i, o, c: (jnp.sum(c[0] * i[1]), 1j * c[0]))

@@ -195,24 +195,33 @@ class NativeOpsTest(parameterized.TestCase):
       libraries.ops(), "test_scale", vjp=lambda i, o, c: rule(i, c[0])
     )
     with self.assertRaisesRegex(
-      ValueError, f"op test_scale: the rule vjp returned {message}"
+      (TypeError, ValueError), f"op test_scale: the rule vjp returned {message}"
     ):
       op.vjp((2.0, onp.ones((2, 3))), onp.ones((2, 3)))
 
-  @parameterized.parameters(
-    (
-      lambda i, o, t: t[0],
-      TypeError,
-      "rule jvp returned must be a tuple with an entry for each of y",
-    ),
-    (lambda i, o, t: (onp.ones(7),), ValueError, r"shape \(7,\) where \(3,\)"),
-    (lambda i, o, t: (1j * t[1],), TypeError, "returned complex128"),
-  )
-  def test_rules_that_lie(self, rule, error, message):
-    op = binding.bind_native(libraries.ops(), "test_scale", jvp=rule)
-    x = onp.ones(3)
-    with self.assertRaisesRegex(error, f"op test_scale: .*{message}"):
-      op.jvp((2.0, x), (1.0, x))
+  @parameterized.parameters(*mistakes.WRONG_TANGENTS)
+  def test_tangents_of_wrong_shapes_and_dtypes(self, rule, message):
+    op = binding.bind_native(
+      libraries.ops(), "test_scale", jvp=lambda i, o, t: rule(i, t)
+    )
+    args = onp.ones(2), onp.ones((2, 3))
+    with self.assertRaisesRegex(
+      (TypeError, ValueError),
+      f"op test_scale: .*the rule jvp returned {message}",
+    ):
+      op.jvp(args, args)
+
+  def test_numbers_of_rules_have_no_precision(self):
+    op = binding.bind_native(
+      libraries.ops(),
+      "test_cube",
+      jvp=lambda i, o, t: (t[0], 0.0),
+      vjp=lambda i, o, c: (c[0], 0),
+    )
+    one = onp.float32(1.0)
+    for found in (op.jvp((one, one), (one, one)), op.vjp((one, one), (1, 1))):
+      self.assertEqual([x.dtype for x in found], ["float32"] * 2)
+      self.assertEqual([float(x) for x in found], [1.0, 0.0])
 
   @parameterized.parameters(
     ((1.0,), TypeError, "an entry for each of factor, x"),
@@ -250,6 +259,19 @@ class NativeOpsTest(parameterized.TestCase):
     )
     with self.assertRaisesRegex(TypeError, "vjp returned complex128"):
       op.vjp((2.0, onp.ones(3)), onp.ones(3))
+
+  @parameterized.parameters(
+    (1j, TypeError, "the cotangent of y is complex128, not float64"),
+    ([1.0] * 4, ValueError, r"cotangent of y has shape \(4,\): .*\(3,\)"),
+  )
+  def test_cotangents_that_do_not_fit(self, cotangent, error, message):
+    with self.assertRaisesRegex(error, f"op test_scale: .*{message}"):
+      scale().vjp((2.0, onp.ones(3)), onp.asarray(cotangent))
+
+  def test_cotangents_take_the_op_s_precision(self):
+    args = onp.float32(2.0), onp.ones(3, "f4")
+    found = scale().vjp(args, onp.ones(3))
+    self.assertEqual([x.dtype for x in found], ["float32"] * 2)
 
   @parameterized.parameters(*mistakes.WRONG_SIZES)
   def test_sizes_that_are_none(self, k, error, message):

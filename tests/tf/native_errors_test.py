@@ -25,6 +25,29 @@ def bind(name, **rules):
   )
 
 
+def _tape(f):
+  def gradients(*args):
+    with tf.GradientTape() as tape:
+      tape.watch(args)
+      value = f(*args)
+    return tape.gradient(value, args)
+
+  return gradients
+
+
+def _forward(f):
+  def tangent(*args):
+    args = [tf.identity(x) for x in args]
+    with tf.autodiff.ForwardAccumulator(args, args) as accumulator:
+      value = f(*args)
+    return accumulator.jvp(value)
+
+  return tangent
+
+
+_DERIVATIVES = {"tape": _tape, "forward": _forward}
+
+
 class NativeErrorsTest(parameterized.TestCase):
   @parameterized.parameters(*mistakes.WRONG_SIZES)
   def test_sizes_that_are_none(self, k, error, message):
@@ -54,24 +77,77 @@ class NativeErrorsTest(parameterized.TestCase):
     op = bind("test_scale", vjp=lambda i, o, c: rule(i, c[0]))
     ones = tf.ones([2, 3], tf.float64)
     with self.assertRaisesRegex(
-      ValueError, f"op test_scale: the rule vjp returned {message}"
+      (TypeError, ValueError), f"op test_scale: the rule vjp returned {message}"
     ):
       op.vjp((2.0, ones), ones)
 
-  def test_cotangents_of_wrong_shapes_when_it_runs(self):
-    op = bind(
-      "test_scale", vjp=lambda i, o, c: (tf.reduce_sum(c[0], -1), c[0][..., :1])
+  @parameterized.product(
+    case=mistakes.WRONG_TANGENTS, mode=sorted(_MODES), way=("tape", "forward")
+  )
+  def test_tangents_of_wrong_shapes_and_dtypes(self, case, mode, way):
+    rule, message = case
+    op = bind("test_scale", jvp=lambda i, o, t: rule(i, t))
+    args = tf.ones([2], tf.float64), tf.ones([2, 3], tf.float64)
+    # Forward mode traces gradients without shapes where there have been many.
+    late = "another shape for y than it must have"
+    with self.assertRaisesRegex(
+      (TypeError, ValueError, tf.errors.InvalidArgumentError),
+      f"(?s)op test_scale: .*the rule jvp returned ({message}|{late})"
+      ".*declared as",
+    ):
+      _MODES[mode](_DERIVATIVES[way](op))(*args)
+
+  @parameterized.product(
+    case=(
+      ("vjp", lambda i, t: (tf.reduce_sum(t, -1), t[..., :1]), "x"),
+      ("vjp", lambda i, t: (tf.reduce_sum(t), t), None),
+      ("vjp", lambda i, t: (tf.concat([t[..., 0]] * 2, 0), t), "factor"),
+      ("jvp", lambda i, t: (t[1][..., :1],), "y"),
+      ("jvp", lambda i, t: (t[0],), "y"),
+      ("jvp", lambda i, t: (t[1][:1],), None),
+      ("jvp", lambda i, t: (tf.concat([t[1], t[1]], 0),), "y"),
+    ),
+    way=("tape", "forward"),
+  )
+  def test_results_of_wrong_shapes_when_it_runs(self, case, way):
+    """None is for shapes that are right: a size of a batch may be 1."""
+    name, rule, wrong = case
+    rules = {
+      "vjp": lambda i, o, c: rule(i, c[0]),
+      "jvp": lambda i, o, t: rule(i, t),
+    }
+    op = bind("test_scale", **{name: rules[name]})
+    specs = [
+      tf.TensorSpec([None], tf.float64),
+      tf.TensorSpec([None, None], tf.float64),
+    ]
+    f = tf.function(
+      _DERIVATIVES[way](op), input_signature=specs, autograph=False
     )
+    args = tf.ones([2], tf.float64), tf.ones([2, 3], tf.float64)
+    if wrong is None:
+      f(*args)
+      return
+    with self.assertRaisesRegex(
+      tf.errors.InvalidArgumentError,
+      f"(?s)op test_scale: the rule {name} returned another shape for {wrong} "
+      ".*declared as",
+    ):
+      f(*args)
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.float64)])
-    def gradient(x):
-      with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = op(tf.constant(2.0, tf.float64), x)
-      return tape.gradient(y, x)
+  @parameterized.parameters(
+    (1j, TypeError, "the cotangent of y is complex128, not float64"),
+    ([1.0] * 4, ValueError, r"cotangent of y has shape \(4,\): .*\(3,\)"),
+  )
+  def test_cotangents_that_do_not_fit(self, cotangent, error, message):
+    op = bind("test_scale", vjp=lambda i, o, c: (tf.reduce_sum(c[0]), c[0]))
+    with self.assertRaisesRegex(error, f"op test_scale: .*{message}"):
+      op.vjp((2.0, tf.ones(3, tf.float64)), onp.array(cotangent))
 
-    with self.assertRaises(tf.errors.InvalidArgumentError):
-      gradient(tf.ones([3], tf.float64))
+  def test_numbers_of_rules_have_no_precision(self):
+    op = bind("test_scale", vjp=lambda i, o, c: (0, c[0]))
+    found = op.vjp((2.0, tf.ones(3)), tf.ones(3))
+    self.assertEqual([x.dtype for x in found], [tf.float32] * 2)
 
   @parameterized.product(
     case=mistakes.FAILURES,

@@ -1,0 +1,145 @@
+"""What derivative rules of native ops return, checked.
+
+Shapes that are not known when a graph is made are checked when it runs, but for
+what is compiled with `jit_compile=True`, where there are no assertions.
+"""
+
+from collections.abc import Callable, Sequence
+import functools
+from typing import Any, NamedTuple
+
+import numpy as onp
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import native_calls
+from phasic.substrates.tf.internal import native_declarations
+from phasic.substrates.tf.internal import native_shapes
+
+
+def tangents(
+  declaration: native_declarations.Declaration,
+  found: Any,
+  outputs: Sequence[tf.Tensor],
+) -> list[tf.Tensor]:
+  """Returns what a forward rule returned for the floating outputs, in full.
+
+  Raises:
+    TypeError: a result has another dtype; Python numbers have any.
+    ValueError: its shape is wrong.
+  """
+  entries = native_declarations.check_tangents(declaration, found)
+  pairs = zip(declaration.outputs, outputs, strict=True)
+  floats = [(own, x) for own, x in pairs if own.is_inexact]
+  results = []
+  for (own, x), entry in zip(floats, entries, strict=True):
+    full_shape = functools.partial(tf.shape, x)
+    known = native_calls.known_shape(x)
+    like = _Like("jvp", own, x.dtype, known, full_shape)
+    t, full = _checked(declaration, like, entry)
+    results.append(tf.broadcast_to(t, full_shape() if full is None else full))
+  return results
+
+
+def cotangents(
+  declaration: native_declarations.Declaration,
+  found: Any,
+  inputs: Sequence[tf.Tensor],
+) -> list[tf.Tensor]:
+  """Returns what a reverse rule returned for the floating inputs.
+
+  Raises:
+    TypeError: a result has another dtype; Python numbers have any.
+    ValueError: its shape is wrong.
+  """
+  entries = native_declarations.check_cotangents(declaration, found)
+  shapes = native_shapes.cotangent_shapes(
+    declaration, [native_calls.known_shape(x) for x in inputs]
+  )
+  pairs = list(zip(declaration.inputs, inputs, strict=True))
+
+  def full(operand: native_declarations.Operand, x: tf.Tensor) -> tf.Tensor:
+    batches = [tf.shape(x)[: tf.rank(x) - len(own.dims)] for own, x in pairs]
+    batch = functools.reduce(tf.broadcast_dynamic_shape, batches)
+    event = tf.shape(x)[tf.rank(x) - len(operand.dims) :]
+    return tf.concat([batch, event], axis=0)
+
+  floats = [(own, x) for own, x in pairs if own.is_inexact]
+  return [
+    _checked(
+      declaration,
+      _Like("vjp", own, x.dtype, shape, functools.partial(full, own, x)),
+      entry,
+    )[0]
+    for (own, x), shape, entry in zip(floats, shapes, entries, strict=True)
+  ]
+
+
+class _Like(NamedTuple):
+  """What a result of a rule has to be.
+
+  Attributes:
+    rule: the rule's name.
+    operand: the output or input for which it is.
+    dtype: its dtype.
+    known: what is known of its shape with the full batch.
+    full: returns that shape, a tensor, where not all of it is known.
+  """
+
+  rule: str
+  operand: native_declarations.Operand
+  dtype: tf.DType
+  known: tuple[Any, ...] | None
+  full: Callable[[], tf.Tensor]
+
+
+def _checked(
+  declaration: native_declarations.Declaration, like: _Like, found: Any
+) -> tuple[tf.Tensor, tf.Tensor | None]:
+  """A result, and the full shape where that is checked when a graph runs."""
+  has_tensors = any(map(tf.is_tensor, tf.nest.flatten(found)))
+  x = tf.convert_to_tensor(found if has_tensors else onp.asarray(found))
+  native_declarations.check_dtype(
+    declaration,
+    like.rule,
+    like.operand,
+    x.dtype.as_numpy_dtype,
+    like.dtype.as_numpy_dtype,
+    native_declarations.is_number(found),
+  )
+  shape = native_calls.known_shape(x)
+  native_shapes.check_result(
+    declaration, like.rule, like.operand, shape, like.known
+  )
+  x = tf.cast(x, like.dtype)
+  if _is_full(shape) and _is_full(like.known):
+    return x, None
+  full = like.full()
+  with tf.control_dependencies([_assertion(declaration, like, x, full)]):
+    # What needs the shapes needs these: nothing is done before the check.
+    return tf.reshape(x, tf.identity(tf.shape(x))), tf.identity(full)
+
+
+def _is_full(shape: tuple[Any, ...] | None) -> bool:
+  return shape is not None and None not in shape
+
+
+def _assertion(
+  declaration: native_declarations.Declaration,
+  like: _Like,
+  x: tf.Tensor,
+  full: tf.Tensor,
+) -> Any:
+  """What `native_shapes.check_result` does, when a graph runs."""
+  own, event = tf.shape(x), len(like.operand.dims)
+  rank, missing = tf.size(full), tf.size(full) - tf.size(own)
+  padded = tf.concat([tf.ones([tf.maximum(missing, 0)], tf.int32), own], 0)
+  is_batch = tf.range(rank) < rank - event
+  equal = (padded[:rank] == full) | (is_batch & (padded[:rank] == 1))
+  message = declaration.error(
+    f"the rule {like.rule} returned another shape for {like.operand.name} than "
+    "it must have, where a size of the batch may be 1"
+  )
+  return tf.debugging.Assert(
+    (missing >= 0) & (tf.size(own) >= event) & tf.reduce_all(equal),
+    [message, "returned:", own, "it must be:", full],
+  )
