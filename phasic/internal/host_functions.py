@@ -6,6 +6,7 @@ checked, and where its last exception is kept.
 
 from collections.abc import Callable, Sequence
 import dataclasses
+import functools
 import math
 import operator
 import threading
@@ -90,11 +91,24 @@ class HostFunction:
     name: what messages call it.
     f: the function.
     batching: how it is called for a batch; None for each example.
+    kept: what `keeping` keeps.
   """
 
   name: str
   f: Callable[..., Any]
   batching: Batching | None = None
+  kept: dict[Any, Any] = dataclasses.field(
+    default_factory=dict, init=False, repr=False
+  )
+
+  def keeping(self, make: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function that keeps its results as long as this is there.
+
+    Those would keep this one alive in a cache of a module.
+    """
+    if make not in self.kept:
+      self.kept[make] = functools.lru_cache(maxsize=1024)(make)
+    return self.kept[make]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -178,11 +178,11 @@ def _result(
   leaves, tree = jax.tree.flatten(args)
   specs = tuple(map(_spec, leaves))
   wide = jax.dtypes.canonicalize_dtype("float64").name
-  return _cached_result(function, abstract, tree, specs, options, wide)
+  make = function.keeping(_made_result)
+  return make(function, abstract, tree, specs, options, wide)
 
 
-@functools.lru_cache(maxsize=4096)
-def _cached_result(
+def _made_result(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
   tree: Any,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 import functools
 import itertools
 from typing import Any, NamedTuple
+import weakref
 
 import numpy as onp
 import tensorflow as tf
@@ -34,8 +35,21 @@ class Rules(NamedTuple):
   nondiff_argnums: tuple[int, ...]
 
 
-# The pullbacks (arguments, cotangents) -> gradients of PhasicRule, by name.
-_pullbacks: dict[str, Callable[..., Any]] = {}
+class _RuleName(str):
+  """The name of a rule, with its pullback (arguments, cotangents) -> gradients.
+
+  A tape keeps the attributes of eager ops as the objects that they were given
+  as: it keeps the pullback, and whoever else may ask for it is the function
+  itself. Whether a graph is still there nobody can say, so its rules stay.
+  """
+
+  pullback: Callable[..., Any]
+
+
+_pullbacks: weakref.WeakValueDictionary[str, Callable[..., Any]] = (
+  weakref.WeakValueDictionary()
+)
+_of_graphs: dict[str, Callable[..., Any]] = {}
 _counter = itertools.count()
 
 
@@ -85,19 +99,23 @@ def custom_gradient(
   rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
-    names: dict[Any, str] = {}
+    names: dict[Any, _RuleName] = {}
 
     def rule_name(
       call: _Call, out: Any, shapes: tuple[tuple[Any, ...], tuple[Any, ...]]
-    ) -> str:
+    ) -> _RuleName:
       """The name of the rule for these static arguments and shapes."""
       key = (call.statics, repr((call.skeletons, out)), shapes)
       if key not in names:
         # Never the same in another process, where the rule may be another.
-        name = f"{f.__module__}.{f.__qualname__}.{next(_counter)}.{id(f)}"
+        text = f"{f.__module__}.{f.__qualname__}.{next(_counter)}.{id(f)}"
         pullback = functools.partial(_pullback, f, rules, call, out)
-        _pullbacks[name] = functools.partial(_of_shapes, pullback, *shapes)
+        name = _RuleName(text)
+        name.pullback = functools.partial(_of_shapes, pullback, *shapes)
+        _pullbacks[text] = name.pullback
         names[key] = name
+      if not tf.executing_eagerly():
+        _of_graphs[str(names[key])] = names[key].pullback
       return names[key]
 
     @functools.wraps(f)
@@ -162,7 +180,8 @@ class _Call(NamedTuple):
 def _rule_gradient(op: Any, *cotangents: Any) -> list[Any]:
   name = op.get_attr("rule")
   name = name.decode() if isinstance(name, bytes) else name
-  if name not in _pullbacks:
+  pullback = _pullbacks.get(str(name))
+  if pullback is None:
     raise NotImplementedError(
       f"the derivative rule {name} is not known in this process: a SavedModel "
       "cannot bring rules in array code with it"
@@ -172,7 +191,7 @@ def _rule_gradient(op: Any, *cotangents: Any) -> list[Any]:
     tf.zeros_like(out) if ct is None else tf.convert_to_tensor(ct)
     for out, ct in zip(op.outputs, cotangents, strict=True)
   ]
-  gradients = _pullbacks[name](list(op.inputs)[count:], full)
+  gradients = pullback(list(op.inputs)[count:], full)
   return [None] * count + list(gradients)
 
 

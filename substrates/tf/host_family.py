@@ -5,7 +5,6 @@ in the arguments that it is not linear in, and whoever needs one is told.
 """
 
 from collections.abc import Callable, Sequence
-import functools
 from typing import Any
 
 import numpy as onp
@@ -32,7 +31,11 @@ def family(
     arg_specs: of the arguments that f is linear in.
     out_specs: of its result.
   """
-  return _family(tuple(functions), options, _Key((arg_specs, out_specs)))
+  function = functions[0]
+  assert isinstance(function, host_functions.HostFunction)
+  # Kept with the function, by which it is known.
+  make = function.keeping(_family)
+  return make(tuple(functions), options, _Key((arg_specs, out_specs)))
 
 
 def conjugated(tree: Any) -> Any:
@@ -154,7 +157,6 @@ class _Key:
     return hash(self._text)
 
 
-@functools.lru_cache(maxsize=4096)
 def _family(
   functions: tuple[Any, ...],
   options: static_options.Options,
