@@ -89,7 +89,9 @@ def bind_native(
     declaration: for handlers of XLA that are not made with PHASIC_OP, what that
       would say.
     handler: the symbol of such a handler. There it is JAX's alone, and gets
-      options as attributes.
+      options as attributes. It is called once, to ask for the version of its
+      headers. Nothing tells a handler from another function of the library: one
+      that is none may end the process.
 
   Returns:
     A function of the inputs: arrays of the declared dtypes, and for those
