@@ -11,6 +11,7 @@ import numpy as onp
 
 from phasic import binding
 from phasic.internal import gradients
+from phasic.internal import host_functions
 from phasic.internal import static_options
 from tests import test_case
 
@@ -207,6 +208,43 @@ class BindingTest(test_case.TestCase):
     op = binding.bind(lambda x, n: x * n, nondifferentiable=(1,))
     x = gradients.stop_gradient(np.asarray(3.0))
     self.assert_close(op(x, x), 9.0)
+
+  def test_rows_of_a_batch_have_one_shape(self):
+    """Also where sizes are symbols, which any size fits."""
+    function = host_functions.HostFunction("mine", lambda x: x)
+    specs = [host_functions.ArraySpec(("n",), "float64")]
+    for ndim in (1, 2):
+      levels = [host_functions.BatchLevel((True,))] * ndim
+      x = onp.reshape([1.0, 3.0], (2, 1)[:ndim])
+      with self.assertRaisesRegex(TypeError, r"mine.*\[3\].*must be.*\[1\]"):
+        host_functions.run(
+          function, lambda row: [onp.ones(int(row[0]))], [x], specs, levels
+        )
+
+  def test_masks_would_be_lost(self):
+    masked = onp.ma.array([1.0, 2.0], mask=[True, False])
+    x = np.asarray([1.0, 2.0])
+    op = binding.bind(
+      lambda x, y: x,
+      jvp=lambda args, d: d[0],
+      vjp=lambda args, c: (c, c),
+      name="mine",
+    )
+    linear = binding.bind_linear(lambda x, y: x + y["a"], name="mine")
+    for f, what in (
+      (lambda: op(x, [masked]), "argument 1"),
+      (lambda: linear(x, {"a": masked}), "argument 1"),
+      (lambda: op.jvp((x, masked), (x, x)), "argument 1"),
+      (lambda: op.jvp((x, x), (masked, x)), "tangent 0"),
+      (lambda: op.vjp((x, x), masked), "cotangent 0"),
+    ):
+      with self.assertRaisesRegex(TypeError, f"mine: {what} is a masked array"):
+        f()
+    for bind in (binding.bind, binding.bind_linear):
+      for abstract in (None, lambda x: x):
+        op = bind(lambda x: masked, abstract=abstract, name="mine")
+        with self.assertRaisesRegex(TypeError, "mine: .*result.* is a masked"):
+          op(x)
 
 
 if __name__ == "__main__":

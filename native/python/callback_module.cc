@@ -34,6 +34,7 @@ struct Callback {
 struct Registry {
   py::object finish;
   py::object describe;
+  py::object array_type;   // of NumPy
   py::object number_type;  // of NumPy, which returns numbers without dimensions
   std::vector<Callback> callbacks;
 };
@@ -95,9 +96,10 @@ ffi::Error Failure(const std::string& message) {
   return ffi::Error(ffi::ErrorCode::kInternal, message);
 }
 
-// An array, or a number of NumPy's as one; else none.
+// An array, or a number of NumPy's as one; else none. Of a masked array the mask
+// would be lost: what is derived from arrays goes through `finish`.
 py::object AsArray(const py::handle& object) {
-  if (py::isinstance<py::array>(object)) {
+  if (py::type::handle_of(object).is(registry->array_type)) {
     return py::reinterpret_borrow<py::object>(object);
   }
   if (py::isinstance(object, registry->number_type)) {
@@ -234,8 +236,9 @@ XLA_FFI_DEFINE_HANDLER(kCallPython, CallPython,
 void StartCallbacks(const py::object& finish, const py::object& describe,
                     int64_t process) {
   if (registry != nullptr) throw py::value_error("callbacks have been started");
+  const py::module_ numpy = py::module_::import("numpy");
   registry = new Registry{
-      finish, describe, py::module_::import("numpy").attr("generic"), {}};
+      finish, describe, numpy.attr("ndarray"), numpy.attr("generic"), {}};
   process_token = process;
   RunningCall::CountInForks();
 }

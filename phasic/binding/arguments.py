@@ -1,10 +1,12 @@
 """Checks of what functions are bound with, and called with."""
 
 from collections.abc import Callable, Mapping, Sequence
+import functools
 from typing import Any
 
 import numpy as onp
 
+from phasic.internal import host_calls
 from phasic.internal import host_functions
 from phasic.internal import static_options
 
@@ -103,6 +105,17 @@ def check_positions(
         f"{function} is called with {num_args} arguments: {name}[{i}] is "
         f"{value}, the position of one"
       )
+
+
+def check_unmasked(
+  function: str, args: Sequence[Any], what: str = "argument"
+) -> None:
+  """Raises TypeError where there is a masked array, whose mask would be lost."""
+  for i, arg in enumerate(args):
+    check = functools.partial(
+      host_functions.check_unmasked, function, f"{what} {i}"
+    )
+    host_calls.map_leaves(check, arg)
 
 
 def as_tuple(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -122,6 +122,7 @@ class BoundFunction:
     arguments.check_positions(
       self.name, "nondifferentiable", self._nondifferentiable, len(args)
     )
+    arguments.check_unmasked(self.name, args)
     made = self._made(arguments.key(self.name, options))
     fixed = [
       self._without_derivatives(i, x) if i in self._nondifferentiable else x
@@ -137,6 +138,8 @@ class BoundFunction:
     """
     if isinstance(self._jvp, host_functions.Missing):
       raise NotImplementedError(self._jvp.message)
+    arguments.check_unmasked(self.name, args)
+    arguments.check_unmasked(self.name, tangents, "tangent")
     at, along = tuple(args), self._floating(tangents)
     if not isinstance(self._jvp, host_functions.HostFunction):
       return self._jvp(at, along, **options)
@@ -153,6 +156,8 @@ class BoundFunction:
     """
     if isinstance(self._vjp, host_functions.Missing):
       raise NotImplementedError(self._vjp.message)
+    arguments.check_unmasked(self.name, args)
+    arguments.check_unmasked(self.name, (cotangent,), "cotangent")
     at, along = tuple(args), _floating(cotangent)
     if not isinstance(self._vjp, host_functions.HostFunction):
       found = self._vjp(at, along, **options)

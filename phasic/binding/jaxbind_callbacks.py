@@ -53,6 +53,7 @@ class Callback:
           f"{self._name}: argument {i} is {type(x).__name__}: it must be an "
           "array"
         )
+    arguments.check_unmasked(self._name, args)
     if self._can_batch and "batch_axes" in kwargs:
       raise TypeError(
         f"{self._name}: batch_axes is no keyword argument: jax.vmap makes it"

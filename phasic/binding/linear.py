@@ -145,6 +145,7 @@ class MultilinearFunction:
   def __call__(self, /, *args: Any, **options: Any) -> Any:
     """Returns the function's result."""
     arguments.key(self.name, options)
+    arguments.check_unmasked(self.name, args)
     fixed, linear = args[: self._num_fixed], args[self._num_fixed :]
     if self._joint:
       linear = (tuple(linear),)

@@ -1,6 +1,7 @@
 """Calls of Python functions of NumPy arrays, as the backend makes them."""
 
 from collections.abc import Callable, Mapping, Sequence
+import functools
 from typing import Any
 
 import numpy as onp
@@ -42,7 +43,9 @@ def call(
     TypeError: results are not as `abstract` says, in eager calls.
   """
   del abstract
-  return function.f(*args, **options)
+  found = function.f(*args, **options)
+  _check_unmasked(function, found)
+  return found
 
 
 def call_multilinear(
@@ -68,6 +71,7 @@ def call_multilinear(
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
   found = function.f(*fixed, *args, **options)
+  _check_unmasked(function, found)
   like = None if abstract is None else abstract(*fixed, *args, **options)
   if like is not None:
     specs = [
@@ -117,6 +121,13 @@ def map_leaves(f: Callable[[Any], Any], tree: Any) -> Any:
   if isinstance(tree, (tuple, list)):
     return type(tree)(map_leaves(f, x) for x in tree)
   return f(tree)
+
+
+def _check_unmasked(function: host_functions.HostFunction, found: Any) -> None:
+  check = functools.partial(
+    host_functions.check_unmasked, function.name, "a result"
+  )
+  map_leaves(check, found)
 
 
 def _leaves(tree: Any) -> list[Any]:

@@ -180,12 +180,29 @@ def run(
     if inner:
       results = run(function, call, row, specs, inner, canonical)
     else:
-      results = checked(name, call(row), specs, canonical)
+      results = call(row)
     if not found:
+      results = results if inner else checked(name, results, specs, canonical)
       found = [onp.empty((size, *x.shape), x.dtype) for x in results]
+      # Sizes that were not known are the same in all rows.
+      specs = [ArraySpec(x.shape[len(inner) :], x.dtype) for x in results]
+    elif not inner and not _are_plain(results, specs):
+      results = checked(name, results, specs, canonical)
     for column, x in zip(found, results, strict=True):
       column[k] = x
   return found
+
+
+def _are_plain(results: Sequence[Any], specs: Sequence[ArraySpec]) -> bool:
+  """Whether results are arrays as they have to be: quicker than `checked`."""
+  if len(results) != len(specs):
+    return False
+  for x, spec in zip(results, specs, strict=True):
+    if type(x) is not onp.ndarray:
+      return False
+    if x.dtype != spec.dtype or x.shape != spec.shape:
+      return False
+  return True
 
 
 def level_sizes(
@@ -214,6 +231,7 @@ def checked(
     )
   found = []
   for i, (result, spec) in enumerate(zip(results, specs, strict=True)):
+    check_unmasked(name, f"result {i}", result)
     array = onp.asarray(result)
     if (
       array.dtype == spec.dtype
@@ -226,7 +244,7 @@ def checked(
       own = ArraySpec(array.shape, array.dtype)
       raise TypeError(
         f"{name} returned {own} as result {i}: it must be {spec}, as its rule "
-        "`abstract` or its arguments say"
+        "`abstract`, its result for zeros or its arguments say"
       )
     # Not ascontiguousarray, which makes vectors of numbers.
     found.append(onp.array(array, dtype=spec.dtype, order="C", copy=None))
@@ -289,6 +307,7 @@ def array_of(name: str, result: Any) -> onp.ndarray:
   Raises:
     TypeError: it is none of numbers.
   """
+  check_unmasked(name, "a result", result)
   array = onp.asarray(result)
   if not _has_numbers(array.dtype):
     raise TypeError(
@@ -296,6 +315,15 @@ def array_of(name: str, result: Any) -> onp.ndarray:
       "must be arrays of numbers, or tuples, lists and dicts of them"
     )
   return array
+
+
+def check_unmasked(name: str, what: str, x: Any) -> None:
+  """Raises TypeError for a masked array, whose mask would be lost."""
+  if isinstance(x, onp.ma.MaskedArray):
+    raise TypeError(
+      f"{name}: {what} is a masked array: masks are not used, `filled` gives a "
+      "plain one"
+    )
 
 
 def _has_numbers(dtype: onp.dtype) -> bool:

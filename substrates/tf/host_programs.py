@@ -146,7 +146,8 @@ def _checked(name: str, result: Any, like: Any) -> list[onp.ndarray]:
   if not trees.same(result, like):
     raise TypeError(
       f"{name} returned a structure {_shown(result)}: it must be "
-      f"{_shown(like)}, as its rule `abstract` or its arguments say"
+      f"{_shown(like)}, as its rule `abstract`, its result for zeros or its "
+      "arguments say"
     )
   leaves, specs = trees.flatten(result), trees.flatten(like)
   return host_functions.checked(name, leaves, specs)

@@ -115,6 +115,7 @@ def call(
   config: str,
   order: Sequence[int] | None = None,
   leading: Sequence[tf.Tensor] = (),
+  has_side_effect: bool = False,
 ) -> list[tf.Tensor]:
   """Returns the results of a handler.
 
@@ -127,10 +128,11 @@ def call(
     config: its attributes, as MLIR writes them.
     order: which inputs are the handler's arguments; all in their order if None.
     leading: inputs in front that the op has and the handler has not.
+    has_side_effect: whether it is called though nothing uses its results.
   """
   places = range(len(inputs)) if order is None else order
   text = xla_programs.Program(op_type, inputs, results).calling(
-    target, config, places
+    target, config, places, has_side_effect
   )
   return _run(op_type, attributes, text, inputs, results, leading)
 

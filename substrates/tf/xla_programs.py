@@ -64,7 +64,13 @@ class Program:
     self._results = results
     self._lines: list[str] = []
 
-  def calling(self, target: str, config: str, places: Sequence[int]) -> str:
+  def calling(
+    self,
+    target: str,
+    config: str,
+    places: Sequence[int],
+    has_side_effect: bool = False,
+  ) -> str:
     """One that calls a handler with some of the arguments."""
     names = [f"%a{i}" for i in places]
     types = [self._inputs[i] for i in places]
@@ -83,6 +89,8 @@ class Program:
         f", indices_of_shape_operands = dense<[{listed}]> : "
         f"tensor<{len(found)}xi64>"
       )
+    if has_side_effect:
+      shapes += ", has_side_effect = true"
     count = len(found)
     self._lines.append(
       f"%r:{count} = stablehlo.custom_call @{target}({', '.join(names)}) "

@@ -99,6 +99,30 @@ class ErrorsTest(parameterized.TestCase):
         jax.jit(call)(x)
       self.assertIsInstance(binding.last_error(), TypeError)
 
+  def test_masked_results_of_programs(self):
+    op = binding.bind(
+      lambda x: onp.ma.array(x, mask=x > 1), abstract=lambda x: x, name="mine"
+    )
+    for call in (op, lambda x: jax.vmap(op)(x[None])):
+      with self.assertRaisesRegex(
+        jax.errors.JaxRuntimeError, "mine: result 0 is a masked array"
+      ):
+        jax.jit(call)(jnp.ones(2))
+
+  @parameterized.named_parameters(
+    ("zeros", None), ("abstract", lambda x: _spec(0))
+  )
+  def test_results_that_are_empty_only_at_times(self, abstract):
+    """XLA leaves out what has no entries, unless it is told not to."""
+    op = binding.bind(lambda x: x[x > 0], abstract=abstract, name="mine")
+    for call in (op, lambda x: jax.vmap(op)(x[None])):
+      self.assertEqual(jax.jit(call)(-jnp.ones(2)).size, 0)
+      with self.assertRaisesRegex(
+        (jax.errors.JaxRuntimeError, ValueError),
+        r"mine.*float64\[2\] as result 0: it must be float64\[0\].*zeros",
+      ):
+        jax.block_until_ready(jax.jit(call)(jnp.ones(2)))
+
   def test_several_results_of_wrong_shape(self):
     op = binding.bind(
       lambda x: (x, x), abstract=lambda x: (x, _spec(3)), name="mine"

@@ -109,6 +109,29 @@ class BindingArgumentsTest(parameterized.TestCase):
       with self.assertRaisesRegex(TypeError, "mine (returned|has an array of)"):
         wrap(op)(tf.constant(1.0))
 
+  @parameterized.product(
+    case=(
+      (lambda x: x[x > 0], None, r"float64\[2\] as result 0.*zeros"),
+      (
+        lambda x: x[x > 0],
+        lambda x: binding.ArraySpec((0,), x.dtype),
+        r"float64\[2\] as result 0.*abstract",
+      ),
+      (
+        lambda x: onp.ma.array(x, mask=x > 1),
+        lambda x: x,
+        "result 0 is a masked array",
+      ),
+    ),
+    jit_compile=(False, True),
+  )
+  def test_results_that_programs_refuse(self, case, jit_compile):
+    """Of what has no entries, too, though compilers leave that out."""
+    f, abstract, message = case
+    op = binding.bind(f, abstract=abstract, name="mine")
+    with self.assertRaisesRegex(tf.errors.OpError, f"mine.*{message}"):
+      tf.function(op, jit_compile=jit_compile)(tf.ones([2], tf.float64))
+
 
 if __name__ == "__main__":
   absltest.main()
