@@ -16,11 +16,11 @@ from tests import test_case
 
 MODE = "numpy"
 
-_EXAMPLES, _SETS, _MOST_STEPS = 10, 3, 300
+_EXAMPLES = 10
 if MODE == "jax":  # Compiles each shape for seconds.
-  _EXAMPLES, _SETS = 2, 1
-if MODE == "tf":  # Takes each step op by op.
-  _EXAMPLES, _SETS, _MOST_STEPS = 3, 1, 30
+  _EXAMPLES = 2
+if MODE == "tf":  # Takes steps alone op by op.
+  _EXAMPLES = 3
 _SETTINGS = hypothesis.settings(
   max_examples=_EXAMPLES, deadline=None, derandomize=True
 )
@@ -152,13 +152,12 @@ class FitTest(test_case.TestCase):
       inference.Observations(lower, lower + 0.5),
       inference.Observations(_TIMES, entry=entry),
     ]
-    start = pd.HyperErlang([0.5, 0.5], (2, 3), [1.0, 3.0])
-    for data in sets[:_SETS]:
-      fit = inference.fit_em(start, data, max_steps=_MOST_STEPS)
-      alone = inference.fit_em(
-        start, data, max_steps=_MOST_STEPS, second_order=False
-      )
-      other = inference.fit_mle(alone.distribution, data)
+    # From here both ways lead to one top, which is inside.
+    start = pd.HyperErlang([0.5, 0.5], (1, 3), [1.0, 2.0])
+    for data in sets:
+      fit = inference.fit_em(start, data)
+      alone = inference.fit_em(start, data, second_order=False)
+      other = inference.fit_mle(start, data)
       self.assertLessEqual(alone.log_likelihood, fit.log_likelihood + 1e-9)
       self.assertAlmostEqual(
         fit.log_likelihood, other.log_likelihood, delta=1e-8

@@ -10,10 +10,17 @@ from phasic.inference import em
 from phasic.inference import maximization
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import total_weight
-from phasic.internal import control_flow
 from phasic.internal import static
 
-_COMPILED = control_flow.compiled(em.em_step)
+MODE = "numpy"
+if MODE == "tf":
+  import tensorflow
+else:
+  from phasic.internal import control_flow
+
+  _COMPILED = control_flow.compiled(em.em_step)
+
+Step = Callable[[Any], em.EmStep]
 
 
 class Climb(NamedTuple):
@@ -33,8 +40,32 @@ class Climb(NamedTuple):
   message: str
 
 
+def step_of(dist: Any, observations: observations_lib.Observations) -> Step:
+  """Returns EM's step from distributions with other parameters than one.
+
+  It is compiled where the backend compiles, unless it needs the host.
+  """
+  if maximization.needs_host(dist):
+    return lambda at: em.em_step(at, observations)
+  if MODE == "tf":
+
+    @tensorflow.function(autograph=False)
+    def step(arrays: Any) -> Any:
+      found = em.em_step(_with_arrays(dist, arrays), observations)
+      return _arrays(found.distribution), found.log_likelihood
+
+    def of_distribution(at: Any) -> em.EmStep:
+      arrays, height = step(_arrays(at))
+      return em.EmStep(_with_arrays(at, arrays), height)
+
+    return of_distribution
+  else:
+    return lambda at: _COMPILED(at, observations)
+
+
 def climb(
   start: Any,
+  step: Step,
   observations: observations_lib.Observations,
   tolerance: float,
   max_steps: int,
@@ -44,17 +75,17 @@ def climb(
 
   Args:
     start: where they begin, without a batch.
+    step: see `step_of`.
     observations: the data.
     tolerance: how much may be left to gain, for each observation.
     max_steps: the most steps.
     report: is told the number of steps and the log likelihood, or None.
   """
-  step = em.em_step if maximization.needs_host(start) else _COMPILED
   least = tolerance * total_weight(observations)
   at, before = start, start
   heights: list[float] = []
   for count in range(max_steps + 1):
-    found = step(at, observations)
+    found = step(at)
     height = float(onp.asarray(static.concrete(found.log_likelihood)))
     if not math.isfinite(height):
       message = f"step {count} led to what cannot be computed"
@@ -96,3 +127,21 @@ def _rounding(
   """Returns how far rounding may move a sum of log likelihoods."""
   eps = static.finfo_eps(dist.dtype)
   return 64.0 * eps * (abs(height) + total_weight(observations))
+
+
+def _arrays(dist: Any) -> Any:
+  """Returns the arrays of a distribution, and of the one in it."""
+  parts = dist.parameters
+  found = {name: parts[name] for name in dist.parameter_properties()}
+  if "distribution" in parts:
+    found["distribution"] = _arrays(parts["distribution"])
+  return found
+
+
+def _with_arrays(dist: Any, arrays: Any) -> Any:
+  """Returns a distribution with other ones."""
+  found = dict(arrays)
+  if "distribution" in found:
+    inner = dist.parameters["distribution"]
+    found["distribution"] = _with_arrays(inner, found["distribution"])
+  return dist.copy(**found)

@@ -90,11 +90,12 @@ def fit_em(
   where = coordinates_lib.Coordinates(dist)
   starts.check_data(dist, observations, where.num_free)
   starts.check_start(where, where.entries, observations)
+  step = em_climbing.step_of(where.distribution, observations)
   climbs: list[em_climbing.Climb] = []
   with progress_bars.reporting(progress, max_steps * num_starts) as report:
     for start in _starts(where, num_starts, seed):
       climb = em_climbing.climb(
-        start, observations, tolerance, max_steps, _after(climbs, report)
+        start, step, observations, tolerance, max_steps, _after(climbs, report)
       )
       if climb.heights:
         climbs.append(climb)
