@@ -1,6 +1,7 @@
 """Kaplan and Meier's estimate, and fits drawn over it."""
 
 import math
+from unittest import mock
 
 from absl.testing import absltest
 import numpy as onp
@@ -9,6 +10,7 @@ from phasic import inference
 from phasic.distributions import DiscretePhaseType
 from phasic.distributions import Erlang
 from phasic.inference import pictures
+from phasic.inference import predictive
 from tests import test_case
 
 # Weeks of remission with 6-MP (Freireich et al. 1963), and what a textbook has
@@ -123,6 +125,63 @@ class PicturesTest(test_case.TestCase):
     times, middle = self.curve(axes, "predicted, median")
     exact = (1 + 0.06 * times) * onp.exp(-0.06 * times)
     self.assertLess(onp.max(onp.abs(middle - exact)), 0.06)
+
+  def predicted(self, data, rates, at):
+    found = predictive.predicted_survival(
+      Erlang(1, onp.asarray(rates)), len(rates), data, onp.asarray(at), 5
+    )
+    self.assertEqual(found.shape, (len(rates), len(at)))
+    return found
+
+  def test_predicted_data_are_censored(self):
+    # The study ends at 2, at 0.5 for some.
+    times = onp.repeat([0.4, 1.0, 0.5, 2.0], 100)
+    data = inference.Observations.right_censored(
+      times, onp.repeat([1, 1, 0, 0], 100)
+    )
+    found = self.predicted(data, [0.5] * 30, [0.5, 1.9, 2.0, 3.0])
+    self.assert_close(
+      onp.mean(found, axis=0)[:2], onp.exp([-0.25, -0.95]), atol=0.02
+    )
+    onp.testing.assert_array_equal(found[:, 2], found[:, 3])
+    self.assertGreater(found[:, 3].min(), 0.2)
+
+  def test_predicted_data_have_entries(self):
+    entry = onp.tile([-1.0, 0.5, 3.0], 150)
+    data = inference.Observations(entry + 2.0, entry=entry)
+    found = self.predicted(data, [0.5] * 30, [0.5, 3.0, 5.0])
+    exact = onp.exp([-0.25, -1.5, -2.5])
+    self.assert_close(onp.mean(found, axis=0), exact, atol=0.02)
+
+  def test_predicted_data_are_as_many_as_counted(self):
+    data = inference.Observations([1.0, 2.0], weights=[2.0, 5.0])
+    steps = 7 * self.predicted(data, [0.5, 0.7, 0.9], [0.1, 0.5, 2.0])
+    onp.testing.assert_allclose(steps, onp.round(steps), atol=1e-12)
+    data = inference.Observations([1.0, 2.0], weights=[2.0, 0.5])
+    with self.assertRaisesRegex(ValueError, "a weight of 0.5"):
+      self.predicted(data, [0.5], [1.0])
+
+  def test_predicted_data_in_parts(self):
+    data = _observations()
+    with mock.patch.object(predictive, "_AT_ONCE", 45):
+      found = self.predicted(data, onp.linspace(0.02, 0.04, 5), [1.0, 9.0])
+    self.assertTrue(onp.all((found > 0) & (found <= 1)))
+
+  def test_censoring_times(self):
+    times = onp.asarray([1.0, 2.0, 2.0, 3.0, 4.0])
+    events = onp.asarray([1, 1, 0, 0, 1], bool)
+    entry = onp.full(5, -1.0)
+    # Of the three that are not gone at 2 one is censored, then one of two.
+    shares = onp.asarray([[0.65] * 5, [0.68] * 5, [0.3] * 5])
+    found = predictive._censoring_times(times, events, entry, shares)
+    onp.testing.assert_array_equal(
+      found,
+      [
+        [3, 3, 2, 3, math.inf],
+        [2, 2, 2, 3, math.inf],
+        [math.inf, math.inf, 2, 3, math.inf],
+      ],
+    )
 
   def test_one_distribution_or_many(self):
     many = Erlang(2, onp.asarray([0.05, 0.07]))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.inference import predictive
 from phasic.inference import survival_estimates
 from phasic.inference.host_values import known
 from phasic.internal import static
@@ -163,14 +164,17 @@ def plot_posterior_predictive(
 ) -> Any:
   """Draws the data among data that a posterior predicts.
 
-  From each draw of the posterior a data set of the same size is sampled, not
-  censored. The band has 95 % of their survival functions at each time. The
-  estimate of Kaplan and Meier should be within.
+  From each draw of the posterior a data set of the same size is sampled, with
+  the times of entry of the data. What was censored cannot be seen longer there
+  either; when an event could not have been seen any more is drawn from the
+  estimate of Kaplan and Meier for the times of censoring, where there are any.
+  The band has 95 % of the estimates of Kaplan and Meier of these data sets at
+  each time; that of the data should be within.
 
   Args:
     draws: a distribution of one variable with batch shape (draws,), one for
       each draw of the parameters.
-    observations: see `plot_survival`.
+    observations: see `plot_survival`; weights are counts.
     axes: of matplotlib; None for new ones.
     seed: of the samples.
 
@@ -179,7 +183,7 @@ def plot_posterior_predictive(
 
   Raises:
     ImportError, TypeError, ValueError: as `plot_survival`, or `draws` has
-      another batch shape.
+      another batch shape, or weights are no whole numbers.
 
   Example: three draws of a rate.
 
@@ -196,20 +200,16 @@ def plot_posterior_predictive(
   Reference: A. Gelman, J. Carlin, H. Stern, D. Dunson, A. Vehtari, D. Rubin,
     Bayesian data analysis, 2013, ch. 6.
   """
-  shape = static.shape(_host(draws.sample(seed=seed)))
+  shape = tuple(draws.batch_shape)
   if len(shape) != 1:
     raise ValueError(f"draws has batch shape {shape}: it must be (draws,)")
-  weights = survival_estimates.host_times(observations)[2]
-  size = max(1, round(float(onp.sum(weights))))
   axes = new_axes() if axes is None else axes
   _draw_estimate(axes, observations, with_band=False)
   grid = onp.linspace(0.0, axes.get_xlim()[1], 200)
-  samples = onp.sort(_host(draws.sample(size, seed=seed)), axis=0)
-  shares = [
-    1.0 - onp.searchsorted(column, grid, side="right") / size
-    for column in onp.transpose(samples)
-  ]
-  low, middle, high = onp.quantile(shares, [0.025, 0.5, 0.975], axis=0)
+  found = predictive.predicted_survival(
+    draws, shape[0], observations, grid, seed
+  )
+  low, middle, high = onp.quantile(found, [0.025, 0.5, 0.975], axis=0)
   axes.fill_between(grid, low, high, label="predicted, 95 %", **_BAND)
   axes.plot(grid, middle, label="predicted, median")
   return _finish(axes, "time", "survival function", 0.0, 1.02)

@@ -60,15 +60,7 @@ def kaplan_meier(observations: Any) -> SurvivalEstimate:
       observations, J. Amer. Statist. Assoc. 53, 1958.
   """
   times, events, weights, entry = host_times(observations)
-  try:
-    from statsmodels.duration import survfunc
-  except ImportError as error:
-    raise ImportError(
-      "kaplan_meier needs statsmodels: pip install 'phasic-substrates[inference]'"
-    ) from error
-  found = survfunc.SurvfuncRight(
-    times, events, entry=entry, freq_weights=weights
-  )
+  found = product_limit(times, events, entry, weights)
   survival = onp.asarray(found.surv_prob)
   at_risk, num_events = onp.asarray(found.n_risk), onp.asarray(found.n_events)
   # Greenwood's formula; that of statsmodels is another one with weights.
@@ -80,6 +72,24 @@ def kaplan_meier(observations: Any) -> SurvivalEstimate:
     survival * spread,
     at_risk,
     num_events,
+  )
+
+
+def product_limit(
+  times: onp.ndarray,
+  events: onp.ndarray,
+  entry: onp.ndarray,
+  weights: onp.ndarray | None = None,
+) -> Any:
+  """Returns the estimate as statsmodels has it, for arrays of `host_times`."""
+  try:
+    from statsmodels.duration import survfunc
+  except ImportError as error:
+    raise ImportError(
+      "kaplan_meier needs statsmodels: pip install 'phasic-substrates[inference]'"
+    ) from error
+  return survfunc.SurvfuncRight(
+    times, events, entry=entry, freq_weights=weights
   )
 
 
