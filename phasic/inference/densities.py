@@ -31,7 +31,8 @@ def observations_of_density(
   sizes that are halved until total mass and mean stay; weights are those of the
   rule times the density, and sum to one.
 
-  Standard errors of such a fit mean nothing: there is no sample.
+  There is no sample: standard errors of such a fit mean nothing, and `aic` and
+  `bic`, which compare a gain with a number of observations, raise ValueError.
 
   Args:
     density: takes times (m,), returns f there, >= 0.

@@ -12,6 +12,7 @@ from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import observations as observations_lib
 from phasic.inference import uncertainty as uncertainty_lib
 from phasic.inference.host_values import total_weight
+from phasic.internal import static
 
 
 class Record(NamedTuple):
@@ -112,20 +113,37 @@ class Fit:
   def aic(self) -> float:
     """Akaike's criterion 2 k - 2 log L, k the number of parameters.
 
+    Raises:
+      ValueError: the observations are no sample, see `observations_of_density`.
+
     Reference: H. Akaike, A new look at the statistical model identification,
       IEEE Trans. Automat. Contr. 19, 1974.
     """
+    self._check_sample("aic")
     return 2.0 * self.num_parameters - 2.0 * self.log_likelihood
 
   @property
   def bic(self) -> float:
     """Schwarz's criterion k log n - 2 log L, n the sum of the weights.
 
+    Raises:
+      ValueError: the observations are no sample, see `observations_of_density`.
+
     Reference: G. Schwarz, Estimating the dimension of a model, Ann. Statist. 6,
       1978.
     """
+    self._check_sample("bic")
     size = math.log(self.num_observations)
     return self.num_parameters * size - 2.0 * self.log_likelihood
+
+  def _check_sample(self, name: str) -> None:
+    """Raises ValueError where weights sum to one, but not of one observation."""
+    total = self.num_observations
+    if total < 1.0 + 1e-9 and static.shape(self.observations.lower) != (1,):
+      raise ValueError(
+        f"{name} needs a sample, and the weights of the observations sum to "
+        f"{total:g}: give how often each was observed, or compare log_likelihood"
+      )
 
   def covariance(self) -> tuple[tuple[str, ...], onp.ndarray]:
     """Returns names of fitted entries and their covariance matrix, (k, k).
