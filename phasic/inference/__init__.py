@@ -14,6 +14,7 @@ from phasic.inference.fits import Record
 from phasic.inference.free_parameters import Unconstrained
 from phasic.inference.free_parameters import unconstrained
 from phasic.inference.growing import with_one_more_phase
+from phasic.inference.hyper_erlang_starts import hyper_erlang_starts
 from phasic.inference.likelihood import log_likelihood
 from phasic.inference.mle import fit_mle
 from phasic.inference.moment_matching import match_moments
@@ -41,6 +42,7 @@ __all__ = [
   "em_step",
   "fit_em",
   "fit_mle",
+  "hyper_erlang_starts",
   "kaplan_meier",
   "likelihood_ratio",
   "log_likelihood",

@@ -54,7 +54,7 @@ def start_of(
   if num_phases < 1:
     raise ValueError(f"num_phases is {num_phases}: it must be positive")
   p = num_phases
-  mean = _mean(observations)
+  mean = mean_of(observations)
   dtype = static.dtype_name(observations.lower)
 
   def array(x: Any) -> onp.ndarray:
@@ -106,7 +106,7 @@ def _scaled(dist: Any, factor: float) -> Any:
   )
 
 
-def _mean(observations: observations_lib.Observations) -> float:
+def mean_of(observations: observations_lib.Observations) -> float:
   """Returns the mean of an exponential distribution, as far as ends tell."""
   lower, upper, weights = observation_values(observations)
   ended = upper < onp.inf

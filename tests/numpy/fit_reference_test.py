@@ -1,45 +1,66 @@
 """Fits against the best of many searches from random starts."""
 
+import os
+
 from absl.testing import absltest
 from absl.testing import parameterized
-import numpy as np
 
 from phasic.substrates import numpy as ph
+from tests.numpy import fit_references
 
-# The highest log likelihoods of 50 searches from random Coxians of 5 phases.
-_REFERENCES = {
+# Of 50 searches with 5 and with 10 phases, see fit_references.
+_FIVE = {
   "weibull": -416.7101539,
   "lognormal": -266.9106310,
   "bimodal": -577.9273474,
 }
+_TEN = {
+  "weibull": -415.8247276,
+  "lognormal": -266.2376497,
+  "bimodal": -531.5135710,
+}
+_FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
 
 
-def _samples() -> dict[str, np.ndarray]:
-  random = np.random.default_rng(1)
-  return {
-    "weibull": 2.0 * random.weibull(1.7, 300),
-    "lognormal": random.lognormal(0.0, 0.6, 300),
-    "bimodal": np.concatenate(
-      [random.gamma(5, 0.2, 150), random.gamma(20, 0.25, 150)]
-    ),
-  }
+def _data(name):
+  return ph.inference.Observations(fit_references.samples()[name])
 
 
 class FitReferenceTest(parameterized.TestCase):
-  """Coxians that grow by a phase at a time."""
-
-  @parameterized.parameters(*_REFERENCES)
-  def test_five_phases(self, name):
-    data = ph.inference.Observations(_samples()[name])
+  def grown(self, name, most_phases):
+    """A Coxian that grows by a phase at a time."""
+    data = _data(name)
     fit = ph.inference.fit_mle(ph.inference.start_of(data, 1, "coxian"), data)
-    for phases in range(2, 6):
+    for phases in range(2, most_phases + 1):
       before = fit.log_likelihood
       grown = ph.inference.with_one_more_phase(fit.distribution)
       start = ph.inference.start_of(data, phases, "coxian")
       fit = ph.inference.fit_mle(start, data, starts=grown)
       self.assertGreaterEqual(fit.log_likelihood, before)
     self.assertTrue(fit.record.converged)
-    self.assertGreater(fit.log_likelihood, _REFERENCES[name] - 1e-6)
+    return fit.log_likelihood
+
+  @parameterized.parameters(*_FIVE)
+  def test_five_phases(self, name):
+    self.assertGreater(self.grown(name, 5), _FIVE[name] - 1e-6)
+
+  def test_ten_phases_by_growing(self):
+    if not _FULL:
+      self.skipTest("takes minutes")
+    self.assertGreater(self.grown("weibull", 10), _TEN["weibull"] - 1e-6)
+
+  @parameterized.parameters("lognormal", "bimodal")
+  def test_ten_phases_from_two_branches(self, name):
+    if not _FULL:
+      self.skipTest("takes minutes")
+    data = _data(name)
+    fit = ph.inference.fit_mle(
+      ph.inference.start_of(data, 10),
+      data,
+      starts=ph.inference.hyper_erlang_starts(data, 10),
+    )
+    self.assertTrue(fit.record.converged)
+    self.assertGreater(fit.log_likelihood, _TEN[name] - 1e-6)
 
 
 if __name__ == "__main__":
