@@ -1,6 +1,7 @@
 """Maximum likelihood, and what the data know of it."""
 
 import math
+import resource
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -13,6 +14,7 @@ from phasic import inference
 from phasic.inference import coordinates
 from phasic.inference import derivatives
 from phasic.inference import hills
+from phasic.inference import mle
 from phasic.internal import gradients
 from tests import test_case
 
@@ -175,6 +177,27 @@ class FitTest(test_case.TestCase):
       fit = inference.fit_mle(pd.Erlang(2, rate), data)
       self.assert_close(fit.distribution.rate, 2 / onp.mean(_TIMES), rtol=1e-6)
 
+  def test_rates_of_a_billion(self):
+    # As line searches visit them, where times are about one.
+    data = inference.Observations(_TIMES)
+    where = coordinates.Coordinates(pd.Coxian([1.0, 1.0], [1.0, 1.0, 1.0]))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rates = onp.asarray([1e9, 1.0, 1.0, 1.0, 1.0])
+    value, slopes = derivatives.value_and_gradient(where, rates, data)
+    # Behind the first phase all leave at a rate of one.
+    self.assertAlmostEqual(value / -onp.sum(_TIMES), 1.0, places=6)
+    self.assertTrue(onp.all(onp.isfinite(slopes)))
+    value, _ = derivatives.value_and_gradient(where, onp.full(5, 1e9), data)
+    # The last phase is the slowest: f(t) is about 1e9 exp(-1e9 t).
+    expected = onp.sum(math.log(1e9) - 1e9 * _TIMES)
+    self.assertAlmostEqual(value / expected, 1.0, places=12)
+    far = pd.Coxian([1e9, 1e9], [1e9, 1e9, 1e9])
+    fit = inference.fit_mle(far, data)
+    self.assertGreater(fit.log_likelihood, -onp.sum(_TIMES))
+    # In kilobytes.
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    self.assertLess(after - before, 2**20)
+
   def test_steps_out_of_proportion_come_back(self):
     where = coordinates.Coordinates(_LAWS["general"]())
     start = where.free_of(where.entries)
@@ -228,6 +251,12 @@ class FitTest(test_case.TestCase):
     self.assertEqual(fit.statuses["rates[0]"], "at a bound")
     self.assertTrue(onp.isnan(fit.standard_errors["rates"][0]))
     self.assertGreater(fit.standard_errors["rates"][1], 0.0)
+
+  def test_probabilities_that_come_back_from_zero(self):
+    where = coordinates.Coordinates(pd.Hyperexponential([0.25, 0.75], [1, 2.0]))
+    # The others had taken its mass over.
+    found = mle._balanced(where, onp.asarray([1e-3, 1.0, 1.0, 2.0]))
+    self.assert_close(found, [1e-3 / 1.001, 1 / 1.001, 1.0, 2.0])
 
   def test_lower_bound_is_met(self):
     data = inference.Observations([0.2, 0.4, 0.5, 0.7, 1.2, 4.0])
@@ -302,6 +331,20 @@ class ComparisonTest(test_case.TestCase):
     with self.assertRaisesRegex(TypeError, "must be a Coxian"):
       inference.with_one_more_phase(pd.Erlang(1, 1.0))
 
+  def test_hyper_erlang_starts(self):
+    data = inference.Observations(_TIMES)
+    found = inference.hyper_erlang_starts(data, 4)
+    self.assertLen(found, 2)
+    start = inference.start_of(data, 4)
+    fit = inference.fit_mle(start, data, starts=found)
+    # A case of theirs.
+    two = pd.HyperErlang([0.5, 0.5], (2, 2), [1.0, 3.0])
+    self.assertGreaterEqual(
+      fit.log_likelihood, inference.fit_mle(two, data).log_likelihood - 1e-6
+    )
+    with self.assertRaisesRegex(ValueError, "num_phases is 1: it must be at"):
+      inference.hyper_erlang_starts(data, 1)
+
   @parameterized.parameters(
     "acyclic", "coxian", "general", "hyper-erlang", "hyperexponential"
   )
@@ -321,6 +364,9 @@ class ComparisonTest(test_case.TestCase):
     # The entropy of the gamma distribution.
     entropy = 2 - math.log(2.0) - (1 - 0.5772156649015329)
     self.assertAlmostEqual(fit.log_likelihood, -entropy, places=7)
+    for criterion in ("aic", "bic"):
+      with self.assertRaisesRegex(ValueError, f"{criterion} needs a sample"):
+        getattr(fit, criterion)
     with self.assertRaisesRegex(ValueError, "a mass of"):
       inference.observations_of_density(lambda t: onp.exp(-2.0 * t))
 
@@ -374,6 +420,11 @@ class MistakesTest(test_case.TestCase):
     self._refused("nothing to fit", zero, data)
     start = pd.Hypoexponential([1.0, 2.0])
     self._refused("nothing to fit", start, data, fixed=["rates"])
+    mixed = pd.Hyperexponential([1.0, 1.0], [0.4, 3.0])
+    self._refused("probs.*sum", mixed, data)
+    cut = pd.TruncatedPhaseType(start, 0.0, 0.5)
+    self._refused("or leave the observation out", cut, data)
+    self._refused("distribution is int: it must be", 3, data)
 
   def test_names(self):
     data = inference.Observations(_TIMES)

@@ -128,7 +128,7 @@ class PicturesTest(test_case.TestCase):
 
   def predicted(self, data, rates, at):
     found = predictive.predicted_survival(
-      Erlang(1, onp.asarray(rates)), len(rates), data, onp.asarray(at), 5
+      Erlang(1, onp.asarray(rates)), len(rates), data, onp.asarray(at), seed=5
     )
     self.assertEqual(found.shape, (len(rates), len(at)))
     return found

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.distributions import distribution as distribution_lib
+from phasic.distributions import methods
 from phasic.inference import entry_blocks
 from phasic.inference import free_maps
 from phasic.inference import parameter_names
@@ -61,9 +63,16 @@ class Coordinates(free_maps.FreeMap):
       tied: groups of names of positive entries that are one.
 
     Raises:
+      TypeError: it is no distribution.
       ValueError: there is a batch, a name is unknown, a value breaks a rule, or
         what is tied are probabilities.
     """
+    methods.check_substrate("distribution", distribution)
+    if not isinstance(distribution, distribution_lib.Distribution):
+      raise TypeError(
+        f"distribution is {type(distribution).__name__}: it must be a "
+        "distribution"
+      )
     shape = tuple(distribution.batch_shape)
     if shape:
       raise ValueError(

@@ -227,8 +227,23 @@ def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
     # The likelihood rises where they leave zero.
     never = never | back
     again = onp.where(before.entries > 0, before.entries, _SMALL * scale)
-    top = search.polish(search.climb(onp.where(back, again, top.entries)))
+    again = _balanced(where, onp.where(back, again, top.entries))
+    risen = search.polish(search.climb(again))
+    if not risen.log_likelihood >= top.log_likelihood:
+      return top
+    top = risen
   return top
+
+
+def _balanced(where: Coordinates, entries: onp.ndarray) -> onp.ndarray:
+  """Returns entries whose probabilities sum up to what they must."""
+  found = onp.array(entries)
+  for group, total in enumerate(where.totals):
+    rows = where.groups == group
+    own = onp.sum(found[rows])
+    if own > total or not where.slack[group]:
+      found[rows] = found[rows] * (total / own)
+  return found
 
 
 def _ascending(chosen: onp.ndarray, sizes: onp.ndarray) -> list[int]:

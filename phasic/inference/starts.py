@@ -74,16 +74,26 @@ def check_start(
   observations: observations_lib.Observations,
 ) -> None:
   """Raises ValueError where the likelihood is zero or unknown at a start."""
+  dist = where.of(entries)
+  # Says which parameter is outside of its domain, if one is.
+  dist.copy(validate_args=True)
   value = derivatives.log_likelihood(where, entries, observations)
   if onp.isfinite(value):
     return
-  found = observations.log_likelihood_terms(where.of(entries))
+  found = observations.log_likelihood_terms(dist)
   terms = host_values("terms", found)
   lower, upper, weights = observation_values(observations)
   i = int(onp.argmax(onp.logical_not(onp.isfinite(terms)) & (weights > 0)))
-  said = "cannot be computed" if onp.isnan(terms[i]) else f"is {terms[i]}"
+  said = (
+    "cannot be computed under the distribution that the fit starts from: start "
+    "from one whose mean is near that of the data"
+  )
+  if terms[i] == -onp.inf:
+    said = (
+      "is -inf under the distribution that the fit starts from: start from one "
+      "under which it is possible, or leave the observation out"
+    )
   raise ValueError(
     f"the log likelihood of observation {i}, from {lower[i]:g} to {upper[i]:g}, "
-    f"{said} under the distribution that the fit starts from: start from one "
-    "whose mean is near that of the data"
+    + said
   )
