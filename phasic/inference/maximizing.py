@@ -120,17 +120,23 @@ class Search:
       at = inner.entries_of(x)
       _, slopes = self.evaluated(inner, at)
       whole = derivatives.hessian(inner, at, self.observations)
-      return -inner.pull_second(at, slopes, whole) / self.total
+      bent = -inner.pull_second(at, slopes, whole) / self.total
+      if not onp.all(onp.isfinite(bent)):
+        raise FloatingPointError("second derivatives are not known")
+      return bent
 
-    found = optimize.minimize(
-      hill,
-      free,
-      jac=True,
-      hess=second,
-      method="trust-exact",
-      callback=hill.accepted,
-      options={"gtol": 1e-12, "maxiter": 50, "initial_trust_radius": 0.1},
-    )
+    try:
+      found = optimize.minimize(
+        hill,
+        free,
+        jac=True,
+        hess=second,
+        method="trust-exact",
+        callback=hill.accepted,
+        options={"gtol": 1e-12, "maxiter": 50, "initial_trust_radius": 0.1},
+      )
+    except FloatingPointError:
+      return top
     entries = self._whole(entries, inner, found.x)
     inside = onp.all((entries >= self.low) & (entries <= self.high))
     better = self._top(

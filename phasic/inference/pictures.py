@@ -7,7 +7,6 @@ import numpy as onp
 from phasic.inference import predictive
 from phasic.inference import survival_estimates
 from phasic.inference.host_values import known
-from phasic.internal import static
 
 _BAND = {"alpha": 0.2, "linewidth": 0.0, "step": "post"}
 _NORMAL_95 = 1.959963984540054
