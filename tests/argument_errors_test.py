@@ -63,6 +63,34 @@ class ArraysTest(test_case.TestCase):
     self.assertIsNone(pd.TruncatedPhaseType(_ERLANG, 1.0, None).high)
 
 
+class OptionsTest(test_case.TestCase):
+  """Options have types, so that an argument too many is no option."""
+
+  def test_flags(self):
+    for option in ("validate_args", "allow_nan_stats"):
+      for value in (1.5, 1, "yes", None):
+        with self.assertRaisesRegex(TypeError, f"^{option} is .*True or False"):
+          pd.Erlang(2, 1.0, **{option: value})
+      self.assertTrue(
+        getattr(pd.Erlang(2, 1.0, **{option: onp.bool_(True)}), option)
+      )
+
+  def test_a_parameter_too_many(self):
+    with self.assertRaisesRegex(TypeError, "^validate_args is 2.0: it must be"):
+      pd.MatrixLogNormal(_ERLANG, 0.5, 2.0)
+    with self.assertRaisesRegex(TypeError, "^validate_args is 'service': it"):
+      pd.Hypoexponential([1.0, 2.0], "service")
+
+  def test_names(self):
+    with self.assertRaisesRegex(TypeError, "^name is 3: it must be a string"):
+      pd.Erlang(2, 1.0, name=3)
+
+  def test_sample_shapes(self):
+    for shape in ([[1], [1, 2]], (2.0,), "ab"):
+      with self.assertRaisesRegex(TypeError, "^sample_shape is .* integers"):
+        _ERLANG.sample(shape, seed=1)
+
+
 class SumsTest(test_case.TestCase):
   """A rule of a sum names the sum, and which of a batch it is."""
 

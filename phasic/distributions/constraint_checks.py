@@ -13,6 +13,21 @@ from phasic.math.named_checks import check
 from phasic.math.named_checks import check_sums
 
 
+def check_options(parameters: Mapping[str, Any]) -> None:
+  """Raises TypeError for options of a wrong type, as one number too many has.
+
+  Args:
+    parameters: a constructor's arguments by name, the options among them.
+  """
+  for option in ("validate_args", "allow_nan_stats"):
+    value = parameters[option]
+    if not isinstance(value, (bool, onp.bool_)):
+      raise TypeError(f"{option} is {value!r}: it must be True or False")
+  name = parameters["name"]
+  if not isinstance(name, str):
+    raise TypeError(f"name is {name!r}: it must be a string")
+
+
 def check_parameters(
   arrays: Mapping[str, Any], properties: parameter_properties.Properties
 ) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.distributions import constraint_checks
 from phasic.distributions import divergences
 from phasic.distributions import fallbacks
 from phasic.distributions import hazards
@@ -61,9 +62,10 @@ class Distribution(
         are kept and read at each use.
 
     Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision, or an
-        array that must be given is None.
+      TypeError: dtypes differ, or are complex, bool or half precision, an
+        array that must be given is None, or an option has a wrong type.
     """
+    constraint_checks.check_options(parameters)
     properties = self.parameter_properties()
     arrays = {name: parameters[name] for name in properties}
     for name, value in arrays.items():

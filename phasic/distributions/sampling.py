@@ -81,15 +81,19 @@ class Sampling(methods.Methods):
 
 def checked_shape(sample_shape: Any) -> tuple[int, ...]:
   """Returns a sample shape as a tuple of ints."""
-  sizes = static.concrete(sample_shape)
+  wrong = (
+    f"sample_shape is {sample_shape!r}: it must be an integer or a tuple of "
+    "integers"
+  )
+  try:
+    sizes = static.concrete(sample_shape)
+  except ValueError:  # It is ragged.
+    raise TypeError(wrong) from None
   if sizes is None:
     raise TypeError("sample_shape is traced: it must be known statically")
   integers = sizes.dtype.kind in "iu" or onp.size(sizes) == 0
   if not integers or onp.ndim(sizes) > 1:
-    raise TypeError(
-      f"sample_shape is {sample_shape!r}: it must be an integer or a tuple of "
-      "integers"
-    )
+    raise TypeError(wrong)
   shape = tuple(int(d) for d in onp.ravel(sizes))
   if any(d < 0 for d in shape):
     raise ValueError(f"sample_shape is {shape}: sizes must be >= 0")
