@@ -48,6 +48,14 @@ class BoundsTest(test_case.TestCase):
       with self.assertRaisesRegex(ValueError, f"^{name} = .*: it must be an i"):
         pd.TruncatedPhaseType(base, low, high, validate_args=True)
 
+  def test_no_samples(self):
+    base = pd.Hyperexponential([0.5, 0.5], onp.asarray([[1.0, 2.0]] * 3))
+    for x in (base, pd.NegativeBinomialTrials(2, onp.full(3, 0.5))):
+      dist = pd.TruncatedPhaseType(x, 2.0, 4.0)
+      self.assertEqual(onp.shape(self.host(dist.sample(0, seed=1))), (0, 3))
+      found = self.host(dist.sample((2, 0), seed=1))
+      self.assertEqual(onp.shape(found), (2, 0, 3))
+
   def test_no_upper_bound(self):
     base = pd.ZeroInflated(pd.Erlang(2, 1.5), 0.25)
     values = onp.asarray([0.0, 0.5, 1.0, 4.0])

@@ -273,6 +273,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
 
   def _sample_n(self, n: int, seed: Any) -> Any:
     shape = (n, *self._batch_shape())
+    if n == 0:
+      return np.zeros(shape, dtype=self.dtype)
     coin_seed, depth_seed = random.split_seed(seed)
     coin = random.uniform(coin_seed, shape, self.dtype)
     depth = random.exponential(depth_seed, shape, self.dtype)
