@@ -32,6 +32,9 @@ class EdgesTest(test_case.TestCase):
     ("MatrixGompertz", (-3.0,)),
     ("MatrixLogNormal", (-2.0,)),
     ("MatrixLogLogistic", (3.0, -2.0)),
+    ("MatrixWeibull", (math.inf,)),
+    ("MatrixPareto", (math.inf,)),
+    ("MatrixLogLogistic", (math.inf, 2.0)),
   )
   def test_parameters_out_of_range_give_nan(self, family, arguments):
     dist = getattr(pd, family)(pd.Erlang(2, 1.0), *arguments)

@@ -195,7 +195,10 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     """Returns the parameters, checked with `validate_args`, else NaN if bad."""
     arrays = self._arrays()
     if not self.validate_args:
-      return {k: np.where(x > 0.0, x, math.nan) for k, x in arrays.items()}
+      return {
+        k: np.where((x > 0.0) & (x < math.inf), x, math.nan)
+        for k, x in arrays.items()
+      }
     return constraint_checks.check_parameters(
       arrays, self.parameter_properties()
     )
