@@ -91,6 +91,11 @@ class WarningsTest(test_case.TestCase):
     trials = pd.NegativeBinomialTrials(2, 0.25)
     failures = pd.NegativeBinomialFailures(2, 0.25)
     self._call(failures.kl_divergence, trials)
+    # Means and variances that are infinite.
+    heavy = pd.MatrixLogLogistic(pd.Erlang(3, 2.0), 1.0, 0.125)
+    for method in (heavy.mean, heavy.variance, heavy.stddev):
+      self._call(method)
+    self._call(heavy.moment, 3)
     grown = pd.Erlang(40, 1.0).moment_generating_function
     self._call(grown, 1.0 - 2.0**-26)
 

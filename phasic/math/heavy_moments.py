@@ -13,6 +13,7 @@ function says how late times matter.
 import math
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import gradients
 from phasic.internal import static
@@ -52,8 +53,9 @@ class MomentNodes:
   def expected(self, log_value):
     """Returns E exp(v(X)), v(0) = -inf, from v at the nodes."""
     log_value = _wide(log_value)
-    terms = quadrature.masses(self.logs, self.rule.log_weights + log_value)
-    return self._given(quadrature.total(self.rule, terms))
+    with onp.errstate(all="ignore"):  # Where it is inf.
+      terms = quadrature.masses(self.logs, self.rule.log_weights + log_value)
+      return self._given(quadrature.total(self.rule, terms))
 
   def variance(self, log_value, mean):
     """Returns the variance of exp(v(X)) from its mean."""
@@ -63,9 +65,10 @@ class MomentNodes:
     some = np.where(early, log_value - log_mean, log_mean - log_value)
     part = np.square(np.expm1(np.minimum(some, 0.0)))
     weights = self.rule.log_weights + 2.0 * np.maximum(log_value, log_mean)
-    terms = quadrature.masses(self.logs, weights) * part
-    atom = np.exp(self.law.log_atom()) * np.square(mean)
-    return self._given(quadrature.total(self.rule, terms) + atom)
+    with onp.errstate(all="ignore"):  # Where it is inf.
+      terms = quadrature.masses(self.logs, weights) * part
+      atom = np.exp(self.law.log_atom()) * np.square(mean)
+      return self._given(quadrature.total(self.rule, terms) + atom)
 
   def _given(self, found):
     endless = self.undefined == math.inf
@@ -96,8 +99,9 @@ def tilted(model, growth):
   nodes = MomentNodes(law, _LONGEST * longest, np.where(finite, 0.0, total))
   # All of what is expected must be seen.
   weights = nodes.rule.log_weights + _wide(growth) * nodes.rule.nodes
-  seen = np.sum(quadrature.masses(nodes.logs, weights), axis=0)
-  missing = np.abs(seen + np.exp(law.log_atom()) - total)
+  with onp.errstate(all="ignore"):  # Where it is infinite.
+    seen = np.sum(quadrature.masses(nodes.logs, weights), axis=0)
+    missing = np.abs(seen + np.exp(law.log_atom()) - total)
   lost = finite & np.logical_not(
     gradients.stop_gradient(missing) <= nodes.rule.tolerance * total
   )
