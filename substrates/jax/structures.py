@@ -202,7 +202,8 @@ def _refuse_none(x: Any, name: str) -> None:
 
 def _refuse_objects(dtype: onp.dtype, name: str) -> None:
   """Raises TypeError for what holds no numbers, in plain words."""
-  if dtype.kind in _NO_NUMBERS:
+  # NumPy takes other packages' dtypes, bfloat16 say, for records.
+  if dtype.kind in _NO_NUMBERS and dtype.isbuiltin != 2:
     raise TypeError(
       f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"
     )

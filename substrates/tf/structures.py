@@ -192,6 +192,8 @@ def _numeric_dtype(x: Any, name: str) -> str:
   """The dtype's name of `x`, if it is float32, float64 or an integer."""
   _refuse_masked(x, name)
   _refuse_none(x, name)
+  if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
+    raise TypeError(f"{name} is {type(x).__name__}: it must be a dense tensor")
   if _has_tensors(x):
     return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
   if tf.is_tensor(x) or is_variable(x):
@@ -238,7 +240,8 @@ def _refuse_none(x: Any, name: str) -> None:
 
 def _refuse_objects(dtype: onp.dtype, name: str) -> None:
   """Raises TypeError for what holds no numbers, in plain words."""
-  if dtype.kind in _NO_NUMBERS:
+  # NumPy takes other packages' dtypes, bfloat16 say, for records.
+  if dtype.kind in _NO_NUMBERS and dtype.isbuiltin != 2:
     raise TypeError(
       f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"
     )

@@ -110,6 +110,13 @@ class StructuresTest(absltest.TestCase):
       onp.testing.assert_array_equal(got, [1.0, 2.0])
     with self.assertRaisesRegex(ValueError, "x is not a rectangular"):
       structures.as_array([[1.0], [1.0, 2.0]], None, "x")
+    with self.assertRaisesRegex(TypeError, "^x has dtype bfloat16: it must be"):
+      structures.as_array(tf.constant(1.0, tf.bfloat16), None, "x")
+    ragged = tf.ragged.constant([[1.0], [1.0, 2.0]])
+    with self.assertRaisesRegex(TypeError, "^x is RaggedTensor: .* dense"):
+      structures.as_array(ragged, None, "x")
+    with self.assertRaisesRegex(TypeError, "^x is SparseTensor: .* dense"):
+      structures.as_array(tf.sparse.from_dense([1.0]), None, "x")
 
 
 class RandomTest(parameterized.TestCase):
