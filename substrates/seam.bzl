@@ -59,6 +59,7 @@ SEAM_EXTRAS = {
         "moments_op",
         "native_calls",
         "native_gradients",
+        "native_results",
         "phase_type_op",
         "trees",
         "xla_calls",
