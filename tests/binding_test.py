@@ -209,6 +209,29 @@ class BindingTest(test_case.TestCase):
     x = gradients.stop_gradient(np.asarray(3.0))
     self.assert_close(op(x, x), 9.0)
 
+  def test_bound_rules_return_what_fits(self):
+    x, cotangent = np.asarray([0.5, 1.5]), np.asarray([1.0, 2.0])
+
+    def sine(rule):
+      return binding.bind(onp.sin, vjp=binding.bind(rule), name="sine")
+
+    good = sine(lambda args, ct: (onp.cos(args[0]) * ct,))
+    (found,) = good.vjp((x,), cotangent)
+    self.assert_close(found, onp.cos([0.5, 1.5]) * [1.0, 2.0])
+    for what, rule in {
+      r"shape \(\)": lambda args, ct: (onp.sum(args[0] * ct),),
+      r"shape \(1, 2\)": lambda args, ct: ((args[0] * ct)[None],),
+      "float32": lambda args, ct: (onp.asarray(ct, onp.float32),),
+    }.items():
+      with self.assertRaisesRegex(TypeError, f"vjp of sine.*{what}"):
+        sine(rule).vjp((x,), cotangent)
+    with self.assertRaisesRegex(TypeError, "structure, a tuple of 2"):
+      pair = binding.bind(
+        lambda pair: pair[0] * pair[1],
+        vjp=binding.bind(lambda args, ct: (ct,)),
+      )
+      pair.vjp(((x, x),), cotangent)
+
   def test_rows_of_a_batch_have_one_shape(self):
     """Also where sizes are symbols, which any size fits."""
     function = host_functions.HostFunction("mine", lambda x: x)

@@ -8,6 +8,8 @@ import numpy as onp
 
 from phasic.internal import host_calls
 from phasic.internal import host_functions
+from phasic.internal import native_ops
+from phasic.internal import native_shapes
 from phasic.internal import static_options
 
 # For how many keyword arguments a bound function is kept as it was made.
@@ -116,6 +118,40 @@ def check_unmasked(
       host_functions.check_unmasked, function, f"{what} {i}"
     )
     host_calls.map_leaves(check, arg)
+
+
+def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
+  """Raises TypeError where a derivative is not like what it is one of.
+
+  Args:
+    rule: what messages call the rule.
+    found: the derivative, arrays or nested structures of them.
+    like: what it is a derivative in, or of; None where there is none.
+    what: what messages call that.
+  """
+  if found is None or like is None:
+    return
+  if isinstance(like, (tuple, list, dict)):
+    keys = list(like) if isinstance(like, dict) else range(len(like))
+    own: Any = found if isinstance(found, type(like)) else ()
+    own_keys = list(own) if isinstance(own, dict) else range(len(own))
+    if sorted(map(str, keys)) != sorted(map(str, own_keys)):
+      raise TypeError(
+        f"{rule} returned a {type(found).__name__} for {what}: it must have "
+        f"that one's structure, a {type(like).__name__} of {len(like)}"
+      )
+    for k in keys:
+      check_derivative(rule, found[k], like[k], f"{what}[{k!r}]")
+  elif hasattr(like, "dtype") and hasattr(found, "dtype"):
+    shape, own_shape = native_ops.shape(like), native_ops.shape(found)
+    is_like = len(shape) == len(own_shape) and all(
+      native_shapes.may_be_equal(a, b) for a, b in zip(shape, own_shape)
+    )
+    if not is_like or found.dtype != like.dtype:
+      raise TypeError(
+        f"{rule} returned shape {own_shape} and dtype {found.dtype} for "
+        f"{what}: they must be {shape} and {like.dtype}"
+      )
 
 
 def as_tuple(f: Callable[..., Any]) -> Callable[..., Any]:

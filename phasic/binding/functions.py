@@ -166,6 +166,9 @@ class BoundFunction:
           f"vjp of {self.name} must return a tuple with an entry for each of "
           f"the {len(at)} arguments"
         )
+      for i, (x, like) in enumerate(zip(found, self._floating(at))):
+        rule = f"vjp of {self.name}"
+        arguments.check_derivative(rule, x, like, f"argument {i}")
       return found
     rules = (self._vjp, self._jvp)
     return self._linear(rules, self._cotangent_like, at, along, options)
@@ -248,7 +251,10 @@ class BoundFunction:
       )
 
     def push(args: Any, tangents: Any) -> Any:
-      return made(*args), self.jvp(args, tangents, **options)
+      result, moved = made(*args), self.jvp(args, tangents, **options)
+      rule = f"jvp of {self.name}"
+      arguments.check_derivative(rule, moved, _floating(result), "the result")
+      return result, moved
 
     call.__name__ = self.name
     rules: dict[str, Any] = {}

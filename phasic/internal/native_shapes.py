@@ -191,7 +191,7 @@ def check_result(
   own, split = len(found) - rank, len(full) - rank
   fits = (
     own >= 0
-    and all(map(_may_be_equal, found[own:], full[split:]))
+    and all(map(may_be_equal, found[own:], full[split:]))
     and may_broadcast(found[:own], full[:split])
   )
   if not fits:
@@ -302,12 +302,12 @@ def may_broadcast(
     return True
   split = len(other) - len(shape)
   return split >= 0 and all(
-    _is_one(a) or _may_be_equal(a, b)
+    _is_one(a) or may_be_equal(a, b)
     for a, b in zip(shape, other[split:], strict=True)
   )
 
 
-def _may_be_equal(a: Any, b: Any) -> bool:
+def may_be_equal(a: Any, b: Any) -> bool:
   """Whether two sizes are equal, where both are known."""
   return a == b or not (isinstance(a, int) and isinstance(b, int))
 
