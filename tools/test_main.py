@@ -45,6 +45,9 @@ def main(argv: list[str]) -> int:
     os.environ["JAX_COMPILATION_CACHE_DIR"] = os.path.join(
       compiled, target.replace("/", "_").replace(":", "_")
     )
+  # Libraries keep files of their own there; a sandbox's home is read-only.
+  if "TEST_TMPDIR" in os.environ:
+    os.environ["XDG_CACHE_HOME"] = os.environ["TEST_TMPDIR"]
   arguments = [
     *("-c", os.devnull, "--rootdir", os.getcwd()),
     *("--import-mode=importlib", "-p", "no:cacheprovider"),
