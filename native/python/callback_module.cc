@@ -96,8 +96,8 @@ ffi::Error Failure(const std::string& message) {
   return ffi::Error(ffi::ErrorCode::kInternal, message);
 }
 
-// An array, or a number of NumPy's as one; else none. Of a masked array the mask
-// would be lost: what is derived from arrays goes through `finish`.
+// An array, or a number of NumPy's as one; else none. Of a masked array the
+// mask would be lost: what is derived from arrays goes through `finish`.
 py::object AsArray(const py::handle& object) {
   if (py::type::handle_of(object).is(registry->array_type)) {
     return py::reinterpret_borrow<py::object>(object);
