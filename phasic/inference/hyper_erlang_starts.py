@@ -44,11 +44,13 @@ def hyper_erlang_starts(
   Example:
 
     >>> from phasic import inference
-    >>> data = inference.Observations([0.5, 1.0, 1.5, 3.0, 3.5])
-    >>> starts = inference.hyper_erlang_starts(data, 4)
-    >>> fit = inference.fit_mle(inference.start_of(data, 4), data, starts=starts)
+    >>> data = inference.Observations([0.4, 0.5, 0.7, 1.0, 1.5, 3.0, 3.2, 3.5])
+    >>> starts = inference.hyper_erlang_starts(data, 3)
     >>> [start.num_phases for start in starts]
-    [4, 4]
+    [3]
+    >>> fit = inference.fit_mle(inference.start_of(data, 3), data, starts=starts)
+    >>> print(f"{float(fit.distribution.mean()):.3f}")
+    1.725
 
   References:
     A. Thuemmler, P. Buchholz, M. Telek, A novel approach for phase-type fitting
