@@ -24,10 +24,12 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 def _calls(function) -> dict[str, int]:
   """How often Python functions of phasic are called, by name."""
   counts: dict[str, int] = {}
+  # Not just a folder of that name: the environment may be below one.
+  package = os.path.dirname(ph.__file__) + os.sep
 
   def count(frame, event, _):
     code = frame.f_code
-    if event == "call" and f"{os.sep}phasic{os.sep}" in code.co_filename:
+    if event == "call" and code.co_filename.startswith(package):
       counts[code.co_name] = counts.get(code.co_name, 0) + 1
 
   sys.setprofile(count)
