@@ -253,6 +253,7 @@ class BoundFunction:
     def push(args: Any, tangents: Any) -> Any:
       result, moved = made(*args), self.jvp(args, tangents, **options)
       rule = f"jvp of {self.name}"
+      # Also of the host's, which are only known to fit the result for zeros.
       arguments.check_derivative(rule, moved, _floating(result), "the result")
       return result, moved
 

@@ -152,6 +152,13 @@ class ErrorsTest(parameterized.TestCase):
         with self.assertRaisesRegex(Exception, rf"{rule} of mine.*\[1\]"):
           wrap(derivative(op))(x)
 
+  def test_rule_that_fits_only_the_result_for_zeros(self):
+    op = binding.bind(
+      lambda x: x[x > 0], jvp=lambda args, d: d[0][:0], name="mine"
+    )
+    with self.assertRaisesRegex(TypeError, r"jvp of mine.*\(0,\).*\(2,\)"):
+      jax.jvp(op, (jnp.ones(2),), (jnp.ones(2),))
+
   def test_rule_of_wrong_number(self):
     op = binding.bind(lambda x, y: x * y, vjp=lambda args, c: (c,), name="mine")
     with self.assertRaisesRegex(Exception, "vjp of mine.*structure"):
