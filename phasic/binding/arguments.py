@@ -144,9 +144,7 @@ def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
       check_derivative(rule, found[k], like[k], f"{what}[{k!r}]")
   elif hasattr(like, "dtype") and hasattr(found, "dtype"):
     shape, own_shape = native_ops.shape(like), native_ops.shape(found)
-    is_like = len(shape) == len(own_shape) and all(
-      native_shapes.may_be_equal(a, b) for a, b in zip(shape, own_shape)
-    )
+    is_like = native_shapes.may_fit(own_shape, shape, len(shape))
     if not is_like or found.dtype != like.dtype:
       raise TypeError(
         f"{rule} returned shape {own_shape} and dtype {found.dtype} for "

@@ -187,14 +187,7 @@ def check_result(
   """
   if found is None or full is None:
     return
-  rank = len(operand.dims)
-  own, split = len(found) - rank, len(full) - rank
-  fits = (
-    own >= 0
-    and all(map(may_be_equal, found[own:], full[split:]))
-    and may_broadcast(found[:own], full[:split])
-  )
-  if not fits:
+  if not may_fit(found, full, len(operand.dims)):
     raise ValueError(
       declaration.error(
         f"the rule {rule} returned shape {tuple(found)} for {operand.name}: it "
@@ -292,6 +285,22 @@ def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
   if axes:
     x = numpy.sum(numpy.reshape(x, own), axis=axes, keepdims=True)
   return numpy.broadcast_to(x, tuple(shape))
+
+
+def may_fit(found: Sequence[Any], full: Sequence[Any], rank: int) -> bool:
+  """Whether a shape may be another, whose batch may broadcast.
+
+  Args:
+    found: the shape.
+    full: the other.
+    rank: how many dimensions at the end are not those of a batch.
+  """
+  own, split = len(found) - rank, len(full) - rank
+  return (
+    own >= 0
+    and all(map(may_be_equal, found[own:], full[split:]))
+    and may_broadcast(found[:own], full[:split])
+  )
 
 
 def may_broadcast(
