@@ -8,6 +8,7 @@ import numpy as onp
 
 from phasic.inference import em
 from phasic.inference import maximization
+from phasic.inference import nested_arrays
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import total_weight
 from phasic.internal import static
@@ -51,12 +52,12 @@ def step_of(dist: Any, observations: observations_lib.Observations) -> Step:
 
     @tensorflow.function(autograph=False)
     def step(arrays: Any) -> Any:
-      found = em.em_step(_with_arrays(dist, arrays), observations)
-      return _arrays(found.distribution), found.log_likelihood
+      found = em.em_step(nested_arrays.with_arrays(dist, arrays), observations)
+      return nested_arrays.arrays_of(found.distribution), found.log_likelihood
 
     def of_distribution(at: Any) -> em.EmStep:
-      arrays, height = step(_arrays(at))
-      return em.EmStep(_with_arrays(at, arrays), height)
+      arrays, height = step(nested_arrays.arrays_of(at))
+      return em.EmStep(nested_arrays.with_arrays(at, arrays), height)
 
     return of_distribution
   else:
@@ -127,21 +128,3 @@ def _rounding(
   """Returns how far rounding may move a sum of log likelihoods."""
   eps = static.finfo_eps(dist.dtype)
   return 64.0 * eps * (abs(height) + total_weight(observations))
-
-
-def _arrays(dist: Any) -> Any:
-  """Returns the arrays of a distribution, and of the one in it."""
-  parts = dist.parameters
-  found = {name: parts[name] for name in dist.parameter_properties()}
-  if "distribution" in parts:
-    found["distribution"] = _arrays(parts["distribution"])
-  return found
-
-
-def _with_arrays(dist: Any, arrays: Any) -> Any:
-  """Returns a distribution with other ones."""
-  found = dict(arrays)
-  if "distribution" in found:
-    inner = dist.parameters["distribution"]
-    found["distribution"] = _with_arrays(inner, found["distribution"])
-  return dist.copy(**found)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.inference import nested_arrays
 from phasic.inference.host_values import host_values
 from phasic.internal import static
 
@@ -56,7 +57,7 @@ def of(distribution: Any) -> tuple[Any, dict[str, Block]]:
   """
   distribution = _explicit(distribution)
   blocks: dict[str, Block] = {}
-  for path, owner in _owners(distribution):
+  for path, owner in nested_arrays.owners(distribution):
     properties = owner.parameter_properties()
     arrays = owner._arrays()
     for name, prop in properties.items():
@@ -68,48 +69,32 @@ def of(distribution: Any) -> tuple[Any, dict[str, Block]]:
 
 def rebuilt(distribution: Any, arrays: Mapping[str, Any]) -> Any:
   """Returns a distribution with parameters made of blocks' arrays."""
-  changed: dict[str, Any] = {}
-  inner = {
-    path.removeprefix("distribution."): x
-    for path, x in arrays.items()
-    if path.startswith("distribution.")
-  }
-  if inner:
-    changed["distribution"] = rebuilt(distribution.distribution, inner)
-  properties = distribution.parameter_properties()
-  for name, prop in properties.items():
-    if name not in arrays:
-      continue
-    x = arrays[name]
-    if prop.constraint == "increasing":
-      x = np.cumsum(x, axis=-1)
-    elif prop.constraint == "subgenerator":
-      # The diagonal is not read where exits are given; it is told for readers.
-      total = np.sum(x, axis=-1) + arrays["exit_rates"]
-      eye = np.eye(static.shape(x)[-1], dtype=static.dtype_name(x))
-      x = np.where(eye > 0, 0.0 - total[..., None], x)
-    changed[name] = x
-  return distribution.copy(**changed, validate_args=False)
+  changed = dict(arrays)
+  for path, owner in nested_arrays.owners(distribution):
+    for name, prop in owner.parameter_properties().items():
+      whole = f"{path}{name}"
+      if whole not in arrays:
+        continue
+      x = arrays[whole]
+      if prop.constraint == "increasing":
+        changed[whole] = np.cumsum(x, axis=-1)
+      elif prop.constraint == "subgenerator":
+        # The diagonal is not read where exits are given; it is told for
+        # readers.
+        total = np.sum(x, axis=-1) + arrays[f"{path}exit_rates"]
+        eye = np.eye(static.shape(x)[-1], dtype=static.dtype_name(x))
+        changed[whole] = np.where(eye > 0, 0.0 - total[..., None], x)
+  return nested_arrays.with_arrays(distribution, changed, validate_args=False)
 
 
 def increasing(distribution: Any) -> tuple[str, ...]:
   """Returns the paths of parameters that are told by their differences."""
   return tuple(
     f"{path}{name}"
-    for path, owner in _owners(distribution)
+    for path, owner in nested_arrays.owners(distribution)
     for name, prop in owner.parameter_properties().items()
     if prop.constraint == "increasing"
   )
-
-
-def _owners(distribution: Any) -> list[tuple[str, Any]]:
-  """Returns a distribution, and those it is made of, with paths to them."""
-  found, path = [("", distribution)], ""
-  while "distribution" in distribution.parameters:
-    distribution = distribution.distribution
-    path += "distribution."
-    found.append((path, distribution))
-  return found
 
 
 def _explicit(distribution: Any) -> Any:

@@ -1,0 +1,53 @@
+"""Arrays of a distribution, and of those that it is made of, by their paths.
+
+The path of an array is its name, behind "distribution." where it is one of the
+distribution within.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+_WITHIN = "distribution"
+
+
+def owners(distribution: Any) -> list[tuple[str, Any]]:
+  """Returns a distribution, and those it is made of, with paths to them."""
+  found, path = [("", distribution)], ""
+  while _WITHIN in distribution.parameters:
+    distribution = distribution.parameters[_WITHIN]
+    path += f"{_WITHIN}."
+    found.append((path, distribution))
+  return found
+
+
+def arrays_of(distribution: Any) -> dict[str, Any]:
+  """Returns all arrays as they were given, by their paths."""
+  return {
+    f"{path}{name}": owner.parameters[name]
+    for path, owner in owners(distribution)
+    for name in owner.parameter_properties()
+  }
+
+
+def with_arrays(
+  distribution: Any, arrays: Mapping[str, Any], **options: Any
+) -> Any:
+  """Returns a distribution with other arrays.
+
+  Args:
+    distribution: the distribution.
+    arrays: by their paths.
+    **options: arguments of all distributions whose arrays are replaced.
+  """
+  prefix = f"{_WITHIN}."
+  own: dict[str, Any] = {}
+  within: dict[str, Any] = {}
+  for path, x in arrays.items():
+    if path.startswith(prefix):
+      within[path.removeprefix(prefix)] = x
+    else:
+      own[path] = x
+  if within:
+    inner = distribution.parameters[_WITHIN]
+    own[_WITHIN] = with_arrays(inner, within, **options)
+  return distribution.copy(**own, **options)
