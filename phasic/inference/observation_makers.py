@@ -11,15 +11,8 @@ from phasic.math import named_checks
 class ObservationMakers:
   """Class methods of `Observations`, whose arguments they work out."""
 
-  def __init__(
-    self,
-    lower: Any,
-    upper: Any = None,
-    weights: Any = None,
-    entry: Any = None,
-    cause: Any = None,
-  ):
-    """Takes what `Observations` does."""
+  def __init__(self, *arrays: Any):
+    """Is that of `Observations`, which takes the place of this one."""
     raise NotImplementedError
 
   @classmethod
