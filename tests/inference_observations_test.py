@@ -1,6 +1,7 @@
 """What observations take, refuse and sum."""
 
 import math
+import warnings
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -181,6 +182,13 @@ class SumsTest(test_case.TestCase):
   def test_what_has_no_weight_counts_for_nothing(self):
     with_impossible = self._value([0.5, 1e300], None, [1.0, 0.0])
     self.assert_close(with_impossible, self._value([0.5]), 1e-15)
+
+  def test_what_has_no_weight_may_be_impossible(self):
+    self.dist = pd.TruncatedPhaseType(pd.Erlang(1, 1.0), 2.0)
+    with warnings.catch_warnings():
+      warnings.simplefilter("error", RuntimeWarning)
+      found = self._value([0.5, 3.0], None, [0.0, 1.0])
+    self.assert_close(found, -1.0, 1e-14)
 
   def test_zeros_are_of_the_atom(self):
     self.assert_close(self._value([0.0]), math.log(0.25), 1e-15)

@@ -89,7 +89,7 @@ def chain_vjp(
     values.append(value)
     bars.append(_of_whole_law(found, call.cause, events.chain))
   terms = observation_terms.combined(events, cause, values)
-  terms = np.where(weights != 0, weights * terms, 0.0)
+  terms = weights * np.where(weights != 0, terms, 0.0)
   n = static.shape(data.lower)[-1]
   value = np.sum(np.broadcast_to(terms, (*batch, n)), axis=-1)
   totals = [_total(parts) for parts in zip(*bars, strict=True)]

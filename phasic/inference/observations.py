@@ -167,7 +167,7 @@ class Observations(observation_makers.ObservationMakers):
       distribution, lower, upper, entry, cause
     )
     if weights is not None:
-      terms = np.where(weights != 0, weights * terms, 0.0)
+      terms = weights * np.where(weights != 0, terms, 0.0)
     return structures.as_result(np.sum(terms, axis=-1))
 
   def log_likelihood_terms(self, distribution: Any) -> Any:
