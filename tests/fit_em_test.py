@@ -12,6 +12,7 @@ from phasic import distributions as pd
 from phasic import inference
 from phasic.graphs import ABSORBED
 from phasic.graphs import Graph
+from tests import fit_data
 from tests import test_case
 
 MODE = "numpy"
@@ -25,7 +26,6 @@ _SETTINGS = hypothesis.settings(
   max_examples=_EXAMPLES, deadline=None, derandomize=True
 )
 _STEPS = 8
-_TIMES = 2.0 * onp.random.default_rng(0).weibull(1.5, 60)
 
 
 def _chain(state):
@@ -144,13 +144,13 @@ class FitTest(test_case.TestCase):
     self.require_kernel()
 
   def test_agrees_with_maximum_likelihood(self):
-    cut = onp.where(_TIMES > 2.5, math.inf, _TIMES)
-    lower = onp.floor(2.0 * _TIMES) / 2.0
-    entry = onp.where(_TIMES > 1.0, 0.5, -1.0)
+    cut = onp.where(fit_data.TIMES > 2.5, math.inf, fit_data.TIMES)
+    lower = onp.floor(2.0 * fit_data.TIMES) / 2.0
+    entry = onp.where(fit_data.TIMES > 1.0, 0.5, -1.0)
     sets = [
-      inference.Observations(_TIMES, cut),
+      inference.Observations(fit_data.TIMES, cut),
       inference.Observations(lower, lower + 0.5),
-      inference.Observations(_TIMES, entry=entry),
+      inference.Observations(fit_data.TIMES, entry=entry),
     ]
     # From here both ways lead to one top, which is inside.
     start = pd.HyperErlang([0.5, 0.5], (1, 3), [1.0, 2.0])
@@ -169,14 +169,14 @@ class FitTest(test_case.TestCase):
 
   def test_long_runs_get_to_the_top(self):
     # Rates of one Erlang law, where each step is the top.
-    data = inference.Observations(_TIMES)
+    data = inference.Observations(fit_data.TIMES)
     fit = inference.fit_em(pd.Erlang(3, 7.0), data, second_order=False)
-    self.assert_close(fit.distribution.rate, 3.0 / onp.mean(_TIMES))
+    self.assert_close(fit.distribution.rate, 3.0 / onp.mean(fit_data.TIMES))
     self.assertTrue(fit.record.converged)
     self.assertLess(len(fit.record.log_likelihoods), 6)
 
   def test_record_and_progress(self):
-    data = inference.Observations(_TIMES)
+    data = inference.Observations(fit_data.TIMES)
     told = []
     fit = inference.fit_em(
       pd.Hyperexponential([0.25, 0.75], [0.5, 2.0]),
@@ -200,7 +200,9 @@ class FitTest(test_case.TestCase):
     start = pd.PhaseType(
       [1.0, 0.0], [[-2.0, 2.0], [0.0, -1.0]], [0.0, 1.0], validate_args=True
     )
-    fit = inference.fit_em(start, inference.Observations(_TIMES), max_steps=20)
+    fit = inference.fit_em(
+      start, inference.Observations(fit_data.TIMES), max_steps=20
+    )
     found = self.host(fit.distribution.subgenerator)
     self.assertEqual(found[1, 0], 0.0)
     self.assert_close(fit.distribution.initial_probs, [1.0, 0.0])
@@ -217,7 +219,7 @@ class FitTest(test_case.TestCase):
     self.assertEqual(fit.num_parameters, 1)
 
   def test_what_em_keeps_is_no_parameter(self):
-    data = inference.Observations(_TIMES)
+    data = inference.Observations(fit_data.TIMES)
     for dist, count in (
       (pd.MatrixWeibull(pd.Erlang(1, 1.0), 1.5), 1),
       (pd.ZeroInflated(pd.Erlang(1, 1.0), 0.0), 1),
@@ -231,7 +233,7 @@ class FitTest(test_case.TestCase):
   def test_equal_rates_may_part(self):
     if MODE == "jax":
       self.skipTest("compiles for seconds")
-    data = inference.Observations(_TIMES)
+    data = inference.Observations(fit_data.TIMES)
     fit = inference.fit_em(
       pd.AcyclicPhaseType([0.25, 0.75], [1.0, 1.0]),
       data,

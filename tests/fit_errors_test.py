@@ -1,0 +1,84 @@
+"""Fits that are refused: every failure says what to do."""
+
+import math
+
+from absl.testing import absltest
+
+from phasic import distributions as pd
+from phasic import inference
+from tests import fit_data
+from tests import test_case
+
+_CENSORED = fit_data.censored()
+
+
+class MistakesTest(test_case.TestCase):
+  def test_increasing_rates(self):
+    dist = pd.AcyclicPhaseType([0.5, 0.5], [1.0, 4.0])
+    with self.assertRaisesRegex(ValueError, "bounds has 'rates': rates that"):
+      inference.fit_mle(dist, _CENSORED, bounds={"rates": (0.1, 1.5)})
+    with self.assertRaisesRegex(ValueError, "tied has 'rates': rates that"):
+      inference.fit_mle(dist, _CENSORED, tied=[("rates",)])
+
+  def test_left_censored(self):
+    data = inference.Observations([-1.0, -1.0, 0.0], [1.0, 2.0, 3.0])
+    with self.assertRaisesRegex(ValueError, "all observations are left-cens"):
+      inference.fit_mle(pd.Erlang(1, 1.0), data)
+
+  def test_starts_and_steps(self):
+    with self.assertRaisesRegex(ValueError, "num_starts is 0"):
+      inference.fit_em(pd.Erlang(1, 1.0), _CENSORED, num_starts=0)
+    with self.assertRaisesRegex(ValueError, "max_steps is -1"):
+      inference.fit_em(pd.Erlang(1, 1.0), _CENSORED, max_steps=-1)
+
+  def test_moments_of_too_many_phases(self):
+    with self.assertRaisesRegex(ValueError, "needs .* phases: at most 1000"):
+      inference.match_moments(1.0, 1.0 + 1e-10)
+
+  def _refused(self, message, dist, data, **options):
+    with self.assertRaisesRegex((TypeError, ValueError), message):
+      inference.fit_mle(dist, data, **options)
+
+  def test_data(self):
+    start = pd.Hypoexponential([1.0, 2.0])
+    censored = inference.Observations([1.0, 2.0], [math.inf, math.inf])
+    self._refused("a fit needs an event", start, censored)
+    zeros = inference.Observations([0.0, 1.0, 2.0])
+    self._refused("start from one with prob_zero > 0", start, zeros)
+    few = inference.Observations([1.0, 1.0])
+    self._refused("fewer phases, or fix", pd.Coxian([1.0], [0.5, 1.0]), few)
+    none = inference.Observations([1.0], weights=[0.0])
+    self._refused("no observations", start, none)
+    self._refused("must be inference.Obs", start, [1.0, 2.0])
+
+  def test_start(self):
+    data = inference.Observations(fit_data.TIMES)
+    batch = pd.Erlang(2, [1.0, 2.0])
+    self._refused("index the batch", batch, data)
+    zero = pd.PhaseType([1.0], [[0.0]])
+    self._refused("nothing to fit", zero, data)
+    start = pd.Hypoexponential([1.0, 2.0])
+    self._refused("nothing to fit", start, data, fixed=["rates"])
+    mixed = pd.Hyperexponential([1.0, 1.0], [0.4, 3.0])
+    self._refused("probs.*sum", mixed, data)
+    cut = pd.TruncatedPhaseType(start, 0.0, 0.5)
+    self._refused("or leave the observation out", cut, data)
+    self._refused("distribution is int: it must be", 3, data)
+
+  def test_names(self):
+    data = inference.Observations(fit_data.TIMES)
+    start = pd.Hypoexponential([1.0, 2.0])
+    self._refused(
+      "no such parameter; there are rates", start, data, fixed=["r"]
+    )
+    self._refused("sequence of names", start, data, fixed="rate")
+    self._refused("sequence of names", start, data, tied=["rates"])
+    self._refused("bounds has 'x'", start, data, bounds={"x": (0, 1)})
+    self._refused("in this order", start, data, bounds={"rates": (2, 1)})
+    mixed = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
+    self._refused("cannot be tied", mixed, data, tied=[["probs"]])
+    self._refused("sum to one", mixed, data, bounds={"probs": (0, 0.5)})
+
+
+if __name__ == "__main__":
+  absltest.main()

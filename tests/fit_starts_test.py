@@ -1,0 +1,81 @@
+"""What fits start from, and are made of: starts, choices and densities."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic import inference
+from tests import fit_data
+from tests import test_case
+
+MODE = "numpy"
+
+_SIZES = (1, 3)
+if MODE == "jax":  # Compiles each for seconds.
+  _SIZES = (3,)
+
+
+class ComparisonTest(test_case.TestCase):
+  def test_choice(self):
+    chosen = inference.choose_num_phases(
+      lambda p: pd.Erlang(p, 1.0 * p),
+      inference.Observations([0.8, 0.9, 1.1, 1.2, 1.3, 1.0]),
+      (1, 16, 32, 64),
+    )
+    highest = max(chosen.fits.values(), key=lambda fit: fit.log_likelihood)
+    self.assertIs(chosen.best, highest)
+
+  def test_growing(self):
+    data = inference.Observations(fit_data.TIMES)
+    small = inference.fit_mle(inference.start_of(data, 1, "coxian"), data)
+    grown = inference.with_one_more_phase(small.distribution)
+    large = inference.fit_mle(grown[0], data, starts=grown[1:])
+    self.assertGreater(large.log_likelihood, small.log_likelihood)
+    with self.assertRaisesRegex(TypeError, "must be a Coxian"):
+      inference.with_one_more_phase(pd.Erlang(1, 1.0))
+
+  def test_hyper_erlang_starts(self):
+    data = inference.Observations(fit_data.TIMES)
+    found = inference.hyper_erlang_starts(data, 4)
+    self.assertLen(found, 2)
+    start = inference.start_of(data, 4)
+    fit = inference.fit_mle(start, data, starts=found)
+    # A case of theirs.
+    two = pd.HyperErlang([0.5, 0.5], (2, 2), [1.0, 3.0])
+    self.assertGreaterEqual(
+      fit.log_likelihood, inference.fit_mle(two, data).log_likelihood - 1e-6
+    )
+    with self.assertRaisesRegex(ValueError, "num_phases is 1: it must be at"):
+      inference.hyper_erlang_starts(data, 1)
+
+  @parameterized.parameters(
+    "acyclic", "coxian", "general", "hyper-erlang", "hyperexponential"
+  )
+  def test_starts_have_the_mean_of_the_data(self, form):
+    data = inference.Observations(fit_data.TIMES)
+    for phases in _SIZES:
+      dist = inference.start_of(data, phases, form)
+      self.assertEqual(dist.num_phases, phases)
+      self.assert_close(dist.mean(), onp.mean(fit_data.TIMES), rtol=1e-10)
+
+  def test_density(self):
+    data = inference.observations_of_density(
+      lambda t: 4.0 * t * onp.exp(-2.0 * t)
+    )
+    fit = inference.fit_mle(pd.Erlang(2, 0.1), data)
+    self.assert_close(fit.distribution.rate, 2.0, rtol=1e-6)
+    # The entropy of the gamma distribution.
+    entropy = 2 - math.log(2.0) - (1 - 0.5772156649015329)
+    self.assertAlmostEqual(fit.log_likelihood, -entropy, places=7)
+    for criterion in ("aic", "bic"):
+      with self.assertRaisesRegex(ValueError, f"{criterion} needs a sample"):
+        getattr(fit, criterion)
+    with self.assertRaisesRegex(ValueError, "a mass of"):
+      inference.observations_of_density(lambda t: onp.exp(-2.0 * t))
+
+
+if __name__ == "__main__":
+  absltest.main()
