@@ -3,64 +3,21 @@
 import math
 
 from absl.testing import absltest
-from absl.testing import parameterized
-import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
 from phasic import inference
 from phasic.graphs import ABSORBED
 from phasic.graphs import Graph
-from phasic.inference import ascending_rates
-from phasic.inference import chain_paths
+from tests import em_cases
 from tests import test_case
 from tests.oracle import em_oracle
 
-_INF = math.inf
-# Lower and upper ends, weights, entries: exact, right-, interval- and
-# left-censored, with and without truncation.
-_TIMES = [
-  (0.7, 0.7, 1.0, -1.0),
-  (2.0, _INF, 2.0, -1.0),
-  (0.5, 1.5, 0.5, -1.0),
-  (-1.0, 0.4, 1.0, -1.0),
-  (1.25, 1.25, 1.5, 0.5),
-  (3.0, _INF, 1.0, 1.0),
-  (0.25, 2.5, 1.0, 0.75),
-  (-1.0, 2.0, 0.25, 0.5),
-]
-_COUNTS = [
-  (3.0, 3.0, 1.0, -1.0),
-  (2.0, _INF, 2.0, -1.0),
-  (1.0, 4.0, 0.5, -1.0),
-  (-1.0, 2.0, 1.0, -1.0),
-  (5.0, 5.0, 1.5, 2.0),
-  (4.0, _INF, 1.0, 1.0),
-  (-1.0, 6.0, 0.25, 2.0),
-]
 _MASSES = onp.asarray([0.5, 0.25, 0.125])
 _RATES = onp.asarray([[0.0, 1.0, 0.0], [0.5, 0.0, 2.0], [0.25, 0.0, 0.0]])
 _EXITS = onp.asarray([0.0, 1.0, 1.5])
 _STEPS = onp.asarray([[0.25, 0.5, 0.0], [0.125, 0.25, 0.25], [0.0, 0.0, 0.75]])
 _LEFT = onp.asarray([0.25, 0.375, 0.25])
-
-
-def _isotonic(counts, times):
-  """The likeliest ascending rates, by pooling adjacent violators."""
-  pools = []
-  for count, time in zip(counts, times, strict=True):
-    pools.append([count, time, 1])
-    while len(pools) > 1 and (
-      pools[-2][0] * pools[-1][1] >= pools[-1][0] * pools[-2][1]
-    ):
-      last = pools.pop()
-      pools[-1] = [x + y for x, y in zip(pools[-1], last, strict=True)]
-  return [count / time for count, time, size in pools for _ in range(size)]
-
-
-def _observations(rows):
-  lower, upper, weights, entry = onp.asarray(rows).T
-  return inference.Observations(lower, upper, weights, entry)
 
 
 class GeneralTest(test_case.TestCase):
@@ -73,8 +30,8 @@ class GeneralTest(test_case.TestCase):
   def test_continuous(self):
     matrix = _RATES - onp.diag(onp.sum(_RATES, axis=1) + _EXITS)
     dist = pd.PhaseType(_MASSES, matrix, _EXITS, 0.125)
-    data = [*_TIMES, (0.0, 0.0, 0.5, -1.0)]
-    step = inference.em_step(dist, _observations(data))
+    data = [*em_cases.TIMES, (0.0, 0.0, 0.5, -1.0)]
+    step = inference.em_step(dist, em_cases.observations(data))
     starts, visits, jumps, left, atom = em_oracle.expected(
       _MASSES, _RATES, _EXITS, 0.125, data
     )
@@ -90,13 +47,13 @@ class GeneralTest(test_case.TestCase):
       -onp.diag(rates), onp.sum(jumps, axis=1) / visits + left / visits
     )
     self.assert_close(
-      step.log_likelihood, _observations(data).log_likelihood(dist)
+      step.log_likelihood, em_cases.observations(data).log_likelihood(dist)
     )
 
   def test_discrete(self):
     dist = pd.DiscretePhaseType(_MASSES, _STEPS, _LEFT, 0.125)
-    data = [*_COUNTS, (0.0, 0.0, 0.5, -1.0)]
-    found = inference.em_step(dist, _observations(data)).distribution
+    data = [*em_cases.COUNTS, (0.0, 0.0, 0.5, -1.0)]
+    found = inference.em_step(dist, em_cases.observations(data)).distribution
     starts, visits, jumps, left, atom = em_oracle.expected(
       _MASSES, _STEPS, _LEFT, 0.125, data, discrete=True
     )
@@ -108,7 +65,7 @@ class GeneralTest(test_case.TestCase):
 
   def test_derived_exits_and_atom(self):
     matrix = _RATES - onp.diag(onp.sum(_RATES, axis=1) + _EXITS)
-    data = _observations([(0.0, 0.0, 0.5, -1.0), *_TIMES])
+    data = em_cases.observations([(0.0, 0.0, 0.5, -1.0), *em_cases.TIMES])
     told = pd.PhaseType(_MASSES, matrix, _EXITS, 0.125)
     told = inference.em_step(told, data).distribution
     derived = inference.em_step(pd.PhaseType(_MASSES, matrix), data)
@@ -119,173 +76,6 @@ class GeneralTest(test_case.TestCase):
     self.assert_close(
       derived.distribution.initial_probs, told.initial_probs, 1e-11
     )
-
-
-class SharedTest(test_case.TestCase):
-  """Families whose phases share parameters."""
-
-  def setUp(self):
-    super().setUp()
-    self.require_kernel()
-
-  def _expected(self, alpha, rates, exits, atom=0.0):
-    return em_oracle.expected(alpha, rates, exits, atom, _TIMES)
-
-  def test_erlang(self):
-    rates = onp.diag([2.0, 2.0], 1)
-    _, visits, jumps, left, _ = self._expected(
-      [1.0, 0.0, 0.0], rates, [0.0, 0.0, 2.0]
-    )
-    found = inference.em_step(pd.Erlang(3, 2.0), _observations(_TIMES))
-    rate = (onp.sum(jumps) + onp.sum(left)) / onp.sum(visits)
-    self.assert_close(found.distribution.rate, rate)
-
-  def test_hyper_erlang(self):
-    rates = onp.zeros((3, 3))
-    rates[1, 2] = 2.0
-    starts, visits, jumps, left, _ = self._expected(
-      [0.25, 0.75, 0.0], rates, [0.5, 0.0, 2.0]
-    )
-    dist = pd.HyperErlang([0.25, 0.75], (1, 2), [0.5, 2.0])
-    found = inference.em_step(dist, _observations(_TIMES)).distribution
-    self.assert_close(found.probs, starts[:2] / onp.sum(starts))
-    second = (jumps[1, 2] + left[2]) / (visits[1] + visits[2])
-    self.assert_close(found.rates, [left[0] / visits[0], second])
-
-  def test_coxian(self):
-    exits = [0.25, 0.5, 1.0]
-    _, visits, jumps, left, _ = self._expected(
-      [1.0, 0.0, 0.0], onp.diag([2.0, 1.0], 1), exits
-    )
-    dist = pd.Coxian([2.0, 1.0], exits)
-    found = inference.em_step(dist, _observations(_TIMES)).distribution
-    self.assert_close(found.exit_rates, left / visits)
-    self.assert_close(found.progression_rates, onp.diag(jumps, 1) / visits[:2])
-
-  @parameterized.parameters((1.0, 2.0, 4.0), (0.5, 3.0, 3.0))
-  def test_acyclic(self, *rates):
-    alpha = [0.25, 0.25, 0.5]
-    starts, visits, jumps, left, _ = self._expected(
-      alpha, onp.diag(rates[:2], 1), [0.0, 0.0, rates[2]]
-    )
-    dist = pd.AcyclicPhaseType(alpha, rates)
-    found = inference.em_step(dist, _observations(_TIMES)).distribution
-    self.assertTrue(onp.all(onp.diff(self.host(found.rates)) >= 0))
-    # The same law, in whatever order.
-    ratios = onp.append(onp.diag(jumps, 1), left[2]) / visits
-    plain = pd.AcyclicPhaseType(starts / onp.sum(starts), ratios)
-    times = onp.asarray([0.1, 1.0, 5.0])
-    self.assert_close(found.log_prob(times), plain.log_prob(times))
-    self.assert_close(onp.sort(self.host(found.rates)), onp.sort(ratios))
-
-  def test_acyclic_whose_zeros_stay(self):
-    # The likeliest rates would change their order, which needs a mass that is
-    # zero: they become equal.
-    alpha = [0.5, 0.0, 0.5]
-    rates = [0.5, 3.0, 3.0]
-    _, visits, jumps, left, _ = self._expected(
-      alpha, onp.diag(rates[:2], 1), [0.0, 0.0, rates[2]]
-    )
-    counts = onp.append(onp.diag(jumps, 1), left[2])
-    self.assertGreater(counts[1] / visits[1], counts[2] / visits[2])
-    dist = pd.AcyclicPhaseType(alpha, rates, validate_args=True)
-    found = inference.em_step(dist, _observations(_TIMES)).distribution
-    self.assertEqual(self.host(found.initial_probs)[1], 0.0)
-    pooled = onp.sum(counts[1:]) / onp.sum(visits[1:])
-    self.assertLess(counts[0] / visits[0], pooled)
-    self.assert_close(found.rates, [counts[0] / visits[0], pooled, pooled])
-
-  def test_pooled_rates(self):
-    random = onp.random.default_rng(3)
-    p = 12
-    visits = onp.stack([random.exponential(size=p), onp.ones(p)])
-    counts = onp.stack([random.exponential(size=p), onp.arange(p, 0.0, -1.0)])
-    visits[0, 4] = counts[0, 4] = 0.0
-    # The last has all the mass: no two may change places.
-    masses = onp.asarray((onp.arange(p) == p - 1) * 1.0)
-    nothing = onp.zeros(p)
-    paths = chain_paths.ExpectedPaths(
-      nothing, visits, counts, nothing, nothing, 0.0
-    )
-    rates = counts / onp.where(visits > 0, visits, 1.0)
-    rates[0, 4], rates[0, -1] = 1.0, 0.01
-    counts[0, -1] = rates[0, -1] * visits[0, -1]
-    _, found = ascending_rates.maximized(
-      masses, np.asarray(masses + 0.0 * rates), np.asarray(rates), paths
-    )
-    seen = visits[0] > 0
-    expected = _isotonic(counts[0][seen], visits[0][seen])
-    self.assert_close(self.host(found)[0][seen], expected)
-    self.assert_close(self.host(found)[1], onp.full(p, (p + 1) / 2))
-
-  def test_graph(self):
-    # Weights a + 0.5 b + 0.25 and b: a sum is edges side by side.
-    edges = [
-      (0, 1, {"a": 1.0, "b": 0.5, 1: 0.25}),
-      (1, ABSORBED, {"b": 1.0}),
-      (1, 0, {"a": 0.5}),
-    ]
-    graph = Graph.from_edges(edges, 0, params=("a", "b"))
-    a, b = 0.5, 1.0
-    first = a + 0.5 * b + 0.25
-    _, visits, jumps, left, _ = self._expected(
-      [1.0, 0.0], [[0.0, first], [0.5 * a, 0.0]], [0.0, b]
-    )
-    dist = pd.PhaseType.from_graph(graph, {"a": a, "b": b})
-    found = inference.em_step(dist, _observations(_TIMES)).distribution
-    of_a = jumps[0, 1] * a / first + jumps[1, 0]
-    of_b = jumps[0, 1] * 0.5 * b / first + left[1]
-    self.assert_close(found.params["a"], of_a / (visits[0] + 0.5 * visits[1]))
-    self.assert_close(found.params["b"], of_b / (0.5 * visits[0] + visits[1]))
-
-  def test_discrete_families(self):
-    data = _observations(_COUNTS)
-    q = 0.25
-    _, visits, jumps, left, _ = em_oracle.expected(
-      [1.0, 0.0], [[1 - q, q], [0.0, 1 - q]], [0.0, q], 0.0, _COUNTS[:-1], True
-    )
-    # What is at most one comes from no chain of two.
-    rows = _observations(_COUNTS[:-1])
-    found = inference.em_step(pd.NegativeBinomialTrials(2, q), rows)
-    share = (jumps[0, 1] + left[1]) / onp.sum(visits)
-    self.assert_close(found.distribution.probs, share)
-    failures = [(*(x - 2.0 for x in row[:2]), row[2], -1.0) for row in _COUNTS]
-    failures = [row for row in failures if row[0] >= 0]
-    trials = [(row[0] + 2.0, row[1] + 2.0, row[2], -1.0) for row in failures]
-    same = inference.em_step(
-      pd.NegativeBinomialTrials(2, q), _observations(trials)
-    )
-    other = inference.em_step(
-      pd.NegativeBinomialFailures(2, q), _observations(failures)
-    )
-    self.assert_close(other.distribution.probs, same.distribution.probs)
-    starts, visits, _, left, _ = em_oracle.expected(
-      [0.5, 0.5], onp.diag([0.5, 0.75]), [0.5, 0.25], 0.0, _COUNTS, True
-    )
-    dist = pd.GeometricMixture([0.5, 0.5], [0.5, 0.25])
-    found = inference.em_step(dist, data).distribution
-    self.assert_close(found.mixture_probs, starts / onp.sum(starts))
-    self.assert_close(found.success_probs, left / visits)
-
-  def test_discrete_graph(self):
-    # Both ways out of a phase have parameters, what stays is the rest.
-    edges = [
-      (0, 1, {"a": 1.0}),
-      (0, ABSORBED, {1: 0.25, "a": -0.25}),
-      (1, ABSORBED, {"b": 1.0}),
-    ]
-    graph = Graph.from_edges(edges, 0, params=("a", "b"), discrete=True)
-    a, b = 0.5, 0.25
-    steps = [[0.75 - 0.75 * a, a], [0.0, 1 - b]]
-    _, visits, jumps, left, _ = em_oracle.expected(
-      [1.0, 0.0], steps, [0.25 - 0.25 * a, b], 0.0, _COUNTS, True
-    )
-    dist = pd.DiscretePhaseType.from_graph(graph, [a, b])
-    found = inference.em_step(dist, _observations(_COUNTS)).distribution
-    # n_a log a + (rest) log(1 - a), all else in a is constant.
-    others = jumps[0, 0] + left[0]
-    expected = [jumps[0, 1] / (jumps[0, 1] + others), left[1] / visits[1]]
-    self.assert_close(found.params, expected)
 
 
 class TransformedTest(test_case.TestCase):
@@ -338,7 +128,7 @@ class CausesTest(test_case.TestCase):
     graph = Graph.from_edges(edges, 0, params=("a", "b"))
     dist = pd.PhaseType.from_graph(graph, [0.5, 1.0])
     lower = onp.asarray([1.0, 2.0, 0.5, 3.0])
-    upper = onp.asarray([1.0, 2.0, 0.5, _INF])
+    upper = onp.asarray([1.0, 2.0, 0.5, math.inf])
     cause = onp.asarray([0, 1, -1, -1])
     data = inference.Observations(lower, upper, cause=cause)
     found = inference.em_step(dist, data).distribution
@@ -379,7 +169,7 @@ class BatchTest(test_case.TestCase):
   def test_what_was_not_possible_keeps_its_value(self):
     # Nothing gets to the second phase before zero.
     dist = pd.Coxian([1.0], [0.0, 2.0])
-    data = inference.Observations([0.0, 0.0], [_INF, _INF])
+    data = inference.Observations([0.0, 0.0], [math.inf, math.inf])
     found = inference.em_step(dist, data).distribution
     self.assert_close(found.exit_rates, [0.0, 2.0])
 
