@@ -11,18 +11,7 @@ import tensorflow as tf
 from phasic.substrates.tf import binding
 from tests.native_ops import libraries
 from tests.native_ops import mistakes
-
-_MODES = {
-  "eager": lambda f: f,
-  "graph": lambda f: tf.function(f, autograph=False),
-  "xla": lambda f: tf.function(f, autograph=False, jit_compile=True),
-}
-
-
-def bind(name, **rules):
-  return binding.bind_native(
-    libraries.ops(), name, tf_library=libraries.ops_tf(), **rules
-  )
+from tests.tf import native_cases
 
 
 def _tape(f):
@@ -51,7 +40,7 @@ _DERIVATIVES = {"tape": _tape, "forward": _forward}
 class NativeErrorsTest(parameterized.TestCase):
   @parameterized.parameters(*mistakes.WRONG_SIZES)
   def test_sizes_that_are_none(self, k, error, message):
-    op = bind("test_gather", sizes={"k": k})
+    op = native_cases.bind("test_gather", sizes={"k": k})
     message = f"op test_gather: .*{message}.*declared as 'indices: int32"
     x = tf.constant([1.0, 2.0, 4.0], tf.float64)
     for f in (op, tf.function(op, autograph=False, jit_compile=True)):
@@ -62,7 +51,7 @@ class NativeErrorsTest(parameterized.TestCase):
 
   @parameterized.parameters(-4, 2**62)
   def test_sizes_that_are_none_when_it_runs(self, offset):
-    op = bind("test_gather", sizes={"k": lambda m, n: m + offset})
+    op = native_cases.bind("test_gather", sizes={"k": lambda m, n: m + offset})
     specs = [tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.float64)]
     traced = tf.function(op, input_signature=specs, autograph=False)
     for _ in range(2):  # the process lives on
@@ -74,7 +63,7 @@ class NativeErrorsTest(parameterized.TestCase):
 
   @parameterized.parameters(*mistakes.WRONG_COTANGENTS)
   def test_cotangents_of_wrong_shapes(self, rule, message):
-    op = bind("test_scale", vjp=lambda i, o, c: rule(i, c[0]))
+    op = native_cases.bind("test_scale", vjp=lambda i, o, c: rule(i, c[0]))
     ones = tf.ones([2, 3], tf.float64)
     with self.assertRaisesRegex(
       (TypeError, ValueError), f"op test_scale: the rule vjp returned {message}"
@@ -82,11 +71,13 @@ class NativeErrorsTest(parameterized.TestCase):
       op.vjp((2.0, ones), ones)
 
   @parameterized.product(
-    case=mistakes.WRONG_TANGENTS, mode=sorted(_MODES), way=("tape", "forward")
+    case=mistakes.WRONG_TANGENTS,
+    mode=sorted(native_cases.MODES),
+    way=("tape", "forward"),
   )
   def test_tangents_of_wrong_shapes_and_dtypes(self, case, mode, way):
     rule, message = case
-    op = bind("test_scale", jvp=lambda i, o, t: rule(i, t))
+    op = native_cases.bind("test_scale", jvp=lambda i, o, t: rule(i, t))
     args = tf.ones([2], tf.float64), tf.ones([2, 3], tf.float64)
     # Forward mode traces gradients without shapes where there have been many.
     late = "another shape for y than it must have"
@@ -95,7 +86,7 @@ class NativeErrorsTest(parameterized.TestCase):
       f"(?s)op test_scale: .*the rule jvp returned ({message}|{late})"
       ".*declared as",
     ):
-      _MODES[mode](_DERIVATIVES[way](op))(*args)
+      native_cases.MODES[mode](_DERIVATIVES[way](op))(*args)
 
   @parameterized.product(
     case=(
@@ -116,7 +107,7 @@ class NativeErrorsTest(parameterized.TestCase):
       "vjp": lambda i, o, c: rule(i, c[0]),
       "jvp": lambda i, o, t: rule(i, t),
     }
-    op = bind("test_scale", **{name: rules[name]})
+    op = native_cases.bind("test_scale", **{name: rules[name]})
     specs = [
       tf.TensorSpec([None], tf.float64),
       tf.TensorSpec([None, None], tf.float64),
@@ -140,23 +131,25 @@ class NativeErrorsTest(parameterized.TestCase):
     ([1.0] * 4, ValueError, r"cotangent of y has shape \(4,\): .*\(3,\)"),
   )
   def test_cotangents_that_do_not_fit(self, cotangent, error, message):
-    op = bind("test_scale", vjp=lambda i, o, c: (tf.reduce_sum(c[0]), c[0]))
+    op = native_cases.bind(
+      "test_scale", vjp=lambda i, o, c: (tf.reduce_sum(c[0]), c[0])
+    )
     with self.assertRaisesRegex(error, f"op test_scale: .*{message}"):
       op.vjp((2.0, tf.ones(3, tf.float64)), onp.array(cotangent))
 
   def test_numbers_of_rules_have_no_precision(self):
-    op = bind("test_scale", vjp=lambda i, o, c: (0, c[0]))
+    op = native_cases.bind("test_scale", vjp=lambda i, o, c: (0, c[0]))
     found = op.vjp((2.0, tf.ones(3)), tf.ones(3))
     self.assertEqual([x.dtype for x in found], [tf.float32] * 2)
 
   @parameterized.product(
     case=mistakes.FAILURES,
-    mode=sorted(_MODES),
+    mode=sorted(native_cases.MODES),
   )
   def test_function_fails(self, case, mode):
     name, message = case
-    op = bind(name)
-    f = _MODES[mode](lambda x: op(x))
+    op = native_cases.bind(name)
+    f = native_cases.MODES[mode](lambda x: op(x))
     for _ in range(2):  # the process lives on
       with self.assertRaisesRegex(
         tf.errors.InvalidArgumentError, f"op {name}: .*{message}"
@@ -167,7 +160,7 @@ class NativeErrorsTest(parameterized.TestCase):
     with self.assertRaisesRegex(
       tf.errors.InvalidArgumentError, "was taken as float64"
     ):
-      bind("test_takes_double")(tf.constant(1.0))
+      native_cases.bind("test_takes_double")(tf.constant(1.0))
 
   def test_no_library(self):
     with self.assertRaisesRegex(
@@ -194,7 +187,7 @@ class NativeErrorsTest(parameterized.TestCase):
       binding.bind_native(libraries.ops_tf(), "test_scale")
 
   def test_op_of_another_library_in_the_way(self):
-    op = bind("test_options")
+    op = native_cases.bind("test_options")
     with tempfile.TemporaryDirectory() as folder:
       other = pathlib.Path(folder) / "libother_tf.so"
       other.write_bytes(pathlib.Path(libraries.ops_tf()).read_bytes())
