@@ -30,6 +30,7 @@ _STATISTICS = ("mean", "variance", "stddev", "entropy", "mode")
 _TIMES = (-math.inf, -1.0, 0.0, 1e-30, 1e-5, 1.0, 1e3, 1e10, math.inf, math.nan)
 _COUNTS = (-1.0, 0.0, 0.5, 1.0, 7.0, 205.0, 1000.0, 1e6, math.inf, math.nan)
 _LOGS = (-math.inf, -1e4, -1.0, -1e-30, 0.0)
+_NO_PROBS = (-math.inf, -1.0, 2.0, math.inf, math.nan)
 _INVERSES = (
   ("quantile", (0.0, 1e-30, 0.3, 1.0 - 1e-7, 1.0)),
   ("quantile_log_cdf", _LOGS),
@@ -77,6 +78,20 @@ class WarningsTest(test_case.TestCase):
     if hasattr(dist, "as_phase_type"):
       self._call(dist.as_phase_type)
       self._call(dist.expected_visits)
+
+  @parameterized.parameters(*NAMES)
+  def test_no_probabilities_have_no_quantiles(self, name):
+    dist = CASES[name].make()
+    for method, values in (
+      ("quantile", _NO_PROBS),
+      ("quantile_log_cdf", (1.0, math.inf, math.nan)),
+      ("quantile_log_survival", (1.0, math.inf, math.nan)),
+    ):
+      for x in (*values, onp.asarray(values)):
+        with self.subTest(f"{method}({x})"), warnings.catch_warnings():
+          warnings.simplefilter("error")
+          found = getattr(dist, method)(x)
+          self.assertTrue(onp.all(onp.isnan(found)))
 
   def test_no_warnings_out_of_range(self):
     # What is too large for a number.

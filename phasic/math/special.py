@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import numpy as onp
 
 # Coefficients of series: those of derivatives, some orders, are seen as well.
 _EXPM1 = tuple(1.0 / math.factorial(n + 1) for n in range(20))
@@ -10,14 +11,15 @@ _LOG1P = tuple((-1.0) ** n / (n + 1) for n in range(20))
 
 
 def log1mexp(x):
-  """Returns log(1 - exp(x)) for x <= 0, accurate for all of them.
+  """Returns log(1 - exp(x)) for x <= 0, accurate for all of them, else NaN.
 
   References:
     M. Maechler, Accurately computing log(1 - exp(-|a|)), 2012.
   """
   small = x > -0.6931471805599453
   none = x == 0.0
-  near = np.log(-np.expm1(np.where(small & np.logical_not(none), x, -1.0)))
+  with onp.errstate(invalid="ignore"):
+    near = np.log(-np.expm1(np.where(small & np.logical_not(none), x, -1.0)))
   near = np.where(none, -float("inf"), near)
   far = np.log1p(-np.exp(np.where(small, -1.0, x)))
   return np.where(small, near, far)
