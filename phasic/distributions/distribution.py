@@ -64,6 +64,7 @@ class Distribution(
     Raises:
       TypeError: dtypes differ, or are complex, bool or half precision, an
         array that must be given is None, or an option has a wrong type.
+      ValueError: an array has an empty batch.
     """
     constraint_checks.check_options(parameters)
     properties = self.parameter_properties()
@@ -80,6 +81,7 @@ class Distribution(
       return structures.as_array(value, dtype, name, copy=True)
 
     kept = {name: stored(name, value) for name, value in arrays.items()}
+    properties_lib.check_batches(properties, kept)
     self._parameters = {**parameters, **kept}
 
   @classmethod

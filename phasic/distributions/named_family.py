@@ -13,7 +13,6 @@ from phasic.distributions import distribution
 from phasic.internal import gradients
 from phasic.internal import static
 from phasic.math import exact_sums
-from phasic.math import operands
 
 
 class NamedFamily(absorption_time.AbsorptionTime):
@@ -27,7 +26,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
     """Stores and checks the parameters, see `Distribution`."""
     super().__init__(parameters)
     self._check_shapes()
-    operands.check_not_empty("batch", self._batch_shape())
+    self._batch_shape()  # Which raises where batches do not broadcast.
     if self.validate_args:
       self._model()
 

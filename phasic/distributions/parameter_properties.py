@@ -62,6 +62,18 @@ def batch_shapes(
   return shapes
 
 
+def check_batches(
+  properties: Properties, parameters: Mapping[str, Any]
+) -> None:
+  """Raises ValueError if a parameter that is an array has an empty batch."""
+  for name, prop in properties.items():
+    if hasattr(parameters[name], "shape"):
+      whole = static.shape(parameters[name])
+      batch = whole[: len(whole) - prop.event_ndims]
+      if any(isinstance(d, int) and d == 0 for d in batch):
+        raise ValueError(f"{name} has shape {whole}: it must not be empty")
+
+
 def batch_shape(
   properties: Properties,
   parameters: Mapping[str, Any],
