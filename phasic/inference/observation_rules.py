@@ -57,7 +57,7 @@ def checked(arrays: dict[str, Any]) -> dict[str, Any]:
     return arrays
   lower = arrays["lower"]
   for name, good, rule in _rules(**given):
-    lower = checks.check(good, f"{name}: {rule}", lower)
+    lower = checks.check(good, f"{name}: {rule}", lower, given[name])
   return {**arrays, "lower": lower}
 
 

@@ -7,7 +7,7 @@ import numpy as onp
 from phasic.internal import static
 
 
-def check(condition: Any, message: str, x: Any) -> Any:
+def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
   """Returns `x` if the condition is true everywhere.
 
   Args:
@@ -15,12 +15,15 @@ def check(condition: Any, message: str, x: Any) -> Any:
       of `x`.
     message: names the argument and the rule.
     x: the array that depends on the condition.
+    what: the values that the condition is about, of which a message that is
+      made before they are known cannot tell; it broadcasts with the condition.
 
   Raises:
     ValueError: the condition fails. Under tracing JAX cannot raise and makes
       the entries of `x` NaN instead; TensorFlow raises InvalidArgumentError
       when the function runs.
   """
+  del what
   if not onp.all(condition):
     raise ValueError(message)
   return x

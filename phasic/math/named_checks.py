@@ -21,8 +21,8 @@ def check(name: str, x: Any, good: Any, rule: str, what: Any = None) -> Any:
     what: the values that the rule speaks of, if not `x` itself; of the shape
       of `good`.
   """
-  message = _message(name, good, rule, x if what is None else what)
-  return checks.check(good, message, x)
+  what = x if what is None else what
+  return checks.check(good, _message(name, good, rule, what), x, what)
 
 
 def check_sums(name: str, x: Any, good: Any, rule: str, sums: Any) -> Any:
@@ -36,7 +36,7 @@ def check_sums(name: str, x: Any, good: Any, rule: str, sums: Any) -> Any:
     sums: (...), the sums.
   """
   message = _message(name, good, rule, sums)
-  return checks.check(good[..., None], message, x)
+  return checks.check(good[..., None], message, x, sums[..., None])
 
 
 def _message(name: str, good: Any, rule: str, what: Any) -> str:

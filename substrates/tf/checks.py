@@ -8,7 +8,7 @@ import tensorflow as tf
 from phasic.substrates.tf.internal import static
 
 
-def check(condition: Any, message: str, x: Any) -> Any:
+def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
   """Returns `x` if the condition is true everywhere.
 
   Args:
@@ -16,6 +16,8 @@ def check(condition: Any, message: str, x: Any) -> Any:
       of `x`.
     message: names the argument and the rule.
     x: the array that depends on the condition.
+    what: the values that the condition is about, of which a message that is
+      made before they are known cannot tell; it broadcasts with the condition.
 
   Raises:
     ValueError: the condition fails. Under tracing JAX cannot raise and makes
@@ -27,10 +29,25 @@ def check(condition: Any, message: str, x: Any) -> Any:
     if not onp.all(known):
       raise ValueError(message)
     return x
-  assertion = tf.debugging.Assert(tf.reduce_all(condition), [message])
+  told = [message]
+  if what is not None:
+    told = [message, "found", _first_bad(condition, what)]
+  assertion = tf.debugging.Assert(tf.reduce_all(condition), told)
   # Without the dependency the assertion could run after, or not at all.
   with tf.control_dependencies([assertion]):
     return tf.identity(x)
+
+
+def _first_bad(condition: Any, what: Any) -> Any:
+  """Returns the first value for which the condition fails, else zero."""
+  what = tf.convert_to_tensor(what)
+  shape = tf.broadcast_dynamic_shape(tf.shape(condition), tf.shape(what))
+  bad = tf.logical_not(tf.broadcast_to(condition, shape))
+  # There may be none to choose from.
+  bad = tf.concat([tf.reshape(bad, [-1]), [True]], axis=0)
+  values = tf.reshape(tf.broadcast_to(what, shape), [-1])
+  values = tf.concat([values, tf.zeros([1], what.dtype)], axis=0)
+  return values[tf.argmax(tf.cast(bad, tf.int32))]
 
 
 def check_not_empty(x: Any, name: str) -> Any:
