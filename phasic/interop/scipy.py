@@ -191,7 +191,8 @@ class Frozen:
     """Returns E[func(X)], of lb <= X <= ub alone; there is no batch.
 
     An atom at zero counts. In continuous time it is by `scipy.integrate.quad`
-    between quantiles.
+    between quantiles; where that has an error above 1e-8 of what it adds it is
+    NaN, with a warning.
 
     Args:
       func: a function of a number, in discrete time of an array; None is the

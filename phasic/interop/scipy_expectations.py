@@ -4,6 +4,7 @@ from collections.abc import Callable
 import itertools
 import math
 from typing import Any
+import warnings
 
 import numpy as onp
 
@@ -27,6 +28,10 @@ _LOG_TAILS = (
   -250,
   -500,
 )
+# Of the sum of the sizes of an integral's parts: what a part's error may be,
+# and what that of all may be.
+_ABSOLUTE = 1e-13
+_MOST_ERROR = 1e-8
 # Where the errors of skewness and kurtosis may be larger, they are by
 # quadrature.
 _ERRORS = {"float64": 1e-7, "float32": 1e-4}
@@ -62,6 +67,8 @@ def continuous(
 
   def term(x: float) -> float:
     weight = float(onp.exp(frozen.logpdf(x) - log_total)) if x > 0 else 0.0
+    if weight != weight and frozen.sf(x) == 0.0:
+      weight = 0.0  # So late that only the survival function is known.
     # The function may be out of range where nothing is.
     return float(func(x)) * weight if weight != 0.0 else 0.0
 
@@ -70,15 +77,25 @@ def continuous(
   total = 0.0
   if low == 0.0 and frozen.cdf(0.0) > 0.0:
     total = float(func(0.0)) * float(onp.exp(frozen.logcdf(0.0) - log_total))
+  size, error = abs(total), 0.0
   for start, end in itertools.pairwise(bounds):
-    total = total + _integral(term, start, end)
-  return total
+    found, lost = _integral(term, start, end, _ABSOLUTE * size)
+    total, size, error = total + found, size + abs(found), error + lost
+  if error <= _MOST_ERROR * size or total != total:
+    return total
+  warnings.warn(
+    f"expect is NaN: quadrature found {total:.6g}, with an error of up to "
+    f"{error:.2g}",
+    RuntimeWarning,
+    stacklevel=4,
+  )
+  return math.nan
 
 
 def _integral(
-  function: Callable[[float], float], low: float, high: float
-) -> float:
-  """Returns an integral, by logarithms where there are many magnitudes."""
+  function: Callable[[float], float], low: float, high: float, epsabs: float
+) -> tuple[float, float]:
+  """Returns an integral, by logarithms for many magnitudes, and its error."""
   import scipy.integrate
 
   def of_log(x: float) -> float:
@@ -89,11 +106,12 @@ def _integral(
     of_log if many else function,
     math.log(low) if many else low,
     math.log(high) if many else high,
-    epsabs=0.0,
+    epsabs=epsabs,
     epsrel=1e-10,
     limit=200,
+    full_output=True,
   )
-  return found[0]
+  return found[0], found[1]
 
 
 def _cuts(frozen: Any, low: float, high: float, log_total: float) -> Any:

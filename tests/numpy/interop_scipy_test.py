@@ -1,5 +1,7 @@
 """The adapter against SciPy's own frozen distributions, and inside SciPy."""
 
+import warnings
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as np
@@ -150,6 +152,20 @@ class AgainstScipyTest(parameterized.TestCase):
   def test_expect_of_a_heavy_tail(self):
     heavy = adapter.wrap(pd.MatrixPareto(pd.Erlang(1, 0.5), 1.0))
     self._close(heavy.expect(np.log1p), 2.0, 1e-8)
+    with warnings.catch_warnings():
+      warnings.simplefilter("error")
+      known = adapter.wrap(pd.MatrixPareto(pd.Erlang(1, 6.0), 2.0))
+      self._close(known.expect(), 0.4)
+    # A part of the mean is in a tail that is out of reach.
+    heavy = adapter.wrap(pd.MatrixPareto(pd.Erlang(1, 1.01), 1.0))
+    with self.assertWarnsRegex(RuntimeWarning, "expect is NaN: quadrature"):
+      self.assertTrue(np.isnan(heavy.expect()))
+
+  def test_expect_of_a_tail_that_ends_early(self):
+    # Densities are not known where the survival function is below 1e-308.
+    dist = pd.MatrixGompertz(pd.Erlang(1, 0.25), 0.5)
+    expected = stats.gompertz(0.5, scale=2.0)
+    self._close(adapter.wrap(dist).expect(), expected.mean(), 1e-9)
 
   @parameterized.parameters(
     (pd.NegativeBinomialTrials(50, 0.999), stats.nbinom(50, 0.999)),
