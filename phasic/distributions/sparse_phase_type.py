@@ -40,6 +40,15 @@ class Sparse(named_family.NamedFamily):
     }
     named_family.NamedFamily.__init__(self, {**parameters, **indices})
 
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "initial_probs": properties(1, "subprobabilities"),
+      cls._WEIGHTS: properties(1, "nonnegative"),
+      "prob_zero": properties(0, "probability", optional=True),
+    }
+
   @property
   def num_phases(self) -> int:
     """The number of phases p."""
@@ -156,15 +165,6 @@ class SparsePhaseType(Sparse):
       }
     )
 
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "initial_probs": properties(1, "subprobabilities"),
-      "rates": properties(1, "nonnegative"),
-      "prob_zero": properties(0, "probability", optional=True),
-    }
-
   @property
   def rates(self) -> Any:
     """Rates of the edges, (..., m)."""
@@ -238,15 +238,6 @@ class SparseDiscretePhaseType(Sparse):
         "name": name,
       }
     )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "initial_probs": properties(1, "subprobabilities"),
-      "probs": properties(1, "nonnegative"),
-      "prob_zero": properties(0, "probability", optional=True),
-    }
 
   @property
   def probs(self) -> Any:
