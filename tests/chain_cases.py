@@ -18,7 +18,7 @@ def _coalescent() -> Any:
   return pg.models.kingman(3)
 
 
-def _repairs() -> Any:
+def repairs() -> Any:
   """Three states in a cycle, with a start that depends on parameters."""
   rates = {
     "a": [("b", {"on": 1.0}), ("c", {1: 0.25}), (pg.ABSORBED, {"off": 0.5})],
@@ -46,7 +46,7 @@ def _repairs_law(params: Any) -> Any:
   )
 
 
-def _heads() -> Any:
+def heads() -> Any:
   """Throws until two heads; after a tail the coin is another one."""
   flips = {
     0: [(1, {"p": 1.0}), (10, {1: 1.0, "p": -1.0})],
@@ -167,7 +167,7 @@ CASES: dict[str, family_cases.Case] = {
     atom=True,
   ),
   "graph": family_cases.Case(
-    lambda params, **options: pd.GraphPhaseType(_repairs(), params, **options),
+    lambda params, **options: pd.GraphPhaseType(repairs(), params, **options),
     {"params": [1.5, 0.75, 0.5]},
     _repairs_law,
     _TIMES,
@@ -175,7 +175,7 @@ CASES: dict[str, family_cases.Case] = {
   ),
   "discrete_graph": family_cases.Case(
     lambda params, **options: pd.GraphDiscretePhaseType(
-      _heads(), params, **options
+      heads(), params, **options
     ),
     {"params": [0.25, 0.5]},
     _heads_law,

@@ -12,6 +12,7 @@ from phasic import distributions as pd
 from phasic import graphs as pg
 from phasic.internal import gradients
 from phasic.internal import static
+from tests import chain_cases
 from tests import test_case
 
 MODE = "numpy"
@@ -35,22 +36,8 @@ def _kingman(n):
   return pg.Graph.from_transitions(transitions, n, params=("coal",))
 
 
-def _cycle():
-  """Three phases in a cycle with a start that depends on the parameters."""
-  rates = {
-    "a": [("b", {"on": 1.0}), ("c", {1: 0.25}), (pg.ABSORBED, {"off": 0.5})],
-    "b": [("c", {"on": 2.0, 1: 0.5})],
-    "c": [("a", {"on": 1.0, "off": 1.0}), (pg.ABSORBED, {"off": 2.0})],
-  }
-  initial = {"a": {"start": 1.0}, "b": {1: 0.75, "start": -1.0}}
-  initial[pg.ABSORBED] = 0.25
-  return pg.Graph.from_transitions(
-    lambda state: rates[state], initial, params=("on", "off", "start")
-  )
-
-
-def _cycle_arrays(on, off, start):
-  """Its arrays: initial_probs, subgenerator, exit_rates, prob_zero."""
+def _repairs_arrays(on, off, start):
+  """Arrays of repairs: initial_probs, subgenerator, exit_rates, prob_zero."""
   exits = onp.asarray([0.5 * off, 0.0, 2 * off])
   between = onp.asarray(
     [[0.0, on, 0.25], [0.0, 0.0, 2 * on + 0.5], [on + off, 0.0, 0.0]]
@@ -60,25 +47,13 @@ def _cycle_arrays(on, off, start):
   return onp.asarray([start, 0.75 - start, 0.0]), matrix, exits, 0.25
 
 
-def _heads():
-  """Throws until three heads; after a tail the coin is another one."""
-  flips = {
-    0: [(1, {"p": 1.0}), (10, {1: 1.0, "p": -1.0})],
-    10: [(1, {"q": 1.0})],
-    1: [(pg.ABSORBED, {"p": 0.5, "q": 0.25})],
-  }
-  return pg.Graph.from_transitions(
-    lambda state: flips[state], 0, params=("p", "q"), discrete=True
-  )
-
-
 class AgainstMatricesTest(test_case.TestCase):
   """The same numbers as of the matrices."""
 
   def test_continuous(self):
     values = (1.5, 0.75, 0.5)
-    dist = pd.PhaseType.from_graph(_cycle(), onp.asarray(values))
-    alpha, matrix, exits, atom = _cycle_arrays(*values)
+    dist = pd.PhaseType.from_graph(chain_cases.repairs(), onp.asarray(values))
+    alpha, matrix, exits, atom = _repairs_arrays(*values)
     dense = pd.PhaseType(alpha, matrix, exits, atom)
     times = onp.asarray([0.0, 1e-3, 0.5, 2.0, 40.0])
     for method in METHODS:
@@ -94,7 +69,9 @@ class AgainstMatricesTest(test_case.TestCase):
     self.assert_close(dist.exit_rates, exits)
 
   def test_discrete(self):
-    dist = pd.DiscretePhaseType.from_graph(_heads(), onp.asarray([0.25, 0.5]))
+    dist = pd.DiscretePhaseType.from_graph(
+      chain_cases.heads(), onp.asarray([0.25, 0.5])
+    )
     matrix = [[0.0, 0.25, 0.75], [0.0, 0.75, 0.0], [0.0, 0.5, 0.5]]
     exits = [0.0, 0.25, 0.0]
     dense = pd.DiscretePhaseType([1.0, 0.0, 0.0], matrix, exits)
@@ -126,7 +103,7 @@ class AgainstMatricesTest(test_case.TestCase):
     self.assert_close(dist.cdf(t / 2.0), expected, 1e-11)
 
   def test_edge_values(self):
-    graph = _cycle()
+    graph = chain_cases.repairs()
     params = {"on": 1.5, "off": 0.75, "start": 0.5}
     by_params = pd.PhaseType.from_graph(graph, params)
     by_values = pd.PhaseType.from_graph(
@@ -161,7 +138,7 @@ class ContractTest(test_case.TestCase):
       "off": onp.asarray([0.75, 1.0, 2.0]),
       "start": 0.5,
     }
-    return pd.PhaseType.from_graph(_cycle(), params)
+    return pd.PhaseType.from_graph(chain_cases.repairs(), params)
 
   def test_facts(self):
     dist = self._batch()
@@ -215,7 +192,7 @@ class ContractTest(test_case.TestCase):
 
   def test_float32(self):
     params = onp.asarray([1.5, 0.75, 0.5], onp.float32)
-    dist = pd.PhaseType.from_graph(_cycle(), params)
+    dist = pd.PhaseType.from_graph(chain_cases.repairs(), params)
     self.assertEqual(dist.dtype, "float32")
     for x in (dist.log_prob(0.5), dist.sample(2, seed=1)):
       self.assertEqual(static.dtype_name(x), "float32")
@@ -224,8 +201,8 @@ class ContractTest(test_case.TestCase):
 
   def test_samples(self):
     for dist in (
-      pd.PhaseType.from_graph(_cycle(), [1.5, 0.75, 0.5]),
-      pd.DiscretePhaseType.from_graph(_heads(), [0.25, 0.5]),
+      pd.PhaseType.from_graph(chain_cases.repairs(), [1.5, 0.75, 0.5]),
+      pd.DiscretePhaseType.from_graph(chain_cases.heads(), [0.25, 0.5]),
     ):
       n = 20000
       x = self.host(dist.sample(n, seed=5))
@@ -257,7 +234,7 @@ class ContractTest(test_case.TestCase):
       self.assert_close(dist.mean(), math.inf)
 
   def test_diagnose(self):
-    dist = pd.PhaseType.from_graph(_cycle(), [1.5, -0.75, 0.5])
+    dist = pd.PhaseType.from_graph(chain_cases.repairs(), [1.5, -0.75, 0.5])
     self.require_kernel()
     self.assertIn("rate", str(dist.diagnose(1.0)))
     self.assertEqual(
@@ -267,7 +244,7 @@ class ContractTest(test_case.TestCase):
   def test_gradients(self):
     if MODE == "numpy":
       self.skipTest("NumPy has no autodiff")
-    graph = _cycle()
+    graph = chain_cases.repairs()
     times = onp.asarray([0.0, 0.5, 2.0])
     params = np.asarray(onp.asarray([1.5, 0.75, 0.5]))
 
@@ -314,18 +291,18 @@ class ErrorsTest(test_case.TestCase):
     with self.assertRaisesRegex(
       TypeError, "graph is discrete.*DiscretePhaseType.from_graph"
     ):
-      pd.PhaseType.from_graph(_heads(), [0.5, 0.5])
+      pd.PhaseType.from_graph(chain_cases.heads(), [0.5, 0.5])
     with self.assertRaisesRegex(
       TypeError, "graph is continuous.* PhaseType.from_graph"
     ):
-      pd.DiscretePhaseType.from_graph(_cycle(), [1.0, 1.0, 0.5])
+      pd.DiscretePhaseType.from_graph(chain_cases.repairs(), [1.0, 1.0, 0.5])
 
   def test_no_graph(self):
     with self.assertRaisesRegex(TypeError, "graph is builtins.list"):
       pd.PhaseType.from_graph([[-1.0]])
 
   def test_params(self):
-    graph = _cycle()
+    graph = chain_cases.repairs()
     for params, error, message in (
       (None, ValueError, "params is None"),
       ([1.0, 2.0], ValueError, r"params have shape \(2,\)"),
@@ -343,11 +320,13 @@ class ErrorsTest(test_case.TestCase):
   def test_initial_probs(self):
     with self.assertRaisesRegex(ValueError, r"initial_probs.* \(\.\.\., 3\)"):
       pd.PhaseType.from_graph(
-        _cycle(), [1.0, 1.0, 0.5], initial_probs=[1.0, 0.0, 0.0, 0.0]
+        chain_cases.repairs(),
+        [1.0, 1.0, 0.5],
+        initial_probs=[1.0, 0.0, 0.0, 0.0],
       )
     # They depend on a parameter that is not given.
     with self.assertRaisesRegex(ValueError, "params is None"):
-      pd.PhaseType.from_graph(_cycle(), edge_values=onp.ones(6))
+      pd.PhaseType.from_graph(chain_cases.repairs(), edge_values=onp.ones(6))
 
   def test_values(self):
     for params, message in (
@@ -356,12 +335,14 @@ class ErrorsTest(test_case.TestCase):
       ([1.0, math.nan, 0.5], r"^params\['off'\] = nan: .* must be finite"),
     ):
       with self.assertRaisesRegex(ValueError, message):
-        pd.PhaseType.from_graph(_cycle(), params, validate_args=True)
-      lax = pd.PhaseType.from_graph(_cycle(), params)
+        pd.PhaseType.from_graph(
+          chain_cases.repairs(), params, validate_args=True
+        )
+      lax = pd.PhaseType.from_graph(chain_cases.repairs(), params)
       self.assert_close(lax.log_prob(1.0), math.nan)
     with self.assertRaisesRegex(ValueError, r"^edge_values\[1\] = -1"):
       pd.PhaseType.from_graph(
-        _cycle(),
+        chain_cases.repairs(),
         edge_values=[1.0, -1.0, 1.0, 1.0, 1.0, 1.0],
         initial_probs=[1.0, 0.0, 0.0],
         validate_args=True,
@@ -375,11 +356,13 @@ class ErrorsTest(test_case.TestCase):
       ValueError, r"the phase of edge\[[01]\] = 1.25: .* <= 1"
     ):
       pd.DiscretePhaseType.from_graph(
-        _heads(), edge_values=[0.5, 0.75, 0.5, 0.25], validate_args=True
+        chain_cases.heads(),
+        edge_values=[0.5, 0.75, 0.5, 0.25],
+        validate_args=True,
       )
     with self.assertRaisesRegex(ValueError, "value = -1.0"):
       dist = pd.PhaseType.from_graph(
-        _cycle(), [1.0, 1.0, 0.5], validate_args=True
+        chain_cases.repairs(), [1.0, 1.0, 0.5], validate_args=True
       )
       dist.log_prob(-1.0)
 
