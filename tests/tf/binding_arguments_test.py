@@ -6,25 +6,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf import binding
-
-
-def _gradient(function):
-  def gradient(x):
-    with tf.GradientTape() as tape:
-      tape.watch(x)
-      value = function(x)
-    return tape.gradient(value, x)
-
-  return gradient
-
-
-def _along(function):
-  def tangent(x):
-    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
-      value = function(x)
-    return accumulator.jvp(value)
-
-  return tangent
+from tests.tf import tapes
 
 
 class BindingArgumentsTest(parameterized.TestCase):
@@ -61,8 +43,8 @@ class BindingArgumentsTest(parameterized.TestCase):
       ),
     )
     x = tf.constant([0.5, -2.0], tf.float64)
-    for outer in (_along, _gradient):
-      for inner in (_along, _gradient):
+    for outer in (tapes.along_ones, tapes.gradient_of):
+      for inner in (tapes.along_ones, tapes.gradient_of):
         for wrap in (lambda f: f, tf.function):
           result = wrap(outer(inner(sine)))(x)
           onp.testing.assert_allclose(result, -onp.sin(x), rtol=1e-15)
@@ -76,7 +58,7 @@ class BindingArgumentsTest(parameterized.TestCase):
     x = tf.constant(2.0)
 
     def gradient(x):
-      return _gradient(lambda x: op({"b": x * x, "a": x})["sum"])(x)
+      return tapes.gradient_of(lambda x: op({"b": x * x, "a": x})["sum"])(x)
 
     for wrap in (lambda f: f, tf.function):
       self.assertEqual(float(wrap(gradient)(x)), 5.0)

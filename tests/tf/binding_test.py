@@ -18,6 +18,7 @@ import tensorflow as tf
 from phasic.substrates.tf import binding
 from phasic.substrates.tf.internal import host_functions
 from phasic.substrates.tf.internal import host_programs
+from tests.tf import tapes
 
 _DTYPES = (
   *("bool", "int8", "int16", "int32", "int64"),
@@ -37,25 +38,6 @@ def _raise(*args):
 def _environment():
   path = os.pathsep.join(p for p in sys.path if p)
   return {**os.environ, "PYTHONPATH": path}
-
-
-def _gradient(function):
-  def gradient(x):
-    with tf.GradientTape() as tape:
-      tape.watch(x)
-      value = function(x)
-    return tape.gradient(value, x)
-
-  return gradient
-
-
-def _along(function):
-  def tangent(x):
-    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
-      value = function(x)
-    return accumulator.jvp(value)
-
-  return tangent
 
 
 class BindingTest(parameterized.TestCase):
@@ -81,7 +63,10 @@ class BindingTest(parameterized.TestCase):
     )
     x = tf.constant([0.3 + 0.1j, 2.0 - 1.0j], tf.complex128)
     loss = lambda f: lambda x: tf.reduce_sum(tf.abs(f(x)) ** 2)
-    for derivative in (_gradient, lambda f: tf.function(_gradient(f))):
+    for derivative in (
+      tapes.gradient_of,
+      lambda f: tf.function(tapes.gradient_of(f)),
+    ):
       expected = derivative(loss(lambda x: tf.constant(weights) * x))(x)
       for f in (op, linear):
         onp.testing.assert_allclose(derivative(loss(f))(x), expected)
@@ -98,15 +83,15 @@ class BindingTest(parameterized.TestCase):
       nondifferentiable=(2,),
     )
     n, x, y = tf.constant(3), tf.constant(2.0, "float64"), tf.constant(1.0)
-    for derivative in (_gradient, _along):
+    for derivative in (tapes.gradient_of, tapes.along_ones):
       for wrap in (lambda f: f, tf.function):
         result = wrap(derivative(lambda x: op(x, n, y)[0]))(x)
         self.assertEqual(float(result), 12.0)
     with self.assertRaisesRegex(NotImplementedError, "nondifferentiable.* 2"):
-      _gradient(lambda y: op(x, n, y)[0])(y)
+      tapes.gradient_of(lambda y: op(x, n, y)[0])(y)
 
   @parameterized.named_parameters(
-    ("jvp", "jvp", _along), ("vjp", "vjp", _gradient)
+    ("jvp", "jvp", tapes.along_ones), ("vjp", "vjp", tapes.gradient_of)
   )
   def test_one_rule_that_is_missing(self, rule, derivative):
     rules = {
@@ -123,7 +108,7 @@ class BindingTest(parameterized.TestCase):
       with self.assertRaisesRegex(Exception, f"sine.*rule {rule}"):
         wrap(derivative(other))(x)
 
-  @parameterized.parameters(_along, _gradient)
+  @parameterized.parameters(tapes.along_ones, tapes.gradient_of)
   def test_second_order_without_rules_is_an_error(self, derivative):
     op = binding.bind(
       onp.sin,
@@ -134,7 +119,7 @@ class BindingTest(parameterized.TestCase):
     x = tf.constant([0.5, 1.0], tf.float64)
     for wrap in (lambda f: f, tf.function):
       with self.assertRaisesRegex(Exception, "vjp of sine has no derivative"):
-        wrap(derivative(_gradient(op)))(x)
+        wrap(derivative(tapes.gradient_of(op)))(x)
 
   def test_fixed_arguments_have_no_derivative(self):
     op = binding.bind_linear(
@@ -144,7 +129,7 @@ class BindingTest(parameterized.TestCase):
       name="scaled",
     )
     k, x = tf.constant(2.0), tf.constant(2.0)
-    for derivative in (_along, _gradient):
+    for derivative in (tapes.along_ones, tapes.gradient_of):
       for wrap in (lambda f: f, tf.function):
         result = wrap(derivative(lambda y: op(k, y * y)))(x)
         self.assertEqual(float(result), 8.0)
@@ -246,9 +231,9 @@ class BindingTest(parameterized.TestCase):
       vjp=lambda args, c: (onp.cos(args[0]) * c,),
     )
     x = tf.constant([0.5, 1.0], tf.float64)
-    for derivative in (_along, _gradient):
+    for derivative in (tapes.along_ones, tapes.gradient_of):
       with self.assertRaisesRegex(Exception, "vjp of sin has no derivative"):
-        tf.function(derivative(_gradient(op)), jit_compile=True)(x)
+        tf.function(derivative(tapes.gradient_of(op)), jit_compile=True)(x)
 
   def test_unknown_sizes_need_abstract(self):
     op = binding.bind(lambda x: x, name="mine")
@@ -268,7 +253,7 @@ class BindingTest(parameterized.TestCase):
     )
     for wrap in (lambda f: f, tf.function):
       calls.clear()
-      _gradient(op)(tf.constant(1.0))
+      tapes.gradient_of(op)(tf.constant(1.0))
       self.assertLen(calls, 1)
       wrap(op)(tf.constant(1.0))
       self.assertLen(calls, 2)
