@@ -120,6 +120,23 @@ class RulesTest(test_case.TestCase):
     with self.assertRaisesRegex(TypeError, message):
       inference.Observations(**arguments)
 
+  @parameterized.parameters(
+    ([0.0, 2.0, 1.0], [1, 2], r"edges\[2\] = 1.0: they must increase"),
+    ([0.0, _NAN, 2.0], [1, 2], r"edges\[1\] = nan: they must increase"),
+    ([_NAN, 1.0, 2.0], [1, 2], r"edges\[0\] = nan: they must increase"),
+    ([0.0, 1.0, 2.0], [5], r"counts has shape \(1,\): .* \(..., 2\)"),
+    ([0.0, 1.0], 5, r"counts has shape \(\): with 2 edges"),
+  )
+  def test_bad_groups(self, edges, counts, message):
+    with self.assertRaisesRegex(ValueError, message):
+      inference.Observations.grouped(edges, counts)
+
+  def test_events_for_other_times(self):
+    with self.assertRaisesRegex(
+      ValueError, r"do not broadcast: times \(2,\), observed \(3,\)"
+    ):
+      inference.Observations.right_censored([1.0, 2.0], [1, 1, 0])
+
   def test_entries_may_be_where_intervals_begin(self):
     inference.Observations([1.0, 2.0], [3.0, _INF], entry=[1.0, 2.0])
     inference.Observations([-1.0, 1.0], [3.0, 4.0], entry=[1.0, 2.0])
@@ -398,6 +415,14 @@ class TablesTest(test_case.TestCase):
     }
     with self.assertRaisesRegex(ValueError, message):
       inference.Observations.from_table(table, **names)
+
+  def test_columns_of_other_lengths(self):
+    for sizes in ((2, 1), (1, 2)):
+      table = {"t": onp.ones(sizes[0]), "w": onp.ones(sizes[1])}
+      with self.assertRaisesRegex(
+        ValueError, f"numbers of rows: 't' {sizes[0]}, 'w' {sizes[1]}"
+      ):
+        inference.Observations.from_table(table, time="t", weight="w")
 
   @parameterized.parameters(
     (onp.asarray(["2001-02-03", "2001-02-04"], "M8[D]"), "dates: subtract"),

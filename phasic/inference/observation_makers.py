@@ -2,6 +2,8 @@
 
 from typing import Any, Self
 
+import numpy as np
+
 from phasic.inference import tables
 from phasic.internal import static
 from phasic.internal import structures
@@ -81,10 +83,17 @@ class ObservationMakers:
     shape = static.shape(edges)
     if len(shape) != 1 or shape[0] < 2:
       raise ValueError(f"edges has shape {shape}: it must be (k + 1,), k > 0")
-    named_checks.check(
-      "edges", edges[1:], edges[1:] > edges[:-1], "they must increase"
-    )
-    return cls(edges[:-1], edges[1:], counts)
+    low, high = edges[:-1], edges[1:]
+    # One that is no number is above nothing.
+    above = np.concatenate([edges[:1] == edges[:1], high > low])
+    named_checks.check("edges", edges, above, "they must increase")
+    sizes = static.shape(structures.as_array(counts, None, "counts"))
+    if not sizes or sizes[-1] != shape[0] - 1:
+      raise ValueError(
+        f"counts has shape {sizes}: with {shape[0]} edges it must be "
+        f"(..., {shape[0] - 1})"
+      )
+    return cls(low, high, counts)
 
   @classmethod
   def from_table(

@@ -30,6 +30,7 @@ def read(
   """
   names = {key: name for key, name in columns.items() if name is not None}
   _check_names(table, names)
+  _check_sizes({name: _values(table, name) for name in names.values()})
 
   def column(key: str, missing: float = math.nan) -> Any:
     if key not in names:
@@ -74,6 +75,13 @@ def ends(
   """
   name = name or "observed"
   times, seen = known("times", times, _RULE), known(name, observed, _RULE)
+  try:
+    onp.broadcast_shapes(onp.shape(times), onp.shape(seen))
+  except ValueError:
+    raise ValueError(
+      f"shapes do not broadcast: times {onp.shape(times)}, {name} "
+      f"{onp.shape(seen)}"
+    ) from None
   good = (seen == 0) | (seen == 1)
   named_checks.check(
     name, seen, onp.asarray(good), "it must be bool, or 0 or 1"
@@ -105,6 +113,14 @@ def _check_names(table: Any, names: Mapping[str, str]) -> None:
   for key, name in names.items():
     if name not in there:
       raise ValueError(f"{key} is {name!r}: the table's columns are {there}")
+
+
+def _check_sizes(columns: Mapping[str, onp.ndarray]) -> None:
+  """Raises ValueError unless the columns have as many rows as each other."""
+  sizes = {name: len(values) for name, values in columns.items()}
+  if len(set(sizes.values())) > 1:
+    listed = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
+    raise ValueError(f"columns have different numbers of rows: {listed}")
 
 
 def _values(table: Any, name: str) -> onp.ndarray:
