@@ -30,12 +30,32 @@ class MistakesTest(test_case.TestCase):
       inference.fit_em(pd.Erlang(1, 1.0), _CENSORED, num_starts=0)
     with self.assertRaisesRegex(ValueError, "max_steps is -1"):
       inference.fit_em(pd.Erlang(1, 1.0), _CENSORED, max_steps=-1)
+    self._refused("num_starts is 0: it must be >= 1", num_starts=0)
+    self._refused("num_starts is 1.5: .* whole", num_starts=1.5)
+    self._refused("max_steps is -1: it must be >= 0", max_steps=-1)
+    self._refused("seed is -1: it must be >= 0", **{"seed": -1})
+    self._refused("tolerance is nan: it must", tolerance=math.nan)
+    with self.assertRaisesRegex(ValueError, "tolerance is -1"):
+      inference.fit_em(pd.Erlang(1, 1.0), _CENSORED, tolerance=-1)
+
+  def test_starts_of_no_observations(self):
+    with self.assertRaisesRegex(TypeError, "observations is list: it must be"):
+      inference.start_of([1.0, 2.0], 2)
+    with self.assertRaisesRegex(TypeError, "observations is list: it must be"):
+      inference.hyper_erlang_starts([1.0, 2.0], 2)
+
+  def test_starts_for_times_without_rates(self):
+    for scale in (1e-320, 1e307):
+      data = inference.Observations([1.0 * scale, 2.0 * scale, 9.0 * scale])
+      with self.assertRaisesRegex(ValueError, "give the times in another unit"):
+        inference.start_of(data, 2)
 
   def test_moments_of_too_many_phases(self):
     with self.assertRaisesRegex(ValueError, "needs .* phases: at most 1000"):
       inference.match_moments(1.0, 1.0 + 1e-10)
 
-  def _refused(self, message, dist, data, **options):
+  def _refused(self, message, dist=None, data=_CENSORED, **options):
+    dist = pd.Erlang(1, 1.0) if dist is None else dist
     with self.assertRaisesRegex((TypeError, ValueError), message):
       inference.fit_mle(dist, data, **options)
 

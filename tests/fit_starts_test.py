@@ -61,6 +61,11 @@ class ComparisonTest(test_case.TestCase):
       self.assertEqual(dist.num_phases, phases)
       self.assert_close(dist.mean(), onp.mean(fit_data.TIMES), rtol=1e-10)
 
+  def test_starts_for_large_weights(self):
+    times = [0.5, 1.0, 1.5, 3.0]
+    data = inference.Observations(times, weights=[1e308] * 4)
+    self.assert_close(inference.start_of(data, 2).mean(), 1.5)
+
   def test_density(self):
     data = inference.observations_of_density(
       lambda t: 4.0 * t * onp.exp(-2.0 * t)

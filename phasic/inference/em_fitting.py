@@ -58,8 +58,9 @@ def fit_em(
   Raises:
     ImportError: there is no SciPy, and `second_order` asks for it.
     NotImplementedError: the native kernel does not run.
-    TypeError: there is no M-step for the distribution's family.
-    ValueError: there is a batch, the likelihood is zero or not known at the
+    TypeError: there is no M-step for the distribution's family, or an option
+      is no number.
+    ValueError: there is a batch, an option breaks a rule, the likelihood is zero or not known at the
       start, or it has no maximum for these data.
 
   Example: two stages of repair, of which one was known only to have taken more
@@ -83,10 +84,7 @@ def fit_em(
       one-parameter exponential family, Ann. Inst. Statist. Math. 46, 1994.
   """
   em.check_arguments(dist, observations)
-  if num_starts < 1:
-    raise ValueError(f"num_starts is {num_starts}: it must be >= 1")
-  if max_steps < 0:
-    raise ValueError(f"max_steps is {max_steps}: it must be >= 0")
+  starts.check_options(num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist)
   starts.check_data(dist, observations, where.num_free)
   starts.check_start(where, where.entries, observations)

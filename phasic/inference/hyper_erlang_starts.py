@@ -38,7 +38,7 @@ def hyper_erlang_starts(
 
   Raises:
     ImportError: there is no SciPy.
-    TypeError: observations are traced.
+    TypeError: observations are none, or traced.
     ValueError: there are less than two phases, or no event.
 
   Example:
@@ -58,6 +58,7 @@ def hyper_erlang_starts(
   """
   if num_phases < 2:
     raise ValueError(f"num_phases is {num_phases}: it must be at least 2")
+  observations_lib.check_type(observations)
   mean = start_forms.mean_of(observations)
   found = []
   for few in range(1, num_phases // 2 + 1):

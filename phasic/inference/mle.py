@@ -77,8 +77,10 @@ def fit_mle(
     ImportError: there is no SciPy.
     NotImplementedError: in NumPy, for distributions whose chain is not linear
       in their parameters.
-    ValueError: there is a batch, a name is unknown, the likelihood is zero or
-      not known at the start, or it has no maximum for these data.
+    TypeError: an option is no number.
+    ValueError: there is a batch, a name is unknown, an option breaks a rule,
+      the likelihood is zero or not known at the start, or it has no maximum for
+      these data.
 
   Example: the rate of a life, of which one is known to be longer than two.
 
@@ -97,6 +99,7 @@ def fit_mle(
       constrained optimization, SIAM J. Sci. Comput. 16, 1995.
     A. R. Conn, N. I. M. Gould, P. L. Toint, Trust-region methods, 2000, ch. 7.
   """
+  starts_lib.check_options(num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist, fixed, tied)
   low, high = limits(where, bounds or {})
   starts_lib.check_data(dist, observations, where.num_free)

@@ -17,6 +17,8 @@ from phasic.internal import static
 _FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
 # Rates are spread over this factor below and above their mean.
 _SPREAD = 4.0
+# Rates are at least this many times the least number, and at most the inverse.
+_LEAST = 1e8
 
 
 def start_of(
@@ -37,9 +39,9 @@ def start_of(
       "general" (`PhaseType` with all rates positive).
 
   Raises:
-    TypeError: observations are traced.
-    ValueError: there is no such form, `num_phases` is not positive, or there is
-      no event.
+    TypeError: observations are none, or traced.
+    ValueError: there is no such form, `num_phases` is not positive, there is no
+      event, or no rate can be told for times of this size.
 
   Example:
 
@@ -53,6 +55,7 @@ def start_of(
     raise ValueError(f"form is {form!r}: it must be in {_FORMS}")
   if num_phases < 1:
     raise ValueError(f"num_phases is {num_phases}: it must be positive")
+  observations_lib.check_type(observations)
   p = num_phases
   mean = mean_of(observations)
   dtype = static.dtype_name(observations.lower)
@@ -84,7 +87,14 @@ def start_of(
     found = phase_type.PhaseType(
       array(uniform), array(matrix), exit_rates=array(exits)
     )
-  return _scaled(found, float(host_values("mean", found.mean())) / mean)
+  factor = float(host_values("mean", found.mean())) / mean
+  least = _LEAST * float(onp.finfo(dtype).tiny)
+  if not least <= factor <= 1.0 / least:
+    raise ValueError(
+      f"the mean of the observations is about {mean:.3g}: give the times in "
+      "another unit, so that rates are neither zero nor infinite"
+    )
+  return _scaled(found, factor)
 
 
 def _exits(rates: onp.ndarray) -> onp.ndarray:
@@ -109,9 +119,11 @@ def _scaled(dist: Any, factor: float) -> Any:
 def mean_of(observations: observations_lib.Observations) -> float:
   """Returns the mean of an exponential distribution, as far as ends tell."""
   lower, upper, weights = observation_values(observations)
+  # Halves of shares of the weight: no sum overflows.
+  weights = weights / max(float(onp.max(weights)), 1e-300) / len(weights)
   ended = upper < onp.inf
   middle = onp.maximum(lower, 0.0)
-  middle = onp.where(ended, (middle + onp.where(ended, upper, 0.0)) / 2, middle)
+  middle = middle / 2 + onp.where(ended, upper, middle) / 2
   events = float(onp.sum(onp.where(ended, weights, 0.0)))
   total = float(onp.sum(weights * middle))
   if not events > 0 or not total > 0:

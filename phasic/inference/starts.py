@@ -1,5 +1,7 @@
 """What a fit needs to begin: data that determine it, and a start."""
 
+import math
+import operator
 from typing import Any
 
 import numpy as onp
@@ -66,6 +68,25 @@ def check_data(
         "start from one with prob_zero > 0, or say between which times it was, "
         "lower = -1 and upper > 0"
       )
+
+
+def check_options(
+  num_starts: int, seed: int, max_steps: int, tolerance: float
+) -> None:
+  """Raises unless these can be options of a search."""
+  for name, x, least in (
+    ("num_starts", num_starts, 1),
+    ("seed", seed, 0),
+    ("max_steps", max_steps, 0),
+  ):
+    try:
+      good = operator.index(x) >= least
+    except TypeError:
+      raise TypeError(f"{name} is {x!r}: it must be a whole number") from None
+    if not good:
+      raise ValueError(f"{name} is {x}: it must be >= {least}")
+  if not 0.0 <= tolerance < math.inf:
+    raise ValueError(f"tolerance is {tolerance}: it must be >= 0 and finite")
 
 
 def check_start(
