@@ -84,7 +84,8 @@ class FreeMap:
     same = self.groups[:, None] == self.groups
     same = same & (self.groups[:, None] >= 0)
     totals = onp.append(self.totals, 1.0)[self.groups]
-    outer = entries[:, None] * entries / totals
+    with onp.errstate(over="ignore"):  # Of two that are of no sum.
+      outer = entries[:, None] * entries / totals
     whole = onp.diag(entries) - onp.where(same, outer, 0.0)
     return whole[:, self.has_free]
 
@@ -103,7 +104,8 @@ class FreeMap:
     same = self.groups[:, None] == self.groups
     same = same & (self.groups[:, None] >= 0)
     totals = onp.append(self.totals, 1.0)[self.groups]
-    cross = entries[:, None] * entries / totals * (above[:, None] + above)
+    with onp.errstate(over="ignore", invalid="ignore"):
+      cross = entries[:, None] * entries / totals * (above[:, None] + above)
     bend = onp.diag(entries * above) - onp.where(same, cross, 0.0)
     curved = onp.matmul(onp.matmul(onp.transpose(jacobian), second), jacobian)
     return curved + bend[onp.ix_(self.has_free, self.has_free)]

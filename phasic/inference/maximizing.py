@@ -10,6 +10,7 @@ from phasic.inference import derivatives
 from phasic.inference import hills
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import total_weight
+from phasic.internal import static
 
 # A search goes no further than this in a free number, before it starts anew.
 _REACH = 10.0
@@ -80,6 +81,15 @@ class Search:
     found = self.where.restricted(entries, entries > 0)
     value = derivatives.log_likelihood(found, found.entries, self.observations)
     return value if onp.isfinite(value) else -onp.inf
+
+  def rounding(self, log_likelihood: float) -> float:
+    """Returns how small slopes cannot be told from none by the values.
+
+    Near the top the mean log likelihood m bends by about a square of the slope:
+    within sqrt(eps (1 + |m|)) it does not change.
+    """
+    eps = static.finfo_eps(self.where.distribution.dtype)
+    return float(onp.sqrt(eps * (1.0 + abs(log_likelihood) / self.total)))
 
   def slopes(self, entries: onp.ndarray) -> onp.ndarray:
     """Returns slopes of the log likelihood in all entries, as far as free."""

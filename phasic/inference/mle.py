@@ -68,7 +68,7 @@ def fit_mle(
     seed: of the others.
     max_steps: the most steps of a search.
     tolerance: how large a slope may be left, of the mean log likelihood in a
-      free number.
+      free number; in float32 about 5e-4 at least, which rounding leaves.
     progress: True for a bar of tqdm over the starts, which is needed only
       then; or a function of the number of starts that are done, and of the
       largest log likelihood so far.
@@ -117,6 +117,14 @@ def fit_mle(
     best, reached = search.best_of(others, report)
   best = _with_zeros(search, search.polish(best))
   found = where.of(best.entries).copy(validate_args=dist.validate_args)
+  tolerance = max(tolerance, search.rounding(best.log_likelihood))
+  converged = best.gradient_norm <= tolerance
+  message = best.message
+  if not converged:
+    message = (
+      f"a slope of {best.gradient_norm:.2g} is left, more than {tolerance:.2g}: "
+      f"go on from here, or start nearer the data ({message})"
+    )
   at_bounds = (best.entries > 0) & (
     (best.entries <= low) | (best.entries >= high)
   )
@@ -126,8 +134,8 @@ def fit_mle(
     observations=observations,
     record=fits.Record(
       method=best.method,
-      converged=best.gradient_norm <= tolerance,
-      message=best.message,
+      converged=converged,
+      message=message,
       log_likelihoods=best.heights,
       gradient_norm=best.gradient_norm,
       num_evaluations=search.num_evaluations,
