@@ -2,6 +2,7 @@
 
 import math
 import resource
+import warnings
 
 from absl.testing import absltest
 import numpy as onp
@@ -160,6 +161,38 @@ class FitTest(test_case.TestCase):
     self.assertEqual(fit.statuses["exit_rates[0]"], "on the boundary (zero)")
     self.assertTrue(onp.isnan(fit.standard_errors["exit_rates"][0]))
     self.assertEqual(float(self.host(fit.distribution.exit_rates)[0]), 0.0)
+
+  def test_no_zeros_for_an_atom(self):
+    # The only entry of its parameter.
+    start = pd.ZeroInflated(pd.Erlang(2, 1.0), 0.3)
+    fit = inference.fit_mle(start, inference.Observations(fit_data.TIMES))
+    self.assertEqual(float(fit.distribution.prob_zero), 0.0)
+    self.assertEqual(fit.statuses["prob_zero"], "on the boundary (zero)")
+    self.assertTrue(math.isnan(fit.standard_errors["prob_zero"]))
+    self.assert_close(
+      fit.standard_errors["distribution.rate"],
+      2.0 / onp.mean(fit_data.TIMES) / math.sqrt(2 * len(fit_data.TIMES)),
+      rtol=1e-5,
+    )
+
+  def test_float32(self):
+    times = onp.asarray(fit_data.TIMES, onp.float32)
+    start = pd.Erlang(2, onp.asarray(0.5, onp.float32))
+    fit = inference.fit_mle(start, inference.Observations(times))
+    self.assertTrue(fit.record.converged, fit.record.message)
+    rate = 2.0 / onp.mean(fit_data.TIMES)
+    self.assert_close(fit.distribution.rate, rate, rtol=1e-3)
+    error = rate / math.sqrt(2 * len(fit_data.TIMES))
+    self.assert_close(fit.standard_errors["rate"], error, rtol=1e-3)
+
+  def test_slopes_that_are_left_are_told(self):
+    # From here the top is out of reach.
+    data = inference.Observations(onp.asarray(fit_data.TIMES) * 1e-150)
+    with warnings.catch_warnings():
+      warnings.simplefilter("error")
+      fit = inference.fit_mle(pd.Erlang(1, 1.0), data)
+    self.assertFalse(fit.record.converged)
+    self.assertIn("a slope of 1 is left", fit.record.message)
 
   def test_not_identified(self):
     data = inference.Observations([0.5, 1.0, 2.0, 2.5, 0.1, 0.3])

@@ -200,6 +200,26 @@ class FitTest(test_case.TestCase):
     self.assertEqual(fit.statuses, {"rate": "identified"})
     self.assert_close(fit.standard_errors["rate"], 4 / math.sqrt(6), 1e-6)
 
+  def test_rates_that_run_to_zero_are_not_known(self):
+    # More are alive at the end than an Erlang branch lets be; the slope in the
+    # rate of the others is never zero, but rate times slope becomes so.
+    times = onp.asarray([0.4, 0.5, 0.6, 0.7, 0.9, 1.0, 1.2, 3.0, 3.0, 3.0])
+    seen = onp.arange(10) < 7
+    data = inference.Observations.right_censored(times, seen)
+    start = pd.HyperErlang([0.5, 0.5], (1, 4), [0.2, 5.0])
+    fit = inference.fit_mle(start, data)
+    self.assertLess(float(self.host(fit.distribution.rates)[0]), 1e-5)
+    self.assertEqual(fit.statuses["rates[0]"], "not identified")
+    self.assertEqual(fit.statuses["rates[1]"], "identified")
+    self.assertEqual(fit.statuses["probs[0]"], "identified")
+
+  def test_certain_counts(self):
+    # All end with the first trial: the probability runs to one.
+    data = inference.Observations([1.0, 1.0, 1.0])
+    fit = inference.fit_mle(pd.NegativeBinomialTrials(1, 0.3), data)
+    self.assert_close(fit.distribution.probs, 1.0, rtol=1e-6)
+    self.assertEqual(fit.statuses["probs"], "not identified")
+
   def test_rare_events_are_known(self):
     weights = onp.asarray([2e6, 2e6, 3.0])
     data = inference.Observations(

@@ -52,7 +52,10 @@ class Known(NamedTuple):
 
 
 def find(
-  information: onp.ndarray, outer: onp.ndarray, precision: float
+  information: onp.ndarray,
+  outer: onp.ndarray,
+  precision: float,
+  runs: onp.ndarray | None = None,
 ) -> Known:
   """Returns which directions are flat, and the covariance along the others.
 
@@ -60,6 +63,8 @@ def find(
     information: minus the second derivatives of the log likelihood, (d, d).
     outer: the sum of the scores' outer products, (d, d).
     precision: what is rounding in a score, next to the largest.
+    runs: which free numbers run to infinity, (d,), which are flat; None for
+      none.
   """
   if len(information) == 1:
     # Nothing makes up for the only number; of equal observations, at their
@@ -67,6 +72,8 @@ def find(
     outer = onp.abs(information)
   sizes = onp.diag(outer)
   is_score = sizes > precision**2 * onp.max(sizes, initial=0.0)
+  if runs is not None:
+    is_score = is_score & onp.logical_not(runs)
   units = onp.where(is_score, 1.0 / onp.sqrt(onp.maximum(sizes, 1e-300)), 0.0)
   values, vectors = onp.linalg.eigh(outer * units[:, None] * units)
   same = values <= FLAT * onp.max(values, initial=0.0)

@@ -18,7 +18,8 @@ Observations = observations_lib.Observations
 
 # An entry is set to zero if this costs no more of the log likelihood.
 _ZERO_COST = 1e-6
-# Only entries below this part of the largest of their parameter are tried.
+# Only entries below this part of the largest of their parameter, or of the sum
+# that they are part of, are tried.
 _SMALL = 1e-3
 # An entry leaves zero if its slope, times the largest of its parameter, is above
 # this for the mean log likelihood.
@@ -217,6 +218,8 @@ def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
       for name in parameters
     }
     scale = onp.asarray([largest[name] for name in parameters])
+    totals = onp.append(where.totals, 0.0)[where.groups]
+    scale = onp.where(where.groups >= 0, totals, scale)
     entries, value = top.entries, top.log_likelihood
     small = (entries > 0) & (entries < _SMALL * scale) & onp.logical_not(never)
     for i in _ascending(small, entries / scale):

@@ -26,6 +26,10 @@ ZERO = "on the boundary (zero)"
 BOUND = "at a bound"
 NOT_IDENTIFIED = "not identified"
 
+# A free number whose Newton step is longer than this is not at its top, however
+# small the slope: it runs to infinity, and its entry to zero, say.
+_STEP = 0.1
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Uncertainty:
@@ -92,9 +96,10 @@ def assess(
     statuses[zero] = onp.where(falls[zero], ZERO, NOT_IDENTIFIED)
   statuses[bound] = BOUND
   inner = whole.restricted(entries, onp.logical_not(zero | bound))
-  matrix = _information(inner, observations)
+  slopes, matrix = _slopes_and_information(inner, observations)
   outer = outer_products(inner, observations)
-  known = directions.find(matrix, outer, precision(inner))
+  runs = onp.abs(slopes) > _STEP * onp.abs(onp.diag(matrix))
+  known = directions.find(matrix, outer, precision(inner), runs)
   jacobian = inner.jacobian(inner.entries)
   errors = known.standard_errors(jacobian)
   place = [whole.names.index(name) for name in inner.names]
@@ -135,15 +140,19 @@ def precision(inner: coordinates_lib.Coordinates) -> float:
   return 1e3 * static.finfo_eps(inner.distribution.dtype)
 
 
-def _information(
+def _slopes_and_information(
   inner: coordinates_lib.Coordinates,
   observations: observations_lib.Observations,
-) -> onp.ndarray:
-  """Returns minus the Hessian of the log likelihood in free numbers, (d, d)."""
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """Returns the log likelihood's gradient and minus its Hessian, (d,), (d, d).
+
+  Both are in the free numbers.
+  """
   at = inner.entries
   second = derivatives.hessian(inner, at, observations)
   _, gradient = derivatives.value_and_gradient(inner, at, observations)
-  return -inner.pull_second(at, gradient, second)
+  slopes = inner.pull(at, gradient)
+  return slopes, -inner.pull_second(at, gradient, second)
 
 
 def _of_parameters(
