@@ -1,5 +1,7 @@
 """What is no array, and counts that are too large: messages in plain words."""
 
+import fractions
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
@@ -52,6 +54,18 @@ class ArraysTest(test_case.TestCase):
     for call in (pd.Hypoexponential, _ERLANG.log_prob):
       with self.assertRaisesRegex(TypeError, "^(rates|value) (holds|is) "):
         call("text")
+
+  def test_numbers_that_are_not_the_backends(self):
+    for value in (fractions.Fraction(1, 3), 2**70, [1, 2**70]):
+      for name, call in (("rate", _CALLS[1][1]), ("value", _ERLANG.log_prob)):
+        with self.assertRaisesRegex(TypeError, f"^{name} holds Python obj"):
+          call(value)
+
+  def test_ints_of_more_than_32_bits(self):
+    for value in (2**40, [2**40]):
+      self.assert_close(
+        pd.Erlang(2, value).rate, onp.full_like(value, 2.0**40, float)
+      )
 
   def test_mappings(self):
     with self.assertRaisesRegex(TypeError, "^rates is dict: it must be an arr"):

@@ -169,6 +169,8 @@ def _numeric_dtype(x: Any, name: str) -> str:
     dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
   except ValueError:
     raise ValueError(f"{name} is not a rectangular array of numbers") from None
+  except OverflowError:
+    dtype = onp.asarray(x).dtype  # An int wider than JAX's own.
   except TypeError:
     _refuse_objects(onp.asarray(x).dtype, name)
     raise TypeError(f"{name} is {type(x).__name__}: not an array") from None
