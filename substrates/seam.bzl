@@ -22,6 +22,7 @@ SEAM = [
 # substrates/meta/paths.py.
 SEAM_SHARED = [
     "host_functions",
+    "host_results",
     "kernel_common",
     "native_checks",
     "native_declarations",

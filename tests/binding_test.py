@@ -12,6 +12,7 @@ import numpy as onp
 from phasic import binding
 from phasic.internal import gradients
 from phasic.internal import host_functions
+from phasic.internal import host_results
 from phasic.internal import static_options
 from tests import test_case
 
@@ -235,7 +236,7 @@ class BindingTest(test_case.TestCase):
   def test_rows_of_a_batch_have_one_shape(self):
     """Also where sizes are symbols, which any size fits."""
     function = host_functions.HostFunction("mine", lambda x: x)
-    specs = [host_functions.ArraySpec(("n",), "float64")]
+    specs = [host_results.ArraySpec(("n",), "float64")]
     for ndim in (1, 2):
       levels = [host_functions.BatchLevel((True,))] * ndim
       x = onp.reshape([1.0, 3.0], (2, 1)[:ndim])

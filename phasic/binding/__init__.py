@@ -9,7 +9,7 @@ from phasic.binding.native import NativeOp
 from phasic.binding.native import bind_native
 from phasic.binding.native import include_dir
 from phasic.internal.host_calls import last_error
-from phasic.internal.host_functions import ArraySpec
+from phasic.internal.host_results import ArraySpec
 
 __all__ = [
   "ArraySpec",

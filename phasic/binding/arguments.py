@@ -8,6 +8,7 @@ import numpy as onp
 
 from phasic.internal import host_calls
 from phasic.internal import host_functions
+from phasic.internal import host_results
 from phasic.internal import native_ops
 from phasic.internal import native_shapes
 from phasic.internal import static_options
@@ -115,7 +116,7 @@ def check_unmasked(
   """Raises TypeError where there is a masked array, whose mask would be lost."""
   for i, arg in enumerate(args):
     check = functools.partial(
-      host_functions.check_unmasked, function, f"{what} {i}"
+      host_results.check_unmasked, function, f"{what} {i}"
     )
     host_calls.map_leaves(check, arg)
 

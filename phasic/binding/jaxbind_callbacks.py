@@ -10,6 +10,7 @@ import numpy as onp
 
 from phasic.binding import arguments
 from phasic.internal import host_functions
+from phasic.internal import host_results
 from phasic.internal import static_options
 
 _Kind = tuple[tuple[int, ...], Any]  # An array's shape and dtype.
@@ -75,7 +76,7 @@ class Callback:
 
   def result_specs(
     self, *trees: Any, **kwargs: Any
-  ) -> list[host_functions.ArraySpec]:
+  ) -> list[host_results.ArraySpec]:
     """Returns specs of `out` for one example."""
     return self._specs([self._spec(x) for x in _leaves(trees)], None, kwargs)[0]
 
@@ -89,7 +90,7 @@ class Callback:
     if not levels:
       kinds = tuple(map(_kind, arrays))
       specs, dump = self._kept(kinds, arguments.key(self._name, kwargs))
-      out = [host_functions.unwritten(spec) for spec in specs]
+      out = [host_results.unwritten(spec) for spec in specs]
       self._f(tuple(out), tuple(arrays), dump)
       return out
     sizes = host_functions.level_sizes(arrays, levels)
@@ -106,7 +107,7 @@ class Callback:
     ]
     axes = [_batch_axes(is_mapped, n) for n in range(len(levels) + 1)]
     specs, _ = self._specs([self._spec(x) for x in arrays], axes[-1], kwargs)
-    out = [host_functions.unwritten(spec) for spec in specs]
+    out = [host_results.unwritten(spec) for spec in specs]
     keywords = arguments.key(self._name, self._keywords(axes[-1], kwargs))
     self._f(tuple(out), tuple(arrays), _dumped(keywords))
     for i, size in enumerate(sizes):
@@ -126,26 +127,26 @@ class Callback:
     self,
     kinds: Sequence[_Kind],
     key: static_options.Options,
-  ) -> tuple[list[host_functions.ArraySpec], onp.ndarray]:
+  ) -> tuple[list[host_results.ArraySpec], onp.ndarray]:
     """Returns specs of `out` without a batch, and the keyword arguments."""
     kwargs = static_options.thaw(key)
-    like = [host_functions.ArraySpec(*kind) for kind in kinds]
+    like = [host_results.ArraySpec(*kind) for kind in kinds]
     specs, _ = self._specs(like, None, kwargs)
     keywords = arguments.key(self._name, self._keywords(None, kwargs))
     return specs, _dumped(keywords)
 
   def _specs(
     self,
-    like: Sequence[host_functions.ArraySpec],
+    like: Sequence[host_results.ArraySpec],
     axes: tuple[tuple[int, ...], ...] | None,
     kwargs: dict[str, Any],
-  ) -> tuple[list[host_functions.ArraySpec], list[Any]]:
+  ) -> tuple[list[host_results.ArraySpec], list[Any]]:
     """Returns specs of `out`, and what `abstract` returned."""
     found = list(self._abstract(*like, **self._keywords(axes, kwargs)))
-    return [host_functions.ArraySpec(*item[:2]) for item in found], found
+    return [host_results.ArraySpec(*item[:2]) for item in found], found
 
-  def _spec(self, x: Any) -> host_functions.ArraySpec:
-    return host_functions.spec_of(self._name, x)
+  def _spec(self, x: Any) -> host_results.ArraySpec:
+    return host_results.spec_of(self._name, x)
 
   def _axis(self, position: int, item: Sequence[Any]) -> int | None:
     """Returns the axis of the outermost level in a result, None for none."""
@@ -188,9 +189,9 @@ def _in_all_levels(
   return onp.broadcast_to(onp.expand_dims(x, missing), shape).copy()
 
 
-def _spec_without(count: int, x: onp.ndarray) -> host_functions.ArraySpec:
+def _spec_without(count: int, x: onp.ndarray) -> host_results.ArraySpec:
   """Returns the spec of an array without the outermost levels."""
-  return host_functions.ArraySpec(x.shape[count:], x.dtype)
+  return host_results.ArraySpec(x.shape[count:], x.dtype)
 
 
 def _batch_axes(

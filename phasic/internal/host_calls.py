@@ -7,6 +7,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.internal import host_functions
+from phasic.internal import host_results
 
 
 def arrays(name: str, tree: Any) -> Any:
@@ -75,10 +76,10 @@ def call_multilinear(
   like = None if abstract is None else abstract(*fixed, *args, **options)
   if like is not None:
     specs = [
-      host_functions.ArraySpec(getattr(x, "shape", ()), _dtype(x))
+      host_results.ArraySpec(getattr(x, "shape", ()), _dtype(x))
       for x in _leaves(like)
     ]
-    host_functions.checked(function.name, _leaves(found), specs)
+    host_results.checked(function.name, _leaves(found), specs)
   return found
 
 
@@ -125,7 +126,7 @@ def map_leaves(f: Callable[[Any], Any], tree: Any) -> Any:
 
 def _check_unmasked(function: host_functions.HostFunction, found: Any) -> None:
   check = functools.partial(
-    host_functions.check_unmasked, function.name, "a result"
+    host_results.check_unmasked, function.name, "a result"
   )
   map_leaves(check, found)
 

@@ -16,6 +16,7 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import host_functions
 from phasic.substrates.jax.internal import host_map
+from phasic.substrates.jax.internal import host_results
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import static_options
 
@@ -158,12 +159,12 @@ def _directly(
     specs, tree = _result(function, abstract, arrays, options)
     leaves = host_map.flattened(function.name, result, tree)
     canonical = jax.dtypes.canonicalize_dtype
-    checked = host_functions.checked(function.name, leaves, specs, canonical)
+    checked = host_results.checked(function.name, leaves, specs, canonical)
     result = jax.tree.unflatten(tree, checked)
   # Copies, as the function may keep what it returned.
   name = function.name
   return jax.tree.map(
-    lambda x: jax.device_put(onp.array(host_functions.array_of(name, x))),
+    lambda x: jax.device_put(onp.array(host_results.array_of(name, x))),
     result,
   )
 
@@ -173,7 +174,7 @@ def _result(
   abstract: Callable[..., Any] | None,
   args: tuple[Any, ...],
   options: static_options.Options,
-) -> tuple[tuple[host_functions.ArraySpec, ...], Any]:
+) -> tuple[tuple[host_results.ArraySpec, ...], Any]:
   """Returns specs and tree of the result for one example."""
   leaves, tree = jax.tree.flatten(args)
   specs = tuple(map(_spec, leaves))
@@ -186,10 +187,10 @@ def _made_result(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
   tree: Any,
-  specs: tuple[host_functions.ArraySpec, ...],
+  specs: tuple[host_results.ArraySpec, ...],
   options: static_options.Options,
   wide: str,
-) -> tuple[tuple[host_functions.ArraySpec, ...], Any]:
+) -> tuple[tuple[host_results.ArraySpec, ...], Any]:
   del wide  # A part of the key.
   name, keywords = function.name, static_options.thaw(options)
   if abstract is not None:
@@ -199,18 +200,18 @@ def _made_result(
       raise TypeError(host_functions.unknown_sizes(name))
     zeros = [onp.zeros(s.shape, s.dtype) for s in specs]
     args = jax.tree.unflatten(tree, zeros)
-    result = host_functions.result_of_zeros(name, function.f, args, keywords)
+    result = host_results.result_of_zeros(name, function.f, args, keywords)
     result = jax.tree.map(
-      functools.partial(host_functions.array_of, name), result
+      functools.partial(host_results.array_of, name), result
     )
   leaves, out_tree = jax.tree.flatten(result)
-  found = [host_functions.spec_of(name, x) for x in leaves]
+  found = [host_results.spec_of(name, x) for x in leaves]
   return tuple(map(_spec, found)), out_tree
 
 
-def _spec(x: Any) -> host_functions.ArraySpec:
+def _spec(x: Any) -> host_results.ArraySpec:
   dtype = jax.dtypes.canonicalize_dtype(x.dtype)
-  return host_functions.ArraySpec(x.shape, dtype)
+  return host_results.ArraySpec(x.shape, dtype)
 
 
 def _host_array(x: Any) -> onp.ndarray:

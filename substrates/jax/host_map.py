@@ -20,6 +20,7 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import host_functions
+from phasic.substrates.jax.internal import host_results
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
 from phasic.substrates.jax.internal import static_options
@@ -51,9 +52,9 @@ class HostCall(rules_lib.Mapped):
   options: static_options.Options
   fixed_tree: Any
   arg_trees: tuple[Any, ...]
-  arg_specs: tuple[tuple[host_functions.ArraySpec, ...], ...]
+  arg_specs: tuple[tuple[host_results.ArraySpec, ...], ...]
   out_tree: Any
-  out_specs: tuple[host_functions.ArraySpec, ...]
+  out_specs: tuple[host_results.ArraySpec, ...]
   target: int = 0
   levels: tuple[rules_lib.Level, ...] = ()
 
@@ -84,11 +85,11 @@ class HostCall(rules_lib.Mapped):
     del operands
     sizes = [level.size for level in reversed(self.levels)]
     specs = [
-      host_functions.ArraySpec((*sizes, *s.shape), s.dtype)
+      host_results.ArraySpec((*sizes, *s.shape), s.dtype)
       for s in self._sides()[2]
     ]
     for spec in specs:
-      host_functions.check_bytes(self.function.name, spec)
+      host_results.check_bytes(self.function.name, spec)
     return [(spec.shape, spec.dtype) for spec in specs]
 
   def flat_function(self) -> Callable[..., list[Any]]:
@@ -299,7 +300,7 @@ def _finish(number: int, result: Any) -> list[onp.ndarray]:
   if returns != "list":
     result = flattened(name, result, out_tree)
   canonical = jax.dtypes.canonicalize_dtype
-  return host_functions.checked(name, result, specs, canonical)
+  return host_results.checked(name, result, specs, canonical)
 
 
 def _describe(number: int, error: BaseException) -> str:

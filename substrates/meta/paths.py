@@ -23,6 +23,7 @@ class Profile(enum.Enum):
 SHARED_SEAM = frozenset(
   {
     "phasic/internal/host_functions.py",
+    "phasic/internal/host_results.py",
     "phasic/internal/kernel_common.py",
     "phasic/internal/native_checks.py",
     "phasic/internal/native_declarations.py",

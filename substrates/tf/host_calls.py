@@ -13,6 +13,7 @@ import tensorflow as tf
 from phasic.substrates.tf.internal import host_family
 from phasic.substrates.tf.internal import host_functions
 from phasic.substrates.tf.internal import host_programs
+from phasic.substrates.tf.internal import host_results
 from phasic.substrates.tf.internal import static_options
 from phasic.substrates.tf.internal import trees
 
@@ -107,9 +108,9 @@ def result_like(
   if any(size is None for s in trees.flatten(specs) for size in s.shape):
     raise TypeError(host_functions.unknown_sizes(name))
   zeros = trees.map_leaves(lambda s: onp.zeros(s.shape, s.dtype), specs)
-  result = host_functions.result_of_zeros(name, function.f, zeros, options)
+  result = host_results.result_of_zeros(name, function.f, zeros, options)
   return trees.map_leaves(
-    lambda x: host_programs.spec(name, host_functions.array_of(name, x)),
+    lambda x: host_programs.spec(name, host_results.array_of(name, x)),
     result,
   )
 

@@ -17,6 +17,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import host_functions
+from phasic.substrates.tf.internal import host_results
 from phasic.substrates.tf.internal import host_xla
 from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal import xla_calls
@@ -72,9 +73,7 @@ def evaluate(
     result = function.f(*arrays, **options)
     if like is None:
       name = function.name
-      found = trees.map_leaves(
-        lambda x: host_functions.array_of(name, x), result
-      )
+      found = trees.map_leaves(lambda x: host_results.array_of(name, x), result)
       trees.map_leaves(lambda x: spec(name, x), found)
       return trees.map_leaves(tf.convert_to_tensor, found)
     leaves = _checked(function.name, result, like)
@@ -150,19 +149,19 @@ def _checked(name: str, result: Any, like: Any) -> list[onp.ndarray]:
       "arguments say"
     )
   leaves, specs = trees.flatten(result), trees.flatten(like)
-  return host_functions.checked(name, leaves, specs)
+  return host_results.checked(name, leaves, specs)
 
 
 def _shown(tree: Any) -> str:
   return repr(trees.skeleton(tree)).replace("0", "*")
 
 
-def checked_spec(name: str, x: Any) -> host_functions.ArraySpec:
-  host_functions.spec_of(name, x)
+def checked_spec(name: str, x: Any) -> host_results.ArraySpec:
+  host_results.spec_of(name, x)
   return spec(name, x)
 
 
-def spec(name: str, x: Any) -> host_functions.ArraySpec:
+def spec(name: str, x: Any) -> host_results.ArraySpec:
   shape = x.shape
   if isinstance(shape, tf.TensorShape):
     if shape.rank is None:
@@ -171,7 +170,7 @@ def spec(name: str, x: Any) -> host_functions.ArraySpec:
         "TensorSpec a shape, [None] for one dimension of any size"
       )
     shape = shape.as_list()
-  return host_functions.ArraySpec(shape, _numeric(name, x.dtype).as_numpy_dtype)
+  return host_results.ArraySpec(shape, _numeric(name, x.dtype).as_numpy_dtype)
 
 
 def _numeric(name: str, dtype: Any) -> tf.DType:

@@ -17,6 +17,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import host_functions
+from phasic.substrates.tf.internal import host_results
 from phasic.substrates.tf.internal import native_declarations
 from phasic.substrates.tf.internal import native_libraries
 from phasic.substrates.tf.internal import phase_type_op
@@ -44,7 +45,7 @@ def call(
   on_host: Callable[..., Sequence[onp.ndarray]],
   process: int,
   values: Sequence[tf.Tensor],
-  specs: Sequence[host_functions.ArraySpec],
+  specs: Sequence[host_results.ArraySpec],
   name: str,
 ) -> list[tf.Tensor]:
   """Returns the results of a function of flat arrays.
@@ -165,9 +166,9 @@ def _copy(buffer: native_libraries.Buffer) -> onp.ndarray:
 def _fill(
   buffer: native_libraries.Buffer, position: int, result: onp.ndarray
 ) -> None:
-  spec = host_functions.ArraySpec(_shape(buffer), _dtype(buffer))
+  spec = host_results.ArraySpec(_shape(buffer), _dtype(buffer))
   if result.dtype != spec.dtype or result.shape != spec.shape:
-    own = host_functions.ArraySpec(result.shape, result.dtype)
+    own = host_results.ArraySpec(result.shape, result.dtype)
     raise TypeError(f"result {position} is {own}: the program has {spec}")
   array = onp.ascontiguousarray(result)
   if array.nbytes:

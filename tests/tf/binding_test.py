@@ -16,8 +16,8 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf import binding
-from phasic.substrates.tf.internal import host_functions
 from phasic.substrates.tf.internal import host_programs
+from phasic.substrates.tf.internal import host_results
 from tests.tf import tapes
 
 _DTYPES = (
@@ -274,7 +274,7 @@ class BindingTest(parameterized.TestCase):
       return on_host
 
     x = tf.constant([1.0, 2.0])
-    like = host_functions.ArraySpec((2,), "float32")
+    like = host_results.ArraySpec((2,), "float32")
     for on_host, message in (
       (fails(Surrogate()), "not . UTF-8   and \u00e4"),
       (fails(Broken()), "Broken, whose text cannot be had"),
