@@ -377,6 +377,8 @@ class LikelihoodRatioTest(test_case.TestCase):
     )
     with self.assertRaisesRegex(ValueError, "different observations"):
       inference.likelihood_ratio(one, two)
+    with self.assertRaisesRegex(TypeError, "larger is Hypo.*must be a Fit"):
+      inference.likelihood_ratio(one, two.distribution)
 
 
 if __name__ == "__main__":

@@ -183,6 +183,19 @@ class PicturesTest(test_case.TestCase):
       ],
     )
 
+  def test_a_fit_is_no_distribution(self):
+    data = inference.Observations([0.5, 1.0, 1.5])
+    fit = inference.fit_mle(Erlang(1, 1.0), data)
+    for draw in (
+      inference.plot_survival,
+      inference.plot_quantiles,
+      inference.plot_hazard,
+    ):
+      with self.assertRaisesRegex(TypeError, "is Fit: .* fit.distribution"):
+        draw(fit, data)
+    with self.assertRaisesRegex(ValueError, "num_groups is 0: it must be >= 1"):
+      inference.plot_hazard(fit.distribution, data, num_groups=0)
+
   def test_one_distribution_or_many(self):
     many = Erlang(2, onp.asarray([0.05, 0.07]))
     for picture in (

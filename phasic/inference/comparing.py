@@ -48,6 +48,7 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
     larger: the fit of the general one, of the same family.
 
   Raises:
+    TypeError: one is no fit.
     ValueError: the larger one has not more parameters, does not hold the
       smaller one, or has a log likelihood that is lower by more than rounding:
       its search has not ended at the top.
@@ -71,6 +72,9 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
       estimators and likelihood ratio tests under nonstandard conditions, J.
       Amer. Statist. Assoc. 82, 1987.
   """
+  for name, fit in (("smaller", smaller), ("larger", larger)):
+    if not isinstance(fit, fits.Fit):
+      raise TypeError(f"{name} is {type(fit).__name__}: it must be a Fit")
   if not _of_same_data(smaller.observations, larger.observations):
     raise ValueError(
       "smaller and larger are fits to different observations: their log "

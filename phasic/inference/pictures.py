@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.distributions import distribution as distribution_lib
 from phasic.inference import predictive
 from phasic.inference import survival_estimates
 from phasic.inference.host_values import known
@@ -139,6 +140,8 @@ def plot_hazard(
     'hazard'
   """
   _check_single(distribution)
+  if num_groups < 1:
+    raise ValueError(f"num_groups is {num_groups}: it must be >= 1")
   axes = new_axes() if axes is None else axes
   if observations is not None:
     edges, counts, exposures = _grouped(observations, num_groups)
@@ -199,6 +202,7 @@ def plot_posterior_predictive(
   Reference: A. Gelman, J. Carlin, H. Stern, D. Dunson, A. Vehtari, D. Rubin,
     Bayesian data analysis, 2013, ch. 6.
   """
+  _check_type("draws", draws)
   shape = tuple(draws.batch_shape)
   if len(shape) != 1:
     raise ValueError(f"draws has batch shape {shape}: it must be (draws,)")
@@ -290,10 +294,20 @@ def _host(x: Any) -> onp.ndarray:
 
 def _check_single(distribution: Any) -> None:
   """Raises unless there is one distribution."""
+  _check_type("distribution", distribution)
   shape = tuple(distribution.batch_shape)
   if shape:
     raise ValueError(
       f"distribution has batch shape {shape}: a picture is of one; slice it"
+    )
+
+
+def _check_type(name: str, distribution: Any) -> None:
+  """Raises unless it is a distribution."""
+  if not isinstance(distribution, distribution_lib.Distribution):
+    raise TypeError(
+      f"{name} is {type(distribution).__name__}: it must be a distribution, "
+      "such as fit.distribution"
     )
 
 
