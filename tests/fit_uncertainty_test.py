@@ -13,6 +13,7 @@ from phasic import inference
 from phasic.inference import coordinates
 from phasic.inference import derivatives
 from phasic.inference import directions
+from phasic.inference import uncertainty
 from tests import test_case
 
 MODE = "numpy"
@@ -212,6 +213,13 @@ class FitTest(test_case.TestCase):
     self.assertEqual(fit.statuses["rates[0]"], "not identified")
     self.assertEqual(fit.statuses["rates[1]"], "identified")
     self.assertEqual(fit.statuses["probs[0]"], "identified")
+
+  def test_what_is_far_from_the_top_is_not_flat(self):
+    # A long step, but of a slope.
+    dist = pd.Erlang(2, 0.1)
+    data = inference.Observations([0.5, 1.0, 4.0])
+    found = uncertainty.assess(dist, dist, data)
+    self.assertEqual(found.statuses, {"rate": "identified"})
 
   def test_certain_counts(self):
     # All end with the first trial: the probability runs to one.

@@ -60,8 +60,8 @@ def fit_em(
     NotImplementedError: the native kernel does not run.
     TypeError: there is no M-step for the distribution's family, or an option
       is no number.
-    ValueError: there is a batch, an option breaks a rule, the likelihood is zero or not known at the
-      start, or it has no maximum for these data.
+    ValueError: there is a batch, an option breaks a rule, the likelihood is
+      zero or not known at the start, or it has no maximum for these data.
 
   Example: two stages of repair, of which one was known only to have taken more
   than three hours.

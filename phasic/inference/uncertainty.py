@@ -19,6 +19,7 @@ from phasic.inference import derivatives
 from phasic.inference import directions
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import observation_values
+from phasic.inference.host_values import total_weight
 from phasic.internal import static
 
 IDENTIFIED = "identified"
@@ -26,9 +27,11 @@ ZERO = "on the boundary (zero)"
 BOUND = "at a bound"
 NOT_IDENTIFIED = "not identified"
 
-# A free number whose Newton step is longer than this is not at its top, however
-# small the slope: it runs to infinity, and its entry to zero, say.
-_STEP = 0.1
+# A free number runs to infinity, and its entry to zero, say, if hardly any slope
+# of the mean log likelihood is left in it, and its Newton step is long all the
+# same.
+_NO_SLOPE = 1e-3
+_LONG_STEP = 0.1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -98,7 +101,10 @@ def assess(
   inner = whole.restricted(entries, onp.logical_not(zero | bound))
   slopes, matrix = _slopes_and_information(inner, observations)
   outer = outer_products(inner, observations)
-  runs = onp.abs(slopes) > _STEP * onp.abs(onp.diag(matrix))
+  slopes = onp.abs(slopes)
+  is_top = slopes <= _LONG_STEP * onp.abs(onp.diag(matrix))
+  ended = slopes <= _NO_SLOPE * total_weight(observations)
+  runs = ended & onp.logical_not(is_top)
   known = directions.find(matrix, outer, precision(inner), runs)
   jacobian = inner.jacobian(inner.entries)
   errors = known.standard_errors(jacobian)
