@@ -8,7 +8,6 @@ import numpy as onp
 
 from phasic.inference import em
 from phasic.inference import maximization
-from phasic.inference import nested_arrays
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import total_weight
 from phasic.internal import static
@@ -16,6 +15,8 @@ from phasic.internal import static
 MODE = "numpy"
 if MODE == "tf":
   import tensorflow
+
+  from phasic.inference import nested_arrays
 else:
   from phasic.internal import control_flow
 
