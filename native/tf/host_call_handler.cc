@@ -43,17 +43,11 @@ ffi::Error CallPython(int64_t process, int64_t number, std::string_view name,
         ": a Python function cannot be called from another process "
         "than the one that bound it; bind a native kernel to export");
   }
-  std::vector<Buffer> inputs;
-  std::vector<Buffer> outputs;
-  for (size_t i = 0; i < args.size(); ++i) {
-    const auto buffer = args.get<ffi::AnyBuffer>(i);
-    if (buffer.has_error()) return buffer.error();
-    inputs.push_back(BufferOfXla(*buffer));
-  }
-  for (size_t i = 0; i < rets.size(); ++i) {
-    auto buffer = rets.get<ffi::AnyBuffer>(i);
-    if (buffer.has_error()) return buffer.error();
-    outputs.push_back(BufferOfXla(**buffer));
+  std::vector<Buffer> inputs(args.size());
+  std::vector<Buffer> outputs(rets.size());
+  if (!ReadXla(XlaInputs(args), inputs.data()) ||
+      !ReadXla(XlaOutputs(rets), outputs.data())) {
+    return Failure(called + ": an operand is no array");
   }
   const RunningCall running;
   if (RunningCall::IsExiting()) {

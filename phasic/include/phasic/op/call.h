@@ -60,6 +60,8 @@ class Call {
       : declaration_(declaration),
         inputs_(inputs),
         outputs_(outputs),
+        num_inputs_(num_inputs),
+        num_outputs_(num_outputs),
         options_(options) {
     if (!declaration.problem.empty()) {
       throw std::invalid_argument("the declaration '" + declaration.text +
@@ -67,9 +69,8 @@ class Call {
     }
     CheckCount("inputs", num_inputs, declaration.inputs.size());
     CheckCount("outputs", num_outputs, declaration.outputs.size());
-    std::fill_n(dims_, declaration.dim_names.size(), int64_t{-1});
-    ReadInputs(num_inputs);
-    CheckOutputs(num_outputs);
+    ReadInputs();
+    CheckOutputs();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -100,14 +101,19 @@ class Call {
   // uint16_t.
   template <class T>
   InputArray<T> Input(int position) const {
-    CheckAccess("input", position, inputs_, declaration_.inputs, kTypeOf<T>);
+    if (!IsOf<T>(position, inputs_, num_inputs_)) {
+      CheckAccess("input", position, inputs_, declaration_.inputs, kTypeOf<T>);
+    }
     return {static_cast<const T*>(inputs_[position].data), position};
   }
 
   // An output, which has to be written. Throws where it has another type.
   template <class T>
   OutputArray<T> Output(int position) {
-    CheckAccess("output", position, outputs_, declaration_.outputs, kTypeOf<T>);
+    if (!IsOf<T>(position, outputs_, num_outputs_)) {
+      CheckAccess("output", position, outputs_, declaration_.outputs,
+                  kTypeOf<T>);
+    }
     written_ |= 1U << static_cast<unsigned>(position);
     int64_t size = 1;
     for (const int dim : declaration_.outputs[position].dims) {
@@ -166,13 +172,12 @@ class Call {
 
   // Throws where an output was not asked for, and so not written.
   void CheckWritten() const {
-    for (size_t i = 0; i < declaration_.outputs.size(); ++i) {
-      if ((written_ >> i & 1U) == 0) {
-        throw std::logic_error("output " + std::to_string(i) + " (" +
-                               declaration_.outputs[i].name +
-                               ") was not written" + Rule());
-      }
-    }
+    if (written_ == (1U << static_cast<unsigned>(num_outputs_)) - 1U) return;
+    unsigned missing = 0;
+    while ((written_ >> missing & 1U) != 0) ++missing;
+    throw std::logic_error("output " + std::to_string(missing) + " (" +
+                           declaration_.outputs[missing].name +
+                           ") was not written" + Rule());
   }
 
  private:
@@ -216,10 +221,7 @@ class Call {
   }
 
   void CheckCount(const char* what, int found, size_t declared) const {
-    if (static_cast<size_t>(found) != declared) {
-      throw std::invalid_argument("there are " + std::to_string(found) + " " +
-                                  what + Rule());
-    }
+    if (static_cast<size_t>(found) != declared) RefuseCount(what, found);
   }
 
   static std::string ShapeText(const Buffer& buffer) {
@@ -230,16 +232,49 @@ class Call {
     return text + "]";
   }
 
-  [[noreturn]] void Refuse(const char* what, int position,
-                           const Operand& operand,
-                           const std::string& problem) const {
+  // Texts of errors are made apart: the checks of every call stay short.
+  [[noreturn, gnu::noinline]] void RefuseCount(const char* what,
+                                               int found) const {
+    throw std::invalid_argument("there are " + std::to_string(found) + " " +
+                                what + Rule());
+  }
+
+  [[noreturn, gnu::noinline]] void Refuse(const char* what, int position,
+                                          const Operand& operand,
+                                          const std::string& problem) const {
     throw std::invalid_argument(std::string(what) + " " +
                                 std::to_string(position) + " (" + operand.name +
                                 ") " + problem + Rule());
   }
 
-  void CheckAccess(const char* what, int position, const Buffer* buffers,
-                   const std::vector<Operand>& operands, Type type) const {
+  [[noreturn, gnu::noinline]] void RefuseType(const char* what, int position,
+                                              const Operand& operand, Type type,
+                                              const char* wanted) const {
+    Refuse(what, position, operand,
+           std::string("is ") + TypeName(type) + ": it must be " + wanted);
+  }
+
+  [[noreturn, gnu::noinline]] void RefuseShape(const char* what, int position,
+                                               const Operand& operand,
+                                               const Buffer& buffer,
+                                               const char* rule, int64_t number,
+                                               const char* unit) const {
+    Refuse(what, position, operand,
+           "has shape " + ShapeText(buffer) + ": " + rule + " " +
+               std::to_string(number) + unit);
+  }
+
+  // Whether there is such an array, of this very type.
+  template <class T>
+  static bool IsOf(int position, const Buffer* buffers, int count) {
+    return position >= 0 && position < count &&
+           buffers[position].type == kTypeOf<T>;
+  }
+
+  [[gnu::noinline]] void CheckAccess(const char* what, int position,
+                                     const Buffer* buffers,
+                                     const std::vector<Operand>& operands,
+                                     Type type) const {
     if (position < 0 || static_cast<size_t>(position) >= operands.size()) {
       throw std::out_of_range(std::string("there is no ") + what + " " +
                               std::to_string(position) + Rule());
@@ -253,43 +288,45 @@ class Call {
     }
   }
 
-  // Checks the type, and reads or checks the dimensions of one example.
-  void CheckOperand(const char* what, int position, const Operand& operand,
-                    const Buffer& buffer, int batch_rank) {
+  // Checks the type, and reads or checks the dimensions of one example. Part of
+  // its callers: a call of its own costs what the checks do.
+  [[gnu::always_inline]] inline void CheckOperand(const char* what,
+                                                  int position,
+                                                  const Operand& operand,
+                                                  const Buffer& buffer,
+                                                  int batch_rank) {
     if (operand.type == Type::kNone) {
       if (type_ == Type::kNone) type_ = buffer.type;
       if (type_ != Type::kFloat32 && type_ != Type::kFloat64) {
-        Refuse(what, position, operand,
-               std::string("is ") + TypeName(type_) +
-                   ": it must be float32 or float64");
+        RefuseType(what, position, operand, type_, "float32 or float64");
       }
     }
     const Type wanted = operand.type == Type::kNone ? type_ : operand.type;
     if (buffer.type != wanted) {
-      Refuse(what, position, operand,
-             std::string("is ") + TypeName(buffer.type) + ": it must be " +
-                 TypeName(wanted));
+      RefuseType(what, position, operand, buffer.type, TypeName(wanted));
     }
     if (buffer.rank != batch_rank + operand.rank()) {
-      Refuse(what, position, operand,
-             "has shape " + ShapeText(buffer) + ": it must have " +
-                 std::to_string(batch_rank + operand.rank()) + " dimensions");
+      RefuseShape(what, position, operand, buffer, "it must have",
+                  batch_rank + operand.rank(), " dimensions");
     }
     for (int i = 0; i < operand.rank(); ++i) {
-      int64_t& size = dims_[operand.dims[i]];
-      const int64_t own = buffer.dims[batch_rank + i];
-      if (size < 0) size = own;
-      if (size != own) {
-        Refuse(what, position, operand,
-               "has shape " + ShapeText(buffer) + ": dimension " +
-                   declaration_.dim_names[operand.dims[i]] + " must be " +
-                   std::to_string(size));
+      const int dim = operand.dims[i];
+      const int64_t size = buffer.dims[batch_rank + i];
+      const uint32_t bit = 1U << static_cast<unsigned>(dim);
+      if ((known_ & bit) == 0) {
+        known_ |= bit;
+        dims_[dim] = size;
+      }
+      if (dims_[dim] != size) {
+        const std::string& name = declaration_.dim_names[dim];
+        RefuseShape(what, position, operand, buffer,
+                    ("dimension " + name + " must be").c_str(), dims_[dim], "");
       }
     }
   }
 
-  void ReadInputs(int num_inputs) {
-    layout_.num_inputs = num_inputs;
+  [[gnu::always_inline]] inline void ReadInputs() {
+    layout_.num_inputs = num_inputs_;
     layout_.rank = inputs_[0].rank - declaration_.inputs[0].rank();
     if (layout_.rank < 0 || layout_.rank > kMaxBatchRank) {
       Refuse("input", 0, declaration_.inputs[0],
@@ -298,10 +335,18 @@ class Call {
                  " dimensions, and up to " + std::to_string(kMaxBatchRank) +
                  " of a batch");
     }
-    for (int32_t axis = 0; axis < layout_.rank; ++axis) layout_.sizes[axis] = 1;
-    for (int i = 0; i < num_inputs; ++i) {
+    for (int i = 0; i < num_inputs_; ++i) {
+      CheckOperand("input", i, declaration_.inputs[i], inputs_[i],
+                   layout_.rank);
+    }
+    layout_.num_examples = 1;
+    if (layout_.rank > 0) ReadBatch();
+  }
+
+  void ReadBatch() {
+    std::fill_n(layout_.sizes, layout_.rank, int64_t{1});
+    for (int i = 0; i < num_inputs_; ++i) {
       const Operand& operand = declaration_.inputs[i];
-      CheckOperand("input", i, operand, inputs_[i], layout_.rank);
       int64_t stride = 1;
       for (const int dim : operand.dims) stride *= dims_[dim];
       for (int32_t axis = layout_.rank - 1; axis >= 0; --axis) {
@@ -317,16 +362,17 @@ class Call {
         layout_.sizes[axis] = size;
       }
     }
-    layout_.num_examples = 1;
     for (int32_t axis = 0; axis < layout_.rank; ++axis) {
       layout_.num_examples *= layout_.sizes[axis];
     }
   }
 
-  void CheckOutputs(int num_outputs) {
-    for (int i = 0; i < num_outputs; ++i) {
+  [[gnu::always_inline]] inline void CheckOutputs() {
+    bool has_entries = false;
+    for (int i = 0; i < num_outputs_; ++i) {
       const Operand& operand = declaration_.outputs[i];
       CheckOperand("output", i, operand, outputs_[i], layout_.rank);
+      has_entries = has_entries || !IsEmpty(outputs_[i]);
       for (int32_t axis = 0; axis < layout_.rank; ++axis) {
         if (outputs_[i].dims[axis] != layout_.sizes[axis]) {
           Refuse("output", i, operand,
@@ -335,24 +381,27 @@ class Call {
         }
       }
     }
-    if (std::all_of(outputs_, outputs_ + num_outputs, IsEmpty)) {
-      layout_.num_examples = 0;
-    }
+    if (!has_entries) layout_.num_examples = 0;
   }
 
   static bool IsEmpty(const Buffer& buffer) {
-    const int64_t* const end = buffer.dims + buffer.rank;
-    return std::find(buffer.dims, end, 0) != end;
+    for (int32_t i = 0; i < buffer.rank; ++i) {
+      if (buffer.dims[i] == 0) return true;
+    }
+    return false;
   }
 
   const Declaration& declaration_;
   const Buffer* inputs_;
   const Buffer* outputs_;
+  int num_inputs_;
+  int num_outputs_;
   std::string_view options_;
   Type type_ = Type::kNone;
   Layout layout_;  // its parts are written as they are read
   int64_t dims_[kMaxDims];
-  uint32_t written_ = 0;
+  uint32_t known_ = 0;    // which of them, bit by bit
+  uint32_t written_ = 0;  // which outputs
 };
 
 }  // namespace phasic

@@ -53,10 +53,42 @@ inline Type TypeOfXla(xla::ffi::DataType type) {
   }
 }
 
-inline Buffer BufferOfXla(const xla::ffi::AnyBuffer& buffer) {
-  const auto dims = buffer.dimensions();
-  return {buffer.untyped_data(), dims.begin(),
-          static_cast<int32_t>(dims.size()), TypeOfXla(buffer.element_type())};
+// XLA's arrays as they lie in the call: the typed readers of its header cost
+// more than the checks of a declaration.
+inline Buffer BufferOfXla(const void* array) {
+  const auto* const buffer = static_cast<const XLA_FFI_Buffer*>(array);
+  return {buffer->data, buffer->dims, static_cast<int32_t>(buffer->rank),
+          TypeOfXla(static_cast<xla::ffi::DataType>(buffer->dtype))};
+}
+
+class XlaInputs : public xla::ffi::RemainingArgs {
+ public:
+  explicit XlaInputs(const xla::ffi::RemainingArgs& inputs)
+      : RemainingArgs(inputs) {}
+  bool IsArray(size_t i) const {
+    return args()->types[offset() + i] == XLA_FFI_ArgType_BUFFER;
+  }
+  Buffer Get(size_t i) const { return BufferOfXla(args()->args[offset() + i]); }
+};
+
+class XlaOutputs : public xla::ffi::RemainingRets {
+ public:
+  explicit XlaOutputs(const xla::ffi::RemainingRets& outputs)
+      : RemainingRets(outputs) {}
+  bool IsArray(size_t i) const {
+    return rets()->types[offset() + i] == XLA_FFI_RetType_BUFFER;
+  }
+  Buffer Get(size_t i) const { return BufferOfXla(rets()->rets[offset() + i]); }
+};
+
+// Writes the buffers of XLA's arrays. Returns whether each of them is one.
+template <class Arrays>
+bool ReadXla(const Arrays& arrays, Buffer* buffers) {
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (!arrays.IsArray(i)) return false;
+    buffers[i] = arrays.Get(i);
+  }
+  return true;
 }
 
 // Runs `function(call)` on XLA's buffers.
@@ -70,24 +102,10 @@ xla::ffi::Error RunXla(const Declaration& declaration, const Function& function,
   std::string problem;
   if (args.size() > kMaxOperands || rets.size() > kMaxOperands) {
     problem = "op " + declaration.name + ": there are too many operands";
-  }
-  for (size_t i = 0; problem.empty() && i < args.size(); ++i) {
-    const auto buffer = args.get<xla::ffi::AnyBuffer>(i);
-    if (buffer.has_error()) {
-      problem = "op " + declaration.name + ": an input is no array";
-    } else {
-      inputs[i] = BufferOfXla(*buffer);
-    }
-  }
-  for (size_t i = 0; problem.empty() && i < rets.size(); ++i) {
-    auto buffer = rets.get<xla::ffi::AnyBuffer>(i);
-    if (buffer.has_error()) {
-      problem = "op " + declaration.name + ": an output is no array";
-    } else {
-      outputs[i] = BufferOfXla(**buffer);
-    }
-  }
-  if (problem.empty()) {
+  } else if (!ReadXla(XlaInputs(args), inputs) ||
+             !ReadXla(XlaOutputs(rets), outputs)) {
+    problem = "op " + declaration.name + ": an operand is no array";
+  } else {
     problem = Run(declaration, function, inputs, static_cast<int>(args.size()),
                   outputs, static_cast<int>(rets.size()), options);
   }
