@@ -124,7 +124,18 @@ class Function(derivatives.NativeDerivatives):
     found = function.portable(*self.unsort(operands))
     if len(self.declaration.outputs) == 1 and not isinstance(found, tuple):
       found = (found,)
-    return [jnp.asarray(x) for x in found]
+    declaration = self.declaration
+    found = native_declarations.check_entries(
+      declaration, "what portable returned", declaration.outputs, found
+    )
+    likes = Value(self, 0).abstract(*operands)
+    return [
+      jnp.broadcast_to(
+        native_shapes.checked(jnp, declaration, "portable", own, x, like),
+        like[0],
+      )
+      for own, x, like in zip(declaration.outputs, found, likes, strict=True)
+    ]
 
   def has_cuda(self, own: native_declarations.Declaration) -> bool:
     """Whether the library has one of its functions for CUDA."""

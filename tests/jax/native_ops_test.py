@@ -250,6 +250,25 @@ class NativeOpsTest(parameterized.TestCase):
     self.assertEqual(exported.platforms, ("cuda", "cpu"))
     self.assertEqual(float(exported.call(*args)), 3.0)
 
+  def test_results_of_portable_functions(self):
+    """They have the declared shapes and dtypes, or say what is wrong."""
+    args = jnp.array([2.0, 3.0]), jnp.ones((2, 3))
+
+    def lower(portable):
+      return ph.export(scale(portable=portable), platforms=["cuda"])(*args)
+
+    def half(a, x):
+      return (a[..., None] * x).astype(jnp.float32)
+
+    for portable, error, message in (
+      (lambda a, x: a, ValueError, r"portable returned shape \(2,\) for y"),
+      (lambda a, x: a[..., None] * x[..., :2], ValueError, r"shape \(2, 2\)"),
+      (half, TypeError, "the rule portable returned float32 for y"),
+      (lambda a, x: (a, x), TypeError, "what portable returned must be a tup"),
+    ):
+      with self.assertRaisesRegex(error, message):
+        lower(portable)
+
 
 if __name__ == "__main__":
   absltest.main()
