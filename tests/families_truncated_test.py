@@ -26,7 +26,12 @@ class BoundsTest(test_case.TestCase):
   """What bounds may be, and what they are of the support."""
 
   @parameterized.parameters(
-    (-1.0, 2.0), (3.0, 2.0), (math.nan, 2.0), (0.0, math.nan), (math.inf,) * 2
+    (-1.0, 2.0),
+    (3.0, 2.0),
+    (2.0, 2.0),
+    (math.nan, 2.0),
+    (0.0, math.nan),
+    (math.inf,) * 2,
   )
   def test_rules(self, low, high):
     base = pd.Erlang(2, 1.0)
@@ -39,6 +44,14 @@ class BoundsTest(test_case.TestCase):
     name = "high" if low >= 0 and low < math.inf else "low"
     with self.assertRaisesRegex(ValueError, f"^{name} = .*: it must be a num"):
       pd.TruncatedPhaseType(base, low, high, validate_args=True)
+
+  def test_atom_alone(self):
+    base = pd.ZeroInflated(pd.Erlang(2, 1.5), 0.25)
+    dist = pd.TruncatedPhaseType(base, 0.0, 0.0, validate_args=True)
+    self.assert_close(dist.log_cdf(0.0), 0.0)
+    self.assert_close(dist.quantile([0.1, 1.0]), onp.zeros(2))
+    self.assert_close(dist.sample(2, seed=1), onp.zeros(2))
+    self.assert_close(dist.mean(), 0.0)
 
   def test_whole_numbers(self):
     base = pd.NegativeBinomialTrials(2, 0.5)

@@ -66,9 +66,10 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
         the batch of the distribution. An atom at zero counts where it is zero.
         Nothing is cut off there, so that derivatives in a bound of zero are
         zero.
-      high: (...), the upper bound, >= low; inf for none, as None for all. In
-        discrete time both are whole numbers. Where bounds break a rule results
-        are NaN.
+      high: (...), the upper bound, above low; inf for none, as None for all.
+        In discrete time both are whole numbers, and may be the same; in
+        continuous time both may be zero, where an atom is all that is left.
+        Where bounds break a rule results are NaN.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name.
@@ -121,14 +122,17 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     high = np.zeros_like(low) + (math.inf if high is None else high)
     low = low + np.zeros_like(high)
     discrete = self.distribution._DISCRETE
-    good, ordered = (low >= 0) & (low < math.inf), high >= low
+    good = (low >= 0) & (low < math.inf)
     if discrete:
       good = good & (np.floor(low) == low)
-      ordered = ordered & (np.floor(high) == high)
+      ordered = (high >= low) & (np.floor(high) == high)
+    else:
+      # One time has no mass, except for an atom at zero.
+      ordered = (high > low) | ((low == 0) & (high == 0))
     if self.validate_args:
-      kind = "an integer" if discrete else "a number"
+      kind, above = ("an integer", ">=") if discrete else ("a number", ">")
       low = check("low", low, good, f"it must be {kind} >= 0, and finite")
-      rule = f"it must be {kind} >= low, or inf"
+      rule = f"it must be {kind} {above} low, or inf"
       high = check("high", high, ordered, rule)
     else:
       low = np.where(good & ordered, low, math.nan)
