@@ -28,6 +28,7 @@ SEAM_SHARED = [
     "native_declarations",
     "native_files",
     "native_libraries",
+    "native_rules",
     "native_shapes",
     "static_options",
 ]

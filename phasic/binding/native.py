@@ -16,6 +16,7 @@ from phasic.internal import native_declarations
 from phasic.internal import native_files
 from phasic.internal import native_libraries
 from phasic.internal import native_ops
+from phasic.internal import native_rules
 from phasic.internal import native_shapes
 from phasic.internal import static
 from phasic.internal import static_options
@@ -233,7 +234,7 @@ class NativeOp:
     primals = self._operands(args)
     outputs = self._function.declaration.outputs
     given = (cotangent,) if len(outputs) == 1 else cotangent
-    given = native_declarations.check_entries(
+    given = native_rules.check_entries(
       self._function.declaration, "the cotangents", outputs, given
     )
     call = self._of(options)
@@ -301,7 +302,7 @@ class NativeOp:
 
   def _like(self, tangents: Any, primals: Sequence[Any]) -> tuple[Any, ...]:
     declaration = self._function.declaration
-    given = native_declarations.check_entries(
+    given = native_rules.check_entries(
       declaration, "the tangents", declaration.inputs, tangents
     )
     return tuple(

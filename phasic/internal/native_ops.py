@@ -11,6 +11,7 @@ from phasic.internal import custom_gradient
 from phasic.internal import gradients
 from phasic.internal import native_declarations
 from phasic.internal import native_libraries
+from phasic.internal import native_rules
 from phasic.internal import native_shapes
 
 
@@ -183,7 +184,7 @@ class _Rules:
     """What the forward rule returns, in full, without entries of integers."""
     declaration, rule = self._function.declaration, self._function.jvp
     assert rule is not None
-    found = native_declarations.check_tangents(
+    found = native_rules.check_tangents(
       declaration, rule(primals, out, tuple(tangents))
     )
     pairs = zip(declaration.outputs, out, strict=True)
@@ -199,7 +200,7 @@ class _Rules:
     self, rule: str, operand: native_declarations.Operand, found: Any, like: Any
   ) -> onp.ndarray:
     declaration = self._function.declaration
-    return native_shapes.checked(onp, declaration, rule, operand, found, like)
+    return native_rules.checked(onp, declaration, rule, operand, found, like)
 
   def pull(self, residuals: Any, cotangents: Sequence[Any]) -> Any:
     """The cotangents of the operands; None for those of integers."""
@@ -214,7 +215,7 @@ class _Rules:
       arrays = _broadcast(function, [*primals, *wanted])
       found: Any = self.call(function.adjoint[0], arrays)
     elif function.vjp is not None:
-      found = native_declarations.check_cotangents(
+      found = native_rules.check_cotangents(
         declaration, function.vjp(primals, out, tuple(cotangents))
       )
       shapes = native_shapes.cotangent_shapes(

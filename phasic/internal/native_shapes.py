@@ -165,37 +165,6 @@ def cotangent_shapes(
   return [(*batch, *(dims[d] for d in operand.dims)) for operand in free]
 
 
-def check_result(
-  declaration: native_declarations.Declaration,
-  rule: str,
-  operand: native_declarations.Operand,
-  found: Sequence[Any] | None,
-  full: Sequence[Any] | None,
-) -> None:
-  """Checks the shape of a rule's result, where it is known.
-
-  Args:
-    declaration: the op's.
-    rule: the rule's name.
-    operand: the output or input for which it is.
-    found: the result's shape.
-    full: that of the full batch.
-
-  Raises:
-    ValueError: it is not a batch that broadcasts to the full one, and the
-      dimensions of one example.
-  """
-  if found is None or full is None:
-    return
-  if not may_fit(found, full, len(operand.dims)):
-    raise ValueError(
-      declaration.error(
-        f"the rule {rule} returned shape {tuple(found)} for {operand.name}: it "
-        f"must be {tuple(full)}, where a size of the batch may be 1"
-      )
-    )
-
-
 def check_direction(
   declaration: native_declarations.Declaration,
   what: str,
@@ -225,42 +194,6 @@ def check_direction(
         f"{what} has shape {found[0]}: it must broadcast to {like[0]}"
       )
     )
-
-
-def checked(
-  numpy: Any,
-  declaration: native_declarations.Declaration,
-  rule: str,
-  operand: native_declarations.Operand,
-  found: Any,
-  like: tuple[Sequence[Any] | None, Any],
-) -> Any:
-  """Returns a rule's result as an array of the dtype of an output or input.
-
-  Args:
-    numpy: the array namespace.
-    declaration: the op's.
-    rule: the rule's name.
-    operand: the output or input.
-    found: what the rule returned for it.
-    like: the shape of the full batch, as for `check_result`, and the dtype.
-
-  Raises:
-    TypeError: it has another dtype; Python numbers have any.
-    ValueError: its shape is wrong.
-  """
-  full, dtype = like
-  array = numpy.asarray(found)
-  native_declarations.check_dtype(
-    declaration,
-    rule,
-    operand,
-    array.dtype,
-    dtype,
-    native_declarations.is_number(found),
-  )
-  check_result(declaration, rule, operand, array.shape, full)
-  return numpy.asarray(array, dtype)
 
 
 def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:

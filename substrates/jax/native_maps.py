@@ -19,6 +19,7 @@ from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import native_declarations
 from phasic.substrates.jax.internal import native_libraries
+from phasic.substrates.jax.internal import native_rules
 from phasic.substrates.jax.internal import native_shapes
 
 
@@ -125,13 +126,13 @@ class Function(derivatives.NativeDerivatives):
     if len(self.declaration.outputs) == 1 and not isinstance(found, tuple):
       found = (found,)
     declaration = self.declaration
-    found = native_declarations.check_entries(
+    found = native_rules.check_entries(
       declaration, "what portable returned", declaration.outputs, found
     )
     likes = Value(self, 0).abstract(*operands)
     return [
       jnp.broadcast_to(
-        native_shapes.checked(jnp, declaration, "portable", own, x, like),
+        native_rules.checked(jnp, declaration, "portable", own, x, like),
         like[0],
       )
       for own, x, like in zip(declaration.outputs, found, likes, strict=True)
@@ -204,7 +205,7 @@ class Value(derivatives.Forward):
     ]
     if function.function.jvp is not None:
       found = function.function.jvp(tuple(inputs), tuple(out), tuple(along))
-      found = native_declarations.check_tangents(function.declaration, found)
+      found = native_rules.check_tangents(function.declaration, found)
     else:
       found = self._transposed(inputs, out, along)
     pairs = zip(function.declaration.outputs, out, strict=True)
@@ -230,7 +231,7 @@ class Value(derivatives.Forward):
       cotangents = tuple(
         next(rest) if own.is_inexact else None for own in declaration.outputs
       )
-      found = native_declarations.check_cotangents(
+      found = native_rules.check_cotangents(
         declaration, reverse(tuple(inputs), tuple(out), cotangents)
       )
       shapes = native_shapes.cotangent_shapes(
@@ -263,7 +264,7 @@ class Value(derivatives.Forward):
   ) -> Any:
     """A rule's result of the full shape, or one that broadcasts to it."""
     declaration = self.function.declaration
-    return native_shapes.checked(
+    return native_rules.checked(
       jnp, declaration, rule, operand, found, (full, like.dtype)
     )
 

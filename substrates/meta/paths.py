@@ -29,6 +29,7 @@ SHARED_SEAM = frozenset(
     "phasic/internal/native_declarations.py",
     "phasic/internal/native_files.py",
     "phasic/internal/native_libraries.py",
+    "phasic/internal/native_rules.py",
     "phasic/internal/native_shapes.py",
     "phasic/internal/static_options.py",
   }

@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import native_calls
 from phasic.substrates.tf.internal import native_declarations
+from phasic.substrates.tf.internal import native_rules
 from phasic.substrates.tf.internal import native_shapes
 
 
@@ -27,7 +28,7 @@ def tangents(
     TypeError: a result has another dtype; Python numbers have any.
     ValueError: its shape is wrong.
   """
-  entries = native_declarations.check_tangents(declaration, found)
+  entries = native_rules.check_tangents(declaration, found)
   pairs = zip(declaration.outputs, outputs, strict=True)
   floats = [(own, x) for own, x in pairs if own.is_inexact]
   results = []
@@ -51,7 +52,7 @@ def cotangents(
     TypeError: a result has another dtype; Python numbers have any.
     ValueError: its shape is wrong.
   """
-  entries = native_declarations.check_cotangents(declaration, found)
+  entries = native_rules.check_cotangents(declaration, found)
   shapes = native_shapes.cotangent_shapes(
     declaration, [native_calls.known_shape(x) for x in inputs]
   )
@@ -98,16 +99,16 @@ def _checked(
   """A result, and the full shape where that is checked when a graph runs."""
   has_tensors = any(map(tf.is_tensor, tf.nest.flatten(found)))
   x = tf.convert_to_tensor(found if has_tensors else onp.asarray(found))
-  native_declarations.check_dtype(
+  native_rules.check_dtype(
     declaration,
     like.rule,
     like.operand,
     x.dtype.as_numpy_dtype,
     like.dtype.as_numpy_dtype,
-    native_declarations.is_number(found),
+    native_rules.is_number(found),
   )
   shape = native_calls.known_shape(x)
-  native_shapes.check_result(
+  native_rules.check_result(
     declaration, like.rule, like.operand, shape, like.known
   )
   x = tf.cast(x, like.dtype)
@@ -129,7 +130,7 @@ def _assertion(
   x: tf.Tensor,
   full: tf.Tensor,
 ) -> Any:
-  """What `native_shapes.check_result` does, when a graph runs."""
+  """What `native_rules.check_result` does, when a graph runs."""
   own, event = tf.shape(x), len(like.operand.dims)
   rank, missing = tf.size(full), tf.size(full) - tf.size(own)
   padded = tf.concat([tf.ones([tf.maximum(missing, 0)], tf.int32), own], 0)

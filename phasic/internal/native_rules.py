@@ -1,0 +1,178 @@
+"""What rules of native ops return, checked; the same in every substrate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal import native_declarations
+from phasic.internal import native_shapes
+
+
+def check_tangents(
+  declaration: native_declarations.Declaration, found: Any
+) -> list[Any]:
+  """Returns what a forward rule returned, without entries of integers.
+
+  Raises:
+    TypeError: it is not a tuple with an entry for each output.
+  """
+  return _check_rule(declaration, "jvp", declaration.outputs, found)
+
+
+def check_cotangents(
+  declaration: native_declarations.Declaration, found: Any
+) -> list[Any]:
+  """Returns what a reverse rule returned, without entries of integers.
+
+  Raises:
+    TypeError: it is not a tuple with an entry for each input.
+  """
+  return _check_rule(declaration, "vjp", declaration.inputs, found)
+
+
+def check_dtype(
+  declaration: native_declarations.Declaration,
+  rule: str,
+  operand: native_declarations.Operand,
+  found: Any,
+  like: Any,
+  is_number: bool,
+) -> None:
+  """Raises TypeError unless a rule's result has an operand's dtype.
+
+  Args:
+    declaration: the op's.
+    rule: the rule's name.
+    operand: for which it returned something.
+    found: the dtype of that.
+    like: the operand's.
+    is_number: whether it is a Python number, which has no precision.
+  """
+  found, like = onp.dtype(found), onp.dtype(like)
+  fits = is_number and (found.kind != "c" or like.kind == "c")
+  if found != like and not fits:
+    raise TypeError(
+      declaration.error(
+        f"the rule {rule} returned {found.name} for {operand.name}: it must be "
+        f"{like.name}"
+      )
+    )
+
+
+def is_number(x: Any) -> bool:
+  """Whether something is a number without a precision of its own."""
+  if hasattr(x, "dtype"):
+    return getattr(x, "weak_type", False)  # JAX's traced Python numbers.
+  return isinstance(x, (bool, int, float, complex))
+
+
+def check_entries(
+  declaration: native_declarations.Declaration,
+  what: str,
+  operands: Sequence[native_declarations.Operand],
+  found: Any,
+) -> tuple[Any, ...]:
+  """Returns tangents or cotangents, one for each operand.
+
+  Raises:
+    TypeError: they are no tuple with as many entries, or None for what has
+      derivatives.
+  """
+  if not isinstance(found, (tuple, list)) or len(found) != len(operands):
+    names = ", ".join(operand.name for operand in operands)
+    raise TypeError(
+      declaration.error(
+        f"{what} must be a tuple with an entry for each of {names}"
+      )
+    )
+  for operand, value in zip(operands, found, strict=True):
+    if operand.is_inexact and value is None:
+      raise TypeError(
+        declaration.error(
+          f"{what} must have an array for {operand.name}, not None: zeros for "
+          "none"
+        )
+      )
+  return tuple(found)
+
+
+def _check_rule(
+  declaration: native_declarations.Declaration,
+  rule: str,
+  operands: Sequence[native_declarations.Operand],
+  found: Any,
+) -> list[Any]:
+  what = f"what the rule {rule} returned"
+  entries = check_entries(declaration, what, operands, found)
+  pairs = zip(operands, entries, strict=True)
+  return [value for operand, value in pairs if operand.is_inexact]
+
+
+def check_result(
+  declaration: native_declarations.Declaration,
+  rule: str,
+  operand: native_declarations.Operand,
+  found: Sequence[Any] | None,
+  full: Sequence[Any] | None,
+) -> None:
+  """Checks the shape of a rule's result, where it is known.
+
+  Args:
+    declaration: the op's.
+    rule: the rule's name.
+    operand: the output or input for which it is.
+    found: the result's shape.
+    full: that of the full batch.
+
+  Raises:
+    ValueError: it is not a batch that broadcasts to the full one, and the
+      dimensions of one example.
+  """
+  if found is None or full is None:
+    return
+  if not native_shapes.may_fit(found, full, len(operand.dims)):
+    raise ValueError(
+      declaration.error(
+        f"the rule {rule} returned shape {tuple(found)} for {operand.name}: it "
+        f"must be {tuple(full)}, where a size of the batch may be 1"
+      )
+    )
+
+
+def checked(
+  numpy: Any,
+  declaration: native_declarations.Declaration,
+  rule: str,
+  operand: native_declarations.Operand,
+  found: Any,
+  like: tuple[Sequence[Any] | None, Any],
+) -> Any:
+  """Returns a rule's result as an array of the dtype of an output or input.
+
+  Args:
+    numpy: the array namespace.
+    declaration: the op's.
+    rule: the rule's name.
+    operand: the output or input.
+    found: what the rule returned for it.
+    like: the shape of the full batch, as for `check_result`, and the dtype.
+
+  Raises:
+    TypeError: it has another dtype; Python numbers have any.
+    ValueError: its shape is wrong.
+  """
+  full, dtype = like
+  array = numpy.asarray(found)
+  check_dtype(
+    declaration,
+    rule,
+    operand,
+    array.dtype,
+    dtype,
+    is_number(found),
+  )
+  check_result(declaration, rule, operand, array.shape, full)
+  return numpy.asarray(array, dtype)
