@@ -99,6 +99,24 @@ class MistakesTest(test_case.TestCase):
     self._refused("cannot be tied", mixed, data, tied=[["probs"]])
     self._refused("sum to one", mixed, data, bounds={"probs": (0, 0.5)})
 
+  def test_values_of_standard_errors(self):
+    data = inference.Observations([0.5, 1.5, 2.0])
+    fit = inference.fit_mle(pd.Erlang(1, 1.0), data)
+    for method, value, said in (
+      ("quantile", 2.0, r"value = 2.0: quantile has .* between 0 and 1 only"),
+      ("quantile", 1.0, "between 0 and 1 only"),
+      ("quantile", 0.0, "between 0 and 1 only"),
+      ("quantile", [0.5, -1.0], r"value\[1\] = -1.0: quantile has"),
+      ("quantile", math.nan, "value = nan: it must be a number"),
+      ("quantile_log_cdf", 0.5, "between -inf and 0 only"),
+      ("quantile_log_survival", 0.0, "between -inf and 0 only"),
+      ("cdf", [1.0, math.nan], r"value\[1\] = nan: it must be a number"),
+      ("moment", 0, "k is 0: it must be a positive integer"),
+      ("moment", 1.5, "k is 1.5: it must be a positive integer"),
+    ):
+      with self.assertRaisesRegex(ValueError, said):
+        fit.standard_error_of(method, value)
+
 
 if __name__ == "__main__":
   absltest.main()

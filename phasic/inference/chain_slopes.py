@@ -16,6 +16,7 @@ from phasic.distributions import absorption_time
 from phasic.inference import companions
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import observations as observations_lib
+from phasic.math import chain_calls
 from phasic.math import operands
 
 Coordinates = coordinates_lib.Coordinates
@@ -155,7 +156,7 @@ def _rule(
   prefix = "discrete_phase_type_" if discrete else ""
   if f in ("variance", "stddev"):
     return _of_variance(f, f"{prefix}variance_jvp", chain)
-  order = 1 if f == "mean" else args[0]
+  order = 1 if f == "mean" else chain_calls.checked_order(args[0], "k")
   return _of_moment(f"{prefix}raw_moments_jvp", chain, order)
 
 

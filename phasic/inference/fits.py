@@ -169,6 +169,8 @@ class Fit:
 
     Raises:
       NotImplementedError: in NumPy, for other functions.
+      ValueError: a value is NaN, or that of a quantile is no probability
+        between zero and one, or no logarithm of one.
 
     Example: of the mean, which is that of the data for this family.
 

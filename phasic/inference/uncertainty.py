@@ -21,6 +21,7 @@ from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import observation_values
 from phasic.inference.host_values import total_weight
 from phasic.internal import static
+from phasic.math import named_checks
 
 IDENTIFIED = "identified"
 ZERO = "on the boundary (zero)"
@@ -32,6 +33,13 @@ NOT_IDENTIFIED = "not identified"
 # same.
 _NO_SLOPE = 1e-3
 _LONG_STEP = 0.1
+
+# Where quantiles are inside of the support, by the name of the method.
+_OPEN_RANGES = {
+  "quantile": (0.0, 1.0),
+  "quantile_log_cdf": (-onp.inf, 0.0),
+  "quantile_log_survival": (-onp.inf, 0.0),
+}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,6 +69,7 @@ class Uncertainty:
     self, f: Callable[..., Any] | str, args: tuple[Any, ...]
   ) -> onp.ndarray:
     """Returns the standard error of a function, see `Fit`."""
+    _check_values(f, args)
     inner = self._inner
     slopes = derivatives.jacobian(inner, inner.entries, f, args)
     if not len(inner.names):
@@ -68,6 +77,25 @@ class Uncertainty:
       return onp.full(onp.shape(slopes)[:-1], onp.nan)[()]
     along = onp.matmul(slopes, inner.jacobian(inner.entries))
     return self._known.standard_errors(along)[()]
+
+
+def _check_values(
+  f: Callable[..., Any] | str, args: tuple[Any, ...]
+) -> None:
+  """Raises ValueError for values of which a method has no derivative.
+
+  At its ends a quantile is an end of the support, for every parameter.
+  """
+  for x in args if isinstance(f, str) else ():
+    value = static.concrete(x)
+    if value is None or value.dtype.kind not in "biuf":
+      continue
+    named_checks.check("value", value, value == value, "it must be a number")
+    if f in _OPEN_RANGES:
+      low, high = _OPEN_RANGES[f]
+      good = onp.asarray((value > low) & (value < high))
+      rule = f"{f} has a standard error between {low:g} and {high:g} only"
+      named_checks.check("value", value, good, rule)
 
 
 def assess(
