@@ -400,7 +400,12 @@ class TablesTest(test_case.TestCase):
     ({"lower": "none", "upper": "none"}, r"none\[0\].*must be known"),
     ({"time": "t", "cause": "name"}, "'name' holds names: pass causes"),
     ({"time": "t", "cause": "name", "causes": ["a"]}, "holds 'b': causes are"),
-    ({"time": "gone"}, r"lower\[1\] = nan: it must be a number"),
+    ({"time": "gone"}, r"gone\[1\] = nan: it must be a number"),
+    ({"time": "gone", "event": "e"}, r"gone\[1\] = nan: they must be >= 0"),
+    ({"time": "t", "weight": "gone"}, r"gone\[1\] = nan: a weight must be"),
+    ({"time": "minus"}, r"minus\[1\] = -1.0: values are times or counts"),
+    ({"time": "t", "entry": "late"}, r"late\[0\] = 3.0: the exit must be"),
+    ({"lower": "late", "upper": "t"}, r"t\[0\] = 1.0: it must be at least lo"),
     ({"time": "wide"}, r"column 'wide' has shape \(2, 1\)"),
   )
   def test_bad_columns(self, names, message):
@@ -411,10 +416,37 @@ class TablesTest(test_case.TestCase):
       "none": [_NAN, 1.0],
       "name": _objects("a", "b"),
       "gone": [1.0, _NAN],
+      "minus": [1.0, -1.0],
+      "late": [3.0, 1.0],
       "wide": onp.ones((2, 1)),
     }
     with self.assertRaisesRegex(ValueError, message):
       inference.Observations.from_table(table, **names)
+
+  def test_whole_numbers_beside_float32(self):
+    table = {
+      "t": onp.asarray([1.5, 2.5], onp.float32),
+      "w": onp.asarray([1, 3]),
+      "since": _objects(None, 1),
+    }
+    data = inference.Observations.from_table(
+      table, time="t", weight="w", entry="since"
+    )
+    for x, expected in (
+      (data.lower, [1.5, 2.5]),
+      (data.weights, [1.0, 3.0]),
+      (data.entry, [-1.0, 1.0]),
+    ):
+      self.assertEqual(self.host(x).dtype, onp.float32)
+      self.assertEqual(self.host(x).tolist(), expected)
+    table["w"] = onp.asarray([1.0, 3.0])
+    with self.assertRaisesRegex(
+      TypeError, "w is float64 and t is float32|t is float32 and w is float64"
+    ):
+      inference.Observations.from_table(table, time="t", weight="w")
+    table["w"] = onp.asarray([1j, 3.0])
+    with self.assertRaisesRegex(TypeError, "'w' holds no numbers: it must"):
+      inference.Observations.from_table(table, time="t", weight="w")
 
   def test_columns_of_other_lengths(self):
     for sizes in ((2, 1), (1, 2)):

@@ -1,5 +1,6 @@
 """What observations must be, and what is told of those that are not."""
 
+from collections.abc import Mapping
 import math
 from typing import Any
 
@@ -52,13 +53,28 @@ def checked(arrays: dict[str, Any]) -> dict[str, Any]:
     name: None if x is None else static.concrete(x) for name, x in given.items()
   }
   if all(x is None or known[name] is not None for name, x in given.items()):
-    for name, good, rule in _rules(**known):
-      named_checks.check(name, known[name], onp.asarray(good), rule)
+    check_known(known, {})
     return arrays
   lower = arrays["lower"]
   for name, good, rule in _rules(**given):
     lower = checks.check(good, f"{name}: {rule}", lower, given[name])
   return {**arrays, "lower": lower}
+
+
+def check_known(arrays: Mapping[str, Any], told: Mapping[str, str]) -> None:
+  """Raises ValueError for a value on the host that breaks a rule.
+
+  Args:
+    arrays: by `NAMES`; `upper` may be None for `lower`.
+    told: what messages call them, where that is not their own name.
+  """
+  known = dict(arrays)
+  if known["upper"] is None:
+    known["upper"] = known["lower"]
+  for name, good, rule in _rules(**known):
+    named_checks.check(
+      told.get(name, name), known[name], onp.asarray(good), rule
+    )
 
 
 def _rules(

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.inference import observation_rules
 from phasic.inference.host_values import known
+from phasic.internal import structures
 from phasic.math import named_checks
 
 _RULE = "use Observations(lower, upper)"
@@ -32,10 +34,23 @@ def read(
   _check_names(table, names)
   _check_sizes({name: _values(table, name) for name in names.values()})
 
+  keys = [key for key in names if key != "cause"]
+  numbers = {key: _numbers(table, names[key]) for key in keys}
+  # Whole numbers, and objects, are of the dtype that the others have.
+  dtype = structures.common_dtype(
+    {
+      names[key]: numbers[key]
+      for key in keys
+      if _values(table, names[key]).dtype == numbers[key].dtype
+      and numbers[key].dtype.kind == "f"
+    }
+  )
+
   def column(key: str, missing: float = math.nan) -> Any:
     if key not in names:
       return None
-    return _numbers(table, names[key], missing)
+    values = onp.asarray(numbers[key], dtype=dtype)
+    return onp.where(onp.isnan(values), onp.asarray(missing, dtype), values)
 
   weights, entry = column("weight"), column("entry", -1.0)
   cause = None
@@ -43,16 +58,33 @@ def read(
     cause = _causes(_values(table, names["cause"]), names["cause"], causes)
   if "time" in names:
     times, event = column("time"), column("event")
-    if event is None:
-      return times, None, weights, entry, cause
-    return ends(times, event, weights, entry, cause, names["event"])
+    found = (times, None, weights, entry, cause)
+    if event is not None:
+      found = ends(
+        times, event, weights, entry, cause, (names["time"], names["event"])
+      )
+    _check(found, names, names["time"], names["time"])
+    return found
   lower, upper = column("lower", -1.0), column("upper", math.inf)
   nothing = (lower < 0) & (upper == math.inf)
   rule = f"one of {names['lower']!r} and {names['upper']!r} must be known"
   named_checks.check(names["lower"], lower, onp.logical_not(nothing), rule)
   if cause is not None:
     cause = onp.where(upper == math.inf, -1, cause)
-  return lower, upper, weights, entry, cause
+  found = (lower, upper, weights, entry, cause)
+  _check(found, names, names["lower"], names["upper"])
+  return found
+
+
+def _check(
+  found: tuple[Any, ...], names: Mapping[str, str], lower: str, upper: str
+) -> None:
+  """Raises ValueError for what `Observations` would, by the columns' names."""
+  told = {**names, "lower": lower, "upper": upper}
+  told["weights"] = names.get("weight", "weights")
+  observation_rules.check_known(
+    dict(zip(observation_rules.NAMES, found, strict=True)), told
+  )
 
 
 def ends(
@@ -61,7 +93,7 @@ def ends(
   weights: Any,
   entry: Any,
   cause: Any,
-  name: str | None = None,
+  names: tuple[str, str] = ("times", "observed"),
 ) -> tuple[Any, ...]:
   """Returns lower, upper, weights, entry and cause of right-censored values.
 
@@ -71,24 +103,22 @@ def ends(
     weights: (..., n) or None, as the others.
     entry: (..., n) or None.
     cause: (..., n) or None.
-    name: what messages call `observed`.
+    names: what messages call `times` and `observed`.
   """
-  name = name or "observed"
-  times, seen = known("times", times, _RULE), known(name, observed, _RULE)
+  time, name = names
+  times, seen = known(time, times, _RULE), known(name, observed, _RULE)
   try:
     onp.broadcast_shapes(onp.shape(times), onp.shape(seen))
   except ValueError:
     raise ValueError(
-      f"shapes do not broadcast: times {onp.shape(times)}, {name} "
+      f"shapes do not broadcast: {time} {onp.shape(times)}, {name} "
       f"{onp.shape(seen)}"
     ) from None
   good = (seen == 0) | (seen == 1)
   named_checks.check(
     name, seen, onp.asarray(good), "it must be bool, or 0 or 1"
   )
-  named_checks.check(
-    "times", times, onp.asarray(times >= 0), "they must be >= 0"
-  )
+  named_checks.check(time, times, onp.asarray(times >= 0), "they must be >= 0")
   dtype = times.dtype if times.dtype.kind == "f" else None
   infinity = onp.asarray(math.inf, dtype=dtype)
   upper = onp.where(seen == 1, times, infinity)
@@ -136,8 +166,8 @@ def _values(table: Any, name: str) -> onp.ndarray:
   return values
 
 
-def _numbers(table: Any, name: str, missing: float) -> onp.ndarray:
-  """Returns a column as floats, with what is put where they are missing."""
+def _numbers(table: Any, name: str) -> onp.ndarray:
+  """Returns a column as numbers, NaN where they are missing."""
   values = _values(table, name)
   if values.dtype.kind == "O":
     lost = _missing(values)
@@ -157,9 +187,9 @@ def _numbers(table: Any, name: str, missing: float) -> onp.ndarray:
   if values.dtype.kind not in "biuf":
     what = _NO_NUMBERS.get(values.dtype.kind, "no numbers: it must hold them")
     raise TypeError(f"column {name!r} holds {what}")
-  if values.dtype.kind != "f" or values.dtype.itemsize < 4:
+  if values.dtype.kind == "f" and values.dtype.itemsize < 4:
     values = onp.asarray(values, dtype=onp.float64)
-  return onp.where(onp.isnan(values), missing, values)
+  return values
 
 
 def _missing(values: onp.ndarray) -> onp.ndarray:
@@ -182,7 +212,8 @@ def _causes(
         f"column {name!r} holds names: pass causes, in the order of "
         "graph.causes"
       )
-    numbers = _numbers({name: values}, name, -1.0)
+    numbers = _numbers({name: values}, name)
+    numbers = onp.where(onp.isnan(numbers), -1.0, numbers)
     good = onp.floor(numbers) == numbers
     named_checks.check(name, numbers, good, "it must be a whole number")
     return onp.asarray(numbers, dtype=onp.int32)

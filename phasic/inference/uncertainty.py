@@ -79,9 +79,7 @@ class Uncertainty:
     return self._known.standard_errors(along)[()]
 
 
-def _check_values(
-  f: Callable[..., Any] | str, args: tuple[Any, ...]
-) -> None:
+def _check_values(f: Callable[..., Any] | str, args: tuple[Any, ...]) -> None:
   """Raises ValueError for values of which a method has no derivative.
 
   At its ends a quantile is an end of the support, for every parameter.
