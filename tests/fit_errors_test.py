@@ -54,6 +54,45 @@ class MistakesTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, "needs .* phases: at most 1000"):
       inference.match_moments(1.0, 1.0 + 1e-10)
 
+  def test_moments_that_are_none(self):
+    for arguments, options, message in (
+      ((None, 2.0), {}, "mean is None: it must be a number"),
+      (("1", 2.0), {}, "mean is '1': it must be a number"),
+      ((1.0, 2j), {}, "second is 2j: it must be a number"),
+      ((1.0, math.nan), {}, "second is nan: moments of times are > 0"),
+      ((-1.0, 2.0), {}, "mean is -1.0: moments of times are > 0"),
+      ((1.0, 0.5), {}, "second is 0.5: it must be above the square"),
+      ((1e200, 1e300), {}, "mean is 1e.200, .* in another unit"),
+      ((1e-200, 1e-300), {}, "mean is 1e-200, .* in another unit"),
+      ((1e-100, 1e-100), {}, "below 1e.60 times that"),
+      ((1e100, 2.5e200, 1e300), {}, "third is 1e.300: it must be above"),
+      ((1.0, 3.0), {"num_phases": 1.5}, "num_phases is 1.5: .* whole number"),
+      ((1.0, 3.0, 15.0), {"num_phases": "3"}, "num_phases is '3': .* whole"),
+      ((1.0, 3.0, 15.0), {"num_phases": 0}, "num_phases is 0: it must be >= 1"),
+    ):
+      with self.assertRaisesRegex((TypeError, ValueError), message):
+        inference.match_moments(*arguments, **options)
+
+  def test_densities_that_are_none(self):
+    with self.assertRaisesRegex(TypeError, "density is NoneType: it must be a"):
+      inference.observations_of_density(None)
+    with self.assertRaisesRegex(TypeError, "scale is '1': it must be a number"):
+      inference.observations_of_density(math.exp, scale="1")
+    with self.assertRaisesRegex(ValueError, "tolerance is nan: it must be in"):
+      inference.observations_of_density(math.exp, tolerance=math.nan)
+
+  def test_numbers_of_phases_that_are_none(self):
+    def start(p):
+      return pd.Erlang(p, 1.0)
+
+    for sizes in (3, None, "12", [1.5]):
+      with self.assertRaisesRegex(TypeError, "it must be a sequence of whole"):
+        inference.choose_num_phases(start, _CENSORED, sizes)
+    with self.assertRaisesRegex(ValueError, "num_phases is 0: it must be >= 1"):
+      inference.choose_num_phases(start, _CENSORED, (1, 0))
+    with self.assertRaisesRegex(TypeError, "start is Erlang: it must be a fun"):
+      inference.choose_num_phases(start(1), _CENSORED, (1, 2))
+
   def _refused(self, message, dist=None, data=_CENSORED, **options):
     dist = pd.Erlang(1, 1.0) if dist is None else dist
     with self.assertRaisesRegex((TypeError, ValueError), message):

@@ -48,7 +48,7 @@ class ComparisonTest(test_case.TestCase):
     self.assertGreaterEqual(
       fit.log_likelihood, inference.fit_mle(two, data).log_likelihood - 1e-6
     )
-    with self.assertRaisesRegex(ValueError, "num_phases is 1: it must be at"):
+    with self.assertRaisesRegex(ValueError, "num_phases is 1: it must be >= 2"):
       inference.hyper_erlang_starts(data, 1)
 
   @parameterized.parameters(

@@ -12,6 +12,7 @@ from phasic.inference import nesting
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import host_values
 from phasic.inference.host_values import observation_values
+from phasic.inference.host_values import whole_number
 
 _CRITERIA = ("aic", "bic")
 
@@ -155,6 +156,7 @@ def choose_num_phases(
     **options: of `fit_mle`.
 
   Raises:
+    TypeError: `start` is no function, or `num_phases` no sequence of numbers.
     ValueError: there is no such criterion, no number, or a fit fails.
 
   Example:
@@ -173,9 +175,18 @@ def choose_num_phases(
   """
   if criterion not in _CRITERIA:
     raise ValueError(f"criterion is {criterion!r}: it must be in {_CRITERIA}")
-  found = {
-    p: mle.fit_mle(start(p), observations, **options) for p in num_phases
-  }
+  if not callable(start):
+    raise TypeError(
+      f"start is {type(start).__name__}: it must be a function of a number of "
+      "phases"
+    )
+  try:
+    sizes = [whole_number("num_phases", p, 1) for p in num_phases]
+  except TypeError:
+    raise TypeError(
+      f"num_phases is {num_phases!r}: it must be a sequence of whole numbers"
+    ) from None
+  found = {p: mle.fit_mle(start(p), observations, **options) for p in sizes}
   if not found:
     raise ValueError("num_phases has no number")
   best = min(found.values(), key=lambda fit: getattr(fit, criterion))

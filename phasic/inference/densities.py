@@ -7,6 +7,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.inference import observations as observations_lib
+from phasic.inference.host_values import number
 
 # Of the nodes of the first rule, and how often it is refined.
 _FIRST_STEP = 0.25
@@ -40,7 +41,8 @@ def observations_of_density(
     tolerance: how far the total mass may be from one.
 
   Raises:
-    ValueError: the density is negative or not finite somewhere, or its mass is
+    TypeError: the density is no function, or an option no number.
+    ValueError: an option breaks a rule, the density is negative or not finite somewhere, or its mass is
       not one.
 
   Example: the exponential distribution that is nearest to a uniform one.
@@ -60,8 +62,14 @@ def observations_of_density(
     H. Takahasi, M. Mori, Double exponential formulas for numerical integration,
       Publ. RIMS 9, 1974.
   """
-  if not 0.0 < scale < math.inf:
-    raise ValueError(f"scale is {scale}: it must be positive")
+  if not callable(density):
+    raise TypeError(
+      f"density is {type(density).__name__}: it must be a function of times"
+    )
+  if not 0.0 < number("scale", scale) < math.inf:
+    raise ValueError(f"scale is {scale}: it must be positive and finite")
+  if not 0.0 < number("tolerance", tolerance) < 1.0:
+    raise ValueError(f"tolerance is {tolerance}: it must be in (0, 1)")
   known = (math.inf, math.inf)
   for level in range(_REFINEMENTS):
     step = _FIRST_STEP / 2**level

@@ -1,5 +1,6 @@
 """Values of arrays on the host, where fits are."""
 
+import operator
 from typing import Any
 
 import numpy as onp
@@ -46,3 +47,29 @@ def total_weight(observations: Any) -> float:
   """Returns the sum of the weights of `Observations`."""
   _, _, weights = observation_values(observations)
   return float(onp.sum(weights))
+
+
+def number(name: str, x: Any) -> float:
+  """Returns an argument as a float; raises TypeError if it is no number."""
+  try:
+    if not isinstance(x, str):
+      return float(x)
+  except (TypeError, ValueError):
+    pass
+  raise TypeError(f"{name} is {x!r}: it must be a number")
+
+
+def whole_number(name: str, x: Any, least: int) -> int:
+  """Returns an argument as an int.
+
+  Raises:
+    TypeError: it is no whole number.
+    ValueError: it is below the least.
+  """
+  try:
+    found = operator.index(x)
+  except TypeError:
+    raise TypeError(f"{name} is {x!r}: it must be a whole number") from None
+  if found < least:
+    raise ValueError(f"{name} is {x}: it must be >= {least}")
+  return found

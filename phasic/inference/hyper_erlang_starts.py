@@ -10,6 +10,7 @@ from phasic.inference import mle
 from phasic.inference import observations as observations_lib
 from phasic.inference import start_forms
 from phasic.inference.host_values import host_values
+from phasic.inference.host_values import whole_number
 from phasic.internal import static
 
 # The rates of the two branches start at such factors, and their inverses.
@@ -56,8 +57,7 @@ def hyper_erlang_starts(
     A. Thuemmler, P. Buchholz, M. Telek, A novel approach for phase-type fitting
       with the EM algorithm, IEEE Trans. Dependable Secure Comput. 3, 2006.
   """
-  if num_phases < 2:
-    raise ValueError(f"num_phases is {num_phases}: it must be at least 2")
+  num_phases = whole_number("num_phases", num_phases, 2)
   observations_lib.check_type(observations)
   mean = start_forms.mean_of(observations)
   found = []

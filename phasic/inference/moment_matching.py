@@ -7,9 +7,16 @@ import numpy as onp
 
 from phasic.distributions import acyclic_phase_type
 from phasic.distributions import erlang
+from phasic.inference.host_values import number
+from phasic.inference.host_values import whole_number
 
 # Of an order that is not given.
 _MOST_PHASES = 1000
+# Of moments, relative to what they would be if all times were equal: fourth
+# powers of larger ones are above all numbers.
+_LARGEST_RATIO = 1e60
+# Below it numbers lose digits.
+_TINY = float(onp.finfo(onp.float64).tiny)
 # How far, relative to it, the last moment may be off.
 _TOLERANCE = 1e-9
 
@@ -42,6 +49,7 @@ def match_moments(
     An `AcyclicPhaseType`, or an `Erlang` where it is one.
 
   Raises:
+    TypeError: an argument is no number, or num_phases is not whole.
     ValueError: no distribution has these moments, none of so many phases, or
       none that numbers of this precision can tell.
 
@@ -59,22 +67,35 @@ def match_moments(
       phase type distributions, Stoch. Models 21, 2005.
   """
   for name, x in (("mean", mean), ("second", second), ("third", third)):
-    if x is not None and not 0.0 < float(x) < math.inf:
+    if (x is not None or name != "third") and not (
+      0.0 < number(name, x) < math.inf
+    ):
       raise ValueError(f"{name} is {x}: moments of times are > 0 and finite")
+  if num_phases is not None:
+    num_phases = whole_number("num_phases", num_phases, 1)
   mean, second = float(mean), float(second)
-  n2 = second / mean**2
-  if not n2 > 1.0:
+  divisors = {"mean": mean} | ({} if third is None else {"second": second})
+  for name, moment in divisors.items():
+    # They are divided by the product.
+    if not _TINY <= moment * mean < math.inf:
+      raise ValueError(
+        f"{name} is {moment:g}, and {name} * mean is beyond all numbers: give "
+        "the times in another unit"
+      )
+  n2 = second / (mean * mean)
+  if not 1.0 < n2 < _LARGEST_RATIO:
     raise ValueError(
       f"second is {second:g}: it must be above the square of the mean, "
-      f"{mean**2:g}"
+      f"{mean * mean:g}, and below {_LARGEST_RATIO:g} times that"
     )
   if third is None:
     return _of_two(mean, n2, num_phases)
   n3 = float(third) / (mean * second)
-  if not n3 > n2:
+  if not n2 < n3 < _LARGEST_RATIO:
     raise ValueError(
-      f"third is {third:g}: it must be above second^2 / mean, "
-      f"{second**2 / mean:g}"
+      f"third is {float(third):g}: it must be above second^2 / mean, "
+      f"{second / mean * second:g}, and below {_LARGEST_RATIO:g} times "
+      f"mean * second, {mean * second:g}"
     )
   if _is_erlang(n2, n3):
     return _of_two(mean, n2, num_phases)

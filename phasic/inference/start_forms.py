@@ -12,6 +12,7 @@ from phasic.distributions import phase_type
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import host_values
 from phasic.inference.host_values import observation_values
+from phasic.inference.host_values import whole_number
 from phasic.internal import static
 
 _FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
@@ -53,10 +54,8 @@ def start_of(
   """
   if form not in _FORMS:
     raise ValueError(f"form is {form!r}: it must be in {_FORMS}")
-  if num_phases < 1:
-    raise ValueError(f"num_phases is {num_phases}: it must be positive")
+  p = whole_number("num_phases", num_phases, 1)
   observations_lib.check_type(observations)
-  p = num_phases
   mean = mean_of(observations)
   dtype = static.dtype_name(observations.lower)
 

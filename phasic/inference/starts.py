@@ -1,7 +1,6 @@
 """What a fit needs to begin: data that determine it, and a start."""
 
 import math
-import operator
 from typing import Any
 
 import numpy as onp
@@ -10,7 +9,9 @@ from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import derivatives
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import host_values
+from phasic.inference.host_values import number
 from phasic.inference.host_values import observation_values
+from phasic.inference.host_values import whole_number
 
 
 def check_data(
@@ -79,13 +80,8 @@ def check_options(
     ("seed", seed, 0),
     ("max_steps", max_steps, 0),
   ):
-    try:
-      good = operator.index(x) >= least
-    except TypeError:
-      raise TypeError(f"{name} is {x!r}: it must be a whole number") from None
-    if not good:
-      raise ValueError(f"{name} is {x}: it must be >= {least}")
-  if not 0.0 <= tolerance < math.inf:
+    whole_number(name, x, least)
+  if not 0.0 <= number("tolerance", tolerance) < math.inf:
     raise ValueError(f"tolerance is {tolerance}: it must be >= 0 and finite")
 
 
