@@ -156,6 +156,29 @@ class MistakesTest(test_case.TestCase):
       with self.assertRaisesRegex(ValueError, said):
         fit.standard_error_of(method, value)
 
+  def test_no_names(self):
+    start = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
+    self._refused("fixed is None: .* sequence of names", start, fixed=None)
+    self._refused("tied is None: .* groups of names", start, tied=None)
+    self._refused("tied is 'rates': .* groups", start, tied="rates")
+    self._refused("tied is None: .* of names", start, tied=[None])
+    self._refused("tolerance is 'a': it must be a number", tolerance="a")
+
+  def test_bounds(self):
+    for bounds in ({"rate": 1.0}, {"rate": (0.0, 1.0, 2.0)}, {"rate": "ab"}):
+      self._refused("bounds of 'rate' are .* two numbers", bounds=bounds)
+    self._refused("of 'rate' are .* two", bounds={"rate": (None, 1.0)})
+    self._refused("bounds is .* map names to pairs", bounds=[("rate", (0, 1))])
+    # Both hold, so none may leave nothing of the other.
+    start = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
+    bounds = {"rates": (1.0, 3.0), "rates[1]": (0.1, 1.0)}
+    self._refused("rates.1. is in .* nothing is between", start, bounds=bounds)
+
+  def test_other_starts(self):
+    self._refused(r"starts\[0\] is dict: it must be", starts=[{"rate": 1.0}])
+    batch = pd.Erlang(1, [1.0, 2.0])
+    self._refused(r"starts\[0\] has batch shape", starts=[batch])
+
 
 if __name__ == "__main__":
   absltest.main()

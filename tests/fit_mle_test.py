@@ -135,6 +135,15 @@ class FitTest(test_case.TestCase):
     self.assertTrue(onp.isnan(fit.standard_errors["rates"][0]))
     self.assertGreater(fit.standard_errors["rates"][1], 0.0)
 
+  def test_bounds_of_an_entry_and_of_its_parameter(self):
+    # The rate of an exponential law is one over the mean, 1 / 1.5 here.
+    data = inference.Observations([0.5, 1.0, 1.5, 3.0])
+    one, all_of_them = {"rates[0]": (0.7, 0.8)}, {"rates": (0.1, 10.0)}
+    for bounds in (one | all_of_them, all_of_them | one):
+      start = pd.Hypoexponential([1.0])
+      fit = inference.fit_mle(start, data, bounds=bounds)
+      self.assert_close(self.host(fit.distribution.rates), [0.7], rtol=1e-12)
+
   def test_probabilities_that_come_back_from_zero(self):
     where = coordinates.Coordinates(pd.Hyperexponential([0.25, 0.75], [1, 2.0]))
     # The others had taken its mass over.

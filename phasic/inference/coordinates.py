@@ -67,20 +67,10 @@ class Coordinates(free_maps.FreeMap):
       ValueError: there is a batch, a name is unknown, a value breaks a rule, or
         what is tied are probabilities.
     """
-    methods.check_substrate("distribution", distribution)
-    if not isinstance(distribution, distribution_lib.Distribution):
-      raise TypeError(
-        f"distribution is {type(distribution).__name__}: it must be a "
-        "distribution"
-      )
-    shape = tuple(distribution.batch_shape)
-    if shape:
-      raise ValueError(
-        f"distribution has batch shape {shape}: one distribution is fitted at "
-        "a time, index the batch"
-      )
+    check_single("distribution", distribution)
     self.distribution, blocks = entry_blocks.of(distribution)
     self.increasing = entry_blocks.increasing(self.distribution)
+    parameter_names.check_groups("tied", tied)
     for names in tied:
       self.check_not_increasing("tied", names)
     known = parameter_names.Names(blocks)
@@ -251,6 +241,21 @@ class Coordinates(free_maps.FreeMap):
     )
     whole = np.take(np.concatenate([entries, held], axis=-1), order, axis=-1)
     return with_entries(self.distribution, self.tables, whole)
+
+
+def check_single(name: str, distribution: Any) -> None:
+  """Raises TypeError or ValueError unless this is one distribution."""
+  methods.check_substrate(name, distribution)
+  if not isinstance(distribution, distribution_lib.Distribution):
+    raise TypeError(
+      f"{name} is {type(distribution).__name__}: it must be a distribution"
+    )
+  shape = tuple(distribution.batch_shape)
+  if shape:
+    raise ValueError(
+      f"{name} has batch shape {shape}: one distribution is fitted at a time, "
+      "index the batch"
+    )
 
 
 def with_entries(

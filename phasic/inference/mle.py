@@ -7,6 +7,7 @@ import numpy as onp
 
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import fits
+from phasic.inference import limits as limits_lib
 from phasic.inference import maximizing
 from phasic.inference import observations as observations_lib
 from phasic.inference import parameter_names
@@ -61,8 +62,8 @@ def fit_mle(
     fixed: names of parameters or entries that are kept, "rates" or "rates[2]".
     tied: groups of names of rates, or other positive numbers, that are one; it
       starts from their geometric mean.
-    bounds: least and greatest values of parameters or entries, by name. Those
-      of probabilities that sum to one have none.
+    bounds: least and greatest values of parameters or entries, by name; where
+      an entry has two, both hold. Probabilities that sum to one have none.
     starts: more distributions to start from, whose parameters have the shapes
       and the zeros of this one.
     num_starts: how many starts are tried round this one, itself among them.
@@ -102,7 +103,7 @@ def fit_mle(
   """
   starts_lib.check_options(num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist, fixed, tied)
-  low, high = limits(where, bounds or {})
+  low, high = limits_lib.limits(where, bounds or {})
   starts_lib.check_data(dist, observations, where.num_free)
   start = onp.clip(where.entries, low, high)
   starts_lib.check_start(where, start, observations)
@@ -154,8 +155,10 @@ def _of_another(where: Coordinates, i: int, other: Any) -> onp.ndarray:
   """Returns the entries of another start.
 
   Raises:
-    ValueError: it has other parameters, or other zeros.
+    TypeError: it is no distribution.
+    ValueError: it has a batch, other parameters, or other zeros.
   """
+  coordinates_lib.check_single(f"starts[{i}]", other)
   theirs = coordinates_lib.Coordinates(other)
   mine = coordinates_lib.Coordinates(where.distribution)
   if theirs.names != mine.names:
@@ -165,44 +168,6 @@ def _of_another(where: Coordinates, i: int, other: Any) -> onp.ndarray:
       "their shapes and zeros must be the same"
     )
   return coordinates_lib.entries_at(where, other)
-
-
-def limits(
-  where: Coordinates, bounds: Mapping[str, tuple[float, float]]
-) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns the bounds of the entries.
-
-  Raises:
-    ValueError: a name is unknown, bounds are in the wrong order, or are those
-      of probabilities that sum to one.
-  """
-  where.check_not_increasing("bounds", list(bounds))
-  low = onp.zeros(len(where.names))
-  high = onp.full(len(where.names), onp.inf)
-  for name, (least, greatest) in bounds.items():
-    rows = [
-      i
-      for i, own in enumerate(where.names)
-      if name in (own, parameter_names.parameter_of(own))
-    ]
-    if not rows:
-      raise ValueError(
-        f"bounds has {name!r}: nothing is fitted by that name; what is fitted "
-        f"is {', '.join(where.names[:20])}"
-      )
-    if not 0.0 <= least < greatest:
-      raise ValueError(
-        f"bounds of {name!r} are ({least}, {greatest}): they must be >= 0 and "
-        "in this order"
-      )
-    for i in rows:
-      group = where.groups[i]
-      if group >= 0 and onp.sum(where.groups == group) > 1:
-        raise ValueError(
-          f"bounds has {name!r}: probabilities that sum to one have none"
-        )
-    low[rows], high[rows] = least, greatest
-  return low, high
 
 
 def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:

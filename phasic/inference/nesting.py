@@ -6,7 +6,7 @@ from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import directions
 from phasic.inference import entry_blocks
 from phasic.inference import fits
-from phasic.inference import mle
+from phasic.inference import limits as limits_lib
 from phasic.inference import uncertainty
 
 # How far, relative to it, a value may be from the one that is fixed.
@@ -77,7 +77,7 @@ def _statuses(
 ) -> dict[str, str]:
   """Returns what is known of the larger model's entries at the smaller law."""
   zero = entries <= 0
-  low, high = mle.limits(whole, larger.bounds)
+  low, high = limits_lib.limits(whole, larger.bounds)
   bound = (entries <= low) | (entries >= high)
   inner = whole.restricted(entries, onp.logical_not(zero | bound))
   outer = uncertainty.outer_products(inner, larger.observations)

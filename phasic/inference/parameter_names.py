@@ -1,6 +1,6 @@
 """Names of parameters and of their entries."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import itertools
 from typing import Any
 
@@ -39,13 +39,10 @@ class Names:
     """Returns where entries are, those of all of a parameter for its name.
 
     Raises:
-      TypeError: `names` is a string, or has something else in it.
+      TypeError: `names` is no sequence, or has something else in it.
       ValueError: there is no such name.
     """
-    if isinstance(names, str):
-      raise TypeError(
-        f"{argument} is {names!r}: it must be a sequence of names"
-      )
+    _check_sequence(argument, names, "names")
     found: list[int] = []
     for name in names:
       if not isinstance(name, str):
@@ -61,6 +58,19 @@ class Names:
           f"{known}, and their entries, as {self.names[0]!r}"
         )
     return found
+
+
+def check_groups(argument: str, groups: Any) -> None:
+  """Raises TypeError unless these are sequences of names."""
+  _check_sequence(argument, groups, "groups of names")
+  for names in groups:
+    _check_sequence(argument, names, "names")
+
+
+def _check_sequence(argument: str, x: Any, of_what: str) -> None:
+  """Raises TypeError for a string, and for what has nothing in it."""
+  if isinstance(x, str) or not isinstance(x, Iterable):
+    raise TypeError(f"{argument} is {x!r}: it must be a sequence of {of_what}")
 
 
 def parameter_of(name: str) -> str:
