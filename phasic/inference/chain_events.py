@@ -111,7 +111,10 @@ def _transformed(
 
 
 def cut(lower: Any, upper: Any, after: Any, until: Any) -> tuple[Any, Any, Any]:
-  """Returns what of observations is in (after, until], and offsets."""
+  """Returns what of observations is in (after, until], and offsets.
+
+  Where that is not known the ends are NaN, and so are derivatives.
+  """
   exact = lower == upper
   start, end = np.maximum(lower, after), np.minimum(upper, until)
   possible = np.where(exact, (lower > after) & (upper <= until), start < end)
@@ -121,5 +124,6 @@ def cut(lower: Any, upper: Any, after: Any, until: Any) -> tuple[Any, Any, Any]:
   end = np.where(exact, upper, end)
   start = np.where(possible, start, -1.0)
   end = np.where(possible, end, math.inf)
-  offset = np.where(possible, np.zeros_like(start), -math.inf)
-  return start, end, np.where(unknown, math.nan, offset)
+  offset = np.where(possible | unknown, np.zeros_like(start), -math.inf)
+  start = np.where(unknown, math.nan, start)
+  return start, np.where(unknown, math.nan, end), offset

@@ -126,12 +126,13 @@ def combined(
     n = static.shape(events.lower)[-1]
     found, given = found[..., :n], found[..., n:]
   if cause is not None:
-    of_any, found = found, math.nan
     # An end that was not seen has no cause.
-    right = events.upper == math.inf
+    seen = np.logical_not(events.upper == math.inf)
+    known = (cause < 0) | (seen & (cause < len(values) - 1))
+    # A factor: what is not known has no derivative either.
+    found = found * np.where(known, np.ones_like(found), math.nan)
     for number, value in enumerate(values[1:]):
-      found = np.where((cause == number) & np.logical_not(right), value, found)
-    found = np.where(cause < 0, of_any, found)
+      found = np.where((cause == number) & seen, value, found)
   if events.given is not None:
     found = found - given
   return found if events.offset is None else found + events.offset

@@ -49,5 +49,5 @@ def _unconditional(distribution: Any, lower: Any, upper: Any) -> Any:
     distribution._cdf(np.zeros_like(ordinary)),
   )
   found = np.where(between, mass, found)
-  found = np.where(upper >= lower, found, math.nan)
-  return found
+  # A factor: what is not known has no derivative either.
+  return found * np.where(upper >= lower, np.ones_like(found), math.nan)

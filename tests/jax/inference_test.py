@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax import distributions as pd
+from phasic.substrates.jax import graphs
 from phasic.substrates.jax import inference
 
 jax.config.update("jax_enable_x64", True)
@@ -80,6 +81,41 @@ class ObservationsTest(absltest.TestCase):
       (jnp.array([math.nan]), good[1], good[2]),
     ):
       self.assertTrue(jnp.isnan(value(*bad)))
+
+  def test_what_is_not_known_has_no_derivative(self):
+    graph = graphs.models.illness_death()
+    rates = jnp.array([0.4, 0.3, 0.1, 0.8])
+
+    @jax.jit
+    @jax.value_and_grad
+    def of_causes(rates, lower, upper, entry, cause):
+      data = inference.Observations(lower, upper, None, entry, cause)
+      return data.log_likelihood(pd.GraphPhaseType(graph, rates))
+
+    @jax.jit
+    @jax.value_and_grad
+    def of_epochs(rates, lower, upper, entry):
+      data = inference.Observations(lower, upper, None, entry)
+      law = pd.Epochs(graph, [rates, 2.0 * rates], [1.5])
+      return data.log_likelihood(law)
+
+    lower, upper = jnp.array([0.5, 2.0, 1.0]), jnp.array([0.5, math.inf, 2.0])
+    entry, cause = jnp.array([0.1, 0.2, 0.3]), jnp.array([0, -1, 1])
+    for found in (
+      of_causes(rates, lower, upper, entry, cause),
+      of_epochs(rates, lower, upper, entry),
+    ):
+      self.assertTrue(all(jnp.all(jnp.isfinite(x)) for x in found))
+    unknown = lower.at[0].set(math.nan)
+    for found in (
+      of_causes(rates, unknown, upper, entry, cause),
+      of_causes(rates, lower, upper, entry + 5.0, cause),
+      of_causes(rates, lower, upper, entry, cause.at[0].set(5)),
+      of_causes(rates, lower, upper, entry, cause.at[1].set(0)),
+      of_epochs(rates, unknown, upper, entry),
+      of_epochs(rates, lower, upper, entry + 5.0),
+    ):
+      self.assertTrue(all(jnp.all(jnp.isnan(x)) for x in found))
 
 
 if __name__ == "__main__":
