@@ -18,6 +18,34 @@ if MODE == "jax":  # Compiles each for seconds.
   _SIZES = (3,)
 
 
+class FreeNumbersTest(test_case.TestCase):
+  """What is known, or changes nothing, is no parameter."""
+
+  def test_bounds_of_truncations(self):
+    for high in (9.0, math.inf):
+      dist = pd.TruncatedPhaseType(pd.Erlang(2, 1.5), 0.5, high)
+      free, to_distribution = inference.unconstrained(dist)
+      self.assert_close(free, [math.log(1.5)], 1e-15)
+      found = to_distribution(free + math.log(2.0))
+      self.assert_close(found.distribution.rate, 3.0, 1e-15)
+      self.assertEqual(float(found.low), 0.5)
+      self.assertEqual(float(found.high), high)
+    with self.assertRaisesRegex(ValueError, "tied has 'low': it is fixed, and"):
+      inference.unconstrained(dist, tied=[("low",)])
+
+  def test_edges_from_a_phase_to_itself(self):
+    self.require_kernel()
+    data = inference.Observations(fit_data.TIMES)
+    dist = pd.SparsePhaseType([1.0, 0.0], [0, 0, 1], [1, 0, 2], [2.0, 3.0, 0.5])
+    fit = inference.fit_mle(dist, data)
+    same = inference.fit_mle(pd.Hypoexponential([2.0, 0.5]), data)
+    self.assertEqual(fit.num_parameters, 2)
+    self.assertSameElements(fit.statuses, ["rates[0]", "rates[2]"])
+    self.assertEqual(float(fit.distribution.rates[1]), 3.0)
+    self.assertAlmostEqual(fit.log_likelihood, same.log_likelihood, places=6)
+    self.assertAlmostEqual(fit.aic, same.aic, places=6)
+
+
 class ComparisonTest(test_case.TestCase):
   def test_choice(self):
     chosen = inference.choose_num_phases(

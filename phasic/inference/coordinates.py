@@ -55,7 +55,7 @@ class Coordinates(free_maps.FreeMap):
     fixed: Sequence[str] = (),
     tied: Sequence[Sequence[str]] = (),
   ):
-    """Finds the entries that are neither zero nor fixed.
+    """Finds the entries that are neither zero nor fixed nor known.
 
     Args:
       distribution: one, without a batch, whose parameters are known.
@@ -89,7 +89,12 @@ class Coordinates(free_maps.FreeMap):
 
   def _collect(self, blocks, known, held, together) -> None:
     """Numbers the entries."""
-    free = [value > 0 and i not in held for i, value in enumerate(known.values)]
+    free = [
+      value > 0 and i not in held and kind.is_entry and kind.is_fitted
+      for i, (value, kind) in enumerate(
+        zip(known.values, known.kinds, strict=True)
+      )
+    ]
     leader = list(range(len(free)))
     for positions in together:
       for i in positions:
@@ -102,7 +107,7 @@ class Coordinates(free_maps.FreeMap):
         if not free[i]:
           raise ValueError(
             f"tied has {known.names[i]!r}: it is "
-            f"{'fixed' if i in held else 'zero'}, and stays so"
+            f"{'zero' if known.values[i] == 0 else 'fixed'}, and stays so"
           )
         if leader[i] != i:
           raise ValueError(f"tied has {known.names[i]!r} twice")

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.distributions import sparse_phase_type
+from phasic.distributions import truncated_phase_type
 from phasic.inference import nested_arrays
 from phasic.inference.host_values import host_values
 from phasic.internal import static
@@ -22,12 +24,15 @@ class Kind(NamedTuple):
   Attributes:
     group: of which sum it is part; None for positive numbers.
     may_be_zero: whether that is in the domain.
-    is_entry: False for what is not a number of its own, as a diagonal.
+    is_entry: False for what is not a number of its own, as a diagonal, or
+      changes nothing, as a rate from a phase to itself.
+    is_fitted: False for what is known, as the bounds of a truncation.
   """
 
   group: Any = None
   may_be_zero: bool = True
   is_entry: bool = True
+  is_fitted: bool = True
 
 
 class Block(NamedTuple):
@@ -181,9 +186,20 @@ def _block(
     kinds = [Kind(may_be_zero=constraint != "positive")] * size
   else:
     raise NotImplementedError(f"there is no fit of {whole}: it is {constraint}")
+  if isinstance(owner, truncated_phase_type.TruncatedPhaseType):
+    # The likelihood would have them at the ends of the data.
+    kinds = [kind._replace(is_fitted=False) for kind in kinds]
+  if isinstance(owner, sparse_phase_type.SparsePhaseType) and name == "rates":
+    kinds = [
+      kind._replace(is_entry=bool(source != target))
+      for kind, source, target in zip(
+        kinds, owner.sources, owner.targets, strict=True
+      )
+    ]
   flat = onp.ravel(values)
   for label, x, kind in zip(labels, flat, kinds, strict=True):
-    if kind.is_entry and not 0.0 <= x < math.inf:
+    counts = kind.is_entry and kind.is_fitted
+    if counts and not 0.0 <= x < math.inf:
       raise ValueError(
         f"{label} is {x:g}: a fit starts from a number that is >= 0 and finite"
       )
