@@ -175,6 +175,7 @@ class MistakesTest(test_case.TestCase):
     self._refused("rates.1. is in .* nothing is between", start, bounds=bounds)
 
   def test_other_starts(self):
+    self._refused("starts is Erlang: it must be a list", starts=pd.Erlang(1, 1))
     self._refused(r"starts\[0\] is dict: it must be", starts=[{"rate": 1.0}])
     batch = pd.Erlang(1, [1.0, 2.0])
     self._refused(r"starts\[0\] has batch shape", starts=[batch])

@@ -135,6 +135,60 @@ class FitTest(test_case.TestCase):
     self.assertTrue(onp.isnan(fit.standard_errors["rates"][0]))
     self.assertGreater(fit.standard_errors["rates"][1], 0.0)
 
+  def test_saddle_between_bounds(self):
+    # Equal rates are a stationary point by symmetry, here a saddle; the way up
+    # from it leads out of the bounds.
+    times = onp.asarray([0.5, 1.2, 2.2, 3.1, 4.0, 0.7, 1.6, 2.8])
+    seen = onp.arange(8) != 4
+
+    def log_likelihood(a, b):
+      density = a * b * (onp.exp(-b * times) - onp.exp(-a * times)) / (a - b)
+      after = (a * onp.exp(-b * times) - b * onp.exp(-a * times)) / (a - b)
+      return onp.sum(onp.log(onp.where(seen, density, after)))
+
+    fit = inference.fit_mle(
+      pd.Hypoexponential([1.0, 2.0]),
+      inference.Observations.right_censored(times, seen),
+      bounds={"rates": (0.1, 1.0)},
+    )
+    highest = max(log_likelihood(1.0, b) for b in onp.linspace(0.8, 0.9, 101))
+    self.assertGreater(fit.log_likelihood, highest - 1e-9)
+    self.assertIn("at a bound", fit.statuses.values())
+
+  def test_parameters_of_graphs_have_their_names(self):
+    graph = graphs.models.illness_death()
+    params = {
+      "illness": 0.4,
+      "recovery": 0.0,
+      "death_healthy": 0.1,
+      "death_ill": 0.8,
+    }
+    # One time, and two causes: enough for two rates.
+    data = inference.Observations([1.0, 1.0], cause=[0, 1])
+    fit = inference.fit_mle(
+      pd.GraphPhaseType(graph, params), data, fixed=["params[illness]"]
+    )
+    self.assertSameElements(
+      fit.statuses, ["params[death_healthy]", "params[death_ill]"]
+    )
+    self.assertSameElements(fit.distribution.params, params)
+
+    def log_likelihood(healthy, ill):
+      leaves = 0.4 + healthy
+      path = (math.exp(-ill) - math.exp(-leaves)) / (leaves - ill)
+      return math.log(healthy * math.exp(-leaves)) + math.log(0.4 * ill * path)
+
+    top = [
+      float(fit.distribution.params[name])
+      for name in ("death_healthy", "death_ill")
+    ]
+    self.assertAlmostEqual(fit.log_likelihood, log_likelihood(*top), places=10)
+    for i in (0, 1):
+      for factor in (0.99, 1.01):
+        near = list(top)
+        near[i] *= factor
+        self.assertLess(log_likelihood(*near), fit.log_likelihood)
+
   def test_bounds_of_an_entry_and_of_its_parameter(self):
     # The rate of an exponential law is one over the mean, 1 / 1.5 here.
     data = inference.Observations([0.5, 1.0, 1.5, 3.0])

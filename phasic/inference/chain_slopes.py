@@ -210,7 +210,8 @@ def _slopes(where: Coordinates) -> tuple[Any, ...]:
   kind = type(where.distribution).__name__
   if not isinstance(where.distribution, absorption_time.AbsorptionTime):
     raise NotImplementedError(
-      f"NumPy has no autodiff: {kind} is fitted in JAX and TensorFlow"
+      f"NumPy has no autodiff: fit_mle and standard errors of {kind} are in "
+      "JAX and TensorFlow"
     )
   root = where.root
   if root.chain_slopes is None:

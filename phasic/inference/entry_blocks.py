@@ -89,6 +89,9 @@ def rebuilt(distribution: Any, arrays: Mapping[str, Any]) -> Any:
         total = np.sum(x, axis=-1) + arrays[f"{path}exit_rates"]
         eye = np.eye(static.shape(x)[-1], dtype=static.dtype_name(x))
         changed[whole] = np.where(eye > 0, 0.0 - total[..., None], x)
+      elif isinstance(owner.parameters[name], Mapping):
+        names = owner.graph.parameter_names
+        changed[whole] = {own: x[..., i] for i, own in enumerate(names)}
   return nested_arrays.with_arrays(distribution, changed, validate_args=False)
 
 
@@ -149,6 +152,8 @@ def _block(
   whole = f"{path}{name}"
   shape = onp.shape(values)
   labels = _labels(whole, shape)
+  if name == "params" and owner.graph.parameter_names:
+    labels = [f"{whole}[{own}]" for own in owner.graph.parameter_names]
   size = len(labels)
   constraint = prop.constraint
   slack: dict[Any, bool] = {}

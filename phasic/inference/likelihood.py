@@ -42,5 +42,10 @@ def log_likelihood(
     >>> print(f"{float(value):.6f}")
     -3.203946
   """
+  if isinstance(lower, observations.Observations):
+    raise TypeError(
+      "lower is Observations: observations.log_likelihood(distribution) is "
+      "theirs, log_likelihood takes arrays"
+    )
   data = observations.Observations(lower, upper, weights, entry, cause)
   return data.log_likelihood(distribution)

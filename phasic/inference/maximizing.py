@@ -148,15 +148,20 @@ class Search:
     except FloatingPointError:
       return top
     entries = self._whole(entries, inner, found.x)
-    inside = onp.all((entries >= self.low) & (entries <= self.high))
     better = self._top(
       entries,
       "L-BFGS-B, Newton steps in a trust region",
       top.message,
       [*top.heights, *hill.heights],
     )
-    if inside and better.log_likelihood >= top.log_likelihood:
+    if better.log_likelihood >= top.log_likelihood:
       return better
+    met = keep & ((entries == self.low) | (entries == self.high))
+    if onp.any(met):
+      # From a saddle the way up may lead out of the bounds.
+      again = self.climb(entries)
+      if again.log_likelihood > top.log_likelihood:
+        return self.polish(again)
     return top
 
   def round_about(

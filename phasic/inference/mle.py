@@ -68,7 +68,7 @@ def fit_mle(
       and the zeros of this one.
     num_starts: how many starts are tried round this one, itself among them.
     seed: of the others.
-    max_steps: the most steps of a search.
+    max_steps: the most steps of a search; up to 50 Newton steps follow.
     tolerance: how large a slope may be left, of the mean log likelihood in a
       free number; in float32 about 5e-4 at least, which rounding leaves.
     progress: True for a bar of tqdm over the starts, which is needed only
@@ -102,6 +102,11 @@ def fit_mle(
     A. R. Conn, N. I. M. Gould, P. L. Toint, Trust-region methods, 2000, ch. 7.
   """
   starts_lib.check_options(num_starts, seed, max_steps, tolerance)
+  if not isinstance(starts, (list, tuple)):
+    raise TypeError(
+      f"starts is {type(starts).__name__}: it must be a list or tuple of "
+      "distributions"
+    )
   where = coordinates_lib.Coordinates(dist, fixed, tied)
   low, high = limits_lib.limits(where, bounds or {})
   starts_lib.check_data(dist, observations, where.num_free)

@@ -50,7 +50,12 @@ def check_data(
       "are likeliest under a distribution that ends at once; a fit needs a "
       "lower end above zero"
     )
-  distinct = onp.unique(onp.stack([lower, upper]), axis=1).shape[-1]
+  rows = [lower, upper]
+  for name in ("entry", "cause"):
+    x = getattr(observations, name)
+    if x is not None:
+      rows.append(host_values(name, x)[counted])
+  distinct = onp.unique(onp.stack(rows), axis=1).shape[-1]
   phases = getattr(dist, "num_phases", num_free)
   # No law of p phases is known by more than 2 p - 1 numbers.
   needed = min(num_free, 2 * phases - 1)
