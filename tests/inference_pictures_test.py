@@ -9,7 +9,8 @@ import numpy as onp
 from phasic import inference
 from phasic.distributions import DiscretePhaseType
 from phasic.distributions import Erlang
-from phasic.inference import pictures
+from phasic.inference import drawing
+from phasic.inference import hazard_pictures
 from phasic.inference import predictive
 from tests import test_case
 
@@ -101,7 +102,9 @@ class PicturesTest(test_case.TestCase):
     self.assertAlmostEqual(rate, 9 / 316, places=12)
 
   def test_groups_share_events_and_time(self):
-    edges, counts, exposures = pictures._grouped(_observations(), 3)
+    edges, counts, exposures = hazard_pictures.grouped(
+      _observations(), 3, False, False
+    )
     self.assertEqual(counts.sum(), 9)
     self.assertEqual(exposures.sum(), 316)
     onp.testing.assert_array_equal(edges, [0, 6, 13, 23])
@@ -117,7 +120,7 @@ class PicturesTest(test_case.TestCase):
 
   def test_posterior_predictive(self):
     draws = Erlang(2, onp.linspace(0.05, 0.07, 200))
-    axes = pictures.new_axes()
+    axes = drawing.new_axes()
     found = inference.plot_posterior_predictive(
       draws, _observations(), axes, seed=3
     )

@@ -14,12 +14,12 @@ from phasic.inference.fits import Record
 from phasic.inference.free_parameters import Unconstrained
 from phasic.inference.free_parameters import unconstrained
 from phasic.inference.growing import with_one_more_phase
+from phasic.inference.hazard_pictures import plot_hazard
 from phasic.inference.hyper_erlang_starts import hyper_erlang_starts
 from phasic.inference.likelihood import log_likelihood
 from phasic.inference.mle import fit_mle
 from phasic.inference.moment_matching import match_moments
 from phasic.inference.observations import Observations
-from phasic.inference.pictures import plot_hazard
 from phasic.inference.pictures import plot_posterior_predictive
 from phasic.inference.pictures import plot_quantiles
 from phasic.inference.pictures import plot_survival

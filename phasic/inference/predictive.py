@@ -68,7 +68,11 @@ def _values(draws: Any, entry: onp.ndarray, seed: Any) -> onp.ndarray:
   left = onp.asarray(left - host_values("draws", spent), draws.dtype)
   found = host_values("draws", draws.quantile_log_survival(left))
   # Rounding must not lead to the entry itself.
-  return onp.transpose(onp.maximum(found, onp.nextafter(start, onp.inf)))
+  after = onp.nextafter(start, onp.inf)
+  if draws.support.constraint == "nonnegative_integer":
+    after = onp.floor(start) + 1.0
+  least = onp.where(entry[:, None] < 0, 0.0, after)
+  return onp.transpose(onp.maximum(found, least))
 
 
 def _censoring_times(
