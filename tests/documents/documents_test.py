@@ -1,5 +1,6 @@
 """The code of the README and of the pages in docs runs as it stands."""
 
+import math
 import pathlib
 import re
 
@@ -37,6 +38,19 @@ class DocumentsTest(parameterized.TestCase):
         continue
       with self.subTest(f"{document}:{line}"):
         exec(compile("\n" * line + block, document, "exec"), names)
+
+  def test_posteriors_are_of_the_same_data(self):
+    (_, model), _, (_, density) = _blocks("docs/bayes.md")
+    names = {}
+    exec(model, names)
+    exec(density.partition("warmup =")[0], names)
+    from numpyro.infer import util
+
+    for rate in (0.5, 2.0):
+      log_rate = math.log(rate)
+      of_model, _ = util.log_density(names["model"], (), {}, {"rate": rate})
+      found = float(names["log_density"](log_rate))
+      self.assertAlmostEqual(found, float(of_model) + log_rate, places=9)
 
 
 if __name__ == "__main__":
