@@ -45,6 +45,31 @@ class FreeNumbersTest(test_case.TestCase):
     self.assertAlmostEqual(fit.log_likelihood, same.log_likelihood, places=6)
     self.assertAlmostEqual(fit.aic, same.aic, places=6)
 
+  def test_probabilities_of_edges_sum_to_one(self):
+    self.require_kernel()
+    counts = [1, 1, 2, 2, 2, 3, 4, 4, 5, 6, 8, 9]
+    data = inference.Observations(onp.asarray(counts, onp.float64))
+    edges = ([0, 0, 0, 1, 1], [0, 1, 2, 1, 2])
+    dist = pd.SparseDiscretePhaseType(
+      [1.0, 0.0], *edges, [0.4, 0.4, 0.2, 0.8, 0.2], validate_args=True
+    )
+    fit = inference.fit_mle(dist, data)
+    dense = pd.DiscretePhaseType([1.0, 0.0], [[0.4, 0.4], [0.0, 0.8]])
+    same = inference.fit_mle(dense, data)
+    self.assertEqual(fit.num_parameters, 3)
+    self.assertAlmostEqual(fit.aic, same.aic, places=6)
+    probs = self.host(fit.distribution.probs)
+    self.assert_close([onp.sum(probs[:3]), onp.sum(probs[3:])], [1.0, 1.0])
+    # Without edges to themselves phases are kept with the rest.
+    dist = pd.SparseDiscretePhaseType(
+      [1.0, 0.0], [0, 0, 1], [1, 2, 2], [0.4, 0.2, 0.2]
+    )
+    fit = inference.fit_mle(dist, data)
+    self.assertEqual(fit.num_parameters, 3)
+    self.assertAlmostEqual(fit.log_likelihood, same.log_likelihood, places=6)
+    certain = dist.copy(probs=[0.4, 0.6, 0.2])
+    self.assertEqual(inference.unconstrained(certain).free.shape, (2,))
+
 
 class ComparisonTest(test_case.TestCase):
   def test_choice(self):

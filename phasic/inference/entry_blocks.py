@@ -201,6 +201,9 @@ def _block(
         kinds, owner.sources, owner.targets, strict=True
       )
     ]
+  if isinstance(owner, sparse_phase_type.SparseDiscretePhaseType):
+    if name == "probs":
+      kinds, slack = _of_steps(path, values, owner)
   flat = onp.ravel(values)
   for label, x, kind in zip(labels, flat, kinds, strict=True):
     counts = kind.is_entry and kind.is_fitted
@@ -209,6 +212,24 @@ def _block(
         f"{label} is {x:g}: a fit starts from a number that is >= 0 and finite"
       )
   return Block(shape, flat, labels, kinds, slack)
+
+
+def _of_steps(
+  path: str, values: onp.ndarray, owner: Any
+) -> tuple[list[Kind], dict[Any, bool]]:
+  """Returns what edges' probabilities are: sums by the phases that they leave.
+
+  They sum to one, or to less where no edge is from the phase to itself.
+  """
+  sources, targets = onp.asarray(owner.sources), onp.asarray(owner.targets)
+  groups = [f"{path}step {source}" for source in sources]
+  slack: dict[Any, bool] = {}
+  for source, group in zip(sources, groups, strict=True):
+    rows = sources == source
+    rest = 1.0 - math.fsum(values[rows])
+    near = abs(rest) <= 4 * int(sum(rows)) * static.finfo_eps(owner.dtype)
+    slack[group] = not (near or onp.any(targets[rows] == source))
+  return [Kind(group) for group in groups], slack
 
 
 def _labels(whole: str, shape: tuple[int, ...]) -> list[str]:
