@@ -5,6 +5,7 @@ import math
 from absl.testing import absltest
 
 from phasic import distributions as pd
+from phasic import graphs
 from phasic import inference
 from tests import fit_data
 from tests import test_case
@@ -19,6 +20,15 @@ class MistakesTest(test_case.TestCase):
       inference.fit_mle(dist, _CENSORED, bounds={"rates": (0.1, 1.5)})
     with self.assertRaisesRegex(ValueError, "tied has 'rates': rates that"):
       inference.fit_mle(dist, _CENSORED, tied=[("rates",)])
+
+  def test_epochs(self):
+    dist = pd.Epochs(graphs.models.kingman(2), [[1.0], [0.5]], [1.0])
+    for refused in (
+      lambda: inference.fit_mle(dist, _CENSORED),
+      lambda: inference.unconstrained(dist),
+    ):
+      with self.assertRaisesRegex(NotImplementedError, "no fit of Epochs"):
+        refused()
 
   def test_left_censored(self):
     data = inference.Observations([-1.0, -1.0, 0.0], [1.0, 2.0, 3.0])

@@ -57,6 +57,7 @@ def of(distribution: Any) -> tuple[Any, dict[str, Block]]:
   """Returns the distribution with nothing derived, and its parameters' blocks.
 
   Raises:
+    NotImplementedError: a parameter is no array, as those of `Epochs`.
     TypeError: parameters are traced.
     ValueError: a value breaks a rule.
   """
@@ -66,6 +67,11 @@ def of(distribution: Any) -> tuple[Any, dict[str, Block]]:
     properties = owner.parameter_properties()
     arrays = owner._arrays()
     for name, prop in properties.items():
+      if name not in arrays:
+        raise NotImplementedError(
+          f"there is no fit of {type(owner).__name__}, whose {name} are several "
+          "arrays: climb inference.log_likelihood with an optimiser of your own"
+        )
       if arrays[name] is not None:
         values = host_values(f"{path}{name}", arrays[name])
         blocks[f"{path}{name}"] = _block(path, name, prop, values, owner)
@@ -201,9 +207,9 @@ def _block(
         kinds, owner.sources, owner.targets, strict=True
       )
     ]
-  if isinstance(owner, sparse_phase_type.SparseDiscretePhaseType):
-    if name == "probs":
-      kinds, slack = _of_steps(path, values, owner)
+  is_steps = isinstance(owner, sparse_phase_type.SparseDiscretePhaseType)
+  if is_steps and name == "probs":
+    kinds, slack = _of_steps(path, values, owner)
   flat = onp.ravel(values)
   for label, x, kind in zip(labels, flat, kinds, strict=True):
     counts = kind.is_entry and kind.is_fitted

@@ -43,6 +43,7 @@ def unconstrained(
     tied: groups of names of rates that are one; it is their geometric mean.
 
   Raises:
+    NotImplementedError: for `Epochs`.
     TypeError: parameters are traced.
     ValueError: there is a batch, a name is unknown, or a value breaks a rule.
 
