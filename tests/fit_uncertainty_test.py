@@ -236,7 +236,9 @@ class FitTest(test_case.TestCase):
     fit = inference.fit_mle(_competing(), data)
     counts = onp.asarray([4e6, 3.0])
     rates = counts / onp.sum(counts)
-    self.assert_close(fit.distribution.params, rates, 1e-5)
+    params = fit.distribution.params
+    found = [self.host(params[name]) for name in ("one", "other")]
+    self.assert_close(found, rates, 1e-5)
     self.assertEqual(set(fit.statuses.values()), {"identified"})
     self.assert_close(
       fit.standard_errors["params"], rates / onp.sqrt(counts), 1e-5
