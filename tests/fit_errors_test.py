@@ -30,6 +30,14 @@ class MistakesTest(test_case.TestCase):
       with self.assertRaisesRegex(NotImplementedError, "no fit of Epochs"):
         refused()
 
+  def test_diagonals(self):
+    dist = pd.PhaseType([0.5, 0.5], [[-2.0, 1.0], [0.5, -1.0]])
+    message = r"has 'subgenerator\[1, 1\]': it is not fitted"
+    with self.assertRaisesRegex(ValueError, f"fixed {message}"):
+      inference.fit_mle(dist, _CENSORED, fixed=["subgenerator[1, 1]"])
+    with self.assertRaisesRegex(ValueError, f"tied {message}"):
+      inference.unconstrained(dist, tied=[("subgenerator[1, 1]",)])
+
   def test_left_censored(self):
     data = inference.Observations([-1.0, -1.0, 0.0], [1.0, 2.0, 3.0])
     with self.assertRaisesRegex(ValueError, "all observations are left-cens"):

@@ -33,6 +33,51 @@ class FreeNumbersTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, "tied has 'low': it is fixed, and"):
       inference.unconstrained(dist, tied=[("low",)])
 
+  def test_a_time_that_has_passed_is_kept(self):
+    for dist in (
+      pd.ResidualLife(pd.Erlang(2, 1.5), 0.5),
+      pd.ResidualLife(pd.NegativeBinomialTrials(1, 0.5), 3.0),
+    ):
+      free, to_distribution = inference.unconstrained(dist)
+      self.assertEqual(free.shape, (1,))
+      time = to_distribution(free + 0.5).time
+      self.assertEqual(float(time), float(dist.time))
+
+  def test_bounds_of_what_is_tied(self):
+    self.require_kernel()
+    dist = pd.Coxian([1.0], [0.3, 1.0])
+    data = inference.Observations(fit_data.TIMES)
+    tied = [("exit_rates[0]", "progression_rates[0]")]
+    for name in ("progression_rates", "progression_rates[0]"):
+      fit = inference.fit_mle(dist, data, tied=tied, bounds={name: (0.1, 0.2)})
+      self.assertEqual(float(fit.distribution.progression_rates[0]), 0.2)
+      self.assertEqual(float(fit.distribution.exit_rates[0]), 0.2)
+      self.assertEqual(fit.statuses["exit_rates[0]"], "at a bound")
+
+  def test_the_rest_is_fixed(self):
+    # What runs to zero is small next to what is fixed, too.
+    self.require_kernel()
+    data = inference.Observations(fit_data.TIMES)
+    dist = pd.Coxian([1.5], [0.3, 1.5])
+    fixed = ["progression_rates", "exit_rates[1]"]
+    fit = inference.fit_mle(dist, data, fixed=fixed)
+    self.assertEqual(float(fit.distribution.exit_rates[0]), 0.0)
+    self.assertEqual(fit.statuses, {"exit_rates[0]": "on the boundary (zero)"})
+
+  def test_certain_starts(self):
+    self.require_kernel()
+    data = inference.Observations([1.0, 1.5, 2.0, 2.5])
+    dist = pd.AcyclicPhaseType([0.3, 0.7], [1.0, 1.2])
+    fit = inference.fit_mle(dist, data, fixed=["rates"])
+    self.assert_close(fit.distribution.initial_probs, [1.0, 0.0])
+    self.assertEqual(
+      fit.statuses,
+      {
+        "initial_probs[0]": "on the boundary (certain)",
+        "initial_probs[1]": "on the boundary (zero)",
+      },
+    )
+
   def test_edges_from_a_phase_to_itself(self):
     self.require_kernel()
     data = inference.Observations(fit_data.TIMES)

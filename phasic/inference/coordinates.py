@@ -38,6 +38,7 @@ class Coordinates(free_maps.FreeMap):
     distribution: with parameters such that no entry is derived by subtraction.
     names: of the entries.
     entries: their values, (k,).
+    tied: of what is tied, by its name, the name of the entry that it is.
     tables: where the entries stand, by the path of the parameter.
     may_be_zero: for each entry.
     increasing: paths of parameters whose entries are differences.
@@ -116,6 +117,11 @@ class Coordinates(free_maps.FreeMap):
     chosen = self._without_certain(chosen, known, free)
     number = {i: c for c, i in enumerate(chosen)}
     self.names = tuple(known.names[i] for i in chosen)
+    self.tied = {
+      known.names[i]: known.names[leader[i]]
+      for positions in together
+      for i in positions
+    }
     self.entries = onp.asarray(
       [
         onp.exp(
@@ -223,6 +229,7 @@ class Coordinates(free_maps.FreeMap):
     found.reference = free_maps.references(
       found.entries, found.groups, found.slack
     )
+    found.tied = self.tied
     found.tables = self.tables
     found.root = self.root
     found.rows = self.rows[keep]

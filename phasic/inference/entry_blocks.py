@@ -11,11 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.distributions import residual_life
 from phasic.distributions import sparse_phase_type
 from phasic.distributions import truncated_phase_type
 from phasic.inference import nested_arrays
 from phasic.inference.host_values import host_values
 from phasic.internal import static
+
+# Laws whose own parameters are known, not fitted: bounds, and a time that has
+# passed.
+_OF_KNOWN = (
+  truncated_phase_type.TruncatedPhaseType,
+  residual_life.ResidualLife,
+)
 
 
 class Kind(NamedTuple):
@@ -197,8 +205,8 @@ def _block(
     kinds = [Kind(may_be_zero=constraint != "positive")] * size
   else:
     raise NotImplementedError(f"there is no fit of {whole}: it is {constraint}")
-  if isinstance(owner, truncated_phase_type.TruncatedPhaseType):
-    # The likelihood would have them at the ends of the data.
+  if isinstance(owner, _OF_KNOWN):
+    # The likelihood would have bounds at the ends of the data.
     kinds = [kind._replace(is_fitted=False) for kind in kinds]
   if isinstance(owner, sparse_phase_type.SparsePhaseType) and name == "rates":
     kinds = [

@@ -93,7 +93,8 @@ class Fit:
   def statuses(self) -> Mapping[str, str]:
     """What is known of each fitted entry, by its name.
 
-    "identified", "on the boundary (zero)", "at a bound", or "not identified".
+    "identified", "on the boundary (zero)", "on the boundary (certain)" of a
+    probability whose alternatives are zero, "at a bound", or "not identified".
     """
     return self.uncertainty.statuses
 

@@ -26,12 +26,16 @@ def limits(
   where.check_not_increasing("bounds", list(bounds))
   low = onp.zeros(len(where.names))
   high = onp.full(len(where.names), onp.inf)
+  place = {own: i for i, own in enumerate(where.names)}
+  tied = {own: place[of] for own, of in where.tied.items() if of in place}
   for name, pair in bounds.items():
-    rows = [
-      i
-      for i, own in enumerate(where.names)
-      if name in (own, parameter_names.parameter_of(own))
-    ]
+    rows = sorted(
+      {
+        i
+        for own, i in (place | tied).items()
+        if name in (own, parameter_names.parameter_of(own))
+      }
+    )
     if not rows:
       raise ValueError(
         f"bounds has {name!r}: nothing is fitted by that name; what is fitted "
@@ -68,3 +72,23 @@ def _pair(name: str, pair: Any) -> tuple[float, float]:
       "in this order"
     )
   return least, greatest
+
+
+def scales(
+  where: coordinates_lib.Coordinates, entries: onp.ndarray
+) -> onp.ndarray:
+  """Returns what entries are large or small next to, (k,).
+
+  It is the sum that they are part of, or the largest number of their parameter,
+  fitted or not.
+  """
+  largest = {
+    path: max(
+      float(onp.max(table.base, initial=0.0)),
+      float(onp.max(entries[table.index[table.index >= 0]], initial=0.0)),
+    )
+    for path, table in where.tables.items()
+  }
+  own = [largest[parameter_names.parameter_of(name)] for name in where.names]
+  totals = onp.append(where.totals, 0.0)[where.groups]
+  return onp.where(where.groups >= 0, totals, own)

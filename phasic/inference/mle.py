@@ -10,7 +10,6 @@ from phasic.inference import fits
 from phasic.inference import limits as limits_lib
 from phasic.inference import maximizing
 from phasic.inference import observations as observations_lib
-from phasic.inference import parameter_names
 from phasic.inference import progress_bars
 from phasic.inference import starts as starts_lib
 
@@ -179,17 +178,8 @@ def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
   """Sets entries to zero where that costs nothing, and climbs again."""
   where = search.where
   never = onp.logical_not(where.may_be_zero) | (search.low > 0)
-  parameters = [parameter_names.parameter_of(name) for name in where.names]
   for _ in range(_ROUNDS):
-    largest = {
-      name: max(
-        x for x, own in zip(top.entries, parameters, strict=True) if own == name
-      )
-      for name in parameters
-    }
-    scale = onp.asarray([largest[name] for name in parameters])
-    totals = onp.append(where.totals, 0.0)[where.groups]
-    scale = onp.where(where.groups >= 0, totals, scale)
+    scale = limits_lib.scales(where, top.entries)
     entries, value = top.entries, top.log_likelihood
     small = (entries > 0) & (entries < _SMALL * scale) & onp.logical_not(never)
     for i in _ascending(small, entries / scale):

@@ -50,7 +50,13 @@ class Names:
       if name in self._whole:
         found += self._whole[name]
       elif name in self.names:
-        found.append(self.names.index(name))
+        i = self.names.index(name)
+        if not self.kinds[i].is_entry:
+          raise ValueError(
+            f"{argument} has {name!r}: it is not fitted, and is what the other "
+            "numbers make it, or changes nothing"
+          )
+        found.append(i)
       else:
         known = ", ".join(self._whole)
         raise ValueError(

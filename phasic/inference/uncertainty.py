@@ -1,8 +1,9 @@
 """What the data know of the parameters of a fit.
 
 There are two ways not to have a standard error. On the boundary, an entry is
-zero, and the likelihood falls as it grows: the estimate is known, its
-distribution is not normal. Not identified, the data do not tell an entry from
+zero, and the likelihood falls as it grows, or it is a probability whose
+alternatives are all zero: the estimate is known, its distribution is not
+normal. Not identified, the data do not tell an entry from
 others: the likelihood does not bend along some direction, or to first order the
 density of no observation changes along it. In the second case the likelihood
 may bend, but by chance: its expectation does not.
@@ -17,6 +18,7 @@ import numpy as onp
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import derivatives
 from phasic.inference import directions
+from phasic.inference import limits
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import observation_values
 from phasic.inference.host_values import total_weight
@@ -25,6 +27,7 @@ from phasic.math import named_checks
 
 IDENTIFIED = "identified"
 ZERO = "on the boundary (zero)"
+CERTAIN = "on the boundary (certain)"
 BOUND = "at a bound"
 NOT_IDENTIFIED = "not identified"
 
@@ -33,6 +36,10 @@ NOT_IDENTIFIED = "not identified"
 # same.
 _NO_SLOPE = 1e-3
 _LONG_STEP = 0.1
+
+# At zero the likelihood falls with an entry if the slope of its mean, times what
+# the entry is small next to, is below minus this; else it is rounding.
+_FALLS = 1e-8
 
 # Where quantiles are inside of the support, by the name of the method.
 _OPEN_RANGES = {
@@ -48,7 +55,7 @@ class Uncertainty:
 
   Attributes:
     names: of all that were fitted, k.
-    statuses: of each, one of the four above.
+    statuses: of each, one of the five above.
     covariance: (k, k), NaN for those that have no standard error.
     standard_errors: arrays of the parameters' shapes, by name.
     eigenvalues: of the information, minus the Hessian of the log likelihood, in
@@ -121,10 +128,13 @@ def assess(
   statuses = onp.full(len(entries), IDENTIFIED, dtype=object)
   if onp.any(zero):
     _, slopes = derivatives.value_and_gradient(whole, entries, observations)
-    falls = whole.above_mean(entries, slopes) < 0
+    slopes = whole.above_mean(entries, slopes) * limits.scales(whole, entries)
+    falls = slopes < -_FALLS * total_weight(observations)
     statuses[zero] = onp.where(falls[zero], ZERO, NOT_IDENTIFIED)
   statuses[bound] = BOUND
   inner = whole.restricted(entries, onp.logical_not(zero | bound))
+  certain = onp.logical_not(zero | bound | onp.isin(whole.names, inner.names))
+  statuses[certain] = CERTAIN
   slopes, matrix = _slopes_and_information(inner, observations)
   outer = outer_products(inner, observations)
   slopes = onp.abs(slopes)
