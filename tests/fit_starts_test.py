@@ -8,6 +8,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import inference
+from phasic.inference import uncertainty
 from tests import fit_data
 from tests import test_case
 
@@ -77,6 +78,23 @@ class FreeNumbersTest(test_case.TestCase):
         "initial_probs[1]": "on the boundary (zero)",
       },
     )
+
+  def test_phases_that_have_become_one(self):
+    # What goes to either is then not known at all, the mean as before.
+    self.require_kernel()
+    data = inference.Observations([0.5, 0.8, 1.0, 1.3, 1.7, 2.0, 2.5])
+    one = inference.fit_mle(pd.Erlang(1, 1.0), data)
+    two = pd.Hyperexponential([0.4, 0.6], [0.3, 2.0])
+    for apart in (1e-12, 1e-10, 1e-8):
+      rates = self.host(one.distribution.rate) * onp.asarray([1.0, 1.0 + apart])
+      near = two.copy(rates=onp.asarray(rates, one.distribution.dtype))
+      found = uncertainty.assess(two, near, data)
+      self.assertEqual(set(found.statuses.values()), {"not identified"})
+      self.assert_close(
+        found.standard_error_of("mean", ()),
+        one.standard_error_of("mean"),
+        rtol=0.05,
+      )
 
   def test_edges_from_a_phase_to_itself(self):
     self.require_kernel()

@@ -13,6 +13,9 @@ import numpy as onp
 FLAT = 1e-6
 # What has more than this share in flat directions is not identified.
 SHARE = 0.01
+# A score of less than this part of the largest is none: where two phases have
+# become one, that of what goes to either is left over from their distance.
+_NO_SCORE = 3e-6
 
 
 class Known(NamedTuple):
@@ -71,7 +74,8 @@ def find(
     # top, all scores are zero.
     outer = onp.abs(information)
   sizes = onp.diag(outer)
-  is_score = sizes > precision**2 * onp.max(sizes, initial=0.0)
+  least = max(precision, _NO_SCORE) ** 2
+  is_score = sizes > least * onp.max(sizes, initial=0.0)
   if runs is not None:
     is_score = is_score & onp.logical_not(runs)
   units = onp.where(is_score, 1.0 / onp.sqrt(onp.maximum(sizes, 1e-300)), 0.0)
@@ -84,8 +88,10 @@ def find(
       (units[:, None] * vectors)[:, same],
     ]
   )
-  sizes = onp.abs(onp.diag(information))
-  units = 1.0 / onp.sqrt(onp.where(sizes > 0, sizes, 1.0))
+  # Of numbers without a score curvatures are rounding; they are logarithms, so
+  # that one is a large step.
+  sizes = onp.maximum(onp.abs(onp.diag(information)), FLAT * sizes)
+  units = 1.0 / onp.sqrt(onp.where(is_score, sizes, 1.0))
   flat, rest = _split(flat / units[:, None])
   scaled = information * units[:, None] * units
   values, turned = onp.linalg.eigh(_congruent(scaled, onp.transpose(rest)))
