@@ -27,8 +27,8 @@ def fit(
     num_phases: p.
     num_random: how many random starts.
     rng: for the random starts.
-    smaller: a fit with p - 1 phases, which gives p more starts: one more
-      phase at each place of its chain.
+    smaller: a fit with p - 1 phases, which gives 2 p - 1 more starts: one more
+      phase, fast or as a twin, at each place of its chain.
   """
   data = ph.inference.Observations(times)
   scale = 1 / np.mean(times)
