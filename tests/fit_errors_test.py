@@ -142,6 +142,13 @@ class MistakesTest(test_case.TestCase):
     self._refused("or leave the observation out", cut, data)
     self._refused("distribution is int: it must be", 3, data)
 
+  def test_start_without_slopes(self):
+    # The slopes in the rates are beyond the largest double.
+    data = inference.Observations([1.0, 2.0])
+    self._refused(
+      "slopes .* at {.rate.: 1e-200}: start", pd.Erlang(2, 1e-200), data
+    )
+
   def test_names(self):
     data = inference.Observations(fit_data.TIMES)
     start = pd.Hypoexponential([1.0, 2.0])

@@ -12,9 +12,10 @@ from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import total_weight
 from phasic.internal import static
 
-# A search goes no further than this in a free number, before it starts anew.
+# A search goes no further than this in a free number, before it starts anew and
+# goes twice as far: all of them reach from the least double to the largest.
 _REACH = 10.0
-_RESTARTS = 5
+_RESTARTS = 7
 # With more free numbers than this there are no Newton steps.
 _MOST_SECOND = 100
 # What is closer to a bound, relative to it, is at it.
@@ -103,12 +104,13 @@ class Search:
     keep = entries > 0
     heights: list[float] = []
     message = ""
-    for _ in range(_RESTARTS):
+    for i in range(_RESTARTS):
       inner = self.where.restricted(entries, keep)
       if not len(inner.names):
         break
       free = inner.free_of(inner.entries)
-      found, message, at_edge = self._climb_once(inner, free, keep, heights)
+      reach = _REACH * 2.0**i
+      found, message, at_edge = self._climb_once(inner, free, reach, heights)
       entries = self._whole(entries, inner, found)
       if not at_edge:
         break
@@ -198,7 +200,7 @@ class Search:
     self,
     inner: coordinates_lib.Coordinates,
     free: onp.ndarray,
-    keep: onp.ndarray,
+    reach: float,
     heights: list[float],
   ) -> tuple[onp.ndarray, str, bool]:
     """Returns where a search ended, why, and whether at its own edge."""
@@ -209,7 +211,7 @@ class Search:
         "fits use SciPy's optimisers: install phasic-substrates[inference]"
       ) from None
     low, high = self._box(inner)
-    near_low, near_high = free - _REACH, free + _REACH
+    near_low, near_high = free - reach, free + reach
     hill = hills.Hill(self.evaluated, self.total, inner, free)
     found = optimize.minimize(
       hill,

@@ -111,6 +111,7 @@ def fit_mle(
   starts_lib.check_data(dist, observations, where.num_free)
   start = onp.clip(where.entries, low, high)
   starts_lib.check_start(where, start, observations)
+  starts_lib.check_slopes(where, start, observations)
   others = [
     onp.clip(_of_another(where, i, other), low, high)
     for i, other in enumerate(starts)

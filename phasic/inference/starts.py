@@ -119,3 +119,22 @@ def check_start(
     f"the log likelihood of observation {i}, from {lower[i]:g} to {upper[i]:g}, "
     + said
   )
+
+
+def check_slopes(
+  where: coordinates_lib.Coordinates,
+  entries: onp.ndarray,
+  observations: observations_lib.Observations,
+) -> None:
+  """Raises ValueError where a search could not tell its first step."""
+  inner = where.restricted(entries, entries > 0)
+  _, slopes = derivatives.value_and_gradient(inner, inner.entries, observations)
+  with onp.errstate(all="ignore"):
+    slopes = inner.pull(inner.entries, slopes)
+  if onp.all(onp.isfinite(slopes)):
+    return
+  at = dict(zip(inner.names, map(float, inner.entries), strict=True))
+  raise ValueError(
+    "the slopes of the log likelihood cannot be computed where the fit starts, "
+    f"at {at}: start from a distribution whose mean is near that of the data"
+  )
