@@ -173,6 +173,19 @@ class DirectionsTest(test_case.TestCase):
     errors = self._errors(rest, scores[:, :2] * units[:2])
     self.assert_close(errors, onp.sqrt(onp.diag(onp.linalg.inv(rest))), 1e-9)
 
+  def test_numbers_that_run_take_no_others_along(self):
+    # A score of nearly nothing is in the products of the others, too.
+    information = onp.asarray(
+      [[2.0, -6e-12, -1e-2], [-6e-12, 8e-12, -3e-12], [-1e-2, -3e-12, 28.0]]
+    )
+    outer = onp.asarray(
+      [[2.0, -1e-11, -1e-2], [-1e-11, 7e-23, -3e-12], [-1e-2, -3e-12, 14.0]]
+    )
+    runs = onp.asarray([False, True, False])
+    known = directions.find(information, outer, 1e-12, runs)
+    errors = known.standard_errors(onp.eye(3))
+    self.assertEqual(list(onp.isnan(errors)), [False, True, False])
+
   def test_no_numbers(self):
     known = directions.find(onp.zeros((0, 0)), onp.zeros((0, 0)), 1e-12)
     self.assertEqual(known.num_flat, 0)
@@ -236,13 +249,12 @@ class FitTest(test_case.TestCase):
     fit = inference.fit_mle(_competing(), data)
     counts = onp.asarray([4e6, 3.0])
     rates = counts / onp.sum(counts)
-    params = fit.distribution.params
-    found = [self.host(params[name]) for name in ("one", "other")]
-    self.assert_close(found, rates, 1e-5)
     self.assertEqual(set(fit.statuses.values()), {"identified"})
-    self.assert_close(
-      fit.standard_errors["params"], rates / onp.sqrt(counts), 1e-5
-    )
+    # Both are told by the graph's names, as the start is.
+    found, errors = fit.distribution.params, fit.standard_errors["params"]
+    for name, rate, count in zip(("one", "other"), rates, counts):
+      self.assert_close(found[name], rate, 1e-5)
+      self.assert_close(errors[name], rate / math.sqrt(count), 1e-5)
 
   def test_numbers_of_parameters_need_no_information(self):
     data = inference.Observations([1.0, 2.0, 4.0])

@@ -78,14 +78,17 @@ def find(
   is_score = sizes > least * onp.max(sizes, initial=0.0)
   if runs is not None:
     is_score = is_score & onp.logical_not(runs)
-  units = onp.where(is_score, 1.0 / onp.sqrt(onp.maximum(sizes, 1e-300)), 0.0)
-  values, vectors = onp.linalg.eigh(outer * units[:, None] * units)
+  units = 1.0 / onp.sqrt(sizes[is_score])
+  values, vectors = onp.linalg.eigh(
+    outer[onp.ix_(is_score, is_score)] * units[:, None] * units
+  )
   same = values <= FLAT * onp.max(values, initial=0.0)
   # Along the numbers that have no score, and along those of the others.
+  whole = onp.eye(len(sizes))
   flat = onp.hstack(
     [
-      onp.eye(len(sizes))[:, onp.logical_not(is_score)],
-      (units[:, None] * vectors)[:, same],
+      whole[:, onp.logical_not(is_score)],
+      onp.matmul(whole[:, is_score], units[:, None] * vectors[:, same]),
     ]
   )
   # Of numbers without a score curvatures are rounding; they are logarithms, so

@@ -89,6 +89,7 @@ def of(distribution: Any) -> tuple[Any, dict[str, Block]]:
 def rebuilt(distribution: Any, arrays: Mapping[str, Any]) -> Any:
   """Returns a distribution with parameters made of blocks' arrays."""
   changed = dict(arrays)
+  mappings = names_of_mappings(distribution)
   for path, owner in nested_arrays.owners(distribution):
     for name, prop in owner.parameter_properties().items():
       whole = f"{path}{name}"
@@ -103,10 +104,21 @@ def rebuilt(distribution: Any, arrays: Mapping[str, Any]) -> Any:
         total = np.sum(x, axis=-1) + arrays[f"{path}exit_rates"]
         eye = np.eye(static.shape(x)[-1], dtype=static.dtype_name(x))
         changed[whole] = np.where(eye > 0, 0.0 - total[..., None], x)
-      elif isinstance(owner.parameters[name], Mapping):
-        names = owner.graph.parameter_names
-        changed[whole] = {own: x[..., i] for i, own in enumerate(names)}
+      elif whole in mappings:
+        changed[whole] = {
+          own: x[..., i] for i, own in enumerate(mappings[whole])
+        }
   return nested_arrays.with_arrays(distribution, changed, validate_args=False)
+
+
+def names_of_mappings(distribution: Any) -> dict[str, tuple[str, ...]]:
+  """Returns the names in parameters that are mappings, by their paths."""
+  return {
+    f"{path}{name}": owner.graph.parameter_names
+    for path, owner in nested_arrays.owners(distribution)
+    for name in owner.parameter_properties()
+    if isinstance(owner.parameters[name], Mapping)
+  }
 
 
 def increasing(distribution: Any) -> tuple[str, ...]:

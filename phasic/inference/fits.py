@@ -81,9 +81,10 @@ class Fit:
     )
 
   @property
-  def standard_errors(self) -> Mapping[str, onp.ndarray]:
+  def standard_errors(self) -> Mapping[str, Any]:
     """Standard errors of the parameters, arrays of their shapes by name.
 
+    Those of parameters that are a mapping are one too.
     They are NaN where there is none: where a parameter is on the boundary, not
     identified, fixed or zero by structure. `statuses` says which.
     """

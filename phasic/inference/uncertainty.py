@@ -18,6 +18,7 @@ import numpy as onp
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import derivatives
 from phasic.inference import directions
+from phasic.inference import entry_blocks
 from phasic.inference import limits
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import observation_values
@@ -57,7 +58,8 @@ class Uncertainty:
     names: of all that were fitted, k.
     statuses: of each, one of the five above.
     covariance: (k, k), NaN for those that have no standard error.
-    standard_errors: arrays of the parameters' shapes, by name.
+    standard_errors: arrays of the parameters' shapes, by name; mappings of them
+      for parameters that are mappings.
     eigenvalues: of the information, minus the Hessian of the log likelihood, in
       the free numbers of those entries that are off the boundary, ascending.
     num_flat: how many of its directions are flat.
@@ -66,7 +68,7 @@ class Uncertainty:
   names: tuple[str, ...]
   statuses: Mapping[str, str]
   covariance: onp.ndarray
-  standard_errors: Mapping[str, onp.ndarray]
+  standard_errors: Mapping[str, Any]
   eigenvalues: onp.ndarray
   num_flat: int
   _inner: coordinates_lib.Coordinates
@@ -201,9 +203,9 @@ def _of_parameters(
   inner: coordinates_lib.Coordinates,
   jacobian: onp.ndarray,
   known: directions.Known,
-) -> dict[str, onp.ndarray]:
+) -> dict[str, Any]:
   """Returns standard errors of the parameters' arrays, by path."""
-  found = {}
+  found: dict[str, Any] = {}
   # The last row, of what is not fitted, is zero.
   whole = onp.zeros((len(inner.whole) + 1, onp.shape(jacobian)[-1]))
   whole[inner.rows] = jacobian
@@ -215,4 +217,6 @@ def _of_parameters(
       slopes = onp.cumsum(slopes, axis=-2)
     errors = known.standard_errors(slopes)
     found[path] = onp.where(fitted[index], errors, onp.nan)
+  for path, names in entry_blocks.names_of_mappings(inner.distribution).items():
+    found[path] = dict(zip(names, found[path], strict=True))
   return found
