@@ -96,6 +96,15 @@ class FreeNumbersTest(test_case.TestCase):
         rtol=0.05,
       )
 
+  def test_phases_that_are_never_reached_end(self):
+    # Of times so short the first phase is all there is.
+    self.require_kernel()
+    data = inference.Observations(1e-9 * fit_data.TIMES)
+    dist = pd.Coxian([1.0, 1.0], [0.2, 0.3, 1.0], validate_args=True)
+    fit = inference.fit_mle(dist, data)
+    self.assertTrue(fit.distribution.validate_args)
+    self.assertTrue(onp.isfinite(self.host(fit.distribution.mean())))
+
   def test_edges_from_a_phase_to_itself(self):
     self.require_kernel()
     data = inference.Observations(fit_data.TIMES)

@@ -42,10 +42,10 @@ def observations_of_density(
 
   Raises:
     TypeError: the density is no function, or an option no number.
-    ValueError: an option breaks a rule, the density is negative or not finite somewhere, or its mass is
-      not one.
+    ValueError: an option breaks a rule, the density is negative or not finite
+      somewhere, or its mass is not one.
 
-  Example: the exponential distribution that is nearest to a uniform one.
+  Example: the exponential distribution that is nearest to a gamma one.
 
     >>> import numpy as np
     >>> from phasic import inference

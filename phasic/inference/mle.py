@@ -9,9 +9,11 @@ from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import fits
 from phasic.inference import limits as limits_lib
 from phasic.inference import maximizing
+from phasic.inference import nested_arrays
 from phasic.inference import observations as observations_lib
 from phasic.inference import progress_bars
 from phasic.inference import starts as starts_lib
+from phasic.inference.host_values import host_values
 
 Coordinates = coordinates_lib.Coordinates
 Observations = observations_lib.Observations
@@ -186,7 +188,7 @@ def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
     for i in _ascending(small, entries / scale):
       trial = _without(where, entries, i)
       there = search.value(trial)
-      if there >= value - _ZERO_COST:
+      if there >= value - _ZERO_COST and _ends(where, trial):
         entries, value = trial, there
     changed = entries is not top.entries
     before = top
@@ -208,6 +210,20 @@ def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
       return top
     top = risen
   return top
+
+
+def _ends(where: Coordinates, entries: onp.ndarray) -> bool:
+  """Whether the chain of entries, some of them zero, ends for certain.
+
+  A phase that is hardly ever reached costs nothing where nothing leaves it.
+  """
+  found = where.of(entries)
+  try:
+    found.copy(validate_args=True)
+  except ValueError:
+    return False
+  _, chain = nested_arrays.owners(found)[-1]
+  return float(host_values("mean", chain.mean())) != onp.inf
 
 
 def _balanced(where: Coordinates, entries: onp.ndarray) -> onp.ndarray:
