@@ -129,7 +129,9 @@ def _align(operands: Sequence[Any]) -> list[Any]:
     if missing := union - _varying(aval):
       x = jax.lax.pcast(x, tuple(sorted(missing, key=str)), to="varying")
     if any(axis is not None for axis in aval.sharding.spec):
-      x = jax.sharding.reshard(x, PartitionSpec(*[None] * aval.ndim))
+      # By name: the mesh need not be the current one.
+      whole = PartitionSpec(*[None] * aval.ndim)
+      x = jax.sharding.reshard(x, NamedSharding(aval.sharding.mesh, whole))
     aligned.append(x)
   return aligned
 

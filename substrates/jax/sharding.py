@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.sharding import Mesh
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec
@@ -37,7 +38,9 @@ def shard_batches(
     axis_name: the axis of the mesh; the first one if None.
 
   Raises:
-    ValueError: an entry of `in_axes` is neither 0 nor None.
+    ValueError: an entry of `in_axes` is neither 0 nor None, or it has not one
+      for each argument; `axis_name` is none of the mesh; a first axis that is
+      split is no multiple of the number of devices; a result is a scalar.
 
   Example:
     >>> import jax, jax.numpy as jnp
@@ -51,24 +54,57 @@ def shard_batches(
     4.000
   """
   name = mesh.axis_names[0] if axis_name is None else axis_name
+  if name not in mesh.axis_names:
+    raise ValueError(f"axis_name is {name!r}: the mesh has {mesh.axis_names}")
 
   def spec(axis: int | None) -> PartitionSpec:
     if axis is not None and axis != 0:
       raise ValueError(f"in_axes has {axis!r}: entries must be 0 or None")
     return PartitionSpec() if axis is None else PartitionSpec(name)
 
+  def part(*args: Any) -> Any:
+    results = f(*args)
+    if not all(map(jnp.ndim, jax.tree.leaves(results))):
+      raise ValueError(
+        "f returns a scalar: its results must have the batch as their first "
+        "axis, as x[None] has"
+      )
+    return results
+
   def sharded(*args: Any) -> Any:
     if in_axes is None or isinstance(in_axes, int):
       axes: Sequence[int | None] = [in_axes] * len(args)
     else:
       axes = in_axes
+    if len(axes) != len(args):
+      raise ValueError(
+        f"in_axes has {len(axes)} entries: there must be one for each of the "
+        f"{len(args)} arguments"
+      )
     specs = tuple(spec(axis) for axis in axes)
+    for i, (x, axis) in enumerate(zip(args, axes, strict=True)):
+      if axis is not None:
+        _check_splits(i, x, name, mesh.shape[name])
     placed = [
       jax.device_put(x, NamedSharding(mesh, own))
       for x, own in zip(args, specs, strict=True)
     ]
     return jax.shard_map(
-      f, mesh=mesh, in_specs=specs, out_specs=PartitionSpec(name)
+      part, mesh=mesh, in_specs=specs, out_specs=PartitionSpec(name)
     )(*placed)
 
   return sharded
+
+
+def _check_splits(i: int, argument: Any, name: Any, num_devices: int) -> None:
+  """Raises ValueError unless the first axes of arrays can be split."""
+  for x in jax.tree.leaves(argument):
+    shape = jnp.shape(x)
+    size = shape[0] if shape else None
+    # A symbolic size is checked when it is known.
+    if size is None or (isinstance(size, int) and size % num_devices):
+      raise ValueError(
+        f"argument {i} has an array of shape {shape}: what is split must have a "
+        f"first axis that is a multiple of the {num_devices} devices of mesh "
+        f"axis {name!r}"
+      )
