@@ -96,12 +96,12 @@ def draw_estimate(
     return onp.concatenate([onp.full(1, first), x, x[-1:]])
 
   survival = steps(estimate.survival, 1.0)
+  axes.step(times, survival, where="post", color="black", label="Kaplan-Meier")
   if with_band:
     spread = NORMAL_95 * steps(estimate.standard_errors, 0.0)
     low = onp.clip(survival - spread, 0.0, 1.0)
     high = onp.clip(survival + spread, 0.0, 1.0)
     draw_band(axes, times, low, high, label="95 %", color="gray")
-  axes.step(times, survival, where="post", color="black", label="Kaplan-Meier")
 
 
 def draw_band(

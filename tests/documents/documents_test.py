@@ -26,7 +26,7 @@ class DocumentsTest(parameterized.TestCase):
     ("README.md", 6),
     ("docs/guide.md", 7),
     ("docs/binding.md", 3),
-    ("docs/fitting.md", 1),
+    ("docs/fitting.md", 2),
     ("docs/bayes.md", 3),
   )
   def test_runs(self, document, at_least):
