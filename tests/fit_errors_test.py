@@ -3,6 +3,7 @@
 import math
 
 from absl.testing import absltest
+import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs
@@ -29,6 +30,14 @@ class MistakesTest(test_case.TestCase):
     ):
       with self.assertRaisesRegex(NotImplementedError, "no fit of Epochs"):
         refused()
+
+  def test_free_numbers_of_other_shapes(self):
+    _, to_distribution = inference.unconstrained(pd.Coxian([1.0], [0.5, 1.0]))
+    for shape in ((), (2,), (4,), (2, 3)):
+      with self.assertRaisesRegex(
+        ValueError, r"free has .*: it must be \(3,\)"
+      ):
+        to_distribution(onp.zeros(shape))
 
   def test_diagonals(self):
     dist = pd.PhaseType([0.5, 0.5], [[-2.0, 1.0], [0.5, -1.0]])

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as onp
 
 from phasic.inference import coordinates as coordinates_lib
+from phasic.internal import static
 from phasic.internal import structures
 
 
@@ -64,11 +65,17 @@ def unconstrained(
     Stat. Softw. 76, 2017, and its reference manual, ch. 10.
   """
   where = coordinates_lib.Coordinates(dist, fixed, tied)
-  dtype = where.distribution.dtype
+  dtype, size = where.distribution.dtype, where.num_free
   free = onp.asarray(where.free_of(where.entries), dtype)
 
   def to_distribution(x: Any) -> Any:
-    return where.of(where.forward(structures.as_array(x, dtype, "free")))
+    x = structures.as_array(x, dtype, "free")
+    sizes = static.shape(x)
+    if len(sizes) != 1 or (isinstance(sizes[0], int) and sizes[0] != size):
+      raise ValueError(
+        f"free has shape {sizes}: it must be ({size},); map for more than one"
+      )
+    return where.of(where.forward(x))
 
   return Unconstrained(
     structures.as_array(free, dtype, "free"), to_distribution
