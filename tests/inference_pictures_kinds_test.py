@@ -1,6 +1,7 @@
 """Pictures of laws and data of several kinds, and of wrong ones."""
 
 from unittest import mock
+import warnings
 
 from absl.testing import absltest
 import numpy as onp
@@ -10,6 +11,7 @@ from phasic.distributions import DiscretePhaseType
 from phasic.distributions import Erlang
 from phasic.distributions import MultivariatePhaseType
 from phasic.distributions import PhaseType
+from phasic.distributions import TruncatedPhaseType
 from phasic.inference import drawing
 from phasic.inference import hazard_pictures
 from phasic.inference import predictive
@@ -204,6 +206,39 @@ class AxesTest(test_case.TestCase):
     ):
       inference.plot_hazard(self.law, self.long, num_groups=2.5)
     self.assertFalse(new.called)
+
+  @mock.patch.object(drawing, "new_axes")
+  def test_a_law_without_values_is_told(self, new):
+    nowhere = Erlang(1, onp.nan)
+    for draw in (
+      inference.plot_survival,
+      inference.plot_quantiles,
+      inference.plot_hazard,
+    ):
+      with self.assertRaisesRegex(ValueError, "distribution has .* = nan"):
+        draw(nowhere, self.long)
+    below = TruncatedPhaseType(Erlang(1, 0.5), 0.0, 1.0)
+    late = inference.Observations.exact([3.0], entry=[2.0])
+    for draw in (inference.plot_survival, inference.plot_quantiles):
+      with self.assertRaisesRegex(
+        ValueError, "distribution is never above 2.0"
+      ):
+        draw(below, late)
+    many = Erlang(1, onp.asarray([0.5, onp.nan]))
+    for data in (self.long, late):
+      with self.assertRaisesRegex(ValueError, r"draws\[1\] has samples"):
+        inference.plot_posterior_predictive(many, data, seed=3)
+    self.assertFalse(new.called)
+
+  def test_logarithmic_scales(self):
+    axes = drawing.new_axes()
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    with warnings.catch_warnings():
+      warnings.simplefilter("error")
+      inference.plot_survival(self.law, self.long, axes)
+      inference.plot_hazard(self.law, self.long, axes)
+    self.assertGreater(axes.get_ylim()[0], 0.0)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def end_of(axes: Any, distribution: Any, end: float) -> float:
 
   Where these are none they show nearly all values of a distribution.
   """
-  if axes.has_data():
+  if axes is not None and axes.has_data():
     return max(end, float(axes.get_xlim()[1]))
   if end > 0.0:
     return end
@@ -140,9 +140,32 @@ def counts(distribution: Any) -> bool:
 
 
 def values(distribution: Any, name: str, x: Any) -> onp.ndarray:
-  """Returns the values of a method on the host."""
-  found = getattr(distribution, name)(onp.asarray(x, distribution.dtype))
-  return known("distribution", found, "a picture needs its values")
+  """Returns the values of a method on the host.
+
+  Raises:
+    TypeError: they are traced.
+    ValueError: none is a number, or a quantile is not.
+  """
+  at = onp.asarray(x, distribution.dtype)
+  found = getattr(distribution, name)(at)
+  found = known("distribution", found, "a picture needs its values")
+  missing = onp.ravel(found != found)
+  if onp.all(missing) or (name.startswith("quantile") and onp.any(missing)):
+    first = onp.ravel(at)[onp.argmax(missing)]
+    raise ValueError(
+      f"distribution has {name}({first}) = nan: a picture needs its values"
+    )
+  return found
+
+
+def log_survival_at_entry(distribution: Any, given: float) -> onp.ndarray:
+  """Returns log P(X > given); raises ValueError where that is impossible."""
+  found = values(distribution, "log_survival_function", given)
+  if found == -onp.inf:
+    raise ValueError(
+      f"distribution is never above {given}, where the first entry is"
+    )
+  return found
 
 
 def check_single(distribution: Any) -> None:
@@ -174,7 +197,8 @@ def finish(axes: Any, ylabel: str, end: float, top: float | None) -> Any:
   """Names the axes, sets their ends, and returns them."""
   axes.set_xlabel("time")
   axes.set_ylabel(ylabel)
-  axes.set_xlim(0.0, end)
-  axes.set_ylim(0.0, top)
+  # There is no zero on a logarithmic scale.
+  axes.set_xlim(0.0 if axes.get_xscale() == "linear" else None, end)
+  axes.set_ylim(0.0 if axes.get_yscale() == "linear" else None, top)
   axes.legend()
   return axes

@@ -67,21 +67,21 @@ def plot_hazard(
   drawing.check_single(distribution)
   num_groups = whole_number("num_groups", num_groups, 1)
   drawing.checked_axes(axes)
+  half = 0.5 if drawing.counts(distribution) else 0.0
+  groups, last = None, 0.0
   if observations is not None:
     groups = _groups_of(distribution, observations, num_groups)
-  axes = drawing.new_axes() if axes is None else axes
-  half = 0.5 if drawing.counts(distribution) else 0.0
-  if observations is None:
-    end = drawing.end_of(axes, distribution, 0.0)
-  else:
-    last = float(groups.edges[-1])
-    end = drawing.end_of(axes, distribution, last + half)
-    _draw_rates(axes, groups, half)
+    last = float(groups.edges[-1]) + half
+  end = drawing.end_of(axes, distribution, last)
   times = drawing.grid(distribution, 0.0, end)
   heights = drawing.values(distribution, "hazard_function", times)
+  axes = drawing.new_axes() if axes is None else axes
+  if groups is not None:
+    _draw_rates(axes, groups, half)
   drawing.draw_curve(axes, distribution, times, heights, label, "steps-mid")
   axes = drawing.finish(axes, "hazard", end, None)
-  axes.set_xlim(left=-half)
+  if axes.get_xscale() == "linear":
+    axes.set_xlim(left=-half)
   return axes
 
 

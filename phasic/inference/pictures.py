@@ -35,7 +35,7 @@ def plot_survival(
   Raises:
     ImportError: matplotlib or statsmodels is missing.
     TypeError, ValueError: as `kaplan_meier`; it is no distribution of one
-      variable, or it has a batch; `axes` are none.
+      variable, it has a batch, or its values are NaN; `axes` are none.
 
   Example:
 
@@ -50,21 +50,21 @@ def plot_survival(
   """
   drawing.check_single(distribution)
   drawing.checked_axes(axes)
-  shown = drawing.Range(-1.0, 0.0)
+  shown, estimate = drawing.Range(-1.0, 0.0), None
   if observations is not None:
-    shown = drawing.range_of(observations)
     estimate = survival_estimates.kaplan_meier(observations)
-  axes = drawing.new_axes() if axes is None else axes
+    shown = drawing.range_of(observations)
   end = drawing.end_of(axes, distribution, shown.end)
-  if observations is not None:
-    drawing.draw_estimate(axes, estimate, shown)
   times = drawing.grid(distribution, shown.start, end)
   heights = drawing.values(distribution, "survival_function", times)
   if shown.given >= 0.0:
     heights = onp.exp(
       drawing.values(distribution, "log_survival_function", times)
-      - drawing.values(distribution, "log_survival_function", shown.given)
+      - drawing.log_survival_at_entry(distribution, shown.given)
     )
+  axes = drawing.new_axes() if axes is None else axes
+  if estimate is not None:
+    drawing.draw_estimate(axes, estimate, shown)
   drawing.draw_curve(axes, distribution, times, heights, label, "steps-post")
   return drawing.finish(axes, _survival_label(shown), end, 1.02)
 
@@ -108,7 +108,7 @@ def plot_quantiles(
   before = onp.concatenate([onp.ones(1), found.survival[:-1]])
   levels = onp.log((before + found.survival) / 2.0)
   if given >= 0.0:
-    levels += drawing.values(distribution, "log_survival_function", given)
+    levels += drawing.log_survival_at_entry(distribution, given)
   at = drawing.values(distribution, "quantile_log_survival", levels)
   axes = drawing.new_axes() if axes is None else axes
   end = max(float(onp.max(at)), float(onp.max(found.times)))
@@ -172,8 +172,8 @@ def plot_posterior_predictive(
     draws, shape[0], observations, times, seed
   )
   low, middle, high = onp.quantile(found, [0.025, 0.5, 0.975], axis=0)
-  axes = drawing.new_axes() if axes is None else axes
   end = drawing.end_of(axes, draws, shown.end)
+  axes = drawing.new_axes() if axes is None else axes
   drawing.draw_estimate(axes, estimate, shown, with_band=False)
   drawing.draw_band(axes, times, low, high, label="predicted, 95 %")
   axes.step(times, middle, where="post", label="predicted, median")

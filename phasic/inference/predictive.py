@@ -28,7 +28,7 @@ def predicted_survival(
     Survival functions at these times, (draws, m).
 
   Raises:
-    ValueError: weights are no whole numbers.
+    ValueError: weights are no whole numbers, or samples are NaN.
   """
   times, events, weights, entry = survival_estimates.host_times(observations)
   odd = weights != onp.floor(weights)
@@ -46,6 +46,12 @@ def predicted_survival(
   for first, own in zip(firsts, seeds, strict=True):
     one, other = random.split_seed(own)
     values = _values(draws[first : first + step], entry, one)
+    missing = onp.any(values != values, axis=1)
+    if onp.any(missing):
+      raise ValueError(
+        f"draws[{first + int(onp.argmax(missing))}] has samples that are NaN: "
+        "data are predicted by numbers"
+      )
     shares = random.uniform(other, values.shape, "float32")
     ends = _censoring_times(times, events, entry, host_values("shares", shares))
     for value, end in zip(values, ends, strict=True):
