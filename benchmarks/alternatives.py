@@ -53,10 +53,14 @@ def jax_expm(model: models.Model, times: onp.ndarray) -> JaxMethod:
 
 
 def scan(
-  form, model: models.Model, times: onp.ndarray, thetas: onp.ndarray
+  form,
+  model: models.Model,
+  times: onp.ndarray,
+  thetas: onp.ndarray,
+  at=jax_scan.at_times,
 ) -> JaxMethod:
   """One form of the scan at a batch of parameters [B, d]: log f [B, n]."""
-  return JaxMethod(thetas, jax_scan.at_times(form, model, times))
+  return JaxMethod(thetas, at(form, model, times))
 
 
 def jax_scan_dense(model: models.Model, times: onp.ndarray) -> JaxMethod:

@@ -196,6 +196,25 @@ def at_times(form, model: models.Model, times: onp.ndarray) -> LogProb:
   return form(constants, lambda sequence: weights @ sequence)
 
 
+def at_own_rates(form, model: models.Model, times: onp.ndarray) -> LogProb:
+  """One form with the rate that each model needs, and its Poisson weights.
+
+  The chain's rate serves for the number of steps only. Times are stretched in
+  place of rates. The value does not depend on the rate, hence nothing is
+  differentiated in it.
+  """
+  constants = chain(model, float(onp.max(times)))
+  leaving = jnp.asarray(constants.leaving)
+
+  def log_prob(theta):
+    own = jax.lax.stop_gradient(jnp.max(leaving @ theta))
+    weights = poisson_weights(constants, own * jnp.asarray(times))
+    mixed = form(constants, lambda sequence: own * (weights @ sequence))
+    return mixed(theta[None] / own)[0]
+
+  return jax.vmap(log_prob)
+
+
 def many_times(form, model: models.Model, last: float, chunk: int):
   """One form for times that are an argument, `chunk` of them at once.
 

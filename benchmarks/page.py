@@ -37,9 +37,11 @@ _METHOD = """\
   sparse: edges with a segment sum, or edges by rank into each phase), and the
   fastest is the reference. Without "vmapped", batches of sparse models are laid
   out by hand, models innermost; with it, the batch is left to `jax.vmap`.
-  Poisson weights of fixed times are made beforehand, except for 100,000 times:
-  there times are an argument, as phasic's are, and "table given" is the other
-  way.
+  Poisson weights of fixed times are made beforehand, for a rate above all that
+  the parameters may have, except for 100,000 times: there times are an argument,
+  as phasic's are, and "table given" is the other way. With "own rates" each
+  model has its rate, as in phasic, and its weights, which are not
+  differentiated: nothing has to be known of the parameters beforehand.
 - The roof: a multiply-add takes at least one factor from a cache, so that a
   step's least time is the larger of multiply-adds over their peak and of
   eight bytes each over the load rate of the cache that holds the model (eight

@@ -69,24 +69,25 @@ def sparse_batches(repeats: int) -> Iterator[Row]:
     (20, comparison.GRADIENT): (40, 60),
   }
   groups = {
-    "JAX scan": jax_scan.SPARSE,
-    "JAX scan, vmapped": jax_scan.SPARSE_VMAPPED,
+    "JAX scan": (jax_scan.at_times, jax_scan.SPARSE),
+    "JAX scan, vmapped": (jax_scan.at_times, jax_scan.SPARSE_VMAPPED),
+    "JAX scan, own rates": (jax_scan.at_own_rates, jax_scan.SPARSE),
   }
   chosen = {}
   for (lineages, what), (floor, goal) in bounds.items():
     model = models.kingman(lineages)
     times, thetas = model.times(), models.thetas(model, BATCH)
-    for group, forms in groups.items():
+    for group, (at, forms) in groups.items():
       if (group, what) not in chosen:
         tried = {
-          name: alternatives.scan(form, model, times, thetas)
+          name: alternatives.scan(form, model, times, thetas, at)
           for name, form in forms.items()
         }
         chosen[group, what] = comparison.fastest(tried, what)
     methods = {"phasic": subject.phasic_batch(model, times, thetas)}
-    for group, forms in groups.items():
+    for group, (at, forms) in groups.items():
       form = forms[chosen[group, what]]
-      methods[group] = alternatives.scan(form, model, times, thetas)
+      methods[group] = alternatives.scan(form, model, times, thetas, at)
     seconds = comparison.compare(methods, what, repeats)
     for group in groups:
       yield comparison.speedup(
