@@ -7,6 +7,7 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic import distributions as pd
+from phasic import graphs
 from phasic import inference
 from phasic.inference import uncertainty
 from tests import fit_data
@@ -104,6 +105,27 @@ class FreeNumbersTest(test_case.TestCase):
     fit = inference.fit_mle(dist, data)
     self.assertTrue(fit.distribution.validate_args)
     self.assertTrue(onp.isfinite(self.host(fit.distribution.mean())))
+
+  def test_probabilities_of_graphs_have_bounds(self):
+    # All leave the first state at once, so that what follows is geometric.
+    self.require_kernel()
+
+    def transitions(state):
+      yield (2, {"go": 1}) if state == 1 else (graphs.ABSORBED, {"stop": 1})
+
+    graph = graphs.Graph.from_transitions(
+      transitions, 1, params=("go", "stop"), discrete=True
+    )
+    start = pd.DiscretePhaseType.from_graph(graph, {"go": 0.5, "stop": 0.3})
+    counts = onp.asarray([2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 4.0, 7.0])
+    data = inference.Observations(counts)
+    fit = inference.fit_mle(start, data, bounds={"params[go]": (0.0, 1.0)})
+    self.assertTrue(fit.record.converged)
+    self.assertEqual(float(fit.distribution.params["go"]), 1.0)
+    self.assert_close(
+      fit.distribution.params["stop"], 1 / onp.mean(counts - 1), rtol=1e-6
+    )
+    self.assertEqual(fit.statuses["params[go]"], "at a bound")
 
   def test_edges_from_a_phase_to_itself(self):
     self.require_kernel()
