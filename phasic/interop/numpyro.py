@@ -1,5 +1,6 @@
 """Distributions as NumPyro's: for `numpyro.sample`, plates, NUTS and SVI."""
 
+from collections.abc import Mapping
 import functools
 import math
 from typing import Any
@@ -116,12 +117,17 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     )
 
   def get_args(self) -> dict[str, Any]:
-    """The array parameters that are given, by name."""
+    """The array parameters that are given, by name.
+
+    Those of a graph that are given by their names are none: NumPyro's
+    constraints are of vectors.
+    """
     parameters = self.distribution.parameters
+    given = {name: parameters[name] for name in self.arg_constraints}
     return {
-      name: parameters[name]
-      for name in self.arg_constraints
-      if parameters[name] is not None
+      name: value
+      for name, value in given.items()
+      if value is not None and not isinstance(value, Mapping)
     }
 
   @property

@@ -14,6 +14,7 @@ from numpyro import infer
 from numpyro.distributions import constraints
 
 from phasic.substrates.jax import distributions as pd
+from phasic.substrates.jax import graphs
 from phasic.substrates.jax.interop import numpyro as adapter
 
 _RATES = (0.5, 2.0, 3.0)
@@ -134,6 +135,41 @@ class PytreeTest(absltest.TestCase):
       expected,
       rtol=1e-6,
     )
+
+
+class ParametersByNameTest(absltest.TestCase):
+  """Of two lineages: exponential times with the rate of coalescence."""
+
+  def law(self, rate):
+    graph = graphs.models.kingman(2)
+    return adapter.wrap(pd.GraphPhaseType(graph, {"coalescence": rate}))
+
+  def test_log_densities(self):
+    expected = np.log(2.0) - 2.0 * 0.7
+    for found in (
+      self.law(2.0).log_prob(0.7),
+      jax.jit(lambda r: self.law(r).log_prob(0.7))(2.0),
+      jax.vmap(lambda r: self.law(r).log_prob(0.7))(jnp.full(3, 2.0)),
+      self.law(jnp.full(3, 2.0)).log_prob(0.7),
+      jax.tree.map(lambda x: x, self.law(2.0)).log_prob(0.7),
+    ):
+      np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+  def test_in_models(self):
+    def model(times=None):
+      rate = numpyro.sample("rate", nd.Gamma(2.0, 1.0))
+      with numpyro.plate("n", 3):
+        numpyro.sample("times", self.law(rate), obs=times)
+
+    times = jnp.asarray([0.5, 1.0, 2.5])
+    with numpyro.validation_enabled():
+      density, _ = infer.util.log_density(model, (times,), {}, {"rate": 2.0})
+    expected = nd.Gamma(2.0, 1.0).log_prob(2.0) + 3 * np.log(2.0) - 2.0 * 4.0
+    np.testing.assert_allclose(density, expected, rtol=1e-6)
+    predict = infer.Predictive(model, {"rate": jnp.full(2000, 4.0)})
+    found = predict(jax.random.PRNGKey(2))["times"]
+    self.assertEqual(found.shape, (2000, 3))
+    np.testing.assert_allclose(found.mean(), 0.25, rtol=0.05)
 
 
 class InferenceTest(absltest.TestCase):
