@@ -153,10 +153,10 @@ class MistakesTest(test_case.TestCase):
 
   def test_start_without_slopes(self):
     # The slopes in the rates are beyond the largest double.
-    data = inference.Observations([1.0, 2.0])
-    self._refused(
-      "slopes .* at {.rate.: 1e-200}: start", pd.Erlang(2, 1e-200), data
-    )
+    data = inference.Observations([1.0, 2.0, 2.5])
+    start = pd.HyperErlang([0.5, 0.5], (2, 2), [1e-200, 1e-200])
+    said = "slopes .* at .*'rates.0.': 1e-200.*: start"
+    self._refused(said, start, data, fixed=["rates[1]"])
 
   def test_names(self):
     data = inference.Observations(fit_data.TIMES)

@@ -50,11 +50,27 @@ class FitTest(test_case.TestCase):
     if MODE == "jax":
       self.skipTest("the search is the same")
     data = inference.Observations(fit_data.TIMES)
-    for rate in (1e-150, 1e-80, 1e-9, 1e9):
+    for rate in (1e-200, 1e-80, 1e-9, 1e9, 1e100):
       fit = inference.fit_mle(pd.Erlang(2, rate), data)
       self.assert_close(
         fit.distribution.rate, 2 / onp.mean(fit_data.TIMES), rtol=1e-6
       )
+
+  def test_starts_in_other_units(self):
+    # Alone, two branches run away from each other on the way.
+    data = fit_data.censored()
+    rates = onp.asarray([1.0, 1.2])
+    known = inference.fit_mle(pd.HyperErlang([0.5, 0.5], (1, 4), rates), data)
+    for scale in (1e-12, 1e3):
+      start = pd.HyperErlang([0.5, 0.5], (1, 4), scale * rates)
+      for fitted in (inference.fit_mle, inference.fit_em):
+        fit = fitted(start, data)
+        self.assertAlmostEqual(fit.log_likelihood, known.log_likelihood, 6)
+    # A rate that is fixed has its units.
+    fit = inference.fit_mle(
+      pd.Hyperexponential([0.5, 0.5], [1e3, 1e3]), data, fixed=["rates[1]"]
+    )
+    self.assertEqual(float(self.host(fit.distribution.rates)[1]), 1e3)
 
   def test_rates_of_a_billion(self):
     # As line searches visit them, where times are about one.
@@ -249,13 +265,14 @@ class FitTest(test_case.TestCase):
     self.assert_close(fit.standard_errors["rate"], error, rtol=1e-3)
 
   def test_slopes_that_are_left_are_told(self):
-    # Of one step the top is out of reach.
+    # Of one step the top is out of reach, and one rate keeps its units.
     data = inference.Observations(onp.asarray(fit_data.TIMES) * 1e-150)
     with warnings.catch_warnings():
       warnings.simplefilter("error")
-      fit = inference.fit_mle(pd.Erlang(1, 1.0), data, max_steps=1)
+      start = pd.Hyperexponential([0.5, 0.5], [1.0, 1.0])
+      fit = inference.fit_mle(start, data, fixed=["rates[1]"], max_steps=1)
     self.assertFalse(fit.record.converged)
-    self.assertIn("a slope of 1 is left", fit.record.message)
+    self.assertRegex(fit.record.message, "a slope of 0.* is left")
 
   def test_not_identified(self):
     data = inference.Observations([0.5, 1.0, 2.0, 2.5, 0.1, 0.3])

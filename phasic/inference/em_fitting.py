@@ -16,6 +16,7 @@ from phasic.inference import mle
 from phasic.inference import observations as observations_lib
 from phasic.inference import progress_bars
 from phasic.inference import starts
+from phasic.inference import time_units
 from phasic.internal import structures
 
 # Of the starts round the first one, in a free number.
@@ -38,6 +39,7 @@ def fit_em(
   Steps are those of `em_step`: the log likelihood never falls, what is zero
   stays zero, and no step can lead out of the domain. Near the top they become
   short; from there `fit_mle` goes on, which also finds where entries are zero.
+  As there, a start that is far off is brought to the units of the data.
 
   Args:
     dist: the start, without a batch, of a family that `em_step` takes.
@@ -87,6 +89,7 @@ def fit_em(
   starts.check_options(num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist)
   starts.check_data(dist, observations, where.num_free)
+  where.entries = time_units.in_units_of(where, observations)
   starts.check_start(where, where.entries, observations)
   step = em_climbing.step_of(where.distribution, observations)
   climbs: list[em_climbing.Climb] = []

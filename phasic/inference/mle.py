@@ -13,6 +13,7 @@ from phasic.inference import nested_arrays
 from phasic.inference import observations as observations_lib
 from phasic.inference import progress_bars
 from phasic.inference import starts as starts_lib
+from phasic.inference import time_units
 from phasic.inference.host_values import host_values
 
 Coordinates = coordinates_lib.Coordinates
@@ -54,6 +55,8 @@ def fit_mle(
   runs towards zero is set to zero where that costs nothing, and `Fit.statuses`
   says so.
 
+  A start whose mean is more than ten times that of the data, or less than a
+  tenth, is first brought to their units: its rates are multiplied by one number.
   Where the likelihood cannot be computed, because a step leads to rates that
   are out of all proportion, the search steps back.
 
@@ -111,7 +114,9 @@ def fit_mle(
   where = coordinates_lib.Coordinates(dist, fixed, tied)
   low, high = limits_lib.limits(where, bounds or {})
   starts_lib.check_data(dist, observations, where.num_free)
-  start = onp.clip(where.entries, low, high)
+  start = time_units.in_units_of(where, observations)
+  if onp.any((start < low) | (start > high)):
+    start = onp.clip(where.entries, low, high)
   starts_lib.check_start(where, start, observations)
   starts_lib.check_slopes(where, start, observations)
   others = [
