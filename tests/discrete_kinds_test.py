@@ -5,7 +5,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import kernel_ops
-from phasic.math import edge_probs
+from phasic.math import portable_edges
 from tests import test_case
 
 _KINDS = onp.asarray([0, 2, 6, 7, 4, 7], dtype="int32")
@@ -55,7 +55,7 @@ class DiscreteKindsTest(test_case.TestCase):
     value = kernel_ops.phase_type(
       "log_density",
       self._operands(0.75),
-      edge_probs.phase_type,
+      portable_edges.discrete_phase_type,
       kinds=np.asarray(_KINDS),
       discrete=True,
     )
@@ -68,7 +68,7 @@ class DiscreteKindsTest(test_case.TestCase):
       "log_density",
       operands,
       np.asarray(weights),
-      edge_probs.phase_type,
+      portable_edges.discrete_phase_type,
       wanted=(False, True, False, False, False),
       kinds=np.asarray(_KINDS),
       discrete=True,
@@ -82,7 +82,7 @@ class DiscreteKindsTest(test_case.TestCase):
       "log_density",
       operands,
       zeros,
-      edge_probs.phase_type,
+      portable_edges.discrete_phase_type,
       kinds=np.asarray(_KINDS),
       discrete=True,
     )

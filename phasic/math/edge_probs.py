@@ -1,10 +1,6 @@
 """Sparse discrete models: probabilities of edges, linear in parameters."""
 
-import functools
 from typing import Any, NamedTuple
-
-from phasic.math import edge_rates
-from phasic.math import portable_steps
 
 
 class EdgeProbs(NamedTuple):
@@ -48,9 +44,3 @@ class EdgeProbs(NamedTuple):
   parameters: Any
   coefficients: Any = None
   constants: Any = None
-
-
-phase_type = edge_rates.of_edges_too(
-  portable_steps.phase_type,
-  functools.partial(portable_steps.phase_type, completes=True),
-)

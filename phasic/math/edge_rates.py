@@ -13,12 +13,9 @@ import numpy as onp
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import portable
 
 # Of matrices that are made of edges.
 MAX_DENSE_PHASES = 4096
-# Of the mask that the portable path makes: edges times phases.
-MAX_MASK = 2**26
 
 
 class EdgeRates(NamedTuple):
@@ -173,34 +170,11 @@ def values(parameters, constants, coefficients):
   return found
 
 
-def of_edges_too(dense, sparse=None):
-  """Returns a function of the portable path that takes edges as well.
-
-  Args:
-    dense: a function of a kind and five operands, `portable.phase_type` say.
-    sparse: the same, for a model that edges add up to; None for `dense`.
-
-  Returns:
-    A function of the same six, where the operand of the rates may be the
-    parameters of the edges, and of none or what `arrays` returns.
-  """
-
-  def evaluate(kind, initial_probs, rates, exits, prob_zero, times, *edges):
-    if not edges:
-      return dense(kind, initial_probs, rates, exits, prob_zero, times)
-    phases = static.shape(initial_probs)[-1]
-    rates, exits = densified(phases, rates, *edges)
-    function = sparse or dense
-    return function(kind, initial_probs, rates, exits, prob_zero, times)
-
-  return evaluate
-
-
-phase_type = of_edges_too(portable.phase_type)
-
-
 def dense(phases, edges):
-  """Returns what `densified` does, for edges that `convert` returned.
+  """Returns sums of rates between phases (..., p, p), and exits (..., p).
+
+  The diagonal holds the edges from a phase to itself. `edges` is what `convert`
+  returned.
 
   Raises:
     ValueError: there are more than 4096 phases.
@@ -221,35 +195,3 @@ def dense(phases, edges):
   shape = (*static.shape(rates)[:-1], phases, phases + 1)
   sums = np.reshape(sums, shape)
   return sums[..., :phases], sums[..., phases]
-
-
-def densified(phases, parameters, indices, constants, coefficients):
-  """Returns sums of rates between phases (..., p, p), and exits (..., p).
-
-  The diagonal holds those of edges from a phase to itself.
-  """
-  sources, targets = indices[..., 0, :], indices[..., 1, :]
-  m = static.shape(indices)[-1]
-  if m * phases > MAX_MASK:
-    raise ValueError(
-      f"{m} edges and {phases} phases: the portable path takes them only up to "
-      f"a product of {MAX_MASK}"
-    )
-  rates = values(parameters, constants, coefficients)
-  lost = (sources < 0) | (sources >= phases) | (targets < 0)
-  lost = lost | (targets > phases) | np.logical_not(rates >= 0.0)
-  rates = np.where(lost, float("nan"), rates)
-  # What is out of range must be seen somewhere.
-  sources = np.where(lost, 0, sources)
-  targets = np.where(lost, phases, targets)
-  from_phase = _mask(sources, phases, rates.dtype)
-  to_phase = _mask(targets, phases + 1, rates.dtype)
-  weighted = np.where(to_phase > 0, rates[..., None], 0.0)
-  dense = np.matmul(np.moveaxis(from_phase, -1, -2), weighted)
-  return dense[..., :phases], dense[..., phases]
-
-
-def _mask(indices, size, dtype):
-  """Returns (..., m, size), one where the index is, else zero."""
-  positions = np.asarray(np.arange(size), dtype=indices.dtype)
-  return np.asarray(indices[..., None] == positions, dtype=dtype)

@@ -9,9 +9,8 @@ import numpy as np
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import edge_probs
-from phasic.math import edge_rates
 from phasic.math import operands as operands_lib
+from phasic.math import portable_edges
 
 
 def value(kind, arguments, discrete=False):
@@ -110,7 +109,9 @@ def tangent(name, x, v):
 
 def fallback(discrete):
   """The function of the portable path."""
-  return edge_probs.phase_type if discrete else edge_rates.phase_type
+  if discrete:
+    return portable_edges.discrete_phase_type
+  return portable_edges.phase_type
 
 
 def _prepare(arguments, discrete):

@@ -13,10 +13,9 @@ import numpy as onp
 
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import edge_probs
-from phasic.math import edge_rates
 from phasic.math import interval_masses
 from phasic.math import portable
+from phasic.math import portable_edges
 
 # As in native/kernel/phase_type.h.
 LOG_DENSITY = 0
@@ -55,13 +54,13 @@ def phase_type(
   given = tuple(edges)
   if discrete:
     # Of no steps nothing depends on the model.
-    function, harmless = edge_probs.phase_type, -1.0
+    function, harmless = portable_edges.discrete_phase_type, -1.0
     times = np.where(kinds == LOG_DENSITY, times, _whole(kinds, times))
   else:
     function = portable.phase_type
     if edges:
       phases = static.shape(initial_probs)[-1]
-      rates, exit_rates = edge_rates.densified(phases, rates, *edges)
+      rates, exit_rates = portable_edges.densified(phases, rates, *edges)
       given = ()
     harmless = _harmless_time(rates, exit_rates)
 
