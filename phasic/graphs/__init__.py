@@ -1,7 +1,5 @@
 """State-space models: graphs whose weights are linear in parameters."""
 
-from typing import Any
-
 from phasic.graphs import models
 from phasic.graphs.absorbed import ABSORBED
 from phasic.graphs.absorbed import Absorbed
@@ -37,12 +35,3 @@ __all__ = [
   "strongly_connected_components",
   "time_to",
 ]
-
-
-def __getattr__(name: str) -> Any:
-  """Returns `Epochs`: distributions need graphs, so they are loaded late."""
-  if name == "Epochs":
-    from phasic import distributions
-
-    return distributions.Epochs
-  raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,7 +14,7 @@ jax.config.update("jax_enable_x64", True)
 class EpochsTest(absltest.TestCase):
   def test_compiled_gradient(self):
     def value(rates, boundaries, graph):
-      epochs = graphs.Epochs(graph, rates, boundaries)
+      epochs = distributions.Epochs(graph, rates, boundaries)
       times = jnp.asarray([0.125, 0.75, 2.0])
       return jnp.sum(epochs.log_prob(times)) + epochs.mean()
 

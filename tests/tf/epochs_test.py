@@ -14,7 +14,7 @@ class EpochsTest(absltest.TestCase):
     times = tf.constant([0.125, 0.75, 2.0], tf.float64)
 
     def value(rates, boundaries):
-      epochs = graphs.Epochs(graph, rates, boundaries)
+      epochs = distributions.Epochs(graph, rates, boundaries)
       return tf.reduce_sum(epochs.log_prob(times)) + epochs.mean()
 
     def gradient(rates, boundaries):
