@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic import math as pm
 from phasic.distributions import comparable
 from phasic.distributions import diagnosing
 from phasic.distributions import supports
@@ -22,6 +21,7 @@ from phasic.math import chain_calls
 from phasic.math import diagnosis
 from phasic.math import jump_chain
 from phasic.math import node_sums
+from phasic.math import phase_type
 from phasic.math import special
 
 
@@ -35,25 +35,29 @@ class EpochMethods(comparable.Comparable):
   def _prob(self, value: Any) -> Any:
     return self._in_epochs(
       value,
-      lambda s, t: np.exp(s.log_mass) * epoch_values.of_stage(pm.density, s, t),
+      lambda s, t: (
+        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.density, s, t)
+      ),
     )
 
   def _log_prob(self, value: Any) -> Any:
     return self._in_epochs(
-      value, lambda s, t: epoch_values.log_of_stage(pm.log_density, s, t)
+      value,
+      lambda s, t: epoch_values.log_of_stage(phase_type.log_density, s, t),
     )
 
   def _survival_function(self, value: Any) -> Any:
     return self._in_epochs(
       value,
       lambda s, t: (
-        np.exp(s.log_mass) * epoch_values.of_stage(pm.survival, s, t)
+        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.survival, s, t)
       ),
     )
 
   def _log_survival_function(self, value: Any) -> Any:
     return self._in_epochs(
-      value, lambda s, t: epoch_values.log_of_stage(pm.log_survival, s, t)
+      value,
+      lambda s, t: epoch_values.log_of_stage(phase_type.log_survival, s, t),
     )
 
   def _cdf(self, value: Any) -> Any:
@@ -61,16 +65,16 @@ class EpochMethods(comparable.Comparable):
 
     def add(before: Any, stage: epoch_stages.Stage, t: Any) -> Any:
       return before + np.exp(stage.log_mass) * epoch_values.of_stage(
-        pm.cdf, stage, t
+        phase_type.cdf, stage, t
       )
 
     return self._accumulated(value, add, 0.0)
 
   def _log_cdf(self, value: Any) -> Any:
     def add(before: Any, stage: epoch_stages.Stage, t: Any) -> Any:
-      own = stage.log_mass + epoch_values.of_stage(pm.log_cdf, stage, t)
+      own = stage.log_mass + epoch_values.of_stage(phase_type.log_cdf, stage, t)
       total = own if before is None else epoch_values.log_sum(before, own)
-      return epoch_values.seen(pm.log_cdf, stage, t, total)
+      return epoch_values.seen(phase_type.log_cdf, stage, t, total)
 
     return self._accumulated(value, add, None)
 

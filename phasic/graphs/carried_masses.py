@@ -26,12 +26,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic import math as pm
 from phasic.internal import control_flow
 from phasic.internal import elimination_ops
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math import edge_rates
 from phasic.math import elimination
+from phasic.math import phase_type_derivatives
 
 
 class Carried(NamedTuple):
@@ -93,12 +94,12 @@ def _evaluate(
   empty = total == 0.0
   total = np.where(empty, 1.0, total)
   start = times / total[..., None]
-  reversed_edges = pm.EdgeRates(
+  reversed_edges = edge_rates.EdgeRates(
     _joined(ends, onp.arange(p)),
     _joined(sources, onp.full(p, p)),
     np.concatenate([back, initial / divisor], axis=-1),
   )
-  log_density, bars = pm.log_density_vjp(
+  log_density, bars = phase_type_derivatives.log_density_vjp(
     start,
     reversed_edges,
     time,

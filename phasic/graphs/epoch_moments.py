@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from phasic import math as pm
 from phasic.graphs import carried_masses
 from phasic.graphs import epoch_stages
 from phasic.graphs import epoch_values
 from phasic.graphs import truncated_times
+from phasic.math import moments
+from phasic.math import phase_type
 
 
 def moment(stages: list[epoch_stages.Stage], order: int) -> Any:
@@ -38,7 +39,7 @@ def variance(stages: list[epoch_stages.Stage]) -> Any:
     since = center - stage.start
     total = total + _below(stage, since, before) + _above(stage, since)
     if stage.length is not None:
-      ended = epoch_values.of_stage(pm.cdf, stage, stage.length)
+      ended = epoch_values.of_stage(phase_type.cdf, stage, stage.length)
       before = before + np.exp(stage.log_mass) * ended
   return np.where(np.isfinite(mean), total, mean)
 
@@ -63,7 +64,7 @@ def _time_within(stage: epoch_stages.Stage, order: int) -> Any:
   S is the survival function of what reaches the stage.
   """
   if stage.length is None:
-    found = pm.raw_moments(
+    found = moments.raw_moments(
       stage.initial, stage.edges, prob_zero=stage.prob_zero, order=order
     )
     return found[..., order - 1] / order

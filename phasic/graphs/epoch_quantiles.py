@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from phasic import math as pm
 from phasic.graphs import epoch_stages
 from phasic.graphs import epoch_values
 from phasic.internal import static
+from phasic.math import phase_type
+from phasic.math import quantiles
 from phasic.math import special
 
 # What stands in the place of targets that belong to other stages.
@@ -49,8 +50,8 @@ def quantile(
     )
     found = stage.start + np.where(
       left,
-      epoch_values.of_stage(pm.quantile_log_cdf, stage, own),
-      epoch_values.of_stage(pm.quantile_log_survival, stage, rest),
+      epoch_values.of_stage(quantiles.quantile_log_cdf, stage, own),
+      epoch_values.of_stage(quantiles.quantile_log_survival, stage, rest),
     )
     if result is not None:
       # Rounded, an earlier one may be beyond its stage; or nothing is known.
@@ -64,6 +65,6 @@ def quantile(
       found = np.where(later & hidden & np.logical_not(left), math.nan, found)
     result = found
     if stage.length is not None:
-      ended = epoch_values.of_stage(pm.log_cdf, stage, stage.length)
+      ended = epoch_values.of_stage(phase_type.log_cdf, stage, stage.length)
       before = epoch_values.log_sum(before, stage.log_mass + ended)
   return result

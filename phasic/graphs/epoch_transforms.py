@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic import math as pm
 from phasic.graphs import epoch_stages
 from phasic.graphs import epoch_values
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math import edge_rates
+from phasic.math import generating_functions
+from phasic.math import passages
+from phasic.math import phase_type
 
 
 def laplace_transform(stages: list[epoch_stages.Stage], u: Any) -> Any:
@@ -25,7 +28,7 @@ def laplace_transform(stages: list[epoch_stages.Stage], u: Any) -> Any:
   total: Any = 0.0
   for stage in stages:
     if stage.length is None:
-      found = epoch_values.of_stage(pm.laplace_transform, stage, u)
+      found = epoch_values.of_stage(passages.laplace_transform, stage, u)
     else:
       found = _before_clock(stage, u)
     total = total + np.exp(stage.log_mass - u * stage.start) * found
@@ -40,7 +43,7 @@ def moment_generating_function(stages: list[epoch_stages.Stage], s: Any) -> Any:
   total: Any = 0.0
   for stage in stages:
     if stage.length is None:
-      function = pm.moment_generating_function
+      function = generating_functions.moment_generating_function
       found = np.log(epoch_values.of_stage(function, stage, up))
     else:
       found = _log_grown(stage, up)
@@ -64,7 +67,7 @@ def _before_clock(stage: epoch_stages.Stage, u: Any) -> Any:
     np.where(stage.edges.targets == p, p + 1, stage.edges.targets),
     [(phases, phases * 0 + p, rates)],
   )
-  return pm.cdf(
+  return phase_type.cdf(
     _padded(stage.initial, 1), edges, stage.length, prob_zero=stage.prob_zero
   )
 
@@ -88,7 +91,7 @@ def _log_grown(stage: epoch_stages.Stage, s: Any) -> Any:
   batch = static.shape(stage.initial)[:-1]
   atom = np.broadcast_to(np.asarray(stage.prob_zero, dtype=s.dtype), batch)
   parts = [stage.initial, atom[..., None], np.zeros_like(atom[..., None])]
-  log_density = pm.log_density(
+  log_density = phase_type.log_density(
     np.concatenate(parts, axis=-1), edges, stage.length, prob_zero=0.0
   )
   undone = clock[..., 0] * stage.length - np.log(clock[..., 0])
@@ -114,7 +117,7 @@ def _joined(edges: Any, targets: Any, parts: list[tuple[Any, Any, Any]]) -> Any:
       (targets, [part[1] for part in parts]),
     )
   ]
-  return pm.EdgeRates(
+  return edge_rates.EdgeRates(
     np.concatenate(ends[0]),
     np.concatenate(ends[1]),
     np.concatenate(weights, axis=-1),

@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as onp
 
-from phasic import math as pm
 from phasic.graphs import graph as graph_lib
 from phasic.graphs import host_graphs
 from phasic.internal import static
+from phasic.math import discrete_passages
+from phasic.math import edge_probs
+from phasic.math import edge_rates
+from phasic.math import passages
 
 
 def reverse(graph: Any, params: Any = None) -> graph_lib.Graph:
@@ -76,12 +79,12 @@ def reverse(graph: Any, params: Any = None) -> graph_lib.Graph:
 def _sojourns(host: host_graphs.HostGraph) -> onp.ndarray:
   """Returns the expected sojourn times, or visits, (p,)."""
   p = host.num_phases
-  edges: Any = pm.EdgeProbs if host.discrete else pm.EdgeRates
+  edges: Any = edge_probs.EdgeProbs if host.discrete else edge_rates.EdgeRates
   model = edges(host.sources, onp.minimum(host.targets, p), host.weights[:, 0])
   function = (
-    pm.discrete_phase_type_expected_visits
+    discrete_passages.expected_visits
     if host.discrete
-    else pm.expected_sojourn_times
+    else passages.expected_sojourn_times
   )
   sojourns: onp.ndarray = onp.asarray(
     static.concrete(function(host.initial[:p, 0], model)), onp.float64

@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic import math as pm
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math import edge_rates
+from phasic.math import phase_type
 
 
 def survival_integral(initial: Any, edges: Any, limit: Any, order: int) -> Any:
@@ -145,10 +146,10 @@ def _integral(
   )
   beats = np.broadcast_to(clock[..., None], (*shape, len(sources[-1])))
   own = [np.broadcast_to(x, (*shape, static.shape(x)[-1])) for x in rates]
-  edges = pm.EdgeRates(
+  edges = edge_rates.EdgeRates(
     _indices(sources), _indices(targets), np.concatenate([*own, beats], axis=-1)
   )
-  density = pm.density(start, edges, limit, prob_zero=0.0)
+  density = phase_type.density(start, edges, limit, prob_zero=0.0)
   scaled = density * np.exp(clock * limit)
   for _ in range(order + 1):
     scaled = scaled / clock

@@ -11,9 +11,22 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic import distributions
+from phasic.distributions import acyclic_phase_type
 from phasic.distributions import atoms
+from phasic.distributions import coxian
+from phasic.distributions import discrete_phase_type
+from phasic.distributions import erlang
+from phasic.distributions import geometric_mixture
 from phasic.distributions import graph_chain
+from phasic.distributions import hyper_erlang
+from phasic.distributions import hyperexponential
+from phasic.distributions import hypoexponential
+from phasic.distributions import negative_binomial
+from phasic.distributions import phase_type
+from phasic.distributions import sparse_phase_type
+from phasic.distributions import transformed_phase_type
+from phasic.distributions import truncated_phase_type
+from phasic.distributions import zero_inflated
 from phasic.inference import ascending_rates
 from phasic.inference import chain_paths
 from phasic.inference import graph_maximization
@@ -261,25 +274,25 @@ def _zero_inflated(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
 
 # Of another distribution, and perhaps parameters of their own.
 _WRAPPED: tuple[Any, ...] = (
-  distributions.ZeroInflated,
-  distributions.TransformedPhaseType,
-  distributions.TruncatedPhaseType,
+  zero_inflated.ZeroInflated,
+  transformed_phase_type.TransformedPhaseType,
+  truncated_phase_type.TruncatedPhaseType,
 )
 _RULES: dict[Any, Callable[..., Any]] = {
-  distributions.AcyclicPhaseType: _acyclic_phase_type,
-  distributions.Coxian: _coxian,
-  distributions.DiscretePhaseType: _discrete_phase_type,
-  distributions.Erlang: _erlang,
-  distributions.GeometricMixture: _geometric_mixture,
-  distributions.GraphDiscretePhaseType: _graph,
-  distributions.GraphPhaseType: _graph,
-  distributions.HyperErlang: _hyper_erlang,
-  distributions.Hyperexponential: _hyperexponential,
-  distributions.Hypoexponential: _hypoexponential,
-  distributions.NegativeBinomialFailures: _negative_binomial,
-  distributions.NegativeBinomialTrials: _negative_binomial,
-  distributions.PhaseType: _phase_type,
-  distributions.SparseDiscretePhaseType: _sparse_discrete,
-  distributions.SparsePhaseType: _sparse_phase_type,
-  distributions.ZeroInflated: _zero_inflated,
+  acyclic_phase_type.AcyclicPhaseType: _acyclic_phase_type,
+  coxian.Coxian: _coxian,
+  discrete_phase_type.DiscretePhaseType: _discrete_phase_type,
+  erlang.Erlang: _erlang,
+  geometric_mixture.GeometricMixture: _geometric_mixture,
+  discrete_phase_type.GraphDiscretePhaseType: _graph,
+  phase_type.GraphPhaseType: _graph,
+  hyper_erlang.HyperErlang: _hyper_erlang,
+  hyperexponential.Hyperexponential: _hyperexponential,
+  hypoexponential.Hypoexponential: _hypoexponential,
+  negative_binomial.NegativeBinomialFailures: _negative_binomial,
+  negative_binomial.NegativeBinomialTrials: _negative_binomial,
+  phase_type.PhaseType: _phase_type,
+  sparse_phase_type.SparseDiscretePhaseType: _sparse_discrete,
+  sparse_phase_type.SparsePhaseType: _sparse_phase_type,
+  zero_inflated.ZeroInflated: _zero_inflated,
 }

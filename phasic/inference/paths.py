@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from phasic import distributions
+from phasic.distributions import negative_binomial
+from phasic.distributions import truncated_phase_type
 from phasic.inference import chain_events
 from phasic.inference import chain_paths
 from phasic.internal import static
@@ -56,7 +57,7 @@ def expected_paths(
   found, of_any = _of_causes(events, weights, cause, batch)
   lower, upper = [events.lower], [events.upper]
   of_any = [np.broadcast_to(of_any, (*batch, static.shape(of_any)[-1]))]
-  cut = isinstance(distribution, distributions.TruncatedPhaseType)
+  cut = isinstance(distribution, truncated_phase_type.TruncatedPhaseType)
   for ends, unseen in _unseen(events, weights, batch, cut):
     lower.append(ends[0])
     upper.append(ends[1])
@@ -77,7 +78,7 @@ def _of_trials(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
   The chain of the trials is linear in the parameter, that of failures is not.
   """
   chain = events.chain
-  if not isinstance(chain, distributions.NegativeBinomialFailures):
+  if not isinstance(chain, negative_binomial.NegativeBinomialFailures):
     return events
   count = float(chain.total_count)
   given = events.given

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic import inference
 from phasic.distributions import distribution as distribution_lib
+from phasic.inference import mle
+from phasic.inference import observations
 from phasic.interop import scipy_expectations as expectations
 
 
@@ -245,11 +246,9 @@ class Frozen:
       >>> print(f"{fitted.mean():.6f}")
       2.000000
     """
-    if not isinstance(data, inference.Observations):
-      data = inference.Observations(data)
-    return wrap(
-      inference.fit_mle(self.distribution, data, **options).distribution
-    )
+    if not isinstance(data, observations.Observations):
+      data = observations.Observations(data)
+    return wrap(mle.fit_mle(self.distribution, data, **options).distribution)
 
   def _lowest(self) -> float:
     """What `ppf` takes to the lower end of the support."""
