@@ -30,6 +30,7 @@ SEAM_SHARED = [
     "native_libraries",
     "native_rules",
     "native_shapes",
+    "progress_bars",
     "static_options",
 ]
 

@@ -8,7 +8,7 @@ from phasic.graphs import exploration
 from phasic.graphs import graph_parts
 from phasic.graphs import matrices
 from phasic.graphs import networks
-from phasic.graphs import progress_bars
+from phasic.internal import progress_bars
 
 
 class Builders(graph_parts.GraphParts):
@@ -62,7 +62,7 @@ class Builders(graph_parts.GraphParts):
       >>> graph
       <Graph 2 phases, 3 edges, 1 parameter head, discrete>
     """
-    with progress_bars.reporting(progress) as report:
+    with progress_bars.counting_states(progress) as report:
       found = exploration.explore(
         transitions,
         initial,

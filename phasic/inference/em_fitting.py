@@ -14,9 +14,9 @@ from phasic.inference import fits
 from phasic.inference import maximization
 from phasic.inference import mle
 from phasic.inference import observations as observations_lib
-from phasic.inference import progress_bars
 from phasic.inference import starts
 from phasic.inference import time_units
+from phasic.internal import progress_bars
 from phasic.internal import structures
 
 # Of the starts round the first one, in a free number.
@@ -93,7 +93,7 @@ def fit_em(
   starts.check_start(where, where.entries, observations)
   step = em_climbing.step_of(where.distribution, observations)
   climbs: list[em_climbing.Climb] = []
-  with progress_bars.reporting(progress, max_steps * num_starts) as report:
+  with progress_bars.fitting(progress, max_steps * num_starts) as report:
     for start in _starts(where, num_starts, seed):
       climb = em_climbing.climb(
         start, step, observations, tolerance, max_steps, _after(climbs, report)

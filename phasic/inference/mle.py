@@ -11,10 +11,10 @@ from phasic.inference import limits as limits_lib
 from phasic.inference import maximizing
 from phasic.inference import nested_arrays
 from phasic.inference import observations as observations_lib
-from phasic.inference import progress_bars
 from phasic.inference import starts as starts_lib
 from phasic.inference import time_units
 from phasic.inference.host_values import host_values
+from phasic.internal import progress_bars
 
 Coordinates = coordinates_lib.Coordinates
 Observations = observations_lib.Observations
@@ -127,7 +127,7 @@ def fit_mle(
     where, observations, low, high, max_steps, tolerance
   )
   others = [start, *others, *search.round_about(start, num_starts - 1, seed)]
-  with progress_bars.reporting(progress, len(others)) as report:
+  with progress_bars.fitting(progress, len(others)) as report:
     best, reached = search.best_of(others, report)
   best = _with_zeros(search, search.polish(best))
   found = where.of(best.entries).copy(validate_args=dist.validate_args)

@@ -31,6 +31,7 @@ SHARED_SEAM = frozenset(
     "phasic/internal/native_libraries.py",
     "phasic/internal/native_rules.py",
     "phasic/internal/native_shapes.py",
+    "phasic/internal/progress_bars.py",
     "phasic/internal/static_options.py",
   }
 )

@@ -1,0 +1,69 @@
+"""Progress reports of long computations."""
+
+from collections.abc import Callable, Iterator
+import contextlib
+from typing import Any
+
+
+@contextlib.contextmanager
+def reporting(
+  progress: bool | Callable[..., Any],
+  arguments: str,
+  show: Callable[..., str] | None = None,
+  **bar_options: Any,
+) -> Iterator[Callable[..., Any] | None]:
+  """Yields a function that reports progress, or None for no reports.
+
+  Args:
+    progress: True for a bar of tqdm, which is needed only then; or a function
+      that is called instead.
+    arguments: what a function is called with, for the error message; the first
+      is the count.
+    show: makes a bar's text of the arguments after the count.
+    **bar_options: of `tqdm.tqdm`.
+
+  Raises:
+    TypeError: `progress` is neither a bool nor a function.
+  """
+  if progress is False or progress is None:
+    yield None
+  elif callable(progress):
+    yield progress
+  elif progress is True:
+    import tqdm
+
+    with tqdm.tqdm(unit="", **bar_options) as bar:
+
+      def report(count: int, *values: Any) -> None:
+        if show is not None:
+          bar.set_postfix_str(show(*values))
+        bar.update(count - bar.n)
+
+      yield report
+  else:
+    raise TypeError(
+      f"progress is {progress!r}: it must be True, False or a function of "
+      f"{arguments}"
+    )
+
+
+def counting_states(progress: bool | Callable[[int], Any]) -> Any:
+  """Yields a function of the number of states found; see `reporting`."""
+  return reporting(progress, "the number of states", desc="states")
+
+
+def fitting(
+  progress: bool | Callable[[int, float], Any], total: int | None = None
+) -> Any:
+  """Yields a function of a number and of a log likelihood; see `reporting`.
+
+  Args:
+    progress: see `reporting`.
+    total: the largest number.
+  """
+  return reporting(
+    progress,
+    "a number and of a log likelihood",
+    lambda value: f"log-likelihood {value:.4f}",
+    total=total,
+  )
