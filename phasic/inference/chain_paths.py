@@ -10,8 +10,8 @@ from phasic.math import chain as chain_lib
 from phasic.math import discrete_observations
 from phasic.math import edge_rates
 from phasic.math import exact_sums
-from phasic.math import expected_statistics
 from phasic.math import operands
+from phasic.math.expected_statistics import expected_statistics
 
 
 class ExpectedPaths(NamedTuple):
