@@ -5,7 +5,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import kernel_ops
-from phasic.math import portable_edges
+from phasic.math.portable import portable_edges
 from tests import test_case
 
 _KINDS = onp.asarray([0, 2, 6, 7, 4, 7], dtype="int32")

@@ -9,7 +9,7 @@ import numpy as onp
 
 from phasic import math as pm
 from phasic.internal import elimination_ops
-from phasic.math import elimination
+from phasic.math.portable import elimination
 from tests import models
 from tests import test_case
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import static
-from phasic.math import portable
+from phasic.math.portable import portable
 from tests import test_case
 from tests.oracle import models as oracle_models
 from tests.oracle import phase_type_oracle as oracle

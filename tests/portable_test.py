@@ -11,11 +11,11 @@ import numpy as onp
 from phasic import math as pm
 from phasic.internal import gradients
 from phasic.internal import kernel_ops
-from phasic.math import exact_sums
-from phasic.math import poisson
-from phasic.math import portable
-from phasic.math import power_sequence
-from phasic.math import transition_power
+from phasic.math.numeric import exact_sums
+from phasic.math.portable import poisson
+from phasic.math.portable import portable
+from phasic.math.portable import power_sequence
+from phasic.math.portable import transition_power
 from tests import models
 from tests import test_case
 

@@ -9,8 +9,8 @@ from scipy import stats
 from phasic import distributions as pd
 from phasic.internal import gradients
 from phasic.internal import random
-from phasic.math import jump_chain
-from phasic.math import simulated_draws
+from phasic.math.sampling import jump_chain
+from phasic.math.sampling import simulated_draws
 from tests import models
 from tests import test_case
 

@@ -5,7 +5,7 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic import math as pm
-from phasic.math import operands as operands_lib
+from phasic.math.model import operands as operands_lib
 from tests import models
 from tests import test_case
 

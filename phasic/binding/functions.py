@@ -11,7 +11,7 @@ from phasic.internal import gradients
 from phasic.internal import host_calls
 from phasic.internal import host_functions
 from phasic.internal import static_options
-from phasic.math import not_differentiable
+from phasic.math.model import not_differentiable
 
 
 def bind(

@@ -14,21 +14,21 @@ from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import discrete_moments
-from phasic.math import discrete_passages
-from phasic.math import evaluation
-from phasic.math import generating_functions
-from phasic.math import hazards
-from phasic.math import information
-from phasic.math import moments
-from phasic.math import node_sums
-from phasic.math import operands
-from phasic.math import passages
-from phasic.math import quantiles
-from phasic.math import quantiles_discrete
-from phasic.math import sampling
-from phasic.math.occupancy import discrete_occupancy
-from phasic.math.occupancy import occupancy
+from phasic.math.calls import evaluation
+from phasic.math.likelihood import hazards
+from phasic.math.model import operands
+from phasic.math.moments import discrete_moments
+from phasic.math.moments import discrete_passages
+from phasic.math.moments import generating_functions
+from phasic.math.moments import moments
+from phasic.math.moments import passages
+from phasic.math.moments.occupancy import discrete_occupancy
+from phasic.math.moments.occupancy import occupancy
+from phasic.math.quadrature import information
+from phasic.math.quadrature import node_sums
+from phasic.math.quantiles import quantiles
+from phasic.math.quantiles import quantiles_discrete
+from phasic.math.sampling import sampling
 
 
 class AbsorptionTime(

@@ -12,8 +12,8 @@ from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import chain as chain_lib
-from phasic.math import edge_rates
+from phasic.math.model import chain as chain_lib
+from phasic.math.model import edge_rates
 
 
 @structures.register

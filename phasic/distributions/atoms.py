@@ -6,7 +6,7 @@ import numpy as np
 
 from phasic.distributions import absorption_time
 from phasic.internal import static
-from phasic.math import chain
+from phasic.math.model import chain
 
 
 def mass_at_zero(distribution: absorption_time.AbsorptionTime) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from phasic.internal import static
-from phasic.math import exact_sums
+from phasic.math.numeric import exact_sums
 
 
 class Bijector:

@@ -11,7 +11,7 @@ from phasic.distributions import named_family
 from phasic.distributions import sparse_phase_type
 from phasic.distributions import wrapped_distribution
 from phasic.internal import static
-from phasic.math import chain_parts
+from phasic.math.closures import chain_parts
 
 
 def check_all(

@@ -19,8 +19,8 @@ from phasic.distributions import constraint_checks
 from phasic.distributions import named_family
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import chain_parts
-from phasic.math import closures
+from phasic.math.closures import chain_parts
+from phasic.math.closures import closures
 
 
 def convolution(distributions: Any, **options: Any) -> Any:

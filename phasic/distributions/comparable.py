@@ -9,7 +9,7 @@ import numpy as onp
 from phasic.distributions import distribution
 from phasic.distributions import divergences
 from phasic.internal import static
-from phasic.math import node_sums
+from phasic.math.quadrature import node_sums
 
 
 class Comparable(distribution.Distribution):

@@ -9,8 +9,8 @@ from phasic.distributions import absorption_time
 from phasic.graphs import absorbed
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import competing_risks
-from phasic.math import evaluation
+from phasic.math.calls import evaluation
+from phasic.math.likelihood import competing_risks
 
 
 class CompetingRisks(absorption_time.AbsorptionTime):

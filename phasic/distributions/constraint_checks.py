@@ -8,9 +8,9 @@ import numpy as onp
 
 from phasic.distributions import parameter_properties
 from phasic.internal import static
-from phasic.math import exact_sums
-from phasic.math.named_checks import check
-from phasic.math.named_checks import check_sums
+from phasic.math.model.named_checks import check
+from phasic.math.model.named_checks import check_sums
+from phasic.math.numeric import exact_sums
 
 
 def check_options(parameters: Mapping[str, Any]) -> None:

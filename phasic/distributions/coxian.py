@@ -9,9 +9,9 @@ from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import edge_rates
-from phasic.math import small_arrays
-from phasic.math.named_checks import check
+from phasic.math.model import edge_rates
+from phasic.math.model.named_checks import check
+from phasic.math.numeric import small_arrays
 
 
 @structures.register

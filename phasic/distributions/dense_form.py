@@ -8,9 +8,9 @@ from phasic.distributions import absorption_time
 from phasic.distributions import discrete_phase_type
 from phasic.distributions import phase_type
 from phasic.internal import static
-from phasic.math import chain
-from phasic.math import edge_rates
-from phasic.math import operands
+from phasic.math.model import chain
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
 
 
 def dense_form(distribution: absorption_time.AbsorptionTime) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.distributions import methods
-from phasic.math import diagnosis
+from phasic.math.likelihood import diagnosis
 
 # What the methods are called in `math`.
 _KINDS = {

@@ -17,12 +17,12 @@ from phasic.graphs import epoch_transforms
 from phasic.graphs import epoch_values
 from phasic.internal import random
 from phasic.internal import static
-from phasic.math import chain_calls
-from phasic.math import diagnosis
-from phasic.math import jump_chain
-from phasic.math import node_sums
-from phasic.math import phase_type
-from phasic.math import special
+from phasic.math.elimination import chain_calls
+from phasic.math.likelihood import diagnosis
+from phasic.math.likelihood import phase_type
+from phasic.math.numeric import special
+from phasic.math.quadrature import node_sums
+from phasic.math.sampling import jump_chain
 
 
 class EpochMethods(comparable.Comparable):

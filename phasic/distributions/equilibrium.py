@@ -11,7 +11,7 @@ from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.distributions import wrapped_distribution
 from phasic.internal import structures
-from phasic.math import renewals
+from phasic.math.moments import renewals
 
 
 @structures.register

@@ -6,7 +6,7 @@ import numpy as np
 
 from phasic.distributions import methods
 from phasic.internal import structures
-from phasic.math import special
+from phasic.math.numeric import special
 
 
 class Fallbacks(methods.Methods):

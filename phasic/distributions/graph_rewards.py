@@ -11,7 +11,7 @@ from phasic.distributions import phase_type
 from phasic.distributions import reward_totals
 from phasic.graphs import graph as graph_lib
 from phasic.internal import static
-from phasic.math import operands
+from phasic.math.model import operands
 
 
 class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):

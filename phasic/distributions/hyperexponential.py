@@ -9,7 +9,7 @@ import numpy as onp
 from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.internal import structures
-from phasic.math import edge_rates
+from phasic.math.model import edge_rates
 
 
 @structures.register

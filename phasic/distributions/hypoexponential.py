@@ -8,8 +8,8 @@ import numpy as onp
 from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.internal import structures
-from phasic.math import edge_rates
-from phasic.math import modes
+from phasic.math.model import edge_rates
+from phasic.math.quadrature import modes
 
 
 @structures.register

@@ -7,8 +7,8 @@ import numpy as np
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
-from phasic.math import special
-from phasic.math import transformed_modes
+from phasic.math.numeric import special
+from phasic.math.quadrature import transformed_modes
 
 
 @structures.register

@@ -7,9 +7,9 @@ import numpy as np
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
-from phasic.math import heavy_moments
-from phasic.math import special
-from phasic.math import transformed_modes
+from phasic.math.numeric import special
+from phasic.math.quadrature import heavy_moments
+from phasic.math.quadrature import transformed_modes
 
 # Where exp(x) is still a number, also in float32.
 _LATE = 64.0

@@ -8,9 +8,9 @@ import numpy as onp
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
-from phasic.math import heavy_moments
-from phasic.math import special
-from phasic.math import transformed_modes
+from phasic.math.numeric import special
+from phasic.math.quadrature import heavy_moments
+from phasic.math.quadrature import transformed_modes
 
 
 @structures.register

@@ -7,9 +7,9 @@ import numpy as np
 from phasic.distributions import parameter_properties
 from phasic.distributions import transformed_phase_type
 from phasic.internal import structures
-from phasic.math import generating_functions
-from phasic.math import heavy_moments
-from phasic.math import special
+from phasic.math.moments import generating_functions
+from phasic.math.numeric import special
+from phasic.math.quadrature import heavy_moments
 
 
 @structures.register

@@ -12,7 +12,7 @@ from phasic.distributions import dense_form
 from phasic.distributions import distribution
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import exact_sums
+from phasic.math.numeric import exact_sums
 
 
 class NamedFamily(absorption_time.AbsorptionTime):

@@ -13,8 +13,8 @@ from phasic.distributions import parameter_properties
 from phasic.distributions import static_counts
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import edge_probs
-from phasic.math import small_arrays
+from phasic.math.model import edge_probs
+from phasic.math.numeric import small_arrays
 
 
 class _Trials(named_family.NamedFamily):

@@ -12,8 +12,8 @@ from phasic.graphs import chain_arrays
 from phasic.graphs import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import edge_rates
-from phasic.math import named_checks
+from phasic.math.model import edge_rates
+from phasic.math.model import named_checks
 
 
 class OfGraph(distribution.Distribution):

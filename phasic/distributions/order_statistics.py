@@ -4,7 +4,7 @@ from typing import Any
 
 from phasic.distributions import closure_parts
 from phasic.distributions import static_counts
-from phasic.math import order_statistics
+from phasic.math.closures import order_statistics
 
 
 def order_statistic(distribution: Any, n: int, k: int, **options: Any) -> Any:

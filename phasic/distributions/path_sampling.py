@@ -7,7 +7,7 @@ import numpy as onp
 
 from phasic.distributions import sampling
 from phasic.internal import random
-from phasic.math import sample_paths as paths_lib
+from phasic.math.sampling import sample_paths as paths_lib
 
 # Of all jumps of all paths; phases and times take 12 bytes each.
 _MOST_JUMPS = 2**27

@@ -7,7 +7,7 @@ from phasic.distributions import graph_chain
 from phasic.distributions import parameter_properties
 from phasic.graphs import graph as graph_lib
 from phasic.internal import structures
-from phasic.math import passages
+from phasic.math.moments import passages
 
 
 @structures.register

@@ -4,7 +4,7 @@ from typing import Any
 
 from phasic.distributions import methods
 from phasic.internal import structures
-from phasic.math import named_checks
+from phasic.math.model import named_checks
 
 
 class Quantiles(methods.Methods):

@@ -3,8 +3,8 @@
 from typing import Any
 
 from phasic.distributions import closure_parts
-from phasic.math import chain_parts
-from phasic.math import random_sums
+from phasic.math.closures import chain_parts
+from phasic.math.closures import random_sums
 
 
 def random_sum(count: Any, distribution: Any, **options: Any) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 from phasic.distributions import methods
 from phasic.internal import structures
-from phasic.math import renewals
+from phasic.math.moments import renewals
 
 
 class RenewalMethods(methods.Methods):

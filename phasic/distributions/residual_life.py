@@ -11,8 +11,8 @@ from phasic.distributions import named_family
 from phasic.distributions import parameter_properties
 from phasic.distributions import wrapped_distribution
 from phasic.internal import structures
-from phasic.math import named_checks
-from phasic.math.occupancy import conditional_occupancy
+from phasic.math.model import named_checks
+from phasic.math.moments.occupancy import conditional_occupancy
 
 
 @structures.register

@@ -11,15 +11,15 @@ from phasic.distributions import supports
 from phasic.distributions import value_checks
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import chain_arguments
-from phasic.math import jump_chain
-from phasic.math import mixed_moments
-from phasic.math import moments
-from phasic.math import multivariate
-from phasic.math import named_checks
-from phasic.math import operands
-from phasic.math import reward_operands
-from phasic.math import reward_transforms
+from phasic.math.elimination import chain_arguments
+from phasic.math.model import named_checks
+from phasic.math.model import operands
+from phasic.math.model import reward_operands
+from phasic.math.moments import mixed_moments
+from phasic.math.moments import moments
+from phasic.math.rewards import multivariate
+from phasic.math.rewards import reward_transforms
+from phasic.math.sampling import jump_chain
 
 _NO_JOINT_LAW = (
   "there is no formula for the joint law of rewards; marginal(r) and "

@@ -10,8 +10,8 @@ from phasic.distributions import static_indices
 from phasic.distributions import value_checks
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import edge_probs
-from phasic.math import edge_rates
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
 
 
 class Sparse(named_family.NamedFamily):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from phasic.distributions import methods
-from phasic.math import chain_calls
+from phasic.math.elimination import chain_calls
 
 
 class SummaryStatistics(methods.Methods):

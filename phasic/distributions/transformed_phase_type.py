@@ -16,9 +16,9 @@ from phasic.distributions import transformed_statistics
 from phasic.distributions import value_checks
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import jump_chain
-from phasic.math import node_sums
-from phasic.math import time_scales
+from phasic.math.quadrature import node_sums
+from phasic.math.quadrature import time_scales
+from phasic.math.sampling import jump_chain
 
 # The smallest normal numbers: what is below may have lost its digits.
 _TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}

@@ -8,8 +8,8 @@ import numpy as onp
 
 from phasic.distributions import wrapped_distribution
 from phasic.internal import static
-from phasic.math import expectations
-from phasic.math import heavy_moments
+from phasic.math.quadrature import expectations
+from phasic.math.quadrature import heavy_moments
 
 _NO_MODE = (
   "it is not known that the density has one top; it is for an Erlang X, and for "

@@ -16,11 +16,11 @@ from phasic.distributions import value_checks
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import interval_probs
-from phasic.math import jump_chain
-from phasic.math import node_sums
-from phasic.math import special
-from phasic.math.named_checks import check
+from phasic.math.likelihood import interval_probs
+from phasic.math.model.named_checks import check
+from phasic.math.numeric import special
+from phasic.math.quadrature import node_sums
+from phasic.math.sampling import jump_chain
 
 
 @structures.register

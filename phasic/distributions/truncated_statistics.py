@@ -12,7 +12,7 @@ from phasic.distributions import residual_life
 from phasic.distributions import wrapped_distribution
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import truncated_moments
+from phasic.math.moments import truncated_moments
 
 
 class TruncatedStatistics(wrapped_distribution.WrappedDistribution):

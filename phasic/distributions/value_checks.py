@@ -6,11 +6,11 @@ import numpy as np
 
 from phasic.internal import segments
 from phasic.internal import static
-from phasic.math import edge_rates
-from phasic.math import exact_sums
-from phasic.math import operands
-from phasic.math.named_checks import check
-from phasic.math.named_checks import check_sums
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.model.named_checks import check
+from phasic.math.model.named_checks import check_sums
+from phasic.math.numeric import exact_sums
 
 
 def check_model(

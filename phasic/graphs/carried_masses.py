@@ -30,9 +30,9 @@ from phasic.internal import control_flow
 from phasic.internal import elimination_ops
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import edge_rates
-from phasic.math import elimination
-from phasic.math import phase_type_derivatives
+from phasic.math.model import edge_rates
+from phasic.math.numpy_derivatives import phase_type_derivatives
+from phasic.math.portable import elimination
 
 
 class Carried(NamedTuple):

@@ -17,8 +17,8 @@ from phasic.graphs import carried_masses
 from phasic.graphs import epoch_stages
 from phasic.graphs import epoch_values
 from phasic.graphs import truncated_times
-from phasic.math import moments
-from phasic.math import phase_type
+from phasic.math.likelihood import phase_type
+from phasic.math.moments import moments
 
 
 def moment(stages: list[epoch_stages.Stage], order: int) -> Any:

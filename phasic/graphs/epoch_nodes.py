@@ -11,8 +11,8 @@ import numpy as np
 
 from phasic.graphs import epoch_stages
 from phasic.internal import static
-from phasic.math import node_sums
-from phasic.math import quadrature
+from phasic.math.quadrature import node_sums
+from phasic.math.quadrature import quadrature
 
 
 def of_stages(

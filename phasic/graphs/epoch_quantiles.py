@@ -8,9 +8,9 @@ import numpy as np
 from phasic.graphs import epoch_stages
 from phasic.graphs import epoch_values
 from phasic.internal import static
-from phasic.math import phase_type
-from phasic.math import quantiles
-from phasic.math import special
+from phasic.math.likelihood import phase_type
+from phasic.math.numeric import special
+from phasic.math.quantiles import quantiles
 
 # What stands in the place of targets that belong to other stages.
 _SOME = math.log(0.25)

@@ -17,10 +17,10 @@ from phasic.graphs import epoch_stages
 from phasic.graphs import epoch_values
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import edge_rates
-from phasic.math import generating_functions
-from phasic.math import passages
-from phasic.math import phase_type
+from phasic.math.likelihood import phase_type
+from phasic.math.model import edge_rates
+from phasic.math.moments import generating_functions
+from phasic.math.moments import passages
 
 
 def laplace_transform(stages: list[epoch_stages.Stage], u: Any) -> Any:

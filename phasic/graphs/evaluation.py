@@ -9,9 +9,9 @@ from phasic.graphs import graph as graph_lib
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import discrete_moments
-from phasic.math import evaluation
-from phasic.math import moments as continuous_moments
+from phasic.math.calls import evaluation
+from phasic.math.moments import discrete_moments
+from phasic.math.moments import moments as continuous_moments
 
 
 def log_prob_and_moments(

@@ -11,8 +11,8 @@ from phasic.graphs import parameters
 from phasic.graphs import validation
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import edge_probs
-from phasic.math import edge_rates
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
 
 
 class LinearWeights(builders.Builders):

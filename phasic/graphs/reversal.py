@@ -7,10 +7,10 @@ import numpy as onp
 from phasic.graphs import graph as graph_lib
 from phasic.graphs import host_graphs
 from phasic.internal import static
-from phasic.math import discrete_passages
-from phasic.math import edge_probs
-from phasic.math import edge_rates
-from phasic.math import passages
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+from phasic.math.moments import discrete_passages
+from phasic.math.moments import passages
 
 
 def reverse(graph: Any, params: Any = None) -> graph_lib.Graph:

@@ -27,8 +27,8 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
-from phasic.math import edge_rates
-from phasic.math import phase_type
+from phasic.math.likelihood import phase_type
+from phasic.math.model import edge_rates
 
 
 def survival_integral(initial: Any, edges: Any, limit: Any, order: int) -> Any:

@@ -6,12 +6,12 @@ import numpy as np
 
 from phasic.inference import observation_terms
 from phasic.internal import static
-from phasic.math import chain as chain_lib
-from phasic.math import discrete_observations
-from phasic.math import edge_rates
-from phasic.math import exact_sums
-from phasic.math import operands
-from phasic.math.expected_statistics import expected_statistics
+from phasic.math.likelihood import discrete_observations
+from phasic.math.likelihood.expected_statistics import expected_statistics
+from phasic.math.model import chain as chain_lib
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.numeric import exact_sums
 
 
 class ExpectedPaths(NamedTuple):

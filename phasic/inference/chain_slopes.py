@@ -16,8 +16,8 @@ from phasic.distributions import absorption_time
 from phasic.inference import companions
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import observations as observations_lib
-from phasic.math import chain_calls
-from phasic.math import operands
+from phasic.math.elimination import chain_calls
+from phasic.math.model import operands
 
 Coordinates = coordinates_lib.Coordinates
 Observations = observations_lib.Observations

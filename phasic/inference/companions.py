@@ -12,9 +12,9 @@ from phasic.inference import observation_terms
 from phasic.inference import observations
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import discrete_observations
-from phasic.math import observations as observations_lib
-from phasic.math import operands
+from phasic.math.likelihood import discrete_observations
+from phasic.math.likelihood import observations as observations_lib
+from phasic.math.model import operands
 
 
 def log_likelihood_vjp(

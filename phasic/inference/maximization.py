@@ -32,7 +32,7 @@ from phasic.inference import chain_paths
 from phasic.inference import graph_maximization
 from phasic.inference import ratios
 from phasic.internal import static
-from phasic.math import chain as chain_lib
+from phasic.math.model import chain as chain_lib
 
 
 def maximized(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:

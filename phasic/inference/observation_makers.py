@@ -7,7 +7,7 @@ import numpy as np
 from phasic.inference import tables
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math import named_checks
+from phasic.math.model import named_checks
 
 
 class ObservationMakers:

@@ -9,7 +9,7 @@ import numpy as onp
 
 from phasic.internal import checks
 from phasic.internal import static
-from phasic.math import named_checks
+from phasic.math.model import named_checks
 
 # The order of the rows of arrays.
 NAMES = ("lower", "upper", "weights", "entry", "cause")

@@ -10,9 +10,9 @@ from phasic.inference import chain_events
 from phasic.inference import observation_rules
 from phasic.inference import other_laws
 from phasic.internal import static
-from phasic.math import competing_risks as models_by_cause
-from phasic.math import discrete_observations
-from phasic.math import observations
+from phasic.math.likelihood import competing_risks as models_by_cause
+from phasic.math.likelihood import discrete_observations
+from phasic.math.likelihood import observations
 
 
 class KernelCall(NamedTuple):

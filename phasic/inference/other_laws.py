@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from phasic.inference import chain_events
-from phasic.math import interval_masses
+from phasic.math.portable import interval_masses
 
 
 def log_likelihood_terms(

@@ -24,7 +24,7 @@ from phasic.distributions import truncated_phase_type
 from phasic.inference import chain_events
 from phasic.inference import chain_paths
 from phasic.internal import static
-from phasic.math import competing_risks
+from phasic.math.likelihood import competing_risks
 
 
 def expected_paths(

@@ -6,7 +6,7 @@ import numpy as np
 
 from phasic.inference import chain_paths
 from phasic.internal import static
-from phasic.math import edge_rates
+from phasic.math.model import edge_rates
 
 
 def ratio(counts: Any, exposures: Any, old: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as onp
 from phasic.inference import observation_rules
 from phasic.inference.host_values import known
 from phasic.internal import structures
-from phasic.math import named_checks
+from phasic.math.model import named_checks
 
 _RULE = "use Observations(lower, upper)"
 # What kinds of dtypes hold that is no number, and what to do about it.

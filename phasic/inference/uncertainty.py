@@ -24,7 +24,7 @@ from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import observation_values
 from phasic.inference.host_values import total_weight
 from phasic.internal import static
-from phasic.math import named_checks
+from phasic.math.model import named_checks
 
 IDENTIFIED = "identified"
 ZERO = "on the boundary (zero)"

@@ -8,8 +8,8 @@ import warnings
 
 import numpy as onp
 
-from phasic.math import node_sums
-from phasic.math import special
+from phasic.math.numeric import special
+from phasic.math.quadrature import node_sums
 
 _CHUNK = 100_000
 _MOST_TERMS = 10_000_000

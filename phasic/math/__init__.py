@@ -13,261 +13,307 @@ from phasic.internal.kernel_ops import precision
 from phasic.internal.kernel_ops import set_num_threads
 from phasic.internal.kernel_ops import unavailable_reason
 from phasic.internal.kernel_ops import use_path
-from phasic.math.count_companions import joint_mark_probs_jvp
-from phasic.math.count_companions import joint_mark_probs_vjp
-from phasic.math.count_companions import mixed_moment_jvp
-from phasic.math.count_companions import mixed_moment_vjp
-from phasic.math.diagnosis import diagnose
-from phasic.math.discrete_elimination_derivatives import (
-  expected_visits_jvp as discrete_phase_type_expected_visits_jvp,
-)
-from phasic.math.discrete_elimination_derivatives import (
-  expected_visits_vjp as discrete_phase_type_expected_visits_vjp,
-)
-from phasic.math.discrete_elimination_derivatives import (
-  probability_generating_function_jvp,
-)
-from phasic.math.discrete_elimination_derivatives import (
-  probability_generating_function_vjp,
-)
-from phasic.math.discrete_elimination_derivatives import (
-  raw_moments_jvp as discrete_phase_type_raw_moments_jvp,
-)
-from phasic.math.discrete_elimination_derivatives import (
-  raw_moments_vjp as discrete_phase_type_raw_moments_vjp,
-)
-from phasic.math.discrete_elimination_derivatives import (
-  reward_covariance_jvp as discrete_phase_type_reward_covariance_jvp,
-)
-from phasic.math.discrete_elimination_derivatives import (
-  reward_covariance_vjp as discrete_phase_type_reward_covariance_vjp,
-)
-from phasic.math.discrete_elimination_derivatives import (
-  reward_moments_jvp as discrete_phase_type_reward_moments_jvp,
-)
-from phasic.math.discrete_elimination_derivatives import (
-  reward_moments_vjp as discrete_phase_type_reward_moments_vjp,
-)
-from phasic.math.discrete_moments import mean as discrete_phase_type_mean
-from phasic.math.discrete_moments import (
-  raw_moments as discrete_phase_type_raw_moments,
-)
-from phasic.math.discrete_moments import (
-  reward_covariance as discrete_phase_type_reward_covariance,
-)
-from phasic.math.discrete_moments import (
-  reward_cross_moments as discrete_phase_type_reward_cross_moments,
-)
-from phasic.math.discrete_moments import (
-  reward_moments as discrete_phase_type_reward_moments,
-)
-from phasic.math.discrete_moments import (
-  second_moment as discrete_phase_type_second_moment,
-)
-from phasic.math.discrete_moments import stddev as discrete_phase_type_stddev
-from phasic.math.discrete_moments import (
-  variance as discrete_phase_type_variance,
-)
-from phasic.math.discrete_observations import (
+from phasic.math.likelihood.diagnosis import diagnose
+from phasic.math.likelihood.discrete_observations import (
   log_likelihood_terms as discrete_phase_type_log_likelihood_terms,
 )
-from phasic.math.discrete_observations import (
+from phasic.math.likelihood.discrete_observations import (
   log_likelihood_terms_hvp as discrete_phase_type_log_likelihood_terms_hvp,
 )
-from phasic.math.discrete_observations import (
+from phasic.math.likelihood.discrete_observations import (
   log_likelihood_terms_jvp as discrete_phase_type_log_likelihood_terms_jvp,
 )
-from phasic.math.discrete_observations import (
+from phasic.math.likelihood.discrete_observations import (
   log_likelihood_terms_vjp as discrete_phase_type_log_likelihood_terms_vjp,
 )
-from phasic.math.discrete_passage_companions import (
-  expected_jumps_jvp as discrete_phase_type_expected_jumps_jvp,
+from phasic.math.likelihood.discrete_phase_type import (
+  cdf as discrete_phase_type_cdf,
 )
-from phasic.math.discrete_passage_companions import (
-  expected_jumps_vjp as discrete_phase_type_expected_jumps_vjp,
-)
-from phasic.math.discrete_passage_companions import (
-  hitting_probs_jvp as discrete_phase_type_hitting_probs_jvp,
-)
-from phasic.math.discrete_passage_companions import (
-  hitting_probs_vjp as discrete_phase_type_hitting_probs_vjp,
-)
-from phasic.math.discrete_passage_companions import (
-  variance_jvp as discrete_phase_type_variance_jvp,
-)
-from phasic.math.discrete_passage_companions import (
-  variance_vjp as discrete_phase_type_variance_vjp,
-)
-from phasic.math.discrete_passages import (
-  expected_jumps as discrete_phase_type_expected_jumps,
-)
-from phasic.math.discrete_passages import (
-  expected_visits as discrete_phase_type_expected_visits,
-)
-from phasic.math.discrete_passages import (
-  hitting_probs as discrete_phase_type_hitting_probs,
-)
-from phasic.math.discrete_passages import probability_generating_function
-from phasic.math.discrete_phase_type import cdf as discrete_phase_type_cdf
-from phasic.math.discrete_phase_type import (
+from phasic.math.likelihood.discrete_phase_type import (
   log_cdf as discrete_phase_type_log_cdf,
 )
-from phasic.math.discrete_phase_type import (
+from phasic.math.likelihood.discrete_phase_type import (
   log_prob as discrete_phase_type_log_prob,
 )
-from phasic.math.discrete_phase_type import (
+from phasic.math.likelihood.discrete_phase_type import (
   log_survival as discrete_phase_type_log_survival,
 )
-from phasic.math.discrete_phase_type import prob as discrete_phase_type_prob
-from phasic.math.discrete_phase_type import (
+from phasic.math.likelihood.discrete_phase_type import (
+  prob as discrete_phase_type_prob,
+)
+from phasic.math.likelihood.discrete_phase_type import (
   survival as discrete_phase_type_survival,
 )
-from phasic.math.discrete_phase_type_derivatives import (
-  cdf_jvp as discrete_phase_type_cdf_jvp,
+from phasic.math.likelihood.expected_statistics import ExpectedStatistics
+from phasic.math.likelihood.expected_statistics import expected_statistics
+from phasic.math.likelihood.hazards import (
+  discrete_hazard as discrete_phase_type_hazard,
 )
-from phasic.math.discrete_phase_type_derivatives import (
-  cdf_vjp as discrete_phase_type_cdf_vjp,
-)
-from phasic.math.discrete_phase_type_derivatives import (
-  log_cdf_jvp as discrete_phase_type_log_cdf_jvp,
-)
-from phasic.math.discrete_phase_type_derivatives import (
-  log_cdf_vjp as discrete_phase_type_log_cdf_vjp,
-)
-from phasic.math.discrete_phase_type_derivatives import (
-  log_prob_jvp as discrete_phase_type_log_prob_jvp,
-)
-from phasic.math.discrete_phase_type_derivatives import (
-  log_prob_vjp as discrete_phase_type_log_prob_vjp,
-)
-from phasic.math.discrete_phase_type_derivatives import (
-  log_survival_jvp as discrete_phase_type_log_survival_jvp,
-)
-from phasic.math.discrete_phase_type_derivatives import (
-  log_survival_vjp as discrete_phase_type_log_survival_vjp,
-)
-from phasic.math.discrete_phase_type_derivatives import (
-  prob_jvp as discrete_phase_type_prob_jvp,
-)
-from phasic.math.discrete_phase_type_derivatives import (
-  prob_vjp as discrete_phase_type_prob_vjp,
-)
-from phasic.math.discrete_phase_type_derivatives import (
-  survival_jvp as discrete_phase_type_survival_jvp,
-)
-from phasic.math.discrete_phase_type_derivatives import (
-  survival_vjp as discrete_phase_type_survival_vjp,
-)
-from phasic.math.discrete_reward_transforms import discrete_reward_transform
-from phasic.math.edge_probs import EdgeProbs
-from phasic.math.edge_rates import EdgeRates
-from phasic.math.elimination_derivatives import expected_sojourn_times_jvp
-from phasic.math.elimination_derivatives import expected_sojourn_times_vjp
-from phasic.math.elimination_derivatives import laplace_transform_jvp
-from phasic.math.elimination_derivatives import laplace_transform_vjp
-from phasic.math.elimination_derivatives import raw_moments_jvp
-from phasic.math.elimination_derivatives import raw_moments_vjp
-from phasic.math.elimination_derivatives import reward_covariance_jvp
-from phasic.math.elimination_derivatives import reward_covariance_vjp
-from phasic.math.elimination_derivatives import reward_moments_jvp
-from phasic.math.elimination_derivatives import reward_moments_vjp
-from phasic.math.expected_statistics import ExpectedStatistics
-from phasic.math.expected_statistics import expected_statistics
-from phasic.math.generating_functions import (
-  discrete_laplace_transform as discrete_phase_type_laplace_transform,
-)
-from phasic.math.generating_functions import (
-  discrete_moment_generating_function as discrete_phase_type_moment_generating_function,
-)
-from phasic.math.generating_functions import moment_generating_function
-from phasic.math.hazards import discrete_hazard as discrete_phase_type_hazard
-from phasic.math.hazards import (
+from phasic.math.likelihood.hazards import (
   discrete_log_hazard as discrete_phase_type_log_hazard,
 )
-from phasic.math.hazards import hazard
-from phasic.math.hazards import log_hazard
-from phasic.math.information import cross_entropy
-from phasic.math.information import entropy
-from phasic.math.information import kl_divergence
-from phasic.math.mark_probs import joint_mark_probs
-from phasic.math.mixed_moments import mixed_moment
-from phasic.math.moments import mean
-from phasic.math.moments import raw_moments
-from phasic.math.moments import reward_covariance
-from phasic.math.moments import reward_cross_moments
-from phasic.math.moments import reward_means
-from phasic.math.moments import reward_moments
-from phasic.math.moments import second_moment
-from phasic.math.moments import stddev
-from phasic.math.moments import variance
-from phasic.math.multivariate import feed_forward_log_density
-from phasic.math.multivariate import joint_laplace_transform
-from phasic.math.observations import log_likelihood_terms
-from phasic.math.observations import log_likelihood_terms_hvp
-from phasic.math.observations import log_likelihood_terms_jvp
-from phasic.math.observations import log_likelihood_terms_vjp
-from phasic.math.occupancy import (
+from phasic.math.likelihood.hazards import hazard
+from phasic.math.likelihood.hazards import log_hazard
+from phasic.math.likelihood.observations import log_likelihood_terms
+from phasic.math.likelihood.observations import log_likelihood_terms_hvp
+from phasic.math.likelihood.observations import log_likelihood_terms_jvp
+from phasic.math.likelihood.observations import log_likelihood_terms_vjp
+from phasic.math.likelihood.phase_type import cdf
+from phasic.math.likelihood.phase_type import density
+from phasic.math.likelihood.phase_type import log_cdf
+from phasic.math.likelihood.phase_type import log_density
+from phasic.math.likelihood.phase_type import log_survival
+from phasic.math.likelihood.phase_type import survival
+from phasic.math.model.edge_probs import EdgeProbs
+from phasic.math.model.edge_rates import EdgeRates
+from phasic.math.moments.discrete_moments import (
+  mean as discrete_phase_type_mean,
+)
+from phasic.math.moments.discrete_moments import (
+  raw_moments as discrete_phase_type_raw_moments,
+)
+from phasic.math.moments.discrete_moments import (
+  reward_covariance as discrete_phase_type_reward_covariance,
+)
+from phasic.math.moments.discrete_moments import (
+  reward_cross_moments as discrete_phase_type_reward_cross_moments,
+)
+from phasic.math.moments.discrete_moments import (
+  reward_moments as discrete_phase_type_reward_moments,
+)
+from phasic.math.moments.discrete_moments import (
+  second_moment as discrete_phase_type_second_moment,
+)
+from phasic.math.moments.discrete_moments import (
+  stddev as discrete_phase_type_stddev,
+)
+from phasic.math.moments.discrete_moments import (
+  variance as discrete_phase_type_variance,
+)
+from phasic.math.moments.discrete_passages import (
+  expected_jumps as discrete_phase_type_expected_jumps,
+)
+from phasic.math.moments.discrete_passages import (
+  expected_visits as discrete_phase_type_expected_visits,
+)
+from phasic.math.moments.discrete_passages import (
+  hitting_probs as discrete_phase_type_hitting_probs,
+)
+from phasic.math.moments.discrete_passages import (
+  probability_generating_function,
+)
+from phasic.math.moments.generating_functions import (
+  discrete_laplace_transform as discrete_phase_type_laplace_transform,
+)
+from phasic.math.moments.generating_functions import (
+  discrete_moment_generating_function as discrete_phase_type_moment_generating_function,
+)
+from phasic.math.moments.generating_functions import moment_generating_function
+from phasic.math.moments.mark_probs import joint_mark_probs
+from phasic.math.moments.mixed_moments import mixed_moment
+from phasic.math.moments.moments import mean
+from phasic.math.moments.moments import raw_moments
+from phasic.math.moments.moments import reward_covariance
+from phasic.math.moments.moments import reward_cross_moments
+from phasic.math.moments.moments import reward_means
+from phasic.math.moments.moments import reward_moments
+from phasic.math.moments.moments import second_moment
+from phasic.math.moments.moments import stddev
+from phasic.math.moments.moments import variance
+from phasic.math.moments.occupancy import (
   discrete_occupancy as discrete_phase_type_occupancy,
 )
-from phasic.math.occupancy import occupancy
-from phasic.math.occupancy_companions import (
+from phasic.math.moments.occupancy import occupancy
+from phasic.math.moments.passages import expected_jumps
+from phasic.math.moments.passages import expected_sojourn_times
+from phasic.math.moments.passages import expected_visits
+from phasic.math.moments.passages import hitting_probs
+from phasic.math.moments.passages import laplace_transform
+from phasic.math.numpy_derivatives.count_companions import joint_mark_probs_jvp
+from phasic.math.numpy_derivatives.count_companions import joint_mark_probs_vjp
+from phasic.math.numpy_derivatives.count_companions import mixed_moment_jvp
+from phasic.math.numpy_derivatives.count_companions import mixed_moment_vjp
+from phasic.math.numpy_derivatives.discrete_elimination_derivatives import (
+  expected_visits_jvp as discrete_phase_type_expected_visits_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_elimination_derivatives import (
+  expected_visits_vjp as discrete_phase_type_expected_visits_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_elimination_derivatives import (
+  probability_generating_function_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_elimination_derivatives import (
+  probability_generating_function_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_elimination_derivatives import (
+  raw_moments_jvp as discrete_phase_type_raw_moments_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_elimination_derivatives import (
+  raw_moments_vjp as discrete_phase_type_raw_moments_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_elimination_derivatives import (
+  reward_covariance_jvp as discrete_phase_type_reward_covariance_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_elimination_derivatives import (
+  reward_covariance_vjp as discrete_phase_type_reward_covariance_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_elimination_derivatives import (
+  reward_moments_jvp as discrete_phase_type_reward_moments_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_elimination_derivatives import (
+  reward_moments_vjp as discrete_phase_type_reward_moments_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_passage_companions import (
+  expected_jumps_jvp as discrete_phase_type_expected_jumps_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_passage_companions import (
+  expected_jumps_vjp as discrete_phase_type_expected_jumps_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_passage_companions import (
+  hitting_probs_jvp as discrete_phase_type_hitting_probs_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_passage_companions import (
+  hitting_probs_vjp as discrete_phase_type_hitting_probs_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_passage_companions import (
+  variance_jvp as discrete_phase_type_variance_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_passage_companions import (
+  variance_vjp as discrete_phase_type_variance_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  cdf_jvp as discrete_phase_type_cdf_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  cdf_vjp as discrete_phase_type_cdf_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  log_cdf_jvp as discrete_phase_type_log_cdf_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  log_cdf_vjp as discrete_phase_type_log_cdf_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  log_prob_jvp as discrete_phase_type_log_prob_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  log_prob_vjp as discrete_phase_type_log_prob_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  log_survival_jvp as discrete_phase_type_log_survival_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  log_survival_vjp as discrete_phase_type_log_survival_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  prob_jvp as discrete_phase_type_prob_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  prob_vjp as discrete_phase_type_prob_vjp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  survival_jvp as discrete_phase_type_survival_jvp,
+)
+from phasic.math.numpy_derivatives.discrete_phase_type_derivatives import (
+  survival_vjp as discrete_phase_type_survival_vjp,
+)
+from phasic.math.numpy_derivatives.elimination_derivatives import (
+  expected_sojourn_times_jvp,
+)
+from phasic.math.numpy_derivatives.elimination_derivatives import (
+  expected_sojourn_times_vjp,
+)
+from phasic.math.numpy_derivatives.elimination_derivatives import (
+  laplace_transform_jvp,
+)
+from phasic.math.numpy_derivatives.elimination_derivatives import (
+  laplace_transform_vjp,
+)
+from phasic.math.numpy_derivatives.elimination_derivatives import (
+  raw_moments_jvp,
+)
+from phasic.math.numpy_derivatives.elimination_derivatives import (
+  raw_moments_vjp,
+)
+from phasic.math.numpy_derivatives.elimination_derivatives import (
+  reward_covariance_jvp,
+)
+from phasic.math.numpy_derivatives.elimination_derivatives import (
+  reward_covariance_vjp,
+)
+from phasic.math.numpy_derivatives.elimination_derivatives import (
+  reward_moments_jvp,
+)
+from phasic.math.numpy_derivatives.elimination_derivatives import (
+  reward_moments_vjp,
+)
+from phasic.math.numpy_derivatives.occupancy_companions import (
   discrete_occupancy_jvp as discrete_phase_type_occupancy_jvp,
 )
-from phasic.math.occupancy_companions import (
+from phasic.math.numpy_derivatives.occupancy_companions import (
   discrete_occupancy_vjp as discrete_phase_type_occupancy_vjp,
 )
-from phasic.math.occupancy_companions import occupancy_jvp
-from phasic.math.occupancy_companions import occupancy_vjp
-from phasic.math.passage_companions import expected_jumps_jvp
-from phasic.math.passage_companions import expected_jumps_vjp
-from phasic.math.passage_companions import expected_visits_jvp
-from phasic.math.passage_companions import expected_visits_vjp
-from phasic.math.passage_companions import hitting_probs_jvp
-from phasic.math.passage_companions import hitting_probs_vjp
-from phasic.math.passage_companions import variance_jvp
-from phasic.math.passage_companions import variance_vjp
-from phasic.math.passages import expected_jumps
-from phasic.math.passages import expected_sojourn_times
-from phasic.math.passages import expected_visits
-from phasic.math.passages import hitting_probs
-from phasic.math.passages import laplace_transform
-from phasic.math.phase_type import cdf
-from phasic.math.phase_type import density
-from phasic.math.phase_type import log_cdf
-from phasic.math.phase_type import log_density
-from phasic.math.phase_type import log_survival
-from phasic.math.phase_type import survival
-from phasic.math.phase_type_derivatives import cdf_jvp
-from phasic.math.phase_type_derivatives import cdf_vjp
-from phasic.math.phase_type_derivatives import density_jvp
-from phasic.math.phase_type_derivatives import density_vjp
-from phasic.math.phase_type_derivatives import log_cdf_jvp
-from phasic.math.phase_type_derivatives import log_cdf_vjp
-from phasic.math.phase_type_derivatives import log_density_jvp
-from phasic.math.phase_type_derivatives import log_density_vjp
-from phasic.math.phase_type_derivatives import log_survival_jvp
-from phasic.math.phase_type_derivatives import log_survival_vjp
-from phasic.math.phase_type_derivatives import survival_jvp
-from phasic.math.phase_type_derivatives import survival_vjp
-from phasic.math.quantiles import quantile
-from phasic.math.quantiles import quantile_log_cdf
-from phasic.math.quantiles import quantile_log_survival
-from phasic.math.quantiles_derivatives import quantile_jvp
-from phasic.math.quantiles_derivatives import quantile_log_cdf_jvp
-from phasic.math.quantiles_derivatives import quantile_log_cdf_vjp
-from phasic.math.quantiles_derivatives import quantile_log_survival_jvp
-from phasic.math.quantiles_derivatives import quantile_log_survival_vjp
-from phasic.math.quantiles_derivatives import quantile_vjp
-from phasic.math.quantiles_discrete import (
+from phasic.math.numpy_derivatives.occupancy_companions import occupancy_jvp
+from phasic.math.numpy_derivatives.occupancy_companions import occupancy_vjp
+from phasic.math.numpy_derivatives.passage_companions import expected_jumps_jvp
+from phasic.math.numpy_derivatives.passage_companions import expected_jumps_vjp
+from phasic.math.numpy_derivatives.passage_companions import expected_visits_jvp
+from phasic.math.numpy_derivatives.passage_companions import expected_visits_vjp
+from phasic.math.numpy_derivatives.passage_companions import hitting_probs_jvp
+from phasic.math.numpy_derivatives.passage_companions import hitting_probs_vjp
+from phasic.math.numpy_derivatives.passage_companions import variance_jvp
+from phasic.math.numpy_derivatives.passage_companions import variance_vjp
+from phasic.math.numpy_derivatives.phase_type_derivatives import cdf_jvp
+from phasic.math.numpy_derivatives.phase_type_derivatives import cdf_vjp
+from phasic.math.numpy_derivatives.phase_type_derivatives import density_jvp
+from phasic.math.numpy_derivatives.phase_type_derivatives import density_vjp
+from phasic.math.numpy_derivatives.phase_type_derivatives import log_cdf_jvp
+from phasic.math.numpy_derivatives.phase_type_derivatives import log_cdf_vjp
+from phasic.math.numpy_derivatives.phase_type_derivatives import log_density_jvp
+from phasic.math.numpy_derivatives.phase_type_derivatives import log_density_vjp
+from phasic.math.numpy_derivatives.phase_type_derivatives import (
+  log_survival_jvp,
+)
+from phasic.math.numpy_derivatives.phase_type_derivatives import (
+  log_survival_vjp,
+)
+from phasic.math.numpy_derivatives.phase_type_derivatives import survival_jvp
+from phasic.math.numpy_derivatives.phase_type_derivatives import survival_vjp
+from phasic.math.numpy_derivatives.quantiles_derivatives import quantile_jvp
+from phasic.math.numpy_derivatives.quantiles_derivatives import (
+  quantile_log_cdf_jvp,
+)
+from phasic.math.numpy_derivatives.quantiles_derivatives import (
+  quantile_log_cdf_vjp,
+)
+from phasic.math.numpy_derivatives.quantiles_derivatives import (
+  quantile_log_survival_jvp,
+)
+from phasic.math.numpy_derivatives.quantiles_derivatives import (
+  quantile_log_survival_vjp,
+)
+from phasic.math.numpy_derivatives.quantiles_derivatives import quantile_vjp
+from phasic.math.quadrature.information import cross_entropy
+from phasic.math.quadrature.information import entropy
+from phasic.math.quadrature.information import kl_divergence
+from phasic.math.quantiles.quantiles import quantile
+from phasic.math.quantiles.quantiles import quantile_log_cdf
+from phasic.math.quantiles.quantiles import quantile_log_survival
+from phasic.math.quantiles.quantiles_discrete import (
   quantile as discrete_phase_type_quantile,
 )
-from phasic.math.quantiles_discrete import (
+from phasic.math.quantiles.quantiles_discrete import (
   quantile_log_cdf as discrete_phase_type_quantile_log_cdf,
 )
-from phasic.math.quantiles_discrete import (
+from phasic.math.quantiles.quantiles_discrete import (
   quantile_log_survival as discrete_phase_type_quantile_log_survival,
 )
-from phasic.math.reward_transforms import reward_transform
+from phasic.math.rewards.discrete_reward_transforms import (
+  discrete_reward_transform,
+)
+from phasic.math.rewards.multivariate import feed_forward_log_density
+from phasic.math.rewards.multivariate import joint_laplace_transform
+from phasic.math.rewards.reward_transforms import reward_transform
 
 __all__ = [
   "EdgeProbs",

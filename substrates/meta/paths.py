@@ -42,7 +42,7 @@ class PathError(ValueError):
 
 
 def profile_of(path: str) -> Profile:
-  """The rules for a source path such as `phasic/math/phase_type.py`.
+  """The rules for a source path such as `phasic/math/likelihood/phase_type.py`.
 
   Raises:
     PathError: if the path is outside the directories that are rewritten.

@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic.substrates.jax import math
 from phasic.substrates.jax.internal import kernel_ops
-from phasic.substrates.jax.math import portable
+from phasic.substrates.jax.math.portable import portable
 
 jax.config.update("jax_enable_x64", True)
 

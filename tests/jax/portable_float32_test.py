@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import kernel_ops
-from phasic.substrates.jax.math import portable
+from phasic.substrates.jax.math.portable import portable
 from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
 

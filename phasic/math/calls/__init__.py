@@ -1,0 +1,1 @@
+"""Calls of the kernel, or of the portable path where it cannot run."""

@@ -1,0 +1,1 @@
+"""Sums, extremes and order statistics of phase-type distributions."""

@@ -1,0 +1,197 @@
+"""Chains by their parts, of which larger chains are put together.
+
+Which edges there are is known on the host; what they weigh is an array, and
+derivatives flow through it. Nothing is subtracted to make a part.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math.elimination import chain_arguments
+from phasic.math.elimination import chain_solves
+from phasic.math.model import operands
+from phasic.math.numeric import scaled_sums
+from phasic.math.numeric.small_arrays import joined
+
+# Of chains that are put together.
+MAX_PHASES = 100_000
+MAX_EDGES = 10_000_000
+
+
+class ChainParts(NamedTuple):
+  """A chain, in the widest precision there is.
+
+  Masses are NaN where a value of the chain breaks a rule.
+
+  Attributes:
+    num_phases: p.
+    initial: alpha, (..., p).
+    atom: the mass at zero, (...); None where there can be none.
+    sources: host integers (m,), the phases that edges leave.
+    targets: host integers (m,), other phases, where they lead.
+    weights: rates or probabilities of the edges, (..., m).
+    ends: host integers (e,), the phases from which absorption may come.
+    exits: its rates or probabilities, (..., e).
+    stay: probabilities of staying for a step, (..., p); None in continuous
+      time.
+  """
+
+  num_phases: int
+  initial: Any
+  atom: Any
+  sources: Any
+  targets: Any
+  weights: Any
+  ends: Any
+  exits: Any
+  stay: Any
+
+
+def of_model(model, discrete, no_atom):
+  """Returns the parts of a model.
+
+  Args:
+    model: initial masses; a matrix or edges; exits or None; mass at zero or
+      None.
+    discrete: whether time is.
+    no_atom: whether it is known that there is no mass at zero.
+
+  Raises:
+    ValueError: shapes do not fit, or it is not known on the host which edges
+      there are.
+  """
+  names = operands.names(discrete)
+  names = (*names[:2], *names[3:])
+  arguments, _, _, dtype = chain_arguments.convert(*model, names=names)
+  sources, targets = _indices(model[1], static.shape(arguments.initial)[-1])
+  has_edges = operands.is_edges(model[1])
+  derived = _run(discrete, has_edges, dtype, arguments)
+  initial, atom, weights, exits, stay = derived
+  p = static.shape(initial)[-1]
+  (inner,) = onp.nonzero((targets < p) & (sources != targets))
+  ends = onp.unique(sources[targets == p])
+  return ChainParts(
+    p,
+    initial,
+    None if no_atom else atom,
+    sources[inner],
+    targets[inner],
+    picked(weights, inner),
+    ends,
+    picked(exits, ends),
+    stay if discrete else None,
+  )
+
+
+def _derive(discrete, has_edges, dtype, arguments):
+  """Returns masses, atom, weights, exits and probabilities of staying."""
+  system = chain_solves.derive(arguments, discrete, dtype)
+  p = static.shape(system.initial)[-1]
+  sources, targets = system.indices[0], system.indices[1]
+  scale = system.exponent[..., None]
+  weights = scaled_sums.times_power(system.weights, scale)
+  out = np.where(targets == p, weights, 0.0)
+  exits = segments.segment_sum(out, sources, p)
+  stay = system.stay if discrete else exits
+  if discrete and has_edges:
+    stay = _stay(sources, targets, weights, p, static.finfo_eps(dtype))
+  bad = np.where(system.bad, math.nan, 0.0)
+  initial = system.initial + bad[..., None]
+  return initial, system.atom + bad, weights, exits, stay
+
+
+def _indices(matrix, p):
+  """Returns the indices of the system's edges as host arrays."""
+  if not operands.is_edges(matrix):
+    return chain_solves.all_indices(p)
+  found = [static.concrete(x) for x in (matrix.sources, matrix.targets)]
+  if any(x is None for x in found):
+    raise ValueError(
+      "the edges of a distribution are traced: it has to be known on the host "
+      "between which phases they are; a graph, say, must not be an argument of "
+      "the traced function, but its parameters may"
+    )
+  return found
+
+
+def _stay(sources, targets, weights, p, eps):
+  """Returns probabilities of staying where edges to itself may tell them.
+
+  They are what other edges leave, see `EdgeProbs`; where that is small its
+  digits are those of the edges from the phase to itself.
+  """
+  fixed = gradients.stop_gradient
+  own = sources == targets
+  leaving = segments.segment_sum(np.where(own, 0.0, weights), sources, p)
+  kept = segments.segment_sum(np.where(own, weights, 0.0), sources, p)
+  rest = 1.0 - leaving
+  lacks = rest - kept
+  kept = kept + np.where(lacks > 4 * p * eps, lacks, 0.0)
+  given = fixed(kept) - (leaving - fixed(leaving))
+  return np.where(leaving < 0.5, rest, given)
+
+
+def picked(x, index):
+  """Returns entries of the last axis, by host integers."""
+  return np.take(x, onp.asarray(index, dtype=onp.int32), axis=-1)
+
+
+def full_exits(parts):
+  """Returns the exits of all phases, (..., p)."""
+  places = onp.full(parts.num_phases, len(parts.ends))
+  places[parts.ends] = onp.arange(len(parts.ends))
+  none = np.zeros((1,), dtype=parts.initial.dtype)
+  return picked(joined(parts.exits, none), places)
+
+
+def mass(parts):
+  """Returns the mass that is not at zero, (...), as a sum."""
+  return np.sum(parts.initial, axis=-1)
+
+
+def edge_arrays(parts):
+  """Returns host sources and targets, and weights, as `EdgeRates` has them.
+
+  In discrete time edges from phases to themselves are there; in continuous
+  time one of the rate zero is, where a chain has no others.
+  """
+  p = parts.num_phases
+  phases = onp.arange(p)
+  indices = [(parts.sources, parts.targets), (parts.ends, parts.ends * 0 + p)]
+  weights = [parts.weights, parts.exits]
+  if parts.stay is not None:
+    indices.append((phases, phases))
+    weights.append(parts.stay)
+  if not any(len(source) for source, _ in indices):
+    indices.append((phases[:1], phases[:1]))
+    weights.append(np.zeros((1,), dtype=parts.initial.dtype))
+  sources, targets = (
+    onp.concatenate(x).astype(onp.int32) for x in zip(*indices, strict=True)
+  )
+  return sources, targets, joined(*weights)
+
+
+def check_size(what, phases, edges):
+  """Raises ValueError where a chain is too large to be made.
+
+  Args:
+    what: what is made.
+    phases: the number of its phases.
+    edges: of its edges.
+  """
+  for name, count, most in (
+    ("phases", phases, MAX_PHASES),
+    ("edges", edges, MAX_EDGES),
+  ):
+    if count > most:
+      raise ValueError(f"{what} has {count} {name}: at most {most} are made")
+
+
+_run = control_flow.compiled(_derive, static_argnums=(0, 1, 2))

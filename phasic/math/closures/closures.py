@@ -1,0 +1,256 @@
+"""Chains of sums, extremes and mixtures of independent times, by their parts.
+
+In continuous time one chain moves at a time, in discrete time all move in each
+step. Masses at zero are sums of products, never one less something.
+
+Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981,
+  sec. 2.2.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import segments
+from phasic.math.closures import chain_parts
+from phasic.math.closures.chain_parts import ChainParts
+from phasic.math.closures.chain_parts import picked
+from phasic.math.numeric.small_arrays import joined
+
+
+class _Moves(NamedTuple):
+  """What one of several chains may do while others move.
+
+  Attributes:
+    sources: host integers (m,).
+    targets: host integers (m,), phases; the same where it stays.
+    weights: (..., m).
+  """
+
+  sources: Any
+  targets: Any
+  weights: Any
+
+
+def convolution(a, b):
+  """Returns the parts of the sum of two times."""
+  p = a.num_phases
+  phases = p + b.num_phases
+  starts = len(a.ends) * b.num_phases
+  edges = len(a.sources) + len(b.sources) + starts
+  chain_parts.check_size("the sum", phases, edges + len(a.ends) + len(b.ends))
+  leave = onp.repeat(onp.arange(len(a.ends)), b.num_phases)
+  enter = onp.tile(onp.arange(b.num_phases), len(a.ends))
+  ends, exits = b.ends + p, b.exits
+  if b.atom is not None:
+    ends = onp.concatenate([a.ends, ends])
+    exits = joined(a.exits * b.atom[..., None], exits)
+  return ChainParts(
+    phases,
+    joined(a.initial, b.initial * _or_zero(a)[..., None]),
+    None if a.atom is None or b.atom is None else a.atom * b.atom,
+    onp.concatenate([a.sources, b.sources + p, a.ends[leave]]),
+    onp.concatenate([a.targets, b.targets + p, enter + p]),
+    joined(
+      a.weights, b.weights, picked(a.exits, leave) * picked(b.initial, enter)
+    ),
+    ends,
+    exits,
+    None if a.stay is None else joined(a.stay, b.stay),
+  )
+
+
+def mixture(probs, parts):
+  """Returns the parts of the mixture of chains with these, (..., n)."""
+  phases = sum(x.num_phases for x in parts)
+  edges = sum(len(x.sources) + len(x.ends) for x in parts)
+  chain_parts.check_size("the mixture", phases, edges)
+  before = onp.cumsum([0, *(x.num_phases for x in parts)])
+  initial = [probs[..., i, None] * x.initial for i, x in enumerate(parts)]
+  atoms = [
+    probs[..., i] * x.atom for i, x in enumerate(parts) if x.atom is not None
+  ]
+
+  def shifted(name):
+    arrays = [getattr(x, name) for x in parts]
+    return onp.concatenate(
+      [x + n for x, n in zip(arrays, before[:-1], strict=True)]
+    )
+
+  stays = [x.stay for x in parts]
+  return ChainParts(
+    phases,
+    joined(*initial),
+    sum(atoms[1:], atoms[0]) if atoms else None,
+    shifted("sources"),
+    shifted("targets"),
+    joined(*(x.weights for x in parts)),
+    shifted("ends"),
+    joined(*(x.exits for x in parts)),
+    None if stays[0] is None else joined(*stays),
+  )
+
+
+def minimum(a, b):
+  """Returns the parts of the smaller one of two times."""
+  phases = a.num_phases * b.num_phases
+  chain_parts.check_size("the minimum", phases, _count_both(a, b) + phases)
+  moves, stay = _both(a, b)
+  first = onp.repeat(onp.arange(a.num_phases), b.num_phases)
+  second = onp.tile(onp.arange(b.num_phases), a.num_phases)
+  out = onp.isin(first, a.ends) | onp.isin(second, b.ends)
+  first_out = picked(chain_parts.full_exits(a), first[out])
+  second_out = picked(chain_parts.full_exits(b), second[out])
+  if a.stay is not None:
+    second_out = picked(_lasting(a), first[out]) * second_out
+  return ChainParts(
+    phases,
+    picked(a.initial, first) * picked(b.initial, second),
+    _atom_of_minimum(a, b),
+    moves.sources,
+    moves.targets,
+    moves.weights,
+    onp.flatnonzero(out),
+    first_out + second_out,
+    stay,
+  )
+
+
+def maximum(a, b):
+  """Returns the parts of the larger one of two times.
+
+  After the pairs come the phases of the first one alone, then the second's.
+  """
+  p, q = a.num_phases, b.num_phases
+  phases = p * q + p + q
+  left, right = _moves(a), _moves(b)
+  over = len(a.ends) * len(right.sources) + len(b.ends) * len(left.sources)
+  alone = len(a.sources) + len(a.ends) + len(b.sources) + len(b.ends)
+  count = _count_both(a, b) + over + alone + len(a.ends) * len(b.ends)
+  chain_parts.check_size("the maximum", phases, count)
+  moves, stay = _both(a, b)
+  first_alone, second_alone = p * q, p * q + p
+  gone, moved = _all_pairs(len(a.ends), len(right.sources))
+  stays, lost = _all_pairs(len(left.sources), len(b.ends))
+  i, j = _all_pairs(p, q)
+  both, other = _all_pairs(len(a.ends), len(b.ends))
+  ends = [a.ends + first_alone, b.ends + second_alone]
+  exits = [a.exits, b.exits]
+  if a.stay is not None:
+    ends.append(a.ends[both] * q + b.ends[other])
+    exits.append(picked(a.exits, both) * picked(b.exits, other))
+    stay = joined(stay, a.stay, b.stay)
+  return ChainParts(
+    phases,
+    joined(
+      picked(a.initial, i) * picked(b.initial, j),
+      a.initial * _or_zero(b)[..., None],
+      b.initial * _or_zero(a)[..., None],
+    ),
+    None if a.atom is None or b.atom is None else a.atom * b.atom,
+    onp.concatenate(
+      [
+        moves.sources,
+        a.ends[gone] * q + right.sources[moved],
+        left.sources[stays] * q + b.ends[lost],
+        a.sources + first_alone,
+        b.sources + second_alone,
+      ]
+    ),
+    onp.concatenate(
+      [
+        moves.targets,
+        right.targets[moved] + second_alone,
+        left.targets[stays] + first_alone,
+        a.targets + first_alone,
+        b.targets + second_alone,
+      ]
+    ),
+    joined(
+      moves.weights,
+      picked(a.exits, gone) * picked(right.weights, moved),
+      picked(left.weights, stays) * picked(b.exits, lost),
+      a.weights,
+      b.weights,
+    ),
+    onp.concatenate(ends),
+    joined(*exits),
+    stay,
+  )
+
+
+def _or_zero(parts):
+  """Returns the mass at zero, (...), where there can be none zero."""
+  return parts.initial[..., 0] * 0.0 if parts.atom is None else parts.atom
+
+
+def _atom_of_minimum(a, b):
+  """Returns z_a z_b + z_a sum(alpha_b) + sum(alpha_a) z_b."""
+  if a.atom is None and b.atom is None:
+    return None
+  if a.atom is None:
+    return chain_parts.mass(a) * b.atom
+  if b.atom is None:
+    return a.atom * chain_parts.mass(b)
+  alone = a.atom * chain_parts.mass(b) + chain_parts.mass(a) * b.atom
+  return a.atom * b.atom + alone
+
+
+def _moves(parts):
+  """Returns what a chain that goes on may do while another one ends."""
+  phases = onp.arange(parts.num_phases)
+  if parts.stay is None:
+    ones = np.zeros((parts.num_phases,), dtype=parts.initial.dtype) + 1.0
+    return _Moves(phases, phases, ones)
+  return _Moves(
+    onp.concatenate([parts.sources, phases]),
+    onp.concatenate([parts.targets, phases]),
+    joined(parts.weights, parts.stay),
+  )
+
+
+def _lasting(parts):
+  """Returns the probabilities that phases do not end in a step, (..., p)."""
+  moves = _moves(parts)
+  return segments.segment_sum(moves.weights, moves.sources, parts.num_phases)
+
+
+def _count_both(a, b):
+  """Returns how many moves of two chains `_both` makes."""
+  if a.stay is None:
+    return len(a.sources) * b.num_phases + a.num_phases * len(b.sources)
+  pairs = a.num_phases * b.num_phases
+  moves = len(a.sources) + a.num_phases, len(b.sources) + b.num_phases
+  return moves[0] * moves[1] - pairs
+
+
+def _both(a, b):
+  """Returns the moves of two chains that both go on, and how they stay."""
+  q = b.num_phases
+  if a.stay is None:
+    moved, j = _all_pairs(len(a.sources), q)
+    i, other = _all_pairs(a.num_phases, len(b.sources))
+    moves = _Moves(
+      onp.concatenate([a.sources[moved] * q + j, i * q + b.sources[other]]),
+      onp.concatenate([a.targets[moved] * q + j, i * q + b.targets[other]]),
+      joined(picked(a.weights, moved), picked(b.weights, other)),
+    )
+    return moves, None
+  left, right = _moves(a), _moves(b)
+  i, j = _all_pairs(len(left.sources), len(right.sources))
+  both_stay = (i >= len(a.sources)) & (j >= len(b.sources))
+  stay = picked(left.weights, i[both_stay])
+  stay = stay * picked(right.weights, j[both_stay])
+  i, j = i[onp.logical_not(both_stay)], j[onp.logical_not(both_stay)]
+  moves = _Moves(
+    left.sources[i] * q + right.sources[j],
+    left.targets[i] * q + right.targets[j],
+    picked(left.weights, i) * picked(right.weights, j),
+  )
+  return moves, stay
+
+
+def _all_pairs(m, n):
+  """Returns all pairs of integers below two, as two host arrays."""
+  return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)

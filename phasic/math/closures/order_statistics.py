@@ -1,0 +1,158 @@
+"""The chain of an order statistic of independent times with one law.
+
+Times that still run are told apart by their phases alone, so that states are
+multisets of phases. They are in levels of one number of running times: first
+all n, at last those of the k-th smallest time's end, n - k + 1.
+
+Reference: D. Assaf, B. Levikson, Closure of phase type distributions under
+  operations arising in reliability theory, Ann. Probab. 10, 1982.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math.closures import chain_parts
+from phasic.math.closures import multisets
+from phasic.math.closures import order_steps
+from phasic.math.closures.chain_parts import ChainParts
+from phasic.math.closures.chain_parts import picked
+from phasic.math.numeric.small_arrays import joined
+from phasic.math.numeric.small_arrays import powers
+
+
+def check_size(p, n, k):
+  """Returns the number of phases of the k-th smallest of n times of p.
+
+  Raises:
+    ValueError: there are too many.
+  """
+  # All multisets of at most n, but those of the times that are not waited for.
+  phases = math.comb(n + p, p) - math.comb(n - k + p, p)
+  chain_parts.check_size("the order statistic", phases, 0)
+  return phases
+
+
+def order_statistic(parts, n, k):
+  """Returns the parts of the k-th smallest of n times.
+
+  Args:
+    parts: those of each of the times.
+    n: how many there are.
+    k: which of them, counted from 1.
+  """
+  p = parts.num_phases
+  phases = check_size(p, n, k)
+  if parts.stay is None:
+    edges = phases * (len(parts.sources) + len(parts.ends))
+    chain_parts.check_size("the order statistic", phases, edges)
+  levels = range(n, n - k, -1)
+  states = {m: multisets.all_of(p, m) for m in levels}
+  sizes = [len(states[m]) for m in levels]
+  # After the last level the time ends.
+  first = dict(zip(range(n, n - k - 1, -1), _sums(sizes), strict=True))
+  start = _start(parts, n, states)
+  atom = None if parts.atom is None else _early_ends(parts, n, k)
+  if parts.stay is not None:
+    made = order_steps.steps(parts, states, first)
+  else:
+    made = _rates(parts, states, first)
+  return ChainParts(phases, start, atom, *made)
+
+
+def _start(parts, n, states):
+  """Returns the masses of all states."""
+  p = parts.num_phases
+  table = powers(parts.initial, n)
+  table = np.reshape(table, (*static.shape(table)[:-2], p * (n + 1)))
+  dead = None if parts.atom is None else powers(parts.atom, n)
+  found = []
+  for m, counts in states.items():
+    if m < n and dead is None:
+      found.append(np.zeros((len(counts),), dtype=table.dtype))
+      continue
+    masses = np.asarray(_coefficients(n, counts), dtype=table.dtype)
+    for i in range(p):
+      masses = masses * picked(table, i * (n + 1) + counts[:, i])
+    if dead is not None:
+      masses = masses * dead[..., n - m, None]
+    found.append(masses)
+  return joined(*found)
+
+
+def _coefficients(n, counts):
+  """Returns the numbers of ways in which n times make up each multiset."""
+  most = float(onp.finfo(static.wide_float()).max)
+  found = []
+  for row in counts:
+    ways, rest = 1, n
+    for c in row[row > 0]:
+      ways, rest = ways * math.comb(rest, int(c)), rest - int(c)
+    if ways > most:
+      raise ValueError(
+        f"the order statistic has n = {n}: so many times start in more ways "
+        "than a floating-point number can tell"
+      )
+    found.append(float(ways))
+  return onp.asarray(found)
+
+
+def _early_ends(parts, n, k):
+  """Returns the probability that at least k of n times are zero."""
+  alive = powers(chain_parts.mass(parts), n)
+  dead = powers(parts.atom, n)
+  ways = [math.comb(n, m) for m in range(n - k + 1)]
+  terms = [
+    float(c) * (alive[..., m] * dead[..., n - m]) for m, c in enumerate(ways)
+  ]
+  return sum(terms[1:], terms[0])
+
+
+def _rates(parts, states, first):
+  """Returns edges, exits and None, in continuous time: one moves at a time."""
+  last = min(states)
+  sources, targets, times, which = [], [], [], []
+  pool = joined(parts.weights, parts.exits)
+  moves = list(zip(parts.sources, parts.targets, strict=True))
+  moves += [(i, None) for i in parts.ends]
+  ends, exit_times, exit_which = [], [], []
+  for m, counts in states.items():
+    for e, (i, j) in enumerate(moves):
+      (here,) = onp.nonzero(counts[:, i])
+      if j is None and m == last:
+        ends.append(here + first[m])
+        exit_times.append(counts[here, i])
+        exit_which.append(onp.full(len(here), e))
+        continue
+      after: onp.ndarray = counts[here]
+      after[:, i] -= 1
+      if j is not None:
+        after[:, j] += 1
+      level = m if j is not None else m - 1
+      sources.append(here + first[m])
+      targets.append(multisets.numbers(after) + first[level])
+      times.append(counts[here, i])
+      which.append(onp.full(len(here), e))
+  weights = picked(pool, _row(which)) * _floats(times, pool)
+  found, places = onp.unique(_row(ends), return_inverse=True)
+  exits = picked(pool, _row(exit_which)) * _floats(exit_times, pool)
+  exits = segments.segment_sum(exits, places, len(found))
+  return _row(sources), _row(targets), weights, found, exits, None
+
+
+def _sums(sizes):
+  """Returns partial sums, the empty one too, as integers."""
+  return [int(x) for x in onp.cumsum([0, *sizes])]
+
+
+def _row(pieces):
+  """Returns host arrays of integers as one."""
+  return onp.concatenate([onp.zeros(0, dtype=onp.int64), *pieces])
+
+
+def _floats(pieces, like):
+  """Returns the same as an array of a dtype."""
+  return np.asarray(onp.asarray(_row(pieces), "float64"), dtype=like.dtype)

@@ -1,0 +1,157 @@
+"""The chain of a sum of a random number of independent times.
+
+Times of length zero are passed over: with z their probability and B the steps
+of the chain that counts, from the state of one time the next of positive
+length is reached by G = (I - z B)^-1 B, found by elimination, so that nothing
+is subtracted.
+
+Reference: D. Assaf, B. Levikson, Closure of phase type distributions under
+  operations arising in reliability theory, Ann. Probab. 10, 1982.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math.closures import chain_parts
+from phasic.math.closures.chain_parts import ChainParts
+from phasic.math.closures.chain_parts import picked
+from phasic.math.elimination import chain_solves
+from phasic.math.numeric.small_arrays import joined
+
+
+class _Count(NamedTuple):
+  """The chain that counts times of positive length.
+
+  Attributes:
+    start: (..., q).
+    sources: host integers (m,).
+    targets: host integers (m,), the same where it stays.
+    steps: probabilities of steps, (..., m).
+    ends: host integers (e,).
+    exits: (..., e).
+    atom: the probability that there is none, (...); None where that is zero.
+  """
+
+  start: Any
+  sources: Any
+  targets: Any
+  steps: Any
+  ends: Any
+  exits: Any
+  atom: Any
+
+
+def random_sum(count, time):
+  """Returns the parts of X_1 + ... + X_N.
+
+  In phase u p + i the chain that counts is in u, the time that runs in i.
+
+  Args:
+    count: the parts of the discrete chain of N, of q phases.
+    time: those of each X, of p phases.
+  """
+  q, p = count.num_phases, time.num_phases
+  starts = len(time.ends) * p
+  steps, ends = len(count.sources) + q, len(count.ends)
+  if time.atom is not None:
+    steps, ends = q * q, q
+  edges = q * len(time.sources) + steps * starts + ends * len(time.ends)
+  chain_parts.check_size("the random sum", q * p, edges)
+  positive = _steps(count) if time.atom is None else _positive(count, time)
+  u, e = _pairs(q, len(time.sources))
+  step, rest = _pairs(steps, starts)
+  leave, enter = rest // p, rest % p
+  sources = positive.sources[step] * p + time.ends[leave]
+  targets = positive.targets[step] * p + enter
+  weights = picked(positive.steps, step) * picked(time.exits, leave)
+  weights = weights * picked(time.initial, enter)
+  (same,) = onp.nonzero(sources == targets)
+  (moved,) = onp.nonzero(sources != targets)
+  n, i = _pairs(q, p)
+  stay = None
+  if time.stay is not None:
+    again = picked(weights, same)
+    again = segments.segment_sum(again, sources[same], q * p)
+    stay = picked(time.stay, i) + again
+  out, last = _pairs(ends, len(time.ends))
+  return ChainParts(
+    q * p,
+    picked(positive.start, n) * picked(time.initial, i),
+    positive.atom,
+    onp.concatenate([u * p + time.sources[e], sources[moved]]),
+    onp.concatenate([u * p + time.targets[e], targets[moved]]),
+    joined(picked(time.weights, e), picked(weights, moved)),
+    positive.ends[out] * p + time.ends[last],
+    picked(positive.exits, out) * picked(time.exits, last),
+    stay,
+  )
+
+
+def _steps(count):
+  """Returns the chain of N itself, where no time is zero."""
+  phases = onp.arange(count.num_phases)
+  return _Count(
+    count.initial,
+    onp.concatenate([count.sources, phases]),
+    onp.concatenate([count.targets, phases]),
+    joined(count.weights, count.stay),
+    count.ends,
+    count.exits,
+    count.atom,
+  )
+
+
+def _positive(count, time):
+  """Returns the chain that passes over times of length zero."""
+  q = count.num_phases
+  phases = onp.arange(q)
+  zero = time.atom[..., None]
+  exits = chain_parts.full_exits(count)
+  # Times are passed over until one is positive, or was the last.
+  stops = chain_parts.mass(time)[..., None] + zero * exits
+  weights = joined(zero * count.weights, stops)
+  indices = onp.stack(
+    [
+      onp.concatenate([count.sources, phases]),
+      onp.concatenate([count.targets, onp.full(q, q)]),
+    ]
+  )
+  system = chain_solves.System(
+    indices, weights, None, None, count.initial, None, None
+  )
+  steps = _steps(count)
+  places = steps.sources * q + steps.targets
+  matrix = segments.segment_sum(steps.steps, places, q * q)
+  matrix = np.reshape(matrix, (*static.shape(matrix)[:-1], q, q))
+  batch = static.shape(weights)[:-1]
+  found = chain_solves.solve(
+    system,
+    np.concatenate(
+      [
+        np.broadcast_to(matrix, (*batch, q, q)),
+        np.broadcast_to(exits[..., None], (*batch, q, 1)),
+      ],
+      axis=-1,
+    ),
+  )
+  later = np.matmul(count.initial[..., None, :], found)[..., 0, :]
+  none = time.atom * later[..., q]
+  n, m = _pairs(q, q)
+  return _Count(
+    count.initial + zero * later[..., :q],
+    n,
+    m,
+    np.reshape(found[..., :q], (*batch, q * q)),
+    phases,
+    found[..., q],
+    none if count.atom is None else count.atom + none,
+  )
+
+
+def _pairs(m, n):
+  """Returns all pairs of integers below two, as two host arrays."""
+  return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)

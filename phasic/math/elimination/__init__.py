@@ -1,0 +1,1 @@
+"""Linear systems of chains, solved by elimination."""

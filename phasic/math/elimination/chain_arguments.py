@@ -1,0 +1,104 @@
+"""Arguments of functions by elimination: models, and arrays beside them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import static
+from phasic.math.model import operands as operands_lib
+
+
+class Arguments(NamedTuple):
+  """A model's arguments, each with as many batch dimensions as the model.
+
+  Attributes:
+    initial: alpha, (..., p).
+    rates: S or T, (..., p, p); of edges their parameters, (..., d).
+    exits: (..., p), or (..., 0) to derive them, and for edges.
+    atom: (..., 1), or (..., 0) to derive it.
+    edges: None, or the sources, targets, constants and coefficients, without
+      batch dimensions.
+  """
+
+  initial: Any
+  rates: Any
+  exits: Any
+  atom: Any
+  edges: Any
+
+
+def convert(*values, names, event_ranks=()):
+  """Returns the model's `Arguments`, other arrays, batch shape and dtype.
+
+  Args:
+    *values: initial_probs; subgenerator or subtransition, or edges; others;
+      exits; prob_zero.
+    names: what they are called.
+    event_ranks: of the others, how many dimensions are no batch dimensions.
+
+  Returns:
+    `Arguments`; a tuple of the others, of the same number of batch dimensions;
+    the batch shape that all have in common; the dtype's name.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision, or edges
+      are of the other time.
+    ValueError: shapes do not fit, or an array is empty.
+  """
+  initial, rates, *others, exits, atom = operands_lib.convert(
+    *values, names=names
+  )
+  batch = operands_lib.check_shapes(initial, rates, exits, atom, names)
+  for name, x, rank in zip(names[2:-2], others, event_ranks, strict=True):
+    batch = _check_other(name, x, rank, batch, static.shape(initial)[-1])
+  edges = None
+  if operands_lib.is_edges(rates):
+    edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)
+    rates = rates.parameters
+  size = len(batch)
+  dtype = static.dtype_name(initial)
+  none = np.zeros((*(1 for _ in batch), 0), dtype=dtype)
+  model = Arguments(
+    _padded(initial, 1, size),
+    _padded(rates, 2 if edges is None else 1, size),
+    none if exits is None else _padded(exits, 1, size),
+    none if atom is None else _padded(atom, 0, size)[..., None],
+    edges,
+  )
+  padded = [
+    _padded(x, rank, size) for x, rank in zip(others, event_ranks, strict=True)
+  ]
+  return model, tuple(padded), batch, dtype
+
+
+def _check_other(name, x, rank, batch, phases):
+  """Returns the batch shape with that of an argument of `rank` dimensions."""
+  shape = static.shape(x)
+  if len(shape) < rank:
+    raise ValueError(
+      f"{name} has shape {shape}: it must have at least {rank} dimensions"
+    )
+  own = shape[: len(shape) - rank]
+  if rank > 0:
+    given = shape[len(own)]
+    known = isinstance(given, int) and isinstance(phases, int)
+    if known and given != phases:
+      wanted = "(..., p)" if rank == 1 else "(..., p, r)"
+      raise ValueError(
+        f"{name} has shape {shape}: it must be {wanted} with p = {phases}, as "
+        "in initial_probs"
+      )
+  try:
+    return static.broadcast_shapes(own, batch)
+  except ValueError:
+    raise ValueError(
+      f"{name} has batch shape {own} and the model {batch}: they do not "
+      "broadcast"
+    ) from None
+
+
+def _padded(x, event_rank, size):
+  """Returns x with `size` batch dimensions."""
+  shape = static.shape(x)
+  missing = size - (len(shape) - event_rank)
+  return np.reshape(x, (*(1 for _ in range(missing)), *shape))

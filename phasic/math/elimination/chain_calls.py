@@ -1,0 +1,78 @@
+"""From arguments to results of functions by elimination.
+
+A function is told by its rule: `rule(option, system, *others)` returns an array
+(..., event) for a `chain_solves.System` and the arrays beside it, where the
+option is a hashable host value. Mean and variance have a call of their own.
+"""
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import static
+from phasic.math.elimination import chain_arguments
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import mean_variance
+
+# The factorial of the next one is above all floating-point numbers.
+MAX_ORDER = 170
+
+
+def checked_order(order, name="order"):
+  """Returns which moment is wanted; raises ValueError unless it can be."""
+  whole = isinstance(order, (int, onp.integer)) and not isinstance(order, bool)
+  if not whole or not 1 <= order <= MAX_ORDER:
+    raise ValueError(
+      f"{name} is {order!r}: it must be a positive integer, and at most "
+      f"{MAX_ORDER}"
+    )
+  return int(order)
+
+
+def value(rule, option, values, names, event_ranks=()):
+  """Returns a function's value, (..., event), in the dtype of the arguments.
+
+  Args:
+    rule: the function, see above.
+    option: what it takes besides arrays.
+    values: the arguments: initial_probs, subgenerator or subtransition or
+      edges, others, exits, prob_zero.
+    names: what they are called.
+    event_ranks: of the others, how many dimensions are no batch dimensions.
+  """
+  model, others, batch, dtype = chain_arguments.convert(
+    *values, names=names, event_ranks=event_ranks
+  )
+  discrete = names[1] == "subtransition"
+  x = _run(rule, option, discrete, dtype, model, *others)
+  return np.broadcast_to(x, (*batch, *static.shape(x)[len(batch) :]))
+
+
+def _evaluate(rule, option, discrete, dtype, model, *others):
+  system = chain_solves.derive(model, discrete, dtype)
+  wide = [np.asarray(x, dtype=system.initial.dtype) for x in others]
+  return np.asarray(rule(option, system, *wide), dtype=dtype)
+
+
+def spread(option, values, names):
+  """Returns what `mean_variance.evaluate` does, in the arguments' dtype.
+
+  Args:
+    option: its option.
+    values: as in `value`.
+    names: as in `value`.
+  """
+  model, _, batch, dtype = chain_arguments.convert(*values, names=names)
+  x = _run_spread(option, names[1] == "subtransition", dtype, model)
+  return np.broadcast_to(x, batch)
+
+
+def _spread(option, discrete, dtype, model):
+  found = chain_solves.given(model, discrete, dtype)
+  eps = static.finfo_eps(dtype)
+  x = mean_variance.evaluate(option, found, discrete, eps)
+  return np.asarray(x, dtype=dtype)
+
+
+_run_spread = control_flow.compiled(_spread, static_argnums=(0, 1, 2))
+_run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))

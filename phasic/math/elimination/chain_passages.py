@@ -1,0 +1,110 @@
+"""What happens on the way to absorption, from solutions of a model's systems.
+
+Rules for `chain_calls`.
+"""
+
+import math
+
+import numpy as np
+
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killing as killing_lib
+from phasic.math.numeric import scaled_sums
+
+
+def sojourn_times(option, system):
+  """Returns expected times in the phases, (..., p); inf in a trap."""
+  del option
+  y = scaled_sums.times_power(
+    chain_solves.sojourns(system), -system.exponent[..., None]
+  )
+  return chain_solves.checked_entries(system, y)
+
+
+def jumps(option, system):
+  """Returns how often each edge is expected to be taken, (..., m)."""
+  del option
+  return chain_solves.checked_entries(
+    system, _flows(system, chain_solves.sojourns(system))
+  )
+
+
+def visits(option, system):
+  """Returns how often each phase is expected to be entered, (..., p)."""
+  del option
+  flows = _flows(system, chain_solves.sojourns(system))
+  own = system.indices[0] == system.indices[1]
+  p = static.shape(system.initial)[-1]
+  entered = segments.segment_sum(
+    np.where(own, 0.0, flows), system.indices[1], p + 1
+  )
+  return chain_solves.checked_entries(system, system.initial + entered[..., :p])
+
+
+def hitting(option, system, targets):
+  """Returns the probability of ever being in a target phase, (...).
+
+  Args:
+    option: None.
+    system: the system.
+    targets: 1 for targets, else 0, (..., p).
+  """
+  del option
+  hit = targets > 0
+  at_source = chain_solves.at_sources(system, targets) > 0
+  weights = np.where(at_source, 0.0, system.weights)
+  into = weights * chain_solves.at_targets(system, targets)
+  # Targets end the passage. As traps they would have no differences along
+  # their edges, and probabilities no second derivatives.
+  passage, _ = killing_lib.killed(system, weights, targets)
+  none = np.zeros_like(system.initial + targets + into[..., :1])
+  ends = np.concatenate([into + none[..., :1], none], axis=-1)
+  x = chain_solves.solve(passage, none[..., None], ends[..., None])[..., 0]
+  x = np.where(hit, 1.0, x)
+  total = np.sum(system.initial * x, axis=-1)
+  return chain_solves.checked(system, total)
+
+
+def laplace(option, system, u):
+  """Returns E exp(-u X), (...), with an edge of rate u to an end of its own.
+
+  Args:
+    option: None.
+    system: the system.
+    u: (...).
+  """
+  del option
+  killing = scaled_sums.times_power(u, -system.exponent)
+  value = _survival(system, system.weights, killing[..., None])
+  return value * np.where(u >= 0, 1.0, math.nan)
+
+
+def generating(option, system, z):
+  """Returns E z^N, (...): each step is survived with probability z.
+
+  Args:
+    option: None.
+    system: the system.
+    z: (...).
+  """
+  del option
+  value = _survival(system, z[..., None] * system.weights, (1.0 - z)[..., None])
+  return value * np.where((z >= 0) & (z <= 1), 1.0, math.nan)
+
+
+def _survival(system, weights, killing):
+  """Returns the atom and the mass that gets to absorption unkilled."""
+  mortal, alive = killing_lib.killed(system, weights, killing)
+  none = np.zeros_like(system.initial)[..., None]
+  x = chain_solves.solve(mortal, none, alive[..., None])[..., 0]
+  total = system.atom + np.sum(system.initial * x, axis=-1)
+  return chain_solves.checked(system, total)
+
+
+def _flows(system, y):
+  """Returns w_e y_i; an edge without weight is never taken."""
+  z = chain_solves.at_sources(system, y)
+  z = np.where((system.weights == 0) & (z == math.inf), 0.0, z)
+  return system.weights * z

@@ -1,0 +1,367 @@
+"""Linear systems of models: what every function by elimination starts from.
+
+With w_e the weights of a model's edges, rates or probabilities of a step, and
+-S the matrix of its linear system, U = (-S)^-1 (in discrete time I - T = -S).
+Functions here are chains of the two linear maps of `elimination_ops`, so that
+nothing is subtracted and derivatives of every order are those maps again.
+
+Phases from which absorption cannot be reached are traps. Where alpha can reach
+one, what accumulates in it is infinite, and derivatives are NaN; where it
+cannot, traps count as absorption.
+"""
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import binary
+from phasic.internal import elimination_ops
+from phasic.internal import gradients
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math.model import chain as chain_lib
+from phasic.math.model import edge_rates
+from phasic.math.model import step_chain
+from phasic.math.numeric import exact_sums
+from phasic.math.portable import elimination
+
+
+class System(NamedTuple):
+  """A linear system with weights near one.
+
+  Attributes:
+    indices: sources, then targets, int32 (2, m).
+    weights: w 2^-n, (..., m).
+    exponent: n, (...); zero in discrete time.
+    stay: probabilities of staying for a step, (..., p); None in continuous
+      time.
+    initial: alpha, (..., p).
+    atom: mass at zero, (...).
+    bad: whether a value breaks a rule, so that results are NaN, (...).
+  """
+
+  indices: Any
+  weights: Any
+  exponent: Any
+  stay: Any
+  initial: Any
+  atom: Any
+  bad: Any
+
+
+class Given(NamedTuple):
+  """A model by its edges, before it is checked and scaled.
+
+  Attributes:
+    indices: sources, then targets, int32 (2, m).
+    parameters: theta, (..., d); the weights (..., m) without coefficients.
+    coefficients: of the weights, (m, d), or (m, 0).
+    constants: of the weights, (m,), or (0,).
+    initial: alpha, (..., p).
+    atom: mass at zero, (..., 1), or (..., 0): what alpha leaves.
+    stay: probabilities of staying for a step, (..., p), or (..., 0): what the
+      weights leave; in continuous time the latter.
+    bad: whether a row breaks a rule (...); None where that is not known.
+  """
+
+  indices: Any
+  parameters: Any
+  coefficients: Any
+  constants: Any
+  initial: Any
+  atom: Any
+  stay: Any
+  bad: Any
+
+
+def derive(model, discrete, dtype):
+  """Returns the system of a model in the widest precision there is.
+
+  Args:
+    model: what `chain_arguments.convert` returns.
+    discrete: whether weights are probabilities of a step.
+    dtype: in which the model is given.
+  """
+  return complete(
+    given(model, discrete, dtype), discrete, static.finfo_eps(dtype)
+  )
+
+
+def given(model, discrete, dtype):
+  """Returns what `derive` makes a system of; arguments are its own."""
+  wide = static.wide_float()
+  *arrays, edges = model
+  arrays = [np.asarray(x, dtype=wide) for x in arrays]
+  eps = static.finfo_eps(dtype)
+  p = static.shape(arrays[0])[-1]
+  if edges is not None:
+    initial, parameters, _, atom = arrays
+    sources, targets, constants, coefficients = edges
+    indices = np.stack([sources, targets])
+    m = static.shape(sources)[-1]
+    linear = [
+      np.zeros(empty, dtype=wide) if x is None else np.asarray(x, dtype=wide)
+      for x, empty in ((coefficients, (m, 0)), (constants, (0,)))
+    ]
+    stay = initial[..., :0]
+    coefficients, constants = linear
+    bad = None
+    if discrete and not _has_no_loops(sources, targets):
+      weights = edge_rates.values(parameters, constants, coefficients)
+      stay, bad = _kept(indices, weights, p, 4 * p * eps)
+    return Given(
+      indices, parameters, coefficients, constants, initial, atom, stay, bad
+    )
+  if discrete:
+    steps = step_chain.derive(arrays, eps, False)
+    off, exits = steps.off, steps.exits
+    stay = np.sum(np.where(np.eye(p) > 0, arrays[1], 0.0), axis=-1)
+    initial, atom, bad = steps.initial, steps.atom, steps.bad
+  else:
+    chain = chain_lib.derive(arrays, eps)
+    off, exits = chain.off, chain.exits
+    initial, atom, bad = chain.initial, chain.atom, chain.bad
+    stay = initial[..., :0]
+  batch = static.broadcast_shapes(
+    static.shape(off)[:-2], static.shape(exits)[:-1]
+  )
+  off = np.reshape(off, (*static.shape(off)[:-2], p * p))
+  weights = np.concatenate(
+    [
+      np.broadcast_to(off, (*batch, p * p)),
+      np.broadcast_to(exits, (*batch, p)),
+    ],
+    axis=-1,
+  )
+  indices = all_indices(p)
+  coefficients = np.zeros((p * p + p, 0), dtype=wide)
+  constants = np.zeros((0,), dtype=wide)
+  atom = atom[..., None]
+  return Given(
+    indices, weights, coefficients, constants, initial, atom, stay, bad
+  )
+
+
+def complete(found, discrete, eps):
+  """Returns the system of what is `given`; sums near zero count as zero.
+
+  Args:
+    found: `Given`.
+    discrete: whether weights are probabilities of a step.
+    eps: the precision of the model's values.
+  """
+  indices, parameters, coefficients, constants, *others = found
+  initial, atom, stay, bad = others
+  weights = edge_rates.values(parameters, constants, coefficients)
+  p = static.shape(initial)[-1]
+  tolerance = 4 * p * eps
+  atom = chain_lib.derive_atom(initial, atom, tolerance)
+  good = chain_lib.good_start(initial, atom)
+  good = good & np.all((weights >= 0) & np.isfinite(weights), axis=-1)
+  bad = np.logical_not(good) if bad is None else bad | np.logical_not(good)
+  if discrete:
+    own = indices[0] == indices[1]
+    leaving = np.where(own, 0.0, weights)
+    leaving = segments.segment_sum(leaving, indices[0], p)
+    if static.shape(stay)[-1] == 0:
+      total = segments.segment_sum(weights, indices[0], p)
+      bad = bad | np.any(total > 1 + tolerance, axis=-1)
+      stay = chain_lib.snap(1.0 - leaving, tolerance)
+    else:
+      # It moves with what leaves, also where exits are given.
+      fixed = gradients.stop_gradient
+      stay = fixed(stay) - (leaving - fixed(leaving))
+    exponent = np.zeros_like(weights[..., 0])
+    return System(indices, weights, exponent, stay, initial, atom, bad)
+  system = System(indices, weights, None, None, initial, atom, bad)
+  return _scaled(system)
+
+
+def _has_no_loops(sources, targets):
+  """Returns whether it is known that no edge leads to where it comes from."""
+  known = [static.concrete(x) for x in (sources, targets)]
+  return all(x is not None for x in known) and not onp.any(known[0] == known[1])
+
+
+def _kept(indices, weights, p, tolerance):
+  """Returns probabilities of staying (..., p), and if a row is above one.
+
+  A phase is kept with what leaves of one or, where that is the smaller part,
+  with its edges to itself and what the row lacks: so no digits are lost.
+  """
+  own = indices[0] == indices[1]
+  leaving, loops = (
+    segments.segment_sum(np.where(own, x, y), indices[0], p)
+    for x, y in ((0.0, weights), (weights, 0.0))
+  )
+  lack = 1.0 - (leaving + loops)
+  rest = loops + np.where(lack > tolerance, lack, 0.0)
+  stay = np.where(leaving < 0.5, 1.0 - leaving, rest)
+  return gradients.stop_gradient(stay), np.any(lack < -tolerance, axis=-1)
+
+
+@functools.lru_cache(maxsize=8)
+def all_indices(p):
+  """Returns the indices of all edges between p phases, then of all exits."""
+  phases = onp.arange(p, dtype=onp.int32)
+  return onp.stack(
+    [
+      onp.concatenate([onp.repeat(phases, p), phases]),
+      onp.concatenate([onp.tile(phases, p), onp.full(p, p, onp.int32)]),
+    ]
+  )
+
+
+def _scaled(system):
+  """Returns the system in units of a power of two near the largest weight."""
+  info = onp.finfo(static.wide_float())
+  lowest = float(info.minexp + 24)
+  size = gradients.stop_gradient(system.weights)
+  positive = (size > 0) & np.isfinite(size)
+  largest = np.max(np.where(positive, size, 0.0), axis=-1)
+  least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
+  some = largest > 0
+  # Smaller where a positive weight would be lost.
+  high, low = (
+    np.maximum(binary.exponent(np.where(some, x, 1.0)), lowest)
+    for x in (largest, least)
+  )
+  exponent = np.minimum(high, low - lowest)
+  exponent = np.minimum(exponent, float(-info.minexp))
+  weights = system.weights * binary.power_of_two(-exponent)[..., None]
+  return system._replace(weights=weights, exponent=exponent)
+
+
+def solve(system, per_phase, per_edge=None, gives_edges=False):
+  """Returns U b or, with `gives_edges`, its differences along edges too.
+
+  Args:
+    system: the system.
+    per_phase: b, (..., p, r).
+    per_edge: c, (..., m, r), added to b at the edges' sources; or None.
+    gives_edges: whether x_i - x_j for each edge is wanted, (..., m, r).
+  """
+  return _eliminate(system, per_phase, per_edge, False, gives_edges)
+
+
+def solve_transposed(system, per_phase, per_edge=None):
+  """Returns U^T (b + sum_e c_e (unit(i_e) - unit(j_e))), (..., p, r)."""
+  return _eliminate(system, per_phase, per_edge, True, False)
+
+
+def _eliminate(system, per_phase, per_edge, transposed, gives_edges):
+  weights = system.weights
+  ones = (1,) * (static.rank(weights) - 1)
+  indices = np.asarray(system.indices, dtype="int32")
+  indices = np.reshape(indices, (*ones, *static.shape(indices)))
+  return elimination_ops.eliminate(
+    elimination.eliminate,
+    indices,
+    weights,
+    per_phase,
+    per_edge,
+    transposed,
+    gives_edges,
+  )
+
+
+def sojourns(system):
+  """Returns y = U^T alpha, (..., p).
+
+  y_i 2^-n is the expected time in phase i, in discrete time the expected
+  number of steps from it.
+  """
+  return solve_transposed(system, system.initial[..., None])[..., 0]
+
+
+def absorption_probs(system):
+  """Returns the probabilities that absorption comes, from each phase (..., p).
+
+  They are one but where a trap can be reached.
+  """
+  p = static.shape(system.initial)[-1]
+  exits = np.where(system.indices[1] == p, system.weights, 0.0)
+  none = np.zeros_like(system.initial)[..., None]
+  return solve(system, none, exits[..., None])[..., 0]
+
+
+def at_sources(system, x):
+  """Returns what x, (..., p), is at the edges' sources, (..., m)."""
+  return np.take(x, system.indices[0], axis=-1)
+
+
+def at_targets(system, x):
+  """Returns what x, (..., p), is at the edges' targets; 0 at absorption."""
+  x = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
+  return np.take(x, system.indices[1], axis=-1)
+
+
+def leaving_weights(system):
+  """Returns weights that are zero for edges from a phase to itself."""
+  own = system.indices[0] == system.indices[1]
+  return np.where(own, 0.0, system.weights)
+
+
+def later_steps(system, b):
+  """Returns U T b = (U - 1) b, (..., p), for a discrete chain.
+
+  The value is a sum without minus signs, and derivatives are those of U: as
+  T and U commute they would be differences where a chain is slow.
+  """
+  fixed = gradients.stop_gradient
+  constant = system._replace(
+    weights=fixed(system.weights), stay=fixed(system.stay)
+  )
+  moved = leaving_weights(constant) * at_targets(system, b)
+  value = solve(constant, (constant.stay * b)[..., None], moved[..., None])
+  change = solve(system, b[..., None]) - solve(constant, b[..., None])
+  return (value + change)[..., 0]
+
+
+def sojourns_and_traps(system):
+  """Returns y, what it is at the edges' sources, and which phases are traps.
+
+  Returns:
+    y (..., p); z (..., m), of which derivatives need no sums over edges; and
+    whether a phase is a trap that alpha cannot reach, (..., p).
+  """
+  fixed = gradients.stop_gradient
+  y, z = _eliminate(system, system.initial[..., None], None, True, True)
+  y, z = y[..., 0], z[..., 0]
+  constant = system._replace(weights=fixed(system.weights))
+  everywhere = np.ones_like(fixed(system.initial))[..., None]
+  # What starts everywhere is for ever in traps.
+  held = solve_transposed(constant, everywhere)[..., 0]
+  return y, z, (held == math.inf) & (fixed(y) == 0)
+
+
+def largest_exponent(x):
+  """Returns n, (...), with the largest finite |x|, (..., m), near 2^n."""
+  size = np.abs(gradients.stop_gradient(x))
+  size = np.max(np.where(np.isfinite(size), size, 0.0), axis=-1)
+  positive = size > 0
+  size = np.where(positive, size, 1.0)
+  return np.where(positive, exact_sums.exponent(size, -math.inf), 0.0)
+
+
+def undefined(where, *arrays):
+  """Returns 0, (...), with derivatives NaN in the arrays where it is told."""
+  total: Any = 0.0
+  for x in arrays:
+    total = total + 0.0 * np.sum(x, axis=-1)
+  # The root has no derivative at zero.
+  root = np.sqrt(np.where(where, total, 1.0))
+  return root - np.where(where, 0.0, 1.0)
+
+
+def checked(system, x):
+  """Returns x, (...), made NaN where the system is bad."""
+  return x * np.where(system.bad, math.nan, 1.0)
+
+
+def checked_entries(system, x):
+  """Returns x, (..., n), made NaN where the system is bad."""
+  return x * np.where(system.bad, math.nan, 1.0)[..., None]

@@ -1,0 +1,102 @@
+"""Chains that are killed at a rate that leaves nothing to grow or to vanish.
+
+Integrals of a chain's functions are densities of larger ones. With every phase
+left at one more rate c the kernel finds values that are those wanted times
+exp(-c t); with c the inverse of the largest time they are of one size. In
+discrete time the matrix is multiplied by 1 - c.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.elimination import chain_calls
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import small_arrays
+
+# Below it one over a time may be infinite.
+_LEAST_TIME = {"float64": 1e-290, "float32": 1e-30}
+
+
+class Option(NamedTuple):
+  """What rules know besides arrays.
+
+  Attributes:
+    discrete: whether time is.
+    has_stays: whether probabilities of staying are no edges.
+    more: what a rule takes besides, hashable.
+  """
+
+  discrete: bool
+  has_stays: bool
+  more: object
+
+
+def value(rule, model, times, discrete, more=None):
+  """Returns `rule(option, system, times)`, (...), see `chain_calls`."""
+  initial, matrix, exits, atom = model
+  values = (initial, matrix, times, exits, atom)
+  has_stays = discrete and not operands.is_edges(matrix)
+  option = Option(discrete, has_stays, more)
+  return chain_calls.value(rule, option, values, operands.names(discrete), (0,))
+
+
+def edges(option, system):
+  """Returns sources, targets and weights of all edges."""
+  sources, targets = system.indices[0], system.indices[1]
+  weights = scaled_sums.times_power(system.weights, system.exponent[..., None])
+  if not option.has_stays:
+    return sources, targets, weights
+  phases = np.asarray(np.arange(static.shape(system.stay)[-1]), dtype="int32")
+  sources, targets = (
+    np.concatenate([np.asarray(x, dtype="int32"), phases])
+    for x in (sources, targets)
+  )
+  return sources, targets, small_arrays.joined(weights, system.stay)
+
+
+def good_times(times, discrete):
+  """Returns which times there can be."""
+  good = (times >= 0) & (times < math.inf)
+  return good & (np.floor(times) == times) if discrete else good
+
+
+def killing(times, discrete):
+  """Returns times, zero for those that cannot be, which can, and c."""
+  good = good_times(times, discrete)
+  times = np.where(good, times, 0.0)
+  fixed = np.reshape(gradients.stop_gradient(times), (-1,))
+  largest = np.max(fixed, axis=-1)
+  if discrete:
+    return times, good, 1.0 / (largest + 2.0)
+  least = _LEAST_TIME[static.dtype_name(times)]
+  largest = np.where(largest > 0, np.maximum(largest, least), 1.0)
+  return times, good, 1.0 / largest
+
+
+def density(discrete, initial, parts, times, kind="density"):
+  """Returns the density of the chain whose edges are those of the parts.
+
+  Args:
+    discrete: whether time is.
+    initial: masses of its phases, (..., q).
+    parts: tuples of sources, targets and weights (..., m).
+    times: (...).
+    kind: "log_density" for its logarithm.
+  """
+  sources, targets = (
+    np.concatenate([np.asarray(part[i], dtype="int32") for part in parts])
+    for i in range(2)
+  )
+  weights = small_arrays.joined(*(part[2] for part in parts))
+  make = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
+  none = np.zeros((), dtype=initial.dtype)
+  arguments = (initial, make(sources, targets, weights), times, None, none)
+  return evaluation.value(kind, arguments, discrete)

@@ -1,0 +1,64 @@
+"""Chains that are killed at a rate in each phase."""
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.elimination import chain_solves
+
+
+def killed(system, weights, killing):
+  """Returns a system with another end, and what absorption gets by edge.
+
+  Args:
+    system: the system.
+    weights: of its edges, (..., m).
+    killing: weights from phases to the other end, (..., p) or (..., 1).
+
+  Returns:
+    The system with p more edges; and right-hand sides at its edges,
+    (..., m + p), with which the solution is the probability that the chain is
+    absorbed, not killed.
+  """
+  p = static.shape(system.initial)[-1]
+  phases = np.asarray(onp.arange(p), dtype="int32")
+  indices = np.asarray(system.indices, dtype="int32")
+  ends = np.stack([phases, np.zeros_like(phases) + p])
+  batch = static.broadcast_shapes(
+    static.shape(weights)[:-1], static.shape(killing)[:-1]
+  )
+  m = static.shape(weights)[-1]
+  parts = [
+    np.broadcast_to(weights, (*batch, m)),
+    np.broadcast_to(killing, (*batch, p)),
+  ]
+  found = system._replace(
+    indices=np.concatenate([indices, ends], axis=-1),
+    weights=np.concatenate(parts, axis=-1),
+  )
+  alive = np.where(indices[1] == p, parts[0], 0.0)
+  return found, np.concatenate([alive, np.zeros_like(parts[1])], axis=-1)
+
+
+def killed_or_absorbed(system, rates):
+  """Returns what `killed` does, of a chain that does not stay for ever.
+
+  Where it may without being killed it is absorbed.
+
+  Args:
+    system: of a continuous chain.
+    rates: killing rates, (..., p), in the system's unit.
+  """
+  leaving, alive = killed(system, system.weights, rates)
+  fixed = gradients.stop_gradient
+  leaving = leaving._replace(weights=fixed(leaving.weights))
+  none = np.zeros_like(rates)[..., None]
+  m = static.shape(system.weights)[-1]
+  kills = leaving.weights[..., m:]
+  ends = np.concatenate([fixed(alive[..., :m]), kills], axis=-1)
+  never = chain_solves.solve(leaving, none, ends[..., None])[..., 0] == 0
+  held = np.where(never, 1.0, 0.0)
+  mortal, alive = killed(system, system.weights, rates + held)
+  alive = np.concatenate([alive[..., :m], alive[..., m:] + held], axis=-1)
+  return mortal, alive

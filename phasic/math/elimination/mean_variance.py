@@ -1,0 +1,74 @@
+"""Mean, variance and its root of the time until absorption, in one call.
+
+`elimination_ops.moments` checks values, eliminates and sums up. The functions
+here are its portable path; derivatives of second order go by them too.
+"""
+
+import math
+
+import numpy as np
+
+from phasic.internal import elimination_ops
+from phasic.internal import static
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import moment_chains
+
+MEAN, VARIANCE, STDDEV = "mean", "variance", "stddev"
+
+# With so few edges a mean comes with the variance: who asks for both has one
+# call, as compilers make the same call once, and the mean alone takes no time.
+_MOST_SHARED = 4096
+
+
+def evaluate(option, found, discrete, eps):
+  """Returns the mean, the variance or its root, (...); inf where the mean is.
+
+  Args:
+    option: MEAN, VARIANCE or STDDEV.
+    found: `chain_solves.Given`.
+    discrete: whether time is counted in steps.
+    eps: the precision of the model's values.
+  """
+  shared = _is_small(static.shape(found.indices)[-1])
+  x = elimination_ops.moments(
+    _portable,
+    found.indices,
+    found.parameters,
+    found.coefficients,
+    found.constants,
+    found.initial,
+    found.atom,
+    found.stay,
+    discrete,
+    shared or option != MEAN,
+    option == STDDEV,
+    eps,
+  )[0 if option == MEAN else -1]
+  return x if found.bad is None else np.where(found.bad, math.nan, x)
+
+
+def _is_small(edges):
+  return isinstance(edges, int) and edges <= _MOST_SHARED
+
+
+def _portable(
+  indices,
+  parameters,
+  coefficients,
+  constants,
+  initial,
+  atom,
+  stay,
+  discrete,
+  gives_variance,
+  gives_root,
+  epsilon,
+):
+  """Returns what `elimination_ops.moments` does; arguments are its own."""
+  linear = (parameters, coefficients, constants)
+  found = chain_solves.Given(indices, *linear, initial, atom, stay, None)
+  system = chain_solves.complete(found, discrete, epsilon)
+  mean = moment_chains.raw_moments(1, system)[..., 0]
+  if not gives_variance:
+    return (mean,)
+  return mean, moment_chains.variance(gives_root, system)

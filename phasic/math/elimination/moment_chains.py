@@ -1,0 +1,265 @@
+"""Moments of accumulated rewards, from solutions of a model's systems.
+
+In phase i reward r_i is earned per unit of time, in discrete time per step.
+With b_1 = r, raw moments are E[Y^k] = y . b_k, where y = U^T alpha and
+
+  continuous:  b_k = k r U b_{k-1},
+  discrete:    b_k = r^k + sum_{l<k} C(k, l) r^{k-l} U T b_l,
+
+and the variance is that of the martingale of expected totals: each jump i -> j
+changes what is expected by d = x_i - x_j, with x = U r. Continuous:
+
+  Var Y = sum_e w_e z_e d_e^2 + sum_i alpha_i (x_i - E Y)^2 + z (E Y)^2.
+
+In discrete time a jump changes it by r_i - d, a step in the same phase by r_i.
+All of these are sums of what is not negative.
+
+Reference: L. Rogers, D. Williams, Diffusions, Markov processes and martingales
+  2, 1987, IV.21 (the martingales of a chain).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.elimination import chain_solves
+from phasic.math.numeric import exact_sums
+from phasic.math.numeric import scaled_sums
+
+
+def raw_moments(order, system, rewards=None):
+  """Returns E[Y^k] for k = 1, ..., order, (..., order).
+
+  Args:
+    order: a positive integer.
+    system: the system.
+    rewards: r, (..., p); None for one in each phase.
+  """
+  rewards = _checked_rewards(system, rewards)
+  y, _, r, infinite = _start(system, rewards)
+  reached = gradients.stop_gradient(y) > 0
+  undefined = chain_solves.undefined(
+    infinite, system.initial, system.weights, rewards
+  )
+  sums, unit, found = [r], 0.0, []
+  for k in range(1, order + 1):
+    total, exponent = scaled_sums.dot(y, sums[-1])
+    exponent = exponent + unit - k * system.exponent
+    value = scaled_sums.times_power(total, exponent)
+    value = np.where(infinite, math.inf, value) + undefined
+    found.append(chain_solves.checked(system, value))
+    if k == order:
+      break
+    if system.stay is None:
+      x = chain_solves.solve(system, sums[-1][..., None])[..., 0]
+      own = chain_solves.largest_exponent(np.where(reached, x, 0.0))
+      unit = unit + own
+      x = scaled_sums.times_power(x, -own[..., None])
+      sums.append((k + 1) * _product(r, x))
+    else:
+      sums.append(_next_sum(system, r, sums))
+  return np.stack(found, axis=-1)
+
+
+def variance(root, system):
+  """Returns the variance of the time, or its root; inf where its mean is.
+
+  Args:
+    root: whether the root is wanted.
+    system: the system.
+  """
+  rewards = _checked_rewards(system, None)
+  y, z, r, infinite = _start(system, rewards)
+  r = np.where(infinite[..., None], 0.0, r)
+  parts = _changes(system, y, z, r[..., None])
+  batch = static.shape(parts[0][2])[:-2]
+  masses, counts, changes = (
+    np.concatenate(
+      [np.broadcast_to(a, (*batch, static.shape(a)[-1])) for a in column],
+      axis=-1,
+    )
+    for column in zip(*((m, c, d[..., 0]) for m, c, d in parts), strict=True)
+  )
+  total, exponent = scaled_sums.dot(masses, counts, changes, changes)
+  undefined = chain_solves.undefined(infinite, system.initial, system.weights)
+  total = np.where(infinite, math.inf, total) + undefined
+  total = chain_solves.checked(system, total)
+  finish = scaled_sums.root if root else scaled_sums.times_power
+  return finish(total, exponent - 2 * system.exponent)
+
+
+def means(option, system, rewards):
+  """Returns means of totals, (..., R); arguments are those of `covariance`."""
+  del option
+  y, _, r, infinite, undefined = start_all(system, rewards)
+  columns = np.moveaxis(r, -1, -2)
+  total, exponent = scaled_sums.dot(y[..., None, :], columns)
+  exponent = exponent - system.exponent[..., None]
+  total = scaled_sums.times_power(total, exponent)
+  total = np.where(infinite, math.inf, total) + undefined[..., None]
+  return total * np.where(system.bad, math.nan, 1.0)[..., None]
+
+
+def covariance(option, system, rewards):
+  """Returns covariances of totals, (..., R, R); NaN where a mean is infinite.
+
+  Args:
+    option: None.
+    system: the system.
+    rewards: (..., p, R).
+  """
+  del option
+  y, z, r, infinite, undefined = start_all(system, rewards)
+  parts = _changes(system, y, z, r)
+  sizes = [np.max(np.abs(d), axis=-2) for _, _, d in parts]
+  largest = np.max(np.stack(sizes, axis=-2), axis=-2)
+  own = chain_solves.largest_exponent(largest[..., None])
+  total: Any = 0.0
+  for masses, counts, changes in parts:
+    changes = scaled_sums.times_power(changes, -own[..., None, :])
+    weighted = (masses * counts)[..., None] * changes
+    total = total + np.matmul(np.moveaxis(weighted, -1, -2), changes)
+  pairs = own[..., None] + own[..., None, :]
+  lost = infinite[..., None] | infinite[..., None, :]
+  total = np.where(lost, math.nan, total) + undefined[..., None, None]
+  exponent = pairs - 2 * system.exponent[..., None, None]
+  total = scaled_sums.times_power(total, exponent)
+  return total * np.where(system.bad, math.nan, 1.0)[..., None, None]
+
+
+def cross_moments(option, system, rewards):
+  """Returns E[Y_a Y_b], (..., R, R); inf where a mean is infinite.
+
+  Arguments are those of `covariance`.
+  """
+  del option
+  y, _, r, infinite, undefined = start_all(system, rewards)
+  reached = (gradients.stop_gradient(y) > 0)[..., None]
+  if system.stay is None:
+    x = chain_solves.solve(system, r)
+  else:
+    columns = [
+      chain_solves.later_steps(system, r[..., a])
+      for a in range(static.shape(r)[-1])
+    ]
+    x = np.stack(columns, axis=-1)
+  own = chain_solves.largest_exponent(
+    np.moveaxis(np.where(reached, x, 0.0), -1, -2)
+  )
+  x = scaled_sums.times_power(x, -own[..., None, :])
+  weighted = np.moveaxis(_product(r, y[..., None]), -1, -2)
+  total = np.matmul(weighted, np.where(x == math.inf, 0.0, x))
+  # At once: in the system's unit of time a moment may be out of range.
+  exponent = own[..., None, :] - 2 * system.exponent[..., None, None]
+  total = scaled_sums.times_power(total, exponent)
+  total = total + np.moveaxis(total, -1, -2)
+  if system.stay is not None:
+    total = total + np.matmul(weighted, r)
+  lost = infinite[..., None] | infinite[..., None, :]
+  total = np.where(lost, math.inf, total) + undefined[..., None, None]
+  return total * np.where(system.bad, math.nan, 1.0)[..., None, None]
+
+
+def _changes(system, y, z, r):
+  """Returns what the covariances of R totals are sums of.
+
+  Args:
+    system: the system.
+    y: U^T alpha, (..., p).
+    z: what it is at the edges' sources, (..., m).
+    r: rewards, (..., p, R).
+
+  Returns:
+    A list of masses (..., n), expected counts (..., n) and changes of what is
+    expected (..., n, R), the last with the full batch shape.
+  """
+  x, d = chain_solves.solve(system, r, gives_edges=True)
+  mean = np.sum(system.initial[..., None] * x, axis=-2)[..., None, :]
+  # Out of a trap differences are NaN; what is never taken changes nothing.
+  unused = (gradients.stop_gradient(z) == 0)[..., None] & np.logical_not(
+    np.isfinite(d)
+  )
+  d = np.where(unused, 0.0, d)
+  one = np.ones_like(mean[..., 0])
+  left = exact_sums.compensated_sum(
+    np.concatenate([one, -system.initial * one], axis=-1)
+  )
+  found = [
+    (system.initial, np.ones_like(x[..., 0]), x - mean),
+    (left[..., None], one, mean),
+  ]
+  if system.stay is None:
+    found.append((system.weights, z, d))
+  else:
+    earned = chain_solves.at_sources(system, np.moveaxis(r, -1, -2))
+    d = np.moveaxis(earned, -1, -2) - d
+    found.append((chain_solves.leaving_weights(system), z, d))
+    found.append((system.stay, y, r + np.zeros_like(x)))
+  return found
+
+
+def _checked_rewards(system, rewards):
+  """Returns rewards, (..., p), made NaN where they break the rule."""
+  if rewards is None:
+    return np.ones_like(system.initial)
+  good = (rewards >= 0) & np.isfinite(rewards)
+  return rewards * np.where(good, 1.0, math.nan)
+
+
+def start_all(system, rewards):
+  """Returns what moments of totals of rewards start from.
+
+  Args:
+    system: the system.
+    rewards: (..., p, R).
+
+  Returns:
+    y = U^T alpha (..., p), zero in traps; what it is at the edges' sources
+    (..., m); the rewards, zero in traps that
+    alpha cannot reach and where their total is infinite; whether that is,
+    (..., R); and 0, (...), whose derivatives are NaN if one is infinite.
+  """
+  rewards = _checked_rewards(system, rewards)
+  y, z, unreached = chain_solves.sojourns_and_traps(system)
+  r = np.where(unreached[..., None], 0.0, rewards)
+  infinite = np.any((y == math.inf)[..., None] & (r > 0), axis=-2)
+  undefined = chain_solves.undefined(
+    np.any(infinite, axis=-1),
+    system.initial,
+    system.weights,
+    np.sum(rewards, axis=-1),
+  )
+  # What is infinite is told so later; all else there earns nothing in traps.
+  r = np.where(infinite[..., None, :], 0.0, r)
+  y, z = (np.where(x == math.inf, 0.0, x) for x in (y, z))
+  return y, z, r, infinite, undefined
+
+
+def _start(system, rewards):
+  """Returns y, z, rewards without unreached traps', and if E Y is infinite."""
+  y, z, unreached = chain_solves.sojourns_and_traps(system)
+  r = np.where(unreached, 0.0, rewards)
+  infinite = np.any((y == math.inf) & (r > 0), axis=-1)
+  return y, z, r, infinite
+
+
+def _product(r, x):
+  """Returns r x; without reward in a phase nothing is earned there."""
+  return r * np.where((r == 0) & (x == math.inf), 0.0, x)
+
+
+def _next_sum(system, r, sums):
+  """Returns b_k for a discrete chain from all before it."""
+  k = len(sums) + 1
+  # Not r**k, of which second derivatives at zero are NaN in TensorFlow.
+  powers: list[Any] = [np.ones_like(r)]
+  for _ in range(k):
+    powers.append(powers[-1] * r)
+  total = powers[k]
+  for j, b in enumerate(sums, start=1):
+    later = chain_solves.later_steps(system, b)
+    total = total + math.comb(k, j) * _product(powers[k - j], later)
+  return total

@@ -1,0 +1,302 @@
+"""Chains that are killed at a negative rate: moment generating functions.
+
+With killing at rate -s the matrix of the linear system is -(S + s I). Its
+eliminations are those of `elimination`, but what rows sum to has any sign. The
+pivots are all positive where s is below the decay rate, and only there.
+
+Reference: A. Berman, R. Plemmons, Nonnegative matrices in the mathematical
+  sciences, 1994, ch. 6.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math.elimination import chain_passages
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killing
+from phasic.math.model import edge_rates
+from phasic.math.numeric import scaled_sums
+
+
+def generating(option, system, s):
+  """Returns E exp(s X), (...): a rule for `chain_calls`.
+
+  Args:
+    option: whether only s <= 0 is asked for.
+    system: the system.
+    s: (...).
+  """
+  if system.stay is not None:
+    with onp.errstate(over="ignore"):
+      # Of N steps, E exp(s N) has 1 - exp(-s) for s.
+      s = 0.0 - np.expm1(0.0 - s)
+  above = s > 0
+  below = chain_passages.laplace(None, system, np.where(above, 0.0, 0.0 - s))
+  if option:
+    return below
+  return np.where(above, _grown(system, np.where(above, s, 0.0)), below)
+
+
+def excess(option, system, s):
+  """Returns E expm1(s X), the variance of exp(s X) and its root, (..., 3).
+
+  A rule for `chain_calls`, for s > 0. With x_i = E exp(s X) from phase i the
+  first is that of U s x, a sum of what is not negative however small s X is.
+  The second is that of the martingale of expected values, which at a jump from
+  i to j at time t changes by exp(s t) (x_j - x_i):
+
+      sum_i alpha_i (x_i - E exp(s X))^2 + alpha (-(S + 2 s I))^-1 d,
+      d_i = sum_j w_ij (x_i - x_j)^2.
+
+  Each is inf from the decay rate on, the latter two of half of it.
+
+  Args:
+    option: None.
+    system: the system, of a continuous chain.
+    s: (...).
+  """
+  del option
+  one, two = _tilted(system, s), _tilted(system, 2.0 * s)
+  inside = (one.known & one.reached)[..., None]
+  none = np.zeros_like(system.initial)[..., None]
+  x = chain_solves.solve(one.chain, none, one.alive[..., None])
+  grown = one.growth[..., None, None] * np.where(
+    inside, one.level[..., None] * x, 0.0
+  )
+  more, apart = chain_solves.solve(system, grown, gives_edges=True)
+  more = np.where(inside, more, 0.0)[..., 0]
+  begins = chain_solves.at_sources(system, np.where(inside[..., 0], 1.0, 0.0))
+  apart = np.where(begins > 0, apart[..., 0], 0.0)
+  # In units of a power of two near the largest, as squares may be too small.
+  unit = chain_solves.largest_exponent(more)
+  more, apart = (
+    scaled_sums.times_power(a, -unit[..., None]) for a in (more, apart)
+  )
+  mean = np.sum(system.initial * more, axis=-1)
+  spread = chain_solves.leaving_weights(system) * np.square(apart)
+  spread = spread / chain_solves.at_sources(system, two.level)
+  ends = static.shape(two.alive)[-1] - static.shape(spread)[-1]
+  zeros = np.zeros_like(spread[..., :1]) + np.zeros(ends, dtype=spread.dtype)
+  later = np.concatenate([spread, zeros], axis=-1)
+  later = chain_solves.solve(two.chain, none, later[..., None])[..., 0]
+  parts = np.square(more - mean[..., None])
+  parts = parts + np.where(inside[..., 0], two.level * later, 0.0)
+  variance = np.sum(system.initial * parts, axis=-1)
+  variance = variance + system.atom * np.square(mean)
+  found = [
+    chain_solves.checked(system, _in_range(system, tilted, value, s))
+    for tilted, value in (
+      (one, scaled_sums.times_power(mean, unit)),
+      (two, scaled_sums.times_power(variance, 2.0 * unit)),
+      (two, scaled_sums.root(variance, 2.0 * unit)),
+    )
+  ]
+  return np.stack(found, axis=-1)
+
+
+def longest_time(option, system, s):
+  """Returns the longest mean of the chain that is tilted by exp(s X), (...).
+
+  A rule for `chain_calls`, for s > 0; a constant. Only phases that alpha can
+  reach count. The result means nothing from the decay rate on.
+  """
+  del option
+  fixed = gradients.stop_gradient
+  system = system._replace(
+    weights=fixed(system.weights), initial=fixed(system.initial)
+  )
+  found = _tilted(system, fixed(s))
+  inside = found.known & found.reached
+  ones = np.where(inside, 1.0, 0.0)[..., None]
+  times = chain_solves.solve(found.chain, ones)[..., 0]
+  longest = np.max(np.where(inside, times, 0.0), axis=-1)
+  return scaled_sums.times_power(longest, -system.exponent)
+
+
+class _Tilted(NamedTuple):
+  """A chain with weights w_ij x_j / x_i, x_i = E exp(s X) from phase i.
+
+  Attributes:
+    chain: it, without growth and killing but in derivatives.
+    alive: what absorption gets by edge, as of `killing.killed`.
+    level: x as constants, one where it is not known, (..., p).
+    known: where it is, (..., p).
+    reached: which phases alpha can reach, (..., p).
+    growth: s, in the system's unit, (...).
+    code: as of `_solution`.
+  """
+
+  chain: Any
+  alive: Any
+  level: Any
+  known: Any
+  reached: Any
+  growth: Any
+  code: Any
+
+
+def _tilted(system, s):
+  """Returns the tilted chain for s >= 0.
+
+  On it the solution is one everywhere, and nothing is negative but derivatives
+  of what the rows' sums lack, which are edges to an end of their own, of weight
+  zero.
+  """
+  fixed = gradients.stop_gradient
+  p = static.shape(system.initial)[-1]
+  # What cannot be represented is above any rate.
+  growth = scaled_sums.times_power(s, -system.exponent)
+  constant = system._replace(
+    weights=fixed(system.weights), initial=fixed(system.initial)
+  )
+  reached = chain_solves.sojourns(constant) > 0
+  with onp.errstate(over="ignore", invalid="ignore"):
+    x, code = _solution(constant, reached, fixed(growth))
+  known = (x > 0) & (x < math.inf)
+  x = np.where(known, x, 1.0)
+  source = chain_solves.at_sources(system, x)
+  to_end = system.indices[1] == p
+  target = np.where(to_end, 1.0, chain_solves.at_targets(system, x))
+  tilted = system._replace(weights=system.weights * (target / source))
+  own = system.indices[0] == system.indices[1]
+  lack = system.weights * np.where(own, 0.0, 1.0 - target / source)
+  lack = segments.segment_sum(lack, system.indices[0], p) - growth[..., None]
+  mortal, alive = killing.killed(tilted, tilted.weights, lack - fixed(lack))
+  return _Tilted(mortal, alive, x, known, reached, growth, code)
+
+
+def _grown(system, s):
+  """Returns E exp(s X) for s >= 0."""
+  tilted = _tilted(system, s)
+  none = np.zeros_like(system.initial)[..., None]
+  found = chain_solves.solve(tilted.chain, none, tilted.alive[..., None])
+  there = tilted.reached | tilted.known
+  x = tilted.level * found[..., 0]
+  total = system.atom + np.sum(np.where(there, system.initial * x, 0.0), -1)
+  return chain_solves.checked(system, _in_range(system, tilted, total, s))
+
+
+def _in_range(system, tilted, total, s):
+  """Returns what is found, inf from the decay rate on, NaN if not known."""
+  code, known, reached = tilted.code, tilted.known, tilted.reached
+  # Below the decay rate it may be too large for a number.
+  lost = (
+    np.any(reached & np.logical_not(known), axis=-1) | (code < 0) | np.isnan(s)
+  )
+  total = np.where(lost, math.nan, total)
+  total = np.where((code > 0) & np.logical_not(np.isnan(s)), math.inf, total)
+  # A phase that alpha cannot reach may be above its own decay rate.
+  others = np.any(np.logical_not(known) & np.logical_not(reached), axis=-1)
+  growth = tilted.growth
+  finite = np.where(np.isfinite(growth), growth, 0.0)
+  return total + chain_solves.undefined(
+    (s > 0) & (others | (code != 0)),
+    system.initial,
+    system.weights,
+    finite[..., None],
+  )
+
+
+def _solution(system, reached, growth):
+  """Returns E exp(s X) from each phase, and a code.
+
+  Returns:
+    x (..., p); and (...) 0 where s is below the decay rate, 1 where it is not,
+    and -1 where rounding forbids to say.
+  """
+  p = static.shape(system.initial)[-1]
+  between, exits = _dense(system, p)
+  doubt = 32 * p * float(onp.finfo(static.dtype_name(exits)).eps)
+  trials = np.stack([growth, growth * (1.0 + doubt), growth * (1.0 - doubt)])
+  x, positive = _eliminate(between[None], exits[None], trials)
+  # Pivots of phases that are not reached do not count.
+  good = np.all(positive | np.logical_not(reached[None]), axis=-1)
+  leaving = chain_solves.leaving_weights(system)
+  total = segments.segment_sum(leaving, system.indices[0], p)
+  number = segments.segment_sum(
+    np.where(leaving > 0, 1.0, 0.0), system.indices[0], p
+  )
+  # The rate of one edge has no rounding.
+  slow = reached & (number == 1) & (total <= growth[..., None])
+  above = np.any(slow, axis=-1) & (growth > 0)
+  code = np.where(
+    above | np.logical_not(good[2]), 1.0, np.where(good[1], 0.0, -1.0)
+  )
+  return np.where(good[0][..., None], x[0], math.nan), code
+
+
+def _dense(system, p):
+  """Returns weights between phases (..., p, p), and to absorption (..., p)."""
+  if p > edge_rates.MAX_DENSE_PHASES:
+    raise ValueError(
+      f"the model has {p} phases: moment generating functions at s > 0 need a "
+      f"matrix, which is made of at most {edge_rates.MAX_DENSE_PHASES} phases"
+    )
+  places = system.indices[0] * (p + 1) + system.indices[1]
+  sums = segments.segment_sum(
+    chain_solves.leaving_weights(system), places, p * (p + 1)
+  )
+  sums = np.reshape(sums, (*static.shape(sums)[:-1], p, p + 1))
+  return sums[..., :p], sums[..., p]
+
+
+def _eliminate(off, exits, growth):
+  """Returns the solution x of -(S + s I) x = exits, and which pivots are > 0.
+
+  Args:
+    off: weights between phases (..., p, p); the diagonal is not read.
+    exits: weights to absorption (..., p).
+    growth: s, (...).
+  """
+  p = static.shape(exits)[-1]
+  order = onp.arange(p)[::-1]
+  dtype = static.dtype_name(exits)
+  units = np.asarray(onp.eye(p)[order], dtype=dtype)
+  remain = np.asarray(onp.tril(onp.ones((p, p)), -1)[order], dtype=dtype)
+  # What rows sum to: a pivot is that and what is left of the row.
+  net = exits - growth[..., None]
+  off = off + np.zeros_like(net)[..., None]
+  exits = exits + np.zeros_like(net)
+
+  def remove(carry, masks):
+    off, exits, net = carry
+    unit, remain = masks
+    row = np.sum(off * unit[:, None], axis=-2) * remain
+    column = np.sum(off * unit, axis=-1) * remain
+    out = np.sum(exits * unit, axis=-1)
+    kept = np.sum(net * unit, axis=-1)
+    pivot = np.sum(row, axis=-1) + kept
+    good = pivot > 0
+    share = np.where(
+      good[..., None], column / np.where(good, pivot, 1.0)[..., None], 0.0
+    )
+    off = off + share[..., :, None] * row[..., None, :]
+    exits = exits + share * out[..., None]
+    net = net + share * kept[..., None]
+    return (off, exits, net), (row, out, pivot)
+
+  _, recorded = control_flow.scan(remove, (off, exits, net), (units, remain))
+
+  def restore(carry, step):
+    x, positive = carry
+    unit, row, out, pivot = step
+    # From a phase that is lost others are too.
+    there = np.where(row > 0, x, 0.0)
+    value = out + np.sum(row * there, axis=-1)
+    good = pivot > 0
+    value = np.where(good, value / np.where(good, pivot, 1.0), math.nan)
+    x = np.where(unit > 0, value[..., None], x)
+    positive = np.where(unit > 0, np.where(good, 1.0, 0.0)[..., None], positive)
+    return (x, positive), None
+
+  flipped = tuple(np.flip(a, axis=0) for a in (units, *recorded))
+  start = np.zeros_like(exits)
+  (x, positive), _ = control_flow.scan(restore, (start, start), flipped)
+  return x, positive > 0

@@ -1,0 +1,1 @@
+"""Densities, probabilities and hazards as functions of time."""

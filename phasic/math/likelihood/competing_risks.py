@@ -1,0 +1,79 @@
+"""Absorption by one of several causes.
+
+The law of the time and one cause is that of a defective model: edges to other
+causes lead to one extra phase that nothing leaves. Its density is that of the
+time and the cause, its cdf the cumulative incidence. So a cause needs no
+numerics of its own.
+
+Reference: J. D. Kalbfleisch, R. L. Prentice, The statistical analysis of
+  failure time data, 2002, ch. 8.
+"""
+
+import numpy as np
+
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.moments import discrete_passages
+from phasic.math.moments import passages
+
+
+def of_cause(cause, initial_probs, edges, exits, prob_zero, has_atom):
+  """Returns the model of absorption by one cause.
+
+  Args:
+    cause: its number c.
+    initial_probs: alpha, (..., p).
+    edges: EdgeRates or EdgeProbs whose targets p + c are absorption by cause
+      c, as those of a graph.
+    exits: None, there are only edges.
+    prob_zero: z, (...), or None to derive it.
+    has_atom: whether the mass at zero belongs to the cause.
+
+  Returns:
+    Initial masses (..., p + 1), edges, None and mass at zero, as functions of
+    `math` take them.
+  """
+  p = static.shape(initial_probs)[-1]
+  none = np.zeros_like(initial_probs[..., :1])
+  targets = np.where(edges.targets == p + cause, p + 1, edges.targets)
+  trapped = (edges.targets >= p) & (edges.targets != p + cause)
+  targets = np.where(trapped, p, targets)
+  return (
+    np.concatenate([initial_probs, none], axis=-1),
+    edges._replace(targets=np.asarray(targets, dtype="int32")),
+    exits,
+    prob_zero if has_atom else none[..., 0],
+  )
+
+
+def cause_probs(
+  initial_probs, edges, prob_zero, count, cause_of_atom, discrete=False
+):
+  """Returns the probabilities of the causes, (..., count).
+
+  They are sums of how often edges to absorption are expected to be taken.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    edges: EdgeRates or EdgeProbs whose targets p + c are absorption by cause
+      c.
+    prob_zero: z, (...), or None to derive it.
+    count: the number of causes.
+    cause_of_atom: the number of the cause that the mass at zero belongs to, or
+      None.
+    discrete: whether time is.
+  """
+  p = static.shape(initial_probs)[-1]
+  clipped = edges._replace(targets=np.minimum(edges.targets, p))
+  expected_jumps = (discrete_passages if discrete else passages).expected_jumps
+  jumps = expected_jumps(initial_probs, clipped, prob_zero)
+  found = [
+    np.sum(np.where(edges.targets == p + cause, jumps, 0.0), axis=-1)
+    for cause in range(count)
+  ]
+  if cause_of_atom is not None:
+    # The kernel's rule for what is not given.
+    arguments = (initial_probs, clipped, 0.0, None, prob_zero)
+    atom = evaluation.value("cdf", arguments, discrete)
+    found = [x + atom if c == cause_of_atom else x for c, x in enumerate(found)]
+  return np.stack(found, axis=-1)

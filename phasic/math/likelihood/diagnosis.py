@@ -1,0 +1,155 @@
+"""Why a value is NaN."""
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import kernel_ops
+from phasic.internal import static
+from phasic.math.calls import observation_calls
+from phasic.math.model import operands as operands_lib
+from phasic.math.portable import portable
+
+# The first that holds is told; the last two need the result.
+_RULES = (
+  "ok",
+  "initial_probs: masses must be >= 0 and finite",
+  "initial_probs: their sum must be <= 1 within 4 p eps",
+  "prob_zero: a probability must be in [0, 1]",
+  "subgenerator: rates must be finite",
+  "subgenerator: off-diagonals must be >= 0",
+  "exit_rates: rates must be >= 0 and finite",
+  "subgenerator: row sums must be <= 0 within 4 p eps of the largest entry",
+  "value: is NaN",
+  "the portable path would need more steps than it may take, or a number is "
+  "out of its range",
+)
+
+
+def diagnose(
+  kind,
+  initial_probs,
+  subgenerator,
+  times,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  upper=None,
+  discrete=False,
+) -> onp.ndarray:
+  """Returns why values are NaN, "ok" where they are not.
+
+  Args:
+    kind: which function of `math` gave them: "log_density", "density",
+      "log_survival", "survival", "log_cdf" or "cdf".
+    initial_probs: as for the function, and so on.
+    subgenerator: EdgeRates too; in discrete time the transition probabilities
+      or EdgeProbs.
+    times: see there; counts in discrete time.
+    exit_rates: see there.
+    prob_zero: see there.
+    upper: where the function is `log_likelihood_terms`, which has no kind,
+      its `upper`; `times` is then its `lower`.
+    discrete: whether the function is one of discrete phase-types.
+
+  Returns:
+    A host array of strings with the shape of the function's result.
+
+  Raises:
+    NotImplementedError: edges, `upper` or `discrete` on the portable path.
+    TypeError: an argument is traced, or as the function.
+    ValueError: there is no such kind, or as the function.
+
+  Example:
+
+    >>> import math
+    >>> from phasic import math as pm
+    >>> str(pm.diagnose("log_density", [1.0], [[-1.0]], math.nan))
+    'value: is NaN'
+  """
+  if kind not in kernel_ops.KINDS:
+    raise ValueError(f"kind is {kind!r}: it must be one of {kernel_ops.KINDS}")
+  names = operands_lib.names(discrete)
+  model = (initial_probs, subgenerator)
+  rest = (exit_rates, prob_zero)
+  if upper is None:
+    arguments = operands_lib.convert(*model, times, *rest, names=names)
+    _require_known(arguments, names)
+    operands, layout = operands_lib.canonical(arguments, names)
+    edges, kinds = operands_lib.edges(layout, arguments), None
+  else:
+    call = observation_calls.ObservationsCall(
+      (*model, times, upper, *rest), discrete=discrete
+    )
+    _require_known(call.arguments, call.names)
+    operands, layout = call.operands, call.layout
+    edges, kinds = call.edges, call.kinds
+  native = kernel_ops.path() == "kernel"
+  if native:
+    found: onp.ndarray = onp.asarray(
+      kernel_ops.status(kind, operands, edges, kinds, discrete)
+    )
+  elif edges or discrete or upper is not None:
+    raise NotImplementedError(
+      "the portable path diagnoses values of one kind, of continuous models "
+      "that are not given by edges"
+    )
+  else:
+    found = _portable_codes(kind, operands)
+  laid_out = np.asarray(found)
+  if upper is None:
+    laid_out = operands_lib.result(layout, laid_out)
+  else:
+    laid_out = call.result(laid_out)
+  codes = onp.asarray(static.concrete(laid_out))
+  known, index = onp.unique(codes, return_inverse=True)
+  messages = [
+    kernel_ops.status_message(int(code)) if native else _RULES[int(code)]
+    for code in known
+  ]
+  texts = onp.asarray(messages, dtype=str)
+  return onp.reshape(texts[index], onp.shape(codes))
+
+
+def _require_known(arguments, names):
+  """Raises TypeError if an argument is traced."""
+  for name, x in zip(names, arguments, strict=True):
+    x = x.parameters if operands_lib.is_edges(x) else x
+    if x is not None and static.concrete(x) is None:
+      name = "value" if name == "times" else name
+      raise TypeError(f"{name} is traced: only known values can be diagnosed")
+
+
+def _portable_codes(kind, operands) -> onp.ndarray:
+  """Returns indices into the rules, (batch..., n), int32."""
+  value = portable.phase_type(kind, *operands)
+  eps = static.finfo_eps(value)
+  host = [onp.asarray(static.concrete(x), onp.float64) for x in operands]
+  alpha, matrix, exits, atom, times = host
+  nan = onp.isnan(onp.asarray(static.concrete(value)))
+  p = onp.shape(alpha)[-1]
+  given = onp.shape(exits)[-1] > 0
+  eye = onp.eye(p, dtype=bool)
+  read = onp.where(eye, 0.0, matrix) if given else matrix
+  off = onp.where(eye, 0.0, matrix)
+  scale = 4 * p * eps * onp.max(onp.abs(matrix), axis=-1)
+  derived = onp.shape(atom)[-1] == 0
+  never = onp.zeros((1,) * onp.ndim(alpha), bool)
+  broken = [
+    onp.any(
+      onp.logical_not((alpha >= 0) & onp.isfinite(alpha)), -1, keepdims=True
+    ),
+    derived & (onp.sum(alpha, -1, keepdims=True) > 1 + 4 * p * eps),
+    never if derived else onp.logical_not((atom >= 0) & (atom <= 1)),
+    onp.any(~onp.isfinite(read), (-2, -1))[..., None],
+    onp.any(off < 0, (-2, -1))[..., None],
+    onp.any(
+      onp.logical_not((exits >= 0) & onp.isfinite(exits)), -1, keepdims=True
+    ),
+    never if given else onp.any(onp.sum(matrix, -1) > scale, -1)[..., None],
+    onp.isnan(times),
+    nan,
+  ]
+  shape = onp.broadcast_shapes(onp.shape(nan), *(onp.shape(b) for b in broken))
+  broken = [onp.broadcast_to(b, shape) & nan for b in broken]
+  codes = onp.select(broken, onp.arange(1, len(_RULES)), 0)
+  return onp.asarray(codes, onp.int32)

@@ -1,0 +1,163 @@
+"""Log likelihoods of observed counts of steps, see `observations`."""
+
+from phasic.math.calls import evaluation
+from phasic.math.calls import observation_calls
+from phasic.math.likelihood import discrete_phase_type
+from phasic.math.model import operands as operands_lib
+from phasic.math.numpy_derivatives import discrete_phase_type_derivatives
+
+
+def log_likelihood_terms(
+  initial_probs,
+  subtransition,
+  lower,
+  upper=None,
+  *,
+  exit_probs=None,
+  prob_zero=None,
+  validate_args=False,
+):
+  """Returns the log likelihoods of observations of N, one by one.
+
+  What is known of the number of steps N is that it lies between `lower` and
+  `upper`:
+
+      lower == upper:  N is there                log P(N = lower)
+      upper == inf:    right-censored            log P(N > lower)
+      lower < 0:       left-censored             log P(N <= upper)
+      else:            interval-censored         log P(lower < N <= upper)
+
+  The first that holds counts. Ends that are not whole stand for the count
+  below; no derivative in an end exists. The kernel sums the probabilities of an
+  interval; the portable path subtracts as that of `math.log_likelihood_terms`.
+
+  Args:
+    initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
+    subtransition: T, (..., p, p), probabilities of a step, or `EdgeProbs`, the
+      probabilities of a sparse model, without `exit_probs`.
+    lower: (...), counts.
+    upper: (...), not below `lower`; None for `lower`, observations that are
+      all exact.
+    exit_probs: t, (..., p); None derives them.
+    prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
+    validate_args: whether to check the values of `lower` and `upper`.
+
+  Returns:
+    An array with the broadcast shape of `lower`, `upper` and the model's batch.
+    NaN where upper < lower or one of them is NaN.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty; with `validate_args`,
+      upper < lower somewhere, or NaN.
+
+  Example: a first six with the third throw, and none in three throws.
+
+    >>> import math
+    >>> from phasic import math as pm
+    >>> terms = pm.discrete_phase_type_log_likelihood_terms(
+    ...   [1.0], [[5 / 6]], [3.0, 3.0], [3.0, math.inf]
+    ... )
+    >>> print([f"{float(x):.6f}" for x in terms])
+    ['-2.156403', '-0.546965']
+  """
+  if upper is None and not validate_args:
+    return discrete_phase_type.log_prob(
+      initial_probs, subtransition, lower, exit_probs, prob_zero
+    )
+  upper = lower if upper is None else upper
+  arguments = (initial_probs, subtransition, lower, upper)
+  return observation_calls.ObservationsCall(
+    (*arguments, exit_probs, prob_zero), validate_args, discrete=True
+  ).value()
+
+
+def log_likelihood_terms_vjp(
+  initial_probs,
+  subtransition,
+  lower,
+  upper=None,
+  *,
+  exit_probs=None,
+  prob_zero=None,
+  cotangent,
+  wanted=None,
+):
+  """Returns `log_likelihood_terms` and the cotangents of its six arguments.
+
+  As `math.log_likelihood_terms_vjp`, with subtransition and exit_probs.
+  """
+  names = operands_lib.DISCRETE_INTERVAL_ARGUMENTS
+  wanted = evaluation.checked_names(wanted, names)
+  if upper is None:
+    of_counts = [
+      "counts" if x == "lower" else x for x in wanted if x != "upper"
+    ]
+    value, bars = discrete_phase_type_derivatives.log_prob_vjp(
+      initial_probs,
+      subtransition,
+      lower,
+      exit_probs,
+      prob_zero,
+      cotangent=cotangent,
+      wanted=of_counts,
+    )
+    return value, (*bars[:3], None, *bars[3:])
+  arguments = (initial_probs, subtransition, lower, upper)
+  return observation_calls.ObservationsCall(
+    (*arguments, exit_probs, prob_zero), discrete=True
+  ).vjp(cotangent, wanted)
+
+
+def log_likelihood_terms_jvp(
+  initial_probs,
+  subtransition,
+  lower,
+  upper=None,
+  *,
+  exit_probs=None,
+  prob_zero=None,
+  tangents,
+):
+  """Returns `log_likelihood_terms` and its derivative along six tangents.
+
+  They come in the order of the cotangents of `log_likelihood_terms_vjp`; None
+  stands for zeros.
+  """
+  if upper is None:
+    return discrete_phase_type_derivatives.log_prob_jvp(
+      initial_probs,
+      subtransition,
+      lower,
+      exit_probs,
+      prob_zero,
+      tangents=(*tangents[:3], *tangents[4:]),
+    )
+  arguments = (initial_probs, subtransition, lower, upper)
+  return observation_calls.ObservationsCall(
+    (*arguments, exit_probs, prob_zero), discrete=True
+  ).jvp(tangents)
+
+
+def log_likelihood_terms_hvp(
+  initial_probs,
+  subtransition,
+  lower,
+  upper=None,
+  *,
+  exit_probs=None,
+  prob_zero=None,
+  tangents,
+  cotangent,
+  wanted=None,
+):
+  """Returns how the cotangents of `log_likelihood_terms_vjp` change.
+
+  As `math.log_likelihood_terms_hvp`, with subtransition and exit_probs.
+  """
+  upper = lower if upper is None else upper
+  arguments = (initial_probs, subtransition, lower, upper)
+  call = observation_calls.ObservationsCall(
+    (*arguments, exit_probs, prob_zero), discrete=True
+  )
+  return call.hvp(tangents, cotangent, wanted)

@@ -1,0 +1,75 @@
+"""Probabilities of intervals, however narrow or far out they are."""
+
+import math
+
+import numpy as np
+
+from phasic.math.calls import evaluation
+from phasic.math.likelihood import observations
+from phasic.math.moments.occupancy import conditional_occupancy
+
+
+def log_interval_prob(
+  initial_probs,
+  matrix,
+  lower,
+  upper,
+  exits=None,
+  prob_zero=None,
+  discrete=False,
+):
+  """Returns log P(lower < X <= upper).
+
+  In continuous time it is that of `log_likelihood_terms`. In discrete time it
+  is that of N > lower, and then of the end in upper - lower steps of a chain
+  that starts where this one is after `lower` steps.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    matrix: S or T, (..., p, p), or edges.
+    lower: (...); below zero for P(X <= upper), with the atom at zero.
+    upper: (...).
+    exits: (..., p); None derives them.
+    prob_zero: z, (...); None derives it.
+    discrete: whether time is.
+
+  Returns:
+    An array with the broadcast shape of `lower`, `upper` and the model's batch;
+    -inf where upper <= lower. In discrete time NaN where P(X > lower) is zero.
+  """
+  model = (initial_probs, matrix, exits, prob_zero)
+  if discrete:
+    return _of_steps(model, np.floor(lower), np.floor(upper))
+  empty = upper <= lower
+  # Any interval with a mass: what is there is not used.
+  found = observations.log_likelihood_terms(
+    initial_probs,
+    matrix,
+    np.where(empty, 0.0, lower),
+    np.where(empty, math.inf, upper),
+    exit_rates=exits,
+    prob_zero=prob_zero,
+  )
+  return np.where(empty, -math.inf, found)
+
+
+def _of_steps(model, lower, upper):
+  """Returns the logarithms in discrete time, of whole numbers."""
+  initial_probs, matrix, exits, prob_zero = model
+  empty = upper <= lower
+  inside = np.logical_not(empty) & (lower >= 0) & (upper < math.inf)
+  low = np.where(lower >= 0, lower, 0.0)
+  start = conditional_occupancy(model, np.where(inside, low, 0.0), True)
+  steps = np.where(inside, upper - low, 1.0)
+  zero = np.zeros((), dtype=start.dtype)
+  after = (start, matrix, steps, exits, zero)
+  within = evaluation.value("log_cdf", after, discrete=True)
+  until = (initial_probs, matrix, upper, exits, prob_zero)
+  below = evaluation.value("log_cdf", until, discrete=True)
+  beyond = (initial_probs, matrix, low, exits, prob_zero)
+  above = evaluation.value("log_survival", beyond, discrete=True)
+  found = above + np.where(upper < math.inf, within, 0.0)
+  found = np.where(lower < 0, below, found)
+  unknown = np.isnan(lower) | np.isnan(upper)
+  found = np.where(unknown, math.nan, found)
+  return np.where(empty, -math.inf, found)

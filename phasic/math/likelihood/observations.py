@@ -1,0 +1,176 @@
+"""Log likelihoods of observations: exact, right-, left-, interval-censored.
+
+One power sequence and one adjoint of the kernel serve a mixed set of them.
+"""
+
+from phasic.math.calls import evaluation
+from phasic.math.calls import observation_calls
+from phasic.math.likelihood import phase_type
+from phasic.math.model import operands as operands_lib
+from phasic.math.numpy_derivatives import phase_type_derivatives
+
+
+def log_likelihood_terms(
+  initial_probs,
+  subgenerator,
+  lower,
+  upper=None,
+  *,
+  exit_rates=None,
+  prob_zero=None,
+  validate_args=False,
+):
+  """Returns the log likelihoods of observations of X, one by one.
+
+  What is known of X is that it lies between `lower` and `upper`:
+
+      lower == upper:  X is there                log f(lower)
+      upper == inf:    right-censored            log P(X > lower)
+      lower < 0:       left-censored             log P(X <= upper)
+      else:            interval-censored         log P(lower < X <= upper)
+
+  The first that holds counts. P(X <= upper) has the atom at zero in it, and
+  P(0 < X <= upper) has not. The kernel gives all of them to full accuracy, the
+  mass of an interval too, however narrow or far out it is:
+
+      P(l < X <= u) = sum_k a_k / q int_{q l}^{q u} exp(-y) y^k / k! dy
+
+  with the terms a_k of uniformization at rate q; all of it is positive. The
+  portable path subtracts, P(X > l) - P(X > u) or P(X <= u) - P(X <= l),
+  whichever is the smaller pair: the relative error of the mass is then about
+  1e-14 times min(P(X > l), P(X <= u)) / P(l < X <= u).
+
+  Args:
+    initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
+    subgenerator: S, (..., p, p), rates per unit of time; off-diagonals >= 0.
+      Or `EdgeRates`, the rates of a sparse model, without `exit_rates`.
+    lower: (...), in units of time.
+    upper: (...), not below `lower`; None for `lower`, observations that are
+      all exact.
+    exit_rates: s, (..., p); None derives them, s = -S 1. If given, the
+      diagonal of S is not read and its derivative is zero by definition.
+    prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
+    validate_args: whether to check the values of `lower` and `upper`.
+
+  Returns:
+    An array with the broadcast shape of `lower`, `upper` and the model's batch.
+    NaN where upper < lower or one of them is NaN. The derivative of an exact
+    one is that in `lower`; that of a left-censored one is in `upper`.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty; with `validate_args`,
+      upper < lower somewhere, or NaN.
+
+  Example: an event at 0.5, one after 2, and one between 1 and 2.
+
+    >>> import math
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> lower = np.asarray([0.5, 2.0, 1.0])
+    >>> upper = np.asarray([0.5, math.inf, 2.0])
+    >>> terms = pm.log_likelihood_terms([1.0], [[-2.0]], lower, upper)
+    >>> print([f"{float(x):.6f}" for x in terms])
+    ['-0.306853', '-4.000000', '-2.145413']
+
+  References:
+    J. P. Klein, M. L. Moeschberger, Survival analysis, 2003, ch. 3.5.
+    M. Olsson, Estimation of phase-type distributions from censored data,
+      Scand. J. Statist. 23, 1996.
+  """
+  if upper is None and not validate_args:
+    return phase_type.log_density(
+      initial_probs, subgenerator, lower, exit_rates, prob_zero
+    )
+  upper = lower if upper is None else upper
+  arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
+  return observation_calls.ObservationsCall(arguments, validate_args).value()
+
+
+def log_likelihood_terms_vjp(
+  initial_probs,
+  subgenerator,
+  lower,
+  upper=None,
+  *,
+  exit_rates=None,
+  prob_zero=None,
+  cotangent,
+  wanted=None,
+):
+  """Returns `log_likelihood_terms` and the cotangents of its six arguments.
+
+  They come in the order initial_probs, subgenerator, lower, upper, exit_rates,
+  prob_zero, with None for those that were not given; that of EdgeRates is that
+  of its parameters. `wanted` names the arguments whose cotangents are computed,
+  and is None for all; the others' are None. In NumPy NotImplementedError is
+  raised where the native kernel cannot run.
+  """
+  names = operands_lib.INTERVAL_ARGUMENTS
+  wanted = evaluation.checked_names(wanted, names)
+  if upper is None:
+    of_times = ["times" if x == "lower" else x for x in wanted if x != "upper"]
+    value, bars = phase_type_derivatives.log_density_vjp(
+      initial_probs,
+      subgenerator,
+      lower,
+      exit_rates,
+      prob_zero,
+      cotangent=cotangent,
+      wanted=of_times,
+    )
+    return value, (*bars[:3], None, *bars[3:])
+  arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
+  call = observation_calls.ObservationsCall(arguments)
+  return call.vjp(cotangent, wanted)
+
+
+def log_likelihood_terms_jvp(
+  initial_probs,
+  subgenerator,
+  lower,
+  upper=None,
+  *,
+  exit_rates=None,
+  prob_zero=None,
+  tangents,
+):
+  """Returns `log_likelihood_terms` and its derivative along six tangents.
+
+  They come in the order of the cotangents of `log_likelihood_terms_vjp`; None
+  stands for zeros.
+  """
+  if upper is None:
+    return phase_type_derivatives.log_density_jvp(
+      initial_probs,
+      subgenerator,
+      lower,
+      exit_rates,
+      prob_zero,
+      tangents=(*tangents[:3], *tangents[4:]),
+    )
+  arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
+  return observation_calls.ObservationsCall(arguments).jvp(tangents)
+
+
+def log_likelihood_terms_hvp(
+  initial_probs,
+  subgenerator,
+  lower,
+  upper=None,
+  *,
+  exit_rates=None,
+  prob_zero=None,
+  tangents,
+  cotangent,
+  wanted=None,
+):
+  """Returns how the cotangents of `log_likelihood_terms_vjp` change.
+
+  Along the six tangents of `log_likelihood_terms_jvp`, that is the Hessian of
+  the sum of cotangent times terms, times the tangents.
+  """
+  upper = lower if upper is None else upper
+  arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
+  call = observation_calls.ObservationsCall(arguments)
+  return call.hvp(tangents, cotangent, wanted)

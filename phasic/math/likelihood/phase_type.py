@@ -1,0 +1,116 @@
+"""Functions of continuous phase-type distributions.
+
+A phase-type variable is the time until absorption of a Markov chain with
+initial distribution alpha, subgenerator S, exit rates s and an atom z at zero.
+Its base measure is Lebesgue's on (0, inf) plus a unit mass at 0.
+
+All functions take the model's arrays with batch dimensions, which broadcast
+with each other and with `times`; the result has the broadcast shape. They are
+differentiable in JAX and TensorFlow; for NumPy the companions `*_vjp` and
+`*_jvp` give the derivatives. Where a value breaks a rule the result is NaN.
+
+References:
+  M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+"""
+
+from phasic.math.calls import evaluation
+
+
+def log_density(
+  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
+):
+  """Returns log(alpha exp(S t) s), and log(z) at t = 0 where z > 0.
+
+  Derivatives in time lose digits where x, the largest rate times t, is huge.
+  Where t^r d^r/dt^r may be off by 1e-3 it is NaN: derivatives in time and in
+  other arguments above x = 1e12, second ones in time above 1e12 or 1e13 by the
+  number of phases, those that are second in time and first in other arguments
+  above 7e5.
+
+  Args:
+    initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
+    subgenerator: S, (..., p, p), rates per unit of time; off-diagonals >= 0.
+      Or `EdgeRates`, the rates of a sparse model, without `exit_rates`.
+    times: t, (...), in units of time. -inf for t < 0 and t = inf.
+    exit_rates: s, (..., p); None derives them, s = -S 1. If given, the
+      diagonal of S is not read and its derivative is zero by definition.
+    prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
+
+  Returns:
+    An array with the broadcast shape of `times` and the model's batch.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+
+  Example:
+
+    >>> import numpy as np
+    >>> from phasic.math.likelihood import phase_type
+    >>> value = phase_type.log_density([1.0], [[-2.0]], 0.5)
+    >>> print(f"{float(value):.6f}")
+    -0.306853
+  """
+  return evaluation.value(
+    "log_density", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+  )
+
+
+def density(
+  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
+):
+  """Returns alpha exp(S t) s, and z at t = 0 where z > 0.
+
+  Arguments, result and errors are those of `log_density`; 0 for t < 0.
+  """
+  return evaluation.value(
+    "density", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+  )
+
+
+def log_survival(
+  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
+):
+  """Returns log P(X > t) = log(alpha exp(S t) 1).
+
+  Arguments, result and errors are those of `log_density`; 0 for t < 0.
+  """
+  return evaluation.value(
+    "log_survival", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+  )
+
+
+def survival(
+  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
+):
+  """Returns P(X > t) = alpha exp(S t) 1.
+
+  Arguments, result and errors are those of `log_density`; 1 for t < 0.
+  """
+  return evaluation.value(
+    "survival", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+  )
+
+
+def log_cdf(
+  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
+):
+  """Returns log P(X <= t), accurate in the left tail too.
+
+  P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
+
+  Arguments, result and errors are those of `log_density`; -inf for t < 0.
+  """
+  return evaluation.value(
+    "log_cdf", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+  )
+
+
+def cdf(initial_probs, subgenerator, times, exit_rates=None, prob_zero=None):
+  """Returns P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
+
+  Arguments, result and errors are those of `log_density`; 0 for t < 0.
+  """
+  return evaluation.value(
+    "cdf", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+  )

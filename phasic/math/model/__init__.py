@@ -1,0 +1,1 @@
+"""Checks the arguments of a model and lays them out for the kernel."""

@@ -1,0 +1,113 @@
+"""What the five operands mean: the chain that the portable path runs on.
+
+The native kernel derives the same quantities by the same rules from the same
+operands, so that both paths agree.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.numeric import exact_sums
+
+
+class Chain(NamedTuple):
+  """A Markov chain with an end weight on each state.
+
+  Attributes:
+    initial: initial masses (..., m).
+    off: rates between states (..., m, m), zero on the diagonal.
+    totals: rates of leaving the states (..., m).
+    exits: exit rates (..., m).
+    atom: mass at zero (...).
+    bad: whether the values break a rule, so that results are NaN (...).
+  """
+
+  initial: Any
+  off: Any
+  totals: Any
+  exits: Any
+  atom: Any
+  bad: Any
+
+
+def derive(operands, eps):
+  """Derives exits, atom and total rates from the operands.
+
+  Args:
+    operands: initial_probs (..., p); subgenerator (..., p, p); exit_rates
+      (..., p), or (..., 0) to derive them from the row sums; prob_zero
+      (..., 1), or (..., 0) to derive it from `initial_probs`.
+    eps: the precision of the dtype that the user gave the operands in; sums
+      within 4 p eps of zero count as zero.
+  """
+  initial_probs, subgenerator, exit_rates, prob_zero = operands
+  p = static.shape(initial_probs)[-1]
+  tolerance = 4 * p * eps
+  eye = np.eye(p, dtype=subgenerator.dtype) > 0
+  off = np.where(eye, 0.0, subgenerator)
+  if static.shape(exit_rates)[-1] == 0:
+    row_sums = exact_sums.compensated_sum(subgenerator)
+    scale = np.max(np.abs(subgenerator), axis=-1)
+    exits = snap(-row_sums, tolerance * scale)
+    totals = -np.sum(np.where(eye, subgenerator, 0.0), axis=-1)
+  else:
+    exits = exit_rates
+    totals = exact_sums.compensated_sum(_append(off, exits[..., None]))
+  atom = derive_atom(initial_probs, prob_zero, tolerance)
+  good = (
+    good_start(initial_probs, atom)
+    & np.all((exits >= 0) & np.isfinite(exits), axis=-1)
+    & np.all((totals >= 0) & np.isfinite(totals), axis=-1)
+    & np.all(np.all((off >= 0) & np.isfinite(off), axis=-1), axis=-1)
+  )
+  return Chain(initial_probs, off, totals, exits, atom, np.logical_not(good))
+
+
+def derive_atom(initial_probs, prob_zero, tolerance):
+  """Returns the mass at zero (...), of the operands that `derive` takes."""
+  if static.shape(prob_zero)[-1] > 0:
+    return prob_zero[..., 0]
+  ones = np.ones_like(initial_probs[..., :1])
+  parts = np.concatenate([ones, -initial_probs], axis=-1)
+  return snap(exact_sums.compensated_sum(parts), tolerance)
+
+
+def good_start(initial_probs, atom):
+  """Returns whether masses are such, those of the phases and at zero (...)."""
+  good = (initial_probs >= 0) & np.isfinite(initial_probs)
+  return np.all(good, axis=-1) & (atom >= 0) & (atom <= 1)
+
+
+def snap(x, tolerance):
+  """Returns x with |x| <= tolerance made zero; the derivative stays 1."""
+  near = gradients.stop_gradient(np.where(np.abs(x) <= tolerance, x, 0.0))
+  return x - near
+
+
+def with_absorbing_state(chain):
+  """Returns the chain with absorption as one more state, holding the atom.
+
+  Its mass in that state at time t is the cumulative distribution function.
+  """
+  initial = _append(chain.initial, chain.atom[..., None], 1)
+  off = _append(chain.off, chain.exits[..., None])
+  off = np.concatenate([off, np.zeros_like(off[..., :1, :])], axis=-2)
+  totals = np.concatenate(
+    [chain.totals, np.zeros_like(chain.totals[..., :1])], axis=-1
+  )
+  return Chain(initial, off, totals, chain.exits, chain.atom, chain.bad)
+
+
+def _append(x, last, event_rank=2):
+  """Appends entries to the last axis, broadcasting the batch shapes."""
+  batch = static.broadcast_shapes(
+    static.shape(x)[:-event_rank], static.shape(last)[:-event_rank]
+  )
+  parts = [
+    np.broadcast_to(part, (*batch, *static.shape(part)[-event_rank:]))
+    for part in (x, last)
+  ]
+  return np.concatenate(parts, axis=-1)

@@ -1,0 +1,55 @@
+"""Arguments that name phases or edges."""
+
+import numpy as onp
+
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math.model import operands
+
+
+def indicator(phases, initial_probs):
+  """Returns 1 for the phases that are named, else 0, as a list of p numbers.
+
+  Args:
+    phases: integers in [0, p).
+    initial_probs: (..., p), of a known p.
+
+  Raises:
+    TypeError: `phases` holds anything but integers.
+    ValueError: a number is out of range.
+  """
+  numbers: onp.ndarray = onp.atleast_1d(onp.asarray(phases))
+  if len(numbers) > 0 and numbers.dtype.kind not in "iu":
+    raise TypeError(
+      f"phases has dtype {numbers.dtype.name}: it must be integers"
+    )
+  probs = structures.as_array(initial_probs, None, "initial_probs")
+  shape = static.shape(probs)
+  p = shape[-1] if shape else 0
+  named = {int(i) for i in numbers}
+  wrong = [i for i in named if not 0 <= i < p]
+  if wrong:
+    raise ValueError(f"phases has {wrong[0]}: it must be in [0, {p})")
+  return [float(i in named) for i in range(p)]
+
+
+def require_edges(edges):
+  """Raises TypeError unless `edges` are EdgeRates or EdgeProbs."""
+  if not operands.is_edges(edges):
+    raise TypeError(
+      f"edges is {type(edges).__name__}: it must be EdgeRates or EdgeProbs"
+    )
+
+
+def check_tangents(tangents, names, fixed=()):
+  """Raises ValueError unless each name has one, None for fixed ones."""
+  if len(tangents) != len(names):
+    raise ValueError(
+      f"tangents has {len(tangents)} entries: it must have one for each of "
+      f"{names}"
+    )
+  for name, v in zip(names, tangents, strict=True):
+    if name in fixed and v is not None:
+      raise ValueError(
+        f"tangents has an entry for {name}, which is no variable"
+      )

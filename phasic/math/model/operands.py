@@ -1,0 +1,419 @@
+"""From a model and times of any batch shape to the kernel's five operands.
+
+The kernel shares one power sequence among the times on the last axis. So the
+dimensions of the times that the model does not have, or has with size 1, are
+moved there; what remains are batch dimensions of the model.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import checks
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+
+# What the five arguments are called, in their order.
+ARGUMENTS = (
+  "initial_probs",
+  "subgenerator",
+  "times",
+  "exit_rates",
+  "prob_zero",
+)
+DISCRETE_ARGUMENTS = (
+  "initial_probs",
+  "subtransition",
+  "counts",
+  "exit_probs",
+  "prob_zero",
+)
+# Of functions of two times. All have the times in the middle, and exits and
+# atom at the end.
+INTERVAL_ARGUMENTS = (
+  "initial_probs",
+  "subgenerator",
+  "lower",
+  "upper",
+  "exit_rates",
+  "prob_zero",
+)
+DISCRETE_INTERVAL_ARGUMENTS = (
+  "initial_probs",
+  "subtransition",
+  "lower",
+  "upper",
+  "exit_probs",
+  "prob_zero",
+)
+# Of functions of a reward for each phase, in the place of the times.
+REWARD_ARGUMENTS = (
+  "initial_probs",
+  "subgenerator",
+  "rewards",
+  "exit_rates",
+  "prob_zero",
+)
+DISCRETE_REWARD_ARGUMENTS = (
+  "initial_probs",
+  "subtransition",
+  "rewards",
+  "exit_probs",
+  "prob_zero",
+)
+# Which of functions of one time are the kernel's operands, in its order.
+OPERANDS = (0, 1, 3, 4, 2)
+# What may stand in the place of the matrix of that name.
+_EDGES: dict[str, Any] = {
+  "subgenerator": edge_rates.EdgeRates,
+  "subtransition": edge_probs.EdgeProbs,
+}
+
+
+class Layout(NamedTuple):
+  """How arguments and operands correspond.
+
+  Attributes:
+    batch: the model's batch shape.
+    kept: which of its dimensions stay batch dimensions.
+    times_shape: the shape of the times, padded to the model's rank.
+    full: the shape of the result.
+    axes: which of the result's axes are kept, and which are the times' own.
+    shapes: the original shapes of initial_probs, subgenerator (or the
+      parameters of edges), exit_rates, prob_zero and times; None for absent
+      ones.
+    event_ranks: of the model's four, without their batch dimensions.
+  """
+
+  batch: tuple[Any, ...]
+  kept: tuple[int, ...]
+  times_shape: tuple[Any, ...]
+  full: tuple[Any, ...]
+  axes: tuple[tuple[int, ...], tuple[int, ...]]
+  shapes: tuple[Any, ...]
+  event_ranks: tuple[int, ...]
+
+
+def names(discrete):
+  """Returns what the five arguments are called."""
+  return DISCRETE_ARGUMENTS if discrete else ARGUMENTS
+
+
+def interval_names(discrete):
+  """Returns what the six arguments of functions of two times are called."""
+  return DISCRETE_INTERVAL_ARGUMENTS if discrete else INTERVAL_ARGUMENTS
+
+
+def convert(*values, names=ARGUMENTS):
+  """Returns the arguments as arrays of their common dtype, None kept.
+
+  Args:
+    *values: the arguments; `subgenerator` may be EdgeRates, in discrete time
+      EdgeProbs.
+    names: what they are called: those of `ARGUMENTS` or `DISCRETE_ARGUMENTS`,
+      with any in the place of the times.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision, edges
+      are of the other time, or an argument that must be given is None.
+    ValueError: shapes do not fit, or an edge's index is out of range.
+  """
+  named = dict(zip(names, values, strict=True))
+  for name in names[:-2]:
+    if named[name] is None:
+      raise TypeError(f"{name} is None: it must be an array")
+  subgenerator = named[names[1]]
+  has_edges = is_edges(subgenerator)
+  if has_edges:
+    if not isinstance(subgenerator, _EDGES[names[1]]):
+      raise TypeError(
+        f"{names[1]} is {type(subgenerator).__name__}: it must be an array or "
+        f"{_EDGES[names[1]].__name__}"
+      )
+    named[names[1]] = subgenerator.parameters
+    edges = {
+      "coefficients": subgenerator.coefficients,
+      "constants": subgenerator.constants,
+    }
+    dtype = structures.common_dtype({**named, **edges})
+  else:
+    dtype = structures.common_dtype(named)
+  found = {
+    name: None if x is None else structures.as_array(x, dtype, name)
+    for name, x in named.items()
+  }
+  if has_edges:
+    found[names[1]] = edge_rates.convert(subgenerator, dtype)
+  check_shapes(
+    found[names[0]],
+    found[names[1]],
+    found[names[-2]],
+    found[names[-1]],
+    names,
+  )
+  for name in names[2:-2]:
+    found[name] = checks.check_not_empty(found[name], name)
+  return tuple(found[name] for name in names)
+
+
+def is_edges(x):
+  """Returns whether `x` is EdgeRates or EdgeProbs."""
+  return isinstance(x, tuple(_EDGES.values()))
+
+
+def check_shapes(
+  initial_probs, subgenerator, exit_rates, prob_zero, names=ARGUMENTS
+):
+  """Raises ValueError unless the shapes of the arrays are those of a model.
+
+  Returns:
+    The model's batch shape.
+  """
+  alpha = static.shape(initial_probs)
+  if len(alpha) < 1:
+    raise ValueError("initial_probs is a scalar: it must have shape (..., p)")
+  check_not_empty("initial_probs", alpha)
+  if is_edges(subgenerator):
+    if exit_rates is not None:
+      raise ValueError(f"{names[-2]} must be None: edges lead to absorption")
+    if isinstance(alpha[-1], int):
+      edge_rates.check_range(subgenerator, alpha[-1])
+    batches = [
+      ("initial_probs", alpha[:-1]),
+      ("parameters", static.shape(subgenerator.parameters)[:-1]),
+    ]
+  else:
+    batches = _check_dense(alpha, subgenerator, exit_rates, names)
+  if prob_zero is not None:
+    atom = static.shape(prob_zero)
+    check_not_empty("prob_zero", atom)
+    batches.append(("prob_zero", atom))
+  try:
+    return static.broadcast_shapes(*(shape for _, shape in batches))
+  except ValueError:
+    listed = ", ".join(f"{name} {shape}" for name, shape in batches)
+    raise ValueError(f"batch shapes do not broadcast: {listed}") from None
+
+
+def _check_dense(alpha, subgenerator, exit_rates, names):
+  """Returns the names and batch shapes of alpha, S and s where they fit."""
+  matrix = static.shape(subgenerator)
+  name, exit_name = names[1], names[-2]
+  if len(matrix) < 2 or _differ(matrix[-1], matrix[-2]):
+    raise ValueError(
+      f"{name} has shape {matrix}: it must be square, (..., p, p)"
+    )
+  check_not_empty(name, matrix)
+  if _differ(alpha[-1], matrix[-1]):
+    raise ValueError(
+      f"initial_probs has shape {alpha} and {name} {matrix}: the number "
+      "of phases p must agree in (..., p) and (..., p, p)"
+    )
+  batches = [("initial_probs", alpha[:-1]), (name, matrix[:-2])]
+  if exit_rates is not None:
+    exits = static.shape(exit_rates)
+    check_not_empty(exit_name, exits)
+    if len(exits) < 1 or _differ(exits[-1], alpha[-1]):
+      raise ValueError(
+        f"{exit_name} has shape {exits}: it must be (..., p) with p = "
+        f"{alpha[-1]}, as in initial_probs"
+      )
+    batches.append((exit_name, exits[:-1]))
+  return batches
+
+
+def check_not_empty(name, shape):
+  """Raises ValueError if an array of this shape has no entries."""
+  for d in shape:
+    if isinstance(d, int) and d == 0:
+      raise ValueError(f"{name} has shape {shape}: it must not be empty")
+
+
+def canonical(arguments, names=ARGUMENTS):
+  """Returns the kernel's five operands and their layout.
+
+  Args:
+    arguments: initial_probs, subgenerator, times, exit_rates, prob_zero, as
+      `convert` returns them.
+    names: what they are called.
+
+  Raises:
+    ValueError: the times do not broadcast with the model.
+  """
+  initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
+  model = (initial_probs, _rates(subgenerator), exit_rates, prob_zero)
+  shapes = [None if x is None else static.shape(x) for x in model]
+  event_ranks = (1, 1 if is_edges(subgenerator) else 2, 1, 0)
+  batch = static.broadcast_shapes(
+    *(
+      shape[: len(shape) - rank]
+      for shape, rank in zip(shapes, event_ranks, strict=True)
+      if shape is not None
+    )
+  )
+  times_shape = static.shape(times)
+  try:
+    full = static.broadcast_shapes(times_shape, batch)
+  except ValueError:
+    raise ValueError(
+      f"{names[2]} have shape {times_shape} and the model has batch shape "
+      f"{batch}: they do not broadcast"
+    ) from None
+  missing = max(0, len(batch) - len(times_shape))
+  padded = (1,) * missing + times_shape
+  kept = tuple(i for i, d in enumerate(batch) if not _is_one(d))
+  own = tuple(len(padded) - len(batch) + i for i in kept)
+  moved = tuple(i for i in range(len(padded)) if i not in own)
+  layout = Layout(
+    batch,
+    kept,
+    padded,
+    full,
+    (own, moved),
+    (*shapes, times_shape),
+    event_ranks,
+  )
+  return operands(layout, arguments), layout
+
+
+def constants(model):
+  """Returns a model's four arguments without derivatives."""
+  initial_probs, rates, exits, prob_zero = (
+    x if x is None or is_edges(x) else gradients.stop_gradient(x) for x in model
+  )
+  if is_edges(rates):
+    parameters = gradients.stop_gradient(rates.parameters)
+    rates = rates._replace(parameters=parameters)
+  return initial_probs, rates, exits, prob_zero
+
+
+def edges(layout, arguments):
+  """Returns the arrays of the edges as the kernel takes them, () for none."""
+  rates = arguments[1]
+  if not is_edges(rates):
+    return ()
+  return edge_rates.arrays(rates, len(layout.kept))
+
+
+def _rates(subgenerator):
+  """The array of which the kernel has derivatives."""
+  if is_edges(subgenerator):
+    return subgenerator.parameters
+  return subgenerator
+
+
+def operands(layout, arguments):
+  """Lays arguments (or tangents of them) out as the kernel's operands."""
+  initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
+  model = (initial_probs, _rates(subgenerator), exit_rates, prob_zero)
+  laid_out = []
+  for index, x in enumerate(model):
+    shape = layout.shapes[index]
+    if shape is None:
+      empty = (*(1 for _ in layout.kept), 0)
+      laid_out.append(np.zeros(empty, dtype=initial_probs.dtype))
+      continue
+    event_rank = layout.event_ranks[index]
+    own, event = shape[: len(shape) - event_rank], shape[-event_rank:]
+    event = event if event_rank else (1,)
+    own = (1,) * (len(layout.batch) - len(own)) + tuple(own)
+    laid_out.append(np.reshape(x, (*(own[i] for i in layout.kept), *event)))
+  return (*laid_out, times_operand(layout, times))
+
+
+def times_operand(layout, times):
+  """Lays times (or tangents of them) out as the kernel's operand."""
+  return _to_last_axis(layout, times, layout.times_shape)
+
+
+def result(layout, x):
+  """Brings the kernel's result back to the shape of times and model."""
+  return _from_last_axis(layout, x, layout.full)
+
+
+def cotangent(layout, x, name="cotangent"):
+  """Lays a cotangent of the result out as the kernel's."""
+  full = layout.full
+  return _to_last_axis(layout, broadcast(name, x, full), full)
+
+
+def rows(layout, x):
+  """Brings what the kernel has for each model to the model's batch shape."""
+  event = static.shape(x)[len(layout.kept) :]
+  return np.reshape(x, (*layout.batch, *event))
+
+
+def broadcast(name, x, shape):
+  """Broadcasts an array to a shape, or raises ValueError with its name."""
+  own = static.shape(x)
+  missing = len(shape) - len(own)
+  fits = missing >= 0 and not any(
+    _differ(a, b) and not _is_one(a)
+    for a, b in zip(own, shape[missing:], strict=True)
+  )
+  if not fits:
+    raise ValueError(
+      f"{name} has shape {own}: it must broadcast to shape {tuple(shape)}"
+    )
+  return np.broadcast_to(x, shape)
+
+
+def summed(x, shape):
+  """Sums over the dimensions that an array of this shape was broadcast to."""
+  full = static.shape(x)
+  extra = len(full) - len(shape)
+  own = (1,) * extra + tuple(shape)
+  for axis in range(len(full) - 1, -1, -1):
+    if _is_one(own[axis]) and not _is_one(full[axis]):
+      x = np.sum(x, axis=axis)
+  return np.reshape(x, shape)
+
+
+def argument_cotangents(layout, bars):
+  """Brings the operands' cotangents back, in the order of `ARGUMENTS`.
+
+  None stays None.
+  """
+  *model, times = bars
+  restored = [
+    None if x is None or shape is None else np.reshape(x, shape)
+    for x, shape in zip(model, layout.shapes[:-1], strict=True)
+  ]
+  if times is not None:
+    times = _times_cotangent(layout, times)
+  return (restored[0], restored[1], times, restored[2], restored[3])
+
+
+def _times_cotangent(layout, times):
+  times = _from_last_axis(layout, times, layout.times_shape)
+  return np.reshape(times, layout.shapes[-1])
+
+
+def _from_last_axis(layout, x, shape):
+  """Brings the axes of the times back to where they are in a shape."""
+  kept, moved = layout.axes
+  order = kept + moved
+  x = np.reshape(x, tuple(shape[i] for i in order))
+  return _transposed(x, tuple(order.index(i) for i in range(len(order))))
+
+
+def _to_last_axis(layout, x, shape):
+  """Moves the axes of the times to the end and flattens them."""
+  kept, moved = layout.axes
+  x = _transposed(np.reshape(x, shape), kept + moved)
+  return np.reshape(x, (*(shape[i] for i in kept), -1))
+
+
+def _transposed(x, order):
+  return x if list(order) == sorted(order) else np.transpose(x, order)
+
+
+def _is_one(d):
+  return isinstance(d, int) and d == 1
+
+
+def _differ(a, b):
+  return isinstance(a, int) and isinstance(b, int) and a != b

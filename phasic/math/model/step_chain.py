@@ -1,0 +1,121 @@
+"""What the five operands of a discrete chain mean, on the portable path.
+
+The native kernel derives the same quantities by the same rules.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.model import chain as chain_lib
+from phasic.math.numeric import exact_sums
+
+
+class StepChain(NamedTuple):
+  """A Markov chain in steps with an exit from each state.
+
+  Attributes:
+    initial: initial masses (..., m).
+    off: probabilities between states (..., m, m), zero on the diagonal.
+    keep: with `lose`, the diagonal keep - lose; one of the two is what would
+      lose digits as a difference (..., m).
+    lose: (..., m).
+    exits: probabilities of absorption (..., m).
+    atom: mass at zero (...).
+    bad: whether the values break a rule, so that results are NaN (...).
+  """
+
+  initial: Any
+  off: Any
+  keep: Any
+  lose: Any
+  exits: Any
+  atom: Any
+  bad: Any
+
+
+def derive(operands, eps, completes):
+  """Derives exits, atom and the diagonal from the operands.
+
+  Args:
+    operands: initial_probs (..., p); subtransition (..., p, p); exit_probs
+      (..., p), or (..., 0) to derive them from the row sums; prob_zero
+      (..., 1), or (..., 0) to derive it from `initial_probs`.
+    eps: the precision of the dtype that the user gave the operands in; sums
+      within 4 p eps of one count as one.
+    completes: whether a phase is kept with what a row lacks, and derivatives
+      are those of one less what leaves, as for edges; else the diagonal is
+      data.
+  """
+  initial_probs, matrix, exit_probs, prob_zero = operands
+  p = static.shape(initial_probs)[-1]
+  tolerance = 4 * p * eps
+  eye = np.eye(p, dtype=matrix.dtype)
+  off = np.where(eye > 0, 0.0, matrix)
+  stay = np.sum(np.where(eye > 0, matrix, 0.0), axis=-1)
+  if static.shape(exit_probs)[-1] == 0:
+    rest = _rest(matrix)
+    exits = chain_lib.snap(rest, tolerance)
+  else:
+    exits = exit_probs
+    rest = _rest(_append(matrix, exits))
+  good = rest >= -tolerance
+  if completes:
+    leaving = exact_sums.compensated_sum(_append(off, exits))
+    slow = leaving < 0.5
+    fixed = gradients.stop_gradient
+    kept = stay + np.where(rest > tolerance, rest, 0.0)
+    keep = np.where(slow, 1.0, fixed(kept) - (leaving - fixed(leaving)))
+    lose = np.where(slow, leaving, 0.0)
+  else:
+    slow = stay > 0.5
+    keep = np.where(slow, 1.0, stay)
+    lose = np.where(slow, 1.0 - stay, 0.0)
+    if static.shape(exit_probs)[-1] > 0:
+      good = good & (rest <= tolerance)
+  atom = chain_lib.derive_atom(initial_probs, prob_zero, tolerance)
+  good = good & (exits >= 0) & np.all(matrix >= 0, axis=-1)
+  bad = np.logical_not(
+    np.all(good, axis=-1) & chain_lib.good_start(initial_probs, atom)
+  )
+  return StepChain(initial_probs, off, keep, lose, exits, atom, bad)
+
+
+def with_absorbing_state(chain):
+  """Returns the chain with absorption as one more state, holding the atom.
+
+  Its mass in that state after k steps is the cumulative distribution function.
+  """
+  initial = _append_entry(chain.initial, chain.atom)
+  off = _append(chain.off, chain.exits)
+  off = np.concatenate([off, np.zeros_like(off[..., :1, :])], axis=-2)
+  ones = np.ones_like(chain.keep[..., 0])
+  keep = _append_entry(chain.keep, ones)
+  lose = _append_entry(chain.lose, 0.0 * ones)
+  exits = _append_entry(0.0 * chain.exits, 0.0 * chain.exits[..., 0])
+  return chain._replace(
+    initial=initial, off=off, keep=keep, lose=lose, exits=exits
+  )
+
+
+def _rest(parts):
+  """Returns one less the sum over the last axis, in twice the precision."""
+  ones = np.ones_like(parts[..., :1])
+  parts = np.concatenate([ones, -parts], axis=-1)
+  return exact_sums.compensated_sum(parts)
+
+
+def _append(matrix, column):
+  """Appends a column (..., m) to a matrix (..., m, m)."""
+  batch = np.zeros_like(matrix[..., 0]) + np.zeros_like(column)
+  wide = matrix + batch[..., None]
+  return np.concatenate([wide, (column + batch)[..., None]], axis=-1)
+
+
+def _append_entry(row, entry):
+  """Appends an entry (...) to a row (..., m)."""
+  batch = np.zeros_like(row[..., 0]) + np.zeros_like(entry)
+  wide = row + batch[..., None]
+  return np.concatenate([wide, (entry + batch)[..., None]], axis=-1)

@@ -1,0 +1,1 @@
+"""Moments, transforms and expected passages of absorption times."""

@@ -1,0 +1,164 @@
+"""Joint probabilities of counts of marks, put down at random along a path."""
+
+import itertools
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import static
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killing
+from phasic.math.model import operands
+from phasic.math.model import reward_operands
+from phasic.math.moments import count_levels
+from phasic.math.numeric import scaled_sums
+
+# How many probabilities are found at once, and the largest sum of counts.
+MAX_PROBS = 2**16
+MAX_MARKS = 1000
+
+
+def joint_mark_probs(
+  initial_probs,
+  subgenerator,
+  rewards,
+  mark_rates,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  max_counts,
+):
+  """Returns P(N_1 = n_1, ..., N_R = n_R) for all counts up to given ones.
+
+  Given the path of the chain, N_r is a Poisson number with mean theta_r Y_r,
+  where Y_r = sum_i r_ir (time spent in phase i), and they are independent:
+  mutations on the branches of a coalescent tree, for example. With
+  V = (Delta - S)^-1, Delta_ii = sum_r theta_r r_ir, and unit vectors e_r,
+
+      x_0 = V s,   x_n = V sum_r theta_r diag(r_.r) x_{n - e_r},
+      P(N = n) = alpha x_n + z [n = 0],
+
+  where nothing is subtracted: small probabilities are as accurate as large
+  ones. Where the chain may stay for ever without marks the counting ends.
+
+  Derivatives exist in all arguments but the counts.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
+    mark_rates: theta, (..., R), per unit of reward, finite and >= 0.
+    exit_rates: s, (..., p); None derives them from the row sums of S.
+    prob_zero: z, (...); None derives it.
+    max_counts: R integers >= 0, the largest counts.
+
+  Returns:
+    An array (..., max_counts[0] + 1, ..., max_counts[R - 1] + 1).
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision, or
+      `max_counts` are no integers.
+    ValueError: shapes do not fit, an array is empty, or there are more than
+      65536 probabilities or counts that sum to more than 1000.
+
+  Example: no mutation, and one, on the two branches to the ancestor of two.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> probs = pm.joint_mark_probs(
+    ...   [1.0], [[-1.0]], [[1.0, 1.0]], [0.5, 0.5], max_counts=(1, 0)
+    ... )
+    >>> [f"{float(prob):.6f}" for prob in probs[:, 0]]
+    ['0.500000', '0.125000']
+
+  References:
+    R. C. Griffiths, S. Tavare, The age of a mutation in a general coalescent
+      tree, Stochastic Models 14, 1998.
+    A. Hobolth, A. Siri-Jegousse, M. Bladt, Phase-type distributions in
+      population genetics, Theor. Popul. Biol. 127, 2019.
+  """
+  rates = reward_operands.weighted_rewards(
+    rewards,
+    mark_rates,
+    "mark_rates",
+    {
+      "initial_probs": initial_probs,
+      "exit_rates": exit_rates,
+      "prob_zero": prob_zero,
+    },
+  )
+  counts = checked_counts(max_counts, static.shape(rates)[-1])
+  values = (initial_probs, subgenerator, rates, exit_rates, prob_zero)
+  return chain_calls.value(
+    probs, counts, values, operands.REWARD_ARGUMENTS, (2,)
+  )
+
+
+def checked_counts(max_counts, size):
+  """Returns the largest counts as a tuple of ints."""
+  known = static.concrete(max_counts)
+  if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
+    raise TypeError(
+      f"max_counts is {max_counts!r}: it must be a sequence of integers"
+    )
+  counts = tuple(int(n) for n in known)
+  if len(counts) != size or min(counts, default=0) < 0:
+    raise ValueError(
+      f"max_counts is {counts}: it must be R = {size} integers >= 0, as many "
+      "as rewards"
+    )
+  number = math.prod(n + 1 for n in counts)
+  if number > MAX_PROBS or sum(counts) > MAX_MARKS:
+    raise ValueError(
+      f"max_counts is {counts}: these are {number} probabilities of up to "
+      f"{sum(counts)} marks; there must not be more than {MAX_PROBS} of up to "
+      f"{MAX_MARKS}"
+    )
+  return counts
+
+
+def probs(counts, system, rates):
+  """Returns the probabilities, (..., counts + 1)."""
+  good = np.all(np.all((rates >= 0) & np.isfinite(rates), axis=-1), axis=-1)
+  rates = scaled_sums.times_power(rates, -system.exponent[..., None, None])
+  system, ends = killing.killed_or_absorbed(system, np.sum(rates, axis=-1))
+  alpha = system.initial[..., None, :]
+  levels = count_levels.levels(counts)
+  none = np.zeros_like(rates[..., :1])
+  x = chain_solves.solve(system, none, ends[..., None])
+  found = [np.matmul(alpha, x)[..., 0, :] + system.atom[..., None]]
+  for before, level in itertools.pairwise(levels):
+    b = 0.0
+    for r in range(len(counts)):
+      lower = count_levels.lowered(x, before, level, r)
+      b = b + rates[..., r, None] * lower
+    x = chain_solves.solve(system, b)
+    found.append(np.matmul(alpha, x)[..., 0, :])
+  lost = np.where(system.bad | np.logical_not(good), math.nan, 0.0)[..., None]
+  return laid_out(counts, [x + lost for x in found])
+
+
+def laid_out(counts, found):
+  """Returns an array (..., counts + 1) of the columns of levels, (..., n)."""
+  batch = static.broadcast_shapes(*(static.shape(x)[:-1] for x in found))
+  found = [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in found]
+  tuples = itertools.chain(*count_levels.levels(counts))
+  order = sorted((n, k) for k, n in enumerate(tuples))
+  places = onp.asarray([k for _, k in order])
+  flat = np.take(np.concatenate(found, axis=-1), places, axis=-1)
+  return np.reshape(flat, (*batch, *(n + 1 for n in counts)))
+
+
+def by_level(counts, probs):
+  """Returns the columns of levels, of an array (..., counts + 1)."""
+  extra = len(counts)
+  batch = static.shape(probs)[: static.rank(probs) - extra]
+  flat = np.reshape(probs, (*batch, math.prod(n + 1 for n in counts)))
+  levels = count_levels.levels(counts)
+  places = {n: k for k, n in enumerate(sorted(itertools.chain(*levels)))}
+  return [
+    np.take(flat, onp.asarray([places[n] for n in level]), axis=-1)
+    for level in levels
+  ]

@@ -1,0 +1,134 @@
+"""Moments of several rewards at once, by elimination."""
+
+import itertools
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import moment_chains
+from phasic.math.model import operands
+from phasic.math.model import reward_operands
+from phasic.math.moments import count_levels
+from phasic.math.numeric import scaled_sums
+
+# Of products of powers below the one that is asked for.
+MAX_PRODUCTS = 2**16
+
+
+def mixed_moment(
+  initial_probs,
+  subgenerator,
+  rewards,
+  exit_rates=None,
+  prob_zero=None,
+  *,
+  orders,
+):
+  """Returns E[Y_1^n_1 ... Y_R^n_R], Y_r = sum_i r_ir (time spent in phase i).
+
+  With U = (-S)^-1 it is alpha m_n, where
+
+      m_0 = 1,   m_n = U sum_r n_r diag(r_.r) m_{n - e_r},
+
+  which is the sum over all orders of the factors of alpha U diag(r_a) U
+  diag(r_b) ... 1. Nothing is subtracted.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
+    exit_rates: s, (..., p); None derives them from the row sums of S.
+    prob_zero: z, (...); None derives it. It does not enter, but is checked,
+      unless all orders are zero.
+    orders: R integers >= 0.
+
+  Returns:
+    An array (...): inf where a reward of which there is a power may be earned
+    for ever, with derivatives that are NaN.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision, or orders
+      are no integers.
+    ValueError: shapes do not fit, an array is empty, or orders are negative or
+      too large.
+
+  Example: the time in two stages, one after the other.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> matrix = np.asarray([[-1.0, 1.0], [0.0, -2.0]])
+    >>> value = pm.mixed_moment([1.0, 0.0], matrix, np.eye(2), orders=(2, 1))
+    >>> print(f"{float(value):.6f}")
+    1.000000
+
+  References:
+    V. Kulkarni, A new class of multivariate phase type distributions, Oper.
+      Res. 37, 1989.
+    M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+      probability, 2017, theorem 8.1.5.
+  """
+  size = reward_operands.number(rewards)
+  values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
+  return chain_calls.value(
+    moment,
+    checked_orders(orders, size),
+    values,
+    operands.REWARD_ARGUMENTS,
+    (2,),
+  )
+
+
+def checked_orders(orders, size):
+  """Returns the orders as a tuple of ints."""
+  known = static.concrete(orders)
+  if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
+    raise TypeError(f"orders is {orders!r}: it must be a sequence of integers")
+  found = tuple(int(n) for n in known)
+  if len(found) != size or min(found, default=0) < 0:
+    raise ValueError(
+      f"orders is {found}: it must be R = {size} integers >= 0, as many as "
+      "rewards"
+    )
+  number = math.prod(n + 1 for n in found)
+  if number > MAX_PRODUCTS:
+    raise ValueError(
+      f"orders is {found}: these are {number} products of lower powers; there "
+      f"must not be more than {MAX_PRODUCTS}"
+    )
+  return found
+
+
+def factors(level, k):
+  """Returns the n_k of a level's tuples of orders, on the host."""
+  return onp.asarray([float(n[k]) for n in level])
+
+
+def moment(orders, system, rewards):
+  """Returns the moment, (...)."""
+  y, _, r, infinite, undefined = moment_chains.start_all(system, rewards)
+  endless = np.any(infinite & (onp.asarray(orders) > 0), axis=-1)
+  reached = (gradients.stop_gradient(y) > 0)[..., None]
+  x = np.ones_like(r[..., :1])
+  unit = np.zeros_like(x[..., 0, 0])
+  for before, level in itertools.pairwise(count_levels.levels(orders)):
+    b = 0.0
+    for k in range(len(orders)):
+      lower = count_levels.lowered(x, before, level, k)
+      b = b + r[..., k, None] * factors(level, k) * lower
+    x = chain_solves.solve(system, b)
+    size = np.max(np.where(reached, x, 0.0), axis=-1)
+    own = chain_solves.largest_exponent(size)
+    x = scaled_sums.times_power(x, -own[..., None, None])
+    unit = unit + own
+  total, exponent = scaled_sums.dot(system.initial, x[..., 0])
+  if sum(orders) == 0:
+    total = total + scaled_sums.times_power(system.atom, -exponent)
+  exponent = exponent + unit - sum(orders) * system.exponent
+  value = scaled_sums.times_power(total, exponent)
+  value = np.where(endless, math.inf, value) + undefined
+  return chain_solves.checked(system, value)

@@ -1,0 +1,223 @@
+"""Where a chain is at a given time, by the chain that runs backwards.
+
+With y = U^T beta for any beta > 0 the reversed chain goes from j to i at
+y_i w_ij / y_j, so that (alpha exp(S t))_j = y_j times the density at t of the
+reversed chain that starts in j and ends from phase i at rate alpha_i / y_i.
+The densities of all starts are one derivative of the kernel's, and nothing is
+subtracted. Here beta is alpha, and one where alpha cannot get: reversed chains
+end there in a phase of their own that nothing leaves.
+
+Reference: F. P. Kelly, Reversibility and stochastic networks, 1979, sec. 1.7.
+"""
+
+import math
+
+import numpy as np
+
+from phasic.internal import gradients
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_solves
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.numeric import scaled_sums
+
+
+def occupancy(
+  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
+):
+  """Returns P(in phase j at time t), alpha exp(S t), for all phases j.
+
+  Each probability is accurate to its own size, however small it is. They
+  start what comes after: the state vector at a time when rates change, say.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
+    times: t, (...), finite and >= 0, else results are NaN.
+    exit_rates: s, (..., p), or None.
+    prob_zero: z, (...), or None.
+
+  Returns:
+    An array (..., p), where (...) is the common batch shape of times and
+    model. NaN for phases where the chain may be caught; those of them that
+    alpha cannot reach count as absorption.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+    NotImplementedError: in NumPy, where the native kernel cannot run.
+
+  Example: the second of two stages.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeRates([0, 1], [1, 2], [1.0, 1.0])
+    >>> probs = pm.occupancy([1.0, 0.0], edges, 1.0)
+    >>> [f"{float(x):.6f}" for x in probs]
+    ['0.367879', '0.367879']
+  """
+  values = (initial_probs, subgenerator, times, exit_rates, prob_zero)
+  return _occupancy(values, False)
+
+
+def discrete_occupancy(
+  initial_probs, subtransition, counts, exit_probs=None, prob_zero=None
+):
+  """Returns P(in phase j after k steps), alpha T^k, for all phases j.
+
+  Arguments, result and errors are those of `occupancy`, with T, (..., p, p), or
+  `EdgeProbs`, and whole numbers of steps k >= 0, else results are NaN.
+
+  Example: still on the way after two throws of a die, without a six.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeProbs([0], [1], [0.25])
+    >>> probs = pm.discrete_phase_type_occupancy([1.0], edges, 2)
+    >>> [f"{float(x):.6f}" for x in probs]
+    ['0.562500']
+  """
+  values = (initial_probs, subtransition, counts, exit_probs, prob_zero)
+  return _occupancy(values, True)
+
+
+def conditional_occupancy(model, times, discrete):
+  """Returns P(in phase j at time t | X > t), alpha exp(S t) / P(X > t).
+
+  With f_j the density of the reversed chain that starts in j, this is y_j f_j
+  over the sum of these, which are in proportion to the derivatives of the
+  logarithm of a mean of all f_j. So nothing underflows, however late it is.
+
+  Args:
+    model: initial_probs, subgenerator, exit_rates, prob_zero, in discrete time
+      of steps.
+    times: t, (...), as in `occupancy`.
+    discrete: whether time is.
+
+  Returns:
+    An array (..., p); NaN where P(X > t) is zero, and where `occupancy` is.
+  """
+  initial_probs, matrix, exits, prob_zero = model
+  values = (initial_probs, matrix, times, exits, prob_zero)
+  names = operands.names(discrete)
+  return chain_calls.value(_shares, discrete, values, names, (0,))
+
+
+def _occupancy(values, discrete):
+  names = operands.names(discrete)
+  return chain_calls.value(probs, discrete, values, names, (0,))
+
+
+def probs(discrete, system, times):
+  """Returns the probabilities, (..., p).
+
+  Args:
+    discrete: whether time is.
+    system: the system.
+    times: (...).
+  """
+  return _of_reversed("density", discrete, system, times)
+
+
+def _shares(discrete, system, times):
+  """Returns the probabilities over their sum, (..., p)."""
+  found = _of_reversed("log_density", discrete, system, times)
+  total = np.sum(found, axis=-1)[..., None]
+  some = total > 0
+  return np.where(some, found / np.where(some, total, 1.0), math.nan)
+
+
+def _of_reversed(function, discrete, system, times):
+  """Returns y times the derivatives of a function of the reversed chain."""
+  indices, weights, y, none, lost = _reversed(system)
+  p = static.shape(y)[-1]
+  batch = static.broadcast_shapes(
+    static.shape(times), static.shape(y)[:-1], static.shape(weights)[:-1]
+  )
+  # Nothing starts where it would stay for ever: beside that all else is small.
+  start = np.where(none, 0.0, np.ones_like(y) / (p + 1))
+  start = np.concatenate([start, np.zeros_like(start[..., :1])], axis=-1)
+  start = np.broadcast_to(start, (*batch, p + 1))
+  good = (times >= 0) & (times < math.inf)
+  if discrete:
+    good = good & (np.floor(times) == times)
+  times = np.where(good, times, 0.0)
+  kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
+  edges = kind(indices[0], indices[1], weights)
+  _, bars = evaluation.vjp(
+    function,
+    (
+      start,
+      edges,
+      times + 1.0 if discrete else times,
+      None,
+      np.zeros_like(y[..., 0]),
+    ),
+    np.ones_like(start[..., 0]),
+    ("initial_probs",),
+    discrete,
+  )
+  found = bars[0][..., :p] * y
+  return np.where(lost | np.logical_not(good[..., None]), math.nan, found)
+
+
+def _reversed(system):
+  """Returns the reversed chain's indices and weights, y, and two conditions.
+
+  They are whether alpha cannot reach a phase, and whether it is a trap that
+  alpha can reach, both (..., p). Phase p of the reversed chain is the one that
+  nothing leaves. If none leads there it ends as soon as any: beside what stays
+  for ever all else would be lost, late.
+  """
+  reached = chain_solves.sojourns(system)
+  none = gradients.stop_gradient(reached) == 0
+  start = np.where(none, 1.0, 0.0)
+  y = chain_solves.sojourns(system._replace(initial=system.initial + start))
+  caught = y == math.inf
+  y = np.where(caught, 1.0, y)
+  z = chain_solves.at_sources(system, y)
+  after = chain_solves.at_targets(system, y)
+  traps = np.where(caught, 1.0, 0.0)
+  held = chain_solves.at_targets(system, traps) > 0
+  held = held | (chain_solves.at_sources(system, traps) > 0)
+  p = static.shape(y)[-1]
+  inside = (after > 0) & np.logical_not(held)
+  weights = chain_solves.leaving_weights(system) * z
+  weights = np.where(inside, weights, 0.0) / np.where(inside, after, 1.0)
+  ends = np.where(caught, 0.0, system.initial / y)
+  others = np.where(caught, 0.0, start / y)
+  leaving = segments.segment_sum(
+    chain_solves.leaving_weights(system), system.indices[0], p
+  )
+  soon = gradients.stop_gradient(np.max(leaving, axis=-1)[..., None])
+  used = np.any(none, axis=-1)[..., None]
+  parts = [weights, ends, others, np.where(used, 0.0, soon)]
+  if system.stay is not None:
+    # Where it is small it would be lost in what the others leave of one.
+    stay = system.stay + np.zeros_like(y)
+    parts.append(np.where((stay < 0.5) & np.logical_not(caught), stay, 0.0))
+  weights = np.concatenate(parts, axis=-1)
+  weights = scaled_sums.times_power(weights, system.exponent[..., None])
+  weights = chain_solves.checked_entries(system, weights)
+  indices = np.asarray(system.indices, dtype="int32")
+  phases = np.asarray(np.arange(p), dtype="int32")
+  sources, targets = indices[0], indices[1]
+  inner = targets < p
+  last = np.zeros_like(phases[:1])
+  begins = [np.where(inner, targets, p), phases, phases, last + p]
+  reaches = [
+    np.where(inner, sources, p),
+    np.zeros_like(phases) + (p + 1),
+    np.zeros_like(phases) + p,
+    last + (p + 1),
+  ]
+  if system.stay is not None:
+    begins, reaches = [*begins, phases], [*reaches, phases]
+  indices = np.stack([np.concatenate(begins), np.concatenate(reaches)])
+  y = scaled_sums.times_power(y, -system.exponent[..., None])
+  y = np.where(caught, 0.0, y)
+  return indices, weights, y, none, caught & np.logical_not(none)

@@ -1,0 +1,139 @@
+"""What a continuous chain does until it is absorbed, by elimination.
+
+All are sums of what is not negative. Each function takes `EdgeRates` in the
+place of the subgenerator, without `exit_rates`. Errors are those of
+`moments.mean`; where a value breaks a rule results are NaN.
+
+Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+  probability, 2017, ch. 3.
+"""
+
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_passages
+from phasic.math.model import named_phases
+
+_NAMES = ("initial_probs", "subgenerator", "exit_rates", "prob_zero")
+
+
+def expected_sojourn_times(
+  initial_probs, subgenerator, exit_rates=None, prob_zero=None
+):
+  """Returns expected times spent in the phases, alpha (-S)^-1.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
+    exit_rates: s, (..., p); None derives them from the row sums of S.
+    prob_zero: z, (...); None derives it. It does not enter, but is checked.
+
+  Returns:
+    An array (..., p): inf where the chain may be caught.
+
+  Example: two stages, the second twice as fast.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeRates([0, 1], [1, 2], [1.0, 2.0])
+    >>> times = pm.expected_sojourn_times([1.0, 0.0], edges)
+    >>> [f"{float(x):.6f}" for x in times]
+    ['1.000000', '0.500000']
+  """
+  values = (initial_probs, subgenerator, exit_rates, prob_zero)
+  return chain_calls.value(chain_passages.sojourn_times, None, values, _NAMES)
+
+
+def expected_visits(
+  initial_probs, subgenerator, exit_rates=None, prob_zero=None
+):
+  """Returns how often phases are expected to be entered, starts counted.
+
+  Arguments are those of `expected_sojourn_times`; an array (..., p).
+  """
+  values = (initial_probs, subgenerator, exit_rates, prob_zero)
+  return chain_calls.value(chain_passages.visits, None, values, _NAMES)
+
+
+def expected_jumps(initial_probs, edges, prob_zero=None):
+  """Returns how often each edge is expected to be taken.
+
+  That of an edge to absorption is the probability of ending by it, so that
+  their sums are probabilities of causes.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    edges: `EdgeRates` with m edges.
+    prob_zero: z, (...), or None.
+
+  Returns:
+    An array (..., m).
+
+  Raises:
+    TypeError: `edges` are not `EdgeRates`.
+
+  Example: of two causes the second is three times as likely.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeRates([0, 0], [1, 1], [0.5, 1.5])
+    >>> [f"{float(x):.6f}" for x in pm.expected_jumps([1.0], edges)]
+    ['0.250000', '0.750000']
+  """
+  named_phases.require_edges(edges)
+  values = (initial_probs, edges, None, prob_zero)
+  return chain_calls.value(chain_passages.jumps, None, values, _NAMES)
+
+
+def hitting_probs(
+  initial_probs, subgenerator, phases, exit_rates=None, prob_zero=None
+):
+  """Returns the probability that the chain is ever in one of some phases.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
+    phases: the numbers of the phases, a sequence of integers in [0, p).
+    exit_rates: s, (..., p), or None.
+    prob_zero: z, (...), or None.
+
+  Returns:
+    An array with the model's batch shape.
+
+  Raises:
+    TypeError: `phases` holds anything but integers.
+    ValueError: a number is out of range.
+  """
+  targets = named_phases.indicator(phases, initial_probs)
+  values = (initial_probs, subgenerator, targets, exit_rates, prob_zero)
+  names = (*_NAMES[:2], "phases", *_NAMES[2:])
+  return chain_calls.value(chain_passages.hitting, None, values, names, (1,))
+
+
+def laplace_transform(
+  initial_probs, subgenerator, u, exit_rates=None, prob_zero=None
+):
+  """Returns E exp(-u X) = z + alpha (u I - S)^-1 s.
+
+  Nothing is subtracted: it is the probability that X ends before a clock of
+  rate u rings.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
+    u: (...), finite and >= 0, else the result is NaN.
+    exit_rates: s, (..., p), or None.
+    prob_zero: z, (...), or None.
+
+  Returns:
+    An array with the common batch shape of the model and u.
+
+  Example: an exponential time.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> value = pm.laplace_transform([1.0], [[-2.0]], 0.5)
+    >>> print(f"{float(value):.6f}")
+    0.800000
+  """
+  values = (initial_probs, subgenerator, u, exit_rates, prob_zero)
+  names = (*_NAMES[:2], "u", *_NAMES[2:])
+  return chain_calls.value(chain_passages.laplace, None, values, names, (0,))

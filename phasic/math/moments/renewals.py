@@ -1,0 +1,198 @@
+"""Renewals, and what is left of a time, without a subtraction.
+
+Renewals and integrals of the survival function are those of chains that never
+end, or of matrices that are no subgenerators: they are killed, see
+`killed_chains`, so that all times share a chain.
+
+References:
+  M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, sec. 2.4.
+  S. Asmussen, Applied probability and queues, 2003, sec. V.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import gradients
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killed_chains
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import small_arrays
+
+# Of the edges by which a chain starts anew.
+_MAX_STARTS = 2**24
+
+
+def renewal_density(model, times, discrete):
+  """Returns the density of renewals at t > 0, or their probability at step n.
+
+  Args:
+    model: initial masses, a matrix or edges, exits or None, mass at zero or
+      None.
+    times: (...), finite and >= 0, in discrete time whole, else results are
+      NaN.
+    discrete: whether time is.
+
+  Returns:
+    An array of the batch shape that times and model have in common.
+
+  Raises:
+    ValueError: shapes do not fit, or there are too many edges.
+  """
+  p = static.shape(model[0])[-1]
+  ends = _ends(model[1], p)
+  if (p if ends is None else len(ends)) * p > _MAX_STARTS:
+    raise ValueError(
+      f"the chain has {p} phases, and too many from which it may end: for "
+      f"renewals each of these and each phase make a pair, and at most "
+      f"{_MAX_STARTS} pairs are taken"
+    )
+  return killed_chains.value(_renewals, model, times, discrete, ends)
+
+
+def limited_expected_value(model, times, discrete):
+  """Returns E[min(X, t)]; arguments are those of `renewal_density`."""
+  return killed_chains.value(_limited, model, times, discrete)
+
+
+def mean_residual_life(model, times, discrete):
+  """Returns E[X - t | X > t]; arguments are those of `renewal_density`.
+
+  With X_e of the equilibrium law it is E[X] P(X_e > t) / P(X > t), found by
+  logarithms. It is inf where absorption may never come.
+  """
+  return killed_chains.value(_mean_residual, model, times, discrete)
+
+
+def equilibrium_probs(model, discrete):
+  """Returns the masses of phases in equilibrium, alpha (-S)^-1 / E[X].
+
+  They are NaN where absorption may never come.
+  """
+  initial, matrix, exits, atom = model
+  names = operands.names(discrete)
+  names = (*names[:2], *names[3:])
+  values = (initial, matrix, exits, atom)
+  return chain_calls.value(_equilibrium, None, values, names)
+
+
+def _ends(matrix, p):
+  """Returns the phases that may end, None where any may."""
+  if not operands.is_edges(matrix):
+    return None
+  sources, targets = (
+    static.concrete(matrix.sources),
+    static.concrete(matrix.targets),
+  )
+  if sources is None or targets is None:
+    return None
+  return tuple(int(i) for i in onp.unique(sources[targets == p]))
+
+
+def _renewals(option, system, times):
+  p = static.shape(system.initial)[-1]
+  phases = onp.arange(p)
+  ends = phases if option.more is None else onp.asarray(option.more, "int32")
+  mass = np.sum(system.initial, axis=-1)[..., None]
+  start = system.initial / np.where(mass > 0, mass, math.nan)
+  sources, targets, weights = killed_chains.edges(option, system)
+  out = targets == p
+  exits = segments.segment_sum(np.where(out, weights, 0.0), sources, p)
+  # The more a phase ends, the more of what is killed there is counted.
+  top = np.max(gradients.stop_gradient(exits), axis=-1)[..., None]
+  usable = np.where(top > 0, top, 1.0)
+  times, good, c = killed_chains.killing(times, option.discrete)
+  keep = 1.0 - c if option.discrete else 1.0
+  leave = onp.repeat(ends, p)
+  enter = onp.tile(phases, len(ends))
+  anew = np.take(exits, leave, axis=-1) * np.take(start, enter, axis=-1)
+  found = killed_chains.density(
+    option.discrete,
+    small_arrays.joined(start, np.zeros_like(start[..., :1])),
+    (
+      # What ended starts anew instead, and phase p holds what is not counted.
+      (
+        sources,
+        np.where(out, sources, targets),
+        keep * np.where(out, 0.0, weights),
+      ),
+      (leave, enter, keep * anew),
+      (phases, phases * 0 + p, c * ((usable - exits) / usable)),
+      (phases, phases * 0 + p + 1, c * (exits / usable)),
+    ),
+    times,
+  )
+  found = (found / c) * top[..., 0] * _undone(times, c, option.discrete)
+  if option.discrete:
+    found = np.where(times == 0, 1.0 + 0.0 * found, found)
+  return chain_solves.checked(system, np.where(good, found, math.nan))
+
+
+def _limited(option, system, times):
+  p = static.shape(system.initial)[-1]
+  phases = onp.arange(p)
+  sources, targets, weights = killed_chains.edges(option, system)
+  times, good, c = killed_chains.killing(times, option.discrete)
+  keep = 1.0 - c if option.discrete else 1.0
+  none = np.zeros_like(system.initial[..., :1])
+  found = killed_chains.density(
+    option.discrete,
+    small_arrays.joined(system.initial, none, none),
+    (
+      # Phase p collects what has been killed, p + 1 holds what has ended.
+      (sources, np.where(targets == p, p + 1, targets), keep * weights),
+      (phases, phases * 0 + p, c + np.zeros((p,), dtype=c.dtype)),
+      (onp.asarray([p]), onp.asarray([p + 2]), np.reshape(c, (1,))),
+    ),
+    times + 1.0 if option.discrete else times,
+  )
+  found = (found / c) / c * _undone(times, c, option.discrete)
+  return chain_solves.checked(system, np.where(good, found, math.nan))
+
+
+def _mean_residual(option, system, times):
+  sojourns = chain_solves.sojourns(system)
+  total = np.sum(sojourns, axis=-1)
+  endless = total == math.inf
+  usable = np.where(endless, 1.0, np.where(total > 0, total, math.nan))
+  later = np.where(endless[..., None], 1.0, sojourns) / usable[..., None]
+  mean = scaled_sums.times_power(usable, -system.exponent)
+  good = killed_chains.good_times(times, option.discrete)
+  times = np.where(good, times, 0.0)
+  kind = edge_probs.EdgeProbs if option.discrete else edge_rates.EdgeRates
+  edges = kind(*killed_chains.edges(option, system))
+  none = np.zeros((), dtype=mean.dtype)
+
+  def log_survival(initial):
+    arguments = (initial, edges, times, None, none)
+    return evaluation.value("log_survival", arguments, option.discrete)
+
+  left = log_survival(system.initial)
+  left = left + np.where(left == -math.inf, math.nan, 0.0)
+  found = mean * np.exp(log_survival(later) - left)
+  found = np.where(endless, math.inf, found)
+  return chain_solves.checked(system, np.where(good, found, math.nan))
+
+
+def _equilibrium(option, system):
+  del option
+  sojourns = chain_solves.sojourns(system)
+  total = np.sum(sojourns, axis=-1)[..., None]
+  usable = (total > 0) & (total < math.inf)
+  found = sojourns / np.where(usable, total, math.nan)
+  return chain_solves.checked_entries(system, found)
+
+
+def _undone(times, c, discrete):
+  """Returns what the killing has taken from densities, as a factor."""
+  if discrete:
+    return np.exp((1.0 - times) * np.log1p(-c))
+  return np.exp(c * times)

@@ -1,0 +1,192 @@
+"""Moments of a time that is known to have ended by a limit.
+
+With marks that come at rate c, in discrete time with probability c at each
+step, a chain beside them knows how many there were. It ends at the limit, at
+the rate of the marks:
+
+- it was absorbed at u with k of them: c^(k+1) exp(-c t) times the integral of
+  u^k / k! f(u) over u < t;
+- k came after the absorption: the same of (t - u)^k / k! f(u).
+
+In discrete time there are binomial coefficients of u, of t - u, and k, in the
+place of the powers. So nothing is subtracted: with m = E[X | X <= t] the
+variance is that of what is before m, and of what is left beyond it.
+
+Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+  probability, 2017, ch. 3 and 4.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killed_chains
+from phasic.math.moments.occupancy import conditional_occupancy
+from phasic.math.numeric import small_arrays
+
+
+def raw_moments(model, limit, order, discrete):
+  """Returns E[X^k | X <= t] for k = 1, ..., order, (..., order).
+
+  Args:
+    model: initial masses, a matrix or edges, exits or None, mass at zero or
+      None.
+    limit: t, (...), finite and >= 0, in discrete time whole, else results are
+      NaN, and so they are where X <= t cannot be.
+    order: an int.
+    discrete: whether time is.
+  """
+  log_mass = _log_mass(model, limit, discrete)
+  found = [
+    math.factorial(k) * _mean_of(_marked, k, model, limit, log_mass, discrete)
+    for k in range(1, order + 1)
+  ]
+  if discrete:
+    found = [
+      sum((float(n) * x for n, x in zip(_stirling(k), found)), start=0.0)
+      for k in range(1, order + 1)
+    ]
+  return np.stack(found, axis=-1)
+
+
+def mean_and_variance(model, limit, discrete):
+  """Returns E[X | X <= t] and the variance; arguments as in `raw_moments`."""
+  log_mass = _log_mass(model, limit, discrete)
+  mean = _mean_of(_marked, 1, model, limit, log_mass, discrete)
+  center = np.floor(mean + 0.5) if discrete else mean
+  early = _log_moment(_unmarked, 2, model, center, discrete)
+  found = 2.0 * np.exp(early - log_mass)
+  initial, matrix, exits, atom = model
+  # Where all is before the center nothing is left to be beyond it.
+  inside = center < limit
+  some = np.where(inside, center, 0.0)
+  after = (
+    conditional_occupancy(model, some, discrete),
+    matrix,
+    exits,
+    np.zeros((), dtype=static.dtype_name(initial)),
+  )
+  left = (initial, matrix, some, exits, atom)
+  log_left = evaluation.value("log_survival", left, discrete) - log_mass
+  rest = np.where(inside, limit - some, 1.0)
+  beyond = 2.0 * np.exp(
+    _log_moment(_marked, 2, after, rest, discrete) + log_left
+  )
+  if discrete:
+    first = _log_moment(_unmarked, 1, model, center, discrete)
+    found = found + np.exp(first - log_mass)
+    first = _log_moment(_marked, 1, after, rest, discrete)
+    beyond = beyond + np.exp(first + log_left)
+  found = found + np.where(inside, beyond, 0.0)
+  if not discrete:
+    return mean, found
+  # The center is no further from the mean than half a step: at most half of
+  # what was found, so that digits are not lost. Where there is one count alone
+  # the mean is rounded.
+  return mean, np.maximum(found - np.square(mean - center), 0.0)
+
+
+def _log_mass(model, limit, discrete):
+  """Returns log P(X <= t), NaN where that is zero."""
+  initial, matrix, exits, atom = model
+  good = killed_chains.good_times(limit, discrete)
+  arguments = (initial, matrix, np.where(good, limit, 0.0), exits, atom)
+  found = evaluation.value("log_cdf", arguments, discrete)
+  return np.where(good & (found > -math.inf), found, math.nan)
+
+
+def _mean_of(rule, count, model, limit, log_mass, discrete):
+  log = _log_moment(rule, count, model, limit, discrete)
+  return np.exp(log - log_mass)
+
+
+def _log_moment(rule, count, model, limit, discrete):
+  """Returns the logarithm of the integral of a rule, for `count` marks."""
+  return killed_chains.value(rule, model, limit, discrete, count)
+
+
+def _marked(option, system, times):
+  """Returns log E[X^k / k!; X <= t], in discrete time of a coefficient."""
+  count, discrete = option.more, option.discrete
+  p = static.shape(system.initial)[-1]
+  held, trap = (count + 1) * p, (count + 1) * p + 1
+  sources, targets, weights = killed_chains.edges(option, system)
+  times, good, c = killed_chains.killing(times, discrete)
+  keep = 1.0 - c if discrete else 1.0
+  phases, marks = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
+  parts: list[Any] = []
+  for k in range(count + 1):
+    last = k == count
+    out = held if last else trap
+    own = np.where(targets == p, out, targets + k * p)
+    parts.append((sources + k * p, own, keep * weights))
+    if last:
+      continue
+    if discrete:
+      # A step that is marked.
+      out = held if k + 1 == count else trap
+      own = np.where(targets == p, out, targets + (k + 1) * p)
+      parts.append((sources + k * p, own, c * weights))
+    else:
+      parts.append((phases + k * p, phases + (k + 1) * p, marks))
+  # One mark more is one too many.
+  parts.append((phases + count * p, phases * 0 + trap, marks))
+  parts.append((onp.asarray([held]), onp.asarray([trap + 1]), _one(c)))
+  rest = np.zeros_like(system.initial[..., :1])
+  start = small_arrays.joined(system.initial, *([rest] * (count * p + 2)))
+  return _undone(count, discrete, system, start, parts, times, good, c)
+
+
+def _unmarked(option, system, times):
+  """Returns log E[(t - X)^k / k!; X <= t], in discrete time likewise."""
+  count, discrete = option.more, option.discrete
+  p = static.shape(system.initial)[-1]
+  trap = p + count + 1
+  sources, targets, weights = killed_chains.edges(option, system)
+  times, good, c = killed_chains.killing(times, discrete)
+  keep = 1.0 - c if discrete else 1.0
+  phases, marks = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
+  # What is absorbed is in phase p, and in the next ones after marks.
+  parts = [(sources, targets, keep * weights)]
+  parts.append((phases, phases * 0 + trap, marks))
+  for k in range(count + 1):
+    here = p + k
+    there = trap + 1 if k == count else here + 1
+    parts.append((onp.asarray([here]), onp.asarray([there]), _one(c)))
+  rest = np.zeros_like(system.initial[..., :1])
+  start = small_arrays.joined(
+    system.initial, system.atom[..., None], *([rest] * (count + 1))
+  )
+  return _undone(count, discrete, system, start, parts, times, good, c)
+
+
+def _undone(count, discrete, system, start, parts, times, good, c):
+  """Returns the logarithm of the integral from that of a density."""
+  found = killed_chains.density(
+    discrete, start, parts, times + 1.0 if discrete else times, "log_density"
+  )
+  found = found - (count + 1.0) * np.log(c)
+  if discrete:
+    found = found - (times - count) * np.log1p(-c)
+  else:
+    found = found + c * times
+  return chain_solves.checked(system, np.where(good, found, math.nan))
+
+
+def _one(x):
+  return np.reshape(x, (1,))
+
+
+def _stirling(k):
+  """Returns Stirling numbers of the second kind S(k, i), i = 1, ..., k."""
+  row = [1]
+  for _ in range(k - 1):
+    padded = [0, *row, 0]
+    row = [padded[i] + (i + 1) * padded[i + 1] for i in range(len(row) + 1)]
+    # S(n + 1, i) = i S(n, i) + S(n, i - 1).
+  return row

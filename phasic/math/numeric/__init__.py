@@ -1,0 +1,1 @@
+"""Arithmetic on arrays: exact and scaled sums, special functions."""

@@ -1,0 +1,1 @@
+"""Derivatives that NumPy users call by name."""

@@ -1,0 +1,1 @@
+"""The portable path: what the kernel computes, in array code."""

@@ -1,0 +1,88 @@
+"""Scales of states that keep a power sequence in the range of its floats.
+
+Forty transitions of probability 1e-9 in a row make 1e-360. A diagonal
+similarity by the weight of the heaviest path to each state makes it one.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import binary
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.numeric import exact_sums
+
+NEVER = -1e9
+
+
+class Paths(NamedTuple):
+  """Paths from the initial states and to the end states, as constants.
+
+  Attributes:
+    scale: log2 weight of the heaviest path to each state, a whole number, at
+      least `lowest` (..., m).
+    arrival: minus the least number of steps to each state, `NEVER` or less
+      where there is no path (..., m).
+    departure: minus the least number of steps from each state to one with an
+      end weight, `NEVER` or less where there is no path (..., m).
+  """
+
+  scale: Any
+  arrival: Any
+  departure: Any
+
+
+def find(initial, jumps, end, lowest):
+  """Returns the paths, by Bellman and Ford in the (max, +) semiring.
+
+  Args:
+    initial: initial masses (..., m).
+    jumps: probabilities between states (..., m, m), zero on the diagonal.
+    end: end weights (..., m).
+    lowest: the least scale.
+  """
+  initial, jumps, end = (
+    gradients.stop_gradient(x) for x in (initial, jumps, end)
+  )
+  weight = exact_sums.exponent(jumps, NEVER)
+  link = np.where(jumps > 0, -1.0, NEVER) + np.zeros_like(jumps)
+  batch = np.zeros_like(jumps[..., 0]) + np.zeros_like(initial + end)
+  scale = exact_sums.exponent(initial, lowest) + batch
+  arrival = np.where(initial + batch > 0, 0.0, NEVER) + batch
+  departure = np.where(end + batch > 0, 0.0, NEVER) + batch
+  size = static.shape(initial)[-1]
+
+  def unfinished(carry):
+    count, changed, _ = carry
+    return changed & (count < size)
+
+  def relax(carry):
+    count, _, now = carry
+    scale, arrival, departure = now
+    later = (
+      np.maximum(scale, np.max(scale[..., :, None] + weight, axis=-2)),
+      np.maximum(arrival, np.max(arrival[..., :, None] + link, axis=-2)),
+      np.maximum(departure, np.max(departure[..., None, :] + link, axis=-1)),
+    )
+    changed = [np.any(b > a) for a, b in zip(now, later, strict=True)]
+    return count + 1, changed[0] | changed[1] | changed[2], later
+
+  init = (np.asarray(1), np.asarray(True), (scale, arrival, departure))
+  return Paths(*control_flow.while_loop(unfinished, relax, init)[2])
+
+
+def scaled(initial, jumps, end, scale):
+  """Applies the similarity; returns the exponent taken out of `end` as well."""
+  initial = initial * binary.power_of_two(-scale)
+  between = scale[..., :, None] - scale[..., None, :]
+  jumps = jumps * binary.power_of_two(between)
+  weight = scale + exact_sums.exponent(gradients.stop_gradient(end), NEVER)
+  shift = np.max(weight, axis=-1)
+  shift = np.where(shift > NEVER / 2, shift, 0.0)
+  by = scale - shift[..., None]
+  half = np.floor(by / 2)
+  end = end * binary.power_of_two(half)
+  end = end * binary.power_of_two(by - half)
+  return initial, jumps, end, shift

@@ -1,0 +1,33 @@
+"""The mass of an interval, of functions at its ends."""
+
+import numpy as np
+
+from phasic.math.numeric import special
+
+
+def log_mass(counts, at_zero, alive, ended, atom):
+  """Returns log P(l < X <= u) as the smaller pair's difference.
+
+  It is log(P(X > l) - P(X > u)) or log(P(X <= u) - P(X <= l)): what both are
+  made of is no larger than need be. What counts not is some finite number, with
+  derivatives zero.
+
+  Args:
+    counts: (...), whether the mass is wanted.
+    at_zero: (...), whether l is zero; log P(X <= l), which may be -inf, is then
+      not read.
+    alive: log P(X > l) and log P(X > u), (...) each.
+    ended: log P(X <= l) and log P(X <= u), (...) each.
+    atom: P(X <= 0), (...), read where l is zero.
+  """
+  early, late = alive
+  before, until = ended
+  by_survival = counts & (early <= until)
+  by_cdf = counts & np.logical_not(by_survival) & np.logical_not(at_zero)
+  by_atom = counts & np.logical_not(by_survival) & at_zero
+  survival_drop = np.where(by_survival, late - early, -1.0)
+  cdf_drop = np.where(by_cdf, before - until, -1.0)
+  share = np.where(by_atom, atom * np.exp(np.minimum(-until, 700.0)), 0.0)
+  below = np.where(by_atom, np.log1p(-share), special.log1mexp(cdf_drop))
+  above = early + special.log1mexp(survival_drop)
+  return np.where(by_survival, above, until + below)

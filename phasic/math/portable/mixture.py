@@ -1,0 +1,200 @@
+"""Poisson mixtures of a power sequence, f(x) = sum_k w_k(x) a_k.
+
+The counts are taken in groups of a few: with k = g + i and g the group's first
+count, w_k(x) = w_g(x) x^i / ((g + 1) ... (g + i)). So a group is a polynomial
+with coefficients that are not negative, all groups are one matrix product, and
+only the first weight of a group needs a logarithm and an exponential.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import binary
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.portable import poisson
+
+
+class _WeightRange(NamedTuple):
+  """What the range of a floating dtype asks for.
+
+  Attributes:
+    group: counts in a group, so that powers of means up to 2^18 stay in range.
+      At x = 0 there are as many derivatives.
+    lift: means below 2**-lift / group have powers that start at 2**lift, so
+      that 1e-80 (float32: 1e-21) has all its powers in range.
+    cap: the largest logarithm that is exponentiated.
+    tiny: below it, products may have fallen out of the range.
+  """
+
+  group: int
+  lift: int
+  cap: float
+  tiny: float
+
+
+_RANGES = {
+  "float64": _WeightRange(8, 900, 700.0, 2.0**-1000),
+  "float32": _WeightRange(4, 100, 80.0, 2.0**-114),
+}
+_LOG2 = math.log(2)
+_CHUNK = 2**20  # Entries of the table times by groups that are held at once.
+
+OK, SHORT, LOST = 0, 1, 2
+
+
+def mix(sequence, means):
+  """Sums the sequence with Poisson weights, a block of times at a time.
+
+  Args:
+    sequence: a `power_sequence.Sequence`, (..., K).
+    means: x, (..., n), finite and not negative.
+
+  Returns:
+    The logarithms, the values and codes (..., n): `OK`; `SHORT` where more
+    than K terms are needed, `LOST` where a term that matters fell below the
+    range. Logarithm and value are NaN where the code is not `OK`.
+  """
+  grouped = _grouped(sequence)
+  coefficients = grouped[0]
+  n = static.shape(means)[-1]
+  sizes = [d for d in static.shape(coefficients) if isinstance(d, int)]
+  per_time = math.prod(sizes) // _group_size(means)
+  block = max(1, _CHUNK // per_time)
+  if not isinstance(n, int) or n <= block:
+    return _mix_block(sequence, grouped, means)
+  count = -(-n // block)
+  padding = np.zeros_like(means[..., :1])
+  padding = np.broadcast_to(
+    padding, (*static.shape(means)[:-1], count * block - n)
+  )
+  padded = np.concatenate([means, padding], axis=-1)
+  batch = static.shape(means)[:-1]
+  blocks = np.moveaxis(np.reshape(padded, (*batch, count, block)), -2, 0)
+  _, parts = control_flow.scan(
+    lambda carry, x: (carry, _mix_block(sequence, grouped, x)),
+    np.zeros_like(means[..., 0]),
+    blocks,
+  )
+  return tuple(_joined(part)[..., :n] for part in parts)
+
+
+def _joined(blocks):
+  """Joins blocks (count, ..., block) along the last axis."""
+  blocks = np.moveaxis(blocks, 0, -2)
+  return np.reshape(blocks, (*static.shape(blocks)[:-2], -1))
+
+
+def _group_size(x):
+  return _RANGES[static.dtype_name(x)].group
+
+
+def _grouped(sequence):
+  """Returns the polynomials' coefficients, bounds and logarithms of scales.
+
+  Coefficients and their bounds have the shape (..., group, K / group).
+  """
+  size = _group_size(sequence.values)
+  steps = static.shape(sequence.values)[-1]
+  count = -(-steps // size)
+
+  def split(x, fill):
+    x = _padded(x, count * size - steps, fill)
+    return np.reshape(x, (*static.shape(x)[:-1], count, size))
+
+  exponents = split(sequence.exponents, -math.inf)
+  common = np.max(exponents, axis=-1)
+  firsts = size * onp.arange(count)[:, None]
+  factors = firsts + onp.maximum(onp.arange(size), 1)
+  factors = onp.where(onp.arange(size) == 0, 1.0, factors)
+  scale = np.asarray(1 / onp.cumprod(factors, axis=-1), sequence.values.dtype)
+  lower = np.maximum(exponents - common[..., None], -1000.0)
+  scale = scale * binary.power_of_two(lower)
+  coefficients = split(sequence.values, 0.0)
+  tiny = _RANGES[static.dtype_name(scale)].tiny
+  flushed = (coefficients > 0) & (coefficients * scale < tiny)
+  coefficients = coefficients * scale
+  lost = split(sequence.lost, 0.0) * scale + np.where(flushed, tiny, 0.0)
+  return (
+    np.moveaxis(coefficients, -1, -2),
+    np.moveaxis(lost, -1, -2),
+    common * _LOG2,
+  )
+
+
+def _padded(x, count, fill):
+  """Appends `count` entries to the last axis."""
+  if count == 0:
+    return x
+  shape = (*static.shape(x)[:-1], count)
+  return np.concatenate(
+    [x, np.broadcast_to(np.asarray(fill, x.dtype), shape)], axis=-1
+  )
+
+
+def _mix_block(sequence, grouped, means):
+  """Returns log value, value and code, (..., n).
+
+  The values enter linearly, scaled by a constant, so that derivatives with
+  respect to entries that are zero come out as well.
+  """
+  coefficients, lost, logs = grouped
+  span = _RANGES[static.dtype_name(means)]
+  constant = gradients.stop_gradient
+  size, count = static.shape(coefficients)[-2:]
+  powers, lifted = _powers(means, size, span.lift)
+  sums = np.matmul(powers, coefficients)
+  firsts = size * onp.arange(count)
+  log_terms = poisson.log_weights(firsts, means[..., None])
+  log_terms = log_terms + logs[..., None, :] - lifted[..., None]
+  sizes = np.log(np.where(sums > 0, sums, 1.0))
+  sizes = np.where(sums > 0, log_terms + sizes, -math.inf)
+  top = constant(np.max(sizes, axis=-1))
+  top = np.where(top > -math.inf, top, 0.0)
+  weights = np.exp(np.minimum(log_terms - top[..., None], span.cap))
+  total = np.sum(weights * sums, axis=-1)
+  log_value = top + np.log(total)
+  # What fell below the range: in the sequence, and powers of a tiny mean.
+  fixed = constant(powers)
+  small = (fixed < span.tiny) & (constant(means)[..., None] > 0)
+  missed = np.where(small, span.tiny, 0.0) + np.zeros_like(fixed)
+  gone = np.matmul(fixed + missed, lost)
+  gone = gone + np.matmul(missed, constant(coefficients))
+  gone = np.sum(constant(weights) * gone, axis=-1)
+  out_of_range = gone > static.finfo_eps(means) * constant(total)
+  # Against the larger of the two: where too much is lost, no step helps.
+  size = top + np.log(np.maximum(constant(total), gone))
+  short = _short(sequence, constant(means), size)
+  code = np.where(short, 1.0 * SHORT, np.where(out_of_range, 1.0 * LOST, 0.0))
+  # The product makes the derivatives NaN as well.
+  poison = np.where(code == OK, 1.0, math.nan)
+  return log_value * poison, np.exp(top) * total * poison, code
+
+
+def _powers(x, size, lift):
+  """Returns multiples of x^i for i < size, and the factor's logarithm (...)."""
+  low = (x > 0) & (x < 2.0 ** (-lift / size))
+  powers = [np.where(low, 2.0**lift, 1.0) + np.zeros_like(x)]
+  for _ in range(size - 1):
+    powers.append(powers[-1] * x)
+  lifted = np.where(low, lift * _LOG2, 0.0) + np.zeros_like(x)
+  return np.stack(powers, axis=-1), lifted
+
+
+def _short(sequence, means, log_size):
+  """Whether the terms that were left out may matter against a size."""
+  steps = static.shape(sequence.values)[-1]
+  ratio = means / (steps + 1)
+  converges = ratio < 1
+  log_tail = poisson.log_weights(onp.asarray(steps), means) - np.log1p(
+    -np.where(converges, ratio, 0.0)
+  )
+  rest = sequence.log_rest[..., None] + log_tail
+  eps = static.finfo_eps(means)
+  complete = converges & (rest <= log_size + math.log(eps / 8))
+  nothing = np.logical_not(sequence.reached[..., None]) | (means == 0)
+  return np.logical_not(complete) & np.logical_not(nothing)

@@ -1,0 +1,205 @@
+"""The portable path: phase-type functions in array code, no native kernel.
+
+Uniformization with one power sequence for all times. It runs where the kernel
+cannot (GPU, TPU, a platform without the library) and checks it in tests;
+autodiff goes through it in JAX and TensorFlow, forward and reverse, to every
+order (at t = 0 to the third).
+
+Precision: float64, whatever the dtype of the operands, and logarithms are
+within max(1e-12, 8 ulp) of the truth. Only JAX with 64-bit numbers switched
+off has nothing wider than float32; then |error| <= 2**-23 (32 + 4 |log|), for
+log densities, survivals and cdfs alike. What float32 cannot hold is NaN, in
+particular tails in which one state outweighs another by more than about 1e25.
+`kernel_ops.precision()` tells which it is.
+
+Work: the number of steps is q t + 9 sqrt(q t) + p + 60, with q up to 2.2 times
+the largest rate, and more where a bound on what is left out asks for it. It is
+found from the values where they are known, up to `MAX_STEPS`, or fewer for
+batches of more than `MAX_ENTRIES / MAX_STEPS` models; while tracing it is
+`TRACED_STEPS`. Times that need more give NaN, which the bound shows: nothing
+is cut off silently. Memory grows with steps times models, and in reverse mode
+with steps times times / 8.
+
+References:
+  A. Jensen, Markoff chains as an aid in the study of Markoff processes, 1953.
+  J. Xue, Q. Ye, Computing exponentials of essentially non-negative matrices
+    entrywise to high relative accuracy, Math. Comp. 82, 2013.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.model import chain as chain_lib
+from phasic.math.portable import mixture
+from phasic.math.portable import power_sequence
+
+MAX_STEPS = {"float64": 2**17, "float32": 2**14}
+MAX_ENTRIES = 2**26  # Of the power sequences of all models together.
+TRACED_STEPS = 2**12
+
+
+def phase_type(kind, initial_probs, subgenerator, exit_rates, prob_zero, times):
+  """Returns one of the functions of a phase-type distribution at all times.
+
+  Args:
+    kind: "log_density", "density", "log_survival", "survival", "log_cdf" or
+      "cdf".
+    initial_probs: (batch..., p).
+    subgenerator: (batch..., p, p).
+    exit_rates: (batch..., p), or (batch..., 0) to derive them.
+    prob_zero: (batch..., 1), or (batch..., 0) to derive it.
+    times: (batch..., n).
+
+  Returns:
+    An array (batch..., n) of the dtype of `times`; NaN where a value breaks a
+    rule or more steps are needed than there may be.
+  """
+  operands = (initial_probs, subgenerator, exit_rates, prob_zero, times)
+  phases = static.shape(initial_probs)[-1]
+  if not isinstance(phases, int):
+    raise ValueError("the number of phases must be known statically")
+  limit = most_steps(operands)
+  counts = _counts(operands)
+  if counts is None:
+    return _run(kind, min(TRACED_STEPS, limit), *operands)[0]
+  within = onp.where(counts <= limit, counts, phases + 60)
+  steps = min(rounded(int(onp.max(within))), limit)
+  while True:
+    result, code = _run(kind, steps, *operands)
+    known = static.concrete(gradients.stop_gradient(code))
+    # Times whose own count is beyond the limit stay NaN.
+    if known is None or steps >= limit:
+      return result
+    short = onp.asarray(known) == mixture.SHORT
+    if not onp.any(short & (counts <= limit)):
+      return result
+    steps = min(8 * steps, limit)
+
+
+def most_steps(operands):
+  """Returns how many steps there may be for these five operands."""
+  batches = [static.shape(x)[:-1] for x in operands[:1]]
+  batches += [static.shape(x)[:-1] for x in operands[2:4]]
+  batches.append(static.shape(operands[1])[:-2])
+  sizes = static.broadcast_shapes(*batches)
+  models = math.prod(d for d in sizes if isinstance(d, int))
+  by_memory = max(1, MAX_ENTRIES // max(1, models))
+  return min(MAX_STEPS[static.wide_float()], by_memory)
+
+
+def _run(
+  kind, steps, initial_probs, subgenerator, exit_rates, prob_zero, times
+):
+  """Returns the result and the mixture's codes, `OK` where a rule is broken.
+
+  The stages are compiled one by one: kinds share them, and a compiler takes
+  longer over all at once.
+  """
+  operands = (initial_probs, subgenerator, exit_rates, prob_zero, times)
+  dtype = static.dtype_name(times)
+  wide = [np.asarray(x, dtype=static.wide_float()) for x in operands]
+  with onp.errstate(all="ignore"):
+    chain = _derive(tuple(wide[:4]), static.finfo_eps(dtype))
+    sequence, rate = _sequence(kind.removeprefix("log_"), steps, chain)
+    mixed = _mix(sequence, rate, chain.bad, wide[4])
+    return _finish(kind, dtype, chain.atom, chain.bad, wide[4], mixed)
+
+
+def _power_sequence(quantity, steps, chain):
+  """Returns the end values of a quantity, and the uniformization rate."""
+  end = np.ones_like(chain.exits)
+  absorbed = chain.exits
+  if quantity == "density":
+    end = chain.exits
+  elif quantity == "cdf":
+    chain = chain_lib.with_absorbing_state(chain)
+    size = static.shape(chain.initial)[-1]
+    end = np.asarray(onp.arange(size) == size - 1, dtype=chain.initial.dtype)
+    end = end + np.zeros_like(chain.initial)
+    absorbed = np.zeros_like(chain.totals)
+  sequence = power_sequence.sequence(
+    chain.initial, chain.off, chain.totals, absorbed, end, steps
+  )
+  return sequence, power_sequence.uniformization_rate(chain.totals)
+
+
+def _mixture(sequence, rate, bad, times):
+  """Returns logarithm, value and the mixture's code, at 0 <= t < inf.
+
+  At other times the entries mean nothing.
+  """
+  usable = (times >= 0) & (times < math.inf) & np.logical_not(bad[..., None])
+  return mixture.mix(sequence, rate[..., None] * np.where(usable, times, 0.0))
+
+
+def _result(kind, dtype, atom, bad, times, mixed):
+  """Returns the result for all times, and the codes."""
+  log_value, value, code = mixed
+  result = _whole_line(kind, atom[..., None], times, log_value, value)
+  # The product makes the derivatives NaN as well.
+  result = result * np.where(bad, math.nan, 1.0)[..., None]
+  code = np.where(bad[..., None], 1.0 * mixture.OK, code)
+  return np.asarray(result, dtype=dtype), code
+
+
+_derive = control_flow.compiled(chain_lib.derive, static_argnums=(1,))
+_sequence = control_flow.compiled(_power_sequence, static_argnums=(0, 1))
+_mix = control_flow.compiled(_mixture)
+_finish = control_flow.compiled(_result, static_argnums=(0, 1))
+
+
+def _whole_line(kind, atom, times, log_value, value):
+  """Adds the atom at zero, negative and infinite times, and NaN."""
+  log = kind.startswith("log_")
+  result = log_value if log else value
+  if kind in ("density", "log_density"):
+    has_atom = (times == 0) & (atom > 0)
+    at_zero = np.log(np.where(atom > 0, atom, 1.0)) if log else atom
+    result = np.where(has_atom, at_zero, result)
+    before, after = 0.0, 0.0
+  elif kind in ("survival", "log_survival"):
+    before, after = 1.0, 0.0
+  else:
+    before, after = 0.0, 1.0
+  if log:
+    before, after = _log(before), _log(after)
+  result = np.where(times < 0, before, result)
+  result = np.where(times == math.inf, after, result)
+  return np.where(times == times, result, math.nan)
+
+
+def _counts(operands):
+  """Returns the numbers of steps (batch..., n) on the host, None if traced."""
+  known = [static.concrete(gradients.stop_gradient(x)) for x in operands]
+  if any(x is None for x in known):
+    return None
+  alpha, matrix, exits, _, times = (
+    onp.asarray(x, dtype=onp.float64) for x in known
+  )
+  p = onp.shape(alpha)[-1]
+  rates = -onp.diagonal(matrix, axis1=-2, axis2=-1)
+  if onp.shape(exits)[-1]:
+    off = onp.where(onp.eye(p, dtype=bool), 0.0, matrix)
+    rates = onp.sum(off, axis=-1) + exits
+  with onp.errstate(all="ignore"):
+    largest = onp.max(rates, axis=-1)[..., None] * (16 / 15)
+    rate = onp.exp2(onp.ceil(onp.log2(onp.where(largest > 0, largest, 1.0))))
+    means = rate * times
+    usable = onp.isfinite(means) & (means >= 0)
+    means = onp.where(usable, means, 0.0)
+    return means + 9 * onp.sqrt(means) + p + 60
+
+
+def rounded(steps):
+  """Rounds up to two significant bits: few lengths, few compilations."""
+  unit = 2 ** max(0, int(steps).bit_length() - 2)
+  return (steps + unit - 1) // unit * unit
+
+
+def _log(x):
+  return math.log(x) if x > 0 else -math.inf

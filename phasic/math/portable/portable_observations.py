@@ -1,0 +1,152 @@
+"""The portable path for times of several kinds: see `observations`.
+
+All kinds of functions are evaluated at all times, and the one that counts is
+taken. Where a function does not count it is evaluated at a harmless time, so
+that its derivatives there, taken times zero, are zero.
+"""
+
+import functools
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.portable import interval_masses
+from phasic.math.portable import portable
+from phasic.math.portable import portable_edges
+
+# As in native/kernel/phase_type.h.
+LOG_DENSITY = 0
+LOG_SURVIVAL = 2
+LOG_CDF = 4
+LOG_INTERVAL = 6
+NOTHING = 7
+LOG_OBSERVATION = 8
+_LEFT = 9  # log P(X <= u), u being the next time
+
+
+def phase_type(
+  kind,
+  initial_probs,
+  rates,
+  exit_rates,
+  prob_zero,
+  times,
+  *structure,
+  discrete=False,
+):
+  """`portable.phase_type` with a kind for each time, and edges or none.
+
+  Args:
+    kind: not used.
+    initial_probs: (batch..., p).
+    rates: (batch..., p, p), or the parameters of the edges.
+    exit_rates: as for `portable.phase_type`.
+    prob_zero: as there.
+    times: (batch..., n).
+    *structure: the arrays of the edges or none, and kinds, (batch..., n).
+    discrete: whether times are counts of steps.
+  """
+  del kind
+  *edges, kinds = structure
+  given = tuple(edges)
+  if discrete:
+    # Of no steps nothing depends on the model.
+    function, harmless = portable_edges.discrete_phase_type, -1.0
+    times = np.where(kinds == LOG_DENSITY, times, _whole(kinds, times))
+  else:
+    function = portable.phase_type
+    if edges:
+      phases = static.shape(initial_probs)[-1]
+      rates, exit_rates = portable_edges.densified(phases, rates, *edges)
+      given = ()
+    harmless = _harmless_time(rates, exit_rates)
+
+  def evaluate(kind, counts):
+    at = np.where(counts, times, harmless)
+    return function(
+      kind, initial_probs, rates, exit_rates, prob_zero, at, *given
+    )
+
+  next_time = _after(times, math.nan)
+  kinds = _resolved(kinds, times, next_time)
+  is_left = kinds == _LEFT
+  kinds = np.where(is_left, LOG_CDF, kinds)
+  times = np.where(is_left, next_time, times)
+  valid = (kinds == LOG_INTERVAL) & (_after(kinds, LOG_INTERVAL) == NOTHING)
+  valid = valid & (times >= 0) & (times <= next_time) & (next_time < math.inf)
+  is_upper = _before(np.asarray(valid, dtype="int32"), 0) > 0
+  log_density = evaluate("log_density", kinds == LOG_DENSITY)
+  log_survival = evaluate(
+    "log_survival", (kinds == LOG_SURVIVAL) | valid | is_upper
+  )
+  log_cdf = evaluate(
+    "log_cdf", (kinds == LOG_CDF) | (valid & (times > 0)) | is_upper
+  )
+  at_zero = valid & (times == 0)
+  mass_at_zero = evaluate("cdf", at_zero)
+  with onp.errstate(all="ignore"):
+    interval = interval_masses.log_mass(
+      valid,
+      at_zero,
+      (log_survival, _after(log_survival, 0.0)),
+      (log_cdf, _after(log_cdf, 0.0)),
+      mass_at_zero,
+    )
+  result = np.where(kinds == LOG_DENSITY, log_density, math.nan)
+  result = np.where(kinds == LOG_SURVIVAL, log_survival, result)
+  result = np.where(kinds == LOG_CDF, log_cdf, result)
+  result = np.where(valid, interval, result)
+  return np.where(kinds == NOTHING, 0.0, result)
+
+
+_discrete = functools.partial(phase_type, discrete=True)
+
+
+def fallback(discrete):
+  """The function of the portable path."""
+  return _discrete if discrete else phase_type
+
+
+def _whole(kinds, times):
+  """Returns counts, those that are not exact ones whole."""
+  first = (kinds == LOG_OBSERVATION) & (times == _after(times, math.nan))
+  second = _before(np.asarray(first, dtype="int32"), 0) > 0
+  return np.where(first | second, times, np.floor(times))
+
+
+def _resolved(kinds, times, next_time):
+  """Returns the kinds that observations are of: native/kernel/phase_type.h."""
+  is_pair = (kinds == LOG_OBSERVATION) & (_after(kinds, 0) == NOTHING)
+  is_right = is_pair & (times < next_time) & (next_time == math.inf)
+  is_left = (
+    is_pair & (times < next_time) & (times < 0) & np.logical_not(is_right)
+  )
+  kinds = np.where(is_pair, LOG_INTERVAL, kinds)
+  kinds = np.where(is_pair & (times == next_time), LOG_DENSITY, kinds)
+  kinds = np.where(is_right, LOG_SURVIVAL, kinds)
+  return np.where(is_left, _LEFT, kinds)
+
+
+def _harmless_time(rates, exit_rates):
+  """Returns a time at which all functions are ordinary, (batch..., 1)."""
+  largest = np.max(np.abs(gradients.stop_gradient(rates)), axis=(-2, -1))
+  if static.shape(exit_rates)[-1]:
+    exits = np.max(np.abs(gradients.stop_gradient(exit_rates)), axis=-1)
+    largest = np.maximum(largest, exits)
+  usable = (largest > 0) & (largest < math.inf)
+  return np.where(usable, 1.0 / np.where(usable, largest, 1.0), 1.0)[..., None]
+
+
+def _after(x, last):
+  """Returns the entries behind those of x on the last axis."""
+  end = np.asarray(np.zeros_like(x[..., :1]) + last, dtype=x.dtype)
+  return np.concatenate([x[..., 1:], end], axis=-1)
+
+
+def _before(x, first):
+  """Returns the entries before those of x on the last axis."""
+  end = np.asarray(np.zeros_like(x[..., :1]) + first, dtype=x.dtype)
+  return np.concatenate([end, x[..., :-1]], axis=-1)

@@ -1,0 +1,224 @@
+"""The portable path of discrete chains: functions of steps in array code.
+
+The power sequence of the continuous path, with the transition matrix in place
+of a uniformized one, gives the terms alpha T^k t, alpha T^k 1 and, with
+absorption as one more state, the cdf; each count picks one. Autodiff goes
+through it in JAX and TensorFlow, forward and reverse, to every order.
+
+Precision: float64, whatever the dtype of the operands. Only JAX with 64-bit
+numbers switched off has nothing wider than float32; then |error| <=
+2**-23 (32 + 4 |log| + p k / 8) for the logarithms at k steps. What the range
+cannot hold is NaN. Rows that sum to one within rounding are taken to do so, so
+that after very many steps the given numbers' own sums, up to 4 p eps a step
+from one, may tell the difference.
+
+Work: as many steps as the largest count, where counts are known up to
+`portable.MAX_STEPS`, while tracing `portable.TRACED_STEPS`. Counts beyond give
+NaN. Memory grows with steps times models.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import binary
+from phasic.internal import control_flow
+from phasic.internal import custom_gradient
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.model import step_chain
+from phasic.math.portable import portable
+from phasic.math.portable import possible_steps
+from phasic.math.portable import power_sequence
+from phasic.math.portable import transition_power
+
+
+def phase_type(
+  kind,
+  initial_probs,
+  subtransition,
+  exit_probs,
+  prob_zero,
+  counts,
+  completes=False,
+):
+  """Returns one of the functions of a discrete phase-type distribution.
+
+  Args:
+    kind: "log_density", "density", "log_survival", "survival", "log_cdf" or
+      "cdf".
+    initial_probs: (batch..., p).
+    subtransition: (batch..., p, p).
+    exit_probs: (batch..., p), or (batch..., 0) to derive them.
+    prob_zero: (batch..., 1), or (batch..., 0) to derive it.
+    counts: (batch..., n).
+    completes: what `step_chain.derive` makes of the diagonal.
+
+  Returns:
+    An array (batch..., n) of the dtype of `counts`; NaN where a value breaks a
+    rule or more steps are needed than there may be. The derivative in a whole
+    count is NaN.
+  """
+  operands = (initial_probs, subtransition, exit_probs, prob_zero, counts)
+  steps = _steps(operands)
+  dtype = static.dtype_name(counts)
+  wide = [
+    np.asarray(x, dtype=static.wide_float())
+    for x in (*operands[:4], gradients.stop_gradient(counts))
+  ]
+  with onp.errstate(all="ignore"):
+    result = _run(kind, dtype, steps, completes, *wide)
+  return _with_slope(result, np.broadcast_to(counts, static.shape(result)))
+
+
+def _steps(operands):
+  """Returns how many terms are made."""
+  limit = portable.most_steps(operands)
+  counts = static.concrete(gradients.stop_gradient(operands[4]))
+  if counts is None:
+    return min(portable.TRACED_STEPS, limit)
+  counts = onp.asarray(counts, dtype=onp.float64)
+  usable = counts[(counts >= 0) & (counts < limit)]
+  largest = onp.max(usable) if usable.size else 0.0
+  return min(portable.rounded(int(largest) + 1), limit)
+
+
+def _evaluate(kind, dtype, steps, completes, *operands):
+  """Returns the result without a derivative in the counts."""
+  *model, counts = operands
+  chain = step_chain.derive(model, static.finfo_eps(dtype), completes)
+  log = kind.startswith("log_")
+  quantity = kind.removeprefix("log_")
+  whole = np.floor(counts)
+  index = whole - 1 if quantity == "density" else whole
+  exponents, values = _terms(quantity, steps, chain, index)
+  if log:
+    result = np.log(values) + exponents * math.log(2)
+  else:
+    exponents = np.maximum(exponents, -1990.0)
+    half = np.floor(exponents / 2)
+    result = values * binary.power_of_two(half)
+    result = result * binary.power_of_two(exponents - half)
+  result = _whole_line(quantity, log, chain.atom[..., None], counts, result)
+  # The product makes the derivatives NaN as well.
+  result = result * np.where(chain.bad, math.nan, 1.0)[..., None]
+  return np.asarray(result, dtype=dtype)
+
+
+_run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))
+
+
+def _terms(quantity, steps, chain, index):
+  """Returns exponents and values of the terms (..., n) at indices.
+
+  A value is NaN where there are not as many terms, and anything at an index
+  that is negative or infinite.
+  """
+  end = np.ones_like(chain.exits)
+  if quantity == "density":
+    end = chain.exits
+  elif quantity == "cdf":
+    chain = step_chain.with_absorbing_state(chain)
+    size = static.shape(chain.initial)[-1]
+    end = np.asarray(onp.arange(size) == size - 1, dtype=chain.initial.dtype)
+    end = end + np.zeros_like(chain.initial)
+  sequence = power_sequence.of_chain(
+    chain.initial,
+    chain.off,
+    chain.keep,
+    chain.lose,
+    chain.exits,
+    end,
+    steps,
+  )
+  size = static.shape(end)[-1]
+  block = transition_power.block_length(
+    steps, size, static.dtype_name(chain.initial)
+  )
+  eye = np.eye(size, dtype=end.dtype)
+  possible = possible_steps.find(
+    chain.initial,
+    chain.off + (chain.keep - chain.lose)[..., None] * eye,
+    end,
+    -(-steps // block),
+    block,
+  )
+  fixed = gradients.stop_gradient
+  lost = np.where(possible, sequence.lost, 0.0)
+  lost = lost > static.finfo_eps(end) * fixed(sequence.values)
+  lost = lost | (possible & np.logical_not(fixed(sequence.values) > 0))
+  values = sequence.values * np.where(lost, math.nan, 1.0)
+  usable = (index >= 0) & (index < math.inf)
+  known = usable & (index < static.shape(values)[-1])
+  clipped = np.where(known, index, 0.0)
+  picked = _pick(values, clipped)
+  # What other counts have instead needs no derivative of this.
+  picked = np.where(usable, picked, 1.0)
+  picked = picked * np.where(usable & np.logical_not(known), math.nan, 1.0)
+  return _pick(sequence.exponents, clipped), picked
+
+
+def _pick(table, index):
+  """Returns table[..., index] for indices (..., n), batches broadcast."""
+  batch = np.zeros_like(table[..., :1])
+  index = index + batch
+  steps, n = static.shape(table)[-1], static.shape(index)[-1]
+  table = table + np.zeros_like(index[..., :1])
+  flat = np.reshape(index, (-1, n))
+  models = static.shape(flat)[0]
+  offsets = np.asarray(steps * np.arange(models), dtype="int32")
+  places = offsets[:, None] + np.asarray(flat, dtype="int32")
+  picked = np.take(np.reshape(table, (-1,)), places, axis=0)
+  return np.reshape(picked, static.shape(index))
+
+
+def _whole_line(quantity, log, atom, counts, result):
+  """Adds the atom, counts that are not whole, negative or infinite, and NaN."""
+
+  def put(where, value):
+    return np.where(where, _logarithm(value) if log else value, result)
+
+  if quantity == "density":
+    result = put(np.floor(counts) != counts, 0.0)
+    at_zero = atom
+    if log:
+      at_zero = np.where(atom > 0, np.log(np.where(atom > 0, atom, 1.0)), -1.0)
+      at_zero = np.where(atom > 0, at_zero, -math.inf)
+    result = np.where(counts == 0, at_zero, result)
+  before = 1.0 if quantity == "survival" else 0.0
+  after = 1.0 if quantity == "cdf" else 0.0
+  result = put(counts < 0, before)
+  result = put(counts == math.inf, after)
+  return np.where(counts == counts, result, math.nan)
+
+
+def _logarithm(x):
+  return math.log(x) if x > 0 else -math.inf
+
+
+def _forward(result, counts):
+  return result, counts
+
+
+def _backward(counts, cotangent):
+  return cotangent, _slope(counts, cotangent)
+
+
+def _along(primals, tangents):
+  return primals[0], tangents[0] + _slope(primals[1], tangents[1])
+
+
+def _slope(counts, along):
+  """NaN at whole counts, where there is no derivative, along anything."""
+  jumps = (np.floor(counts) == counts) & (counts >= 0) & (counts < math.inf)
+  return np.where(jumps & (along != 0), math.nan, np.zeros_like(along))
+
+
+@custom_gradient.custom_gradient(
+  vjp_fwd=_forward, vjp_bwd=_backward, jvp_fn=_along
+)
+def _with_slope(result, counts):
+  """Returns the result; its derivative in a count is NaN or zero."""
+  del counts
+  return result

@@ -1,0 +1,213 @@
+"""The power sequence of a uniformized chain, kept in range by scaling.
+
+With q above every rate and P = I + S/q, the sequence is v_k = alpha P^k and
+what is asked for are its end values a_k = v_k . end. They are found in blocks,
+
+  a_(j B + i) = (alpha P^(j B)) . (P^i end),   0 <= i < B,
+
+the right factors by doubling, the left ones by a scan; `block_length` chooses
+B. That takes (B + K / B) products with a vector for K values instead of K.
+
+All terms are products of non-negative numbers, so each is accurate to its own
+size. States are scaled by powers of two, each by the weight of the heaviest
+path to it, and each left factor is brought to size one. What then still falls
+below the range is bounded and reported. Scales are constants for derivatives.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import binary
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.numeric import exact_sums
+from phasic.math.portable import heaviest_paths
+from phasic.math.portable import transition_power
+
+_LOG2 = math.log(2)
+
+
+class _ScaleRange(NamedTuple):
+  """Exponents for a floating dtype.
+
+  Attributes:
+    scale: the least scale of a state.
+    least: the least exponent that is looked at.
+    most: the largest exponent of a uniformization rate.
+    floor: sums of products that fell below the range are below 2**floor.
+  """
+
+  scale: float
+  least: float
+  most: float
+  floor: int
+
+
+_RANGES = {
+  "float64": _ScaleRange(-900.0, -1000.0, 999.0, -1000),
+  "float32": _ScaleRange(-90.0, -126.0, 125.0, -114),
+}
+
+
+class Sequence(NamedTuple):
+  """End values a_k = values * 2**exponents, k along the last axis.
+
+  Attributes:
+    values: (..., K).
+    lost: bounds on what the values lack as it fell below the range (..., K).
+    exponents: (..., K), constants.
+    log_rest: log of max(end) times the mass left after K steps (...).
+    reached: whether any state with an end weight can be reached (...).
+  """
+
+  values: Any
+  lost: Any
+  exponents: Any
+  log_rest: Any
+  reached: Any
+
+
+def uniformization_rate(totals):
+  """Returns a power of two, 16/15 of the largest rate or more, as a constant.
+
+  Divided by a power of two, rates and times keep all their digits; a rounding
+  error in P would act the same way in each step. And each state is kept with a
+  probability of 1/16 or more, so that powers of it stay in range. NaN where
+  there is no such power of two in the dtype.
+  """
+  span = _RANGES[static.dtype_name(totals)]
+  largest = gradients.stop_gradient(np.max(totals, axis=-1)) * (16 / 15)
+  power = np.minimum(exact_sums.exponent(largest, span.least), span.most)
+  rate = binary.power_of_two(power)
+  rate = np.where(rate < largest, 2 * rate, rate)
+  rate = np.where(rate < largest, math.nan, rate)
+  return np.where(largest > 0, rate, 1.0)
+
+
+def sequence(initial, off, totals, absorbed, end, steps):
+  """Returns the first `steps` end values of the uniformized chain, or more.
+
+  Args:
+    initial: initial masses (..., m).
+    off: rates between states (..., m, m), zero on the diagonal.
+    totals: rates of leaving the states (..., m).
+    absorbed: absorption rates (..., m).
+    end: end weights (..., m).
+    steps: the number of values, static; rounded up to whole blocks.
+  """
+  rate = uniformization_rate(totals)
+  keep, lose = transition_power.uniformized(totals, rate)
+  # All have their full batch shape from the start.
+  end = end + np.zeros_like(totals)
+  jumps, absorbed = off / rate[..., None, None], absorbed / rate[..., None]
+  return of_chain(initial, jumps, keep, lose, absorbed, end, steps)
+
+
+def of_chain(initial, jumps, keep, lose, absorbed, end, steps):
+  """Returns the first `steps` end values of a chain in steps, or more.
+
+  Args:
+    initial: initial masses (..., m).
+    jumps: probabilities between states (..., m, m), zero on the diagonal.
+    keep: with `lose`, the diagonal keep - lose (..., m).
+    lose: (..., m).
+    absorbed: probabilities of absorption (..., m).
+    end: end weights (..., m).
+    steps: the number of values, static; rounded up to whole blocks.
+  """
+  dtype = static.dtype_name(initial)
+  span = _RANGES[dtype]
+  paths = heaviest_paths.find(initial, jumps, end, span.scale)
+  log_end = np.log(gradients.stop_gradient(np.max(end, axis=-1)))
+  initial, jumps, end, shift = heaviest_paths.scaled(
+    initial, jumps, end, paths.scale
+  )
+  weights = binary.power_of_two(paths.scale)
+  power = transition_power.Power(jumps, keep, lose, absorbed * weights)
+  batch = np.zeros_like(jumps[..., 0])
+  batch = batch + np.zeros_like(initial * end * keep * absorbed)
+  size = static.shape(initial)[-1]
+  block = transition_power.block_length(steps, size, dtype)
+  columns, power = _columns(power, end + batch, weights, block)
+  count = -(-steps // block)
+  rows, lost, exponents, last = _rows(
+    power, initial + batch, paths.arrival, count, block, span
+  )
+  early = -onp.arange(float(block))
+  possible = np.asarray(paths.departure[..., None] >= early, dtype=batch.dtype)
+  missed = possible * 2.0**span.floor
+  fixed = gradients.stop_gradient
+  lost = np.matmul(lost, fixed(columns) + missed)
+  lost = lost + np.matmul(fixed(rows), missed)
+  exponents = exponents + shift
+  exponents = np.moveaxis(exponents, 0, -1)[..., None] + np.zeros_like(lost)
+  mass = fixed(last[0]) * weights
+  log_rest = np.log(np.sum(mass, axis=-1)) + last[1] * _LOG2
+  values = np.matmul(rows, columns)
+  flat = (*static.shape(values)[:-2], count * block)
+  return Sequence(
+    np.reshape(values, flat),
+    np.reshape(lost, flat),
+    np.reshape(exponents, flat),
+    log_rest + log_end,
+    np.any(paths.arrival + paths.departure > heaviest_paths.NEVER, axis=-1),
+  )
+
+
+def _columns(power, end, weights, block):
+  """Returns P^i end for i < block (..., m, block), and P^block."""
+  columns = end[..., None]
+  for _ in range(block.bit_length() - 1):
+    columns = np.concatenate(
+      [columns, transition_power.after(power, columns)], axis=-1
+    )
+    power = transition_power.squared(power, weights)
+  return columns, power
+
+
+def _rows(power, initial, arrival, count, block, span):
+  """Returns the scaled alpha P^(j block) for j < count.
+
+  Returns:
+    The rows (..., count, m), bounds on what they lack (..., count, m), their
+    exponents (count, ...), and the row and the exponent after the last.
+  """
+  fixed = gradients.stop_gradient
+  constant = transition_power.Power(*(fixed(x) for x in power))
+
+  def step(carry, index):
+    row, lost, exponent = carry
+    out = (row, lost, exponent)
+    row = transition_power.before(row, power)
+    lost = transition_power.before(lost, constant)
+    # Only states that can be reached by now lose anything.
+    present = np.where(arrival + (index + 1) * block >= 0, 1.0, 0.0)
+    size = 1 + np.sum(fixed(row), axis=-1)
+    lost = lost + 2.0**span.floor * size[..., None] * present
+    row, lost, change = _normalised(row, lost, span)
+    return (row, lost, exponent + change), out
+
+  start, none, change = _normalised(initial, np.zeros_like(initial), span)
+  indices = np.asarray(onp.arange(float(count)), dtype=initial.dtype)
+  last, (rows, lost, exponents) = control_flow.scan(
+    step, (start, none, change), indices
+  )
+  return (
+    np.moveaxis(rows, 0, -2),
+    np.moveaxis(lost, 0, -2),
+    exponents,
+    (last[0], last[2]),
+  )
+
+
+def _normalised(row, lost, span):
+  """Returns both times a power of two that brings the row's size to one."""
+  largest = gradients.stop_gradient(np.max(row, axis=-1))
+  change = exact_sums.exponent(largest, span.least)
+  change = np.where(largest > 0, change, 0.0)
+  factor = binary.power_of_two(-change)[..., None]
+  return row * factor, lost * factor, change

@@ -1,0 +1,1 @@
+"""Quadrature: entropies, divergences, modes, expectations."""

@@ -1,0 +1,83 @@
+"""Means and variances of functions of a phase-type variable."""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import static
+from phasic.math.quadrature import laws
+from phasic.math.quadrature import quadrature
+
+# A bound of P(X > last), see `laws.Law`.
+_LEFT = math.exp(-61.0)
+
+
+def mean_and_variance(model, function):
+  """Returns E g(X) and the variance of g(X), for an increasing g, g(0) = 0.
+
+  They are sums over nodes as those of `information.entropy`. The error is
+  below 1e-9 (float32: 1e-4) of E g(X) and of the variance, or the result is
+  NaN: so it is where g grows so fast that times matter which are never seen.
+
+  Args:
+    model: initial_probs, subgenerator, exit_rates and prob_zero, the last two
+      of which may be None.
+    function: g, of arrays in the model's dtype, the batch last.
+
+  Returns:
+    Two arrays with the model's batch shape.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+  """
+  law, rule, logs, masses = _nodes(model)
+  found, most = _values(law, rule, function)
+  mean = quadrature.total(rule, masses * found)
+  atom = np.exp(law.log_atom())
+  variance = quadrature.total(rule, masses * np.square(found - mean))
+  variance = variance + atom * np.square(mean)
+  seen = most * _LEFT <= 1e-10 * mean
+  mean = np.where(seen, law.checked(rule, logs, mean), math.nan)
+  seen = seen & (np.square(most) * _LEFT <= 1e-10 * variance)
+  variance = np.where(seen, law.checked(rule, logs, variance), math.nan)
+  return tuple(np.asarray(x, dtype=law.dtype) for x in (mean, variance))
+
+
+def raw_moment(model, function, k):
+  """Returns E g(X)^k; arguments and accuracy are those for E g(X).
+
+  Args:
+    model: as above.
+    function: g.
+    k: a positive integer.
+  """
+  law, rule, logs, masses = _nodes(model)
+  # In terms of the last value, so that powers are in range.
+  found, most = _values(law, rule, function)
+  share = quadrature.total(rule, masses * (found / most) ** float(k))
+  with onp.errstate(over="ignore"):
+    moment = share * most ** float(k)
+  seen = share * 1e-10 >= _LEFT
+  moment = np.where(seen, law.checked(rule, logs, moment), math.nan)
+  return np.asarray(moment, dtype=law.dtype)
+
+
+def _nodes(model):
+  """Returns the law, its rule, and log densities and masses at the nodes."""
+  law = laws.Law(laws.convert(model, False), False)
+  rule = quadrature.times(law.log_rate, law.last, law.phases, law.dtype)
+  logs = law.log_density(rule)
+  return law, rule, logs, quadrature.masses(logs, rule.log_weights)
+
+
+def _values(law, rule, function):
+  """Returns g at the nodes, and at the last one that counts."""
+
+  def values(times):
+    found = function(np.asarray(times, dtype=law.dtype))
+    return np.asarray(found, dtype=static.wide_float())
+
+  # Where nothing is left, values may be out of range.
+  return values(np.minimum(rule.nodes, law.last)), values(law.last)

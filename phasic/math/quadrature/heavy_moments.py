@@ -1,0 +1,146 @@
+"""Moments of increasing functions that grow as exponentials do.
+
+E exp(v(X)) for a phase-type X and v with v(x) - q x bounded is known to be
+infinite from the decay rate on, as E exp(q X) is. Below it exp(q x) f(x) is in
+proportion to the density of a chain with tilted rates, which tells how late
+times matter: a sum over nodes sees all of them, and must have the sum E exp(q X)
+that is known.
+
+Where v grows slower than x there are all moments, and a bound of the survival
+function says how late times matter.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import signed_killing
+from phasic.math.model import operands
+from phasic.math.moments import generating_functions
+from phasic.math.quadrature import laws
+from phasic.math.quadrature import quadrature
+
+# A sum leaves out at most exp(-61) of what is expected, see `laws`.
+_LONGEST = 170.0
+_LOG_LEFT = 62.0
+
+
+class MomentNodes:
+  """Where sums over X are taken, and its density there.
+
+  Attributes:
+    law: X's.
+    rule: the rule.
+    times: the nodes, (n, ...), in the law's dtype.
+    logs: the log density, (n, ...).
+    undefined: what is added to results: zero, or NaN, or inf, (...).
+  """
+
+  def __init__(self, law, last, undefined):
+    """Takes X's law, the last time that matters and `undefined`."""
+    self.law = law
+    usable = np.isfinite(last) & (last > 0)
+    last = gradients.stop_gradient(np.where(usable, last, 1.0))
+    self.rule = quadrature.times(law.log_rate, last, law.phases, law.dtype)
+    self.times = np.asarray(self.rule.nodes, dtype=law.dtype)
+    self.logs = law.value("log_density", self.times)
+    self.undefined = undefined + np.where(usable, 0.0, math.nan)
+
+  def expected(self, log_value):
+    """Returns E exp(v(X)), v(0) = -inf, from v at the nodes."""
+    log_value = _wide(log_value)
+    with onp.errstate(all="ignore"):  # Where it is inf.
+      terms = quadrature.masses(self.logs, self.rule.log_weights + log_value)
+      return self._given(quadrature.total(self.rule, terms))
+
+  def variance(self, log_value, mean):
+    """Returns the variance of exp(v(X)) from its mean."""
+    log_value, mean = _wide(log_value), _wide(mean)
+    log_mean = np.log(mean)
+    early = log_value < log_mean
+    some = np.where(early, log_value - log_mean, log_mean - log_value)
+    part = np.square(np.expm1(np.minimum(some, 0.0)))
+    weights = self.rule.log_weights + 2.0 * np.maximum(log_value, log_mean)
+    with onp.errstate(all="ignore"):  # Where it is inf.
+      terms = quadrature.masses(self.logs, weights) * part
+      atom = np.exp(self.law.log_atom()) * np.square(mean)
+      return self._given(quadrature.total(self.rule, terms) + atom)
+
+  def _given(self, found):
+    endless = self.undefined == math.inf
+    found = np.where(endless, 0.0, found) + self.undefined
+    return np.asarray(found, dtype=self.law.dtype)
+
+
+def tilted(model, growth):
+  """Returns nodes for v with v(x) - q x bounded.
+
+  Args:
+    model: initial_probs, subgenerator or edges, exit_rates and prob_zero, the
+      last two of which may be None.
+    growth: q, (...), > 0.
+  """
+  law = laws.Law(laws.convert(model, False), False)
+  alpha, matrix, exits, atom = model
+  values = (alpha, matrix, growth, exits, atom)
+  names = list(operands.names(False))
+  names[2] = "s"
+  longest = chain_calls.value(
+    signed_killing.longest_time, None, values, tuple(names), (0,)
+  )
+  total = generating_functions.moment_generating_function(*values)
+  total = _wide(gradients.stop_gradient(total))
+  finite = total < math.inf
+  longest = np.where(finite, _wide(longest), 1.0)
+  nodes = MomentNodes(law, _LONGEST * longest, np.where(finite, 0.0, total))
+  # All of what is expected must be seen.
+  weights = nodes.rule.log_weights + _wide(growth) * nodes.rule.nodes
+  with onp.errstate(all="ignore"):  # Where it is infinite.
+    seen = np.sum(quadrature.masses(nodes.logs, weights), axis=0)
+    missing = np.abs(seen + np.exp(law.log_atom()) - total)
+  lost = finite & np.logical_not(
+    gradients.stop_gradient(missing) <= nodes.rule.tolerance * total
+  )
+  return _with(nodes, np.where(lost, math.nan, 0.0))
+
+
+def slow(model, factor, power):
+  """Returns nodes for v(x) = m x^(1/k) or less, k > 1.
+
+  As P(X > t) <= exp(1 - t / (e M)) with M the longest mean, nothing is left of
+  exp(v(x)) P(X > x) where x / (e M) is above twice v(x), and twice what a number
+  has digits. For k < 1 expectations are infinite, for k = 1 NaN is returned.
+
+  Args:
+    model: as in `tilted`.
+    factor: m, a number > 0.
+    power: k, (...).
+  """
+  law = laws.Law(laws.convert(model, False), False)
+  mean = law.longest / _LONGEST
+  power = _wide(power)
+  some = power > 1.0
+  rest = gradients.stop_gradient(np.where(some, power, 2.0))
+  unit = math.e * mean
+  log_last = np.log(2.0 * factor * unit) * (rest / (rest - 1.0))
+  late = np.exp(np.minimum(log_last, 600.0))
+  late = np.where(log_last > 600.0, math.nan, late)
+  last = np.maximum(late, 2.0 * _LOG_LEFT * unit)
+  # Where absorption may never come they are infinite too.
+  endless = (power < 1.0) | (mean == math.inf)
+  undefined = np.where(some, 0.0, math.nan)
+  undefined = np.where(endless, math.inf, undefined)
+  return MomentNodes(law, np.where(endless, 1.0, last), undefined)
+
+
+def _with(nodes, more):
+  nodes.undefined = nodes.undefined + more
+  return nodes
+
+
+def _wide(x):
+  return np.asarray(x, dtype=static.wide_float())

@@ -1,0 +1,143 @@
+"""A distribution as quadrature sees it: where its mass is, and how much.
+
+Sums are in the widest dtype there is, whatever that of the model.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_solves
+from phasic.math.model import operands
+from phasic.math.quadrature import quadrature
+from phasic.math.quadrature import time_scales
+
+# P(X > 170 M) < exp(-61), see `time_scales`.
+_LONGEST = 170.0
+_LOG_NOTHING = -61.0
+
+
+def convert(model, discrete):
+  """Returns initial_probs, matrix, exits and prob_zero as arrays.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+  """
+  alpha, matrix, exits, atom = model
+  # Any times make the arguments those of a function of times.
+  alpha, matrix, _, exits, atom = operands.convert(
+    alpha, matrix, 0.0, exits, atom, names=operands.names(discrete)
+  )
+  return alpha, matrix, exits, atom
+
+
+class Law:
+  """The law of a model.
+
+  Attributes:
+    discrete: whether time is.
+    dtype: the name of the dtype.
+    phases: the number of phases.
+    log_rate: log of the largest rate, (...), a constant.
+    last: a time after which nothing is left, (...), a constant.
+    longest: a time after which nothing is left from any phase, (...), too.
+  """
+
+  def __init__(self, model, discrete):
+    """Takes what `convert` returns."""
+    self.discrete = discrete
+    self._model = model
+    self.dtype = static.dtype_name(model[0])
+    self.phases = static.shape(model[0])[-1]
+    names = operands.names(discrete)
+    scales = chain_calls.value(
+      time_scales.log_scales, None, self._model, (*names[:2], *names[3:])
+    )
+    scales = np.asarray(scales, dtype=static.wide_float())
+    self.log_rate = scales[..., 0]
+    self.longest = _LONGEST * np.exp(scales[..., 1])
+    if discrete:
+      self.longest = np.floor(self.longest + _LONGEST)
+    self.last = self._last()
+
+  def value(self, kind, times):
+    """Returns a function of times."""
+    alpha, matrix, exits, atom = self._model
+    times = np.asarray(times, dtype=self.dtype)
+    arguments = (alpha, matrix, times, exits, atom)
+    found = evaluation.value(kind, arguments, discrete=self.discrete)
+    return np.asarray(found, dtype=static.wide_float())
+
+  def log_density(self, rule, until=None):
+    """Returns the logarithms of the density at the nodes of a rule.
+
+    Where nothing is left they are -inf, as they may not be known so far out.
+
+    Args:
+      rule: the rule.
+      until: a time until which they are wanted, (...), if it is later.
+    """
+    last = self.last if until is None else np.maximum(self.last, until)
+    gone = rule.nodes > last
+    logs = self.value("log_density", np.where(gone, last, rule.nodes))
+    return np.where(gone, -math.inf, logs)
+
+  def log_atom(self):
+    """Returns the logarithm of the mass at zero, (...); -inf for none."""
+    mass = self.value("cdf", 0.0)
+    some = mass > 0
+    log_mass = np.log(np.where(some, mass, 1.0))
+    # What is NaN stays it.
+    return np.where(mass == 0, -math.inf, log_mass + np.where(some, 0.0, mass))
+
+  def checked(self, rule, logs, x):
+    """Returns x, NaN where the masses at the nodes are not all there is."""
+    fixed = gradients.stop_gradient
+    masses = quadrature.masses(fixed(logs), rule.log_weights)
+    whole = 1.0
+    if not self.discrete:
+      whole = 1.0 - quadrature.masses(fixed(self.log_atom()), 0.0)
+    missing = np.abs(np.sum(masses, axis=0) - whole)
+    return x * np.where(missing <= rule.tolerance, 1.0, math.nan)
+
+  def undefined(self, where):
+    """Returns 0, (...), with derivatives NaN in the model where it is told."""
+    alpha, matrix, exits, atom = self._model
+    rates = matrix.parameters if operands.is_edges(matrix) else matrix
+    if not operands.is_edges(matrix):
+      rates = np.sum(rates, axis=-1)
+    given = [x for x in (alpha, rates, exits) if x is not None]
+    given += [] if atom is None else [atom[..., None]]
+    wide = static.wide_float()
+    return chain_solves.undefined(
+      where, *(np.asarray(x, dtype=wide) for x in given)
+    )
+
+  def _last(self):
+    """Returns a time after which nothing is left, (...)."""
+    # By the bound, and mostly much earlier; late times may take long.
+    longest = self.longest
+    shape = (-1, *(1 for _ in static.shape(longest)))
+    parts = onp.reshape(onp.exp(0.25 * onp.arange(-24.0, -3.0)), shape)
+    trials = longest * np.asarray(parts, dtype=static.wide_float())
+    if self.discrete:
+      trials = np.floor(trials)
+    log_left = gradients.stop_gradient(self.value("log_survival", trials))
+    gone = np.where(log_left < _LOG_NOTHING, trials, longest)
+    return 0.0 - np.max(0.0 - gone, axis=0)
+
+
+def common_rule(law, second):
+  """Returns a rule for integrals or sums over the masses of two laws."""
+  phases = max(law.phases, second.phases)
+  last = np.maximum(law.last, second.last)
+  if law.discrete:
+    return quadrature.counts(last, phases, law.dtype)
+  log_rate = np.maximum(law.log_rate, second.log_rate)
+  return quadrature.times(log_rate, last, phases, law.dtype)

@@ -1,0 +1,156 @@
+"""Where the density of a sum of exponential times is largest.
+
+With stages of rates r_1, ..., r_p and the density f_j of the first j,
+
+    f_p'(t) = r_p (f_{p-1}(t) - f_p(t)),
+
+so that no density is differentiated. f_p is log-concave, as a convolution of
+log-concave densities: the sign of f_{p-1} - f_p changes once, from plus to
+minus. The sum of the two fastest stages has its mode behind 1 / r for the
+faster rate r, more stages have it later, and a mode is no further than sqrt(3)
+standard deviations from the mean: so it is between 1 / r and three means.
+
+Reference: S. Dharmadhikari, K. Joag-dev, Unimodality, convexity, and
+  applications, 1988, ch. 1.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import kernel_ops
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.model import edge_rates
+
+# Times in one call of the kernel; the bracket shrinks by one more than that.
+_PARTS = 31
+_MAX_ITERATIONS = 20
+# Of rates; the square of its inverse does not matter.
+_MOST_UNLIKE = 2.0**27
+# Each doubles the order of the derivatives that are right.
+_NEWTON_STEPS = 2
+
+
+def of_stages(rates):
+  """Returns the mode of a sum of independent exponential times.
+
+  The relative error is below 1e-12 (float32: 1e-5) for up to 1000 stages.
+  Derivatives, of up to the third order, are those of the equation that the mode
+  solves.
+
+  Args:
+    rates: r_i, (..., p), > 0 and finite, else the result is NaN.
+
+  Returns:
+    An array of the batch shape; zero for one stage.
+  """
+  return _run(kernel_ops.path(), rates)
+
+
+def _evaluate(path, rates):
+  """Returns the mode, see `of_stages`."""
+  del path  # Another one is another function.
+  dtype = static.dtype_name(rates)
+  rates = np.asarray(rates, dtype=static.wide_float())
+  usable = np.all((rates > 0) & (rates < math.inf), axis=-1)
+  rates = np.where(usable[..., None], rates, 1.0)
+  rates = _slowest_last(rates)
+  mode = np.zeros_like(rates[..., 0])
+  if static.shape(rates)[-1] > 1:
+    rates, shift = _capped(rates)
+    mode = _bracketed(gradients.stop_gradient(rates))
+    for _ in range(_NEWTON_STEPS):
+      mode = _improved(rates, mode)
+    mode = mode + shift
+  return np.asarray(np.where(usable, mode, math.nan), dtype=dtype)
+
+
+_run = control_flow.compiled(_evaluate, static_argnums=(0,))
+
+
+def _slowest_last(rates):
+  """Returns the rates in an order in which f_{p-1} and f_p are most unlike."""
+  slowest = 0.0 - np.max(0.0 - rates, axis=-1)[..., None]
+  equal = np.asarray(rates == slowest, dtype="int32")
+  first = (equal > 0) & (np.cumsum(equal, axis=-1) == 1)
+  others = np.where(first, rates[..., -1:], rates)
+  # As a sum, which has the derivative of this one entry.
+  last = np.sum(np.where(first, rates, 0.0), axis=-1)[..., None]
+  return np.concatenate([others[..., :-1], last], axis=-1)
+
+
+def _capped(rates):
+  """Returns rates within the kernel's range, and what the mode is later by.
+
+  A stage that is far faster than the two slowest shifts the density by its
+  mean, but for the square of the quotient: the mode is behind one over the
+  second slowest rate. The kernel does not take rates times times above 1e15.
+  """
+  second = 0.0 - np.max(0.0 - rates[..., :-1], axis=-1)[..., None]
+  fast = rates / _MOST_UNLIKE > second
+  capped = np.where(fast, _MOST_UNLIKE * np.where(fast, second, 1.0), rates)
+  gap = np.where(fast, 1.0 / rates - 1.0 / capped, 0.0)
+  return capped, np.sum(gap, axis=-1)
+
+
+def _bracketed(rates):
+  """Returns the mode by sections of a bracket, in the scale of log t."""
+  low = 0.5 / np.max(rates, axis=-1)
+  high = 3.0 * np.sum(1.0 / rates, axis=-1)
+  eps = static.finfo_eps(rates)
+  shares = onp.arange(1.0, _PARTS + 1.0) / (_PARTS + 1.0)
+  shape = (-1, *(1 for _ in static.shape(low)))
+  parts = np.asarray(onp.reshape(shares, shape), dtype=static.wide_float())
+
+  def unfinished(carry):
+    count, low, high = carry
+    wide = high > low * (1.0 + 8.0 * eps)
+    return (count < _MAX_ITERATIONS) & np.any(wide)
+
+  def divide(carry):
+    count, low, high = carry
+    times = low * np.exp(parts * np.log(high / low))
+    # Where it cannot be computed times are too large.
+    rising = _log_ratio(rates, times) > 0
+    low = np.maximum(low, np.max(np.where(rising, times, 0.0), axis=0))
+    later = np.where(rising, math.inf, times)
+    high = np.minimum(high, 0.0 - np.max(0.0 - later, axis=0))
+    return count + 1, low, high
+
+  init = (np.asarray(0), low, high)
+  _, low, high = control_flow.while_loop(unfinished, divide, init)
+  return np.sqrt(low) * np.sqrt(high)
+
+
+def _improved(rates, mode):
+  """Makes one step of Newton's method for log f_{p-1} - log f_p = 0."""
+  p = static.shape(rates)[-1]
+  ratio = _log_ratio(rates, mode)
+  before = (
+    np.expm1(_log_ratio(rates[..., :-1], mode))
+    if p > 2
+    else np.zeros_like(ratio) - 1.0
+  )
+  slope = rates[..., -2] * before - rates[..., -1] * np.expm1(ratio)
+  return mode - ratio / slope
+
+
+def _log_ratio(rates, times):
+  """Returns log f_{p-1} - log f_p."""
+  p = static.shape(rates)[-1]
+  return _log_density(rates[..., :-1], p - 1, times) - _log_density(
+    rates, p, times
+  )
+
+
+def _log_density(rates, count, times):
+  """Returns log f_j for the first j stages."""
+  stages = onp.arange(count)
+  edges = edge_rates.EdgeRates(stages, stages + 1, rates)
+  start = np.asarray(onp.where(stages == 0, 1.0, 0.0), dtype=rates.dtype)
+  atom = np.zeros((), dtype=rates.dtype)
+  return evaluation.value("log_density", (start, edges, times, None, atom))

@@ -1,0 +1,159 @@
+"""Entropies and divergences by the masses of a law at the nodes of a rule.
+
+`information` compares two chains on nodes that are fine enough for both. Here
+one law has the nodes, of which it has all its mass, and the other one only a
+log density: so that laws of all kinds can be compared. Sums are those of p log
+p and of p log(p / q), whose terms have both signs; their error is below 1e-9
+(float32: 1e-4) of the sum of absolute values, or the result is NaN: so it is
+where log(p / q) grows so fast that times matter which are never seen.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.quadrature import laws
+from phasic.math.quadrature import quadrature
+
+# A bound of P(X > last), see `laws.Law`.
+_LEFT = math.exp(-61.0)
+# Nodes of an interval are as near to its end, in units of its length.
+_LOG_NEAR = 45.0
+
+
+class Nodes(NamedTuple):
+  """A law at the nodes of a rule.
+
+  Attributes:
+    rule: the rule, of which the coarser one is used.
+    values: the nodes in the law's own unit, (n, ...), in the law's dtype.
+    masses: probabilities, (n, ...).
+    log_prob: the law's log density per its own unit, (n, ...).
+    log_atom: of the mass at zero that is none of the nodes, (...).
+  """
+
+  rule: quadrature.QuadratureRule
+  values: Any
+  masses: Any
+  log_prob: Any
+  log_atom: Any
+
+
+def of_model(model, discrete):
+  """Returns the nodes of a chain."""
+  law = laws.Law(laws.convert(model, discrete), discrete)
+  rule = laws.common_rule(law, law)
+  logs = law.log_density(rule)
+  return _nodes(law, rule, rule.nodes, logs, 0.0)
+
+
+def of_increasing(model, forward, log_growth):
+  """Returns the nodes of g(X), of a chain's time X and an increasing g.
+
+  Args:
+    model: the chain's, in continuous time.
+    forward: g, of arrays in the model's dtype, the batch last.
+    log_growth: log g', of such arrays.
+  """
+  law = laws.Law(laws.convert(model, False), False)
+  rule = laws.common_rule(law, law)
+  logs = law.log_density(rule)
+  # Where nothing is left, values may be out of range.
+  times = np.asarray(np.minimum(rule.nodes, law.last), dtype=law.dtype)
+  growth = np.asarray(log_growth(times), dtype=static.wide_float())
+  return _nodes(law, rule, forward(times), logs, growth)
+
+
+def of_interval(model, discrete, low, high, log_prob):
+  """Returns the nodes of a chain's time that is known to be in an interval.
+
+  With D the interval's length they are those of the whole line, moved by t =
+  low + u / (1 + u / D).
+
+  Args:
+    model: the chain's.
+    discrete: whether time is.
+    low: the first value, (...), a whole number in discrete time.
+    high: the last one, (...).
+    log_prob: the log density, of arrays in the model's dtype.
+  """
+  law = laws.Law(laws.convert(model, discrete), discrete)
+  wide = static.wide_float()
+  low, high = (np.asarray(x, dtype=wide) for x in (low, high))
+  length = np.minimum(high - low, law.longest)
+  if discrete:
+    rule = quadrature.counts(np.floor(length), law.phases, law.dtype)
+    values = low + rule.nodes
+  else:
+    length = np.where(length > 0, length, math.nan)
+    rate = np.maximum(law.log_rate, 0.0 - np.log(length))
+    fixed = gradients.stop_gradient
+    last = fixed(length * math.exp(_LOG_NEAR))
+    rule = quadrature.times(fixed(rate), last, law.phases, law.dtype)
+    share = rule.nodes / length
+    values = low + rule.nodes / (1.0 + share)
+    weights = rule.log_weights - 2.0 * np.log1p(share)
+    rule = rule._replace(log_weights=weights)
+  values = np.asarray(values, dtype=law.dtype)
+  logs = np.asarray(log_prob(values), dtype=wide)
+  nodes = _nodes(law, rule, values, logs, 0.0)
+  if discrete:
+    return nodes
+  # The interval may begin after zero.
+  atom = np.asarray(log_prob(np.zeros_like(values[0])), dtype=wide)
+  atom = np.where(low > 0, -math.inf, atom)
+  some = law.log_atom() > -math.inf
+  return nodes._replace(log_atom=np.where(some, atom, -math.inf))
+
+
+def expected(nodes, factor, at_zero):
+  """Returns minus the expectation of a factor, NaN where it is not seen.
+
+  Args:
+    nodes: the law.
+    factor: at the nodes, (n, ...); where it is -inf the result is inf.
+    at_zero: the factor where there is an atom, (...).
+  """
+  some = nodes.masses > 0
+  none = some & (factor == -math.inf)
+  finite = np.where(some & np.logical_not(none), factor, 0.0)
+  terms = 0.0 - nodes.masses * finite
+  found = quadrature.total(nodes.rule, terms)
+  size = np.sum(np.abs(terms), axis=0)
+  most = np.max(np.abs(finite), axis=0)
+  found = np.where(most * _LEFT <= 1e-10 * size, found, math.nan)
+  found = found + _product(nodes.log_atom, at_zero)
+  found = np.where(np.any(none, axis=0), math.inf, found)
+  return found * _complete(nodes)
+
+
+def _nodes(law, rule, values, logs, growth):
+  """Returns the nodes, where densities are measured in units that grow."""
+  atom = np.zeros_like(law.last) - math.inf if law.discrete else law.log_atom()
+  return Nodes(
+    rule,
+    np.asarray(values, dtype=law.dtype),
+    quadrature.masses(logs, rule.log_weights),
+    logs - growth,
+    atom,
+  )
+
+
+def _product(log_mass, log_q):
+  """Returns -p log q of atoms."""
+  some, none = log_mass > -math.inf, log_q == -math.inf
+  mass = quadrature.masses(log_mass, 0.0)
+  finite = 0.0 - mass * np.where(some & np.logical_not(none), log_q, 0.0)
+  return np.where(none & some, math.inf, finite)
+
+
+def _complete(nodes):
+  """Returns one, NaN where the masses are not all there is."""
+  fixed = gradients.stop_gradient
+  whole = np.sum(fixed(nodes.masses), axis=0)
+  whole = whole + quadrature.masses(fixed(nodes.log_atom), 0.0)
+  good = np.abs(whole - 1.0) <= nodes.rule.tolerance
+  return np.where(good, 1.0, math.nan)

@@ -1,0 +1,77 @@
+"""The shortest and the longest times of a chain."""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import gradients
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.math.elimination import chain_solves
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+
+# Rates times times of which the kernel gives values.
+_MOST = 1e15
+
+
+def latest(model):
+  """Returns times up to which values are found, (...), as constants.
+
+  Args:
+    model: initial_probs, subgenerator or `EdgeRates`, exit_rates, prob_zero.
+  """
+  initial_probs, matrix, exits, _ = model
+  if operands.is_edges(matrix):
+    edges = edge_rates.convert(matrix, static.dtype_name(initial_probs))
+    weights = edge_rates.values(
+      edges.parameters, edges.constants, edges.coefficients
+    )
+    weights = gradients.stop_gradient(weights)
+    p = static.shape(initial_probs)[-1]
+    rates = segments.segment_sum(weights, edges.sources, p)
+  else:
+    matrix = gradients.stop_gradient(matrix)
+    rates = np.sum(np.abs(matrix), axis=-1)
+    if exits is not None:
+      rates = rates + gradients.stop_gradient(exits)
+  fastest = np.max(rates, axis=-1)
+  most = float(onp.finfo(static.dtype_name(initial_probs)).max)
+  good = fastest > _MOST / most
+  return np.where(good, _MOST / np.where(good, fastest, 1.0), most)
+
+
+def log_scales(option, system):
+  """Returns logarithms of a rate and of a time, (..., 2), as constants.
+
+  A rule for `chain_calls`.
+
+  The rate is the largest at which a phase is left, the time the longest that
+  is expected until absorption, of the phases that the chain may be in: inf
+  where it may be caught. With M that time P(X > t) <= exp(1 - t / (e M)), as
+  from any phase P(X > e M) <= 1 / e. Both are zero where the chain never
+  starts.
+  """
+  del option
+  fixed = gradients.stop_gradient
+  system = system._replace(
+    weights=fixed(system.weights), initial=fixed(system.initial)
+  )
+  reached = chain_solves.sojourns(system) > 0
+  ones = np.ones_like(system.initial + system.weights[..., :1])
+  times = chain_solves.solve(system, ones[..., None])[..., 0]
+  rates = segments.segment_sum(
+    chain_solves.leaving_weights(system),
+    system.indices[0],
+    static.shape(system.initial)[-1],
+  )
+  unit = system.exponent * math.log(2)
+  longest = np.max(np.where(reached, times, 0.0), axis=-1)
+  fastest = np.max(np.where(reached, rates, 0.0), axis=-1)
+  some = longest > 0
+  found = [
+    np.where(some, np.log(np.where(some, fastest, 1.0)) + unit, 0.0),
+    np.where(some, np.log(np.where(some, longest, 1.0)) - unit, 0.0),
+  ]
+  return chain_solves.checked_entries(system, fixed(np.stack(found, axis=-1)))

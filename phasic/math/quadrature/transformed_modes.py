@@ -1,0 +1,156 @@
+"""Where densities of transformed Erlang variables are largest.
+
+With n stages of rate r and an increasing g the density of g(X) at g(x) is
+proportional to x^(n-1) exp(-r x) / g'(x). Its logarithm has, times x, a slope
+that falls as x grows: it has one top, behind zero or at it. The equations that
+have no closed solution are solved by Newton's method, from a side from which it
+does not overshoot.
+"""
+
+import math
+
+import numpy as np
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.numeric import special
+
+_MAX_ITERATIONS = 100
+# Each doubles the order of the derivatives that are right.
+_NEWTON_STEPS = 2
+
+
+def of_power(count, rate, power):
+  """Returns the top's x for g(x) = x^(1/k): (n - 1/k) / r, or zero.
+
+  Args:
+    count: n, an int.
+    rate: r, (...).
+    power: k, (...).
+
+  Reference: E. W. Stacy, A generalization of the gamma distribution, Ann. Math.
+    Stat. 33, 1962.
+  """
+  return np.maximum(count - 1.0 / power, 0.0) / rate
+
+
+def of_logarithm(count, rate, growth):
+  """Returns the top's x for g(x) = log(1 + b x) / b.
+
+  It solves (n - 1) / x - r + b / (1 + b x) = 0, or is zero. Arguments are those
+  of `of_power`, with b for k.
+  """
+  slow = growth <= rate
+  share = np.where(slow, growth / rate, 1.0)
+  gap = count * share - 1.0
+  root = np.sqrt(np.square(gap) + 4.0 * share * (count - 1.0))
+  late = gap >= 0
+  top = np.where(
+    late,
+    (gap + root) / (2.0 * share),
+    2.0 * (count - 1.0) / np.where(late, 1.0, root - gap),
+  )
+  share = np.where(slow, 1.0, rate / growth)
+  gap = count - share
+  root = np.sqrt(np.square(gap) + 4.0 * share * (count - 1.0))
+  return np.where(slow, top, 0.5 * (gap + root)) / rate
+
+
+def of_log_normal(count, rate, power):
+  """Returns log(1 + mode) for g(x) = exp(x^(1/k)) - 1.
+
+  It is the L of L + r k L^k = n k - 1, or zero; to 1e-13 of itself (float32:
+  1e-6). Arguments are those of `of_power`.
+  """
+  return _run(_LOG_NORMAL, count, rate, power)
+
+
+def of_log_logistic(count, rate, power):
+  """Returns the top's x for g(x) = c (exp(x) - 1)^(1/k).
+
+  It solves n - 1 + (1 - 1/k) x / (exp(x) - 1) = (r + 1/k) x, or is zero; to
+  1e-13 of itself (float32: 1e-6). Arguments are those of `of_power`.
+  """
+  return _run(_LOG_LOGISTIC, count, rate, power)
+
+
+_LOG_NORMAL, _LOG_LOGISTIC = "log_normal", "log_logistic"
+
+
+def _evaluate(kind, count, rate, power):
+  dtype = static.dtype_name(rate)
+  wide = static.wide_float()
+  rate, power = np.asarray(rate, dtype=wide), np.asarray(power, dtype=wide)
+  rate, power = rate + np.zeros_like(power), power + np.zeros_like(rate)
+  some = count * power > 1.0
+  usable = some & (rate > 0) & (rate < math.inf) & (power < math.inf)
+  rate = np.where(usable, rate, 1.0)
+  power = np.where(usable, power, 2.0)
+  step, start = _log_normal if kind == _LOG_NORMAL else _log_logistic
+  fixed = gradients.stop_gradient
+  found = _iterated(step, start, count, fixed(rate), fixed(power))
+  for _ in range(_NEWTON_STEPS):
+    found = found + step(count, rate, power, found)
+  if kind == _LOG_NORMAL:
+    found = np.exp(found)
+  found = np.where(some, found, 0.0)
+  return np.asarray(
+    np.where(usable | np.logical_not(some), found, math.nan), dtype=dtype
+  )
+
+
+_run = control_flow.compiled(_evaluate, static_argnums=(0, 1))
+
+
+def _iterated(step, start, count, rate, power):
+  """Returns where the steps lead to."""
+  eps = static.finfo_eps(rate)
+
+  def unfinished(carry):
+    done, x, change = carry
+    far = np.abs(change) > 4.0 * eps * np.abs(x)
+    return (done < _MAX_ITERATIONS) & np.any(far)
+
+  def move(carry):
+    done, x, _ = carry
+    change = step(count, rate, power, x)
+    return done + 1, x + change, change
+
+  x = start(count, rate, power)
+  init = (np.asarray(0), x, np.ones_like(x) * math.inf)
+  return control_flow.while_loop(unfinished, move, init)[1]
+
+
+def _log_normal_step(count, rate, power, x):
+  """Returns Newton's step for log(e^x + r k e^(k x)) = log(n k - 1)."""
+  total = special.logaddexp(x, np.log(rate * power) + power * x)
+  share = np.exp(x - total)
+  slope = share + power * (1.0 - share)
+  return (np.log(count * power - 1.0) - total) / slope
+
+
+def _log_normal_start(count, rate, power):
+  log_total = np.log(count * power - 1.0)
+  return np.minimum(log_total, (log_total - np.log(rate * power)) / power)
+
+
+def _log_logistic_step(count, rate, power, x):
+  """Returns Newton's step for the equation of `of_log_logistic`."""
+  more, less = 1.0 - 1.0 / power, rate + 1.0 / power
+  small = x < 1e-6
+  some = np.minimum(np.where(small, 1.0, x), 80.0)
+  growth = np.expm1(some)
+  quotient = np.where(small, 1.0 - 0.5 * x, some / growth)
+  fall = np.where(small, -0.5, (1.0 - some - some / growth) / growth)
+  value = count - 1.0 + more * quotient - less * x
+  return value / (less - more * fall)
+
+
+def _log_logistic_start(count, rate, power):
+  right = (count - 1.0) / (rate + 1.0 / power)
+  return np.where(power > 1.0, 0.0, right)
+
+
+_log_normal = (_log_normal_step, _log_normal_start)
+_log_logistic = (_log_logistic_step, _log_logistic_start)

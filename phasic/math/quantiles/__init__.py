@@ -1,0 +1,1 @@
+"""Quantiles, with their log versions and bounds."""

@@ -1,0 +1,147 @@
+"""Quantiles of continuous phase-type distributions.
+
+    Q(u) = inf{t: F(t) >= u}
+
+is zero up to the atom at zero, and inf for u = 1 and for what absorption, where
+it may never come, does not reach. `quantile` takes u itself, the two others its
+logarithm, and that of 1 - u, for quantiles in tails that u cannot tell apart.
+
+They are found by Newton's method on F or 1 - F, whichever is below one half, so
+that both tails have their digits: where F(t) is as accurate as it is rounded,
+
+    |F(Q) - u| <= 8 eps min(u, 1 - u) (1 + Q f(Q) / min(F(Q), 1 - F(Q))).
+
+What is not found is NaN: a quantile for which the largest rate times Q is above
+the kernel's limits (see `log_density`), or a model that breaks a rule.
+
+Derivatives are implicit, dq = (du - F_theta dtheta) / f(q); in JAX and
+TensorFlow they can be differentiated again, for NumPy there are companions.
+Inside of an atom they are zero, at its end, at zero and at infinity NaN.
+"""
+
+from phasic.math.model import operands as operands_lib
+from phasic.math.quantiles import quantiles_limits
+from phasic.math.quantiles import quantiles_rules
+
+# What is asked, by mode.
+ASKED = {
+  "cdf": "u",
+  "log_cdf": "log_cdf",
+  "log_survival": "log_survival",
+  "folded": "folded",
+}
+
+
+def quantile(initial_probs, subgenerator, u, exit_rates=None, prob_zero=None):
+  """Returns Q(u) = inf{t: P(X <= t) >= u}, in units of time.
+
+  Args:
+    initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
+    subgenerator: S, (..., p, p), rates per unit of time; off-diagonals >= 0.
+      Or `EdgeRates`, the rates of a sparse model, without `exit_rates`.
+    u: probabilities, (...); outside of [0, 1] the result is NaN.
+    exit_rates: s, (..., p); None derives them, s = -S 1. If given, the
+      diagonal of S is not read and its derivative is zero by definition.
+    prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
+
+  Returns:
+    An array with the broadcast shape of u and the model's batch.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+
+  Example: the median of an exponential time.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> print(f"{float(pm.quantile([1.0], [[-2.0]], 0.5)):.6f}")
+    0.346574
+
+  References:
+    W. H. Press et al., Numerical recipes, 2007, ch. 9.4 (Newton's method
+      within a bracket).
+  """
+  return value("cdf", (initial_probs, subgenerator, u, exit_rates, prob_zero))
+
+
+def quantile_log_cdf(
+  initial_probs, subgenerator, log_cdf, exit_rates=None, prob_zero=None
+):
+  """Returns inf{t: log P(X <= t) >= log_cdf}, for left tails below 1e-308.
+
+  Arguments, result and errors are those of `quantile`, with a log probability,
+  at most zero, in the place of u. A time below the least normal number is zero.
+
+  Example:
+
+    >>> from phasic import math as pm
+    >>> value = pm.quantile_log_cdf([1.0], [[-2.0]], -600.0)
+    >>> print(f"{float(value):.6e}")
+    1.325198e-261
+  """
+  arguments = (initial_probs, subgenerator, log_cdf, exit_rates, prob_zero)
+  return value("log_cdf", arguments)
+
+
+def quantile_log_survival(
+  initial_probs, subgenerator, log_survival, exit_rates=None, prob_zero=None
+):
+  """Returns inf{t: log P(X > t) <= log_survival}, for right tails.
+
+  Arguments, result and errors are those of `quantile`, with a log probability,
+  at most zero, in the place of u.
+
+  Example:
+
+    >>> from phasic import math as pm
+    >>> value = pm.quantile_log_survival([1.0], [[-2.0]], -10000.0)
+    >>> print(f"{float(value):.6f}")
+    5000.000000
+  """
+  arguments = (initial_probs, subgenerator, log_survival, exit_rates, prob_zero)
+  return value("log_survival", arguments)
+
+
+def value(mode, arguments, discrete=False):
+  """Returns quantiles; what is asked stands in the place of the times.
+
+  Args:
+    mode: what it is, see `quantiles_targets.read`.
+    arguments: initial masses, rates, what is asked, exits, atom.
+    discrete: whether time is counted in steps.
+  """
+  call = QuantileCall(mode, arguments, discrete)
+  function = quantiles_rules.quantile
+  if discrete:
+    function = quantiles_rules.count_quantile
+  return call.result(function(mode, call.asked, *call.arrays))
+
+
+class QuantileCall:
+  """A call, laid out for the kernel.
+
+  Attributes:
+    names: what the five arguments are called.
+    arguments: these as arrays.
+    layout: of the arguments.
+    asked: what is asked, (batch..., n).
+    arrays: what `quantiles_rules` takes besides.
+  """
+
+  def __init__(self, mode, arguments, discrete=False):
+    names = operands_lib.names(discrete)
+    self.names = (*names[:2], ASKED[mode], *names[3:])
+    self.arguments = operands_lib.convert(*arguments, names=self.names)
+    operands, self.layout = operands_lib.canonical(self.arguments, self.names)
+    *model, self.asked = operands
+    edges = operands_lib.edges(self.layout, self.arguments)
+    initial, rates, _, exits, atom = self.arguments
+    limits = quantiles_limits.find(
+      (initial, rates, exits, atom), model, edges, self.layout, discrete
+    )
+    self.arrays = (*limits, *model, *edges)
+
+  def result(self, x):
+    """Brings quantiles into the shape of what is asked and the model."""
+    return operands_lib.result(self.layout, x)

@@ -1,0 +1,195 @@
+"""Quantiles of discrete phase-type distributions: the least count, exactly.
+
+Newton's method on the distribution function between counts, as it is where the
+tail is geometric, proposes a count; what F is there brackets the quantile, and
+the search ends when the bracket is one step wide. See `quantiles_search`.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import kernel_ops
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.portable import portable_observations
+from phasic.math.quantiles import quantiles_targets as targets_lib
+
+MAX_ITERATIONS = 300
+MAX_LOST = 8
+# From here on not every whole number can be represented.
+MAX_COUNT = {"float32": 2.0**24, "float64": 2.0**52}
+
+_DENSITY = portable_observations.LOG_DENSITY
+_SURVIVAL = portable_observations.LOG_SURVIVAL
+_CDF = portable_observations.LOG_CDF
+_NOTHING = portable_observations.NOTHING
+_OWN = {"cdf": "cdf", "log_cdf": "log_cdf", "log_survival": "log_survival"}
+
+
+def find(mode, x, targets, limits, model, edges):
+  """Returns quantiles (batch..., n), NaN where they are not found.
+
+  Args:
+    mode: what x is, see `quantiles_targets.read`.
+    x: what is asked.
+    targets: what was read from it.
+    limits: `Limits`.
+    model: the kernel's four operands of a model.
+    edges: its arrays of edges.
+  """
+  ends = targets_lib.ends(targets, limits)
+  special = targets.bad | ends.first | ends.never
+  special = special | (limits.time != limits.time)
+  one = np.ones_like(targets.value)
+  zero = np.zeros_like(targets.value + limits.time)
+  none = np.zeros_like(np.asarray(zero, dtype="int32"))
+  sign = np.where(targets.upper, -one, one)
+  side = np.where(targets.upper, _SURVIVAL, _CDF)
+  most = MAX_COUNT[static.dtype_name(targets.value)]
+
+  def unfinished(carry):
+    count, _, _, _, _, _, done = carry
+    return (count < MAX_ITERATIONS) & np.any(np.logical_not(done))
+
+  def improve(carry):
+    count, k, low, high, slow, lost, done = carry
+    measured, log_prob = _values(
+      model, edges, k, np.where(done, _NOTHING, side)
+    )
+    is_lost = np.logical_not(done) & (measured != measured)
+    with onp.errstate(all="ignore"):
+      change = measured - targets.log_value
+      below = (sign * change < 0) & np.logical_not(is_lost)
+      above = np.logical_not(below) & np.logical_not(is_lost)
+      low_now = np.where(below, k, low)
+      high_now = np.where(above, k, high)
+      halved = high_now - low_now <= 0.5 * (high - low)
+      slow_now = np.where(halved | is_lost, none, slow + 1)
+      newton = _newton(k, change, log_prob, targets, ends)
+      inside = np.minimum(np.maximum(newton, low_now + 1), high_now - 1)
+      # Not far beyond what was looked at: each count costs a step.
+      inside = np.minimum(inside, 16.0 * k)
+      middle = _middle(low_now, high_now, k)
+      valid = (newton == newton) & (slow_now < 3)
+      then = np.where(valid, inside, middle)
+      shorter = np.where(low_now > 0, np.sqrt(low_now * k), 1e-3 * k)
+      then = np.where(is_lost, np.maximum(np.floor(shorter), 1.0), then)
+    finished = high_now - low_now <= 1
+    lost_now = lost + np.asarray(is_lost, dtype="int32")
+    given_up = (lost_now > MAX_LOST) | (low_now >= most)
+    given_up = given_up & np.logical_not(finished)
+    found = np.where(given_up, math.nan, high_now)
+    then = np.minimum(np.where(finished | given_up, found, then), most)
+    return (
+      count + 1,
+      np.where(done, k, then),
+      np.where(done, low, low_now),
+      np.where(done, high, high_now),
+      np.where(slow_now < 3, slow_now, none),
+      lost_now,
+      done | finished | given_up,
+    )
+
+  usable = (limits.time >= 1) & (limits.time < most)
+  start = np.floor(np.where(usable, limits.time, 1.0))
+  _, k, _, _, _, _, done = control_flow.while_loop(
+    unfinished,
+    improve,
+    (
+      np.asarray(0),
+      zero + start,
+      zero,
+      zero + math.inf,
+      none,
+      none,
+      special | (zero != 0),
+    ),
+  )
+  k = np.where(done & np.logical_not(special), k, math.nan)
+  k = _settled(mode, x, k, targets, model, edges)
+  k = np.where(ends.first, 0.0, np.where(ends.never, math.inf, k))
+  return np.where(targets.bad | (limits.time != limits.time), math.nan, k)
+
+
+def _newton(k, change, log_prob, targets, ends):
+  """Returns the count that Newton's method proposes, NaN for none."""
+  error = targets_lib.mass_error(ends, change)
+  log_mass = targets.log_value - np.log(np.abs(ends.ratio)) + error
+  share = np.exp(log_prob - log_mass)
+  in_log = k * np.exp(np.minimum(-error / (k * share), 600.0))
+  in_steps = k + error / np.log1p(share)
+  found = np.where(ends.rising, in_log, in_steps)
+  usable = (share > 0) & (share < math.inf) & np.isfinite(error)
+  return np.where(usable, -np.floor(-found), math.nan)
+
+
+def _middle(low, high, k):
+  """Returns a count within the bracket, beyond k where it has no end."""
+  wide = high > 4.0 * (low + 1.0)
+  half = low + np.floor(0.5 * (high - low))
+  root = np.floor(np.sqrt(low + 1.0) * np.sqrt(high))
+  inside = np.maximum(np.where(wide, root, half), low + 1.0)
+  return np.where(high < math.inf, inside, 16.0 * k)
+
+
+def _settled(mode, x, k, targets, model, edges):
+  """Decides between neighbouring counts by the very function that is inverted.
+
+  Logarithms, and what was subtracted from one, may be rounded to the other side
+  of a target that F meets exactly.
+  """
+  if mode not in _OWN:
+    return k
+  regular = k >= 1
+  counts = np.where(regular, k, 1.0)
+  own = kernel_ops.phase_type(
+    _OWN[mode],
+    (*model, np.concatenate([counts - 1.0, counts], axis=-1)),
+    evaluation.fallback(True),
+    edges,
+    discrete=True,
+  )
+  n = static.shape(k)[-1]
+  if mode == "log_survival":
+    before, here, own_side = own[..., :n] <= x, own[..., n:] <= x, True
+  else:
+    before, here, own_side = own[..., :n] >= x, own[..., n:] >= x, False
+  decides = targets.upper if own_side else np.logical_not(targets.upper)
+  then = np.where(decides & np.logical_not(here), counts + 1.0, counts)
+  return np.where(regular, np.where(before, counts - 1.0, then), k)
+
+
+def _values(model, edges, counts, kind):
+  """Returns logarithms of what kinds say, and of masses, (batch..., n)."""
+  probs = np.where(kind == _NOTHING, _NOTHING, _DENSITY)
+  kinds = np.asarray(np.concatenate([kind, probs], axis=-1), dtype="int32")
+  found = kernel_ops.phase_type(
+    "log_density",
+    (*model, np.concatenate([counts, counts], axis=-1)),
+    _portable,
+    edges,
+    kinds=kinds,
+    discrete=True,
+  )
+  n = static.shape(counts)[-1]
+  return found[..., :n], found[..., n:]
+
+
+def _portable(kind, initial, matrix, exits, atom, counts, *structure):
+  """The portable path for counts of several kinds."""
+  del kind
+  *edges, kinds = structure
+  result = np.zeros_like(counts)
+  for name, number in (
+    ("log_density", _DENSITY),
+    ("log_survival", _SURVIVAL),
+    ("log_cdf", _CDF),
+  ):
+    own = evaluation.fallback(True)(
+      name, initial, matrix, exits, atom, counts, *edges
+    )
+    result = np.where(kinds == number, own, result)
+  return result

@@ -1,0 +1,86 @@
+"""Quantiles of discrete phase-type distributions.
+
+    Q(u) = min{k in {0, 1, 2, ...}: F(k) >= u}
+
+is zero up to the atom at zero, and inf as in `quantiles`. It is the least count
+as the functions of `discrete_phase_type` decide it: at k = Q(u) `cdf` is at
+least u, or `survival` at most 1 - u where u is above one half, and before k
+`cdf` is below u. Counts go up to 2^52, in float32 to 2^24; beyond, and where
+the functions themselves are, quantiles are NaN.
+
+They are steps: asking for a derivative raises NotImplementedError.
+"""
+
+from phasic.math.quantiles import quantiles
+
+
+def quantile(initial_probs, subtransition, u, exit_probs=None, prob_zero=None):
+  """Returns Q(u) = min{k: P(N <= k) >= u}.
+
+  Args:
+    initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
+    subtransition: T, (..., p, p), probabilities of a step. Or `EdgeProbs`, the
+      probabilities of a sparse model, without `exit_probs`.
+    u: probabilities, (...); outside of [0, 1] the result is NaN.
+    exit_probs: t, (..., p); None derives them, t = 1 - T 1.
+    prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
+
+  Returns:
+    An array with the broadcast shape of u and the model's batch: whole numbers,
+    held as floats.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+
+  Example: throws of a die, of which nine in ten end with a six.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> value = pm.discrete_phase_type_quantile([1.0], [[5 / 6]], 0.9)
+    >>> print(int(value))
+    13
+  """
+  arguments = (initial_probs, subtransition, u, exit_probs, prob_zero)
+  return quantiles.value("cdf", arguments, discrete=True)
+
+
+def quantile_log_cdf(
+  initial_probs, subtransition, log_cdf, exit_probs=None, prob_zero=None
+):
+  """Returns min{k: log P(N <= k) >= log_cdf}.
+
+  Arguments, result and errors are those of `quantile`, with a log probability,
+  at most zero, in the place of u.
+  """
+  arguments = (initial_probs, subtransition, log_cdf, exit_probs, prob_zero)
+  return quantiles.value("log_cdf", arguments, discrete=True)
+
+
+def quantile_log_survival(
+  initial_probs, subtransition, log_survival, exit_probs=None, prob_zero=None
+):
+  """Returns min{k: log P(N > k) <= log_survival}.
+
+  Arguments, result and errors are those of `quantile`, with a log probability,
+  at most zero, in the place of u.
+
+  Example: throws after which a six is missing with probability 1e-100.
+
+    >>> import math
+    >>> from phasic import math as pm
+    >>> asked = -100 * math.log(10)
+    >>> value = pm.discrete_phase_type_quantile_log_survival(
+    ...   [1.0], [[5 / 6]], asked
+    ... )
+    >>> print(int(value))
+    1263
+  """
+  arguments = (
+    initial_probs,
+    subtransition,
+    log_survival,
+    exit_probs,
+    prob_zero,
+  )
+  return quantiles.value("log_survival", arguments, discrete=True)

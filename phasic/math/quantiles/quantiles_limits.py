@@ -1,0 +1,87 @@
+"""Where distribution functions start and end, and on which scale they rise.
+
+A quantile is sought between the atom at zero and the mass that absorption gets
+in the end, less than one where the chain may be caught in a trap.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import gradients
+from phasic.internal import kernel_ops
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killing
+from phasic.math.model import operands as operands_lib
+from phasic.math.numeric import scaled_sums
+
+
+class Limits(NamedTuple):
+  """Of models, laid out as the kernel's values at one time, (batch..., 1).
+
+  Attributes:
+    atom: F(0).
+    alive: P(X > 0).
+    absorbed: F(inf).
+    caught: P(X = inf), zero where absorption is certain.
+    time: the expected time until the chain is absorbed or caught.
+  """
+
+  atom: Any
+  alive: Any
+  absorbed: Any
+  caught: Any
+  time: Any
+
+
+def find(arguments, operands, edges, layout, discrete):
+  """Returns the `Limits` of models, as constants.
+
+  Args:
+    arguments: the model's four: initial masses, rates, exits, atom.
+    operands: the kernel's four.
+    edges: its arrays of edges.
+    layout: of the arguments.
+    discrete: whether time is counted in steps.
+  """
+  fixed = gradients.stop_gradient
+  zero = np.zeros_like(operands[0][..., :1])
+  operands = (*(fixed(x) for x in operands), zero)
+  fallback = evaluation.fallback(discrete)
+  atom, alive = (
+    kernel_ops.phase_type(kind, operands, fallback, edges, discrete=discrete)
+    for kind in ("cdf", "survival")
+  )
+  names = operands_lib.names(discrete)
+  found = chain_calls.value(
+    _passage, None, operands_lib.constants(arguments), (*names[:2], *names[3:])
+  )
+  kept = tuple(layout.batch[i] for i in layout.kept)
+  found = np.reshape(found, (*kept, 3))
+  absorbed, caught = found[..., :1], found[..., 1:2]
+  one = np.ones_like(absorbed)
+  # So that rounding does not make certain absorption less than that.
+  absorbed = np.where(caught > 0, absorbed, one)
+  return Limits(atom, alive, absorbed, caught, found[..., 2:])
+
+
+def _passage(option, system):
+  """Returns P(X < inf), P(X = inf) and the time until either is known."""
+  del option
+  trapped = chain_solves.absorption_probs(system) == 0
+  held = np.where(trapped, 1.0, 0.0)
+  passage, alive = killing.killed(system, system.weights, held)
+  m = static.shape(system.weights)[-1]
+  none = np.zeros_like(alive)
+  ends = np.concatenate([none[..., :m], passage.weights[..., m:]], axis=-1)
+  per_edge = np.stack([alive, ends, none], axis=-1)
+  start = np.zeros_like(passage.weights[..., :1] + system.initial)
+  per_phase = np.stack([start, start, start + 1.0], axis=-1)
+  x = chain_solves.solve(passage, per_phase, per_edge)
+  total = np.sum(system.initial[..., None] * x, axis=-2)
+  time = scaled_sums.times_power(total[..., 2], -system.exponent)
+  found = np.stack([system.atom + total[..., 0], total[..., 1], time], axis=-1)
+  return chain_solves.checked_entries(system, found)

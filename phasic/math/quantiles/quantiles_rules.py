@@ -1,0 +1,201 @@
+"""Quantiles as functions of the kernel's operands, with derivative rules.
+
+Where F(q) = u, implicit differentiation gives
+
+    dq = (du - F_theta dtheta) / f(q),
+
+here with log F or log(1 - F), whichever is below one half, in place of F, so
+that tails keep their digits. The rules are array code of functions with
+derivatives, and of the quantile itself: they can be differentiated again.
+
+Where q is zero, strictly inside of an atom, derivatives are zero. Where it is
+zero or inf otherwise there are none: they are NaN.
+"""
+
+import math
+
+import numpy as np
+
+from phasic.internal import control_flow
+from phasic.internal import custom_gradient
+from phasic.internal import gradients
+from phasic.internal import kernel_ops
+from phasic.internal import static
+from phasic.math.model import not_differentiable
+from phasic.math.model import operands as operands_lib
+from phasic.math.portable import portable_observations
+from phasic.math.quantiles import quantiles_counts
+from phasic.math.quantiles import quantiles_limits
+from phasic.math.quantiles import quantiles_search
+from phasic.math.quantiles import quantiles_targets
+
+_NUM_LIMITS = len(quantiles_limits.Limits._fields)
+_ADVICE = (
+  "quantiles of a discrete distribution are steps: they have no derivative; "
+  "apply stop_gradient to the quantile or to the parameters"
+)
+
+
+def forward(mode, x, *arrays):
+  """Returns `quantile` and what `backward` takes."""
+  q = quantile(mode, x, *arrays)
+  return q, (q, x, *arrays)
+
+
+def backward(mode, residuals, cotangent, wanted=(True,) * 5):
+  """Returns the cotangents of x and of the arrays.
+
+  Args:
+    mode: what x is, see `quantiles_targets.read`.
+    residuals: what `forward` returned.
+    cotangent: of the quantiles.
+    wanted: whether cotangents of the model's four operands, and of x, are.
+  """
+  q, x, *arrays = residuals
+  at = _Point(mode, q, x, arrays)
+  bars = [None] * 4
+  if any(wanted[:4]):
+    weight = at.weighted(-1.0 / at.slope, cotangent)
+    _, found = kernel_ops.phase_type_vjp(
+      "log_density",
+      at.operands,
+      weight,
+      portable_observations.phase_type,
+      at.edges,
+      (*wanted[:4], False),
+      kinds=at.kinds,
+    )
+    bars = list(found[:4])
+  of_x = None
+  if wanted[4]:
+    of_x = at.weighted(at.per_target, cotangent)
+    of_x = operands_lib.summed(of_x, static.shape(x))
+  none = [None] * (len(arrays) - _NUM_LIMITS - 4)
+  return (of_x, *[None] * _NUM_LIMITS, *bars, *none)
+
+
+def _backward(mode, residuals, cotangent):
+  return backward(mode, residuals, cotangent)
+
+
+def along(mode, primals, tangents):
+  """Returns `quantile` and its derivative along tangents of its arrays."""
+  x, *arrays = primals
+  moved_x, *moved = tangents
+  q = quantile(mode, x, *arrays)
+  at = _Point(mode, q, x, arrays)
+  model = moved[_NUM_LIMITS : _NUM_LIMITS + 4]
+  _, change = kernel_ops.phase_type_jvp(
+    "log_density",
+    at.operands,
+    (*model, np.zeros_like(at.operands[4])),
+    portable_observations.phase_type,
+    at.edges,
+    kinds=at.kinds,
+  )
+  of_x = at.completed(at.per_target) * moved_x
+  return q, of_x - at.completed(1.0 / at.slope) * change
+
+
+@custom_gradient.custom_gradient(
+  vjp_fwd=forward, vjp_bwd=_backward, jvp_fn=along, nondiff_argnums=(0,)
+)
+def quantile(mode, x, *arrays):
+  """Returns quantiles, (batch..., n), of a continuous distribution.
+
+  Args:
+    mode: what x is, see `quantiles_targets.read`.
+    x: what is asked, (batch..., n).
+    *arrays: the fields of `Limits`, the kernel's four operands of a model, and
+      its arrays of edges.
+  """
+  return _run(mode, kernel_ops.path(), x, *arrays)
+
+
+def count_quantile(mode, x, *arrays):
+  """Returns the same of a discrete distribution; derivatives raise."""
+  fixed = [gradients.stop_gradient(y) for y in (x, *arrays)]
+  k = _run_counts(mode, kernel_ops.path(), *fixed)
+  model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
+  return not_differentiable.attach(_ADVICE, k, x, *model)
+
+
+class _Point:
+  """What the rules need at a quantile.
+
+  Attributes:
+    operands: the kernel's five, the quantile as time; a harmless one where it
+      is zero or inf.
+    kinds: of the times: log F or log(1 - F), nothing inside of an atom.
+    edges: the kernel's arrays of edges.
+    slope: the derivative of what the kinds say in time.
+    per_target: dq / dx.
+    regular: whether the quantile is positive and finite.
+    inside: whether it is zero and strictly inside of an atom.
+  """
+
+  def __init__(self, mode, q, x, arrays):
+    limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
+    model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
+    self.edges = tuple(arrays[_NUM_LIMITS + 4 :])
+    fixed = gradients.stop_gradient
+    targets = quantiles_targets.read(mode, fixed(x))
+    upper = targets.upper
+    self.regular = (q > 0) & (q < math.inf)
+    strictly = np.where(
+      upper, targets.value > limits.alive, targets.value < limits.atom
+    )
+    self.inside = (q == 0) & strictly & np.logical_not(targets.bad)
+    usable = (limits.time > 0) & (limits.time < math.inf)
+    harmless = np.where(usable, limits.time, 1.0)
+    at = np.where(self.regular, q, harmless)
+    side = np.where(upper, quantiles_search.SURVIVAL, quantiles_search.CDF)
+    nothing = quantiles_search.NOTHING
+    self.kinds = np.asarray(np.where(self.inside, nothing, side), dtype="int32")
+    self.operands = (*model, at)
+    log_value, log_density = quantiles_search.values(
+      model, self.edges, at, self.kinds
+    )
+    rate = np.exp(log_density - log_value)
+    self.slope = np.where(upper, -rate, rate)
+    if mode == "cdf":
+      self.per_target = np.exp(-log_density)
+    elif mode == "folded":
+      self.per_target = np.exp(-np.abs(x) - log_density)
+    else:
+      per_target = np.exp(x - log_density)
+      self.per_target = per_target if mode == "log_cdf" else -per_target
+
+  def completed(self, factor):
+    """Returns a factor of derivatives with what it is at zero and infinity."""
+    rest = np.where(self.inside, np.zeros_like(factor), math.nan)
+    return np.where(self.regular, factor, rest)
+
+  def weighted(self, factor, cotangent):
+    """Returns the product; zero also where there is no derivative to take."""
+    unused = np.logical_not(self.regular) & (cotangent == 0)
+    product = self.completed(factor) * cotangent
+    return np.where(unused, np.zeros_like(product), product)
+
+
+def _search(mode, path, x, *arrays):
+  """The search; paths are compiled apart."""
+  del path
+  limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
+  model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
+  edges = arrays[_NUM_LIMITS + 4 :]
+  targets = quantiles_targets.read(mode, x)
+  return quantiles_search.find(targets, limits, model, edges)
+
+
+def _search_counts(mode, path, x, *arrays):
+  del path
+  limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
+  model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
+  edges = arrays[_NUM_LIMITS + 4 :]
+  targets = quantiles_targets.read(mode, x)
+  return quantiles_counts.find(mode, x, targets, limits, model, edges)
+
+
+_run = control_flow.compiled(_search, static_argnums=(0, 1))
+_run_counts = control_flow.compiled(_search_counts, static_argnums=(0, 1))

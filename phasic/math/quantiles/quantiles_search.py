@@ -1,0 +1,211 @@
+"""Quantiles of continuous phase-type distributions, by Newton's method.
+
+With D(t) the mass between F(t) and the nearer end of F, see `targets`, the
+equation is D(t) = D. Towards zero D is near c t^k, so that log D is nearly
+linear in log t; towards infinity it is near c exp(-d t), log D nearly linear in
+t. Newton's method on log D in that scale of time converges quadratically; what
+was found above and below the quantile brackets it, and where a step leaves the
+bracket, or steps do not get shorter, it is halved in the scale of log t.
+
+Each iteration is one call of the kernel, for all quantiles: F or 1 - F,
+whichever is below one half, and the density, as logarithms. A logarithm of -700
+has only thirteen digits of what it is the logarithm of; where that is not
+enough, one step is made with F and 1 - F themselves.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import kernel_ops
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.portable import portable_observations
+from phasic.math.quantiles import quantiles_table as table
+from phasic.math.quantiles import quantiles_targets as targets_lib
+
+MAX_ITERATIONS = 200
+# Values that may be NaN before the search is given up: where the kernel cannot
+# compute them times are too large, and shorter ones are tried.
+MAX_LOST = 8
+
+DENSITY = portable_observations.LOG_DENSITY
+SURVIVAL = portable_observations.LOG_SURVIVAL
+CDF = portable_observations.LOG_CDF
+NOTHING = portable_observations.NOTHING
+
+
+def find(targets, limits, model, edges):
+  """Returns quantiles (batch..., n), NaN where they are not found.
+
+  Args:
+    targets: `Targets`, (batch..., n).
+    limits: `Limits`.
+    model: the kernel's four operands of a model.
+    edges: its arrays of edges.
+  """
+  lost = limits.time != limits.time
+  usable = (limits.time > 0) & (limits.time < math.inf)
+  whole = np.where(usable, limits.time, 1.0)
+
+  def solve(targets, start):
+    ends = targets_lib.ends(targets, limits)
+    special = targets.bad | ends.first | ends.never | lost
+    t, slope = _search(targets, ends, special, model, edges, start)
+    return t, slope, ends
+
+  def at_odds(targets):
+    t, slope, ends = solve(targets, np.zeros_like(targets.value) + whole)
+    rest = 1.0 - targets.value
+    return t, np.abs(ends.ratio) * rest / slope
+
+  start = np.zeros_like(targets.value) + whole
+  if table.pays(targets):
+    near = table.starts(targets, targets.bad | lost, at_odds)
+    start = np.where((near > 0) & (near < math.inf), near, start)
+  t, slope, ends = solve(targets, start)
+  t = _refined(t, slope, targets, ends, model, edges)
+  t = np.where(ends.first, 0.0, np.where(ends.never, math.inf, t))
+  return np.where(targets.bad | lost, math.nan, t)
+
+
+def _search(targets, ends, special, model, edges, start):
+  """Returns quantiles, NaN where they are not found, and slopes there.
+
+  Args:
+    targets: `Targets`.
+    ends: their `Ends`.
+    special: where there is nothing to seek.
+    model: the kernel's four operands of a model.
+    edges: its arrays of edges.
+    start: times to start from, (batch..., n).
+  """
+  dtype = static.dtype_name(targets.value)
+  eps, tiny = float(onp.finfo(dtype).eps), float(onp.finfo(dtype).tiny)
+  side = np.where(targets.upper, SURVIVAL, CDF)
+  zero = np.zeros_like(start)
+  done = special | (zero != 0)
+  none = np.zeros_like(np.asarray(done, dtype="int32"))
+  log_mass = targets.log_value - np.log(np.abs(ends.ratio))
+  # Where the rounding of what is measured is all that is left.
+  exact = eps * (1.0 + 0.5 * np.abs(targets.log_value))
+  # Of a step after which what is left is its square.
+  short = eps**0.54
+
+  def unfinished(carry):
+    return (carry[0] < MAX_ITERATIONS) & np.any(np.logical_not(carry[-1]))
+
+  def improve(carry):
+    count, t, low, high, slope, last, slow, lost, done = carry
+    kind = np.where(done, NOTHING, side)
+    measured, log_density = values(model, edges, t, kind)
+    change = measured - targets.log_value
+    known = measured == measured
+    below = (change < 0) != targets.upper
+    low = np.where(below & known, t, low)
+    high = np.where(below | np.logical_not(known), high, t)
+    with onp.errstate(all="ignore"):
+      error = targets_lib.mass_error(ends, change)
+      found = np.exp(np.log(t) + log_density - log_mass - error)
+      slope = np.where(done, slope, found)
+      factor = _factor(ends.rising, error / slope)
+      step = np.abs(factor - 1.0)
+      newton = np.maximum(t * factor, tiny)
+      slow = np.where(step > 0.5 * last, slow + 1, none)
+      halving = (slow >= 3) & (low > 0) & (high < math.inf)
+      fits = (newton > low) & (newton < high) & np.logical_not(halving)
+      middle = np.sqrt(np.maximum(low, tiny)) * np.sqrt(high)
+      then = np.where(fits, newton, np.where(high < math.inf, middle, 16 * t))
+      # Where it could not be computed, back.
+      back = np.where(low > 0, np.sqrt(low) * np.sqrt(t), 1e-6 * t)
+      then = np.where(known, then, back)
+      ends_here = (step <= short) & (np.abs(error) < 0.01)
+      stays = (np.abs(change) <= exact) | (high <= low * (1.0 + 4.0 * eps))
+    # Below the least number that has all its digits it is zero.
+    vanishes = known & np.logical_not(below) & (t <= tiny)
+    lost = lost + np.asarray(np.logical_not(known), dtype="int32")
+    given_up = lost > MAX_LOST
+    then = np.where(ends_here, newton, np.where(stays & known, t, then))
+    then = np.where(vanishes, 0.0, np.where(given_up, math.nan, then))
+    finished = ((ends_here | stays) & known) | vanishes | given_up
+    return (
+      count + 1,
+      np.where(done, t, then),
+      low,
+      high,
+      slope,
+      np.where(halving, math.inf, step),
+      np.where(halving, none, slow),
+      lost,
+      done | finished,
+    )
+
+  # Markov's bound is no time to look at where it is far away.
+  bound = np.where(ends.rising & (ends.bound > 0), ends.bound, math.inf)
+  init = (np.asarray(0), start, zero, zero + bound, zero + 1.0, zero + math.inf)
+  carry = control_flow.while_loop(
+    unfinished, improve, (*init, none, none, done)
+  )
+  return np.where(carry[-1], carry[1], math.nan), carry[4]
+
+
+def values(model, edges, times, kind, with_density=True):
+  """Returns logarithms of what kinds say, and of the density (batch..., n)."""
+  kinds, at = kind, times
+  if with_density:
+    density = np.where(kind == NOTHING, NOTHING, DENSITY)
+    kinds = np.concatenate([kind, density], axis=-1)
+    at = np.concatenate([times, times], axis=-1)
+  found = kernel_ops.phase_type(
+    "log_density",
+    (*model, at),
+    portable_observations.phase_type,
+    edges,
+    kinds=np.asarray(kinds, dtype="int32"),
+  )
+  n = static.shape(times)[-1]
+  return found[..., :n], found[..., n:]
+
+
+def _factor(rising, ratio):
+  """Returns by what Newton's step multiplies a time.
+
+  Args:
+    rising: whether it is made in the scale of log t, else of t.
+    ratio: the error of log D over its slope in log t.
+  """
+  power = np.where(rising, np.minimum(-ratio, 600.0), np.maximum(ratio, -3.0))
+  in_time = np.logical_not(rising) & (ratio > -0.5)
+  multiplied = np.exp(np.where(in_time, 0.0, power))
+  return np.where(in_time, 1.0 + np.minimum(ratio, 15.0), multiplied)
+
+
+def _refined(t, slope, targets, ends, model, edges):
+  """Makes a step with F and 1 - F where their logarithms' rounding matters."""
+  tiny = float(onp.finfo(static.dtype_name(t)).tiny)
+  regular = (t > 0) & (t < math.inf) & (targets.value >= 16 * tiny)
+  rough = regular & (np.abs(targets.log_value) > 8.0 * (1.0 + slope))
+
+  def step(t):
+    parts = []
+    for kind, counts in (
+      ("cdf", np.logical_not(targets.upper)),
+      ("survival", targets.upper),
+    ):
+      at = np.where(rough & counts, t, 0.0)
+      parts.append(
+        kernel_ops.phase_type(
+          kind, (*model, at), evaluation.fallback(False), edges
+        )
+      )
+    value = np.where(targets.upper, parts[1], parts[0])
+    with onp.errstate(all="ignore"):
+      # Not their difference, which may be below the least normal number.
+      change = np.log(value / targets.value)
+      error = targets_lib.mass_error(ends, change)
+      moved = t * _factor(ends.rising, error / slope)
+    return np.where(rough & (np.abs(error) < 0.1), moved, t)
+
+  return control_flow.cond(np.any(rough), step, lambda t: t, t)

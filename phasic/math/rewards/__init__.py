@@ -1,0 +1,1 @@
+"""Reward transforms and joint distributions of rewards."""

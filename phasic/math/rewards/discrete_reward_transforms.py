@@ -1,0 +1,232 @@
+"""The law of what a discrete chain earns until absorption."""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import static
+from phasic.math.elimination import chain_arguments
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.model import step_chain
+from phasic.math.rewards import reward_stages
+from phasic.math.rewards import without_reward
+
+
+def discrete_reward_transform(
+  initial_probs,
+  subtransition,
+  rewards,
+  exit_probs=None,
+  prob_zero=None,
+  impulse_rewards=None,
+):
+  """Returns the discrete phase-type model of the sum of integer rewards.
+
+  Y adds r_i for each step that starts in phase i, and c_ij for each step from
+  i to j. With rewards in {0, 1}, + the phases that earn, 0 those that do not,
+  and N = (I - T_00)^-1 the model is
+
+      alpha* = alpha_+ + alpha_0 N T_0+
+      T* = T_++ + T_+0 N T_0+
+      t* = t_+ + T_+0 N t_0
+      z* = z + alpha_0 N t_0,
+
+  found by elimination, so that nothing is subtracted. Shapes do not depend on
+  values: phases that earn nothing stay, but are never entered. Where the chain
+  may stay for ever among them, Y ends there.
+
+  Larger rewards and those of jumps need values that are not traced. A visit
+  that earns k becomes k phases one after the other; phases to which different
+  jumps lead share them: about sum_j max_i (r_j + c_ij) in all.
+
+  Derivatives exist in all but rewards.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subtransition: T, (..., p, p), or EdgeProbs, of which a matrix is made.
+    rewards: r, (..., p), integers >= 0. Traced ones must be 0 or 1, and give
+      NaN if they are not.
+    exit_probs: t, (..., p); None derives them from the row sums of T.
+    prob_zero: z, (...); None derives it.
+    impulse_rewards: c, (..., p, p + 1), integers >= 0, the last column for
+      jumps to absorption; None for zeros.
+
+  Returns:
+    A tuple (alpha*, T*, t*, z*) of shapes (..., n), (..., n, n), (..., n) and
+    (...): what the functions of discrete phase-type models take. n is p where
+    rewards are 0 or 1 and jumps earn nothing. NaN where a value breaks a rule.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision; rewards
+      of jumps are traced.
+    ValueError: shapes do not fit, an array is empty, known rewards are no
+      integers >= 0, or more than 4096 phases are needed.
+
+  Example: heads until the first tail, where each counts two.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> model = pm.discrete_reward_transform(
+    ...   [1.0], [[0.5]], [0], impulse_rewards=[[2, 0]]
+    ... )
+    >>> alpha, matrix, exits, atom = model
+    >>> value = pm.discrete_phase_type_prob(alpha, matrix, 4, exits, atom)
+    >>> print(f"{float(value):.6f}")
+    0.125000
+
+  References:
+    M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+      probability, 2017, section 5.2.
+    A. Hobolth, I. Rivas-Gonzalez, M. Bladt, A. Futschik, Phase-type
+      distributions in mathematical population genetics, Theor. Popul. Biol.
+      157, 2024.
+  """
+  model, (rewards,), _, _ = chain_arguments.convert(
+    initial_probs,
+    subtransition,
+    rewards,
+    exit_probs,
+    prob_zero,
+    names=operands.DISCRETE_REWARD_ARGUMENTS,
+    event_ranks=(1,),
+  )
+  p = static.shape(model.initial)[-1]
+  completes = model.edges is not None
+  matrix, exits = model.rates, model.exits
+  if completes:
+    sources, targets, constants, coefficients = model.edges
+    edges = edge_probs.EdgeProbs(
+      sources, targets, matrix, coefficients, constants
+    )
+    matrix, exits = edge_rates.dense(p, edges)
+  parts = (model.initial, matrix, exits, model.atom, rewards)
+  stages = _stages(rewards, impulse_rewards, p)
+  if stages is None:
+    return _run(completes, *parts)
+  return _run_stages(completes, *parts[:4], *_arrays(stages, model.initial))
+
+
+def _stages(rewards, impulse_rewards, p):
+  """Returns the stages; None where no phase needs more than one."""
+  visits = static.concrete(rewards)
+  jumps = onp.zeros((p, p + 1), int)
+  if impulse_rewards is not None:
+    known = static.concrete(impulse_rewards)
+    if known is None or visits is None:
+      raise TypeError(
+        "rewards or impulse_rewards are traced: where jumps earn something "
+        "both must be known, as the number of phases depends on them"
+      )
+    jumps = _integers("impulse_rewards", known)
+    shape = onp.shape(jumps)
+    if shape[-2:] != (p, p + 1):
+      raise ValueError(
+        f"impulse_rewards have shape {shape}: it must be (..., p, p + 1) "
+        f"with p = {p}"
+      )
+  if visits is None:
+    return None
+  visits = _integers("rewards", visits)
+  if impulse_rewards is None and onp.all(visits <= 1):
+    return None
+  return reward_stages.stages(visits, jumps)
+
+
+def _integers(name, x):
+  """Returns known rewards as integers."""
+  x = onp.asarray(x)
+  whole = onp.isfinite(x) & (x >= 0) & (x == onp.floor(x))
+  if not onp.all(whole):
+    wrong = x[onp.logical_not(whole)][0]
+    raise ValueError(f"{name} has an entry {wrong}: they must be integers >= 0")
+  return onp.asarray(x, int)
+
+
+def _arrays(stages, like):
+  """Returns the stages as arrays of the backend, with the batch dims of one."""
+  rank = static.rank(like) - 1
+
+  def laid_out(x, event_rank):
+    missing = rank - (onp.ndim(x) - event_rank)
+    x = onp.reshape(x, (*(1,) * missing, *onp.shape(x)))
+    return np.asarray(x, dtype=static.wide_float())
+
+  return (
+    np.asarray(onp.asarray(stages.phases, onp.int32)),
+    laid_out(1.0 * stages.earns, 1),
+    laid_out(stages.starts, 1),
+    laid_out(stages.moves, 2),
+    laid_out(stages.descents, 2),
+    laid_out(stages.ends, 1),
+    laid_out(stages.last, 1),
+  )
+
+
+def _chain(completes, initial_probs, subtransition, exit_probs, prob_zero):
+  """Returns alpha, T, t, z, and whether values break a rule."""
+  wide = [
+    np.asarray(x, dtype=static.wide_float())
+    for x in (initial_probs, subtransition, exit_probs, prob_zero)
+  ]
+  eps = static.finfo_eps(static.dtype_name(initial_probs))
+  chain = step_chain.derive(wide, eps, completes)
+  eye = np.eye(static.shape(chain.off)[-1], dtype=chain.off.dtype)
+  matrix = wide[1]
+  if completes:
+    matrix = chain.off + eye * (chain.keep - chain.lose)[..., None]
+  return chain.initial, matrix, chain.exits, chain.atom, chain.bad
+
+
+def _evaluate(completes, initial, matrix, exits, prob_zero, rewards):
+  """Returns the model for rewards of 0 and 1."""
+  dtype = static.dtype_name(initial)
+  *chain, bad = _chain(completes, initial, matrix, exits, prob_zero)
+  bad = bad | np.any((rewards != 0) & (rewards != 1), axis=-1)
+  return _result(dtype, chain, rewards == 0, bad)
+
+
+def _evaluate_stages(completes, initial, matrix, exits, prob_zero, *stages):
+  """Returns the model of all stages."""
+  dtype = static.dtype_name(initial)
+  initial, matrix, exits, atom, bad = _chain(
+    completes, initial, matrix, exits, prob_zero
+  )
+  phases, earns, starts, moves, descents, ends, last = stages
+  p = static.shape(initial)[-1]
+  rows = np.where(phases < p, phases, 0)
+  exits = exits + np.zeros_like(matrix[..., 0])
+  matrix = matrix + np.zeros_like(exits)[..., None]
+  whole = np.concatenate([matrix, exits[..., None]], axis=-1)
+  whole = np.take(np.take(whole, rows, axis=-2), phases, axis=-1)
+  chain = (
+    np.take(initial, rows, axis=-1) * starts,
+    whole * moves + descents,
+    np.take(exits, rows, axis=-1) * ends + last,
+    atom,
+  )
+  return _result(dtype, chain, earns == 0, bad)
+
+
+def _result(dtype, chain, idle, bad):
+  """Returns the model without phases that earn nothing."""
+  initial, off, exits, atom = chain
+  seen = without_reward.watched(initial, off, exits, atom, idle)
+  lost = np.where(bad, math.nan, 0.0)
+  exits = seen.exits + np.where(idle, 1.0, 0.0)
+  return tuple(
+    np.asarray(x, dtype=dtype)
+    for x in (
+      seen.initial + lost[..., None],
+      seen.off + lost[..., None, None],
+      exits + lost[..., None],
+      seen.atom + lost,
+    )
+  )
+
+
+_run = control_flow.compiled(_evaluate, static_argnums=(0,))
+_run_stages = control_flow.compiled(_evaluate_stages, static_argnums=(0,))

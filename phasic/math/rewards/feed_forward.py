@@ -1,0 +1,286 @@
+"""Densities of rewards that are earned one after the other.
+
+A chain is feed-forward if each phase earns one of the rewards only, and the
+phases that earn the same one make up blocks of which none is entered again
+after a later one. With R rewards in the order of their blocks the density is
+
+    f(y) = alpha exp(S_1 y_1) S_12 exp(S_2 y_2) S_23 ... exp(S_R y_R) s_R
+
+for y > 0 (rates in units of the rewards). Blocks may be left out: paths that
+never visit one have its reward zero. So the base measure is, for each reward,
+Lebesgue's on (0, inf) and a unit mass at 0, and f(y) belongs to the paths that
+visit just the blocks with y_r > 0. Rewards that are conditionally independent
+given the first phase are of this form, if each first phase has phases of its
+own.
+
+The blocks are taken from the last to the first. What comes after a block turns
+its exits into rates of success, at most the exits, and of failure. So
+logarithms stay in range, and nothing is subtracted.
+
+References:
+  V. Kulkarni, A new class of multivariate phase type distributions, Oper. Res.
+    37, 1989.
+  M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+    probability, 2017, chapter 8.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.elimination import chain_solves
+from phasic.math.likelihood import phase_type
+from phasic.math.numeric import reachability
+from phasic.math.rewards import without_reward
+
+
+class Blocks(NamedTuple):
+  """Which phases earn which reward.
+
+  Attributes:
+    order: the rewards in the order of their blocks, a tuple.
+    phases: for each reward those that may be in its block, tuples.
+    idle: whether there may be phases without any reward.
+  """
+
+  order: tuple[int, ...]
+  phases: tuple[Any, ...]
+  idle: bool
+
+
+class Rest(NamedTuple):
+  """What comes after a phase, and after absorption.
+
+  Attributes:
+    logs: logarithms of its density, (..., p + 1).
+    faint: zeros that have the derivatives of the density where that is zero.
+  """
+
+  logs: Any
+  faint: Any
+
+
+def blocks(rewards, off):
+  """Returns the blocks of a chain.
+
+  Args:
+    rewards: (..., p, R).
+    off: rates between phases, (..., p, p).
+
+  Raises:
+    NotImplementedError: values are known, and the chain is not feed-forward.
+  """
+  known, linked = static.concrete(rewards), static.concrete(off)
+  p, size = static.shape(rewards)[-2:]
+  if known is None:
+    return Blocks(tuple(range(size)), (tuple(range(p)),) * size, True)
+  flat = onp.reshape(known > 0, (-1, p, size))
+  several = onp.any(onp.sum(flat, axis=-1) > 1, axis=0)
+  if onp.any(several):
+    raise NotImplementedError(
+      f"phase {int(onp.argmax(several))} earns several of the rewards: a "
+      "density is known only where each phase earns one"
+    )
+  member = onp.any(flat, axis=0)
+  order = tuple(range(size))
+  if linked is not None:
+    linked = onp.any(onp.reshape(linked > 0, (-1, p, p)), axis=0)
+    order = _order(member, linked & ~onp.eye(p, dtype=bool))
+  phases = tuple(
+    tuple(int(i) for i in onp.flatnonzero(member[:, r])) for r in range(size)
+  )
+  return Blocks(order, phases, not bool(onp.all(onp.any(flat, axis=-1))))
+
+
+def _order(member, linked):
+  """Returns the rewards sorted so that edges lead forward only."""
+  size = onp.shape(member)[1]
+  # Through phases that earn nothing, too.
+  idle = ~onp.any(member, axis=1)
+  reach = linked
+  for _ in range(int(onp.sum(idle))):
+    reach = reach | (onp.matmul(1 * (reach & idle), 1 * linked) > 0)
+  between = onp.matmul(1 * reach, 1 * member)
+  between = onp.matmul(onp.transpose(1 * member), between) > 0
+  left, order = list(range(size)), []
+  while left:
+    free = [r for r in left if not any(between[q, r] for q in left if q != r)]
+    if not free:
+      raise NotImplementedError(
+        f"phases that earn the rewards {left} are visited in turns: a density "
+        "is known only where no block of phases is entered again after a later "
+        "one"
+      )
+    order.append(free[0])
+    left.remove(free[0])
+  return tuple(order)
+
+
+def log_density(found, chain, rewards, values):
+  """Returns log f(y), (...), NaN where the chain is not feed-forward.
+
+  Args:
+    found: what `blocks` returns.
+    chain: what `chain.derive` returns, in the widest precision.
+    rewards: (..., p, R).
+    values: y, (..., R).
+  """
+  total = np.sum(rewards, axis=-1)
+  parts = (chain.initial, chain.off, chain.exits, chain.atom)
+  if found.idle:
+    parts = without_reward.watched(*parts, total == 0)
+  initial, off, exits, atom = parts
+  rows = np.zeros_like(values[..., :1]) + np.zeros_like(total)
+  rows = rows + np.zeros_like(initial) + np.zeros_like(atom)[..., None]
+  rows = rows + np.zeros_like(exits) + np.zeros_like(off[..., 0])
+  units = np.where(total > 0, total, 1.0)[..., None]
+  weights = np.concatenate(
+    [rows[..., None] + off / units, (rows + exits)[..., None] / units], axis=-1
+  )
+  rest = Rest(
+    np.concatenate([rows - math.inf, rows[..., :1]], axis=-1),
+    np.concatenate([rows, rows[..., :1]], axis=-1),
+  )
+  for r in reversed(found.order):
+    own = (rewards[..., r] > 0) & (rows == 0)
+    y = values[..., r] + rows[..., 0]
+    visited = (y != 0)[..., None]
+    here = _visit(found.phases[r], own, weights, rest, y)
+    rest = Rest(
+      np.where(visited, here.logs, _without(own, rest.logs, -math.inf)),
+      np.where(visited, here.faint, _without(own, rest.faint, 0.0)),
+    )
+  masses = np.concatenate([initial + rows, atom[..., None] + rows[..., :1]], -1)
+  shift, shares = _shares(rest)
+  good = np.all(np.all((rewards >= 0) & np.isfinite(rewards), axis=-1), axis=-1)
+  good = good & np.logical_not(np.any(np.isnan(values), axis=-1))
+  good = (
+    good
+    & np.logical_not(chain.bad)
+    & np.logical_not(_broken(found, rewards, off))
+  )
+  flat = np.reshape(rewards, (*static.shape(rewards)[:-2], -1))
+  lost = np.where(good, 0.0, math.nan)
+  lost = lost + without_reward.no_derivative_at_zero(flat)
+  some = gradients.stop_gradient(rest.logs) != -math.inf
+  return np.log(_sum_of_shares(masses, shares, some)) + shift + lost
+
+
+def _broken(found, rewards, off):
+  """Returns whether the chain is not feed-forward in the order found, (...)."""
+  earns = rewards > 0
+  counts = np.sum(np.asarray(earns, dtype=static.dtype_name(off)), axis=-1)
+  broken = np.any(counts > 1, axis=-1)
+  for place, r in enumerate(found.order):
+    for q in found.order[:place]:
+      back = (earns[..., r, None] & earns[..., None, :, q]) & (off > 0)
+      broken = broken | np.any(np.any(back, axis=-1), axis=-1)
+  return broken
+
+
+def _without(own, x, value):
+  """Returns x (..., p + 1) with a value for phases that are not visited."""
+  p = static.shape(own)[-1]
+  return np.concatenate([np.where(own, value, x[..., :p]), x[..., p:]], axis=-1)
+
+
+def _shares(rest):
+  """Returns a shift B (...) and exp(logs - B), at most one (..., p + 1)."""
+  some = gradients.stop_gradient(rest.logs) != -math.inf
+  highest = gradients.stop_gradient(np.max(rest.logs, axis=-1))
+  shift = np.where(np.isfinite(highest), highest, 0.0)
+  logs = np.where(some, rest.logs - shift[..., None], 0.0)
+  faint = _times_power(rest.faint, -shift[..., None])
+  return shift, np.where(some, np.exp(logs), 0.0) + faint
+
+
+def _sum_of_shares(weights, shares, some):
+  """Returns sums of weights times shares, over the last axis.
+
+  They are NaN where shares that are too small to see may count.
+  """
+  total = np.sum(weights * shares, axis=-1)
+  fixed = gradients.stop_gradient
+  info = onp.finfo(static.wide_float())
+  small = some & (fixed(shares) < info.tiny)
+  unseen = np.max(np.where(small, fixed(weights), 0.0), axis=-1)
+  lost = fixed(total) * info.eps < unseen * info.tiny
+  return total + np.where(lost, math.nan, 0.0)
+
+
+def _times_power(x, exponent):
+  """Returns x e^exponent for x that is zero and has a derivative.
+
+  Where the factor is out of range the derivative is NaN.
+  """
+  usable = exponent < math.log(onp.finfo(static.wide_float()).max)
+  factor = np.exp(np.where(usable, exponent, 0.0))
+  lost = chain_solves.undefined(np.logical_not(usable), x[..., None])
+  return np.where(usable, x * factor, 0.0) + lost
+
+
+def _visit(phases, own, weights, rest, y):
+  """Returns the rest of the path from the phases of a block.
+
+  Args:
+    phases: those that may be in the block, a tuple.
+    own: which of all are, (..., p).
+    weights: rates to all phases and to absorption, (..., p, p + 1).
+    rest: of the path after the block.
+    y: the reward, (...).
+  """
+  p, k = static.shape(own)[-1], len(phases)
+  empty = np.zeros_like(rest.logs)
+  if k == 0:
+    return Rest(empty - math.inf, empty)
+  phases = onp.asarray(phases)
+  shift, shares = _shares(rest)
+  some = gradients.stop_gradient(rest.logs) != -math.inf
+  logs = np.where(some, rest.logs - shift[..., None], 0.0)
+  misses = np.where(some, -np.expm1(logs), 1.0)
+  member = np.take(own, phases, axis=-1)
+  weights = np.take(weights, phases, axis=-2)
+  inside = np.take(weights, phases, axis=-1) * (1 - onp.eye(k))
+  inside = np.where(member[..., None] & member[..., None, :], inside, 0.0)
+  stays = np.concatenate([own, np.zeros_like(own[..., :1])], axis=-1)
+  leave = np.where(stays[..., None, :], 0.0, weights)
+  success = _sum_of_shares(leave, shares[..., None, :], some[..., None, :])
+  failure = np.sum(leave * misses[..., None, :], axis=-1)
+  success = np.where(member, success, 0.0)
+  fixed = gradients.stop_gradient
+  leads = reachability.closure(fixed(inside) > 0, fixed(success) != 0, -1)
+  # One more phase holds what failed.
+  matrix = np.concatenate([inside, failure[..., None]], axis=-1)
+  matrix = np.concatenate([matrix, np.zeros_like(matrix[..., :1, :])], axis=-2)
+  matrix = matrix[..., None, :, :]
+  starts = np.asarray(onp.eye(k, k + 1), dtype=static.dtype_name(weights))
+  times = np.where(y != 0, y, 1.0)[..., None]
+
+  def of(function, exits):
+    last = np.zeros_like(exits[..., :1])
+    exits = np.concatenate([exits, last], axis=-1)
+    return function(starts, matrix, times, exits, np.zeros_like(times))
+
+  # From where there is no success the logarithm has no derivative.
+  exits = np.where(leads[..., None], success[..., None, :], 1.0)
+  logs = of(phase_type.log_density, exits) + shift[..., None]
+  logs = np.where(leads, logs, -math.inf)
+  known = static.concrete(leads)
+  if known is not None and onp.all(known):
+    faint = np.zeros_like(logs)
+  else:
+    faint = of(phase_type.density, success[..., None, :])
+    faint = np.where(leads, 0.0, _times_power(faint, shift[..., None]))
+  places = onp.full(p + 1, k)
+  places[phases] = onp.arange(k)
+  return Rest(_spread(logs, -math.inf, places), _spread(faint, 0.0, places))
+
+
+def _spread(x, value, places):
+  """Returns (..., p + 1) with entries of (..., k), else a value."""
+  last = np.zeros_like(x[..., :1]) + value
+  return np.take(np.concatenate([x, last], axis=-1), places, axis=-1)

@@ -1,0 +1,209 @@
+"""Functions of several rewards of one chain."""
+
+import math
+
+import numpy as np
+
+from phasic.internal import control_flow
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math.elimination import chain_arguments
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killing
+from phasic.math.model import chain as chain_lib
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.model import reward_operands
+from phasic.math.numeric import scaled_sums
+from phasic.math.rewards import feed_forward
+
+
+def joint_laplace_transform(
+  initial_probs,
+  subgenerator,
+  rewards,
+  arguments,
+  exit_rates=None,
+  prob_zero=None,
+):
+  """Returns E[exp(-u_1 Y_1 - ... - u_R Y_R)], Y_r = sum_i r_ir (time in i).
+
+  It is alpha (Delta - S)^-1 s + z with Delta_ii = sum_r r_ir u_r: the
+  probability that the chain is absorbed before it is killed at these rates.
+  Nothing is subtracted. Where the chain may stay for ever without earning
+  anything Y ends there.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
+    arguments: u, (..., R), finite and >= 0, else results are NaN.
+    exit_rates: s, (..., p); None derives them from the row sums of S.
+    prob_zero: z, (...); None derives it.
+
+  Returns:
+    An array (...).
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+
+  Example:
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> matrix = np.asarray([[-1.0, 1.0], [0.0, -2.0]])
+    >>> value = pm.joint_laplace_transform(
+    ...   [1.0, 0.0], matrix, np.eye(2), [1.0, 2.0]
+    ... )
+    >>> print(f"{float(value):.6f}")
+    0.250000
+
+  References:
+    V. Kulkarni, A new class of multivariate phase type distributions, Oper.
+      Res. 37, 1989.
+  """
+  rates = reward_operands.weighted_rewards(
+    rewards,
+    arguments,
+    "arguments",
+    {
+      "initial_probs": initial_probs,
+      "exit_rates": exit_rates,
+      "prob_zero": prob_zero,
+    },
+  )
+  values = (
+    initial_probs,
+    subgenerator,
+    np.sum(rates, axis=-1),
+    exit_rates,
+    prob_zero,
+  )
+  return chain_calls.value(
+    _survival, None, values, operands.REWARD_ARGUMENTS, (1,)
+  )
+
+
+def _survival(option, system, rates):
+  """Returns the probability of not being killed at rates (..., p), (...)."""
+  del option
+  good = np.all((rates >= 0) & np.isfinite(rates), axis=-1)
+  rates = scaled_sums.times_power(rates, -system.exponent[..., None])
+  system, ends = killing.killed_or_absorbed(system, rates)
+  none = np.zeros_like(rates)[..., None]
+  x = chain_solves.solve(system, none, ends[..., None])[..., 0]
+  total = np.sum(system.initial * x, axis=-1) + system.atom
+  return chain_solves.checked(system, total + np.where(good, 0.0, math.nan))
+
+
+def feed_forward_log_density(
+  initial_probs,
+  subgenerator,
+  rewards,
+  values,
+  exit_rates=None,
+  prob_zero=None,
+):
+  """Returns log f(y) of rewards that are earned one after the other.
+
+  Each phase earns one of the rewards at most, and no block of phases that earn
+  the same one is entered again after a later one. With blocks in the order of
+  the rewards, and rates in units of the rewards,
+
+      f(y) = alpha exp(S_1 y_1) S_12 exp(S_2 y_2) ... exp(S_R y_R) s_R, y > 0.
+
+  Rewards that are conditionally independent given the first phase are of this
+  form if each first phase has phases of its own. The base measure is, for each
+  reward, Lebesgue's on (0, inf) and a unit mass at 0: a value y_r = 0 belongs
+  to the paths that do not visit block r.
+
+  Derivatives exist in all arguments, but those in rewards of zero are NaN: a
+  positive one would belong to a law without such a density. Where rewards are
+  traced, or rates, values that are not feed-forward in the order of the rewards
+  give NaN.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates` of up to 4096 phases.
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
+    values: y, (..., R).
+    exit_rates: s, (..., p); None derives them from the row sums of S.
+    prob_zero: z, (...); None derives it.
+
+  Returns:
+    An array (...): -inf where a value is negative or infinite, or no path has
+    it; NaN where densities of what may follow a block differ so much that the
+    ones that count cannot be seen beside the others, by more than e^700.
+
+  Raises:
+    NotImplementedError: the chain is not of this form. A density of other
+      rewards has no such formula; moments, transforms, projections and samples
+      exist.
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+
+  Example: the times in two stages.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> matrix = np.asarray([[-1.0, 1.0], [0.0, -2.0]])
+    >>> value = pm.feed_forward_log_density(
+    ...   [1.0, 0.0], matrix, np.eye(2), [1.0, 2.0]
+    ... )
+    >>> print(f"{float(value):.6f}")
+    -4.306853
+
+  References:
+    M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+      probability, 2017, chapter 8.
+  """
+  names = {
+    "initial_probs": initial_probs,
+    "rewards": rewards,
+    "values": values,
+    "exit_rates": exit_rates,
+    "prob_zero": prob_zero,
+  }
+  values = structures.as_array(values, structures.common_dtype(names), "values")
+  model, (rewards,), batch, dtype = chain_arguments.convert(
+    initial_probs,
+    subgenerator,
+    rewards,
+    exit_rates,
+    prob_zero,
+    names=operands.REWARD_ARGUMENTS,
+    event_ranks=(2,),
+  )
+  size, shape = static.shape(rewards)[-1], static.shape(values)
+  if len(shape) < 1 or shape[-1] != size:
+    raise ValueError(
+      f"values have shape {shape}: it must be (..., R), R = {size}"
+    )
+  batch = static.broadcast_shapes(batch, shape[:-1])
+  matrix, exits = model.rates, model.exits
+  if model.edges is not None:
+    sources, targets, constants, coefficients = model.edges
+    edges = edge_rates.EdgeRates(
+      sources, targets, matrix, coefficients, constants
+    )
+    matrix, exits = edge_rates.dense(static.shape(model.initial)[-1], edges)
+  found = feed_forward.blocks(rewards, matrix)
+  parts = (model.initial, matrix, exits, model.atom)
+  x = _log_density(found, dtype, rewards, values, *parts)
+  return np.broadcast_to(x, tuple(batch))
+
+
+def _evaluate(found, dtype, rewards, values, *model):
+  """Returns the logarithm of the density, (...)."""
+  wide = static.wide_float()
+  rewards, values, *parts = (
+    np.asarray(x, dtype=wide) for x in (rewards, values, *model)
+  )
+  chain = chain_lib.derive(parts, static.finfo_eps(dtype))
+  x = feed_forward.log_density(found, chain, rewards, values)
+  return np.asarray(x, dtype=dtype)
+
+
+_log_density = control_flow.compiled(_evaluate, static_argnums=(0, 1))

@@ -1,0 +1,145 @@
+"""The law of a reward that is earned at a rate until absorption."""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.elimination import chain_arguments
+from phasic.math.model import chain as chain_lib
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.rewards import without_reward
+
+
+def reward_transform(
+  initial_probs, subgenerator, rewards, exit_rates=None, prob_zero=None
+):
+  """Returns the phase-type model of Y = sum_i r_i (time spent in phase i).
+
+  With + the phases of positive rewards, 0 those of zero rewards and
+  N = (-S_00)^-1 the model is
+
+      alpha* = alpha_+ + alpha_0 N S_0+
+      S* = diag(r_+)^-1 (S_++ + S_+0 N S_0+)
+      s* = diag(r_+)^-1 (s_+ + S_+0 N s_0)
+      z* = z + alpha_0 N s_0,
+
+  found by elimination, so that nothing is subtracted. Shapes do not depend on
+  values: phases of zero reward stay, but are never entered. Where the chain
+  may stay for ever among them, Y ends there.
+
+  A model of edges keeps its edges if rewards are positive; rewards of which
+  one is known to be zero make it a matrix. Rewards that are traced have to be
+  positive with edges; a zero among them gives NaN.
+
+  Derivatives exist in all arguments, but that in a reward of zero is NaN: the
+  law with a small reward has a density where that with none has a mass.
+  (Moments of Y do have one; see `reward_moment`.)
+
+  Args:
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or EdgeRates.
+    rewards: r, (..., p), per unit of time, finite and >= 0.
+    exit_rates: s, (..., p); None derives them from the row sums of S.
+    prob_zero: z, (...); None derives it.
+
+  Returns:
+    A tuple (alpha*, S*, s*, z*), which is what `PhaseType` takes: (..., p),
+    (..., p, p) or EdgeRates, (..., p) or None with edges, and (...) or what
+    was given with edges. NaN where
+    a value breaks a rule.
+
+  Raises:
+    TypeError: dtypes differ, or are complex, bool or half precision.
+    ValueError: shapes do not fit, an array is empty, or a model of edges with
+      rewards of zero has more than 4096 phases.
+
+  Example: lineages counted, 3 and then 2, while they coalesce at the rates 3
+  and 1.
+
+    >>> import numpy as np
+    >>> from phasic import math as pm
+    >>> tree = pm.reward_transform(
+    ...   [1.0, 0.0], [[-3.0, 3.0], [0.0, -1.0]], [3.0, 2.0]
+    ... )
+    >>> print(f"{float(pm.mean(*tree)):.6f}")
+    3.000000
+    >>> print(f"{float(pm.density(*tree[:2], 1.0)):.6f}")
+    0.238651
+
+  References:
+    M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+      probability, 2017, theorem 3.1.33.
+  """
+  model, (rewards,), _, _ = chain_arguments.convert(
+    initial_probs,
+    subgenerator,
+    rewards,
+    exit_rates,
+    prob_zero,
+    names=operands.REWARD_ARGUMENTS,
+    event_ranks=(1,),
+  )
+  if model.edges is None:
+    return _run(*model[:4], rewards)
+  sources, targets, constants, coefficients = model.edges
+  edges = edge_rates.EdgeRates(
+    sources, targets, model.rates, coefficients, constants
+  )
+  known = static.concrete(rewards)
+  if known is not None and onp.any(known == 0):
+    between, exits = edge_rates.dense(static.shape(model.initial)[-1], edges)
+    return _run(model.initial, between, exits, model.atom, rewards)
+  good = np.all((rewards > 0) & np.isfinite(rewards), axis=-1)
+  units = np.where(good[..., None], rewards, math.nan)
+  rates = edge_rates.values(model.rates, constants, coefficients)
+  rates = rates / np.take(units, sources, axis=-1)
+  edges = edge_rates.EdgeRates(sources, targets, rates)
+  atom = model.atom[..., 0] if static.shape(model.atom)[-1] else None
+  return model.initial, edges, None, atom
+
+
+def _evaluate(initial, matrix, exits, atom, rewards):
+  """Returns the model of a matrix, for the parts of `chain_arguments`."""
+  dtype = static.dtype_name(initial)
+  wide = [
+    np.asarray(x, dtype=static.wide_float())
+    for x in (initial, matrix, exits, atom, rewards)
+  ]
+  chain = chain_lib.derive(wide[:4], static.finfo_eps(dtype))
+  rewards = wide[4]
+  idle = rewards == 0
+  seen = without_reward.watched(
+    chain.initial, chain.off, chain.exits, chain.atom, idle
+  )
+  p = static.shape(rewards)[-1]
+  units = np.where(idle, 1.0, rewards)
+  off = seen.off * (1 - np.eye(p, dtype=rewards.dtype)) / units[..., None]
+  exits = seen.exits / units
+  totals = np.sum(off, axis=-1) + exits
+  # No phase may keep the chain for ever, not even one that is never entered.
+  fastest = np.max(gradients.stop_gradient(totals), axis=-1)[..., None]
+  exits = exits + np.where(idle, np.where(fastest > 0, fastest, 1.0), 0.0)
+  good = np.all(
+    (rewards >= 0) & np.isfinite(rewards), axis=-1
+  ) & np.logical_not(chain.bad)
+  lost = np.where(good, 0.0, math.nan)
+  lost = lost + without_reward.no_derivative_at_zero(rewards)
+  totals = (np.sum(off, axis=-1) + exits)[..., None]
+  matrix = off - np.eye(p, dtype=rewards.dtype) * totals
+  return tuple(
+    np.asarray(x, dtype=dtype)
+    for x in (
+      seen.initial + lost[..., None],
+      matrix + lost[..., None, None],
+      exits + lost[..., None],
+      seen.atom + lost,
+    )
+  )
+
+
+_run = control_flow.compiled(_evaluate)

@@ -1,0 +1,138 @@
+"""Phases that earn nothing, eliminated from a chain.
+
+What is left is the chain at the times when it is in a phase that earns
+something. All are sums of products of non-negative numbers.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import custom_gradient
+from phasic.internal import elimination_ops
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.numeric import reachability
+from phasic.math.portable import elimination
+
+
+class Watched(NamedTuple):
+  """A chain seen only in the phases that earn something.
+
+  Weights are rates or probabilities. In the rows and columns of phases that
+  earn nothing all is zero.
+
+  Attributes:
+    initial: masses of the first such phase (..., p).
+    off: weights of the next one (..., p, p), with returns to the same phase on
+      the diagonal.
+    exits: weights of no other one (..., p).
+    atom: mass of paths without any (...).
+  """
+
+  initial: Any
+  off: Any
+  exits: Any
+  atom: Any
+
+
+def watched(initial, off, exits, atom, idle):
+  """Eliminates phases.
+
+  With + the phases that earn something, 0 those that do not, and N the
+  expected sojourn times (..., or visits) (-S_00)^-1, the results are alpha_+ +
+  alpha_0 N S_0+, S_++ + S_+0 N S_0+, s_+ + S_+0 N s_0 and z + alpha_0 N s_0.
+  A class of phases 0 that is never left counts as the end.
+
+  Args:
+    initial: alpha (..., p).
+    off: weights between phases (..., p, p); the diagonal belongs to the phases
+      that earn something, else it is not looked at.
+    exits: weights of absorption (..., p).
+    atom: z (...).
+    idle: boolean, which phases earn nothing (..., p).
+  """
+  p = static.shape(exits)[-1]
+  to_idle = idle[..., None, :]
+  off = off + np.zeros_like(exits)[..., None]
+  left = np.where(idle[..., None], off, 0.0)
+  inside = np.where(to_idle, left, 0.0)
+  outside = np.where(to_idle, 0.0, left)
+  ends = np.where(idle, exits, 0.0)
+  leaving = np.sum(outside, axis=-1) + ends
+  fixed = gradients.stop_gradient
+  leaves = reachability.closure(
+    fixed(inside) > 0, (fixed(leaving) > 0) | np.logical_not(idle), -1
+  )
+  held = np.where(leaves, 0.0, 1.0)
+  # Phases that earn something stay themselves: each its own exit, of one.
+  own = held + np.where(idle, 0.0, 1.0)
+  ends = ends + held
+  # Where the first phase is that earns something, (..., p, p + 1).
+  first = solution(
+    inside,
+    leaving + own,
+    np.concatenate([outside, ends[..., None]], axis=-1),
+  )
+  kept = np.where(idle[..., None], 0.0, off)
+  through = np.matmul(np.where(to_idle, kept, 0.0), first)
+  before = np.matmul(np.where(idle, initial, 0.0)[..., None, :], first)
+  before = before[..., 0, :]
+  return Watched(
+    np.where(idle, 0.0, initial) + before[..., :p],
+    np.where(to_idle, 0.0, kept) + through[..., :p],
+    np.where(idle, 0.0, exits) + through[..., p],
+    atom + before[..., p],
+  )
+
+
+def solution(off, exits, b):
+  """Returns (-S)^-1 b (..., p, r) for weights between phases and of exits."""
+  p = static.shape(exits)[-1]
+  phases = onp.arange(p, dtype=onp.int32)
+  indices = onp.stack(
+    [
+      onp.concatenate([onp.repeat(phases, p), phases]),
+      onp.concatenate([onp.tile(phases, p), onp.full(p, p, onp.int32)]),
+    ]
+  )
+  batch = static.shape(exits)[:-1]
+  rates = np.reshape(off, (*batch, p * p))
+  return elimination_ops.eliminate(
+    elimination.eliminate,
+    np.reshape(
+      np.asarray(indices, dtype="int32"), (*(1 for _ in batch), 2, -1)
+    ),
+    np.concatenate([rates, exits], axis=-1),
+    b,
+  )
+
+
+def _forward(rewards):
+  return no_derivative_at_zero(rewards), rewards
+
+
+def _vjp(rewards, cotangent):
+  lost = np.where(rewards == 0, math.nan, 0.0)
+  # For the derivatives of this one.
+  again = no_derivative_at_zero(rewards) + 0.0 * cotangent
+  return (lost + again[..., None],)
+
+
+def _jvp(primals, tangents):
+  (rewards,), (moved,) = primals, tangents
+  lost = np.where((rewards == 0) & (moved != 0), math.nan, 0.0)
+  again = no_derivative_at_zero(rewards)
+  return again, np.sum(lost, axis=-1) + again
+
+
+@custom_gradient.custom_gradient(vjp_fwd=_forward, vjp_bwd=_vjp, jvp_fn=_jvp)
+def no_derivative_at_zero(rewards):
+  """Returns zeros (...), whose derivative is NaN in rewards (..., p) of zero.
+
+  The law with a reward of zero has a mass where that with a small one has a
+  density: their arrays have no derivative there.
+  """
+  return np.sum(np.zeros_like(rewards), axis=-1)

@@ -1,0 +1,1 @@
+"""Samples of absorption times and of paths."""

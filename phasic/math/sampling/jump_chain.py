@@ -1,0 +1,268 @@
+"""Samples of phase-type variables by running the chain that defines them."""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import random
+from phasic.internal import static
+from phasic.math.elimination import chain_arguments
+from phasic.math.elimination import chain_solves
+from phasic.math.model import chain as chain_lib
+from phasic.math.model import not_differentiable
+from phasic.math.model import operands as operands_lib
+from phasic.math.model import step_chain
+from phasic.math.sampling import jump_tables
+from phasic.math.sampling import jumps
+
+MAX_JUMPS = 100_000
+
+ADVICE = (
+  "samples of a phase-type distribution have no derivative with respect to "
+  "its parameters (they are not reparameterized): apply stop_gradient to the "
+  "sample or to the parameters"
+)
+
+
+def sample(
+  n,
+  seed,
+  initial_probs,
+  subgenerator,
+  exit_rates=None,
+  prob_zero=None,
+  discrete=False,
+):
+  """Returns exact samples, by simulation of the embedded jump chain.
+
+  Each sample starts in a phase drawn from alpha, or at zero with the atom's
+  mass, stays there for an exponential time, in discrete time for a geometric
+  number of steps, and jumps to another phase until it is absorbed.
+
+  Args:
+    n: the number of samples for each model of the batch.
+    seed: a seed as `random.sanitize_seed` returns it.
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
+    exit_rates: s, (..., p); None derives them.
+    prob_zero: z, (...); None derives it.
+    discrete: whether time is.
+
+  Returns:
+    An array (n, ...): inf where the chain gets into a phase from which
+    absorption cannot be reached, NaN where a value breaks a rule or the chain
+    is not absorbed after `MAX_JUMPS` jumps.
+
+  Raises:
+    NotImplementedError: a derivative with respect to the model is asked for.
+  """
+  names = operands_lib.names(discrete)
+  arguments = operands_lib.convert(
+    initial_probs, subgenerator, 0.0, exit_rates, prob_zero, names=names
+  )
+  batch, times = _sample(n, seed, arguments, None, discrete)
+  return np.reshape(times, (n, *batch))
+
+
+def sample_rewards(
+  n,
+  seed,
+  initial_probs,
+  subgenerator,
+  rewards,
+  exit_rates=None,
+  prob_zero=None,
+  discrete=False,
+):
+  """Returns exact samples of rewards earned until absorption, as `sample`.
+
+  Args:
+    n: the number of samples for each model of the batch.
+    seed: a seed as `random.sanitize_seed` returns it.
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
+    rewards: (..., p, R), per unit of time or per step.
+    exit_rates: s, (..., p); None derives them.
+    prob_zero: z, (...); None derives it.
+    discrete: whether time is.
+
+  Returns:
+    An array (n, ..., R): inf where a path earns for ever, NaN where a value
+    breaks a rule or the path does not end after `MAX_JUMPS` jumps.
+
+  Raises:
+    NotImplementedError: a derivative with respect to the model is asked for.
+  """
+  names = operands_lib.names(discrete)
+  names = (*names[:2], "rewards", *names[3:])
+  arguments = operands_lib.convert(
+    initial_probs, subgenerator, rewards, exit_rates, prob_zero, names=names
+  )
+  initial_probs, subgenerator, rewards, exit_rates, prob_zero = arguments
+  batch = operands_lib.check_shapes(
+    initial_probs, subgenerator, exit_rates, prob_zero, names
+  )
+  *own, p, size = static.shape(rewards)
+  batch = static.broadcast_shapes(batch, tuple(own))
+  arguments = (
+    np.broadcast_to(initial_probs, (*batch, p)),
+    subgenerator,
+    np.zeros_like(initial_probs[..., 0]),
+    exit_rates,
+    prob_zero,
+  )
+  rewards = np.broadcast_to(rewards, (*batch, p, size))
+  batch, earned = _sample(n, seed, arguments, rewards, discrete)
+  return np.reshape(earned, (n, *batch, size))
+
+
+def without_derivatives(x, *arrays):
+  """Returns samples whose derivatives raise.
+
+  Args:
+    x: the samples.
+    *arrays: what they were computed from; None for what was not given.
+  """
+  given = [y for y in arrays if y is not None]
+  fixed = gradients.stop_gradient(x)
+  return not_differentiable.attach(ADVICE, fixed, x, *given)
+
+
+def _sample(n, seed, arguments, rewards, discrete):
+  """Returns the batch shape and samples (n, number of models, R)."""
+  operands, layout, edges, depth = prepare(arguments, discrete)
+  model = operands[:4]
+  if rewards is not None:
+    event = static.shape(rewards)[-2:]
+    kept = [layout.batch[i] for i in layout.kept]
+    model = (*model, np.reshape(rewards, (*kept, *event)))
+  fixed = [gradients.stop_gradient(x) for x in model]
+  rewards = fixed[4] if rewards is not None else None
+  earned = _run(n, discrete, depth, seed, rewards, *fixed[:4], *edges)
+  dtype = operands[0].dtype
+  earned = np.asarray(earned, dtype=dtype)
+  return layout.batch, not_differentiable.attach(ADVICE, earned, *model)
+
+
+def prepare(arguments, discrete):
+  """Returns operands, their layout, the edges' arrays if any, and their depth.
+
+  Args:
+    arguments: as `operands.convert` returns them.
+    discrete: whether time is counted in steps.
+  """
+  names = operands_lib.names(discrete)
+  operands, layout = operands_lib.canonical(arguments, names)
+  edges = operands_lib.edges(layout, arguments)
+  return operands, layout, edges, _depth(arguments[1]) if edges else 0
+
+
+def _depth(edges):
+  """Returns the bits of the largest number of edges that a phase has."""
+  (m,) = static.shape(edges.sources)
+  known = static.concrete(edges.sources)
+  degree = m if known is None else int(onp.max(onp.bincount(known)))
+  return int(degree).bit_length()
+
+
+def _paths(n, discrete, depth, seed, rewards, *operands):
+  """Returns what paths earn (n, number of models, R), the time without rewards.
+
+  Args:
+    n: the number of samples for each model.
+    discrete: whether time is.
+    depth: see `JumpTables`.
+    seed: a seed.
+    rewards: (..., p, R) or None.
+    *operands: the model's four, and the edges' three if there are edges.
+  """
+  wide_name = static.wide_float()
+  tables, earnings, bad = _prepare(discrete, depth, rewards, *operands)
+  models, p = static.shape(tables.scales)
+  start_seed, jump_seed = random.split_seed(seed)
+  uniform = random.uniform(start_seed, (n, models), wide_name)
+  phase = jumps.first_phases(uniform, tables)
+  size = static.shape(earnings.rates)[-1]
+  rates = np.reshape(earnings.rates, (-1, size))
+  row_of_model = p * np.asarray(np.arange(models), dtype="int32")
+  earned = np.zeros_like(uniform)[..., None] * np.zeros_like(rates[0])
+
+  def unfinished(carry):
+    count, _, phase, _ = carry
+    return (count < MAX_JUMPS) & np.any(phase < p)
+
+  def jump(carry):
+    count, seed, phase, earned = carry
+    hold_seed, turn_seed, seed = random.split_seed(seed, 3)
+    running = phase < p
+    here = np.where(running, phase, 0)
+    stopped = jumps.of_phases(earnings.stops, here)
+    scales = np.where(stopped, 1.0, jumps.of_phases(tables.scales, here))
+    hold = random.exponential(hold_seed, (n, models), wide_name)
+    hold = jumps.holding_times(scales, hold, discrete)
+    rate = np.take(rates, here + row_of_model, axis=0)
+    gain = np.where(rate < math.inf, hold[..., None] * rate, math.inf)
+    earned = np.where(running[..., None], earned + gain, earned)
+    turn = random.uniform(turn_seed, (n, models), wide_name)
+    target = jumps.next_phases(turn, tables, here)
+    target = np.where(stopped, p, target)
+    return count + 1, seed, np.where(running, target, phase), earned
+
+  init = (np.asarray(0), jump_seed, phase, earned)
+  _, _, phase, earned = control_flow.while_loop(unfinished, jump, init)
+  lost = np.where(phase < p, math.nan, 0.0) + np.where(bad, math.nan, 0.0)
+  return earned + lost[..., None]
+
+
+_run = control_flow.compiled(_paths, static_argnums=(0, 1, 2))
+
+
+def _prepare(discrete, depth, rewards, *operands):
+  """Returns tables, earnings, and whether values break a rule (models,)."""
+  tables, bad = make_tables(discrete, depth, *operands)
+  if rewards is None:
+    return tables, jump_tables.time_earnings(tables), bad
+  rewards = np.asarray(rewards, dtype=static.wide_float())
+  p, size = static.shape(rewards)[-2:]
+  good = np.all((rewards >= 0) & np.isfinite(rewards), axis=-1)
+  flat = np.reshape(rewards, (-1, p, size))
+  earnings = jump_tables.reward_earnings(tables, flat)
+  bad = bad | np.reshape(np.logical_not(np.all(good, axis=-1)), (-1,))
+  return tables, earnings, bad
+
+
+def make_tables(discrete, depth, *operands):
+  """Returns tables, and whether values break a rule (models,).
+
+  Arguments are those that `prepare` returns, the operands one by one.
+  """
+  dtype = static.dtype_name(operands[0])
+  eps = static.finfo_eps(dtype)
+  wide = [np.asarray(x, dtype=static.wide_float()) for x in operands[:4]]
+  if len(operands) > 4:
+    tables, bad = _of_edges(wide, operands[4:], discrete, dtype, depth)
+  elif discrete:
+    chain = step_chain.derive(wide, eps, completes=False)
+    tables = jump_tables.of_matrix(chain, jump_tables.step_hold_rates(chain))
+    bad = chain.bad
+  else:
+    chain = chain_lib.derive(wide, eps)
+    tables, bad = jump_tables.of_matrix(chain, chain.totals), chain.bad
+  return tables, np.reshape(bad, (-1,))
+
+
+def _of_edges(operands, edges, discrete, dtype, depth):
+  """The same for edges, as `operands.edges` has them."""
+  initial, parameters, exits, prob_zero = operands
+  indices, constants, coefficients = edges
+  m, d = static.shape(coefficients)[-2:]
+  indices = np.reshape(indices, (2, m))
+  linear = (np.reshape(constants, (-1,)), np.reshape(coefficients, (m, d)))
+  model = chain_arguments.Arguments(
+    initial, parameters, exits, prob_zero, (indices[0], indices[1], *linear)
+  )
+  system = chain_solves.derive(model, discrete, dtype)
+  return jump_tables.of_edges(system, depth), system.bad

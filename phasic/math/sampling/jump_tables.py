@@ -1,0 +1,263 @@
+"""Tables from which the jumps of a chain are drawn."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import control_flow
+from phasic.internal import elimination_ops
+from phasic.internal import static
+from phasic.math.elimination import chain_solves
+from phasic.math.numeric import reachability
+from phasic.math.numeric import scaled_sums
+from phasic.math.portable import elimination
+
+
+class JumpTables(NamedTuple):
+  """What the jumps of chains with the same edges are drawn from.
+
+  Edges are sorted by their phase; those of phase i are first[i], ...,
+  last[i] - 1. Weights are summed up to each edge, from the first of its phase.
+
+  Attributes:
+    starts: sums of the initial masses up to each phase, and with the atom's
+      (models, p + 1).
+    sums: of the edges' weights (models, m).
+    targets: (m,), p being absorption.
+    first: (p,).
+    last: (p,); equal to the first where a phase has no edges.
+    scales: of the holding times in each phase, inf where it is not left
+      (models, p).
+    leads: whether absorption can be reached (models, p).
+    depth: a static number, the bits of the largest number of edges of a phase.
+  """
+
+  starts: Any
+  sums: Any
+  targets: Any
+  first: Any
+  last: Any
+  scales: Any
+  leads: Any
+  depth: int
+
+
+class Earnings(NamedTuple):
+  """What is earned in the phases.
+
+  Attributes:
+    rates: per unit of time or per step; in phases that are stopped at what is
+      earned from there on, zero or inf (models, p, R).
+    stops: the phases that a path is not followed from (models, p).
+  """
+
+  rates: Any
+  stops: Any
+
+
+def time_earnings(tables):
+  """Returns earnings that are the time, for which R is one."""
+  stops = np.logical_not(tables.leads)
+  return Earnings(np.where(stops, math.inf, 1.0)[..., None], stops)
+
+
+def reward_earnings(tables, rewards):
+  """Returns the earnings of rewards (models, p, R).
+
+  A path is followed until it is absorbed, or is where it earns for ever or
+  nothing any more.
+  """
+  expected = _expected(tables, rewards)
+  known = (expected == 0) | (expected == math.inf)
+  stops = np.logical_not(tables.leads) & np.all(known, axis=-1)
+  return Earnings(np.where(stops[..., None], expected, rewards), stops)
+
+
+def _expected(tables, rewards):
+  """Returns what is earned from each phase on (models, p, R), in some unit."""
+  p = static.shape(rewards)[-2]
+  m = static.shape(tables.targets)[0]
+  positions = np.asarray(np.arange(m), dtype="int32")
+  sources = _first_true(
+    np.zeros_like(positions),
+    np.zeros_like(positions) + (p - 1),
+    int(p).bit_length(),
+    lambda phase: np.take(tables.last, phase, axis=0) > positions,
+  )
+  before = np.take(tables.sums, np.maximum(positions - 1, 0), axis=-1)
+  starts = np.take(tables.first, sources, axis=0) == positions
+  # Which edges there are is enough.
+  some = tables.sums > np.where(starts, 0.0, before)
+  edges = np.stack([sources, tables.targets])
+  largest = np.max(rewards, axis=-2)[..., None, :]
+  return elimination_ops.eliminate(
+    elimination.eliminate,
+    edges[None],
+    np.asarray(some, dtype=static.dtype_name(rewards)),
+    rewards / np.where(largest > 0, largest, 1.0),
+  )
+
+
+def of_matrix(chain, hold_rates):
+  """Returns the tables of a chain whose rates are a matrix.
+
+  Args:
+    chain: what `derive` of `chain` or `step_chain` returns.
+    hold_rates: the holding times' rates (..., p).
+  """
+  p = static.shape(chain.initial)[-1]
+  matrix = np.sum(np.zeros_like(chain.off), axis=-1)
+  rows = np.zeros_like(chain.initial) + np.zeros_like(chain.exits) + matrix
+  rows = rows + np.zeros_like(chain.atom)[..., None]
+  weights = np.concatenate(
+    [rows[..., None] + chain.off, (rows + chain.exits)[..., None]], axis=-1
+  )
+  leads = reachability.closure(chain.off > 0, (rows + chain.exits) > 0, -1)
+  columns = np.asarray(np.arange(p * (p + 1)), dtype="int32")
+  first = np.asarray(np.arange(p), dtype="int32") * (p + 1)
+  return JumpTables(
+    _starts(chain.initial + rows, chain.atom),
+    np.reshape(np.cumsum(weights, axis=-1), (-1, p * (p + 1))),
+    columns % (p + 1),
+    first,
+    first + (p + 1),
+    np.reshape(_scales(hold_rates + rows), (-1, p)),
+    np.reshape(leads, (-1, p)),
+    int(p + 1).bit_length(),
+  )
+
+
+def of_edges(system, depth):
+  """Returns the tables of a chain of edges.
+
+  Args:
+    system: the chain as a `chain_solves.System`.
+    depth: as in `JumpTables`.
+  """
+  initial, atom, weights = system.initial, system.atom, system.weights
+  p, m = static.shape(initial)[-1], static.shape(weights)[-1]
+  batch = np.zeros_like(initial[..., 0]) + np.zeros_like(atom + weights[..., 0])
+  sources, targets = system.indices[0], system.indices[1]
+  order = np.argsort(sources)
+  sources, targets = np.take(sources, order, 0), np.take(targets, order, 0)
+  weights = np.take(weights, order, axis=-1) + batch[..., None]
+  weights = np.where(sources == targets, 0.0, weights)
+  sums = _sums_by_source(sources, weights, depth)
+  bounds = _row_bounds(sources, p, m)
+  first, last = bounds[:-1], bounds[1:]
+  totals = np.take(sums, np.maximum(last - 1, 0), axis=-1)
+  totals = np.where(last > first, totals, 0.0)
+  discrete = system.stay is not None
+  # What cannot be drawn from is zero, or beyond the last one.
+  scales = _scales(edge_hold_rates(totals) if discrete else totals)
+  scales = scaled_sums.times_power(scales, -system.exponent[..., None])
+  leads = chain_solves.absorption_probs(system) > 0
+  return JumpTables(
+    _starts(initial + batch[..., None], atom),
+    np.reshape(sums, (-1, m)),
+    targets,
+    np.minimum(first, m - 1),
+    last,
+    np.reshape(scales, (-1, p)),
+    np.reshape(leads | (batch[..., None] > 0), (-1, p)),
+    depth,
+  )
+
+
+def edge_hold_rates(leaving):
+  """Returns -log(1 - q), for probabilities q of leaving a phase in a step."""
+  some = leaving < 1
+  return np.where(some, -np.log1p(-np.where(some, leaving, 0.0)), math.inf)
+
+
+def step_hold_rates(chain):
+  """Returns -log of the probabilities of staying, of a `StepChain`."""
+  stays = chain.keep > 0
+  kept = -np.log(np.where(stays, chain.keep, 1.0)) - np.log1p(-chain.lose)
+  return np.where(stays, kept, math.inf)
+
+
+def draw(uniform, sums, low, high, depth):
+  """Returns entries drawn by inverting sums of weights.
+
+  Args:
+    uniform: uniform numbers in [0, 1).
+    sums: of the weights, a flat array.
+    low: the first entry that may be drawn, for each number, int32.
+    high: the last one.
+    depth: bits of the largest number of entries.
+  """
+  level = uniform * np.take(sums, high, axis=0)
+  return _first_true(
+    low, high, depth, lambda entry: np.take(sums, entry, axis=0) > level
+  )
+
+
+def _first_true(low, high, depth, holds):
+  """Returns the first entry of [low, high] for which something holds.
+
+  From there on it holds; the last is returned where it holds for none.
+  """
+
+  # A loop also where it is compiled: unrolled, XLA's fusions would repeat each
+  # step in all that follow.
+  def halve(carry):
+    count, low, high = carry
+    middle = (low + high) // 2
+    found = holds(middle)
+    upper = np.where(found, low, np.minimum(middle + 1, high))
+    return count + 1, upper, np.where(found, middle, high)
+
+  def unfinished(carry):
+    return carry[0] < depth
+
+  init = (np.asarray(0), low, high)
+  return control_flow.while_loop(unfinished, halve, init)[2]
+
+
+def _starts(initial, atom):
+  """Returns sums of the initial masses and the atom (models, p + 1)."""
+  last = (np.zeros_like(initial[..., 0]) + atom)[..., None]
+  masses = np.concatenate([initial, last], axis=-1)
+  size = static.shape(masses)[-1]
+  return np.reshape(np.cumsum(masses, axis=-1), (-1, size))
+
+
+def _scales(hold_rates):
+  """Returns the scales of holding times."""
+  still = hold_rates == 0
+  return np.where(still, math.inf, 1.0 / np.where(still, 1.0, hold_rates))
+
+
+def _row_bounds(sources, p, m):
+  """Returns the number of edges of the phases before each, and of all."""
+  phases = np.asarray(np.arange(p + 1), dtype="int32")
+  low = np.zeros_like(phases)
+  high = low + m
+
+  def starts(edge):
+    there = np.take(sources, np.minimum(edge, m - 1), axis=0)
+    return (edge >= m) | (there >= phases)
+
+  return _first_true(low, high, int(m).bit_length() + 1, starts)
+
+
+def _sums_by_source(sources, weights, depth):
+  """Returns sums of weights up to each edge, from the first of its source."""
+  m = static.shape(weights)[-1]
+  positions = np.asarray(np.arange(m), dtype="int32")
+
+  def add(carry):
+    count, distance, sums = carry
+    before = np.maximum(positions - distance, 0)
+    same = np.take(sources, before, axis=0) == sources
+    same = same & (positions >= distance)
+    sums = sums + np.where(same, np.take(sums, before, axis=-1), 0.0)
+    return count + 1, 2 * distance, sums
+
+  def unfinished(carry):
+    return carry[0] < depth
+
+  init = (np.asarray(0), np.asarray(1, dtype="int32"), weights)
+  return control_flow.while_loop(unfinished, add, init)[2]

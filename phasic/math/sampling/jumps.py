@@ -1,0 +1,62 @@
+"""Draws of where a chain starts, how long it stays, and where it goes.
+
+Arrays of phases and of random numbers are (n, number of models); phase p is
+absorption.
+"""
+
+import numpy as np
+
+from phasic.internal import static
+from phasic.math.sampling import jump_tables
+
+
+def first_phases(uniform, tables):
+  """Returns phases drawn from the initial masses and the atom.
+
+  Args:
+    uniform: uniform numbers in [0, 1).
+    tables: `JumpTables`.
+  """
+  p = static.shape(tables.scales)[-1]
+  starts = np.reshape(tables.starts, (-1,))
+  low = _model(tables) * (p + 1)
+  low = low + np.zeros_like(np.asarray(uniform, dtype="int32"))
+  bits = int(p + 1).bit_length()
+  return jump_tables.draw(uniform, starts, low, low + p, bits) - low
+
+
+def next_phases(uniform, tables, phase):
+  """Returns the phases that follow on phases in [0, p)."""
+  m = static.shape(tables.targets)[0]
+  model = _model(tables)
+  sums = np.reshape(tables.sums, (-1,))
+  low = np.take(tables.first, phase, axis=0)
+  high = np.maximum(np.take(tables.last, phase, axis=0) - 1, low)
+  low, high = low + m * model, high + m * model
+  edge = jump_tables.draw(uniform, sums, low, high, tables.depth)
+  return np.take(tables.targets, edge - m * model, axis=0)
+
+
+def holding_times(scales, exponential, discrete):
+  """Returns times spent in phases, whole numbers of steps in discrete time.
+
+  Args:
+    scales: of the phases; inf where they are not left.
+    exponential: exponential numbers of rate one.
+    discrete: whether time is counted in steps.
+  """
+  hold = exponential * scales
+  return np.floor(hold) + 1.0 if discrete else hold
+
+
+def of_phases(values, phase):
+  """Returns values (models, p) at phases in [0, p)."""
+  models, p = static.shape(values)
+  flat = np.reshape(values, (models * p,))
+  return np.take(flat, phase + p * _model(values), axis=0)
+
+
+def _model(x):
+  """Returns the numbers of the models, for tables or an array of them."""
+  starts = x.starts if isinstance(x, jump_tables.JumpTables) else x
+  return np.asarray(np.arange(static.shape(starts)[0]), dtype="int32")

@@ -1,0 +1,113 @@
+"""Paths of the chains behind phase-type distributions, jump by jump."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.internal import control_flow
+from phasic.internal import gradients
+from phasic.internal import random
+from phasic.internal import static
+from phasic.math.model import not_differentiable
+from phasic.math.model import operands as operands_lib
+from phasic.math.sampling import jump_chain
+from phasic.math.sampling import jumps
+
+
+class PhasePaths(NamedTuple):
+  """Paths of a chain on the phases 0, ..., p - 1.
+
+  Attributes:
+    phases: the first phase, and those after each jump, int32 (..., k + 1); p
+      from absorption on, -1 where a value of the model breaks a rule.
+    times: when they were entered, (..., k + 1), 0 first; from absorption on
+      its time; NaN where a value of the model breaks a rule.
+  """
+
+  phases: Any
+  times: Any
+
+
+def sample_paths(
+  n,
+  num_jumps,
+  seed,
+  initial_probs,
+  subgenerator,
+  exit_rates=None,
+  prob_zero=None,
+  discrete=False,
+):
+  """Returns exact samples of paths: phases, and the times of their entry.
+
+  A path starts in a phase drawn from alpha, or is absorbed at zero with the
+  atom's mass, stays for an exponential time, in discrete time for a geometric
+  number of steps, and jumps to another phase. A phase that is never left is
+  followed by itself, at time inf.
+
+  Args:
+    n: the number of samples for each model of the batch.
+    num_jumps: k, how many jumps are followed.
+    seed: a seed as `random.sanitize_seed` returns it.
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
+    exit_rates: s, (..., p); None derives them.
+    prob_zero: z, (...); None derives it.
+    discrete: whether time is.
+
+  Returns:
+    `PhasePaths` of arrays (n, ..., k + 1).
+
+  Raises:
+    NotImplementedError: a derivative with respect to the model is asked for.
+  """
+  names = operands_lib.names(discrete)
+  arguments = operands_lib.convert(
+    initial_probs, subgenerator, 0.0, exit_rates, prob_zero, names=names
+  )
+  operands, layout, edges, depth = jump_chain.prepare(arguments, discrete)
+  model = operands[:4]
+  fixed = [gradients.stop_gradient(x) for x in model]
+  phases, times = _run(n, num_jumps, discrete, depth, seed, *fixed, *edges)
+  times = np.asarray(times, dtype=operands[0].dtype)
+  times = not_differentiable.attach(jump_chain.ADVICE, times, *model)
+  shape = (n, *layout.batch, num_jumps + 1)
+  return PhasePaths(np.reshape(phases, shape), np.reshape(times, shape))
+
+
+def _paths(n, num_jumps, discrete, depth, seed, *operands):
+  """Returns phases and times (n, number of models, k + 1)."""
+  wide = static.wide_float()
+  tables, bad = jump_chain.make_tables(discrete, depth, *operands)
+  models, p = static.shape(tables.scales)
+  start_seed, seed = random.split_seed(seed)
+  uniform = random.uniform(start_seed, (n, models), wide)
+  phase = jumps.first_phases(uniform, tables)
+  time = np.zeros_like(uniform)
+
+  def jump(carry, _):
+    seed, phase, time = now = carry
+    hold_seed, turn_seed, seed = random.split_seed(seed, 3)
+    running = phase < p
+    here = np.where(running, phase, 0)
+    scales = jumps.of_phases(tables.scales, here)
+    leaves = running & (scales < math.inf)
+    hold = random.exponential(hold_seed, (n, models), wide)
+    scales = np.where(leaves, scales, 1.0)
+    hold = jumps.holding_times(scales, hold, discrete)
+    stays = np.where(running, math.inf, time)
+    time = np.where(leaves, time + hold, stays)
+    turn = random.uniform(turn_seed, (n, models), wide)
+    target = jumps.next_phases(turn, tables, here)
+    phase = np.where(leaves, target, phase)
+    return (seed, phase, time), now[1:]
+
+  init = (seed, phase, time)
+  _, (phases, times) = control_flow.scan(jump, init, None, num_jumps + 1)
+  phases = np.where(bad, -1, phases)
+  times = np.where(bad, math.nan, times)
+  return np.moveaxis(phases, 0, -1), np.moveaxis(times, 0, -1)
+
+
+_run = control_flow.compiled(_paths, static_argnums=(0, 1, 2, 3))

@@ -1,0 +1,93 @@
+"""Samples of phase-type variables by inversion: X = Q(U).
+
+A coin decides whether X is below or above the median, and an exponential number
+E which quantile it is: log F(X) or log(1 - F(X)) is -log 2 - E. So both tails
+have all their digits, and a sample costs what a quantile costs, however long
+the chain's paths are. See `quantiles`. Where it cannot be found, as the kernel
+cannot evaluate the model there, the chain is run; see `simulated_draws`.
+
+For each U, X is a differentiable function of the parameters, with the
+quantile's derivative
+
+    dX = -F_theta(X) dtheta / f(X),
+
+so that E[g(X)] has the derivative E[g'(X) dX] for smooth g. Counts are steps
+and have none. With an atom at zero X is zero, and its derivative, for all U below
+it: that holds for g that are continuous at zero, but not for log densities,
+which are no such functions. So where there may be an atom callers should not
+ask for derivatives. The derivatives of draws by simulation are NaN.
+
+References:
+  L. Devroye, Non-uniform random variate generation, 1986, ch. 2.
+  M. Figurnov, S. Mohamed, A. Mnih, Implicit reparameterization gradients,
+    NeurIPS 2018.
+"""
+
+import numpy as np
+
+from phasic.internal import random
+from phasic.internal import static
+from phasic.math.model import operands as operands_lib
+from phasic.math.quantiles import quantiles
+from phasic.math.quantiles import quantiles_targets
+from phasic.math.sampling import jump_chain
+from phasic.math.sampling import simulated_draws
+
+
+def sample(
+  n,
+  seed,
+  initial_probs,
+  subgenerator,
+  exit_rates=None,
+  prob_zero=None,
+  discrete=False,
+  differentiable=False,
+):
+  """Returns independent samples of the time until absorption.
+
+  Args:
+    n: the number of samples for each model of the batch.
+    seed: a seed as `random.sanitize_seed` returns it.
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
+    exit_rates: s, (..., p); None derives them.
+    prob_zero: z, (...); None derives it.
+    discrete: whether time is.
+    differentiable: whether samples have derivatives in the model, in continuous
+      time. They are NaN where a sample is inf.
+
+  Returns:
+    An array (n, ...): inf where the chain is caught, with the probability of
+    this; NaN where a value breaks a rule. Where a quantile is not found the
+    chain is run, and NaN what takes more than `jump_chain.MAX_JUMPS` jumps;
+    in functions that JAX or TensorFlow trace it is NaN instead, and
+    `diagnosis.diagnose` says why.
+
+  Raises:
+    NotImplementedError: a derivative is asked for that does not exist.
+  """
+  names = operands_lib.names(discrete)
+  initial, rates, _, exits, atom = operands_lib.convert(
+    initial_probs, subgenerator, 0.0, exit_rates, prob_zero, names=names
+  )
+  batch = operands_lib.check_shapes(initial, rates, exits, atom, names)
+  dtype = static.dtype_name(initial)
+  if n == 0:
+    return np.zeros((0, *batch), dtype=dtype)
+  model = (initial, rates, exits, atom)
+  if discrete or not differentiable:
+    model = operands_lib.constants(model)
+  wide = static.wide_float()
+  coin, depth, paths = random.split_seed(seed, 3)
+  size = random.exponential(depth, (n, *batch), wide)
+  size = size - quantiles_targets.LOG_HALF
+  below = random.uniform(coin, (n, *batch), wide) < 0.5
+  asked = np.asarray(np.where(below, -size, size), dtype=dtype)
+  arguments = (*model[:2], asked, *model[2:])
+  x = quantiles.value("folded", arguments, discrete)
+  x = simulated_draws.fill(x, paths, model, discrete)
+  if differentiable and not discrete:
+    return x
+  parameters = rates.parameters if operands_lib.is_edges(rates) else rates
+  return jump_chain.without_derivatives(x, initial, parameters, exits, atom)

@@ -1,0 +1,120 @@
+"""Draws whose quantile cannot be found, by simulation of the chain.
+
+Let A be the times that are found as quantiles of their own F, and B the others.
+An inverted draw that is found has the law of X given A. So one that is not found
+must have that of X given B: paths are run, and those that end in A rejected.
+Of n draws n P(B) are not found, and each needs 1 / P(B) paths, n in all.
+"""
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import custom_gradient
+from phasic.internal import random
+from phasic.internal import static
+from phasic.math.calls import evaluation
+from phasic.math.model import operands as operands_lib
+from phasic.math.quantiles import quantiles
+from phasic.math.quantiles import quantiles_targets
+from phasic.math.sampling import jump_chain
+
+# How often paths are run at most, and how many of each model at least.
+_ROUNDS = 20
+_PATHS = 100
+
+
+def fill(x, seed, model, discrete):
+  """Returns draws by inversion, those that are NaN replaced by simulated ones.
+
+  Where the draws are traced they are returned as they are: the paths' loop
+  would be compiled with every program that draws, though hardly one needs it.
+
+  Args:
+    x: draws (n, ...).
+    seed: a seed as `random.sanitize_seed` returns it.
+    model: initial masses, rates, exits, atom.
+    discrete: whether time is counted in steps.
+
+  Returns:
+    An array of the shape of x. It is NaN where the chain is no model, or no
+    path of it ended in B. The derivatives of simulated draws are NaN.
+  """
+  drawn = static.concrete(x)
+  if drawn is None or not onp.any(onp.isnan(drawn)):
+    return x
+  model = operands_lib.constants(model)
+  filled = onp.reshape(drawn, (len(drawn), -1))
+  for _ in range(_ROUNDS):
+    path_seed, seed = random.split_seed(seed)
+    times, known = _paths(max(len(drawn), _PATHS), path_seed, model, discrete)
+    if times is None:
+      return x
+    filled, missing = _filled(filled, times, known)
+    if not missing:
+      break
+  filled = onp.reshape(filled, drawn.shape)
+  return _replaced(x, np.asarray(filled, dtype=static.dtype_name(x)))
+
+
+def _paths(n, seed, model, discrete):
+  """Returns times of paths (n, models), and whether these are in A."""
+  initial, rates, exits, atom = model
+  times = jump_chain.sample(n, seed, initial, rates, exits, atom, discrete)
+  arguments = (initial, rates, times, exits, atom)
+  log_cdf = evaluation.value("log_cdf", arguments, discrete)
+  log_left = evaluation.value("log_survival", arguments, discrete)
+  upper = log_cdf > quantiles_targets.LOG_HALF
+  asked = np.where(upper, 0.0 - log_left, log_cdf)
+  # What is never absorbed is above all of F.
+  asked = np.where(times == math.inf, math.inf, asked)
+  found = quantiles.value("folded", (*model[:2], asked, *model[2:]), discrete)
+  times, found = static.concrete(times), static.concrete(found)
+  if times is None or found is None:
+    return None, None
+  times = onp.reshape(times, (n, -1))
+  return times, ~onp.isnan(onp.reshape(found, (n, -1)))
+
+
+def _filled(x, times, known):
+  """Returns draws with paths in place of NaN, and whether some are missing."""
+  lost = onp.isnan(x)
+  # Paths that are accepted first, in the order in which they were run.
+  order = onp.argsort(known, axis=0, kind="stable")
+  accepted = onp.take_along_axis(times, order, axis=0)
+  rank = onp.cumsum(lost, axis=0) - 1
+  taken = lost & (rank < onp.sum(onp.logical_not(known), axis=0))
+  rank = onp.clip(rank, 0, len(times) - 1)
+  found = onp.where(taken, onp.take_along_axis(accepted, rank, axis=0), x)
+  return found, bool(onp.any(lost & ~taken))
+
+
+def _forward(x, filled):
+  return _replaced(x, filled), _scale(x)
+
+
+def _vjp(scale, cotangent):
+  # Linear: forward mode may be the derivative of this.
+  return cotangent * scale, np.zeros_like(cotangent)
+
+
+def _jvp(primals, tangents):
+  x, filled = primals
+  tangent, _ = tangents
+  tangent = np.zeros_like(x) if tangent is None else tangent
+  return _replaced(x, filled), tangent * _scale(x)
+
+
+def _scale(x):
+  """Returns one, and NaN where x is."""
+  return np.where(np.isnan(x), float("nan"), np.ones_like(x))
+
+
+@custom_gradient.custom_gradient(
+  vjp_fwd=_forward, vjp_bwd=_vjp, jvp_fn=_jvp, nondiff_argnums=()
+)
+def _replaced(x, filled):
+  """Returns `filled`, with the derivative of x, NaN where x is NaN."""
+  del x
+  return filled
