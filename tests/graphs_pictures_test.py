@@ -13,7 +13,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from phasic import graphs
-from phasic.graphs import layouts
+from phasic.graphs.formats import layouts
 from tests import test_case
 
 ABSORBED = graphs.ABSORBED

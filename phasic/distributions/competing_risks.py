@@ -6,7 +6,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions import absorption_time
-from phasic.graphs import absorbed
+from phasic.graphs.parts import absorbed
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation

@@ -7,7 +7,7 @@ import numpy as np
 from phasic.distributions import absorption_time
 from phasic.distributions import graph_chain
 from phasic.distributions import parameter_properties
-from phasic.graphs import graph as graph_lib
+from phasic.graphs.core import graph as graph_lib
 from phasic.internal import structures
 
 

@@ -14,8 +14,8 @@ from phasic.distributions import slicing
 from phasic.distributions import value_checks
 from phasic.graphs import epoch_arguments
 from phasic.graphs import epoch_stages
-from phasic.graphs import graph as graph_lib
-from phasic.graphs import state_maps as state_maps_lib
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import static
 from phasic.internal import structures
 

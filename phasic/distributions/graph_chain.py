@@ -6,7 +6,7 @@ from phasic.distributions import competing_risks
 from phasic.distributions import distribution
 from phasic.distributions import of_graph
 from phasic.distributions import parameter_properties
-from phasic.graphs import graph as graph_lib
+from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
 

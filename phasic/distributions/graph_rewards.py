@@ -9,7 +9,7 @@ from phasic.distributions import of_graph
 from phasic.distributions import parameter_properties
 from phasic.distributions import phase_type
 from phasic.distributions import reward_totals
-from phasic.graphs import graph as graph_lib
+from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.math.model import operands
 

@@ -5,7 +5,7 @@ from typing import Any
 from phasic.distributions import graph_rewards
 from phasic.distributions import parameter_properties
 from phasic.distributions import reward_totals
-from phasic.graphs import graph as graph_lib
+from phasic.graphs.core import graph as graph_lib
 from phasic.internal import structures
 
 

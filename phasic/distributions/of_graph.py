@@ -8,8 +8,8 @@ import numpy as onp
 from phasic.distributions import distribution
 from phasic.distributions import parameter_properties
 from phasic.distributions import value_checks
-from phasic.graphs import chain_arrays
-from phasic.graphs import graph as graph_lib
+from phasic.graphs.core import chain_arrays
+from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import edge_rates

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.graphs import graph as graph_lib
+from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
 

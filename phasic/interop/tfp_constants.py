@@ -3,7 +3,7 @@
 from typing import Any
 import weakref
 
-from phasic.graphs import graph as graph_lib
+from phasic.graphs.core import graph as graph_lib
 
 
 class Constant:

@@ -1,0 +1,1 @@
+"""Builds edges by exploring transitions, or from matrices."""

@@ -1,0 +1,65 @@
+"""Edges in arrays that grow, and their weights as tables."""
+
+import array
+
+import numpy as onp
+
+from phasic.graphs.parts import weights
+
+# Of constants and coefficients of all edges: a gigabyte.
+MAX_NUMBERS = 2**27
+
+
+class EdgeList:
+  """The edges found so far, in arrays that grow.
+
+  Attributes:
+    sources: the number of the state that each edge leaves.
+    targets: that of the state where it leads, negative for absorption.
+    loops: states with an edge to itself that was left out.
+  """
+
+  def __init__(self, num_params: int):
+    self.sources = array.array("i")
+    self.targets = array.array("i")
+    self.loops = array.array("i")
+    # Numbers to be summed in a table, whose last column is constants.
+    self._width = num_params + 1
+    self._places = array.array("q")
+    self._numbers = array.array("d")
+
+  def add(self, source: int, target: int, weight: weights.Weight) -> int:
+    """Appends an edge and returns its number."""
+    edge = len(self.sources)
+    self.sources.append(source)
+    self.targets.append(target)
+    self.increase(edge, weight)
+    return edge
+
+  def increase(self, edge: int, weight: weights.Weight) -> None:
+    """Adds to the weight of an edge."""
+    row = edge * self._width
+    for column, number in weight.terms:
+      self._places.append(row + column)
+      self._numbers.append(number)
+    if weight.constant != 0.0:
+      self._places.append(row + self._width - 1)
+      self._numbers.append(weight.constant)
+
+  def sums(self) -> tuple[onp.ndarray, onp.ndarray]:
+    """Returns constants (m,) and coefficients (m, d).
+
+    Raises:
+      ValueError: there are too many of them.
+    """
+    m, d = len(self.sources), self._width - 1
+    if m * self._width > MAX_NUMBERS:
+      raise ValueError(
+        f"{m} weights have {d} coefficients each: a graph has up to "
+        f"{MAX_NUMBERS} numbers; give fewer params, and weights by edge_values="
+      )
+    places = onp.asarray(self._places, onp.int64)
+    numbers = onp.asarray(self._numbers, float)
+    table = onp.bincount(places, numbers, m * self._width)
+    table = onp.reshape(table, (m, self._width))
+    return table[:, -1], table[:, :-1]

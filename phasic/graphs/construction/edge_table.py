@@ -1,0 +1,121 @@
+"""Graphs of edges that are listed."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from phasic.graphs.construction import exploration
+from phasic.graphs.construction import state_space
+from phasic.graphs.parts import absorbed
+from phasic.graphs.parts import contents
+from phasic.graphs.parts import weights
+from phasic.graphs.parts.contents import counted
+from phasic.graphs.parts.contents import shown
+
+
+class Edge(NamedTuple):
+  """An edge of a graph.
+
+  Attributes:
+    source: a state.
+    target: a state or absorption.
+    constant: what the weight has without parameters.
+    coefficients: what it has for each unit of a parameter, d numbers.
+  """
+
+  source: Hashable
+  target: Hashable
+  constant: float
+  coefficients: tuple[float, ...]
+
+
+def build(
+  edges: Iterable[Any],
+  initial: Any,
+  params: int | Sequence[str],
+  discrete: bool,
+  max_states: int,
+  allow_never_absorbing: bool,
+) -> contents.Contents:
+  """Returns the graph of listed edges.
+
+  See `Graph.from_edges`.
+  """
+  if not isinstance(edges, Iterable):
+    raise TypeError(
+      f"edges is {shown(edges)}: it must have triples (state, state, weight)"
+    )
+  reader = weights.WeightReader(params)
+  table: dict[Hashable, list[tuple[Hashable, weights.Weight]]] = {}
+  for e, edge in enumerate(edges):
+    source, target, weight = _read_edge(e, edge, reader)
+    row = table.setdefault(source, [])
+    if weight is not None:
+      row.append((target, weight))
+  graph = exploration.explore(
+    lambda state: table.get(state, ()),
+    initial,
+    params,
+    discrete,
+    max_states,
+    None,
+    allow_never_absorbing,
+  )
+  found = set(graph.states or ())
+  lost = [state for state in table if state not in found]
+  return graph._replace(notes=(*graph.notes, *lost_notes(lost)))
+
+
+def listed(
+  graph: contents.Contents, states: Sequence[Hashable]
+) -> tuple[Edge, ...]:
+  """Returns the edges of a graph with the states that they join."""
+  ends = [*states, *(absorbed.Absorbed(cause) for cause in graph.causes)]
+  sources, targets = (
+    contents.plain(graph.sources),
+    contents.plain(graph.targets),
+  )
+  constants = contents.plain(graph.constants)
+  rows = contents.plain(graph.coefficients)
+  return tuple(
+    Edge(ends[i], ends[j], constant, tuple(row))
+    for i, j, constant, row in zip(
+      sources, targets, constants, rows, strict=True
+    )
+  )
+
+
+def lost_notes(states: Sequence[Any]) -> tuple[str, ...]:
+  """Returns the remark on states that were left out."""
+  if not states:
+    return ()
+  listed = ", ".join(shown(state) for state in states[:5])
+  more = ", ..." if len(states) > 5 else ""
+  return (
+    f"left out: {counted(len(states), 'state')} that cannot be reached, "
+    f"{listed}{more}",
+  )
+
+
+def _read_edge(
+  e: int, edge: Any, reader: weights.WeightReader
+) -> tuple[Hashable, Hashable, weights.Weight | None]:
+  """Returns source, target and weight; a weight that is zero is None."""
+  try:
+    if isinstance(edge, Edge):
+      source, target = edge.source, edge.target
+      weight: Any = weights.split(edge.constant, edge.coefficients)
+      if len(edge.coefficients) != reader.num_params:
+        raise ValueError(
+          f"it has {len(edge.coefficients)} coefficients: there are "
+          f"{reader.num_params} parameters"
+        )
+    elif isinstance(edge, (tuple, list)) and len(edge) == 3:
+      source, target, weight = edge
+    else:
+      raise TypeError("it must be (state, state, weight)")
+    if absorbed.is_absorbed(state_space.hashable(source)):
+      raise ValueError("absorption cannot be left")
+    return source, state_space.hashable(target), reader.read(weight)
+  except (TypeError, ValueError) as error:
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    raise kind(f"edges[{e}] = {shown(edge)}: {error}") from error

@@ -1,0 +1,227 @@
+"""The states that can be reached, found breadth first."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+import math
+from typing import Any
+
+import numpy as onp
+
+from phasic.graphs.construction import edge_list
+from phasic.graphs.construction import state_space
+from phasic.graphs.parts import absorbed
+from phasic.graphs.parts import absorption
+from phasic.graphs.parts import contents
+from phasic.graphs.parts import validation
+from phasic.graphs.parts import weights
+from phasic.graphs.parts.contents import counted
+from phasic.graphs.parts.contents import shown
+
+EPS = float(onp.finfo(float).eps)
+
+# How many states are explored between two reports of progress.
+_REPORT = 1000
+
+
+def explore(
+  transitions: Callable[[Any], Iterable[Any]],
+  initial: Any,
+  params: int | Sequence[str],
+  discrete: bool,
+  max_states: int,
+  progress: Callable[[int], Any] | None,
+  allow_never_absorbing: bool,
+) -> contents.Contents:
+  """Returns the graph of a function of transitions.
+
+  See `Graph.from_transitions`.
+  """
+  if not callable(transitions):
+    raise TypeError(
+      f"transitions is {shown(transitions)}: it must be a function of a state"
+    )
+  reader = weights.WeightReader(params)
+  space = state_space.StateSpace(max_states)
+  start = _read_initial(initial, space, reader)
+  edges = edge_list.EdgeList(reader.num_params)
+  for i, state in enumerate(space.states):
+    found = transitions(state)
+    _explore_state(found, i, state, space, reader, edges, discrete)
+    if progress is not None and (i + 1) % _REPORT == 0:
+      progress(len(space.states))
+  if progress is not None:
+    progress(len(space.states))
+  space.check_hashes()
+  result = _contents(space, reader, edges, start, discrete)
+  if not allow_never_absorbing:
+    absorption.check(result)
+  return result
+
+
+def _explore_state(
+  found: Any,
+  number: int,
+  state: Any,
+  space: state_space.StateSpace,
+  reader: weights.WeightReader,
+  edges: edge_list.EdgeList,
+  discrete: bool,
+) -> None:
+  """Appends the edges out of a state, parallel ones summed."""
+  if found is None or not hasattr(found, "__iter__"):
+    raise TypeError(
+      f"transitions({shown(state)}) returned {shown(found)}: it must yield "
+      "pairs (state, weight)"
+    )
+  own: dict[int, int] = {}
+  known = space.numbers
+  fixed: list[float] = []  # of a discrete chain, what has no parameter in it
+  for item in found:
+    if not isinstance(item, (tuple, list)) or len(item) != 2:
+      raise TypeError(
+        f"transitions({shown(state)}) yields {shown(item)}: it must yield "
+        "pairs (state, weight)"
+      )
+    try:
+      weight = reader.read(item[1])
+      if weight is None:  # No edge, whatever the parameters are.
+        continue
+      target = known.get(item[0])
+      if target is None:
+        target = space.number(item[0])
+    except (TypeError, ValueError) as error:
+      kind = TypeError if isinstance(error, TypeError) else ValueError
+      raise kind(
+        f"edge from {shown(state)} to {shown(item[0])} with weight "
+        f"{shown(item[1])}: {state_space.hash_problem(item[0]) or error}"
+      ) from error
+    if discrete and not weight.terms:
+      fixed.append(weight.constant)
+    if target == number:
+      edges.loops.append(number)
+    elif target in own:
+      edges.increase(own[target], weight)
+    else:
+      own[target] = edges.add(number, target, weight)
+  if discrete:
+    mass = math.fsum(fixed)
+    if mass > 1.0 + 4 * len(fixed) * EPS:
+      raise ValueError(
+        f"the probabilities of the edges from {shown(state)} sum to {mass!r}: "
+        "this sum must be <= 1 within 4 n eps"
+      )
+
+
+def _read_initial(
+  initial: Any, space: state_space.StateSpace, reader: weights.WeightReader
+) -> list[tuple[int, weights.Weight]]:
+  """Returns numbers and weights of the initial states; -1 is the atom."""
+  if isinstance(initial, Mapping):
+    pairs = list(initial.items())
+  elif isinstance(initial, list):
+    pairs = initial
+  else:
+    pairs = [(initial, 1.0)]
+  found: list[tuple[int, weights.Weight]] = []
+  for item in pairs:
+    if not isinstance(item, (tuple, list)) or len(item) != 2:
+      raise TypeError(
+        f"initial has {shown(item)} in it: a list must have pairs (state, "
+        "weight); one state may be anything hashable"
+      )
+    state, weight = item
+    try:
+      read = reader.read(weight)
+      if read is None:
+        continue
+      found.append((_initial_number(state, space), read))
+    except (TypeError, ValueError) as error:
+      kind = TypeError if isinstance(error, TypeError) else ValueError
+      raise kind(
+        f"initial state {shown(state)} with weight {shown(weight)}: {error}"
+      ) from error
+  if not space.states:
+    raise ValueError(
+      f"initial is {shown(initial)}: at least one state must have a weight > 0"
+    )
+  return found
+
+
+def _initial_number(state: Any, space: state_space.StateSpace) -> int:
+  if not absorbed.is_absorbed(state):
+    return space.number(state)
+  if state.cause is not None:
+    raise ValueError("the atom at zero has no cause: use plain ABSORBED")
+  return -1
+
+
+def _contents(
+  space: state_space.StateSpace,
+  reader: weights.WeightReader,
+  edges: edge_list.EdgeList,
+  start: list[tuple[int, weights.Weight]],
+  discrete: bool,
+) -> contents.Contents:
+  p = len(space.states)
+  # Summed as edges are: one for each phase, and for the atom.
+  initial = edge_list.EdgeList(reader.num_params)
+  for i in range(p + 1):
+    initial.add(i, i, weights.Weight(0.0, []))
+  for i, weight in start:
+    initial.increase(p if i < 0 else i, weight)
+  initial_constants, initial_coefficients = initial.sums()
+  validation.check_initial_mass(
+    initial_constants, initial_coefficients, 4 * (p + 1) * EPS
+  )
+  constants, coefficients = edges.sums()
+  targets = onp.asarray(edges.targets, onp.int64)
+  targets = onp.where(targets < 0, p - 1 - targets, targets)
+  return contents.Contents(
+    sources=onp.asarray(edges.sources, onp.int32),
+    targets=onp.asarray(targets, onp.int32),
+    constants=constants,
+    coefficients=coefficients,
+    initial_constants=initial_constants,
+    initial_coefficients=initial_coefficients,
+    parameter_names=reader.names,
+    causes=tuple(space.causes) or (None,),
+    discrete=discrete,
+    states=tuple(space.states),
+    notes=_notes(
+      onp.concatenate([coefficients, initial_coefficients]),
+      reader.names,
+      edges.loops,
+      space.states,
+      discrete,
+    ),
+  )
+
+
+def _notes(
+  table: onp.ndarray,
+  names: Sequence[str] | None,
+  loops: Sequence[int],
+  states: Sequence[Hashable],
+  discrete: bool,
+) -> tuple[str, ...]:
+  """Returns remarks on what was left out or is not used.
+
+  Args:
+    table: coefficients of all weights, (n, d).
+    names: of the parameters, or None.
+    loops: states with an edge to itself.
+    states: all states.
+    discrete: whether it is a discrete chain.
+  """
+  unused = onp.flatnonzero(~onp.any(table != 0.0, axis=0))
+  notes = [
+    f"parameter {c if names is None else repr(names[c])} is in no weight"
+    for c in map(int, unused)
+  ]
+  if loops:
+    stays = "what a row lacks stays"
+    same = "they do not change the law"
+    notes.append(
+      f"left out: {counted(len(loops), 'transition')} from a state to itself "
+      f"({stays if discrete else same}), the first at {shown(states[loops[0]])}"
+    )
+  return tuple(notes)

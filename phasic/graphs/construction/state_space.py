@@ -1,0 +1,96 @@
+"""States that are numbered in the order in which they are found."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as onp
+
+from phasic.graphs.parts import absorbed
+from phasic.graphs.parts.contents import shown
+
+
+def hash_problem(state: Any) -> str | None:
+  """Returns what is wrong with a state that is not hashable, else None."""
+  try:
+    hash(state)
+  except TypeError as error:
+    return (
+      f"state {shown(state)} is not hashable ({error}): use numbers, strings, "
+      "tuples or frozen dataclasses"
+    )
+  return None
+
+
+def hashable(state: Any) -> Hashable:
+  """Returns the state; raises TypeError if it is not hashable."""
+  problem = hash_problem(state)
+  if problem is not None:
+    raise TypeError(problem)
+  return state
+
+
+class StateSpace:
+  """States by number: phases from zero up, causes of absorption below zero."""
+
+  states: list[Any]
+  causes: list[str | None]
+  numbers: dict[Any, int]
+
+  def __init__(self, max_states: int):
+    if isinstance(max_states, bool) or not isinstance(
+      max_states, (int, onp.integer)
+    ):
+      raise TypeError(f"max_states is {max_states!r}: it must be an integer")
+    if max_states < 1:
+      raise ValueError(f"max_states is {max_states}: it must be >= 1")
+    self.states = []
+    self.causes = []
+    self.numbers = {}
+    self._max_states = max_states
+
+  def number(self, state: Any) -> int:
+    """Returns the number of a state, a new one if it was not seen before.
+
+    Raises:
+      TypeError: the state is not hashable.
+      ValueError: it does not equal itself, or there are too many states.
+    """
+    known = self.numbers.get(hashable(state))
+    if known is not None:
+      return known
+    if absorbed.is_absorbed(state):
+      self.causes.append(state.cause)
+      new = -len(self.causes)
+    else:
+      new = len(self.states)
+      if state != state:
+        raise ValueError(f"state {shown(state)} does not equal itself")
+      if new == self._max_states:
+        raise ValueError(self._explosion(state))
+      self.states.append(state)
+    return self.numbers.setdefault(state, new)
+
+  def check_hashes(self) -> None:
+    """Raises ValueError if a state has changed since it was found."""
+    for i, state in enumerate(self.states):
+      if self.numbers.get(state) != i:
+        raise ValueError(
+          f"state {shown(state)} changed while the graph was built: states "
+          "must not be modified"
+        )
+
+  def _explosion(self, state: Any) -> str:
+    message = (
+      f"more than max_states = {self._max_states} states were found, the last "
+      f"is {shown(state)}"
+    )
+    kind: Any = type(state)
+    if kind.__hash__ is object.__hash__:
+      return (
+        f"{message}: instances of {kind.__name__} are equal only to "
+        "themselves, give the class __eq__ and __hash__"
+      )
+    for other in self.states:
+      if other == state:
+        return f"{message}: it equals {shown(other)}, but their hashes differ"
+    return message

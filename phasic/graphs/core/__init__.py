@@ -1,0 +1,1 @@
+"""The class `Graph` and its evaluation."""

@@ -1,0 +1,39 @@
+"""A graph's chain as functions of `math` take it."""
+
+from typing import Any
+
+import numpy as np
+
+from phasic.graphs.core import graph as graph_lib
+
+
+def chain_arrays(
+  graph: graph_lib.Graph,
+  params: Any,
+  edge_values: Any,
+  initial_probs: Any,
+  dtype: str,
+) -> tuple[Any, Any, Any, Any]:
+  """Returns initial masses, edges, None and the mass at zero.
+
+  Args:
+    graph: the graph.
+    params: its parameters (..., d) or None.
+    edge_values: weights of the edges (..., m) in their place, or None.
+    initial_probs: masses (..., p) in the place of the graph's initial weights,
+      or None. Where they are given the mass at zero is None, to be derived.
+    dtype: of the results.
+  """
+  edges = graph.edge_weights(params, edge_values)
+  linear = (edges.parameters, edges.coefficients, edges.constants)
+  parameters, coefficients, constants = (
+    None if x is None else np.asarray(x, dtype=dtype) for x in linear
+  )
+  edges = edges._replace(
+    parameters=parameters, coefficients=coefficients, constants=constants
+  )
+  prob_zero = None
+  if initial_probs is None:
+    initial_probs = graph.initial_probs(params)
+    prob_zero = np.asarray(graph.prob_zero(params), dtype=dtype)
+  return np.asarray(initial_probs, dtype=dtype), edges, None, prob_zero

@@ -1,0 +1,255 @@
+"""What all graphs have: arrays, static facts, and states on the host."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy as onp
+
+from phasic.graphs.construction import edge_table
+from phasic.graphs.construction import state_space
+from phasic.graphs.parts import batched_arrays
+from phasic.graphs.parts import contents
+from phasic.graphs.parts import parameters
+from phasic.graphs.parts import validation
+from phasic.internal import static
+from phasic.internal import structures
+
+
+class GraphParts:
+  """The parts of a graph; `Graph` says what they mean."""
+
+  _values: dict[str, Any]
+
+  def __init__(
+    self,
+    sources: Any,
+    targets: Any,
+    constants: Any,
+    coefficients: Any,
+    initial_constants: Any,
+    initial_coefficients: Any,
+    parameter_names: Sequence[str] | None = None,
+    causes: Sequence[str | None] = (None,),
+    discrete: bool = False,
+    states: Sequence[Hashable] | None = None,
+    notes: Sequence[str] = (),
+  ):
+    """Makes a graph of host arrays, which are checked and copied.
+
+    Args:
+      sources: integers (m,), ascending.
+      targets: integers (m,).
+      constants: (m,).
+      coefficients: (m, d).
+      initial_constants: (p + 1,), the last one is the atom at zero.
+      initial_coefficients: (p + 1, d).
+      parameter_names: d names, or None.
+      causes: what targets p, p + 1, ... are called; None is plain ABSORBED.
+      discrete: whether weights are probabilities of steps.
+      states: the p states that are the phases, or None.
+      notes: remarks for `describe`.
+
+    Raises:
+      TypeError: something is of a wrong type.
+      ValueError: shapes do not fit, an index is out of range, edges are not
+        in order, a number is not finite, or a weight is negative.
+    """
+    checked = validation.checked(
+      contents.Contents(
+        sources,
+        targets,
+        constants,
+        coefficients,
+        initial_constants,
+        initial_coefficients,
+        None if parameter_names is None else tuple(parameter_names),
+        tuple(causes),
+        discrete,
+        None if states is None else tuple(states),
+        tuple(notes),
+      )
+    )
+    values = checked._asdict()
+    rows, d = onp.shape(checked.initial_coefficients)
+    self._set_host(values.pop("states"), values.pop("notes"))
+    self._values = {**values, "num_phases": rows - 1, "num_params": d}
+
+  @classmethod
+  def _children(cls) -> tuple[str, ...]:
+    """The names of the parts that are arrays."""
+    return contents.ARRAYS
+
+  def _parts(self) -> dict[str, Any]:
+    """Arrays and static facts by name, without what belongs to the host."""
+    return dict(self._values)
+
+  @classmethod
+  def _unflatten(cls, parts: dict[str, Any]) -> Self:
+    """Builds a graph of any parts, without looking at them."""
+    instance = object.__new__(cls)
+    instance._values = dict(parts)
+    instance._set_host(None, ())
+    return instance
+
+  def _set_host(
+    self, states: tuple[Hashable, ...] | None, notes: tuple[str, ...]
+  ) -> None:
+    """Sets what belongs to the host."""
+    self._states = states
+    self._notes = notes
+    self._numbers: dict[Hashable, int] | None = None
+    self._edges: tuple[edge_table.Edge, ...] | None = None
+
+  @property
+  def sources(self) -> Any:
+    """The phases that edges leave, int32 (m,)."""
+    return self._array("sources")
+
+  @property
+  def targets(self) -> Any:
+    """Where edges lead, int32 (m,); p + c is absorption by causes[c]."""
+    return self._array("targets")
+
+  @property
+  def constants(self) -> Any:
+    """What weights have without parameters, (m,)."""
+    return self._array("constants")
+
+  @property
+  def coefficients(self) -> Any:
+    """What weights have for each unit of a parameter, (m, d)."""
+    return self._array("coefficients")
+
+  @property
+  def initial_constants(self) -> Any:
+    """The same of the initial weights, (p + 1,); the last is the atom."""
+    return self._array("initial_constants")
+
+  @property
+  def initial_coefficients(self) -> Any:
+    """The same of the initial weights, (p + 1, d)."""
+    return self._array("initial_coefficients")
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return self._values["num_phases"]
+
+  @property
+  def num_params(self) -> int:
+    """The number of parameters d."""
+    return self._values["num_params"]
+
+  @property
+  def num_edges(self) -> int:
+    """The number of edges m."""
+    return static.shape(self.sources)[0]
+
+  @property
+  def parameter_names(self) -> tuple[str, ...] | None:
+    """The names of the parameters, None where they have none."""
+    return self._values["parameter_names"]
+
+  @property
+  def causes(self) -> tuple[str | None, ...]:
+    """The causes of absorption; None is plain `ABSORBED`."""
+    return self._values["causes"]
+
+  @property
+  def discrete(self) -> bool:
+    """Whether weights are probabilities of steps, not rates."""
+    return self._values["discrete"]
+
+  @property
+  def notes(self) -> tuple[str, ...]:
+    """Remarks on what was left out when the graph was built."""
+    return self._notes
+
+  @property
+  def states(self) -> tuple[Hashable, ...]:
+    """The states that are the phases, in their order.
+
+    Raises:
+      ValueError: the graph has none, because it was rebuilt from arrays.
+    """
+    if self._states is None:
+      raise ValueError(
+        "the graph has no states: they stay with the graph that was built on "
+        "the host, not with what jit, vmap, tree_map or a file make of it"
+      )
+    return self._states
+
+  @property
+  def edges(self) -> tuple[edge_table.Edge, ...]:
+    """The edges with the states that they join, in their order.
+
+    Raises:
+      ValueError: the graph has no states, because it was rebuilt from arrays.
+    """
+    if self._edges is None:
+      self._edges = edge_table.listed(self._contents(), self.states)
+    return self._edges
+
+  def index_of(self, state: Hashable) -> int:
+    """Returns the phase that a state is.
+
+    Raises:
+      TypeError: it is not hashable.
+      ValueError: there is no such state, or the graph has no states.
+    """
+    if self._numbers is None:
+      self._numbers = {known: i for i, known in enumerate(self.states)}
+    found = self._numbers.get(state_space.hashable(state))
+    if found is None:
+      raise ValueError(f"state {contents.shown(state)} is not in the graph")
+    return found
+
+  def __repr__(self) -> str:
+    return f"<{type(self).__name__} {self._counts()}>"
+
+  def _counts(self) -> str:
+    if not hasattr(self.sources, "shape"):
+      return "parts unknown"  # A structure whose leaves are no arrays.
+    facts = [
+      contents.counted(self.num_phases, "phase"),
+      contents.counted(self.num_edges, "edge"),
+    ]
+    if self.num_params:
+      facts.append(parameters.counted(self.num_params, self.parameter_names))
+    if self.causes != (None,):
+      facts.append(f"causes {', '.join(str(c) for c in self.causes)}")
+    if self.discrete:
+      facts.append("discrete")
+    return ", ".join(facts)
+
+  def _array(self, name: str) -> Any:
+    """Returns an array, without dimensions that vmap has put before its own."""
+    rows = self.num_phases + 1 if name.startswith("initial") else None
+    linear = name.endswith("coefficients")
+    event = (rows, self.num_params) if linear else (rows,)
+    return batched_arrays.unbatched(name, self._values[name], event)
+
+  def _indices(self) -> tuple[Any, Any]:
+    """Returns sources and targets, all causes one; on the host where known."""
+    sources, targets = self.sources, self.targets
+    known = static.concrete(sources), static.concrete(targets)
+    if known[0] is not None and known[1] is not None:
+      return known[0], onp.minimum(known[1], self.num_phases)
+    sources = structures.as_index_array(sources, "sources")
+    targets = structures.as_index_array(targets, "targets")
+    return sources, np.minimum(targets, self.num_phases)
+
+  def _contents(self) -> contents.Contents:
+    """Returns what the graph consists of, on the host."""
+    host = {
+      name: static.concrete(self._array(name)) for name in contents.ARRAYS
+    }
+    if any(x is None for x in host.values()):
+      raise ValueError("the graph is traced: its arrays are not known here")
+    facts = {
+      name: self._values[name]
+      for name in ("parameter_names", "causes", "discrete")
+    }
+    values: dict[str, Any] = {**host, **facts}
+    return contents.Contents(**values, states=self._states, notes=self._notes)

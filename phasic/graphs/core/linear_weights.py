@@ -1,0 +1,151 @@
+"""Weights of a graph that are linear in parameters."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.graphs.core import builders
+from phasic.graphs.parts import parameters
+from phasic.graphs.parts import validation
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+
+
+class LinearWeights(builders.Builders):
+  """The weights of edges, and of starts, for given parameters."""
+
+  def params_array(self, params: Any = None) -> Any:
+    """Returns parameters as an array (..., d).
+
+    Args:
+      params: an array (..., d), or a mapping of the names to arrays that
+        broadcast; None where there are no parameters.
+
+    Raises:
+      TypeError: dtypes differ or are no floats, or the parameters of the graph
+        have no names.
+      ValueError: a name is unknown or missing, or shapes do not fit.
+
+    Example:
+
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> edges = [(0, 1, {"a": 1.0}), (1, ABSORBED, {"b": 1.0})]
+      >>> graph = Graph.from_edges(edges, 0, params=("a", "b"))
+      >>> [float(x) for x in graph.params_array({"b": 3.0, "a": 2.0})]
+      [2.0, 3.0]
+    """
+    return parameters.params_array(
+      params, self.num_params, self.parameter_names
+    )
+
+  def edge_values(self, params: Any = None) -> Any:
+    """Returns the weights of the edges, (..., m), in their order.
+
+    They are differentiable in `params`, whatever their signs: what a negative
+    weight means is left to those who use it.
+
+    Args:
+      params: as for `params_array`.
+
+    Example:
+
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> edges = [(0, 1, {"a": 2.0}), (0, ABSORBED, {1: 1.0, "a": -1.0})]
+      >>> graph = Graph.from_edges([*edges, (1, 0, 0.5)], 0, params=("a",))
+      >>> [float(w) for w in graph.edge_values({"a": 0.25})]
+      [0.5, 0.75, 0.5]
+    """
+    params = self.params_array(params)
+    return parameters.linear(self.constants, self.coefficients, params)
+
+  def initial_probs(self, params: Any = None) -> Any:
+    """Returns the masses of the phases at time zero, alpha (..., p).
+
+    Args:
+      params: as for `params_array`; it may be None as well where the initial
+        weights have no parameters (of a traced graph they are NaN if they do).
+
+    Example:
+
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> start = {0: {"q": 1.0}, ABSORBED: {1: 1.0, "q": -1.0}}
+      >>> graph = Graph.from_edges([(0, ABSORBED, 1.0)], start, params=("q",))
+      >>> float(graph.initial_probs([0.75])[0]), float(graph.prob_zero([0.75]))
+      (0.75, 0.25)
+    """
+    return self._initial_weights(params)[..., : self.num_phases]
+
+  def prob_zero(self, params: Any = None) -> Any:
+    """Returns the atom at zero, (...).
+
+    Args:
+      params: as for `initial_probs`.
+    """
+    return self._initial_weights(params)[..., self.num_phases]
+
+  def edge_weights(self, params: Any = None, edge_values: Any = None) -> Any:
+    """Returns what functions of `math` take in place of a subgenerator.
+
+    Args:
+      params: as for `params_array`.
+      edge_values: (..., m), weights of the edges in the order of the graph, in
+        place of what is linear in parameters.
+
+    Returns:
+      `math.EdgeRates`, or `math.EdgeProbs` of a discrete graph. All causes of
+      absorption are one.
+
+    Raises:
+      ValueError: both are given, or shapes do not fit.
+
+    Example:
+
+      >>> from phasic import math as pm
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> graph = Graph.from_edges([(0, 1, [1.0]), (1, ABSORBED, [1.0])], 0, 1)
+      >>> edges = graph.edge_weights([2.0])
+      >>> print(f"{float(pm.density(graph.initial_probs(), edges, 1.0)):.6f}")
+      0.541341
+    """
+    kind = edge_probs.EdgeProbs if self.discrete else edge_rates.EdgeRates
+    sources, targets = self._indices()
+    if edge_values is not None:
+      if params is not None:
+        raise ValueError("params and edge_values are given: only one may be")
+      edge_values = structures.as_array(edge_values, None, "edge_values")
+      validation.check_edge_values(static.shape(edge_values), self.num_edges)
+      return kind(sources, targets, edge_values)
+    params = self.params_array(params)
+    if self.num_params == 0:
+      values = parameters.linear(self.constants, self.coefficients, params)
+      return kind(sources, targets, values)
+    dtype = structures.common_dtype({"params": params})
+    return kind(
+      sources,
+      targets,
+      params,
+      structures.as_array(self.coefficients, dtype, "coefficients"),
+      structures.as_array(self.constants, dtype, "constants"),
+    )
+
+  def _initial_weights(self, params: Any) -> Any:
+    """Returns initial weights, (..., p + 1)."""
+    constants, coefficients = self.initial_constants, self.initial_coefficients
+    known = static.concrete(coefficients)
+    is_constant = known is not None and not onp.any(known != 0.0)
+    if (
+      params is None and self.num_params > 0 and (known is None or is_constant)
+    ):
+      none = parameters.params_array(None, 0, None)
+      found = parameters.linear(constants, coefficients[:, :0], none)
+      # Of a traced graph it is not known yet whether they have parameters.
+      lost = np.any(coefficients != 0.0)
+      return np.where(lost, math.nan, found)
+    params = self.params_array(params)
+    if is_constant:
+      coefficients, params = coefficients[:, :0], params[..., :0]
+    return parameters.linear(constants, coefficients, params)

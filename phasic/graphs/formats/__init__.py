@@ -1,0 +1,1 @@
+"""Writes, reads, draws and describes graphs."""

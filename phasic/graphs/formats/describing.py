@@ -1,0 +1,78 @@
+"""What a graph is, in a few lines."""
+
+import numpy as onp
+
+from phasic.graphs.parts import absorption
+from phasic.graphs.parts import contents
+from phasic.graphs.parts.contents import counted
+from phasic.graphs.parts.contents import shown
+from phasic.internal import kernel_ops
+
+
+def describe(graph: contents.Contents) -> str:
+  """Returns a description of several lines.
+
+  See `Graph.describe`.
+  """
+  p, d = onp.shape(graph.initial_coefficients)
+  p = p - 1
+  kind = "discrete" if graph.discrete else "continuous"
+  loose = int(onp.sum(onp.logical_not(absorption.can_be_absorbed(graph))))
+  lines = [
+    f"Graph of a {kind} chain",
+    f"  phases: {p:,}{_first_and_last(graph)}",
+    f"  edges: {len(graph.sources):,}, "
+    f"{int(onp.sum(graph.targets >= p)):,} to absorption",
+    f"  parameters: {_parameters(graph, d)}",
+    f"  causes of absorption: {', '.join(_cause(c) for c in graph.causes)}",
+    f"  structure: {'acyclic' if absorption.is_acyclic(graph) else 'cyclic'}",
+    f"  starts in: {_start(graph)}",
+  ]
+  if not kernel_ops.unavailable_reason():
+    lines.append(f"  elimination: {_elimination(graph, p)}")
+  if loose:
+    lines.append(f"  never absorbed: from {counted(loose, 'phase')}")
+  lines += [f"  note: {note}" for note in graph.notes]
+  return "\n".join(lines)
+
+
+def _first_and_last(graph: contents.Contents) -> str:
+  if not graph.states:
+    return ""
+  first, last = shown(graph.states[0]), shown(graph.states[-1])
+  return f", from {first} to {last}" if first != last else f", {first}"
+
+
+def _parameters(graph: contents.Contents, d: int) -> str:
+  if d == 0:
+    return "none"
+  names = graph.parameter_names
+  return f"{d}, without names" if names is None else ", ".join(names)
+
+
+def _cause(cause: str | None) -> str:
+  return "ABSORBED" if cause is None else repr(cause)
+
+
+def _elimination(graph: contents.Contents, p: int) -> str:
+  """What moments take, as the kernel predicts it."""
+  targets = onp.minimum(graph.targets, p)
+  try:
+    size = kernel_ops.measure_elimination(
+      p, onp.stack([graph.sources, targets])
+    )
+  except ValueError as error:
+    return f"refused, {error}"
+  return (
+    f"{counted(size['fill'], 'number')} kept, "
+    f"{counted(int(size['operations']), 'multiply-add')}, "
+    f"{counted(size['largest_component'], 'phase')} in the largest component"
+  )
+
+
+def _start(graph: contents.Contents) -> str:
+  used = (graph.initial_constants != 0.0) | onp.any(
+    graph.initial_coefficients != 0.0, axis=1
+  )
+  phases = counted(int(onp.sum(used[:-1])), "phase")
+  return f"{phases}, with an atom at zero" if used[-1] else phases

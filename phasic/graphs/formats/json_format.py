@@ -1,0 +1,239 @@
+"""Graphs as JSON texts, which are not trusted when they are read."""
+
+from collections.abc import Hashable, Sequence
+import json
+import math
+from typing import Any
+
+import numpy as onp
+
+from phasic.graphs.parts import contents
+from phasic.graphs.parts.contents import shown
+
+FORMAT = "phasic.graph"
+VERSION = 1
+
+_KEYS = (
+  "format",
+  "version",
+  "discrete",
+  "num_phases",
+  "num_params",
+  "parameter_names",
+  "causes",
+  "sources",
+  "targets",
+  "constants",
+  "coefficients",
+  "initial_constants",
+  "initial_coefficients",
+  "states",
+)
+
+
+def dumps(graph: contents.Contents) -> str:
+  """Returns the text of a graph.
+
+  See `Graph.to_json`.
+  """
+  p, d = onp.shape(graph.initial_coefficients)
+  values = (
+    FORMAT,
+    VERSION,
+    graph.discrete,
+    p - 1,
+    d,
+    None if graph.parameter_names is None else list(graph.parameter_names),
+    list(graph.causes),
+    contents.plain(graph.sources),
+    contents.plain(graph.targets),
+    contents.plain(graph.constants),
+    contents.plain(graph.coefficients),
+    contents.plain(graph.initial_constants),
+    contents.plain(graph.initial_coefficients),
+    _encoded_states(graph.states),
+  )
+  return json.dumps(dict(zip(_KEYS, values, strict=True)), allow_nan=False)
+
+
+def loads(text: str | bytes) -> contents.Contents:
+  """Returns the graph of a text; its arrays are yet to be checked.
+
+  Raises:
+    TypeError: `text` is no text.
+    ValueError: it is no JSON, or not that of a graph; what is wrong is named.
+  """
+  if not isinstance(text, (str, bytes)):
+    raise TypeError(f"the graph is {type(text).__name__}: it must be a str")
+  try:
+    found = json.loads(
+      text, object_pairs_hook=_object, parse_constant=_refuse_constant
+    )
+  except RecursionError:
+    raise ValueError("the graph's JSON is nested too deeply") from None
+  except json.JSONDecodeError as error:
+    raise ValueError(f"the graph is no JSON: {error}") from None
+  if not isinstance(found, dict):
+    raise ValueError(
+      f"the graph's JSON is {_kind(found)}: it must be an object"
+    )
+  if found.get("format") != FORMAT:
+    raise ValueError(f"format is {found.get('format')!r}: must be {FORMAT!r}")
+  version = found.get("version")
+  if type(version) is not int or version != VERSION:
+    raise ValueError(f"version is {version!r}: this reads version {VERSION}")
+  missing = [key for key in _KEYS if key not in found]
+  unknown = [key for key in found if key not in _KEYS]
+  if missing or unknown:
+    raise ValueError(
+      f"the graph's JSON lacks {missing} and has unknown {unknown}"
+    )
+  return _contents(found)
+
+
+def _contents(found: dict[str, Any]) -> contents.Contents:
+  if type(found["discrete"]) is not bool:
+    raise ValueError(
+      f"discrete is {found['discrete']!r}: must be true or false"
+    )
+  p = _integer(found["num_phases"], "num_phases", 1)
+  d = _integer(found["num_params"], "num_params", 0)
+  m = len(_list(found["sources"], "sources"))
+  names = found["parameter_names"]
+  if names is not None:
+    names = tuple(_strings(names, "parameter_names", d))
+  causes = _list(found["causes"], "causes")
+  _strings([c for c in causes if c is not None], "causes without null")
+  states = found["states"]
+  if states is not None:
+    states = tuple(_decoded(x) for x in _list(states, "states", p))
+  return contents.Contents(
+    sources=_integers(found["sources"], "sources", m),
+    targets=_integers(found["targets"], "targets", m),
+    constants=_numbers(found["constants"], "constants", m),
+    coefficients=_table(found["coefficients"], "coefficients", m, d),
+    initial_constants=_numbers(
+      found["initial_constants"], "initial_constants", p + 1
+    ),
+    initial_coefficients=_table(
+      found["initial_coefficients"], "initial_coefficients", p + 1, d
+    ),
+    parameter_names=names,
+    causes=tuple(causes),
+    discrete=found["discrete"],
+    states=states,
+  )
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+  found: dict[str, Any] = {}
+  for key, value in pairs:
+    if key in found:
+      raise ValueError(f"key {shown(key)} is there twice")
+    found[key] = value
+  return found
+
+
+def _refuse_constant(text: str) -> Any:
+  raise ValueError(f"{text} is in the graph's JSON: numbers must be finite")
+
+
+def _kind(x: Any) -> str:
+  """What JSON calls a value."""
+  names: dict[type, str] = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    type(None): "null",
+  }
+  return names.get(type(x), "a number")
+
+
+def _list(x: Any, name: str, size: int | None = None) -> list[Any]:
+  if not isinstance(x, list):
+    raise ValueError(f"{name} is {_kind(x)}: it must be an array")
+  if size is not None and len(x) != size:
+    raise ValueError(f"{name} has {len(x)} entries: it must have {size}")
+  return x
+
+
+def _integer(x: Any, name: str, least: int) -> int:
+  if type(x) is not int or not least <= x < 2**31 - 1:
+    raise ValueError(f"{name} is {shown(x)}: it must be an integer >= {least}")
+  return x
+
+
+def _strings(x: Any, name: str, size: int | None = None) -> list[str]:
+  for i, item in enumerate(_list(x, name, size)):
+    if not isinstance(item, str):
+      raise ValueError(f"{name}[{i}] is {_kind(item)}: it must be a string")
+  return x
+
+
+def _integers(x: Any, name: str, size: int) -> onp.ndarray:
+  for i, item in enumerate(_list(x, name, size)):
+    if type(item) is not int or not 0 <= item < 2**31:
+      raise ValueError(
+        f"{name}[{i}] is {shown(item)}: it must be an integer >= 0"
+      )
+  return onp.asarray(x, onp.int32)
+
+
+def _numbers(x: Any, name: str, size: int) -> onp.ndarray:
+  found: list[float] = []
+  for i, item in enumerate(_list(x, name, size)):
+    # Integers beyond all floats are infinite, as 1e999 is.
+    value = math.nan
+    if type(item) is float:
+      value = item
+    elif type(item) is int and abs(item) < 2**1023:
+      value = float(item)
+    if not math.isfinite(value):
+      raise ValueError(
+        f"{name}[{i}] is {shown(item)}: it must be a finite number"
+      )
+    found.append(value)
+  return onp.asarray(found, float)
+
+
+def _table(x: Any, name: str, rows: int, columns: int) -> onp.ndarray:
+  found = [
+    _numbers(row, f"{name}[{i}]", columns)
+    for i, row in enumerate(_list(x, name, rows))
+  ]
+  return onp.reshape(onp.asarray(found, float), (rows, columns))
+
+
+def _encoded_states(states: Sequence[Hashable] | None) -> list[Any] | None:
+  """Returns the states as JSON values, or None if one of them is none."""
+  if states is None:
+    return None
+  try:
+    return [_encoded(state) for state in states]
+  except TypeError:
+    return None
+
+
+def _encoded(state: Any) -> Any:
+  if isinstance(state, tuple):  # Named ones come back as plain ones: equal.
+    return [_encoded(x) for x in state]
+  if isinstance(state, (bool, onp.bool_)):
+    return bool(state)
+  if isinstance(state, (int, onp.integer)):
+    return int(state)
+  if isinstance(state, (float, onp.floating)) and math.isfinite(state):
+    return float(state)
+  if state is None or isinstance(state, str):
+    return state
+  raise TypeError(f"{type(state).__name__} has no JSON")
+
+
+def _decoded(state: Any) -> Any:
+  if isinstance(state, list):
+    return tuple(_decoded(x) for x in state)
+  if isinstance(state, dict):
+    raise ValueError(f"state {shown(state)} is an object: arrays are tuples")
+  if isinstance(state, float) and not math.isfinite(state):
+    raise ValueError(f"state {state} is not finite")
+  return state

@@ -1,0 +1,92 @@
+"""Where the phases of a graph stand in a picture."""
+
+import shutil
+import subprocess
+
+import numpy as onp
+
+from phasic.graphs.parts import contents
+
+Point = tuple[float, float]
+
+# Seconds that Graphviz may take.
+_PATIENCE = 30.0
+
+
+def positions(graph: contents.Contents) -> list[Point]:
+  """Returns where the phases stand, then the causes of absorption.
+
+  By Graphviz where its program `dot` is there, else by networkx in layers: each
+  phase stands as far to the right as the fewest edges that lead to it.
+  """
+  found = _by_graphviz(graph) if shutil.which("dot") else None
+  return _in_layers(graph) if found is None else found
+
+
+def to_dot(graph: contents.Contents) -> str:
+  """Returns the graph in Graphviz's language, its vertices numbered."""
+  size = len(graph.initial_constants) - 1 + len(graph.causes)
+  lines = ["digraph {", "rankdir=LR"]
+  lines += [f"{i}" for i in range(size)]
+  lines += [
+    f"{i} -> {j}"
+    for i, j in zip(
+      contents.plain(graph.sources), contents.plain(graph.targets), strict=True
+    )
+  ]
+  return "\n".join([*lines, "}"])
+
+
+def _by_graphviz(graph: contents.Contents) -> list[Point] | None:
+  """Returns the positions that `dot` finds, None if it fails."""
+  try:
+    done = subprocess.run(
+      ["dot", "-Tplain"],
+      input=to_dot(graph),
+      capture_output=True,
+      text=True,
+      timeout=_PATIENCE,
+      check=True,
+    )
+  except (OSError, subprocess.SubprocessError):
+    return None
+  return parsed(done.stdout)
+
+
+def parsed(text: str) -> list[Point]:
+  """Returns the positions in a text of `dot -Tplain`."""
+  found: dict[int, Point] = {}
+  for line in text.splitlines():
+    words = line.split()
+    if words[:1] == ["node"]:
+      found.update({int(words[1]): (float(words[2]), float(words[3]))})
+  return [found[i] for i in range(len(found))]
+
+
+def _in_layers(graph: contents.Contents) -> list[Point]:
+  """Returns positions by networkx: layers of equal distance from the start."""
+  import networkx
+
+  p = len(graph.initial_constants) - 1
+  size = p + len(graph.causes)
+  network = networkx.DiGraph()
+  network.add_nodes_from(range(size))
+  network.add_edges_from(
+    zip(contents.plain(graph.sources), contents.plain(graph.targets))
+  )
+  begins = (graph.initial_constants[:p] != 0.0) | onp.any(
+    graph.initial_coefficients[:p] != 0.0, axis=1
+  )
+  starts = contents.plain(onp.flatnonzero(begins))
+  found = networkx.bfs_layers(network, starts)
+  layers = [[i for i in layer if i < p] for layer in found]
+  layers = [layer for layer in layers if layer]
+  # Absorption, and what cannot be reached, stand last.
+  placed = {i for layer in layers for i in layer}
+  layers.append([i for i in range(size) if i not in placed])
+  places = networkx.multipartite_layout(
+    network,
+    subset_key=dict(enumerate(layers)),
+    scale=max(len(layers), *map(len, layers)) / 2,
+  )
+  return [(float(places[i][0]), float(places[i][1])) for i in range(size)]

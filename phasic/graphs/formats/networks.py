@@ -1,0 +1,118 @@
+"""Graphs to and from networkx, which is needed only here."""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+import numpy as onp
+
+from phasic.graphs.construction import edge_table
+from phasic.graphs.parts import absorbed
+from phasic.graphs.parts import contents
+from phasic.graphs.parts import weights
+from phasic.graphs.parts.contents import shown
+
+
+def edges_of(
+  network: Any, weight: str, absorbing: Mapping[Any, Any]
+) -> list[Any]:
+  """Returns the edges of a directed network, as `Graph.from_edges` takes them.
+
+  Args:
+    network: a networkx.DiGraph or MultiDiGraph.
+    weight: the attribute of the edges that is their weight. Where it is absent
+      `constant` and `coefficients` are looked for.
+    absorbing: what some nodes are: `ABSORBED` or `ABSORBED("cause")`.
+
+  Raises:
+    TypeError: `absorbing` has something else.
+    ValueError: a node is not there, or an edge has no weight.
+  """
+  if not isinstance(absorbing, Mapping):
+    raise TypeError(
+      f"absorbing is {shown(absorbing)}: it must be a mapping of nodes to "
+      "ABSORBED"
+    )
+  for node, target in absorbing.items():
+    if not absorbed.is_absorbed(target):
+      raise TypeError(
+        f"absorbing[{shown(node)}] is {shown(target)}: it must be ABSORBED"
+      )
+    if node not in network:
+      raise ValueError(f"absorbing has {shown(node)}, which is not a node")
+    if network.out_degree(node) > 0:
+      raise ValueError(f"absorbing node {shown(node)} has edges that leave it")
+  found: list[Any] = []
+  for source, target, data in network.edges(data=True):
+    target = absorbing.get(target, target)
+    if weight in data:
+      found.append((source, target, data[weight]))
+    elif "constant" in data or "coefficients" in data:
+      coefficients = tuple(data.get("coefficients", ()))
+      constant = data.get("constant", 0.0)
+      found.append(edge_table.Edge(source, target, constant, coefficients))
+    else:
+      raise ValueError(
+        f"edge from {shown(source)} to {shown(target)} has no {weight!r}"
+      )
+  return found
+
+
+def defaults(network: Any) -> dict[str, Any]:
+  """Returns what `to_network` kept of the graph: initial, params, discrete.
+
+  Raises:
+    TypeError: `network` is not a directed network.
+  """
+  if not hasattr(network, "is_directed") or not network.is_directed():
+    raise TypeError(
+      f"network is {type(network).__name__}: it must be a directed networkx "
+      "graph"
+    )
+  found = network.graph.get("phasic", {})
+  return dict(found) if isinstance(found, Mapping) else {}
+
+
+def to_network(
+  graph: contents.Contents, edges: tuple[edge_table.Edge, ...]
+) -> Any:
+  """Returns a networkx.DiGraph.
+
+  See `Graph.to_networkx`.
+  """
+  network = _new_network()
+  states = graph.states or ()
+  for i, state in enumerate(states):
+    network.add_node(state, index=i)
+  for edge in edges:
+    facts: dict[str, Any] = {
+      "constant": edge.constant,
+      "coefficients": edge.coefficients,
+    }
+    if not edge.coefficients:
+      facts["weight"] = edge.constant
+    network.add_edge(edge.source, edge.target, **facts)
+  p, d = onp.shape(graph.initial_coefficients)
+  initial: dict[Hashable, weights.Weight] = {}
+  for i in range(p):
+    start = weights.split(
+      graph.initial_constants[i], tuple(graph.initial_coefficients[i])
+    )
+    if start.constant != 0.0 or start.terms:
+      initial.setdefault(
+        absorbed.ABSORBED if i == len(states) else states[i], start
+      )
+  names = graph.parameter_names
+  kept = {
+    "initial": initial,
+    "params": d if names is None else names,
+    "discrete": graph.discrete,
+  }
+  network.graph.update(phasic=kept)
+  return network
+
+
+def _new_network() -> Any:
+  import networkx
+
+  make: Callable[[], Any] = networkx.DiGraph
+  return make()

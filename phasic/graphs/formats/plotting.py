@@ -1,0 +1,120 @@
+"""Pictures of graphs; matplotlib is needed only here."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.graphs.formats import layouts
+from phasic.graphs.parts import contents
+from phasic.graphs.parts.contents import shown
+
+_RADIUS = 18.0  # points
+
+
+def plot(
+  graph: contents.Contents, values: onp.ndarray | None, axes: Any, most: int
+) -> Any:
+  """Draws the graph and returns the axes.
+
+  See `Graph.plot`.
+  """
+  p = len(graph.initial_constants) - 1
+  if p > most:
+    raise ValueError(
+      f"the graph has {p:,} phases: a picture has at most max_phases = {most}"
+    )
+  if axes is None:
+    axes = _new_axes()
+  points = layouts.positions(graph)
+  both = set(
+    zip(
+      contents.plain(graph.sources), contents.plain(graph.targets), strict=True
+    )
+  )
+  for e, (i, j) in enumerate(
+    zip(
+      contents.plain(graph.sources), contents.plain(graph.targets), strict=True
+    )
+  ):
+    bend = 0.2 if (j, i) in both else 0.0
+    _draw_edge(axes, points[i], points[j], _label(graph, values, e), bend)
+  starts = (graph.initial_constants != 0.0) | onp.any(
+    graph.initial_coefficients != 0.0, axis=1
+  )
+  for i, point in enumerate(points):
+    if i < p:
+      name = str(i) if graph.states is None else shown(graph.states[i])
+      color = "lightblue" if starts[i] else "white"
+    else:
+      cause = graph.causes[i - p]
+      name, color = ("absorbed" if cause is None else cause), "lightgray"
+    axes.annotate(
+      name,
+      point,
+      ha="center",
+      va="center",
+      bbox={"boxstyle": "round", "facecolor": color},
+    )
+  xs, ys = zip(*points, strict=True)
+  axes.set_xlim(min(xs) - 0.5, max(xs) + 0.5)
+  axes.set_ylim(min(ys) - 0.5, max(ys) + 0.5)
+  axes.set_axis_off()
+  return axes
+
+
+def _new_axes() -> Any:
+  import matplotlib.pyplot
+
+  _, axes = matplotlib.pyplot.subplots()
+  return axes
+
+
+def _draw_edge(
+  axes: Any,
+  tail: layouts.Point,
+  head: layouts.Point,
+  label: str,
+  bend: float,
+) -> None:
+  axes.annotate(
+    "",
+    head,
+    tail,
+    arrowprops={
+      "arrowstyle": "-|>",
+      "connectionstyle": f"arc3,rad={bend}",
+      "shrinkA": _RADIUS,
+      "shrinkB": _RADIUS,
+    },
+  )
+  # A label stands where the arc bends to.
+  x = (tail[0] + head[0]) / 2 + bend * (head[1] - tail[1]) / 2
+  y = (tail[1] + head[1]) / 2 - bend * (head[0] - tail[0]) / 2
+  axes.annotate(
+    label,
+    (x, y),
+    ha="center",
+    va="center",
+    fontsize="small",
+    bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0},
+  )
+
+
+def _label(graph: contents.Contents, values: onp.ndarray | None, e: int) -> str:
+  """What stands at an edge: its value or its formula."""
+  if values is not None:
+    return f"{float(values[e]):.4g}"
+  names = graph.parameter_names or tuple(
+    f"params[{c}]" for c in range(onp.shape(graph.coefficients)[1])
+  )
+  terms = [
+    name if a == 1.0 else f"{a:.4g} {name}"
+    for name, a in zip(
+      names, contents.plain(graph.coefficients[e]), strict=True
+    )
+    if a != 0.0
+  ]
+  constant = float(graph.constants[e])
+  if constant != 0.0 or not terms:
+    terms.append(f"{constant:.4g}")
+  return " + ".join(terms).replace("+ -", "- ")

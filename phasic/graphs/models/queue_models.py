@@ -1,0 +1,121 @@
+"""State spaces of queues and of machines, for `models`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.models import model_checks
+from phasic.graphs.parts.absorbed import ABSORBED
+
+
+def busy_period(capacity: int, servers: int = 1) -> graph_lib.Graph:
+  """Returns the busy period of an M/M/c/K queue.
+
+  The state is the number of customers. One comes at the rate `arrival`, unless
+  the system is full; each busy server ends at the rate `service`. The period
+  starts with one customer and ends when none is left.
+
+  Args:
+    capacity: K, the most customers in the system, at least 1.
+    servers: c, at least 1.
+
+  Raises:
+    TypeError, ValueError: an argument is no such integer.
+
+  References:
+    L. Kleinrock, Queueing systems, vol. 1, 1975, ch. 3 and 5.
+
+  Example:
+
+    >>> from phasic import graphs
+    >>> graphs.models.busy_period(3)
+    <Graph 3 phases, 5 edges, 2 parameters arrival, service>
+  """
+  model_checks.at_least("capacity", capacity, 1)
+  model_checks.at_least("servers", servers, 1)
+
+  def transitions(n: int) -> Iterator[tuple[Any, Any]]:
+    yield n - 1 if n > 1 else ABSORBED, {"service": min(n, servers)}
+    if n < capacity:
+      yield n + 1, {"arrival": 1}
+
+  return graph_lib.Graph.from_transitions(
+    transitions, 1, ("arrival", "service")
+  )
+
+
+def tandem_queue(capacity: int) -> graph_lib.Graph:
+  """Returns the busy period of two queues, one behind the other.
+
+  The state is the pair of the numbers of customers. One comes to the first
+  queue at the rate `arrival`, unless that is full; its server ends at the rate
+  `service_1` and waits while the second queue is full; the second server ends
+  at the rate `service_2`. It starts with one customer in the first queue and
+  ends when both are empty.
+
+  Args:
+    capacity: the most customers in each queue, at least 1; there are
+      (capacity + 1)^2 - 1 states.
+
+  Raises:
+    TypeError, ValueError: capacity is no such integer.
+
+  References:
+    L. Kleinrock, Queueing systems, vol. 1, 1975, ch. 4.
+
+  Example:
+
+    >>> from phasic import graphs
+    >>> graphs.models.tandem_queue(1).states
+    ((1, 0), (0, 1), (1, 1))
+  """
+  model_checks.at_least("capacity", capacity, 1)
+
+  def transitions(state: tuple[int, int]) -> Iterator[tuple[Any, Any]]:
+    first, second = state
+    if first < capacity:
+      yield (first + 1, second), {"arrival": 1}
+    if first > 0 and second < capacity:
+      yield (first - 1, second + 1), {"service_1": 1}
+    if second > 0:
+      left = (first, second - 1)
+      yield left if left != (0, 0) else ABSORBED, {"service_2": 1}
+
+  return graph_lib.Graph.from_transitions(
+    transitions, (1, 0), ("arrival", "service_1", "service_2")
+  )
+
+
+def machine_repair(machines: int, repairers: int = 1) -> graph_lib.Graph:
+  """Returns the time until all of some machines are down at once.
+
+  The state is the number of machines that are down. Each that works fails at
+  the rate `failure`; each repairer mends one at the rate `repair`. All work at
+  the start.
+
+  Args:
+    machines: their number, at least 1.
+    repairers: their number, at least 0.
+
+  Raises:
+    TypeError, ValueError: an argument is no such integer.
+
+  References:
+    R. E. Barlow, F. Proschan, Mathematical theory of reliability, 1965, ch. 5.
+
+  Example:
+
+    >>> from phasic import graphs
+    >>> graphs.models.machine_repair(3)
+    <Graph 3 phases, 5 edges, 2 parameters failure, repair>
+  """
+  model_checks.at_least("machines", machines, 1)
+  model_checks.at_least("repairers", repairers, 0)
+
+  def transitions(down: int) -> Iterator[tuple[Any, Any]]:
+    last = down == machines - 1
+    yield ABSORBED if last else down + 1, {"failure": machines - down}
+    if down > 0 and repairers > 0:
+      yield down - 1, {"repair": min(down, repairers)}
+
+  return graph_lib.Graph.from_transitions(transitions, 0, ("failure", "repair"))

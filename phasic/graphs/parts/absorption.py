@@ -1,0 +1,87 @@
+"""Which phases can be reached, and from which absorption can."""
+
+from collections.abc import Callable
+
+import numpy as onp
+
+from phasic.graphs.parts import contents
+
+
+def check(graph: contents.Contents) -> None:
+  """Raises ValueError if absorption cannot be reached from some state."""
+  lost = onp.flatnonzero(~can_be_absorbed(graph))
+  if len(lost) == 0:
+    return
+  # A state that is never left is the likely cause.
+  ends = onp.setdiff1d(lost, graph.sources)
+  first = int(ends[0] if len(ends) > 0 else lost[0])
+  states = graph.states
+  named = contents.shown(first if states is None else states[first])
+  raise ValueError(
+    f"absorption cannot be reached from {len(lost)} of "
+    f"{len(graph.initial_constants) - 1} states, for example from {named}"
+    + (", which is never left" if len(ends) > 0 else "")
+    + ": pass allow_never_absorbing=True if that is meant"
+  )
+
+
+def can_be_absorbed(graph: contents.Contents) -> onp.ndarray:
+  """Returns whether edges lead from each phase to absorption, bool (p,)."""
+  p = len(graph.initial_constants) - 1
+  targets = onp.minimum(graph.targets, p)
+  found = reached(targets, graph.sources, [p], p + 1)
+  return found[:p]
+
+
+def can_be_reached(graph: contents.Contents) -> onp.ndarray:
+  """Returns whether edges lead to each phase from an initial one, (p,)."""
+  p = len(graph.initial_constants) - 1
+  begins = (graph.initial_constants != 0.0) | onp.any(
+    graph.initial_coefficients != 0.0, axis=1
+  )
+  starts = [int(i) for i in onp.flatnonzero(begins[:p])]
+  targets = onp.minimum(graph.targets, p)
+  return reached(graph.sources, targets, starts, p + 1)[:p]
+
+
+def is_acyclic(graph: contents.Contents) -> bool:
+  """Returns whether no phase can be reached from itself."""
+  p = len(graph.initial_constants) - 1
+  inner = graph.targets < p
+  heads = _heads(graph.sources[inner], graph.targets[inner], p)
+  entering: list[int] = onp.bincount(graph.targets[inner], minlength=p).tolist()
+  free: list[int] = [i for i in range(p) if entering[i] == 0]
+  for i in free:  # Which grows: phases that only removed ones lead to.
+    for j in heads(i):
+      entering[j] = entering[j] - 1
+      if entering[j] == 0:
+        free.append(j)
+  return len(free) == p
+
+
+def reached(
+  sources: onp.ndarray, targets: onp.ndarray, starts: list[int], size: int
+) -> onp.ndarray:
+  """Returns whether edges lead to each of `size` vertices from the starts."""
+  heads = _heads(sources, targets, size)
+  seen: list[bool] = [False] * size
+  open_vertices: list[int] = list(starts)
+  for i in starts:
+    seen[i] = True
+  while open_vertices:
+    for j in heads(open_vertices.pop()):
+      if not seen[j]:
+        seen[j] = True
+        open_vertices.append(j)
+  return onp.asarray(seen, bool)
+
+
+def _heads(
+  sources: onp.ndarray, targets: onp.ndarray, size: int
+) -> Callable[[int], list[int]]:
+  """Returns a function that lists where the edges out of a vertex lead."""
+  order = onp.argsort(sources, kind="stable")
+  ends: list[int] = onp.cumsum(onp.bincount(sources, minlength=size)).tolist()
+  begins: list[int] = [0, *ends[:-1]]
+  heads: list[int] = targets[order].tolist()
+  return lambda i: heads[begins[i] : ends[i]]

@@ -1,0 +1,109 @@
+"""Maps from the states of one graph to the states of another."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.graphs.parts import absorbed
+from phasic.graphs.parts import batched_arrays
+from phasic.graphs.parts import contents
+from phasic.internal import static
+
+
+class StateMap(NamedTuple):
+  """Which phases of one graph become each phase of another.
+
+  Attributes:
+    phases: int32 (q, r); row j has the phases that become the j-th, and p, the
+      number of phases, in what remains of it. None where nothing changes.
+  """
+
+  phases: Any
+
+  def carry(self, masses: Any) -> Any:
+    """Returns the masses (..., q) that masses (..., p) become."""
+    if self.phases is None:
+      return masses
+    phases = batched_arrays.unbatched("state_maps", self.phases, (None, None))
+    padded = np.concatenate([masses, np.zeros_like(masses[..., :1])], axis=-1)
+    taken = np.take(padded, np.asarray(phases, dtype="int32"), axis=-1)
+    return np.sum(taken, axis=-1)
+
+
+def make_all(functions: Any, graphs: tuple[Any, ...]) -> tuple[StateMap, ...]:
+  """Returns the maps between graphs that follow each other.
+
+  Args:
+    functions: one less than graphs, or None; see `make`.
+    graphs: the graphs.
+
+  Raises:
+    TypeError: as `make`.
+    ValueError: as `make`, or there are more functions or less.
+  """
+  count = len(graphs) - 1
+  functions = [None] * count if functions is None else list(functions)
+  if len(functions) != count:
+    raise ValueError(
+      f"state_maps has {len(functions)} functions: there are {count} boundaries"
+    )
+  return tuple(
+    make(f"state_maps[{k}]", graphs[k], graphs[k + 1], function)
+    for k, function in enumerate(functions)
+  )
+
+
+def make(name: str, graph: Any, following: Any, function: Any) -> StateMap:
+  """Returns the map between two graphs.
+
+  Args:
+    name: what messages call the function.
+    graph: a `Graph`.
+    following: the `Graph` mapped to.
+    function: from states of the one to states of the other; None if both have
+      the same states, in the same order; or a map that was made, which needs no
+      states.
+
+  Raises:
+    TypeError: it is no function.
+    ValueError: a state is mapped to what is no state, or there is no function
+      and the graphs differ in their states.
+  """
+  if isinstance(function, StateMap):
+    rows = graph.num_phases
+    if function.phases is not None:
+      rows = static.shape(function.phases)[-2]
+    if rows != following.num_phases:
+      raise ValueError(
+        f"{name} leads to {rows} phases: the next graph has "
+        f"{following.num_phases}"
+      )
+    return function
+  if function is None:
+    if graph is not following and graph.states != following.states:
+      raise ValueError(
+        f"{name} is None, but the graphs before and after differ in their "
+        "states: give a function from the ones to the others"
+      )
+    return StateMap(None)
+  if not callable(function):
+    raise TypeError(f"{name} is {function!r}: it must be a function of a state")
+  found: list[list[int]] = [[] for _ in following.states]
+  for i, state in enumerate(graph.states):
+    image = function(state)
+    if absorbed.is_absorbed(image):
+      raise ValueError(
+        f"{name} maps {contents.shown(state)} to {image!r}: a boundary absorbs "
+        "no path"
+      )
+    try:
+      found[following.index_of(image)].append(i)
+    except (TypeError, ValueError):
+      raise ValueError(
+        f"{name} maps {contents.shown(state)} to {contents.shown(image)}, which "
+        "is no state of the next graph"
+      ) from None
+  width = max(len(row) for row in found)
+  rows = [row + [graph.num_phases] * (width - len(row)) for row in found]
+  return StateMap(onp.asarray(rows, onp.int32))

@@ -1,0 +1,287 @@
+"""Checks of a graph's arrays, before anything is computed with them."""
+
+import math
+from typing import Any
+
+import numpy as onp
+
+from phasic.graphs.parts import absorbed
+from phasic.graphs.parts import contents
+from phasic.graphs.parts import weights
+from phasic.graphs.parts.contents import counted
+from phasic.internal import static
+from phasic.internal import structures
+
+_INDICES = contents.ARRAYS[:2]
+_NUMBERS = contents.ARRAYS[2:]
+
+
+def checked(given: contents.Contents) -> contents.Contents:
+  """Returns what a graph consists of, as arrays that keep every rule.
+
+  Raises:
+    TypeError: something is of a wrong type.
+    ValueError: a rule is broken; the edge or the state is named.
+  """
+  arrays: dict[str, Any] = {
+    **{name: _indices(getattr(given, name), name) for name in _INDICES},
+    **{name: host_numbers(getattr(given, name), name) for name in _NUMBERS},
+  }
+  for array in arrays.values():
+    _freeze(array)
+  graph = given._replace(**arrays)
+  _check_shapes(graph)
+  _check_facts(graph)
+  p = len(graph.initial_constants) - 1
+  _check_range(graph.sources, "sources", p, f"there are {p} phases")
+  _check_range(
+    graph.targets,
+    "targets",
+    p + len(graph.causes),
+    f"there are {p} phases and {counted(len(graph.causes), 'cause')}",
+  )
+  _check_order(graph)
+  _check_finite(graph)
+  _check_signs(graph)
+  _check_masses(graph)
+  return graph
+
+
+def host_numbers(x: Any, name: str) -> onp.ndarray:
+  """Returns a copy of an array on the host, as float64.
+
+  Raises:
+    TypeError: it is traced, or its dtype does not fit.
+    ValueError: it is a ragged list.
+  """
+  structures.common_dtype({name: x})
+  found = static.concrete(x)
+  if found is None:
+    raise TypeError(
+      f"{name} is traced: make the graph outside and give edge_values= instead"
+    )
+  return onp.array(found, dtype=onp.float64)
+
+
+def check_initial_mass(
+  constants: onp.ndarray, coefficients: onp.ndarray, tolerance: float
+) -> None:
+  """Raises ValueError if initial weights without parameters sum not to one."""
+  if onp.any(coefficients != 0.0):
+    return  # Known with the parameters.
+  mass = math.fsum(constants)
+  if not abs(mass - 1.0) <= tolerance:
+    raise ValueError(
+      f"the initial weights sum to {mass!r}: this sum, with that of ABSORBED "
+      "for an atom at zero, must be 1 within 4 p eps"
+    )
+
+
+def check_edge_values(shape: static.Shape, num_edges: int) -> None:
+  """Raises ValueError unless the shape is (..., m)."""
+  good = len(shape) > 0 and (
+    not isinstance(shape[-1], int) or shape[-1] == num_edges
+  )
+  if not good:
+    raise ValueError(
+      f"edge_values have shape {shape}: it must be (..., {num_edges}), one for "
+      "each edge of the graph"
+    )
+
+
+def edge_name(graph: contents.Contents, e: int) -> str:
+  """Returns how messages call an edge."""
+  p = len(graph.initial_constants) - 1
+  source, target = int(graph.sources[e]), int(graph.targets[e])
+  if target >= p:
+    cause = graph.causes[target - p]
+    to = "ABSORBED" if cause is None else f"ABSORBED({cause!r})"
+  else:
+    to = _state_name(graph, target)
+  return f"edge {e} from {_state_name(graph, source)} to {to}"
+
+
+def _state_name(graph: contents.Contents, i: int) -> str:
+  if i == len(graph.initial_constants) - 1:
+    return "ABSORBED"
+  if graph.states is None:
+    return f"phase {i}"
+  return contents.shown(graph.states[i])
+
+
+def _freeze(array: onp.ndarray) -> None:
+  """Makes an array read-only: what was checked must stay as it is."""
+  array.setflags(write=False)
+
+
+def _indices(x: Any, name: str) -> onp.ndarray:
+  found = static.concrete(x)
+  if found is None:
+    raise TypeError(f"{name} is traced: a graph's structure must be known")
+  if found.dtype.kind not in "iu":
+    raise TypeError(f"{name} has dtype {found.dtype}: it must be integers")
+  result = onp.array(found, dtype=onp.int32)
+  if not onp.array_equal(result, found):
+    raise ValueError(f"{name} has an entry that does not fit into 32 bits")
+  return result
+
+
+def _check_shapes(graph: contents.Contents) -> None:
+  shapes = {
+    name: onp.shape(getattr(graph, name)) for name in (*_INDICES, *_NUMBERS)
+  }
+  if len(shapes["sources"]) != 1:
+    raise ValueError(f"sources have shape {shapes['sources']}: it must be (m,)")
+  if len(shapes["coefficients"]) != 2:
+    raise ValueError(
+      f"coefficients have shape {shapes['coefficients']}: it must be (m, d)"
+    )
+  initial = shapes["initial_constants"]
+  if len(initial) != 1 or initial[0] < 2:
+    raise ValueError(
+      f"initial_constants have shape {initial}: it must be (p + 1,) with p > 0"
+    )
+  if shapes["sources"] == (0,):
+    raise ValueError("there are no edges: nothing ever happens")
+  (m,), (n,), d = shapes["sources"], initial, shapes["coefficients"][1]
+  wanted = {
+    "targets": (m,),
+    "constants": (m,),
+    "coefficients": (m, d),
+    "initial_coefficients": (n, d),
+  }
+  for name, shape in wanted.items():
+    if shapes[name] != shape:
+      raise ValueError(
+        f"{name} have shape {shapes[name]}: with {counted(m, 'edge')}, "
+        f"{counted(n - 1, 'phase')} and {counted(d, 'parameter')} it must be "
+        f"{shape}"
+      )
+
+
+def _check_facts(graph: contents.Contents) -> None:
+  """Raises unless names, causes and states are what they must be."""
+  p = len(graph.initial_constants) - 1
+  d = onp.shape(graph.coefficients)[1]
+  if not isinstance(graph.discrete, bool):
+    raise TypeError(f"discrete is {graph.discrete!r}: it must be True or False")
+  if graph.parameter_names is not None:
+    number, _ = weights.read_params(graph.parameter_names)
+    if number != d:
+      raise ValueError(
+        f"parameter_names are {graph.parameter_names}: there are "
+        f"{counted(d, 'parameter')}"
+      )
+  if not graph.causes:
+    raise ValueError("causes is empty: (None,) is plain ABSORBED")
+  for cause in graph.causes:
+    if cause is not None and not (isinstance(cause, str) and cause):
+      raise TypeError(f"cause {cause!r} must be a string, not empty, or None")
+    if graph.causes.count(cause) > 1:
+      raise ValueError(f"cause {cause!r} is there twice")
+  if graph.states is not None:
+    if len(graph.states) != p:
+      raise ValueError(
+        f"there are {len(graph.states)} states and {counted(p, 'phase')}"
+      )
+    if len(set(graph.states)) != p:
+      raise ValueError("a state is there twice")
+    for i, state in enumerate(graph.states):
+      if absorbed.is_absorbed(state):
+        raise ValueError(f"states[{i}] is {state}: absorption is no phase")
+
+
+def _check_range(
+  indices: onp.ndarray, name: str, size: int, reason: str
+) -> None:
+  wrong = onp.flatnonzero((indices < 0) | (indices >= size))
+  if len(wrong) > 0:
+    e = int(wrong[0])
+    raise ValueError(
+      f"{name}[{e}] = {int(indices[e])}: it must be in [0, {size}), {reason}"
+    )
+
+
+def _check_order(graph: contents.Contents) -> None:
+  """Raises unless edges are sorted by source, without parallels and loops."""
+  sources, targets = graph.sources, graph.targets
+  wrong = onp.flatnonzero(sources[1:] < sources[:-1])
+  if len(wrong) > 0:
+    e = int(wrong[0]) + 1
+    raise ValueError(f"sources[{e}] = {sources[e]}: sources must be ascending")
+  wrong = onp.flatnonzero(sources == targets)
+  if len(wrong) > 0:
+    raise ValueError(
+      f"{edge_name(graph, int(wrong[0]))} leads from a state to itself: such "
+      "edges must be left out"
+    )
+  keys = onp.asarray(sources, onp.int64) * 2**32 + targets
+  order = onp.argsort(keys, kind="stable")
+  twice = onp.flatnonzero(keys[order][1:] == keys[order][:-1])
+  if len(twice) > 0:
+    e = int(order[int(twice[0]) + 1])
+    raise ValueError(
+      f"{edge_name(graph, e)} has a parallel one: their weights must be summed"
+    )
+
+
+def _check_finite(graph: contents.Contents) -> None:
+  for name in _NUMBERS:
+    values = getattr(graph, name)
+    wrong = onp.argwhere(~onp.isfinite(values))
+    if len(wrong) > 0:
+      place = tuple(int(i) for i in wrong[0])
+      row = _row_name(graph, name, place[0])
+      raise ValueError(
+        f"{name}[{', '.join(str(i) for i in place)}] of {row} is "
+        f"{float(values[place])}: weights must be finite"
+      )
+
+
+def _check_signs(graph: contents.Contents) -> None:
+  """Raises if a weight has negative terms only."""
+  for prefix in ("", "initial_"):
+    constants = getattr(graph, prefix + "constants")
+    coefficients = getattr(graph, prefix + "coefficients")
+    terms = onp.concatenate([constants[:, None], coefficients], axis=1)
+    wrong = onp.flatnonzero(
+      onp.any(terms < 0.0, axis=1) & ~onp.any(terms > 0.0, axis=1)
+    )
+    if len(wrong) > 0:
+      row = _row_name(graph, prefix + "constants", int(wrong[0]))
+      raise ValueError(
+        f"the weight of {row} is negative: a constant or a coefficient must "
+        "be > 0"
+      )
+
+
+def _check_masses(graph: contents.Contents) -> None:
+  """Raises unless the masses that have no parameters are within their bounds.
+
+  Within float32's rounding: what makes graphs knows its numbers better.
+  """
+  eps = float(onp.finfo(onp.float32).eps)
+  check_initial_mass(
+    graph.initial_constants,
+    graph.initial_coefficients,
+    4 * len(graph.initial_constants) * eps,
+  )
+  if not graph.discrete:
+    return
+  p = len(graph.initial_constants) - 1
+  fixed = onp.where(onp.any(graph.coefficients != 0.0, axis=1), 0.0, 1.0)
+  masses = onp.bincount(graph.sources, fixed * graph.constants, p)
+  counts = onp.bincount(graph.sources, minlength=p)
+  wrong = onp.flatnonzero(masses > 1.0 + 4 * counts * eps)
+  if len(wrong) > 0:
+    i = int(wrong[0])
+    raise ValueError(
+      f"the probabilities of the edges from {_state_name(graph, i)} sum to "
+      f"{float(masses[i])}: this sum must be <= 1 within 4 n eps"
+    )
+
+
+def _row_name(graph: contents.Contents, name: str, i: int) -> str:
+  if name.startswith("initial"):
+    return f"initial state {_state_name(graph, i)}"
+  return edge_name(graph, i)

@@ -1,0 +1,172 @@
+"""Weights as users write them: a constant, coefficients, or a mix by name."""
+
+from collections.abc import Mapping, Sequence
+import math
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.graphs.parts.contents import shown
+from phasic.internal import static
+
+# The key of the constant in a mapping.
+CONSTANT = 1
+
+
+class Weight(NamedTuple):
+  """constant + sum over terms (c, a) of a params[c], numbers that were read."""
+
+  constant: float
+  terms: list[tuple[int, float]]
+
+  def __repr__(self) -> str:
+    """The sum as messages show it."""
+    listed = [f"{a!r} params[{c}]" for c, a in self.terms]
+    if self.constant != 0.0 or not listed:
+      listed.insert(0, repr(self.constant))
+    return " + ".join(listed)
+
+
+class WeightReader:
+  """Reads weights for given parameters.
+
+  A number is a constant, a sequence of d numbers are coefficients, and a
+  mapping {name: coefficient, 1: constant} may mix.
+  """
+
+  num_params: int
+  names: tuple[str, ...] | None
+
+  def __init__(self, params: int | Sequence[str]):
+    """Makes a reader.
+
+    Args:
+      params: the number of parameters d, or their names.
+
+    Raises:
+      TypeError: `params` is something else.
+      ValueError: it is negative, or a name stands there twice or is empty.
+    """
+    self.num_params, self.names = read_params(params)
+    names = self.names or ()
+    self._columns = {name: c for c, name in enumerate(names)}
+
+  def read(self, weight: Any) -> Weight | None:
+    """Returns a weight, or None for one that is zero for all parameters.
+
+    Raises:
+      TypeError: it is not a weight.
+      ValueError: a number in it breaks a rule.
+    """
+    kind = type(weight)  # The usual ones first, by what is quickest.
+    if kind is float or kind is int:
+      found = Weight(_number(weight), [])
+    elif kind is dict or isinstance(weight, Mapping):
+      found = self._of_mapping(weight)
+    elif isinstance(weight, Weight):
+      found = weight
+    elif isinstance(weight, (str, bytes)):
+      raise TypeError("the weight is a string: it must be a number")
+    elif isinstance(weight, (list, tuple)) or _is_vector(weight):
+      found = self._of_sequence(weight)
+    else:
+      found = Weight(_number(weight), [])
+    constant, terms = found
+    if constant > 0.0:
+      return found
+    for _, value in terms:
+      if value > 0.0:
+        return found
+    if constant < 0.0 or terms:
+      raise ValueError(
+        "the weight is negative: a constant or a coefficient must be > 0"
+      )
+    return None
+
+  def _of_mapping(self, weight: Mapping[Any, Any]) -> Weight:
+    constant, terms = 0.0, []
+    columns = self._columns
+    for name, value in weight.items():
+      column = columns.get(name)
+      number = _number(value)
+      if column is not None:
+        if number != 0.0:
+          terms.append((column, number))
+      elif name == CONSTANT:
+        constant = number
+      elif self.names is None:
+        raise ValueError(
+          f"the weight names {name!r}, but params is the number "
+          f"{self.num_params}: give their names instead"
+        )
+      else:
+        raise ValueError(
+          f"the weight names {name!r}: the parameters are {self.names}, and 1 "
+          "stands for the constant"
+        )
+    return Weight(constant, terms)
+
+  def _of_sequence(self, weight: Any) -> Weight:
+    if len(weight) != self.num_params:
+      raise ValueError(
+        f"the weight has {len(weight)} coefficients: there are "
+        f"{self.num_params} parameters"
+      )
+    return split(0.0, weight)
+
+
+def split(constant: Any, coefficients: Sequence[Any]) -> Weight:
+  """Returns the weight of a constant and coefficients, which are checked."""
+  numbers = [_number(value) for value in coefficients]
+  terms = [(c, value) for c, value in enumerate(numbers) if value != 0.0]
+  return Weight(_number(constant), terms)
+
+
+def read_params(
+  params: int | Sequence[str],
+) -> tuple[int, tuple[str, ...] | None]:
+  """Returns the number of parameters, and their names or None.
+
+  Raises:
+    TypeError: `params` is neither an integer nor a sequence of strings.
+    ValueError: it is negative, or a name stands there twice or is empty.
+  """
+  rule = "params must be an integer >= 0 or a tuple of names"
+  if isinstance(params, (int, onp.integer)) and not isinstance(params, bool):
+    if params < 0:
+      raise ValueError(f"params is {params}: {rule}")
+    return int(params), None
+  if not isinstance(params, (list, tuple)):
+    raise TypeError(f"params is {params!r}: {rule}")
+  for name in params:
+    if not isinstance(name, str):
+      raise TypeError(f"params has {name!r} in it: {rule}")
+    if not name:
+      raise ValueError("params has an empty name in it")
+    if params.count(name) > 1:
+      raise ValueError(f"params has {name!r} in it twice")
+  return len(params), tuple(params)
+
+
+def _is_vector(weight: Any) -> bool:
+  """Whether it is an array with one dimension."""
+  return hasattr(weight, "dtype") and static.rank(weight) == 1
+
+
+def _number(value: Any) -> float:
+  """Returns a finite number as a float."""
+  if type(value) is not float:
+    if isinstance(value, (bool, onp.bool_, str, bytes)):
+      raise TypeError(f"{value!r} is not a number")
+    try:
+      value = float(value)
+    except OverflowError:
+      value = math.inf
+    except Exception:  # Arrays and tracers raise types of their own.
+      raise TypeError(
+        f"{shown(value)} is not a number; what is computed from traced arrays goes "
+        "by edge_values="
+      ) from None
+  if not -math.inf < value < math.inf:
+    raise ValueError(f"{value!r} is not finite")
+  return value

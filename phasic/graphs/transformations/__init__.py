@@ -1,0 +1,1 @@
+"""Makes graphs from graphs: lumping, reversal, embedding."""

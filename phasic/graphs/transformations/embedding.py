@@ -1,0 +1,63 @@
+"""The jump chain that is embedded in a graph."""
+
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.transformations import host_graphs
+
+
+class JumpChain(NamedTuple):
+  """A discrete graph of jumps, and how long one waits for each.
+
+  Attributes:
+    graph: the discrete graph.
+    rewards: (p,), a host array, the mean time in each phase before a jump.
+  """
+
+  graph: graph_lib.Graph
+  rewards: onp.ndarray
+
+
+def normalise(graph: Any, params: Any = None) -> JumpChain:
+  """Returns the embedded jump chain: weights divided by their phase's total.
+
+  With w_ij the weights and w_i the sum of those that leave phase i, absorption
+  included, the chain jumps from i to j with probability w_ij / w_i. Its law is
+  that of the number of jumps to absorption. With the rewards 1 / w_i its mean
+  reward is the mean of the graph's own law, and a path's reward the mean time
+  to absorption given the phases that are visited. Starts, the atom at zero,
+  causes and states are those of the graph.
+
+  Args:
+    graph: a `Graph`. Of a discrete one the jumps are the steps that leave a
+      phase, and w_i the probability of leaving it.
+    params: parameters, an array (d,) or a mapping of names to numbers; None if
+      the graph has none. The result has none.
+
+  Raises:
+    TypeError: it is no graph, or an array is traced.
+    ValueError: parameters are missing or are a batch, a weight is negative or
+      not finite, or a phase has no weight to leave by.
+
+  Example: a queue of at most two, where a departure is twice as likely.
+
+    >>> from phasic import graphs
+    >>> queue = graphs.models.busy_period(2)
+    >>> chain = graphs.normalise(queue, {"arrival": 1.0, "service": 2.0})
+    >>> [round(float(r), 6) for r in chain.rewards]
+    [0.333333, 0.5]
+  """
+  host = host_graphs.read_at(graph, params)
+  totals = host_graphs.of_edges(host, host.weights[:, 0])
+  for i in onp.flatnonzero(
+    onp.logical_not((totals > 0.0) & (totals < onp.inf))
+  )[:1]:
+    raise ValueError(
+      f"graph: the weights that leave {host.name(int(i))} sum up to "
+      f"{totals[i]}: it must be positive and finite"
+    )
+  weights = host.weights / totals[host.sources][:, None]
+  jumps = host._replace(weights=weights, discrete=True)
+  return JumpChain(host_graphs.build(jumps), 1.0 / totals)

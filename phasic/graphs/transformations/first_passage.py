@@ -1,0 +1,104 @@
+"""The time until a graph first reaches one of some states."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as onp
+
+from phasic.graphs.construction import state_space
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.transformations import host_graphs
+
+CAUSES = ("reached", "absorbed")
+
+
+def time_to(
+  graph: Any, states: Callable[[Any], bool] | Iterable[Any]
+) -> graph_lib.Graph:
+  """Returns the graph of the time until one of some states is first reached.
+
+  Edges into these states lead to absorption by the cause "reached"; absorption
+  by whatever cause becomes the cause "absorbed". States that can only be
+  reached through the given ones are dropped. A path that starts in one of them
+  takes no time: its weight is added to the atom at zero. The weights stay
+  linear in the parameters, which are those of the graph. So the result's
+  cumulative incidence of "reached" is P(0 < the first passage <= t).
+
+  Args:
+    graph: a `Graph`.
+    states: the states, or a function that is true for them.
+
+  Raises:
+    TypeError: it is no graph, its arrays are traced, or a state is not
+      hashable.
+    ValueError: it has lost its states, there is no such state, or all paths
+      start in the states.
+
+  Example: the time at which a queue of at most three first is full.
+
+    >>> from phasic import graphs
+    >>> queue = graphs.models.busy_period(3)
+    >>> full = graphs.time_to(queue, [3])
+    >>> full.states, full.causes
+    ((1, 2), ('reached', 'absorbed'))
+  """
+  host = host_graphs.read(graph)
+  p = host.num_phases
+  inside = _inside(host, states)
+  node = onp.concatenate(
+    [onp.where(inside, p, onp.arange(p)), onp.full(len(host.causes), p + 1)]
+  )
+  initial = onp.array(host.initial)
+  initial[p] += onp.sum(host.initial[:p][inside], axis=0)
+  initial[onp.flatnonzero(inside)] = 0.0
+  keep = ~inside[host.sources]
+  passage = host._replace(
+    sources=host.sources[keep],
+    targets=node[host.targets[keep]],
+    weights=host.weights[keep],
+    initial=initial,
+    causes=CAUSES,
+  )
+  phases = host_graphs.reached(passage)
+  if not len(phases):
+    raise ValueError("states: all paths start in one of them")
+  chosen = host_graphs.selected(passage, phases)
+  return host_graphs.build(_used_causes(chosen))
+
+
+def _inside(host: host_graphs.HostGraph, states: Any) -> onp.ndarray:
+  """Returns whether each phase (p,) is one of the states."""
+  if host.states is None:
+    raise ValueError("graph has lost its states")
+  if callable(states):
+    inside = onp.asarray([bool(states(state)) for state in host.states])
+    if not onp.any(inside):
+      raise ValueError("states: the function is true for no state")
+    return inside
+  if not isinstance(states, Iterable):
+    raise TypeError(
+      f"states is {states!r}: it must have states, or be a function of them"
+    )
+  places = {state: i for i, state in enumerate(host.states)}
+  inside = onp.zeros(len(places), bool)
+  for state in states:
+    place = places.get(state_space.hashable(state))
+    if place is None:
+      raise ValueError(f"states: {state!r} is no state of the graph")
+    inside[place] = True
+  if not onp.any(inside):
+    raise ValueError("states is empty")
+  return inside
+
+
+def _used_causes(host: host_graphs.HostGraph) -> host_graphs.HostGraph:
+  """Returns the numbers without causes that no edge leads to."""
+  p = host.num_phases
+  used = onp.unique(host.targets[host.targets >= p]) - p
+  place = onp.zeros(p + len(host.causes), onp.int64)
+  place[:p] = onp.arange(p)
+  place[p + used] = p + onp.arange(len(used))
+  return host._replace(
+    targets=place[host.targets],
+    causes=tuple(host.causes[c] for c in used),
+  )

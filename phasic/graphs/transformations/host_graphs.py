@@ -1,0 +1,268 @@
+"""A graph's numbers on the host, for functions that make a graph of a graph."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts import absorbed
+from phasic.graphs.parts import absorption
+from phasic.graphs.parts import contents
+from phasic.internal import static
+
+# Of the sum of the terms' sizes: what rounding may make of equal sums.
+TOLERANCE = 1e-13
+
+
+class HostGraph(NamedTuple):
+  """What a graph consists of, with host arrays.
+
+  Attributes:
+    sources: (m,), phases.
+    targets: (m,), phases, and p + c for absorption by the c-th cause.
+    weights: (m, d + 1), the coefficients, then the constant.
+    initial: (p + 1, d + 1), the same of the phases' initial weights and, in the
+      last row, of the atom at zero.
+    params: the number of parameters d, or their names.
+    causes: the names of the causes, None for plain absorption.
+    discrete: whether weights are probabilities.
+    states: the states of the phases, or None where they are lost.
+  """
+
+  sources: onp.ndarray
+  targets: onp.ndarray
+  weights: onp.ndarray
+  initial: onp.ndarray
+  params: int | tuple[str, ...]
+  causes: tuple[str | None, ...]
+  discrete: bool
+  states: tuple[Hashable, ...] | None
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return len(self.initial) - 1
+
+  @property
+  def num_params(self) -> int:
+    """The number of parameters d."""
+    return onp.shape(self.weights)[1] - 1
+
+  def name(self, node: int) -> str:
+    """Returns what messages call a phase, or absorption (from p on)."""
+    p = self.num_phases
+    if node >= p:
+      return repr(absorbed.Absorbed(self.causes[node - p]))
+    if self.states is None:
+      return f"phase {node}"
+    return contents.shown(self.states[node])
+
+
+def read(graph: Any) -> HostGraph:
+  """Returns the numbers of a graph.
+
+  Edges that have no weight for any parameters are left out.
+
+  Raises:
+    TypeError: it is no graph, or its arrays are traced.
+  """
+  if not isinstance(graph, graph_lib.Graph):
+    raise TypeError(f"graph is {type(graph).__name__}: it must be a Graph")
+  arrays = [
+    static.concrete(x)
+    for x in (
+      *(graph.sources, graph.targets, graph.coefficients, graph.constants),
+      *(graph.initial_coefficients, graph.initial_constants),
+    )
+  ]
+  if any(x is None for x in arrays):
+    raise TypeError(
+      "graph has traced arrays: make a graph of another outside of what is "
+      "compiled"
+    )
+  sources, targets, coefficients, constants, of_initial, initial = (
+    onp.asarray(x) for x in arrays
+  )
+  weights = onp.concatenate([coefficients, constants[:, None]], axis=1)
+  weighty = onp.any(weights != 0.0, axis=1)
+  return HostGraph(
+    sources[weighty],
+    targets[weighty],
+    weights[weighty],
+    onp.concatenate([of_initial, initial[:, None]], axis=1),
+    graph.num_params
+    if graph.parameter_names is None
+    else tuple(graph.parameter_names),
+    tuple(graph.causes),
+    graph.discrete,
+    _states(graph),
+  )
+
+
+def _states(graph: Any) -> tuple[Hashable, ...] | None:
+  """Returns the states, or None if they are lost."""
+  try:
+    return graph.states
+  except ValueError:
+    return None
+
+
+def build(host: HostGraph) -> graph_lib.Graph:
+  """Returns the graph of such numbers; edges may be parallel."""
+  host = merged(host)
+  return graph_lib.Graph(
+    host.sources,
+    host.targets,
+    host.weights[:, -1],
+    host.weights[:, :-1],
+    host.initial[:, -1],
+    host.initial[:, :-1],
+    None if isinstance(host.params, int) else host.params,
+    host.causes,
+    host.discrete,
+    host.states,
+  )
+
+
+def read_at(graph: Any, params: Any) -> HostGraph:
+  """Returns the numbers of a graph for one vector of parameters, d = 0.
+
+  Args:
+    graph: the graph.
+    params: its parameters, an array (d,) or a mapping of names to numbers; None
+      if it has none.
+
+  Raises:
+    TypeError: it is no graph, or an array is traced.
+    ValueError: parameters are missing or are a batch, or a weight is negative
+      or not finite.
+  """
+  host = read(graph)
+  d = host.num_params
+  if params is None and d > 0:
+    raise ValueError(
+      f"params is None: the graph has {d} parameters, and the weights of the "
+      "result are no linear function of them"
+    )
+  values = onp.zeros(0)
+  if d > 0:
+    known = static.concrete(graph.params_array(params))
+    if known is None:
+      raise TypeError("params is traced: it must have values")
+    values = onp.asarray(known, onp.float64)
+    if values.shape != (d,):
+      raise ValueError(
+        f"params has shape {values.shape}: it must be ({d},), one vector"
+      )
+  at = onp.append(values, 1.0)[:, None]
+  weights: onp.ndarray = onp.matmul(host.weights, at)
+  initial: onp.ndarray = onp.matmul(host.initial, at)
+  for e in onp.flatnonzero(~((weights >= 0.0) & (weights < onp.inf)))[:1]:
+    raise ValueError(
+      f"params: the edge from {host.name(int(host.sources[e]))} to "
+      f"{host.name(int(host.targets[e]))} gets the weight {weights[e, 0]}: it "
+      "must be finite and not negative"
+    )
+  for i in onp.flatnonzero(~((initial >= 0.0) & (initial < onp.inf)))[:1]:
+    start = "zero" if i == host.num_phases else host.name(int(i))
+    raise ValueError(
+      f"params: the start at {start} gets the weight {initial[i, 0]}: it must "
+      "be finite and not negative"
+    )
+  positive = weights[:, 0] > 0.0
+  return host._replace(
+    sources=host.sources[positive],
+    targets=host.targets[positive],
+    weights=weights[positive],
+    initial=initial,
+    params=0,
+  )
+
+
+def merged(host: HostGraph) -> HostGraph:
+  """Returns the numbers with parallel edges summed, by source.
+
+  Edges from a phase to itself are dropped. Those of a phase are in the order in
+  which the first of each stood.
+  """
+  keep = onp.flatnonzero(host.sources != host.targets)
+  nodes = host.num_phases + len(host.causes)
+  keys = onp.asarray(host.sources, onp.int64)[keep] * nodes
+  keys = keys + host.targets[keep]
+  order = keep[onp.argsort(keys, kind="stable")]
+  _, first = onp.unique(onp.sort(keys), return_index=True)
+  weights = sums_from(host.weights[order], first)
+  place = order[first]
+  kept = onp.any(weights != 0.0, axis=1)
+  place, weights = place[kept], weights[kept]
+  order = onp.lexsort((place, host.sources[place]))
+  return host._replace(
+    sources=host.sources[place][order],
+    targets=host.targets[place][order],
+    weights=weights[order],
+  )
+
+
+def sums_from(weights: onp.ndarray, first: onp.ndarray) -> onp.ndarray:
+  """Returns sums of rows of weights, from each of the places on to the next.
+
+  What is left of terms that cancel is zero.
+  """
+  if not len(first):
+    return weights[:0]
+  sums = onp.add.reduceat(weights, first, axis=0)
+  sizes = onp.add.reduceat(onp.abs(weights), first, axis=0)
+  return onp.where(onp.abs(sums) <= TOLERANCE * sizes, 0.0, sums)
+
+
+def selected(host: HostGraph, phases: onp.ndarray) -> HostGraph:
+  """Returns the numbers of some phases only.
+
+  Args:
+    host: the numbers.
+    phases: those to keep, in increasing order; no edge that leaves one may
+      lead to a phase that is not among them.
+  """
+  p = host.num_phases
+  place = onp.full(p + len(host.causes), -1)
+  place[phases] = onp.arange(len(phases))
+  place[p:] = len(phases) + onp.arange(len(host.causes))
+  keep = place[host.sources] >= 0
+  states = host.states
+  if states is not None:
+    states = tuple(states[i] for i in phases)
+  return host._replace(
+    sources=place[host.sources[keep]],
+    targets=place[host.targets[keep]],
+    weights=host.weights[keep],
+    initial=host.initial[onp.append(phases, p)],
+    states=states,
+  )
+
+
+def reached(host: HostGraph) -> onp.ndarray:
+  """Returns the phases that some start leads to, in increasing order."""
+  p = host.num_phases
+  starts = onp.flatnonzero(onp.any(host.initial[:p] != 0.0, axis=1))
+  targets = onp.minimum(host.targets, p)
+  found = absorption.reached(host.sources, targets, list(starts), p + 1)
+  return onp.flatnonzero(found[:p])
+
+
+def successor_lists(host: HostGraph) -> list[list[int]]:
+  """Returns the phases to which the edges of each phase lead."""
+  successors: list[list[int]] = [[] for _ in range(host.num_phases)]
+  for i, j in zip(host.sources, host.targets):
+    if j < host.num_phases:
+      successors[int(i)].append(int(j))
+  return successors
+
+
+def of_edges(
+  host: HostGraph, values: Sequence[float] | onp.ndarray
+) -> onp.ndarray:
+  """Returns sums (p,) of the values (m,) of the edges that leave each phase."""
+  total = onp.zeros(host.num_phases)
+  onp.add.at(total, host.sources, values)
+  return total

@@ -1,0 +1,214 @@
+"""Lumping: phases that behave alike become one, for all parameters."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.transformations import class_rates
+from phasic.graphs.transformations import host_graphs
+from phasic.graphs.transformations import refinement
+
+
+class Lumped(NamedTuple):
+  """A lumped graph, and which phases became which.
+
+  Attributes:
+    graph: the lumped graph. The states are those of the first phase of each
+      class, or the names of the classes of a partition that was given.
+    classes: (p,), a host array, the class of each phase of the graph given,
+      which is a phase of the lumped one.
+    representatives: a host array with the first phase of each class, so that
+      `rewards[representatives]` are those of the lumped graph.
+  """
+
+  graph: graph_lib.Graph
+  classes: onp.ndarray
+  representatives: onp.ndarray
+
+
+def lump(
+  graph: Any,
+  partition: Callable[[Any], Any] | Sequence[Any] | None = None,
+  rewards: Any = None,
+) -> Lumped:
+  """Returns the graph of classes of phases that behave alike.
+
+  A partition is a strong lumping if all phases of a class have the same rates
+  into every other class and into absorption by every cause. Rates are compared
+  for each coefficient and for the constants by itself, so that the lumped graph
+  has the law of the given one for all parameters. Sums that agree to 1e-13 of
+  their terms count as the same; those of the first phase are taken. Weights of
+  starts are summed.
+
+  Args:
+    graph: a `Graph` with p phases, continuous or discrete.
+    partition: a function of states whose values name the classes, or a
+      sequence of p names; None for the coarsest that is a strong lumping.
+    rewards: (p,) or (p, R), which phases of a class must have in common; None
+      if none are used.
+
+  Returns:
+    The lumped graph; its phases are the classes in the order in which the graph
+    has the first phase of each.
+
+  Raises:
+    TypeError: it is no graph, its arrays are traced, or a class has a name that
+      is not hashable.
+    ValueError: the partition is no strong lumping (two phases of a class and
+      what differs are named), or shapes do not fit.
+
+  References:
+    J. G. Kemeny, J. L. Snell, Finite Markov chains, 1960, section 6.3.
+    R. Paige, R. E. Tarjan, Three partition refinement algorithms, SIAM J.
+      Comput. 16, 1987.
+    A. Valmari, G. Franceschinis, Simple O(m log n) time Markov chain lumping,
+      TACAS 2010.
+
+  Example: of two islands that are alike it does not matter which is which.
+
+    >>> from phasic import graphs
+    >>> islands = graphs.models.island_coalescent([3, 0])
+    >>> lumped = graphs.lump(islands)
+    >>> lumped.graph.states
+    ((3, 0), (2, 0), (2, 1), (1, 1))
+  """
+  host = host_graphs.read(graph)
+  p = host.num_phases
+  alike = _equal_rewards(rewards, p)
+  if partition is None:
+    classes = refinement.coarsest(host, alike)
+    names = None
+  else:
+    classes, names = _given(host, partition)
+    _check_rewards(host, classes, alike, rewards)
+    _check(host, classes, names)
+  _, representatives = onp.unique(classes, return_index=True)
+  return Lumped(
+    _lumped(host, classes, representatives, names), classes, representatives
+  )
+
+
+def _equal_rewards(rewards: Any, p: int) -> onp.ndarray:
+  """Returns numbers (p,) that are equal where rewards are."""
+  if rewards is None:
+    return onp.zeros(p, onp.int64)
+  array: onp.ndarray = onp.asarray(rewards, onp.float64)
+  if array.ndim not in (1, 2) or len(array) != p:
+    raise ValueError(
+      f"rewards have shape {array.shape}: it must be ({p},) or ({p}, R)"
+    )
+  if onp.any(onp.isnan(array)):
+    raise ValueError("rewards have a NaN")
+  return refinement.numbered([row.tobytes() for row in array + 0.0])
+
+
+def _given(
+  host: host_graphs.HostGraph, partition: Any
+) -> tuple[onp.ndarray, tuple[Any, ...]]:
+  """Returns the classes (p,) of a partition, and their names."""
+  p = host.num_phases
+  if callable(partition):
+    if host.states is None:
+      raise ValueError(
+        "partition is a function of states, which the graph has lost: give the "
+        "names of the classes of all phases"
+      )
+    names = [partition(state) for state in host.states]
+  else:
+    names = list(partition)
+  if len(names) != p:
+    raise ValueError(
+      f"partition names the classes of {len(names)} phases: there are {p}"
+    )
+  try:
+    classes = refinement.numbered(names)
+  except TypeError:
+    raise TypeError(
+      "partition has a class whose name is not hashable"
+    ) from None
+  return classes, tuple(dict.fromkeys(names))
+
+
+def _check_rewards(
+  host: host_graphs.HostGraph,
+  classes: onp.ndarray,
+  alike: onp.ndarray,
+  rewards: Any,
+) -> None:
+  """Raises ValueError if two phases of a class differ in their rewards."""
+  _, first = onp.unique(classes, return_index=True)
+  for i in onp.flatnonzero(alike != alike[first[classes]])[:1]:
+    j = first[classes[i]]
+    raise ValueError(
+      f"partition: {host.name(int(j))} and {host.name(int(i))} are in one "
+      f"class, but their rewards are {rewards[j]} and {rewards[i]}"
+    )
+
+
+def _check(
+  host: host_graphs.HostGraph, classes: onp.ndarray, names: tuple[Any, ...]
+) -> None:
+  """Raises ValueError unless the classes are a strong lumping."""
+  p = host.num_phases
+  rates = class_rates.ClassRates(host)
+  signatures = rates.signatures(onp.arange(p), classes)
+  _, first = onp.unique(classes, return_index=True)
+  for i in range(p):
+    j = int(first[classes[i]])
+    if signatures[i] == signatures[j]:
+      continue
+    nothing = onp.zeros(host.num_params + 1)
+    one, two = rates.of(j, classes), rates.of(i, classes)
+    for c in sorted({*one, *two}):
+      of_one = one.get(c, nothing)
+      of_two = two.get(c, nothing)
+      if class_rates.agree(of_one, of_two):
+        continue
+      into = f"class {names[c]!r}" if c >= 0 else host.name(p - 1 - c)
+      raise ValueError(
+        f"partition is not a strong lumping: {host.name(j)} and "
+        f"{host.name(i)} are in class {names[classes[i]]!r}, but into {into} "
+        f"they have the weights {_text(host, of_one)} and "
+        f"{_text(host, of_two)}"
+      )
+
+
+def _text(host: host_graphs.HostGraph, weight: onp.ndarray) -> str:
+  """Returns a weight as users write it."""
+  names: Any = host.params
+  if isinstance(names, int):
+    names = range(names)
+  found = {n: float(w) for n, w in zip(names, weight[:-1]) if w != 0.0}
+  if not found:
+    return f"{float(weight[-1])}"
+  if weight[-1] != 0.0:
+    found["constant"] = float(weight[-1])
+  return "{" + ", ".join(f"{n}: {w}" for n, w in found.items()) + "}"
+
+
+def _lumped(
+  host: host_graphs.HostGraph,
+  classes: onp.ndarray,
+  representatives: onp.ndarray,
+  names: tuple[Any, ...] | None,
+) -> graph_lib.Graph:
+  """Returns the graph of the classes."""
+  count = len(representatives)
+  place = onp.concatenate([classes, count + onp.arange(len(host.causes))])
+  chosen = onp.isin(host.sources, representatives)
+  initial = onp.zeros((count + 1, host.num_params + 1))
+  onp.add.at(initial, onp.append(classes, count), host.initial)
+  states = names
+  if states is None and host.states is not None:
+    states = tuple(host.states[i] for i in representatives)
+  return host_graphs.build(
+    host._replace(
+      sources=classes[host.sources[chosen]],
+      targets=place[host.targets[chosen]],
+      weights=host.weights[chosen],
+      initial=initial,
+      states=states,
+    )
+  )

@@ -1,0 +1,104 @@
+"""The coarsest strong lumping of a graph, by refinement of a partition."""
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as onp
+
+from phasic.graphs.transformations import class_rates
+from phasic.graphs.transformations import host_graphs
+
+
+def coarsest(host: host_graphs.HostGraph, alike: onp.ndarray) -> onp.ndarray:
+  """Returns the classes (p,) of the coarsest strong lumping.
+
+  Phases whose rates may have changed are looked at again when a class was
+  split: those that lead to one that has left its class, and these themselves.
+  The largest part keeps the class's number, so that a phase leaves a class at
+  most log2 p times.
+
+  Args:
+    host: the graph's numbers.
+    alike: numbers (p,) from zero up; phases of a class have the same.
+  """
+  rates = class_rates.ClassRates(host)
+  partition = _Partition(alike)
+  left = onp.arange(host.num_phases)
+  while len(left) > 0:
+    looked = rates.affected(left)
+    by_class = partition.by_class(looked)
+    others = partition.others(by_class)
+    asked = onp.append(looked, onp.asarray(list(others.values()), onp.int64))
+    found = rates.signatures(asked, partition.classes)
+    signatures = dict(zip([int(i) for i in asked], found))
+    moved: list[int] = []
+    for c, phases in by_class.items():
+      rest = signatures[others[c]] if c in others else None
+      moved += partition.split(c, [(i, signatures[i]) for i in phases], rest)
+    left = onp.asarray(moved, onp.int64)
+  return numbered(int(c) for c in partition.classes)
+
+
+def numbered(names: Iterable[Hashable]) -> onp.ndarray:
+  """Returns numbers that tell names apart, in the order of discovery."""
+  found: dict[Any, int] = {}
+  numbers = [found.setdefault(name, len(found)) for name in names]
+  return onp.asarray(numbers, onp.int64)
+
+
+class _Partition:
+  """Classes of phases that only ever split."""
+
+  def __init__(self, classes: onp.ndarray):
+    self.classes: onp.ndarray = onp.array(classes)
+    count = int(onp.max(classes, initial=-1)) + 1
+    self._members: list[set[int]] = [set() for _ in range(count)]
+    for i, c in enumerate(classes):
+      self._members[c].add(i)
+
+  def by_class(self, phases: onp.ndarray) -> dict[int, list[int]]:
+    """Returns those of the phases that are in each class."""
+    found: dict[int, list[int]] = {}
+    for i, c in zip(phases, self.classes[phases]):
+      found.setdefault(int(c), []).append(int(i))
+    return found
+
+  def others(self, by_class: dict[int, list[int]]) -> dict[int, int]:
+    """Returns a phase of each class that stands for all that are not given."""
+    found: dict[int, int] = {}
+    for c, phases in by_class.items():
+      if len(phases) < len(self._members[c]):
+        given = set(phases)
+        found[c] = next(i for i in self._members[c] if i not in given)
+    return found
+
+  def split(
+    self, c: int, signed: list[tuple[int, bytes]], rest: bytes | None
+  ) -> list[int]:
+    """Splits a class by signatures; returns the phases that left it.
+
+    Args:
+      c: the class.
+      signed: some of its phases with their signatures.
+      rest: the signature that all others have, None if there are none.
+    """
+    parts: dict[bytes, list[int]] = {}
+    for i, signature in signed:
+      parts.setdefault(signature, []).append(i)
+    sizes = {signature: len(part) for signature, part in parts.items()}
+    if rest is not None:
+      more = len(self._members[c]) - len(signed)
+      sizes[rest] = sizes.get(rest, 0) + more
+    keeps = max(sizes, key=lambda signature: sizes[signature])
+    if rest is not None and rest != keeps:
+      given = {i for i, _ in signed}
+      parts.setdefault(rest, []).extend(self._members[c] - given)
+    left: list[int] = []
+    for signature, part in parts.items():
+      if signature != keeps:
+        self._members[c].difference_update(part)
+        self._members.append(set(part))
+        classes: onp.ndarray = self.classes
+        classes[part] = len(self._members) - 1
+        left += part
+    return left

@@ -1,0 +1,97 @@
+"""The time-reversed chain of a graph."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.transformations import host_graphs
+from phasic.internal import static
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+from phasic.math.moments import discrete_passages
+from phasic.math.moments import passages
+
+
+def reverse(graph: Any, params: Any = None) -> graph_lib.Graph:
+  """Returns the graph whose paths are those of the given one, run backwards.
+
+  With w_ij the weights, s_i those of absorption, alpha the starts and
+  y = alpha U the expected sojourn times (of a discrete graph, visits), U the
+  inverse of -S (of I - T), the reversed graph has the weights
+
+      from j to i: y_i w_ij / y_j,   to absorption: alpha_j / y_j,
+
+  the starts y_i s_i and the same atom at zero. Its law is that of the graph.
+  Phases that are never visited have no weights and are left out; causes are
+  lost, since a path's end is now its start.
+
+  Args:
+    graph: a `Graph`.
+    params: parameters, an array (d,) or a mapping of names to numbers; None if
+      the graph has none. The result has none.
+
+  Raises:
+    TypeError: it is no graph, or an array is traced.
+    ValueError: parameters are missing or are a batch, or a weight is negative
+      or not finite.
+    ArithmeticError: an expected sojourn time is not finite, or underflows.
+
+  References:
+    M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+      probability, 2017, section 5.3.
+
+  Example: the reversed chain of a coalescent counts lineages upwards.
+
+    >>> from phasic import graphs
+    >>> graph = graphs.reverse(graphs.models.kingman(4), {"coalescence": 1.0})
+    >>> for edge in graph.edges:
+    ...   print(edge.source, edge.target, f"{edge.constant:.6f}")
+    4 ABSORBED 6.000000
+    3 4 3.000000
+    2 3 1.000000
+  """
+  host = host_graphs.read_at(graph, params)
+  host = host_graphs.selected(host, host_graphs.reached(host))
+  p = host.num_phases
+  weights = host.weights[:, 0]
+  starts = host.initial[:p, 0]
+  sojourns = _sojourns(host)
+  inner = host.targets < p
+  # Absorption becomes a start, and a start absorption.
+  ends = host_graphs.of_edges(host, onp.where(inner, 0.0, weights))
+  begun = onp.flatnonzero(starts > 0.0)
+  sources, targets = host.sources[inner], host.targets[inner]
+  flows = sojourns[sources] * weights[inner]
+  return host_graphs.build(
+    host._replace(
+      sources=onp.concatenate([targets, begun]),
+      targets=onp.concatenate([sources, onp.full(len(begun), p)]),
+      weights=onp.concatenate(
+        [flows / sojourns[targets], starts[begun] / sojourns[begun]]
+      )[:, None],
+      initial=onp.append(sojourns * ends, host.initial[p])[:, None],
+      causes=(None,),
+    )
+  )
+
+
+def _sojourns(host: host_graphs.HostGraph) -> onp.ndarray:
+  """Returns the expected sojourn times, or visits, (p,)."""
+  p = host.num_phases
+  edges: Any = edge_probs.EdgeProbs if host.discrete else edge_rates.EdgeRates
+  model = edges(host.sources, onp.minimum(host.targets, p), host.weights[:, 0])
+  function = (
+    discrete_passages.expected_visits
+    if host.discrete
+    else passages.expected_sojourn_times
+  )
+  sojourns: onp.ndarray = onp.asarray(
+    static.concrete(function(host.initial[:p, 0], model)), onp.float64
+  )
+  for i in onp.flatnonzero(~((sojourns > 0.0) & (sojourns < onp.inf)))[:1]:
+    raise ArithmeticError(
+      f"graph: the expected time in {host.name(int(i))} comes out as "
+      f"{sojourns[i]}: there is no reversed chain"
+    )
+  return sojourns
