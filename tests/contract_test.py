@@ -8,7 +8,7 @@ import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
-from phasic.distributions import bijectors
+from phasic.distributions.base import bijectors
 from phasic.internal import gradients
 from phasic.internal import static
 from tests import test_case

@@ -1,49 +1,63 @@
 """Distributions with the contract of TensorFlow Probability."""
 
-from phasic.distributions.acyclic_phase_type import AcyclicPhaseType
-from phasic.distributions.closures import convolution
-from phasic.distributions.closures import maximum
-from phasic.distributions.closures import minimum
-from phasic.distributions.closures import mixture
-from phasic.distributions.coxian import Coxian
-from phasic.distributions.discrete_phase_type import DiscretePhaseType
-from phasic.distributions.discrete_phase_type import GraphDiscretePhaseType
-from phasic.distributions.distribution import Distribution
-from phasic.distributions.divergences import kl_divergence
-from phasic.distributions.divergences import register_kl
-from phasic.distributions.epochs import Epochs
-from phasic.distributions.equilibrium import Equilibrium
-from phasic.distributions.erlang import Erlang
-from phasic.distributions.geometric_mixture import GeometricMixture
-from phasic.distributions.hyper_erlang import HyperErlang
-from phasic.distributions.hyperexponential import Hyperexponential
-from phasic.distributions.hypoexponential import Hypoexponential
-from phasic.distributions.matrix_gompertz import MatrixGompertz
-from phasic.distributions.matrix_log_logistic import MatrixLogLogistic
-from phasic.distributions.matrix_log_normal import MatrixLogNormal
-from phasic.distributions.matrix_pareto import MatrixPareto
-from phasic.distributions.matrix_weibull import MatrixWeibull
-from phasic.distributions.multivariate_phase_type import (
+from phasic.distributions.absorption.discrete_phase_type import (
+  DiscretePhaseType,
+)
+from phasic.distributions.absorption.discrete_phase_type import (
+  GraphDiscretePhaseType,
+)
+from phasic.distributions.absorption.phase_type import GraphPhaseType
+from phasic.distributions.absorption.phase_type import PhaseType
+from phasic.distributions.base.distribution import Distribution
+from phasic.distributions.base.divergences import kl_divergence
+from phasic.distributions.base.divergences import register_kl
+from phasic.distributions.base.parameter_properties import ParameterProperties
+from phasic.distributions.base.reparameterization import FULLY_REPARAMETERIZED
+from phasic.distributions.base.reparameterization import NOT_REPARAMETERIZED
+from phasic.distributions.base.reparameterization import ReparameterizationType
+from phasic.distributions.base.supports import Support
+from phasic.distributions.closures.closures import convolution
+from phasic.distributions.closures.closures import maximum
+from phasic.distributions.closures.closures import minimum
+from phasic.distributions.closures.closures import mixture
+from phasic.distributions.closures.order_statistics import order_statistic
+from phasic.distributions.closures.random_sums import random_sum
+from phasic.distributions.epochs.epochs import Epochs
+from phasic.distributions.families.acyclic_phase_type import AcyclicPhaseType
+from phasic.distributions.families.coxian import Coxian
+from phasic.distributions.families.erlang import Erlang
+from phasic.distributions.families.geometric_mixture import GeometricMixture
+from phasic.distributions.families.hyper_erlang import HyperErlang
+from phasic.distributions.families.hyperexponential import Hyperexponential
+from phasic.distributions.families.hypoexponential import Hypoexponential
+from phasic.distributions.families.negative_binomial import (
+  NegativeBinomialFailures,
+)
+from phasic.distributions.families.negative_binomial import (
+  NegativeBinomialTrials,
+)
+from phasic.distributions.families.sparse_phase_type import (
+  SparseDiscretePhaseType,
+)
+from phasic.distributions.families.sparse_phase_type import SparsePhaseType
+from phasic.distributions.rewards.multivariate_phase_type import (
   GraphMultivariatePhaseType,
 )
-from phasic.distributions.multivariate_phase_type import MultivariatePhaseType
-from phasic.distributions.negative_binomial import NegativeBinomialFailures
-from phasic.distributions.negative_binomial import NegativeBinomialTrials
-from phasic.distributions.order_statistics import order_statistic
-from phasic.distributions.parameter_properties import ParameterProperties
-from phasic.distributions.phase_type import GraphPhaseType
-from phasic.distributions.phase_type import PhaseType
-from phasic.distributions.random_sums import random_sum
-from phasic.distributions.reparameterization import FULLY_REPARAMETERIZED
-from phasic.distributions.reparameterization import NOT_REPARAMETERIZED
-from phasic.distributions.reparameterization import ReparameterizationType
-from phasic.distributions.residual_life import ResidualLife
-from phasic.distributions.sparse_phase_type import SparseDiscretePhaseType
-from phasic.distributions.sparse_phase_type import SparsePhaseType
-from phasic.distributions.supports import Support
-from phasic.distributions.transformed_phase_type import TransformedPhaseType
-from phasic.distributions.truncated_phase_type import TruncatedPhaseType
-from phasic.distributions.zero_inflated import ZeroInflated
+from phasic.distributions.rewards.multivariate_phase_type import (
+  MultivariatePhaseType,
+)
+from phasic.distributions.wrapped.equilibrium import Equilibrium
+from phasic.distributions.wrapped.matrix_gompertz import MatrixGompertz
+from phasic.distributions.wrapped.matrix_log_logistic import MatrixLogLogistic
+from phasic.distributions.wrapped.matrix_log_normal import MatrixLogNormal
+from phasic.distributions.wrapped.matrix_pareto import MatrixPareto
+from phasic.distributions.wrapped.matrix_weibull import MatrixWeibull
+from phasic.distributions.wrapped.residual_life import ResidualLife
+from phasic.distributions.wrapped.transformed_phase_type import (
+  TransformedPhaseType,
+)
+from phasic.distributions.wrapped.truncated_phase_type import TruncatedPhaseType
+from phasic.distributions.wrapped.zero_inflated import ZeroInflated
 
 __all__ = [
   "FULLY_REPARAMETERIZED",

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phasic.distributions import absorption_time
-from phasic.distributions import atoms
-from phasic.distributions import transformed_phase_type
-from phasic.distributions import truncated_phase_type
+from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import atoms
+from phasic.distributions.wrapped import transformed_phase_type
+from phasic.distributions.wrapped import truncated_phase_type
 from phasic.internal import static
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as onp
 
 from phasic import math
-from phasic.distributions import absorption_time
+from phasic.distributions.absorption import absorption_time
 from phasic.inference import companions
 from phasic.inference import coordinates as coordinates_lib
 from phasic.inference import observations as observations_lib

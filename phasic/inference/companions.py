@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from phasic.distributions import absorption_time
-from phasic.distributions import graph_chain
-from phasic.distributions import sparse_phase_type
+from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import graph_chain
+from phasic.distributions.families import sparse_phase_type
 from phasic.inference import chain_events
 from phasic.inference import observation_terms
 from phasic.inference import observations

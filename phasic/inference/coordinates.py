@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic.distributions import distribution as distribution_lib
-from phasic.distributions import methods
+from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import methods
 from phasic.inference import entry_blocks
 from phasic.inference import free_maps
 from phasic.inference import parameter_names

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from phasic.distributions import distribution as distribution_lib
-from phasic.distributions import methods
+from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import methods
 from phasic.inference import survival_estimates
 from phasic.inference.host_values import known
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic.distributions import residual_life
-from phasic.distributions import sparse_phase_type
-from phasic.distributions import truncated_phase_type
+from phasic.distributions.families import sparse_phase_type
+from phasic.distributions.wrapped import residual_life
+from phasic.distributions.wrapped import truncated_phase_type
 from phasic.inference import nested_arrays
 from phasic.inference.host_values import host_values
 from phasic.internal import static

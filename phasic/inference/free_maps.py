@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.distributions import bijectors
+from phasic.distributions.base import bijectors
 
 
 class FreeMap:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.distributions import coxian
+from phasic.distributions.families import coxian
 from phasic.inference.host_values import host_values
 
 # A rate of zero starts at this part of the mean rate.

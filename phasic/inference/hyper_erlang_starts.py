@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.distributions import acyclic_phase_type
-from phasic.distributions import hyper_erlang
+from phasic.distributions.families import acyclic_phase_type
+from phasic.distributions.families import hyper_erlang
 from phasic.inference import mle
 from phasic.inference import observations as observations_lib
 from phasic.inference import start_forms

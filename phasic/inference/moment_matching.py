@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.distributions import acyclic_phase_type
-from phasic.distributions import erlang
+from phasic.distributions.families import acyclic_phase_type
+from phasic.distributions.families import erlang
 from phasic.inference.host_values import number
 from phasic.inference.host_values import whole_number
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phasic.distributions import competing_risks
+from phasic.distributions.absorption import competing_risks
 from phasic.inference import chain_events
 from phasic.inference import observation_rules
 from phasic.inference import other_laws

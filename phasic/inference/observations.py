@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from phasic.distributions import distribution as distributions
-from phasic.distributions import methods
+from phasic.distributions.base import distribution as distributions
+from phasic.distributions.base import methods
 from phasic.inference import observation_makers
 from phasic.inference import observation_rules
 from phasic.inference import observation_terms

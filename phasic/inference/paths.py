@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from phasic.distributions import negative_binomial
-from phasic.distributions import truncated_phase_type
+from phasic.distributions.families import negative_binomial
+from phasic.distributions.wrapped import truncated_phase_type
 from phasic.inference import chain_events
 from phasic.inference import chain_paths
 from phasic.internal import static

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.distributions import acyclic_phase_type
-from phasic.distributions import coxian
-from phasic.distributions import hyper_erlang
-from phasic.distributions import hyperexponential
-from phasic.distributions import phase_type
+from phasic.distributions.absorption import phase_type
+from phasic.distributions.families import acyclic_phase_type
+from phasic.distributions.families import coxian
+from phasic.distributions.families import hyper_erlang
+from phasic.distributions.families import hyperexponential
 from phasic.inference import observations as observations_lib
 from phasic.inference.host_values import host_values
 from phasic.inference.host_values import observation_values

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.distributions import distribution as distribution_lib
+from phasic.distributions.base import distribution as distribution_lib
 from phasic.inference import mle
 from phasic.inference import observations
 from phasic.interop import scipy_expectations as expectations

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.distributions import distribution as distribution_lib
-from phasic.distributions import reparameterization
+from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import reparameterization
 from phasic.internal import static
 
 MODE = "numpy"

@@ -3,7 +3,7 @@
 import functools
 from typing import Any
 
-from phasic.distributions import bijectors
+from phasic.distributions.base import bijectors
 
 MODE = "numpy"
 if MODE == "jax":

@@ -1,0 +1,1 @@
+"""Absorption times of chains: `PhaseType` and its discrete twin."""

@@ -1,0 +1,20 @@
+"""Masses at zero."""
+
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.absorption import absorption_time
+from phasic.internal import static
+from phasic.math.model import chain
+
+
+def mass_at_zero(distribution: absorption_time.AbsorptionTime) -> Any:
+  """Returns P(X = 0), of the batch shape or one that broadcasts to it."""
+  initial_probs, _, _, prob_zero = distribution._chain()
+  if prob_zero is not None:
+    return prob_zero
+  p = static.shape(initial_probs)[-1]
+  tolerance = 4 * p * static.finfo_eps(initial_probs)
+  none = np.zeros((0,), dtype=initial_probs.dtype)
+  return chain.derive_atom(initial_probs, none, tolerance)

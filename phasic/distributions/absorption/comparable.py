@@ -1,0 +1,115 @@
+"""Entropies and divergences of laws of all kinds."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import distribution
+from phasic.distributions.base import divergences
+from phasic.internal import static
+from phasic.math.quadrature import node_sums
+
+
+class Comparable(distribution.Distribution):
+  """A distribution of one number that knows where its mass is.
+
+  A subclass has `_nodes`. Entropies and divergences are sums over these, see
+  `math.node_sums`.
+  """
+
+  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+    """Returns the law at the nodes of a rule, for a batch it broadcasts to."""
+    del batch
+    raise NotImplementedError(f"{type(self).__name__} has no _nodes")
+
+  def _jumps(self) -> Any:
+    """Returns where the density is known to jump, (..., n); None if nowhere."""
+    return None
+
+  def _refined(self, other: "Comparable", jumps: Any) -> "Comparable":
+    """Returns the same law, whose nodes suit another one that jumps."""
+    del jumps
+    self._missing(
+      f"divergence from {type(other).__name__}",
+      "its density jumps, which the nodes of this one do not know",
+    )
+
+  def _entropy(self) -> Any:
+    nodes = self._nodes(self._batch_shape())
+    found = node_sums.expected(nodes, nodes.log_prob, nodes.log_atom)
+    return np.asarray(found, dtype=self.dtype)
+
+  def _cross_entropy(self, other: Any) -> Any:
+    if not isinstance(other, Comparable):
+      self._missing(
+        f"cross_entropy with {type(other).__name__}",
+        "that is no distribution of one number",
+      )
+    check_same_kind("cross_entropy", self, other)
+    nodes, log_prob, at_zero = _both(self, other)
+    found = node_sums.expected(nodes, log_prob, at_zero)
+    return np.asarray(found, dtype=self.dtype)
+
+
+@divergences.register_kl(Comparable, Comparable)
+def kl_divergence(p: Comparable, q: Comparable) -> Any:
+  """Returns E log(p / q), by p's nodes."""
+  check_same_kind("kl_divergence", p, q)
+  nodes, log_prob, at_zero = _both(p, q)
+  atom = np.where(nodes.log_atom > -math.inf, nodes.log_atom, 0.0)
+  own = np.where(nodes.masses > 0, nodes.log_prob, 0.0)
+  found = node_sums.expected(nodes, log_prob - own, at_zero - atom)
+  return np.asarray(found, dtype=p.dtype)
+
+
+def _both(p: Comparable, q: Comparable) -> tuple[node_sums.Nodes, Any, Any]:
+  """Returns p's nodes, and q's log density and log mass at zero there."""
+  jumps = q._jumps()
+  if jumps is not None:
+    p = p._refined(q, jumps)
+  shapes = (p._batch_shape(), q._batch_shape())
+  nodes = p._nodes(static.broadcast_shapes(*shapes))
+  wide = static.wide_float()
+  log_prob = np.asarray(q._log_prob(nodes.values), dtype=wide)
+  # There is no telling what it is beyond the last number.
+  log_prob = np.where(nodes.values < math.inf, log_prob, math.nan)
+  zero = np.zeros((), dtype=p.dtype)
+  return nodes, log_prob, np.asarray(q._log_cdf(zero), dtype=wide)
+
+
+def check_same_kind(method: str, p: Comparable, q: Comparable) -> None:
+  """Raises unless both are times, or both numbers, of one dtype."""
+  if p._support() != q._support():
+    raise NotImplementedError(
+      f"there is no {method} of {type(p).__name__} and {type(q).__name__}: "
+      "both must be times, or both numbers of steps"
+    )
+  if p.dtype != q.dtype:
+    raise TypeError(f"{p.name} is {p.dtype} and {q.name} is {q.dtype}")
+
+
+def broadcast_start(
+  model: tuple[Any, Any, Any, Any], batch: static.Shape
+) -> tuple[Any, Any, Any, Any]:
+  """Returns a chain whose initial masses have all of a batch."""
+  initial_probs, matrix, exits, prob_zero = model
+  p = static.shape(initial_probs)[-1]
+  start = np.broadcast_to(initial_probs, (*batch, p))
+  return start, matrix, exits, prob_zero
+
+
+def where_unknown(x: Any, reasons: onp.ndarray) -> onp.ndarray:
+  """Returns reasons of NaN where an array is NaN, and else "ok"."""
+  lost = onp.isnan(host(x))
+  named = onp.where(reasons == "ok", "value: nothing is known there", reasons)
+  return onp.where(lost, named, "ok")
+
+
+def host(x: Any) -> onp.ndarray:
+  """Returns an array's values; raises TypeError while they are traced."""
+  values = static.concrete(x)
+  if values is None:
+    raise TypeError("parameters are traced: reasons are told of known values")
+  return values

@@ -1,0 +1,143 @@
+"""Methods of distributions whose chains are absorbed by several causes."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import absorption_time
+from phasic.graphs.parts import absorbed
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math.calls import evaluation
+from phasic.math.likelihood import competing_risks
+
+
+class CompetingRisks(absorption_time.AbsorptionTime):
+  """A time until absorption by the first of a graph's causes.
+
+  A cause is named as in `ABSORBED("cause")`; None is plain `ABSORBED`, to which
+  a mass at zero belongs. Laws of the time and a cause are defective: they sum
+  up to that of the time.
+  """
+
+  def cause_probs(self) -> Any:
+    """Returns the probability of each cause, (..., number of causes).
+
+    They are in the order of `graph.causes`, and sum to one less the mass at
+    zero where that belongs to no cause.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> ends = [(ABSORBED("failure"), 1.0), (ABSORBED("repair"), 3.0)]
+      >>> dist = PhaseType.from_graph(
+      ...   Graph.from_transitions(lambda _: ends, "running")
+      ... )
+      >>> [f"{float(p):.3f}" for p in dist.cause_probs()]
+      ['0.250', '0.750']
+    """
+    initial_probs, edges, _, prob_zero = self._by_cause()
+    return self._statistic(
+      "cause_probs",
+      competing_risks.cause_probs(
+        initial_probs,
+        edges,
+        prob_zero,
+        len(self._causes()),
+        self._cause_of_atom(),
+        self._DISCRETE,
+      ),
+    )
+
+  def cumulative_incidence(self, value: Any, cause: str | None) -> Any:
+    """Returns P(X <= value, absorbed by the cause).
+
+    Args:
+      value: times, or numbers of steps, (...).
+      cause: one of `graph.causes`.
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: there is no such cause, or shapes do not fit.
+    """
+    value = self._value(value)
+    number = self._number(cause)
+    known = static.concrete(value)
+    if known is not None and not onp.any(onp.isinf(known)):
+      return structures.as_result(self._of_cause("cdf", value, number))
+    # The law is defective: the functions of a time do not know its limit.
+    last = value == float("inf")
+    finite = self._of_cause("cdf", np.where(last, 0.0, value), number)
+    return structures.as_result(
+      np.where(last, self.cause_probs()[..., number], finite)
+    )
+
+  def cause_log_prob(self, value: Any, cause: str | None) -> Any:
+    """Returns the log density of the time and the cause, at the value.
+
+    In continuous time it is at zero the limit from the right, for plain
+    `ABSORBED` the mass at zero where there is one.
+
+    Args:
+      value: times, or numbers of steps, (...).
+      cause: one of `graph.causes`.
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: there is no such cause, or shapes do not fit.
+    """
+    value = self._value(value)
+    return structures.as_result(
+      self._of_cause("log_density", value, self._number(cause))
+    )
+
+  def cause_prob(self, value: Any, cause: str | None) -> Any:
+    """Returns the density of the time and the cause; as `cause_log_prob`."""
+    value = self._value(value)
+    return structures.as_result(
+      self._of_cause("density", value, self._number(cause))
+    )
+
+  def cause_hazard(self, value: Any, cause: str | None) -> Any:
+    """Returns the rate of absorption by the cause where there was none yet.
+
+    It is cause_prob(t) / P(X > t), and in discrete time cause_prob(k) / P(N >=
+    k). Arguments and errors are those of `cause_log_prob`.
+    """
+    value = self._value(value)
+    log_prob = self._of_cause("log_density", value, self._number(cause))
+    before = value - 1.0 if self._DISCRETE else value
+    return structures.as_result(
+      np.exp(log_prob - self._log_survival_function(before))
+    )
+
+  def _of_cause(self, kind: str, value: Any, number: int) -> Any:
+    """Returns a function of the law of the time and a cause."""
+    initial_probs, edges, exits, prob_zero = competing_risks.of_cause(
+      number, *self._by_cause(), number == self._cause_of_atom()
+    )
+    arguments = (initial_probs, edges, value, exits, prob_zero)
+    return evaluation.value(kind, arguments, discrete=self._DISCRETE)
+
+  def _number(self, cause: Any) -> int:
+    """Returns the number of a cause."""
+    cause = cause.cause if absorbed.is_absorbed(cause) else cause
+    causes = self._causes()
+    if cause not in causes:
+      raise ValueError(f"cause is {cause!r}: the graph's causes are {causes}")
+    return causes.index(cause)
+
+  def _cause_of_atom(self) -> int | None:
+    """Returns the number of the cause that a mass at zero belongs to."""
+    causes = self._causes()
+    return causes.index(None) if None in causes else None
+
+  def _causes(self) -> tuple[str | None, ...]:
+    """The causes, in their order."""
+    raise NotImplementedError(f"{type(self).__name__} has no _causes")
+
+  def _by_cause(self) -> tuple[Any, Any, Any, Any]:
+    """The model, checked; targets p + c are absorption by cause c."""
+    raise NotImplementedError(f"{type(self).__name__} has no _by_cause")

@@ -1,0 +1,49 @@
+"""Chains of edges as matrices."""
+
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import discrete_phase_type
+from phasic.distributions.absorption import phase_type
+from phasic.internal import static
+from phasic.math.model import chain
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+
+
+def dense_form(distribution: absorption_time.AbsorptionTime) -> Any:
+  """Returns the PhaseType or DiscretePhaseType with the same chain.
+
+  Exits are given where edges or exits were: nothing is subtracted.
+
+  Raises:
+    ValueError: there are more than 4096 phases.
+  """
+  initial_probs, matrix, exits, prob_zero = distribution._chain()
+  discrete = distribution._DISCRETE
+  if operands.is_edges(matrix):
+    dtype = distribution.dtype
+    p = static.shape(initial_probs)[-1]
+    matrix, exits = edge_rates.dense(p, edge_rates.convert(matrix, dtype))
+    leaving = np.sum(matrix, axis=-1) + exits
+    diagonal = -leaving
+    if discrete:
+      # Within rounding nothing is missing of what edges from a phase to itself
+      # say.
+      tolerance = 4 * p * static.finfo_eps(initial_probs)
+      diagonal = chain.snap(1.0 - leaving, tolerance)
+    matrix = matrix + np.eye(p, dtype=dtype) * diagonal[..., None]
+  family: Any = phase_type.PhaseType
+  if discrete:
+    family = discrete_phase_type.DiscretePhaseType
+  return family(
+    initial_probs,
+    matrix,
+    exits,
+    prob_zero,
+    validate_args=distribution.validate_args,
+    allow_nan_stats=distribution.allow_nan_stats,
+    name=distribution.name,
+  )

@@ -1,0 +1,197 @@
+"""Discrete phase-type distributions."""
+
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import graph_chain
+from phasic.distributions.base import parameter_properties
+from phasic.graphs.core import graph as graph_lib
+from phasic.internal import structures
+
+
+@structures.register
+class DiscretePhaseType(absorption_time.AbsorptionTime):
+  """The number of steps until absorption of a finite Markov chain.
+
+  With initial distribution alpha, probabilities T of a step from phase to
+  phase and t of absorption, and an atom z at zero,
+
+      P(N = k) = alpha T^(k-1) t,  k = 1, 2, ...,  P(N = 0) = z.
+
+  The support is {1, 2, ...}, and 0 only with an atom. At what is not a whole
+  number `prob` is zero, and `cdf` and `survival_function`, P(N > k), are those
+  of the whole number below.
+
+  Derivatives are those of this formula in free coordinates: they are not
+  projected on the simplex, and the diagonal of `subtransition` is data like
+  all else. With `exit_probs` derivatives in T leave t as it is; without, t is
+  1 - T 1. In the value there are none: see `math.discrete_phase_type_log_prob`.
+
+  Values that break a rule raise ValueError with `validate_args=True` (under
+  jit in JAX they make the result NaN), and give NaN otherwise; `diagnose`
+  tells the reason. With `validate_args=True` a given `prob_zero` has to make
+  the masses sum to one, and values have to be whole numbers >= 0.
+
+  Example: throws of a die until the second six.
+
+    >>> import numpy as np
+    >>> from phasic.distributions import DiscretePhaseType
+    >>> throws = DiscretePhaseType([1.0, 0.0], [[5 / 6, 1 / 6], [0.0, 5 / 6]])
+    >>> print(f"{float(throws.mean()):.3f}, {float(throws.prob(3)):.6f}")
+    12.000, 0.046296
+
+  References:
+    M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+  """
+
+  _DISCRETE = True
+
+  def __init__(
+    self,
+    initial_probs: Any,
+    subtransition: Any,
+    exit_probs: Any = None,
+    prob_zero: Any = None,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "DiscretePhaseType",
+  ):
+    """Makes a batch of discrete phase-type distributions.
+
+    Args:
+      initial_probs: alpha, (..., p), the masses of the phases at the start.
+      subtransition: T, (..., p, p), the probabilities of a step from phase to
+        phase; no row's sum is above one.
+      exit_probs: t, (..., p), the probabilities of absorption in a step. None
+        derives them, t = 1 - T 1, zero within 4 p eps. If given, each row of T
+        and its exit sum to one within 4 p eps.
+      prob_zero: z, (...). None derives it, z = 1 - sum(alpha), zero within
+        4 p eps.
+      validate_args: whether to check values.
+      allow_nan_stats: whether mean and variance may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision.
+      ValueError: shapes do not fit, or an array is empty; with
+        `validate_args`, a value breaks a rule.
+    """
+    super().__init__(
+      {
+        "initial_probs": initial_probs,
+        "subtransition": subtransition,
+        "exit_probs": exit_probs,
+        "prob_zero": prob_zero,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+    self._batch_shape()
+    if validate_args:
+      self._model()
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "initial_probs": properties(1, "subprobabilities"),
+      "subtransition": properties(2, "subtransition"),
+      "exit_probs": properties(1, "probability", optional=True),
+      "prob_zero": properties(0, "probability", optional=True),
+    }
+
+  @classmethod
+  def from_graph(
+    cls,
+    graph: graph_lib.Graph,
+    params: Any = None,
+    edge_values: Any = None,
+    initial_probs: Any = None,
+    **options: Any,
+  ) -> "GraphDiscretePhaseType":
+    """Returns the distribution of the steps until a graph's chain is absorbed.
+
+    Args:
+      graph: a discrete `graphs.Graph`.
+      params: its parameters, as for `GraphDiscretePhaseType`.
+      edge_values: probabilities in the place of what is linear in them.
+      initial_probs: masses in the place of the graph's initial weights.
+      **options: `validate_args`, `allow_nan_stats` and `name`.
+
+    Raises:
+      TypeError: as `GraphDiscretePhaseType`.
+      ValueError: as `GraphDiscretePhaseType`.
+
+    Example: throws until three heads, where a head comes with probability q.
+
+      >>> from phasic.distributions import DiscretePhaseType
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> def transitions(heads):
+      ...   yield (heads + 1 if heads < 2 else ABSORBED), {"q": 1.0}
+      >>> graph = Graph.from_transitions(
+      ...   transitions, 0, params=("q",), discrete=True
+      ... )
+      >>> throws = DiscretePhaseType.from_graph(graph, {"q": 0.25})
+      >>> print(f"{float(throws.prob(4)):.6f}")
+      0.035156
+    """
+    return GraphDiscretePhaseType(
+      graph, params, edge_values, initial_probs, **options
+    )
+
+  @property
+  def initial_probs(self) -> Any:
+    """Masses of the phases at the start, alpha (..., p)."""
+    return self._parameters["initial_probs"]
+
+  @property
+  def subtransition(self) -> Any:
+    """Probabilities of a step between the phases, T (..., p, p)."""
+    return self._parameters["subtransition"]
+
+  @property
+  def exit_probs(self) -> Any:
+    """Probabilities of absorption as given, t (..., p) or None."""
+    return self._parameters["exit_probs"]
+
+  @property
+  def prob_zero(self) -> Any:
+    """The mass at zero as given, z (...) or None."""
+    return self._parameters["prob_zero"]
+
+
+@structures.register
+class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):
+  """Steps until the chain of a graph is absorbed, see `DiscretePhaseType`.
+
+  Probabilities of edges are linear in parameters, or given as `edge_values`; a
+  phase is kept with what its edges leave of one. No matrix is made: all methods
+  go by the edges. Derivatives exist in `params`, `edge_values` and
+  `initial_probs`, and are those of `math.EdgeProbs`.
+
+  Example:
+
+    >>> from phasic.distributions import GraphDiscretePhaseType
+    >>> from phasic.graphs import ABSORBED, Graph
+    >>> graph = Graph.from_transitions(
+    ...   lambda _: [(ABSORBED, [1.0])], 0, 1, discrete=True
+    ... )
+    >>> print(f"{float(GraphDiscretePhaseType(graph, [0.5]).prob(3)):.6f}")
+    0.125000
+  """
+
+  @property
+  def subtransition(self) -> Any:
+    """Probabilities of a step, T (..., p, p), for up to 4096 phases."""
+    between, exits = self._dense()
+    leaving = np.sum(between, axis=-1) + exits
+    eye = np.eye(self.num_phases, dtype=self.dtype)
+    return between + eye * (1.0 - leaving)[..., None]
+
+  @property
+  def exit_probs(self) -> Any:
+    """Probabilities of absorption, t (..., p), for up to 4096 phases."""
+    return self._dense()[1]

@@ -1,0 +1,88 @@
+"""What distributions whose chain is a graph have in common."""
+
+from typing import Any
+
+from phasic.distributions.absorption import competing_risks
+from phasic.distributions.absorption import of_graph
+from phasic.distributions.base import distribution
+from phasic.distributions.base import parameter_properties
+from phasic.graphs.core import graph as graph_lib
+from phasic.internal import static
+from phasic.internal import structures
+
+
+class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
+  """A time until absorption whose chain is a graph.
+
+  A subclass puts it before the class whose methods it has as well.
+  """
+
+  def __init__(
+    self,
+    graph: graph_lib.Graph,
+    params: Any = None,
+    edge_values: Any = None,
+    initial_probs: Any = None,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str | None = None,
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      graph: the states and what weights are, of the same kind of time.
+      params: (..., d), or a mapping of the graph's names to arrays that
+        broadcast; None where there are none.
+      edge_values: (..., m), weights of the edges in the graph's order, in the
+        place of those that are linear in parameters.
+      initial_probs: alpha, (..., p), masses of the phases at time zero, in the
+        place of the graph's initial weights; the mass at zero is what they
+        lack of one.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name; None for that of its class.
+
+    Raises:
+      TypeError: the graph is none or of the other kind of time, dtypes differ,
+        or are complex, bool or half precision.
+      ValueError: a name is unknown or missing, `params` and `edge_values` are
+        both given, or shapes do not fit; with `validate_args`, a value breaks
+        a rule.
+    """
+    distribution.Distribution.__init__(
+      self,
+      {
+        "graph": graph,
+        "params": params,
+        "edge_values": edge_values,
+        "initial_probs": initial_probs,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name or type(self).__name__,
+      },
+    )
+    self._check_graph(graph, self._parameters["initial_probs"])
+    super()._batch_shape()  # Of the chain, which is checked.
+    if validate_args:
+      self._model()
+
+  def _model(self) -> tuple[Any, Any, Any, Any]:
+    return self._checked_chain() if self.validate_args else self._chain()
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return self.graph.num_phases
+
+  def _batch_shape(self) -> static.Shape:
+    properties = self.parameter_properties()
+    shapes = parameter_properties.batch_shapes(properties, self._arrays())
+    return static.broadcast_shapes(*shapes)
+
+  def _causes(self) -> tuple[str | None, ...]:
+    return self.graph.causes
+
+  def _by_cause(self) -> tuple[Any, Any, Any, Any]:
+    initial_probs, edges, exits, prob_zero = self._model()
+    targets = structures.as_index_array(self.graph.targets, "targets")
+    return initial_probs, edges._replace(targets=targets), exits, prob_zero

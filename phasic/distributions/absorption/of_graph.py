@@ -1,0 +1,160 @@
+"""What distributions of a graph have in common, whatever they are of it."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import distribution
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import value_checks
+from phasic.graphs.core import chain_arrays
+from phasic.graphs.core import graph as graph_lib
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math.model import edge_rates
+from phasic.math.model import named_checks
+
+
+class OfGraph(distribution.Distribution):
+  """A distribution whose chain is a graph.
+
+  Its parameters are `graph`, `params`, `edge_values` and `initial_probs`, and
+  others. A subclass says by `_DISCRETE` whether time is counted in steps.
+  """
+
+  _DISCRETE: bool
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "params": properties(1, "parameters", optional=True),
+      "edge_values": properties(1, "nonnegative", optional=True),
+      "initial_probs": properties(1, "subprobabilities", optional=True),
+    }
+
+  @classmethod
+  def _children(cls) -> tuple[str, ...]:
+    return ("graph", *super()._children())
+
+  @property
+  def graph(self) -> graph_lib.Graph:
+    """The graph."""
+    return self._parameters["graph"]
+
+  @property
+  def params(self) -> Any:
+    """Its parameters as given, an array (..., d), a mapping or None."""
+    return self._parameters["params"]
+
+  @property
+  def edge_values(self) -> Any:
+    """Weights of the edges as given, (..., m) or None."""
+    return self._parameters["edge_values"]
+
+  @property
+  def initial_probs(self) -> Any:
+    """Masses of the phases at time zero, alpha (..., p)."""
+    return self._chain()[0]
+
+  @property
+  def prob_zero(self) -> Any:
+    """The mass at zero, z (...); None where `initial_probs` are given."""
+    return self._chain()[3]
+
+  def _arrays(self) -> dict[str, Any]:
+    arrays = super()._arrays()
+    params = arrays["params"]
+    if params is None:
+      return arrays
+    return {**arrays, "params": self.graph.params_array(params)}
+
+  def _chain(self) -> tuple[Any, Any, Any, Any]:
+    """Initial masses, edges, None, and the mass at zero or None."""
+    arrays = self._arrays()
+    return chain_arrays.chain_arrays(
+      self.graph,
+      arrays["params"],
+      arrays["edge_values"],
+      arrays["initial_probs"],
+      structures.common_dtype(arrays),
+    )
+
+  def _checked_chain(self) -> tuple[Any, Any, Any, Any]:
+    """The chain, its values checked."""
+    check_params("params", self.graph, self._arrays()["params"])
+    initial, edges = "initial_probs", "edge_values"
+    if self._parameters[initial] is None:
+      initial = "graph.initial_probs(params)"
+    if self._parameters[edges] is None:
+      edges = "graph.edge_values(params)"
+    return value_checks.check_model(
+      *self._chain(),
+      discrete=self._DISCRETE,
+      names=(initial, edges),
+    )
+
+  def _dense(self) -> tuple[Any, Any]:
+    """Returns the weights between phases (..., p, p), and exits (..., p).
+
+    Raises:
+      ValueError: there are too many phases.
+    """
+    p, most = self.graph.num_phases, edge_rates.MAX_DENSE_PHASES
+    if p > most:
+      raise ValueError(
+        f"a matrix of {p} x {p} phases is not made, {most} are the most: "
+        "graph.edge_weights(params) is what functions of `math` take in its "
+        "place, and the methods of this distribution need no matrix"
+      )
+    return edge_rates.dense(p, self._chain()[1])
+
+  def _dense_subgenerator(self) -> Any:
+    """Returns the rates between the phases, S (..., p, p)."""
+    between, exits = self._dense()
+    totals = np.sum(between, axis=-1) + exits
+    eye = np.eye(self.graph.num_phases, dtype=self.dtype)
+    return between - eye * totals[..., None]
+
+  def _check_graph(self, graph: Any, initial_probs: Any) -> None:
+    """Raises where the graph or the shape of given masses does not fit."""
+    if not isinstance(graph, graph_lib.Graph):
+      raise TypeError(
+        f"graph is {type(graph).__module__}.{type(graph).__name__}: it must be "
+        f"a {graph_lib.Graph.__module__}.Graph"
+      )
+    if graph.discrete != self._DISCRETE:
+      kinds = ("continuous", "discrete")
+      other = ("PhaseType", "DiscretePhaseType")[graph.discrete]
+      raise TypeError(
+        f"graph is {kinds[graph.discrete]}: {type(self).__name__} takes "
+        f"{kinds[self._DISCRETE]} ones; {other}.from_graph takes this one"
+      )
+    if initial_probs is None:
+      return
+    shape, p = static.shape(initial_probs), graph.num_phases
+    known = len(shape) == 0 or isinstance(shape[-1], int)
+    if known and shape[-1:] != (p,):
+      raise ValueError(
+        f"initial_probs has shape {shape}: it must be (..., {p}), the graph "
+        f"has {p} phases"
+      )
+
+
+def check_params(name: str, graph: graph_lib.Graph, params: Any) -> None:
+  """Raises ValueError where a graph's parameters are known and not finite.
+
+  Args:
+    name: what messages call them.
+    graph: the graph.
+    params: (..., d), or None.
+  """
+  known = None if params is None else static.concrete(params)
+  if known is None:  # Weights are checked, which are not finite either.
+    return
+  good = onp.isfinite(known)
+  rule = "parameters must be finite"
+  for c, one in enumerate(graph.parameter_names or ()):
+    named_checks.check(f"{name}[{one!r}]", known[..., c], good[..., c], rule)
+  named_checks.check(name, known, good, rule)

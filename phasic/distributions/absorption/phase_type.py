@@ -1,0 +1,203 @@
+"""Continuous phase-type distributions."""
+
+from typing import Any
+
+from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import graph_chain
+from phasic.distributions.base import parameter_properties
+from phasic.graphs.core import graph as graph_lib
+from phasic.internal import structures
+from phasic.math.moments import passages
+
+
+@structures.register
+class PhaseType(absorption_time.AbsorptionTime):
+  """The time until absorption of a finite Markov chain.
+
+  With initial distribution alpha, subgenerator S, exit rates s and an atom z
+  at zero, the density is f(t) = alpha exp(S t) s for t > 0. The base measure
+  is Lebesgue's on (0, inf) plus a unit mass at 0, so that `prob(0.)` is z
+  where z > 0, else alpha . s.
+
+  Derivatives are those of this formula in free coordinates: they are not
+  projected on the simplex. If `exit_rates` are given, the off-diagonals and
+  the exits are the data: the diagonal of `subgenerator` is not read, its
+  derivative is zero by definition, and changing S_ij changes the diagonal
+  that is implied.
+
+  Values that break a rule raise ValueError with `validate_args=True` (under
+  jit in JAX they make the result NaN), and give NaN otherwise; `diagnose`
+  tells the reason. Two rules hold only with `validate_args=True`, since the
+  arrays are free coordinates without it: a diagonal has to agree with given
+  `exit_rates`, and a given `prob_zero` has to make the masses sum to one.
+
+  The derivative of a logarithm where it is -inf is NaN, and so is that of the
+  density in time at an atom. Where absorption may never come the mean is inf,
+  and values at infinity are NaN. Derivatives in time and in other arguments are
+  NaN where rates times times are so large that they would be off by 1e-3; see
+  `math.log_density`.
+
+  Example:
+
+    >>> import numpy as np
+    >>> from phasic.distributions import PhaseType
+    >>> erlang = PhaseType([1.0, 0.0], [[-2.0, 2.0], [0.0, -2.0]])
+    >>> print(f"{float(erlang.mean()):.3f}, {float(erlang.prob(1.0)):.6f}")
+    1.000, 0.541341
+
+  References:
+    M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+    M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+      probability, 2017.
+  """
+
+  def __init__(
+    self,
+    initial_probs: Any,
+    subgenerator: Any,
+    exit_rates: Any = None,
+    prob_zero: Any = None,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "PhaseType",
+  ):
+    """Makes a batch of phase-type distributions.
+
+    Args:
+      initial_probs: alpha, (..., p), the masses of the phases at time zero.
+      subgenerator: S, (..., p, p), the rates between phases, per unit of time.
+      exit_rates: s, (..., p). None derives them, s = -S 1, where what is
+        within 4 p eps of zero, relative to the row, counts as zero.
+      prob_zero: z, (...). None derives it, z = 1 - sum(alpha), zero within
+        4 p eps.
+      validate_args: whether to check values.
+      allow_nan_stats: whether mean and variance may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision.
+      ValueError: shapes do not fit, or an array is empty; with
+        `validate_args`, a value breaks a rule.
+    """
+    super().__init__(
+      {
+        "initial_probs": initial_probs,
+        "subgenerator": subgenerator,
+        "exit_rates": exit_rates,
+        "prob_zero": prob_zero,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+    self._batch_shape()
+    if validate_args:
+      self._model()
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "initial_probs": properties(1, "subprobabilities"),
+      "subgenerator": properties(2, "subgenerator"),
+      "exit_rates": properties(1, "nonnegative", optional=True),
+      "prob_zero": properties(0, "probability", optional=True),
+    }
+
+  @classmethod
+  def from_graph(
+    cls,
+    graph: graph_lib.Graph,
+    params: Any = None,
+    edge_values: Any = None,
+    initial_probs: Any = None,
+    **options: Any,
+  ) -> "GraphPhaseType":
+    """Returns the distribution of the time until a graph's chain is absorbed.
+
+    Args:
+      graph: a continuous `graphs.Graph`.
+      params: its parameters, as for `GraphPhaseType`.
+      edge_values: weights in their place.
+      initial_probs: masses in the place of the graph's initial weights.
+      **options: `validate_args`, `allow_nan_stats` and `name`.
+
+    Raises:
+      TypeError: as `GraphPhaseType`.
+      ValueError: as `GraphPhaseType`.
+
+    Example: the age of the common ancestor of four lineages.
+
+      >>> from phasic.distributions import PhaseType
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> def transitions(n):
+      ...   yield (n - 1 if n > 2 else ABSORBED), {"coal": n * (n - 1) / 2}
+      >>> graph = Graph.from_transitions(transitions, 4, params=("coal",))
+      >>> age = PhaseType.from_graph(graph, {"coal": 2.0})
+      >>> print(f"{float(age.mean()):.6f}, {float(age.cdf(1.0)):.6f}")
+      0.750000, 0.758874
+    """
+    return GraphPhaseType(graph, params, edge_values, initial_probs, **options)
+
+  @property
+  def initial_probs(self) -> Any:
+    """Masses of the phases at time zero, alpha (..., p)."""
+    return self._parameters["initial_probs"]
+
+  @property
+  def subgenerator(self) -> Any:
+    """Rates between the phases, S (..., p, p)."""
+    return self._parameters["subgenerator"]
+
+  @property
+  def exit_rates(self) -> Any:
+    """Exit rates as given, s (..., p) or None."""
+    return self._parameters["exit_rates"]
+
+  @property
+  def prob_zero(self) -> Any:
+    """The mass at zero as given, z (...) or None."""
+    return self._parameters["prob_zero"]
+
+  def expected_sojourn_times(self) -> Any:
+    """Returns expected times spent in the phases, alpha (-S)^-1, (..., p).
+
+    They are inf where the chain may be caught.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0, 0.0], [[-2.0, 1.0], [1.0, -1.0]])
+      >>> [f"{float(x):.6f}" for x in dist.expected_sojourn_times()]
+      ['1.000000', '1.000000']
+    """
+    found = passages.expected_sojourn_times(*self._model())
+    return self._statistic("expected_sojourn_times", found)
+
+
+@structures.register
+class GraphPhaseType(graph_chain.GraphChain, PhaseType):
+  """The time until the chain of a graph is absorbed, see `PhaseType`.
+
+  Weights of edges are linear in parameters, or given as `edge_values`. No
+  matrix is made: all methods go by the edges. Derivatives exist in `params`,
+  `edge_values` and `initial_probs`.
+
+  Example:
+
+    >>> from phasic.distributions import GraphPhaseType
+    >>> from phasic.graphs import ABSORBED, Graph
+    >>> graph = Graph.from_transitions(lambda n: [(ABSORBED, [n])], 3, 1)
+    >>> print(f"{float(GraphPhaseType(graph, [2.0]).prob(0.5)):.6f}")
+    0.298722
+  """
+
+  @property
+  def subgenerator(self) -> Any:
+    """Rates between the phases, S (..., p, p), for up to 4096 phases."""
+    return self._dense_subgenerator()
+
+  @property
+  def exit_rates(self) -> Any:
+    """Exit rates, s (..., p), for up to 4096 phases."""
+    return self._dense()[1]

@@ -1,0 +1,1 @@
+"""The class `Distribution`: the contract all distributions share."""

@@ -1,0 +1,303 @@
+"""The base class of all distributions."""
+
+from collections.abc import Mapping
+import functools
+import types
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import constraint_checks
+from phasic.distributions.base import divergences
+from phasic.distributions.base import fallbacks
+from phasic.distributions.base import hazards
+from phasic.distributions.base import parameter_properties as properties_lib
+from phasic.distributions.base import quantiles
+from phasic.distributions.base import reparameterization
+from phasic.distributions.base import sampling
+from phasic.distributions.base import slicing
+from phasic.distributions.base import statistics
+from phasic.distributions.base import supports
+from phasic.distributions.base import transforms
+from phasic.internal import checks
+from phasic.internal import static
+from phasic.internal import structures
+
+
+class Distribution(
+  fallbacks.Fallbacks,
+  sampling.Sampling,
+  statistics.SummaryStatistics,
+  hazards.Hazards,
+  quantiles.Quantiles,
+  transforms.Transforms,
+  divergences.Divergences,
+  supports.Supports,
+):
+  """A distribution with the contract of TensorFlow Probability.
+
+  A public method converts its argument, checks it where `validate_args` is
+  True, and calls the method of the same name with an underscore, which a
+  subclass has. Missing ones are made from each other (see `Fallbacks`), or
+  raise NotImplementedError with a reason. In NumPy a result without dimensions
+  is a scalar, np.float64 or np.float32, as that of NumPy's own functions is.
+
+  A subclass passes its constructor's arguments, all of them, to `__init__`
+  here; they are its only state. It declares which are arrays, and of what
+  kind, by the class method `_parameter_properties`.
+
+  References:
+    J. V. Dillon et al., TensorFlow Distributions, arXiv:1711.10604, 2017.
+  """
+
+  _parameters: dict[str, Any]
+
+  def __init__(self, parameters: dict[str, Any]):
+    """Stores the parameters, the arrays among them in their common dtype.
+
+    Args:
+      parameters: every argument of the subclass's constructor, by name,
+        `validate_args`, `allow_nan_stats` and `name` among them. Variables
+        are kept and read at each use.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision, an
+        array that must be given is None, or an option has a wrong type.
+      ValueError: an array has an empty batch.
+    """
+    constraint_checks.check_options(parameters)
+    properties = self.parameter_properties()
+    arrays = {name: parameters[name] for name in properties}
+    for name, value in arrays.items():
+      _check_given(name, value, properties[name])
+    dtype = structures.common_dtype(_leaves(arrays))
+
+    def stored(name: str, value: Any) -> Any:
+      if isinstance(value, Mapping):
+        return {k: stored(f"{name}[{k!r}]", v) for k, v in value.items()}
+      if value is None or structures.is_variable(value):
+        return value
+      return structures.as_array(value, dtype, name, copy=True)
+
+    kept = {name: stored(name, value) for name, value in arrays.items()}
+    properties_lib.check_batches(properties, kept)
+    self._parameters = {**parameters, **kept}
+
+  @classmethod
+  def _children(cls) -> tuple[str, ...]:
+    """The parameters that are arrays or structures of arrays."""
+    return tuple(cls.parameter_properties())
+
+  def _parts(self) -> dict[str, Any]:
+    return self._parameters
+
+  @classmethod
+  def _unflatten(cls, parts: dict[str, Any]) -> Any:
+    """Builds an instance of any parameters, without looking at them."""
+    instance = object.__new__(cls)
+    instance._parameters = dict(parts)
+    return instance
+
+  @classmethod
+  def _parameter_properties(cls) -> properties_lib.Properties:
+    raise NotImplementedError(f"{cls.__name__} has no _parameter_properties")
+
+  @classmethod
+  @functools.cache
+  def parameter_properties(cls) -> properties_lib.Properties:
+    """Returns the properties of the array parameters, by name."""
+    return types.MappingProxyType(dict(cls._parameter_properties()))
+
+  @property
+  def parameters(self) -> dict[str, Any]:
+    """The constructor's arguments, by name."""
+    return dict(self._parameters)
+
+  @property
+  def name(self) -> str:
+    """The name given to the constructor."""
+    return self._parameters["name"]
+
+  @property
+  def validate_args(self) -> bool:
+    """Whether values are checked, at some cost."""
+    return self._parameters["validate_args"]
+
+  @property
+  def allow_nan_stats(self) -> bool:
+    """Whether statistics may be NaN; otherwise they raise."""
+    return self._parameters["allow_nan_stats"]
+
+  @property
+  def dtype(self) -> str:
+    """The name of the dtype of parameters, values and results."""
+    return structures.common_dtype(self._arrays())
+
+  @property
+  def reparameterization_type(
+    self,
+  ) -> reparameterization.ReparameterizationType:
+    """Whether samples can be differentiated in the parameters."""
+    return reparameterization.NOT_REPARAMETERIZED
+
+  @property
+  def batch_shape(self) -> tuple[int | None, ...]:
+    """The batch shape; None for a size that is not known statically."""
+    shape = self._batch_shape()
+    return tuple(d if isinstance(d, int) else None for d in shape)
+
+  @property
+  def event_shape(self) -> tuple[int | None, ...]:
+    """The shape of one value; None for a size not known statically."""
+    shape = self._event_shape()
+    return tuple(d if isinstance(d, int) else None for d in shape)
+
+  def batch_shape_tensor(self) -> Any:
+    """Returns the batch shape as an integer array."""
+    return _shape_array(self._batch_shape())
+
+  def event_shape_tensor(self) -> Any:
+    """Returns the shape of one value as an integer array."""
+    return _shape_array(self._event_shape())
+
+  def copy(self, **overrides: Any) -> Any:
+    """Returns a distribution with some of the parameters replaced.
+
+    Args:
+      **overrides: constructor arguments.
+    """
+    return type(self)(**{**self._parameters, **overrides})
+
+  def __getitem__(self, index: Any) -> Any:
+    """Returns the distribution with a part of the batch."""
+    return self._sliced(index)
+
+  def _sliced(self, index: Any, batch: static.Shape | None = None) -> Any:
+    """Returns a part of the batch, or of one that it broadcasts to."""
+    sliced = slicing.slice_parameters(
+      self.parameter_properties(),
+      {**self._parameters, **self._arrays()},
+      index,
+      batch,
+    )
+    return self.copy(**sliced)
+
+  def __iter__(self) -> Any:
+    raise TypeError(f"{type(self).__name__} is not iterable: index its batch")
+
+  def __repr__(self) -> str:
+    names = self.parameter_properties()
+    arrays = _leaves({name: self._parameters[name] for name in names})
+    facts = "parameters unknown"  # A structure whose leaves are no arrays.
+    if all(x is None or hasattr(x, "shape") for x in arrays.values()):
+      try:
+        facts = (
+          f"batch_shape={self.batch_shape}, event_shape={self.event_shape}, "
+          f"dtype={self.dtype}"
+        )
+      except (TypeError, ValueError):
+        return f"<{type(self).__name__} {self.name!r} {facts}>"
+    return f"<{type(self).__name__} {self.name!r} {facts}>"
+
+  def _arrays(self) -> dict[str, Any]:
+    """Array parameters by name, as they are now; None where not given.
+
+    Variables are read; with validate_args values are checked.
+    """
+    found = {}
+    for name in self.parameter_properties():
+      value = self._parameters[name]
+      if structures.is_variable(value):
+        value = structures.as_array(value, None, name)
+      found[name] = value
+    return found
+
+  def _value(self, value: Any) -> Any:
+    """Converts and checks the argument of a public method."""
+    value = self._converted(value)
+    return self._check_value(value) if self.validate_args else value
+
+  def _converted(self, value: Any) -> Any:
+    """Converts a value; raises where its shape or dtype does not fit."""
+    value = self._as_array(value, "value")
+    self._check_value_shape(value)
+    return checks.check_not_empty(value, "value")
+
+  def _argument(self, x: Any, name: str) -> Any:
+    """Converts an array that belongs to no event; raises as `_converted`."""
+    x = self._as_array(x, name)
+    _check_broadcasts(x, name, "batch", self._batch_shape())
+    return checks.check_not_empty(x, name)
+
+  def _as_array(self, x: Any, name: str) -> Any:
+    """Converts to an array of the distribution's dtype."""
+    dtype = structures.common_dtype({name: x, **self._arrays()})
+    return structures.as_array(x, dtype, name)
+
+  def _check_value_shape(self, value: Any) -> None:
+    """Raises ValueError unless the value broadcasts with the batch."""
+    whole = (*self._batch_shape(), *self._event_shape())
+    _check_broadcasts(value, "value", "batch and event", whole)
+
+  def _check_value(self, value: Any) -> Any:
+    """Returns the value, checked to be in the support."""
+    return value
+
+  def _statistic(self, name: str, x: Any) -> Any:
+    """Returns a statistic, checked not to be NaN where that is asked for."""
+    if self.allow_nan_stats:
+      return structures.as_result(x)
+    message = f"{name} is NaN, and allow_nan_stats is False"
+    return structures.as_result(
+      checks.check(np.logical_not(np.isnan(x)), message, x)
+    )
+
+  def _batch_shape(self) -> static.Shape:
+    return properties_lib.batch_shape(
+      self.parameter_properties(), self._parameters
+    )
+
+  def _event_shape(self) -> static.Shape:
+    return ()
+
+
+def _check_given(
+  name: str, value: Any, prop: properties_lib.ParameterProperties
+) -> None:
+  """Raises TypeError for None, and for mappings that are no graph's."""
+  if value is None and not prop.optional:
+    raise TypeError(f"{name} is None: it must be an array")
+  if isinstance(value, Mapping) and prop.constraint != "parameters":
+    raise TypeError(f"{name} is {type(value).__name__}: it must be an array")
+
+
+def _leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
+  """Returns arrays by name, those of mappings by names like params['a']."""
+  found: dict[str, Any] = {}
+  for name, value in arrays.items():
+    if isinstance(value, Mapping):
+      found |= _leaves({f"{name}[{k!r}]": v for k, v in value.items()})
+    else:
+      found[name] = value
+  return found
+
+
+def _shape_array(shape: static.Shape) -> Any:
+  if all(isinstance(d, int) for d in shape):
+    return np.asarray(onp.asarray(shape, onp.int32), dtype="int32")
+  return np.stack([np.asarray(d, dtype="int32") for d in shape])
+
+
+def _check_broadcasts(
+  x: Any, name: str, what: str, whole: static.Shape
+) -> None:
+  """Raises ValueError unless an array broadcasts with a shape."""
+  shape = static.shape(x)
+  try:
+    static.broadcast_shapes(shape, whole)
+  except ValueError:
+    raise ValueError(
+      f"{name} has shape {shape}: it must broadcast with the shape of the "
+      f"distribution's {what}, {whole}"
+    ) from None

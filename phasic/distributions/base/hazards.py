@@ -1,0 +1,86 @@
+"""Hazard functions of a distribution."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.base import methods
+from phasic.internal import structures
+
+
+class Hazards(methods.Methods):
+  """How likely the end is, where it has not come yet.
+
+  Errors are those of `log_prob`.
+  """
+
+  def hazard_function(self, value: Any) -> Any:
+    """Returns f(t) / P(X > t), broadcast over value and batch.
+
+    It is right however far in the tail. At t = 0 it is the limit from the
+    right, f(0+) / P(X > 0), whatever the atom is; the atom is in
+    `cumulative_hazard`. It is zero for t < 0, and NaN at infinity and where
+    rates times times are above 1e12.
+
+    In discrete time it is P(N = k) / P(N >= k), the probability of the end in
+    step k, and at zero that of the atom; zero at what is no whole number, NaN
+    at infinity and where the end has come for certain. Its relative error is
+    up to 16 eps |log P(N >= k)|.
+
+    Example: the hazard of an exponential time is its rate.
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> print(f"{float(dist.hazard_function(1e6)):.6f}")
+      2.000000
+
+    Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
+    """
+    return structures.as_result(self._hazard_function(self._value(value)))
+
+  def log_hazard_function(self, value: Any) -> Any:
+    """Returns the logarithm of `hazard_function`, also where that is tiny.
+
+    Example: a stage has to end before 1e-300, and another one at that time.
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0, 0.0], [[-1.0, 1.0], [0.0, -1.0]])
+      >>> print(f"{float(dist.log_hazard_function(1e-300)):.6f}")
+      -690.775528
+    """
+    return structures.as_result(self._log_hazard_function(self._value(value)))
+
+  def cumulative_hazard(self, value: Any) -> Any:
+    """Returns -log P(X > t), broadcast over value and batch.
+
+    It is the integral of the hazard, and where there is an atom that starts at
+    -log(1 - z). In discrete time it is the sum of -log(1 - hazard).
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> print(f"{float(dist.cumulative_hazard(1e6)):.1f}")
+      2000000.0
+    """
+    return structures.as_result(
+      0.0 - self._log_survival_function(self._value(value))
+    )
+
+  def _hazard_function(self, value: Any) -> Any:
+    return np.exp(self._log_hazard_function(value))
+
+  def _log_hazard_function(self, value: Any) -> Any:
+    log_prob = self._log_prob(value)
+    log_left = self._log_survival_function(value)
+    neither = (log_prob == -math.inf) & (log_left == -math.inf)
+    return log_prob - np.where(neither, math.nan, log_left)
+
+  def _log_prob(self, value: Any) -> Any:
+    del value
+    self._missing("log_prob")
+
+  def _log_survival_function(self, value: Any) -> Any:
+    del value
+    self._missing("log_survival_function")

@@ -1,0 +1,101 @@
+"""What is known of a distribution's parameters, declared as data."""
+
+from collections.abc import Mapping
+import dataclasses
+from typing import Any
+
+from phasic.distributions.base import bijectors
+from phasic.internal import static
+
+
+@dataclasses.dataclass(frozen=True)
+class ParameterProperties:
+  """Properties of one array-valued parameter.
+
+  Attributes:
+    event_ndims: number of trailing dimensions of one parameter value; the
+      dimensions before are batch dimensions.
+    constraint: the set of its values: "subprobabilities" (masses >= 0 with a
+      sum <= 1), "probabilities" (their sum is 1), "subgenerator" (off-diagonals
+      >= 0, row sums <= 0), "subtransition" (entries >= 0, row sums <= 1),
+      "nonnegative", "positive", "probability" (in [0, 1]), "positive
+      probability" (in (0, 1]), "increasing" (positive, each above the one
+      before) or "parameters" (those for which a graph's weights are >= 0).
+    optional: whether None is allowed.
+  """
+
+  event_ndims: int
+  constraint: str
+  optional: bool = False
+
+  def default_constraining_bijector(self) -> bijectors.Bijector:
+    """Returns a map from free real numbers onto the inner part of the set.
+
+    Parameters of a graph are taken to be positive.
+
+    Raises:
+      NotImplementedError: there is none for the constraint.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> properties = PhaseType.parameter_properties()
+      >>> properties["subgenerator"].default_constraining_bijector()
+      Subgenerator(event_ndims=2)
+    """
+    return bijectors.of_constraint(self.constraint, self.event_ndims)
+
+
+Properties = Mapping[str, ParameterProperties]
+
+
+def batch_shapes(
+  properties: Properties, parameters: Mapping[str, Any]
+) -> list[static.Shape]:
+  """Returns the batch shapes of the parameters that are not None."""
+  shapes = []
+  for name, prop in properties.items():
+    value = parameters[name]
+    if value is not None:
+      whole = static.shape(value)
+      shapes.append(tuple(whole[: len(whole) - prop.event_ndims]))
+  return shapes
+
+
+def check_batches(
+  properties: Properties, parameters: Mapping[str, Any]
+) -> None:
+  """Raises ValueError if a parameter that is an array has an empty batch."""
+  for name, prop in properties.items():
+    if hasattr(parameters[name], "shape"):
+      whole = static.shape(parameters[name])
+      batch = whole[: len(whole) - prop.event_ndims]
+      if any(isinstance(d, int) and d == 0 for d in batch):
+        raise ValueError(f"{name} has shape {whole}: it must not be empty")
+
+
+def batch_shape(
+  properties: Properties,
+  parameters: Mapping[str, Any],
+  wrapped: static.Shape | None = None,
+) -> static.Shape:
+  """Returns the batch shape of all parameters.
+
+  Args:
+    properties: of the array parameters.
+    parameters: all parameters.
+    wrapped: the batch shape of the distribution among them, if there is one.
+
+  Raises:
+    ValueError: they do not broadcast; the message names them.
+  """
+  shapes = batch_shapes(properties, parameters)
+  names = [name for name in properties if parameters[name] is not None]
+  if wrapped is not None:
+    shapes, names = [*shapes, wrapped], [*names, "distribution"]
+  try:
+    return static.broadcast_shapes(*shapes)
+  except ValueError:
+    pairs = zip(names, shapes, strict=True)
+    listed = ", ".join(f"{name} {tuple(shape)}" for name, shape in pairs)
+    raise ValueError(f"batch shapes do not broadcast: {listed}") from None

@@ -1,0 +1,95 @@
+"""Quantiles of a distribution."""
+
+from typing import Any
+
+from phasic.distributions.base import methods
+from phasic.internal import structures
+from phasic.math.model import named_checks
+
+
+class Quantiles(methods.Methods):
+  """Inverses of the distribution functions.
+
+  Arguments broadcast with the batch; shapes and dtypes that do not fit raise as
+  in `log_prob`. What is no probability gives NaN, with `validate_args` it
+  raises ValueError.
+  """
+
+  def quantile(self, value: Any) -> Any:
+    """Returns Q(u) = inf{t: P(X <= t) >= u}, broadcast over u and batch.
+
+    It is 0 up to the mass at zero, and inf at u = 1. For u near one take
+    `quantile_log_survival`, which has more digits.
+
+    Args:
+      value: probabilities u, (...), in [0, 1].
+
+    Example: the median of an exponential time is log(2) / rate.
+
+      >>> from phasic.distributions import PhaseType
+      >>> print(f"{float(PhaseType([1.0], [[-2.0]]).quantile(0.5)):.6f}")
+      0.346574
+    """
+    value = self._checked(value, 0.0, 1.0, "a probability must be in [0, 1]")
+    return structures.as_result(self._quantile(value))
+
+  def quantile_log_survival(self, value: Any) -> Any:
+    """Returns the quantile with log P(X > t) = v, however small that is.
+
+    Args:
+      value: log probabilities v, (...), <= 0.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> print(f"{float(dist.quantile_log_survival(-1e4)):.6f}")
+      5000.000000
+    """
+    rule = "the logarithm of a probability must be <= 0"
+    value = self._checked(value, float("-inf"), 0.0, rule)
+    return structures.as_result(self._quantile_log_survival(value))
+
+  def quantile_log_cdf(self, value: Any) -> Any:
+    """Returns the quantile with log P(X <= t) = v, however small that is.
+
+    Args:
+      value: log probabilities v, (...), <= 0.
+
+    Example: half of exp(-1000).
+
+      >>> import math
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> value = dist.quantile_log_cdf(-500.0)
+      >>> print(f"{math.log(float(value)):.6f}")
+      -500.693147
+    """
+    rule = "the logarithm of a probability must be <= 0"
+    value = self._checked(value, float("-inf"), 0.0, rule)
+    return structures.as_result(self._quantile_log_cdf(value))
+
+  def _checked(self, value: Any, low: float, high: float, rule: str) -> Any:
+    """Converts a probability; it is checked with `validate_args`."""
+    value = self._argument(value, "value")
+    if not self.validate_args:
+      return value
+    good = (value >= low) & (value <= high)
+    return named_checks.check("value", value, good, rule)
+
+  @property
+  def validate_args(self) -> bool:
+    """Whether values are checked, at some cost."""
+    raise NotImplementedError
+
+  def _quantile(self, value: Any) -> Any:
+    del value
+    self._missing("quantile")
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    del value
+    self._missing("quantile_log_survival")
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    del value
+    self._missing("quantile_log_cdf")

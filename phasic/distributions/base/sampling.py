@@ -1,0 +1,100 @@
+"""Samples of a distribution."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import methods
+from phasic.internal import random
+from phasic.internal import static
+from phasic.internal import structures
+
+
+class Sampling(methods.Methods):
+  """Methods that draw. Within a substrate the same seed gives the same draw."""
+
+  def sample(self, sample_shape: Any = (), seed: Any = None) -> Any:
+    """Returns samples, the same ones for the same seed.
+
+    Args:
+      sample_shape: an int or a tuple of ints.
+      seed: for NumPy an int, SeedSequence or Generator, for JAX a key, for
+        TensorFlow an int or a pair of ints.
+
+    Returns:
+      An array of shape sample_shape + batch_shape + event_shape.
+
+    Raises:
+      TypeError: the seed is None or not of such a type, or sample_shape has
+        something else than integers.
+      ValueError: sample_shape has a negative size.
+    """
+    seed = random.sanitize_seed(seed, salt=type(self).__name__)
+    shape = checked_shape(sample_shape)
+    n = 1
+    for d in shape:
+      n = n * d
+    samples = self._sample_n(n, seed)
+    return structures.as_result(
+      np.reshape(samples, (*shape, *self._batch_shape(), *self._event_shape()))
+    )
+
+  def sample_and_log_prob(
+    self, sample_shape: Any = (), seed: Any = None
+  ) -> tuple[Any, Any]:
+    """Returns samples and what `log_prob` is at them.
+
+    Arguments and errors are those of `sample`; the second array has no event
+    dimensions.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> x, log_prob = dist.sample_and_log_prob(seed=1)
+      >>> print(f"{float(log_prob - dist.log_prob(x)):.3f}")
+      0.000
+    """
+    return self._sample_and_log_prob(sample_shape, seed)
+
+  def _sample_and_log_prob(
+    self, sample_shape: Any, seed: Any
+  ) -> tuple[Any, Any]:
+    x = self.sample(sample_shape, seed)
+    return x, structures.as_result(self._log_prob(x))
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    del n, seed
+    self._missing("sample")
+
+  def _log_prob(self, value: Any) -> Any:
+    del value
+    self._missing("log_prob")
+
+  def _batch_shape(self) -> static.Shape:
+    raise NotImplementedError
+
+  def _event_shape(self) -> static.Shape:
+    return ()
+
+
+def checked_shape(sample_shape: Any) -> tuple[int, ...]:
+  """Returns a sample shape as a tuple of ints."""
+  wrong = (
+    f"sample_shape is {sample_shape!r}: it must be an integer or a tuple of "
+    "integers"
+  )
+  try:
+    sizes = static.concrete(sample_shape)
+  except ValueError:  # It is ragged.
+    raise TypeError(wrong) from None
+  if sizes is None:
+    raise TypeError("sample_shape is traced: it must be known statically")
+  integers = sizes.dtype.kind in "iu" or onp.size(sizes) == 0
+  if not integers or onp.ndim(sizes) > 1:
+    raise TypeError(wrong)
+  shape = tuple(int(d) for d in onp.ravel(sizes))
+  if any(d < 0 for d in shape):
+    raise ValueError(f"sample_shape is {shape}: sizes must be >= 0")
+  return shape

@@ -1,0 +1,96 @@
+"""Slicing of a distribution's batch."""
+
+import operator
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import parameter_properties
+from phasic.internal import static
+
+
+def slice_parameters(
+  properties: parameter_properties.Properties,
+  parameters: dict[str, Any],
+  index: Any,
+  batch: static.Shape | None = None,
+) -> dict[str, Any]:
+  """Returns the array parameters of the sliced batch.
+
+  Args:
+    properties: of the array parameters.
+    parameters: all parameters.
+    index: what stands in the brackets: integers, NumPy's among them, slices,
+      `...` and None. Bools, which mean a new dimension or a selection to
+      NumPy, are refused.
+    batch: the batch shape, which the parameters' broadcast to; None for theirs.
+
+  Raises:
+    IndexError: more dimensions are indexed than the batch has, an integer is
+      out of range, or there is more than one `...`.
+    TypeError: the index has something else in it.
+  """
+  if batch is None:
+    shapes = parameter_properties.batch_shapes(properties, parameters)
+    batch = static.broadcast_shapes(*shapes)
+  index = _checked_index(index, batch)
+  sliced: dict[str, Any] = {}
+  for name, prop in properties.items():
+    value = parameters[name]
+    if value is None:
+      sliced[name] = None
+      continue
+    whole = static.shape(value)
+    event = whole[len(whole) - prop.event_ndims :]
+    full = np.broadcast_to(value, (*batch, *event))
+    sliced[name] = full[(*index, *(slice(None) for _ in event))]
+  return sliced
+
+
+def _checked_index(index: Any, batch: static.Shape) -> tuple[Any, ...]:
+  """Returns the index as a tuple of ints, slices, None and one `...`."""
+  items: list[Any] = [
+    item
+    if item is None or item is ... or isinstance(item, slice)
+    else _integer(item)
+    for item in (index if isinstance(index, tuple) else (index,))
+  ]
+  if items.count(...) > 1:
+    raise IndexError(f"index {index!r} has more than one ...")
+  used = [
+    i for i, item in enumerate(items) if item is not None and item is not ...
+  ]
+  if len(used) > len(batch):
+    raise IndexError(f"{len(used)} indices for a batch of shape {batch}")
+  if ... not in items:
+    items.append(...)
+  cut = items.index(...)
+  for place, i in enumerate(used):
+    axis = place if i < cut else place - len(used) + len(batch)
+    _check_range(items[i], axis, batch)
+  return tuple(items)
+
+
+def _integer(item: Any) -> int:
+  """Returns an item of an index as an int."""
+  if not isinstance(item, (bool, onp.bool_)):
+    try:
+      return operator.index(item)
+    except TypeError:
+      pass
+  raise TypeError(
+    f"index {item!r}: a batch is indexed with integers, slices, ... and None"
+  )
+
+
+def _check_range(item: Any, axis: int, batch: static.Shape) -> None:
+  """Raises IndexError for an int that is out of range: JAX would not."""
+  size = batch[axis]
+  if not isinstance(item, int) or not isinstance(size, int):
+    return
+  if not -size <= item < size:
+    raise IndexError(
+      f"index {item} is out of range: dimension {axis} of the batch shape "
+      f"{batch} has size {size}"
+    )

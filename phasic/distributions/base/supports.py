@@ -1,0 +1,95 @@
+"""Sets of values, declared as data."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.base import bijectors
+from phasic.distributions.base import methods
+
+
+@dataclasses.dataclass(frozen=True)
+class Support:
+  """The set of a distribution's values.
+
+  Attributes:
+    constraint: of each number: "nonnegative" or "nonnegative_integer".
+    event_ndims: 0 for numbers, 1 for vectors of them.
+    low: a lower bound, an array that broadcasts with values; None for zero.
+    high: an upper bound, likewise, inf where there is none; None for none.
+  """
+
+  constraint: str
+  event_ndims: int = 0
+  low: Any = dataclasses.field(default=None, repr=False, compare=False)
+  high: Any = dataclasses.field(default=None, repr=False, compare=False)
+
+  def contains(self, value: Any) -> Any:
+    """Returns whether values are in the set, without event dimensions.
+
+    Example:
+
+      >>> from phasic.distributions import Support
+      >>> bool(Support("nonnegative").contains(2.5))
+      True
+    """
+    value = np.asarray(value)
+    good = (value >= 0) & np.isfinite(value)
+    if self.constraint == "nonnegative_integer":
+      good = good & (np.floor(value) == value)
+    if self.low is not None:
+      good = good & (value >= self.low)
+    if self.high is not None:
+      good = good & (value <= self.high)
+    return np.all(good, axis=-1) if self.event_ndims else good
+
+
+class Supports(methods.Methods):
+  """What is known of a distribution's values."""
+
+  @property
+  def support(self) -> Support:
+    """The set of values, inf and what only has probability zero left out.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> PhaseType([1.0], [[-2.0]]).support
+      Support(constraint='nonnegative', event_ndims=0)
+    """
+    return self._support()
+
+  def experimental_default_event_space_bijector(self) -> bijectors.Bijector:
+    """Returns a smooth map from all real numbers onto the support's inner part.
+
+    That is (0, inf) but for truncated laws. It is called as in TensorFlow
+    Probability. Where there is an atom it covers the rest.
+
+    Raises:
+      NotImplementedError: values are whole numbers.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> bijector = dist.experimental_default_event_space_bijector()
+      >>> print(f"{float(bijector.forward(1.0)):.6f}")
+      2.718282
+    """
+    support = self._support()
+    if support.constraint != "nonnegative":
+      self._missing(
+        "experimental_default_event_space_bijector",
+        "its values are whole numbers, which no smooth map reaches",
+      )
+    if support.low is None:
+      return bijectors.Exp(support.event_ndims)
+    high = float("inf") if support.high is None else support.high
+    return bijectors.Interval(support.low, high, support.event_ndims)
+
+  def _support(self) -> Support:
+    self._missing("support")
+
+  def _counts(self) -> bool:
+    return self._support().constraint == "nonnegative_integer"

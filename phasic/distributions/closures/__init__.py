@@ -1,0 +1,1 @@
+"""Sums, mixtures, extremes and order statistics of distributions."""

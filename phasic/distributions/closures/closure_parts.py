@@ -1,0 +1,147 @@
+"""Distributions as the parts of larger ones, and back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import absorption_time
+from phasic.distributions.families import named_family
+from phasic.distributions.families import sparse_phase_type
+from phasic.distributions.wrapped import wrapped_distribution
+from phasic.internal import static
+from phasic.math.closures import chain_parts
+
+
+def check_all(
+  name: str, distributions: Any
+) -> Sequence[absorption_time.AbsorptionTime]:
+  """Returns distributions, checked to be of one kind of time and one dtype.
+
+  Args:
+    name: the argument's name.
+    distributions: a list or tuple of them.
+
+  Raises:
+    TypeError: it is something else, one is none of phase type, or time or
+      dtypes differ.
+    ValueError: there are none, or batches do not broadcast.
+  """
+  if not isinstance(distributions, (list, tuple)):
+    raise TypeError(
+      f"{name} is {type(distributions).__name__}: it must be a list or tuple "
+      "of phase-type distributions"
+    )
+  if not distributions:
+    raise ValueError(f"{name} is empty: it must have a distribution")
+  for i, one in enumerate(distributions):
+    check(f"{name}[{i}]", one)
+  first = distributions[0]
+  for i, one in enumerate(distributions):
+    if one._DISCRETE != first._DISCRETE:
+      kinds = ("continuous", "discrete")
+      raise TypeError(
+        f"{name}[0] is in {kinds[first._DISCRETE]} time and {name}[{i}] in "
+        f"{kinds[one._DISCRETE]} time: all must be in the same"
+      )
+  check_broadcast({f"{name}[{i}]": one for i, one in enumerate(distributions)})
+  return distributions
+
+
+def check(name: str, distribution: Any) -> None:
+  """Raises TypeError unless it is a phase-type distribution."""
+  if not isinstance(distribution, absorption_time.AbsorptionTime):
+    kind = type(distribution)
+    raise TypeError(
+      f"{name} is {kind.__module__}.{kind.__name__}: it must be a phase-type "
+      f"distribution, a {absorption_time.AbsorptionTime.__module__}"
+      ".AbsorptionTime"
+    )
+
+
+def check_broadcast(distributions: dict[str, Any]) -> None:
+  """Raises unless dtypes agree and batches broadcast.
+
+  Args:
+    distributions: by name; all that has a dtype and a batch shape.
+  """
+  items = list(distributions.items())
+  first, one = items[0]
+  shapes = {name: other._batch_shape() for name, other in items}
+  for name, other in items:
+    if other.dtype != one.dtype:
+      raise TypeError(
+        f"{first} is {one.dtype} and {name} is {other.dtype}: floating "
+        "arguments must have one dtype"
+      )
+  check_batches(shapes)
+
+
+def check_batches(shapes: dict[str, static.Shape]) -> None:
+  """Raises ValueError unless batch shapes, by name, broadcast."""
+  try:
+    static.broadcast_shapes(*shapes.values())
+  except ValueError:
+    listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+    raise ValueError(f"batch shapes do not broadcast: {listed}") from None
+
+
+def parts(
+  distribution: absorption_time.AbsorptionTime,
+) -> chain_parts.ChainParts:
+  """Returns the parts of a distribution's chain."""
+  model = distribution._model()
+  return chain_parts.of_model(
+    model, distribution._DISCRETE, _no_atom(distribution, model[3])
+  )
+
+
+def _no_atom(
+  distribution: absorption_time.AbsorptionTime, prob_zero: Any
+) -> bool:
+  """Whether it is known on the host that there is no mass at zero."""
+  if prob_zero is None:  # It is derived.
+    return False
+  if isinstance(distribution, sparse_phase_type.Sparse) and (
+    distribution.prob_zero is None
+  ):
+    return True
+  known = static.concrete(prob_zero)
+  if known is not None:
+    return not onp.any(known)
+  # Families that have none say so also where all is traced.
+  if isinstance(distribution, wrapped_distribution.WrappedDistribution):
+    return False
+  family = isinstance(distribution, named_family.NamedFamily)
+  return family and distribution._is_reparameterized()
+
+
+def of_parts(
+  found: chain_parts.ChainParts,
+  children: Sequence[Any],
+  name: str,
+  options: dict[str, Any],
+) -> Any:
+  """Returns the distribution of a chain's parts.
+
+  Args:
+    found: the parts.
+    children: what it is made of: its values are checked if those of one are.
+    name: its name, where options have none.
+    options: for the constructor.
+  """
+  dtype = children[0].dtype
+  sources, targets, weights = chain_parts.edge_arrays(found)
+  family: Any = sparse_phase_type.SparsePhaseType
+  if found.stay is not None:
+    family = sparse_phase_type.SparseDiscretePhaseType
+  checked = any(child.validate_args for child in children)
+  return family(
+    np.asarray(found.initial, dtype=dtype),
+    sources,
+    targets,
+    np.asarray(weights, dtype=dtype),
+    None if found.atom is None else np.asarray(found.atom, dtype=dtype),
+    **{"validate_args": checked, "name": name, **options},
+  )

@@ -1,0 +1,1 @@
+"""Absorption times of chains whose rates change at known times."""

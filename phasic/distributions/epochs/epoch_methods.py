@@ -1,0 +1,202 @@
+"""Functions of a time until absorption, from the chains of its epochs."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import comparable
+from phasic.distributions.absorption import diagnosing
+from phasic.distributions.base import supports
+from phasic.distributions.base import value_checks
+from phasic.distributions.epochs import epoch_moments
+from phasic.distributions.epochs import epoch_nodes
+from phasic.distributions.epochs import epoch_quantiles
+from phasic.distributions.epochs import epoch_stages
+from phasic.distributions.epochs import epoch_transforms
+from phasic.distributions.epochs import epoch_values
+from phasic.internal import random
+from phasic.internal import static
+from phasic.math.elimination import chain_calls
+from phasic.math.likelihood import diagnosis
+from phasic.math.likelihood import phase_type
+from phasic.math.numeric import special
+from phasic.math.quadrature import node_sums
+from phasic.math.sampling import jump_chain
+
+
+class EpochMethods(comparable.Comparable):
+  """The methods of a distribution that has stages, one for each epoch."""
+
+  def _stages(self) -> list[epoch_stages.Stage]:
+    """The chains of the epochs; they are checked with `validate_args`."""
+    raise NotImplementedError(f"{type(self).__name__} has no _stages")
+
+  def _prob(self, value: Any) -> Any:
+    return self._in_epochs(
+      value,
+      lambda s, t: (
+        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.density, s, t)
+      ),
+    )
+
+  def _log_prob(self, value: Any) -> Any:
+    return self._in_epochs(
+      value,
+      lambda s, t: epoch_values.log_of_stage(phase_type.log_density, s, t),
+    )
+
+  def _survival_function(self, value: Any) -> Any:
+    return self._in_epochs(
+      value,
+      lambda s, t: (
+        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.survival, s, t)
+      ),
+    )
+
+  def _log_survival_function(self, value: Any) -> Any:
+    return self._in_epochs(
+      value,
+      lambda s, t: epoch_values.log_of_stage(phase_type.log_survival, s, t),
+    )
+
+  def _cdf(self, value: Any) -> Any:
+    """The sum of what each epoch adds."""
+
+    def add(before: Any, stage: epoch_stages.Stage, t: Any) -> Any:
+      return before + np.exp(stage.log_mass) * epoch_values.of_stage(
+        phase_type.cdf, stage, t
+      )
+
+    return self._accumulated(value, add, 0.0)
+
+  def _log_cdf(self, value: Any) -> Any:
+    def add(before: Any, stage: epoch_stages.Stage, t: Any) -> Any:
+      own = stage.log_mass + epoch_values.of_stage(phase_type.log_cdf, stage, t)
+      total = own if before is None else epoch_values.log_sum(before, own)
+      return epoch_values.seen(phase_type.log_cdf, stage, t, total)
+
+    return self._accumulated(value, add, None)
+
+  def _mean(self) -> Any:
+    return self._finished(epoch_moments.moment(self._stages(), 1))
+
+  def _moment(self, k: int) -> Any:
+    """k times the integral of t^(k-1) P(X > t)."""
+    k = chain_calls.checked_order(k)
+    return self._finished(epoch_moments.moment(self._stages(), k))
+
+  def _variance(self) -> Any:
+    return self._finished(epoch_moments.variance(self._stages()))
+
+  def _quantile(self, value: Any) -> Any:
+    u = np.asarray(value, dtype=static.wide_float())
+    return self._inverse(value, *special.log_both(u))
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    log_survival = np.asarray(value, dtype=static.wide_float())
+    return self._inverse(value, special.log1mexp(log_survival), log_survival)
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    log_cdf = np.asarray(value, dtype=static.wide_float())
+    return self._inverse(value, log_cdf, special.log1mexp(log_cdf))
+
+  def _inverse(self, value: Any, log_cdf: Any, log_survival: Any) -> Any:
+    found = epoch_quantiles.quantile(self._stages(), log_cdf, log_survival)
+    return self._finished(found, static.shape(value))
+
+  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+    return epoch_nodes.of_stages(
+      self._stages(), batch, self._log_prob, self.dtype
+    )
+
+  def _laplace_transform(self, u: Any) -> Any:
+    u = np.asarray(u, dtype=static.wide_float())
+    found = epoch_transforms.laplace_transform(self._stages(), u)
+    return self._finished(found, static.shape(u))
+
+  def _moment_generating_function(self, s: Any) -> Any:
+    s = np.asarray(s, dtype=static.wide_float())
+    found = epoch_transforms.moment_generating_function(self._stages(), s)
+    return self._finished(found, static.shape(s))
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    What is told is that of the chain of the value's epoch, or that what is lost
+    at a boundary might be seen.
+    """
+    kind = diagnosing.kind_of(method)
+    value = self._converted(value)
+    times = np.asarray(value, dtype=static.wide_float())
+    found: Any = None
+    for stage in self._stages():
+      local, later = epoch_values.since(stage, times)
+      own = diagnosis.diagnose(
+        kind, stage.initial, stage.edges, local, None, stage.prob_zero
+      )
+      if found is not None:
+        own = onp.where(comparable.host(later), own, found)
+      found = own
+    lost = "value: what is lost at a boundary might be seen there"
+    found = onp.where(found == "ok", lost, found)
+    return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    """Returns samples, of the shape (n, batch).
+
+    A path that survives an epoch is, at its end, in a phase that does not
+    depend on when the epoch was to end. So each epoch has times of its own, and
+    the first that ends within its epoch counts.
+    """
+    stages = self._stages()
+    seeds = random.split_seed(seed, len(stages))
+    batch = self._batch_shape()
+    result: Any = None
+    for one, stage in list(zip(seeds, stages))[::-1]:
+      p = static.shape(stage.initial)[-1]
+      times = jump_chain.sample(
+        n,
+        one,
+        np.broadcast_to(stage.initial, (*batch, p)),
+        stage.edges,
+        prob_zero=stage.prob_zero,
+      )
+      found = stage.start + times
+      if result is not None:
+        found = np.where(times < stage.length, found, result)
+      result = found
+    return np.asarray(result, dtype=self.dtype)
+
+  def _in_epochs(self, value: Any, function: Any) -> Any:
+    """Returns a function of a stage and of times since its start."""
+    times = np.asarray(value, dtype=static.wide_float())
+    result: Any = None
+    for stage in self._stages():
+      local, later = epoch_values.since(stage, times)
+      found = function(stage, local)
+      result = found if result is None else np.where(later, found, result)
+    return self._finished(result, static.shape(value))
+
+  def _accumulated(self, value: Any, add: Any, before: Any) -> Any:
+    """Returns what stages add up to, one after another."""
+    times = np.asarray(value, dtype=static.wide_float())
+    result: Any = None
+    for stage in self._stages():
+      local, later = epoch_values.since(stage, times)
+      found = add(before, stage, local)
+      result = found if result is None else np.where(later, found, result)
+      if stage.length is not None:
+        before = add(before, stage, stage.length)
+    return self._finished(result, static.shape(value))
+
+  def _finished(self, x: Any, shape: static.Shape = ()) -> Any:
+    """Returns numbers in the dtype of the arguments, (value and batch)."""
+    shape = static.broadcast_shapes(shape, self._batch_shape())
+    return np.asarray(np.broadcast_to(x, shape), dtype=self.dtype)
+
+  def _support(self) -> supports.Support:
+    return supports.Support("nonnegative")
+
+  def _check_value(self, value: Any) -> Any:
+    return value_checks.check_times(value)

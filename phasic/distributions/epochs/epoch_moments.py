@@ -1,0 +1,129 @@
+"""Moments of the times of stages of epochs, by terms that are not negative.
+
+With c = E X and F = 1 - S the variance is E (X - c)^2, which is
+
+    2 times the integral of (c - t) F(t) over t < c
+      + 2 times the integral of (t - c) S(t) over t > c,
+
+so that it is right however small it is beside c^2.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.epochs import carried_masses
+from phasic.distributions.epochs import epoch_stages
+from phasic.distributions.epochs import epoch_values
+from phasic.distributions.epochs import truncated_times
+from phasic.math.likelihood import phase_type
+from phasic.math.moments import moments
+
+
+def moment(stages: list[epoch_stages.Stage], order: int) -> Any:
+  """Returns E X^k, k times the integral of t^(k - 1) S(t)."""
+  total: Any = 0.0
+  for stage in stages:
+    total = total + _share(stage, order)
+  return total
+
+
+def variance(stages: list[epoch_stages.Stage]) -> Any:
+  """Returns E (X - c)^2, c = E X; inf where that is."""
+  mean = moment(stages, 1)
+  center = np.where(np.isfinite(mean), mean, 1.0)
+  total: Any = 0.0
+  before: Any = 0.0
+  for stage in stages:
+    since = center - stage.start
+    total = total + _below(stage, since, before) + _above(stage, since)
+    if stage.length is not None:
+      ended = epoch_values.of_stage(phase_type.cdf, stage, stage.length)
+      before = before + np.exp(stage.log_mass) * ended
+  return np.where(np.isfinite(mean), total, mean)
+
+
+def _share(stage: epoch_stages.Stage, order: int) -> Any:
+  """Returns k times the integral of t^(k - 1) S(t) over a stage."""
+  total: Any = 0.0
+  shifted: Any = 1.0  # A power of the stage's start.
+  first = isinstance(stage.start, float)
+  for k in range(order, 0, -1):
+    within = math.comb(order - 1, k - 1) * _time_within(stage, k)
+    total = total + shifted * within
+    if first:  # It starts at zero.
+      break
+    shifted = shifted * stage.start
+  return order * np.exp(stage.log_mass) * total
+
+
+def _time_within(stage: epoch_stages.Stage, order: int) -> Any:
+  """Returns the integral of u^(order - 1) S(u) over a stage, from its start.
+
+  S is the survival function of what reaches the stage.
+  """
+  if stage.length is None:
+    found = moments.raw_moments(
+      stage.initial, stage.edges, prob_zero=stage.prob_zero, order=order
+    )
+    return found[..., order - 1] / order
+  return math.factorial(order - 1) * truncated_times.survival_integral(
+    stage.initial, stage.edges, stage.length, order
+  )
+
+
+def _below(stage: epoch_stages.Stage, since: Any, before: Any) -> Any:
+  """Returns 2 times the integral of (c - t) F(t) over a stage's t < c.
+
+  Args:
+    stage: the stage.
+    since: c less its start, (...).
+    before: F at its start, (...).
+  """
+  inside = since > 0.0
+  rest: Any = 0.0
+  if stage.length is None:
+    limit = np.where(inside, since, 1.0)
+  else:
+    ends = since > stage.length
+    limit = np.where(inside & np.logical_not(ends), since, stage.length)
+    rest = np.where(ends, since - stage.length, 0.0)
+  first, second = (
+    truncated_times.cdf_integral(
+      stage.initial, stage.edges, stage.prob_zero, limit, order
+    )
+    for order in (1, 2)
+  )
+  own = np.exp(stage.log_mass) * (rest * first + second)
+  found = before * (rest * limit + 0.5 * limit * limit) + own
+  return np.where(inside, 2.0 * found, 0.0)
+
+
+def _above(stage: epoch_stages.Stage, since: Any) -> Any:
+  """Returns 2 times the integral of (t - c) S(t) over a stage's t > c.
+
+  Args:
+    stage: the stage.
+    since: c less its start, (...).
+  """
+  inside = since > 0.0
+  some, length = 1.0, None
+  passed = since < -float("inf")  # No stage's end comes before c.
+  if stage.length is not None:
+    passed = since >= stage.length
+    some = 0.5 * stage.length
+    left = np.where(passed, stage.length, stage.length - since)
+    length = np.where(inside, left, stage.length)
+  time = np.where(inside & np.logical_not(passed), since, some)
+  carried = carried_masses.carry(stage.initial, stage.edges, time)
+  rest = epoch_stages.Stage(
+    np.where(inside[..., None], carried.shares, stage.initial),
+    stage.edges,
+    0.0,
+    np.where(inside, 0.0, -since),
+    length,
+    stage.log_mass + np.where(inside, carried.log_mass, 0.0),
+    None,
+  )
+  return np.where(passed, 0.0, _share(rest, 2))

@@ -1,0 +1,69 @@
+"""Where the mass of epochs is: nodes of a quadrature, stage by stage.
+
+Densities jump at boundaries, and are smooth between them.
+"""
+
+from collections.abc import Callable
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.epochs import epoch_stages
+from phasic.internal import static
+from phasic.math.quadrature import node_sums
+from phasic.math.quadrature import quadrature
+
+
+def of_stages(
+  stages: list[epoch_stages.Stage],
+  batch: static.Shape,
+  log_prob: Callable[[Any], Any],
+  dtype: str,
+) -> node_sums.Nodes:
+  """Returns the nodes of all stages.
+
+  Args:
+    stages: the stages.
+    batch: what their batches broadcast to.
+    log_prob: the log density, of times in the dtype, the batch last.
+    dtype: that of the law.
+  """
+  found = [_of_stage(stage, batch, dtype) for stage in stages]
+  wide = static.wide_float()
+  atom = np.asarray(stages[0].prob_zero, dtype=wide)
+  some = atom > 0
+  log_atom = np.log(np.where(some, atom, 1.0))
+  log_atom = np.where(some, log_atom, 0.0 * atom - math.inf)  # Or NaN.
+  log_atom = np.broadcast_to(log_atom, batch)
+
+  def joined(*parts: Any) -> Any:
+    return np.concatenate(list(parts), axis=0)
+
+  rules = [nodes.rule for nodes in found]
+  rule = rules[0]._replace(
+    nodes=joined(*(rule.nodes for rule in rules)),
+    log_weights=joined(*(rule.log_weights for rule in rules)),
+    coarse=joined(*(rule.coarse for rule in rules)),
+    tolerance=max(rule.tolerance for rule in rules),
+  )
+  values = joined(*(nodes.values for nodes in found))
+  # At once, as another law's are, so that equal ones differ by nothing.
+  logs = np.asarray(log_prob(values), dtype=wide)
+  masses = quadrature.masses(logs, rule.log_weights)
+  return node_sums.Nodes(rule, values, masses, logs, log_atom)
+
+
+def _of_stage(
+  stage: epoch_stages.Stage, batch: static.Shape, dtype: str
+) -> node_sums.Nodes:
+  """Returns the nodes of what ends in a stage, without densities."""
+  initial = np.asarray(stage.initial, dtype=dtype)
+  initial = np.broadcast_to(initial, (*batch, static.shape(initial)[-1]))
+  rates = np.asarray(stage.edges.parameters, dtype=dtype)
+  atom = np.asarray(stage.prob_zero, dtype=dtype)
+  model = (initial, stage.edges._replace(parameters=rates), None, atom)
+  start = np.asarray(stage.start, dtype=static.wide_float())
+  start = np.broadcast_to(start, batch)
+  end = start + (math.inf if stage.length is None else stage.length)
+  return node_sums.of_interval(model, False, start, end, np.zeros_like)

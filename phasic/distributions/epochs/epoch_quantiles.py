@@ -1,0 +1,70 @@
+"""Quantiles of epochs: those of the stage that they are in."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.epochs import epoch_stages
+from phasic.distributions.epochs import epoch_values
+from phasic.internal import static
+from phasic.math.likelihood import phase_type
+from phasic.math.numeric import special
+from phasic.math.quantiles import quantiles
+
+# What stands in the place of targets that belong to other stages.
+_SOME = math.log(0.25)
+
+
+def quantile(
+  stages: list[epoch_stages.Stage], log_cdf: Any, log_survival: Any
+) -> Any:
+  """Returns inf{t: F(t) >= u}, NaN where it is lost at a boundary.
+
+  Whichever of F and S is below one half is what decides. In a stage it is
+
+      F(t) = F(b) + m F_k(t - b),   S(t) = m S_k(t - b),
+
+  with b its start and m the mass that reaches it.
+
+  Args:
+    stages: the stages.
+    log_cdf: log u, (...).
+    log_survival: log (1 - u), (...).
+  """
+  left = log_cdf < math.log(0.5)
+  before = np.zeros_like(stages[0].log_mass) - float("inf")
+  result: Any = None
+  for stage in stages:
+    below, above = log_cdf > before, log_survival < stage.log_mass
+    later = (below & left) | (above & np.logical_not(left))
+    if result is None:
+      later = later | True
+    some = later & left & (before > -float("inf"))
+    gone = np.where(some, before, -1.0) - np.where(some, log_cdf, 0.0)
+    own = np.where(some, special.log1mexp(gone), 0.0)
+    own = log_cdf + own - stage.log_mass
+    own = np.where(later & left, own, _SOME)
+    rest = np.where(
+      later & np.logical_not(left), log_survival - stage.log_mass, _SOME
+    )
+    found = stage.start + np.where(
+      left,
+      epoch_values.of_stage(quantiles.quantile_log_cdf, stage, own),
+      epoch_values.of_stage(quantiles.quantile_log_survival, stage, rest),
+    )
+    if result is not None:
+      # Rounded, an earlier one may be beyond its stage; or nothing is known.
+      unknown = np.isnan(stage.log_mass) & (result >= stage.start)
+      early = np.where(unknown, math.nan, np.minimum(result, stage.start))
+      found = np.where(later, found, early)
+    if stage.log_lost is not None:
+      p = static.shape(stage.initial)[-1]
+      eps = static.finfo_eps(static.dtype_name(stage.log_mass))
+      hidden = log_survival < stage.log_lost + math.log(p / eps)
+      found = np.where(later & hidden & np.logical_not(left), math.nan, found)
+    result = found
+    if stage.length is not None:
+      ended = epoch_values.of_stage(phase_type.log_cdf, stage, stage.length)
+      before = epoch_values.log_sum(before, stage.log_mass + ended)
+  return result

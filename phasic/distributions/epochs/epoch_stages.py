@@ -1,0 +1,82 @@
+"""The chains of epochs, one after another, with the masses at each start."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.distributions.epochs import carried_masses
+from phasic.internal import static
+
+
+class Stage(NamedTuple):
+  """What holds between two boundaries, given that it is reached.
+
+  Attributes:
+    initial: the distribution of phases at its start, (..., p).
+    edges: `math.EdgeRates`, without coefficients.
+    prob_zero: the atom at its start, (...) or 0.0.
+    start: when it starts, 0.0 or (...).
+    length: how long it lasts, (...); None for the last one.
+    log_mass: the logarithm of the probability to reach it, (...).
+    log_lost: the logarithm of what may be lost on the way to it, (...); None in
+      the first.
+  """
+
+  initial: Any
+  edges: Any
+  prob_zero: Any
+  start: Any
+  length: Any
+  log_mass: Any
+  log_lost: Any
+
+
+class StageChain(NamedTuple):
+  """The chain of an epoch.
+
+  Attributes:
+    initial: its masses at the start, (..., p), used of the first epoch only.
+    edges: `math.EdgeRates`, without coefficients.
+    prob_zero: the atom at the start, (...), used of the first epoch only.
+  """
+
+  initial: Any
+  edges: Any
+  prob_zero: Any
+
+
+def stages(
+  chains: list[StageChain], boundaries: Any, state_maps: tuple[Any, ...]
+) -> list[Stage]:
+  """Returns the stages of epochs.
+
+  The masses of phases at a boundary are alpha exp(S t); they are carried over
+  and scaled to sum up to one.
+
+  Args:
+    chains: K of them, in the widest dtype.
+    boundaries: (..., K - 1), of the same.
+    state_maps: K - 1 maps of phases.
+  """
+  initial, _, atom = chains[0]
+  start: Any = 0.0
+  log_mass = np.zeros((), dtype=static.dtype_name(boundaries))
+  log_lost: Any = None
+  found: list[Stage] = []
+  for k, chain in enumerate(chains):
+    length = None
+    if k < len(chains) - 1:
+      length = boundaries[..., k] - start
+      length = np.where(length > 0.0, length, float("nan"))
+    edges = chain.edges
+    stage = Stage(initial, edges, atom, start, length, log_mass, log_lost)
+    found.append(stage)
+    if length is None:
+      break
+    carried = carried_masses.carry(initial, edges, length)
+    initial = state_maps[k].carry(carried.shares)
+    own_lost = log_mass + carried.log_lost
+    log_lost = own_lost if log_lost is None else np.maximum(log_lost, own_lost)
+    log_mass = log_mass + carried.log_mass
+    start, atom = boundaries[..., k], 0.0
+  return found

@@ -1,0 +1,130 @@
+"""Expectations of exponentials of the times of stages, without a subtraction.
+
+A stage of the length D has the masses m, and the density f of what ends in it.
+Beside a clock of rate u the integral of exp(-u t) f(t) over t < D is the
+probability that the chain is absorbed by D and before the clock rings. For exp(s
+t), s > 0, what is absorbed is killed at rate s until D: what is left there is
+exp(-s D) times the integral.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.epochs import epoch_stages
+from phasic.distributions.epochs import epoch_values
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.likelihood import phase_type
+from phasic.math.model import edge_rates
+from phasic.math.moments import generating_functions
+from phasic.math.moments import passages
+
+
+def laplace_transform(stages: list[epoch_stages.Stage], u: Any) -> Any:
+  """Returns E exp(-u X), u >= 0, else NaN."""
+  total: Any = 0.0
+  for stage in stages:
+    if stage.length is None:
+      found = epoch_values.of_stage(passages.laplace_transform, stage, u)
+    else:
+      found = _before_clock(stage, u)
+    total = total + np.exp(stage.log_mass - u * stage.start) * found
+  return total
+
+
+def moment_generating_function(stages: list[epoch_stages.Stage], s: Any) -> Any:
+  """Returns E exp(s X), inf from the last stage's decay rate on."""
+  grows = s > 0
+  # Zero where the other is taken: it is finite there, and so are its slopes.
+  up, down = np.where(grows, s, 0.0), np.where(grows, 0.0, 0.0 - s)
+  total: Any = 0.0
+  for stage in stages:
+    if stage.length is None:
+      function = generating_functions.moment_generating_function
+      found = np.log(epoch_values.of_stage(function, stage, up))
+    else:
+      found = _log_grown(stage, up)
+    log = stage.log_mass + up * stage.start + found
+    # Where nothing gets there, what it would be does not matter.
+    none = stage.log_mass == -math.inf
+    total = total + np.where(none, 0.0, np.exp(np.where(none, 0.0, log)))
+  found = np.where(grows, total, laplace_transform(stages, down))
+  return np.where(np.isfinite(s), found, math.nan)
+
+
+def _before_clock(stage: epoch_stages.Stage, u: Any) -> Any:
+  """Returns the integral of exp(-u t) f(t) over a stage, from its start."""
+  p = static.shape(stage.initial)[-1]
+  phases = onp.arange(p)
+  good = (u >= 0) & (u < math.inf)
+  rates = np.where(good, u, math.nan)[..., None]
+  edges = _joined(
+    stage.edges,
+    # What the clock ends is in phase p.
+    np.where(stage.edges.targets == p, p + 1, stage.edges.targets),
+    [(phases, phases * 0 + p, rates)],
+  )
+  return phase_type.cdf(
+    _padded(stage.initial, 1), edges, stage.length, prob_zero=stage.prob_zero
+  )
+
+
+def _log_grown(stage: epoch_stages.Stage, s: Any) -> Any:
+  """Returns log of the integral of exp(s t) f(t) over a stage; s >= 0."""
+  p = static.shape(stage.initial)[-1]
+  phases = onp.arange(p)
+  held, trap = onp.asarray([p]), onp.asarray([p + 1])
+  clock = gradients.stop_gradient(1.0 / stage.length)[..., None]
+  edges = _joined(
+    stage.edges,
+    stage.edges.targets,
+    [
+      # All is left at the clock's rate, but it is only seen in phase p.
+      (phases, phases * 0 + p + 1, clock),
+      (held, trap, s[..., None]),
+      (held, onp.asarray([p + 2]), clock),
+    ],
+  )
+  batch = static.shape(stage.initial)[:-1]
+  atom = np.broadcast_to(np.asarray(stage.prob_zero, dtype=s.dtype), batch)
+  parts = [stage.initial, atom[..., None], np.zeros_like(atom[..., None])]
+  log_density = phase_type.log_density(
+    np.concatenate(parts, axis=-1), edges, stage.length, prob_zero=0.0
+  )
+  undone = clock[..., 0] * stage.length - np.log(clock[..., 0])
+  return log_density + undone + s * stage.length
+
+
+def _joined(edges: Any, targets: Any, parts: list[tuple[Any, Any, Any]]) -> Any:
+  """Returns edges with others, whose rates (..., 1) are equal in a part."""
+  shape = static.broadcast_shapes(
+    static.shape(edges.parameters)[:-1],
+    *(static.shape(rates)[:-1] for _, _, rates in parts),
+  )
+  m = static.shape(edges.parameters)[-1]
+  weights = [np.broadcast_to(edges.parameters, (*shape, m))]
+  weights += [
+    np.broadcast_to(rates, (*shape, len(sources)))
+    for sources, _, rates in parts
+  ]
+  ends = [
+    [np.asarray(x, dtype="int32") for x in (first, *others)]
+    for first, others in (
+      (edges.sources, [part[0] for part in parts]),
+      (targets, [part[1] for part in parts]),
+    )
+  ]
+  return edge_rates.EdgeRates(
+    np.concatenate(ends[0]),
+    np.concatenate(ends[1]),
+    np.concatenate(weights, axis=-1),
+  )
+
+
+def _padded(masses: Any, count: int) -> Any:
+  """Returns masses (..., p) with empty phases behind them."""
+  none = np.zeros_like(masses[..., :1])
+  return np.concatenate([masses] + [none] * count, axis=-1)

@@ -1,0 +1,72 @@
+"""Values within the stages of epochs."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.epochs import epoch_stages
+from phasic.internal import gradients
+from phasic.internal import static
+
+
+def of_stage(function: Any, stage: epoch_stages.Stage, times: Any) -> Any:
+  """Returns a function of `math` for a stage's chain."""
+  return function(stage.initial, stage.edges, times, prob_zero=stage.prob_zero)
+
+
+def log_of_stage(function: Any, stage: epoch_stages.Stage, times: Any) -> Any:
+  """Returns the logarithm of a probability or a density in a stage."""
+  logs = stage.log_mass + of_stage(function, stage, times)
+  return seen(function, stage, times, logs)
+
+
+def seen(
+  function: Any, stage: epoch_stages.Stage, times: Any, logs: Any
+) -> Any:
+  """Returns logarithms, NaN where what is lost might be seen in them.
+
+  It is compared with what it could be at most, in whatever phase it is.
+  """
+  if stage.log_lost is None:
+    return logs
+  lost = gradients.stop_gradient(stage.log_lost)
+  known = static.concrete(lost)
+  if known is not None and onp.all(known == -onp.inf):
+    return logs
+  p = static.shape(stage.initial)[-1]
+  anywhere = np.ones_like(stage.initial) / p
+  edges = stage.edges._replace(
+    parameters=gradients.stop_gradient(stage.edges.parameters)
+  )
+  times = gradients.stop_gradient(times)
+  most = function(anywhere, edges, times, prob_zero=0.0) + lost
+  eps = static.finfo_eps(static.dtype_name(logs))
+  inside = (times > 0.0) & (times < float("inf")) & (lost > -float("inf"))
+  wrong = inside & (logs < most + math.log(p / eps))
+  return np.where(wrong, float("nan"), logs)
+
+
+def since(stage: epoch_stages.Stage, value: Any) -> tuple[Any, Any]:
+  """Returns times since a stage's start, and which are not before it.
+
+  Those that lie outside of the stage are replaced by some that lie in it, so
+  that derivatives of what is not used are finite.
+  """
+  later = value >= stage.start
+  inside = later | True
+  some: Any = stage.start
+  if stage.length is not None:
+    inside = np.logical_not(value >= stage.start + stage.length)
+    some = 0.5 * stage.length
+  if isinstance(stage.start, float):  # The first: negative times and NaN too.
+    return np.where(inside, value, some), later
+  return np.where(inside & later, value - stage.start, some), later
+
+
+def log_sum(x: Any, y: Any) -> Any:
+  """Returns log(exp(x) + exp(y)), -inf where both are."""
+  larger = np.maximum(x, y)
+  finite = np.where(larger == -float("inf"), 0.0, larger)
+  return finite + np.log(np.exp(x - finite) + np.exp(y - finite))

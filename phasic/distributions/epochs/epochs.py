@@ -1,0 +1,252 @@
+"""Graphs whose parameters change at known times."""
+
+from collections.abc import Callable, Sequence
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import of_graph
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import slicing
+from phasic.distributions.base import value_checks
+from phasic.distributions.epochs import epoch_arguments
+from phasic.distributions.epochs import epoch_methods
+from phasic.distributions.epochs import epoch_stages
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts import state_maps as state_maps_lib
+from phasic.internal import static
+from phasic.internal import structures
+
+_PROPERTIES = {
+  "params": parameter_properties.ParameterProperties(1, "parameters"),
+  "boundaries": parameter_properties.ParameterProperties(1, "increasing"),
+}
+
+# What messages call, of a graph, masses and weights of edges.
+_WEIGHTS = ("initial_probs", "edge_values")
+
+
+@structures.register
+class Epochs(epoch_methods.EpochMethods):
+  """The time until absorption where parameters change at known times.
+
+  There are K epochs: the first lasts from zero to boundaries[0], the k-th until
+  boundaries[k], the last for ever. Each has its parameters, and may have its
+  own graph. At a boundary a path is in the state it was in, or in the one that
+  a function makes of it. With S_k the subgenerators, D_k the lengths and M_k
+  the matrix of the k-th function, the masses of phases after k boundaries are
+
+      alpha_k = alpha_{k-1} exp(S_k D_k) M_k,
+
+  and in an epoch the law is the phase-type one with these masses. So nothing is
+  approximated, and values from different epochs are added, never subtracted.
+  In JAX and TensorFlow derivatives exist in all parameters and boundaries. NumPy
+  needs the native kernel for more than one epoch.
+
+  Entropy and divergences are sums over nodes between the boundaries, see
+  `Distribution.entropy`; those of another law from this one, or with other
+  boundaries that are traced or have a batch, raise NotImplementedError. The
+  Laplace transform is a sum over epochs; there is no mode and no renewal.
+
+  The density jumps at a boundary; there its value is that of the later epoch.
+  At a boundary phases count as empty whose probability is below about 1e-288
+  (1e-28 in single precision). Where that might be seen logarithms are NaN.
+
+  References:
+    R. C. Griffiths, S. Tavare, Sampling theory for neutral alleles in a varying
+      environment, Phil. Trans. R. Soc. B 344, 1994.
+
+  Example: two lineages in a population that was larger before time one.
+
+    >>> from phasic import graphs
+    >>> from phasic.distributions import Epochs
+    >>> pair = graphs.models.kingman(2)
+    >>> history = Epochs(pair, [[1.0], [0.5]], [1.0])
+    >>> print(f"{float(history.mean()):.6f}")
+    1.367879
+  """
+
+  def __init__(
+    self,
+    graphs: graph_lib.Graph | Sequence[graph_lib.Graph],
+    params: Any,
+    boundaries: Any,
+    state_maps: Sequence[Callable[[Any], Any] | Any] | None = None,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "Epochs",
+  ):
+    """Makes the law of K epochs.
+
+    Args:
+      graphs: a continuous graph for all epochs, or K of them. Paths start as
+        the first one says; the starts of others are not looked at.
+      params: those of each epoch: a sequence of K arrays (..., d_k) or mappings
+        of names, or an array (K, ..., d).
+      boundaries: (..., K - 1), positive and increasing, in units of time.
+      state_maps: K - 1 functions, the k-th from the states of the k-th graph to
+        those of the next; None in the place of one that changes nothing, None
+        for all if there are none.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: an argument has a wrong type, or dtypes differ.
+      ValueError: numbers of epochs do not fit, shapes do not fit, a graph is
+        discrete, boundaries do not increase, or a function has a value that is
+        no state of the next graph; with `validate_args`, a value breaks a rule.
+    """
+    count = epoch_arguments.epoch_count(boundaries)
+    each = epoch_arguments.epoch_graphs(graphs, count)
+    given = epoch_arguments.epoch_params(params, count)
+    epoch_arguments.check_dtypes(given, boundaries)
+    super().__init__(
+      {
+        "graphs": graphs if isinstance(graphs, graph_lib.Graph) else each,
+        # By name, as parts of a structure are: a variable is read at each use.
+        "params": params
+        if structures.is_variable(params)
+        else {str(k): x for k, x in enumerate(given)},
+        "boundaries": boundaries,
+        "state_maps": state_maps_lib.make_all(state_maps, each),
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+    epoch_arguments.check_boundaries(self._arrays()["boundaries"])
+    self._batch_shape()
+    if validate_args:
+      self._stages()
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    return _PROPERTIES
+
+  @classmethod
+  def _children(cls) -> tuple[str, ...]:
+    return ("graphs", "state_maps", *super()._children())
+
+  @property
+  def parameters(self) -> dict[str, Any]:
+    """The constructor's arguments, by name; `params` as a sequence."""
+    given = self._parameters["params"]
+    params = given if structures.is_variable(given) else self.params
+    return {**self._parameters, "params": params}
+
+  @property
+  def graphs(self) -> tuple[graph_lib.Graph, ...]:
+    """The graph of each epoch."""
+    given = self._parameters["graphs"]
+    return given if isinstance(given, tuple) else (given,) * self.num_epochs
+
+  @property
+  def params(self) -> tuple[Any, ...]:
+    """The parameters of each epoch, arrays (..., d_k), mappings or None."""
+    given = self._parameters["params"]
+    return tuple(epoch_arguments.epoch_params(given, self.num_epochs))
+
+  @property
+  def boundaries(self) -> Any:
+    """When epochs end, (..., K - 1)."""
+    return self._parameters["boundaries"]
+
+  @property
+  def num_epochs(self) -> int:
+    """The number of epochs K."""
+    return epoch_arguments.epoch_count(self._parameters["boundaries"])
+
+  def __getitem__(self, index: Any) -> Any:
+    """Returns the distribution with a part of the batch."""
+    arrays = self._arrays()
+    properties = dict.fromkeys(arrays, _PROPERTIES["params"])
+    sliced = slicing.slice_parameters(properties, arrays, index)
+    boundaries = sliced.pop("boundaries")
+    return self.copy(params=list(sliced.values()), boundaries=boundaries)
+
+  def _arrays(self) -> dict[str, Any]:
+    """Parameters of the epochs, (..., d_k) or None, and boundaries."""
+    given, boundaries = (self._parameters[name] for name in _PROPERTIES)
+    if structures.is_variable(given):
+      given = structures.as_array(given, None, "params")
+    given = epoch_arguments.epoch_params(given, self.num_epochs)
+    arrays = {
+      f"params[{k}]": None if x is None else graph.params_array(x)
+      for k, (graph, x) in enumerate(zip(self.graphs, given, strict=True))
+    }
+    if structures.is_variable(boundaries):
+      boundaries = structures.as_array(boundaries, None, "boundaries")
+    return {**arrays, "boundaries": boundaries}
+
+  def _stages(self) -> list[epoch_stages.Stage]:
+    """The chains of the epochs; they are checked with `validate_args`."""
+    # All is computed in the widest dtype, as masses go through many hands.
+    wide = static.wide_float()
+    *params, boundaries = self._arrays().values()
+    chains: list[epoch_stages.StageChain] = []
+    for k, (graph, x) in enumerate(zip(self.graphs, params, strict=True)):
+      x = np.asarray(graph.params_array(x), dtype=wide)
+      values = np.asarray(graph.edge_values(x), dtype=wide)
+      edges = graph.edge_weights(edge_values=values)
+      p = graph.num_phases
+      initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
+      if k == 0:
+        initial = np.asarray(graph.initial_probs(x), dtype=wide)
+        atom = np.asarray(graph.prob_zero(x), dtype=wide)
+      if self.validate_args:
+        of_graph.check_params(f"params[{k}]", graph, x)
+        start, weights = (f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS)
+        initial, edges, _, atom = value_checks.check_model(
+          initial, edges, None, atom, names=(start, weights)
+        )
+      chains.append(epoch_stages.StageChain(initial, edges, atom))
+    boundaries = np.asarray(boundaries, dtype=wide)
+    return epoch_stages.stages(
+      chains, boundaries, self._parameters["state_maps"]
+    )
+
+  def _jumps(self) -> Any:
+    return self._arrays()["boundaries"] if self.num_epochs > 1 else None
+
+  def _refined(self, other: Any, jumps: Any) -> "Epochs":
+    own = self._arrays()["boundaries"]
+    known = static.concrete(own), static.concrete(jumps)
+    if own is jumps or (
+      known[0] is not None
+      and known[1] is not None
+      and onp.array_equal(known[0], known[1])
+    ):
+      return self
+    if any(x is None or onp.ndim(x) > 1 for x in known):
+      self._missing(
+        f"divergence from {type(other).__name__}",
+        "boundaries that differ must be known, and without a batch",
+      )
+    first, second = (onp.asarray(x) for x in known)
+    added = onp.setdiff1d(second, first)
+    return self._split(first, onp.union1d(first, added))
+
+  def _split(self, own: onp.ndarray, all_of_them: onp.ndarray) -> "Epochs":
+    """Returns the same law with more boundaries."""
+    starts = [0.0, *all_of_them.tolist()]
+    parts = onp.searchsorted(own, starts, side="right").tolist()
+    maps = self._parameters["state_maps"]
+    stay = state_maps_lib.StateMap(None)
+    found = [
+      stay if k == after else maps[k] for k, after in itertools.pairwise(parts)
+    ]
+    return self.copy(
+      graphs=[self.graphs[k] for k in parts],
+      params=[self.params[k] for k in parts],
+      boundaries=all_of_them,
+      state_maps=found,
+    )
+
+  def _batch_shape(self) -> static.Shape:
+    arrays = self._arrays()
+    properties = dict.fromkeys(arrays, _PROPERTIES["params"])
+    shapes = parameter_properties.batch_shapes(properties, arrays)
+    return static.broadcast_shapes(*shapes)

@@ -1,0 +1,1 @@
+"""Named families of phase-type distributions."""

@@ -1,0 +1,170 @@
+"""Acyclic phase-type distributions in canonical form 1."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import dense_form
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.families import canonical_form
+from phasic.distributions.families import named_family
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math.model import chain as chain_lib
+from phasic.math.model import edge_rates
+
+
+@structures.register
+class AcyclicPhaseType(named_family.NamedFamily):
+  """Phases in a row with ascending rates, one of which is where time starts.
+
+  From phase i one gets to phase i + 1 at rate r_i, from the last one to
+  absorption. With masses alpha the Laplace transform is
+
+      sum_i alpha_i prod_{j >= i} r_j / (r_j + u) + z.
+
+  Every phase-type law whose chain has no cycles has this form, canonical form
+  1, with as many phases, and so has every one with two phases: the 2 p - 1
+  free parameters are the fewest there are.
+
+  Example: a chain with branches in this form.
+
+    >>> from phasic.distributions import AcyclicPhaseType, PhaseType
+    >>> dist = PhaseType([0.5, 0.5], [[-3.0, 1.0], [0.0, -2.0]])
+    >>> form = AcyclicPhaseType.from_phase_type(dist)
+    >>> [f"{float(x):.6f}" for x in form.initial_probs]
+    ['0.333333', '0.666667']
+    >>> print(f"{float(form.prob(1.0)):.6f}, {float(dist.prob(1.0)):.6f}")
+    0.270671, 0.270671
+
+  References:
+    A. Cumani, On the canonical representation of homogeneous Markov processes
+      modelling failure-time distributions, Microelectron. Reliab. 22, 1982.
+    Q.-M. He, H. Zhang, Spectral polynomial algorithms for computing bi-diagonal
+      representations for phase type distributions, Stochastic Models 22, 2006.
+  """
+
+  def __init__(
+    self,
+    initial_probs: Any,
+    rates: Any,
+    prob_zero: Any = None,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "AcyclicPhaseType",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      initial_probs: alpha, (..., p), the masses of the phases at time zero.
+      rates: r_i, (..., p), > 0, ascending, per unit of time. In another order
+        the law is that of the formula, but the form not canonical. Zero, which
+        `validate_args` refuses, is that of a phase that is never left.
+      prob_zero: z, (...). None derives it, z = 1 - sum(alpha), zero within
+        4 p eps.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision.
+      ValueError: shapes do not fit; with `validate_args`, a value breaks a
+        rule.
+    """
+    super().__init__(
+      {
+        "initial_probs": initial_probs,
+        "rates": rates,
+        "prob_zero": prob_zero,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+
+  @classmethod
+  def from_phase_type(
+    cls, distribution: absorption_time.AbsorptionTime, **options: Any
+  ) -> "AcyclicPhaseType":
+    """Returns the canonical form of a chain without cycles or of two phases.
+
+    It is made on the host, and has no derivatives. Each of its entries is
+    accurate to its own size but for what a change of the distribution's rates
+    by a few p eps does, equal and near rates included.
+
+    Args:
+      distribution: a continuous time until absorption.
+      **options: `validate_args`, `allow_nan_stats` and `name`.
+
+    Raises:
+      TypeError: time is discrete, or the distribution's parameters are traced.
+      ValueError: the chain has a cycle and more than two phases, a phase that
+        nothing leaves, values that break a rule, or more than 4096 phases.
+    """
+    name = f"distribution is {type(distribution).__name__}"
+    if not isinstance(distribution, absorption_time.AbsorptionTime):
+      raise TypeError(f"{name}: it must be a time until absorption")
+    if distribution._DISCRETE:
+      raise TypeError(f"{name}: it must be in continuous time")
+    dense = dense_form.dense_form(distribution)
+    dtype = dense.dtype
+    alpha, matrix, exits, atom = dense._chain()
+    none = np.zeros((0,), dtype=dtype)
+    operands = (
+      alpha,
+      matrix,
+      none if exits is None else exits,
+      none if atom is None else atom[..., None],
+    )
+    chain = chain_lib.derive(operands, static.finfo_eps(dtype))
+    parts = (chain.initial, chain.off, chain.exits, chain.atom, chain.bad)
+    known = [static.concrete(x) for x in parts]
+    if any(x is None for x in known):
+      raise TypeError("the distribution's parameters are traced")
+    initial, off, exits, atom, bad = (
+      onp.asarray(x, onp.float64) for x in known
+    )
+    if onp.any(bad):
+      raise ValueError("the distribution's values break a rule: see `diagnose`")
+    masses, rates = (
+      onp.asarray(x, dtype)
+      for x in canonical_form.canonical_forms(initial, off, exits)
+    )
+    prob_zero = onp.asarray(atom, dtype) if onp.any(atom) else None
+    return cls(masses, rates, prob_zero, **options)
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "initial_probs": properties(1, "subprobabilities"),
+      "rates": properties(1, "increasing"),
+      "prob_zero": properties(0, "probability", optional=True),
+    }
+
+  @property
+  def initial_probs(self) -> Any:
+    """Masses of the phases at time zero, alpha (..., p)."""
+    return self._parameters["initial_probs"]
+
+  @property
+  def rates(self) -> Any:
+    """Rates of the phases, (..., p)."""
+    return self._parameters["rates"]
+
+  @property
+  def prob_zero(self) -> Any:
+    """The mass at zero as given, z (...) or None."""
+    return self._parameters["prob_zero"]
+
+  def _check_shapes(self) -> None:
+    self._last_size("rates", self._last_size("initial_probs"))
+
+  def _chain_of(
+    self, initial_probs: Any, rates: Any, prob_zero: Any
+  ) -> tuple[Any, Any, Any, Any]:
+    phases = onp.arange(self._last_size("rates"))
+    edges = edge_rates.EdgeRates(phases, phases + 1, rates)
+    return initial_probs, edges, None, prob_zero

@@ -1,0 +1,162 @@
+"""Coxian distributions."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.families import named_family
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math.model import edge_rates
+from phasic.math.model.named_checks import check
+from phasic.math.numeric import small_arrays
+
+
+@structures.register
+class Coxian(named_family.NamedFamily):
+  """Phases in a row, from each of which the time may end.
+
+  Phase i goes on to phase i + 1 at rate a_i and is absorbed at rate e_i: all
+  positive values are valid, so that these are the parameters to fit. The time
+  starts in the first phase. Every acyclic phase-type law without an atom has
+  such a form.
+
+  Example: a hospital stay of up to three phases.
+
+    >>> from phasic.distributions import Coxian
+    >>> dist = Coxian([2.0, 1.0], [1.0, 0.5, 0.25])
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(1.0)):.6f}")
+    2.555556, 0.225163
+
+  References:
+    D. R. Cox, A use of complex probabilities in the theory of stochastic
+      processes, Proc. Camb. Phil. Soc. 51, 1955.
+    A. Cumani, On the canonical representation of homogeneous Markov processes
+      modelling failure-time distributions, Microelectron. Reliab. 22, 1982.
+  """
+
+  def __init__(
+    self,
+    progression_rates: Any,
+    exit_rates: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "Coxian",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      progression_rates: a_i, (..., p - 1), >= 0, per unit of time.
+      exit_rates: e_i, (..., p), >= 0, the last one > 0, per unit of time. If
+        that is zero, which `validate_args` refuses, the last phase is never
+        left.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision.
+      ValueError: shapes do not fit; with `validate_args`, a value breaks a
+        rule.
+    """
+    super().__init__(
+      {
+        "progression_rates": progression_rates,
+        "exit_rates": exit_rates,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+
+  @classmethod
+  def from_probs(
+    cls, rates: Any, continuation_probs: Any, **options: Any
+  ) -> "Coxian":
+    """Returns the distribution with phases' rates, and whether they go on.
+
+    Phase i is left at rate r_i, then with probability c_i to phase i + 1:
+    a_i = r_i c_i and e_i = r_i (1 - c_i), the last one r_p.
+
+    Args:
+      rates: r_i, (..., p), > 0.
+      continuation_probs: c_i, (..., p - 1), in [0, 1].
+      **options: `validate_args`, `allow_nan_stats` and `name`.
+
+    Raises:
+      TypeError: as the constructor.
+      ValueError: as the constructor.
+
+    Example:
+
+      >>> from phasic.distributions import Coxian
+      >>> dist = Coxian.from_probs([2.0, 1.0], [0.5])
+      >>> print(f"{float(dist.mean()):.6f}")
+      1.000000
+    """
+    given = {"rates": rates, "continuation_probs": continuation_probs}
+    dtype = structures.common_dtype(given)
+    rates, probs = (
+      structures.as_array(x, dtype, name) for name, x in given.items()
+    )
+    shapes = static.shape(rates), static.shape(probs)
+    if not all(shapes) or shapes[0][-1] - 1 != shapes[1][-1]:
+      raise ValueError(
+        f"rates have shape {shapes[0]} and continuation_probs {shapes[1]}: "
+        "they must be (..., p) and (..., p - 1)"
+      )
+    exits = small_arrays.joined(
+      rates[..., :-1] * (1.0 - probs), rates[..., -1:]
+    )
+    return cls(rates[..., :-1] * probs, exits, **options)
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "progression_rates": properties(1, "nonnegative"),
+      "exit_rates": properties(1, "nonnegative"),
+    }
+
+  @property
+  def progression_rates(self) -> Any:
+    """Rates from each phase to the next, (..., p - 1)."""
+    return self._parameters["progression_rates"]
+
+  @property
+  def exit_rates(self) -> Any:
+    """Rates of absorption, (..., p)."""
+    return self._parameters["exit_rates"]
+
+  def _check_shapes(self) -> None:
+    p = self._last_size("exit_rates")
+    shape = static.shape(self.progression_rates)
+    if shape[-1:] != (p - 1,):
+      raise ValueError(
+        f"progression_rates have shape {shape} and exit_rates "
+        f"{static.shape(self.exit_rates)}: they must be (..., p - 1) and "
+        "(..., p)"
+      )
+
+  def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
+    arrays = super()._checked_parameters(arrays)
+    exits = arrays["exit_rates"]
+    early = onp.arange(static.shape(exits)[-1]) < static.shape(exits)[-1] - 1
+    good = (exits > 0) | early
+    rule = "that of the last phase must be > 0"
+    return {**arrays, "exit_rates": check("exit_rates", exits, good, rule)}
+
+  def _chain_of(
+    self, progression_rates: Any, exit_rates: Any
+  ) -> tuple[Any, Any, Any, Any]:
+    p = self._last_size("exit_rates")
+    phases = onp.arange(p)
+    edges = edge_rates.EdgeRates(
+      onp.concatenate([phases[:-1], phases]),
+      onp.concatenate([phases[1:], onp.full(p, p)]),
+      small_arrays.joined(progression_rates, exit_rates),
+    )
+    start = named_family.first_of(p, self.dtype)
+    return start, edges, None, np.zeros((), dtype=self.dtype)

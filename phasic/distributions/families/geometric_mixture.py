@@ -1,0 +1,112 @@
+"""Mixtures of geometric distributions."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.families import named_family
+from phasic.internal import structures
+from phasic.math.model import edge_probs
+
+
+@structures.register
+class GeometricMixture(named_family.NamedFamily):
+  """A mixture of geometric distributions, numbers of trials until a success.
+
+  With mixture probabilities p_i and success probabilities q_i
+
+      P(N = k) = sum_i p_i (1 - q_i)^(k - 1) q_i, k = 1, 2, ...
+
+  These fall, so the mode is one.
+
+  Example:
+
+    >>> from phasic.distributions import GeometricMixture
+    >>> dist = GeometricMixture([0.5, 0.5], [0.5, 0.125])
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(2)):.6f}")
+    5.000000, 0.179688
+
+  References:
+    M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+  """
+
+  _DISCRETE = True
+
+  def __init__(
+    self,
+    mixture_probs: Any,
+    success_probs: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "GeometricMixture",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      mixture_probs: p_i, (..., p), the probabilities of the components; where
+        their sum is not one within 4 p eps, results are NaN.
+      success_probs: q_i, (..., p), in (0, 1]. Of zero, which `validate_args`
+        refuses, success never comes.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision.
+      ValueError: shapes do not fit; with `validate_args`, a value breaks a
+        rule.
+    """
+    super().__init__(
+      {
+        "mixture_probs": mixture_probs,
+        "success_probs": success_probs,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "mixture_probs": properties(1, "probabilities"),
+      "success_probs": properties(1, "positive probability"),
+    }
+
+  @property
+  def mixture_probs(self) -> Any:
+    """Probabilities of the components, (..., p)."""
+    return self._parameters["mixture_probs"]
+
+  @property
+  def success_probs(self) -> Any:
+    """Their probabilities of success, (..., p)."""
+    return self._parameters["success_probs"]
+
+  def _check_shapes(self) -> None:
+    self._last_size("success_probs", self._last_size("mixture_probs"))
+
+  def _chain_of(
+    self, mixture_probs: Any, success_probs: Any
+  ) -> tuple[Any, Any, Any, Any]:
+    p = self._last_size("success_probs")
+    phases = onp.arange(p)
+    # Failures are told, not derived: where they are rare a sum rounds to one.
+    edges = edge_probs.EdgeProbs(
+      onp.concatenate([phases, phases]),
+      onp.concatenate([onp.full(p, p), phases]),
+      np.concatenate([success_probs, 1.0 - success_probs], axis=-1),
+    )
+    atom = named_family.no_atom(mixture_probs)
+    return mixture_probs, edges, None, atom
+
+  def _mode(self) -> Any:
+    own = self._own()
+    weights, probs = own["mixture_probs"], own["success_probs"]
+    good = (weights >= 0) & (probs > 0) & (probs <= 1)
+    found = named_family.no_atom(weights) + 1.0
+    return np.where(np.all(good, axis=-1), found, math.nan)

@@ -1,0 +1,113 @@
+"""Mixtures of exponential distributions."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.families import named_family
+from phasic.internal import structures
+from phasic.math.model import edge_rates
+
+
+@structures.register
+class Hyperexponential(named_family.NamedFamily):
+  """A mixture of exponential distributions.
+
+  With probabilities p_i and rates r_i the density is
+
+      f(t) = sum_i p_i r_i exp(-r_i t), t > 0.
+
+  It falls, so the mode is zero; its hazard falls too, and its coefficient of
+  variation is at least one.
+  Derivatives in `probs` are those of this formula, not projected on the
+  simplex.
+
+  Example: short calls and a few long ones.
+
+    >>> from phasic.distributions import Hyperexponential
+    >>> dist = Hyperexponential([0.9, 0.1], [3.0, 0.2])
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(1.0)):.6f}")
+    0.800000, 0.150800
+
+  References:
+    M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+  """
+
+  _FALLS = True
+
+  def __init__(
+    self,
+    probs: Any,
+    rates: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "Hyperexponential",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      probs: p_i, (..., p), the probabilities of the components; where their
+        sum is not one within 4 p eps, results are NaN.
+      rates: r_i, (..., p), > 0, per unit of time. Zero, which
+        `validate_args` refuses, is that of a phase that is never left.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision.
+      ValueError: shapes do not fit; with `validate_args`, a value breaks a
+        rule.
+    """
+    super().__init__(
+      {
+        "probs": probs,
+        "rates": rates,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "probs": properties(1, "probabilities"),
+      "rates": properties(1, "positive"),
+    }
+
+  @property
+  def probs(self) -> Any:
+    """Probabilities of the components, (..., p)."""
+    return self._parameters["probs"]
+
+  @property
+  def rates(self) -> Any:
+    """Their rates, (..., p)."""
+    return self._parameters["rates"]
+
+  def _check_shapes(self) -> None:
+    self._last_size("rates", self._last_size("probs"))
+
+  def _chain_of(self, probs: Any, rates: Any) -> tuple[Any, Any, Any, Any]:
+    p = self._last_size("rates")
+    phases = onp.arange(p)
+    edges = edge_rates.EdgeRates(phases, onp.full(p, p), rates)
+    return probs, edges, None, named_family.no_atom(probs)
+
+  def _mode(self) -> Any:
+    own = self._own()
+    probs, rates = own["probs"], own["rates"]
+    good = (probs >= 0) & (rates > 0) & (rates < math.inf)
+    found = named_family.no_atom(probs)
+    return np.where(np.all(good, axis=-1), found, math.nan)
+
+  def _erlang_parts(self) -> tuple[int, Any] | None:
+    if self._last_size("rates") > 1:
+      return None
+    rate = named_family.positive(self._own()["rates"][..., 0])
+    return 1, rate + self._mode()

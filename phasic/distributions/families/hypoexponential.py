@@ -1,0 +1,91 @@
+"""Sums of exponential distributions."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.families import named_family
+from phasic.internal import structures
+from phasic.math.model import edge_rates
+from phasic.math.quadrature import modes
+
+
+@structures.register
+class Hypoexponential(named_family.NamedFamily):
+  """The sum of independent exponential times, of stages one after the other.
+
+  With rates r_i the Laplace transform is prod_i r_i / (r_i + u), the mean
+  sum_i 1 / r_i. No partial fractions are made: rates may be equal, or near.
+
+  The density is log-concave, so it has one top; `mode` is found by iteration,
+  to 1e-12 (float32: 1e-5) of itself for up to 1000 stages.
+
+  Example:
+
+    >>> from phasic.distributions import Hypoexponential
+    >>> dist = Hypoexponential([1.0, 2.0, 2.0])
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(1.0)):.6f}")
+    2.000000, 0.388835
+
+  References:
+    S. M. Ross, Introduction to probability models, 2019, sec. 5.2.4.
+  """
+
+  def __init__(
+    self,
+    rates: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "Hypoexponential",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      rates: r_i, (..., p), > 0, per unit of time, in any order. Zero, which
+        `validate_args` refuses, is that of a phase that is never left.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: the dtype is complex, bool or half precision.
+      ValueError: the shape does not fit; with `validate_args`, a value breaks
+        a rule.
+    """
+    super().__init__(
+      {
+        "rates": rates,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    return {"rates": parameter_properties.ParameterProperties(1, "positive")}
+
+  @property
+  def rates(self) -> Any:
+    """Rates of the stages, (..., p)."""
+    return self._parameters["rates"]
+
+  def _check_shapes(self) -> None:
+    self._last_size("rates")
+
+  def _chain_of(self, rates: Any) -> tuple[Any, Any, Any, Any]:
+    p = self._last_size("rates")
+    phases = onp.arange(p)
+    edges = edge_rates.EdgeRates(phases, phases + 1, rates)
+    start = named_family.first_of(p, self.dtype)
+    return start, edges, None, np.zeros((), dtype=self.dtype)
+
+  def _mode(self) -> Any:
+    return modes.of_stages(self._own()["rates"])
+
+  def _erlang_parts(self) -> tuple[int, Any] | None:
+    if self._last_size("rates") > 1:
+      return None
+    return 1, named_family.positive(self._own()["rates"][..., 0])

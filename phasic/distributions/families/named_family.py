@@ -1,0 +1,125 @@
+"""What families with parameters of their own have in common."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import comparable
+from phasic.distributions.absorption import dense_form
+from phasic.distributions.base import constraint_checks
+from phasic.distributions.base import distribution
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.numeric import exact_sums
+
+
+class NamedFamily(absorption_time.AbsorptionTime):
+  """A time until absorption whose chain is made of a family's parameters.
+
+  A subclass declares its parameters, and makes the chain of them in
+  `_chain_of`. All else is that of `AbsorptionTime`.
+  """
+
+  def __init__(self, parameters: dict[str, Any]):
+    """Stores and checks the parameters, see `Distribution`."""
+    super().__init__(parameters)
+    self._check_shapes()
+    self._batch_shape()  # Which raises where batches do not broadcast.
+    if self.validate_args:
+      self._model()
+
+  def as_phase_type(self) -> Any:
+    """Returns the same law as `PhaseType`, or as `DiscretePhaseType`.
+
+    Its arrays are dense, and functions of the parameters of this one.
+
+    Raises:
+      ValueError: there are more than 4096 phases.
+    """
+    return dense_form.dense_form(self)
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    Bad parameters of the family are told first.
+    """
+    found = super().diagnose(value, method)
+    for name, prop in self.parameter_properties().items():
+      x = self._arrays()[name]
+      if x is None:
+        continue
+      bad, rule = constraint_checks.broken_rule(comparable.host(x), prop)
+      found = onp.where(bad & (found != "ok"), f"{name}: {rule}", found)
+    return found
+
+  def _check_shapes(self) -> None:
+    """Raises ValueError unless the shapes of the parameters fit."""
+
+  def _chain_of(self, *args: Any, **arrays: Any) -> tuple[Any, Any, Any, Any]:
+    """Returns the chain of the parameters, see `AbsorptionTime._chain`."""
+    del args, arrays
+    raise NotImplementedError(f"{type(self).__name__} has no _chain_of")
+
+  def _chain(self) -> tuple[Any, Any, Any, Any]:
+    return self._chain_of(**self._arrays())
+
+  def _model(self) -> tuple[Any, Any, Any, Any]:
+    return self._chain_of(**self._own())
+
+  def _own(self) -> dict[str, Any]:
+    """Returns the parameters as they are now, checked with `validate_args`."""
+    arrays = self._arrays()
+    return self._checked_parameters(arrays) if self.validate_args else arrays
+
+  def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Returns the parameters, checked against their constraints."""
+    return constraint_checks.check_parameters(
+      arrays, self.parameter_properties()
+    )
+
+  def _batch_shape(self) -> static.Shape:
+    # From the parameters alone: no chain is made.
+    return distribution.Distribution._batch_shape(self)
+
+  def _last_size(self, name: str, wanted: int | None = None) -> int:
+    """Returns the last size of a parameter, the number of its entries.
+
+    Args:
+      name: the parameter's name.
+      wanted: what it must be; None for anything above zero.
+
+    Raises:
+      ValueError: it is something else, or not known statically.
+    """
+    shape = static.shape(self._parameters[name])
+    size = shape[-1] if shape else None
+    if not isinstance(size, int) or (wanted is None and size == 0):
+      raise ValueError(
+        f"{name} has shape {shape}: it must be (..., p) with p > 0 known"
+      )
+    if wanted is not None and size != wanted:
+      raise ValueError(f"{name} has shape {shape}: it must be (..., {wanted})")
+    return size
+
+
+def no_atom(probs: Any) -> Any:
+  """Returns the mass at zero of probabilities that sum to one.
+
+  It is zero, and NaN where they do not: nothing is normalised, and no mass is
+  put anywhere.
+  """
+  total = exact_sums.compensated_sum(gradients.stop_gradient(probs))
+  near = np.abs(total - 1) <= constraint_checks.sum_tolerance(probs)
+  return np.where(near, np.zeros_like(total), float("nan"))
+
+
+def positive(rate: Any) -> Any:
+  """Returns a rate, NaN where it is not positive and finite."""
+  return np.where((rate > 0) & (rate < float("inf")), rate, float("nan"))
+
+
+def first_of(count: int, dtype: Any) -> Any:
+  """Returns the masses of a start in the first of `count` phases."""
+  return np.asarray(onp.where(onp.arange(count) == 0, 1.0, 0.0), dtype=dtype)

@@ -1,0 +1,226 @@
+"""Negative binomial distributions."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import absorption_time
+from phasic.distributions.base import divergences
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import static_counts
+from phasic.distributions.families import named_family
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math.model import edge_probs
+from phasic.math.numeric import small_arrays
+
+
+class _Trials(named_family.NamedFamily):
+  """Trials with one probability of success, until a number of them."""
+
+  _DISCRETE = True
+
+  def __init__(
+    self,
+    total_count: int,
+    probs: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str | None = None,
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      total_count: r, a Python int > 0, for all of the batch.
+      probs: q, (...), the probability of a success, in (0, 1]. Of zero, which
+        `validate_args` refuses, it never comes.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name; None for that of its class.
+
+    Raises:
+      TypeError: `total_count` is no Python int, or the dtype of `probs` is
+        complex, bool or half precision.
+      ValueError: `total_count` is not positive; with `validate_args`, a value
+        breaks a rule.
+    """
+    super().__init__(
+      {
+        "total_count": static_counts.static_count("total_count", total_count),
+        "probs": probs,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name or type(self).__name__,
+      }
+    )
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {"probs": properties(0, "positive probability")}
+
+  @property
+  def total_count(self) -> int:
+    """The number of successes to wait for."""
+    return self._parameters["total_count"]
+
+  @property
+  def probs(self) -> Any:
+    """The probability of a success, (...)."""
+    return self._parameters["probs"]
+
+  def _likeliest_failures(self) -> Any:
+    """Returns the likeliest number of failures, the larger one of two."""
+    probs = self._own()["probs"]
+    good = (probs > 0) & (probs <= 1)
+    known = np.where(good, probs, 1.0)
+    found = np.floor((self.total_count - 1.0) * (1.0 - known) / known)
+    return np.where(good, found, math.nan)
+
+
+@structures.register
+class NegativeBinomialTrials(_Trials):
+  """The number of trials until the r-th success.
+
+      P(N = k) = (k - 1 choose r - 1) q^r (1 - q)^(k - r), k = r, r + 1, ...
+
+  It is the sum of r independent geometric numbers, with r phases.
+  `NegativeBinomialFailures` is N - r. The mode is r + floor((r - 1) (1 - q) /
+  q), the larger one where two numbers are as likely.
+
+  Example: throws of a die until the second six.
+
+    >>> from phasic.distributions import NegativeBinomialTrials
+    >>> dist = NegativeBinomialTrials(2, 1 / 6)
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(3)):.6f}")
+    12.000000, 0.046296
+
+  References:
+    W. Feller, An introduction to probability theory and its applications,
+      vol. 1, 1968, sec. VI.8.
+  """
+
+  def _chain_of(self, probs: Any) -> tuple[Any, Any, Any, Any]:
+    r = self.total_count
+    phases, zeros = onp.arange(r), np.zeros(r, self.dtype)
+    # One less a number near one is exact, and small: it is told, not derived.
+    edges = edge_probs.EdgeProbs(
+      onp.concatenate([phases, phases]),
+      onp.concatenate([phases + 1, phases]),
+      probs[..., None],
+      np.concatenate([zeros + 1.0, zeros - 1.0])[:, None],
+      np.concatenate([zeros, zeros + 1.0]),
+    )
+    start = named_family.first_of(r, self.dtype)
+    return start, edges, None, np.zeros((), dtype=self.dtype)
+
+  def _mode(self) -> Any:
+    return self._likeliest_failures() + self.total_count
+
+
+@structures.register
+class NegativeBinomialFailures(_Trials):
+  """The number of failures before the r-th success.
+
+      P(N = k) = (k + r - 1 choose k) q^r (1 - q)^k, k = 0, 1, ...
+
+  In its chain of r phases a step is a failure, and phase i has seen i
+  successes: T_ij = q^(j - i) (1 - q), t_i = q^(r - i), and the mass at zero is
+  q^r. The mode is floor((r - 1) (1 - q) / q). Values, entropy and divergences
+  of two of the same r go by the chain of `NegativeBinomialTrials`, which has no
+  powers that may underflow; divergences from and to others are NaN where q^r is
+  no normal number.
+
+  Example: throws of a die that are no six, before the second six.
+
+    >>> from phasic.distributions import NegativeBinomialFailures
+    >>> dist = NegativeBinomialFailures(2, 1 / 6)
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(1)):.6f}")
+    10.000000, 0.046296
+
+  References:
+    W. Feller, An introduction to probability theory and its applications,
+      vol. 1, 1968, sec. VI.8.
+  """
+
+  def _chain_of(self, probs: Any) -> tuple[Any, Any, Any, Any]:
+    r = self.total_count
+    powers = small_arrays.powers(probs, r)
+    failure = (1.0 - probs)[..., None]
+    steps = onp.arange(r) - onp.arange(r)[:, None]
+    ahead = np.take(powers, onp.maximum(steps, 0), axis=-1)
+    matrix = np.where(steps >= 0, ahead * failure[..., None], 0.0)
+    exits = np.take(powers, onp.arange(r, 0, -1), axis=-1)
+    return powers[..., :r] * failure, matrix, exits, powers[..., r]
+
+  def _whole_model(self) -> tuple[Any, Any, Any, Any]:
+    initial_probs, matrix, exits, prob_zero = self._model()
+    least = float(onp.finfo(static.dtype_name(prob_zero)).tiny)
+    prob_zero = np.where(prob_zero < least, math.nan, prob_zero)
+    return initial_probs, matrix, exits, prob_zero
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    What is told is that of the number of all trials.
+    """
+    count = self._converted(value) + self.total_count
+    return self._trials().diagnose(count, method)
+
+  def _entropy(self) -> Any:
+    return self._trials()._entropy()
+
+  def _cross_entropy(self, other: Any) -> Any:
+    if self._is_shifted_as(other):
+      return self._trials()._cross_entropy(other._trials())
+    return super()._cross_entropy(other)
+
+  def _is_shifted_as(self, other: Any) -> bool:
+    """Whether both are numbers of trials less the same number."""
+    same = isinstance(other, NegativeBinomialFailures)
+    return same and self.total_count == other.total_count
+
+  def _evaluate(self, kind: str, value: Any) -> Any:
+    return self._trials()._evaluate(kind, value + self.total_count)
+
+  def _hazard_function(self, value: Any) -> Any:
+    return self._trials()._hazard_function(value + self.total_count)
+
+  def _log_hazard_function(self, value: Any) -> Any:
+    return self._trials()._log_hazard_function(value + self.total_count)
+
+  def _quantile(self, value: Any) -> Any:
+    return self._failures(self._trials()._quantile(value))
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    return self._failures(self._trials()._quantile_log_cdf(value))
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    return self._failures(self._trials()._quantile_log_survival(value))
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    return self._trials()._sample_n(n, seed) - self.total_count
+
+  def _mode(self) -> Any:
+    return self._likeliest_failures()
+
+  def _failures(self, trials: Any) -> Any:
+    """Those among trials; the least number of these is 0 for P(N <= 0)."""
+    return np.maximum(trials - self.total_count, 0.0)
+
+  def _trials(self) -> NegativeBinomialTrials:
+    """The number of all trials."""
+    return NegativeBinomialTrials(
+      self.total_count, self.probs, validate_args=self.validate_args
+    )
+
+
+@divergences.register_kl(NegativeBinomialFailures, NegativeBinomialFailures)
+def _kl_divergence(
+  p: NegativeBinomialFailures, q: NegativeBinomialFailures
+) -> Any:
+  if p._is_shifted_as(q):
+    return divergences.kl_divergence(p._trials(), q._trials())
+  return absorption_time.kl_divergence(p, q)

@@ -1,0 +1,1 @@
+"""Rewards that accumulate on the way to absorption."""

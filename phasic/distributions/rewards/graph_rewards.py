@@ -1,0 +1,93 @@
+"""What distributions of rewards of a graph's chain have in common."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.distributions.absorption import of_graph
+from phasic.distributions.absorption import phase_type
+from phasic.distributions.base import distribution
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.rewards import reward_totals
+from phasic.graphs.core import graph as graph_lib
+from phasic.internal import static
+from phasic.math.model import operands
+
+
+class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
+  """Rewards of the chain of a graph.
+
+  A subclass puts it before the class whose methods it has as well.
+  """
+
+  def __init__(
+    self,
+    graph: graph_lib.Graph,
+    params: Any = None,
+    rewards: Any = None,
+    edge_values: Any = None,
+    initial_probs: Any = None,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "GraphMultivariatePhaseType",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      graph: a continuous `graphs.Graph`.
+      params: (..., d), or a mapping of the graph's names to arrays that
+        broadcast; None where there are none.
+      rewards: r, (..., p, R), in the order of the graph's states.
+      edge_values: (..., m), weights of the edges in the place of those that
+        are linear in parameters.
+      initial_probs: alpha, (..., p), in the place of the graph's initial
+        weights.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: as `GraphPhaseType`, or there are no rewards.
+      ValueError: as `GraphPhaseType`.
+    """
+    if rewards is None:
+      raise TypeError("rewards is None: it must be an array (..., p, R)")
+    distribution.Distribution.__init__(
+      self,
+      {
+        "graph": graph,
+        "params": params,
+        "rewards": rewards,
+        "edge_values": edge_values,
+        "initial_probs": initial_probs,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      },
+    )
+    self._check_graph(graph, self._parameters["initial_probs"])
+    self._batch_shape()
+    if validate_args:
+      self._model()
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    rewards = parameter_properties.ParameterProperties(2, "nonnegative")
+    params, *others = super()._parameter_properties().items()
+    return dict([params, ("rewards", rewards), *others])
+
+  def _phase_type(
+    self, alpha: Any, matrix: Any, exits: Any, prob_zero: Any
+  ) -> phase_type.PhaseType:
+    if not operands.is_edges(matrix):
+      return super()._phase_type(alpha, matrix, exits, prob_zero)
+    # Masses that are given have a derived atom, which is lost if it is small.
+    given = self._parameters["initial_probs"] is not None
+    linear = static.concrete(self.graph.initial_coefficients)
+    constant = linear is not None and not onp.any(linear != 0.0)
+    return phase_type.GraphPhaseType(
+      self.graph,
+      edge_values=matrix.parameters,
+      initial_probs=None if constant and not given else alpha,
+      allow_nan_stats=self.allow_nan_stats,
+    )

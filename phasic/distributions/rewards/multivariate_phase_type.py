@@ -1,0 +1,201 @@
+"""Multivariate phase-type distributions: several rewards of one chain."""
+
+from typing import Any
+
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.rewards import graph_rewards
+from phasic.distributions.rewards import reward_totals
+from phasic.graphs.core import graph as graph_lib
+from phasic.internal import structures
+
+
+@structures.register
+class MultivariatePhaseType(reward_totals.RewardTotals):
+  """Rewards Y_r = sum_i r_ir (time spent in phase i) until absorption.
+
+  This is the class MPH* of Kulkarni, with an atom. One value is a vector of R
+  rewards. Each reward, and each sum of them with weights >= 0, is a
+  `PhaseType`; means, covariances, mixed moments, the joint Laplace transform
+  and samples exist for all, on the edges of a graph at any size. There is no
+  formula for the joint density in general: `log_prob` and `prob` exist where
+  the chain is feed-forward, see `math.feed_forward_log_density`.
+
+  Example: the times in two stages of a queue, of which the second may be left
+  out.
+
+    >>> import numpy as np
+    >>> from phasic.distributions import MultivariatePhaseType
+    >>> matrix = np.asarray([[-2.0, 1.0], [0.0, -4.0]])
+    >>> dist = MultivariatePhaseType([1.0, 0.0], matrix, np.eye(2))
+    >>> [f"{float(m):.3f}" for m in dist.mean()]
+    ['0.500', '0.125']
+    >>> print(f"{float(dist.prob([0.5, 0.25])):.6f}")
+    0.541341
+    >>> print(f"{float(dist.projection([1.0, 2.0]).mean()):.3f}")
+    0.750
+
+  References:
+    V. Kulkarni, A new class of multivariate phase type distributions, Oper.
+      Res. 37, 1989.
+    M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
+      probability, 2017, chapter 8.
+  """
+
+  def __init__(
+    self,
+    initial_probs: Any,
+    subgenerator: Any,
+    rewards: Any,
+    exit_rates: Any = None,
+    prob_zero: Any = None,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "MultivariatePhaseType",
+  ):
+    """Makes a batch of multivariate phase-type distributions.
+
+    Args:
+      initial_probs: alpha, (..., p), the masses of the phases at time zero.
+      subgenerator: S, (..., p, p), the rates between phases, per unit of time.
+      rewards: r, (..., p, R), per unit of time, finite and >= 0.
+      exit_rates: s, (..., p). None derives them as in `PhaseType`.
+      prob_zero: z, (...), the mass at the origin of paths that never start.
+        None derives it as in `PhaseType`.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision.
+      ValueError: shapes do not fit, or an array is empty; with
+        `validate_args`, a value breaks a rule.
+    """
+    super().__init__(
+      {
+        "initial_probs": initial_probs,
+        "subgenerator": subgenerator,
+        "rewards": rewards,
+        "exit_rates": exit_rates,
+        "prob_zero": prob_zero,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+    self._batch_shape()
+    if validate_args:
+      self._model()
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {
+      "initial_probs": properties(1, "subprobabilities"),
+      "subgenerator": properties(2, "subgenerator"),
+      "rewards": properties(2, "nonnegative"),
+      "exit_rates": properties(1, "nonnegative", optional=True),
+      "prob_zero": properties(0, "probability", optional=True),
+    }
+
+  @classmethod
+  def from_graph(
+    cls,
+    graph: graph_lib.Graph,
+    params: Any = None,
+    rewards: Any = None,
+    edge_values: Any = None,
+    initial_probs: Any = None,
+    **options: Any,
+  ) -> "GraphMultivariatePhaseType":
+    """Returns the rewards of the chain of a graph.
+
+    Args:
+      graph: a continuous `graphs.Graph`.
+      params: its parameters, as for `GraphPhaseType`.
+      rewards: r, (..., p, R), in the order of the graph's states.
+      edge_values: weights in the place of parameters.
+      initial_probs: masses in the place of the graph's initial weights.
+      **options: `validate_args`, `allow_nan_stats` and `name`.
+
+    Raises:
+      TypeError: as `GraphPhaseType`, or there are no rewards.
+      ValueError: as `GraphPhaseType`.
+
+    Example: the tree of four lineages: its height, and the length of all
+    branches.
+
+      >>> from phasic.distributions import MultivariatePhaseType
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> def transitions(n):
+      ...   yield (n - 1 if n > 2 else ABSORBED), {"coal": n * (n - 1) / 2}
+      >>> graph = Graph.from_transitions(transitions, 4, params=("coal",))
+      >>> rewards = [[1.0, n] for n in graph.states]
+      >>> tree = MultivariatePhaseType.from_graph(graph, {"coal": 1.0}, rewards)
+      >>> [f"{float(m):.3f}" for m in tree.mean()]
+      ['1.500', '3.667']
+    """
+    return GraphMultivariatePhaseType(
+      graph, params, rewards, edge_values, initial_probs, **options
+    )
+
+  @property
+  def initial_probs(self) -> Any:
+    """Masses of the phases at time zero, alpha (..., p)."""
+    return self._parameters["initial_probs"]
+
+  @property
+  def subgenerator(self) -> Any:
+    """Rates between the phases, S (..., p, p)."""
+    return self._parameters["subgenerator"]
+
+  @property
+  def exit_rates(self) -> Any:
+    """Exit rates as given, s (..., p) or None."""
+    return self._parameters["exit_rates"]
+
+  @property
+  def prob_zero(self) -> Any:
+    """The mass of paths that never start as given, z (...) or None."""
+    return self._parameters["prob_zero"]
+
+  def _chain(self) -> tuple[Any, Any, Any, Any]:
+    """Initial masses, rates (a matrix or edges), exits or None, atom or None.
+
+    As they are now: variables are read.
+    """
+    arrays = self._arrays()
+    names = ("initial_probs", "subgenerator", "exit_rates", "prob_zero")
+    initial_probs, matrix, exits, prob_zero = (arrays[name] for name in names)
+    return initial_probs, matrix, exits, prob_zero
+
+
+@structures.register
+class GraphMultivariatePhaseType(
+  graph_rewards.GraphRewards, MultivariatePhaseType
+):
+  """Rewards of the chain of a graph, see `MultivariatePhaseType`.
+
+  Weights of edges are linear in parameters, or given as `edge_values`. No
+  matrix is made, but for densities and for the distributions of rewards that
+  are zero in some phases: these take up to 4096 phases. Derivatives exist in
+  `params`, `rewards`, `edge_values` and `initial_probs`.
+
+  Example:
+
+    >>> from phasic.distributions import GraphMultivariatePhaseType
+    >>> from phasic.graphs import ABSORBED, Graph
+    >>> graph = Graph.from_transitions(lambda n: [(ABSORBED, [n])], 4, 1)
+    >>> dist = GraphMultivariatePhaseType(graph, [0.5], [[1.0, 3.0]])
+    >>> [f"{float(m):.3f}" for m in dist.mean()]
+    ['0.500', '1.500']
+  """
+
+  @property
+  def subgenerator(self) -> Any:
+    """Rates between the phases, S (..., p, p), for up to 4096 phases."""
+    return self._dense_subgenerator()
+
+  @property
+  def exit_rates(self) -> Any:
+    """Exit rates, s (..., p), for up to 4096 phases."""
+    return self._dense()[1]

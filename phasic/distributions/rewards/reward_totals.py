@@ -1,0 +1,244 @@
+"""What distributions of several rewards of a chain have in common."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.absorption import phase_type
+from phasic.distributions.base import distribution
+from phasic.distributions.base import supports
+from phasic.distributions.base import value_checks
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.math.elimination import chain_arguments
+from phasic.math.model import named_checks
+from phasic.math.model import operands
+from phasic.math.model import reward_operands
+from phasic.math.moments import mixed_moments
+from phasic.math.moments import moments
+from phasic.math.rewards import multivariate
+from phasic.math.rewards import reward_transforms
+from phasic.math.sampling import jump_chain
+
+_NO_JOINT_LAW = (
+  "there is no formula for the joint law of rewards; marginal(r) and "
+  "projection(w) have it"
+)
+
+_NO_QUANTILE = (
+  "vectors have no order; marginal(r) and projection(w) have quantiles"
+)
+
+
+class RewardTotals(distribution.Distribution):
+  """Rewards of one chain, added up until it is absorbed.
+
+  A subclass has `_chain`, and `rewards` among its parameters.
+  """
+
+  _DISCRETE = False
+
+  @property
+  def rewards(self) -> Any:
+    """Rewards per unit of time, r (..., p, R)."""
+    return self._parameters["rewards"]
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return static.shape(self.rewards)[-2]
+
+  @property
+  def num_rewards(self) -> int:
+    """The number of rewards R."""
+    return static.shape(self.rewards)[-1]
+
+  def mixed_moment(self, orders: Any) -> Any:
+    """Returns E[Y_1^n_1 ... Y_R^n_R], (...).
+
+    Args:
+      orders: R integers n_r >= 0.
+
+    Raises:
+      TypeError: the orders are no integers.
+      ValueError: there are not R of them, or they are negative or too large.
+    """
+    value = mixed_moments.mixed_moment(*self._model(), orders=orders)
+    return self._statistic("mixed_moment", value)
+
+  def laplace_transform(self, arguments: Any) -> Any:
+    """Returns E[exp(-u_1 Y_1 - ... - u_R Y_R)], (...).
+
+    Args:
+      arguments: u, (..., R), >= 0.
+
+    Raises:
+      ValueError: shapes do not fit.
+    """
+    alpha, matrix, rewards, exits, prob_zero = self._model()
+    return structures.as_result(
+      multivariate.joint_laplace_transform(
+        alpha, matrix, rewards, arguments, exits, prob_zero
+      )
+    )
+
+  def marginal(self, index: int) -> phase_type.PhaseType:
+    """Returns the distribution of one reward.
+
+    Args:
+      index: its number, negative ones count from the end.
+
+    Raises:
+      IndexError: there is no such reward.
+    """
+    size = self.num_rewards
+    if not -size <= index < size:
+      raise IndexError(f"index is {index}: there are {size} rewards")
+    rewards = self._arrays()["rewards"]
+    return self._transformed(rewards[..., index % size])
+
+  def projection(self, weights: Any) -> phase_type.PhaseType:
+    """Returns the distribution of sum_r w_r Y_r.
+
+    Args:
+      weights: w, (..., R), finite and >= 0.
+
+    Raises:
+      ValueError: shapes do not fit.
+    """
+    rewards = self._arrays()["rewards"]
+    rates = reward_operands.weighted_rewards(rewards, weights, "weights", {})
+    return self._transformed(np.sum(rates, axis=-1))
+
+  def _transformed(self, rewards: Any) -> phase_type.PhaseType:
+    """Returns the distribution of one reward (..., p)."""
+    alpha, matrix, _, exits, prob_zero = self._model()
+    model = reward_transforms.reward_transform(
+      alpha, matrix, rewards, exits, prob_zero
+    )
+    return self._phase_type(*model)
+
+  def _phase_type(
+    self, alpha: Any, matrix: Any, exits: Any, prob_zero: Any
+  ) -> phase_type.PhaseType:
+    return phase_type.PhaseType(
+      alpha, matrix, exits, prob_zero, allow_nan_stats=self.allow_nan_stats
+    )
+
+  def _support(self) -> supports.Support:
+    return supports.Support("nonnegative", event_ndims=1)
+
+  def _cdf(self, value: Any) -> Any:
+    del value
+    self._missing("cdf", _NO_JOINT_LAW)
+
+  def _quantile(self, value: Any) -> Any:
+    del value
+    self._missing("quantile", _NO_QUANTILE)
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    del value
+    self._missing("quantile_log_survival", _NO_QUANTILE)
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    del value
+    self._missing("quantile_log_cdf", _NO_QUANTILE)
+
+  def _entropy(self) -> Any:
+    self._missing("entropy", _NO_JOINT_LAW)
+
+  def _cross_entropy(self, other: Any) -> Any:
+    del other
+    self._missing("cross_entropy", _NO_JOINT_LAW)
+
+  def _moment(self, k: int) -> Any:
+    self._missing(f"moment({k})", "mixed_moment(orders) is that of a vector")
+
+  def _probability_generating_function(self, z: Any) -> Any:
+    del z
+    self._missing(
+      "probability_generating_function",
+      "rewards are no whole numbers; laplace_transform is that of a vector",
+    )
+
+  def _moment_generating_function(self, s: Any) -> Any:
+    del s
+    self._missing(
+      "moment_generating_function",
+      "laplace_transform(-s) is that for s <= 0, and "
+      "projection(w).moment_generating_function(s) that along a direction",
+    )
+
+  def _mean(self) -> Any:
+    return moments.reward_means(*self._model())
+
+  def _covariance(self) -> Any:
+    return moments.reward_covariance(*self._model())
+
+  def _variance(self) -> Any:
+    eye = np.eye(self.num_rewards, dtype=self.dtype) > 0
+    found = np.sum(np.where(eye, self._covariance(), 0.0), axis=-1)
+    return np.where(self._mean() == math.inf, math.inf, found)
+
+  def _log_prob(self, value: Any) -> Any:
+    alpha, matrix, rewards, exits, prob_zero = self._model()
+    return multivariate.feed_forward_log_density(
+      alpha, matrix, rewards, value, exits, prob_zero
+    )
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    return jump_chain.sample_rewards(n, seed, *self._model())
+
+  def _chain(self) -> tuple[Any, Any, Any, Any]:
+    """Initial masses, rates (a matrix or edges), exits or None, atom or None.
+
+    As they are now: variables are read.
+    """
+    raise NotImplementedError
+
+  def _model(self) -> tuple[Any, Any, Any, Any, Any]:
+    """Chain and rewards as `math` takes them, checked with `validate_args`."""
+    checked = self.validate_args
+    chain = self._checked_chain() if checked else self._chain()
+    rewards = self._arrays()["rewards"]
+    if checked:
+      rewards = named_checks.check(
+        "rewards",
+        rewards,
+        (rewards >= 0) & np.isfinite(rewards),
+        "rewards must be >= 0 and finite",
+      )
+    alpha, matrix, exits, prob_zero = chain
+    return alpha, matrix, rewards, exits, prob_zero
+
+  def _checked_chain(self) -> tuple[Any, Any, Any, Any]:
+    """The chain, its values checked."""
+    return value_checks.check_model(*self._chain())
+
+  def _check_value(self, value: Any) -> Any:
+    return value_checks.check_times(value)
+
+  def _check_value_shape(self, value: Any) -> None:
+    shape = static.shape(value)
+    size = self.num_rewards
+    if len(shape) < 1 or shape[-1] != size:
+      raise ValueError(
+        f"value has shape {shape}: it must be (..., R) with R = {size} rewards"
+      )
+    super()._check_value_shape(value)
+
+  def _batch_shape(self) -> static.Shape:
+    alpha, matrix, exits, prob_zero = self._chain()
+    return chain_arguments.convert(
+      alpha,
+      matrix,
+      self._arrays()["rewards"],
+      exits,
+      prob_zero,
+      names=operands.REWARD_ARGUMENTS,
+      event_ranks=(2,),
+    )[2]
+
+  def _event_shape(self) -> static.Shape:
+    return (self.num_rewards,)

@@ -1,0 +1,1 @@
+"""Distributions made from another one: transformed, truncated, residual."""

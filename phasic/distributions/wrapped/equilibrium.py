@@ -1,0 +1,106 @@
+"""What is left of the time that runs, long after renewals have begun."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import comparable
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.families import named_family
+from phasic.distributions.wrapped import wrapped_distribution
+from phasic.internal import structures
+from phasic.math.moments import renewals
+
+
+@structures.register
+class Equilibrium(
+  wrapped_distribution.WrappedDistribution, named_family.NamedFamily
+):
+  """The stationary excess law of X, with the density P(X > t) / E[X].
+
+  It is the law of the time until the next renewal where times with the law of
+  X have followed each other for ever. It is of phase type with the same
+  phases, and starts in them as X spends its time: with masses alpha (-S)^-1 /
+  E[X]. In discrete time P(X_e = k) = P(X >= k) / E[X] for k = 1, 2, ..., and
+  the masses are alpha (I - T)^-1 / E[X]. An atom of X at zero counts for
+  nothing, and X_e has none.
+
+  Results are NaN where E[X] is zero or infinite.
+
+  Example: buses come irregularly, so that one waits long for the next.
+
+    >>> from phasic.distributions import Equilibrium, Hyperexponential
+    >>> gap = Hyperexponential([0.5, 0.5], [1.0, 0.25])
+    >>> wait = Equilibrium(gap)
+    >>> print(f"{float(gap.mean()):.6f}, {float(wait.mean()):.6f}")
+    2.500000, 3.400000
+
+  References:
+    M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, sec.
+      2.4.
+  """
+
+  def __init__(
+    self,
+    distribution: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "Equilibrium",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      distribution: that of X, a phase-type one.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: the distribution is none of phase type.
+    """
+    super().__init__(
+      {
+        "distribution": distribution,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    return {}
+
+  @property
+  def dtype(self) -> str:
+    """The name of the dtype of parameters, values and results."""
+    return self.distribution.dtype
+
+  def _as_array(self, x: Any, name: str) -> Any:
+    # There are no arrays but those of the other distribution.
+    return self.distribution._as_array(x, name)
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return self.distribution.num_phases
+
+  @property
+  def _DISCRETE(self) -> bool:  # type: ignore[override]
+    return self.distribution._DISCRETE
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`."""
+    found = super().diagnose(value, method)
+    mean = comparable.host(self.distribution._mean())
+    lost = onp.logical_not((mean > 0) & (mean < math.inf)) & (found != "ok")
+    why = self.distribution.diagnose(1.0, "log_survival_function")
+    endless = "distribution: its mean must be > 0 and finite"
+    return onp.where(lost, onp.where(why == "ok", endless, why), found)
+
+  def _chain_of(self) -> tuple[Any, Any, Any, Any]:
+    model = self.distribution._model()
+    start = renewals.equilibrium_probs(model, self._DISCRETE)
+    return start, model[1], model[2], np.zeros((), dtype=self.dtype)

@@ -1,0 +1,126 @@
+"""What is left of a time that has not ended."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import comparable
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.families import named_family
+from phasic.distributions.wrapped import wrapped_distribution
+from phasic.internal import structures
+from phasic.math.model import named_checks
+from phasic.math.moments.occupancy import conditional_occupancy
+
+
+@structures.register
+class ResidualLife(
+  wrapped_distribution.WrappedDistribution, named_family.NamedFamily
+):
+  """The law of X - t given X > t.
+
+  It is a phase-type law with the same phases, and starts where the chain is at
+  time t: with pi = alpha exp(S t), in discrete time alpha T^t, the masses of
+  its phases are pi / (pi 1). Nothing is subtracted, and nothing underflows
+  however small P(X > t) is. Results are NaN where it is zero, and where X may
+  never end.
+
+  Example: an hour later, the bus has still not come.
+
+    >>> from phasic.distributions import Hypoexponential, ResidualLife
+    >>> wait = Hypoexponential([1.0, 3.0])
+    >>> left = ResidualLife(wait, 1.0)
+    >>> print(f"{float(wait.mean()):.6f}, {float(left.mean()):.6f}")
+    1.333333, 1.031495
+
+  References:
+    M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+  """
+
+  def __init__(
+    self,
+    distribution: Any,
+    time: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "ResidualLife",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      distribution: that of X, a phase-type one.
+      time: t, (...), >= 0 and finite, in discrete time a whole number; its
+        shape broadcasts with the batch of the distribution.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: the distribution is none of phase type, dtypes differ, or are
+        complex, bool or half precision.
+      ValueError: shapes do not fit; with `validate_args`, a value breaks a
+        rule.
+    """
+    super().__init__(
+      {
+        "distribution": distribution,
+        "time": time,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    return {"time": parameter_properties.ParameterProperties(0, "nonnegative")}
+
+  @property
+  def time(self) -> Any:
+    """The time that X has lasted, t (...)."""
+    return self._parameters["time"]
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return self.distribution.num_phases
+
+  @property
+  def _DISCRETE(self) -> bool:  # type: ignore[override]
+    return self.distribution._DISCRETE
+
+  def _chain_of(self, time: Any) -> tuple[Any, Any, Any, Any]:
+    model = self.distribution._model()
+    _, matrix, exits, _ = model
+    start = conditional_occupancy(model, time, self._DISCRETE)
+    return start, matrix, exits, np.zeros((), dtype=self.dtype)
+
+  def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
+    arrays = super()._checked_parameters(arrays)
+    time = arrays["time"]
+    if self._DISCRETE:
+      rule = "in discrete time it must be an integer"
+      time = named_checks.check("time", time, np.floor(time) == time, rule)
+    return {**arrays, "time": time}
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    Where the state of X at the time is not known it is told why.
+    """
+    found = super().diagnose(value, method)
+    start = comparable.host(self._chain()[0])
+    lost = onp.any(onp.isnan(start), axis=-1) & (found != "ok")
+    lost = lost & ~onp.char.startswith(found, "time")
+    why = self.distribution.diagnose(self.time, "log_survival_function")
+    never = "time: X has ended for certain, or may never end"
+    return onp.where(lost, onp.where(why == "ok", never, why), found)
+
+  def _mode(self) -> Any:
+    """A part of a density with one top has it at the end, or where it was."""
+    own = self._own()["time"]
+    found = self.distribution._mode() - own
+    found = np.maximum(found, 1.0 if self._DISCRETE else 0.0)
+    return np.where((own >= 0) & (own < math.inf), found, math.nan)

@@ -1,0 +1,271 @@
+"""Inhomogeneous phase-type distributions, by a change of time."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import atoms
+from phasic.distributions.absorption import comparable
+from phasic.distributions.base import constraint_checks
+from phasic.distributions.base import divergences
+from phasic.distributions.base import reparameterization
+from phasic.distributions.base import supports
+from phasic.distributions.base import value_checks
+from phasic.distributions.wrapped import transformed_statistics
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.quadrature import node_sums
+from phasic.math.quadrature import time_scales
+from phasic.math.sampling import jump_chain
+
+# The smallest normal numbers: what is below may have lost its digits.
+_TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
+
+
+class TransformedPhaseType(transformed_statistics.TransformedStatistics):
+  """The law of Y = g(X), for X of phase type and an increasing g, g(0) = 0.
+
+  It is the time until absorption of a chain whose rates all vary alike with
+  time, S h'(y) with h = g^-1:
+
+      P(Y > y) = alpha exp(S h(y)) 1,  f(y) = h'(y) alpha exp(S h(y)) s.
+
+  Its base measure is Lebesgue's on (0, inf) plus a unit mass at 0, as that of
+  X; atoms stay what they are. Values where h(y) has no normal floating-point
+  number are NaN, but for those of the distribution and survival function so
+  late that they are one and zero. A subclass has g, h, log h' and log g'.
+
+  The entropy is that of X and E log g'(X), by quadrature; the divergence of two
+  laws with the same g is that of the X's.
+
+  Mean, variance and moments are found by quadrature, to 1e-9 (float32: 1e-4) of
+  themselves, or they are NaN; those that are infinite are inf.
+
+  The mode is known where X is Erlang's (or has one phase), and is zero where X
+  is hyperexponential and h' does not grow; else it raises NotImplementedError.
+
+  References:
+    H. Albrecher, M. Bladt, Inhomogeneous phase-type distributions and heavy
+      tails, J. Appl. Probab. 56, 2019.
+  """
+
+  _TAKES_DISCRETE = False
+
+  def __init__(self, parameters: dict[str, Any]):
+    """Stores the parameters, see `Distribution`; `distribution` is X's."""
+    super().__init__(parameters)
+    self._batch_shape()
+    if self.validate_args:
+      self._own()
+
+  def _forward(self, x: Any) -> Any:
+    """Returns g(x) for x >= 0."""
+    raise NotImplementedError(f"{type(self).__name__} has no _forward")
+
+  def _inverse(self, y: Any) -> Any:
+    """Returns h(y) for y >= 0."""
+    raise NotImplementedError(f"{type(self).__name__} has no _inverse")
+
+  def _log_slope(self, y: Any) -> Any:
+    """Returns log h'(y) for y >= 0."""
+    raise NotImplementedError(f"{type(self).__name__} has no _log_slope")
+
+  def _log_growth(self, x: Any) -> Any:
+    """Returns log g'(x) for x > 0."""
+    raise NotImplementedError(f"{type(self).__name__} has no _log_growth")
+
+  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+    model = self._broadcast_model(batch)
+    return node_sums.of_increasing(model, self._forwarded, self._log_growth)
+
+  def _forwarded(self, x: Any) -> Any:
+    """Returns g(x), inf without a warning where that is too large."""
+    with onp.errstate(over="ignore"):
+      return self._forward(x)
+
+  def _inverted(self, y: Any) -> Any:
+    """Returns h(y), inf without a warning where that is too large."""
+    with onp.errstate(over="ignore"):
+      return self._inverse(y)
+
+  def _time(self, value: Any) -> Any:
+    """Returns h(y), and -1 below zero."""
+    below = value < 0
+    x = self._inverted(np.where(below, 0.0, value))
+    lost = (value > 0) & (x < _TINY[self.dtype])
+    lost = lost | ((value < math.inf) & (x == math.inf))
+    x = np.where(lost, math.nan, x)
+    return np.where(below, -1.0, x)
+
+  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+
+    What is told is that of X at h(value), a bad parameter or that h(value) is
+    no normal number.
+    """
+    y = self._converted(value)
+    x = self._time(y)
+    found = self.distribution.diagnose(x, method)
+    lost = onp.isnan(comparable.host(x)) & ~onp.isnan(comparable.host(y))
+    found = onp.where(lost, "value: its time h(value) is not normal", found)
+    for name, given in self._arrays().items():
+      good = comparable.host(given) > 0
+      found = onp.where(good, found, f"{name}: it must be > 0")
+    return comparable.where_unknown(getattr(self, f"_{method}")(y), found)
+
+  def _log_prob(self, value: Any) -> Any:
+    x = self._time(value)
+    at_atom = (value <= 0) & (atoms.mass_at_zero(self.distribution) > 0)
+    found = self.distribution._log_prob(x)
+    # An atom has no slope.
+    return np.where(at_atom, found, self._sloped(found, value, x))
+
+  def _log_hazard_function(self, value: Any) -> Any:
+    x = self._time(value)
+    found = self.distribution._log_hazard_function(x)
+    return self._sloped(found, value, x)
+
+  def _sloped(self, found: Any, value: Any, x: Any) -> Any:
+    """Returns the logarithm of what is found at x, per unit of Y."""
+    smooth = (value >= 0) & (x < math.inf)
+    slope = self._log_slope(np.where(smooth, value, 1.0))
+    slope = np.where(smooth, slope, 0.0)
+    unknown = (slope == math.inf) & (found == -math.inf)
+    return found + np.where(unknown, math.nan, slope)
+
+  def _cdf(self, value: Any) -> Any:
+    return self._settled(self.distribution._cdf, value, 1.0)
+
+  def _log_cdf(self, value: Any) -> Any:
+    return self._settled(self.distribution._log_cdf, value, 0.0)
+
+  def _survival_function(self, value: Any) -> Any:
+    return self._settled(self.distribution._survival_function, value, 0.0)
+
+  def _settled(self, function: Any, value: Any, last: float) -> Any:
+    """Returns a monotonic function of X, which may have reached its limit.
+
+    What is the limit at a time is so at all later ones, also where these are
+    too large for the kernel or for a floating-point number.
+    """
+    latest = time_scales.latest(self.distribution._chain())
+    x = self._inverted(np.where(value < 0, 0.0, value))
+    late = (value < math.inf) & (x > latest)
+    # What is too late must not have a slope that is too large.
+    x = self._time(np.where(late, 0.0, value))
+    found = function(np.where(late, latest, x))
+    return np.where(late & (found != last), math.nan, found)
+
+  def _log_survival_function(self, value: Any) -> Any:
+    return self.distribution._log_survival_function(self._time(value))
+
+  def _quantile(self, value: Any) -> Any:
+    return self._forwarded(self.distribution._quantile(value))
+
+  def _quantile_log_cdf(self, value: Any) -> Any:
+    return self._forwarded(self.distribution._quantile_log_cdf(value))
+
+  def _quantile_log_survival(self, value: Any) -> Any:
+    return self._forwarded(self.distribution._quantile_log_survival(value))
+
+  def _sample_n(self, n: int, seed: Any) -> Any:
+    # Of the whole batch, so that its samples are independent.
+    whole = self.distribution._sliced(..., self._batch_shape())
+    y = self._forwarded(whole._sample_n(n, seed))
+    if self.distribution._is_reparameterized():
+      return y
+    return jump_chain.without_derivatives(y, *self._arrays().values())
+
+  def _support(self) -> supports.Support:
+    return supports.Support("nonnegative")
+
+  @property
+  def reparameterization_type(
+    self,
+  ) -> reparameterization.ReparameterizationType:
+    """Whether samples can be differentiated: where those of X can.
+
+    Else asking for a derivative raises NotImplementedError.
+    """
+    return self.distribution.reparameterization_type
+
+  def _own(self) -> dict[str, Any]:
+    """Returns the parameters, checked with `validate_args`, else NaN if bad."""
+    arrays = self._arrays()
+    if not self.validate_args:
+      return {
+        k: np.where((x > 0.0) & (x < math.inf), x, math.nan)
+        for k, x in arrays.items()
+      }
+    return constraint_checks.check_parameters(
+      arrays, self.parameter_properties()
+    )
+
+  def _check_value(self, value: Any) -> Any:
+    return value_checks.check_times(value)
+
+
+@divergences.register_kl(TransformedPhaseType, TransformedPhaseType)
+def _kl_divergence(p: TransformedPhaseType, q: TransformedPhaseType) -> Any:
+  comparable.check_same_kind("kl_divergence", p, q)
+  if not _is_same_change(p, q):
+    return comparable.kl_divergence(p, q)
+  found = p.distribution.kl_divergence(q.distribution)
+  batch = static.broadcast_shapes(p._batch_shape(), q._batch_shape())
+  return np.broadcast_to(found, batch)
+
+
+def _is_same_change(p: TransformedPhaseType, q: TransformedPhaseType) -> bool:
+  """Whether both are known to have the same g."""
+  if type(p) is not type(q):
+    return False
+  others = q._own()
+  for name, x in p._own().items():
+    known = static.concrete(x), static.concrete(others[name])
+    if x is others[name]:
+      continue
+    if known[0] is None or known[1] is None or onp.any(known[0] != known[1]):
+      return False
+  return True
+
+
+def log_quotient(x: Any, y: Any) -> Any:
+  """Returns log(x / y) for x, y > 0, also where x / y is out of range."""
+  log = np.log(x) - np.log(y)
+  near = np.abs(log) < -0.9 * math.log(_TINY[static.dtype_name(log)])
+  return np.where(near, np.log(np.where(near, x, y) / y), log)
+
+
+def power(x: Any, exponent: Any) -> Any:
+  """Returns x^exponent, NaN where that of an exponent is: of one as well."""
+  known = exponent == exponent
+  return np.where(known, x**exponent, math.nan)
+
+
+def root(x: Any, degree: Any) -> Any:
+  """Returns x^(1 / degree) for x >= 0, with the digits that 1 / degree lacks.
+
+  One step of Newton's method finds them: a constant for derivatives.
+  """
+  zero = x <= 0
+  found = power(np.where(zero, 1.0, x), 1.0 / degree)
+  fixed = gradients.stop_gradient
+  some = (fixed(found) > 0) & (fixed(found) < math.inf) & (x < math.inf)
+  near = np.where(some, fixed(found), 1.0)
+  ratio = np.where(some & np.logical_not(zero), fixed(x), 1.0) / near ** fixed(
+    degree
+  )
+  # It is far from one where a power is below the normal range.
+  step = np.where(np.abs(ratio - 1.0) < 1e-3, (ratio - 1.0) / degree, 0.0)
+  found = found * (1.0 + fixed(step))
+  return np.where(zero & (degree == degree), 0.0, found)
+
+
+def log_power(y: Any, exponent: Any) -> Any:
+  """Returns exponent log(y) for y >= 0, at zero its limit."""
+  zero = y <= 0
+  limit = np.where(exponent > 0, -math.inf, np.zeros_like(exponent))
+  limit = np.where(exponent < 0, math.inf, limit)
+  return np.where(zero, limit, exponent * np.log(np.where(zero, 1.0, y)))

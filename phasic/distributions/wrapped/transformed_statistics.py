@@ -1,0 +1,117 @@
+"""Mean, moments and mode of a function of a phase-type variable."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.wrapped import wrapped_distribution
+from phasic.internal import static
+from phasic.math.quadrature import expectations
+from phasic.math.quadrature import heavy_moments
+
+_NO_MODE = (
+  "it is not known that the density has one top; it is for an Erlang X, and for "
+  "a hyperexponential one where h' does not grow"
+)
+
+
+class TransformedStatistics(wrapped_distribution.WrappedDistribution):
+  """Statistics of Y = g(X).
+
+  A subclass has `_forwarded`, `_own`, and for its mode `_mode_of_stages` and
+  `_speeds_up`.
+  """
+
+  # Whether g grows no faster than some power, so that there are all moments.
+  _GROWS_SLOWLY = False
+
+  def _forwarded(self, x: Any) -> Any:
+    """Returns g(x), inf without a warning where that is too large."""
+    raise NotImplementedError(f"{type(self).__name__} has no _forwarded")
+
+  def _own(self) -> dict[str, Any]:
+    """Returns the parameters, checked with `validate_args`, else NaN if bad."""
+    raise NotImplementedError(f"{type(self).__name__} has no _own")
+
+  def _log_ratio(self, x: Any) -> Any:
+    """Returns log(g(x) / c), c the scale, for x > 0 however large g(x) is."""
+    del x
+    raise NotImplementedError(f"{type(self).__name__} has no _log_ratio")
+
+  def _nodes_of_moment(self, k: int) -> heavy_moments.MomentNodes:
+    """Returns where X matters for E g(X)^k."""
+    del k
+    raise NotImplementedError(f"{type(self).__name__} has no _nodes_of_moment")
+
+  def _batch_model(self) -> tuple[Any, Any, Any, Any]:
+    """Returns X's chain with all of the batch."""
+    return self._broadcast_model(self._batch_shape())
+
+  def _mean(self) -> Any:
+    if self._GROWS_SLOWLY:
+      return self._mean_and_variance()[0]
+    return self._moment(1)
+
+  def _variance(self) -> Any:
+    if self._GROWS_SLOWLY:
+      return self._mean_and_variance()[1]
+    # In this order a small variance of a small scale is not lost.
+    scale = self._scale()
+    return scale * (scale * self._variance_of_ratio())
+
+  def _stddev(self) -> Any:
+    if self._GROWS_SLOWLY:
+      return np.sqrt(self._mean_and_variance()[1])
+    return self._scale() * np.sqrt(self._variance_of_ratio())
+
+  def _mean_and_variance(self) -> tuple[Any, Any]:
+    """Returns both, by quadrature."""
+    return expectations.mean_and_variance(self._batch_model(), self._forwarded)
+
+  def _variance_of_ratio(self) -> Any:
+    first, second = self._nodes_of_moment(1), self._nodes_of_moment(2)
+    mean = first.expected(self._log_ratio(first.times))
+    return second.variance(self._log_ratio(second.times), mean)
+
+  def _scale(self) -> Any:
+    """Returns c, one where there is none."""
+    return 1.0
+
+  def _mode(self) -> Any:
+    nothing: Any = 0.0  # But NaN where a parameter is bad.
+    for x in self._own().values():
+      nothing = nothing + 0.0 * x
+    parts = self.distribution._erlang_parts()
+    if parts is not None:
+      count, rate = parts
+      return self._mode_of_stages(count, rate) + (0.0 * rate + nothing)
+    falls = np.logical_not(self._speeds_up())
+    known = static.concrete(falls)
+    if not self.distribution._FALLS or (
+      known is not None and not onp.all(known)
+    ):
+      self._missing("mode", _NO_MODE)
+    found = self.distribution._mode() + nothing
+    return np.where(falls, found, math.nan)
+
+  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+    """Returns the mode where X has that many stages of a rate."""
+    del count, rate
+    self._missing("mode", _NO_MODE)
+
+  def _speeds_up(self) -> Any:
+    """Returns where h' is known to grow somewhere, (...)."""
+    raise NotImplementedError(f"{type(self).__name__} has no _speeds_up")
+
+  def _moment(self, k: int) -> Any:
+    if self._GROWS_SLOWLY:
+      return expectations.raw_moment(self._batch_model(), self._forwarded, k)
+    nodes = self._nodes_of_moment(k)
+    found = nodes.expected(float(k) * self._log_ratio(nodes.times))
+    scale = self._scale()
+    with onp.errstate(over="ignore"):
+      for _ in range(k):
+        found = found * scale
+    return found

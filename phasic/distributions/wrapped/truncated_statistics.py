@@ -1,0 +1,130 @@
+"""Mean, moments and mode of a phase-type variable in an interval."""
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import atoms
+from phasic.distributions.wrapped import residual_life
+from phasic.distributions.wrapped import wrapped_distribution
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.math.moments import truncated_moments
+
+
+class TruncatedStatistics(wrapped_distribution.WrappedDistribution):
+  """Statistics of X given low <= X <= high.
+
+  With what is left of X at the lower bound, R, they are those of R given R <=
+  high - low, of which nothing is subtracted: see `math.truncated_moments`.
+
+  A subclass has `_bounds` and `_normaliser`.
+  """
+
+  def _bounds(self) -> tuple[Any, Any, Any]:
+    """Returns low, what is just below it, and high, as arrays."""
+    raise NotImplementedError
+
+  def _normaliser(self, before: Any, high: Any) -> Any:
+    """Returns log P(before < X <= high), NaN where that is zero."""
+    raise NotImplementedError
+
+  def _mean(self) -> Any:
+    return self._of_parts(
+      lambda dist: dist._mean(),
+      lambda model, limit, discrete: truncated_moments.raw_moments(
+        model, limit, 1, discrete
+      )[..., 0],
+      lambda shift, found: shift + found,
+    )
+
+  def _variance(self) -> Any:
+    return self._of_parts(
+      lambda dist: dist._variance(),
+      lambda *args: truncated_moments.mean_and_variance(*args)[1],
+      lambda shift, found: found + np.zeros_like(shift),
+    )
+
+  def _stddev(self) -> Any:
+    return self._of_parts(
+      lambda dist: dist._stddev(),
+      lambda *args: np.sqrt(truncated_moments.mean_and_variance(*args)[1]),
+      lambda shift, found: found + np.zeros_like(shift),
+    )
+
+  def _moment(self, k: int) -> Any:
+    return self._of_parts(
+      lambda dist: dist._raw_moments(k),
+      lambda model, limit, discrete: truncated_moments.raw_moments(
+        model, limit, k, discrete
+      ),
+      functools.partial(_shifted, k),
+    )
+
+  def _of_parts(self, whole: Any, limited: Any, shifted: Any) -> Any:
+    """Returns a statistic, from that of what is left of X at the lower bound.
+
+    Args:
+      whole: its function of a distribution without an upper bound.
+      limited: its function of a model, a limit, and whether time is discrete.
+      shifted: what it is of X plus a number, from that and what it is of X.
+    """
+    _, before, high = self._bounds()
+    shift = np.maximum(before, 0.0)
+    residual = residual_life.ResidualLife(self.distribution, shift)
+    known = static.concrete(high)
+    bounded: Any = known is None or bool(onp.any(known < math.inf))
+    endless: Any = known is None or bool(onp.any(known == math.inf))
+    found: Any = math.nan
+    if endless:
+      beyond = shifted(shift, whole(residual))
+      none = np.zeros_like(shift)
+      found = np.where(
+        before < 0, shifted(none, whole(self.distribution)), beyond
+      )
+    if bounded:
+      inside = high < math.inf
+      limit = np.where(inside, high, shift + 1.0) - shift
+      model = self._started(before, residual)
+      within = limited(model, limit, self.distribution._DISCRETE)
+      found = np.where(inside, shifted(shift, within), found)
+    nothing = 0.0 * gradients.stop_gradient(shift)  # NaN where bounds are bad.
+    return found + nothing
+
+  def _started(self, before: Any, residual: Any) -> tuple[Any, Any, Any, Any]:
+    """Returns the chain of what is left, with the atom if that counts."""
+    first, matrix, exits, _ = self.distribution._model()
+    start = residual._model()[0]
+    atom = atoms.mass_at_zero(self.distribution)
+    whole = before < 0
+    return (
+      np.where(whole[..., None], first, start),
+      matrix,
+      exits,
+      np.where(whole, atom, np.zeros_like(atom)),
+    )
+
+  def _mode(self) -> Any:
+    """A part of a density with one top has it at an end, or where it was."""
+    low, before, high = self._bounds()
+    first, last = low, high
+    if self.distribution._DISCRETE:
+      first, last = before + 1.0, np.floor(high)
+    found = np.minimum(np.maximum(self.distribution._mode(), first), last)
+    # Zero, but NaN where nothing is between the bounds.
+    nothing = 0.0 * gradients.stop_gradient(self._normaliser(before, high))
+    return found + nothing
+
+
+def _shifted(k: int, shift: Any, rest: Any) -> Any:
+  """Returns E (shift + X)^k from E X, ..., E X^k, (..., k)."""
+  # Nothing is negative.
+  endless = rest[..., 0] == math.inf
+  found: Any = 1.0
+  for j in range(1, k + 1):
+    term = math.comb(k, j) * np.where(endless, 0.0, rest[..., j - 1])
+    found = found * shift + term
+  return np.where(endless, math.inf, found)

@@ -1,0 +1,77 @@
+"""Distributions that are made of another one."""
+
+from typing import Any
+
+from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import comparable
+from phasic.distributions.base import methods
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import slicing
+from phasic.internal import static
+from phasic.internal import structures
+
+
+class WrappedDistribution(comparable.Comparable):
+  """A distribution with another one, a time until absorption, as a parameter.
+
+  The batches of `distribution` and of the parameters that are arrays broadcast
+  with each other; their dtypes agree.
+  """
+
+  # Whether the other one may be in discrete time.
+  _TAKES_DISCRETE = True
+
+  def __init__(self, parameters: dict[str, Any]):
+    """Stores the parameters, see `Distribution`; `distribution` is one."""
+    wrapped = parameters["distribution"]
+    methods.check_substrate("distribution", wrapped)
+    name = type(wrapped).__name__
+    if not isinstance(wrapped, absorption_time.AbsorptionTime):
+      raise TypeError(f"distribution is {name}: it must be a phase-type one")
+    if wrapped._DISCRETE and not self._TAKES_DISCRETE:
+      raise TypeError(f"distribution is {name}: it must be in continuous time")
+    arrays = {name: parameters[name] for name in self.parameter_properties()}
+    dtype = structures.common_dtype(arrays, default=wrapped.dtype)
+    if dtype != wrapped.dtype:
+      raise TypeError(
+        f"distribution is {wrapped.dtype} and its parameters are {dtype}: "
+        "floating arguments must have one dtype"
+      )
+    kept = {
+      name: x
+      if x is None or structures.is_variable(x)
+      else structures.as_array(x, dtype, name)
+      for name, x in arrays.items()
+    }
+    super().__init__({**parameters, **kept})
+
+  @classmethod
+  def _children(cls) -> tuple[str, ...]:
+    return ("distribution", *super()._children())
+
+  @property
+  def distribution(self) -> Any:
+    """The distribution that this one is made of."""
+    return self._parameters["distribution"]
+
+  def _batch_shape(self) -> static.Shape:
+    return parameter_properties.batch_shape(
+      self.parameter_properties(),
+      self._parameters,
+      self.distribution._batch_shape(),
+    )
+
+  def _sliced(self, index: Any, batch: static.Shape | None = None) -> Any:
+    batch = self._batch_shape() if batch is None else batch
+    sliced = slicing.slice_parameters(
+      self.parameter_properties(),
+      {**self._parameters, **self._arrays()},
+      index,
+      batch,
+    )
+    wrapped = self.distribution._sliced(index, batch)
+    return self.copy(distribution=wrapped, **sliced)
+
+  def _broadcast_model(self, batch: static.Shape) -> tuple[Any, Any, Any, Any]:
+    """Returns the chain of X, with all of a batch."""
+    return comparable.broadcast_start(self.distribution._model(), batch)

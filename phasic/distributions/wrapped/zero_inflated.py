@@ -1,0 +1,97 @@
+"""Mixtures with an atom at zero."""
+
+from typing import Any
+
+from phasic.distributions.absorption import atoms
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.families import named_family
+from phasic.distributions.wrapped import wrapped_distribution
+from phasic.internal import structures
+
+
+@structures.register
+class ZeroInflated(
+  wrapped_distribution.WrappedDistribution, named_family.NamedFamily
+):
+  """Zero with probability z, and else a phase-type variable X.
+
+  With alpha and z_0 of X, which may have an atom itself, the masses of the
+  phases are (1 - z) alpha, and the atom's is z + (1 - z) z_0.
+
+  Example: a queue that is empty in one of four cases.
+
+    >>> from phasic.distributions import Erlang, ZeroInflated
+    >>> dist = ZeroInflated(Erlang(2, 1.0), 0.25)
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.cdf(0.0)):.6f}")
+    1.500000, 0.250000
+
+  References:
+    M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
+  """
+
+  def __init__(
+    self,
+    distribution: Any,
+    prob_zero: Any,
+    validate_args: bool = False,
+    allow_nan_stats: bool = True,
+    name: str = "ZeroInflated",
+  ):
+    """Makes a batch of distributions.
+
+    Args:
+      distribution: that of X, a phase-type one.
+      prob_zero: z, (...), in [0, 1]; its shape broadcasts with the batch of the
+        distribution.
+      validate_args: whether to check values.
+      allow_nan_stats: whether statistics may be NaN.
+      name: the distribution's name.
+
+    Raises:
+      TypeError: the distribution is none of phase type, dtypes differ, or are
+        complex, bool or half precision.
+      ValueError: shapes do not fit; with `validate_args`, a value breaks a
+        rule.
+    """
+    super().__init__(
+      {
+        "distribution": distribution,
+        "prob_zero": prob_zero,
+        "validate_args": validate_args,
+        "allow_nan_stats": allow_nan_stats,
+        "name": name,
+      }
+    )
+
+  @classmethod
+  def _parameter_properties(cls) -> parameter_properties.Properties:
+    properties = parameter_properties.ParameterProperties
+    return {"prob_zero": properties(0, "probability")}
+
+  @property
+  def prob_zero(self) -> Any:
+    """The probability of the extra zero, z (...)."""
+    return self._parameters["prob_zero"]
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return self.distribution.num_phases
+
+  @property
+  def _DISCRETE(self) -> bool:  # type: ignore[override]
+    return self.distribution._DISCRETE
+
+  def _is_reparameterized(self) -> bool:
+    base = self.distribution._is_reparameterized()
+    return base and super()._is_reparameterized()
+
+  def _chain_of(self, prob_zero: Any) -> tuple[Any, Any, Any, Any]:
+    initial_probs, matrix, exits, _ = self.distribution._model()
+    own = atoms.mass_at_zero(self.distribution)
+    rest = 1.0 - prob_zero
+    atom = prob_zero + rest * own
+    return rest[..., None] * initial_probs, matrix, exits, atom
+
+  def _mode(self) -> Any:
+    self._missing("mode", "there may be one top at zero and another one beyond")
