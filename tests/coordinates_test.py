@@ -8,8 +8,8 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
-from phasic.inference import coordinates
-from phasic.inference import derivatives
+from phasic.inference.likelihood import derivatives
+from phasic.inference.parameters import coordinates
 from phasic.internal import gradients
 from tests import fit_data
 from tests import test_case

@@ -9,8 +9,8 @@ from phasic import distributions as pd
 from phasic import inference
 from phasic.graphs import ABSORBED
 from phasic.graphs import Graph
-from phasic.inference import ascending_rates
-from phasic.inference import chain_paths
+from phasic.inference.em import ascending_rates
+from phasic.inference.em import chain_paths
 from tests import em_cases
 from tests import test_case
 from tests.oracle import em_oracle

@@ -10,10 +10,10 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
-from phasic.inference import coordinates
-from phasic.inference import derivatives
-from phasic.inference import hills
-from phasic.inference import mle
+from phasic.inference.likelihood import derivatives
+from phasic.inference.mle import hills
+from phasic.inference.mle import mle
+from phasic.inference.parameters import coordinates
 from tests import fit_data
 from tests import test_case
 

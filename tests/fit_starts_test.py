@@ -9,7 +9,7 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
-from phasic.inference import uncertainty
+from phasic.inference.results import uncertainty
 from tests import fit_data
 from tests import test_case
 

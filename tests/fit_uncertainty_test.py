@@ -10,10 +10,10 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
-from phasic.inference import coordinates
-from phasic.inference import derivatives
-from phasic.inference import directions
-from phasic.inference import uncertainty
+from phasic.inference.likelihood import derivatives
+from phasic.inference.parameters import coordinates
+from phasic.inference.results import directions
+from phasic.inference.results import uncertainty
 from tests import test_case
 
 MODE = "numpy"

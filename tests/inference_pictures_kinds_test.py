@@ -12,9 +12,9 @@ from phasic.distributions import Erlang
 from phasic.distributions import MultivariatePhaseType
 from phasic.distributions import PhaseType
 from phasic.distributions import TruncatedPhaseType
-from phasic.inference import drawing
-from phasic.inference import hazard_pictures
-from phasic.inference import predictive
+from phasic.inference.plots import drawing
+from phasic.inference.plots import hazard_pictures
+from phasic.inference.results import predictive
 from tests import test_case
 
 # As long as geometric laws have them, in 1000 values: 500 are 0, 250 are 1.

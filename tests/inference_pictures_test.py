@@ -9,9 +9,9 @@ import numpy as onp
 from phasic import inference
 from phasic.distributions import DiscretePhaseType
 from phasic.distributions import Erlang
-from phasic.inference import drawing
-from phasic.inference import hazard_pictures
-from phasic.inference import predictive
+from phasic.inference.plots import drawing
+from phasic.inference.plots import hazard_pictures
+from phasic.inference.results import predictive
 from tests import test_case
 
 # Weeks of remission with 6-MP (Freireich et al. 1963), and what a textbook has

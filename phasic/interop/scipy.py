@@ -11,8 +11,8 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
-from phasic.inference import mle
-from phasic.inference import observations
+from phasic.inference.data import observations
+from phasic.inference.mle import mle
 from phasic.interop import scipy_expectations as expectations
 
 

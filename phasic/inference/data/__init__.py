@@ -1,0 +1,1 @@
+"""Observations: exact, censored, truncated, weighted."""

@@ -1,0 +1,246 @@
+"""What is known of values that were observed, perhaps in part."""
+
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.base import distribution as distributions
+from phasic.distributions.base import methods
+from phasic.inference.data import observation_makers
+from phasic.inference.terms import observation_rules
+from phasic.inference.terms import observation_terms
+from phasic.internal import static
+from phasic.internal import structures
+
+
+@structures.register
+class Observations(observation_makers.ObservationMakers):
+  """What is known of n values, each of them exactly or in part.
+
+  Of X it is known that it lies between `lower` and `upper`:
+
+      lower == upper:  X is there                log f(lower)
+      upper == inf:    right-censored            log P(X > lower)
+      lower < 0:       left-censored             log P(X <= upper)
+      else:            interval-censored         log P(lower < X <= upper)
+
+  The first that holds counts. f is the density, in discrete time the
+  probability. P(X <= upper) has an atom at zero in it; a zero itself is an
+  exact observation.
+
+  With a time of entry e >= 0 the value would not have been observed had it not
+  been above e (it is left-truncated): all is then conditional on X > e, and what
+  of (lower, upper] is before e is cut off.
+
+  With a cause c the value is known to have ended by that of `graph.causes`: the
+  density and the probabilities are those of the time and the cause.
+
+  A structure of arrays: in JAX a pytree. Values are checked when it is made,
+  where they are known; traced ones that break a rule give NaN (TensorFlow
+  raises when the function runs).
+
+  Attributes:
+    lower: (..., n).
+    upper: (..., n).
+    weights: (..., n), or None for ones.
+    entry: (..., n), below zero for none; or None.
+    cause: (..., n) integers, -1 for unknown; or None.
+
+  Example: an event at 0.5, one after 2, and one between 1 and 2.
+
+    >>> import math
+    >>> from phasic.distributions import Erlang
+    >>> from phasic.inference import Observations
+    >>> data = Observations([0.5, 2.0, 1.0], [0.5, math.inf, 2.0])
+    >>> print(f"{float(data.log_likelihood(Erlang(2, 1.0))):.6f}")
+    -3.203946
+
+  References:
+    J. P. Klein, M. L. Moeschberger, Survival analysis, 2003, ch. 3.
+    M. Olsson, Estimation of phase-type distributions from censored data,
+      Scand. J. Statist. 23, 1996.
+  """
+
+  def __init__(
+    self,
+    lower: Any,
+    upper: Any = None,
+    weights: Any = None,
+    entry: Any = None,
+    cause: Any = None,
+  ):
+    """Takes arrays, which broadcast with each other.
+
+    Args:
+      lower: (..., n), times, or counts of steps; finite, or below zero (-inf
+        too) where values are left-censored.
+      upper: (..., n), >= 0 and not below `lower`; None for `lower`,
+        observations that are all exact.
+      weights: (..., n), how often each was observed, finite and >= 0; None for
+        once.
+      entry: (..., n), times of entry, below zero for none; None for none at
+        all.
+      cause: (..., n), integers, -1 where the cause is not known; None for none.
+
+    Raises:
+      TypeError: dtypes differ, or are complex, bool or half precision, or
+        causes are no integers.
+      ValueError: shapes do not fit, there is no observation, or a value breaks
+        a rule: the argument, the first such value and the rule are told.
+    """
+    given = {"lower": lower, "upper": upper, "weights": weights, "entry": entry}
+    dtype = structures.common_dtype(given)
+    arrays: dict[str, Any] = {
+      name: None if x is None else structures.as_array(x, dtype, name)
+      for name, x in given.items()
+    }
+    if cause is not None:
+      cause = structures.as_index_array(cause, "cause")
+    self._arrays = observation_rules.checked(
+      observation_rules.aligned(arrays | {"cause": cause})
+    )
+
+  @classmethod
+  def _children(cls) -> tuple[str, ...]:
+    return observation_rules.NAMES
+
+  def _parts(self) -> dict[str, Any]:
+    return self._arrays
+
+  @classmethod
+  def _unflatten(cls, parts: dict[str, Any]) -> "Observations":
+    instance = object.__new__(cls)
+    instance._arrays = dict(parts)
+    return instance
+
+  def __repr__(self) -> str:
+    given = [name for name, x in self._arrays.items() if x is not None]
+    shape = getattr(self.lower, "shape", "unknown")
+    return f"<Observations shape={shape}, with {', '.join(given)}>"
+
+  @property
+  def lower(self) -> Any:
+    """The lower ends, (..., n)."""
+    return self._arrays["lower"]
+
+  @property
+  def upper(self) -> Any:
+    """The upper ends, (..., n)."""
+    upper = self._arrays["upper"]
+    return self.lower if upper is None else upper
+
+  @property
+  def weights(self) -> Any:
+    """The weights, (..., n), or None."""
+    return self._arrays["weights"]
+
+  @property
+  def entry(self) -> Any:
+    """The times of entry, (..., n), or None."""
+    return self._arrays["entry"]
+
+  @property
+  def cause(self) -> Any:
+    """The numbers of the causes, (..., n), or None."""
+    return self._arrays["cause"]
+
+  def log_likelihood(self, distribution: Any) -> Any:
+    """Returns the sum of weights times log likelihoods, (...).
+
+    Exact derivatives in the distribution's parameters and in the times exist in
+    JAX and TensorFlow, of all orders.
+
+    Args:
+      distribution: (batch...), one of `phasic.distributions` of one variable;
+        the batch broadcasts with the leading axes of the observations.
+
+    Raises:
+      NotImplementedError: the distribution has no cdf.
+      TypeError: it is no distribution, dtypes differ, or there are causes and it
+        is none of a graph.
+      ValueError: batches do not broadcast, a count is not whole, or there is no
+        such cause.
+    """
+    self.check_fits(distribution)
+    lower, upper, weights, entry, cause = self.counting()
+    terms = observation_terms.log_likelihood_terms(
+      distribution, lower, upper, entry, cause
+    )
+    if weights is not None:
+      terms = weights * np.where(weights != 0, terms, 0.0)
+    return structures.as_result(np.sum(terms, axis=-1))
+
+  def log_likelihood_terms(self, distribution: Any) -> Any:
+    """Returns the log likelihoods one by one, (..., n), without weights.
+
+    Argument and errors are those of `log_likelihood`.
+    """
+    self.check_fits(distribution)
+    lower, upper, _, entry, cause = (
+      self._arrays[name] for name in observation_rules.NAMES
+    )
+    return observation_terms.log_likelihood_terms(
+      distribution, lower, upper, entry, cause
+    )
+
+  def counting(self) -> tuple[Any, Any, Any, Any, Any]:
+    """Returns the arrays, such that what has no weight is possible.
+
+    So impossible values of weight zero count for nothing. `upper` is None
+    where all are exact, which takes half as many times.
+    """
+    lower, upper, weights, entry, cause = (
+      self._arrays[name] for name in observation_rules.NAMES
+    )
+    if weights is None:
+      return lower, upper, None, entry, cause
+    counts = weights != 0
+    if upper is None:
+      lower = np.where(counts, lower, 1.0)
+    else:
+      lower = np.where(counts, lower, -1.0)
+      upper = np.where(counts, upper, float("inf"))
+    entry = None if entry is None else np.where(counts, entry, -1.0)
+    cause = None if cause is None else np.where(counts, cause, -1)
+    return lower, upper, weights, entry, cause
+
+  def check_fits(self, distribution: Any) -> None:
+    """Raises unless the observations can be of this distribution.
+
+    Raises:
+      TypeError: it is no distribution of one variable, or dtypes differ.
+      ValueError: batches do not broadcast.
+    """
+    methods.check_substrate("distribution", distribution)
+    kind = type(distribution).__name__
+    if not isinstance(distribution, distributions.Distribution):
+      raise TypeError(f"distribution is {kind}: it must be a distribution")
+    if distribution._event_shape():
+      raise TypeError(
+        f"distribution is {kind}, of vectors: observations are of one variable, "
+        "as marginal(r) is"
+      )
+    own = static.dtype_name(self.lower)
+    if distribution.dtype != own:
+      raise TypeError(
+        f"distribution is {distribution.dtype} and the observations are {own}: "
+        "floating arguments must have one dtype"
+      )
+    batch, leading = distribution._batch_shape(), static.shape(self.lower)[:-1]
+    try:
+      static.broadcast_shapes(batch, leading)
+    except ValueError:
+      raise ValueError(
+        f"distribution has batch shape {batch} and the observations have shape "
+        f"{static.shape(self.lower)}: the leading axes of the observations must "
+        "broadcast with the batch"
+      ) from None
+
+
+def check_type(observations: Any) -> None:
+  """Raises TypeError unless they are `Observations`."""
+  if not isinstance(observations, Observations):
+    raise TypeError(
+      f"observations is {type(observations).__name__}: it must be "
+      "inference.Observations"
+    )

@@ -1,0 +1,124 @@
+"""What is known of a survival function without a model; needs statsmodels."""
+
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.parameters.host_values import host_values
+from phasic.inference.parameters.host_values import observation_values
+
+
+class SurvivalEstimate(NamedTuple):
+  """A survival function that falls at some times; all are host arrays.
+
+  Attributes:
+    times: (m,), when events were, ascending.
+    survival: (m,), P(X > time) just after.
+    standard_errors: (m,), by Greenwood's formula.
+    num_at_risk: (m,), of how many it was known just before.
+    num_events: (m,), how many events there were.
+  """
+
+  times: onp.ndarray
+  survival: onp.ndarray
+  standard_errors: onp.ndarray
+  num_at_risk: onp.ndarray
+  num_events: onp.ndarray
+
+
+def kaplan_meier(observations: Any) -> SurvivalEstimate:
+  """Returns the estimate of Kaplan and Meier, by statsmodels.
+
+  At each time of an event the survival function falls by the share that the
+  events have among those at risk, who entered before and have not left:
+
+      S(t) = prod_{t_i <= t} (1 - d_i / n_i)
+
+  Args:
+    observations: `Observations` (n,) that are exact or right-censored; weights
+      and entries count, causes do not.
+
+  Raises:
+    ImportError: statsmodels is missing.
+    TypeError: they are no observations, or traced.
+    ValueError: they are batched, one is left- or interval-censored, or none is
+      an event.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> data = inference.Observations.right_censored(
+    ...   [1.0, 2.0, 2.0, 5.0], [1, 1, 0, 1]
+    ... )
+    >>> found = inference.kaplan_meier(data)
+    >>> print([f"{x:.2f}" for x in found.survival.tolist()])
+    ['0.75', '0.50', '0.00']
+
+  References:
+    E. L. Kaplan, P. Meier, Nonparametric estimation from incomplete
+      observations, J. Amer. Statist. Assoc. 53, 1958.
+  """
+  times, events, weights, entry = host_times(observations)
+  found = product_limit(times, events, entry, weights)
+  survival = onp.asarray(found.surv_prob)
+  at_risk, num_events = onp.asarray(found.n_risk), onp.asarray(found.n_events)
+  # Greenwood's formula; that of statsmodels is another one with weights.
+  left = onp.where(survival > 0.0, at_risk - num_events, onp.inf)
+  spread = onp.sqrt(onp.cumsum(num_events / at_risk / left))
+  return SurvivalEstimate(
+    onp.asarray(found.surv_times),
+    survival,
+    survival * spread,
+    at_risk,
+    num_events,
+  )
+
+
+def product_limit(
+  times: onp.ndarray,
+  events: onp.ndarray,
+  entry: onp.ndarray,
+  weights: onp.ndarray | None = None,
+) -> Any:
+  """Returns the estimate as statsmodels has it, for arrays of `host_times`."""
+  try:
+    from statsmodels.duration import survfunc
+  except ImportError as error:
+    raise ImportError(
+      "kaplan_meier needs statsmodels: pip install 'phasic-substrates[inference]'"
+    ) from error
+  return survfunc.SurvfuncRight(
+    times, events, entry=entry, freq_weights=weights
+  )
+
+
+def host_times(
+  observations: Any,
+) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, onp.ndarray]:
+  """Returns times, whether they are events, weights and entries, all (n,).
+
+  Entries of those that have none are -1.
+  """
+  observations_lib.check_type(observations)
+  lower, upper, weights = observation_values(observations)
+  if onp.ndim(lower) != 1:
+    raise ValueError(
+      f"observations has shape {onp.shape(lower)}: it must be (n,), one data set"
+    )
+  events = lower == upper
+  known = events | ((lower >= 0.0) & (upper == onp.inf))
+  if not onp.all(known):
+    i = int(onp.argmin(known))
+    raise ValueError(
+      f"observations has ({lower[i]}, {upper[i]}] at {i}: it must be exact or "
+      "right-censored; compare interval-censored ones with the distribution's "
+      "cdf at the ends"
+    )
+  if not onp.any(events & (weights > 0.0)):
+    raise ValueError("observations has no event: all are censored")
+  entry = onp.full_like(lower, -1.0)
+  if observations.entry is not None:
+    entry = host_values("entry", observations.entry)
+  kept = weights > 0.0
+  return lower[kept], events[kept], weights[kept], entry[kept]

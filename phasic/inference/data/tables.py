@@ -1,0 +1,229 @@
+"""Columns of tables, whose library is not imported, as observations."""
+
+from collections.abc import Mapping, Sequence
+import math
+from typing import Any
+
+import numpy as onp
+
+from phasic.inference.parameters.host_values import known
+from phasic.inference.terms import observation_rules
+from phasic.internal import structures
+from phasic.math.model import named_checks
+
+_RULE = "use Observations(lower, upper)"
+# What kinds of dtypes hold that is no number, and what to do about it.
+_NO_NUMBERS = {
+  "M": "dates: subtract the origin, and pass numbers of days, say",
+  "m": "durations: divide by a unit, and pass numbers",
+  "U": "text: it must hold numbers",
+}
+
+
+def read(
+  table: Any, columns: Mapping[str, str | None], causes: Sequence[Any] | None
+) -> tuple[Any, ...]:
+  """Returns lower, upper, weights, entry and cause, on the host.
+
+  Args:
+    table: see `Observations.from_table`.
+    columns: names of columns by argument, or None.
+    causes: the names of causes in their order, or None.
+  """
+  names = {key: name for key, name in columns.items() if name is not None}
+  _check_names(table, names)
+  _check_sizes({name: _values(table, name) for name in names.values()})
+
+  keys = [key for key in names if key != "cause"]
+  numbers = {key: _numbers(table, names[key]) for key in keys}
+  # Whole numbers, and objects, are of the dtype that the others have.
+  dtype = structures.common_dtype(
+    {
+      names[key]: numbers[key]
+      for key in keys
+      if _values(table, names[key]).dtype == numbers[key].dtype
+      and numbers[key].dtype.kind == "f"
+    }
+  )
+
+  def column(key: str, missing: float = math.nan) -> Any:
+    if key not in names:
+      return None
+    values = onp.asarray(numbers[key], dtype=dtype)
+    return onp.where(onp.isnan(values), onp.asarray(missing, dtype), values)
+
+  weights, entry = column("weight"), column("entry", -1.0)
+  cause = None
+  if "cause" in names:
+    cause = _causes(_values(table, names["cause"]), names["cause"], causes)
+  if "time" in names:
+    times, event = column("time"), column("event")
+    found = (times, None, weights, entry, cause)
+    if event is not None:
+      found = ends(
+        times, event, weights, entry, cause, (names["time"], names["event"])
+      )
+    _check(found, names, names["time"], names["time"])
+    return found
+  lower, upper = column("lower", -1.0), column("upper", math.inf)
+  nothing = (lower < 0) & (upper == math.inf)
+  rule = f"one of {names['lower']!r} and {names['upper']!r} must be known"
+  named_checks.check(names["lower"], lower, onp.logical_not(nothing), rule)
+  if cause is not None:
+    cause = onp.where(upper == math.inf, -1, cause)
+  found = (lower, upper, weights, entry, cause)
+  _check(found, names, names["lower"], names["upper"])
+  return found
+
+
+def _check(
+  found: tuple[Any, ...], names: Mapping[str, str], lower: str, upper: str
+) -> None:
+  """Raises ValueError for what `Observations` would, by the columns' names."""
+  told = {**names, "lower": lower, "upper": upper}
+  told["weights"] = names.get("weight", "weights")
+  observation_rules.check_known(
+    dict(zip(observation_rules.NAMES, found, strict=True)), told
+  )
+
+
+def ends(
+  times: Any,
+  observed: Any,
+  weights: Any,
+  entry: Any,
+  cause: Any,
+  names: tuple[str, str] = ("times", "observed"),
+) -> tuple[Any, ...]:
+  """Returns lower, upper, weights, entry and cause of right-censored values.
+
+  Args:
+    times: (..., n).
+    observed: (..., n), on the host: bool, or 0 and 1.
+    weights: (..., n) or None, as the others.
+    entry: (..., n) or None.
+    cause: (..., n) or None.
+    names: what messages call `times` and `observed`.
+  """
+  time, name = names
+  times, seen = known(time, times, _RULE), known(name, observed, _RULE)
+  try:
+    onp.broadcast_shapes(onp.shape(times), onp.shape(seen))
+  except ValueError:
+    raise ValueError(
+      f"shapes do not broadcast: {time} {onp.shape(times)}, {name} "
+      f"{onp.shape(seen)}"
+    ) from None
+  good = (seen == 0) | (seen == 1)
+  named_checks.check(
+    name, seen, onp.asarray(good), "it must be bool, or 0 or 1"
+  )
+  named_checks.check(time, times, onp.asarray(times >= 0), "they must be >= 0")
+  dtype = times.dtype if times.dtype.kind == "f" else None
+  infinity = onp.asarray(math.inf, dtype=dtype)
+  upper = onp.where(seen == 1, times, infinity)
+  if cause is not None:
+    cause = onp.where(seen == 1, known("cause", cause, _RULE), -1)
+  return times, upper, weights, entry, cause
+
+
+def _check_names(table: Any, names: Mapping[str, str]) -> None:
+  """Raises ValueError unless the columns are there and go together."""
+  given = set(names) - {"weight", "entry", "cause"}
+  if given not in ({"time"}, {"time", "event"}, {"lower", "upper"}):
+    raise ValueError(
+      f"the columns given are {sorted(names)}: they must be time, time and "
+      "event, or lower and upper"
+    )
+  if isinstance(table, Mapping):
+    there = list(table)
+  else:
+    # That of pyarrow, or that of pandas and polars.
+    there = list(getattr(table, "column_names", getattr(table, "columns", [])))
+  for key, name in names.items():
+    if name not in there:
+      raise ValueError(f"{key} is {name!r}: the table's columns are {there}")
+
+
+def _check_sizes(columns: Mapping[str, onp.ndarray]) -> None:
+  """Raises ValueError unless the columns have as many rows as each other."""
+  sizes = {name: len(values) for name, values in columns.items()}
+  if len(set(sizes.values())) > 1:
+    listed = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
+    raise ValueError(f"columns have different numbers of rows: {listed}")
+
+
+def _values(table: Any, name: str) -> onp.ndarray:
+  """Returns a column as a host array of any dtype."""
+  column = table[name]
+  to_numpy = getattr(column, "to_numpy", None)
+  values = onp.asarray(column if to_numpy is None else to_numpy())
+  if onp.ndim(values) != 1:
+    raise ValueError(
+      f"column {name!r} has shape {onp.shape(values)}: it must have one number "
+      "for each row"
+    )
+  return values
+
+
+def _numbers(table: Any, name: str) -> onp.ndarray:
+  """Returns a column as numbers, NaN where they are missing."""
+  values = _values(table, name)
+  if values.dtype.kind == "O":
+    lost = _missing(values)
+    if any(isinstance(x, str) for x in values):
+      values = onp.asarray(values, dtype=str)
+    elif onp.all(lost):
+      values = onp.full(len(values), math.nan)
+    else:
+      # By NumPy, which tells what it is where these are no numbers.
+      kept = onp.asarray(list(values[onp.logical_not(lost)]))
+      if kept.dtype.kind in "biuf":
+        kept = onp.asarray(kept, dtype=onp.float64)
+        values = onp.full(len(values), math.nan)
+        values[onp.logical_not(lost)] = kept
+      else:
+        values = kept
+  if values.dtype.kind not in "biuf":
+    what = _NO_NUMBERS.get(values.dtype.kind, "no numbers: it must hold them")
+    raise TypeError(f"column {name!r} holds {what}")
+  if values.dtype.kind == "f" and values.dtype.itemsize < 4:
+    values = onp.asarray(values, dtype=onp.float64)
+  return values
+
+
+def _missing(values: onp.ndarray) -> onp.ndarray:
+  """Returns which entries of an array of objects are no values.
+
+  They are None, NaN, and what pandas has for both, which equals nothing.
+  """
+  return onp.asarray(
+    [x is None or type(x).__name__ == "NAType" or x != x for x in values], bool
+  )
+
+
+def _causes(
+  values: onp.ndarray, name: str, causes: Sequence[Any] | None
+) -> onp.ndarray:
+  """Returns the numbers of causes, -1 where they are missing."""
+  if causes is None:
+    if values.dtype.kind in "OU" and any(isinstance(x, str) for x in values):
+      raise ValueError(
+        f"column {name!r} holds names: pass causes, in the order of "
+        "graph.causes"
+      )
+    numbers = _numbers({name: values}, name)
+    numbers = onp.where(onp.isnan(numbers), -1.0, numbers)
+    good = onp.floor(numbers) == numbers
+    named_checks.check(name, numbers, good, "it must be a whole number")
+    return onp.asarray(numbers, dtype=onp.int32)
+  order = list(causes)
+  objects = onp.asarray(values, dtype=object)
+  lost = _missing(objects)
+  for x in objects[onp.logical_not(lost)]:
+    if x not in order:
+      raise ValueError(f"column {name!r} holds {x!r}: causes are {order}")
+  return onp.asarray(
+    [-1 if gone else order.index(x) for gone, x in zip(lost, objects)],
+    onp.int32,
+  )

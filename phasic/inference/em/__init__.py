@@ -1,0 +1,1 @@
+"""Maximum likelihood by expectation and maximization."""

@@ -1,0 +1,124 @@
+"""The M-step of canonical form 1, whose rates ascend.
+
+Each order of the rates has a canonical form of the same law. An exponential
+time of rate m is one of rate l >= m with probability m / l, and else the sum of
+both; so neighbours change places at the price of some mass. Where that would
+put mass on a phase that has none, rates that would not ascend are made equal
+instead, to the likeliest ascending ones.
+
+References:
+  A. Cumani, On the canonical representation of homogeneous Markov processes
+    modelling failure-time distributions, Microelectron. Reliab. 22, 1982.
+  H. Okamura, T. Dohi, K. S. Trivedi, A refined EM algorithm for PH
+    distributions, Perform. Eval. 68, 2011.
+  T. Robertson, F. T. Wright, R. L. Dykstra, Order restricted statistical
+    inference, 1988, ch. 1.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.inference.em import chain_paths
+from phasic.inference.em import ratios
+from phasic.internal import control_flow
+from phasic.internal import static
+
+
+def maximized(
+  old_masses: Any, masses: Any, rates: Any, paths: chain_paths.ExpectedPaths
+) -> tuple[Any, Any]:
+  """Returns masses and ascending rates, (..., p) each.
+
+  Args:
+    old_masses: those before the step; what is zero there stays zero.
+    masses: of the M-step without order, (..., p).
+    rates: of the M-step without order, (..., p).
+    paths: of the E-step.
+  """
+  sorted_masses, sorted_rates = _exchanged(masses, rates)
+  filled = np.any((old_masses == 0) & (sorted_masses != 0), axis=-1)[..., None]
+  pooled = _pooled(rates, paths)
+  return (
+    np.where(filled, masses, sorted_masses),
+    np.where(filled, pooled, sorted_rates),
+  )
+
+
+def _exchanged(masses: Any, rates: Any) -> tuple[Any, Any]:
+  """Sorts the rates by exchanges of neighbours, which keep the law."""
+  p = static.shape(rates)[-1]
+
+  def exchange(carry: Any, x: Any) -> Any:
+    del x
+    return _exchange(_exchange(carry, 0), 1), None
+
+  batch = static.broadcast_shapes(static.shape(masses), static.shape(rates))
+  carry = (np.broadcast_to(masses, batch), np.broadcast_to(rates, batch))
+  carry, _ = control_flow.scan(exchange, carry, None, p // 2 + 1)
+  return carry
+
+
+def _exchange(carry: tuple[Any, Any], offset: int) -> tuple[Any, Any]:
+  """Exchanges wrong ones of the pairs (offset, offset + 1) and so on."""
+  masses, rates = carry
+  p = static.shape(rates)[-1]
+  places = onp.arange(p)
+  is_first = (places - offset) % 2 == 0
+  partner = onp.where(is_first, places + 1, places - 1)
+  alone = (partner < 0) | (partner >= p)
+  partner = onp.where(alone, places, partner)
+  other, other_mass = (np.take(x, partner, axis=-1) for x in (rates, masses))
+  larger, smaller = np.maximum(rates, other), np.minimum(rates, other)
+  positive = larger > 0
+  larger_or_one = np.where(positive, larger, 1.0)
+  # Of the second one's mass; the larger rate comes second now.
+  stays = np.where(positive, smaller / larger_or_one, 1.0)
+  moves = np.where(positive, (larger - smaller) / larger_or_one, 0.0)
+  new = np.where(is_first, masses + other_mass * moves, masses * stays)
+  wrong = np.where(is_first, rates > other, other > rates) & onp.logical_not(
+    alone
+  )
+  return np.where(wrong, new, masses), np.where(wrong, other, rates)
+
+
+def _pooled(rates: Any, paths: chain_paths.ExpectedPaths) -> Any:
+  """Returns the likeliest ascending rates.
+
+  They are max_{j <= i} min_{k >= i} of the ratios of the phases j to k. What
+  was never visited are the first phases.
+  """
+  p = static.shape(rates)[-1]
+  jumps, times = _block_sums(paths.jumps), _block_sums(paths.visits)
+  blocks = ratios.ratio(jumps, times, math.inf)
+  starts = np.asarray(onp.arange(p), dtype=rates.dtype)
+
+  def pooled(carry: Any, x: Any) -> Any:
+    """Goes from the last phase to the first: x is blocks up to i, and i."""
+    up_to, i = x
+    least = np.minimum(carry, up_to)
+    return least, np.max(np.where(starts <= i, least, -math.inf), axis=-1)
+
+  # Of blocks that begin behind their end nothing is known.
+  backwards = np.take(blocks, onp.arange(p)[::-1], axis=0)
+  places = np.take(starts, onp.arange(p)[::-1], axis=0)
+  none = np.zeros_like(blocks[0]) + math.inf
+  _, found = control_flow.scan(pooled, none, (backwards, places))
+  found = np.moveaxis(np.take(found, onp.arange(p)[::-1], axis=0), 0, -1)
+  return np.where(paths.visits != 0, found, np.minimum(found, rates))
+
+
+def _block_sums(x: Any) -> Any:
+  """Returns sums of x, (..., p), over the phases j to k, as (k, ..., j)."""
+  p = static.shape(x)[-1]
+  starts = np.asarray(onp.arange(p), dtype=x.dtype)
+
+  def extended(carry: Any, y: Any) -> Any:
+    last, k = y
+    sums = np.where(starts <= k, carry + last[..., None], 0.0)
+    return sums, sums
+
+  lasts = np.moveaxis(x, -1, 0)
+  return control_flow.scan(extended, np.zeros_like(x), (lasts, starts))[1]

@@ -1,0 +1,203 @@
+"""Expected statistics of one chain, in continuous and in discrete time."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.inference.terms import observation_terms
+from phasic.internal import static
+from phasic.math.likelihood import discrete_observations
+from phasic.math.likelihood.expected_statistics import expected_statistics
+from phasic.math.model import chain as chain_lib
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.numeric import exact_sums
+
+
+class ExpectedPaths(NamedTuple):
+  """Expected numbers, summed over observations, for each model of a batch.
+
+  Attributes:
+    starts: (..., p), of paths that start in each phase.
+    visits: (..., p), the time spent in each phase; in discrete time the number
+      of steps made from it.
+    jumps: (..., p, p), of jumps from phase to phase; of a model of edges (...,
+      m), of passages of each edge, exits among them. Zero from a phase to
+      itself.
+    exits: (..., p), of absorptions from each phase.
+    stays: (..., p), of steps from a phase to itself; zero in continuous time.
+    atom: (...), of values that are zero by the atom.
+  """
+
+  starts: Any
+  visits: Any
+  jumps: Any
+  exits: Any
+  stays: Any
+  atom: Any
+
+  @property
+  def total(self) -> Any:
+    """The number of paths (...), those that were never seen among them."""
+    return np.sum(self.starts, axis=-1) + self.atom
+
+
+def paths_of_chain(
+  model: tuple[Any, Any, Any, Any],
+  data: tuple[Any, Any, Any],
+  batch: static.Shape,
+  discrete: bool,
+) -> ExpectedPaths:
+  """Returns what paths of a chain are expected to have done.
+
+  Args:
+    model: initial masses, rates (a matrix or edges), exits or None, atom or
+      None, as functions of `math` take them.
+    data: lower and upper ends of observations (..., n), and weights; None for
+      upper ends where all are exact.
+    batch: the result's; that of the model broadcasts to (batch..., 1).
+    discrete: whether the chain goes in steps.
+
+  Raises:
+    NotImplementedError: the native kernel does not run.
+    ValueError: the chain goes in steps, and has more than 4096 phases.
+  """
+  model = _beside_observations(model, batch)
+  found = (_of_steps if discrete else _of_time)(model, data)
+  # The axis of the observations stands behind those of the batch.
+  rank = len(batch)
+  return ExpectedPaths(
+    *(np.reshape(x, (*batch, *static.shape(x)[rank + 1 :])) for x in found)
+  )
+
+
+def log_likelihood_terms(
+  model: tuple[Any, Any, Any, Any],
+  lower: Any,
+  upper: Any,
+  batch: static.Shape,
+  discrete: bool,
+) -> Any:
+  """Returns log likelihoods of observations, (batch..., n)."""
+  beside = _beside_observations(model, batch)
+  return observation_terms.of_model(beside, lower, upper, discrete)
+
+
+def _beside_observations(
+  model: tuple[Any, Any, Any, Any], batch: static.Shape
+) -> tuple[Any, Any, Any, Any]:
+  """Returns the model with batch (batch..., 1)."""
+  initial_probs, matrix, exits, prob_zero = model
+  p = static.shape(initial_probs)[-1]
+  start = np.broadcast_to(initial_probs, (*batch, 1, p))
+  if operands.is_edges(matrix):
+    matrix = edge_rates.convert(matrix, static.dtype_name(initial_probs))
+  return start, matrix, exits, prob_zero
+
+
+def _of_time(
+  model: tuple[Any, Any, Any, Any], data: tuple[Any, Any, Any]
+) -> ExpectedPaths:
+  initial_probs, matrix, exits, prob_zero = model
+  lower, upper, weights = data
+  given = expected_statistics(
+    initial_probs,
+    matrix,
+    lower,
+    exits,
+    prob_zero,
+    weights=weights,
+    upper=upper,
+  )
+  return ExpectedPaths(
+    given.starts,
+    given.sojourns,
+    given.jumps,
+    given.exits,
+    np.zeros_like(given.exits),
+    given.atom,
+  )
+
+
+def _of_steps(
+  model: tuple[Any, Any, Any, Any], data: tuple[Any, Any, Any]
+) -> ExpectedPaths:
+  """Statistics of steps: probabilities times derivatives in them.
+
+  The log likelihood is that of sums of products of probabilities, so that its
+  derivative in the logarithm of one is how often it is expected to be a factor
+  (Fisher's identity); nothing in it is subtracted.
+  """
+  initial_probs, matrix, exits, prob_zero = model
+  lower, upper, weights = data
+  batch = static.shape(initial_probs)[:-1]
+  between, exits = _dense(initial_probs, matrix, exits)
+  p = static.shape(initial_probs)[-1]
+  if prob_zero is None:
+    none = np.zeros_like(initial_probs[..., :0])
+    tolerance = 4 * p * static.finfo_eps(initial_probs)
+    prob_zero = chain_lib.derive_atom(initial_probs, none, tolerance)
+  # What had fewer dimensions would have sums of derivatives.
+  between = np.broadcast_to(between, (*batch, p, p))
+  exits = np.broadcast_to(exits, (*batch, p))
+  prob_zero = np.broadcast_to(prob_zero, batch)
+  _, bars = discrete_observations.log_likelihood_terms_vjp(
+    initial_probs,
+    between,
+    lower,
+    upper,
+    exit_probs=exits,
+    prob_zero=prob_zero,
+    cotangent=weights,
+    wanted=("initial_probs", "subtransition", "exit_probs", "prob_zero"),
+  )
+  steps, left = between * bars[1], exits * bars[4]
+  is_stay = np.eye(p, dtype=static.dtype_name(initial_probs)) > 0
+  stays = np.sum(np.where(is_stay, steps, 0.0), axis=-1)
+  visits = np.sum(steps, axis=-1) + left
+  jumps = np.where(is_stay, 0.0, steps)
+  if operands.is_edges(matrix):
+    jumps = _by_edge(matrix, jumps, left)
+  return ExpectedPaths(
+    initial_probs * bars[0], visits, jumps, left, stays, prob_zero * bars[5]
+  )
+
+
+def _dense(initial_probs: Any, matrix: Any, exits: Any) -> tuple[Any, Any]:
+  """Returns probabilities of steps (..., p, p), and of absorption (..., p)."""
+  p = static.shape(initial_probs)[-1]
+  tolerance = 4 * p * static.finfo_eps(initial_probs)
+  if not operands.is_edges(matrix):
+    if exits is None:
+      ones = np.ones_like(matrix[..., :1])
+      parts = np.concatenate([ones, -matrix], axis=-1)
+      exits = chain_lib.snap(exact_sums.compensated_sum(parts), tolerance)
+    return matrix, exits
+  between, exits = edge_rates.dense(p, matrix)
+  parts = np.concatenate(
+    [np.ones_like(exits[..., None]), -between, -exits[..., None]], axis=-1
+  )
+  missing = chain_lib.snap(exact_sums.compensated_sum(parts), tolerance)
+  eye = np.eye(p, dtype=static.dtype_name(initial_probs))
+  return between + eye * missing[..., None], exits
+
+
+def _by_edge(edges: edge_rates.EdgeRates, jumps: Any, exits: Any) -> Any:
+  """Returns passages of each edge; parallel ones share them."""
+  p = static.shape(exits)[-1]
+  places = edges.sources * (p + 1) + edges.targets
+  weights = edge_rates.values(
+    edges.parameters, edges.constants, edges.coefficients
+  )
+  all_between, all_exits = edge_rates.dense(p, edges)
+  totals = _at_edges(all_between, all_exits, places)
+  known = totals != 0
+  shares = np.where(known, weights / np.where(known, totals, 1.0), 0.0)
+  return shares * _at_edges(jumps, exits, places)
+
+
+def _at_edges(between: Any, exits: Any, places: Any) -> Any:
+  """Returns a matrix's entries, and those of exits, at edges (..., m)."""
+  rows = np.concatenate([between, exits[..., None]], axis=-1)
+  flat = np.reshape(rows, (*static.shape(exits)[:-1], -1))
+  return np.take(flat, places, axis=-1)

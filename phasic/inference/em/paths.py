@@ -1,0 +1,171 @@
+"""The E-step: what paths of a chain are expected to have done, given data.
+
+Of an observation that is made only where X is in (a, b], what was never seen
+counts too: for each one seen P(X <= a) / P(a < X <= b) values are expected that
+were below, and P(X > b) / P(a < X <= b) that were above. With them the data are
+complete, and the likelihood that EM climbs is that of X given a < X <= b.
+
+References:
+  S. Asmussen, O. Nerman, M. Olsson, Fitting phase-type distributions via the
+    EM algorithm, Scand. J. Statist. 23, 1996.
+  M. Olsson, Estimation of phase-type distributions from censored data, Scand.
+    J. Statist. 23, 1996.
+  A. P. Dempster, N. M. Laird, D. B. Rubin, Maximum likelihood from incomplete
+    data via the EM algorithm, J. R. Statist. Soc. B 39, 1977, sec. 4.2.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.distributions.families import negative_binomial
+from phasic.distributions.wrapped import truncated_phase_type
+from phasic.inference.em import chain_paths
+from phasic.inference.terms import chain_events
+from phasic.internal import static
+from phasic.math.likelihood import competing_risks
+
+
+def expected_paths(
+  distribution: Any, observations: Any
+) -> chain_paths.ExpectedPaths:
+  """Returns what the paths of a distribution's chain are expected to have done.
+
+  Of right-censored ones it is what the path did up to then. Where an
+  observation that counts is impossible it is NaN.
+
+  Args:
+    distribution: (batch...), one that is made of a chain.
+    observations: `Observations`, whose leading axes broadcast with the batch.
+
+  Raises:
+    NotImplementedError: the native kernel does not run.
+  """
+  lower, upper, weights, entry, cause = observations.counting()
+  if cause is not None and upper is None:
+    upper = lower
+  if weights is None:
+    weights = np.ones_like(lower)
+  own = distribution._batch_shape()
+  batch = static.broadcast_shapes(own, static.shape(lower)[:-1])
+  beside = distribution[..., None] if own else distribution
+  events = _of_trials(chain_events.find(beside, lower, upper, entry))
+  if events.offset is not None:
+    possible = (weights == 0) | (events.offset > -math.inf)
+    weights = np.where(possible, weights, math.nan)
+  found, of_any = _of_causes(events, weights, cause, batch)
+  lower, upper = [events.lower], [events.upper]
+  of_any = [np.broadcast_to(of_any, (*batch, static.shape(of_any)[-1]))]
+  cut = isinstance(distribution, truncated_phase_type.TruncatedPhaseType)
+  for ends, unseen in _unseen(events, weights, batch, cut):
+    lower.append(ends[0])
+    upper.append(ends[1])
+    of_any.append(unseen)
+  data = (_joined(lower, batch), _joined(upper, batch), _joined(of_any, batch))
+  chain = events.chain
+  found.append(
+    chain_paths.paths_of_chain(chain._model(), data, batch, chain._DISCRETE)
+  )
+  return chain_paths.ExpectedPaths(
+    *(sum(parts[1:], parts[0]) for parts in zip(*found, strict=True))
+  )
+
+
+def _of_trials(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
+  """Returns events of all trials for those of failures among them.
+
+  The chain of the trials is linear in the parameter, that of failures is not.
+  """
+  chain = events.chain
+  if not isinstance(chain, negative_binomial.NegativeBinomialFailures):
+    return events
+  count = float(chain.total_count)
+  given = events.given
+  return events._replace(
+    chain=chain._trials(),
+    lower=events.lower + count,
+    upper=None if events.upper is None else events.upper + count,
+    given=None if given is None else (given[0] + count, given[1] + count),
+  )
+
+
+def _of_causes(
+  events: chain_events.ChainEvents, weights: Any, cause: Any, batch: Any
+) -> tuple[list[chain_paths.ExpectedPaths], Any]:
+  """Returns statistics by cause, and weights where no cause is known."""
+  if cause is None:
+    return [], weights
+  chain: Any = events.chain
+  initial_probs, edges, exits, prob_zero = chain._by_cause()
+  found = []
+  for number in range(len(chain._causes())):
+    of_it = np.where(cause == number, weights, 0.0)
+    given = chain_paths.paths_of_chain(
+      competing_risks.of_cause(
+        number,
+        initial_probs,
+        edges,
+        exits,
+        prob_zero,
+        number == chain._cause_of_atom(),
+      ),
+      (events.lower, events.upper, of_it),
+      batch,
+      chain._DISCRETE,
+    )
+    # The last phase is where paths to other causes are kept.
+    found.append(
+      given._replace(
+        starts=given.starts[..., :-1],
+        visits=given.visits[..., :-1],
+        exits=given.exits[..., :-1],
+        stays=given.stays[..., :-1],
+      )
+    )
+  return found, np.where(cause < 0, weights, 0.0)
+
+
+def _unseen(
+  events: chain_events.ChainEvents, weights: Any, batch: Any, cut: bool
+) -> list[tuple[tuple[Any, Any], Any]]:
+  """Returns ends of values that could not be seen, and how many are expected.
+
+  They are below or, where it is `cut`, above what observations are conditional
+  on. Of those above it is what the path did up to then.
+  """
+  if events.given is None:
+    return []
+  low, high = events.given
+  before, after = low < 0, high == math.inf
+  low_or_one, high_or_one = (
+    np.where(before, 1.0, low),
+    np.where(after, 1.0, high),
+  )
+  least, most = np.zeros_like(low) - 1.0, np.zeros_like(high) + math.inf
+  parts = [((least, low_or_one), before)]
+  if cut:
+    parts.append(((high_or_one, most), after))
+  chain = events.chain
+  terms = [
+    chain_paths.log_likelihood_terms(
+      chain._model(), *ends, batch, chain._DISCRETE
+    )
+    for ends in [(low, high), *(ends for ends, _ in parts)]
+  ]
+  found = []
+  for (ends, none), term in zip(parts, terms[1:], strict=True):
+    odds = np.exp(term - terms[0])
+    number = np.where(none | (weights == 0), 0.0, weights * odds)
+    # What all share may have one end for all.
+    start, end = (np.broadcast_to(x, static.shape(number)) for x in ends)
+    found.append(((start, end), number))
+  return found
+
+
+def _joined(parts: list[Any], batch: Any) -> Any:
+  """Returns arrays behind each other on the last axis."""
+  if len(parts) == 1:
+    return parts[0]
+  wide = [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in parts]
+  return np.concatenate(wide, axis=-1)

@@ -1,0 +1,70 @@
+"""Rates and probabilities as ratios of what was counted."""
+
+from typing import Any
+
+import numpy as np
+
+from phasic.inference.em import chain_paths
+from phasic.internal import static
+from phasic.math.model import edge_rates
+
+
+def ratio(counts: Any, exposures: Any, old: Any) -> Any:
+  """Returns counts / exposures, the old value where nothing was exposed."""
+  exposed = exposures != 0
+  return np.where(exposed, counts / np.where(exposed, exposures, 1.0), old)
+
+
+def edge_parameters(edges: Any, paths: chain_paths.ExpectedPaths) -> Any:
+  """Returns parameters of edges in continuous time, (..., d).
+
+  A rate c + sum_k a_k theta_k is that of as many edges side by side, one for
+  each term, among which passages are shared out in proportion of their rates.
+  So parameters never become negative, and one edge's own parameter is the
+  plain ratio.
+
+  Args:
+    edges: EdgeRates whose coefficients and constants are >= 0.
+    paths: of the chain.
+  """
+  edges = edge_rates.convert(edges, static.dtype_name(paths.starts))
+  exposures = np.take(paths.visits, edges.sources, axis=-1)
+  exposures = np.where(edges.sources == edges.targets, 0.0, exposures)
+  if edges.coefficients is None:
+    return ratio(paths.jumps, exposures, edges.parameters)
+  rates = edge_rates.values(
+    edges.parameters, edges.constants, edges.coefficients
+  )
+  passed = rates != 0
+  per_rate = np.where(passed, paths.jumps / np.where(passed, rates, 1.0), 0.0)
+  factors, times = (
+    np.matmul(x[..., None, :], edges.coefficients)[..., 0, :]
+    for x in (per_rate, exposures)
+  )
+  return ratio(edges.parameters * factors, times, edges.parameters)
+
+
+def edge_probs(edges: Any, paths: chain_paths.ExpectedPaths) -> Any:
+  """Returns probabilities of edges in discrete time, (..., m).
+
+  Args:
+    edges: EdgeProbs without coefficients; parallel edges from a phase to
+      itself share what stays in proportion of their probabilities.
+    paths: of the chain.
+  """
+  edges = edge_rates.convert(edges, static.dtype_name(paths.starts))
+  p = static.shape(paths.visits)[-1]
+  is_loop = edges.sources == edges.targets
+  steps = np.take(paths.visits, edges.sources, axis=-1)
+  stays = np.take(paths.stays, edges.sources, axis=-1)
+  loops = edges._replace(
+    parameters=np.where(is_loop, edges.parameters, 0.0), constants=None
+  )
+  _, total = edge_rates.dense(
+    p, loops._replace(targets=np.zeros_like(edges.targets) + p)
+  )
+  total = np.take(total, edges.sources, axis=-1)
+  kept = is_loop & (total != 0)
+  share = np.where(kept, edges.parameters / np.where(kept, total, 1.0), 0.0)
+  counts = np.where(is_loop, share * stays, paths.jumps)
+  return ratio(counts, steps, edges.parameters)

@@ -1,0 +1,1 @@
+"""Log likelihoods of data and their derivatives."""

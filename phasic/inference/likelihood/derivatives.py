@@ -1,0 +1,185 @@
+"""Derivatives of log likelihoods in the entries of a distribution.
+
+JAX and TensorFlow have autodiff. NumPy has the rules of `math`, see
+`chain_slopes`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.internal import gradients
+from phasic.internal import static
+from phasic.internal import structures
+
+MODE = "numpy"
+if MODE == "numpy":
+  from phasic.inference.likelihood import chain_slopes
+if MODE == "tf":
+  import tensorflow
+else:
+  from phasic.internal import control_flow
+
+Coordinates = coordinates_lib.Coordinates
+Observations = observations_lib.Observations
+
+
+def log_likelihood(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> float:
+  """Returns the log likelihood of entries."""
+  found = _VALUE(*_arguments(where, entries, observations))
+  return float(_host(found))
+
+
+def value_and_gradient(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> tuple[float, onp.ndarray]:
+  """Returns the log likelihood of entries, and its gradient in them, (k,)."""
+  if MODE == "numpy":
+    return chain_slopes.value_and_gradient(where, entries, observations)
+  else:
+    arguments = _arguments(where, entries, observations)
+    value, gradient = _VALUE_AND_GRADIENT(*arguments)
+    return float(_host(value)), _host(gradient)[where.rows]
+
+
+def scores(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> onp.ndarray:
+  """Returns the slopes of the log likelihood of each observation, (n, k)."""
+  if MODE == "numpy":
+    return chain_slopes.scores(where, entries, observations)
+  else:
+    arguments = _arguments(where, entries, observations)
+    columns = [
+      _host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i))))
+      for i in where.rows
+    ]
+    return _stacked(columns, onp.shape(observations.lower))
+
+
+def hessian(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> onp.ndarray:
+  """Returns second derivatives of the log likelihood, (k, k)."""
+  if MODE == "numpy":
+    found = chain_slopes.hessian(where, entries, observations)
+  else:
+    arguments = _arguments(where, entries, observations)
+    rows = [
+      _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))[where.rows]
+      for i in where.rows
+    ]
+    found = onp.reshape(rows, (len(rows), len(rows)))
+  return (found + onp.transpose(found)) / 2
+
+
+def jacobian(
+  where: Coordinates,
+  entries: onp.ndarray,
+  f: Callable[..., Any] | str,
+  args: tuple[Any, ...],
+) -> onp.ndarray:
+  """Returns the slopes of a function of the distribution, (..., k).
+
+  Args:
+    where: the entries.
+    entries: their values.
+    f: takes the distribution, or is the name of a method.
+    args: of `f` besides.
+  """
+  if MODE == "numpy":
+    return chain_slopes.jacobian(where, entries, f, args)
+  else:
+
+    def of_entries(x: Any) -> Any:
+      distribution = where.root.of(x)
+      if isinstance(f, str):
+        return getattr(distribution, f)(*args)
+      return f(distribution, *args)
+
+    at = _array(where, where.embedded(entries))
+    value, pullback = gradients.vjp(of_entries, at)
+    if static.rank(value) == 0:
+      return _host(pullback(np.ones_like(value))[0])[where.rows]
+    columns = [
+      _host(gradients.jvp(of_entries, (at,), (_unit(where, int(i)),))[1])
+      for i in where.rows
+    ]
+    return _stacked(columns, static.shape(value))
+
+
+def _stacked(columns: list[onp.ndarray], shape: tuple[Any, ...]) -> onp.ndarray:
+  """Returns columns of a shape side by side, (..., k), of none too."""
+  rows = onp.reshape(columns, (len(columns), *shape))
+  return onp.moveaxis(rows, 0, -1)
+
+
+def _value(
+  entries: Any, tables: Any, distribution: Any, observations: Observations
+) -> Any:
+  found = coordinates_lib.with_entries(distribution, tables, entries)
+  return np.asarray(observations.log_likelihood(found))
+
+
+def _value_and_gradient(entries: Any, *args: Any) -> Any:
+  return gradients.value_and_gradient(lambda x: _value(x, *args), entries)
+
+
+def _slope_of_gradient(
+  entries: Any, tables: Any, distribution: Any, observations: Any, unit: Any
+) -> Any:
+  args = (tables, distribution, observations)
+  _, slope = gradients.jvp(
+    lambda x: _value_and_gradient(x, *args)[1], (entries,), (unit,)
+  )
+  return slope
+
+
+def _slope_of_terms(
+  entries: Any, tables: Any, distribution: Any, observations: Any, unit: Any
+) -> Any:
+  def terms(x: Any) -> Any:
+    found = coordinates_lib.with_entries(distribution, tables, x)
+    return observations.log_likelihood_terms(found)
+
+  return gradients.jvp(terms, (entries,), (unit,))[1]
+
+
+def _compiled(f: Callable[..., Any]) -> Callable[..., Any]:
+  """Returns a function that is compiled once for a fit, where that is known."""
+  if MODE == "tf":
+    return tensorflow.function(f, autograph=False)
+  else:
+    return control_flow.compiled(f)
+
+
+_VALUE = _compiled(_value)
+_VALUE_AND_GRADIENT = _compiled(_value_and_gradient)
+_SLOPE_OF_GRADIENT = _compiled(_slope_of_gradient)
+_SLOPE_OF_TERMS = _compiled(_slope_of_terms)
+
+
+def _arguments(
+  where: Coordinates, entries: onp.ndarray, observations: Observations
+) -> tuple[Any, ...]:
+  whole = _array(where, where.embedded(entries))
+  return whole, where.tables, where.distribution, observations
+
+
+def _array(where: Coordinates, entries: onp.ndarray) -> Any:
+  dtype = where.distribution.dtype
+  return structures.as_array(onp.asarray(entries, dtype), dtype, "entries")
+
+
+def _unit(where: Coordinates, i: int) -> Any:
+  return _array(where, onp.arange(len(where.whole)) == i)
+
+
+def _host(x: Any) -> onp.ndarray:
+  return onp.asarray(static.concrete(x), onp.float64)

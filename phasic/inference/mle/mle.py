@@ -1,0 +1,260 @@
+"""Maximum likelihood with exact derivatives."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as onp
+
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.mle import maximizing
+from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import limits as limits_lib
+from phasic.inference.parameters import nested_arrays
+from phasic.inference.parameters import time_units
+from phasic.inference.parameters.host_values import host_values
+from phasic.inference.results import fits
+from phasic.inference.starts import starts as starts_lib
+from phasic.internal import progress_bars
+
+Coordinates = coordinates_lib.Coordinates
+Observations = observations_lib.Observations
+
+# An entry is set to zero if this costs no more of the log likelihood.
+_ZERO_COST = 1e-6
+# Only entries below this part of the largest of their parameter, or of the sum
+# that they are part of, are tried.
+_SMALL = 1e-3
+# An entry leaves zero if its slope, times the largest of its parameter, is above
+# this for the mean log likelihood.
+_RISES = 1e-6
+# How often zeros are tried, and taken back.
+_ROUNDS = 5
+
+
+def fit_mle(
+  dist: Any,
+  observations: Observations,
+  *,
+  fixed: Sequence[str] = (),
+  tied: Sequence[Sequence[str]] = (),
+  bounds: Mapping[str, tuple[float, float]] | None = None,
+  starts: Sequence[Any] = (),
+  num_starts: int = 1,
+  seed: int = 0,
+  max_steps: int = 2000,
+  tolerance: float = 1e-6,
+  progress: bool | Callable[[int, float], Any] = False,
+) -> fits.Fit:
+  """Returns the distribution under which the observations are likeliest.
+
+  The structure is that of the given distribution, which is where the search
+  starts: its entries that are zero stay so, as do counts of phases and a
+  graph's states. The others are functions of free real numbers, see
+  `unconstrained`, in which SciPy's L-BFGS-B climbs with exact gradients. Newton
+  steps in a trust region follow, with exact second derivatives. An entry that
+  runs towards zero is set to zero where that costs nothing, and `Fit.statuses`
+  says so.
+
+  A start whose mean is more than ten times that of the data, or less than a
+  tenth, is first brought to their units: its rates are multiplied by one number.
+  Where the likelihood cannot be computed, because a step leads to rates that
+  are out of all proportion, the search steps back.
+
+  Args:
+    dist: the start, without a batch.
+    observations: the data.
+    fixed: names of parameters or entries that are kept, "rates" or "rates[2]".
+    tied: groups of names of rates, or other positive numbers, that are one; it
+      starts from their geometric mean.
+    bounds: least and greatest values of parameters or entries, by name; where
+      an entry has two, both hold. Probabilities that sum to one have none.
+    starts: more distributions to start from, whose parameters have the shapes
+      and the zeros of this one.
+    num_starts: how many starts are tried round this one, itself among them.
+    seed: of the others.
+    max_steps: the most steps of a search; up to 50 Newton steps follow.
+    tolerance: how large a slope may be left, of the mean log likelihood in a
+      free number; in float32 about 5e-4 at least, which rounding leaves.
+    progress: True for a bar of tqdm over the starts, which is needed only
+      then; or a function of the number of starts that are done, and of the
+      largest log likelihood so far.
+
+  Raises:
+    ImportError: there is no SciPy.
+    NotImplementedError: in NumPy, for distributions whose chain is not linear
+      in their parameters; everywhere, for `Epochs`.
+    TypeError: an option is no number.
+    ValueError: there is a batch, a name is unknown, an option breaks a rule,
+      the likelihood is zero or not known at the start, or it has no maximum for
+      these data.
+
+  Example: the rate of a life, of which one is known to be longer than two.
+
+    >>> import math
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations([0.5, 1.5, 2.0], [0.5, 1.5, math.inf])
+    >>> fit = inference.fit_mle(Erlang(1, 1.0), data)
+    >>> print(f"{float(fit.distribution.rate):.6f}")
+    0.500000
+    >>> print(f"{fit.aic:.4f}, {fit.statuses['rate']}")
+    8.7726, identified
+
+  References:
+    R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, A limited memory algorithm for bound
+      constrained optimization, SIAM J. Sci. Comput. 16, 1995.
+    A. R. Conn, N. I. M. Gould, P. L. Toint, Trust-region methods, 2000, ch. 7.
+  """
+  starts_lib.check_options(num_starts, seed, max_steps, tolerance)
+  if not isinstance(starts, (list, tuple)):
+    raise TypeError(
+      f"starts is {type(starts).__name__}: it must be a list or tuple of "
+      "distributions"
+    )
+  where = coordinates_lib.Coordinates(dist, fixed, tied)
+  low, high = limits_lib.limits(where, bounds or {})
+  starts_lib.check_data(dist, observations, where.num_free)
+  start = time_units.in_units_of(where, observations)
+  if onp.any((start < low) | (start > high)):
+    start = onp.clip(where.entries, low, high)
+  starts_lib.check_start(where, start, observations)
+  starts_lib.check_slopes(where, start, observations)
+  others = [
+    onp.clip(_of_another(where, i, other), low, high)
+    for i, other in enumerate(starts)
+  ]
+  search = maximizing.Search(
+    where, observations, low, high, max_steps, tolerance
+  )
+  others = [start, *others, *search.round_about(start, num_starts - 1, seed)]
+  with progress_bars.fitting(progress, len(others)) as report:
+    best, reached = search.best_of(others, report)
+  best = _with_zeros(search, search.polish(best))
+  found = where.of(best.entries).copy(validate_args=dist.validate_args)
+  tolerance = max(tolerance, search.rounding(best.log_likelihood))
+  converged = best.gradient_norm <= tolerance
+  message = best.message
+  if not converged:
+    message = (
+      f"a slope of {best.gradient_norm:.2g} is left, more than {tolerance:.2g}: "
+      f"go on from here, or start nearer the data ({message})"
+    )
+  at_bounds = (best.entries > 0) & (
+    (best.entries <= low) | (best.entries >= high)
+  )
+  return fits.Fit(
+    distribution=found,
+    log_likelihood=best.log_likelihood,
+    observations=observations,
+    record=fits.Record(
+      method=best.method,
+      converged=converged,
+      message=message,
+      log_likelihoods=best.heights,
+      gradient_norm=best.gradient_norm,
+      num_evaluations=search.num_evaluations,
+      reached=tuple(reached),
+    ),
+    structure=dist,
+    fixed=tuple(fixed),
+    tied=tuple(map(tuple, tied)),
+    bounds=dict(bounds or {}),
+    at_bounds=tuple(onp.asarray(where.names, object)[at_bounds]),
+  )
+
+
+def _of_another(where: Coordinates, i: int, other: Any) -> onp.ndarray:
+  """Returns the entries of another start.
+
+  Raises:
+    TypeError: it is no distribution.
+    ValueError: it has a batch, other parameters, or other zeros.
+  """
+  coordinates_lib.check_single(f"starts[{i}]", other)
+  theirs = coordinates_lib.Coordinates(other)
+  mine = coordinates_lib.Coordinates(where.distribution)
+  if theirs.names != mine.names:
+    odd = sorted(set(theirs.names) ^ set(mine.names))
+    raise ValueError(
+      f"starts[{i}] has other entries than dist, {', '.join(odd[:5])} for one: "
+      "their shapes and zeros must be the same"
+    )
+  return coordinates_lib.entries_at(where, other)
+
+
+def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
+  """Sets entries to zero where that costs nothing, and climbs again."""
+  where = search.where
+  never = onp.logical_not(where.may_be_zero) | (search.low > 0)
+  for _ in range(_ROUNDS):
+    scale = limits_lib.scales(where, top.entries)
+    entries, value = top.entries, top.log_likelihood
+    small = (entries > 0) & (entries < _SMALL * scale) & onp.logical_not(never)
+    for i in _ascending(small, entries / scale):
+      trial = _without(where, entries, i)
+      there = search.value(trial)
+      if there >= value - _ZERO_COST and _ends(where, trial):
+        entries, value = trial, there
+    changed = entries is not top.entries
+    before = top
+    if changed:
+      top = search.polish(search.climb(entries))
+    zero = top.entries <= 0
+    if not onp.any(zero):
+      return top
+    rises = search.slopes(top.entries) * scale > _RISES * search.total
+    back = zero & rises & (where.entries > 0)
+    if not onp.any(back):
+      return top
+    # The likelihood rises where they leave zero.
+    never = never | back
+    again = onp.where(before.entries > 0, before.entries, _SMALL * scale)
+    again = _balanced(where, onp.where(back, again, top.entries))
+    risen = search.polish(search.climb(again))
+    if not risen.log_likelihood >= top.log_likelihood:
+      return top
+    top = risen
+  return top
+
+
+def _ends(where: Coordinates, entries: onp.ndarray) -> bool:
+  """Whether the chain of entries, some of them zero, ends for certain.
+
+  A phase that is hardly ever reached costs nothing where nothing leaves it.
+  """
+  found = where.of(entries)
+  try:
+    found.copy(validate_args=True)
+  except ValueError:
+    return False
+  _, chain = nested_arrays.owners(found)[-1]
+  return float(host_values("mean", chain.mean())) != onp.inf
+
+
+def _balanced(where: Coordinates, entries: onp.ndarray) -> onp.ndarray:
+  """Returns entries whose probabilities sum up to what they must."""
+  found = onp.array(entries)
+  for group, total in enumerate(where.totals):
+    rows = where.groups == group
+    own = onp.sum(found[rows])
+    if own > total or not where.slack[group]:
+      found[rows] = found[rows] * (total / own)
+  return found
+
+
+def _ascending(chosen: onp.ndarray, sizes: onp.ndarray) -> list[int]:
+  """Returns the positions that are chosen, the least size first."""
+  return [int(i) for i in onp.argsort(sizes) if chosen[i]]
+
+
+def _without(where: Coordinates, entries: onp.ndarray, i: int) -> onp.ndarray:
+  """Returns entries with one at zero, its mass given to its sum's others."""
+  found = onp.array(entries)
+  found[i] = 0.0
+  group = where.groups[i]
+  if group >= 0 and not where.slack[group]:
+    rows = where.groups == group
+    rest = onp.sum(found[rows])
+    if rest > 0:
+      found[rows] = found[rows] * (onp.sum(entries[rows]) / rest)
+  return found

@@ -1,0 +1,1 @@
+"""Maps between distributions and unconstrained parameters."""

@@ -1,0 +1,309 @@
+"""The entries of a distribution's parameters that are fitted.
+
+There are two sets of numbers: entries, the positive numbers that the parameters
+are made of (rates, masses, differences of increasing rates), and free real
+numbers, which the entries are smooth functions of.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import methods
+from phasic.inference.parameters import entry_blocks
+from phasic.inference.parameters import free_maps
+from phasic.inference.parameters import parameter_names
+from phasic.internal import structures
+
+
+class Table(NamedTuple):
+  """Where a parameter's entries come from, arrays of the parameter's shape.
+
+  Attributes:
+    index: which of the entries; -1 for those that are not fitted.
+    base: their values.
+  """
+
+  index: Any
+  base: Any
+
+
+class Coordinates(free_maps.FreeMap):
+  """The entries of one distribution that are fitted.
+
+  Attributes:
+    distribution: with parameters such that no entry is derived by subtraction.
+    names: of the entries.
+    entries: their values, (k,).
+    tied: of what is tied, by its name, the name of the entry that it is.
+    tables: where the entries stand, by the path of the parameter.
+    may_be_zero: for each entry.
+    increasing: paths of parameters whose entries are differences.
+    root: all entries that can be fitted, of which these are some.
+    rows: which of them, (k,).
+    whole: the values of all of them; what is not in `rows` stays there.
+    chain_slopes: what NumPy knows of the root's chain; None before it is asked.
+  """
+
+  chain_slopes: Any = None
+
+  def __init__(
+    self,
+    distribution: Any,
+    fixed: Sequence[str] = (),
+    tied: Sequence[Sequence[str]] = (),
+  ):
+    """Finds the entries that are neither zero nor fixed nor known.
+
+    Args:
+      distribution: one, without a batch, whose parameters are known.
+      fixed: names of parameters or entries.
+      tied: groups of names of positive entries that are one.
+
+    Raises:
+      TypeError: it is no distribution.
+      ValueError: there is a batch, a name is unknown, a value breaks a rule, or
+        what is tied are probabilities.
+    """
+    check_single("distribution", distribution)
+    self.distribution, blocks = entry_blocks.of(distribution)
+    self.increasing = entry_blocks.increasing(self.distribution)
+    parameter_names.check_groups("tied", tied)
+    for names in tied:
+      self.check_not_increasing("tied", names)
+    known = parameter_names.Names(blocks)
+    held = known.positions(fixed, "fixed")
+    together = [known.positions(names, "tied") for names in tied]
+    self._collect(blocks, known, held, together)
+
+  def check_not_increasing(self, argument: str, names: Sequence[str]) -> None:
+    """Raises ValueError for a parameter whose entries are differences."""
+    for name in names:
+      if name in self.increasing:
+        raise ValueError(
+          f"{argument} has {name!r}: rates that increase are fitted by their "
+          "differences; fit a Coxian or a Hypoexponential instead"
+        )
+
+  def _collect(self, blocks, known, held, together) -> None:
+    """Numbers the entries."""
+    free = [
+      value > 0 and i not in held and kind.is_entry and kind.is_fitted
+      for i, (value, kind) in enumerate(
+        zip(known.values, known.kinds, strict=True)
+      )
+    ]
+    leader = list(range(len(free)))
+    for positions in together:
+      for i in positions:
+        if known.kinds[i].group is not None:
+          raise ValueError(
+            f"tied has {known.names[i]!r}: it is one of probabilities that sum "
+            "to one, which cannot be tied; only rates and other positive "
+            "numbers can"
+          )
+        if not free[i]:
+          raise ValueError(
+            f"tied has {known.names[i]!r}: it is "
+            f"{'zero' if known.values[i] == 0 else 'fixed'}, and stays so"
+          )
+        if leader[i] != i:
+          raise ValueError(f"tied has {known.names[i]!r} twice")
+        leader[i] = positions[0]
+    chosen = [i for i in range(len(free)) if free[i] and leader[i] == i]
+    chosen = self._without_certain(chosen, known, free)
+    number = {i: c for c, i in enumerate(chosen)}
+    self.names = tuple(known.names[i] for i in chosen)
+    self.tied = {
+      known.names[i]: known.names[leader[i]]
+      for positions in together
+      for i in positions
+    }
+    self.entries = onp.asarray(
+      [
+        onp.exp(
+          onp.mean(
+            [
+              onp.log(known.values[j])
+              for j in range(len(free))
+              if free[j] and leader[j] == i
+            ]
+          )
+        )
+        if together
+        else known.values[i]
+        for i in chosen
+      ],
+      onp.float64,
+    )
+    self.may_be_zero = onp.asarray(
+      [known.kinds[i].may_be_zero for i in chosen], bool
+    )
+    self._group(chosen, known)
+    dtype = self.distribution.dtype
+    tables = {}
+    for path, block in blocks.items():
+      index = onp.full(len(block.values), -1, onp.int32)
+      for j in range(len(block.values)):
+        i = leader[known.first[path] + j]
+        if free[known.first[path] + j] and i in number:
+          index[j] = number[i]
+      base = onp.where(index >= 0, 0.0, block.values)
+      size = block.sizes
+      tables[path] = Table(
+        onp.reshape(index, size), onp.asarray(onp.reshape(base, size), dtype)
+      )
+    self.tables = tables
+    self.root = self
+    self.rows = onp.arange(len(chosen))
+    self.whole = self.entries
+
+  def _without_certain(self, chosen, known, free) -> list[int]:
+    """Leaves out masses that are alone in their sum: they are certain."""
+    members: dict[Any, list[int]] = {}
+    for i in chosen:
+      group = known.kinds[i].group
+      if group is not None:
+        members.setdefault(group, []).append(i)
+    alone = {
+      rows[0]
+      for group, rows in members.items()
+      if len(rows) == 1 and not known.slack[group]
+    }
+    return [i for i in chosen if i not in alone]
+
+  def _group(self, chosen, known) -> None:
+    """Numbers the sums, and chooses what is left to one of each."""
+    found: dict[Any, int] = {}
+    groups = onp.full(len(chosen), -1)
+    for c, i in enumerate(chosen):
+      group = known.kinds[i].group
+      if group is not None:
+        groups[c] = found.setdefault(group, len(found))
+    self.groups = groups
+    self.slack = onp.asarray([known.slack[g] for g in found], bool)
+    totals = []
+    fitted = set(chosen)
+    for group, g in found.items():
+      rest = sum(
+        known.values[i]
+        for i in range(len(known.values))
+        if known.kinds[i].group == group and i not in fitted
+      )
+      own = float(onp.sum(self.entries[groups == g]))
+      totals.append(1.0 - rest if known.slack[group] else own)
+    self.totals = onp.asarray(totals, onp.float64)
+    self.reference = free_maps.references(self.entries, groups, self.slack)
+
+  def restricted(
+    self, entries: onp.ndarray, keep: onp.ndarray
+  ) -> "Coordinates":
+    """Returns some of the entries at other values; the others stay there."""
+    keep = onp.asarray(keep, bool) & (entries > 0)
+    for g in range(len(self.totals)):
+      rows = keep & (self.groups == g)
+      if not self.slack[g] and onp.sum(rows) == 1:
+        keep = keep & onp.logical_not(rows)
+    found = object.__new__(Coordinates)
+    found.distribution = self.distribution
+    found.increasing = self.increasing
+    found.names = tuple(onp.asarray(self.names, object)[keep])
+    found.entries = onp.asarray(entries, onp.float64)[keep]
+    found.may_be_zero = self.may_be_zero[keep]
+    old = sorted(set(self.groups[keep]) - {-1})
+    number = {g: i for i, g in enumerate(old)} | {-1: -1}
+    found.groups = onp.asarray([number[g] for g in self.groups[keep]], int)
+    found.slack = self.slack[old] if old else onp.zeros(0, bool)
+    totals = onp.zeros(len(old))
+    for i, g in enumerate(old):
+      own = self.groups == g
+      totals[i] = onp.sum(entries[own & keep])
+      if self.slack[g]:
+        totals[i] = self.totals[g] - onp.sum(
+          entries[own & onp.logical_not(keep)]
+        )
+    found.totals = totals
+    found.reference = free_maps.references(
+      found.entries, found.groups, found.slack
+    )
+    found.tied = self.tied
+    found.tables = self.tables
+    found.root = self.root
+    found.rows = self.rows[keep]
+    found.whole = self.embedded(entries)
+    return found
+
+  def embedded(self, entries: onp.ndarray) -> onp.ndarray:
+    """Returns the values of all of the root's entries, on the host."""
+    found = onp.array(self.whole)
+    found[self.rows] = entries
+    return found
+
+  def of(self, entries: Any) -> Any:
+    """Returns the distribution of entries, (k,), an array."""
+    dtype = self.distribution.dtype
+    entries = structures.as_array(entries, dtype, "entries")
+    others = onp.setdiff1d(onp.arange(len(self.whole)), self.rows)
+    order = onp.argsort(onp.concatenate([self.rows, others]))
+    held = structures.as_array(
+      onp.asarray(self.whole[others], dtype), dtype, "entries"
+    )
+    whole = np.take(np.concatenate([entries, held], axis=-1), order, axis=-1)
+    return with_entries(self.distribution, self.tables, whole)
+
+
+def check_single(name: str, distribution: Any) -> None:
+  """Raises TypeError or ValueError unless this is one distribution."""
+  methods.check_substrate(name, distribution)
+  if not isinstance(distribution, distribution_lib.Distribution):
+    raise TypeError(
+      f"{name} is {type(distribution).__name__}: it must be a distribution"
+    )
+  shape = tuple(distribution.batch_shape)
+  if shape:
+    raise ValueError(
+      f"{name} has batch shape {shape}: one distribution is fitted at a time, "
+      "index the batch"
+    )
+
+
+def with_entries(
+  distribution: Any, tables: Mapping[str, Table], entries: Any
+) -> Any:
+  """Returns a distribution with entries of its parameters replaced.
+
+  Args:
+    distribution: `Coordinates.distribution`.
+    tables: `Coordinates.tables`.
+    entries: (k,).
+  """
+  dtype = distribution.dtype
+  entries = structures.as_array(entries, dtype, "entries")
+  arrays = {
+    path: np.where(
+      np.asarray(table.index) >= 0,
+      np.take(entries, np.maximum(np.asarray(table.index), 0), axis=-1),
+      np.asarray(table.base),
+    )
+    for path, table in tables.items()
+  }
+  return entry_blocks.rebuilt(distribution, arrays)
+
+
+def entries_at(coordinates: Coordinates, distribution: Any) -> onp.ndarray:
+  """Returns the values of a structure's entries in another distribution.
+
+  They are those of the parameters' first place where entries are tied.
+  """
+  _, blocks = entry_blocks.of(distribution)
+  values = onp.zeros(len(coordinates.names))
+  for path, table in coordinates.tables.items():
+    index = onp.ravel(table.index)
+    own = blocks[path].values
+    for j in reversed(range(len(index))):
+      if index[j] >= 0:
+        values[index[j]] = own[j]
+  return values

@@ -1,0 +1,94 @@
+"""Least and greatest values of the entries that are fitted."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as onp
+
+from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import parameter_names
+
+
+def limits(
+  where: coordinates_lib.Coordinates, bounds: Mapping[str, tuple[float, float]]
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """Returns the bounds of the entries, which are within all that name them.
+
+  Raises:
+    TypeError: there are no pairs of numbers by name.
+    ValueError: a name is unknown, bounds are in the wrong order, leave no value,
+      or are those of probabilities that sum to one.
+  """
+  if not isinstance(bounds, Mapping):
+    raise TypeError(
+      f"bounds is {bounds!r}: it must map names to pairs (least, greatest)"
+    )
+  where.check_not_increasing("bounds", list(bounds))
+  low = onp.zeros(len(where.names))
+  high = onp.full(len(where.names), onp.inf)
+  place = {own: i for i, own in enumerate(where.names)}
+  tied = {own: place[of] for own, of in where.tied.items() if of in place}
+  for name, pair in bounds.items():
+    rows = sorted(
+      {
+        i
+        for own, i in (place | tied).items()
+        if name in (own, parameter_names.parameter_of(own))
+      }
+    )
+    if not rows:
+      raise ValueError(
+        f"bounds has {name!r}: nothing is fitted by that name; what is fitted "
+        f"is {', '.join(where.names[:20])}"
+      )
+    least, greatest = _pair(name, pair)
+    for i in rows:
+      group = where.groups[i]
+      if group >= 0 and onp.sum(where.groups == group) > 1:
+        raise ValueError(
+          f"bounds has {name!r}: probabilities that sum to one have none"
+        )
+      if max(low[i], least) >= min(high[i], greatest):
+        raise ValueError(
+          f"bounds of {name!r} are ({least:g}, {greatest:g}), and {where.names[i]} "
+          f"is in ({low[i]:g}, {high[i]:g}) by another: nothing is between both"
+        )
+    low[rows] = onp.maximum(low[rows], least)
+    high[rows] = onp.minimum(high[rows], greatest)
+  return low, high
+
+
+def _pair(name: str, pair: Any) -> tuple[float, float]:
+  """Returns the bounds of a name."""
+  try:
+    least, greatest = map(float, pair)
+  except (TypeError, ValueError):
+    raise TypeError(
+      f"bounds of {name!r} are {pair!r}: they must be two numbers"
+    ) from None
+  if not 0.0 <= least < greatest:
+    raise ValueError(
+      f"bounds of {name!r} are ({least:g}, {greatest:g}): they must be >= 0 and "
+      "in this order"
+    )
+  return least, greatest
+
+
+def scales(
+  where: coordinates_lib.Coordinates, entries: onp.ndarray
+) -> onp.ndarray:
+  """Returns what entries are large or small next to, (k,).
+
+  It is the sum that they are part of, or the largest number of their parameter,
+  fitted or not.
+  """
+  largest = {
+    path: max(
+      float(onp.max(table.base, initial=0.0)),
+      float(onp.max(entries[table.index[table.index >= 0]], initial=0.0)),
+    )
+    for path, table in where.tables.items()
+  }
+  own = [largest[parameter_names.parameter_of(name)] for name in where.names]
+  totals = onp.append(where.totals, 0.0)[where.groups]
+  return onp.where(where.groups >= 0, totals, own)

@@ -1,0 +1,63 @@
+"""Starts of fits in the units of the data."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import nested_arrays
+from phasic.inference.parameters.host_values import host_values
+from phasic.inference.parameters.host_values import observation_values
+
+# A mean that is further than this from that of the data is of other units.
+_FAR = 10.0
+
+
+def in_units_of(
+  where: coordinates_lib.Coordinates, observations: Any
+) -> onp.ndarray:
+  """Returns entries whose mean is about that of the data.
+
+  From far off a search ends where phases have run away from each other. Rates
+  are multiplied by one number; where that does not scale the time, as some are
+  fixed, or constants of a graph, entries stay as they are, and so they do in
+  discrete time, which has no units.
+
+  Args:
+    where: the entries of a start.
+    observations: the data.
+  """
+  entries, data = where.entries, _about_mean(observations)
+  mean = _mean(where, entries)
+  if not (0.0 < mean < onp.inf and 0.0 < data < onp.inf):
+    return entries
+  if mean / _FAR <= data <= mean * _FAR:
+    return entries
+  with onp.errstate(over="ignore", under="ignore"):
+    scaled = onp.where(where.groups < 0, entries * (mean / data), entries)
+  if not onp.all(onp.isfinite(scaled) & ((scaled > 0) == (entries > 0))):
+    return entries
+  is_scaled = abs(_mean(where, scaled) / data - 1.0) < 1e-3
+  return scaled if is_scaled else entries
+
+
+def _mean(where: coordinates_lib.Coordinates, entries: onp.ndarray) -> float:
+  """Returns the mean in continuous time, NaN where there is none."""
+  owners = nested_arrays.owners(where.distribution)
+  if any(getattr(owner, "_DISCRETE", False) for _, owner in owners):
+    return onp.nan
+  try:
+    found = where.of(entries).mean()
+  except NotImplementedError:
+    return onp.nan
+  return float(host_values("mean", found)) if onp.ndim(found) == 0 else onp.nan
+
+
+def _about_mean(observations: Any) -> float:
+  """Returns the mean of the middles of what is known of each time."""
+  lower, upper, weights = observation_values(observations)
+  known = weights > 0
+  lower = onp.maximum(lower[known], 0.0)
+  upper = onp.where(upper[known] < onp.inf, upper[known], lower)
+  shares = weights[known] / onp.sum(weights[known])
+  return float(onp.sum(shares * (lower / 2 + upper / 2)))

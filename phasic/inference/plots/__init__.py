@@ -1,0 +1,1 @@
+"""Plots of data beside fitted distributions."""

@@ -1,0 +1,204 @@
+"""What pictures of fits are drawn with; matplotlib is needed only here."""
+
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import methods
+from phasic.inference.data import survival_estimates
+from phasic.inference.parameters.host_values import known
+
+NORMAL_95 = 1.959963984540054
+_BAND = {"alpha": 0.2, "linewidth": 0.0, "step": "post"}
+# At most so many values of a function are drawn.
+_NUM_VALUES = 1000
+
+
+class Range(NamedTuple):
+  """The times of a picture.
+
+  Attributes:
+    given: what values are known to be above, below zero where nothing is.
+    last: the last time that was observed.
+  """
+
+  given: float
+  last: float
+
+  @property
+  def start(self) -> float:
+    return max(self.given, 0.0)
+
+  @property
+  def end(self) -> float:
+    return 1.05 * self.last
+
+
+def checked_axes(axes: Any) -> Any:
+  """Returns the axes, or None for none.
+
+  Raises:
+    ImportError: matplotlib is missing.
+    TypeError: they are no axes.
+  """
+  try:
+    import matplotlib.axes
+  except ImportError as error:
+    raise ImportError(
+      "pictures need matplotlib: pip install 'phasic-substrates[inference]'"
+    ) from error
+  if axes is not None and not isinstance(axes, matplotlib.axes.Axes):
+    raise TypeError(
+      f"axes is {type(axes).__name__}: it must be axes of matplotlib, or None "
+      "for new ones"
+    )
+  return axes
+
+
+def new_axes() -> Any:
+  """Returns axes of a new figure."""
+  import matplotlib.pyplot
+
+  _, axes = matplotlib.pyplot.subplots()
+  return axes
+
+
+def range_of(observations: Any) -> Range:
+  """Returns the range of times that shows observations."""
+  times, _, _, entry = survival_estimates.host_times(observations)
+  return Range(float(onp.min(entry)), float(onp.max(times)))
+
+
+def end_of(axes: Any, distribution: Any, end: float) -> float:
+  """Returns where axes end that show times up to `end`, and what they have.
+
+  Where these are none they show nearly all values of a distribution.
+  """
+  if axes is not None and axes.has_data():
+    return max(end, float(axes.get_xlim()[1]))
+  if end > 0.0:
+    return end
+  most = values(distribution, "quantile", onp.asarray([0.99]))
+  return float(most[0]) or 1.0
+
+
+def draw_estimate(
+  axes: Any,
+  estimate: survival_estimates.SurvivalEstimate,
+  shown: Range,
+  with_band: bool = True,
+) -> None:
+  """Draws the estimate of a survival function."""
+  times = onp.concatenate([[shown.start], estimate.times, [shown.last]])
+
+  def steps(x: onp.ndarray, first: float) -> onp.ndarray:
+    return onp.concatenate([onp.full(1, first), x, x[-1:]])
+
+  survival = steps(estimate.survival, 1.0)
+  axes.step(times, survival, where="post", color="black", label="Kaplan-Meier")
+  if with_band:
+    spread = NORMAL_95 * steps(estimate.standard_errors, 0.0)
+    low = onp.clip(survival - spread, 0.0, 1.0)
+    high = onp.clip(survival + spread, 0.0, 1.0)
+    draw_band(axes, times, low, high, label="95 %", color="gray")
+
+
+def draw_band(
+  axes: Any, times: onp.ndarray, low: Any, high: Any, **style: Any
+) -> None:
+  """Draws a band between two functions that are constant between the times."""
+  axes.fill_between(times, low, high, **_BAND, **style)
+
+
+def draw_curve(
+  axes: Any,
+  distribution: Any,
+  times: onp.ndarray,
+  heights: onp.ndarray,
+  label: str,
+  steps: str,
+) -> None:
+  """Draws a function at times of `grid`, by steps in discrete time."""
+  style = steps if counts(distribution) else "default"
+  axes.plot(times, heights, drawstyle=style, label=label)
+
+
+def grid(distribution: Any, start: float, end: float) -> onp.ndarray:
+  """Returns the times at which a function is drawn, whole in discrete time."""
+  if not counts(distribution):
+    return onp.linspace(start, end, 400)
+  first, last = onp.floor(start), onp.floor(end)
+  number = min(int(last - first) + 1, _NUM_VALUES)
+  return onp.unique(onp.round(onp.linspace(first, last, number)))
+
+
+def counts(distribution: Any) -> bool:
+  """Returns whether the values are whole numbers."""
+  constraint: str = distribution.support.constraint
+  return constraint == "nonnegative_integer"
+
+
+def values(distribution: Any, name: str, x: Any) -> onp.ndarray:
+  """Returns the values of a method on the host.
+
+  Raises:
+    TypeError: they are traced.
+    ValueError: none is a number, or a quantile is not.
+  """
+  at = onp.asarray(x, distribution.dtype)
+  found = getattr(distribution, name)(at)
+  found = known("distribution", found, "a picture needs its values")
+  missing = onp.ravel(found != found)
+  if onp.all(missing) or (name.startswith("quantile") and onp.any(missing)):
+    first = onp.ravel(at)[onp.argmax(missing)]
+    raise ValueError(
+      f"distribution has {name}({first}) = nan: a picture needs its values"
+    )
+  return found
+
+
+def log_survival_at_entry(distribution: Any, given: float) -> onp.ndarray:
+  """Returns log P(X > given); raises ValueError where that is impossible."""
+  found = values(distribution, "log_survival_function", given)
+  if found == -onp.inf:
+    raise ValueError(
+      f"distribution is never above {given}, where the first entry is"
+    )
+  return found
+
+
+def check_single(distribution: Any) -> None:
+  """Raises unless there is one distribution."""
+  check_type("distribution", distribution)
+  shape = tuple(distribution.batch_shape)
+  if shape:
+    raise ValueError(
+      f"distribution has batch shape {shape}: a picture is of one; slice it"
+    )
+
+
+def check_type(name: str, distribution: Any) -> None:
+  """Raises unless it is a distribution of one variable."""
+  methods.check_substrate(name, distribution)
+  kind = type(distribution).__name__
+  if not isinstance(distribution, distribution_lib.Distribution):
+    raise TypeError(
+      f"{name} is {kind}: it must be a distribution, such as fit.distribution"
+    )
+  if tuple(distribution.event_shape):
+    raise TypeError(
+      f"{name} is {kind}, of vectors: a picture is of one variable, as "
+      "marginal(r) is"
+    )
+
+
+def finish(axes: Any, ylabel: str, end: float, top: float | None) -> Any:
+  """Names the axes, sets their ends, and returns them."""
+  axes.set_xlabel("time")
+  axes.set_ylabel(ylabel)
+  # There is no zero on a logarithmic scale.
+  axes.set_xlim(0.0 if axes.get_xscale() == "linear" else None, end)
+  axes.set_ylim(0.0 if axes.get_yscale() == "linear" else None, top)
+  axes.legend()
+  return axes

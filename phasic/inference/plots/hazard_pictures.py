@@ -1,0 +1,148 @@
+"""Pictures of hazards next to rates of events."""
+
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.inference.data import survival_estimates
+from phasic.inference.parameters.host_values import whole_number
+from phasic.inference.plots import drawing
+
+
+class Groups(NamedTuple):
+  """Events in groups of times, (low, high].
+
+  Attributes:
+    edges: (k + 1,), ends of the groups.
+    counts: (k,), how many events were in them.
+    exposures: (k,), the time, or the steps, that all were at risk in them.
+  """
+
+  edges: onp.ndarray
+  counts: onp.ndarray
+  exposures: onp.ndarray
+
+
+def plot_hazard(
+  distribution: Any,
+  observations: Any = None,
+  axes: Any = None,
+  *,
+  num_groups: int = 8,
+  label: str = "fit",
+) -> Any:
+  """Draws a hazard function over rates of events in groups of times.
+
+  In each group the rate is the number of events by the time (or the steps)
+  that all were at risk there; bars are of 95 %, for the logarithm of a Poisson
+  number. What ends at zero counts in discrete time; else it does so without a
+  rate, and is left out.
+
+  Args:
+    distribution: of one variable, without a batch, with a hazard.
+    observations: see `plot_survival`.
+    axes: of matplotlib; None for new ones.
+    num_groups: groups have about the same number of events; fewer where many
+      times are equal.
+    label: the name of the distribution in the legend.
+
+  Returns:
+    The axes.
+
+  Raises:
+    ImportError, TypeError, ValueError: as `plot_survival`; `num_groups` is no
+      whole number above zero; no event leads to a rate.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations.right_censored(
+    ...   [1.0, 2.0, 2.0, 5.0], [1, 1, 0, 1]
+    ... )
+    >>> axes = inference.plot_hazard(Erlang(2, 0.6), data)
+    >>> axes.get_ylabel()
+    'hazard'
+  """
+  drawing.check_single(distribution)
+  num_groups = whole_number("num_groups", num_groups, 1)
+  drawing.checked_axes(axes)
+  half = 0.5 if drawing.counts(distribution) else 0.0
+  groups, last = None, 0.0
+  if observations is not None:
+    groups = _groups_of(distribution, observations, num_groups)
+    last = float(groups.edges[-1]) + half
+  end = drawing.end_of(axes, distribution, last)
+  times = drawing.grid(distribution, 0.0, end)
+  heights = drawing.values(distribution, "hazard_function", times)
+  axes = drawing.new_axes() if axes is None else axes
+  if groups is not None:
+    _draw_rates(axes, groups, half)
+  drawing.draw_curve(axes, distribution, times, heights, label, "steps-mid")
+  axes = drawing.finish(axes, "hazard", end, None)
+  if axes.get_xscale() == "linear":
+    axes.set_xlim(left=-half)
+  return axes
+
+
+def grouped(
+  observations: Any, num_groups: int, in_steps: bool, from_zero: bool
+) -> Groups:
+  """Returns groups with about the same number of events.
+
+  Args:
+    observations: (n,), exact or right-censored.
+    num_groups: at most so many.
+    in_steps: whether time goes in steps, of which each is at risk or not.
+    from_zero: whether zero is such a step. What ends there otherwise does so
+      without a rate.
+
+  Raises:
+    ValueError: no event is left.
+  """
+  times, events, weights, entry = survival_estimates.host_times(observations)
+  first = -1.0 if from_zero else 0.0
+  if in_steps:
+    times, entry = onp.floor(times), onp.floor(entry)
+  events = events & (times > first)
+  if not onp.any(events):
+    raise ValueError(
+      "observations has events at zero only: no rate leads to these"
+    )
+  shares = onp.linspace(0.0, 1.0, num_groups + 1)[1:]
+  ends = onp.quantile(times[events], shares, method="inverted_cdf")
+  edges = onp.concatenate([onp.full(1, first), onp.unique(ends)])
+  group = onp.searchsorted(edges, times[events]) - 1
+  counts = onp.bincount(group, weights[events])
+  low, high = edges[:-1, None], edges[1:, None]
+  left = onp.clip(times, low, high)
+  at_risk = left - onp.clip(entry, low, left)
+  return Groups(edges, counts, onp.sum(weights * at_risk, axis=1))
+
+
+def _groups_of(distribution: Any, observations: Any, num_groups: int) -> Groups:
+  """Returns the groups; a step at zero counts where something may end there."""
+  if not drawing.counts(distribution):
+    return grouped(observations, num_groups, False, False)
+  at_zero = float(drawing.values(distribution, "hazard_function", 0.0))
+  times, events, _, _ = survival_estimates.host_times(observations)
+  from_zero = at_zero > 0.0 or bool(onp.any(times[events] == 0.0))
+  return grouped(observations, num_groups, True, from_zero)
+
+
+def _draw_rates(axes: Any, groups: Groups, half: float) -> None:
+  """Draws rates with bars of 95 %; `half` is half a step."""
+  edges, counts, exposures = groups
+  rates = counts / exposures
+  factor = onp.exp(drawing.NORMAL_95 / onp.sqrt(counts))
+  # A rate of steps is a probability.
+  highest = onp.where(half > 0.0, 1.0, onp.inf)
+  axes.errorbar(
+    (edges[1:] + edges[:-1]) / 2.0 + half,
+    rates,
+    xerr=onp.diff(edges) / 2.0,
+    yerr=[rates - rates / factor, onp.minimum(rates * factor, highest) - rates],
+    fmt="none",
+    color="gray",
+    label="events by time at risk, 95 %",
+  )

@@ -1,0 +1,1 @@
+"""Results of a fit: estimates, uncertainty, predictions."""

@@ -1,0 +1,190 @@
+"""What a fit returns."""
+
+from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters.host_values import total_weight
+from phasic.inference.results import uncertainty as uncertainty_lib
+from phasic.internal import static
+
+
+class Record(NamedTuple):
+  """How a fit came to its end.
+
+  Attributes:
+    method: what was done, such as "EM" or "L-BFGS-B".
+    converged: whether it ended by itself.
+    message: why it ended.
+    log_likelihoods: after each step, the start first.
+    gradient_norm: the largest slope that is left, of the log likelihood over
+      the sum of the weights, in the unconstrained parameters; NaN where it was
+      not computed.
+    num_evaluations: how often the log likelihood was computed.
+    reached: of several starts, the log likelihoods that they ended at.
+  """
+
+  method: str
+  converged: bool
+  message: str
+  log_likelihoods: tuple[float, ...]
+  gradient_norm: float = math.nan
+  num_evaluations: int = 0
+  reached: tuple[float, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Fit:
+  """A distribution that was fitted to observations.
+
+  Attributes:
+    distribution: the fitted one.
+    log_likelihood: of all observations there.
+    observations: these.
+    record: how the fit came to its end.
+    structure: a distribution whose parameters say what was fitted: those of its
+      entries that are zero stay so.
+    fixed: names of parameters that were not fitted, see `unconstrained`.
+    tied: names of those that are equal.
+    bounds: least and greatest values that were given, by name.
+    at_bounds: names of entries that ended at one of them.
+  """
+
+  distribution: Any
+  log_likelihood: float
+  observations: observations_lib.Observations
+  record: Record
+  structure: Any
+  fixed: Sequence[str] = ()
+  tied: Sequence[Sequence[str]] = ()
+  bounds: Mapping[str, tuple[float, float]] = dataclasses.field(
+    default_factory=dict
+  )
+  at_bounds: Sequence[str] = ()
+
+  @functools.cached_property
+  def uncertainty(self) -> uncertainty_lib.Uncertainty:
+    """What the data know of the parameters; computed when first asked for."""
+    return uncertainty_lib.assess(
+      self.structure,
+      self.distribution,
+      self.observations,
+      self.fixed,
+      self.tied,
+      self.at_bounds,
+    )
+
+  @property
+  def standard_errors(self) -> Mapping[str, Any]:
+    """Standard errors of the parameters, arrays of their shapes by name.
+
+    Those of parameters that are a mapping are one too.
+    They are NaN where there is none: where a parameter is on the boundary, not
+    identified, fixed or zero by structure. `statuses` says which.
+    """
+    return self.uncertainty.standard_errors
+
+  @property
+  def statuses(self) -> Mapping[str, str]:
+    """What is known of each fitted entry, by its name.
+
+    "identified", "on the boundary (zero)", "on the boundary (certain)" of a
+    probability whose alternatives are zero, "at a bound", or "not identified".
+    """
+    return self.uncertainty.statuses
+
+  @property
+  def num_parameters(self) -> int:
+    """How many free parameters were fitted, those on the boundary too."""
+    return coordinates_lib.Coordinates(
+      self.structure, self.fixed, self.tied
+    ).num_free
+
+  @property
+  def num_observations(self) -> float:
+    """The sum of the weights."""
+    return total_weight(self.observations)
+
+  @property
+  def aic(self) -> float:
+    """Akaike's criterion 2 k - 2 log L, k the number of parameters.
+
+    Raises:
+      ValueError: the observations are no sample, see `observations_of_density`.
+
+    Reference: H. Akaike, A new look at the statistical model identification,
+      IEEE Trans. Automat. Contr. 19, 1974.
+    """
+    self._check_sample("aic")
+    return 2.0 * self.num_parameters - 2.0 * self.log_likelihood
+
+  @property
+  def bic(self) -> float:
+    """Schwarz's criterion k log n - 2 log L, n the sum of the weights.
+
+    Raises:
+      ValueError: the observations are no sample, see `observations_of_density`.
+
+    Reference: G. Schwarz, Estimating the dimension of a model, Ann. Statist. 6,
+      1978.
+    """
+    self._check_sample("bic")
+    size = math.log(self.num_observations)
+    return self.num_parameters * size - 2.0 * self.log_likelihood
+
+  def _check_sample(self, name: str) -> None:
+    """Raises ValueError where weights sum to one, but not of one observation."""
+    total = self.num_observations
+    if total < 1.0 + 1e-9 and static.shape(self.observations.lower) != (1,):
+      raise ValueError(
+        f"{name} needs a sample, and the weights of the observations sum to "
+        f"{total:g}: give how often each was observed, or compare log_likelihood"
+      )
+
+  def covariance(self) -> tuple[tuple[str, ...], onp.ndarray]:
+    """Returns names of fitted entries and their covariance matrix, (k, k).
+
+    It is NaN in rows and columns of those that have no standard error.
+    """
+    return self.uncertainty.names, self.uncertainty.covariance
+
+  def standard_error_of(self, f: Callable[..., Any] | str, *args: Any) -> Any:
+    """Returns the standard error of a function of the distribution.
+
+    It is that of the delta method, with exact derivatives: sqrt(g' C g) for the
+    gradient g and the parameters' covariance C. It is NaN where the data do not
+    know the function: where it changes in a direction in which the likelihood
+    does not. Parameters on the boundary are taken as known.
+
+    Args:
+      f: takes the distribution and returns an array; or the name of a method.
+        NumPy has no autodiff: there it is "mean", "moment", "variance",
+        "stddev", or the name of a function of the law, "quantile" say, for
+        which `math` has a jvp.
+      *args: of the method, after the distribution.
+
+    Raises:
+      NotImplementedError: in NumPy, for other functions.
+      ValueError: a value is NaN, or that of a quantile is no probability
+        between zero and one, or no logarithm of one.
+
+    Example: of the mean, which is that of the data for this family.
+
+      >>> from phasic import inference
+      >>> from phasic.distributions import Erlang
+      >>> data = inference.Observations([0.5, 1.0, 1.5, 3.0])
+      >>> fit = inference.fit_mle(Erlang(2, 1.0), data)
+      >>> print(f"{float(fit.distribution.mean()):.4f}")
+      1.5000
+      >>> bool(fit.standard_error_of("mean") > 0)
+      True
+
+    Reference: A. W. van der Vaart, Asymptotic statistics, 1998, ch. 3.
+    """
+    return self.uncertainty.standard_error_of(f, args)

@@ -1,0 +1,114 @@
+"""Data that a posterior predicts, censored and truncated as those observed."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.inference.data import survival_estimates
+from phasic.inference.parameters.host_values import host_values
+from phasic.internal import random
+
+# At most so many values are drawn at once, but for one data set's.
+_AT_ONCE = 2**18
+
+
+def predicted_survival(
+  draws: Any, num_draws: int, observations: Any, at: onp.ndarray, seed: Any
+) -> onp.ndarray:
+  """Returns estimates of Kaplan and Meier of data from each draw.
+
+  Args:
+    draws: a distribution with batch shape (draws,).
+    num_draws: how many these are.
+    observations: (n,), exact or right-censored, whose weights are counts.
+    at: (m,), times.
+    seed: of the samples.
+
+  Returns:
+    Survival functions at these times, (draws, m).
+
+  Raises:
+    ValueError: weights are no whole numbers, or samples are NaN.
+  """
+  times, events, weights, entry = survival_estimates.host_times(observations)
+  odd = weights != onp.floor(weights)
+  if onp.any(odd):
+    raise ValueError(
+      f"observations has a weight of {weights[onp.argmax(odd)]}: data are "
+      "predicted for weights that are counts, whole numbers"
+    )
+  rows = onp.repeat(onp.arange(len(times)), onp.asarray(weights, int))
+  times, events, entry = times[rows], events[rows], entry[rows]
+  step = max(1, _AT_ONCE // len(rows))
+  firsts = range(0, num_draws, step)
+  seeds = random.split_seed(random.sanitize_seed(seed), len(firsts))
+  found = []
+  for first, own in zip(firsts, seeds, strict=True):
+    one, other = random.split_seed(own)
+    values = _values(draws[first : first + step], entry, one)
+    missing = onp.any(values != values, axis=1)
+    if onp.any(missing):
+      raise ValueError(
+        f"draws[{first + int(onp.argmax(missing))}] has samples that are NaN: "
+        "data are predicted by numbers"
+      )
+    shares = random.uniform(other, values.shape, "float32")
+    ends = _censoring_times(times, events, entry, host_values("shares", shares))
+    for value, end in zip(values, ends, strict=True):
+      estimate = survival_estimates.product_limit(
+        onp.minimum(value, end), value <= end, entry
+      )
+      found.append(_at(estimate.surv_times, estimate.surv_prob, at))
+  return onp.stack(found)
+
+
+def _values(draws: Any, entry: onp.ndarray, seed: Any) -> onp.ndarray:
+  """Returns a value after each time of entry from each draw, (draws, n)."""
+  n = len(entry)
+  if onp.all(entry < 0):
+    return onp.transpose(host_values("draws", draws.sample(n, seed=seed)))
+  start = onp.asarray(onp.maximum(entry, 0.0)[:, None], draws.dtype)
+  at_entry = host_values("draws", draws.log_survival_function(start))
+  spent = random.exponential(seed, onp.shape(at_entry), draws.dtype)
+  left = onp.where(entry[:, None] < 0, 0.0, at_entry)
+  left = onp.asarray(left - host_values("draws", spent), draws.dtype)
+  found = host_values("draws", draws.quantile_log_survival(left))
+  # Rounding must not lead to the entry itself.
+  after = onp.nextafter(start, onp.inf)
+  if draws.support.constraint == "nonnegative_integer":
+    after = onp.floor(start) + 1.0
+  least = onp.where(entry[:, None] < 0, 0.0, after)
+  return onp.transpose(onp.maximum(found, least))
+
+
+def _censoring_times(
+  times: onp.ndarray,
+  events: onp.ndarray,
+  entry: onp.ndarray,
+  shares: onp.ndarray,
+) -> onp.ndarray:
+  """Returns until when each value can be observed, as `shares`, (draws, n).
+
+  That is known of the censored. Of events it is drawn, given that it was not
+  before, from the estimate of Kaplan and Meier for censoring times; it is inf
+  with what that leaves.
+  """
+  limits = onp.where(events, onp.inf, times)
+  found = onp.broadcast_to(limits, shares.shape)
+  if onp.all(events):
+    return found
+  # Of those at one time, events are before the others.
+  left = onp.where(events, onp.nextafter(times, -onp.inf), times)
+  known = survival_estimates.product_limit(left, onp.logical_not(events), entry)
+  before = _at(known.surv_times, known.surv_prob, left)
+  index = onp.searchsorted(
+    -onp.asarray(known.surv_prob), -(shares * before), side="right"
+  )
+  drawn = onp.append(known.surv_times, onp.inf)[index]
+  return onp.where(events, drawn, found)
+
+
+def _at(times: Any, survival: Any, at: onp.ndarray) -> onp.ndarray:
+  """Returns a survival function that falls at some times."""
+  index = onp.searchsorted(times, at, side="right")
+  return onp.append(1.0, survival)[index]

@@ -1,0 +1,222 @@
+"""What the data know of the parameters of a fit.
+
+There are two ways not to have a standard error. On the boundary, an entry is
+zero, and the likelihood falls as it grows, or it is a probability whose
+alternatives are all zero: the estimate is known, its distribution is not
+normal. Not identified, the data do not tell an entry from
+others: the likelihood does not bend along some direction, or to first order the
+density of no observation changes along it. In the second case the likelihood
+may bend, but by chance: its expectation does not.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+from typing import Any
+
+import numpy as onp
+
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.likelihood import derivatives
+from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import entry_blocks
+from phasic.inference.parameters import limits
+from phasic.inference.parameters.host_values import observation_values
+from phasic.inference.parameters.host_values import total_weight
+from phasic.inference.results import directions
+from phasic.internal import static
+from phasic.math.model import named_checks
+
+IDENTIFIED = "identified"
+ZERO = "on the boundary (zero)"
+CERTAIN = "on the boundary (certain)"
+BOUND = "at a bound"
+NOT_IDENTIFIED = "not identified"
+
+# A free number runs to infinity, and its entry to zero, say, if hardly any slope
+# of the mean log likelihood is left in it, and its Newton step is long all the
+# same.
+_NO_SLOPE = 1e-3
+_LONG_STEP = 0.1
+
+# At zero the likelihood falls with an entry if the slope of its mean, times what
+# the entry is small next to, is below minus this; else it is rounding.
+_FALLS = 1e-8
+
+# Where quantiles are inside of the support, by the name of the method.
+_OPEN_RANGES = {
+  "quantile": (0.0, 1.0),
+  "quantile_log_cdf": (-onp.inf, 0.0),
+  "quantile_log_survival": (-onp.inf, 0.0),
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Uncertainty:
+  """What is known of the fitted entries.
+
+  Attributes:
+    names: of all that were fitted, k.
+    statuses: of each, one of the five above.
+    covariance: (k, k), NaN for those that have no standard error.
+    standard_errors: arrays of the parameters' shapes, by name; mappings of them
+      for parameters that are mappings.
+    eigenvalues: of the information, minus the Hessian of the log likelihood, in
+      the free numbers of those entries that are off the boundary, ascending.
+    num_flat: how many of its directions are flat.
+  """
+
+  names: tuple[str, ...]
+  statuses: Mapping[str, str]
+  covariance: onp.ndarray
+  standard_errors: Mapping[str, Any]
+  eigenvalues: onp.ndarray
+  num_flat: int
+  _inner: coordinates_lib.Coordinates
+  _known: directions.Known
+
+  def standard_error_of(
+    self, f: Callable[..., Any] | str, args: tuple[Any, ...]
+  ) -> onp.ndarray:
+    """Returns the standard error of a function, see `Fit`."""
+    _check_values(f, args)
+    inner = self._inner
+    slopes = derivatives.jacobian(inner, inner.entries, f, args)
+    if not len(inner.names):
+      # All parameters are on the boundary: of nothing is it known how it varies.
+      return onp.full(onp.shape(slopes)[:-1], onp.nan)[()]
+    along = onp.matmul(slopes, inner.jacobian(inner.entries))
+    return self._known.standard_errors(along)[()]
+
+
+def _check_values(f: Callable[..., Any] | str, args: tuple[Any, ...]) -> None:
+  """Raises ValueError for values of which a method has no derivative.
+
+  At its ends a quantile is an end of the support, for every parameter.
+  """
+  for x in args if isinstance(f, str) else ():
+    value = static.concrete(x)
+    if value is None or value.dtype.kind not in "biuf":
+      continue
+    named_checks.check("value", value, value == value, "it must be a number")
+    if f in _OPEN_RANGES:
+      low, high = _OPEN_RANGES[f]
+      good = onp.asarray((value > low) & (value < high))
+      rule = f"{f} has a standard error between {low:g} and {high:g} only"
+      named_checks.check("value", value, good, rule)
+
+
+def assess(
+  structure: Any,
+  distribution: Any,
+  observations: observations_lib.Observations,
+  fixed: Sequence[str] = (),
+  tied: Sequence[Sequence[str]] = (),
+  at_bounds: Sequence[str] = (),
+) -> Uncertainty:
+  """Says what is known of each entry of a fitted distribution.
+
+  Args:
+    structure: a distribution whose entries that are not zero were fitted.
+    distribution: the fitted one.
+    observations: to which it was.
+    fixed: names of what was not fitted.
+    tied: names of what is equal.
+    at_bounds: names of entries at bounds.
+  """
+  whole = coordinates_lib.Coordinates(structure, fixed, tied)
+  entries = coordinates_lib.entries_at(whole, distribution)
+  bound = onp.isin(whole.names, list(at_bounds))
+  zero = entries <= 0
+  statuses = onp.full(len(entries), IDENTIFIED, dtype=object)
+  if onp.any(zero):
+    _, slopes = derivatives.value_and_gradient(whole, entries, observations)
+    slopes = whole.above_mean(entries, slopes) * limits.scales(whole, entries)
+    falls = slopes < -_FALLS * total_weight(observations)
+    statuses[zero] = onp.where(falls[zero], ZERO, NOT_IDENTIFIED)
+  statuses[bound] = BOUND
+  inner = whole.restricted(entries, onp.logical_not(zero | bound))
+  certain = onp.logical_not(zero | bound | onp.isin(whole.names, inner.names))
+  statuses[certain] = CERTAIN
+  slopes, matrix = _slopes_and_information(inner, observations)
+  outer = outer_products(inner, observations)
+  slopes = onp.abs(slopes)
+  is_top = slopes <= _LONG_STEP * onp.abs(onp.diag(matrix))
+  ended = slopes <= _NO_SLOPE * total_weight(observations)
+  runs = ended & onp.logical_not(is_top)
+  known = directions.find(matrix, outer, precision(inner), runs)
+  jacobian = inner.jacobian(inner.entries)
+  errors = known.standard_errors(jacobian)
+  place = [whole.names.index(name) for name in inner.names]
+  lost = onp.isnan(errors)
+  statuses[onp.asarray(place, int)[lost]] = NOT_IDENTIFIED
+  covariance = onp.full((len(entries), len(entries)), onp.nan)
+  kept = onp.asarray(place, int)[onp.logical_not(lost)]
+  own = jacobian[onp.logical_not(lost)]
+  covariance[onp.ix_(kept, kept)] = known.covariance(own)
+  return Uncertainty(
+    names=whole.names,
+    statuses=dict(zip(whole.names, map(str, statuses), strict=True)),
+    covariance=covariance,
+    standard_errors=_of_parameters(inner, jacobian, known),
+    eigenvalues=onp.linalg.eigvalsh(matrix),
+    num_flat=known.num_flat,
+    _inner=inner,
+    _known=known,
+  )
+
+
+def outer_products(
+  inner: coordinates_lib.Coordinates,
+  observations: observations_lib.Observations,
+) -> onp.ndarray:
+  """Returns the sum of the scores' outer products in free numbers, (d, d)."""
+  _, _, known = observation_values(observations)
+  slopes = derivatives.scores(inner, inner.entries, observations)
+  slopes = onp.matmul(slopes, inner.jacobian(inner.entries))
+  weights = known[:, None]
+  weighted = onp.where(weights > 0, weights * slopes, 0.0)
+  slopes = onp.where(weights > 0, slopes, 0.0)
+  return onp.matmul(onp.transpose(weighted), slopes)
+
+
+def precision(inner: coordinates_lib.Coordinates) -> float:
+  """Returns how far rounding moves a score, relative to the largest."""
+  return 1e3 * static.finfo_eps(inner.distribution.dtype)
+
+
+def _slopes_and_information(
+  inner: coordinates_lib.Coordinates,
+  observations: observations_lib.Observations,
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """Returns the log likelihood's gradient and minus its Hessian, (d,), (d, d).
+
+  Both are in the free numbers.
+  """
+  at = inner.entries
+  second = derivatives.hessian(inner, at, observations)
+  _, gradient = derivatives.value_and_gradient(inner, at, observations)
+  slopes = inner.pull(at, gradient)
+  return slopes, -inner.pull_second(at, gradient, second)
+
+
+def _of_parameters(
+  inner: coordinates_lib.Coordinates,
+  jacobian: onp.ndarray,
+  known: directions.Known,
+) -> dict[str, Any]:
+  """Returns standard errors of the parameters' arrays, by path."""
+  found: dict[str, Any] = {}
+  # The last row, of what is not fitted, is zero.
+  whole = onp.zeros((len(inner.whole) + 1, onp.shape(jacobian)[-1]))
+  whole[inner.rows] = jacobian
+  fitted = onp.append(onp.isin(onp.arange(len(inner.whole)), inner.rows), False)
+  for path, table in inner.tables.items():
+    index = onp.asarray(table.index)
+    slopes = whole[index]
+    if path in inner.increasing:
+      slopes = onp.cumsum(slopes, axis=-2)
+    errors = known.standard_errors(slopes)
+    found[path] = onp.where(fitted[index], errors, onp.nan)
+  for path, names in entry_blocks.names_of_mappings(inner.distribution).items():
+    found[path] = dict(zip(names, found[path], strict=True))
+  return found

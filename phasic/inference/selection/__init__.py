@@ -1,0 +1,1 @@
+"""Compares fits and chooses the number of phases."""

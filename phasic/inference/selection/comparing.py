@@ -1,0 +1,193 @@
+"""Which of several fits to take."""
+
+from collections.abc import Callable, Iterable
+import math
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.mle import mle
+from phasic.inference.parameters.host_values import host_values
+from phasic.inference.parameters.host_values import observation_values
+from phasic.inference.parameters.host_values import whole_number
+from phasic.inference.results import fits
+from phasic.inference.selection import nesting
+
+_CRITERIA = ("aic", "bic")
+
+
+class LikelihoodRatio(NamedTuple):
+  """Whether a larger model is needed.
+
+  Attributes:
+    statistic: twice the difference of the log likelihoods.
+    degrees_of_freedom: by how many parameters the models differ.
+    p_value: how probable a larger statistic is under the smaller model; NaN
+      where that is not known.
+    reason: why not, else "".
+  """
+
+  statistic: float
+  degrees_of_freedom: int
+  p_value: float
+  reason: str
+
+
+def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
+  """Compares two fits to the same data, the first a case of the second.
+
+  The statistic is about chi-square distributed if the smaller model is true, as
+  long as its law lies inside the larger model, and is identified in it. That
+  is judged where the smaller fit is. If there an entry of the larger model is
+  zero or at a bound, or the data would not tell its entries apart, as equal
+  rates in a row, there is no p-value. That is so for models that differ in the
+  number of phases; for these see `choose_num_phases`.
+
+  Args:
+    smaller: the fit of a special case, with parameters fixed, tied or zero.
+    larger: the fit of the general one, of the same family.
+
+  Raises:
+    TypeError: one is no fit.
+    ValueError: the larger one has not more parameters, does not hold the
+      smaller one, or has a log likelihood that is lower by more than rounding:
+      its search has not ended at the top.
+
+  Example: does the first of two stages take two hours, as the manual says?
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Hypoexponential
+    >>> data = inference.Observations([0.3, 0.5, 0.8, 1.1, 1.6, 2.5, 4.2, 7.0])
+    >>> start = Hypoexponential([0.5, 2.0])
+    >>> manual = inference.fit_mle(start, data, fixed=["rates[0]"])
+    >>> free = inference.fit_mle(start, data)
+    >>> found = inference.likelihood_ratio(manual, free)
+    >>> print(f"{found.degrees_of_freedom} {found.p_value:.2f}")
+    1 0.91
+
+  References:
+    S. S. Wilks, The large-sample distribution of the likelihood ratio, Ann.
+      Math. Statist. 9, 1938.
+    S. G. Self, K.-Y. Liang, Asymptotic properties of maximum likelihood
+      estimators and likelihood ratio tests under nonstandard conditions, J.
+      Amer. Statist. Assoc. 82, 1987.
+  """
+  for name, fit in (("smaller", smaller), ("larger", larger)):
+    if not isinstance(fit, fits.Fit):
+      raise TypeError(f"{name} is {type(fit).__name__}: it must be a Fit")
+  if not _of_same_data(smaller.observations, larger.observations):
+    raise ValueError(
+      "smaller and larger are fits to different observations: their log "
+      "likelihoods have nothing in common"
+    )
+  degrees = larger.num_parameters - smaller.num_parameters
+  if degrees <= 0:
+    raise ValueError(
+      f"larger has {larger.num_parameters} parameters and smaller "
+      f"{smaller.num_parameters}: it must have more"
+    )
+  statistic = 2.0 * (larger.log_likelihood - smaller.log_likelihood)
+  if statistic < -1e-6 * (1.0 + abs(larger.log_likelihood)):
+    raise ValueError(
+      f"larger has the log likelihood {larger.log_likelihood:.6g}, which is "
+      f"below that of smaller, {smaller.log_likelihood:.6g}: start its fit from "
+      "smaller's distribution, or from more starts"
+    )
+  statistic = max(statistic, 0.0)
+  reason = nesting.why_irregular(smaller, larger)
+  if reason:
+    return LikelihoodRatio(statistic, degrees, math.nan, reason)
+  return LikelihoodRatio(
+    statistic, degrees, _chi_square_tail(statistic, degrees), ""
+  )
+
+
+def _of_same_data(first: Any, second: Any) -> bool:
+  if first is second:
+    return True
+  pairs = [*zip(observation_values(first), observation_values(second))]
+  for name in ("entry", "cause"):
+    x, y = getattr(first, name), getattr(second, name)
+    if x is None or y is None:
+      if x is not y:
+        return False
+      continue
+    pairs.append((host_values(name, x), host_values(name, y)))
+  return all(onp.array_equal(x, y) for x, y in pairs)
+
+
+def _chi_square_tail(x: float, degrees: int) -> float:
+  from scipy import special
+
+  return float(special.gammaincc(degrees / 2.0, x / 2.0))
+
+
+class Choice(NamedTuple):
+  """Fits of several sizes.
+
+  Attributes:
+    best: the one with the least criterion.
+    fits: all, by their number of phases.
+    criterion: "aic" or "bic".
+  """
+
+  best: fits.Fit
+  fits: dict[int, fits.Fit]
+  criterion: str
+
+
+def choose_num_phases(
+  start: Callable[[int], Any],
+  observations: observations_lib.Observations,
+  num_phases: Iterable[int],
+  *,
+  criterion: str = "bic",
+  **options: Any,
+) -> Choice:
+  """Returns fits with several numbers of phases, and the best of them.
+
+  Args:
+    start: takes a number of phases, returns a distribution to start from, such
+      as `lambda p: inference.start_of(observations, p, "coxian")`.
+    observations: the data.
+    num_phases: the numbers that are tried.
+    criterion: "aic" or "bic", of which the least is best.
+    **options: of `fit_mle`.
+
+  Raises:
+    TypeError: `start` is no function, or `num_phases` no sequence of numbers.
+    ValueError: there is no such criterion, no number, or a fit fails.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations([0.8, 0.9, 1.1, 1.2, 1.3, 1.0])
+    >>> chosen = inference.choose_num_phases(
+    ...   lambda p: Erlang(p, 1.0 * p), data, (1, 4, 16, 32, 64)
+    ... )
+    >>> chosen.best.distribution.concentration
+    32
+
+  Reference: K. P. Burnham, D. R. Anderson, Model selection and multimodel
+    inference, 2002, ch. 2.
+  """
+  if criterion not in _CRITERIA:
+    raise ValueError(f"criterion is {criterion!r}: it must be in {_CRITERIA}")
+  if not callable(start):
+    raise TypeError(
+      f"start is {type(start).__name__}: it must be a function of a number of "
+      "phases"
+    )
+  try:
+    sizes = [whole_number("num_phases", p, 1) for p in num_phases]
+  except TypeError:
+    raise TypeError(
+      f"num_phases is {num_phases!r}: it must be a sequence of whole numbers"
+    ) from None
+  found = {p: mle.fit_mle(start(p), observations, **options) for p in sizes}
+  if not found:
+    raise ValueError("num_phases has no number")
+  best = min(found.values(), key=lambda fit: getattr(fit, criterion))
+  return Choice(best, found, criterion)

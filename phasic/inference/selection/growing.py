@@ -1,0 +1,65 @@
+"""From a fit to starts with one more phase."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.distributions.families import coxian
+from phasic.inference.parameters.host_values import host_values
+
+# A rate of zero starts at this part of the mean rate.
+_LEAST = 1e-2
+# The rate of a new phase, in the largest there is, or in that of its twin; and
+# the part that leaves.
+_FAST = 1.5
+_TWIN = 1.3
+_LEAVES = 0.05
+
+
+def with_one_more_phase(dist: Any) -> list[Any]:
+  """Returns starts that are near a Coxian, with one more phase.
+
+  A phase of which little leaves is put in, fast at each place of the chain, or
+  about as fast as the phase that follows it. The best search from these starts
+  goes higher than the fit with fewer phases did, where one from random starts is
+  often caught below it.
+
+  Args:
+    dist: a `Coxian` of p phases, without a batch, whose parameters are known.
+
+  Returns:
+    2 p + 1 Coxians.
+
+  Raises:
+    TypeError: it is no Coxian, or its parameters are traced.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Coxian
+    >>> grown = inference.with_one_more_phase(Coxian([1.0], [0.5, 2.0]))
+    >>> [dist.num_phases for dist in grown]
+    [3, 3, 3, 3, 3]
+  """
+  if not isinstance(dist, coxian.Coxian):
+    raise TypeError(f"dist is {type(dist).__name__}: it must be a Coxian")
+  onward = host_values("progression_rates", dist.progression_rates)
+  exits = host_values("exit_rates", dist.exit_rates)
+  p = len(exits)
+  least = _LEAST / float(host_values("mean", dist.mean()))
+  least = least if least > 0 else _LEAST * float(onp.max(exits))
+  onward, exits = onp.maximum(onward, least), onp.maximum(exits, least)
+  totals = exits + onp.append(onward, 0.0)
+  fast = _FAST * float(onp.max(totals))
+  places = [(place, fast) for place in range(p + 1)]
+  places += [(place, _TWIN * total) for place, total in enumerate(totals)]
+  found = []
+  for place, rate in places:
+    more = onp.insert(onward, min(place, p - 1), rate)
+    leaving = onp.insert(exits, place, _LEAVES * rate)
+    found.append(
+      coxian.Coxian(
+        onp.asarray(more, dist.dtype), onp.asarray(leaving, dist.dtype)
+      )
+    )
+  return found

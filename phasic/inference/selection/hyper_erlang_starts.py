@@ -1,0 +1,98 @@
+"""Starts of acyclic chains that are near mixtures of two Erlang laws."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.distributions.families import acyclic_phase_type
+from phasic.distributions.families import hyper_erlang
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.mle import mle
+from phasic.inference.parameters.host_values import host_values
+from phasic.inference.parameters.host_values import whole_number
+from phasic.inference.starts import start_forms
+from phasic.internal import static
+
+# The rates of the two branches start at such factors, and their inverses.
+_FACTORS = (0.5, 2.0)
+# A mass of zero starts at this, and a rate above the one before by this part.
+_LEAST = 1e-2
+_APART = 0.02
+
+
+def hyper_erlang_starts(
+  observations: observations_lib.Observations, num_phases: int
+) -> list[Any]:
+  """Returns starts of acyclic chains, near fits by two Erlang branches.
+
+  The phases are shared out between two branches in each way there is. Such a
+  mixture has three free numbers, and is fitted in no time; that of all chains
+  with as many phases begins where its phases already stand in rows, which
+  searches from random starts seldom find where there are ten phases or more.
+
+  Args:
+    observations: positive numbers, (n,), known.
+    num_phases: how many phases, at least two.
+
+  Returns:
+    An `AcyclicPhaseType` for each way, num_phases // 2 of them.
+
+  Raises:
+    ImportError: there is no SciPy.
+    TypeError: observations are none, or traced.
+    ValueError: there are less than two phases, or no event.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> data = inference.Observations([0.4, 0.5, 0.7, 1.0, 1.5, 3.0, 3.2, 3.5])
+    >>> starts = inference.hyper_erlang_starts(data, 3)
+    >>> [start.num_phases for start in starts]
+    [3]
+    >>> fit = inference.fit_mle(inference.start_of(data, 3), data, starts=starts)
+    >>> print(f"{float(fit.distribution.mean()):.3f}")
+    1.725
+
+  References:
+    A. Thuemmler, P. Buchholz, M. Telek, A novel approach for phase-type fitting
+      with the EM algorithm, IEEE Trans. Dependable Secure Comput. 3, 2006.
+  """
+  num_phases = whole_number("num_phases", num_phases, 2)
+  observations_lib.check_type(observations)
+  mean = start_forms.mean_of(observations)
+  found = []
+  for few in range(1, num_phases // 2 + 1):
+    counts = (few, num_phases - few)
+    fit = max(
+      (_fit(observations, counts, mean, factor) for factor in _FACTORS),
+      key=lambda fit: fit.log_likelihood,
+    )
+    found.append(_near(fit.distribution))
+  return found
+
+
+def _fit(
+  observations: observations_lib.Observations,
+  counts: tuple[int, int],
+  mean: float,
+  factor: float,
+) -> Any:
+  """Returns a fit of two branches with so many phases."""
+  dtype = static.dtype_name(observations.lower)
+  rates = onp.asarray(counts) / mean * onp.asarray([factor, 1.0 / factor])
+  start = hyper_erlang.HyperErlang(
+    onp.asarray([0.5, 0.5], dtype), counts, onp.asarray(rates, dtype)
+  )
+  return mle.fit_mle(start, observations)
+
+
+def _near(dist: Any) -> Any:
+  """Returns an acyclic chain whose masses are not zero and rates not equal."""
+  chain = acyclic_phase_type.AcyclicPhaseType.from_phase_type(dist)
+  masses = onp.maximum(host_values("masses", chain.initial_probs), _LEAST)
+  rates = host_values("rates", chain.rates)
+  spread = (1.0 + _APART) ** onp.arange(1, len(rates) + 1)
+  return acyclic_phase_type.AcyclicPhaseType(
+    onp.asarray(masses / onp.sum(masses), dist.dtype),
+    onp.asarray(rates * spread, dist.dtype),
+  )

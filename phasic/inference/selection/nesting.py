@@ -1,0 +1,91 @@
+"""Where the law of a smaller model lies in a larger one."""
+
+import numpy as onp
+
+from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import entry_blocks
+from phasic.inference.parameters import limits as limits_lib
+from phasic.inference.results import directions
+from phasic.inference.results import fits
+from phasic.inference.results import uncertainty
+
+# How far, relative to it, a value may be from the one that is fixed.
+_NEAR = 1e-6
+
+
+def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
+  """Returns why likelihood ratios of two models are not about chi-square.
+
+  They are if the smaller law is inside of the larger model, and identified in
+  it: the scores of all its entries, there, are linearly independent.
+
+  Args:
+    smaller: the fit that is taken as true.
+    larger: the fit of a model that it is a case of.
+
+  Returns:
+    The reason, or "".
+
+  Raises:
+    ValueError: it is no case of the larger model.
+  """
+  held = [
+    f"{name} of {which} is {uncertainty.BOUND}"
+    for which, fit in (("smaller", smaller), ("larger", larger))
+    for name in fit.at_bounds
+  ]
+  if held:
+    return "; ".join(held)
+  whole = coordinates_lib.Coordinates(
+    larger.structure, larger.fixed, larger.tied
+  )
+  _, blocks = entry_blocks.of(smaller.distribution)
+  shapes = {path: block.sizes for path, block in blocks.items()}
+  if shapes != {path: onp.shape(x.index) for path, x in whole.tables.items()}:
+    return (
+      "the parameters of smaller are not those of larger, so that it is not "
+      "known where it lies among these: fit it as a case of larger, with "
+      "entries that are fixed, tied or zero"
+    )
+  entries = coordinates_lib.entries_at(whole, smaller.distribution)
+  _check_nested(whole, entries, blocks)
+  found = _statuses(whole, entries, larger)
+  return "; ".join(
+    f"{name} of larger is {status} under smaller"
+    for name, status in found.items()
+    if status != uncertainty.IDENTIFIED
+  )
+
+
+def _check_nested(whole, entries, blocks) -> None:
+  """Raises ValueError if a parameter is not what the larger model lets it be."""
+  for path, table in whole.tables.items():
+    index, base = onp.ravel(table.index), onp.ravel(table.base)
+    told = onp.where(index >= 0, onp.append(entries, 0.0)[index], base)
+    for name, kind, own, x in zip(
+      blocks[path].names, blocks[path].kinds, blocks[path].values, told
+    ):
+      if kind.is_entry and abs(own - x) > _NEAR * max(abs(own), abs(x)):
+        raise ValueError(
+          f"{name} is {own:.6g} in smaller, and {x:.6g} wherever larger is as "
+          "smaller in all else: smaller must be a case of larger"
+        )
+
+
+def _statuses(
+  whole: coordinates_lib.Coordinates, entries: onp.ndarray, larger: fits.Fit
+) -> dict[str, str]:
+  """Returns what is known of the larger model's entries at the smaller law."""
+  zero = entries <= 0
+  low, high = limits_lib.limits(whole, larger.bounds)
+  bound = (entries <= low) | (entries >= high)
+  inner = whole.restricted(entries, onp.logical_not(zero | bound))
+  outer = uncertainty.outer_products(inner, larger.observations)
+  known = directions.find(outer, outer, uncertainty.precision(inner))
+  errors = known.standard_errors(inner.jacobian(inner.entries))
+  lost = onp.isin(whole.names, onp.asarray(inner.names)[onp.isnan(errors)])
+  found = onp.full(len(entries), uncertainty.IDENTIFIED, dtype=object)
+  found[lost] = uncertainty.NOT_IDENTIFIED
+  found[bound] = uncertainty.BOUND
+  found[zero] = uncertainty.ZERO
+  return dict(zip(whole.names, map(str, found), strict=True))

@@ -1,0 +1,1 @@
+"""Initial guesses for fits, from the data."""

@@ -1,0 +1,133 @@
+"""Distributions to start a fit from."""
+
+from typing import Any
+
+import numpy as onp
+
+from phasic.distributions.absorption import phase_type
+from phasic.distributions.families import acyclic_phase_type
+from phasic.distributions.families import coxian
+from phasic.distributions.families import hyper_erlang
+from phasic.distributions.families import hyperexponential
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.parameters.host_values import host_values
+from phasic.inference.parameters.host_values import observation_values
+from phasic.inference.parameters.host_values import whole_number
+from phasic.internal import static
+
+_FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
+# Rates are spread over this factor below and above their mean.
+_SPREAD = 4.0
+# Rates are at least this many times the least number, and at most the inverse.
+_LEAST = 1e8
+
+
+def start_of(
+  observations: observations_lib.Observations,
+  num_phases: int,
+  form: str = "acyclic",
+) -> Any:
+  """Returns a distribution of about the size of the data, to start a fit from.
+
+  Its rates are near each other, and all different, so that no two phases are
+  alike: where they are, a search cannot tell them apart.
+
+  Args:
+    observations: positive numbers, (n,), known.
+    num_phases: how many phases.
+    form: "acyclic" (`AcyclicPhaseType`, any chain without cycles), "coxian",
+      "hyper-erlang" (two branches, or one for one phase), "hyperexponential" or
+      "general" (`PhaseType` with all rates positive).
+
+  Raises:
+    TypeError: observations are none, or traced.
+    ValueError: there is no such form, `num_phases` is not positive, there is no
+      event, or no rate can be told for times of this size.
+
+  Example:
+
+    >>> from phasic import inference
+    >>> data = inference.Observations([0.5, 1.0, 1.5, 3.0])
+    >>> dist = inference.start_of(data, 2)
+    >>> print(f"{float(dist.mean()):.6f}")
+    1.500000
+  """
+  if form not in _FORMS:
+    raise ValueError(f"form is {form!r}: it must be in {_FORMS}")
+  p = whole_number("num_phases", num_phases, 1)
+  observations_lib.check_type(observations)
+  mean = mean_of(observations)
+  dtype = static.dtype_name(observations.lower)
+
+  def array(x: Any) -> onp.ndarray:
+    return onp.asarray(x, dtype)
+
+  spread = onp.geomspace(1.0 / _SPREAD, _SPREAD, p) if p > 1 else onp.ones(1)
+  uniform = onp.full(p, 1.0 / p)
+  found: Any
+  if form in ("acyclic", "coxian"):
+    fast = spread[::-1]
+    found = coxian.Coxian(array(0.8 * fast[:-1]), array(_exits(fast)))
+    if form == "acyclic":
+      found = acyclic_phase_type.AcyclicPhaseType.from_phase_type(found)
+  elif form == "hyperexponential":
+    found = hyperexponential.Hyperexponential(array(uniform), array(spread))
+  elif form == "hyper-erlang":
+    counts = (p,) if p == 1 else (p // 2, p - p // 2)
+    rates = onp.asarray(counts) * onp.geomspace(0.5, 2.0, len(counts))
+    masses = onp.full(len(counts), 1.0 / len(counts))
+    found = hyper_erlang.HyperErlang(array(masses), counts, array(rates))
+  else:
+    between = onp.outer(spread[::-1], onp.linspace(1.0, 2.0, p)) / p
+    between = onp.where(onp.eye(p, dtype=bool), 0.0, between)
+    exits = spread[::-1] * onp.linspace(0.5, 1.5, p)
+    total = onp.sum(between, axis=-1) + exits
+    matrix = between - onp.diag(total)
+    found = phase_type.PhaseType(
+      array(uniform), array(matrix), exit_rates=array(exits)
+    )
+  factor = float(host_values("mean", found.mean())) / mean
+  least = _LEAST * float(onp.finfo(dtype).tiny)
+  if not least <= factor <= 1.0 / least:
+    raise ValueError(
+      f"the mean of the observations is about {mean:.3g}: give the times in "
+      "another unit, so that rates are neither zero nor infinite"
+    )
+  return _scaled(found, factor)
+
+
+def _exits(rates: onp.ndarray) -> onp.ndarray:
+  """Returns the exits of a Coxian, a fifth of each rate and all of the last."""
+  last = onp.arange(len(rates)) == len(rates) - 1
+  return onp.where(last, rates, 0.2 * rates)
+
+
+def _scaled(dist: Any, factor: float) -> Any:
+  """Returns a distribution with all rates times a factor."""
+  names = ("rates", "progression_rates", "exit_rates", "subgenerator")
+  arrays = dist.parameters
+  return dist.copy(
+    **{
+      name: onp.asarray(host_values(name, arrays[name]) * factor, dist.dtype)
+      for name in names
+      if arrays.get(name) is not None
+    }
+  )
+
+
+def mean_of(observations: observations_lib.Observations) -> float:
+  """Returns the mean of an exponential distribution, as far as ends tell."""
+  lower, upper, weights = observation_values(observations)
+  # Halves of shares of the weight: no sum overflows.
+  weights = weights / max(float(onp.max(weights)), 1e-300) / len(weights)
+  ended = upper < onp.inf
+  middle = onp.maximum(lower, 0.0)
+  middle = middle / 2 + onp.where(ended, upper, middle) / 2
+  events = float(onp.sum(onp.where(ended, weights, 0.0)))
+  total = float(onp.sum(weights * middle))
+  if not events > 0 or not total > 0:
+    raise ValueError(
+      "there is no event later than zero: a start needs an observation with "
+      "a finite upper end above zero"
+    )
+  return total / events

@@ -1,0 +1,140 @@
+"""What a fit needs to begin: data that determine it, and a start."""
+
+import math
+from typing import Any
+
+import numpy as onp
+
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.likelihood import derivatives
+from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters.host_values import host_values
+from phasic.inference.parameters.host_values import number
+from phasic.inference.parameters.host_values import observation_values
+from phasic.inference.parameters.host_values import whole_number
+
+
+def check_data(
+  dist: Any, observations: observations_lib.Observations, num_free: int
+) -> None:
+  """Raises ValueError for data under which no fit has a maximum.
+
+  Args:
+    dist: the start.
+    observations: the data.
+    num_free: how many free numbers are fitted.
+  """
+  observations_lib.check_type(observations)
+  lower, upper, weights = observation_values(observations)
+  if onp.ndim(lower) != 1:
+    raise ValueError(
+      f"observations have shape {onp.shape(lower)}: one data set, (n,), is "
+      "fitted at a time"
+    )
+  if num_free == 0:
+    raise ValueError(
+      "there is nothing to fit: all parameters are fixed, zero or certain"
+    )
+  counted = weights > 0
+  lower, upper = lower[counted], upper[counted]
+  if not len(lower):
+    raise ValueError("there are no observations, or all weights are zero")
+  if onp.all(upper == onp.inf):
+    raise ValueError(
+      "all observations are right-censored: they are likeliest under a "
+      "distribution that never ends; a fit needs an event"
+    )
+  if onp.all((lower <= 0) & (upper > onp.maximum(lower, 0.0))):
+    raise ValueError(
+      "all observations are left-censored, or groups that begin at zero: they "
+      "are likeliest under a distribution that ends at once; a fit needs a "
+      "lower end above zero"
+    )
+  rows = [lower, upper]
+  for name in ("entry", "cause"):
+    x = getattr(observations, name)
+    if x is not None:
+      rows.append(host_values(name, x)[counted])
+  distinct = onp.unique(onp.stack(rows), axis=1).shape[-1]
+  phases = getattr(dist, "num_phases", num_free)
+  # No law of p phases is known by more than 2 p - 1 numbers.
+  needed = min(num_free, 2 * phases - 1)
+  if distinct < needed:
+    raise ValueError(
+      f"there are {distinct} distinct observations for {needed} free numbers "
+      "of the distribution: fit one with fewer phases, or fix or tie parameters"
+    )
+  of_zero = upper == 0
+  if onp.any(of_zero):
+    at_zero = host_values("log_cdf", dist.log_cdf(onp.zeros((), dist.dtype)))
+    if not at_zero > -onp.inf:
+      i = int(onp.flatnonzero(counted)[onp.argmax(of_zero)])
+      raise ValueError(
+        f"observation {i} is zero, and the distribution has no mass there: "
+        "start from one with prob_zero > 0, or say between which times it was, "
+        "lower = -1 and upper > 0"
+      )
+
+
+def check_options(
+  num_starts: int, seed: int, max_steps: int, tolerance: float
+) -> None:
+  """Raises unless these can be options of a search."""
+  for name, x, least in (
+    ("num_starts", num_starts, 1),
+    ("seed", seed, 0),
+    ("max_steps", max_steps, 0),
+  ):
+    whole_number(name, x, least)
+  if not 0.0 <= number("tolerance", tolerance) < math.inf:
+    raise ValueError(f"tolerance is {tolerance}: it must be >= 0 and finite")
+
+
+def check_start(
+  where: coordinates_lib.Coordinates,
+  entries: onp.ndarray,
+  observations: observations_lib.Observations,
+) -> None:
+  """Raises ValueError where the likelihood is zero or unknown at a start."""
+  dist = where.of(entries)
+  # Says which parameter is outside of its domain, if one is.
+  dist.copy(validate_args=True)
+  value = derivatives.log_likelihood(where, entries, observations)
+  if onp.isfinite(value):
+    return
+  found = observations.log_likelihood_terms(dist)
+  terms = host_values("terms", found)
+  lower, upper, weights = observation_values(observations)
+  i = int(onp.argmax(onp.logical_not(onp.isfinite(terms)) & (weights > 0)))
+  said = (
+    "cannot be computed under the distribution that the fit starts from: start "
+    "from one whose mean is near that of the data"
+  )
+  if terms[i] == -onp.inf:
+    said = (
+      "is -inf under the distribution that the fit starts from: start from one "
+      "under which it is possible, or leave the observation out"
+    )
+  raise ValueError(
+    f"the log likelihood of observation {i}, from {lower[i]:g} to {upper[i]:g}, "
+    + said
+  )
+
+
+def check_slopes(
+  where: coordinates_lib.Coordinates,
+  entries: onp.ndarray,
+  observations: observations_lib.Observations,
+) -> None:
+  """Raises ValueError where a search could not tell its first step."""
+  inner = where.restricted(entries, entries > 0)
+  _, slopes = derivatives.value_and_gradient(inner, inner.entries, observations)
+  with onp.errstate(all="ignore"):
+    slopes = inner.pull(inner.entries, slopes)
+  if onp.all(onp.isfinite(slopes)):
+    return
+  at = dict(zip(inner.names, map(float, inner.entries), strict=True))
+  raise ValueError(
+    "the slopes of the log likelihood cannot be computed where the fit starts, "
+    f"at {at}: start from a distribution whose mean is near that of the data"
+  )

@@ -1,0 +1,1 @@
+"""Log likelihoods of single observations, as functions of arrays."""

@@ -1,0 +1,175 @@
+"""Log likelihoods of observations, one by one, of any distribution."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from phasic.distributions.absorption import competing_risks
+from phasic.inference.terms import chain_events
+from phasic.inference.terms import observation_rules
+from phasic.inference.terms import other_laws
+from phasic.internal import static
+from phasic.math.likelihood import competing_risks as models_by_cause
+from phasic.math.likelihood import discrete_observations
+from phasic.math.likelihood import observations
+
+
+class KernelCall(NamedTuple):
+  """Pairs of ends that one call of the kernel takes.
+
+  Attributes:
+    model: the four arguments of a chain.
+    lower: (..., n), or (..., n + m) with those of conditions behind.
+    upper: as lower, or None where all times are exact.
+    own: (..., n), which of the observations are of this call; None for all.
+    cause: the number of the cause whose law it is; None for the whole law.
+  """
+
+  model: tuple[Any, Any, Any, Any]
+  lower: Any
+  upper: Any
+  own: Any
+  cause: int | None
+
+
+def log_likelihood_terms(
+  distribution: Any, lower: Any, upper: Any, entry: Any, cause: Any
+) -> Any:
+  """Returns log P(observation | X > entry), (..., n), without weights.
+
+  Observations and what they are conditional on are pairs of times of one call
+  of the kernel, if the distribution is made of a chain. Each cause that may be
+  known takes one more.
+
+  Args:
+    distribution: (batch...), one of `phasic.distributions`.
+    lower: (..., n), as all the others.
+    upper: as lower, or None where all are exact.
+    entry: as lower, or None.
+    cause: integers, or None.
+  """
+  distribution, events = find_events(distribution, lower, upper, entry, cause)
+  if events is None:
+    upper = lower if upper is None else upper
+    return other_laws.log_likelihood_terms(distribution, lower, upper, entry)
+  values = [
+    evaluate(call, events.chain._DISCRETE) for call in calls(events, cause)
+  ]
+  return combined(events, cause, values)
+
+
+def find_events(
+  distribution: Any, lower: Any, upper: Any, entry: Any, cause: Any
+) -> tuple[Any, chain_events.ChainEvents | None]:
+  """Returns the distribution beside observations, and events of its chain.
+
+  Raises:
+    TypeError: there are causes, and the distribution is none of a graph.
+    ValueError: values that are known cannot be of this law.
+  """
+  kind = type(distribution).__name__
+  if distribution._batch_shape():
+    distribution = distribution[..., None]
+  if cause is not None and upper is None:
+    upper = lower
+  events = chain_events.find(distribution, lower, upper, entry)
+  chain = None if events is None else events.chain
+  if chain is not None and chain._DISCRETE:
+    observation_rules.check_counts(lower, upper)
+  if cause is not None:
+    if not isinstance(chain, competing_risks.CompetingRisks):
+      raise TypeError(
+        f"distribution is {kind}: causes are those of graphs; from_graph makes "
+        "a distribution that has them"
+      )
+    observation_rules.check_causes(cause, chain._causes())
+  return distribution, events
+
+
+def calls(events: chain_events.ChainEvents, cause: Any) -> list[KernelCall]:
+  """Returns the calls for events; conditions are in the first one."""
+  chain: Any = events.chain
+  own = None if cause is None else cause < 0
+  lower, upper = _of(events, own)
+  if events.given is not None:
+    lower = joined(lower, events.given[0])
+    upper = joined(upper, events.given[1])
+  found = [KernelCall(chain._model(), lower, upper, own, None)]
+  if cause is None:
+    return found
+  initial_probs, edges, exits, prob_zero = chain._by_cause()
+  for number in range(len(chain._causes())):
+    has_atom = number == chain._cause_of_atom()
+    model = models_by_cause.of_cause(
+      number, initial_probs, edges, exits, prob_zero, has_atom
+    )
+    own = cause == number
+    found.append(KernelCall(model, *_of(events, own), own, number))
+  return found
+
+
+def _of(events: chain_events.ChainEvents, own: Any) -> tuple[Any, Any]:
+  """Returns ends of events; what is not of a call is certain, and costs none."""
+  if own is None:
+    return events.lower, events.upper
+  lower = np.where(own, events.lower, -1.0)
+  return lower, np.where(own, events.upper, math.inf)
+
+
+def combined(
+  events: chain_events.ChainEvents, cause: Any, values: list[Any]
+) -> Any:
+  """Returns log likelihoods, (..., n), of the values of the calls."""
+  found = values[0]
+  if events.given is not None:
+    n = static.shape(events.lower)[-1]
+    found, given = found[..., :n], found[..., n:]
+  if cause is not None:
+    # An end that was not seen has no cause.
+    seen = np.logical_not(events.upper == math.inf)
+    known = (cause < 0) | (seen & (cause < len(values) - 1))
+    # A factor: what is not known has no derivative either.
+    found = found * np.where(known, np.ones_like(found), math.nan)
+    for number, value in enumerate(values[1:]):
+      found = np.where((cause == number) & seen, value, found)
+  if events.given is not None:
+    found = found - given
+  return found if events.offset is None else found + events.offset
+
+
+def evaluate(call: KernelCall, discrete: bool) -> Any:
+  """Returns log probabilities of the pairs of ends of a call."""
+  return of_model(call.model, call.lower, call.upper, discrete)
+
+
+def of_model(
+  model: tuple[Any, Any, Any, Any], lower: Any, upper: Any, discrete: bool
+) -> Any:
+  """Returns log probabilities of pairs of ends, of a chain's arguments."""
+  initial_probs, matrix, exits, prob_zero = model
+  if discrete:
+    return discrete_observations.log_likelihood_terms(
+      initial_probs,
+      matrix,
+      lower,
+      upper,
+      exit_probs=exits,
+      prob_zero=prob_zero,
+    )
+  return observations.log_likelihood_terms(
+    initial_probs,
+    matrix,
+    lower,
+    upper,
+    exit_rates=exits,
+    prob_zero=prob_zero,
+  )
+
+
+def joined(x: Any, y: Any) -> Any:
+  """Returns two arrays behind each other on the last axis."""
+  shapes = static.shape(x)[:-1], static.shape(y)[:-1]
+  batch = static.broadcast_shapes(*shapes)
+  parts = [np.broadcast_to(z, (*batch, static.shape(z)[-1])) for z in (x, y)]
+  return np.concatenate(parts, axis=-1)

@@ -1,0 +1,53 @@
+"""Observations of laws that are not made of one chain."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from phasic.inference.terms import chain_events
+from phasic.math.portable import interval_masses
+
+
+def log_likelihood_terms(
+  distribution: Any, lower: Any, upper: Any, entry: Any
+) -> Any:
+  """Returns log P(observation | X > entry), (..., n), from the law's functions.
+
+  The mass of an interval is a difference, P(X > l) - P(X > u) or P(X <= u) -
+  P(X <= l), whichever is the smaller pair: its relative error is some eps times
+  min(P(X > l), P(X <= u)) / P(l < X <= u).
+  """
+  if entry is None:
+    return _unconditional(distribution, lower, upper)
+  lower, upper, offset = chain_events.cut(lower, upper, entry, upper)
+  found = _unconditional(distribution, lower, upper) + offset
+  return found - distribution._log_survival_function(entry)
+
+
+def _unconditional(distribution: Any, lower: Any, upper: Any) -> Any:
+  """Returns log P(observation), (..., n)."""
+  exact, right = lower == upper, upper == math.inf
+  left = np.logical_not(exact) & np.logical_not(right) & (lower < 0)
+  between = np.logical_not(exact) & np.logical_not(right) & np.logical_not(left)
+  # A time at which the functions that do not count are ordinary.
+  ordinary = np.where(right, lower, upper)
+  ordinary = np.where((ordinary > 0) & (ordinary < math.inf), ordinary, 1.0)
+  log_prob = distribution._log_prob(np.where(exact, lower, ordinary))
+  start = np.where(right | between, lower, ordinary)
+  end = np.where(left | between, upper, ordinary)
+  alive = distribution._log_survival_function(start)
+  ended = distribution._log_cdf(end)
+  found = np.where(exact, log_prob, np.where(right, alive, ended))
+  later = np.where(between, upper, ordinary)
+  begun = between & (lower > 0)
+  mass = interval_masses.log_mass(
+    between,
+    lower == 0,
+    (alive, distribution._log_survival_function(later)),
+    (distribution._log_cdf(np.where(begun, lower, ordinary)), ended),
+    distribution._cdf(np.zeros_like(ordinary)),
+  )
+  found = np.where(between, mass, found)
+  # A factor: what is not known has no derivative either.
+  return found * np.where(upper >= lower, np.ones_like(found), math.nan)
