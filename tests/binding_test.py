@@ -11,9 +11,9 @@ import numpy as onp
 
 from phasic import binding
 from phasic.internal import gradients
-from phasic.internal import host_functions
-from phasic.internal import host_results
 from phasic.internal import static_options
+from phasic.internal.native import host_functions
+from phasic.internal.native import host_results
 from tests import test_case
 
 

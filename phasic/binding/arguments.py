@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.internal import host_calls
-from phasic.internal import host_functions
-from phasic.internal import host_results
-from phasic.internal import native_ops
-from phasic.internal import native_shapes
 from phasic.internal import static_options
+from phasic.internal.native import host_calls
+from phasic.internal.native import host_functions
+from phasic.internal.native import host_results
+from phasic.internal.native import native_ops
+from phasic.internal.native import native_shapes
 
 # For how many keyword arguments a bound function is kept as it was made.
 MAX_MADE = 1024

@@ -8,9 +8,9 @@ from phasic.binding import arguments
 from phasic.binding import linear
 from phasic.internal import custom_gradient
 from phasic.internal import gradients
-from phasic.internal import host_calls
-from phasic.internal import host_functions
 from phasic.internal import static_options
+from phasic.internal.native import host_calls
+from phasic.internal.native import host_functions
 from phasic.math.model import not_differentiable
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as onp
 
 from phasic.binding import arguments
-from phasic.internal import host_functions
-from phasic.internal import host_results
 from phasic.internal import static_options
+from phasic.internal.native import host_functions
+from phasic.internal.native import host_results
 
 _Kind = tuple[tuple[int, ...], Any]  # An array's shape and dtype.
 

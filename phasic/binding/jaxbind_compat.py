@@ -18,8 +18,8 @@ from typing import Any
 
 from phasic.binding import functions
 from phasic.binding import jaxbind_callbacks
-from phasic.internal import host_calls
-from phasic.internal import host_functions
+from phasic.internal.native import host_calls
+from phasic.internal.native import host_functions
 
 # Of JAXbind, whose interface this is.
 __version__ = "1.3.1"

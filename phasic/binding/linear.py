@@ -5,8 +5,8 @@ import dataclasses
 from typing import Any
 
 from phasic.binding import arguments
-from phasic.internal import host_calls
-from phasic.internal import host_functions
+from phasic.internal.native import host_calls
+from phasic.internal.native import host_functions
 
 
 def bind_linear(

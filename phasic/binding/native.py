@@ -11,16 +11,16 @@ import numpy as onp
 from phasic import include
 from phasic.binding import arguments
 from phasic.binding import operands
-from phasic.internal import native_checks
-from phasic.internal import native_declarations
-from phasic.internal import native_files
-from phasic.internal import native_libraries
-from phasic.internal import native_ops
-from phasic.internal import native_rules
-from phasic.internal import native_shapes
 from phasic.internal import static
 from phasic.internal import static_options
 from phasic.internal import structures
+from phasic.internal.native import native_checks
+from phasic.internal.native import native_declarations
+from phasic.internal.native import native_files
+from phasic.internal.native import native_libraries
+from phasic.internal.native import native_ops
+from phasic.internal.native import native_rules
+from phasic.internal.native import native_shapes
 
 
 def include_dir() -> str:

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.internal import native_declarations
-from phasic.internal import native_ops
-from phasic.internal import native_shapes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.native import native_declarations
+from phasic.internal.native import native_ops
+from phasic.internal.native import native_shapes
 
 # What numbers without a dtype may be, by the kind of an operand's: there an
 # array has the kinds of these, and nothing is lost but digits.

@@ -22,15 +22,16 @@ class Profile(enum.Enum):
 # substrates/seam.bzl.
 SHARED_SEAM = frozenset(
   {
-    "phasic/internal/host_functions.py",
-    "phasic/internal/host_results.py",
     "phasic/internal/kernel_common.py",
-    "phasic/internal/native_checks.py",
-    "phasic/internal/native_declarations.py",
-    "phasic/internal/native_files.py",
-    "phasic/internal/native_libraries.py",
-    "phasic/internal/native_rules.py",
-    "phasic/internal/native_shapes.py",
+    "phasic/internal/native/__init__.py",
+    "phasic/internal/native/host_functions.py",
+    "phasic/internal/native/host_results.py",
+    "phasic/internal/native/native_checks.py",
+    "phasic/internal/native/native_declarations.py",
+    "phasic/internal/native/native_files.py",
+    "phasic/internal/native/native_libraries.py",
+    "phasic/internal/native/native_rules.py",
+    "phasic/internal/native/native_shapes.py",
     "phasic/internal/progress_bars.py",
     "phasic/internal/static_options.py",
   }

@@ -20,7 +20,7 @@ from phasic.substrates import numpy as ph_numpy
 from phasic.substrates.jax import binding
 from phasic.substrates.jax import math
 from phasic.substrates.jax.internal import exporting
-from phasic.substrates.jax.internal import host_map
+from phasic.substrates.jax.internal.native import host_map
 
 jax.config.update("jax_enable_x64", True)
 

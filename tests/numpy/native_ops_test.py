@@ -8,7 +8,7 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic.substrates.numpy import binding
-from phasic.substrates.numpy.internal import native_libraries
+from phasic.substrates.numpy.internal.native import native_libraries
 from tests.native_ops import libraries
 from tests.native_ops import mistakes
 

@@ -16,8 +16,8 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf import binding
-from phasic.substrates.tf.internal import host_programs
-from phasic.substrates.tf.internal import host_results
+from phasic.substrates.tf.internal.native import host_programs
+from phasic.substrates.tf.internal.native import host_results
 from tests.tf import tapes
 
 _DTYPES = (

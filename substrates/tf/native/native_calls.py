@@ -7,12 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import native_declarations
-from phasic.substrates.tf.internal import native_files
-from phasic.substrates.tf.internal import native_libraries
-from phasic.substrates.tf.internal import native_shapes
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal import xla_programs
+from phasic.substrates.tf.internal.native import native_declarations
+from phasic.substrates.tf.internal.native import native_files
+from phasic.substrates.tf.internal.native import native_libraries
+from phasic.substrates.tf.internal.native import native_shapes
 
 
 def op_type(declaration: native_declarations.Declaration) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from phasic.internal import host_results
+from phasic.internal.native import host_results
 
 
 class BatchLevel(NamedTuple):

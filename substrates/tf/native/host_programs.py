@@ -16,11 +16,11 @@ from typing import Any
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import host_functions
-from phasic.substrates.tf.internal import host_results
-from phasic.substrates.tf.internal import host_xla
 from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal import xla_calls
+from phasic.substrates.tf.internal.native import host_functions
+from phasic.substrates.tf.internal.native import host_results
+from phasic.substrates.tf.internal.native import host_xla
 
 _PROCESS = secrets.randbits(62)
 

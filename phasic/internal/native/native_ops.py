@@ -9,10 +9,10 @@ import numpy as onp
 
 from phasic.internal import custom_gradient
 from phasic.internal import gradients
-from phasic.internal import native_declarations
-from phasic.internal import native_libraries
-from phasic.internal import native_rules
-from phasic.internal import native_shapes
+from phasic.internal.native import native_declarations
+from phasic.internal.native import native_libraries
+from phasic.internal.native import native_rules
+from phasic.internal.native import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:

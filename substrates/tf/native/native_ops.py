@@ -10,10 +10,10 @@ from typing import Any
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import native_calls
-from phasic.substrates.tf.internal import native_declarations
-from phasic.substrates.tf.internal import native_gradients
-from phasic.substrates.tf.internal import native_shapes
+from phasic.substrates.tf.internal.native import native_calls
+from phasic.substrates.tf.internal.native import native_declarations
+from phasic.substrates.tf.internal.native import native_gradients
+from phasic.substrates.tf.internal.native import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:

@@ -17,10 +17,10 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import multilinear
-from phasic.substrates.jax.internal import native_declarations
-from phasic.substrates.jax.internal import native_libraries
-from phasic.substrates.jax.internal import native_rules
-from phasic.substrates.jax.internal import native_shapes
+from phasic.substrates.jax.internal.native import native_declarations
+from phasic.substrates.jax.internal.native import native_libraries
+from phasic.substrates.jax.internal.native import native_rules
+from phasic.substrates.jax.internal.native import native_shapes
 
 
 def target(name: str) -> str:

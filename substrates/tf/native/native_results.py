@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import native_calls
-from phasic.substrates.tf.internal import native_declarations
-from phasic.substrates.tf.internal import native_rules
-from phasic.substrates.tf.internal import native_shapes
+from phasic.substrates.tf.internal.native import native_calls
+from phasic.substrates.tf.internal.native import native_declarations
+from phasic.substrates.tf.internal.native import native_rules
+from phasic.substrates.tf.internal.native import native_shapes
 
 
 def tangents(

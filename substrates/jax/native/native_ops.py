@@ -15,11 +15,11 @@ import jax.numpy as jnp
 
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
-from phasic.substrates.jax.internal import native_declarations
-from phasic.substrates.jax.internal import native_libraries
-from phasic.substrates.jax.internal import native_maps
-from phasic.substrates.jax.internal import native_shapes
 from phasic.substrates.jax.internal import static_options
+from phasic.substrates.jax.internal.native import native_declarations
+from phasic.substrates.jax.internal.native import native_libraries
+from phasic.substrates.jax.internal.native import native_maps
+from phasic.substrates.jax.internal.native import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:

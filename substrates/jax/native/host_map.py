@@ -19,11 +19,11 @@ import jax
 import numpy as onp
 
 from phasic.substrates.jax.internal import ffi_targets
-from phasic.substrates.jax.internal import host_functions
-from phasic.substrates.jax.internal import host_results
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
 from phasic.substrates.jax.internal import static_options
+from phasic.substrates.jax.internal.native import host_functions
+from phasic.substrates.jax.internal.native import host_results
 
 _PROCESS = secrets.randbits(62)
 # What the numbers call, and what that returns.

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import native_calls
-from phasic.substrates.tf.internal import native_declarations
-from phasic.substrates.tf.internal import native_results
 from phasic.substrates.tf.internal import xla_calls
+from phasic.substrates.tf.internal.native import native_calls
+from phasic.substrates.tf.internal.native import native_declarations
+from phasic.substrates.tf.internal.native import native_results
 
 
 class _Role(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.internal import native_declarations
+from phasic.internal.native import native_declarations
 
 
 def input_dims(

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as onp
 
-from phasic.internal import native_declarations
-from phasic.internal import native_libraries
-from phasic.internal import native_shapes
+from phasic.internal.native import native_declarations
+from phasic.internal.native import native_libraries
+from phasic.internal.native import native_shapes
 
 # Bytes on either side of an output, and what all of it is filled with.
 _GUARD = 4096

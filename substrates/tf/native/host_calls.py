@@ -1,13 +1,21 @@
-"""Calls of Python functions of NumPy arrays, as the backend makes them."""
+"""Calls of Python functions of NumPy arrays, as TensorFlow makes them.
+
+See `host_programs` for how a function is called, and `host_family` for those
+that are linear.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-import functools
 from typing import Any
 
 import numpy as onp
+import tensorflow as tf
 
-from phasic.internal import host_functions
-from phasic.internal import host_results
+from phasic.substrates.tf.internal import static_options
+from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal.native import host_family
+from phasic.substrates.tf.internal.native import host_functions
+from phasic.substrates.tf.internal.native import host_programs
+from phasic.substrates.tf.internal.native import host_results
 
 
 def arrays(name: str, tree: Any) -> Any:
@@ -21,8 +29,9 @@ def arrays(name: str, tree: Any) -> Any:
     TypeError: there is an array of something else than numbers, where arrays
       are the backend's own.
   """
-  del name
-  return tree
+  found = trees.map_leaves(host_programs.tensor, tree)
+  trees.map_leaves(lambda x: host_programs.spec(name, x), found)
+  return found
 
 
 def call(
@@ -43,10 +52,11 @@ def call(
   Raises:
     TypeError: results are not as `abstract` says, in eager calls.
   """
-  del abstract
-  found = function.f(*args, **options)
-  _check_unmasked(function, found)
-  return found
+  tensors = trees.map_leaves(host_programs.tensor, tuple(args))
+  like = None
+  if abstract is not None or not tf.executing_eagerly():
+    like = result_like(function, abstract, tensors, options)
+  return host_programs.evaluate(function, tensors, options, like)
 
 
 def call_multilinear(
@@ -65,22 +75,17 @@ def call_multilinear(
     fixed: trees of arrays, in which there are no derivatives.
     args: trees of floating arrays.
     options: keyword arguments, which are no arrays.
-
-  Raises:
-    TypeError: results are not as `abstract` says, where it knows.
   """
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
-  found = function.f(*fixed, *args, **options)
-  _check_unmasked(function, found)
-  like = None if abstract is None else abstract(*fixed, *args, **options)
-  if like is not None:
-    specs = [
-      host_results.ArraySpec(getattr(x, "shape", ()), _dtype(x))
-      for x in _leaves(like)
-    ]
-    host_results.checked(function.name, _leaves(found), specs)
-  return found
+  fixed, args = trees.map_leaves(
+    host_programs.tensor, (tuple(fixed), tuple(args))
+  )
+  like = result_like(function, abstract, (*fixed, *args), options)
+  statics = static_options.freeze(options)
+  specs = trees.map_leaves(lambda x: host_programs.spec(function.name, x), args)
+  family = host_family.family(functions, statics, specs, like)
+  return family.apply(0, fixed, args)
 
 
 def result_like(
@@ -91,61 +96,50 @@ def result_like(
 ) -> Any:
   """Returns what has the shapes and dtypes of a function's result.
 
-  Arguments are those of `call`. None where only a call could tell.
+  Arguments are those of `call`.
   """
-  del function
-  return None if abstract is None else abstract(*args, **options)
+  name = function.name
+  specs = trees.map_leaves(lambda x: host_programs.spec(name, x), tuple(args))
+  if abstract is not None:
+    result = abstract(*specs, **options)
+    return trees.map_leaves(
+      lambda x: host_programs.checked_spec(name, x), result
+    )
+  if any(size is None for s in trees.flatten(specs) for size in s.shape):
+    raise TypeError(host_functions.unknown_sizes(name))
+  zeros = trees.map_leaves(lambda s: onp.zeros(s.shape, s.dtype), specs)
+  result = host_results.result_of_zeros(name, function.f, zeros, options)
+  return trees.map_leaves(
+    lambda x: host_programs.spec(name, host_results.array_of(name, x)),
+    result,
+  )
 
 
 def is_differentiable(x: Any) -> bool:
   """Returns whether an array, or its spec, is floating or complex."""
-  return _dtype(x).kind not in "biu"
-
-
-def _dtype(x: Any) -> onp.dtype:
-  return x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
+  return host_family.is_differentiable(x)
 
 
 def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
   """Returns the rule `vjp_fwd` of a function whose residuals are arguments."""
-  return lambda *args: (f(*args), args)
+  del f  # Its result is known to `custom_gradient`: it is not called again.
+  return lambda *args: (None, args)
 
 
 def map_leaves(f: Callable[[Any], Any], tree: Any) -> Any:
   """Returns a tree with `f` of its leaves; None is no leaf."""
-  if tree is None:
-    return None
-  if isinstance(tree, dict):
-    return {key: map_leaves(f, x) for key, x in tree.items()}
-  if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-    return type(tree)(*(map_leaves(f, x) for x in tree))
-  if isinstance(tree, (tuple, list)):
-    return type(tree)(map_leaves(f, x) for x in tree)
-  return f(tree)
-
-
-def _check_unmasked(function: host_functions.HostFunction, found: Any) -> None:
-  check = functools.partial(
-    host_results.check_unmasked, function.name, "a result"
-  )
-  map_leaves(check, found)
-
-
-def _leaves(tree: Any) -> list[Any]:
-  found: list[Any] = []
-  map_leaves(found.append, tree)
-  return found
+  return trees.map_leaves(f, tree)
 
 
 def conjugated(tree: Any) -> Any:
-  """Returns what the cotangents of rules are to the backend's: the same."""
-  return tree
+  """Returns what the cotangents of rules are to the backend's: conjugates."""
+  return host_family.conjugated(tree)
 
 
 def no_cotangent(x: Any) -> Any:
   """Returns what a rule returns for an argument that has no derivative."""
-  del x
-  return None
+  # Not None, so that the argument's own gradient is asked for, and raises.
+  return trees.map_leaves(tf.zeros_like, x)
 
 
 def last_error() -> BaseException | None:

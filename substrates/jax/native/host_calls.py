@@ -14,11 +14,11 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
-from phasic.substrates.jax.internal import host_functions
-from phasic.substrates.jax.internal import host_map
-from phasic.substrates.jax.internal import host_results
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import static_options
+from phasic.substrates.jax.internal.native import host_functions
+from phasic.substrates.jax.internal.native import host_map
+from phasic.substrates.jax.internal.native import host_results
 
 
 def arrays(name: str, tree: Any) -> Any:

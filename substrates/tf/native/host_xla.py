@@ -16,13 +16,13 @@ from typing import Any
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import host_functions
-from phasic.substrates.tf.internal import host_results
-from phasic.substrates.tf.internal import native_declarations
-from phasic.substrates.tf.internal import native_libraries
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal import xla_programs
+from phasic.substrates.tf.internal.native import host_functions
+from phasic.substrates.tf.internal.native import host_results
+from phasic.substrates.tf.internal.native import native_declarations
+from phasic.substrates.tf.internal.native import native_libraries
 
 _TARGET = "phasic_call_python"
 _called: list[Callable[..., Sequence[onp.ndarray]]] = []

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.internal import native_declarations
-from phasic.internal import native_shapes
+from phasic.internal.native import native_declarations
+from phasic.internal.native import native_shapes
 
 
 def check_tangents(

@@ -1,0 +1,1 @@
+"""Functions and native libraries of users, bound as operations."""
