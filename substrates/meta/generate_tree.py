@@ -50,7 +50,7 @@ def _copies(root: pathlib.Path) -> dict[str, str]:
   tests = root / "tests"
   for path in sorted([*tests.rglob("*.py"), *tests.rglob("*.cc")]):
     name = path.relative_to(root).as_posix()
-    if name.count("/") > 1:  # tests of one substrate, and what they share
+    if path.relative_to(tests).parts[0] not in tables.WRITTEN_ONCE_TESTS:
       texts[name] = path.read_text(encoding="utf-8")
   return texts
 

@@ -18,7 +18,7 @@ GOLDEN = _TESTDATA / "golden"
 
 # Golden directories of --omit_deps, for JAX.
 _OMITTED = {
-  "omit_one": "phasic.distributions.families.erlang",
+  "omit_one": "phasic.distributions.erlang",
   "omit_module": "//phasic/distributions:phase_type",
   "omit_several": "phasic/distributions:coxian,phasic/distributions:erlang",
 }

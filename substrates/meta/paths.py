@@ -14,7 +14,7 @@ class Profile(enum.Enum):
   SOURCE = "source"  # phasic/**: the dialect, every rule
   HOST_SEAM = "host seam"  # phasic/internal: host code, imports only
   SEAM = "seam"  # substrates/<s>: copied as it is, imports are checked
-  TEST = "test"  # tests/*.py: the dialect, lenient where a failure is loud
+  TEST = "test"  # tests/shared: the dialect, lenient where a failure is loud
   EXAMPLE = "example"  # the lines after >>> in a docstring
 
 
@@ -55,13 +55,15 @@ def profile_of(path: str) -> Profile:
     return Profile.HOST_SEAM if parts[1] == "internal" else Profile.SOURCE
   if parts[:2] in (("substrates", "jax"), ("substrates", "tf")):
     return Profile.SEAM
-  if len(parts) >= 2 and parts[0] == "tests":
-    if len(parts) > 2:
-      raise PathError("is not rewritten: only tests/*.py are written once")
+  if len(parts) >= 3 and parts[0] == "tests":
+    if parts[1] not in tables.WRITTEN_ONCE_TESTS:
+      raise PathError(
+        "is not rewritten: only tests/helpers and tests/shared are written once"
+      )
     return Profile.TEST
   raise PathError(
     "is not rewritten: expected phasic/<package>/*.py, substrates/jax/*.py,"
-    " substrates/tf/*.py or tests/*.py"
+    " substrates/tf/*.py, tests/helpers/*.py or tests/shared/*.py"
   )
 
 

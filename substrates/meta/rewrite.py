@@ -1,10 +1,10 @@
 r"""Rewrites source written once for one substrate; the build's entry point.
 
     python substrates/meta/rewrite.py --substrate jax --outputs_root out \
-        phasic/math/likelihood/phase_type.py tests/phase_type_test.py
+        phasic/math/likelihood/phase_type.py tests/shared/phase_type_test.py
 
 writes out/phasic/substrates/jax/math/phase_type.py and
-out/tests/generated/jax/phase_type_test.py. Whatever is refused is printed as
+out/tests/generated/jax/shared/phase_type_test.py. Whatever is refused is printed as
 file:line:column: message, nothing is written, and the exit status is 1.
 """
 

@@ -19,6 +19,9 @@ SUBSTRATE_NAMES: dict[str, dict[str, str]] = {
   "tf": {},
 }
 
+# Packages below tests/ that are written once.
+WRITTEN_ONCE_TESTS = frozenset({"helpers", "shared"})
+
 # Packages below tests/ that are host code: imported by all, not rewritten.
 SHARED_TESTS = frozenset({"oracle"})
 

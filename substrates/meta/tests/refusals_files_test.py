@@ -7,7 +7,7 @@ from absl.testing import parameterized
 
 from substrates.meta import paths
 from substrates.meta import tables
-from substrates.meta import testing
+from substrates.meta.tests import testing
 
 
 class ExamplesAndSeedsTest(parameterized.TestCase):
@@ -100,7 +100,7 @@ class FilesTest(parameterized.TestCase):
     ("substrates/meta/x.py", "is not rewritten: expected"),
     ("phasic/_native/__init__.py", "phasic/_native is not rewritten"),
     ("phasic/__init__.py", "is not rewritten: expected"),
-    ("tests/jax/x_test.py", "is not rewritten: only tests/*.py"),
+    ("tests/jax/x_test.py", "is not rewritten: only tests/helpers"),
     ("examples/x.py", "is not rewritten: expected"),
   )
   def test_place(self, path, message):

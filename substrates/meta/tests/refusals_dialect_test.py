@@ -5,7 +5,7 @@ from __future__ import annotations
 from absl.testing import absltest
 from absl.testing import parameterized
 
-from substrates.meta import testing
+from substrates.meta.tests import testing
 
 _ARRAYS = "import numpy as np\nimport numpy as onp\n"
 _HOST = " (host value: annotate its name or function as onp.ndarray)"

@@ -8,7 +8,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from substrates.meta import omit
-from substrates.meta import testing
+from substrates.meta.tests import testing
 
 _ARRAYS = "import numpy as np\nimport numpy as onp\n"
 

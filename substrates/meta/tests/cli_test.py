@@ -43,7 +43,7 @@ _FILES = {
     "def sanitize_seed(seed, salt=None):\n  return int(seed)\n"
   ),
   "substrates/tf/array_functions.py": "def asarray(x):\n  return x\n",
-  "tests/simple_test.py": (
+  "tests/shared/simple_test.py": (
     "import unittest\n\n"
     "import numpy as np\n"
     "from phasic import math\n\n\n"
@@ -86,7 +86,7 @@ class CliTest(parameterized.TestCase):
   def test_outputs_root(self):
     self._rewrite(
       *("--substrate=jax", "--outputs_root=out", "--init=substrate"),
-      *("phasic/math/simple.py", "tests/simple_test.py"),
+      *("phasic/math/simple.py", "tests/shared/simple_test.py"),
       "substrates/jax/random.py",
     )
     self.assertCountEqual(
@@ -98,7 +98,7 @@ class CliTest(parameterized.TestCase):
         "phasic/substrates/jax/__init__.py",
         "phasic/substrates/jax/math/simple.py",
         "phasic/substrates/jax/internal/random.py",
-        "tests/generated/jax/simple_test.py",
+        "tests/generated/jax/shared/simple_test.py",
       ],
     )
     seam = self.root / "out/phasic/substrates/jax/internal/random.py"
@@ -174,7 +174,7 @@ class CliTest(parameterized.TestCase):
       self.skipTest("JAX is not installed")
     self._run("generate_tree.py", "--outputs_root=out")
     base = f"phasic.substrates.{substrate}"
-    self._python("-m", f"tests.generated.{substrate}.simple_test")
+    self._python("-m", f"tests.generated.{substrate}.shared.simple_test")
     self._python(
       "-c",
       f"import doctest, sys\nimport {base} as ph\n"

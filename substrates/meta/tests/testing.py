@@ -14,7 +14,7 @@ from substrates.meta import rewriter
 TF_NAMES = frozenset({"asarray", "sum", "where", "zeros", "linalg.solve"})
 
 SOURCE = "phasic/math/x.py"
-TEST = "tests/x_test.py"
+TEST = "tests/shared/x_test.py"
 
 
 def rewrite(
