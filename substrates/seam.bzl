@@ -22,6 +22,7 @@ SEAM = [
 # substrates/meta/paths.py.
 SEAM_SHARED = [
     "kernel_common",
+    "late_names",
     "native/__init__",
     "native/host_functions",
     "native/host_results",

@@ -48,22 +48,29 @@ def init_text(
   names = sorted(packages)
   base = f"phasic.substrates.{substrate}"
   late = [name for name in names if name in tables.LATE_PACKAGES]
+  eager = [name for name in names if name not in late]
   lines = [f'"""Phase-type distributions for {_TITLES[substrate]}."""', ""]
   if late:
     lines += ["import importlib", "import typing", ""]
   lines.append("from phasic import __version__")
-  lines += [f"from {base} import {n}" for n in names if n not in late]
+  lines += [f"from {base} import {name}" for name in eager]
   if besides is None:
     besides = tables.SUBSTRATE_NAMES[substrate]
   lines += [
     f"from {base}.internal.{module} import {name}"
     for name, module in besides.items()
   ]
+  if eager:
+    lines.append(f"from {base}.internal import late_names")
   if late:
     lines += ["", "if typing.TYPE_CHECKING:"]
     lines += [f"  from {base} import {name}" for name in late]
   listed = sorted(["__version__", *names, *besides])
   lines += ["", _all(listed)]
+  if eager:
+    # So a program that only imports the substrate can load a pickle.
+    lines += ["", f"for _package in ({', '.join(eager)},):"]
+    lines += ["  late_names.load(_package)"]
   if late:
     lines += ["", *_late_import(base, late)]
   return "\n".join(lines) + "\n"

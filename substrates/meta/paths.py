@@ -23,6 +23,7 @@ class Profile(enum.Enum):
 SHARED_SEAM = frozenset(
   {
     "phasic/internal/kernel_common.py",
+    "phasic/internal/late_names.py",
     "phasic/internal/native/__init__.py",
     "phasic/internal/native/host_functions.py",
     "phasic/internal/native/host_results.py",

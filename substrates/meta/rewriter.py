@@ -14,6 +14,7 @@ from substrates.meta import errors
 from substrates.meta import exports
 from substrates.meta import folding
 from substrates.meta import imports
+from substrates.meta import late
 from substrates.meta import names
 from substrates.meta import omit
 from substrates.meta import paths
@@ -104,6 +105,8 @@ def rewrite(
   body = source_lib.apply(text, ctx.edits)
   if not ctx.problems:
     _verify(text, body, path)
+    if late.is_late(path):
+      body = late.rewrite(body, path, substrate)
   return Result(
     _with_footer(body, path, substrate),
     tuple(sorted(set(ctx.problems))),
@@ -129,7 +132,8 @@ def _verify(before: str, after: str, path: str) -> None:
 def _with_footer(text: str, path: str, substrate: str) -> str:
   if text and not text.endswith("\n"):
     text += "\n"
+  exact = "" if late.is_late(path) else ", line for line,"
   return (
-    f"{text}\n# Generated for the {substrate} substrate, line for line, from\n"
+    f"{text}\n# Generated for the {substrate} substrate{exact} from\n"
     f"# {path}; change that file instead.\n"
   )

@@ -5,18 +5,23 @@ from __future__ import annotations
 import importlib.util
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
 from absl.testing import absltest
 from absl.testing import parameterized
 
-_META = pathlib.Path(os.path.abspath(__file__)).parent
+# The one file of the seam that every tree needs.
+_LATE_NAMES = "phasic/internal/late_names.py"
+_META = pathlib.Path(os.path.abspath(__file__)).parent.parent
 
 _FILES = {
   "phasic/__init__.py": '__version__ = "1"\n',
   "phasic/py.typed": "",
-  "phasic/math/__init__.py": "from phasic.math import simple\n",
+  "phasic/math/__init__.py": (
+    'from phasic.math import simple\n\n__all__ = ["simple"]\n'
+  ),
   "phasic/math/simple.py": (
     '"""Simple.\n\n'
     ">>> import numpy as np\n"
@@ -68,6 +73,9 @@ class CliTest(parameterized.TestCase):
       path = self.root / name
       path.parent.mkdir(parents=True, exist_ok=True)
       path.write_text(text, encoding="utf-8")
+    seam = self.root / _LATE_NAMES
+    seam.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(_META.parent.parent / _LATE_NAMES, seam)
 
   def _run(self, script: str, *arguments: str, status: int = 0) -> str:
     result = subprocess.run(

@@ -1,0 +1,106 @@
+"""Public packages: their names are imported when they are first used.
+
+A program, and a test, that uses one room does not import all of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+from substrates.meta import errors
+from substrates.meta import tables
+
+_PATHS = frozenset(
+  f"phasic/{package}/__init__.py" for package in tables.PUBLIC_PACKAGES
+)
+
+
+def is_late(path: str) -> bool:
+  """Whether a source is the `__init__` of a public package."""
+  return path in _PATHS
+
+
+def rewrite(text: str, path: str, substrate: str) -> str:
+  """Returns the rewritten `__init__`, with imports for type checkers only.
+
+  Args:
+    text: the package's `__init__`, rewritten for the substrate: a docstring,
+      imports of names, and `__all__`.
+    path: of its source.
+    substrate: one of `tables.SUBSTRATES`.
+
+  Raises:
+    RewriteError: if there is anything else in it.
+  """
+  package = f"phasic.substrates.{substrate}." + path.split("/")[1]
+  body = list(ast.parse(text).body)
+  if body and _is_docstring(body[0]):
+    body.pop(0)
+  imports = [node for node in body if isinstance(node, ast.ImportFrom)]
+  others = [node for node in body if not isinstance(node, ast.ImportFrom)]
+  problems = [
+    errors.Problem(
+      path,
+      node.lineno,
+      node.col_offset + 1,
+      "a public package only imports names, and lists them in __all__",
+    )
+    for node in others
+    if not _is_all(node)
+  ]
+  if problems:
+    raise errors.RewriteError(problems)
+  if not imports:
+    return text
+  lines = text.split("\n")
+  first, last = imports[0].lineno - 1, imports[-1].end_lineno or 0
+  shown = textwrap.indent("\n".join(lines[first:last]), "  ")
+  head = [
+    "import typing",
+    "",
+    f"from phasic.substrates.{substrate}.internal import late_names",
+    "",
+    "if typing.TYPE_CHECKING:",
+  ]
+  return "\n".join(
+    [
+      *lines[:first],
+      *head,
+      shown,
+      *lines[last:],
+      *_resolvers(package, imports),
+    ]
+  )
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+  return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_all(node: ast.stmt) -> bool:
+  return (
+    isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+  )
+
+
+def _resolvers(package: str, imports: list[ast.ImportFrom]) -> list[str]:
+  """The lines that import a name when it is first asked for.
+
+  Type checkers do not see them: to these, a module with `__getattr__` has any
+  name.
+  """
+  lines = [
+    "if not typing.TYPE_CHECKING:",
+    "  __getattr__, __dir__ = late_names.resolvers(",
+    "    __name__,",
+    "    {",
+  ]
+  for node in imports:
+    for alias in node.names:
+      if node.module == package:  # a module of the package itself
+        found = f'("{package}.{alias.name}", None)'
+      else:
+        found = f'("{node.module}", "{alias.name}")'
+      lines.append(f'      "{alias.asname or alias.name}": {found},')
+  return [*lines, "    },", "  )", ""]
