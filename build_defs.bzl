@@ -172,15 +172,17 @@ def multi_substrate_py_library(
         if substrate in disabled_substrates:
             continue
         omitted = [_absolute(d) for d in substrates_omit_deps + omit_deps[substrate]]
+        own_srcs = substrate_srcs.get(substrate, srcs)
+        inits = substrate_inits.get(substrate, {})
         native.py_library(
             name = name + "." + substrate,
             srcs = rewritten(
                 name = "%s.%s.rewritten" % (name, substrate),
                 substrate = substrate,
-                srcs = substrate_srcs.get(substrate, srcs),
-                init = substrate_inits.get(substrate, {}),
+                srcs = own_srcs,
+                init = inits,
                 omit_deps = omitted,
-            ),
+            ) if own_srcs or inits else [],
             data = data,
             target_compatible_with = _compatible_with(substrate),
             visibility = visibility,
