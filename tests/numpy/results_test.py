@@ -7,8 +7,8 @@ from absl.testing import parameterized
 import numpy as np
 
 from phasic.substrates.numpy import distributions as pd
-from tests.generated.numpy import chain_cases
-from tests.generated.numpy import family_cases
+from tests.generated.numpy.helpers import chain_cases
+from tests.generated.numpy.helpers import family_cases
 
 _CASES = {**family_cases.CASES, **chain_cases.CASES}
 del _CASES["erlang_1000"]

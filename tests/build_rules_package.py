@@ -1,6 +1,0 @@
-"""A module that does without one of its parts in JAX: see tests/BUILD."""
-
-from tests import build_rules_everywhere
-from tests import build_rules_not_in_jax
-
-__all__ = ["build_rules_everywhere", "build_rules_not_in_jax"]

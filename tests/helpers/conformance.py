@@ -1,0 +1,191 @@
+"""Which rows of the conformance suite run: families, groups and modes.
+
+Each `conformance_*_test.py` is a group of checks, on every family of `CASES`:
+
+- values: methods of a value, laws of mpmath; rules: log-space identities, what
+  is outside, NaN; statistics: moments, transforms, entropy, divergences, and
+  what is missing; quantiles; samples: Kolmogorov-Smirnov and moments; dtypes;
+  structure: shapes, batches, slices, copies, pytrees, validate_args;
+- derivatives and statistics_derivatives: of every method in every parameter.
+
+`make test` runs, in NumPy and TensorFlow, the groups of every family eagerly,
+in TensorFlow the derivatives of an eighth of them, and a covering set of
+the other modes: of all pairs in NumPy, in TensorFlow every family in every mode
+and every group in every mode. In JAX, which compiles all that it runs, it is
+such a set of all modes, and derivatives are in `make test-slow`. What has no
+modes is beside them: `conformance_round_trips_test` (drawn quantiles),
+`conformance_scipy_test`, `conformance_rewards_test` (vectors), the families
+without 64-bit numbers in `jax/conformance_float32_test`, and as variables in
+`tf/conformance_module_test`.
+
+`make test-all` runs the whole product, by the variable PHASIC_FULL_SWEEPS.
+`pairwise_test` prints how many rows there are of each.
+"""
+
+from collections.abc import Mapping
+import functools
+import os
+from typing import Any
+
+import mpmath
+import numpy as onp
+
+from tests.helpers import chain_cases
+from tests.helpers import family_cases
+from tests.helpers import pairwise
+from tests.oracle import family_oracle
+
+MODE = "numpy"
+FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
+CASES = {**family_cases.CASES, **chain_cases.CASES}
+# Its thousand phases are tried in `families_accuracy_test`.
+del CASES["erlang_1000"]
+
+EAGER = "eager"
+COMPILED = "compiled"
+VECTORISED = "vectorised"
+
+GROUPS = (
+  "values",
+  "rules",
+  "statistics",
+  "quantiles",
+  "samples",
+  "dtypes",
+  "structure",
+)
+DERIVATIVES: tuple[str, ...] = ()
+MODES: tuple[str, ...] = (EAGER, VECTORISED)
+if MODE != "numpy":
+  # NumPy neither compiles nor differentiates.
+  DERIVATIVES = ("derivatives", "statistics_derivatives")
+  MODES = (EAGER, COMPILED, VECTORISED)
+
+# Bounds, and times that are whole numbers.
+_FIXED = ("low", "high", "time")
+_MANY_DIGITS = (
+  *("hypoexponential", "near_rates", "coxian", "acyclic"),
+  *("trials", "failures", "residual_trials", "truncated_trials"),
+)
+_MASSES = ("probs", "mixture_probs", "initial_probs")
+
+# Derivatives are tried of so many families by default: each takes a while.
+_EVERY = 8
+
+Row = tuple[str, str, str]
+
+
+@functools.cache
+def covering_rows() -> tuple[Row, ...]:
+  """Rows (family, group, mode) of the covering set.
+
+  In JAX and TensorFlow each row takes seconds: there families and groups meet
+  elsewhere, every family has every mode, and so has every group.
+  """
+  modes = MODES[1:]
+  if MODE == "jax":
+    modes = MODES
+  if MODE == "numpy":
+    rows = pairwise.covering([tuple(CASES), GROUPS, modes])
+    found = [tuple(map(str, row)) for row in rows]
+  else:
+    found = [
+      (family, GROUPS[(i + j) % len(GROUPS)], mode)
+      for i, family in enumerate(CASES)
+      for j, mode in enumerate(modes)
+    ]
+  return tuple((family, group, mode) for family, group, mode in found)
+
+
+@functools.cache
+def all_rows() -> tuple[Row, ...]:
+  """The whole product."""
+  return tuple(
+    (family, group, mode)
+    for mode in MODES
+    for group in (*GROUPS, *DERIVATIVES)
+    for family in CASES
+  )
+
+
+@functools.cache
+def chosen_rows() -> tuple[Row, ...]:
+  """The rows that run here."""
+  if FULL:
+    return all_rows()
+  chosen = set(covering_rows())
+  # Frameworks take seconds for the derivatives of each family.
+  chosen |= {
+    (family, group, EAGER)
+    for group in DERIVATIVES
+    for family in tuple(CASES)[::_EVERY]
+  }
+  if MODE != "jax":
+    eager = {(family, group, EAGER) for group in GROUPS for family in CASES}
+    chosen |= eager
+  return tuple(row for row in all_rows() if row in chosen)
+
+
+def rows(group: str) -> list[tuple[str, str, str]]:
+  """Names of tests, families and modes of a group of checks."""
+  if group not in (*GROUPS, *DERIVATIVES):
+    return []
+  return [
+    (f"_{family}_{mode}", family, mode)
+    for family, of, mode in chosen_rows()
+    if of == group
+  ]
+
+
+def points(family: str, mode: str) -> tuple[list[dict[str, Any]], list[float]]:
+  """Parameters and values that belong together; equal ones but vectorised."""
+  case = CASES[family]
+  if mode != VECTORISED:
+    return [dict(case.parameters)] * len(case.values), list(case.values)
+  values = list(case.values[1:4])
+  return [varied(family, i) for i in range(len(values))], values
+
+
+def varied(family: str, i: int) -> dict[str, Any]:
+  """Other valid parameters of a family: those of the table for i = 0."""
+  factor = 1 - i / 16
+
+  def scaled(x: Any) -> Any:
+    return [scaled(y) for y in x] if isinstance(x, list) else x * factor
+
+  found = {}
+  whole = "prob_zero" in CASES[family].parameters
+  for name, x in CASES[family].parameters.items():
+    found[name] = scaled(x)
+    if name in _FIXED or (whole and "prob" in name):
+      found[name] = x
+    elif name in _MASSES and isinstance(x, list) and sum(x) == 1:
+      # What the first one loses is the second one's.
+      found[name] = [x[0] * factor, x[1] + x[0] * (1 - factor), *x[2:]]
+  return found
+
+
+def law(family: str, parameters: Mapping[str, Any]) -> family_oracle.Law:
+  """The oracle's law of parameters; give the precision around calls."""
+  return CASES[family].law(**exact_parameters(parameters))
+
+
+def exact_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+  """Parameters in the oracle's numbers."""
+  return {name: _exact(x) for name, x in parameters.items()}
+
+
+def _exact(x: Any) -> Any:
+  return [_exact(y) for y in x] if isinstance(x, list) else mpmath.mpf(x)
+
+
+def arrays(parameters: Mapping[str, Any], dtype: str = "float64") -> Any:
+  """Parameters as arrays."""
+  return {name: onp.asarray(x, dtype) for name, x in parameters.items()}
+
+
+def digits(family: str) -> int:
+  """How many digits the oracle works with."""
+  # Rates that agree are told apart in many of them, and survival of numbers
+  # is what is left of one.
+  return family_oracle.DIGITS if family in _MANY_DIGITS else 200

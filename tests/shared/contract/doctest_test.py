@@ -1,0 +1,50 @@
+"""The examples in the docstrings run on every substrate."""
+
+import doctest
+import importlib
+import pkgutil
+import types
+
+from absl.testing import absltest
+
+from phasic import distributions
+from tests.helpers import test_case
+
+_PACKAGE = distributions.__name__.rpartition(".")[0]
+_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def _modules() -> list[types.ModuleType]:
+  package = importlib.import_module(_PACKAGE)
+  modules = []
+  for found in pkgutil.walk_packages(package.__path__, f"{_PACKAGE}."):
+    if "._native" in found.name:
+      continue
+    try:
+      modules.append(importlib.import_module(found.name))
+    except ImportError:
+      # Adapters' own tests need what they adapt to; here it may be missing.
+      if ".interop." not in found.name:
+        raise
+  return modules
+
+
+class DoctestTest(test_case.TestCase):
+  def test_examples(self):
+    finder = doctest.DocTestFinder()
+    attempted = 0
+    for module in _modules():
+      for example in finder.find(module):
+        if not example.examples:
+          continue
+        with self.subTest(example.name):
+          runner = doctest.DocTestRunner(verbose=False, optionflags=_FLAGS)
+          report: list[str] = []
+          result = runner.run(example, out=report.append)
+          attempted += result.attempted
+          self.assertEqual(result.failed, 0, "".join(report))
+    self.assertGreater(attempted, 0)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,176 @@
+"""Hazards, near zero and far in the tail."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import mpmath
+import numpy as np
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic import math as pm
+from phasic.internal import gradients
+from phasic.internal import static
+from tests.helpers import models
+from tests.helpers import test_case
+
+MODE = "numpy"
+
+
+def _hazard(model, time):
+  """f / S with 60 digits, for an accurate matrix exponential."""
+  with mpmath.workdps(60):
+    matrix = mpmath.matrix(model.subgenerator.tolist())
+    alpha = mpmath.matrix([model.initial_probs.tolist()])
+    ones = mpmath.ones(matrix.rows, 1)
+    squarings = max(0, int(math.log2(time * 64)) if time > 0 else 0)
+    power = mpmath.expm(matrix * mpmath.mpf(time) / 2**squarings)
+    for _ in range(squarings):
+      power = power * power
+    row = alpha * power
+    return float(-(row * matrix * ones)[0] / (row * ones)[0])
+
+
+class ContinuousTest(test_case.TestCase):
+  """f(t) / P(X > t)."""
+
+  @parameterized.parameters("cyclic", "hyperexponential", "hypoexponential")
+  def test_oracle(self, name):
+    model = models.ALL[name]
+    times = onp.asarray([1e-3, 1.0, 30.0, 1e4])
+    expected = onp.asarray([_hazard(model, t) for t in times])
+    dist = pd.PhaseType(*model)
+    self.assert_close(dist.hazard_function(times), expected, 1e-12)
+    self.assert_close(
+      dist.log_hazard_function(times), onp.log(expected), 1e-12, 1e-12
+    )
+
+  def test_of_no_model(self):
+    for rate in (-1.0, math.inf, math.nan):
+      found = pd.Erlang(2, rate).hazard_function([-1.0, 1.0])
+      self.assert_close(found, onp.full(2, math.nan))
+    self.assert_close(pd.Erlang(2, 1.0).hazard_function(-1.0), 0.0)
+
+  def test_far_in_the_tail(self):
+    # It is the smallest rate; survival is exp(-1e9).
+    dist = pd.PhaseType(*models.hyperexponential([0.25, 0.75], [1.0, 3.0]))
+    times = [1e3, 1e6, 1e9]
+    self.assert_close(dist.hazard_function(times), onp.ones(3), 1e-14)
+    self.assert_close(dist.log_hazard_function(times), onp.zeros(3), 0.0, 1e-14)
+
+  def test_early(self):
+    # t^29 3^30 / 29!, which is nothing but a logarithm.
+    dist = pd.PhaseType(*models.erlang(30, 3.0))
+    expected = 29 * math.log(1e-20) + 30 * math.log(3) - math.lgamma(30)
+    self.assert_close(dist.log_hazard_function(1e-20), expected)
+    self.assert_close(dist.hazard_function(1e-20), 0.0)
+
+  def test_rules(self):
+    model = models.cyclic()  # With an atom of 0.1.
+    dist = pd.PhaseType(*model)
+    values = [-1.0, 0.0, math.inf, math.nan]
+    first = model.initial_probs @ -onp.sum(model.subgenerator, axis=-1) / 0.9
+    for path in self.paths():
+      with pm.use_path(path):
+        self.assert_close(
+          dist.hazard_function(values), [0.0, first, math.nan, math.nan]
+        )
+        self.assert_close(
+          dist.log_hazard_function(values),
+          [-math.inf, math.log(first), math.nan, math.nan],
+        )
+    self.assert_close(
+      dist.cumulative_hazard(values),
+      [0.0, -math.log(0.9), math.inf, math.nan],
+    )
+    bad = dist.copy(initial_probs=[0.5, 0.6, 0.0])
+    self.assert_close(bad.hazard_function(1.0), math.nan)
+    self.assert_close(bad.log_hazard_function(1.0), math.nan)
+
+  def test_paths_agree(self):
+    dist = pd.PhaseType(*models.cyclic())
+    times = onp.asarray([0.0, 0.5, 20.0])
+    expected = self.host(dist.log_hazard_function(times))
+    for path in self.paths():
+      with pm.use_path(path):
+        self.assert_close(dist.log_hazard_function(times), expected, 1e-11)
+
+  def test_integral(self):
+    dist = pd.PhaseType(*models.cyclic())
+    nodes, weights = onp.polynomial.legendre.leggauss(30)
+    times = 2.5 * (nodes + 1)
+    hazards = self.host(dist.hazard_function(times))
+    change = self.host(dist.cumulative_hazard([0.0, 5.0]))
+    self.assert_close(
+      2.5 * onp.sum(weights * hazards), change[1] - change[0], 1e-12
+    )
+
+  def test_batch_and_dtype(self):
+    rates = onp.asarray([1.0, 2.0, 4.0], onp.float32)
+    dist = pd.PhaseType(onp.ones(1, "f"), -rates[:, None, None])
+    found = dist.hazard_function(onp.ones((2, 1), "f"))
+    self.assert_close(found, onp.tile(rates, (2, 1)), 1e-6)
+    self.assertEqual(static.dtype_name(found), "float32")
+    found = dist.log_hazard_function(onp.float32(1.0))
+    self.assertEqual(static.dtype_name(found), "float32")
+    with self.assertRaisesRegex(ValueError, "value has shape"):
+      dist.hazard_function(onp.ones(2, "f"))
+
+  def test_derivatives(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+
+    def hazard(x):
+      # Of x_0 e^{-t} + x_1 e^{-3 t}; the rates are x_2 and x_3, t is x_4.
+      matrix = np.stack(
+        [np.stack([-x[2], 0 * x[2]]), np.stack([0 * x[3], -x[3]])]
+      )
+      dist = pd.PhaseType(x[:2], matrix, prob_zero=0.0 * x[4])
+      return dist.hazard_function(x[4]), dist.log_hazard_function(x[4])
+
+    def formula(a, b, r, s, t):
+      u, v = a * mpmath.exp(-r * t), b * mpmath.exp(-s * t)
+      return (u * r + v * s) / (u + v)
+
+    for time in (0.0, 2.0):
+      point = (0.25, 0.75, 1.0, 3.0, time)
+      x = np.asarray(onp.asarray(point))
+      value = float(formula(*point))
+      slopes = [
+        float(mpmath.diff(formula, point, tuple(int(i == k) for i in range(5))))
+        for k in range(5)
+      ]
+      _, found = gradients.value_and_gradient(lambda x: hazard(x)[0], x)
+      self.assert_close(found, onp.asarray(slopes), 1e-10, 1e-13)
+      _, found = gradients.jvp(lambda x: hazard(x)[1], (x,), (np.ones_like(x),))
+      self.assert_close(found, sum(slopes) / value, 1e-10, 1e-13)
+
+
+class DiscreteTest(test_case.TestCase):
+  """P(N = k) / P(N >= k)."""
+
+  def test_geometric(self):
+    dist = pd.DiscretePhaseType([1.0], [[0.75]])
+    self.assert_close(
+      dist.hazard_function([1.0, 2.0, 1e4]), onp.full(3, 0.25), 1e-11
+    )
+    self.assert_close(dist.log_hazard_function(3.0), math.log(0.25), 1e-12)
+
+  def test_rules(self):
+    dist = pd.DiscretePhaseType([0.5, 0.4], [[0.0, 1.0], [0.0, 0.0]])
+    self.assert_close(
+      dist.hazard_function([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, math.inf]),
+      [0.0, 0.1, 0.0, 0.4 / 0.9, 1.0, math.nan, math.nan],
+    )
+
+  def test_product(self):
+    dist = pd.DiscretePhaseType([0.3, 0.6], [[0.5, 0.25], [0.125, 0.25]])
+    hazards = self.host(dist.hazard_function(onp.arange(9.0)))
+    self.assert_close(
+      -onp.sum(onp.log1p(-hazards)), self.host(dist.cumulative_hazard(8.0))
+    )
+
+
+if __name__ == "__main__":
+  absltest.main()

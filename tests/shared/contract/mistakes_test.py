@@ -1,0 +1,164 @@
+"""Mistakes that users make, and what they are told."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic import math as pm
+from phasic.internal import gradients
+from phasic.internal import kernel_ops
+from tests.helpers import test_case
+
+MODE = "numpy"
+
+
+class MistakesTest(test_case.TestCase):
+  @parameterized.parameters(
+    ([2], [0], "sources"), ([0], [3], "targets"), ([-1], [0], "sources")
+  )
+  def test_edge_out_of_range(self, sources, targets, name):
+    edges = pm.EdgeRates(sources, targets, [0.75])
+    with self.assertRaisesRegex(ValueError, rf"{name}\[0\] = "):
+      pm.log_density([1.0, 0.0], edges, 1.0)
+    probs = pm.EdgeProbs(sources, targets, [0.75])
+    with self.assertRaisesRegex(ValueError, rf"{name}\[0\] = "):
+      pm.discrete_phase_type_prob([1.0, 0.0], probs, 1.0)
+
+  def test_batches_that_do_not_broadcast(self):
+    two, three = pd.Erlang(2, [1.0, 2.0]), pd.Erlang(2, [1.0, 2.0, 3.0])
+    for method in ("kl_divergence", "cross_entropy"):
+      with self.assertRaisesRegex(ValueError, rf"{method}.*\(2,\).*\(3,\)"):
+        getattr(two, method)(three)
+    message = r"batch shapes do not broadcast: probs \(2,\), rates \(3,\)"
+    with self.assertRaisesRegex(ValueError, message):
+      pd.Hyperexponential(onp.full((2, 2), 0.5), onp.ones((3, 2)))
+    with self.assertRaisesRegex(ValueError, r"\(3,\), distribution \(2,\)"):
+      pd.MatrixWeibull(two, onp.ones(3))
+
+  def test_moments_of_the_other_time(self):
+    edges = pm.EdgeRates([0], [1], [2.0])
+    with self.assertRaisesRegex(TypeError, "subtransition is EdgeRates"):
+      pm.discrete_phase_type_mean([1.0], edges)
+    probs = pm.EdgeProbs([0], [1], [0.5])
+    with self.assertRaisesRegex(TypeError, "subgenerator is EdgeProbs"):
+      pm.mean([1.0], probs)
+
+  def test_arguments_of_moments(self):
+    with self.assertRaisesRegex(ValueError, "order is 0"):
+      pm.raw_moments([1.0], [[-1.0]], order=0)
+    with self.assertRaisesRegex(ValueError, "order is True"):
+      pm.raw_moments([1.0], [[-1.0]], order=True)
+    found = pm.raw_moments([1.0], [[-1.0]], order=onp.int64(2))
+    self.assert_close(found, [1.0, 2.0], 1e-14)
+    with self.assertRaisesRegex(ValueError, r"rewards has shape \(2,\)"):
+      pm.reward_moments([1.0], [[-1.0]], [1.0, 2.0], order=1)
+    for function, options in (
+      (pm.mixed_moment, {"orders": (1,)}),
+      (pm.joint_mark_probs, {"mark_rates": [1.0], "max_counts": (1,)}),
+    ):
+      with self.assertRaisesRegex(TypeError, r"rewards is None.*p, R\)"):
+        function([1.0], [[-1.0]], None, **options)
+      with self.assertRaisesRegex(ValueError, r"shape \(1,\).*p, R\)"):
+        function([1.0], [[-1.0]], [1.0], **options)
+    with self.assertRaisesRegex(ValueError, "rewards has batch shape"):
+      pm.reward_moments(
+        [1.0], onp.full((3, 1, 1), -1.0), onp.ones((2, 1)), order=1
+      )
+
+  def test_no_times(self):
+    with self.assertRaisesRegex(TypeError, "times is None"):
+      pm.log_density([1.0], [[-1.0]], None)
+
+  def test_interval_that_ends_before_it_begins(self):
+    with self.assertRaisesRegex(ValueError, r"upper\[1\] = 1"):
+      pm.log_likelihood_terms(
+        [1.0], [[-1.0]], [1.0, 3.0], [2.0, 1.0], validate_args=True
+      )
+
+  def test_validated_values_may_be_infinite(self):
+    dist = pd.PhaseType([1.0], [[-1.0]], validate_args=True)
+    self.assert_close(dist.cdf(math.inf), 1.0)
+    with self.assertRaisesRegex(ValueError, "value = -1"):
+      dist.cdf(-1.0)
+
+  def test_arrays_are_not_shared(self):
+    probs = onp.asarray([0.6, 0.4])
+    dist = pd.PhaseType(probs, [[-1.0, 0.0], [0.0, -2.0]])
+    before = self.host(dist.prob(1.0))
+    probs[:] = [0.1, 0.9]
+    self.assert_close(dist.prob(1.0), before, 0.0)
+
+  def test_samples_of_what_never_ends(self):
+    dist = pd.PhaseType([0.6, 0.4], [[-1.0, 1.0], [1.0, -1.0]])
+    samples = self.host(dist.sample(3, seed=0))
+    self.assertTrue(onp.all(samples == math.inf))
+
+  def test_gradient_of_an_infinite_mean(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+
+    def mean(rate):
+      return pm.mean(np.ones_like(rate)[None], -rate * onp.ones((1, 1)))
+
+    value, slope = gradients.value_and_gradient(mean, np.asarray(0.0))
+    self.assertEqual(float(value), math.inf)
+    self.assertFalse(float(slope) == 0.0)
+
+
+class DiagnoseTest(test_case.TestCase):
+  def setUp(self):
+    super().setUp()
+    if kernel_ops.path() != "kernel":
+      self.skipTest("the portable path diagnoses less")
+
+  def test_edges(self):
+    edges = pm.EdgeRates([0], [1], [-2.0])
+    reason = pm.diagnose("log_density", [1.0], edges, [1.0, 2.0])
+    self.assertEqual(onp.shape(reason), (2,))
+    self.assertNotEqual(reason[0], "ok")
+
+  def test_discrete(self):
+    probs = pm.EdgeProbs([0, 0], [1, 1], [0.75, 0.75])
+    reason = pm.diagnose("density", [1.0], probs, 3.0, discrete=True)
+    self.assertNotEqual(str(reason), "ok")
+
+  def test_observations(self):
+    reasons = pm.diagnose(
+      "log_density", [1.0], [[-1.0]], [1.0, 2.0], upper=[2.0, 1.0]
+    )
+    self.assertEqual(str(reasons[0]), "ok")
+    self.assertNotEqual(str(reasons[1]), "ok")
+
+  def test_kind(self):
+    with self.assertRaisesRegex(ValueError, "kind is 'pdf'"):
+      pm.diagnose("pdf", [1.0], [[-1.0]], 1.0)
+
+
+class WantedTest(test_case.TestCase):
+  @parameterized.parameters(
+    (("initial_probs",),), (("upper",),), (("lower", "subgenerator"),), ((),)
+  )
+  def test_of_observations(self, wanted):
+    model = ([0.5, 0.5], [[-1.0, 0.2], [0.1, -2.0]])
+    arguments = (*model, [0.5, 1.0, 2.0], [0.5, math.inf, 3.0])
+    bar = onp.asarray([1.0, 2.0, 3.0])
+    _, every = pm.log_likelihood_terms_vjp(*arguments, cotangent=bar)
+    _, some = pm.log_likelihood_terms_vjp(
+      *arguments, cotangent=bar, wanted=wanted
+    )
+    names = ("initial_probs", "subgenerator", "lower", "upper")
+    for name, x, y in zip(names, every, some, strict=False):
+      if name in wanted:
+        self.assert_close(y, self.host(x), 0.0)
+      else:
+        self.assertIsNone(y)
+    with self.assertRaisesRegex(ValueError, "wanted is"):
+      pm.log_likelihood_terms_vjp(*arguments, cotangent=bar, wanted=("times",))
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,92 @@
+"""Shapes and dtypes that do not fit."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic import math as pm
+from tests.helpers import test_case
+
+
+class StructureErrorTest(test_case.TestCase):
+  """Shapes and dtypes that do not fit always raise."""
+
+  @parameterized.named_parameters(
+    ("scalar_alpha", 1.0, [[-1.0]], 1.0, None, "initial_probs is a scalar"),
+    ("vector", [1.0], [-1.0], 1.0, None, "must be square"),
+    ("not_square", [1.0], [[-1.0, 1.0]], 1.0, None, "must be square"),
+    ("phases", [1.0, 0.0], [[-1.0]], 1.0, None, "phases p must agree"),
+    ("empty", onp.zeros((0,)), onp.zeros((0, 0)), 1.0, None, "empty"),
+    ("no_times", [1.0], [[-1.0]], onp.zeros(0), None, "times.*empty"),
+    ("exits", [1.0], [[-1.0]], 1.0, [1.0, 2.0], "exit_rates"),
+    (
+      "batch",
+      onp.ones((2, 1)),
+      -onp.ones((3, 1, 1)),
+      1.0,
+      None,
+      "do not broadcast",
+    ),
+    ("times", onp.ones((2, 1)), [[-1.0]], onp.ones(3), None, "broadcast"),
+    ("ragged", [1.0], [[-1.0], [1.0, 2.0]], 1.0, None, "subgenerator"),
+  )
+  def test_shapes(self, alpha, matrix, times, exits, message):
+    with self.assertRaisesRegex(ValueError, message):
+      pm.log_density(alpha, matrix, times, exits)
+
+  def test_mixed_dtypes_are_both_named(self):
+    with self.assertRaisesRegex(TypeError, "float32.*float64"):
+      pm.log_density(onp.ones(1, onp.float32), -onp.ones((1, 1)), 1.0)
+
+  @parameterized.parameters("complex128", "bool", "float16")
+  def test_other_dtypes(self, dtype):
+    with self.assertRaisesRegex(TypeError, f"times.*{dtype}"):
+      pm.log_density([1.0], [[-1.0]], onp.ones(2, dtype))
+
+  @parameterized.parameters(
+    (onp.ma.array([1.0, 2.0], mask=[True, False]),),
+    (onp.ma.array([1.0, 2.0]),),
+    ([1.0, onp.ma.masked],),
+    ([onp.ma.array([1.0, 2.0], mask=[True, False])],),
+  )
+  def test_masked_arrays(self, masked):
+    dist = pd.PhaseType([1.0], [[-1.0]])
+    for call, name in (
+      (lambda x: pm.log_density([1.0], [[-1.0]], x), "times"),
+      (dist.log_prob, "value"),
+      (lambda x: pd.PhaseType(x, [[-1.0, 0.0], [0.0, -1.0]]), "initial_probs"),
+    ):
+      with self.assertRaisesRegex(TypeError, f"{name} is a masked array"):
+        call(masked)
+
+  @parameterized.parameters(
+    (onp.ones(2), ValueError, r"has shape \(2,\): .*broadcast to .*\(3,\)"),
+    (onp.ones((1, 3)), ValueError, r"has shape \(1, 3\): .*to shape \(3,\)"),
+    (1j, TypeError, "has dtype complex128"),
+    (None, TypeError, "is None: it must be an array"),
+    (onp.ma.ones(3), TypeError, "is a masked array"),
+  )
+  def test_cotangents(self, cotangent, error, message):
+    self.require_kernel()
+    with self.assertRaisesRegex(error, "cotangent " + message):
+      pm.cdf_vjp([1.0], [[-1.0]], onp.ones(3), cotangent=cotangent)
+
+  @parameterized.parameters(
+    (onp.ones(3), ValueError, r"has shape \(3,\): .*broadcast to .*\(2,\)"),
+    (onp.ones((2, 1)), ValueError, r"has shape \(2, 1\): .*shape \(2,\)"),
+    ([1j], TypeError, "has dtype complex128"),
+  )
+  def test_tangents(self, tangent, error, message):
+    self.require_kernel()
+    with self.assertRaisesRegex(error, "tangent of initial_probs " + message):
+      pm.cdf_jvp(
+        onp.ones(2) / 2,
+        -onp.eye(2),
+        1.0,
+        tangents=(tangent, None, None, None, None),
+      )
+
+
+if __name__ == "__main__":
+  absltest.main()

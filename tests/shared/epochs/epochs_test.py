@@ -1,0 +1,170 @@
+"""Epochs as a distribution of the family."""
+
+import copy
+import math
+import pickle
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic import graphs
+from phasic.internal import static
+from tests.helpers import epoch_models
+from tests.helpers import test_case
+
+MODE = "numpy"
+
+models = graphs.models
+
+
+class EpochsTest(test_case.TestCase):
+  """What all distributions have."""
+
+  def setUp(self):
+    super().setUp()
+    if MODE == "numpy":
+      self.require_kernel()  # NumPy has no autodiff without it.
+
+  def test_one_class(self):
+    self.assertTrue(issubclass(pd.Epochs, pd.Distribution))
+    with self.assertRaisesRegex(AttributeError, "has no attribute 'Epochs'"):
+      _ = graphs.Epochs
+
+  def test_properties(self):
+    graph = models.kingman(3)
+    rates = onp.ones((2, 5, 1))
+    dist = pd.Epochs(graph, rates, onp.ones((4, 1, 1)), name="history")
+    self.assertEqual(dist.batch_shape, (4, 5))
+    self.assertEqual(dist.event_shape, ())
+    self.assertEqual(dist.num_epochs, 2)
+    self.assertEqual(dist.dtype, "float64")
+    self.assertEqual(
+      repr(dist),
+      "<Epochs 'history' batch_shape=(4, 5), event_shape=(), dtype=float64>",
+    )
+    self.assertEqual(
+      {k: v.event_ndims for k, v in dist.parameter_properties().items()},
+      {"params": 1, "boundaries": 1},
+    )
+    self.assertEqual(dist.support.constraint, "nonnegative")
+    self.assertLen(dist.graphs, 2)
+    self.assert_close(dist.params[1], onp.ones((5, 1)))
+    rates[...] = 7.0  # It has a copy.
+    self.assert_close(dist.params[1], onp.ones((5, 1)))
+
+  def test_batches_of_one_epoch(self):
+    dist = pd.Epochs(models.kingman(2), [[1.0]], onp.ones((3, 0)))
+    for x in (dist.mean(), dist.log_prob(1.0), dist.cdf(1.0)):
+      self.assertEqual(static.shape(x), (3,))
+    samples = self.host(dist.sample(4, seed=1))
+    self.assertEqual(samples.shape, (4, 3))
+    self.assertLen(onp.unique(samples), 12)
+
+  def test_samples_of_a_batch_are_independent(self):
+    # Of what comes before the boundaries too.
+    dist = pd.Epochs(models.kingman(2), [[1.0], [1.0]], [[50.0], [60.0]])
+    samples = self.host(dist.sample(400, seed=2))
+    self.assertLess(abs(onp.corrcoef(samples.T)[0, 1]), 0.25)
+
+  @parameterized.parameters(0, (slice(None), 1), (None, ..., slice(0, 2)))
+  def test_slices(self, *index):
+    index = index if len(index) > 1 else index[0]
+    graph = models.kingman(3)
+    rates = onp.asarray([[[1.0], [2.0]], [[0.5], [4.0]]])
+    dist = pd.Epochs(graph, rates, [[[0.5]], [[1.0]], [[2.0]]])
+    self.assertEqual(dist.batch_shape, (3, 2))
+    part = dist[index]
+    expected = self.host(dist.log_prob(1.5))[index]
+    self.assertEqual(part.batch_shape, expected.shape)
+    self.assert_close(part.log_prob(1.5), expected, 1e-14)
+
+  def test_copies(self):
+    arguments = epoch_models.migration()
+    dist = pd.Epochs(*arguments)
+    later = dist.copy(boundaries=[1.5])
+    given, params, _, maps = arguments
+    whole = pd.Epochs(given, params, [1.5], maps)
+    self.assert_close(later.mean(), whole.mean())
+    self.assertNotEqual(float(later.mean()), float(dist.mean()))
+    # Parameters are the constructor's arguments.
+    found = dist.parameters
+    self.assertLen(found["params"], dist.num_epochs)
+    self.assert_close(pd.Epochs(**found).mean(), dist.mean(), 0.0)
+    if MODE != "tf":
+      other = copy.deepcopy(dist)
+      self.assert_close(other.mean(), dist.mean())
+    if MODE == "numpy":
+      other = pickle.loads(pickle.dumps(dist))
+      self.assert_close(other.copy(boundaries=[1.5]).mean(), whole.mean())
+
+  def test_maps_that_do_not_fit(self):
+    dist = pd.Epochs(*epoch_models.migration())
+    maps = dist.parameters["state_maps"]
+    with self.assertRaisesRegex(
+      ValueError, r"state_maps\[0\] leads to 4 phases"
+    ):
+      pd.Epochs(models.kingman(3), [[1.0], [1.0]], [0.5], maps)
+
+  def test_checks(self):
+    graph = models.kingman(3)
+    for params, message in (
+      ([[1.0], [-1.0]], r"^graphs\[1\].edge_values\(params\[1\]\)\[0\] = -3"),
+      ([[math.nan], [1.0]], r"^params\[0\]\['coalescence'\] = nan: "),
+    ):
+      with self.assertRaisesRegex(ValueError, message):
+        pd.Epochs(graph, params, [1.0], validate_args=True)
+      lax = pd.Epochs(graph, params, [1.0])
+      self.assert_close(lax.log_prob(2.0), math.nan)
+      self.assert_close(lax.variance(), math.nan)
+    strict = pd.Epochs(graph, [[1.0], [2.0]], [1.0], validate_args=True)
+    with self.assertRaisesRegex(ValueError, "value = -1.0: it must be >= 0"):
+      strict.cdf(-1.0)
+    with self.assertRaisesRegex(ValueError, r"value has shape \(2,\)"):
+      pd.Epochs(graph, onp.ones((1, 3, 1)), []).cdf([1.0, 2.0])
+
+  def test_moments(self):
+    graph = models.kingman(3)
+    dist = pd.Epochs(graph, [[1.0]] * 3, [0.25, 0.75])
+    one = pd.PhaseType.from_graph(graph, [1.0])
+    for k in (1, 2, 3, 4):
+      self.assert_close(dist.moment(k), one.moment(k), 1e-13)
+    with self.assertRaisesRegex(ValueError, "k is 0"):
+      dist.moment(0)
+    self.assert_close(dist.stddev(), one.stddev(), 1e-13)
+
+  def test_quantiles(self):
+    given, params, boundaries, maps = epoch_models.migration()
+    rates, ends = epoch_models.history(4)
+    for dist in (
+      pd.Epochs(given, params, boundaries, maps),
+      pd.Epochs(models.kingman(4), rates, ends),
+    ):
+      u = onp.asarray([0.0, 1e-200, 1e-9, 0.1, 0.3, 0.5, 0.7, 0.95, 1 - 1e-9])
+      times = dist.quantile(u)
+      self.assertTrue(onp.all(onp.diff(self.host(times)) > 0.0))
+      self.assert_close(dist.cdf(times), u, 1e-12)
+      logs = onp.asarray([-1e-9, -0.2, -3.0, -50.0, -900.0])
+      times = dist.quantile_log_survival(logs)
+      self.assert_close(dist.log_survival_function(times), logs, 1e-12, 1e-15)
+      times = dist.quantile_log_cdf(logs)
+      self.assert_close(dist.log_cdf(times), logs, 1e-12, 1e-14)
+      wrong = dist.quantile(onp.asarray([-0.5, 1.5, math.nan, 1.0]))
+      self.assert_close(wrong, [*[math.nan] * 3, math.inf])
+      # To the boundaries and back.
+      at = self.host(dist.boundaries)
+      self.assert_close(dist.quantile(dist.cdf(at)), at, 1e-12)
+
+  def test_infinite_moments(self):
+    dist = pd.Epochs(models.kingman(3), [[1.0], [0.0]], [1.0])
+    self.assert_close(dist.mean(), math.inf)
+    self.assert_close(dist.variance(), math.inf)
+    with self.assertRaisesRegex(ValueError, "mean is NaN, and allow_nan_stats"):
+      pd.Epochs(
+        models.kingman(3), [[1.0], [-1.0]], [1.0], allow_nan_stats=False
+      ).mean()
+
+
+if __name__ == "__main__":
+  absltest.main()

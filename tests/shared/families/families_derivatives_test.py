@@ -1,0 +1,115 @@
+"""Derivatives of the families, where there are formulas for them."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import mpmath
+import numpy as np
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic.internal import gradients
+from tests.helpers import test_case
+
+MODE = "numpy"
+
+_DIGITS = 300
+
+
+def _slope(function, x):
+  """The derivative, of a function of many digits."""
+  with mpmath.workdps(_DIGITS):
+    return float(mpmath.diff(function, x))
+
+
+class FamiliesDerivativesTest(test_case.TestCase):
+  def setUp(self):
+    super().setUp()
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+
+  def test_second_derivatives(self):
+    def slope(rate):
+      return gradients.value_and_gradient(
+        lambda r: pd.Erlang(3, r).log_prob(2.0), rate
+      )[1]
+
+    _, found = gradients.value_and_gradient(slope, np.asarray(onp.asarray(1.7)))
+    self.assert_close(found, -3 / 1.7**2, 1e-12)
+
+  def test_samples(self):
+    # An exponential time of rate r is one of rate one, divided by r.
+    def sample(rate):
+      base = pd.Hypoexponential(rate[None])
+      return pd.MatrixWeibull(base, 2.0).sample(4, seed=3)
+
+    rate = np.asarray(onp.asarray(1.7))
+    x, found = gradients.value_and_gradient(sample, rate)
+    self.assert_close(found, onp.sum(self.host(x)) * (-0.5 / 1.7), 1e-11)
+
+  @parameterized.parameters(
+    (0.0, None, 0.25), (0.5, None, 0.75), (0.5, 3.0, 0.25), (0.5, 3.0, 0.75)
+  )
+  def test_quantiles(self, low, high, u):
+    def quantile(rate):
+      base = pd.Hypoexponential(rate[None])
+      return pd.TruncatedPhaseType(base, low, high).quantile(u)
+
+    def exact(rate):
+      last = 0 if high is None else mpmath.exp(-rate * high)
+      left = (1 - u) * mpmath.exp(-rate * low) + u * last
+      return -mpmath.log(left) / rate
+
+    x, found = gradients.value_and_gradient(
+      quantile, np.asarray(onp.asarray(1.7))
+    )
+    self.assert_close(x, float(exact(1.7)), 1e-13)
+    self.assert_close(found, _slope(exact, 1.7), 1e-10)
+
+  @parameterized.parameters(1.0, 0.02, 1e-3, 1e-9, 1e-15, 1e-30)
+  def test_slow_growth(self, growth):
+    # Near the exponential law, whose rate does not grow.
+    def survival(b):
+      return -3 * mpmath.expm1(b * 1.5) / b
+
+    def quantile(b):
+      return mpmath.log1p(-b * mpmath.log(mpmath.mpf(0.25)) / 3) / b
+
+    def dist(b):
+      return pd.MatrixGompertz(pd.Erlang(1, 3.0), b)
+
+    b = np.asarray(onp.asarray(growth))
+    for function, exact in (
+      (lambda b: dist(b).log_survival_function(1.5), survival),
+      (lambda b: dist(b).quantile(0.75), quantile),
+    ):
+      value, slope = gradients.value_and_gradient(function, b)
+      self.assert_close(value, float(exact(mpmath.mpf(growth))), 1e-12)
+      # The slope at zero, or where digits are left.
+      near = mpmath.mpf(max(growth, 1e-20))
+      self.assert_close(slope, _slope(exact, near), 1e-12)
+
+  @parameterized.parameters(
+    (pd.MatrixWeibull, 2.0, 1e200),
+    (pd.MatrixGompertz, 0.5, 3e3),
+    (pd.MatrixGompertz, 0.5, 100.0),
+  )
+  def test_nothing_is_left(self, family, parameter, late):
+    x = np.asarray(onp.asarray(parameter))
+    for name, expected in (("survival_function", 0.0), ("cdf", 1.0)):
+      value, slope = gradients.value_and_gradient(
+        lambda x, name=name: getattr(family(pd.Erlang(2, 1.0), x), name)(late),
+        x,
+      )
+      self.assert_close(value, expected)
+      self.assert_close(slope, 0.0)
+
+  def test_moments(self):
+    rates = np.asarray(onp.asarray([2.0, 0.5]))
+    _, found = gradients.value_and_gradient(
+      lambda r: pd.Hypoexponential(r).mean(), rates
+    )
+    self.assert_close(found, [-0.25, -4.0], 1e-13)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,141 @@
+"""Bounds of truncated laws."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+from scipy import stats
+
+from phasic import distributions as pd
+from phasic.internal import gradients
+from tests.helpers import test_case
+
+MODE = "numpy"
+_METHODS = (
+  "log_prob",
+  "prob",
+  "log_cdf",
+  "cdf",
+  "log_survival_function",
+  "survival_function",
+)
+
+
+class BoundsTest(test_case.TestCase):
+  """What bounds may be, and what they are of the support."""
+
+  @parameterized.parameters(
+    (-1.0, 2.0),
+    (3.0, 2.0),
+    (2.0, 2.0),
+    (math.nan, 2.0),
+    (0.0, math.nan),
+    (math.inf,) * 2,
+  )
+  def test_rules(self, low, high):
+    base = pd.Erlang(2, 1.0)
+    dist = pd.TruncatedPhaseType(base, low, high)
+    for method in _METHODS:
+      found = self.host(getattr(dist, method)([0.5, 2.5, 9.0]))
+      self.assertTrue(onp.all(onp.isnan(found)), method)
+    self.assert_close(dist.quantile(0.5), math.nan)
+    self.assert_close(dist.sample(seed=1), math.nan)
+    name = "high" if low >= 0 and low < math.inf else "low"
+    with self.assertRaisesRegex(ValueError, f"^{name} = .*: it must be a num"):
+      pd.TruncatedPhaseType(base, low, high, validate_args=True)
+
+  def test_atom_alone(self):
+    base = pd.ZeroInflated(pd.Erlang(2, 1.5), 0.25)
+    dist = pd.TruncatedPhaseType(base, 0.0, 0.0, validate_args=True)
+    self.assert_close(dist.log_cdf(0.0), 0.0)
+    self.assert_close(dist.quantile([0.1, 1.0]), onp.zeros(2))
+    self.assert_close(dist.sample(2, seed=1), onp.zeros(2))
+    self.assert_close(dist.mean(), 0.0)
+
+  def test_whole_numbers(self):
+    base = pd.NegativeBinomialTrials(2, 0.5)
+    for low, high, name in ((2.5, 4.0, "low"), (2.0, 4.5, "high")):
+      dist = pd.TruncatedPhaseType(base, low, high)
+      self.assert_close(dist.cdf([3.0, 9.0]), onp.full(2, math.nan))
+      with self.assertRaisesRegex(ValueError, f"^{name} = .*: it must be an i"):
+        pd.TruncatedPhaseType(base, low, high, validate_args=True)
+
+  def test_no_samples(self):
+    base = pd.Hyperexponential([0.5, 0.5], onp.asarray([[1.0, 2.0]] * 3))
+    for x in (base, pd.NegativeBinomialTrials(2, onp.full(3, 0.5))):
+      dist = pd.TruncatedPhaseType(x, 2.0, 4.0)
+      self.assertEqual(onp.shape(self.host(dist.sample(0, seed=1))), (0, 3))
+      found = self.host(dist.sample((2, 0), seed=1))
+      self.assertEqual(onp.shape(found), (2, 0, 3))
+
+  def test_no_upper_bound(self):
+    base = pd.ZeroInflated(pd.Erlang(2, 1.5), 0.25)
+    values = onp.asarray([0.0, 0.5, 1.0, 4.0])
+    for low in (0.0, 1.0):
+      open_ = pd.TruncatedPhaseType(base, low)
+      given = pd.TruncatedPhaseType(base, low, math.inf, validate_args=True)
+      for method in _METHODS:
+        found = getattr(open_, method)(values)
+        self.assert_close(getattr(given, method)(values[2:]), found[2:], 1e-14)
+      self.assert_close(given.quantile(0.7), open_.quantile(0.7), 1e-14)
+      self.assert_close(given.quantile(1.0), math.inf)
+      self.assert_close(given.sample(3, seed=1), open_.sample(3, seed=1), 1e-13)
+      for method in ("mean", "variance", "stddev"):
+        found = getattr(open_, method)()
+        self.assert_close(getattr(given, method)(), found, 1e-14)
+    both = pd.TruncatedPhaseType(base, 0.5, [2.0, math.inf])
+    expected = stats.gamma(2, scale=1 / 1.5).cdf([0.5, 1.0, 2.0])
+    found = (expected[1] - expected[0]) / (
+      onp.asarray([expected[2], 1]) - expected[0]
+    )
+    self.assert_close(both.cdf(1.0), found, 1e-12)
+
+  def test_support(self):
+    dist = pd.TruncatedPhaseType(pd.Erlang(2, 1.0), 1.0, [2.0, math.inf])
+    values = onp.asarray([[0.5], [1.0], [2.0], [3.0], [math.inf]])
+    expected = [[False] * 2, [True] * 2, [True] * 2, [False, True], [False] * 2]
+    self.assertEqual(
+      self.host(dist.support.contains(values)).tolist(), expected
+    )
+    trials = pd.NegativeBinomialTrials(2, 0.5)
+    counts = pd.TruncatedPhaseType(trials, 3, 5).support
+    found = self.host(counts.contains([2.0, 3.0, 3.5, 5.0, 6.0]))
+    self.assertEqual(found.tolist(), [False, True, False, True, False])
+    checked = pd.TruncatedPhaseType(
+      pd.Erlang(2, 1.0), 1.0, 2.0, validate_args=True
+    )
+    with self.assertRaisesRegex(ValueError, r"value = 2.5: .*low, high"):
+      checked.log_prob(2.5)
+
+  def test_event_space(self):
+    dist = pd.TruncatedPhaseType(pd.Erlang(2, 1.0), 1.0, [3.0, math.inf])
+    bijector = dist.experimental_default_event_space_bijector()
+    x = onp.asarray([[-2.0], [0.0], [1.5]])
+    y = self.host(bijector.forward(x))
+    expected = onp.concatenate(
+      [1.0 + 2.0 / (1.0 + onp.exp(-x)), 1.0 + onp.exp(x)], axis=-1
+    )
+    self.assert_close(y, expected, 1e-14)
+    self.assert_close(bijector.inverse(y), x + onp.zeros(2), 1e-13, 1e-13)
+    slope = 2.0 / ((1.0 + onp.exp(-x)) * (1.0 + onp.exp(x)))
+    expected = onp.concatenate([onp.log(slope), x], axis=-1)
+    self.assert_close(bijector.forward_log_det_jacobian(x), expected, 1e-13)
+    self.assert_close(bijector.inverse_log_det_jacobian(y), -expected, 1e-12)
+
+  def test_derivatives(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+    rate = onp.asarray(1.5)
+
+    def value(rate):
+      dist = pd.TruncatedPhaseType(pd.Erlang(1, rate), 1.0, math.inf)
+      return dist.log_prob(2.0) + dist.mean() + dist.quantile(0.5)
+
+    _, slope = gradients.value_and_gradient(value, rate)
+    expected = 1 / rate - 1.0 - (1.0 + math.log(2.0)) / rate**2
+    self.assert_close(slope, expected, 1e-10)
+
+
+if __name__ == "__main__":
+  absltest.main()

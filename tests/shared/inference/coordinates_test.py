@@ -1,0 +1,142 @@
+"""Entries, free numbers, and derivatives of one in the other."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import mpmath
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic import graphs
+from phasic import inference
+from phasic.inference.likelihood import derivatives
+from phasic.inference.parameters import coordinates
+from phasic.internal import gradients
+from tests.helpers import fit_data
+from tests.helpers import test_case
+
+MODE = "numpy"
+
+_CENSORED = fit_data.censored()
+
+
+def _coalescent():
+  """Three lineages, of which pairs merge, or one leaves."""
+
+  def transitions(n):
+    yield (n - 1 if n > 2 else graphs.ABSORBED), {"merge": n * (n - 1) / 2}
+    yield graphs.ABSORBED, {"leave": n}
+
+  names = ("merge", "leave")
+  graph = graphs.Graph.from_transitions(transitions, initial=3, params=names)
+  return pd.PhaseType.from_graph(graph, {"merge": 1.0, "leave": 0.2})
+
+
+_LAWS = {
+  "coxian": lambda: pd.Coxian([1.0, 1.2], [0.3, 0.2, 1.0]),
+  "acyclic": lambda: pd.AcyclicPhaseType([0.3, 0.7], [1.0, 1.5]),
+  "general": lambda: pd.PhaseType([0.25, 0.75], [[-2.0, 1.0], [0.0, -1.5]]),
+  "hyper-erlang": lambda: pd.HyperErlang([0.5, 0.5], (1, 2), [1.0, 2.0]),
+  "graph": _coalescent,
+  "atom": lambda: pd.AcyclicPhaseType([0.3, 0.5], [1.0, 1.5], 0.2),
+}
+if MODE == "jax":  # Compiles each for seconds.
+  _LAWS = {name: _LAWS[name] for name in ("acyclic", "general")}
+
+
+class CoordinatesTest(test_case.TestCase):
+  @parameterized.parameters(*_LAWS)
+  def test_round_trip(self, name):
+    dist = _LAWS[name]()
+    free, to_distribution = inference.unconstrained(dist)
+    again = to_distribution(free)
+    self.assert_close(
+      again.log_prob(fit_data.TIMES),
+      self.host(dist.log_prob(fit_data.TIMES)),
+      rtol=1e-12,
+    )
+    where = coordinates.Coordinates(dist)
+    moved = self.host(free) + onp.linspace(-1.0, 1.0, len(self.host(free)))
+    self.assert_close(where.forward(moved), where.entries_of(moved))
+    self.assert_close(
+      where.free_of(where.entries_of(moved)), moved, rtol=0, atol=1e-13
+    )
+
+  @parameterized.parameters("general", "atom", "hyper-erlang")
+  def test_derivatives(self, name):
+    if name not in _LAWS:
+      self.skipTest("compiles for seconds")
+    where = coordinates.Coordinates(_LAWS[name]())
+    free = where.free_of(where.entries)
+    weights = onp.linspace(1.0, 2.0, len(where.names))
+
+    def value(*x):
+      """The sum of weights times squares of entries, with many digits."""
+      parts = [mpmath.mpf(0)] * len(where.names)
+      rest = iter(x)
+      for i, last in enumerate(where.reference):
+        parts[i] = mpmath.exp(0 if last else next(rest))
+      total = mpmath.mpf(0)
+      for i, part in enumerate(parts):
+        g = where.groups[i]
+        if g >= 0:
+          own = [p for p, h in zip(parts, where.groups, strict=True) if h == g]
+          below = mpmath.fsum(own) + (1 if where.slack[g] else 0)
+          part = mpmath.mpf(float(where.totals[g])) * part / below
+        total += mpmath.mpf(weights[i]) * part**2
+      return total
+
+    entries = where.entries_of(free)
+    slopes, second = 2 * weights * entries, onp.diag(2 * weights)
+    d = len(free)
+    with mpmath.workdps(40):
+      one = [tuple(int(i == a) for i in range(d)) for a in range(d)]
+      gradient = [float(mpmath.diff(value, tuple(free), n)) for n in one]
+      hessian = [
+        [
+          float(mpmath.diff(value, tuple(free), tuple(onp.add(n, m))))
+          for n in one
+        ]
+        for m in one
+      ]
+    self.assert_close(
+      where.pull(entries, slopes), gradient, rtol=1e-12, atol=1e-14
+    )
+    self.assert_close(
+      where.pull_second(entries, slopes, second),
+      hessian,
+      rtol=1e-12,
+      atol=1e-14,
+    )
+
+  def test_gradient_through_the_distribution(self):
+    if MODE == "numpy":
+      self.skipTest("has no autodiff")
+    dist = _LAWS["general"]()
+    free, to_distribution = inference.unconstrained(dist)
+    value, gradient = gradients.value_and_gradient(
+      lambda x: _CENSORED.log_likelihood(to_distribution(x)), free
+    )
+    where = coordinates.Coordinates(dist)
+    own, slopes = derivatives.value_and_gradient(
+      where, where.entries, _CENSORED
+    )
+    self.assert_close(value, own)
+    self.assert_close(gradient, where.pull(where.entries, slopes), rtol=1e-9)
+
+  @parameterized.parameters(*_LAWS)
+  def test_scores_sum_up(self, name):
+    where = coordinates.Coordinates(_LAWS[name]())
+    value, gradient = derivatives.value_and_gradient(
+      where, where.entries, _CENSORED
+    )
+    self.assertAlmostEqual(
+      value,
+      float(self.host(_CENSORED.log_likelihood(_LAWS[name]()))),
+      places=10,
+    )
+    scores = derivatives.scores(where, where.entries, _CENSORED)
+    self.assert_close(onp.sum(scores, axis=0), gradient, rtol=1e-9)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,233 @@
+"""What fits start from, and are made of: starts, choices and densities."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic import graphs
+from phasic import inference
+from phasic.inference.results import uncertainty
+from tests.helpers import fit_data
+from tests.helpers import test_case
+
+MODE = "numpy"
+
+_SIZES = (1, 3)
+if MODE == "jax":  # Compiles each for seconds.
+  _SIZES = (3,)
+
+
+class FreeNumbersTest(test_case.TestCase):
+  """What is known, or changes nothing, is no parameter."""
+
+  def test_bounds_of_truncations(self):
+    for high in (9.0, math.inf):
+      dist = pd.TruncatedPhaseType(pd.Erlang(2, 1.5), 0.5, high)
+      free, to_distribution = inference.unconstrained(dist)
+      self.assert_close(free, [math.log(1.5)], 1e-15)
+      found = to_distribution(free + math.log(2.0))
+      self.assert_close(found.distribution.rate, 3.0, 1e-15)
+      self.assertEqual(float(found.low), 0.5)
+      self.assertEqual(float(found.high), high)
+    with self.assertRaisesRegex(ValueError, "tied has 'low': it is fixed, and"):
+      inference.unconstrained(dist, tied=[("low",)])
+
+  def test_a_time_that_has_passed_is_kept(self):
+    for dist in (
+      pd.ResidualLife(pd.Erlang(2, 1.5), 0.5),
+      pd.ResidualLife(pd.NegativeBinomialTrials(1, 0.5), 3.0),
+    ):
+      free, to_distribution = inference.unconstrained(dist)
+      self.assertEqual(free.shape, (1,))
+      time = to_distribution(free + 0.5).time
+      self.assertEqual(float(time), float(dist.time))
+
+  def test_bounds_of_what_is_tied(self):
+    self.require_kernel()
+    dist = pd.Coxian([1.0], [0.3, 1.0])
+    data = inference.Observations(fit_data.TIMES)
+    tied = [("exit_rates[0]", "progression_rates[0]")]
+    for name in ("progression_rates", "progression_rates[0]"):
+      fit = inference.fit_mle(dist, data, tied=tied, bounds={name: (0.1, 0.2)})
+      self.assertEqual(float(fit.distribution.progression_rates[0]), 0.2)
+      self.assertEqual(float(fit.distribution.exit_rates[0]), 0.2)
+      self.assertEqual(fit.statuses["exit_rates[0]"], "at a bound")
+
+  def test_the_rest_is_fixed(self):
+    # What runs to zero is small next to what is fixed, too.
+    self.require_kernel()
+    data = inference.Observations(fit_data.TIMES)
+    dist = pd.Coxian([1.5], [0.3, 1.5])
+    fixed = ["progression_rates", "exit_rates[1]"]
+    fit = inference.fit_mle(dist, data, fixed=fixed)
+    self.assertEqual(float(fit.distribution.exit_rates[0]), 0.0)
+    self.assertEqual(fit.statuses, {"exit_rates[0]": "on the boundary (zero)"})
+
+  def test_certain_starts(self):
+    self.require_kernel()
+    data = inference.Observations([1.0, 1.5, 2.0, 2.5])
+    dist = pd.AcyclicPhaseType([0.3, 0.7], [1.0, 1.2])
+    fit = inference.fit_mle(dist, data, fixed=["rates"])
+    self.assert_close(fit.distribution.initial_probs, [1.0, 0.0])
+    self.assertEqual(
+      fit.statuses,
+      {
+        "initial_probs[0]": "on the boundary (certain)",
+        "initial_probs[1]": "on the boundary (zero)",
+      },
+    )
+
+  def test_phases_that_have_become_one(self):
+    # What goes to either is then not known at all, the mean as before.
+    self.require_kernel()
+    data = inference.Observations([0.5, 0.8, 1.0, 1.3, 1.7, 2.0, 2.5])
+    one = inference.fit_mle(pd.Erlang(1, 1.0), data)
+    two = pd.Hyperexponential([0.4, 0.6], [0.3, 2.0])
+    for apart in (1e-12, 1e-10, 1e-8):
+      rates = self.host(one.distribution.rate) * onp.asarray([1.0, 1.0 + apart])
+      near = two.copy(rates=onp.asarray(rates, one.distribution.dtype))
+      found = uncertainty.assess(two, near, data)
+      self.assertEqual(set(found.statuses.values()), {"not identified"})
+      self.assert_close(
+        found.standard_error_of("mean", ()),
+        one.standard_error_of("mean"),
+        rtol=0.05,
+      )
+
+  def test_phases_that_are_never_reached_end(self):
+    # Of times so short the first phase is all there is.
+    self.require_kernel()
+    data = inference.Observations(1e-9 * fit_data.TIMES)
+    dist = pd.Coxian([1.0, 1.0], [0.2, 0.3, 1.0], validate_args=True)
+    fit = inference.fit_mle(dist, data)
+    self.assertTrue(fit.distribution.validate_args)
+    self.assertTrue(onp.isfinite(self.host(fit.distribution.mean())))
+
+  def test_probabilities_of_graphs_have_bounds(self):
+    # All leave the first state at once, so that what follows is geometric.
+    self.require_kernel()
+
+    def transitions(state):
+      yield (2, {"go": 1}) if state == 1 else (graphs.ABSORBED, {"stop": 1})
+
+    graph = graphs.Graph.from_transitions(
+      transitions, 1, params=("go", "stop"), discrete=True
+    )
+    start = pd.DiscretePhaseType.from_graph(graph, {"go": 0.5, "stop": 0.3})
+    counts = onp.asarray([2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 4.0, 7.0])
+    data = inference.Observations(counts)
+    fit = inference.fit_mle(start, data, bounds={"params[go]": (0.0, 1.0)})
+    self.assertTrue(fit.record.converged)
+    self.assertEqual(float(fit.distribution.params["go"]), 1.0)
+    self.assert_close(
+      fit.distribution.params["stop"], 1 / onp.mean(counts - 1), rtol=1e-6
+    )
+    self.assertEqual(fit.statuses["params[go]"], "at a bound")
+
+  def test_edges_from_a_phase_to_itself(self):
+    self.require_kernel()
+    data = inference.Observations(fit_data.TIMES)
+    dist = pd.SparsePhaseType([1.0, 0.0], [0, 0, 1], [1, 0, 2], [2.0, 3.0, 0.5])
+    fit = inference.fit_mle(dist, data)
+    same = inference.fit_mle(pd.Hypoexponential([2.0, 0.5]), data)
+    self.assertEqual(fit.num_parameters, 2)
+    self.assertSameElements(fit.statuses, ["rates[0]", "rates[2]"])
+    self.assertEqual(float(fit.distribution.rates[1]), 3.0)
+    self.assertAlmostEqual(fit.log_likelihood, same.log_likelihood, places=6)
+    self.assertAlmostEqual(fit.aic, same.aic, places=6)
+
+  def test_probabilities_of_edges_sum_to_one(self):
+    self.require_kernel()
+    counts = [1, 1, 2, 2, 2, 3, 4, 4, 5, 6, 8, 9]
+    data = inference.Observations(onp.asarray(counts, onp.float64))
+    edges = ([0, 0, 0, 1, 1], [0, 1, 2, 1, 2])
+    dist = pd.SparseDiscretePhaseType(
+      [1.0, 0.0], *edges, [0.4, 0.4, 0.2, 0.8, 0.2], validate_args=True
+    )
+    fit = inference.fit_mle(dist, data)
+    dense = pd.DiscretePhaseType([1.0, 0.0], [[0.4, 0.4], [0.0, 0.8]])
+    same = inference.fit_mle(dense, data)
+    self.assertEqual(fit.num_parameters, 3)
+    self.assertAlmostEqual(fit.aic, same.aic, places=6)
+    probs = self.host(fit.distribution.probs)
+    self.assert_close([onp.sum(probs[:3]), onp.sum(probs[3:])], [1.0, 1.0])
+    # Without edges to themselves phases are kept with the rest.
+    dist = pd.SparseDiscretePhaseType(
+      [1.0, 0.0], [0, 0, 1], [1, 2, 2], [0.4, 0.2, 0.2]
+    )
+    fit = inference.fit_mle(dist, data)
+    self.assertEqual(fit.num_parameters, 3)
+    self.assertAlmostEqual(fit.log_likelihood, same.log_likelihood, places=6)
+    certain = dist.copy(probs=[0.4, 0.6, 0.2])
+    self.assertEqual(inference.unconstrained(certain).free.shape, (2,))
+
+
+class ComparisonTest(test_case.TestCase):
+  def test_choice(self):
+    chosen = inference.choose_num_phases(
+      lambda p: pd.Erlang(p, 1.0 * p),
+      inference.Observations([0.8, 0.9, 1.1, 1.2, 1.3, 1.0]),
+      (1, 16, 32, 64),
+    )
+    highest = max(chosen.fits.values(), key=lambda fit: fit.log_likelihood)
+    self.assertIs(chosen.best, highest)
+
+  def test_growing(self):
+    data = inference.Observations(fit_data.TIMES)
+    small = inference.fit_mle(inference.start_of(data, 1, "coxian"), data)
+    grown = inference.with_one_more_phase(small.distribution)
+    large = inference.fit_mle(grown[0], data, starts=grown[1:])
+    self.assertGreater(large.log_likelihood, small.log_likelihood)
+    with self.assertRaisesRegex(TypeError, "must be a Coxian"):
+      inference.with_one_more_phase(pd.Erlang(1, 1.0))
+
+  def test_hyper_erlang_starts(self):
+    data = inference.Observations(fit_data.TIMES)
+    found = inference.hyper_erlang_starts(data, 4)
+    self.assertLen(found, 2)
+    start = inference.start_of(data, 4)
+    fit = inference.fit_mle(start, data, starts=found)
+    # A case of theirs.
+    two = pd.HyperErlang([0.5, 0.5], (2, 2), [1.0, 3.0])
+    self.assertGreaterEqual(
+      fit.log_likelihood, inference.fit_mle(two, data).log_likelihood - 1e-6
+    )
+    with self.assertRaisesRegex(ValueError, "num_phases is 1: it must be >= 2"):
+      inference.hyper_erlang_starts(data, 1)
+
+  @parameterized.parameters(
+    "acyclic", "coxian", "general", "hyper-erlang", "hyperexponential"
+  )
+  def test_starts_have_the_mean_of_the_data(self, form):
+    data = inference.Observations(fit_data.TIMES)
+    for phases in _SIZES:
+      dist = inference.start_of(data, phases, form)
+      self.assertEqual(dist.num_phases, phases)
+      self.assert_close(dist.mean(), onp.mean(fit_data.TIMES), rtol=1e-10)
+
+  def test_starts_for_large_weights(self):
+    times = [0.5, 1.0, 1.5, 3.0]
+    data = inference.Observations(times, weights=[1e308] * 4)
+    self.assert_close(inference.start_of(data, 2).mean(), 1.5)
+
+  def test_density(self):
+    data = inference.observations_of_density(
+      lambda t: 4.0 * t * onp.exp(-2.0 * t)
+    )
+    fit = inference.fit_mle(pd.Erlang(2, 0.1), data)
+    self.assert_close(fit.distribution.rate, 2.0, rtol=1e-6)
+    # The entropy of the gamma distribution.
+    entropy = 2 - math.log(2.0) - (1 - 0.5772156649015329)
+    self.assertAlmostEqual(fit.log_likelihood, -entropy, places=7)
+    for criterion in ("aic", "bic"):
+      with self.assertRaisesRegex(ValueError, f"{criterion} needs a sample"):
+        getattr(fit, criterion)
+    with self.assertRaisesRegex(ValueError, "a mass of"):
+      inference.observations_of_density(lambda t: onp.exp(-2.0 * t))
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,125 @@
+"""Derivatives of functions of discrete phase-type distributions.
+
+More are in tests/accuracy.
+"""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from phasic import math as pm
+from phasic.internal import gradients
+from phasic.internal import kernel_ops
+from tests.helpers import test_case
+from tests.helpers import trials
+
+
+def _function(name):
+  return getattr(pm, f"discrete_phase_type_{name}")
+
+
+class DerivativeTest(test_case.TestCase):
+  """In closed form, and by another path."""
+
+  def _model(self):
+    # 1/4 and 1/2 of the mass start in a geometric phase each.
+    return onp.asarray([0.25, 0.5]), onp.asarray([[0.5, 0.0], [0.0, 0.75]])
+
+  def test_derived_exits(self):
+    self.require_kernel()
+    alpha, matrix = self._model()
+    k = 4
+    _, bars = pm.discrete_phase_type_prob_vjp(alpha, matrix, k, cotangent=1.0)
+    # d/dT_ii of alpha_i T_ii^(k-1) (1 - T_ii - ..).
+    stay, exit = onp.diag(matrix), 1 - onp.diag(matrix)
+    diagonal = alpha * ((k - 1) * stay ** (k - 2) * exit - stay ** (k - 1))
+    self.assert_close(onp.diag(self.host(bars[1])), diagonal)
+    self.assert_close(bars[0], stay ** (k - 1) * exit)
+    self.assertTrue(onp.isnan(self.host(bars[2])))
+    # T_01: leaves phase 0 for phase 1 instead of absorption.
+    jump = sum(stay[0] ** i * stay[1] ** (k - 2 - i) for i in range(k - 1))
+    self.assert_close(
+      self.host(bars[1])[0, 1],
+      alpha[0] * (jump * exit[1] - stay[0] ** (k - 1)),
+    )
+
+  def test_given_exits(self):
+    self.require_kernel()
+    alpha, matrix = self._model()
+    stay, exit = onp.diag(matrix), 1 - onp.diag(matrix)
+    _, bars = pm.discrete_phase_type_prob_vjp(
+      alpha, matrix, 4, exit, cotangent=1.0
+    )
+    self.assert_close(onp.diag(self.host(bars[1])), alpha * 3 * stay**2 * exit)
+    self.assert_close(bars[3], alpha * stay**3)
+
+  def test_edges(self):
+    # Negative binomial: d log P / d prob = p / prob - (k - p) / (1 - prob).
+    self.require_kernel()
+    counts = onp.asarray([3, 5, 40])
+    for loops in (False, True):
+      for i, k in enumerate(counts):
+        _, bars = pm.discrete_phase_type_log_prob_vjp(
+          onp.eye(3)[0],
+          trials.edges(3, 0.25, loops),
+          counts,
+          cotangent=onp.eye(3)[i],
+        )
+        self.assert_close(bars[1], [3 / 0.25 - (k - 3) / 0.75], 1e-12)
+
+  def test_forward_mode(self):
+    self.require_kernel()
+    value, tangent = pm.discrete_phase_type_log_survival_jvp(
+      [1.0], [[0.5]], [0, 4], tangents=(None, [[1.0]], None, None, None)
+    )
+    self.assert_close(value, [0.0, 4 * math.log(0.5)])
+    self.assert_close(tangent, [0.0, 8.0])
+
+  def test_between_counts_the_derivative_is_zero(self):
+    self.require_kernel()
+    for kind in ("prob", "survival", "cdf"):
+      _, bars = _function(kind + "_vjp")(
+        [1.0], [[0.5]], [-1.0, 0.5, 2.5, 2.0], cotangent=onp.ones(4)
+      )
+      self.assert_close(bars[2], [0.0, 0.0, 0.0, math.nan])
+      _, tangent = _function(kind + "_jvp")(
+        [1.0],
+        [[0.5]],
+        [2.5, 2.0],
+        tangents=(None, None, onp.ones(2), None, None),
+      )
+      self.assert_close(tangent, [0.0, math.nan])
+
+  @parameterized.parameters(("prob", 0), ("prob", 1), ("cdf", 2))
+  def test_paths_agree(self, kind, form):
+    try:
+      gradients.vjp(lambda x: x * x, onp.ones(1))
+    except NotImplementedError:
+      self.skipTest("no autodiff, so none through the portable path")
+    self.require_kernel()
+    alpha = onp.asarray([0.5, 0.25, 0.125])
+    matrix = onp.asarray([[8, 4, 2], [0, 15.75, 0.25], [1, 4, 3]]) / 16
+    exits = 1 - onp.sum(matrix, axis=1)
+    counts = onp.asarray([0, 1, 2, 7, 40, 300])
+    weights = onp.asarray([1.0, -1.0, 2.0, 0.5, 3.0, 1.0])
+    rates: object = matrix
+    if form == 2:
+      sources, targets = onp.divmod(onp.arange(12), 4)
+      theta = onp.reshape(onp.append(matrix, exits[:, None], axis=1), (-1,))
+      rates = pm.EdgeProbs(sources, targets, theta)
+    model = (alpha, rates, counts, exits if form == 1 else None)
+    vjp = _function(kind + "_vjp")
+    with kernel_ops.use_path("kernel"):
+      value, bars = vjp(*model, cotangent=weights)
+    with kernel_ops.use_path("portable"):
+      other, portable_bars = vjp(*model, cotangent=weights)
+    self.assert_close(value, other, 1e-13)
+    for x, y in zip(bars, portable_bars, strict=True):
+      if x is not None:
+        self.assert_close(y, self.host(x), 1e-11, 1e-14)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,262 @@
+"""The portable path: against the kernel, and how its derivatives behave."""
+
+import math
+from unittest import mock
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+import numpy as onp
+
+from phasic import math as pm
+from phasic.internal import gradients
+from phasic.internal import kernel_ops
+from phasic.math.numeric import exact_sums
+from phasic.math.portable import poisson
+from phasic.math.portable import portable
+from phasic.math.portable import power_sequence
+from phasic.math.portable import transition_power
+from tests.helpers import models
+from tests.helpers import test_case
+
+MODE = "numpy"
+_TIMES = onp.asarray([0.0, 1e-20, 0.01, 0.7, 5.0, 20.0])
+
+
+def _operands(model, times, dtype="float64"):
+  """The kernel's operands of one model."""
+  empty = onp.zeros(0)
+  exits = empty if model.exit_rates is None else model.exit_rates
+  atom = empty if model.prob_zero is None else onp.reshape(model.prob_zero, 1)
+  arrays = (model.initial_probs, model.subgenerator, exits, atom, times)
+  return tuple(np.asarray(onp.asarray(x), dtype=dtype) for x in arrays)
+
+
+class AgainstKernelTest(test_case.TestCase):
+  """Both paths mean the same."""
+
+  @parameterized.parameters("erlang", "cyclic", "random")
+  def test_values(self, name):
+    self.require_kernel()
+    kinds: tuple[str, ...] = kernel_ops.KINDS
+    if MODE != "numpy":
+      # Here loops take long to compile or to run; one of each family does.
+      kinds = ("log_density", "survival", "log_cdf")
+      if name == "erlang":
+        self.skipTest("the derivatives are tested with an Erlang model")
+    operands = _operands(models.ALL[name], _TIMES)
+    for kind in kinds:
+      expected = kernel_ops.phase_type(kind, operands, None)
+      actual = portable.phase_type(kind, *operands)
+      atol = 1e-12 if kind.startswith("log_") else 0.0
+      self.assert_close(actual, expected, 1e-11, atol)
+
+  def test_float32(self):
+    self.require_kernel()
+    operands = _operands(models.cyclic(), _TIMES, "float32")
+    expected = kernel_ops.phase_type("log_density", operands, None)
+    self.assert_close(
+      portable.phase_type("log_density", *operands), expected, 1e-6, 1e-6
+    )
+
+  @parameterized.parameters("log_density", "survival", "cdf")
+  def test_first_derivatives(self, kind):
+    self.require_kernel()
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff, so nothing to compare")
+    # Entries of alpha and of the exits that are zero are among them.
+    operands = _operands(models.erlang(4, 1.5), onp.asarray([1e-20, 0.5, 9.0]))
+    seed = np.asarray(onp.asarray([1.0, 0.5, 2.0]))
+    _, expected = kernel_ops.phase_type_vjp(kind, operands, seed, None)
+    _, pullback = gradients.vjp(
+      lambda *x: portable.phase_type(kind, *x), *operands
+    )
+    actual = pullback(seed)
+    for mine, theirs in zip(actual[:2], expected[:2], strict=True):
+      self.assert_close(mine, theirs, 1e-10, 1e-11)
+    self.assert_close(actual[4], expected[4], 1e-10, 1e-11)
+
+  def test_the_chosen_path_runs(self):
+    self.require_kernel()
+    with kernel_ops.use_path("portable"):
+      self.assertEqual(kernel_ops.path(), "portable")
+    with kernel_ops.use_path("kernel"):
+      self.assertEqual(kernel_ops.path(), "kernel")
+
+
+class PathTest(test_case.TestCase):
+  """The choice of the path."""
+
+  def test_precision(self):
+    self.assertEqual(kernel_ops.precision(), "float64")
+    with kernel_ops.use_path("portable"):
+      self.assertEqual(pm.precision(), "float64")
+
+  def test_unknown_path(self):
+    with self.assertRaisesRegex(ValueError, "'native'.*one of"):
+      kernel_ops.set_path("native")
+
+  def test_choice_is_restored(self):
+    before = kernel_ops.path()
+    with kernel_ops.use_path("portable"):
+      self.assertEqual(kernel_ops.path(), "portable")
+    self.assertEqual(kernel_ops.path(), before)
+
+
+class StepsTest(test_case.TestCase):
+  """Nothing is cut off silently."""
+
+  def test_too_many_steps_give_nan_for_these_times_only(self):
+    operands = _operands(models.exponential(1e9), onp.asarray([1e-9, 1e3]))
+    value = self.host(portable.phase_type("log_density", *operands))
+    self.assertLess(abs(value[0] - math.log(1e9) + 1), 1e-12)
+    self.assertTrue(math.isnan(value[1]))
+
+  def test_steps_grow_where_the_bound_asks_for_it(self):
+    # The weight of the tail is tiny, and all that there is.
+    model = models.hypoexponential([1e-9] * 20 + [1.0])
+    t = 1.0
+    expected = 20 * math.log(1e-9)
+    operands = _operands(model, onp.asarray([t]))
+    value = self.host(portable.phase_type("log_density", *operands))[0]
+    # The density is 1e-180 times that of 20 events and one holding time.
+    self.assertLess(value, expected)
+    self.assertGreater(value, expected - 60)
+
+
+class PowersTest(test_case.TestCase):
+  """Doubling and the scan give the same power sequence."""
+
+  @parameterized.parameters(
+    # Blocks of 16 and 32 take 16 + K / 16 and 32 + K / 32 products.
+    (511, 1, "float64", 16),
+    (513, 1, "float64", 32),
+    (2**17, 41, "float64", 64),
+    (2**17, 41, "float32", 16),
+    # One squaring costs what 1000 steps do.
+    (512, 4000, "float64", 1),
+    (10**6, 4000, "float64", 64),
+    (1, 3, "float64", 1),
+  )
+  def test_block_length(self, steps, states, dtype, expected):
+    self.assertEqual(
+      transition_power.block_length(steps, states, dtype), expected
+    )
+
+  @parameterized.parameters(1, 4, 64)
+  def test_binomial_powers(self, block):
+    # A chain of three, kept with probability 1/4: a_k is negative binomial.
+    rates = onp.full(3, 6.0)
+    off = np.asarray(onp.diag(rates[:-1], 1))
+    start, end = (
+      np.asarray(onp.eye(3)[i] * x) for i, x in ((0, 1.0), (2, 6.0))
+    )
+    with mock.patch.object(
+      transition_power, "block_length", return_value=block
+    ):
+      sequence = power_sequence.sequence(
+        start, off, np.asarray(rates), end, end, 200
+      )
+    k = onp.arange(200)
+    # q = 8: the mass in the third state times its exit rate.
+    expected = 6 * k * (k - 1) / 2 * 0.75**2 * 0.25 ** onp.maximum(k - 2.0, 0)
+    logs = (
+      onp.log(self.host(sequence.values)[2:200])
+      + onp.log(2) * self.host(sequence.exponents)[2:200]
+    )
+    onp.testing.assert_allclose(
+      logs, onp.log(expected[2:]), rtol=1e-15, atol=2e-14
+    )
+    self.assert_close(sequence.values[:2], [0.0, 0.0])
+
+  def test_squares_of_a_slow_chain(self):
+    # 1 - r/q = 1 - 1e-9, squared 60 times: kept is exp(2^60 log(1 - 1e-9)).
+    share = 1e-9
+    one = np.asarray(onp.ones(1))
+    keep, lose = transition_power.uniformized(one * share, one[0])
+    power = transition_power.Power(
+      np.asarray(onp.zeros((1, 1))), keep, lose, one * share
+    )
+    for k in range(1, 40):
+      power = transition_power.squared(power, one)
+      stay = self.host(power.keep - power.lose)[0]
+      expected = 2.0**k * math.log1p(-share)
+      self.assertLess(abs(math.log(stay) - expected) / -expected, 1e-7)
+      absorbed = self.host(power.absorbed)[0]
+      self.assertLess(abs(absorbed / -math.expm1(expected) - 1), 1e-14)
+
+
+class PiecesTest(test_case.TestCase):
+  """The small functions that the path is made of."""
+
+  def test_log_poisson_weights(self):
+    counts = onp.arange(0, 400)
+    means = onp.asarray([1e-10, 0.3, 7.0, 120.0, 390.0])[:, None]
+    expected = onp.asarray(
+      [
+        [k * math.log(x) - x - math.lgamma(k + 1) for k in counts]
+        for x in means[:, 0]
+      ]
+    )
+    actual = poisson.log_weights(counts, np.asarray(means))
+    self.assert_close(actual, expected, 1e-12, 1e-12)
+
+  def test_compensated_sum(self):
+    for size in (1, 2, 3, 7, 50):
+      x = onp.random.RandomState(size).normal(size=size) * 1e10
+      x = onp.append(x, -math.fsum(x))
+      actual = exact_sums.compensated_sum(np.asarray(x))
+      self.assert_close(actual, math.fsum(x), 1e-10, 1e-20)
+
+
+class NumpyDerivativesTest(test_case.TestCase):
+  """The companions `*_vjp` and `*_jvp`, which every substrate has."""
+
+  def test_exponential(self):
+    self.require_kernel()
+    rate, t = 2.0, onp.asarray([0.5, 3.0])
+    model = ([1.0], [[-rate]], t)
+    # log f = log(alpha s) + S t with s = -S: the derivative in S is 1/S + t.
+    value, bars = pm.log_density_vjp(*model, cotangent=onp.asarray([1.0, 10.0]))
+    self.assert_close(value, onp.log(rate) - rate * t, atol=1e-12)
+    self.assert_close(bars[0], [11.0])
+    self.assert_close(bars[1], [[(t[0] - 0.5) + 10 * (t[1] - 0.5)]])
+    self.assert_close(bars[2], [-2.0, -20.0])
+    self.assertIsNone(bars[3])
+    self.assertIsNone(bars[4])
+    _, tangent = pm.log_density_jvp(
+      *model, tangents=(None, [[1.0]], None, None, None)
+    )
+    self.assert_close(tangent, t - 0.5, atol=1e-14)
+
+  @parameterized.parameters(*kernel_ops.KINDS)
+  def test_transposes_with_batches(self, kind):
+    self.require_kernel()
+    state = onp.random.RandomState(3)
+    model = models.random_model(3, state)
+    matrix = model.subgenerator * onp.asarray([1.0, 2.0])[:, None, None, None]
+    exits = model.exit_rates * onp.asarray([1.0, 2.0])[:, None, None]
+    times = state.uniform(size=(4, 1, 5))
+    arguments = (model.initial_probs, matrix, times, exits, model.prob_zero)
+    tangents = tuple(state.normal(size=onp.shape(x)) for x in arguments)
+    cotangent = state.normal(size=(4, 2, 5))
+    _, out = getattr(pm, f"{kind}_jvp")(*arguments, tangents=tangents)
+    _, bars = getattr(pm, f"{kind}_vjp")(*arguments, cotangent=cotangent)
+    forward = onp.sum(self.host(out) * cotangent)
+    back = sum(
+      onp.sum(self.host(b) * v) for b, v in zip(bars, tangents, strict=True)
+    )
+    self.assertLess(abs(forward - back), 1e-11 * onp.sum(onp.abs(cotangent)))
+
+  def test_reason_without_the_kernel(self):
+    if MODE != "numpy":
+      self.skipTest("only NumPy lacks autodiff")
+    with (
+      kernel_ops.use_path("portable"),
+      self.assertRaisesRegex(NotImplementedError, "no autodiff"),
+    ):
+      pm.cdf_vjp([1.0], [[-1.0]], 1.0, cotangent=1.0)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,74 @@
+"""The companions `*_vjp` compute what is wanted of them."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from phasic import math as pm
+from phasic.math.model import operands as operands_lib
+from tests.helpers import models
+from tests.helpers import test_case
+
+_TIMES = onp.asarray([0.1, 1.0, 5.0])
+
+
+class WantedTest(test_case.TestCase):
+  """Every result has the bits that it has beside all others."""
+
+  def setUp(self):
+    super().setUp()
+    self.require_kernel()
+
+  def _check(self, full, part, wanted):
+    for name, x, y in zip(operands_lib.ARGUMENTS, full, part, strict=True):
+      if name in wanted and x is not None:
+        onp.testing.assert_array_equal(self.host(x), self.host(y), name)
+      else:
+        self.assertIsNone(y, name)
+
+  @parameterized.parameters(
+    "log_density", "density", "log_survival", "survival", "log_cdf", "cdf"
+  )
+  def test_one_argument(self, kind):
+    model = models.random_model(5, onp.random.RandomState(2))
+    arguments = (*model[:2], _TIMES, *model[2:])
+    vjp = getattr(pm, kind + "_vjp")
+    cotangent = onp.asarray([1.0, -0.5, 2.0])
+    value, full = vjp(*arguments, cotangent=cotangent)
+    for name in operands_lib.ARGUMENTS:
+      same, part = vjp(*arguments, cotangent=cotangent, wanted=(name,))
+      onp.testing.assert_array_equal(self.host(same), self.host(value))
+      self._check(full, part, (name,))
+
+  @parameterized.parameters(
+    (("times", "subgenerator"),),
+    (("initial_probs", "times"),),
+    (["exit_rates", "prob_zero"],),
+    ((),),
+  )
+  def test_several(self, wanted):
+    for model in (
+      models.cyclic(),
+      models.random_model(4, onp.random.RandomState(8)),
+    ):
+      arguments = (*model[:2], _TIMES, *model[2:])
+      _, full = pm.log_density_vjp(*arguments, cotangent=1.0)
+      _, part = pm.log_density_vjp(*arguments, cotangent=1.0, wanted=wanted)
+      self._check(full, part, wanted)
+
+  def test_parameters_of_edges(self):
+    edges = pm.EdgeRates([0, 1], [1, 2], [2.0], [[3.0], [1.0]])
+    arguments = ([1.0, 0.0], edges, _TIMES)
+    _, full = pm.log_cdf_vjp(*arguments, cotangent=1.0)
+    wanted = ("subgenerator",)
+    _, part = pm.log_cdf_vjp(*arguments, cotangent=1.0, wanted=wanted)
+    self._check(full, part, wanted)
+
+  @parameterized.parameters("times", (("time",),))
+  def test_names_are_checked(self, wanted):
+    with self.assertRaisesRegex(ValueError, "wanted is"):
+      pm.cdf_vjp([1.0], [[-1.0]], 1.0, cotangent=1.0, wanted=wanted)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,295 @@
+"""Companions of functions by elimination: rational numbers, and autodiff."""
+
+import functools
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+import numpy as onp
+
+from phasic import math as pm
+from phasic.internal import gradients
+from phasic.internal import static
+from tests.helpers import chains
+from tests.helpers import test_case
+from tests.oracle import case_products
+from tests.oracle import rational_chain
+
+MODE = "numpy"
+
+# Of how many cases one is taken: each is compiled but in NumPy.
+_EVERY = 1
+if MODE != "numpy":
+  _EVERY = 7
+
+
+def _function(model, name):
+  """The function of `math` for the model's time."""
+  if model.discrete and name.startswith("laplace_transform"):
+    return getattr(pm, "probability_generating_function" + name[17:])
+  if model.discrete:
+    name = name.replace("sojourn_times", "visits")
+    return getattr(pm, "discrete_phase_type_" + name)
+  return getattr(pm, name)
+
+
+def _moments(model, moves, order, absolute=False):
+  chain = rational_chain.Chain(
+    model.phases, model.pairs, model.weights, moves[1], absolute
+  )
+  poly = functools.partial(rational_chain.poly, absolute=absolute)
+  alpha = map(poly, model.initial_probs, moves[0])
+  rewards = map(poly, model.rewards, moves[2])
+  return rational_chain.raw_moments(
+    chain, list(alpha), list(rewards), order, model.discrete
+  )
+
+
+class ExactTest(test_case.TestCase):
+  """Derivatives of moments of rewards, against rational numbers."""
+
+  @parameterized.product(model=chains.NAMES, path=("kernel", "portable"))
+  def test_reward_moments(self, model, path):
+    if path not in self.paths() or (path == "portable" and "queue" in model):
+      self.skipTest("the portable path runs in NumPy, on small models")
+    edges = chains.ALL[model]
+    order, ct = 3, onp.asarray([0.5, -1.0, 2.0])
+    arguments = (edges.initial_probs, edges.structure(), edges.rewards)
+    with pm.use_path(path):
+      _, bars = _function(edges, "reward_moments_vjp")(
+        *arguments, order=order, cotangent=ct
+      )
+    self.assertIsNone(bars[3])
+    bars = [self.host(x) for x in bars[:3]]
+    state = onp.random.RandomState(4)
+    sizes = [edges.phases, len(edges.weights), edges.phases]
+    for k, size in enumerate(sizes):
+      for i in state.permutation(size)[:4]:
+        moves = [onp.zeros(n) for n in sizes]
+        moves[k][i] = 1.0
+        truth = _moments(edges, moves, order)
+        scale = _moments(edges, moves, order, True)
+        exact = sum(rational_chain.exact(c) * f[1] for c, f in zip(ct, truth))
+        size = sum(
+          abs(rational_chain.exact(c)) * f[1] for c, f in zip(ct, scale)
+        )
+        error = rational_chain.error(float(bars[k][i]), exact, size)
+        self.assertLess(error, 1e-12)
+    moves = [onp.round(state.normal(size=n) * 64) / 64 for n in sizes]
+    with pm.use_path(path):
+      _, found = _function(edges, "reward_moments_jvp")(
+        *arguments, order=order, tangents=(*moves, None, None)
+      )
+    truth, scale = (
+      _moments(edges, moves, order),
+      _moments(edges, moves, order, True),
+    )
+    for value, f, c in zip(self.host(found), truth, scale, strict=True):
+      self.assertLess(rational_chain.error(float(value), f[1], c[1]), 1e-12)
+
+
+_CALLS = {
+  "raw_moments": {"order": 3},
+  "expected_sojourn_times": {},
+  "laplace_transform": {},
+  "reward_covariance": {},
+  "variance": {},
+  "expected_visits": {},
+  "expected_jumps": {},
+  "hitting_probs": {},
+  "occupancy": {},
+  "mixed_moment": {"orders": (2, 1)},
+  "joint_mark_probs": {"max_counts": (2, 1)},
+}
+# Of which there are none in discrete time, and none of a matrix.
+_CONTINUOUS = ("mixed_moment", "joint_mark_probs")
+_OF_EDGES = ("expected_jumps",)
+
+
+def _arguments(model, dense, name, batch):
+  """Arrays by position: alpha, matrix or weights, the other, exits, atom."""
+  scale = onp.ones((*batch, 1))
+  alpha = model.initial_probs * scale
+  if dense:
+    matrix, exits = model.dense()
+    if dense == "derived":
+      exits = None
+  else:
+    matrix, exits = model.weights, None
+  rewards = onp.stack([model.rewards, 1 + model.rewards**2], axis=-1)
+  other: tuple[onp.ndarray, ...] = {
+    "laplace_transform": (onp.asarray(0.375),),
+    "reward_covariance": (rewards,),
+    "mixed_moment": (rewards,),
+    "joint_mark_probs": (rewards, onp.asarray([[0.5, 0.125]])),
+    "hitting_probs": (onp.asarray([1]),),
+    "occupancy": (onp.asarray(3.0),),
+  }.get(name, ())
+  atom = onp.asarray(1 - onp.sum(model.initial_probs)) if dense else None
+  if name in _OF_EDGES:
+    return (alpha, matrix, atom)
+  return (alpha, matrix, *other, exits, atom)
+
+
+def _filled(model, dense, arguments, given, arrays):
+  """The arguments, with arrays in the places of those that are given."""
+  values = list(arguments)
+  for i, x in zip(given, arrays, strict=True):
+    values[i] = x
+  if not dense:
+    values[1] = model.structure(values[1])
+  return values
+
+
+def _call(model, name, dense, arguments, given, *arrays):
+  values = _filled(model, dense, arguments, given, arrays)
+  return _function(model, name)(*values, **_CALLS[name])
+
+
+class AgreementTest(test_case.TestCase):
+  """Companions against each other and against autodiff."""
+
+  @parameterized.parameters(
+    *case_products.product(
+      _EVERY,
+      name=sorted(_CALLS),
+      model=("cyclic3", "discrete4"),
+      dense=("", "given", "derived"),
+      batch=((), (2,)),
+    )
+  )
+  def test_all(self, name, model, dense, batch):
+    model = chains.ALL[model]
+    if model.discrete and name in _CONTINUOUS:
+      self.skipTest("there is none in discrete time")
+    if dense and name in _OF_EDGES:
+      self.skipTest("it takes edges only")
+    options = _CALLS[name]
+    arguments = _arguments(model, dense, name, batch)
+    fixed = [2] if name == "hitting_probs" else []
+    if name == "occupancy":
+      if MODE == "numpy":
+        self.require_kernel()
+      fixed = [2] if model.discrete else []
+    given = [
+      i for i, x in enumerate(arguments) if x is not None and i not in fixed
+    ]
+
+    arrays = [np.asarray(arguments[i]) for i in given]
+    state = onp.random.RandomState(6)
+    values = _filled(model, dense, arguments, given, arrays)
+    value = _function(model, name)(*values, **options)
+    ct = state.normal(size=static.shape(value))
+    moves = [state.normal(size=onp.shape(arguments[i])) for i in given]
+    tangents = [None] * len(arguments)
+    for i, v in zip(given, moves, strict=True):
+      tangents[i] = v
+    again, bars = _function(model, name + "_vjp")(
+      *values, **options, cotangent=ct
+    )
+    self.assert_close(again, value, 0.0)
+    _, moved = _function(model, name + "_jvp")(
+      *values, **options, tangents=tangents
+    )
+    left = onp.sum(ct * self.host(moved))
+    right = sum(
+      onp.sum(self.host(bars[i]) * v) for i, v in zip(given, moves, strict=True)
+    )
+    self.assert_close(left, right, 1e-10, 1e-12)
+    for i, bar in enumerate(bars):
+      if bar is None or i in given:
+        self.assertEqual(bar is None, i not in given)
+      else:  # Of counts of steps.
+        self.assert_close(bar, onp.zeros(onp.shape(bar)))
+    if MODE != "numpy":
+      self._assert_autodiff_agrees(
+        functools.partial(_call, model, name, dense, arguments, given),
+        arrays,
+        (ct, bars),
+        (moves, moved),
+        given,
+      )
+
+  def _assert_autodiff_agrees(self, function, arrays, pulled, pushed, given):
+    ct, bars = pulled
+    moves, moved = pushed
+    _, pullback = gradients.vjp(function, *arrays)
+    for i, x in zip(given, pullback(np.asarray(ct)), strict=True):
+      size = onp.max(onp.abs(self.host(x)))
+      self.assert_close(bars[i], x, 1e-11, 1e-12 * size)
+    moves = [np.asarray(v) for v in moves]
+    _, slope = gradients.jvp(function, arrays, moves)
+    self.assert_close(moved, slope, 1e-11, 1e-12)
+
+  def test_wanted(self):
+    model = chains.ALL["cyclic3"]
+    _, bars = pm.raw_moments_vjp(
+      model.initial_probs,
+      model.structure(),
+      order=1,
+      cotangent=[1.0],
+      wanted=("subgenerator",),
+    )
+    self.assertIsNone(bars[0])
+    self.assertEqual(static.shape(bars[1]), onp.shape(model.weights))
+
+  def test_wanted_edges(self):
+    edges = pm.EdgeRates([0, 0], [1, 1], [1.0, 3.0])
+    value, bars = pm.expected_jumps_vjp(
+      [1.0], edges, cotangent=[1.0, 0.0], wanted=("edges",)
+    )
+    self.assert_close(value, [0.25, 0.75])
+    self.assertIsNone(bars[0])
+    self.assert_close(bars[1], [3 / 16, -1 / 16], 1e-14)
+    with self.assertRaisesRegex(ValueError, "wanted is .*'edges'"):
+      pm.expected_jumps_vjp(
+        [1.0], edges, cotangent=[1.0, 0.0], wanted=("subgenerator",)
+      )
+
+  def test_moment_of_order_zero(self):
+    value, bars = pm.mixed_moment_vjp(
+      [0.5], [[-1.0]], [[1.0]], None, 0.5, orders=(0,), cotangent=1.0
+    )
+    for x, expected in zip(
+      (value, *bars[:3], bars[4]), (1.0, [1.0], [[0.0]], [[0.0]], 1.0)
+    ):
+      self.assert_close(x, expected, 0.0)
+
+  def test_linear_parameters(self):
+    edges = pm.EdgeRates([0, 1], [1, 2], [2.0], [[3.0], [1.0]], [0.5, 0.0])
+    _, bars = pm.raw_moments_vjp(
+      [1.0, 0.0], edges, order=1, cotangent=[1.0], wanted=["subgenerator"]
+    )
+    # The mean is 1 / (3 a + 1 / 2) + 1 / a.
+    self.assert_close(bars[1], [-3 / 6.5**2 - 1 / 4], 1e-14)
+    _, moved = pm.raw_moments_jvp(
+      [1.0, 0.0], edges, order=1, tangents=(None, [2.0], None, None)
+    )
+    self.assert_close(moved, [2 * (-3 / 6.5**2 - 1 / 4)], 1e-14)
+
+  def test_infinite(self):
+    for matrix, alpha in (
+      ([[0.0]], [1.0]),
+      ([[-1.0, 1.0], [0.0, 0.0]], [1, 0.0]),
+    ):
+      value, bars = pm.raw_moments_vjp(alpha, matrix, order=1, cotangent=[1.0])
+      self.assert_close(value, [onp.inf])
+      self.assertTrue(onp.all(onp.isnan(self.host(bars[1]))))
+
+  def test_mistakes(self):
+    model = chains.ALL["cyclic3"]
+    arguments = (model.initial_probs, model.structure())
+    with self.assertRaisesRegex(ValueError, "wanted is"):
+      pm.raw_moments_vjp(*arguments, order=1, cotangent=1.0, wanted="rates")
+    with self.assertRaisesRegex(ValueError, "tangents has 1 entries"):
+      pm.raw_moments_jvp(*arguments, order=1, tangents=(None,))
+    with self.assertRaisesRegex(ValueError, "entry for phases"):
+      pm.hitting_probs_jvp(*arguments, [1], tangents=(None, None, 1.0, None, 1))
+    with self.assertRaisesRegex(ValueError, "tangents has 2 entries"):
+      pm.expected_jumps_jvp(*arguments, tangents=(None, None))
+    with self.assertRaisesRegex(ValueError, "cotangent has shape"):
+      pm.raw_moments_vjp(*arguments, order=1, cotangent=[1.0, 1.0])
+
+
+if __name__ == "__main__":
+  absltest.main()

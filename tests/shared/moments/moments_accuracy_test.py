@@ -1,0 +1,208 @@
+"""Moments and their derivatives against rational arithmetic."""
+
+import functools
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+import numpy as onp
+
+from phasic import math as pm
+from phasic.internal import gradients
+from tests.helpers import chains
+from tests.helpers import test_case
+from tests.oracle import rational_chain
+
+MODE = "numpy"
+
+
+def _moment(kind, model, alpha, weights, rewards):
+  """A moment of edges with these arrays."""
+  prefix = "discrete_phase_type_" if model.discrete else ""
+  edges = model.structure(weights)
+  if kind == "variance":
+    covariance = getattr(pm, prefix + "reward_covariance")
+    return covariance(alpha, edges, rewards[..., None])[..., 0, 0]
+  order = {"mean": 1, "second": 2, "fourth": 4}[kind]
+  moments = getattr(pm, prefix + "reward_moments")
+  return moments(alpha, edges, rewards, order=order)[..., order - 1]
+
+
+def _truth(kind, model, moves=None, absolute=False):
+  """The exact moment as a polynomial along moves of the three arrays."""
+  p = model.phases
+  of_alpha, of_weights, of_rewards = moves or (
+    onp.zeros(p),
+    onp.zeros(len(model.weights)),
+    onp.zeros(p),
+  )
+  chain = rational_chain.Chain(
+    p, model.pairs, model.weights, of_weights, absolute
+  )
+  number = functools.partial(rational_chain.poly, absolute=absolute)
+  alpha = [
+    number(a, v) for a, v in zip(model.initial_probs, of_alpha, strict=True)
+  ]
+  rewards = [
+    number(r, v) for r, v in zip(model.rewards, of_rewards, strict=True)
+  ]
+  order = {"mean": 1, "fourth": 4}.get(kind, 2)
+  moments = rational_chain.raw_moments(
+    chain, alpha, rewards, order, model.discrete
+  )
+  if kind == "variance":
+    return rational_chain.variance(moments, absolute)
+  return moments[order - 1]
+
+
+def _moves(model, seed):
+  state = onp.random.RandomState(seed)
+  p, m = model.phases, len(model.weights)
+  draw = lambda n: onp.round(state.normal(size=n) * 64) / 64
+  return draw(p), draw(m) * model.weights, draw(p)
+
+
+# Each is compiled anew in JAX.
+_CASES = (
+  ("cyclic1", "variance"),
+  ("cyclic6", "fourth"),
+  ("cyclic6", "variance"),
+  ("acyclic5", "variance"),
+  ("discrete6", "fourth"),
+  ("discrete6", "variance"),
+  ("queue", "mean"),
+  ("queue", "second"),
+  ("queue", "variance"),
+  ("discrete_queue", "second"),
+  ("discrete_queue", "variance"),
+)
+
+
+class ValueTest(test_case.TestCase):
+  """Relative errors of values."""
+
+  @parameterized.product(model=chains.NAMES, path=("kernel", "portable"))
+  def test_moments(self, model, path):
+    if path not in self.paths():
+      self.skipTest("the portable path runs in NumPy")
+    edges = chains.ALL[model]
+    for kind in ("mean", "second", "fourth", "variance"):
+      with pm.use_path(path):
+        value = _moment(kind, edges, *edges[:1], edges.weights, edges.rewards)
+      truth = _truth(kind, edges)[0]
+      self.assertLess(rational_chain.error(float(value), truth), 1e-13, kind)
+
+  @parameterized.parameters(chains.NAMES)
+  def test_dense(self, name):
+    edges = chains.ALL[name]
+    edges = edges._replace(rewards=onp.ones(edges.phases))
+    matrix, exits = edges.dense()
+    prefix = "discrete_phase_type_" if edges.discrete else ""
+    moments = getattr(pm, prefix + "raw_moments")
+    variance = getattr(pm, prefix + "variance")
+    truth = [_truth(kind, edges)[0] for kind in ("mean", "second", "fourth")]
+    found = self.host(moments(edges.initial_probs, matrix, exits, order=4))
+    for value, exact in zip(found[[0, 1, 3]], truth, strict=True):
+      self.assertLess(rational_chain.error(value, exact), 1e-13)
+    value = self.host(variance(edges.initial_probs, matrix, exits))
+    exact = _truth("variance", edges)[0]
+    self.assertLess(rational_chain.error(value, exact), 1e-13)
+
+  def test_variance_beside_a_large_mean(self):
+    # 4000 stages: the difference of moments would lose four digits.
+    stages = onp.arange(4000)
+    edges = pm.EdgeRates(stages, stages + 1, onp.full(4000, 0.75))
+    alpha = onp.eye(1, 4000)[0]
+    self.assert_close(pm.variance(alpha, edges), 4000 / 0.75**2, 1e-14)
+    probs = pm.EdgeProbs(stages, stages + 1, onp.full(4000, 1 - 2.0**-20))
+    value = pm.discrete_phase_type_variance(alpha, probs)
+    exact = 4000 * 2.0**-20 / (1 - 2.0**-20) ** 2
+    self.assert_close(value, exact, 1e-13)
+
+
+class DerivativeTest(test_case.TestCase):
+  """Errors of derivatives, beside sums without minus signs."""
+
+  def setUp(self):
+    super().setUp()
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+
+  def _arrays(self, model):
+    return [
+      np.asarray(x) for x in (model.initial_probs, model.weights, model.rewards)
+    ]
+
+  def _assert_along(self, value, truth, scale, order, tolerance):
+    factor = order  # of e^order / order!, for orders 1 and 2
+    error = rational_chain.error(
+      float(value), factor * truth[order], factor * scale[order]
+    )
+    self.assertLess(error, tolerance)
+
+  @parameterized.parameters(*_CASES)
+  def test_forward(self, model, kind):
+    edges = chains.ALL[model]
+    moves = _moves(edges, 1)
+    _, slope = gradients.jvp(
+      functools.partial(_moment, kind, edges),
+      self._arrays(edges),
+      [np.asarray(x) for x in moves],
+    )
+    truth = _truth(kind, edges, moves)
+    scale = _truth(kind, edges, moves, absolute=True)
+    self._assert_along(slope, truth, scale, 1, 1e-12)
+
+  @parameterized.parameters(*_CASES)
+  def test_reverse(self, model, kind):
+    edges = chains.ALL[model]
+    _, found = gradients.value_and_gradient(
+      functools.partial(_moment, kind, edges), *self._arrays(edges)
+    )
+    state = onp.random.RandomState(2)
+    for k, gradient in enumerate(map(self.host, found)):
+      for i in state.permutation(len(gradient))[:8]:
+        moves = [onp.zeros_like(self.host(g)) for g in found]
+        moves[k][i] = 1.0
+        truth = _truth(kind, edges, moves)
+        scale = _truth(kind, edges, moves, absolute=True)
+        self._assert_along(gradient[i], truth, scale, 1, 1e-12)
+
+  @parameterized.parameters(*_CASES)
+  def test_second_order(self, model, kind):
+    edges = chains.ALL[model]
+    moves = [np.asarray(x) for x in _moves(edges, 3)]
+    function = functools.partial(_moment, kind, edges)
+
+    def slope(*arrays):
+      return gradients.jvp(function, arrays, moves)[1]
+
+    _, found = gradients.value_and_gradient(slope, *self._arrays(edges))
+    curvature = sum(
+      onp.sum(self.host(g) * self.host(v))
+      for g, v in zip(found, moves, strict=True)
+    )
+    moves = [self.host(v) for v in moves]
+    truth = _truth(kind, edges, moves)
+    scale = _truth(kind, edges, moves, absolute=True)
+    self._assert_along(curvature, truth, scale, 2, 1e-11)
+
+  def test_one_model_of_many_starts(self):
+    edges = chains.ALL["cyclic3"]
+    alpha = onp.stack([edges.initial_probs, onp.eye(edges.phases)[0]])
+    structure = edges.structure()
+
+    def function(rewards):
+      return pm.reward_moments(alpha, structure, rewards, order=2)[..., 1]
+
+    _, gradient = gradients.value_and_gradient(
+      function, np.asarray(edges.rewards)
+    )
+    _, bars = pm.reward_moments_vjp(
+      alpha, structure, edges.rewards, order=2, cotangent=[0.0, 1.0]
+    )
+    self.assert_close(gradient, bars[2], 1e-12)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,115 @@
+"""The standard deviation over the whole range of the dtype."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic import math as pm
+from phasic.internal import gradients
+from phasic.internal import static
+from tests.helpers import models
+from tests.helpers import test_case
+
+MODE = "numpy"
+
+
+class StandardDeviationTest(test_case.TestCase):
+  """Right wherever it is representable, as its square need not be."""
+
+  @parameterized.product(
+    rate=(1e-306, 1e-200, 1e-155, 0.7, 1e155, 1e200, 1e300), p=(1, 4)
+  )
+  def test_erlang(self, rate, p):
+    dist = pd.PhaseType(*models.erlang(p, rate))
+    self.assert_close(dist.stddev(), math.sqrt(p) / rate, 1e-14)
+    self.assert_close(pm.stddev(*models.erlang(p, rate)), math.sqrt(p) / rate)
+
+  @parameterized.parameters(1e-37, 1e-25, 1e-19, 1e19, 1e25, 1e36)
+  def test_float32(self, rate):
+    arrays = [onp.asarray(x, onp.float32) for x in models.erlang(4, rate)[:2]]
+    deviation = pd.PhaseType(*arrays).stddev()
+    self.assertEqual(static.dtype_name(deviation), "float32")
+    self.assert_close(deviation, onp.float32(2 / rate), 1e-6)
+
+  @parameterized.parameters(
+    # The rare phase decides; the other one does not count.
+    ([1.0, 1e-200], [1.0, 1e-200], math.sqrt(2) * 1e100),
+    ([0.5, 0.5], [1e-300, 1e300], math.sqrt(0.75) * 1e300),
+    # Var X = 2 (a / r^2 + b / s^2) - (a / r + b / s)^2.
+    ([0.5, 0.5], [1e200, 2e200], math.sqrt(1.25 - 0.5625) * 1e-200),
+    ([1e-250], [1e200], math.sqrt(2e-250) * 1e-200),
+  )
+  def test_hyperexponential(self, probs, rates, expected):
+    dist = pd.PhaseType(*models.hyperexponential(probs, onp.asarray(rates)))
+    self.assert_close(dist.stddev(), expected, 1e-13)
+
+  def test_batch_of_all_scales(self):
+    scales = 10.0 ** onp.arange(-300.0, 301.0, 50.0)
+    model = models.cyclic()
+    one = self.host(pm.stddev(*model))
+    matrix = model.subgenerator * scales[:, None, None]
+    deviation = self.host(pm.stddev(model.initial_probs, matrix))
+    self.assert_close(deviation * scales, onp.full(len(scales), one), 1e-13)
+
+  def test_variance_overflows_honestly(self):
+    wide, narrow = models.exponential(1e-200), models.exponential(1e200)
+    self.assert_close(pm.variance(*wide), math.inf)
+    self.assert_close(pm.variance(*narrow), 0.0)
+    self.assert_close(pm.second_moment(*wide), math.inf)
+    self.assert_close(pm.variance(*models.exponential(1e-150)), 1e300)
+    self.assert_close(pm.variance(*models.exponential(1e150)), 1e-300)
+
+  def test_edges(self):
+    never = pd.PhaseType([1.0, 0.0], [[-1.0, 1.0], [0.0, 0.0]])
+    self.assert_close(never.stddev(), math.inf)
+    self.assert_close(pd.PhaseType([0.0], [[-1.0]]).stddev(), 0.0)
+    self.assert_close(pd.PhaseType([1.5], [[-1.0]]).stddev(), math.nan)
+
+  @parameterized.parameters(
+    ([0.0, 1.0, 0.0],), ([0.0, 1.0, 2.0, 3.0],), ([0.0, 1.0, 2.0, 0.0],)
+  )
+  def test_trap_that_is_not_reached(self, weights):
+    # The edge into the trap has a parameter that is zero, say.
+    m, p = len(weights), len(weights) - 1
+    edges = [[0, 0, *range(1, m - 1)], [1, p, *([p] if m == 3 else [2, 1])]]
+    alpha = onp.eye(1, p)[0]
+    rewards = onp.arange(1.0, 2 * p + 1).reshape(p, 2)
+    rates = pm.EdgeRates(*edges, weights)
+    self.assert_close(pm.variance(alpha, rates), 1.0)
+    self.assert_close(pm.stddev(alpha, rates), 1.0)
+    found = pm.reward_covariance(alpha, rates, rewards)
+    self.assert_close(found, [[1.0, 2.0], [2.0, 4.0]])
+    probs = pm.EdgeProbs(*edges, onp.asarray(weights) / 4)
+    self.assert_close(pm.discrete_phase_type_variance(alpha, probs), 12.0)
+    found = pm.discrete_phase_type_reward_covariance(alpha, probs, rewards)
+    self.assert_close(found, [[12.0, 24.0], [24.0, 48.0]])
+
+  def test_cross_moments_of_scales_far_apart(self):
+    edges = pm.EdgeRates([0, 1], [1, 2], [1e80, 1e-80])
+    found = pm.reward_cross_moments([0.5, 0.5], edges, onp.eye(2))
+    self.assert_close(found, [[1e-160, 0.5], [0.5, 2e160]])
+
+  def test_lost_is_not_zero(self):
+    # A phase that is never entered stays 1e180 times as long.
+    matrix = onp.asarray([[-1e90, 0.0], [0.0, -1e-90]])
+    deviation = self.host(pm.stddev([1.0, 0.0], matrix))
+    if not math.isnan(deviation):
+      self.assert_close(deviation, 1e-90)
+
+  @parameterized.parameters(1e-150, 0.5, 1e150)
+  def test_derivative(self, rate):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+    _, gradient = gradients.value_and_gradient(
+      lambda s: pm.stddev([1.0], s), np.asarray(onp.asarray([[-rate]]))
+    )
+    # The deviation is -1/S.
+    self.assert_close(gradient, [[rate**-2.0]], 1e-12)
+
+
+if __name__ == "__main__":
+  absltest.main()

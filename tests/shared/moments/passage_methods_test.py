@@ -1,0 +1,116 @@
+"""What distributions say of the way to absorption."""
+
+import math
+
+from absl.testing import absltest
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic import graphs as pg
+from tests.helpers import test_case
+
+
+def _queue(discrete=False):
+  """A queue of one to three that arrivals and services change."""
+  scale = 0.125 if discrete else 1.0
+
+  def transitions(n):
+    if n < 3:
+      yield n + 1, {"arrival": scale}
+    yield (n - 1 if n > 1 else pg.ABSORBED), {"service": scale}
+
+  return pg.Graph.from_transitions(
+    transitions, 1, params=("arrival", "service"), discrete=discrete
+  )
+
+
+class PassageMethodsTest(test_case.TestCase):
+  """Values for a graph, and the same for its matrix."""
+
+  def _continuous(self):
+    params = {"arrival": onp.asarray([1.0, 0.5]), "service": 2.0}
+    return pd.PhaseType.from_graph(_queue(), params)
+
+  def _both(self, dist):
+    if isinstance(dist, pd.DiscretePhaseType):
+      return dist, pd.DiscretePhaseType(
+        dist.initial_probs, dist.subtransition, dist.exit_probs
+      )
+    return dist, pd.PhaseType(
+      dist.initial_probs, dist.subgenerator, dist.exit_rates
+    )
+
+  def test_sojourn_times(self):
+    # With r = arrival / service the times are (1, r, r^2) / service.
+    expected = [[0.5, 0.25, 0.125], [0.5, 0.125, 0.03125]]
+    for dist in self._both(self._continuous()):
+      self.assert_close(dist.expected_sojourn_times(), expected)
+
+  def test_visits(self):
+    # Times by the rates of leaving: arrival + service, but service at three.
+    expected = [[1.5, 0.75, 0.25], [1.25, 0.3125, 0.0625]]
+    for dist in self._both(self._continuous()):
+      self.assert_close(dist.expected_visits(), expected)
+
+  def test_laplace_transform(self):
+    u = onp.asarray([[0.0], [0.5], [3.0]])
+    # By fractions from the top: f_n = service / (u + service + arrival (1 -
+    # f_{n+1})).
+    service, arrival = 2.0, onp.asarray([1.0, 0.5])
+    f = service / (u + service)
+    for _ in range(2):
+      f = service / (u + service + arrival * (1 - f))
+    for dist in self._both(self._continuous()):
+      self.assert_close(dist.laplace_transform(u), f * onp.ones((3, 2)), 1e-12)
+      self.assert_close(dist.laplace_transform(-1.0), [math.nan] * 2)
+
+  def test_generating_function(self):
+    graph = _queue(discrete=True)
+    dist = pd.DiscretePhaseType.from_graph(graph, [1.0, 2.0])
+    z = onp.asarray([0.0, 0.25, 0.875, 1.0])
+    up, down = 0.125, 0.25
+    f = z * down / (1 - z * (1 - down))
+    for _ in range(2):
+      f = z * down / (1 - z * (1 - up - down) - z * up * f)
+    for d in self._both(dist):
+      self.assert_close(d.probability_generating_function(z), f)
+      self.assert_close(d.expected_visits(), [4.0, 2.0, 1.0])
+
+  def test_occupancy(self):
+    self.require_kernel()
+    continuous = self._continuous()
+    discrete = pd.DiscretePhaseType.from_graph(
+      _queue(discrete=True), [[1.0, 2.0], [2.0, 1.0]]
+    )
+    for dist, values in (
+      (continuous, onp.asarray([[0.0], [0.5], [20.0]])),
+      (discrete, onp.asarray([[0.0], [1.0], [40.0]])),
+    ):
+      for d in self._both(dist):
+        found = self.host(d.occupancy(values))
+        self.assertEqual(onp.shape(found), (3, 2, 3))
+        self.assert_close(found[0], [[1.0, 0.0, 0.0]] * 2)
+        self.assert_close(onp.sum(found, axis=-1), d.survival_function(values))
+    # One step: to two at 1/8 and 1/4, else one where it was not served.
+    self.assert_close(
+      discrete.occupancy(1.0), [[0.625, 0.125, 0.0], [0.625, 0.25, 0.0]]
+    )
+    self.assert_close(discrete.occupancy(0.5), onp.full((2, 3), math.nan))
+
+  def test_caught(self):
+    dist = pd.PhaseType([1.0, 0.0], [[-1.0, 0.5], [0.0, 0.0]])
+    self.assert_close(dist.expected_sojourn_times(), [1.0, math.inf])
+    self.assert_close(dist.expected_visits(), [1.0, 0.5])
+    self.assert_close(dist.laplace_transform(1.0), 0.25)
+
+  def test_nan_is_refused_where_asked(self):
+    dist = pd.PhaseType([1.5], [[-1.0]], allow_nan_stats=False)
+    for method in (dist.expected_sojourn_times, dist.expected_visits):
+      with self.assertRaisesRegex(ValueError, "is NaN"):
+        method()
+    with self.assertRaisesRegex(ValueError, r"moment\(2\) is NaN"):
+      dist.moment(2)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,297 @@
+"""The reward transform against rational arithmetic."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+import numpy as onp
+
+from phasic import math as pm
+from phasic.internal import gradients
+from phasic.internal import static
+from tests.helpers import models
+from tests.helpers import test_case
+from tests.oracle import reward_oracle as oracle
+
+MODE = "numpy"
+
+
+def _model(p, acyclic=False):
+  """Random masses, off-diagonals, exits and an atom, all representable."""
+  state = onp.random.RandomState(p)
+  model = models.random_model(p, state)
+  off = model.subgenerator * (1 - onp.eye(p))
+  off = onp.triu(off) if acyclic else off
+  alpha = onp.round(model.initial_probs * 2**20) / 2**20
+  return alpha, off, model.exit_rates, 1 - onp.sum(alpha)
+
+
+def _rewards(p, zeros):
+  rewards = onp.random.RandomState(p + 50).gamma(2.0, size=p)
+  rewards[list(zeros)] = 0.0
+  return rewards
+
+
+_CASES = (
+  (1, ()),
+  (1, (0,)),
+  (3, (1,)),
+  (6, (0, 2, 5)),
+  (6, (1, 2, 3, 4, 5)),
+  (9, (3, 4, 5)),
+  (9, ()),
+)
+
+
+class RewardTransformTest(test_case.TestCase):
+  """Entrywise relative accuracy of the model of Y."""
+
+  @parameterized.product(case=_CASES, acyclic=(False, True))
+  def test_model(self, case, acyclic):
+    p, zeros = case
+    alpha, off, exits, atom = _model(p, acyclic)
+    rewards = _rewards(p, zeros)
+    expected = oracle.transform(alpha, off, exits, rewards, atom)
+    plus = onp.flatnonzero(rewards)
+    for path in self.paths():
+      with pm.use_path(path):
+        found = [
+          self.host(x)
+          for x in pm.reward_transform(alpha, off, rewards, exits, atom)
+        ]
+      shapes = [onp.shape(x) for x in found]
+      self.assertEqual(shapes, [(p,), (p, p), (p,), ()])
+      self.assert_close(found[0][plus], expected[0], 1e-13)
+      between = found[1] * (1 - onp.eye(p))
+      self.assert_close(between[plus][:, plus], expected[1], 1e-13)
+      self.assert_close(found[2][plus], expected[2], 1e-13)
+      self.assert_close(found[3], expected[3], 1e-13)
+      # Phases that earn nothing are never entered, and are left at once.
+      self.assert_close(found[0][list(zeros)], onp.zeros(len(zeros)))
+      self.assertFalse(onp.any(between[:, list(zeros)]))
+      self.assertTrue(onp.all(found[2][list(zeros)] > 0))
+      sums = onp.sum(found[1], axis=1) + found[2]
+      self.assertLess(
+        onp.max(onp.abs(sums) / onp.diag(-found[1])), 4 * p * 1e-16
+      )
+
+  @parameterized.parameters(*_CASES)
+  def test_moments(self, p, zeros):
+    alpha, off, exits, atom = _model(p)
+    rewards = _rewards(p, zeros)
+    found = pm.reward_transform(alpha, off, rewards, exits, atom)
+    mean = oracle.moment(alpha, off, exits, [rewards])
+    second = oracle.moment(alpha, off, exits, [rewards, rewards])
+    self.assert_close(pm.mean(*found), float(mean), 1e-13)
+    self.assert_close(pm.second_moment(*found), float(second), 1e-13)
+
+  def test_nearly_singular(self):
+    # A queue that drifts up: it is idle, and earns, above 1e40 times.
+    p = 61
+    off = onp.diag(onp.full(p - 1, 5.0), 1) + onp.diag(onp.ones(p - 1), -1)
+    exits = onp.zeros(p)
+    exits[0] = 1.0
+    rewards = onp.zeros(p)
+    rewards[30] = 1.0
+    alpha = onp.eye(p)[0]
+    found = pm.reward_transform(alpha, off, rewards, exits)
+    mean = oracle.moment(alpha, off, exits, [rewards])
+    self.assertGreater(float(mean), 1e18)
+    self.assert_close(pm.mean(*found), float(mean), 1e-12)
+
+  @parameterized.parameters((), (1,), (0, 3))
+  def test_gradient_of_mean(self, *zeros):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+    p = 5
+    alpha, off, exits, _ = _model(p)
+    rewards = _rewards(p, zeros)
+
+    def mean(alpha, off, exits, rewards):
+      return pm.mean(*pm.reward_transform(alpha, off, rewards, exits))
+
+    value, found = gradients.value_and_gradient(
+      mean, *(np.asarray(x) for x in (alpha, off, exits, rewards))
+    )
+    u = oracle.green(off, exits)
+    y = oracle.floats(oracle.matrix(alpha).transpose() * u)[0]
+    x = oracle.floats(u * oracle.matrix(rewards))[:, 0]
+    self.assert_close(value, alpha @ x, 1e-13)
+    slope = y.copy()
+    slope[list(zeros)] = math.nan
+    self.assert_close(found[0], x, 1e-12)
+    self.assert_close(found[3], slope, 1e-12)
+    # -y_i (x_i - x_j), measured against y_i (x_i + x_j).
+    expected = -y[:, None] * (x[:, None] - x) * (1 - onp.eye(p))
+    scale = y[:, None] * (x[:, None] + x)
+    error = onp.abs(self.host(found[1]) - expected) / scale
+    self.assertLess(onp.max(error), 1e-12)
+    self.assert_close(found[2], -y * x, 1e-12)
+
+  def test_exits_may_be_derived(self):
+    alpha, off, exits, atom = _model(4)
+    matrix = off - onp.diag(onp.sum(off, axis=1) + exits)
+    rewards = _rewards(4, (2,))
+    derived = pm.reward_transform(alpha, matrix, rewards)
+    given = pm.reward_transform(alpha, off, rewards, exits, atom)
+    for x, y in zip(derived, given, strict=True):
+      self.assert_close(x, y, 1e-12)
+
+  def test_float32(self):
+    arrays = [onp.asarray(x, onp.float32) for x in _model(4)[:3]]
+    rewards = onp.asarray(_rewards(4, (0,)), onp.float32)
+    narrow = pm.reward_transform(arrays[0], arrays[1], rewards, arrays[2])
+    wide = [onp.asarray(x, onp.float64) for x in (*arrays, rewards)]
+    full = pm.reward_transform(wide[0], wide[1], wide[3], wide[2])
+    for x, y in zip(narrow[:3], full[:3], strict=True):
+      self.assertEqual(static.dtype_name(x), "float32")
+      self.assert_close(x, self.host(y).astype(onp.float32), 1e-6)
+
+  def test_batch(self):
+    alpha, off, exits, atom = _model(4)
+    rewards = onp.stack([_rewards(4, z) for z in ((), (1,), (0, 1, 2, 3))])
+    scales = onp.asarray([1.0, 4.0])[:, None, None, None]
+    found = pm.reward_transform(
+      alpha, off * scales, rewards, exits * scales[..., 0], atom
+    )
+    self.assertEqual(static.shape(found[1]), (2, 3, 4, 4))
+    for i, scale in enumerate((1.0, 4.0)):
+      for j in range(3):
+        one = pm.reward_transform(
+          alpha, scale * off, rewards[j], scale * exits, atom
+        )
+        for x, y in zip(found, one, strict=True):
+          part = onp.broadcast_to(
+            self.host(x), (2, 3, *onp.shape(self.host(x))[2:])
+          )
+          self.assert_close(part[i, j], y, 1e-14)
+
+
+class MeaningTest(test_case.TestCase):
+  """What becomes of models at the edge."""
+
+  def test_ends_where_nothing_more_is_earned(self):
+    # From phase 0 half of the paths get into phase 1, for ever.
+    matrix = onp.asarray([[-2.0, 1.0], [0.0, 0.0]])
+    found = pm.reward_transform([1.0, 0.0], matrix, [3.0, 0.0])
+    self.assert_close(pm.mean(*found), 1.5)
+    self.assert_close(
+      pm.survival(*found[:2], 1.0, *found[2:]), math.exp(-2 / 3), 1e-13
+    )
+
+  def test_earns_for_ever(self):
+    matrix = onp.asarray([[-2.0, 1.0], [0.0, 0.0]])
+    found = pm.reward_transform([1.0, 0.0], matrix, [0.0, 1.0])
+    self.assert_close(found[3], 0.5)
+    self.assert_close(pm.mean(*found), math.inf)
+
+  def test_earns_nothing(self):
+    found = pm.reward_transform([0.5, 0.25], -onp.eye(2), [0.0, 0.0])
+    self.assert_close(found[3], 1.0)
+    self.assert_close(pm.mean(*found), 0.0)
+    self.assert_close(pm.cdf(*found[:2], 0.0, *found[2:]), 1.0)
+
+  @parameterized.parameters(-1.0, math.nan, math.inf)
+  def test_bad_rewards(self, wrong):
+    for rewards in ([1.0, wrong], [0.0, wrong]):
+      found = pm.reward_transform([1.0, 0.0], -onp.eye(2), rewards)
+      for x in found:
+        self.assertTrue(onp.all(onp.isnan(self.host(x))))
+
+  @parameterized.parameters(
+    ([1.0], r"rewards has shape \(1,\).*p = 2"),
+    (1.0, r"rewards has shape \(\)"),
+    (onp.ones((3, 2)), "do not broadcast"),
+  )
+  def test_bad_shapes(self, rewards, message):
+    alpha = onp.asarray([[0.5, 0.5], [1.0, 0.0]])
+    with self.assertRaisesRegex(ValueError, message):
+      pm.reward_transform(alpha, -onp.eye(2), rewards)
+
+
+class EdgesTest(test_case.TestCase):
+  """Sparse models."""
+
+  def _model(self):
+    edges = pm.EdgeRates(
+      [0, 1, 2, 1, 0],
+      [1, 2, 3, 0, 3],
+      [2.0, 0.5],
+      [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.25, 0.0], [0.0, 3.0]],
+      [0.0, 1.0, 0.0, 0.0, 0.5],
+    )
+    rates = [2.0, 1.5, 2.5, 0.5, 2.0]
+    off, exits = onp.zeros((3, 3)), onp.zeros(3)
+    for i, j, rate in zip(edges.sources, edges.targets, rates, strict=True):
+      if j < 3:
+        off[i, j] = rate
+      else:
+        exits[i] = rate
+    return onp.asarray([0.5, 0.25, 0.25]), edges, off, exits
+
+  def test_positive_rewards_keep_edges(self):
+    alpha, edges, off, exits = self._model()
+    rewards = onp.asarray([2.0, 1.0, 0.5])
+    found = pm.reward_transform(alpha, edges, rewards)
+    self.assertIsInstance(found[1], pm.EdgeRates)
+    expected = pm.reward_transform(alpha, off, rewards, exits)
+    times = onp.asarray([0.1, 1.0, 4.0])
+    self.assert_close(
+      pm.density(*found[:2], times, *found[2:]),
+      pm.density(*expected[:2], times, *expected[2:]),
+      1e-13,
+    )
+
+  def test_zero_rewards_give_a_matrix(self):
+    alpha, edges, off, exits = self._model()
+    rewards = onp.asarray([2.0, 0.0, 0.5])
+    found = pm.reward_transform(alpha, edges, rewards)
+    expected = pm.reward_transform(alpha, off, rewards, exits)
+    for x, y in zip(found, expected, strict=True):
+      self.assert_close(x, y, 1e-13)
+
+  def test_negative_rewards(self):
+    alpha, edges, _, _ = self._model()
+    found = pm.reward_transform(alpha, edges, [1.0, -1.0, 1.0])
+    self.assert_close(pm.density(*found[:2], 1.0), math.nan)
+
+  def test_too_large_for_a_matrix(self):
+    p = 5000
+    edges = pm.EdgeRates(onp.arange(p), onp.arange(p) + 1, onp.ones(p))
+    alpha = onp.eye(1, p)[0]
+    with self.assertRaisesRegex(ValueError, "5000 phases.*at most 4096"):
+      pm.reward_transform(alpha, edges, onp.eye(1, p)[0])
+
+  def test_gradient(self):
+    if MODE == "numpy":
+      self.skipTest("NumPy has no autodiff")
+    alpha, edges, _, _ = self._model()
+
+    coefficients = onp.asarray(edges.coefficients)
+    constants = onp.asarray(edges.constants)
+    places = onp.zeros((len(edges.sources), 3, 4))
+    places[onp.arange(5), edges.sources, edges.targets] = 1.0
+
+    def sparse(theta, rewards):
+      moved = edges._replace(parameters=theta)
+      model = pm.reward_transform(alpha, moved, rewards)
+      return pm.density(*model[:2], 1.5, *model[2:])
+
+    def dense(theta, rewards):
+      rates = np.sum(coefficients * theta, axis=-1) + constants
+      rates = np.sum(rates[:, None, None] * places, axis=0)
+      model = pm.reward_transform(alpha, rates[:, :3], rewards, rates[:, 3])
+      return pm.density(*model[:2], 1.5, *model[2:])
+
+    arrays = [np.asarray(onp.asarray(edges.parameters))]
+    arrays.append(np.asarray(onp.asarray([2.0, 1.0, 0.5])))
+    value, found = gradients.value_and_gradient(sparse, *arrays)
+    again, expected = gradients.value_and_gradient(dense, *arrays)
+    self.assert_close(value, again, 1e-13)
+    for x, y in zip(found, expected, strict=True):
+      self.assert_close(x, y, 1e-11)
+
+
+if __name__ == "__main__":
+  absltest.main()
