@@ -10,7 +10,7 @@
 #include "native/kernel/isa.h"
 #include "native/kernel/lane_operator.h"
 #include "native/kernel/model.h"
-#include "native/kernel/poisson.h"
+#include "native/kernel/power_block.h"
 #include "native/kernel/products.h"
 #include "native/kernel/sweep.h"
 #include "native/kernel/tiles.h"

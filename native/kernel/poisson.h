@@ -12,12 +12,11 @@
 #include <cstdint>
 
 #include "native/kernel/isa.h"
+#include "native/kernel/power_block.h"
 #include "native/kernel/scaled.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
-
-constexpr int kBlock = 16;
 
 struct PoissonTable {
   double table[kBlock + 1];

@@ -9,7 +9,7 @@
 
 #include "native/kernel/isa.h"
 #include "native/kernel/operator.h"
-#include "native/kernel/poisson.h"
+#include "native/kernel/power_block.h"
 #include "native/kernel/scaled.h"
 #include "native/kernel/tiles.h"
 

@@ -8,7 +8,7 @@
 
 #include "native/kernel/isa.h"
 #include "native/kernel/pack.h"
-#include "native/kernel/poisson.h"
+#include "native/kernel/power_block.h"
 #include "native/kernel/tiles.h"
 #include "native/kernel/unrolled.h"
 
