@@ -1,6 +1,6 @@
 #include "native/elimination/batch_layout.h"
 
-#include "native/kernel/shapes.h"
+#include "native/kernel/api/shapes.h"
 
 namespace phasic {
 namespace {

@@ -9,7 +9,7 @@
 #include "native/elimination/solver.h"
 #include "native/elimination/system_layout.h"
 #include "native/elimination/topology.h"
-#include "native/kernel/float_environment.h"
+#include "native/kernel/simd/float_environment.h"
 
 namespace phasic {
 namespace {

@@ -11,7 +11,7 @@
 #include "native/elimination/batch_layout.h"
 #include "native/elimination/solver.h"
 #include "native/elimination/topology.h"
-#include "native/kernel/parallel.h"
+#include "native/kernel/runtime/parallel.h"
 
 namespace phasic {
 

@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-#include "native/kernel/phase_type.h"
+#include "native/kernel/api/phase_type.h"
 
 namespace phasic {
 

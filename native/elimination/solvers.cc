@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "native/elimination/solver.h"
-#include "native/kernel/instruction_sets.h"
+#include "native/kernel/builds/instruction_sets.h"
 
 namespace phasic {
 

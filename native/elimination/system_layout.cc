@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "native/kernel/shapes.h"
+#include "native/kernel/api/shapes.h"
 
 namespace phasic {
 

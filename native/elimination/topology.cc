@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "native/elimination/components.h"
-#include "native/kernel/shapes.h"
+#include "native/kernel/api/shapes.h"
 
 namespace phasic {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "native/elimination/solver.h"
-#include "native/kernel/pack.h"
+#include "native/kernel/simd/pack.h"
 
 namespace phasic {
 namespace PHASIC_ISA {

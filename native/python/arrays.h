@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "native/kernel/phase_type.h"
+#include "native/kernel/api/phase_type.h"
 
 namespace phasic {
 

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "native/kernel/instruction_sets.h"
-#include "native/kernel/phase_type.h"
-#include "native/kernel/thread_pool.h"
+#include "native/kernel/api/phase_type.h"
+#include "native/kernel/builds/instruction_sets.h"
+#include "native/kernel/runtime/thread_pool.h"
 #include "native/python/arrays.h"
 #include "native/python/callback_module.h"
 #include "native/python/elimination_module.h"

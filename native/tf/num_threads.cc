@@ -1,7 +1,7 @@
 // How many threads an op may use, for Python by ctypes: TensorFlow's C API does
 // not hand out its own threads, so the kernel's help.
 
-#include "native/kernel/thread_pool.h"
+#include "native/kernel/runtime/thread_pool.h"
 
 extern "C" __attribute__((visibility("default"))) int PhasicNumThreads() {
   return phasic::MaxThreads();

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "native/kernel/phase_type.h"
+#include "native/kernel/api/phase_type.h"
 #include "native/tf/owned.h"
 #include "tensorflow/c/kernels.h"
 #include "tensorflow/c/ops.h"

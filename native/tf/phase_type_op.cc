@@ -4,7 +4,7 @@
 //
 // PhasicPhaseTypeForward computes J_k, PhasicPhaseTypeAdjoint V_k and
 // PhasicPhaseTypeStatistics expected statistics; the inputs and their order are
-// those of native/kernel/phase_type.h. The first operand
+// those of native/kernel/api/phase_type.h. The first operand
 // group is the model and the times, the next ones are tangents; the adjoint's
 // last input is the cotangent. A sparse model's structure comes in two lists of
 // its own, `edge_indices` of one tensor and `edge_values` of two; both are
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "native/kernel/phase_type.h"
+#include "native/kernel/api/phase_type.h"
 #include "native/tf/op_calls.h"
 #include "native/tf/owned.h"
 #include "native/tf/shape_inference.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "native/kernel/phase_type.h"
+#include "native/kernel/api/phase_type.h"
 #include "native/tf/owned.h"
 #include "tensorflow/c/ops.h"
 #include "tensorflow/c/tf_status.h"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "native/kernel/phase_type.h"
+#include "native/kernel/api/phase_type.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace phasic {

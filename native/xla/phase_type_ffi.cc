@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "native/kernel/phase_type.h"
+#include "native/kernel/api/phase_type.h"
 #include "native/xla/buffers.h"
 #include "native/xla/xla_threads.h"
 #include "xla/ffi/api/ffi.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "native/kernel/parallel.h"
+#include "native/kernel/runtime/parallel.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace phasic {

@@ -14,7 +14,7 @@ import numpy as onp
 
 from phasic.internal import static
 
-# As native/kernel/phase_type.h numbers them.
+# As native/kernel/api/phase_type.h numbers them.
 KINDS = (
   "log_density",
   "density",

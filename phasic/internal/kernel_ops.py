@@ -14,7 +14,7 @@ subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
 coefficients (..., m, d) or (..., m, 0) if absent.
 
 Where times differ in their kind there is one array more, `kinds`, int32
-(..., n), in place of the one kind: see native/kernel/phase_type.h.
+(..., n), in place of the one kind: see native/kernel/api/phase_type.h.
 """
 
 from collections.abc import Callable, Sequence

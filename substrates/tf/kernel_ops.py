@@ -15,7 +15,7 @@ coefficients (..., m, d) or (..., m, 0) if absent. Derivatives in constants and
 coefficients are refused; `phase_type_op` says how.
 
 Where times differ in their kind there is one array more, `kinds`, int32
-(..., n), in place of the one kind: see native/kernel/phase_type.h.
+(..., n), in place of the one kind: see native/kernel/api/phase_type.h.
 
 The kernel runs on the CPU; TensorFlow copies what lies elsewhere. On a TPU take
 the portable path. Which path a `tf.function` takes is fixed when it is traced.

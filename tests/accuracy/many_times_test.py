@@ -11,7 +11,8 @@ from tests.accuracy import sweeps
 from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
 
-# From so many times on they are taken in groups (native/kernel/node_groups.h).
+# From so many times on they are taken in groups
+# (native/kernel/methods/many_times/node_groups.h).
 _MANY = 512
 _COUNT = 1000
 

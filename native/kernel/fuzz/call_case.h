@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "native/kernel/phase_type.h"
+#include "native/kernel/api/phase_type.h"
 
 namespace phasic {
 namespace fuzz {

@@ -17,7 +17,7 @@ from phasic.math.portable import interval_masses
 from phasic.math.portable import portable
 from phasic.math.portable import portable_edges
 
-# As in native/kernel/phase_type.h.
+# As in native/kernel/api/phase_type.h.
 LOG_DENSITY = 0
 LOG_SURVIVAL = 2
 LOG_CDF = 4
@@ -118,7 +118,7 @@ def _whole(kinds, times):
 
 
 def _resolved(kinds, times, next_time):
-  """Returns the kinds that observations are of: native/kernel/phase_type.h."""
+  """Returns the kinds of observations, as in native/kernel/api/phase_type.h."""
   is_pair = (kinds == LOG_OBSERVATION) & (_after(kinds, 0) == NOTHING)
   is_right = is_pair & (times < next_time) & (next_time == math.inf)
   is_left = (

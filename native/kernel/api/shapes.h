@@ -1,0 +1,101 @@
+// Shape rules of the kernel's calls: what is accepted, and how batch
+// dimensions map to strides.
+
+#ifndef PHASIC_NATIVE_KERNEL_API_SHAPES_H_
+#define PHASIC_NATIVE_KERNEL_API_SHAPES_H_
+
+#include <cstdint>
+
+#include "native/kernel/api/phase_type.h"
+
+namespace phasic {
+
+enum Operand : int32_t {
+  kInitialProbs = 0,
+  kSubgenerator = 1,
+  kExitRates = 2,
+  kProbZero = 3,
+  kTimes = 4,
+};
+
+enum Statistic : int32_t {
+  kStarts = 0,
+  kSojourns = 1,
+  kJumps = 2,
+  kExits = 3,
+  kAtom = 4,
+};
+
+// A call whose structure has been checked.
+struct Layout {
+  int32_t batch_rank;
+  int64_t batch[kMaxRank];  // full sizes
+  int64_t num_phases;
+  int64_t num_times;
+  bool has_exit_rates;
+  bool has_prob_zero;
+  bool has_edges;
+  int64_t num_edges;
+  int64_t num_parameters;
+  bool has_constants;
+  bool has_coefficients;
+  bool has_kinds;
+  int64_t batch_size;
+};
+
+inline bool IsWanted(const Call& call, int32_t operand) {
+  return (call.wanted >> operand & 1) != 0;
+}
+
+// Rank and number of elements of an operand's event.
+inline int32_t EventRank(const Call& call, int32_t operand) {
+  return operand == kSubgenerator && call.edges == nullptr ? 2 : 1;
+}
+
+inline int64_t EventSize(const Layout& layout, int32_t operand) {
+  switch (operand) {
+    case kSubgenerator:
+      if (layout.has_edges) return layout.num_parameters;
+      return layout.num_phases * layout.num_phases;
+    case kExitRates:
+      return layout.has_exit_rates ? layout.num_phases : 0;
+    case kProbZero:
+      return layout.has_prob_zero ? 1 : 0;
+    case kTimes:
+      return layout.num_times;
+    default:
+      return layout.num_phases;
+  }
+}
+
+// Number of elements of a statistic's event.
+int64_t StatisticSize(const Layout& layout, int32_t statistic);
+
+// Checks a call of `num_inputs` inputs of which the first five are the
+// operands, then come groups of five tangents and, if `has_cotangent`, the
+// cotangent. Returns nullptr or a message.
+const char* CheckLayout(const Call& call, const Shape* inputs,
+                        int32_t num_inputs, bool has_cotangent, Layout* layout);
+
+// Takes the first `rank` dimensions of an array into those of the batch, which
+// begin as ones: each must be one or the common size. Returns nullptr or a
+// message.
+const char* MergeBatch(const Shape& shape, int32_t rank, const char* name,
+                       int64_t* batch);
+
+// Element strides of the batch dimensions of an array with this shape; 0 for
+// dimensions of size one.
+void BatchStrides(int32_t rank, const Shape& shape, int64_t event_size,
+                  int64_t* strides);
+inline void BatchStrides(const Layout& layout, const Shape& shape,
+                         int64_t event_size, int64_t* strides) {
+  BatchStrides(layout.batch_rank, shape, event_size, strides);
+}
+
+// Formats a message into the thread's buffer.
+const char* Message(const char* format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_API_SHAPES_H_

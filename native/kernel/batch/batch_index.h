@@ -1,0 +1,62 @@
+// Indices over some of the batch dimensions of a call.
+
+#ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_INDEX_H_
+#define PHASIC_NATIVE_KERNEL_BATCH_BATCH_INDEX_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "native/kernel/api/phase_type.h"
+#include "native/kernel/api/shapes.h"
+
+namespace phasic {
+
+// Steps through the indices of some of the batch dimensions.
+class BatchIndex {
+ public:
+  BatchIndex(const Layout& layout, const bool* takes_part)
+      : layout_(layout), rank_(std::min(layout.batch_rank, kMaxRank)) {
+    for (int32_t axis = 0; axis < rank_; ++axis) {
+      index_[axis] = 0;
+      takes_part_[axis] = takes_part[axis];
+    }
+  }
+
+  // Goes to the index after `steps` calls of Next from the first one.
+  void Seek(int64_t steps) {
+    for (int32_t axis = rank_ - 1; axis >= 0; --axis) {
+      if (!takes_part_[axis]) continue;  // NOLINT(*-security.ArrayBound)
+      index_[axis] = steps % layout_.batch[axis];
+      steps /= layout_.batch[axis];
+    }
+  }
+
+  // False after the last index.
+  bool Next() {
+    for (int32_t axis = rank_ - 1; axis >= 0; --axis) {
+      // The analyzer does not see that the rank is bounded.
+      if (!takes_part_[axis]) continue;  // NOLINT(*-security.ArrayBound)
+      if (++index_[axis] < layout_.batch[axis]) return true;
+      index_[axis] = 0;
+    }
+    return false;
+  }
+
+  int64_t Offset(const int64_t* strides) const {
+    int64_t offset = 0;
+    for (int32_t axis = 0; axis < rank_; ++axis) {
+      offset += index_[axis] * strides[axis];
+    }
+    return offset;
+  }
+
+ private:
+  const Layout& layout_;
+  const int32_t rank_;
+  int64_t index_[kMaxRank];
+  bool takes_part_[kMaxRank];
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_BATCH_BATCH_INDEX_H_

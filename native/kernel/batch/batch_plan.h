@@ -1,0 +1,180 @@
+// What one call on a batch consists of: which batch dimensions make models and
+// which make times, and where each model's arrays lie.
+
+#ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_
+#define PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_
+
+#include <cstdint>
+
+#include "native/kernel/api/phase_type.h"
+#include "native/kernel/api/shapes.h"
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/batch/batch_index.h"
+
+namespace phasic {
+
+constexpr int32_t kMaxInputs = kNumOperands * (kMaxOrder + 1) + 1;
+
+class BatchPlan {
+ public:
+  // With `by_row` each row of times is a model's of its own.
+  BatchPlan(const Call& call, const Input* inputs, int32_t num_inputs,
+            const Layout& layout, bool adjoint, bool by_row = false)
+      : call_(call),
+        inputs_(inputs),
+        num_inputs_(num_inputs),
+        layout_(layout),
+        adjoint_(adjoint) {
+    for (int32_t i = 0; i < num_inputs; ++i) {
+      operands_[i] = i == num_arrays() ? kTimes : i % kNumOperands;
+    }
+    for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
+      // Mapped dimensions must not be summed over, so each is a model.
+      bool is_model = by_row || (adjoint && axis < call.mapped_dims &&
+                                 layout.batch[axis] != 1);
+      for (int32_t i = 0; i < num_arrays(); ++i) {
+        if (OperandOf(i) != kTimes && inputs[i].shape.dims[axis] != 1) {
+          is_model = true;
+        }
+      }
+      if (call.edges != nullptr) {
+        for (const Input& x : {call.edges->indices, call.edges->constants,
+                               call.edges->coefficients}) {
+          if (x.shape.dims[axis] != 1) is_model = true;
+        }
+      }
+      model_axes_[axis] = is_model;
+      time_axes_[axis] = !is_model;
+      (is_model ? num_models_ : times_per_model_) *= layout.batch[axis];
+    }
+    times_per_model_ *= layout.num_times;
+    for (int32_t i = 0; i < num_inputs; ++i) {
+      BatchStrides(layout, inputs[i].shape, EventSize(layout, OperandOf(i)),
+                   strides_[i]);
+    }
+    if (call.kinds != nullptr) {
+      BatchStrides(layout, call.kinds->shape, layout.num_times, kind_strides_);
+    }
+    if (call.edges == nullptr) return;
+    BatchStrides(layout, call.edges->indices.shape, 2 * layout.num_edges,
+                 edge_strides_[0]);
+    BatchStrides(layout, call.edges->constants.shape, NumConstants(),
+                 edge_strides_[1]);
+    BatchStrides(layout, call.edges->coefficients.shape, NumCoefficients(),
+                 edge_strides_[2]);
+  }
+
+  int64_t NumConstants() const {
+    return layout_.has_constants ? layout_.num_edges : 0;
+  }
+  int64_t NumCoefficients() const {
+    return layout_.has_coefficients ? layout_.num_edges * layout_.num_parameters
+                                    : 0;
+  }
+  // Of the indices, constants and coefficients.
+  const int64_t* edge_strides(int32_t i) const { return edge_strides_[i]; }
+
+  const int64_t* kind_strides() const { return kind_strides_; }
+
+  const Call& call() const { return call_; }
+  const Layout& layout() const { return layout_; }
+  bool adjoint() const { return adjoint_; }
+  int64_t num_models() const { return num_models_; }
+  int64_t times_per_model() const { return times_per_model_; }
+
+  int32_t num_inputs() const { return num_inputs_; }
+  // Operands and tangents; a cotangent follows them.
+  int32_t num_arrays() const { return num_inputs_ - (adjoint_ ? 1 : 0); }
+  const Input& input(int32_t i) const { return inputs_[i]; }
+  const int64_t* strides(int32_t i) const { return strides_[i]; }
+
+  // Whose event an input has; the cotangent has that of the times.
+  int32_t OperandOf(int32_t i) const { return operands_[i]; }
+
+  // Numbers that one model has of an operand.
+  int64_t ModelSize(int32_t operand) const {
+    return operand == kTimes ? times_per_model_ : EventSize(layout_, operand);
+  }
+
+  BatchIndex Model(int64_t number) const {
+    BatchIndex index(layout_, model_axes_);
+    index.Seek(number);
+    return index;
+  }
+
+  // Whether models share entries of an array with these strides.
+  bool SharedByModels(const int64_t* strides) const {
+    for (int32_t axis = 0; axis < layout_.batch_rank; ++axis) {
+      if (model_axes_[axis] && layout_.batch[axis] > 1 && strides[axis] == 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // How many models one after the other lie along axes for which the predicate
+  // is true.
+  template <class IsShared>
+  int64_t ModelsSharing(const IsShared& is_shared) const {
+    int64_t count = 1;
+    for (int32_t axis = layout_.batch_rank - 1; axis >= 0; --axis) {
+      if (!model_axes_[axis] || layout_.batch[axis] == 1) continue;
+      if (!is_shared(axis)) break;
+      count *= layout_.batch[axis];
+    }
+    return count;
+  }
+
+  // Whether all models have the same edges.
+  bool SharesEdges() const {
+    return call_.edges != nullptr && ModelsSharing([this](int32_t axis) {
+                                       return edge_strides_[0][axis] == 0;
+                                     }) == num_models_;
+  }
+
+  // Whether these are models for the sweeps of small ones: of few times or,
+  // in reverse, of one and perhaps one that is nothing.
+  bool HasSmallModels() const {
+    const int64_t one = call_.kinds != nullptr ? 2 : 1;
+    return !call_.discrete && layout_.num_phases <= kSmallPhases &&
+           times_per_model_ <= (adjoint_ ? one : kManyTimes - 1) &&
+           (call_.edges == nullptr ||
+            (layout_.num_edges <= kSmallEdges &&
+             layout_.num_parameters <= kSmallParameters));
+  }
+
+  // Calls visit(offset, row) for each run of `num_times` times of a model:
+  // where it starts in an array with these strides, and in the model's times.
+  template <class Visit>
+  void ForEachRun(const int64_t* strides, Visit&& visit) const {
+    if (times_per_model_ == layout_.num_times) {  // the usual case
+      visit(int64_t{0}, int64_t{0});
+      return;
+    }
+    BatchIndex index(layout_, time_axes_);
+    int64_t row = 0;
+    do {
+      visit(index.Offset(strides), row);
+      row += layout_.num_times;
+    } while (index.Next());
+  }
+
+ private:
+  const Call& call_;
+  const Input* const inputs_;
+  const int32_t num_inputs_;
+  const Layout& layout_;
+  const bool adjoint_;
+  bool model_axes_[kMaxRank] = {};
+  bool time_axes_[kMaxRank] = {};
+  int32_t operands_[kMaxInputs];
+  int64_t num_models_ = 1;
+  int64_t times_per_model_ = 1;
+  int64_t strides_[kMaxInputs][kMaxRank];
+  int64_t edge_strides_[kNumEdgeArrays][kMaxRank];
+  int64_t kind_strides_[kMaxRank];
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_

@@ -1,0 +1,98 @@
+// Models of a batch that differ in their tangents alone, as those of a Jacobian
+// do: J_1 takes several of them at once.
+
+#ifndef PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_GROUPS_H_
+#define PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_GROUPS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "native/kernel/api/phase_type.h"
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/batch/batch_index.h"
+#include "native/kernel/batch/batch_plan.h"
+#include "native/kernel/batch/model_operands.h"
+#include "native/kernel/runtime/workspace.h"
+
+namespace phasic {
+
+// How many models one after the other share all but their tangents.
+inline int64_t ModelsAlike(const BatchPlan& plan) {
+  const Call& call = plan.call();
+  if (call.order != 1 || plan.adjoint()) return 1;
+  return plan.ModelsSharing([&](int32_t axis) {
+    for (int32_t i = 0; i < kNumOperands; ++i) {
+      if (plan.strides(i)[axis] != 0) return false;
+    }
+    for (int32_t i = 0; call.edges != nullptr && i < kNumEdgeArrays; ++i) {
+      if (plan.edge_strides(i)[axis] != 0) return false;
+    }
+    return call.kinds == nullptr || plan.kind_strides()[axis] == 0;
+  });
+}
+
+// How many of them a sweep takes.
+inline int64_t ModelsAtOnce(const BatchPlan& plan) {
+  const SweepTable& sweeps = Sweeps();
+  if (sweeps.directions == nullptr) return 1;
+  return std::min<int64_t>(ModelsAlike(plan), sweeps.num_directions);
+}
+
+template <class F>
+class DirectionGroups {
+ public:
+  explicit DirectionGroups(const BatchPlan& plan)
+      : plan_(plan), alike_(ModelsAlike(plan)), at_once_(ModelsAtOnce(plan)) {}
+
+  // How many of the models from this one on, before the last, are taken at
+  // once; 1: it is not for here.
+  int64_t Count(int64_t model, int64_t last) const {
+    return std::min({at_once_, alike_ - model % alike_, last - model});
+  }
+
+  bool Allocate(Workspace* workspace) {
+    if (at_once_ == 1) return true;
+    const auto n = static_cast<size_t>(plan_.times_per_model());
+    for (int64_t l = 0; l < at_once_; ++l) {
+      outputs_[l] = {};
+      outputs_[l].values =
+          static_cast<double*>(workspace->Allocate(n, sizeof(double)));
+      outputs_[l].status =
+          static_cast<int32_t*>(workspace->Allocate(n, sizeof(int32_t)));
+      places_[l] = &operands_[l].emplace(plan_);
+      if (outputs_[l].values == nullptr || outputs_[l].status == nullptr ||
+          !places_[l]->Allocate(workspace)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Calls store(model, output) for `count` models; the index goes past them.
+  template <class Store>
+  void Run(int64_t count, BatchIndex* model, Workspace* workspace,
+           const Store& store) {
+    SweepInput inputs[kMaxDirections];
+    BatchIndex index = *model;
+    for (int64_t l = 0; l < count; ++l, index.Next()) {
+      inputs[l] = places_[l]->Gather(index);
+    }
+    Sweeps().directions(inputs, outputs_, count, workspace);
+    for (int64_t l = 0; l < count; ++l, model->Next()) {
+      store(*model, outputs_[l]);
+    }
+  }
+
+ private:
+  const BatchPlan& plan_;
+  const int64_t alike_;
+  const int64_t at_once_;
+  std::optional<ModelOperands<F>> operands_[kMaxDirections];
+  ModelOperands<F>* places_[kMaxDirections] = {};
+  SweepOutput outputs_[kMaxDirections];
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_GROUPS_H_

@@ -1,0 +1,221 @@
+// What hostile or degenerate calls must not do.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "native/kernel/api/phase_type.h"
+
+namespace phasic {
+namespace {
+
+// Gradient of the log survival function of a chain of p phases, rate 1.
+std::vector<double> SurvivalBars(int64_t p, double rate) {
+  std::vector<double> alpha(p), s(p * p), exits(p), t = {5.0}, c = {1.0};
+  alpha[0] = 1.0;
+  for (int64_t i = 0; i + 1 < p; ++i) s[i * p + i + 1] = rate;
+  exits[p - 1] = rate;
+  const double atom = 0.0;
+  const int64_t dp[] = {p}, dpp[] = {p, p}, d1[] = {1};
+  const Input inputs[] = {{alpha.data(), {dp, 1}}, {s.data(), {dpp, 2}},
+                          {exits.data(), {dp, 1}}, {&atom, {d1, 1}},
+                          {t.data(), {d1, 1}},     {c.data(), {d1, 1}}};
+  std::vector<double> bars(p + p * p + p + 2);
+  double* b = bars.data();
+  const Output outputs[] = {{b, {dp, 1}},
+                            {b + p, {dpp, 2}},
+                            {b + p + p * p, {dp, 1}},
+                            {b + 2 * p + p * p, {d1, 1}},
+                            {b + 2 * p + p * p + 1, {d1, 1}}};
+  EXPECT_EQ(Adjoint({2, 1, 0, Precision::kFloat64}, inputs, 6, outputs, 5),
+            nullptr);
+  return bars;
+}
+
+// The padding of states is part of sums: it must be written by every call.
+TEST(HostileCallsTest, SparseAdjointDoesNotReadWhatEarlierCallsLeft) {
+  const int64_t p = 65;
+  const std::vector<double> first = SurvivalBars(p, 1.0);
+  // Fills the workspace with other numbers, some of them not finite.
+  for (int64_t q = 2; q < 66; ++q) SurvivalBars(q, 3.0 + q);
+  const std::vector<double> again = SurvivalBars(p, 1.0);
+  EXPECT_EQ(
+      std::memcmp(first.data(), again.data(), first.size() * sizeof(double)),
+      0);
+  for (size_t i = 0; i < again.size(); ++i) {
+    EXPECT_TRUE(std::isfinite(again[i])) << i;
+  }
+}
+
+double Derivative(const std::vector<std::vector<double>>& arrays, int32_t kind,
+                  int32_t order) {
+  std::vector<std::vector<int64_t>> dims;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const auto n = static_cast<int64_t>(arrays[i].size());
+    const auto p = static_cast<int64_t>(arrays[0].size());
+    dims.push_back(i % 5 == 1 ? std::vector<int64_t>{p, p}
+                              : std::vector<int64_t>{n});
+  }
+  std::vector<Input> inputs;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    inputs.push_back({arrays[i].data(),
+                      {dims[i].data(), static_cast<int32_t>(dims[i].size())}});
+  }
+  const int64_t d1[] = {1};
+  double value = 12345.0;
+  EXPECT_EQ(Forward({kind, order, 0, Precision::kFloat64}, inputs.data(),
+                    static_cast<int32_t>(inputs.size()), {&value, {d1, 1}}),
+            nullptr);
+  return value;
+}
+
+// Nothing starts, and the direction moves alpha only where no exit is and
+// an exit only where no alpha is: the second derivative is zero.
+TEST(HostileCallsTest, StructurallyZeroDerivativeIsZero) {
+  const std::vector<std::vector<double>> arrays = {
+      {0, 0},   {0, 0, 0, 0}, {1, 0},      {}, {1e-3},  // operands
+      {0, 0.5}, {0, 0, 0, 0}, {0, 0},      {}, {0.0},   // v1
+      {0, 0},   {0, 0, 0, 0}, {-0.5, 0.0}, {}, {0.0},   // v2
+  };
+  EXPECT_EQ(Derivative(arrays, 1, 2), 0.0);
+}
+
+// Ranks and indices as a hostile caller passes them.
+// Three derivatives of a density whose alpha is zero, in a direction that
+// moves nothing that matters: zero, and found without walking to the limit.
+TEST(HostileCallsTest, DerivativesOfNothingEndEarly) {
+  std::vector<std::vector<double>> arrays = {{0}, {0}, {1}, {}, {1e3}};
+  for (int i = 0; i < 3; ++i) {
+    for (const std::vector<double>& x :
+         std::vector<std::vector<double>>{{0}, {0}, {0.5}, {}, {0.5}}) {
+      arrays.push_back(x);
+    }
+  }
+  EXPECT_EQ(Derivative(arrays, 1, 3), 0.0);
+}
+
+// No rate is positive, so the distribution function's derivative in an exit
+// rate is the time, its second one minus the time's square: no steps are
+// walked for it, however large the time.
+TEST(HostileCallsTest, WithoutRatesNoTimeIsTooLong) {
+  for (const double time : {1e-20, 3.0, 1e7, 1e15}) {
+    std::vector<std::vector<double>> arrays = {{1}, {0}, {0}, {0}, {time}};
+    for (int32_t order = 1; order <= 2; ++order) {
+      for (const std::vector<double>& x :
+           std::vector<std::vector<double>>{{0}, {0}, {1}, {0}, {0}}) {
+        arrays.push_back(x);
+      }
+      const double truth = order == 1 ? time : -time * time;
+      EXPECT_NEAR(Derivative(arrays, 5, order) / truth, 1.0, 1e-14) << time;
+    }
+  }
+}
+
+// A cotangent near the end of the range: products with it that are zero must
+// not be taken for sizes to walk below, up to the work limit.
+TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
+  const double alpha = 1.0, rate = -131072.0, time = 6.338e-8;
+  const double cotangent = 2.2e-306, survival = std::exp(rate * time);
+  const int64_t d0[] = {0}, d1[] = {1}, d11[] = {1, 1};
+  const Input inputs[] = {{&alpha, {d1, 1}},  {&rate, {d11, 2}},
+                          {nullptr, {d0, 1}}, {nullptr, {d0, 1}},
+                          {&time, {d1, 1}},   {&cotangent, {d1, 1}}};
+  double bars[3];
+  const Output outputs[] = {{bars, {d1, 1}},
+                            {bars + 1, {d11, 2}},
+                            {nullptr, {d0, 1}},
+                            {nullptr, {d0, 1}},
+                            {bars + 2, {d1, 1}}};
+  ASSERT_EQ(Adjoint({5, 1, 0, Precision::kFloat64}, inputs, 6, outputs, 5),
+            nullptr);
+  // Losses below 2^-930 are ordinary underflow.
+  EXPECT_NEAR(bars[0], -survival * cotangent, 0x1p-930);
+  EXPECT_NEAR(bars[1], -time * survival * cotangent, 0x1p-930);
+  EXPECT_NEAR(bars[2] / (-rate * survival * cotangent), 1.0, 1e-14);
+}
+
+// Two legs of the ladder that have a rung for each of their bits.
+TEST(HostileCallsTest, LongestIntervalsHaveRoom) {
+  const double one = 1.0, zero = 0.0, cotangents[] = {1.0, 1.0};
+  const double times[] = {0x1p51 - 0x1p-2, 0x1p52 - 0x1p-1};
+  const int32_t kinds[] = {6, 7};
+  const int64_t d1[] = {1}, d2[] = {2}, d11[] = {1, 1};
+  const Input inputs[] = {{&one, {d1, 1}},   {&zero, {d11, 2}},
+                          {&one, {d1, 1}},   {&zero, {d1, 1}},
+                          {&times, {d2, 1}}, {&cotangents, {d2, 1}}};
+  const Input kind_input = {kinds, {d2, 1}};
+  Call call = {0, 0, 0, Precision::kFloat64};
+  call.kinds = &kind_input;
+  double values[2];
+  ASSERT_EQ(Forward(call, inputs, 5, {values, {d2, 1}}), nullptr);
+  EXPECT_NEAR(values[0] / -times[0], 1.0, 1e-15);
+  EXPECT_EQ(values[1], 0.0);
+  call.order = 1;
+  double bars[6];
+  const Output outputs[] = {{bars, {d1, 1}},
+                            {bars + 1, {d11, 2}},
+                            {bars + 2, {d1, 1}},
+                            {bars + 3, {d1, 1}},
+                            {bars + 4, {d2, 1}}};
+  ASSERT_EQ(Adjoint(call, inputs, 6, outputs, 5), nullptr);
+  EXPECT_NEAR(bars[0], 1.0, 1e-15);
+  EXPECT_NEAR(bars[2] / -times[0], 1.0, 1e-14);
+  EXPECT_NEAR(bars[4], -1.0, 1e-14);
+  EXPECT_EQ(bars[5], 0.0);
+}
+
+// What is not finite gives NaN at once.
+TEST(HostileCallsTest, InfiniteTangentsGiveNaN) {
+  for (const double bad : {HUGE_VAL, std::nan(""), 1e300}) {
+    const std::vector<std::vector<double>> arrays = {
+        {1}, {0}, {1}, {}, {1.0}, {bad}, {bad}, {bad}, {}, {bad},
+    };
+    EXPECT_FALSE(std::isfinite(Derivative(arrays, 0, 1)) && bad != 1e300);
+  }
+}
+
+TEST(HostileCallsTest, HugeRankIsRefused) {
+  const int64_t d1[] = {1};
+  for (const int32_t rank : {INT32_MAX, INT32_MIN}) {
+    std::vector<Shape> shapes(5, Shape{d1, rank});
+    int64_t dims[kMaxRank];
+    int32_t out = 0;
+    EXPECT_NE(ForwardShape({0, 0, 0, Precision::kFloat64}, shapes.data(), 5,
+                           dims, &out),
+              nullptr);
+  }
+}
+// As the call itself would be.
+TEST(HostileCallsTest, ShapesOfStatisticsThatDoNotExistAreRefused) {
+  const int64_t d1[] = {1}, d11[] = {1, 1};
+  const Shape shapes[] = {{d1, 1}, {d11, 2}, {d1, 1},
+                          {d1, 1}, {d1, 1},  {d1, 1}};
+  int64_t dims[kMaxRank];
+  int32_t rank = 0;
+  Call call = {0, 1, 0, Precision::kFloat64};
+  EXPECT_EQ(StatisticsShape(call, shapes, 6, 0, dims, &rank), nullptr);
+  call.discrete = true;
+  EXPECT_NE(StatisticsShape(call, shapes, 6, 0, dims, &rank), nullptr);
+  call.discrete = false;
+  call.order = 2;
+  EXPECT_NE(StatisticsShape(call, shapes, 6, 0, dims, &rank), nullptr);
+}
+
+TEST(HostileCallsTest, AdjointShapeChecksItsIndex) {
+  const int64_t d1[] = {1}, d11[] = {1, 1};
+  const Shape shapes[] = {{d1, 1}, {d11, 2}, {d1, 1},
+                          {d1, 1}, {d1, 1},  {d1, 1}};
+  int64_t dims[kMaxRank];
+  int32_t rank = 0;
+  for (const int32_t index : {-1, 5, 6, 1000}) {
+    EXPECT_NE(AdjointShape({0, 1, 0, Precision::kFloat64}, shapes, 6, index,
+                           dims, &rank),
+              nullptr)
+        << index;
+  }
+}
+
+}  // namespace
+}  // namespace phasic

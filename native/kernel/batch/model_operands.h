@@ -1,0 +1,194 @@
+// One model's operands, tangents and cotangent as the sweeps want them: doubles
+// without gaps.
+
+#ifndef PHASIC_NATIVE_KERNEL_BATCH_MODEL_OPERANDS_H_
+#define PHASIC_NATIVE_KERNEL_BATCH_MODEL_OPERANDS_H_
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/batch/batch_index.h"
+#include "native/kernel/batch/batch_plan.h"
+#include "native/kernel/runtime/workspace.h"
+
+namespace phasic {
+
+template <class F>
+class ModelOperands {
+ public:
+  explicit ModelOperands(const BatchPlan& plan) : plan_(plan) {
+    const Layout& layout = plan.layout();
+    std::memset(&view_, 0, sizeof(view_));
+    view_.num_phases = layout.num_phases;
+    view_.num_times = plan.times_per_model();
+    view_.kind = static_cast<Kind>(plan.call().kind);
+    view_.discrete = plan.call().discrete;
+    view_.has_exit_rates = layout.has_exit_rates;
+    view_.has_prob_zero = layout.has_prob_zero;
+    view_.row_length = layout.num_times;
+    view_.epsilon = std::numeric_limits<F>::epsilon();
+  }
+
+  bool Allocate(Workspace* workspace) {
+    for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
+      const int32_t operand = plan_.OperandOf(i);
+      if (std::is_same<F, double>::value && operand != kTimes) continue;
+      buffers_[i] = AllocateDoubles(plan_.ModelSize(operand), workspace);
+      if (buffers_[i] == nullptr) return false;
+    }
+    if (plan_.layout().has_kinds) {
+      kinds_ = static_cast<int32_t*>(workspace->Allocate(
+          static_cast<size_t>(plan_.times_per_model()), sizeof(int32_t)));
+      swapped_ = static_cast<int64_t*>(workspace->Allocate(
+          static_cast<size_t>(plan_.times_per_model()), sizeof(int64_t)));
+      if (kinds_ == nullptr || swapped_ == nullptr) return false;
+    }
+    if (std::is_same<F, double>::value || !plan_.layout().has_edges) {
+      return true;
+    }
+    constants_ = AllocateDoubles(plan_.NumConstants(), workspace);
+    coefficients_ = AllocateDoubles(plan_.NumCoefficients(), workspace);
+    return constants_ != nullptr && coefficients_ != nullptr;
+  }
+
+  // Valid until the next call.
+  const SweepInput& Gather(const BatchIndex& model) {
+    OperandView* const views[kNumOperands] = {
+        &view_.initial_probs, &view_.subgenerator, &view_.exit_rates,
+        &view_.prob_zero, &view_.times};
+    for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
+      const F* data = static_cast<const F*>(plan_.input(i).data) +
+                      model.Offset(plan_.strides(i));
+      const int32_t operand = plan_.OperandOf(i);
+      const double* values =
+          operand == kTimes
+              ? GatherRows(data, plan_.strides(i), buffers_[i])
+              : Convert(data, plan_.ModelSize(operand), buffers_[i]);
+      const int32_t group = i / kNumOperands;
+      if (i == plan_.num_arrays()) {
+        view_.cotangent = values;
+      } else if (group == 0) {
+        views[operand]->value = values;
+      } else {
+        views[operand]->tangents[group - 1] = values;
+      }
+    }
+    if (plan_.layout().has_edges) GatherEdges(model);
+    if (plan_.layout().has_kinds) GatherKinds(model);
+    return view_;
+  }
+
+  // Swaps what belongs to the ends of those observations whose ends the view
+  // has in the other order.
+  void SwapEnds(double* of_times) const {
+    for (int64_t n = 0; of_times != nullptr && n < num_swapped_; ++n) {
+      std::swap(of_times[swapped_[n]], of_times[swapped_[n] + 1]);
+    }
+  }
+
+ private:
+  static double* AllocateDoubles(int64_t count, Workspace* workspace) {
+    return static_cast<double*>(
+        workspace->Allocate(static_cast<size_t>(count), sizeof(double)));
+  }
+
+  void GatherEdges(const BatchIndex& model) {
+    const Layout& layout = plan_.layout();
+    const Edges& edges = *plan_.call().edges;
+    const int32_t* indices = static_cast<const int32_t*>(edges.indices.data) +
+                             model.Offset(plan_.edge_strides(0));
+    const F* constants = static_cast<const F*>(edges.constants.data) +
+                         model.Offset(plan_.edge_strides(1));
+    const F* coefficients = static_cast<const F*>(edges.coefficients.data) +
+                            model.Offset(plan_.edge_strides(2));
+    view_.edges = {};
+    view_.edges.count = layout.num_edges;
+    view_.edges.num_parameters = layout.num_parameters;
+    // A model without edges has no array of indices, but is sparse.
+    static const int32_t kNone = 0;
+    view_.edges.sources = layout.num_edges > 0 ? indices : &kNone;
+    view_.edges.targets = view_.edges.sources + layout.num_edges;
+    if (layout.has_constants) {
+      view_.edges.constants =
+          Convert(constants, plan_.NumConstants(), constants_);
+    }
+    if (layout.has_coefficients) {
+      view_.edges.coefficients =
+          Convert(coefficients, plan_.NumCoefficients(), coefficients_);
+    }
+  }
+
+  void GatherKinds(const BatchIndex& model) {
+    const int32_t* data =
+        static_cast<const int32_t*>(plan_.call().kinds->data) +
+        model.Offset(plan_.kind_strides());
+    GatherRows(data, plan_.kind_strides(), kinds_);
+    const int64_t length = plan_.layout().num_times;
+    num_swapped_ = 0;
+    for (int64_t row = 0; row < view_.num_times; row += length) {
+      ResolveObservations(row, row + length);
+    }
+    for (int32_t i = 0; i < plan_.num_arrays(); ++i) {
+      if (plan_.OperandOf(i) == kTimes) SwapEnds(buffers_[i]);
+    }
+    view_.kinds = kinds_;
+  }
+
+  // Gives observations in a row of times the kinds that they are of. The upper
+  // end of a left-censored one comes first.
+  void ResolveObservations(int64_t first, int64_t end) {
+    const auto is = [&](int64_t i, Kind kind) {
+      return kinds_[i] == static_cast<int32_t>(kind);
+    };
+    for (int64_t i = first; i + 1 < end; ++i) {
+      if (!is(i, Kind::kLogObservation) || !is(i + 1, Kind::kNothing)) continue;
+      const double lower = view_.times.value[i];
+      const double upper = view_.times.value[i + 1];
+      Kind kind = lower < 0.0 ? Kind::kLogCdf : Kind::kLogInterval;
+      kind = upper == HUGE_VAL ? Kind::kLogSurvival : kind;
+      kind = lower < upper ? kind : Kind::kLogInterval;
+      kind = lower == upper ? Kind::kLogDensity : kind;
+      kinds_[i] = static_cast<int32_t>(kind);
+      if (kind == Kind::kLogCdf) swapped_[num_swapped_++] = i;
+      ++i;
+    }
+  }
+
+  static const double* Convert(const double* data, int64_t, double*) {
+    return data;
+  }
+  static const double* Convert(const float* data, int64_t count,
+                               double* buffer) {
+    for (int64_t i = 0; i < count; ++i) buffer[i] = data[i];
+    return buffer;
+  }
+
+  // A number for each time.
+  template <class Source, class Target>
+  const Target* GatherRows(const Source* data, const int64_t* strides,
+                           Target* buffer) const {
+    const int64_t count = plan_.layout().num_times;
+    plan_.ForEachRun(strides, [&](int64_t offset, int64_t row) {
+      for (int64_t i = 0; i < count; ++i) buffer[row + i] = data[offset + i];
+    });
+    return buffer;
+  }
+
+  const BatchPlan& plan_;
+  double* buffers_[kMaxInputs] = {};
+  double* constants_ = nullptr;
+  double* coefficients_ = nullptr;
+  int32_t* kinds_ = nullptr;
+  int64_t* swapped_ = nullptr;
+  int64_t num_swapped_ = 0;
+  SweepInput view_;
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_BATCH_MODEL_OPERANDS_H_

@@ -1,0 +1,162 @@
+// The outputs of an adjoint call: cotangents of the operands. An entry that
+// several models share is the sum of theirs in the order of the models,
+// whichever thread is done first.
+
+#ifndef PHASIC_NATIVE_KERNEL_BATCH_OPERAND_BARS_H_
+#define PHASIC_NATIVE_KERNEL_BATCH_OPERAND_BARS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/batch/batch_index.h"
+#include "native/kernel/batch/batch_plan.h"
+#include "native/kernel/runtime/workspace.h"
+
+namespace phasic {
+
+// Cotangents of one model, by operand; nullptr where they are not wanted.
+struct ModelBars {
+  double* operands[kNumOperands];
+
+  SweepOutput AsOutput() const {
+    SweepOutput output = {};
+    output.initial_probs = operands[kInitialProbs];
+    output.subgenerator = operands[kSubgenerator];
+    output.exit_rates = operands[kExitRates];
+    output.prob_zero = operands[kProbZero];
+    output.times = operands[kTimes];
+    return output;
+  }
+};
+
+template <class F>
+class OperandBars {
+ public:
+  OperandBars(const BatchPlan& plan, const Output* outputs)
+      : plan_(plan), outputs_(outputs) {
+    for (int32_t i = 0; i < kNumOperands; ++i) {
+      BatchStrides(plan.layout(), outputs[i].shape, EventSize(plan.layout(), i),
+                   strides_[i]);
+      is_wanted_[i] = IsWanted(plan.call(), i);
+      is_shared_[i] = is_wanted_[i] && plan.SharedByModels(strides_[i]);
+      if (is_shared_[i]) shared_size_ += plan.ModelSize(i);
+    }
+  }
+
+  // Numbers that a model adds to shared entries.
+  int64_t shared_size() const { return shared_size_; }
+
+  // Makes room for the sums and for what `count` models add to them.
+  bool Allocate(int64_t count, Workspace* workspace) {
+    for (int32_t i = 0; i < kNumOperands; ++i) {
+      if (!is_shared_[i]) continue;
+      const int64_t size = NumElements(outputs_[i].shape);
+      // Sums are made in double precision: in place where the output is double.
+      sums_[i] = std::is_same<F, double>::value
+                     ? static_cast<double*>(outputs_[i].data)
+                     : AllocateDoubles(workspace, size);
+      // An empty output may have no memory.
+      if (sums_[i] == nullptr && size > 0) return false;
+      std::fill(sums_[i], sums_[i] + size, 0.0);
+    }
+    terms_ = AllocateDoubles(workspace, count * shared_size_);
+    return terms_ != nullptr;
+  }
+
+  // Where the sweep is to write: shared entries into the model's place among
+  // the terms, the others into memory of the thread.
+  bool AllocateScratch(Workspace* workspace, ModelBars* scratch) const {
+    for (int32_t i = 0; i < kNumOperands; ++i) {
+      if (is_shared_[i] || !is_wanted_[i]) continue;
+      scratch->operands[i] = AllocateDoubles(workspace, plan_.ModelSize(i));
+      if (scratch->operands[i] == nullptr) return false;
+    }
+    return true;
+  }
+  void PointAtTerms(int64_t place, ModelBars* bars) const {
+    double* next = terms_ + place * shared_size_;
+    for (int32_t i = 0; i < kNumOperands; ++i) {
+      if (!is_shared_[i]) continue;
+      bars->operands[i] = next;
+      next += plan_.ModelSize(i);
+    }
+  }
+
+  // Writes the entries that no other model has.
+  void StoreOwn(const BatchIndex& model, const ModelBars& bars) const {
+    for (int32_t i = 0; i < kNumOperands; ++i) {
+      if (is_shared_[i] || !is_wanted_[i]) continue;
+      F* target = static_cast<F*>(outputs_[i].data) + model.Offset(strides_[i]);
+      ForEachEntry(i, bars.operands[i], [target](int64_t offset, double bar) {
+        // Adding zero turns -0 into 0, as sums have it.
+        target[offset] = static_cast<F>(0.0 + bar);
+      });
+    }
+  }
+
+  // Adds the terms at one place to the sums. Models must come in order.
+  void AddTerms(const BatchIndex& model, int64_t place) {
+    ModelBars bars = {};
+    PointAtTerms(place, &bars);
+    for (int32_t i = 0; i < kNumOperands; ++i) {
+      if (!is_shared_[i]) continue;
+      double* target = sums_[i] + model.Offset(strides_[i]);
+      ForEachEntry(i, bars.operands[i], [target](int64_t offset, double bar) {
+        target[offset] += bar;
+      });
+    }
+  }
+
+  void StoreSums() const {
+    if (std::is_same<F, double>::value) return;
+    for (int32_t i = 0; i < kNumOperands; ++i) {
+      if (!is_shared_[i]) continue;
+      F* target = static_cast<F*>(outputs_[i].data);
+      const int64_t size = NumElements(outputs_[i].shape);
+      for (int64_t j = 0; j < size; ++j) {
+        target[j] = static_cast<F>(sums_[i][j]);
+      }
+    }
+  }
+
+ private:
+  // Calls visit(offset, bar) for a model's entries of an operand.
+  template <class Visit>
+  void ForEachEntry(int32_t operand, const double* bars, Visit&& visit) const {
+    if (operand != kTimes) {
+      const int64_t count = plan_.ModelSize(operand);
+      for (int64_t j = 0; j < count; ++j) visit(j, bars[j]);
+      return;
+    }
+    const int64_t count = plan_.layout().num_times;
+    plan_.ForEachRun(strides_[kTimes], [&](int64_t offset, int64_t row) {
+      for (int64_t j = 0; j < count; ++j) visit(offset + j, bars[row + j]);
+    });
+  }
+
+  static int64_t NumElements(const Shape& shape) {
+    int64_t count = 1;
+    for (int32_t axis = 0; axis < shape.rank; ++axis) count *= shape.dims[axis];
+    return count;
+  }
+
+  static double* AllocateDoubles(Workspace* workspace, int64_t count) {
+    return static_cast<double*>(
+        workspace->Allocate(static_cast<size_t>(count), sizeof(double)));
+  }
+
+  const BatchPlan& plan_;
+  const Output* const outputs_;
+  int64_t strides_[kNumOperands][kMaxRank];
+  bool is_wanted_[kNumOperands];
+  bool is_shared_[kNumOperands];
+  int64_t shared_size_ = 0;
+  double* sums_[kNumOperands] = {};
+  double* terms_ = nullptr;
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_BATCH_OPERAND_BARS_H_

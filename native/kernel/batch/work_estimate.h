@@ -1,0 +1,81 @@
+// How much work a batch is. Rough: a wrong guess costs time, never a digit.
+
+#ifndef PHASIC_NATIVE_KERNEL_BATCH_WORK_ESTIMATE_H_
+#define PHASIC_NATIVE_KERNEL_BATCH_WORK_ESTIMATE_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/batch/batch_index.h"
+#include "native/kernel/batch/batch_plan.h"
+
+namespace phasic {
+
+// Less is not worth a second thread: to wake it costs a few microseconds.
+constexpr double kWorthThreadsMicroseconds = 20.0;
+
+// What any model of these sizes takes.
+inline double LeastMicroseconds(const BatchPlan& plan) {
+  const double p = static_cast<double>(plan.layout().num_phases);
+  const double n = static_cast<double>(plan.times_per_model());
+  const double derivatives = std::ldexp(1.0, plan.call().order);
+  if (plan.HasSmallModels()) return 0.1 * derivatives * n;
+  return derivatives * (1.0 + 0.01 * p * p + 0.1 * n);
+}
+
+template <class F>
+double LargestSize(const F* values, int64_t count) {
+  // Lanes, as each step of one maximum would wait for the one before.
+  constexpr int64_t kLanes = 8;
+  F largest[kLanes] = {};
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const int64_t lanes = count - i < kLanes ? count - i : kLanes;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const F size = std::fabs(values[i + lane]);
+      largest[lane] = size > largest[lane] ? size : largest[lane];
+    }
+  }
+  for (const F size : largest) {
+    if (size > largest[0]) largest[0] = size;
+  }
+  return largest[0];
+}
+
+// The largest rate times the largest time: steps of uniformization, within a
+// small factor. Of a discrete call the largest count.
+template <class F>
+double Steps(const BatchPlan& plan, const BatchIndex& model) {
+  const auto start = [&](int32_t operand) {
+    return static_cast<const F*>(plan.input(operand).data) +
+           model.Offset(plan.strides(operand));
+  };
+  const double jump =
+      LargestSize(start(kSubgenerator), plan.ModelSize(kSubgenerator));
+  const double exit =
+      LargestSize(start(kExitRates), plan.ModelSize(kExitRates));
+  double time = 0.0;
+  plan.ForEachRun(plan.strides(kTimes), [&](int64_t offset, int64_t) {
+    const double largest =
+        LargestSize(start(kTimes) + offset, plan.layout().num_times);
+    if (largest > time && largest < HUGE_VAL) time = largest;
+  });
+  if (plan.call().discrete) return time;
+  return (jump > exit ? jump : exit) * time;
+}
+
+// All models; where that is worth threads, perhaps only a part of it.
+template <class F>
+double BatchMicroseconds(const BatchPlan& plan) {
+  double work =
+      LeastMicroseconds(plan) * static_cast<double>(plan.num_models());
+  // What is not enough by its sizes has few values to look at.
+  for (int64_t m = 0; m < plan.num_models() && work < kWorthThreadsMicroseconds;
+       ++m) {
+    work += 0.02 * Steps<F>(plan, plan.Model(m));
+  }
+  return work;
+}
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_BATCH_WORK_ESTIMATE_H_

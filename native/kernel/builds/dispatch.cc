@@ -1,0 +1,108 @@
+// Chooses the build of the sweeps that runs.
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/builds/instruction_sets.h"
+
+namespace phasic {
+
+namespace generic {
+extern const SweepTable kSweeps;
+}
+#if defined(__x86_64__)
+namespace x86_64_v2 {
+extern const SweepTable kSweeps;
+}
+namespace x86_64_v3 {
+extern const SweepTable kSweeps;
+}
+namespace x86_64_v4 {
+extern const SweepTable kSweeps;
+}
+#endif
+
+namespace {
+
+#if defined(__x86_64__)
+#if defined(__clang__)
+// Before version 18 it knows no levels: the features that mark them.
+bool HasV2() {
+  return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.2") &&
+         __builtin_cpu_supports("popcnt");
+}
+bool HasV3() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+bool HasV4() {
+  return HasV3() && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") &&
+         __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+#else
+bool HasV2() { return __builtin_cpu_supports("x86-64-v2"); }
+bool HasV3() { return __builtin_cpu_supports("x86-64-v3"); }
+bool HasV4() { return __builtin_cpu_supports("x86-64-v4"); }
+#endif
+#endif
+
+const InstructionSet& Widest() {
+  const InstructionSet* widest = AllInstructionSets().begin();
+  for (const InstructionSet& set : AllInstructionSets()) {
+    if (set.is_supported) widest = &set;
+  }
+  return *widest;
+}
+
+const InstructionSet& Choose() {
+  const InstructionSet& widest = Widest();
+  const char* name = std::getenv("PHASIC_ISA");
+  if (name == nullptr || *name == '\0') return widest;
+  const char* reason = "it is not one of those built";
+  for (const InstructionSet& set : AllInstructionSets()) {
+    if (std::strcmp(set.name, name) != 0) continue;
+    if (set.is_supported) return set;
+    reason = "this processor cannot run it";
+  }
+  // As for PHASIC_NUM_THREADS: nobody can be given an error here.
+  std::fprintf(stderr, "phasic: PHASIC_ISA is '%s': %s (", name, reason);
+  const char* separator = "";
+  for (const InstructionSet& set : AllInstructionSets()) {
+    std::fprintf(stderr, "%s%s", separator, set.name);
+    separator = ", ";
+  }
+  std::fprintf(stderr, "); %s is used\n", widest.name);
+  return widest;
+}
+
+}  // namespace
+
+const InstructionSets& AllInstructionSets() {
+  static const InstructionSets all = {
+#if defined(__x86_64__)
+      4,
+      {{"generic", true, &generic::kSweeps},
+       {"x86_64_v2", HasV2(), &x86_64_v2::kSweeps},
+       {"x86_64_v3", HasV3(), &x86_64_v3::kSweeps},
+       {"x86_64_v4", HasV4(), &x86_64_v4::kSweeps}},
+#else
+      1,
+      {{"generic", true, &generic::kSweeps}},
+#endif
+  };
+  return all;
+}
+
+const InstructionSet& ChosenInstructionSet() {
+  static const InstructionSet& chosen = Choose();
+  return chosen;
+}
+
+const SweepTable& Sweeps() { return *ChosenInstructionSet().sweeps; }
+
+}  // namespace phasic

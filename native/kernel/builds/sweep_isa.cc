@@ -1,0 +1,36 @@
+// The sweeps for one instruction set: compiled once for each, with PHASIC_ISA
+// naming the namespace.
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/methods/many_directions/directions_sweep.h"
+#include "native/kernel/methods/many_models/group.h"
+#include "native/kernel/methods/small_models/small_group.h"
+#include "native/kernel/numbers/directions.h"
+#include "native/kernel/numbers/dual.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/sweeps/adjoint.h"
+#include "native/kernel/sweeps/forward.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+using Order1 = Dual<double>;
+using Order2 = Dual<Order1>;
+using Order3 = Dual<Order2>;
+
+extern const SweepTable kSweeps;
+const SweepTable kSweeps = {
+    {ForwardSweep<double>, ForwardSweep<Order1>, ForwardSweep<Order2>,
+     ForwardSweep<Order3>},
+    {nullptr, AdjointSweep<double>, AdjointSweep<Order1>, AdjointSweep<Order2>},
+    StatisticsSweep,
+    SweepDirections,
+    kDirections,
+    ForwardGroup,
+    AdjointGroup,
+    ForwardSmall,
+    AdjointSmall,
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic

@@ -1,0 +1,265 @@
+// What a pass backwards through a model leaves behind, and how the operands'
+// cotangents follow from it.
+
+#ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
+#define PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/point.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Cotangents of alpha, of the exits and of P, no entry depending on another
+// one: what is corrected for exits or an atom that are derived, and for the
+// diagonal of P, is up to the reader.
+template <class T>
+struct AdjointSums {
+  bool has_survival = false;     // whether any value is of a survival function
+  bool has_exits = false;        // whether any value is of another one
+  const T* starts = nullptr;     // [p], of alpha, relative to 2^exponent
+  int64_t exponent = 0;          // of the starts
+  const T* exits = nullptr;      // [p]
+  const T* stays = nullptr;      // [p], of the diagonal of P
+  const T* products = nullptr;   // of P at the cells of model.products
+  T atom = T(0.0);               // of prob_zero
+  T zeros = T(0.0);              // prob_zero times that, always in range
+  T total = T(0.0);              // of prob_zero + sum(alpha)
+  T certain = T(0.0);            // of values that are one whatever the model
+  bool has_mixed_signs = false;  // whether cotangents of both signs came in
+  // Bounds on what truncation and flushing to zero took from each number: of
+  // the starts; of stays, products and q times the exits.
+  Scaled<double> start_tail;
+  Scaled<double> row_tail;
+  Scaled<double> start_loss;
+  Scaled<double> row_loss;
+
+  Scaled<double> StartSize(int64_t i) const {
+    return SizeOf(starts[i], exponent);
+  }
+  // Whether anything is left to happen after a start in phase i.
+  bool Matters(const Model<T>& model, int64_t i) const {
+    return has_survival || model.exiting[i];
+  }
+
+  static bool IsShort(const Scaled<double>& tail, const Scaled<double>& size) {
+    return !IsAtMost(tail, -44, size);
+  }
+  // Losses below 2^-930 (1e-280) in absolute terms are ordinary underflow. So
+  // is a little more where cotangents of both signs may cancel, since sizes
+  // then say nothing.
+  bool IsLost(const Scaled<double>& loss, const Scaled<double>& size) const {
+    const int64_t negligible = has_mixed_signs ? -900 : -930;
+    if (IsAtMost(loss, negligible, {1.0, 0})) return false;
+    return !IsAtMost(loss, -42, size);
+  }
+};
+
+// What of it somebody reads.
+struct AdjointNeeds {
+  bool starts;
+  bool rows;  // exits and stays
+  bool products;
+
+  bool any() const { return starts || rows; }
+};
+
+// Starts and rows are each taken from the first pass in which they are
+// accurate, so that neither depends on whether the other is wanted.
+template <class T>
+class BarsWriter {
+ public:
+  BarsWriter(const SweepInput& in, const Model<T>& model,
+             const SweepOutput& out)
+      : in_(in), model_(model), out_(out), left_(NeedsOf(in, out)) {}
+
+  static AdjointNeeds NeedsOf(const SweepInput& in, const SweepOutput& out) {
+    const bool rates = out.subgenerator != nullptr;
+    const bool exits = in.has_exit_rates && out.exit_rates != nullptr;
+    return {out.initial_probs != nullptr, rates || exits, rates};
+  }
+
+  void WriteAtom(const T& atom) {
+    if (in_.has_prob_zero && out_.prob_zero != nullptr) {
+      out_.prob_zero[0] = Shown(false, atom);
+    }
+  }
+
+  // Writes the top components that a less truncated pass cannot improve;
+  // whether that was the last of them.
+  bool Write(const AdjointSums<T>& sums, bool is_last) {
+    sums_ = sums;
+    if (left_.starts && (is_last || StartsAreAccurate())) {
+      left_.starts = false;
+      WriteStarts();
+    }
+    if (left_.rows && (is_last || RowsAreAccurate())) {
+      left_.rows = false;
+      if (in_.has_edges()) {
+        WriteEdges();
+      } else {
+        WriteSubgenerator();
+      }
+    }
+    return !left_.any();
+  }
+
+  // Whether anything was written that is not finite: a range that is wider may
+  // show more. Anything, since what came of losses must not depend on what else
+  // is wanted.
+  bool has_losses() const { return has_losses_; }
+
+ private:
+  // Whether every derivative is accurate to its own size.
+  bool StartsAreAccurate() const {
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (sums_.Matters(model_, i) &&
+          sums_.IsShort(sums_.start_tail, sums_.StartSize(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+  bool RowsAreAccurate() const {
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (model_.reached[i] && sums_.IsShort(sums_.row_tail, LeastRowSize(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void WriteStarts() {
+    for (int64_t i = 0; i < model_.size; ++i) {
+      // Either may be out of the range of doubles where their difference has a
+      // sign.
+      T start = ScaleBy(sums_.starts[i], sums_.exponent) + sums_.total;
+      if (!in_.has_prob_zero) start -= sums_.atom;
+      out_.initial_probs[i] = Shown(StartIsLost(i), start);
+    }
+  }
+
+  // Differences are taken before they leave the range of T, as in WriteStarts.
+  void WriteSubgenerator() {
+    const int64_t p = model_.size;
+    for (int64_t i = 0; i < p; ++i) {
+      const bool lost = RowIsLost(i);
+      const T stay = model_.discrete ? T(0.0) : PerRate(sums_.stays[i]);
+      const T& exit = sums_.exits[i];
+      const T& row = in_.has_exit_rates ? stay : exit;
+      // With given exits the diagonal of a subgenerator is not read.
+      const bool is_read = !in_.has_exit_rates || model_.discrete;
+      if (in_.has_exit_rates && out_.exit_rates != nullptr) {
+        out_.exit_rates[i] = Shown(lost, exit - stay);
+      }
+      if (out_.subgenerator == nullptr) continue;
+      for (int64_t j = 0; j < p; ++j) {
+        const int64_t cell = FullCell(p, model_.products.width, i, j);
+        const T jump = PerRate(sums_.products[cell]);
+        out_.subgenerator[i * p + j] =
+            i == j && !is_read ? 0.0 : Shown(lost, jump - row);
+      }
+    }
+  }
+
+  // Of the parameters that the edges' rates are linear in.
+  void WriteEdges() {
+    const EdgeView& edges = in_.edges;
+    if (edges.coefficients == nullptr) {
+      ForEachEdge([&](int64_t e, bool lost, const T& bar) {
+        out_.subgenerator[e] = Shown(lost, bar);
+      });
+      return;
+    }
+    // So many at a time as need no memory.
+    constexpr int64_t kAtOnce = 8;
+    for (int64_t first = 0; first < edges.num_parameters; first += kAtOnce) {
+      const int64_t count =
+          std::min<int64_t>(kAtOnce, edges.num_parameters - first);
+      T sums[kAtOnce];
+      bool has_lost[kAtOnce] = {};
+      for (T& sum : sums) sum = T(0.0);
+      ForEachEdge([&](int64_t e, bool lost, const T& bar) {
+        const double* factors =
+            edges.coefficients + e * edges.num_parameters + first;
+        for (int64_t c = 0; c < count; ++c) {
+          if (factors[c] == 0.0) continue;
+          sums[c] += factors[c] * bar;
+          has_lost[c] = has_lost[c] || lost;
+        }
+      });
+      for (int64_t c = 0; c < count; ++c) {
+        out_.subgenerator[first + c] = Shown(has_lost[c], sums[c]);
+      }
+    }
+  }
+
+  // Calls visit(e, whether it is lost, the cotangent of the rate).
+  template <class Visit>
+  void ForEachEdge(const Visit& visit) {
+    const EdgeView& edges = in_.edges;
+    int64_t listed = 0;
+    for (int64_t e = 0; e < edges.count; ++e) {
+      const int64_t i = edges.sources[e];
+      if (edges.targets[e] == i) {
+        visit(e, false, T(0.0));
+        continue;
+      }
+      const T arrive = edges.targets[e] == model_.size
+                           ? sums_.exits[i]
+                           : PerRate(sums_.products[model_.cells[listed++]]);
+      visit(e, RowIsLost(i), arrive - PerRate(sums_.stays[i]));
+    }
+  }
+
+  // Exact, q being a power of two.
+  T PerRate(const T& sum) const { return (1.0 / model_.q) * sum; }
+
+  // A row's derivatives are sums of jumps or exits and of stays, or of jumps
+  // and of exits where these are derived: what is in all of them. An exit may
+  // be many orders of magnitude above a jump to where the way out is long.
+  Scaled<double> LeastRowSize(int64_t i) const {
+    const bool has_stays = in_.has_exit_rates || in_.has_edges();
+    const double stays = MaxAbs(sums_.stays[i]);
+    return has_stays && stays > 0.0 ? Scaled<double>{stays, 0} : RowSize(i);
+  }
+  Scaled<double> RowSize(int64_t i) const {
+    Scaled<double> size = SizeOf(sums_.stays[i], 0);
+    Add(&size, SizeOf(sums_.exits[i], model_.log2_q));
+    return size;
+  }
+  bool StartIsLost(int64_t i) const {
+    Scaled<double> size = sums_.StartSize(i);
+    if (!in_.has_prob_zero) {
+      Add(&size, SizeOf(sums_.atom, 0));
+    }
+    return sums_.Matters(model_, i) && sums_.IsLost(sums_.start_loss, size);
+  }
+  bool RowIsLost(int64_t i) const {
+    return model_.reached[i] && sums_.IsLost(sums_.row_loss, RowSize(i));
+  }
+  // What is written where it is lost or not.
+  double Shown(bool is_lost, const T& bar) {
+    const double shown = is_lost ? kNaN : Top(bar);
+    has_losses_ = has_losses_ || !IsFinite(shown);
+    return shown;
+  }
+
+  const SweepInput& in_;
+  const Model<T>& model_;
+  const SweepOutput& out_;
+  AdjointNeeds left_;
+  AdjointSums<T> sums_;
+  bool has_losses_ = false;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_

@@ -1,0 +1,265 @@
+// Reverse mode through the ladder. Each time goes back along its path, and
+// leaves cotangents of the rungs that it used; these then go down the ladder.
+
+#ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
+#define PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "native/kernel/matrix/operator.h"
+#include "native/kernel/methods/squaring/jump_sums.h"
+#include "native/kernel/methods/squaring/ladder.h"
+#include "native/kernel/methods/squaring/ladder_descent.h"
+#include "native/kernel/methods/squaring/ladder_path.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/mixture.h"
+#include "native/kernel/uniformization/point.h"
+#include "native/kernel/uniformization/step_weights.h"
+#include "native/kernel/values/interval.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+class LadderAdjoint {
+ public:
+  LadderAdjoint(LadderPath<T>* path, Workspace* workspace)
+      : path_(*path),
+        ladder_(*path->ladder()),
+        model_(ladder_.model()),
+        workspace_(workspace),
+        stride_(ladder_.stride()),
+        descent_(ladder_, workspace),
+        sums_(model_) {}
+
+  // Adds the derivatives of F at a point, times its seed.
+  StatusCode AddPoint(const Point<T>& point) {
+    const StatusCode status = path_.Follow(point.base, point.x);
+    if (status != kOk) return status;
+    const TaylorCoefficients<T> taylor(point.base, point.delta);
+    const int offset = point.base == Base::kDensity ? 0 : 1;
+    const double scale = point.base == Base::kDensity ? 1.0 : 1.0 / model_.q;
+    T exit_weights[kCount];
+    for (int r = 0; r < kCount; ++r) {
+      exit_weights[r] = T(0.0);
+      if (r + offset < kCount) {
+        exit_weights[r] =
+            scale * (point.seed.mantissa * taylor.value[r + offset]);
+      }
+    }
+    return Sweep(point.base, point.seed.mantissa * taylor.value[0],
+                 exit_weights, point.seed.exponent);
+  }
+
+  // The same for the mass of an interval, and for those of its ends that go by
+  // the ladder.
+  StatusCode AddInterval(const Interval<T>& interval) {
+    const Scaled<T>& seed = interval.seed;
+    T exit_weights[kCount];
+    for (T& weight : exit_weights) weight = T(0.0);
+    StatusCode status = path_.FollowInterval(
+        interval.lower.x, interval.upper.x - interval.lower.x);
+    if (status == kOk) {
+      status = Sweep(Base::kCdf, seed.mantissa, exit_weights, seed.exponent);
+    }
+    const Point<T>* const ends[] = {&interval.lower, &interval.upper};
+    for (int i = 0; i < 2 && status == kOk; ++i) {
+      if (!ends[i]->on_ladder || IsZero(ends[i]->delta)) continue;
+      const TaylorCoefficients<T> taylor(Base::kCdf, ends[i]->delta);
+      const double scale = (i == 0 ? -1.0 : 1.0) / model_.q;
+      for (int r = 0; r < kCount; ++r) {
+        exit_weights[r] = scale * (seed.mantissa * taylor.value[1 + r]);
+      }
+      status = path_.Follow(Base::kDensity, ends[i]->x);
+      if (status != kOk) break;
+      status = Sweep(Base::kDensity, T(0.0), exit_weights, seed.exponent);
+    }
+    return status;
+  }
+
+  bool has_sums() const { return sums_.is_allocated(); }
+
+  // Goes down the ladder, after the last point.
+  StatusCode Descend() {
+    if (!has_sums()) return kOk;  // no point
+    return descent_.Run(has_cdf_, &sums_, &lost_jumps_);
+  }
+
+  // Adds all that there is to an AdjointSweeper's sums.
+  template <class Sums>
+  void AddTo(Sums* sums) const {
+    const T* jumps = sums_.jumps();
+    sums->AddStarts(starts_, starts_exponent_);
+    for (int64_t i = 0; i < model_.size; ++i) {
+      sums->AddRow(i, sums_.exits()[i], jumps[i * stride_ + i]);
+    }
+    const TilePattern& pattern = model_.products;
+    for (int64_t group = 0; group < pattern.num_groups; ++group) {
+      for (int64_t t = pattern.offsets[group]; t < pattern.offsets[group + 1];
+           ++t) {
+        const T* row = jumps + pattern.rows[t] * stride_;
+        for (int64_t l = 0; l < pattern.width; ++l) {
+          sums->AddProduct(t * pattern.width + l,
+                           row[group * pattern.width + l]);
+        }
+      }
+    }
+    sums->EndOfAdded(lost_start_, lost_jumps_);
+  }
+
+ private:
+  static constexpr int kCount = Depth<T>::kValue + 1;
+
+  // Back along the last path, given the cotangents of the survival function or
+  // of what was absorbed, `first`, and of v P^k s at its end.
+  StatusCode Sweep(Base base, const T& first, const T* exit_weights,
+                   int64_t exponent) {
+    if (!Allocate()) return kMemoryLimit;
+    if (base == Base::kCdf) has_cdf_ = true;
+    FloatEnvironment::ClearUnderflow();
+    y_exponent_ = exponent;
+    y_loss_ = 0.0;
+    absorbed_bar_ = Scaled<T>{};
+    SweepEnd(base, first, exit_weights);
+    for (int64_t k = path_.num_states() - 2; k >= 0; --k) {
+      if (!path_.counts_absorbed(k)) absorbed_bar_ = Scaled<T>{};
+      if (path_.state(k).rung >= 0) {
+        SweepRung(path_.state(k));
+      } else {
+        SweepStep(path_.state(k));
+      }
+    }
+    AddScaled(y_, y_exponent_, model_.size, starts_, &starts_exponent_);
+    Add(&lost_start_, Scaled<double>{y_loss_, y_exponent_ + kLossExponent});
+    Add(&lost_start_,
+        Scaled<double>{NewLoss(), starts_exponent_ + kLossExponent});
+    return kOk;
+  }
+
+  bool Allocate() {
+    if (!sums_.is_allocated()) {
+      for (T** vector : {&starts_, &y_, &next_}) {
+        *vector = AllocateZeros<T>(workspace_, stride_);
+        if (*vector == nullptr) return false;
+      }
+      if (!sums_.Allocate(workspace_)) return false;
+    }
+    return descent_.Reach(path_.num_rungs());
+  }
+
+  // From F to the last state.
+  void SweepEnd(Base base, const T& first, const T* exit_weights) {
+    T y_weights[kCount];
+    for (T& weight : y_weights) weight = T(0.0);
+    y_weights[0] = T(1.0);
+    for (int64_t i = 0; i < stride_; ++i) {
+      y_[i] = base == Base::kSurvival && i < model_.size ? first : T(0.0);
+    }
+    if (base == Base::kCdf) {
+      absorbed_bar_ = Scaled<T>{first, y_exponent_};
+    }
+    const LadderState<T>& end = path_.state(path_.num_states() - 1);
+    sums_.Sweep(end.entries, end.exponent, kCount, y_weights, exit_weights, y_,
+                y_exponent_);
+    NoteLoss(end, 0, &lost_jumps_);
+    NormalizeY();
+  }
+
+  void SweepRung(const LadderState<T>& state) {
+    const Rung<T>& rung = ladder_.rung(state.rung);
+    RungBar<T>* bar = descent_.bar(state.rung);
+    AddOuter(state.entries, y_, state.exponent + y_exponent_ + rung.exponent,
+             stride_, bar->matrix);
+    NoteLoss(state, rung.exponent, &bar->lost);
+    for (int64_t i = 0; i < model_.size; ++i) {
+      next_[i] = Dot(rung.matrix + i * stride_, y_, stride_);
+    }
+    y_loss_ += 2.0 * rung.row_loss + NewLoss();
+    if (!IsZero(absorbed_bar_.mantissa)) {
+      const T& absorbed_bar = absorbed_bar_.mantissa;
+      const int64_t shift = absorbed_bar_.exponent + state.exponent;
+      const T factor = AbsorbedBar();
+      for (int64_t i = 0; i < model_.size; ++i) {
+        bar->absorbed[i] += ScaleBy(absorbed_bar * state.entries[i], shift);
+        next_[i] = ScaleBy(next_[i], rung.exponent) + factor * rung.absorbed[i];
+      }
+      y_loss_ += MaxAbs(factor) * rung.absorbed_loss;
+    } else {
+      y_exponent_ += rung.exponent;
+    }
+    std::swap(y_, next_);
+    NormalizeY();
+  }
+
+  void SweepStep(const LadderState<T>& start) {
+    const StepWeights weights(start.step);
+    T y_weights[kStepTerms];
+    T exit_weights[kStepTerms];
+    const T factor = AbsorbedBar();
+    for (int k = 0; k < kStepTerms; ++k) {
+      y_weights[k] = T(weights.at[k]);
+      exit_weights[k] = (weights.above[k] / model_.q) * factor;
+    }
+    sums_.Sweep(start.entries, start.exponent, kStepTerms, y_weights,
+                exit_weights, y_, y_exponent_);
+    y_loss_ += NewLoss();
+    NoteLoss(start, 0, &lost_jumps_);
+    NormalizeY();
+  }
+
+  // Relative to y's exponent.
+  T AbsorbedBar() const {
+    return ScaleBy(absorbed_bar_.mantissa,
+                   absorbed_bar_.exponent - y_exponent_);
+  }
+
+  void NormalizeY() {
+    y_loss_ += NewLoss();
+    const int64_t e = NormalizeVector(y_, stride_);
+    y_exponent_ += e;
+    y_loss_ = ScaleBy(y_loss_, -e);
+  }
+
+  double NewLoss() const {
+    const double p = static_cast<double>(model_.size) + 2.0;
+    return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * p * kFlushed
+                                           : 0.0;
+  }
+
+  // What is lost of the outer product of a state with y, by column.
+  void NoteLoss(const LadderState<T>& state, int64_t shift,
+                Scaled<double>* lost) const {
+    const double mass = 2.0 * static_cast<double>(model_.size);
+    const double loss = 2.0 * state.loss + mass * y_loss_ + NewLoss();
+    Add(lost, Scaled<double>{
+                  loss, state.exponent + y_exponent_ + shift + kLossExponent});
+  }
+
+  LadderPath<T>& path_;
+  Ladder<T>& ladder_;
+  const Model<T>& model_;
+  Workspace* workspace_;
+  const int64_t stride_;
+  bool has_cdf_ = false;
+  LadderDescent<T> descent_;
+  JumpSums<T> sums_;
+  T* starts_ = nullptr;
+  int64_t starts_exponent_ = kExponentOfZero;
+  // The cotangents of the state and of what has been absorbed, and what y
+  // lost, in multiples of kLossUnit.
+  T* y_ = nullptr;
+  T* next_ = nullptr;
+  int64_t y_exponent_ = 0;
+  double y_loss_ = 0.0;
+  Scaled<T> absorbed_bar_;
+  Scaled<double> lost_start_;
+  Scaled<double> lost_jumps_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_

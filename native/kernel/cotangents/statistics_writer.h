@@ -1,0 +1,162 @@
+// Expected statistics of a path, given what was observed of its end: an EM
+// algorithm's E-step. They are the cotangents of the logarithm of the
+// probability, each before any correction, times what it belongs to:
+//
+//   starts_i = alpha_i alphabar_i,   sojourns_i = G_ii / q,
+//   jumps_ij = P_ij G_ij,            exits_i = s_i sbar_i.
+
+#ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_STATISTICS_WRITER_H_
+#define PHASIC_NATIVE_KERNEL_COTANGENTS_STATISTICS_WRITER_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/cotangents/bars_writer.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/model/rates.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/point.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+class StatisticsWriter {
+ public:
+  StatisticsWriter(const SweepInput& in, const Model<T>& model,
+                   const SweepOutput& out)
+      : in_(in), model_(model), out_(out) {}
+
+  static AdjointNeeds NeedsOf(const SweepInput&, const SweepOutput&) {
+    return {true, true, true};
+  }
+
+  // It is written with the rest.
+  void WriteAtom(const T&) const {}
+
+  // As BarsWriter::Write.
+  bool Write(const AdjointSums<T>& sums, bool is_last) {
+    sums_ = sums;
+    is_accurate_ = true;
+    has_losses_ = false;
+    is_open_ = !IsZero(sums.total);
+    out_.atom[0] = Top(sums.zeros + model_.prob_zero * sums.certain);
+    for (int64_t i = 0; i < model_.size; ++i) WritePhase(i);
+    if (in_.has_edges()) {
+      WriteEdges();
+    } else {
+      WriteJumps();
+    }
+    return is_accurate_ || is_last;
+  }
+
+  // As BarsWriter's.
+  bool has_losses() const { return has_losses_; }
+
+ private:
+  void WritePhase(int64_t i) {
+    out_.starts[i] = Start(i);
+    const bool is_passed = model_.reached[i] && sums_.Matters(model_, i);
+    out_.sojourns[i] =
+        is_passed
+            ? Top(1.0 / model_.q * InRow(sums_.stays[i], 0, 1.0 / model_.q))
+            : 0.0;
+    out_.exits[i] = Exits(i, model_.exits[i]);
+  }
+
+  double Start(int64_t i) {
+    const T& alpha = model_.initial[i];
+    if (IsZero(alpha)) return 0.0;
+    const T sure = alpha * (sums_.total + sums_.certain);
+    if (!sums_.Matters(model_, i)) return Top(sure);
+    const Scaled<double> size = sums_.StartSize(i);
+    if (sums_.IsShort(sums_.start_tail, size)) is_accurate_ = false;
+    if (IsLost(sums_.start_loss, size, Top(alpha))) {
+      has_losses_ = true;
+      return kNaN;
+    }
+    // The cotangent may be out of range where alpha is tiny or huge.
+    const Scaled<T> bar = {sums_.starts[i], sums_.exponent};
+    return Top(PlainProduct(alpha, bar) + sure);
+  }
+
+  // What would be negligible may not be so times a large factor.
+  bool IsLost(const Scaled<double>& loss, const Scaled<double>& size,
+              double factor) const {
+    const int64_t shift = std::max<int64_t>(ExponentOf(factor) + 1, 0);
+    return sums_.IsLost({loss.mantissa, loss.exponent + shift},
+                        {size.mantissa, size.exponent + shift});
+  }
+
+  // Of an exit, or of one of several edges to absorption.
+  double Exits(int64_t i, const T& rate) {
+    const bool may_exit = sums_.has_exits || is_open_;
+    if (IsZero(rate) || !model_.reached[i] || !may_exit) {
+      return 0.0;
+    }
+    return Top(rate * InRow(sums_.exits[i], model_.log2_q));
+  }
+
+  double Jumps(int64_t i, int64_t j, double rate, int64_t cell) {
+    if (rate == 0.0 || !model_.reached[i] || !sums_.Matters(model_, j)) {
+      return 0.0;
+    }
+    return Top(rate / model_.q * InRow(sums_.products[cell]));
+  }
+
+  void WriteJumps() {
+    const int64_t p = model_.size;
+    for (int64_t i = 0; i < p; ++i) {
+      for (int64_t j = 0; j < p; ++j) {
+        const double rate = i == j ? 0.0 : in_.subgenerator.value[i * p + j];
+        out_.jumps[i * p + j] =
+            i == j
+                ? 0.0
+                : Jumps(i, j, rate, FullCell(p, model_.products.width, i, j));
+      }
+    }
+  }
+
+  void WriteEdges() {
+    const EdgeView& edges = in_.edges;
+    int64_t listed = 0;
+    for (int64_t e = 0; e < edges.count; ++e) {
+      const int64_t i = edges.sources[e];
+      const int64_t j = edges.targets[e];
+      if (i == j) {
+        out_.jumps[e] = 0.0;
+        continue;
+      }
+      const double rate = EdgeRate<double>(in_, e);
+      out_.jumps[e] = j == model_.size
+                          ? Exits(i, T(rate))
+                          : Jumps(i, j, rate, model_.cells[listed++]);
+    }
+  }
+
+  // A sum whose truth is not zero. Times 2^exponent it is what the bounds on
+  // errors are for, and times `factor` what is written.
+  T InRow(const T& sum, int64_t exponent = 0, double factor = 1.0) {
+    const Scaled<double> size = SizeOf(sum, exponent);
+    if (sums_.IsShort(sums_.row_tail, size)) is_accurate_ = false;
+    if (is_open_ || !IsFinite(sum)) return T(kNaN);
+    if (!IsLost(sums_.row_loss, size, factor)) return sum;
+    has_losses_ = true;
+    return T(kNaN);
+  }
+
+  const SweepInput& in_;
+  const Model<T>& model_;
+  const SweepOutput& out_;
+  AdjointSums<T> sums_;
+  bool is_accurate_ = true;
+  bool has_losses_ = false;
+  bool is_open_ = false;  // an infinite time is among those observed
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_COTANGENTS_STATISTICS_WRITER_H_

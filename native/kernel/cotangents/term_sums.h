@@ -1,0 +1,273 @@
+// The transposed mixture: what the points of one kind of function add to the
+// cotangents of its terms.
+
+#ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_SUMS_H_
+#define PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_SUMS_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/cotangents/lane_terms.h"
+#include "native/kernel/cotangents/term_blocks.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/mixture.h"
+#include "native/kernel/uniformization/point.h"
+#include "native/kernel/uniformization/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// At this margin terms are dropped only where no double could show them.
+constexpr int64_t kFinalMargin = 1200;
+
+template <class T>
+class TermSums {
+ public:
+  TermSums(Sequence<T>* sequence, Base base, Workspace* workspace)
+      : sequence_(*sequence), base_(base), blocks_(sequence, base, workspace) {}
+
+  TermBlocks<T>* blocks() { return &blocks_; }
+  const TermBlocks<T>& blocks() const { return blocks_; }
+
+  // Starts sums. What is dropped from them is to be below 2^-margin of each
+  // value's own share.
+  void Start(int64_t margin) {
+    margin_ = margin;
+    blocks_.Start();
+    tail_ = Scaled<double>{};
+  }
+
+  StatusCode AddPoints(Point<T>* const* points, int64_t num_points) {
+    points_ = points;
+    num_points_ = num_points;
+    for (int64_t n = 0; n < num_points;) {
+      StatusCode status = kOk;
+      const bool discrete = sequence_.model().discrete;
+      const int64_t num_lanes = discrete ? 0 : MixLanes(n, &status);
+      if (num_lanes == 0) {
+        status = discrete ? PickPoint(*points[n]) : MixPoint(*points[n]);
+      }
+      if (status != kOk) return status;
+      n += num_lanes > 0 ? num_lanes : 1;
+    }
+    return kOk;
+  }
+
+  // A bound on |cotangent| times the weights that were dropped times the
+  // terms, summed over times.
+  Scaled<double> tail() const {
+    Scaled<double> result = tail_;
+    if (base_ == Base::kDensity) result.exponent += sequence_.model().log2_q;
+    return result;
+  }
+
+  // For sums that are made elsewhere: what was dropped, as for `tail`.
+  void AddTail(const Scaled<double>& tail) { Add(&tail_, tail); }
+
+  // Adds sum_r coefficients[r] sum_k w_k channel_r at a point, whose share is
+  // about `own`; the coefficients are relative to 2^seed.exponent.
+  StatusCode MixSeries(const Point<T>& point, const Scaled<T>& seed,
+                       const T* coefficients, const Scaled<double>& own) {
+    if (!IsWithinWork(point)) return kWorkLimit;
+    PoissonWalk walk(point.x);
+    StatusCode status = kOk;
+    if (!blocks_.Reserve(point.start, &status)) return status;
+    Scaled<double> up = blocks_.AddWeights(point.start, point.start_weight,
+                                           seed.exponent, coefficients, &walk);
+    WalkDown(seed, coefficients, point.start, point.start_weight, &walk);
+    for (int64_t b = point.start + 1; up.mantissa != 0.0; ++b) {
+      const double k = static_cast<double>(b * kBlock);
+      const Scaled<double> tail = MayStop(point.start_weight, up)
+                                      ? walk.TailBound(k, up)
+                                      : Scaled<double>{};
+      if (tail.mantissa > 0.0 && CanDrop(tail, seed, k, own)) break;
+      if (!blocks_.Reserve(b, &status)) return status;
+      up = blocks_.AddWeights(b, up, seed.exponent, coefficients, &walk);
+    }
+    return kOk;
+  }
+
+  // Whether the weights from step k on, with this sum, may be left out; if so
+  // it is noted.
+  bool CanDrop(const Scaled<double>& weights, const Scaled<T>& seed, double k,
+               const Scaled<double>& own) {
+    const Scaled<double> share = ShareOf(weights, seed, k);
+    const bool is_negligible = margin_ == kFinalMargin
+                                   ? share.exponent < -kFinalMargin
+                                   : IsAtMost(share, -margin_, own);
+    if (is_negligible) {
+      const Scaled<double> size = SizeOfSeed(seed);
+      Add(&tail_, Scaled<double>{weights.mantissa * size.mantissa,
+                                 weights.exponent + size.exponent});
+    }
+    return is_negligible;
+  }
+
+  // The same for the weights of the first steps, of which hardly any are.
+  bool CanDropHead(const Scaled<double>& weights, const Scaled<T>& seed) const {
+    return ShareOf(weights, seed, 0.0).exponent < -kFinalMargin;
+  }
+
+  // For LaneTerms: a block's table, and its sums as wanted there.
+  const PoissonTable* Reserve(int64_t b) {
+    return blocks_.Reserve(b, &reserve_status_) ? &blocks_.Table(b) : nullptr;
+  }
+  T* Sums(int64_t b, int64_t exponent, double* scale) {
+    return blocks_.Sums(b, exponent, scale);
+  }
+
+ private:
+  // Mixes as many of the points from n on as can be taken at once; 0: none.
+  int64_t MixLanes(int64_t n, StatusCode* status) {
+    return MixLanes(n, status, T(0.0));
+  }
+  template <class U>
+  int64_t MixLanes(int64_t, StatusCode*, const U&) {
+    return 0;
+  }
+  int64_t MixLanes(int64_t n, StatusCode* status, double) {
+    LaneSeed lanes[kLanes];
+    int64_t count = 0;
+    const int64_t exponent = points_[n]->seed.exponent;
+    while (count < kLanes && n + count < num_points_ &&
+           MakeLane(*points_[n + count], exponent, &lanes[count])) {
+      ++count;
+    }
+    if (count == 0) return 0;
+    for (int64_t l = count; l < kLanes; ++l) {
+      lanes[l] = lanes[count - 1];
+      lanes[l].factor = 0.0;
+    }
+    LaneTerms<TermSums> terms(this, lanes, count, exponent);
+    reserve_status_ = kOk;
+    if (!terms.Run()) {
+      *status = reserve_status_;
+      return count;
+    }
+    Add(&tail_, Scaled<double>{terms.tail(), exponent});
+    for (int64_t l = 0; l < count; ++l) {
+      if (terms.pending(l) == 0) continue;
+      const Point<double>& point = *points_[n + l];
+      const Scaled<double>& seed = point.seed;
+      PoissonWalk walk(point.x);
+      WalkDown(seed, &seed.mantissa, terms.pending(l),
+               {terms.pending_weight(l), 0}, &walk);
+    }
+    return count;
+  }
+
+  // Whether a point's numbers are far from the ends of the range.
+  bool MakeLane(const Point<double>& point, int64_t exponent,
+                LaneSeed* lane) const {
+    const Scaled<double>& seed = point.seed;
+    const double steps = static_cast<double>(sequence_.max_blocks()) * kBlock;
+    const int64_t shift = seed.exponent - exponent;
+    const int64_t value_log2 =
+        ExponentOf(point.value.mantissa) + point.value.exponent;
+    const int64_t bound =
+        base_ == Base::kDensity ? sequence_.model().log2_q : 0;
+    const int64_t threshold_log2 = value_log2 - margin_ - bound;
+    if (!(point.x >= 0x1p-10 && point.x < steps) || shift < -200 ||
+        shift > 200 || point.value.mantissa == 0.0 || margin_ == kFinalMargin ||
+        threshold_log2 < -800 || threshold_log2 > 800 ||
+        !(std::fabs(seed.mantissa) > 0x1p-200 &&
+          std::fabs(seed.mantissa) < 0x1p200)) {
+      return false;
+    }
+    lane->x = point.x;
+    lane->start_weight =
+        ScaleBy(point.start_weight.mantissa, point.start_weight.exponent);
+    lane->start = point.start;
+    lane->factor = ScaleBy(seed.mantissa, shift);
+    lane->threshold = PowerOfTwo(threshold_log2);
+    return true;
+  }
+
+  // Points whose value is known without a series may be anywhere.
+  bool IsWithinWork(const Point<T>& point) const {
+    return point.x < static_cast<double>(sequence_.max_blocks()) * kBlock;
+  }
+
+  // The point of a discrete chain is one of its terms.
+  StatusCode PickPoint(const Point<T>& point) {
+    if (!IsWithinWork(point)) return kWorkLimit;
+    StatusCode status = kOk;
+    if (!blocks_.Reserve(point.start, &status)) return status;
+    blocks_.AddTo(point.start, StepInBlock(point), point.seed);
+    return kOk;
+  }
+
+  StatusCode MixPoint(const Point<T>& point) {
+    const Scaled<T>& seed = point.seed;
+    const TaylorCoefficients<T> taylor(base_, point.delta);
+    T coefficients[kMaxOrder];
+    for (int r = 0; r <= Depth<T>::kValue; ++r) {
+      coefficients[r] = seed.mantissa * taylor.value[r];
+    }
+    // What each value contributes in all: its cotangent times the value.
+    const Scaled<double> seed_size = SizeOfSeed(seed);
+    const Scaled<double> value_size =
+        SizeOf(point.value.mantissa, point.value.exponent);
+    const Scaled<double> own =
+        value_size.mantissa > 0.0
+            ? Scaled<double>{seed_size.mantissa * value_size.mantissa,
+                             seed_size.exponent + value_size.exponent}
+            : seed_size;
+    return MixSeries(point, seed, coefficients, own);
+  }
+
+  // Includes the blocks before b, at whose first step the weight is given.
+  void WalkDown(const Scaled<T>& seed, const T* coefficients, int64_t b,
+                Scaled<double> weight, PoissonWalk* walk) {
+    weight = Normalized(weight);
+    for (; b > 0; --b) {
+      // The exact test is worth while only where weights are very small.
+      if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
+        const Scaled<double> head =
+            walk->HeadBound(static_cast<double>(b * kBlock), weight);
+        if (CanDropHead(head, seed)) break;
+      }
+      weight = walk->Down(blocks_.Table(b - 1), weight);
+      blocks_.AddWeights(b - 1, weight, seed.exponent, coefficients, walk);
+    }
+  }
+
+  // Saves the exact test where the weights are still near their largest.
+  static bool MayStop(const Scaled<double>& start,
+                      const Scaled<double>& weight) {
+    return weight.exponent + ExponentOf(weight.mantissa) < start.exponent - 40;
+  }
+
+  // Normalized, as products with the smallest of numbers would be zero, below
+  // which nothing is negligible.
+  static Scaled<double> SizeOfSeed(const Scaled<T>& seed) {
+    return Normalized(SizeOf(seed.mantissa, seed.exponent));
+  }
+
+  // A bound on what weights of this sum can contribute to a derivative.
+  Scaled<double> ShareOf(const Scaled<double>& weights, const Scaled<T>& seed,
+                         double k) const {
+    const Scaled<double> size = SizeOfSeed(seed);
+    Scaled<double> share = {weights.mantissa * size.mantissa * (k + 1.0),
+                            weights.exponent + size.exponent};
+    if (base_ == Base::kDensity) {
+      share.exponent += sequence_.model().log2_q;
+    }
+    return Normalized(share);
+  }
+
+  Sequence<T>& sequence_;
+  const Base base_;
+  TermBlocks<T> blocks_;
+  Point<T>* const* points_ = nullptr;
+  int64_t num_points_ = 0;
+  int64_t margin_ = 0;
+  StatusCode reserve_status_ = kOk;
+  Scaled<double> tail_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_SUMS_H_

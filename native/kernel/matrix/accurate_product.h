@@ -1,0 +1,171 @@
+// Products of non-negative matrices whose entries are sums of two doubles: the
+// rounded one and what rounding left out.
+
+#ifndef PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_
+#define PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_
+
+#include <cstdint>
+
+#include "native/kernel/matrix/tiles.h"
+#include "native/kernel/numbers/compensated_sum.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/simd/pack.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// A vector or a square matrix.
+struct AccurateNumbers {
+  double* high = nullptr;
+  double* low = nullptr;
+
+  bool Allocate(int64_t count, Workspace* workspace) {
+    high = AllocateZeros<double>(workspace, count);
+    low = AllocateZeros<double>(workspace, count);
+    return high != nullptr && low != nullptr;
+  }
+};
+
+// A sum of products x y of accurate numbers, in every lane: T. Ogita,
+// S. M. Rump, S. Oishi, Accurate sum and dot product (2005).
+template <int kWidth>
+struct AccurateSum {
+  using Numbers = Pack<kWidth>;
+  Numbers high{0.0};
+  Numbers low{0.0};
+
+  void AddProduct(const Numbers& x, const Numbers& x_low, const Numbers& y,
+                  const Numbers& y_low) {
+    const Numbers sum = high + x * y;
+    const Numbers part = sum - high;
+    low = low + (high - (sum - part));
+    low = low + ProductLess(x, y, part);
+    low.AddProduct(x, y_low);
+    low.AddProduct(x_low, y);
+    high = sum;
+  }
+  // Rounds the sum into `high`, and `low` is what that leaves out.
+  void Finish() {
+    const Numbers sum = high + low;
+    low = low - (sum - high);
+    high = sum;
+  }
+};
+
+inline CompensatedSum<double> AccurateDot(const AccurateNumbers& x,
+                                          const AccurateNumbers& y,
+                                          int64_t stride) {
+  AccurateSum<8> sums;
+  for (int64_t i = 0; i < stride; i += 8) {
+    sums.AddProduct(Pack<8>::Load(x.high + i), Pack<8>::Load(x.low + i),
+                    Pack<8>::Load(y.high + i), Pack<8>::Load(y.low + i));
+  }
+  CompensatedSum<double> total;
+  for (int l = 0; l < 8; ++l) total.Add(sums.high[l]);
+  total.Add(sums.low.Total());
+  return total;
+}
+
+inline CompensatedSum<double> AccurateTotal(const AccurateNumbers& x,
+                                            int64_t stride) {
+  Pack<8> highs(0.0);
+  Pack<8> lows(0.0);
+  for (int64_t i = 0; i < stride; i += 8) {
+    const Pack<8> term = Pack<8>::Load(x.high + i);
+    const Pack<8> sum = highs + term;
+    const Pack<8> part = sum - highs;
+    lows = lows + ((highs - (sum - part)) + (term - part));
+    lows = lows + Pack<8>::Load(x.low + i);
+    highs = sum;
+  }
+  CompensatedSum<double> total;
+  for (int l = 0; l < 8; ++l) total.Add(highs[l]);
+  total.Add(lows.Total());
+  return total;
+}
+
+// C = A B, two rows of A at a time by columns of B that fill two registers.
+// Each entry is summed in the order of the columns of A; where both rows of A
+// are zero there is no work.
+class AccurateProduct {
+ public:
+  bool Allocate(int64_t stride, Workspace* workspace) {
+    stride_ = stride;
+    const int64_t count = stride * stride;
+    offsets_ = AllocateZeros<int64_t>(workspace, stride / kRows + 1);
+    columns_ = AllocateZeros<int32_t>(workspace, count / kRows);
+    values_ = AllocateZeros<double>(workspace, 2 * count);
+    panel_ = AllocateZeros<double>(workspace, 2 * stride * kWidth);
+    return offsets_ && columns_ && values_ && panel_;
+  }
+
+  void Multiply(const AccurateNumbers& a, const AccurateNumbers& b,
+                const AccurateNumbers& c) {
+    GatherRows(a);
+    for (int64_t first = 0; first < stride_; first += kWidth) {
+      for (int64_t k = 0; k < stride_; ++k) {
+        const int64_t start = k * stride_ + first;
+        double* row = panel_ + 2 * k * kWidth;
+        Pack<kWidth>::Load(b.high + start).Store(row);
+        Pack<kWidth>::Load(b.low + start).Store(row + kWidth);
+      }
+      for (int64_t group = 0; group < stride_ / kRows; ++group) {
+        const int64_t start = group * kRows * stride_ + first;
+        MakePanel(group, c.high + start, c.low + start);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kRows = 2;
+  static constexpr int kWidth = 2 * kRegisterWidth;
+
+  void GatherRows(const AccurateNumbers& a) {
+    int64_t count = 0;
+    for (int64_t group = 0; group < stride_ / kRows; ++group) {
+      for (int64_t k = 0; k < stride_; ++k) {
+        const int64_t first = group * kRows * stride_ + k;
+        const int64_t second = first + stride_;
+        if (a.high[first] == 0.0 && a.high[second] == 0.0) continue;
+        double* values = values_ + count * 2 * kRows;
+        values[0] = a.high[first];
+        values[1] = a.low[first];
+        values[2] = a.high[second];
+        values[3] = a.low[second];
+        columns_[count++] = static_cast<int32_t>(k);
+      }
+      offsets_[group + 1] = count;
+    }
+  }
+
+  void MakePanel(int64_t group, double* high, double* low) const {
+    using Numbers = Pack<kWidth>;
+    AccurateSum<kWidth> sums[kRows];
+    for (int64_t n = offsets_[group]; n < offsets_[group + 1]; ++n) {
+      const double* row = panel_ + columns_[n] * int64_t{2 * kWidth};
+      const Numbers y = Numbers::Load(row);
+      const Numbers y_low = Numbers::Load(row + kWidth);
+      const double* values = values_ + n * 2 * kRows;
+      for (int r = 0; r < kRows; ++r) {
+        sums[r].AddProduct(Numbers(values[2 * r]), Numbers(values[2 * r + 1]),
+                           y, y_low);
+      }
+    }
+    for (int r = 0; r < kRows; ++r) {
+      sums[r].Finish();
+      sums[r].high.Store(high + r * stride_);
+      sums[r].low.Store(low + r * stride_);
+    }
+  }
+
+  int64_t stride_ = 0;
+  int64_t* offsets_ = nullptr;
+  int32_t* columns_ = nullptr;
+  double* values_ = nullptr;
+  double* panel_ = nullptr;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_

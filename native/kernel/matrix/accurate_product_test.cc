@@ -1,0 +1,101 @@
+#include "native/kernel/matrix/accurate_product.h"
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "native/kernel/matrix/dense_product.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+namespace {
+
+using Integers = std::vector<int64_t>;
+
+// Integers below 2^bits, some rows and entries of which are zero.
+Integers RandomIntegers(int64_t stride, int bits, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Integers result(static_cast<size_t>(stride * stride));
+  for (size_t i = 0; i < result.size(); ++i) {
+    const bool is_zero =
+        random() % 4 == 0 || static_cast<int64_t>(i) / stride % 5 == 1;
+    result[i] = is_zero ? 0 : static_cast<int64_t>(random() >> (64 - bits));
+  }
+  return result;
+}
+
+__int128 EntryOfProduct(const Integers& a, const Integers& b, int64_t stride,
+                        int64_t i, int64_t j) {
+  __int128 sum = 0;
+  for (int64_t k = 0; k < stride; ++k) {
+    sum += static_cast<__int128>(a[static_cast<size_t>(i * stride + k)]) *
+           b[static_cast<size_t>(k * stride + j)];
+  }
+  return sum;
+}
+
+TEST(DenseProductTest, AddsTheProduct) {
+  for (const int64_t stride : {16, 48, 112}) {
+    const Integers a = RandomIntegers(stride, 20, 1);
+    const Integers b = RandomIntegers(stride, 20, 2);
+    const std::vector<double> x(a.begin(), a.end());
+    const std::vector<double> y(b.begin(), b.end());
+    std::vector<double> sum(x.size(), 0.5);
+    Workspace workspace(size_t{1} << 26);
+    DenseProduct<double> product;
+    ASSERT_TRUE(product.Allocate(stride, &workspace));
+    product.Add(x.data(), y.data(), sum.data());
+    for (int64_t i = 0; i < stride; ++i) {
+      for (int64_t j = 0; j < stride; ++j) {
+        const auto exact =
+            static_cast<double>(EntryOfProduct(a, b, stride, i, j));
+        ASSERT_EQ(sum[static_cast<size_t>(i * stride + j)], exact + 0.5);
+      }
+    }
+  }
+}
+
+TEST(AccurateProductTest, HasTwiceTheWorkingPrecision) {
+  for (const int64_t stride : {16, 48}) {
+    // Two doubles each: 60 bits. Products are below 2^127.
+    const Integers a = RandomIntegers(stride, 60, 3);
+    const Integers b = RandomIntegers(stride, 60, 4);
+    Workspace workspace(size_t{1} << 26);
+    const int64_t count = stride * stride;
+    AccurateNumbers x;
+    AccurateNumbers y;
+    AccurateNumbers z;
+    AccurateProduct product;
+    ASSERT_TRUE(x.Allocate(count, &workspace));
+    ASSERT_TRUE(y.Allocate(count, &workspace));
+    ASSERT_TRUE(z.Allocate(count, &workspace));
+    ASSERT_TRUE(product.Allocate(stride, &workspace));
+    const auto split = [](int64_t value, double* high, double* low) {
+      *high = static_cast<double>(value);
+      *low = static_cast<double>(value - static_cast<int64_t>(*high));
+    };
+    for (int64_t i = 0; i < count; ++i) {
+      split(a[static_cast<size_t>(i)], x.high + i, x.low + i);
+      split(b[static_cast<size_t>(i)], y.high + i, y.low + i);
+    }
+    product.Multiply(x, y, z);
+    for (int64_t i = 0; i < stride; ++i) {
+      for (int64_t j = 0; j < stride; ++j) {
+        const __int128 exact = EntryOfProduct(a, b, stride, i, j);
+        const int64_t cell = i * stride + j;
+        const __int128 rest = exact - static_cast<__int128>(z.high[cell]) -
+                              static_cast<__int128>(z.low[cell]);
+        // Relative to the entry: 2^-99.
+        const double error = static_cast<double>(rest < 0 ? -rest : rest);
+        ASSERT_LE(error, 0x1p-99 * static_cast<double>(exact));
+        // The first of the two is the rounded sum.
+        ASSERT_EQ(z.high[cell], z.high[cell] + z.low[cell]);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace PHASIC_ISA
+}  // namespace phasic

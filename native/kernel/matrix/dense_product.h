@@ -1,0 +1,149 @@
+// Products of square matrices. A matrix has as many rows as columns, padded
+// with zeros to a multiple of sixteen, row by row.
+
+#ifndef PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_
+#define PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_
+
+#include <cstdint>
+
+#include "native/kernel/matrix/tiles.h"
+#include "native/kernel/numbers/dual.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/simd/pack.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+inline int64_t MatrixStride(int64_t p) { return (p + 15) / 16 * 16; }
+
+// sum += factor * x.
+template <class T>
+inline void AddMultiple(const T& factor, const T* __restrict x, int64_t stride,
+                        T* __restrict sum) {
+  for (int64_t j = 0; j < stride; ++j) sum[j] += factor * x[j];
+}
+inline void AddMultiple(double factor, const double* __restrict x,
+                        int64_t stride, double* __restrict sum) {
+  for (int64_t j = 0; j < stride; j += 8) {
+    Pack<8> total = Pack<8>::Load(sum + j);
+    total.AddProduct(factor, Pack<8>::Load(x + j));
+    total.Store(sum + j);
+  }
+}
+
+// out += v M.
+template <class T>
+inline void AddRowTimes(const T* v, const T* matrix, int64_t stride, T* out) {
+  for (int64_t i = 0; i < stride; ++i) {
+    if (!IsZero(v[i])) AddMultiple(v[i], matrix + i * stride, stride, out);
+  }
+}
+
+template <class T>
+inline void Transpose(const T* matrix, int64_t stride, T* out) {
+  constexpr int64_t kSide = 8;  // squares that fit into the nearest cache
+  for (int64_t row = 0; row < stride; row += kSide) {
+    for (int64_t column = 0; column < stride; column += kSide) {
+      for (int64_t i = row; i < row + kSide; ++i) {
+        for (int64_t j = column; j < column + kSide; ++j) {
+          out[j * stride + i] = matrix[i * stride + j];
+        }
+      }
+    }
+  }
+}
+
+// Adds products A B. What is zero in A costs nothing, or little.
+template <class T>
+class DenseProduct {
+ public:
+  bool Allocate(int64_t stride, Workspace*) {
+    stride_ = stride;
+    return true;
+  }
+  void Add(const T* a, const T* b, T* c) const {
+    for (int64_t i = 0; i < stride_; ++i) {
+      AddRowTimes(a + i * stride_, b, stride_, c + i * stride_);
+    }
+  }
+
+ private:
+  int64_t stride_ = 0;
+};
+
+// For doubles: four rows of A at a time by columns of B that fill two
+// registers. Each entry is summed in the order of the columns of A.
+template <>
+class DenseProduct<double> {
+ public:
+  bool Allocate(int64_t stride, Workspace* workspace) {
+    stride_ = stride;
+    offsets_ = AllocateZeros<int64_t>(workspace, stride / kRows + 1);
+    columns_ = AllocateZeros<int32_t>(workspace, stride / kRows * stride);
+    values_ = AllocateZeros<double>(workspace, stride * stride);
+    panel_ = AllocateZeros<double>(workspace, stride * kWidth);
+    return offsets_ && columns_ && values_ && panel_;
+  }
+
+  void Add(const double* a, const double* b, double* c) {
+    GatherRows(a);
+    for (int64_t first = 0; first < stride_; first += kWidth) {
+      for (int64_t k = 0; k < stride_; ++k) {
+        Pack<kWidth>::Load(b + k * stride_ + first).Store(panel_ + k * kWidth);
+      }
+      for (int64_t group = 0; group < stride_ / kRows; ++group) {
+        AddPanel(group, c + group * kRows * stride_ + first);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kRows = 4;
+  static constexpr int kWidth = 2 * kRegisterWidth;
+
+  // Lists the columns of A, four rows high, that are not zero.
+  void GatherRows(const double* a) {
+    int64_t count = 0;
+    for (int64_t group = 0; group < stride_ / kRows; ++group) {
+      const double* rows = a + group * kRows * stride_;
+      for (int64_t k = 0; k < stride_; ++k) {
+        double* values = values_ + count * kRows;
+        bool is_zero = true;
+        for (int r = 0; r < kRows; ++r) {
+          values[r] = rows[r * stride_ + k];
+          is_zero = is_zero && values[r] == 0.0;
+        }
+        columns_[count] = static_cast<int32_t>(k);
+        // The last place of all is never beyond the end.
+        if (!is_zero && ++count == stride_ / kRows * stride_) break;
+      }
+      offsets_[group + 1] = count;
+    }
+  }
+
+  void AddPanel(int64_t group, double* c) const {
+    Pack<kWidth> sums[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      sums[r] = Pack<kWidth>::Load(c + r * stride_);
+    }
+    for (int64_t n = offsets_[group]; n < offsets_[group + 1]; ++n) {
+      const Pack<kWidth> row =
+          Pack<kWidth>::Load(panel_ + columns_[n] * kWidth);
+      for (int r = 0; r < kRows; ++r) {
+        sums[r].AddProduct(values_[n * kRows + r], row);
+      }
+    }
+    for (int r = 0; r < kRows; ++r) sums[r].Store(c + r * stride_);
+  }
+
+  int64_t stride_ = 0;
+  int64_t* offsets_ = nullptr;
+  int32_t* columns_ = nullptr;
+  double* values_ = nullptr;
+  double* panel_ = nullptr;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_

@@ -1,0 +1,385 @@
+// One step of a power sequence, out = in M for the substochastic matrix
+// M = W + I - diag(rho), with W >= 0 in tiles.
+
+#ifndef PHASIC_NATIVE_KERNEL_MATRIX_OPERATOR_H_
+#define PHASIC_NATIVE_KERNEL_MATRIX_OPERATOR_H_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "native/kernel/matrix/tiles.h"
+#include "native/kernel/numbers/dual.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/simd/pack.h"
+#include "native/kernel/simd/unrolled.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// What a phase keeps in a step, x - rho x. Steps whose rounding errors matter
+// take base * x - leaving * x: where rho is below one half base is 1 and
+// leaving rho, else base is 0 and leaving rho - 1, so that neither cancels.
+template <class T>
+struct Staying {
+  const T* share = nullptr;  // 1 - rho
+  const double* base = nullptr;
+  const T* leaving = nullptr;
+  const double* leaving_low = nullptr;  // what leaving's rounding left out
+};
+
+template <class T>
+struct Operator {
+  int64_t size = 0;
+  int64_t stride = 0;  // of state vectors
+  Staying<T> staying;
+  TilePattern pattern;
+  const T* weights = nullptr;  // W, cell by cell
+};
+
+// stay + change, and in `low` what rounding leaves out.
+template <class V>
+inline V AddChange(const V& change, const V& stay, V* low) {
+  const V sum = stay + change;
+  const V part = sum - stay;
+  *low = (stay - (sum - part)) + (change - part);
+  return sum;
+}
+
+// out + low = base * in + low + (inflow - leaving * in), with `low` what
+// rounding leaves out: a slow phase changes by far less than its last digit in
+// each of millions of steps.
+template <class V>
+inline V AddCompensated(const V& inflow, const V& in, const V& base,
+                        const V& leaving, const V& leaving_low, V* low) {
+  const V change = ((inflow - leaving * in) - leaving_low * in) + *low;
+  return AddChange<V>(change, base * in, low);
+}
+
+enum class Rounding { kPlain, kCompensated };
+
+// Adds factor * vector to what a step gives.
+template <class T>
+struct Source {
+  T factor;
+  const T* vector;
+};
+
+template <Rounding kRounding, bool kHasSource, class T>
+[[gnu::always_inline]] inline void ApplyTiles(const Operator<T>& m,
+                                              const Source<T>& source,
+                                              const T* __restrict in,
+                                              T* __restrict low,
+                                              T* __restrict out) {
+  const Staying<T>& s = m.staying;
+  for (int64_t j = 0; j < m.size; ++j) {  // tiles of one column
+    T inflow = kHasSource ? source.factor * source.vector[j] : T(0.0);
+    for (int64_t t = m.pattern.offsets[j]; t < m.pattern.offsets[j + 1]; ++t) {
+      AddProduct(m.weights[t], in[m.pattern.rows[t]], &inflow);
+    }
+    if (kRounding == Rounding::kPlain) {
+      AddProduct(s.share[j], in[j], &inflow);
+      out[j] = inflow;
+      continue;
+    }
+    AddProduct(-s.leaving[j], in[j], &inflow);
+    AddProduct(-s.leaving_low[j], in[j], &inflow);
+    out[j] = AddChange(inflow + low[j], s.base[j] * in[j], &low[j]);
+  }
+  for (int64_t j = m.size; j < m.stride; ++j) out[j] = T(0.0);
+}
+
+// Sums that hide how long one multiply-add takes.
+constexpr int kSumsAtOnce = 8;
+constexpr int kMaxGroups = kSumsAtOnce / Pack<8>::kParts;
+
+// Into how many a group's sum is split where `groups` are taken at once.
+constexpr int GroupSplit(int groups) {
+  return groups >= kMaxGroups ? 1 : (2 * groups >= kMaxGroups ? 2 : 4);
+}
+
+// The same for the columns of a tile, the first of them j.
+template <int kWidth>
+inline Pack<kWidth> AddCompensated(const Operator<double>& m, int64_t j,
+                                   const Pack<kWidth>& inflow, const double* in,
+                                   double* low) {
+  using Tile = Pack<kWidth>;
+  const Tile old = Tile::Load(in + j);
+  const Tile base = Tile::Load(m.staying.base + j);
+  const Tile leaving = Tile::Load(m.staying.leaving + j);
+  const Tile leaving_low = Tile::Load(m.staying.leaving_low + j);
+  Tile rest = Tile::Load(low + j);
+  Tile sum;
+  for (int l = 0; l < Tile::kParts; ++l) {
+    sum.parts[l] =
+        AddCompensated(inflow.parts[l], old.parts[l], base.parts[l],
+                       leaving.parts[l], leaving_low.parts[l], &rest.parts[l]);
+  }
+  rest.Store(low + j);
+  return sum;
+}
+
+template <Rounding kRounding, bool kHasSource, int kWidth>
+[[gnu::always_inline]] inline void ApplyWideTiles(const Operator<double>& m,
+                                                  const Source<double>& source,
+                                                  const double* __restrict in,
+                                                  double* __restrict low,
+                                                  double* __restrict out) {
+  using Tile = Pack<kWidth>;
+  constexpr int kAtOnce = TilesAtOnce(kWidth);
+  const int32_t* row = m.pattern.rows;
+  const double* weights = m.weights;
+  const int64_t* end = m.pattern.offsets + 1;
+  const Tile factor(kHasSource ? source.factor : 0.0);
+  for (int64_t j = 0; j < m.stride; j += kWidth, ++end) {
+    Tile sums[kAtOnce];
+    for (Tile& sum : sums) sum = Tile(0.0);
+    if (kRounding == Rounding::kPlain) {
+      sums[0] = Tile::Load(m.staying.share + j) * Tile::Load(in + j);
+    }
+    if (kHasSource) sums[1].AddProduct(factor, Tile::Load(source.vector + j));
+    for (const int32_t* last = m.pattern.rows + *end; row != last;
+         row += kAtOnce, weights += kAtOnce * kWidth) {
+      for (int a = 0; a < kAtOnce; ++a) {
+        sums[a].AddProduct(in[row[a]], Tile::Load(weights + a * kWidth));
+      }
+    }
+    Tile sum = sums[0] + sums[1];
+    if (kRounding == Rounding::kCompensated) {
+      sum = AddCompensated(m, j, sum, in, low);
+    }
+    sum.Store(out + j);
+  }
+}
+
+// The columns of kGroups groups of tiles of eight of a whole matrix. A number
+// of the state serves all these groups, whose sums stay in registers: so many
+// that none waits for itself, and that little but weights is left to be loaded.
+template <Rounding kRounding, bool kHasSource, int kGroups>
+inline void ApplyGroups(const Operator<double>& m, const Source<double>& source,
+                        int64_t group, const double* __restrict in,
+                        double* __restrict low, double* __restrict out) {
+  using Tile = Pack<8>;
+  constexpr int kSplit = GroupSplit(kGroups);
+  const int64_t num_rows = PaddedTiles(m.size, 8);
+  const double* weights = m.weights + group * num_rows * 8;
+  const auto load = [&](int64_t row, int g) {
+    return Tile::Load(weights + (g * num_rows + row) * 8);
+  };
+  Tile sums[kSplit][kGroups];
+  Unrolled<kSplit>([&](auto s) {
+    const Tile x(in[s]);
+    Unrolled<kGroups>([&](auto g) { sums[s][g] = x * load(s, g); });
+  });
+  for (int64_t i = kSplit; i < num_rows; i += kSplit) {
+    Unrolled<kSplit>([&](auto s) {
+      const Tile x(in[i + s]);
+      Unrolled<kGroups>([&](auto g) {  //
+        sums[s][g].AddProduct(x, load(i + s, g));
+      });
+    });
+  }
+  Unrolled<kGroups>([&](auto g) {
+    const int64_t j = (group + g) * 8;
+    Tile sum = sums[0][g];
+    if (kSplit > 1) sum = sum + sums[kSplit - 1][g];
+    if (kSplit > 2) sum = sum + (sums[1 % kSplit][g] + sums[kSplit / 2][g]);
+    if (kHasSource) {
+      sum.AddProduct(Tile(source.factor), Tile::Load(source.vector + j));
+    }
+    if (kRounding == Rounding::kCompensated) {
+      sum = AddCompensated(m, j, sum, in, low);
+    } else {
+      sum.AddProduct(Tile::Load(m.staying.share + j), Tile::Load(in + j));
+    }
+    sum.Store(out + j);
+  });
+}
+
+// The same for `count` groups, at most kMost.
+template <Rounding kRounding, bool kHasSource, int kMost>
+inline void ApplyGroups(int64_t count, const Operator<double>& m,
+                        const Source<double>& source, int64_t group,
+                        const double* in, double* low, double* out) {
+  if constexpr (kMost > 0) {
+    if (count == kMost) {
+      return ApplyGroups<kRounding, kHasSource, kMost>(m, source, group, in,
+                                                       low, out);
+    }
+    ApplyGroups<kRounding, kHasSource, kMost - 1>(count, m, source, group, in,
+                                                  low, out);
+  }
+}
+
+// For a whole matrix, in runs of groups of much the same length.
+template <Rounding kRounding, bool kHasSource>
+inline void ApplyAllTiles(const Operator<double>& m,
+                          const Source<double>& source, const double* in,
+                          double* low, double* out) {
+  const int64_t num_groups = m.pattern.num_groups;
+  int64_t num_runs = (num_groups + kMaxGroups - 1) / kMaxGroups;
+  for (int64_t group = 0; num_runs > 0; --num_runs) {
+    const int64_t count = (num_groups - group + num_runs - 1) / num_runs;
+    ApplyGroups<kRounding, kHasSource, kMaxGroups>(count, m, source, group, in,
+                                                   low, out);
+    group += count;
+  }
+}
+
+// Steps one after the other: each takes what the last one gave, `move` further
+// on.
+template <class T>
+struct Steps {
+  int count;
+  const T* in;
+  T* low;
+  T* out;
+  int64_t move;
+};
+
+// `factors` are those of the steps' sources.
+template <Rounding kRounding, bool kHasSource, int kWidth, class T>
+inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
+                       Steps<T> steps) {
+  for (int i = 0; i < steps.count; ++i) {
+    const Source<T> source = {kHasSource ? factors[i] : T(0.0), vector};
+    if constexpr (kWidth == 1) {
+      ApplyTiles<kRounding, kHasSource, T>(m, source, steps.in, steps.low,
+                                           steps.out);
+    } else if constexpr (kWidth == 8) {
+      ApplyAllTiles<kRounding, kHasSource>(m, source, steps.in, steps.low,
+                                           steps.out);
+    } else {
+      ApplyWideTiles<kRounding, kHasSource, kWidth>(m, source, steps.in,
+                                                    steps.low, steps.out);
+    }
+    steps.in = steps.out;
+    steps.out += steps.move;
+  }
+}
+template <Rounding kRounding, bool kHasSource, class T>
+inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
+                       const Steps<T>& steps) {
+  if constexpr (std::is_same<T, double>::value) {
+    switch (m.pattern.width) {
+      case 8:
+        return ApplySteps<kRounding, kHasSource, 8>(m, factors, vector, steps);
+      case 4:
+        return ApplySteps<kRounding, kHasSource, 4>(m, factors, vector, steps);
+      default:
+        break;
+    }
+  }
+  ApplySteps<kRounding, kHasSource, 1>(m, factors, vector, steps);
+}
+
+// Steps of the first blocks are rounded as they come: their errors add up to
+// less than 4e-13, and far less as a rule. Later ones are compensated.
+constexpr int64_t kPlainBlocks = 64;
+
+// out = in M for steps of the given block, with in + low the state and
+// out + low the next one.
+template <class T>
+inline void Apply(const Operator<T>& m, int64_t block, const Steps<T>& steps) {
+  const T* none = nullptr;
+  if (block < kPlainBlocks) {
+    ApplySteps<Rounding::kPlain, false>(m, none, none, steps);
+  } else {
+    ApplySteps<Rounding::kCompensated, false>(m, none, none, steps);
+  }
+}
+template <class T>
+inline void Apply(const Operator<T>& m, int64_t block, const T* in, T* low,
+                  T* out) {
+  Apply(m, block, Steps<T>{1, in, low, out, 0});
+}
+
+// out = in M + factors[i] vector in step i.
+template <class T>
+inline void Apply(const Operator<T>& m, int64_t block, const T* factors,
+                  const T* vector, const Steps<T>& steps) {
+  if (block < kPlainBlocks) {
+    ApplySteps<Rounding::kPlain, true>(m, factors, vector, steps);
+  } else {
+    ApplySteps<Rounding::kCompensated, true>(m, factors, vector, steps);
+  }
+}
+template <class T>
+inline void Apply(const Operator<T>& m, int64_t block, const Source<T>& source,
+                  const T* in, T* low, T* out) {
+  Apply(m, block, &source.factor, source.vector, Steps<T>{1, in, low, out, 0});
+}
+
+// sum_i x[i] y[i].
+template <class T>
+inline T Dot(const T* __restrict x, const T* __restrict y, int64_t stride) {
+  T sums[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};  // strides are multiples
+  for (int64_t i = 0; i < stride; i += 4) {
+    for (int l = 0; l < 4; ++l) AddProduct(x[i + l], y[i + l], &sums[l]);
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+inline double Dot(const double* __restrict x, const double* __restrict y,
+                  int64_t stride) {
+  Pack<8> sum(0.0);
+  for (int64_t i = 0; i < stride; i += 8) {
+    sum.AddProduct(Pack<8>::Load(x + i), Pack<8>::Load(y + i));
+  }
+  return sum.Total();
+}
+
+template <class T>
+inline T Sum(const T* __restrict x, int64_t stride) {
+  T sums[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};
+  for (int64_t i = 0; i < stride; i += 4) {
+    for (int l = 0; l < 4; ++l) sums[l] += x[i + l];
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+inline double Sum(const double* __restrict x, int64_t stride) {
+  Pack<8> sum(0.0);
+  for (int64_t i = 0; i < stride; i += 8) sum = sum + Pack<8>::Load(x + i);
+  return sum.Total();
+}
+
+// max_i |x[i]|.
+template <class T>
+inline double LargestSize(const T* x, int64_t stride) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < stride; ++i) {
+    const double size = MaxAbs(x[i]);
+    if (size > largest) largest = size;
+  }
+  return largest;
+}
+inline double LargestSize(const double* x, int64_t stride) {
+  Pack<8> sizes(0.0);
+  for (int64_t i = 0; i < stride; i += 8) {
+    sizes = Pack<8>::LargerSize(sizes, Pack<8>::Load(x + i));
+  }
+  double all[8];
+  sizes.Store(all);
+  for (int l = 1; l < 8; ++l) all[0] = all[l] > all[0] ? all[l] : all[0];
+  return all[0];
+}
+
+// The same times 2^exponent.
+template <class T>
+inline Scaled<double> LargestScaledSize(const T* x, int64_t stride,
+                                        int64_t exponent) {
+  if constexpr (HasOwnExponent<T>::kValue) {
+    Scaled<double> largest;
+    for (int64_t i = 0; i < stride; ++i) {
+      const Scaled<double> size = SizeOf(x[i], exponent);
+      if (IsAtMost(largest, 0, size)) largest = size;
+    }
+    return largest;
+  } else {
+    return {LargestSize(x, stride), exponent};
+  }
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_MATRIX_OPERATOR_H_

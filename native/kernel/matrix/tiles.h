@@ -1,0 +1,154 @@
+// Which entries of a square matrix are stored. Columns are taken in groups of
+// `width`; a tile is what one row has in one group. Width one is the usual
+// compressed format; wider tiles fill registers with the entries that rows of
+// a state space have side by side, and whole matrices are tiled as well.
+
+#ifndef PHASIC_NATIVE_KERNEL_MATRIX_TILES_H_
+#define PHASIC_NATIVE_KERNEL_MATRIX_TILES_H_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "native/kernel/runtime/workspace.h"
+#include "native/kernel/simd/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// State vectors are padded with zeros to a multiple of eight.
+inline int64_t PaddedSize(int64_t p) { return (p + 7) / 8 * 8; }
+
+template <class T>
+T* AllocateZeros(Workspace* workspace, int64_t count) {
+  if constexpr (std::is_arithmetic<T>::value) {
+    return static_cast<T*>(
+        workspace->AllocateZeros(static_cast<size_t>(count), sizeof(T)));
+  } else {
+    T* result = static_cast<T*>(
+        workspace->Allocate(static_cast<size_t>(count), sizeof(T)));
+    for (int64_t i = 0; result != nullptr && i < count; ++i) result[i] = T(0);
+    return result;
+  }
+}
+
+template <class T>
+T* AllocateRoom(Workspace* workspace, int64_t count) {
+  return static_cast<T*>(
+      workspace->Allocate(static_cast<size_t>(count), sizeof(T)));
+}
+
+struct TilePattern {
+  int64_t width = 1;
+  int64_t num_groups = 0;            // of columns, padding included
+  const int64_t* offsets = nullptr;  // [num_groups + 1]
+  const int32_t* rows = nullptr;     // [num_tiles]
+
+  int64_t num_tiles() const { return offsets[num_groups]; }
+  int64_t num_cells() const { return num_tiles() * width; }
+};
+
+// Tiles of a group are worked on so many at a time; empty ones make up the
+// number.
+constexpr int64_t TilesAtOnce(int64_t width) {
+  return width == 8 ? 4 : (width == 4 ? 2 : 1);
+}
+inline int64_t PaddedTiles(int64_t count, int64_t width) {
+  const int64_t at_once = TilesAtOnce(width);
+  return (count + at_once - 1) / at_once * at_once;
+}
+
+// Positions of the entries of a matrix of this many rows and columns.
+struct EntryList {
+  int64_t size = 0;
+  int64_t count = 0;
+  const int32_t* rows = nullptr;
+  const int32_t* columns = nullptr;
+};
+
+// The numbers of the entries in ascending order of `keys`, those of equal keys
+// in their old order. `offsets` [size + 1] tells where each key begins.
+inline bool SortBy(const int32_t* keys, int64_t count, int64_t size,
+                   Workspace* workspace, int64_t** offsets, int32_t** order) {
+  int64_t* starts = AllocateZeros<int64_t>(workspace, size + 2);
+  int32_t* sorted = static_cast<int32_t*>(
+      workspace->Allocate(static_cast<size_t>(count), sizeof(int32_t)));
+  if (starts == nullptr || sorted == nullptr) return false;
+  for (int64_t e = 0; e < count; ++e) ++starts[keys[e] + 2];
+  for (int64_t i = 2; i <= size + 1; ++i) starts[i] += starts[i - 1];
+  for (int64_t e = 0; e < count; ++e) {
+    sorted[starts[keys[e] + 1]++] = static_cast<int32_t>(e);
+  }
+  *offsets = starts;
+  *order = sorted;
+  return true;
+}
+
+// Every entry of the matrix.
+inline bool FullPattern(int64_t size, int64_t width, Workspace* workspace,
+                        TilePattern* pattern) {
+  const int64_t num_groups = PaddedSize(size) / width;
+  const int64_t num_rows = PaddedTiles(size, width);  // zeros from `size` on
+  int64_t* offsets = AllocateRoom<int64_t>(workspace, num_groups + 1);
+  int32_t* rows = AllocateRoom<int32_t>(workspace, num_groups * num_rows);
+  if (offsets == nullptr || rows == nullptr) return false;
+  offsets[0] = 0;
+  for (int64_t group = 0; group < num_groups; ++group) {
+    offsets[group + 1] = (group + 1) * num_rows;
+    for (int64_t i = 0; i < num_rows; ++i) {
+      rows[group * num_rows + i] = static_cast<int32_t>(i);
+    }
+  }
+  *pattern = {width, num_groups, offsets, rows};
+  return true;
+}
+inline int64_t FullCell(int64_t size, int64_t width, int64_t row,
+                        int64_t column) {
+  const int64_t tile = column / width * PaddedTiles(size, width) + row;
+  return tile * width + column % width;
+}
+
+// The tiles that hold the entries, which are visited by `order`, rows
+// ascending. cells[e] is where entry e lies among the tiles' numbers.
+inline bool SparsePattern(const EntryList& entries, const int32_t* order,
+                          int64_t width, Workspace* workspace,
+                          TilePattern* pattern, int64_t* cells) {
+  const int64_t num_groups = PaddedSize(entries.size) / width;
+  int64_t* offsets = AllocateZeros<int64_t>(workspace, num_groups + 1);
+  int64_t* ends = AllocateZeros<int64_t>(workspace, num_groups);
+  int32_t* last_rows = AllocateZeros<int32_t>(workspace, num_groups);
+  if (offsets == nullptr || ends == nullptr || last_rows == nullptr) {
+    return false;
+  }
+  for (int64_t group = 0; group < num_groups; ++group) last_rows[group] = -1;
+  for (int64_t n = 0; n < entries.count; ++n) {
+    const int32_t e = order[n];
+    const int64_t group = entries.columns[e] / width;
+    if (last_rows[group] == entries.rows[e]) continue;
+    last_rows[group] = entries.rows[e];
+    ++offsets[group + 1];
+  }
+  for (int64_t group = 0; group < num_groups; ++group) {
+    offsets[group + 1] =
+        offsets[group] + PaddedTiles(offsets[group + 1], width);
+    ends[group] = offsets[group];
+    last_rows[group] = -1;
+  }
+  int32_t* rows = AllocateZeros<int32_t>(workspace, offsets[num_groups]);
+  if (rows == nullptr) return false;
+  for (int64_t n = 0; n < entries.count; ++n) {
+    const int32_t e = order[n];
+    const int64_t group = entries.columns[e] / width;
+    if (last_rows[group] != entries.rows[e]) {
+      last_rows[group] = entries.rows[e];
+      rows[ends[group]++] = entries.rows[e];
+    }
+    cells[e] = (ends[group] - 1) * width + entries.columns[e] % width;
+  }
+  *pattern = {width, num_groups, offsets, rows};
+  return true;
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_MATRIX_TILES_H_

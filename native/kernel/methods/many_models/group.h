@@ -1,0 +1,241 @@
+// Sweeps over several models of the same edges: what follows from the edges
+// alone is found once, and where registers hold a number of each of eight
+// models these are stepped side by side. Every model has the bits that it has
+// by itself; what is out of the ordinary is swept by itself.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_GROUP_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_GROUP_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "native/kernel/methods/many_models/lane_adjoint.h"
+#include "native/kernel/methods/many_times/node_groups.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/sweeps/forward.h"
+#include "native/kernel/uniformization/lane_walk.h"
+#include "native/kernel/uniformization/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+static_assert(kModels == kMaxGroup, "a lane for each model of a group");
+
+// Models of one structure, in the order of their inputs.
+class Group {
+ public:
+  Group(const SweepInput* inputs, int count, Workspace* workspace)
+      : inputs_(inputs), count_(count), workspace_(workspace) {}
+
+  // Whether these may be taken together at all.
+  bool IsOne() const {
+    for (int l = 0; l < count_; ++l) {
+      const SweepInput& in = inputs_[l];
+      if (!in.has_edges() || in.discrete || TakesGroups(in) ||
+          in.edges.sources != inputs_[0].edges.sources) {
+        return false;
+      }
+    }
+    return count_ > 1;
+  }
+
+  void Build() {
+    Structure structure;
+    for (int l = 0; l < count_; ++l) {
+      is_built_[l] =
+          ModelBuilder<double>(inputs_[l], workspace_, &models_[l], &structure)
+              .Build() == kOk;
+    }
+  }
+  bool WantsB() const {
+    return std::any_of(inputs_, inputs_ + count_, [](const SweepInput& in) {
+      return HasBase(in, Base::kSurvival);
+    });
+  }
+  bool is_built(int l) const { return is_built_[l]; }
+  const Model<double>& model(int l) const { return models_[l]; }
+
+  // The models' walk side by side, if that is worth it and memory suffices.
+  bool StartWalk(LaneWalk* walk) const {
+    return kRegisterWidth == kModels && End() > 0 && walk->Start(End());
+  }
+  // The same where all states are kept; leaves out models for which it would
+  // not be long enough.
+  bool StartKeptWalk(LaneWalk* walk) {
+    const int64_t end = End();
+    for (int l = 0; l < count_; ++l) {
+      if (LastBlock(l) > static_cast<double>(end)) is_built_[l] = false;
+    }
+    return kRegisterWidth == kModels && end > 0 &&
+           end * inputs_[0].num_phases <= kMaxKept && walk->Start(end + 1);
+  }
+  // nullptr where a model was not built.
+  const Model<double>* const* LanesOf(const Model<double>** lanes) const {
+    for (int l = 0; l < kModels; ++l) {
+      lanes[l] = l < count_ && is_built_[l] ? &models_[l] : nullptr;
+    }
+    return lanes;
+  }
+
+ private:
+  // Fewer models are stepped sooner one by one.
+  static constexpr int kLeastLanes = 3;
+  static constexpr double kMaxWalkBlocks = 4096;
+  static constexpr int64_t kMaxWalkCells = int64_t{1} << 20;
+  static constexpr int64_t kMaxKept = int64_t{1} << 19;
+
+  // About the first block that fewer models ask for.
+  int64_t End() const {
+    double ends[kModels] = {};
+    for (int l = 0; l < count_; ++l) {
+      if (is_built_[l] && models_[l].forward.pattern.width < 8 &&
+          models_[l].forward.pattern.num_cells() <= kMaxWalkCells) {
+        ends[l] = std::min(kMaxWalkBlocks, LastBlock(l));
+      }
+    }
+    std::sort(ends, ends + kModels);
+    return static_cast<int64_t>(ends[kModels - kLeastLanes]);
+  }
+  double LastBlock(int l) const {
+    double x = 0.0;
+    for (int64_t i = 0; i < inputs_[l].num_times; ++i) {
+      const double time = inputs_[l].times.value[i];
+      if (time < HUGE_VAL) x = std::max(x, models_[l].q * time);
+    }
+    return std::ceil((x + 24.0 * std::sqrt(x)) / kBlock) + 8.0;
+  }
+
+  const SweepInput* inputs_;
+  const int count_;
+  Workspace* workspace_;
+  Model<double> models_[kModels];
+  bool is_built_[kModels] = {};
+};
+
+// Whether the model's values are final.
+inline bool EvaluateInGroup(const SweepInput& in, SweepOutput out,
+                            const Model<double>& model, const Lane& lane,
+                            Workspace* workspace) {
+  if (!StartTimes(in, &out, workspace)) return false;
+  const Evaluated all = EvaluateTimes(in, out, model, kOk, lane, workspace);
+  return !all.underflowed && !all.is_doubtful &&
+         std::find(out.status, out.status + in.num_times, kMemoryLimit) ==
+             out.status + in.num_times;
+}
+
+inline void EvaluateGroup(const SweepInput* inputs, const SweepOutput* outputs,
+                          int count, Workspace* workspace, bool* done) {
+  Group group(inputs, count, workspace);
+  if (!group.IsOne()) return;
+  group.Build();
+  const Model<double>* lanes[kModels];
+  LaneWalk walk(group.LanesOf(lanes), group.WantsB(), false, workspace);
+  const bool has_walk = group.StartWalk(&walk);
+  SharedStarts starts;
+  if (!starts.Allocate(inputs[0].num_times, workspace)) return;
+  for (int l = 0; l < count; ++l) {
+    if (!group.is_built(l)) continue;
+    done[l] =
+        EvaluateInGroup(inputs[l], outputs[l], group.model(l),
+                        {has_walk ? &walk : nullptr, l, &starts}, workspace);
+  }
+}
+
+inline void ForwardGroup(const SweepInput* inputs, const SweepOutput* outputs,
+                         int count, Workspace* workspace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  bool done[kModels] = {};
+  EvaluateGroup(inputs, outputs, count, workspace, done);
+  for (int l = 0; l < count; ++l) {
+    if (done[l]) continue;
+    workspace->Reset();
+    ForwardSweep<double>(inputs[l], outputs[l], workspace);
+  }
+}
+
+inline bool UsesLadder(const PointSeeds<double>& seeds) {
+  bool found = seeds.num_on_ladder() > 0;
+  for (int64_t n = 0; n < seeds.num_intervals(); ++n) {
+    found = found || seeds.interval(n).on_ladder;
+  }
+  return found;
+}
+
+// A run up to its sweep; whether that may be made side by side with others.
+inline bool EvaluateRun(LaneRun* run) {
+  return run->Evaluate() == kOk && run->needs().any() &&
+         !UsesLadder(run->seeds()) &&
+         run->terms()->Mix(run->Margin(0)) == kOk &&
+         run->sequence().is_in_lane() && !run->sequence().has_losses();
+}
+
+// Whether that was the last of them, and nothing was lost.
+inline bool WriteSums(const LaneAdjoint& adjoint, int l, int margin,
+                      LaneRun* run) {
+  AdjointSums<double> sums;
+  return adjoint.SumsOf(l, &sums) &&
+         run->writer()->Write(sums, margin == kNumMargins - 1) &&
+         !run->writer()->has_losses();
+}
+// With the next margin; false where that is not to be done here.
+inline bool MixAgain(int margin, LaneRun* run) {
+  return margin < kNumMargins && !run->writer()->has_losses() &&
+         run->terms()->Mix(run->Margin(margin)) == kOk &&
+         run->sequence().is_in_lane() && !run->sequence().has_losses();
+}
+
+inline void SweepGroup(const SweepInput* inputs, const SweepOutput* outputs,
+                       int count, Workspace* workspace, bool* done) {
+  Group group(inputs, count, workspace);
+  if (kRegisterWidth != kModels || !group.IsOne()) return;
+  group.Build();
+  const Model<double>* lanes[kModels];
+  LaneWalk walk(group.LanesOf(lanes), group.WantsB(), true, workspace);
+  if (!group.StartKeptWalk(&walk)) return;
+  SharedStarts starts;
+  if (!starts.Allocate(inputs[0].num_times, workspace)) return;
+  std::optional<LaneRun> all[kModels];
+  LaneRun* runs[kModels] = {};
+  const LaneRun* first = nullptr;
+  for (int l = 0; l < count; ++l) {
+    if (!group.is_built(l)) continue;
+    FillWithNaN(inputs[l], outputs[l]);
+    LaneRun* run = &all[l].emplace(inputs[l], outputs[l], group.model(l),
+                                   Lane{&walk, l, &starts}, workspace);
+    if (!EvaluateRun(run)) continue;
+    if (first == nullptr) first = run;
+    if (run->terms()->has_survival() == first->terms().has_survival()) {
+      runs[l] = run;
+    }
+  }
+  for (int margin = 0; margin < kNumMargins; ++margin) {
+    if (std::count(runs, runs + kModels, nullptr) == kModels) return;
+    LaneAdjoint adjoint(runs, &walk, workspace);
+    if (!adjoint.Run(inputs[0])) return;
+    for (int l = 0; l < count; ++l) {
+      if (runs[l] == nullptr) continue;
+      done[l] = WriteSums(adjoint, l, margin, runs[l]);
+      if (done[l] || !MixAgain(margin + 1, runs[l])) runs[l] = nullptr;
+    }
+  }
+}
+
+inline void AdjointGroup(const SweepInput* inputs, const SweepOutput* outputs,
+                         int count, Workspace* workspace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  bool done[kModels] = {};
+  SweepGroup(inputs, outputs, count, workspace, done);
+  for (int l = 0; l < count; ++l) {
+    if (done[l]) continue;
+    workspace->Reset();
+    AdjointSweep<double>(inputs[l], outputs[l], workspace);
+  }
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_GROUP_H_

@@ -1,0 +1,176 @@
+// Many times of one model, of all kinds at once, against closed forms.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "native/kernel/runtime/workspace.h"
+#include "native/kernel/sweeps/adjoint.h"
+#include "native/kernel/sweeps/forward.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+namespace {
+
+constexpr double kAtom = 0.25;
+constexpr double kRate = 3.0;
+
+// An exponential time, or zero with probability kAtom.
+class ManyTimesTest : public testing::Test {
+ protected:
+  explicit ManyTimesTest(int64_t count = 2000) : times_(count), kinds_(count) {
+    for (int64_t i = 0; i < count; ++i) {
+      // In no order; some twice, with different kinds.
+      times_[i] = 1e-3 + 20.0 * std::fmod(0.618 * static_cast<double>(i), 1.0);
+      if (i % 5 == 4) times_[i] = times_[i - 1];
+      kinds_[i] = static_cast<int32_t>(2 * (i % 3));  // logarithms
+    }
+    in_.num_phases = 1;
+    in_.num_times = count;
+    in_.kinds = kinds_.data();
+    in_.has_exit_rates = true;
+    in_.has_prob_zero = true;
+    in_.epsilon = 0x1p-52;
+    in_.initial_probs.value = &initial_;
+    in_.subgenerator.value = &diagonal_;
+    in_.exit_rates.value = &kRate;
+    in_.prob_zero.value = &kAtom;
+    in_.times.value = times_.data();
+  }
+
+  static double Truth(int32_t kind, double t) {
+    const double rest = (1.0 - kAtom) * std::exp(-kRate * t);
+    switch (static_cast<Kind>(kind)) {
+      case Kind::kLogDensity:
+        return std::log((1.0 - kAtom) * kRate) - kRate * t;
+      case Kind::kDensity:
+        return kRate * rest;
+      case Kind::kLogSurvival:
+        return std::log(1.0 - kAtom) - kRate * t;
+      case Kind::kSurvival:
+        return rest;
+      case Kind::kLogCdf:
+        return std::log1p(-rest);
+      default:
+        return 1.0 - rest;
+    }
+  }
+
+  // d / d rate.
+  static double RateDerivative(int32_t kind, double t) {
+    const double rest = (1.0 - kAtom) * std::exp(-kRate * t);
+    switch (static_cast<Kind>(kind)) {
+      case Kind::kLogDensity:
+        return 1.0 / kRate - t;
+      case Kind::kDensity:
+        return rest * (1.0 - kRate * t);
+      case Kind::kLogSurvival:
+        return -t;
+      case Kind::kSurvival:
+        return -t * rest;
+      case Kind::kLogCdf:
+        return t * rest / (1.0 - rest);
+      default:
+        return t * rest;
+    }
+  }
+
+  std::vector<double> Values() {
+    std::vector<double> values(times_.size());
+    SweepOutput out = {};
+    out.values = values.data();
+    ForwardSweep<double>(in_, out, &workspace_);
+    workspace_.Reset();
+    return values;
+  }
+
+  const double initial_ = 1.0 - kAtom;
+  const double diagonal_ = -kRate;
+  std::vector<double> times_;
+  std::vector<int32_t> kinds_;
+  SweepInput in_ = {};
+  Workspace workspace_{size_t{1} << 28};
+};
+
+TEST_F(ManyTimesTest, ValuesOfAllKinds) {
+  const std::vector<double> values = Values();
+  for (size_t i = 0; i < times_.size(); ++i) {
+    const double truth = Truth(kinds_[i], times_[i]);
+    EXPECT_NEAR(values[i], truth, 1e-13 * std::max(1.0, std::fabs(truth)))
+        << "kind " << kinds_[i] << " at " << times_[i];
+  }
+}
+
+TEST_F(ManyTimesTest, AKindForEachTimeOrOneForAll) {
+  const std::vector<double> values = Values();
+  for (int32_t kind = 0; kind < kNumKinds; kind += 2) {
+    in_.kinds = nullptr;
+    in_.kind = static_cast<Kind>(kind);
+    const std::vector<double> alone = Values();
+    for (size_t i = kind / 2; i < times_.size(); i += 3) {
+      EXPECT_NEAR(values[i], alone[i],
+                  1e-14 * std::max(1.0, std::fabs(alone[i])));
+    }
+  }
+}
+
+TEST_F(ManyTimesTest, GradientsOfAllKinds) {
+  std::vector<double> cotangents(times_.size());
+  double truth = 0.0;
+  double size = 0.0;
+  for (size_t i = 0; i < times_.size(); ++i) {
+    cotangents[i] = i % 11 == 0 ? 0.0 : std::sin(static_cast<double>(i));
+    const double term = cotangents[i] * RateDerivative(kinds_[i], times_[i]);
+    truth += term;
+    size += std::fabs(term);
+  }
+  in_.cotangent = cotangents.data();
+  std::vector<double> bars(times_.size());
+  double initial = 0.0;
+  double exits = 0.0;
+  double atom = 0.0;
+  double rates = 0.0;
+  SweepOutput out = {};
+  out.times = bars.data();
+  out.initial_probs = &initial;
+  out.subgenerator = &rates;
+  out.exit_rates = &exits;
+  out.prob_zero = &atom;
+  AdjointSweep<double>(in_, out, &workspace_);
+  EXPECT_NEAR(exits, truth, 1e-12 * size);
+  double atom_truth = 0.0;
+  for (size_t i = 0; i < times_.size(); ++i) {
+    if (kinds_[i] < static_cast<int32_t>(Kind::kLogCdf)) continue;
+    const bool log = kinds_[i] == static_cast<int32_t>(Kind::kLogCdf);
+    const double cdf = Truth(static_cast<int32_t>(Kind::kCdf), times_[i]);
+    atom_truth += cotangents[i] / (log ? cdf : 1.0);
+  }
+  EXPECT_NEAR(atom, atom_truth, 1e-11);
+  for (size_t i = 0; i < times_.size(); ++i) {
+    // The rate and the time come in as their product, and 1 / t at most.
+    const double share = kinds_[i] < 2 ? 1.0 / kRate : 0.0;
+    const double factor = kinds_[i] == 1 ? Truth(1, times_[i]) * share : share;
+    const double expected = cotangents[i] *
+                            (RateDerivative(kinds_[i], times_[i]) - factor) *
+                            kRate / times_[i];
+    EXPECT_NEAR(bars[i], expected, 1e-12 * (std::fabs(expected) + kRate));
+  }
+  // Times alone, and nothing else.
+  std::vector<double> same(times_.size());
+  out = {};
+  out.times = same.data();
+  AdjointSweep<double>(in_, out, &workspace_);
+  EXPECT_EQ(same, bars);
+  out = {};
+  double exits_alone = 0.0;
+  out.exit_rates = &exits_alone;
+  AdjointSweep<double>(in_, out, &workspace_);
+  EXPECT_EQ(exits_alone, exits);
+}
+
+}  // namespace
+}  // namespace PHASIC_ISA
+}  // namespace phasic

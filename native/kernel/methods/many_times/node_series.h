@@ -1,0 +1,315 @@
+// A positive power series of F about one x_0, for many times in x_0 <= x <
+// x_0 + 4:
+//
+//   F(x_0 + d) = exp(-d) sum_j d^j / j! c_j,  c_j = sum_k w_k(x_0) f_{k+j},
+//
+// with the terms f_k of F's own series, since Poisson weights of a sum are
+// w_k(x_0 + d) = sum_j w_j(d) w_{k-j}(x_0). All c_j are non-negative: nothing
+// cancels. Those of the density are made from a_k; those of the survival
+// function and of the cdf follow by adding, as b_k = b_{k+1} + a_k / q and
+// A_{k+1} = A_k + a_k / q, from the last of the former and the first of the
+// latter.
+//
+// What is left out is bounded rigorously. d^j / d^i grows with d for j > i, so
+// a rest that is negligible at d = 4 is so in all of the interval. F(x_0 + d)
+// exp(d) is at least c_0, so windows over k may leave out 2^-66 c_0 from each
+// c_j: exp(4) < 2^6 times that is the most that this changes. Where a bound
+// fails, or a number comes near the ends of the range of doubles, there is no
+// series, and each time is mixed by itself.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SERIES_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SERIES_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "native/kernel/methods/many_times/node_polynomial.h"
+#include "native/kernel/methods/many_times/node_terms.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/simd/pack.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/poisson.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Sums about nodes for the density and the survival function, which share
+// them; or for the cdf, which is F's complement and has windows of its own.
+class NodeBuilder {
+ public:
+  // `channels` are those of the density or of the cdf; `survival` is null where
+  // no time asks for it.
+  NodeBuilder(Channels<double>* channels, Channels<double>* survival,
+              NodeTerms* terms)
+      : channels_(*channels), survival_(survival), terms_(*terms) {}
+
+  // Makes the series about `start`; whether there is one.
+  bool Build(Base base, double start, NodeSeries* node) {
+    if (start != start_) {
+      start_ = start;
+      is_built_ = BuildSums(start);
+    }
+    Channels<double>* own = base == Base::kSurvival ? survival_ : &channels_;
+    if (!is_built_) return false;
+    double c[kNodeChannels][kNodeTerms];
+    FillSeries(base, c);
+    if (IsLost(own, c[0][0])) return false;
+    node->start = start_;
+    node->exponent = exponent_;
+    const bool is_density = base == Base::kDensity;
+    const double rests[] = {is_density ? exit_rest_ : mass_rest_,
+                            is_density ? exit_rest_ : exit_rest_ / model().q};
+    return MakePolynomials(c, rests, std::min(kNodeChannels, own->size()),
+                           is_density, model().absorbs, node);
+  }
+
+ private:
+  using Lanes = Pack<8>;
+  static constexpr int kPacks = NodeTerms::kPacks;
+  static constexpr int64_t kWindow = -66;     // see above
+  static constexpr int64_t kRange = 400;      // of exponents
+  static constexpr int64_t kSmallest = -900;  // exponent of a weight
+
+  bool is_cdf() const { return channels_.base() == Base::kCdf; }
+  const Model<double>& model() const { return channels_.model(); }
+  const ChannelBlock<double>& BlockAt(int64_t b) const {
+    return *channels_.Find(b);
+  }
+  const Block<double>& SourceAt(int64_t b) const {
+    return *channels_.sequence().Find(b);
+  }
+
+  bool BuildSums(double start) {
+    walk_ = PoissonWalk(start);
+    const Scaled<double> weight = StartWeight(start, &first_block_);
+    if (!Reserve(first_block_ + kNodeBlocks)) return false;
+    exponent_ = BlockAt(first_block_).exponent;
+    for (Lanes& sum : sums_) sum = Lanes(0.0);
+    end_sum_ = mass_floor_ = mass_rest_ = exit_rest_ = 0.0;
+    is_ordinary_ = true;
+    return WalkUp(weight) && WalkDown(weight);
+  }
+
+  bool Reserve(int64_t block) {
+    StatusCode status = kOk;
+    return channels_.Get(block, &status) != nullptr &&
+           (survival_ == nullptr ||
+            survival_->Get(block, &status) != nullptr) &&
+           terms_.Reserve(block);
+  }
+
+  bool WalkUp(Scaled<double> weight) {
+    for (int64_t b = first_block_; weight.mantissa != 0.0; ++b) {
+      if (!Reserve(b + kNodeBlocks)) return false;
+      if (b > first_block_) {
+        const Scaled<double> tail =
+            walk_.TailBound(static_cast<double>(b * kBlock), weight);
+        const int64_t exponent = tail.exponent + BlockAt(b).exponent;
+        if (AreNegligible({tail.mantissa * MassCap(b), exponent},
+                          {tail.mantissa * ExitCap(b), exponent})) {
+          AddToRests(tail, b);
+          break;
+        }
+      }
+      last_block_ = b;
+      weight = Include(b, weight);
+      if (!is_ordinary_) return false;
+    }
+    return true;
+  }
+
+  bool WalkDown(Scaled<double> weight) {
+    for (int64_t b = first_block_; b > 0; --b) {
+      const Scaled<double> head =
+          walk_.HeadBound(static_cast<double>(b * kBlock), weight);
+      // Shifted by fewer than 48 terms, those before block b end in b + 2.
+      const Scaled<double>& largest = BlockAt(b + kNodeBlocks - 1).largest;
+      const Scaled<double> largest_mass =
+          is_cdf() ? largest
+                   : Scaled<double>{SourceAt(0).mass, SourceAt(0).exponent};
+      const double of_exits = is_cdf() ? model().q : 1.0;
+      if (AreNegligible({head.mantissa * largest_mass.mantissa,
+                         head.exponent + largest_mass.exponent},
+                        {head.mantissa * largest.mantissa * of_exits,
+                         head.exponent + largest.exponent})) {
+        AddToRests(head, kNodeBlocks);
+        break;
+      }
+      weight = walk_.Down(*BlockAt(b - 1).poisson, weight);
+      Include(b - 1, weight);
+      if (!is_ordinary_) return false;
+    }
+    return true;
+  }
+
+  double TailCap(int64_t b, int r) const {
+    const ChannelBlock<double>& block = BlockAt(b);
+    return ScaleBy(block.tail.caps[r], block.tail.exponent - block.exponent);
+  }
+  // Bounds on b_k or A_k and on a_k from block b on, relative to its exponent.
+  double MassCap(int64_t b) const {
+    constexpr double kLeast = 0x1p-1022;  // a bound must not become zero
+    return is_cdf() ? TailCap(b, 0) : SourceAt(b).mass + kLeast;
+  }
+  double ExitCap(int64_t b) const {
+    return is_cdf() ? model().q * TailCap(b, 1) : TailCap(b, 0);
+  }
+
+  // Whether this may be left out of sums over b_k or A_k, and over a_k. Windows
+  // do not depend on which functions are asked for.
+  bool AreNegligible(const Scaled<double>& mass,
+                     const Scaled<double>& exits) const {
+    const double least = is_cdf() ? end_sum_ : mass_floor_;
+    const bool exits_matter =
+        model().absorbs && (!is_cdf() || channels_.size() > 1);
+    return IsAtMost(mass, kWindow, {least, exponent_}) &&
+           (!exits_matter ||
+            IsAtMost(exits, kWindow, {sums_[0][0], exponent_}));
+  }
+
+  Scaled<double> Include(int64_t b, const Scaled<double>& weight) {
+    const PoissonTable& poisson = *BlockAt(b).poisson;
+    return walk_.Up(
+        b, poisson, weight,
+        [&](int first, int last, const Scaled<double>& scale,
+            const double* powers) {
+          if (scale.exponent < kSmallest) is_ordinary_ = false;
+          const double factor = ScaleBy(scale.mantissa, scale.exponent);
+          double weights[kBlock] = {};
+          if (last - first == kBlock) {
+            for (int j = 0; j < kBlock; j += 8) {
+              (factor *
+               (Lanes::Load(powers + j) * Lanes::Load(poisson.table + j)))
+                  .Store(weights + j);
+            }
+          } else {
+            for (int j = first; j < last; ++j) {
+              weights[j] = factor * (powers[j] * poisson.table[j]);
+            }
+          }
+          AddBlock(b, weights);
+        });
+  }
+
+  // Adds weights[k] times the terms from k on.
+  void AddBlock(int64_t b, const double* weights) {
+    double scales[kNodeBlocks + 1];
+    for (int i = 0; i <= kNodeBlocks; ++i) {
+      scales[i] = PowerOfTwo(Shift(SourceAt(b + i).exponent));
+    }
+    terms_.Add(b, weights, scales, sums_);
+    const Lanes low = Lanes::Load(weights);
+    const Lanes high = Lanes::Load(weights + 8);
+    const double sum = (low + high).Total();
+    AddToRests({sum, 0}, b + kNodeBlocks);
+    mass_floor_ += sum * (scales[1] * SourceAt(b + 1).mass);
+    const auto product = [&](const double* terms) {
+      Lanes result = low * Lanes::Load(terms);
+      result.AddProduct(high, Lanes::Load(terms + 8));
+      return result.Total();
+    };
+    if (survival_ != nullptr && !is_cdf()) {
+      end_sum_ += scales[kNodeBlocks] * product(SourceAt(b + kNodeBlocks).b);
+    }
+    if (!is_cdf()) return;
+    const ChannelBlock<double>& block = BlockAt(b);
+    double terms[kBlock];
+    for (int j = 0; j < kBlock; ++j) {
+      terms[j] = block.channels[0][j] / block.poisson->table[j];
+    }
+    end_sum_ += PowerOfTwo(Shift(block.exponent)) * product(terms);
+  }
+
+  // An exponent relative to the node's.
+  int64_t Shift(int64_t exponent) {
+    const int64_t shift = exponent - exponent_;
+    if (shift < -kRange || shift > kRange) is_ordinary_ = false;
+    return shift;
+  }
+
+  // Weights times bounds on all terms from block b on: what these weights have
+  // in any c_j from j = 48 on.
+  void AddToRests(const Scaled<double>& weights, int64_t b) {
+    const double scale = ScaleBy(
+        weights.mantissa, weights.exponent + BlockAt(b).exponent - exponent_);
+    mass_rest_ += scale * MassCap(b);
+    exit_rest_ += scale * ExitCap(b);
+  }
+
+  // c_j of F and of its slope's neighbour.
+  void FillSeries(Base base, double (*c)[kNodeTerms]) const {
+    double exits[kNodeTerms + 1];
+    const double factor = base == Base::kDensity ? 1.0 : 1.0 / model().q;
+    for (int i = 0; i < kPacks; ++i) (factor * sums_[i]).Store(exits + 8 * i);
+    exits[kNodeTerms] = 0.0;
+    if (base == Base::kDensity) {
+      std::copy(exits, exits + kNodeTerms, c[0]);
+      std::copy(exits + 1, exits + kNodeTerms + 1, c[1]);
+      return;
+    }
+    std::copy(exits, exits + kNodeTerms, c[1]);
+    double sum = end_sum_;
+    if (base == Base::kSurvival) {
+      for (int j = kNodeTerms - 1; j >= 0; --j) c[0][j] = sum += exits[j];
+    } else {
+      for (int j = 0; j < kNodeTerms; ++j) {
+        c[0][j] = sum;
+        sum += exits[j];
+      }
+    }
+  }
+
+  // F is at least c_0 exp(-4), but for x_0 = 0, where it may be of any size.
+  bool IsLost(Channels<double>* own, double size) const {
+    const int64_t last = last_block_ + kNodeBlocks;
+    if (start_ == 0.0) return own->UnderflowedBefore(last + 1);
+    return !(size > PowerOfTwo(-kRange) && size < PowerOfTwo(kRange)) ||
+           own->LostToUnderflow(last, {0x1p-6 * size, exponent_});
+  }
+
+  Channels<double>& channels_;
+  Channels<double>* survival_;
+  NodeTerms& terms_;
+  PoissonWalk walk_ = PoissonWalk(0.0);
+  double start_ = -1.0;
+  bool is_built_ = false;
+  Lanes sums_[kPacks];       // of a_{k+j}
+  double end_sum_ = 0.0;     // of b_{k+48}, or of A_k
+  double mass_floor_ = 0.0;  // a bound from below on that of b_k
+  double mass_rest_ = 0.0;
+  double exit_rest_ = 0.0;
+  int64_t exponent_ = 0;
+  int64_t first_block_ = 0;
+  int64_t last_block_ = 0;
+  bool is_ordinary_ = true;
+};
+
+// The builders of a call.
+class NodeBuilders {
+ public:
+  NodeBuilders(const SweepInput& in, ChannelSets<double>* sets,
+               Workspace* workspace)
+      : terms_(&sets->Of(Base::kDensity)->sequence(), workspace),
+        open_(
+            sets->Of(Base::kDensity),
+            HasBase(in, Base::kSurvival) ? sets->Of(Base::kSurvival) : nullptr,
+            &terms_),
+        closed_(sets->Of(Base::kCdf), nullptr, &terms_) {}
+  NodeBuilders(const NodeBuilders&) = delete;
+  NodeBuilders& operator=(const NodeBuilders&) = delete;
+
+  // Quick where the last one was about the same start.
+  bool Build(Base base, double start, NodeSeries* node) {
+    return (base == Base::kCdf ? closed_ : open_).Build(base, start, node);
+  }
+
+ private:
+  NodeTerms terms_;
+  NodeBuilder open_;
+  NodeBuilder closed_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SERIES_H_

@@ -1,0 +1,280 @@
+// The transposed mixture for groups of times that share a node. The adjoint of
+// c_j(x_0) is the sum over times of that of F times exp(-d) d^j / j!; those of
+// the channels are abar_{k+j} += w_k(x_0) cbar_j. All functions at a node share
+// its weights.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SUMS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SUMS_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/cotangents/term_sums.h"
+#include "native/kernel/methods/many_times/node_bars.h"
+#include "native/kernel/methods/many_times/node_rests.h"
+#include "native/kernel/methods/many_times/node_seeds.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/simd/pack.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/poisson.h"
+#include "native/kernel/values/points.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// One group at a node, and where its part goes.
+struct NodePart {
+  const NodeSeed* seed;
+  TermSums<double>* sums;
+  int64_t log2_bound = 0;  // of a term
+  int64_t exponent = 0;    // the adjoints of c_j are relative to 2^this
+  int size = 0;            // J
+  double log2_value = 0;   // of F at the end
+  double log2_rest = 0;    // see NodeRests
+  Scaled<double> rest;     // of the weights
+  NodeBars bars;
+
+  // A bound on the sum of the adjoints' sizes.
+  double seed_size() const { return 0x1p6 * seed->bar_size; }
+};
+
+// Adds the groups of one node to the sums of their kinds of functions.
+class NodeSums {
+ public:
+  NodeSums(const SweepInput& in, const Sequence<double>& sequence,
+           int64_t margin, TermSums<double>* sums)
+      : in_(in), sequence_(sequence), margin_(margin), sums_(sums) {}
+
+  // All seeds must have the same start, and bases of their own.
+  StatusCode Add(const NodeSeed* const* seeds, int count) {
+    num_parts_ = 0;
+    for (int i = 0; i < count; ++i) {
+      NodePart& part = parts_[num_parts_];
+      part.seed = seeds[i];
+      const Base base = BaseOf(seeds[i]->kind);
+      part.sums = &sums_[static_cast<int>(base)];
+      part.log2_bound = base == Base::kDensity ? sequence_.model().log2_q : 0;
+      part.exponent = IsLog(seeds[i]->kind) ? -seeds[i]->exponent : 0;
+      if (margin_ != kFinalMargin && ChooseSize(&part)) {
+        ++num_parts_;
+        continue;
+      }
+      const StatusCode status = AddOneByOne(part);
+      if (status != kOk) return status;
+    }
+    if (num_parts_ == 0) return kOk;
+    start_ = parts_[0].seed->start;
+    if (FindEnd()) return Distribute();
+    for (int i = 0; i < num_parts_; ++i) {
+      const StatusCode status = AddOneByOne(parts_[i]);
+      if (status != kOk) return status;
+    }
+    return kOk;
+  }
+
+ private:
+  using Lanes = Pack<8>;
+
+  // Chooses J; whether there is one. With as many terms as F has, what is left
+  // out grows faster than F with d.
+  bool ChooseSize(NodePart* part) const {
+    const NodeSeed& seed = *part->seed;
+    const double end = seed.start + kNodeSpacing;
+    part->log2_value = std::log2(seed.last) - kNodeSpacing * kLog2E +
+                       static_cast<double>(seed.exponent);
+    const double most =
+        part->log2_value - static_cast<double>(margin_ + part->log2_bound);
+    for (part->size = (seed.num_terms + 7) / 8 * 8; part->size <= kMaxNodeSums;
+         part->size += 8) {
+      part->log2_rest = NodeRests::Get().Log2(part->size, end);
+      if (part->log2_rest + std::log2(end + part->size + 1.0) <= most) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Finds the block before which windows over k end; whether the blocks that
+  // are needed can be had.
+  bool FindEnd() {
+    PoissonWalk walk(start_);
+    Scaled<double> weight = StartWeight(start_, &first_block_);
+    end_block_ = first_block_;
+    Scaled<double> rest;
+    while (weight.mantissa != 0.0) {
+      if (end_block_ + kMaxNodeSums / kBlock >= sequence_.max_blocks()) {
+        return false;
+      }
+      weight = walk.Up(end_block_, PoissonTableOf(end_block_), weight,
+                       [](int, int, const Scaled<double>&, const double*) {});
+      const double k = static_cast<double>(++end_block_ * kBlock);
+      rest = walk.TailBound(k, weight);
+      bool is_small = true;
+      for (int i = 0; i < num_parts_ && is_small; ++i) {
+        const NodePart& part = parts_[i];
+        is_small = IsAtMost({rest.mantissa * 2.0 * (k + part.size + 1.0),
+                             rest.exponent + part.log2_bound},
+                            -margin_,
+                            {0x1p-6 * part.seed->first, part.seed->exponent});
+      }
+      if (is_small) break;
+    }
+    for (int i = 0; i < num_parts_; ++i) parts_[i].rest = rest;
+    return true;
+  }
+
+  StatusCode Distribute() {
+    for (int i = 0; i < num_parts_; ++i) {
+      parts_[i].bars.Sum(*parts_[i].seed, parts_[i].size);
+    }
+    PoissonWalk walk(start_);
+    const Scaled<double> start = StartWeight(start_, &first_block_);
+    Scaled<double> weight = start;
+    for (int64_t b = first_block_; b < end_block_; ++b) {
+      const StatusCode status = Include(b, &weight, &walk);
+      if (status != kOk) return status;
+    }
+    weight = start;
+    for (int64_t b = first_block_; b > 0; --b) {
+      if (IsInvisible(
+              walk.HeadBound(static_cast<double>(b * kBlock), weight))) {
+        break;
+      }
+      weight = walk.Down(PoissonTableOf(b - 1), weight);
+      Scaled<double> same = weight;
+      const StatusCode status = Include(b - 1, &same, &walk);
+      if (status != kOk) return status;
+    }
+    for (int i = 0; i < num_parts_; ++i) AddTails(parts_[i]);
+    return kOk;
+  }
+
+  // Whether no double could show what these weights stand for.
+  bool IsInvisible(const Scaled<double>& head) const {
+    for (int i = 0; i < num_parts_; ++i) {
+      const NodePart& part = parts_[i];
+      const int64_t exponent = head.exponent + part.exponent + part.log2_bound;
+      if (Normalized(Scaled<double>{head.mantissa * part.seed_size(), exponent})
+              .exponent >= -kFinalMargin) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static void AddTails(const NodePart& part) {
+    const NodeSeed& seed = *part.seed;
+    part.sums->AddTail({part.rest.mantissa * part.seed_size(),
+                        part.rest.exponent + part.exponent});
+    // At each time what j >= J leaves out is in a smaller ratio to F than at
+    // the end.
+    const double log2_ratio =
+        std::max(part.log2_rest - part.log2_value, -1000.0);
+    const auto whole = static_cast<int64_t>(std::floor(log2_ratio));
+    part.sums->AddTail(
+        {std::exp2(log2_ratio - static_cast<double>(whole)) * seed.share_size,
+         whole + seed.exponent + part.exponent});
+  }
+
+  // Adds the weights of one block, and steps on to the next.
+  StatusCode Include(int64_t b, Scaled<double>* weight, PoissonWalk* walk) {
+    StatusCode status = kOk;
+    for (int i = 0; i < num_parts_; ++i) {
+      const NodePart& part = parts_[i];
+      if (!part.sums->blocks()->Reserve(part.bars.LastBlock(b), &status)) {
+        return status;
+      }
+    }
+    const PoissonTable& poisson = parts_[0].sums->blocks()->Table(b);
+    *weight = walk->Up(
+        b, poisson, *weight,
+        [&](int first, int end, const Scaled<double>& scale,
+            const double* powers) {
+          double weights[kBlock] = {};
+          if (end - first == kBlock) {
+            for (int j = 0; j < kBlock; j += 8) {
+              (scale.mantissa *
+               (Lanes::Load(powers + j) * Lanes::Load(poisson.table + j)))
+                  .Store(weights + j);
+            }
+          } else {
+            for (int j = first; j < end; ++j) {
+              weights[j] = scale.mantissa * powers[j] * poisson.table[j];
+            }
+          }
+          for (int i = 0; i < num_parts_; ++i) {
+            const NodePart& part = parts_[i];
+            part.bars.AddProducts(b, weights, scale.exponent + part.exponent,
+                                  part.sums);
+          }
+        });
+    return kOk;
+  }
+
+  StatusCode AddOneByOne(const NodePart& part) const {
+    const NodeSeed& seed = *part.seed;
+    constexpr int64_t kCount = 64;
+    for (int64_t n = 0; n < seed.count; n += kCount) {
+      const int64_t count = std::min(kCount, seed.count - n);
+      Point<double> points[kCount];
+      Point<double>* pointers[kCount];
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t time = seed.times[n + i];
+        Point<double>& point = points[i];
+        PreparePoint(in_, time, sequence_, &point);
+        const double distance = point.x - seed.start;
+        point.value = {seed.sums[n + i] * std::exp(-distance), seed.exponent};
+        const double cotangent = in_.cotangent[time];
+        point.seed = {
+            point.is_log ? cotangent / point.value.mantissa : cotangent,
+            part.exponent};
+        pointers[i] = &point;
+      }
+      const StatusCode status = part.sums->AddPoints(pointers, count);
+      if (status != kOk) return status;
+    }
+    return kOk;
+  }
+
+  const SweepInput& in_;
+  const Sequence<double>& sequence_;
+  const int64_t margin_;
+  TermSums<double>* sums_;  // by base
+  double start_ = 0.0;
+  int64_t first_block_ = 0;
+  int64_t end_block_ = 0;
+  int num_parts_ = 0;
+  NodePart parts_[kNumBases];
+};
+
+// Adds all groups to the sums of their kinds of functions.
+template <class T>
+inline StatusCode AddGroups(const NodeSeeds<T>&, const Sequence<T>&, int64_t,
+                            TermSums<T>*) {
+  return kOk;
+}
+inline StatusCode AddGroups(const NodeSeeds<double>& seeds,
+                            const Sequence<double>& sequence, int64_t margin,
+                            TermSums<double>* sums) {
+  if (seeds.size() == 0) return kOk;
+  NodeSums node(seeds.in(), sequence, margin, sums);
+  for (int64_t n = 0; n < seeds.size();) {
+    const NodeSeed* group[kNumBases];
+    int count = 0;
+    const int64_t first = n;
+    for (; n < seeds.size() && n - first < kNumBases &&
+           seeds[n].start == seeds[first].start;
+         ++n) {
+      if (seeds[n].count > 0) group[count++] = &seeds[n];
+    }
+    const StatusCode status = node.Add(group, count);
+    if (status != kOk) return status;
+  }
+  return kOk;
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SUMS_H_

@@ -1,0 +1,157 @@
+// The way back of models side by side; see adjoint_sweeper.h:
+//
+//   y_k = abar_k s + bbar_k 1 + P y_{k+1},   G = sum_k v_k^T y_{k+1},
+//
+// with cotangents of F' that are one, so that all that follows is positive.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_ADJOINT_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_ADJOINT_H_
+
+#include <cstdint>
+
+#include "native/kernel/matrix/lane_operator.h"
+#include "native/kernel/methods/small_models/small_models.h"
+#include "native/kernel/methods/small_models/small_times.h"
+#include "native/kernel/methods/small_models/small_walk.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/simd/unrolled.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <int kPhases>
+struct SmallSums {
+  PerModel starts[kPhases];             // y_0
+  PerModel exits[kPhases];              // sum_k abar_k v_k
+  PerModel products[kPhases][kPhases];  // G
+  ModelMask starts_are_accurate;
+  ModelMask rows_are_accurate;
+};
+
+template <int kPhases>
+class SmallAdjoint {
+ public:
+  // `kept` are the rows of so many steps, see MixAsMade; they are overwritten
+  // with abar in place of the weights. `adjoints` has room for as many rows of
+  // kPhases.
+  SmallAdjoint(const SmallModels<kPhases>& models, const SmallTimes& times,
+               const PerModel& tail, int64_t num_steps, PerModel* kept,
+               PerModel* adjoints)
+      : models_(models),
+        times_(times),
+        num_steps_(num_steps),
+        tail_(tail),
+        kept_(kept),
+        adjoints_(adjoints) {}
+
+  [[gnu::noinline]] void Run(bool has_given_exits, SmallSums<kPhases>* sums) {
+    if (times_.has_others()) {
+      Descend<true>(sums->starts);
+    } else {
+      Descend<false>(sums->starts);
+    }
+    for (int j = 0; j < kPhases; j += kColumns) AddColumns(j, sums);
+    AddExits(sums);
+    Check(has_given_exits, sums);
+  }
+
+ private:
+  // Of G at once: sums that stay in registers.
+  static constexpr int kColumns = PerModel::kParts > 1 && kPhases > 2 ? 1
+                                  : kPhases <= 4                      ? kPhases
+                                                                      : 2;
+  static constexpr int kRow = kPhases + 1;
+
+  // Leaves y_{k+1} in row k.
+  template <bool kHasOthers>
+  void Descend(PerModel* starts) {
+    PerModel y[kPhases];
+    for (PerModel& number : y) number = PerModel(0.0);
+    PerModel later(0.0);  // sum of the weights of later steps
+    for (int64_t k = num_steps_ - 1; k >= 0; --k) {
+      PerModel& weight = kept_[k * kRow + kPhases];
+      PerModel a_bar = weight;
+      PerModel b_bar(0.0);
+      if constexpr (kHasOthers) {
+        b_bar = Select(times_.is_survival, weight, b_bar);
+        a_bar = Select(times_.is_survival, PerModel(0.0), a_bar);
+        a_bar = Select(times_.is_cdf, later, a_bar);
+        later = later + weight;
+        weight = a_bar;
+      }
+      PerModel next[kPhases];
+      Unrolled<kPhases>([&](auto i) {
+        adjoints_[k * kPhases + i] = y[i];
+        next[i] = SmallDot<kPhases>(models_.steps[i], y);
+        next[i].AddProduct(a_bar, models_.exits[i]);
+        if constexpr (kHasOthers) next[i] = next[i] + b_bar;
+      });
+      Unrolled<kPhases>([&](auto i) { y[i] = next[i]; });
+    }
+    for (int i = 0; i < kPhases; ++i) starts[i] = y[i];
+  }
+
+  void AddColumns(int first, SmallSums<kPhases>* sums) const {
+    PerModel products[kPhases][kColumns];
+    for (auto& row : products) {
+      for (PerModel& sum : row) sum = PerModel(0.0);
+    }
+    for (int64_t k = 0; k < num_steps_; ++k) {
+      const PerModel* state = kept_ + k * kRow;
+      const PerModel* y = adjoints_ + k * kPhases + first;
+      Unrolled<kPhases>([&](auto i) {
+        Unrolled<kColumns>([&](auto j) {  //
+          products[i][j].AddProduct(state[i], y[j]);
+        });
+      });
+    }
+    for (int i = 0; i < kPhases; ++i) {
+      for (int j = 0; j < kColumns; ++j) {
+        sums->products[i][first + j] = products[i][j];
+      }
+    }
+  }
+
+  void AddExits(SmallSums<kPhases>* sums) const {
+    PerModel exits[kPhases];
+    for (PerModel& sum : exits) sum = PerModel(0.0);
+    for (int64_t k = 0; k < num_steps_; ++k) {
+      const PerModel* state = kept_ + k * kRow;
+      Unrolled<kPhases>([&](auto i) {  //
+        exits[i].AddProduct(state[kPhases], state[i]);
+      });
+    }
+    for (int i = 0; i < kPhases; ++i) sums->exits[i] = exits[i];
+  }
+
+  // Whether a number of this size is far above what was left out of it. What
+  // is zero may have been too small to see.
+  ModelMask IsAccurate(const PerModel& size) const {
+    return (PerModel(kLeastOrdinary) <= size) & (tail_ <= 0x1p-44 * size);
+  }
+
+  // As BarsWriter: what is in all of a row's derivatives.
+  void Check(bool has_given_exits, SmallSums<kPhases>* sums) const {
+    sums->starts_are_accurate = sums->rows_are_accurate = models_.is_ordinary;
+    for (int64_t i = 0; i < models_.size; ++i) {
+      const PerModel& stays = sums->products[i][i];
+      sums->starts_are_accurate =
+          sums->starts_are_accurate & IsAccurate(sums->starts[i]);
+      sums->rows_are_accurate =
+          sums->rows_are_accurate &
+          IsAccurate(has_given_exits ? stays : stays + sums->exits[i]);
+    }
+  }
+
+  const SmallModels<kPhases>& models_;
+  const SmallTimes& times_;
+  const int64_t num_steps_;
+  const PerModel tail_;
+  PerModel* kept_;
+  PerModel* adjoints_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_ADJOINT_H_

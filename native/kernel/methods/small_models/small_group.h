@@ -1,0 +1,267 @@
+// Sweeps over models of few phases, the values of their times and derivatives
+// of those that have one, side by side where they are ordinary, one or many.
+// What cannot be had so is swept as usual.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/matrix/lane_operator.h"
+#include "native/kernel/matrix/tiles.h"
+#include "native/kernel/methods/small_models/small_adjoint.h"
+#include "native/kernel/methods/small_models/small_bars.h"
+#include "native/kernel/methods/small_models/small_kept_terms.h"
+#include "native/kernel/methods/small_models/small_models.h"
+#include "native/kernel/methods/small_models/small_times.h"
+#include "native/kernel/methods/small_models/small_walk.h"
+#include "native/kernel/numbers/pack_math.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/sweeps/adjoint.h"
+#include "native/kernel/sweeps/forward.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Of a model, whose steps are made for each.
+constexpr int64_t kFewSmallTimes = 3;
+
+static_assert(kModels == kMaxGroup, "a lane for each model of a group");
+
+// Calls function(number of phases that there is code for, as a constant).
+template <class Function>
+void WithSmallSize(int64_t size, const Function& function) {
+  if (size <= 2) return function(std::integral_constant<int, 2>());
+  if (size <= 4) return function(std::integral_constant<int, 4>());
+  if (size <= 6) return function(std::integral_constant<int, 6>());
+  function(std::integral_constant<int, kSmallPhases>());
+}
+
+// The results from F'.
+[[gnu::noinline]] inline PerModel SmallResults(const SmallTimes& times,
+                                               const PerModel& value,
+                                               const PerModel& total,
+                                               const PerModel& q,
+                                               const PerModel& log2_q) {
+  // Of lanes without a result it may be anything, NaN too.
+  const PerModel normal =
+      Select(IsWithin(value, kLeastOrdinary, 4.0), value, PerModel(1.0));
+  const PerModel log =
+      LogOf(normal, Select(times.is_density, log2_q, PerModel(0.0)));
+  const PerModel plain = Select(times.is_density, q, PerModel(1.0)) * value;
+  const PerModel result = Select(times.is_log, log, plain);
+  // A probability that rounding has pushed above one is one.
+  const PerModel limit = Select(times.is_log, PerModel(0.0), PerModel(1.0));
+  const ModelMask is_above =
+      ~times.is_density & (limit < result) & (total <= PerModel(1.0 + 1e-6));
+  return Select(is_above, limit, result);
+}
+
+// `outputs` are those of the models of the lanes.
+inline void StoreSmallResults(const SmallTimes& times, const SmallMixer& mixer,
+                              const PerModel& results,
+                              const SweepOutput* const* outputs) {
+  const ModelMask are_values = mixer.AreValues();
+  for (int l = 0; l < times.count; ++l) {
+    if (!are_values[l]) continue;
+    outputs[l]->values[times.lanes[l].place] = results[l];
+    outputs[l]->status[times.lanes[l].place] = kOk;
+  }
+}
+
+// Evaluates what it can of so many times, each with a walk of its own.
+template <int kPhases>
+void EvaluateSmall(const SmallLane* lanes, const SweepOutput* const* outputs,
+                   int count) {
+  const SmallModels<kPhases> models{SmallInputs(lanes, count)};
+  const SmallTimes times(lanes, count, models.q.power, models.is_ordinary);
+  const FloatEnvironment environment(Denormals::kFlush);
+  SmallTerms<kPhases> terms(models);
+  SmallMixer mixer(times, {models.max_exit, models.total});
+  if (times.has_others()) {
+    MixAsMade<true>(&terms, &mixer, nullptr);
+  } else {
+    MixAsMade<false>(&terms, &mixer, nullptr);
+  }
+  const PerModel results = SmallResults(times, mixer.value(), models.total,
+                                        models.q.power, models.q.log2);
+  StoreSmallResults(times, mixer, results, outputs);
+}
+
+// Collects times until there are eight.
+template <class Take>
+class SmallLanes {
+ public:
+  explicit SmallLanes(const Take& take) : take_(take) {}
+  SmallLanes(const SmallLanes&) = delete;
+  SmallLanes& operator=(const SmallLanes&) = delete;
+
+  // All times of a model that have a series; those that are nothing are done.
+  void Add(const SweepInput& in, const SweepOutput& out) {
+    for (int64_t i = 0; i < in.num_times; ++i) {
+      if (IsNothing(in, i)) {
+        out.values[i] = 0.0;
+        out.status[i] = kOk;
+      } else if (IsOfSeries(in, i)) {
+        lanes_[count_] = {&in, i};
+        outputs_[count_++] = &out;
+        if (count_ == kModels) Flush();
+      }
+    }
+  }
+  void Flush() {
+    if (count_ > 0) take_(lanes_, outputs_, count_);
+    count_ = 0;
+  }
+
+ private:
+  const Take& take_;
+  SmallLane lanes_[kModels];
+  const SweepOutput* outputs_[kModels];
+  int count_ = 0;
+};
+
+// Models of few times, all times side by side.
+template <int kPhases>
+void EvaluateFewTimes(const SweepInput* inputs, const SweepOutput* outputs,
+                      int count) {
+  SmallLanes all(EvaluateSmall<kPhases>);
+  for (int m = 0; m < count; ++m) all.Add(inputs[m], outputs[m]);
+  all.Flush();
+}
+
+// Models of more times: the terms of models side by side, then the times of one
+// after those of the other.
+template <int kPhases>
+void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
+                         int count, Workspace* workspace) {
+  SmallLane lanes[kModels];
+  for (int m = 0; m < count; ++m) lanes[m] = {&inputs[m], -1};
+  const SmallModels<kPhases> models{SmallInputs(lanes, count)};
+  KeptTerms<kPhases> terms(models);
+  if (!terms.Allocate(workspace)) return;
+  for (int m = 0; m < count; ++m) {
+    const auto of_model = [m](const PerModel& x) { return PerModel(x[m]); };
+    const ModelMask is_ordinary =
+        models.is_ordinary[m] ? ~NoModels() : NoModels();
+    const PerModel q = of_model(models.q.power);
+    const PerModel total = of_model(models.total);
+    const auto evaluate = [&](const SmallLane* of_times,
+                              const SweepOutput* const* places, int size) {
+      const SmallTimes times(of_times, size, q, is_ordinary);
+      const FloatEnvironment environment(Denormals::kFlush);
+      SmallMixer mixer(times, {of_model(models.max_exit), total});
+      terms.Mix(m, &mixer);
+      StoreSmallResults(
+          times, mixer,
+          SmallResults(times, mixer.value(), total, q, of_model(models.q.log2)),
+          places);
+    };
+    SmallLanes all(evaluate);
+    all.Add(inputs[m], outputs[m]);
+    all.Flush();
+  }
+}
+
+// Marks in `rest` which of a model's outputs are left to be swept by
+// themselves; all of them to begin with.
+template <int kPhases>
+void SweepSmall(const SweepInput* inputs, const SweepOutput* outputs, int count,
+                Workspace* workspace, SweepOutput* rest) {
+  SmallLane lanes[kModels];
+  for (int l = 0; l < count; ++l) lanes[l] = {&inputs[l], OnlyTime(inputs[l])};
+  const SmallModels<kPhases> models{SmallInputs(lanes, count)};
+  const SmallTimes times(lanes, count, models.q.power, models.is_ordinary);
+  const FloatEnvironment environment(Denormals::kFlush);
+  PerModel* kept =
+      AllocateRoom<PerModel>(workspace, kMostSmallSteps * (kPhases + 1));
+  PerModel* adjoints =
+      AllocateRoom<PerModel>(workspace, kMostSmallSteps * kPhases);
+  if (kept == nullptr || adjoints == nullptr) return;
+  SmallTerms<kPhases> terms(models);
+  SmallMixer mixer(times, {models.max_exit, models.total});
+  const int64_t num_steps = times.has_others()
+                                ? MixAsMade<true>(&terms, &mixer, kept)
+                                : MixAsMade<false>(&terms, &mixer, kept);
+  const SmallSeeds seeds(times, mixer.value(), mixer.shifted(), models.q);
+  const ModelMask are_seeded = mixer.AreValues() & seeds.AreOrdinary();
+  const bool has_given_exits =
+      inputs[0].has_exit_rates || inputs[0].has_edges();
+  SmallSums<kPhases> sums;
+  SmallAdjoint<kPhases>(models, times, mixer.tail(), num_steps, kept, adjoints)
+      .Run(has_given_exits, &sums);
+  const SmallBars<kPhases> bars(times, seeds, models.q, sums);
+  for (int l = 0; l < count; ++l) {
+    if (are_seeded[l]) bars.Store(l, outputs[l], &rest[l]);
+  }
+}
+
+// Calls take(first, count) for the models that can be in lanes together.
+template <class Take>
+void ForEachSmallGroup(const SweepInput* inputs, int count, const Take& take) {
+  bool have_same_edges = true;
+  for (int l = 0; l < count; ++l) {
+    have_same_edges =
+        have_same_edges && inputs[l].edges.sources == inputs[0].edges.sources;
+  }
+  if (have_same_edges) return take(0, count);
+  for (int l = 0; l < count; ++l) take(l, 1);
+}
+
+inline void ForwardSmall(const SweepInput* inputs, const SweepOutput* outputs,
+                         int count, Workspace* workspace) {
+  int32_t codes[kModels][kManyTimes];
+  SweepOutput all[kModels];
+  for (int l = 0; l < count; ++l) {
+    all[l] = outputs[l];
+    if (all[l].status == nullptr) all[l].status = codes[l];
+    StartTimes(inputs[l], all[l]);
+  }
+  ForEachSmallGroup(inputs, count, [&](int first, int size) {
+    WithSmallSize(inputs[0].num_phases, [&](auto phases) {
+      if (inputs[0].num_times <= kFewSmallTimes) {
+        EvaluateFewTimes<phases>(inputs + first, all + first, size);
+      } else {
+        EvaluateSharedTerms<phases>(inputs + first, all + first, size,
+                                    workspace);
+      }
+    });
+  });
+  const FloatEnvironment environment(Denormals::kFlush);
+  for (int l = 0; l < count; ++l) {
+    if (!HasTimesLeft(inputs[l], all[l])) continue;
+    workspace->Reset();
+    SweepTimes<double>(inputs[l], all[l], workspace);
+  }
+}
+
+inline bool HasAnyOutput(const SweepOutput& out) {
+  return out.initial_probs != nullptr || out.subgenerator != nullptr ||
+         out.exit_rates != nullptr || out.prob_zero != nullptr ||
+         out.times != nullptr;
+}
+
+inline void AdjointSmall(const SweepInput* inputs, const SweepOutput* outputs,
+                         int count, Workspace* workspace) {
+  SweepOutput rest[kModels];
+  for (int l = 0; l < count; ++l) rest[l] = outputs[l];
+  ForEachSmallGroup(inputs, count, [&](int first, int size) {
+    WithSmallSize(inputs[0].num_phases, [&](auto phases) {
+      SweepSmall<phases>(inputs + first, outputs + first, size, workspace,
+                         rest + first);
+    });
+  });
+  for (int l = 0; l < count; ++l) {
+    if (!HasAnyOutput(rest[l])) continue;
+    workspace->Reset();
+    AdjointSweep<double>(inputs[l], rest[l], workspace);
+  }
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_

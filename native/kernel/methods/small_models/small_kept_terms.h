@@ -1,0 +1,89 @@
+// The terms of small models side by side, kept for all times of each.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_KEPT_TERMS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_KEPT_TERMS_H_
+
+#include <cstdint>
+
+#include "native/kernel/matrix/lane_operator.h"
+#include "native/kernel/matrix/tiles.h"
+#include "native/kernel/methods/small_models/small_models.h"
+#include "native/kernel/methods/small_models/small_walk.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Made as far as they are asked for.
+template <int kPhases>
+class KeptTerms {
+ public:
+  explicit KeptTerms(const SmallModels<kPhases>& models) : terms_(models) {}
+
+  bool Allocate(Workspace* workspace) {
+    rows_ = AllocateRoom<Row>(workspace, kMostSmallSteps);
+    ends_ = AllocateRoom<PerLane>(workspace, kMostSmallSteps / kStepsPerTest);
+    return rows_ != nullptr && ends_ != nullptr;
+  }
+
+  // Mixes times of one model, with every number as MixAsMade has it.
+  void Mix(int model, SmallMixer* to) {
+    if (to->has_others()) {
+      Mix<true>(model, to);
+    } else {
+      Mix<false>(model, to);
+    }
+  }
+
+ private:
+  using PerLane = double[kModels];
+  struct Row {
+    PerLane absorbed;
+    PerLane mass;
+    PerLane cumulative;
+  };
+
+  template <bool kHasOthers>
+  void Mix(int model, SmallMixer* to) {
+    SmallMixer mixer = *to;
+    int64_t k = 0;
+    while (mixer.IsOpen() && k < kMostSmallSteps) {
+      if (k == num_made_) Extend();
+      for (int64_t j = 0; j < kStepsPerTest; ++j, ++k) {
+        SmallTerm term;
+        term.absorbed = PerModel(rows_[k].absorbed[model]);
+        if constexpr (kHasOthers) {
+          term.mass = PerModel(rows_[k].mass[model]);
+          term.cumulative = PerModel(rows_[k].cumulative[model]);
+        }
+        mixer.Add<kHasOthers>(k, term);
+      }
+      mixer.Close(k, PerModel(ends_[k / kStepsPerTest - 1][model]), false);
+    }
+    *to = mixer;
+  }
+
+  [[gnu::noinline]] void Extend() {
+    SmallTerms<kPhases> terms = terms_;
+    for (int64_t j = 0; j < kStepsPerTest; ++j) {
+      const SmallTerm term = terms.template Next<true>();
+      Row& row = rows_[num_made_++];
+      term.absorbed.Store(row.absorbed);
+      term.mass.Store(row.mass);
+      term.cumulative.Store(row.cumulative);
+    }
+    terms.Mass().Store(ends_[num_made_ / kStepsPerTest - 1]);
+    terms_ = terms;
+  }
+
+  SmallTerms<kPhases> terms_;
+  Row* rows_ = nullptr;
+  PerLane* ends_ = nullptr;  // the mass after each stretch of steps
+  int64_t num_made_ = 0;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_KEPT_TERMS_H_

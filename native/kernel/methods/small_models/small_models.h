@@ -1,0 +1,237 @@
+// Times of models of few phases, eight side by side: each number is a
+// register of eight, one of each model. What a lane computes depends on its own
+// model alone, and a model by itself fills one lane, so that neighbours do not
+// matter to the last bit. A lane whose numbers are out of the ordinary says so,
+// and is swept by itself.
+//
+// All is relative to q: s/q are the exits here, and F' is F/q for a density.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/matrix/lane_operator.h"
+#include "native/kernel/methods/small_models/small_times.h"
+#include "native/kernel/model/rates.h"
+#include "native/kernel/numbers/compensated_sum.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/simd/pack.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// The least power of two that is not below x, its logarithm and its inverse.
+struct PowerAbove {
+  PerModel power;
+  PerModel log2;
+  PerModel inverse;
+
+  explicit PowerAbove(const PerModel& x) {
+    using Vector = PerModel::Vector;
+    using Bits = PerModel::Bits;
+    constexpr int64_t kMantissa = (int64_t{1} << 52) - 1;
+    constexpr int64_t kTwoTo52 = int64_t{0x433} << 52;
+    for (int l = 0; l < PerModel::kParts; ++l) {
+      const Bits bits =
+          (reinterpret_cast<Bits>(x.parts[l]) + kMantissa) & ~kMantissa;
+      power.parts[l] = reinterpret_cast<Vector>(bits);
+      inverse.parts[l] = reinterpret_cast<Vector>((int64_t{2046} << 52) - bits);
+      log2.parts[l] =
+          reinterpret_cast<Vector>((bits >> 52) | kTwoTo52) - (0x1p52 + 1023.0);
+    }
+  }
+};
+
+// What is read from the models' arrays, as it is. All have their matrix, or
+// the same edges.
+class SmallInputs {
+ public:
+  SmallInputs(const SmallLane* lanes, int count) : first_(*lanes[0].in) {
+    for (int l = 0; l < kModels; ++l) {
+      const SweepInput& in = *lanes[l < count ? l : 0].in;
+      inputs_[l] = &in;
+      initial_[l] = in.initial_probs.value;
+      subgenerator_[l] = in.subgenerator.value;
+      exits_[l] = in.exit_rates.value;
+      prob_zero_[l] = in.prob_zero.value;
+    }
+  }
+
+  // What the models have in common.
+  const SweepInput& shared() const { return first_; }
+
+  PerModel Initial(int64_t i) const { return Gathered(initial_, i); }
+  PerModel Subgenerator(int64_t i) const { return Gathered(subgenerator_, i); }
+  PerModel ExitRate(int64_t i) const { return Gathered(exits_, i); }
+  PerModel ProbZero() const { return Gathered(prob_zero_, 0); }
+  PerModel EdgeRateOf(int64_t e) const {
+    return SideBySide([&](int l) {
+      const double rate = EdgeRate<double>(*inputs_[l], e);
+      // What is too small to see is not ordinary.
+      return rate == 0.0 && IsFlushed(*inputs_[l], e) ? 0x1p-1074 : rate;
+    });
+  }
+
+ private:
+  static PerModel Gathered(const double* const* models, int64_t i) {
+    return SideBySide([&](int l) { return models[l][i]; });
+  }
+
+  const SweepInput& first_;
+  const SweepInput* inputs_[kModels];
+  const double* initial_[kModels];
+  const double* subgenerator_[kModels];
+  const double* exits_[kModels];
+  const double* prob_zero_[kModels];
+};
+
+// Phases from the models' own number on are never entered.
+template <int kPhases>
+struct SmallModels {
+  int64_t size;
+  PerModel initial[kPhases];
+  PerModel steps[kPhases][kPhases];  // P by rows
+  PerModel exits[kPhases];
+  PerModel max_exit{0.0};
+  PerModel prob_zero;
+  PerModel total;  // prob_zero and the sum of alpha
+  PowerAbove q{PerModel(1.0)};
+  ModelMask is_ordinary = PerModel(0.0) < PerModel(1.0);
+
+  // Denormals must be kept: they are told from zeros here.
+  explicit SmallModels(const SmallInputs& inputs)
+      : size(inputs.shared().num_phases) {
+    for (int i = 0; i < kPhases; ++i) {
+      initial[i] = exits[i] = PerModel(0.0);
+      for (PerModel& step : steps[i]) step = PerModel(0.0);
+    }
+    ReadStarts(inputs);
+    Leaving leaving[kPhases];
+    if (!inputs.shared().has_edges()) {
+      ReadSubgenerator(inputs, leaving);
+    } else if (!ReadEdges(inputs, leaving)) {
+      is_ordinary = NoModels();
+    }
+    Scale(leaving);
+  }
+
+ private:
+  struct Leaving {
+    PerModel high{0.0};
+    PerModel low{0.0};
+    void Add(const PerModel& rate) { AddCompensated(rate, &high, &low); }
+    // As CompensatedSum has them.
+    PerModel Result() const { return high + low; }
+    PerModel Low() const { return low - (Result() - high); }
+  };
+
+  void Require(const ModelMask& mask) { is_ordinary = is_ordinary & mask; }
+
+  // Tolerance of sums of data of the caller's precision, for terms up to one.
+  static double Tolerance(const SweepInput& in) {
+    return 4.0 * static_cast<double>(in.num_phases) * in.epsilon;
+  }
+
+  // What is left, of which a little is rounding.
+  PerModel Rest(const PerModel& rest, const PerModel& tolerance) {
+    Require(PerModel(0.0) - tolerance <= rest);
+    return Select(rest <= tolerance, PerModel(0.0), rest);
+  }
+
+  void ReadStarts(const SmallInputs& inputs) {
+    const SweepInput& in = inputs.shared();
+    Leaving rest;
+    rest.Add(PerModel(1.0));
+    PerModel sum(0.0);
+    for (int64_t i = 0; i < size; ++i) {
+      initial[i] = inputs.Initial(i);
+      Require(IsPlain(initial[i]));
+      rest.Add(PerModel(0.0) - initial[i]);
+      sum = sum + initial[i];
+    }
+    Require(sum <= PerModel(2.0));
+    if (in.has_prob_zero) {
+      prob_zero = inputs.ProbZero();
+      Require(IsPlain(prob_zero) & (prob_zero <= PerModel(1.0)));
+    } else {
+      prob_zero = Rest(rest.Result(), PerModel(Tolerance(in)));
+    }
+    total = prob_zero + sum;
+  }
+
+  void ReadSubgenerator(const SmallInputs& inputs, Leaving* leaving) {
+    const SweepInput& in = inputs.shared();
+    for (int64_t i = 0; i < size; ++i) {
+      Leaving row;
+      PerModel largest(0.0);
+      for (int64_t j = 0; j < size; ++j) {
+        if (in.has_exit_rates && i == j) continue;  // not read
+        const PerModel rate = inputs.Subgenerator(i * size + j);
+        row.Add(rate);
+        largest = Larger(largest, Size(rate));
+        if (i != j) {
+          steps[i][j] = rate;
+          continue;
+        }
+        leaving[i].high = PerModel(0.0) - rate;
+        Require(IsPlain(leaving[i].high));
+      }
+      if (in.has_exit_rates) {
+        exits[i] = inputs.ExitRate(i);
+        row.Add(exits[i]);
+        leaving[i] = row;
+      } else {
+        exits[i] = Rest(PerModel(0.0) - row.Result(), Tolerance(in) * largest);
+      }
+    }
+  }
+
+  // False where an edge leads nowhere.
+  bool ReadEdges(const SmallInputs& inputs, Leaving* leaving) {
+    const EdgeView& edges = inputs.shared().edges;
+    for (int64_t e = 0; e < edges.count; ++e) {
+      const int64_t i = edges.sources[e];
+      const int64_t j = edges.targets[e];
+      if (i < 0 || i >= size || j < 0 || j > size) return false;
+      const PerModel rate = inputs.EdgeRateOf(e);
+      Require(IsPlain(rate) & (rate < PerModel(HUGE_VAL)));
+      if (i == j) continue;
+      leaving[i].Add(rate);
+      PerModel& sum = j == size ? exits[i] : steps[i][j];
+      sum = sum + rate;
+    }
+    return true;
+  }
+
+  // Chooses q and divides by it.
+  void Scale(const Leaving* leaving) {
+    PerModel largest(0.0);
+    for (int64_t i = 0; i < size; ++i) {
+      // Not NaN either.
+      Require(leaving[i].Result() <= PerModel(kLargestSmallScale));
+      largest = Larger(largest, leaving[i].Result());
+    }
+    Require(PerModel(kLeastSmallScale) <= largest);
+    q = PowerAbove(Select(is_ordinary, largest, PerModel(1.0)));
+    for (int i = 0; i < kPhases; ++i) {
+      exits[i] = q.inverse * exits[i];
+      Require(IsPlain(exits[i]));
+      max_exit = Larger(max_exit, exits[i]);
+      for (int j = 0; j < kPhases; ++j) {
+        if (i == j) continue;
+        steps[i][j] = q.inverse * steps[i][j];
+        Require(IsPlain(steps[i][j]));
+      }
+      steps[i][i] = (PerModel(1.0) - q.inverse * leaving[i].Result()) -
+                    q.inverse * leaving[i].Low();
+    }
+  }
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_H_

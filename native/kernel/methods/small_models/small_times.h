@@ -1,0 +1,132 @@
+// Times of small models side by side, and what numbers in lanes may be.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_TIMES_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_TIMES_H_
+
+#include <cstdint>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/matrix/lane_operator.h"
+#include "native/kernel/numbers/pack_math.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/simd/pack.h"
+#include "native/kernel/uniformization/channels.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+using ModelMask = PerModel::Mask;
+
+// Numbers that lie between are multiplied without a thought of underflow.
+constexpr double kLeastOrdinary = 0x1p-500;
+constexpr double kLeastSmallScale = 0x1p-150;  // of q, and of cotangents
+constexpr double kLargestSmallScale = 0x1p150;
+constexpr double kLeastSmallX = 0x1p-60;
+// Steps are rounded plainly, as operator.h does it up to four times as many.
+constexpr double kLargestSmallX = 256.0;
+
+inline ModelMask NoModels() { return PerModel(1.0) < PerModel(0.0); }
+inline ModelMask Either(const ModelMask& a, const ModelMask& b) {
+  return ~(~a & ~b);
+}
+inline PerModel Larger(const PerModel& a, const PerModel& b) {
+  return Select(a < b, b, a);
+}
+inline PerModel Size(const PerModel& x) { return Larger(x, PerModel(0.0) - x); }
+// Zero, or positive and far from underflow. Not for NaN.
+inline ModelMask IsPlain(const PerModel& x) {
+  return (PerModel(0.0) <= x) &
+         ~((PerModel(0.0) < x) & (x < PerModel(kLeastOrdinary)));
+}
+inline ModelMask IsWithin(const PerModel& x, double least, double largest) {
+  return (PerModel(least) <= x) & (x <= PerModel(largest));
+}
+
+// Whether there is a series for a time of this kind.
+inline bool IsOfSeries(const SweepInput& in, int64_t time) {
+  const Kind kind = in.KindOf(time);
+  return HasSeries(kind) && (in.kinds == nullptr || IsLog(kind));
+}
+inline bool IsNothing(const SweepInput& in, int64_t time) {
+  return in.kinds != nullptr && in.KindOf(time) == Kind::kNothing;
+}
+
+// The one time that a model has, or -1. Beside it there may be one that is
+// nothing, the other end of an observation.
+inline int64_t OnlyTime(const SweepInput& in) {
+  int64_t place = -1;
+  for (int64_t i = 0; i < in.num_times; ++i) {
+    if (IsNothing(in, i)) continue;
+    if (place >= 0 || !IsOfSeries(in, i)) return -1;
+    place = i;
+  }
+  return place;
+}
+
+// One time of a model.
+struct SmallLane {
+  const SweepInput* in;
+  int64_t place;  // of the time; -1: none
+
+  bool has_time() const { return place >= 0; }
+  Kind kind() const { return in->KindOf(place); }
+};
+
+// Times of models side by side; lanes from `count` on repeat the first one.
+struct SmallTimes {
+  SmallLane lanes[kModels];
+  int count;
+  PerModel x;             // q t
+  PerModel first_weight;  // exp(-x)
+  ModelMask is_ordinary;
+  ModelMask is_density;
+  ModelMask is_survival;
+  ModelMask is_cdf;
+  ModelMask is_log;
+
+  // `q` is that of each lane's model. Denormals must be kept.
+  [[gnu::noinline]] SmallTimes(const SmallLane* times, int num_times,
+                               const PerModel& q,
+                               const ModelMask& are_ordinary_models)
+      : count(num_times) {
+    for (int l = 0; l < kModels; ++l) lanes[l] = times[l < count ? l : 0];
+    const PerModel time = SideBySide([&](int l) {
+      return lanes[l].has_time() ? lanes[l].in->times.value[lanes[l].place]
+                                 : -1.0;
+    });
+    is_density = AreOf(Base::kDensity);
+    is_survival = AreOf(Base::kSurvival);
+    is_cdf = AreOf(Base::kCdf);
+    is_log = Are(IsLog);
+    x = time * q;
+    is_ordinary =
+        are_ordinary_models & IsWithin(x, kLeastSmallX, kLargestSmallX);
+    // No lane may ask for more than its neighbours can use.
+    x = Select(is_ordinary, x, PerModel(1.0));
+    first_weight = ExpOfMinus(x);
+  }
+  bool has_others() const { return Any(~is_density); }
+
+  PerModel Cotangent() const {
+    return SideBySide([&](int l) {
+      return lanes[l].has_time() ? lanes[l].in->cotangent[lanes[l].place] : 0.0;
+    });
+  }
+
+ private:
+  template <class Predicate>
+  ModelMask Are(const Predicate& predicate) const {
+    return PerModel(0.0) < SideBySide([&](int l) {
+             return lanes[l].has_time() && predicate(lanes[l].kind()) ? 1.0
+                                                                      : 0.0;
+           });
+  }
+  ModelMask AreOf(Base base) const {
+    return Are([base](Kind kind) { return BaseOf(kind) == base; });
+  }
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_TIMES_H_

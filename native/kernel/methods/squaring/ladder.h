@@ -1,0 +1,254 @@
+// The doubling ladder, for huge x = q t: rung j is the transition matrix
+// E_j = exp(S x_j / q) over a time of x_j = 2^j x_0, and the probabilities a_j
+// of absorption within it,
+//   E_{j+1} = E_j^2,   a_{j+1} = a_j + E_j a_j.
+// All are sums of products of non-negative numbers. The diagonal and the sums
+// of rows are not free: a row and its absorption make one. Where a row has
+// kept half of its mass it is made so at each rung, or an error of the sum
+// would double each time; what has been lost by half has a logarithm that
+// doubles as well. (The idea is that of the elimination of W. K. Grassmann,
+// M. I. Taksar and D. P. Heyman, 1985; for exponentials see J. Xue and Q. Ye,
+// Computing exponentials of essentially non-negative matrices entrywise to
+// high relative accuracy, Math. Comp. 82, 2013.)
+//
+// Of a discrete chain the first rung is a step, E_j = T^(2^j). A row and its
+// absorption are made one in values only: as operands they are independent.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "native/kernel/matrix/dense_product.h"
+#include "native/kernel/methods/squaring/ladder_slopes.h"
+#include "native/kernel/methods/squaring/ladder_values.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/numbers/dual.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/step_weights.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+constexpr int64_t kMaxRungs = 60;
+
+// E_j = matrix * 2^exponent, whose rows' sums are at most one and the largest
+// at least one half. Losses are bounds on what flushing to zero took, in
+// multiples of kLossUnit: of the sum of a row of the matrix, of an absorption.
+template <class T>
+struct Rung {
+  T* matrix;          // [stride, stride]
+  T* absorbed;        // [stride], a_j
+  int64_t exponent;   // of E_j
+  int64_t increment;  // see LadderValues
+  double row_loss;
+  double absorbed_loss;
+};
+
+template <class T>
+inline void SetPrimal(double value, T* x) {
+  *x = value;
+}
+template <class T>
+inline void SetPrimal(double value, Dual<T>* x) {
+  SetPrimal(value, &x->value);
+}
+
+// Values come from LadderValues, tangents follow in working precision.
+template <class T>
+class Ladder {
+ public:
+  Ladder(const Model<T>& model, Workspace* workspace)
+      : model_(model),
+        workspace_(workspace),
+        stride_(MatrixStride(model.size)) {}
+
+  const Model<T>& model() const { return model_; }
+  int64_t stride() const { return stride_; }
+  const Rung<T>& rung(int64_t j) const { return rungs_[j]; }
+  // P = I + S/q; there with the first rung.
+  const T* transitions() const { return transitions_; }
+
+  // Asks for derivatives of the density up to this order, before any rung.
+  void AddSlopes(int order) {
+    num_slopes_ = model_.discrete || HasOwnExponent<T>::kValue ? 0 : order;
+  }
+  const RungSlope& slope(int64_t j, int r) const { return slopes_.at(j, r); }
+
+  // Makes the rungs below `count`.
+  StatusCode Reach(int64_t count) {
+    if (count > kMaxRungs) return kWorkLimit;
+    for (int64_t j = 0; j < count; ++j) {
+      if (j < num_rungs_) continue;
+      FloatEnvironment::ClearUnderflow();
+      Rung<T>* rung = &rungs_[j];
+      rung->matrix = AllocateZeros<T>(workspace_, stride_ * stride_);
+      rung->absorbed = AllocateZeros<T>(workspace_, stride_);
+      if (rung->matrix == nullptr || rung->absorbed == nullptr ||
+          (j == 0 && !Prepare())) {
+        return kMemoryLimit;
+      }
+      if (j > 0) {
+        if (!AddSlope(j)) return kMemoryLimit;
+        FloatEnvironment::ClearUnderflow();
+        Square(rungs_[j - 1], rung);
+      } else if (model_.discrete) {
+        StartWithStep(rung);
+      } else {
+        Start(rung);
+        if (!AddSlope(0)) return kMemoryLimit;
+      }
+      num_rungs_ = j + 1;
+    }
+    return kOk;
+  }
+
+ private:
+  static constexpr bool kPlain = Depth<T>::kValue == 0;
+
+  bool Prepare() {
+    transitions_ = AllocateZeros<T>(workspace_, stride_ * stride_);
+    scratch_ = AllocateZeros<T>(workspace_, kPlain ? 1 : stride_ * stride_);
+    if (transitions_ == nullptr || scratch_ == nullptr ||
+        !product_.Allocate(kPlain ? 0 : stride_, workspace_) ||
+        !values_.Allocate(model_.size, stride_, workspace_) ||
+        !slopes_.Allocate(num_slopes_, model_.size, stride_, kMaxRungs,
+                          workspace_)) {
+      return false;
+    }
+    const TilePattern& pattern = model_.forward.pattern;
+    for (int64_t group = 0; group < pattern.num_groups; ++group) {
+      for (int64_t t = pattern.offsets[group]; t < pattern.offsets[group + 1];
+           ++t) {
+        T* row = transitions_ + pattern.rows[t] * stride_;
+        for (int64_t l = 0; l < pattern.width; ++l) {
+          // Tiles that only fill up a number are zero.
+          const T& weight = model_.forward.weights[t * pattern.width + l];
+          if (!IsZero(weight)) row[group * pattern.width + l] += weight;
+        }
+      }
+    }
+    for (int64_t i = 0; i < model_.size; ++i) {
+      transitions_[i * stride_ + i] = model_.forward.staying.share[i];
+    }
+    return true;
+  }
+
+  void Start(Rung<T>* rung) {
+    const StepWeights weights(kLongestStep);
+    T* matrix = rung->matrix;
+    T* absorbed = rung->absorbed;
+    for (int k = kStepTerms - 1; k >= 0 && !kPlain; --k) {
+      std::fill(scratch_, scratch_ + stride_ * stride_, T(0.0));
+      product_.Add(transitions_, matrix, scratch_);
+      for (int64_t i = 0; i < model_.size; ++i) {
+        scratch_[i * stride_ + i] += T(weights.at[k]);
+      }
+      std::copy(scratch_, scratch_ + stride_ * stride_, matrix);
+      const Source<T> exits = {T(weights.above[k] / model_.q), model_.exits};
+      Apply(model_.backward, 0, exits, absorbed, static_cast<T*>(nullptr),
+            scratch_);
+      std::copy(scratch_, scratch_ + model_.stride, absorbed);
+    }
+    FillValues();
+    values_.Start();
+    Finish(true, rung);
+    rung->row_loss = kStepTerms * NewLoss();
+    rung->absorbed_loss = rung->row_loss;
+  }
+
+  void StartWithStep(Rung<T>* rung) {
+    std::copy(transitions_, transitions_ + stride_ * stride_, rung->matrix);
+    std::copy(model_.exits, model_.exits + model_.size, rung->absorbed);
+    FillValues();
+    values_.StartWithStep();
+    Finish(false, rung);
+    rung->row_loss = rung->absorbed_loss = NewLoss();
+  }
+
+  // Of rung j, by the values of the rung before, or of the first one itself.
+  bool AddSlope(int64_t j) {
+    if (num_slopes_ == 0) return true;
+    return j == 0 ? slopes_.Start(values_.numbers(), values_.jump_exits())
+                  : slopes_.Advance(j - 1, values_.numbers(),
+                                    values_.exponent(), rungs_[j - 1].row_loss);
+  }
+
+  void FillValues() {
+    for (int64_t i = 0; i < stride_ * stride_; ++i) {
+      values_.transitions()[i] = Primal(transitions_[i]);
+    }
+    for (int64_t i = 0; i < model_.size; ++i) {
+      values_.jump_exits()[i] = Primal(model_.exits[i]) / model_.q;
+    }
+  }
+
+  void Square(const Rung<T>& last, Rung<T>* rung) {
+    if (!kPlain) product_.Add(last.matrix, last.matrix, rung->matrix);
+    for (int64_t i = 0; i < model_.size && !kPlain; ++i) {
+      const T later = Dot(last.matrix + i * stride_, last.absorbed, stride_);
+      rung->absorbed[i] = last.absorbed[i] + ScaleBy(later, last.exponent);
+    }
+    values_.Square();
+    Finish(last.exponent == 0 && !model_.discrete, rung);
+    const double lost = NewLoss();
+    rung->row_loss = ScaleBy(2.0 * last.row_loss + lost, rung->increment);
+    rung->absorbed_loss =
+        2.0 * last.absorbed_loss + ScaleBy(last.row_loss, last.exponent) + lost;
+  }
+
+  // Tangents are balanced as values are, which they then have.
+  void Finish(bool balance, Rung<T>* rung) const {
+    rung->exponent = values_.exponent();
+    rung->increment = values_.increment();
+    for (int64_t i = 0; i < model_.size; ++i) {
+      T* row = rung->matrix + i * stride_;
+      SetPrimal(values_.absorbed()[i], &rung->absorbed[i]);
+      if (balance && !kPlain) BalanceRow(rung->absorbed[i], i, row);
+      for (int64_t j = 0; j < model_.size; ++j) {
+        if (!kPlain) row[j] = ScaleBy(row[j], rung->increment);
+        SetPrimal(values_.matrix()[i * stride_ + j], &row[j]);
+      }
+    }
+  }
+  void BalanceRow(const T& absorbed, int64_t i, T* row) const {
+    const T diagonal = row[i];
+    row[i] = T(0.0);
+    T sum = absorbed;
+    for (int64_t j = 0; j < model_.size; ++j) sum += row[j];
+    row[i] = diagonal;
+    if (Primal(diagonal) > 0.5) {
+      row[i] = T(1.0) - sum;
+    } else if (Primal(absorbed) <= 0.5) {
+      const T excess =
+          (sum + diagonal - T(1.0)) * Reciprocal(T(1.0) - absorbed);
+      for (int64_t j = 0; j < model_.size; ++j) row[j] -= excess * row[j];
+    }
+  }
+
+  // Of one row, generously.
+  double NewLoss() const {
+    const double p = static_cast<double>(model_.size) + 2.0;
+    return FloatEnvironment::Underflowed() ? 8.0 * p * p * kFlushed : 0.0;
+  }
+
+  const Model<T>& model_;
+  Workspace* workspace_;
+  const int64_t stride_;
+  T* transitions_ = nullptr;
+  T* scratch_ = nullptr;
+  DenseProduct<T> product_;  // of tangents
+  LadderValues values_;
+  LadderSlopes slopes_;
+  int num_slopes_ = 0;
+  Rung<T> rungs_[kMaxRungs];
+  int64_t num_rungs_ = 0;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_H_

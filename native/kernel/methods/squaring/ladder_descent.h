@@ -1,0 +1,215 @@
+// The cotangents of the rungs, and their way down the ladder to G = dF/dP:
+//   Ebar_j += Ebar_{j+1} E_j^T + E_j^T Ebar_{j+1} + abar_{j+1} a_j^T,
+//   abar_j += abar_{j+1} + E_j^T abar_{j+1}.
+// A rung is a function of all entries of P and of the exits, as in adjoint.h:
+// nothing is subtracted.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_DESCENT_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_DESCENT_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "native/kernel/matrix/dense_product.h"
+#include "native/kernel/methods/squaring/jump_sums.h"
+#include "native/kernel/methods/squaring/ladder.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/step_weights.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Of a rung's matrix and absorption, as they are stored.
+template <class T>
+struct RungBar {
+  T* matrix;
+  T* absorbed;
+  Scaled<double> lost;  // what flushing to zero took from any column's sum
+};
+
+template <class T>
+class LadderDescent {
+ public:
+  LadderDescent(const Ladder<T>& ladder, Workspace* workspace)
+      : ladder_(ladder), workspace_(workspace), stride_(ladder.stride()) {}
+
+  // Makes the bars below `count`.
+  bool Reach(int64_t count) {
+    if (bars_ == nullptr) {
+      bars_ = static_cast<RungBar<T>*>(
+          workspace_->Allocate(kMaxRungs, sizeof(RungBar<T>)));
+    }
+    if (bars_ == nullptr) return false;
+    for (; num_bars_ < count; ++num_bars_) {
+      RungBar<T>* bar = &bars_[num_bars_];
+      bar->matrix = AllocateMatrix();
+      bar->absorbed = AllocateZeros<T>(workspace_, stride_);
+      bar->lost = Scaled<double>{};
+      if (bar->matrix == nullptr || bar->absorbed == nullptr) return false;
+    }
+    return true;
+  }
+  RungBar<T>* bar(int64_t j) { return &bars_[j]; }
+
+  // Adds what the bars come to; `has_absorbed`: those of absorptions as well.
+  StatusCode Run(bool has_absorbed, JumpSums<T>* sums, Scaled<double>* lost) {
+    if (!Allocate()) return kMemoryLimit;
+    for (int64_t j = num_bars_ - 1; j > 0; --j) Descend(j, has_absorbed);
+    FloatEnvironment::ClearUnderflow();
+    if (ladder_.model().discrete) {
+      AddFirst(sums);
+    } else {
+      SweepFirst(sums->jumps());
+      if (has_absorbed) SweepFirstAbsorbed(sums);
+    }
+    Add(lost, bars_[0].lost);
+    Add(lost, Scaled<double>{NewLoss(), kLossExponent});
+    return kOk;
+  }
+
+ private:
+  bool Allocate() {
+    for (T*& matrix : shifted_) {
+      matrix = AllocateMatrix();
+      if (matrix == nullptr) return false;
+    }
+    product_ = AllocateMatrix();
+    next_ = AllocateMatrix();
+    inner_ = AllocateMatrix();
+    turned_ = AllocateMatrix();
+    vector_ = AllocateZeros<T>(workspace_, stride_);
+    return product_ && next_ && inner_ && turned_ && vector_ &&
+           products_.Allocate(stride_, workspace_);
+  }
+  T* AllocateMatrix() {
+    return AllocateZeros<T>(workspace_, stride_ * stride_);
+  }
+  void Clear(T* matrix) const {
+    std::fill(matrix, matrix + stride_ * stride_, T(0.0));
+  }
+
+  // From rung j to the one below.
+  void Descend(int64_t j, bool has_absorbed) {
+    FloatEnvironment::ClearUnderflow();
+    const Rung<T>& rung = ladder_.rung(j);
+    const Rung<T>& below = ladder_.rung(j - 1);
+    const RungBar<T>& from = bars_[j];
+    RungBar<T>* to = &bars_[j - 1];
+    Transpose(below.matrix, stride_, turned_);
+    Clear(product_);
+    products_.Add(from.matrix, turned_, product_);
+    products_.Add(turned_, from.matrix, product_);
+    for (int64_t i = 0; i < stride_ * stride_; ++i) {
+      to->matrix[i] += ScaleBy(product_[i], rung.increment);
+    }
+    double absorbed_size = 0.0;
+    if (has_absorbed) {
+      AddOuter(from.absorbed, below.absorbed, below.exponent, stride_,
+               to->matrix);
+      std::fill(vector_, vector_ + stride_, T(0.0));
+      AddRowTimes(from.absorbed, below.matrix, stride_, vector_);
+      for (int64_t i = 0; i < stride_; ++i) {
+        absorbed_size += MaxAbs(from.absorbed[i]);
+        to->absorbed[i] +=
+            from.absorbed[i] + ScaleBy(vector_[i], below.exponent);
+      }
+    }
+    const double loss = 2.0 * below.row_loss * LargestColumn(from.matrix);
+    Add(&to->lost, Scaled<double>{2.0 * from.lost.mantissa,
+                                  from.lost.exponent + rung.increment});
+    Add(&to->lost,
+        Scaled<double>{loss + NewLoss(), rung.increment + kLossExponent});
+    Add(&to->lost,
+        Scaled<double>{absorbed_size * below.absorbed_loss, kLossExponent});
+  }
+
+  // For the first rung E = sum_k w_k P^k,
+  //   G = sum_m (P^T)^m sum_n w_{m+n+1} Ebar (P^T)^n,
+  // the outer sum by Horner's scheme.
+  void SweepFirst(T* jumps) {
+    const StepWeights weights(kLongestStep);
+    // Transposes of Ebar (P^T)^n.
+    Transpose(bars_[0].matrix, stride_, shifted_[0]);
+    for (int n = 1; n < kStepTerms - 1; ++n) {
+      products_.Add(ladder_.transitions(), shifted_[n - 1], shifted_[n]);
+    }
+    Transpose(ladder_.transitions(), stride_, turned_);
+    T* sum = product_;
+    T* next = next_;
+    Clear(sum);
+    for (int m = kStepTerms - 2; m >= 0; --m) {
+      Clear(inner_);
+      for (int n = 0; m + n + 1 < kStepTerms; ++n) {
+        AddMultiple(T(weights.at[m + n + 1]), shifted_[n], stride_ * stride_,
+                    inner_);
+      }
+      Transpose(inner_, stride_, next);
+      products_.Add(turned_, sum, next);
+      std::swap(sum, next);
+    }
+    for (int64_t i = 0; i < stride_ * stride_; ++i) jumps[i] += sum[i];
+  }
+
+  // For its absorptions, sum_k W_k P^k s / q.
+  void SweepFirstAbsorbed(JumpSums<T>* sums) {
+    const StepWeights weights(kLongestStep);
+    T none[kStepTerms];
+    T exit_weights[kStepTerms];
+    for (int k = 0; k < kStepTerms; ++k) {
+      none[k] = T(0.0);
+      exit_weights[k] = T(weights.above[k] / ladder_.model().q);
+    }
+    std::fill(vector_, vector_ + stride_, T(0.0));
+    sums->Sweep(bars_[0].absorbed, 0, kStepTerms, none, exit_weights, vector_,
+                0);
+  }
+
+  // Where the first rung is P.
+  void AddFirst(JumpSums<T>* sums) const {
+    const int64_t increment = ladder_.rung(0).increment;
+    for (int64_t i = 0; i < stride_ * stride_; ++i) {
+      sums->jumps()[i] += ScaleBy(bars_[0].matrix[i], increment);
+    }
+    for (int64_t i = 0; i < stride_; ++i) {
+      sums->exits()[i] += bars_[0].absorbed[i];
+    }
+  }
+
+  double LargestColumn(const T* matrix) const {
+    double largest = 0.0;
+    for (int64_t j = 0; j < stride_; ++j) {
+      double sum = 0.0;
+      for (int64_t i = 0; i < stride_; ++i) {
+        sum += MaxAbs(matrix[i * stride_ + j]);
+      }
+      largest = std::max(largest, sum);
+    }
+    return largest;
+  }
+
+  double NewLoss() const {
+    const double p = static_cast<double>(ladder_.model().size) + 2.0;
+    return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * p * kFlushed
+                                           : 0.0;
+  }
+
+  const Ladder<T>& ladder_;
+  Workspace* workspace_;
+  const int64_t stride_;
+  RungBar<T>* bars_ = nullptr;  // [kMaxRungs]
+  int64_t num_bars_ = 0;
+  DenseProduct<T> products_;
+  T* shifted_[kStepTerms - 1];
+  T* product_ = nullptr;
+  T* next_ = nullptr;
+  T* inner_ = nullptr;
+  T* turned_ = nullptr;  // a transpose
+  T* vector_ = nullptr;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_DESCENT_H_

@@ -1,0 +1,161 @@
+// F at a time by the ladder, and its derivatives in time: in place of mixtures
+// of channels.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_MIXER_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_MIXER_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/methods/squaring/ladder.h"
+#include "native/kernel/methods/squaring/ladder_path.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/mixture.h"
+#include "native/kernel/uniformization/time_losses.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+class LadderMixer {
+ public:
+  explicit LadderMixer(LadderPath<T>* path)
+      : path_(*path), model_(path->ladder()->model()) {}
+
+  // F and, where they are wanted, its derivatives in x, in place of channels.
+  Mixture<T> Run(Base base, double x, bool wants_derivatives) {
+    Mixture<T> result;
+    base_ = base;
+    result.status = path_.Follow(base, x);
+    if (result.status != kOk) return result;
+    const int count = wants_derivatives ? path_.num_channels() : 1;
+    Differentiate(count, x, &result);
+    if (IsLost({Primal(result.channels[0]), result.exponent})) {
+      result.status = kUnderflow;
+    } else if (first_slope() < count) {
+      result.status = ReplaceSlopes(count, x, &result);
+    }
+    return result;
+  }
+
+  // The mass of an interval: what is absorbed in the second of two legs. The
+  // mixture has it as its first channel, and no others.
+  Mixture<T> RunInterval(double lower, double width) {
+    Mixture<T> result;
+    base_ = Base::kCdf;
+    result.status = path_.FollowInterval(lower, width);
+    if (result.status != kOk) return result;
+    result.channels[0] = path_.absorbed().mantissa;
+    result.exponent = path_.absorbed().exponent;
+    if (IsLost({Primal(result.channels[0]), result.exponent})) {
+      result.status = kUnderflow;
+    }
+    return result;
+  }
+
+ private:
+  // The first derivative that is one of the density.
+  int first_slope() const { return base_ == Base::kDensity ? 1 : 2; }
+
+  // By differences of a_k = v P^k s: only their tangents are left in the end.
+  void Differentiate(int count, double x, Mixture<T>* result) {
+    const LadderState<T>& end = path_.end();
+    const bool is_density = base_ == Base::kDensity;
+    result->exponent = end.exponent;
+    if (base_ == Base::kSurvival) {
+      result->channels[0] = Sum(end.entries, model_.stride);
+    } else if (base_ == Base::kCdf) {
+      const Scaled<T>& absorbed = path_.absorbed();
+      result->exponent = std::max(end.exponent, absorbed.exponent);
+      result->channels[0] =
+          ScaleBy(absorbed.mantissa, absorbed.exponent - result->exponent);
+    }
+    const int first = is_density ? 0 : 1;
+    const double sign = base_ == Base::kSurvival ? -1.0 : 1.0;
+    const double scale = sign * (is_density ? 1.0 : 1.0 / model_.q);
+    T* terms = result->channels + first;
+    path_.EndTerms(count - first, terms);
+    for (int r = 0; r < count - first; ++r) {
+      terms[r] = ScaleBy(scale * terms[r], end.exponent - result->exponent);
+    }
+    for (int r = 1; r < count - first; ++r) {
+      for (int k = count - first - 1; k >= r; --k) terms[k] -= terms[k - 1];
+      if (IsTooLate(r, x)) RefuseTangents(&terms[r]);
+    }
+  }
+
+  // The highest rung comes last, as a slope: see ladder_slopes.h.
+  StatusCode ReplaceSlopes(int count, double x, Mixture<T>* result) {
+    int64_t top = 0;
+    const StatusCode status = path_.FollowBelowTop(x, &top);
+    if (status != kOk) return status;
+    const LadderState<T>& end = path_.end();
+    const double value = std::fabs(Primal(result->channels[0]));
+    const double p = static_cast<double>(model_.size);
+    // Of the slopes, whose entries have errors of those of E s.
+    double noise = (1.0 + p / 8.0) * 0x1p-101 *
+                   std::fabs(Primal(result->channels[first_slope() - 1]));
+    double power = base_ == Base::kDensity ? 1.0 : x;
+    for (int r = first_slope(); r < count; ++r) {
+      power *= x;
+      const RungSlope& slope =
+          path_.ladder()->slope(top, r - first_slope() + 1);
+      double sum = 0.0;
+      double size = 0.0;
+      for (int64_t i = 0; i < model_.size; ++i) {
+        const double term = Primal(end.entries[i]) * slope.entries[i];
+        sum += term;
+        size += std::fabs(term);
+      }
+      // A rounding error for each phase and each rung, and what was flushed.
+      const double error =
+          (p + 64.0) * 0x1p-53 * size +
+          (path_.Mass() * slope.loss + 2.0 * end.loss + path_.NewLoss()) *
+              kLossUnit;
+      const int64_t e = end.exponent + slope.exponent - result->exponent +
+                        (base_ == Base::kDensity ? model_.log2_q : 0);
+      const double derivative =
+          ScaleBy(base_ == Base::kSurvival ? -sum : sum, e);
+      const double most =
+          kMostTimeLoss * std::max(value, power * std::fabs(derivative));
+      noise *= 4.0;
+      const bool is_known = power * (noise + ScaleBy(error, e)) <= most;
+      SetPrimal(is_known ? derivative : kNaN, &result->channels[r]);
+      if (!is_known) RefuseTangents(&result->channels[r]);
+    }
+    return kOk;
+  }
+
+  // Whether flushing to zero took what matters from a result of this size.
+  bool IsLost(const Scaled<double>& size) const {
+    if (size.mantissa != 0.0 || model_.discrete) {
+      return !IsAtMost(Lost(), -45, size);
+    }
+    // The structure says that there is something: it was too small to see.
+    return base_ == Base::kSurvival ? model_.value_starts
+                                    : model_.value_absorbs;
+  }
+
+  // A bound on what flushing to zero took from the first channel.
+  Scaled<double> Lost() const {
+    if (base_ == Base::kCdf) return Normalized(path_.lost_absorbed());
+    const LadderState<T>& end = path_.end();
+    double loss = end.loss;
+    if (base_ == Base::kDensity) {
+      loss = loss * model_.max_exit + path_.NewLoss();
+    }
+    return Normalized(Scaled<double>{loss, end.exponent + kLossExponent});
+  }
+
+  LadderPath<T>& path_;
+  const Model<T>& model_;
+  Base base_ = Base::kDensity;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_MIXER_H_

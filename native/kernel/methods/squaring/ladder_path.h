@@ -1,0 +1,264 @@
+// One time by the ladder: alpha exp(S x / q), one rung for each bit of x / x_0
+// and a short step for the rest; or one count of a discrete chain, alpha T^x.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATH_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATH_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/matrix/dense_product.h"
+#include "native/kernel/matrix/operator.h"
+#include "native/kernel/methods/squaring/ladder.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/step_weights.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Brings the largest entry into [1, 2); returns by how much it was scaled down.
+template <class T>
+inline int64_t NormalizeVector(T* x, int64_t stride) {
+  const double size = LargestSize(x, stride);
+  if (!(size > 0.0 && size < HUGE_VAL)) return 0;
+  const int64_t e = ExponentOf(size);
+  for (int64_t i = 0; e != 0 && i < stride; ++i) x[i] = ScaleBy(x[i], -e);
+  return e;
+}
+
+// The state between two parts of the way.
+template <class T>
+struct LadderState {
+  T* entries;  // [stride], relative to 2^exponent
+  int64_t exponent;
+  double loss;   // of the sum of the entries, in multiples of kLossUnit
+  int64_t rung;  // that leads on from here; -1: a step, or the end
+  double step;
+};
+
+template <class T>
+class LadderPath {
+ public:
+  LadderPath(Ladder<T>* ladder, int num_channels, Workspace* workspace)
+      : ladder_(*ladder),
+        model_(ladder->model()),
+        num_channels_(num_channels),
+        workspace_(workspace) {
+    ladder->AddSlopes(num_channels - 1);
+  }
+
+  Ladder<T>* ladder() const { return &ladder_; }
+  int num_channels() const { return num_channels_; }
+  // The states of the last path: the first is alpha.
+  int64_t num_states() const { return num_states_; }
+  const LadderState<T>& state(int64_t k) const { return states_[k]; }
+  // Whether what is absorbed on the way on from there counts.
+  bool counts_absorbed(int64_t k) const { return k >= first_counted_; }
+  int64_t num_rungs() const { return num_rungs_; }  // that it could use
+
+  StatusCode Follow(Base base, double x) {
+    const Leg leg = LegOf(x);
+    const StatusCode status = Prepare(leg.num_rungs, leg.num_rungs + 2);
+    if (status != kOk) return status;
+    first_counted_ = base == Base::kCdf ? 0 : INT64_MAX;
+    absorbed_ = Normalized(Scaled<T>{model_.prob_zero, 0});
+    Lead(leg);
+    return kOk;
+  }
+
+  // To the lower end, and on: only what is absorbed from there on counts.
+  StatusCode FollowInterval(double lower, double width) {
+    const Leg first = LegOf(lower);
+    const Leg second = LegOf(width);
+    const StatusCode status =
+        Prepare(std::max(first.num_rungs, second.num_rungs),
+                first.num_rungs + second.num_rungs + 3);
+    if (status != kOk) return status;
+    first_counted_ = INT64_MAX;
+    absorbed_ = Scaled<T>{};
+    Lead(first);
+    first_counted_ = num_states_ - 1;
+    Lead(second);
+    return kOk;
+  }
+
+  // All but the highest rung, which is *top.
+  StatusCode FollowBelowTop(double x, int64_t* top) {
+    Leg leg = LegOf(x);
+    *top = --leg.num_rungs;
+    leg.count -= int64_t{1} << *top;
+    const StatusCode status = Prepare(leg.num_rungs, leg.num_rungs + 2);
+    if (status != kOk) return status;
+    first_counted_ = INT64_MAX;
+    Lead(leg);
+    return kOk;
+  }
+
+  const LadderState<T>& end() const { return states_[num_states_ - 1]; }
+  const Scaled<T>& absorbed() const { return absorbed_; }
+  const Scaled<double>& lost_absorbed() const { return lost_absorbed_; }
+
+  // terms[r] = v P^r s, v being the entries at the end.
+  void EndTerms(int count, T* terms) {
+    std::copy(end().entries, end().entries + model_.stride, power_);
+    for (int r = 0; r < count; ++r) {
+      if (r > 0) NextPower();
+      terms[r] = Dot(power_, model_.exits, model_.stride);
+    }
+  }
+
+  // A bound on the sum of a normalized state.
+  double Mass() const { return 2.0 * static_cast<double>(model_.size); }
+  // Of one product with a rung, since the path's start.
+  double NewLoss() const {
+    const double p = static_cast<double>(model_.size) + 2.0;
+    return FloatEnvironment::Underflowed() ? 2.0 * kStepTerms * p * p * kFlushed
+                                           : 0.0;
+  }
+
+ private:
+  // So many of the longest steps, after one that is shorter.
+  struct Leg {
+    double step;
+    int64_t count;
+    int64_t num_rungs;
+  };
+  Leg LegOf(double x) const {
+    if (model_.discrete) x = ScaleBy(x, kLog2LongestStep);  // no step is left
+    const auto count = static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep));
+    Leg leg = {x - static_cast<double>(count) * kLongestStep, count,
+               0};  // exact
+    while (count >> leg.num_rungs != 0) ++leg.num_rungs;
+    return leg;
+  }
+
+  // Starts a path at alpha.
+  StatusCode Prepare(int64_t num_rungs, int64_t most_states) {
+    num_rungs_ = num_rungs;
+    StatusCode status = ladder_.Reach(num_rungs);
+    if (status == kOk) status = Allocate(most_states);
+    if (status != kOk) return status;
+    FloatEnvironment::ClearUnderflow();
+    lost_absorbed_ = Scaled<double>{};
+    T* start = states_[0].entries;
+    std::copy(model_.initial, model_.initial + model_.stride, start);
+    states_[0].exponent = NormalizeVector(start, model_.stride);
+    states_[0].loss = 0.0;
+    remaining_ = {Mass(), states_[0].exponent};
+    num_states_ = 1;
+    return kOk;
+  }
+
+  void Lead(const Leg& leg) {
+    if (!model_.discrete) TakeStep(leg.step);
+    for (int64_t j = leg.num_rungs - 1; j >= 0; --j) {
+      if (((leg.count >> j) & 1) != 0) Climb(j);
+    }
+    states_[num_states_ - 1].rung = -1;
+  }
+
+  StatusCode Allocate(int64_t num_states) {
+    const int64_t stride = ladder_.stride();
+    for (; num_allocated_ < num_states; ++num_allocated_) {
+      T* entries = AllocateZeros<T>(workspace_, stride);
+      if (entries == nullptr) return kMemoryLimit;
+      states_[num_allocated_].entries = entries;
+    }
+    for (T** power : {&power_, &next_}) {
+      if (*power == nullptr) *power = AllocateZeros<T>(workspace_, stride);
+      if (*power == nullptr) return kMemoryLimit;
+    }
+    return kOk;
+  }
+
+  void TakeStep(double step) {
+    const StepWeights weights(step);
+    LadderState<T>* from = &states_[num_states_ - 1];
+    LadderState<T>* to = &states_[num_states_];
+    from->rung = -1;
+    from->step = step;
+    std::copy(from->entries, from->entries + model_.stride, power_);
+    std::fill(to->entries, to->entries + model_.stride, T(0.0));
+    T absorbed = T(0.0);
+    for (int k = 0; k < kStepTerms; ++k) {
+      AddMultiple(T(weights.at[k]), power_, model_.stride, to->entries);
+      absorbed += (weights.above[k] / model_.q) *
+                  Dot(power_, model_.exits, model_.stride);
+      NextPower();
+    }
+    Absorb(absorbed, *from, 0.0);
+    to->exponent = from->exponent;
+    to->loss = from->loss + NewLoss();
+    ++num_states_;
+    Normalize(to);
+  }
+
+  void Climb(int64_t j) {
+    const int64_t stride = ladder_.stride();
+    const Rung<T>& rung = ladder_.rung(j);
+    LadderState<T>* from = &states_[num_states_ - 1];
+    LadderState<T>* to = &states_[num_states_];
+    from->rung = j;
+    Absorb(Dot(from->entries, rung.absorbed, stride), *from,
+           rung.absorbed_loss);
+    std::fill(to->entries, to->entries + stride, T(0.0));
+    AddRowTimes(from->entries, rung.matrix, stride, to->entries);
+    to->exponent = from->exponent + rung.exponent;
+    to->loss = from->loss + Mass() * rung.row_loss + NewLoss();
+    ++num_states_;
+    Normalize(to);
+  }
+
+  static void Normalize(LadderState<T>* state, int64_t stride) {
+    const int64_t e = NormalizeVector(state->entries, stride);
+    state->exponent += e;
+    state->loss = ScaleBy(state->loss, -e);
+  }
+  void Normalize(LadderState<T>* state) const {
+    Normalize(state, ladder_.stride());
+  }
+
+  void Absorb(const T& mass, const LadderState<T>& state, double rung_loss) {
+    if (!counts_absorbed(num_states_ - 1)) return;
+    Add(&absorbed_, Scaled<T>{mass, state.exponent});
+    const double loss = state.loss + Mass() * rung_loss + NewLoss();
+    if (loss < HUGE_VAL) {
+      Add(&lost_absorbed_,
+          Scaled<double>{loss, state.exponent + kLossExponent});
+      remaining_ = {Mass() + loss * kLossUnit, state.exponent};
+    } else {
+      // What is absorbed from here on was there before.
+      Add(&lost_absorbed_, remaining_);
+    }
+  }
+
+  void NextPower() {
+    Apply(model_.forward, 0, power_, static_cast<T*>(nullptr), next_);
+    std::swap(power_, next_);
+  }
+
+  Ladder<T>& ladder_;
+  const Model<T>& model_;
+  const int num_channels_;
+  Workspace* workspace_;
+  LadderState<T> states_[2 * kMaxRungs + 3];
+  int64_t num_rungs_ = 0;
+  int64_t num_states_ = 0;
+  int64_t num_allocated_ = 0;
+  T* power_ = nullptr;
+  T* next_ = nullptr;
+  int64_t first_counted_ = 0;
+  Scaled<T> absorbed_;
+  Scaled<double> lost_absorbed_;
+  // A bound on the mass where that on losses was last known.
+  Scaled<double> remaining_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATH_H_

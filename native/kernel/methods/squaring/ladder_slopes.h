@@ -1,0 +1,194 @@
+// Derivatives of the density along the ladder: with L = S / q, the generator,
+// the vectors E_j L^r s. The r-th derivative in x of alpha E s is the state at
+// some time before, times such a vector. As what hardly changes has already
+// cancelled in it, in twice the working precision, none does in the product.
+//
+// L is the logarithm of the first rung. That commutes with all rungs to their
+// last digit, which rates that were rounded once more would not.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_SLOPES_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_SLOPES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/matrix/accurate_product.h"
+#include "native/kernel/matrix/operator.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/step_weights.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// What flushing to zero took is counted in units of which one number loses
+// little: from rung to rung a bound on it may grow by more than lies between
+// the smallest number and one.
+constexpr int64_t kLossExponent = -300;
+constexpr double kLossUnit = 0x1p-300;
+constexpr double kFlushed = 0x1p-722;  // one number's loss, in units
+
+// entries * 2^exponent, the largest in [1, 2). The loss is a bound on what
+// flushing to zero took from any entry, in multiples of kLossUnit.
+struct RungSlope {
+  const double* entries;
+  int64_t exponent;
+  double loss;
+};
+
+class LadderSlopes {
+ public:
+  // For derivatives up to this order, of so many rungs.
+  bool Allocate(int order, int64_t size, int64_t stride, int64_t num_rungs,
+                Workspace* workspace) {
+    workspace_ = workspace;
+    order_ = order;
+    size_ = size;
+    stride_ = stride;
+    slopes_ = static_cast<RungSlope*>(workspace->Allocate(
+        static_cast<size_t>(order * num_rungs), sizeof(RungSlope)));
+    bool fits = slopes_ && next_.Allocate(stride, workspace) &&
+                sum_.Allocate(stride, workspace);
+    for (int r = 0; fits && r < order; ++r) {
+      fits = numbers_[r].Allocate(stride, workspace);
+    }
+    return fits;
+  }
+
+  // E_j L^r s; r > 0.
+  const RungSlope& at(int64_t j, int r) const {
+    return slopes_[j * order_ + r - 1];
+  }
+
+  // Given the first rung.
+  bool Start(const AccurateNumbers& rung, const double* exits) {
+    for (int r = 0; r < order_; ++r) {
+      AccurateNumbers& y = numbers_[r];
+      RungSlope slope = {nullptr, 0, 0.0};
+      if (r == 0) {
+        std::copy(exits, exits + stride_, y.high);
+      } else {
+        std::copy(numbers_[r - 1].high, numbers_[r - 1].high + stride_, y.high);
+        std::copy(numbers_[r - 1].low, numbers_[r - 1].low + stride_, y.low);
+        slope = slopes_[r - 1];
+      }
+      Normalize(&y, &slope);
+      Derive(rung, &y);
+      slope.loss += kTerms * NewLoss();
+      Normalize(&y, &slope);
+      slopes_[r] = slope;
+    }
+    for (int r = 0; r < order_; ++r) {
+      if (!Climb(rung, 0, 0.0, &numbers_[r], &slopes_[r])) return false;
+    }
+    return true;
+  }
+
+  // From rung j, which is given, to the next.
+  bool Advance(int64_t j, const AccurateNumbers& rung, int64_t exponent,
+               double row_loss) {
+    for (int r = 0; r < order_; ++r) {
+      RungSlope* slope = &slopes_[(j + 1) * order_ + r];
+      *slope = slopes_[j * order_ + r];
+      if (!Climb(rung, exponent, row_loss, &numbers_[r], slope)) return false;
+    }
+    return true;
+  }
+
+ private:
+  // Of the logarithm, at |E - I| < 1/32.
+  static constexpr int kTerms = 24;
+
+  AccurateNumbers Row(const AccurateNumbers& matrix, int64_t i) const {
+    return {matrix.high + i * stride_, matrix.low + i * stride_};
+  }
+
+  // next_ = E y - shift y.
+  void Multiply(const AccurateNumbers& rung, double shift,
+                const AccurateNumbers& y) {
+    for (int64_t i = 0; i < size_; ++i) {
+      CompensatedSum<double> sum = AccurateDot(Row(rung, i), y, stride_);
+      sum.Add(-shift * y.high[i]);
+      sum.Add(-shift * y.low[i]);
+      next_.high[i] = sum.Result();
+      next_.low[i] = sum.Low();
+    }
+  }
+
+  // y = L y, with L x_0 = D - D^2 / 2 + D^3 / 3 - ... for D = E - I.
+  void Derive(const AccurateNumbers& rung, AccurateNumbers* y) {
+    std::fill(sum_.high, sum_.high + stride_, 0.0);
+    std::fill(sum_.low, sum_.low + stride_, 0.0);
+    for (int n = kTerms; n > 0; --n) {
+      AddTerm((n % 2 == 0 ? -1.0 : 1.0) / n, *y);
+      Multiply(rung, 1.0, sum_);
+      std::swap(sum_, next_);
+    }
+    for (int64_t i = 0; i < stride_; ++i) {
+      y->high[i] = ScaleBy(sum_.high[i], -kLog2LongestStep);
+      y->low[i] = ScaleBy(sum_.low[i], -kLog2LongestStep);
+    }
+  }
+
+  // sum_ += factor y.
+  void AddTerm(double factor, const AccurateNumbers& y) {
+    for (int64_t i = 0; i < stride_; i += 8) {
+      AccurateSum<8> sum;
+      sum.high = Pack<8>::Load(sum_.high + i);
+      sum.low = Pack<8>::Load(sum_.low + i);
+      sum.AddProduct(Pack<8>(factor), Pack<8>(0.0), Pack<8>::Load(y.high + i),
+                     Pack<8>::Load(y.low + i));
+      sum.Finish();
+      sum.high.Store(sum_.high + i);
+      sum.low.Store(sum_.low + i);
+    }
+  }
+
+  // y = E y, which is kept.
+  bool Climb(const AccurateNumbers& rung, int64_t exponent, double row_loss,
+             AccurateNumbers* y, RungSlope* slope) {
+    Multiply(rung, 0.0, *y);
+    std::swap(*y, next_);
+    slope->loss += 2.0 * row_loss + NewLoss();
+    slope->exponent += exponent;
+    Normalize(y, slope);
+    auto* entries = AllocateZeros<double>(workspace_, stride_);
+    if (entries == nullptr) return false;
+    std::copy(y->high, y->high + stride_, entries);
+    slope->entries = entries;
+    return true;
+  }
+
+  void Normalize(AccurateNumbers* y, RungSlope* slope) const {
+    const double size = LargestSize(y->high, stride_);
+    const int64_t e = size > 0.0 ? ExponentOf(size) : 0;
+    for (int64_t i = 0; e != 0 && i < stride_; ++i) {
+      y->high[i] = ScaleBy(y->high[i], -e);
+      y->low[i] = ScaleBy(y->low[i], -e);
+    }
+    slope->exponent += e;
+    slope->loss = ScaleBy(slope->loss, -e) + NewLoss();
+  }
+
+  double NewLoss() const {
+    const double p = static_cast<double>(size_) + 2.0;
+    return FloatEnvironment::Underflowed() ? 8.0 * p * kFlushed : 0.0;
+  }
+
+  Workspace* workspace_ = nullptr;
+  int order_ = 0;
+  int64_t size_ = 0;
+  int64_t stride_ = 0;
+  RungSlope* slopes_ = nullptr;
+  AccurateNumbers numbers_[kMaxOrder];  // of the last rung
+  AccurateNumbers next_;
+  AccurateNumbers sum_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_SLOPES_H_

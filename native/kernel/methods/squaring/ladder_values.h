@@ -1,0 +1,170 @@
+// The rungs of the ladder in twice the working precision: an error in a small
+// rate counts with the number of its jumps, at every rung anew.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "native/kernel/matrix/accurate_product.h"
+#include "native/kernel/matrix/operator.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/step_weights.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// The last rung that was made, E = matrix * 2^exponent; see ladder.h.
+class LadderValues {
+ public:
+  bool Allocate(int64_t size, int64_t stride, Workspace* workspace) {
+    size_ = size;
+    stride_ = stride;
+    return matrix_.Allocate(stride * stride, workspace) &&
+           next_.Allocate(stride * stride, workspace) &&
+           transitions_.Allocate(stride * stride, workspace) &&
+           absorbed_.Allocate(stride, workspace) &&
+           next_absorbed_.Allocate(stride, workspace) &&
+           jump_exits_.Allocate(stride, workspace) &&
+           product_.Allocate(stride, workspace);
+  }
+
+  // To be filled with P and s/q before Start.
+  double* transitions() { return transitions_.high; }
+  double* jump_exits() { return jump_exits_.high; }
+  const double* jump_exits() const { return jump_exits_.high; }
+  const AccurateNumbers& numbers() const { return matrix_; }
+  const double* matrix() const { return matrix_.high; }
+  const double* absorbed() const { return absorbed_.high; }
+  int64_t exponent() const { return exponent_; }
+  // The matrix is 2^increment times the square of the one before, or the step.
+  int64_t increment() const { return increment_; }
+
+  // The series over the powers of P, by Horner's scheme.
+  void Start() {
+    const StepWeights weights(kLongestStep);
+    for (int k = kStepTerms - 1; k >= 0; --k) {
+      Multiply(transitions_);
+      for (int64_t i = 0; i < size_; ++i) {
+        Add(weights.at[k], i * stride_ + i, &matrix_);
+        Add(weights.above[k] * jump_exits_.high[i], i, &absorbed_);
+      }
+    }
+    Balance();
+  }
+
+  // One step of a discrete chain.
+  void StartWithStep() {
+    std::copy(transitions_.high, transitions_.high + stride_ * stride_,
+              matrix_.high);
+    std::copy(jump_exits_.high, jump_exits_.high + stride_, absorbed_.high);
+    Balance();
+    Normalize();
+  }
+
+  void Square() {
+    Multiply(matrix_);
+    exponent_ *= 2;
+    if (exponent_ == 0) Balance();
+    Normalize();
+  }
+
+ private:
+  void Normalize() {
+    double norm = 0.0;
+    for (int64_t i = 0; i < size_; ++i) {
+      norm = std::max(norm, Sum(matrix_.high + i * stride_, stride_));
+    }
+    increment_ = norm > 0.0 && norm < 0.5 ? -1 - ExponentOf(norm) : 0;
+    exponent_ -= increment_;
+    for (int64_t i = 0; increment_ != 0 && i < stride_ * stride_; ++i) {
+      matrix_.high[i] = ScaleBy(matrix_.high[i], increment_);
+      matrix_.low[i] = ScaleBy(matrix_.low[i], increment_);
+    }
+  }
+
+  // Puts `left` in front: E = left E and a = left a, and for a rung itself
+  // a + left a.
+  void Multiply(const AccurateNumbers& left) {
+    product_.Multiply(left, matrix_, next_);
+    const bool is_rung = left.high == matrix_.high;
+    for (int64_t i = 0; i < size_; ++i) {
+      const AccurateNumbers row = Row(left, i);
+      const CompensatedSum<double> later = AccurateDot(row, absorbed_, stride_);
+      const double scale = PowerOfTwo(is_rung ? exponent_ : 0);
+      CompensatedSum<double> sum;
+      if (is_rung) sum.Add(absorbed_.high[i]);
+      sum.Add(scale * later.high);
+      if (is_rung) sum.Add(absorbed_.low[i]);
+      sum.Add(scale * later.low);
+      next_absorbed_.high[i] = sum.Result();
+      next_absorbed_.low[i] = sum.Low();
+    }
+    std::swap(matrix_, next_);
+    std::swap(absorbed_, next_absorbed_);
+  }
+
+  static void Add(double x, int64_t i, AccurateNumbers* numbers) {
+    CompensatedSum<double> sum;
+    sum.Add(numbers->high[i]);
+    sum.Add(x);
+    sum.Add(numbers->low[i]);
+    numbers->high[i] = sum.Result();
+    numbers->low[i] = sum.Low();
+  }
+
+  AccurateNumbers Row(const AccurateNumbers& matrix, int64_t i) const {
+    return {matrix.high + i * stride_, matrix.low + i * stride_};
+  }
+
+  // Makes each row and its absorption one, where at least half is left.
+  void Balance() {
+    for (int64_t i = 0; i < size_; ++i) {
+      const AccurateNumbers row = Row(matrix_, i);
+      const double high = row.high[i];
+      const double low = row.low[i];
+      row.high[i] = row.low[i] = 0.0;
+      CompensatedSum<double> sum = AccurateTotal(row, stride_);
+      sum.Add(absorbed_.high[i]);
+      sum.Add(absorbed_.low[i]);
+      sum.Add(-1.0);
+      if (high > 0.5) {
+        row.high[i] = -sum.Result();
+        row.low[i] = -sum.Low();
+        continue;
+      }
+      row.high[i] = high;
+      row.low[i] = low;
+      if (absorbed_.high[i] > 0.5) continue;
+      sum.Add(high);
+      sum.Add(low);
+      const double excess = sum.Result() / (1.0 - absorbed_.high[i]);
+      for (int64_t j = 0; j < stride_; ++j) {
+        const double part = row.low[j] - excess * row.high[j];
+        const double entry = row.high[j] + part;
+        row.low[j] = part - (entry - row.high[j]);
+        row.high[j] = entry;
+      }
+    }
+  }
+
+  int64_t size_ = 0;
+  int64_t stride_ = 0;
+  AccurateProduct product_;
+  AccurateNumbers transitions_;
+  AccurateNumbers jump_exits_;
+  AccurateNumbers matrix_;
+  AccurateNumbers next_;
+  AccurateNumbers absorbed_;
+  AccurateNumbers next_absorbed_;
+  int64_t exponent_ = 0;
+  int64_t increment_ = 0;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_

@@ -1,0 +1,292 @@
+// One phase-type model in the form the sweeps use: the uniformized chain
+// P = I + S/q, the exits and the atom, with every tangent.
+//
+// q is a power of two, so that dividing by it rounds nothing: a rounding error
+// in P would act at every one of up to millions of steps, and always the same
+// way.
+
+#ifndef PHASIC_NATIVE_KERNEL_MODEL_MODEL_H_
+#define PHASIC_NATIVE_KERNEL_MODEL_MODEL_H_
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/matrix/operator.h"
+#include "native/kernel/matrix/structure.h"
+#include "native/kernel/matrix/tiles.h"
+#include "native/kernel/model/rates.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+struct Model {
+  int64_t size = 0;
+  int64_t stride = 0;
+  bool discrete = false;  // P is given, q is one
+  int64_t log2_q = 0;
+  double q = 1.0;
+  Operator<T> forward;   // v -> v P
+  Operator<T> backward;  // y -> P y
+  // Where the derivatives of the rates are summed: all entries of a dense
+  // model, those of the listed rates of a sparse one.
+  TilePattern products;
+  const int64_t* cells = nullptr;  // of the listed rates
+  T* initial = nullptr;
+  T* exits = nullptr;
+  T prob_zero = T(0.0);
+  uint8_t* reached = nullptr;  // from a phase where alpha is not zero
+  uint8_t* exiting = nullptr;  // absorption can be reached from here
+  bool starts = false;         // some phase is reached
+  bool absorbs = false;        // a reached phase is exiting
+  bool value_starts = false;   // as these two are without tangents
+  bool value_absorbs = false;
+  bool defective = false;  // a reached phase is not
+  double max_exit = 0.0;
+  // Sizes, component by component: of alpha, of the exits, and of P as
+  // 1 + tangents, for bounds on what a truncated series leaves out.
+  T initial_size = T(0.0);
+  T exit_size = T(0.0);
+  double growth[kMaxOrder + 1] = {};
+};
+
+template <class T>
+class ModelBuilder {
+ public:
+  // `shared` is that of models of the same edges, made by the first of them.
+  ModelBuilder(const SweepInput& in, Workspace* workspace, Model<T>* model,
+               Structure* shared = nullptr)
+      : in_(in),
+        workspace_(workspace),
+        model_(*model),
+        structure_(shared != nullptr ? *shared : own_structure_) {}
+
+  StatusCode Build() {
+    model_.discrete = in_.discrete;
+    StatusCode status = CheckValues(in_);
+    if (status != kOk) return status;
+    model_.size = in_.num_phases;
+    model_.stride = PaddedSize(model_.size);
+    model_.initial = AllocateZeros<T>(workspace_, model_.stride);
+    if (model_.initial == nullptr) return kMemoryLimit;
+    status = DeriveAtom();
+    if (status == kOk) {
+      status = RatesReader<T>(in_, workspace_, &rates_).Read();
+    }
+    if (status == kOk && !in_.discrete) status = ChooseScale();
+    if (status != kOk) return status;
+    model_.exits = rates_.exits;
+    if (!BuildStaying() || !BuildOperators() || !MarkPhases()) {
+      return kMemoryLimit;
+    }
+    Measure();
+    return kOk;
+  }
+
+ private:
+  StatusCode DeriveAtom() {
+    const int64_t p = in_.num_phases;
+    for (int64_t i = 0; i < p; ++i) {
+      model_.initial[i] = Element<T>(in_.initial_probs, i);
+    }
+    if (in_.has_prob_zero) {
+      model_.prob_zero = Element<T>(in_.prob_zero, 0);
+      return kOk;
+    }
+    CompensatedSum<T> rest;
+    rest.Add(T(1.0));
+    for (int64_t i = 0; i < p; ++i) rest.Add(-model_.initial[i]);
+    model_.prob_zero = rest.Result();
+    const double tolerance = 4.0 * static_cast<double>(p) * in_.epsilon;
+    const double atom = Primal(model_.prob_zero);
+    if (atom < -tolerance) return kInitialProbsSum;
+    if (atom <= tolerance) model_.prob_zero -= T(atom);
+    return kOk;
+  }
+
+  // Chooses q and divides by it.
+  StatusCode ChooseScale() {
+    double largest = 0.0;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      const double leaving = Primal(rates_.leaving[i]);
+      if (!(leaving < HUGE_VAL)) return kWorkLimit;
+      if (leaving > largest) largest = leaving;
+    }
+    // Where no rate is positive derivatives still have a series, of which x = q
+    // t must not ask for many steps, nor be lost to underflow.
+    model_.log2_q = -40;
+    if (largest > 0.0) {
+      model_.log2_q = ExponentOf(largest);
+      if (PowerOfTwo(model_.log2_q) < largest) ++model_.log2_q;
+    }
+    if (model_.log2_q > 1000 || model_.log2_q < -1000) return kWorkLimit;
+    model_.q = PowerOfTwo(model_.log2_q);
+    const double scale = PowerOfTwo(-model_.log2_q);
+    for (int64_t e = 0; e < rates_.entries.count; ++e) {
+      const bool positive = Primal(rates_.values[e]) > 0.0;
+      rates_.values[e] = rates_.values[e] * scale;
+      if (positive && PrimalIsZero(rates_.values[e])) return kUnderflow;
+    }
+    for (int64_t i = 0; i < model_.size; ++i) {
+      rates_.leaving[i] = rates_.leaving[i] * scale;
+      rates_.leaving_low[i] *= scale;
+    }
+    return kOk;
+  }
+
+  bool BuildStaying() {
+    double* base = AllocateZeros<double>(workspace_, model_.stride);
+    T* share = AllocateZeros<T>(workspace_, model_.stride);
+    if (base == nullptr || share == nullptr) return false;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      share[i] = T(1.0) - rates_.leaving[i];
+      share[i] -= T(rates_.leaving_low[i]);
+      if (Primal(rates_.leaving[i]) < 0.5) {
+        base[i] = 1.0;
+        continue;
+      }
+      rates_.leaving[i] -= T(1.0);  // exact
+      rates_.leaving[i] += T(rates_.leaving_low[i]);
+      rates_.leaving_low[i] = 0.0;
+    }
+    const Staying<T> staying = {share, base, rates_.leaving,
+                                rates_.leaving_low};
+    for (Operator<T>* m : {&model_.forward, &model_.backward}) {
+      m->size = model_.size;
+      m->stride = model_.stride;
+      m->staying = staying;
+    }
+    return true;
+  }
+
+  bool BuildOperators() {
+    if (!MakeStructure<T>(rates_.entries, workspace_, &structure_) ||
+        !FillTiles(structure_.forward, structure_.forward_cells,
+                   &model_.forward) ||
+        !FillTiles(structure_.backward, structure_.backward_cells,
+                   &model_.backward)) {
+      return false;
+    }
+    model_.cells = structure_.forward_cells;
+    model_.products = model_.forward.pattern;
+    if (in_.has_edges() || IsFull(model_.forward.pattern)) return true;
+    model_.cells = nullptr;
+    return FullPattern(model_.size, std::is_same<T, double>::value ? 8 : 1,
+                       workspace_, &model_.products);
+  }
+
+  bool IsFull(const TilePattern& pattern) const {
+    return pattern.width == 8 &&
+           pattern.num_tiles() ==
+               pattern.num_groups * PaddedTiles(model_.size, 8);
+  }
+
+  bool FillTiles(const TilePattern& pattern, const int64_t* cells,
+                 Operator<T>* m) {
+    m->pattern = pattern;
+    T* weights = AllocateZeros<T>(workspace_, m->pattern.num_cells());
+    if (weights == nullptr) return false;
+    for (int64_t e = 0; e < rates_.entries.count; ++e) {
+      weights[cells[e]] += rates_.values[e];
+    }
+    m->weights = weights;
+    return true;
+  }
+
+  // Marks all that can be reached along the entries, from rows to columns;
+  // tangents make entries of their own.
+  template <class IsNothing>
+  void Flood(const int64_t* offsets, const int32_t* order,
+             const int32_t* targets, const IsNothing& is_nothing,
+             uint8_t* marks, int32_t* stack) const {
+    int64_t top = 0;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (marks[i]) stack[top++] = static_cast<int32_t>(i);
+    }
+    while (top > 0) {
+      const int32_t i = stack[--top];
+      for (int64_t n = offsets[i]; n < offsets[i + 1]; ++n) {
+        const int32_t e = order[n];
+        const int32_t target = targets[e];
+        if (marks[target] || is_nothing(rates_.values[e])) continue;
+        marks[target] = 1;
+        stack[top++] = target;
+      }
+    }
+  }
+
+  template <class IsNothing>
+  bool Mark(const IsNothing& is_nothing, uint8_t** reached, uint8_t** exiting) {
+    const int64_t p = model_.size;
+    *reached = AllocateZeros<uint8_t>(workspace_, p);
+    *exiting = AllocateZeros<uint8_t>(workspace_, p);
+    int32_t* stack = AllocateRoom<int32_t>(workspace_, p);
+    if (!*reached || !*exiting || !stack) return false;
+    for (int64_t i = 0; i < p; ++i) {
+      (*reached)[i] = !is_nothing(model_.initial[i]);
+      (*exiting)[i] = !is_nothing(model_.exits[i]);
+    }
+    Flood(structure_.row_offsets, structure_.by_row, rates_.entries.columns,
+          is_nothing, *reached, stack);
+    Flood(structure_.column_offsets, structure_.by_column, rates_.entries.rows,
+          is_nothing, *exiting, stack);
+    return true;
+  }
+
+  bool MarkPhases() {
+    if (!Mark([](const T& x) { return IsZero(x); }, &model_.reached,
+              &model_.exiting)) {
+      return false;
+    }
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (!model_.reached[i]) continue;
+      model_.starts = true;
+      (model_.exiting[i] ? model_.absorbs : model_.defective) = true;
+    }
+    model_.value_starts = model_.starts;
+    model_.value_absorbs = model_.absorbs;
+    if (Depth<T>::kValue == 0) return true;
+    // Where the value is NaN for want of absorption the derivative is, too.
+    uint8_t* reached = nullptr;
+    uint8_t* exiting = nullptr;
+    if (!Mark([](const T& x) { return PrimalIsZero(x); }, &reached, &exiting)) {
+      return false;
+    }
+    model_.value_starts = model_.value_absorbs = false;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (!reached[i]) continue;
+      model_.value_starts = true;
+      (exiting[i] ? model_.value_absorbs : model_.defective) = true;
+    }
+    return true;
+  }
+
+  void Measure() {
+    for (int64_t i = 0; i < model_.size; ++i) {
+      model_.initial_size += Abs(model_.initial[i]);
+      model_.exit_size += Abs(model_.exits[i]);
+      const double exit = Primal(model_.exits[i]);
+      if (exit > model_.max_exit) model_.max_exit = exit;
+    }
+    if (HasDirections<T>::kValue) return;  // each has growths of its own
+    for (int order = 0; order < Depth<T>::kValue; ++order) {
+      model_.growth[order] = TangentSize(in_, order) / model_.q;
+    }
+  }
+
+  const SweepInput& in_;
+  Workspace* workspace_;
+  Model<T>& model_;
+  Rates<T> rates_;
+  Structure own_structure_;
+  Structure& structure_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_MODEL_MODEL_H_

@@ -1,0 +1,196 @@
+// Numbers with an exponent of their own: mantissa * 2^exponent. Densities of
+// size 1e-800 and Poisson weights of size 1e-5000 are ordinary values here.
+
+#ifndef PHASIC_NATIVE_KERNEL_NUMBERS_SCALED_H_
+#define PHASIC_NATIVE_KERNEL_NUMBERS_SCALED_H_
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "native/kernel/numbers/dual.h"
+#include "native/kernel/simd/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// 2^e for -1022 <= e <= 1023; 0 below, infinity above.
+inline double PowerOfTwo(int64_t e) {
+  if (e < -1022) return 0.0;
+  const uint64_t bits = static_cast<uint64_t>(e > 1023 ? 2047 : e + 1023) << 52;
+  double result;
+  std::memcpy(&result, &bits, sizeof(result));
+  return result;
+}
+
+// floor(log2 |x|) of a normal number; -1023 for zero.
+inline int64_t ExponentOf(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return static_cast<int64_t>((bits >> 52) & 2047) - 1023;
+}
+
+// x * 2^e for e > 1000. Rare, and not to be inlined everywhere.
+[[gnu::noinline]] inline double ScaleUp(double x, int64_t e) {
+  x *= PowerOfTwo(1000);
+  if (e > 2000) {
+    x *= PowerOfTwo(1000);
+    e = e < 3000 ? e - 1000 : 2000;
+  }
+  return x * PowerOfTwo(e - 1000);
+}
+
+// x * 2^e for e < -1000: what is flushed to zero raises the flag for it,
+// however far down it is.
+[[gnu::noinline]] inline double ScaleDown(double x, int64_t e) {
+  x *= PowerOfTwo(-1000);
+  if (e < -2000) {
+    x *= PowerOfTwo(-1000);
+    e = e > -3000 ? e + 1000 : -2000;
+  }
+  return x * PowerOfTwo(e + 1000);
+}
+
+// x * 2^e, also where 2^e itself is out of range; zero stays zero.
+inline double ScaleBy(double x, int64_t e) {
+  if (e == 0) return x;
+  if (e > 1000) return ScaleUp(x, e);
+  if (e < -1000) return ScaleDown(x, e);
+  return x * PowerOfTwo(e);
+}
+template <class T>
+inline Dual<T> ScaleBy(const Dual<T>& x, int64_t e) {
+  return {ScaleBy(x.value, e), ScaleBy(x.tangent, e)};
+}
+
+template <class T>
+inline void ScaleAllBy(T* x, int64_t count, int64_t e) {
+  if (e == 0) return;
+  if (e > 1000 || e < -1000) {
+    for (int64_t i = 0; i < count; ++i) x[i] = ScaleBy(x[i], e);
+    return;
+  }
+  const double factor = PowerOfTwo(e);
+  for (int64_t i = 0; i < count; ++i) x[i] = factor * x[i];
+}
+
+template <class T>
+struct Scaled {
+  T mantissa{};
+  int64_t exponent = 0;
+};
+
+// Whether a <= 2^log2_fraction * b for non-negative a and b.
+inline bool IsAtMost(const Scaled<double>& a, int64_t log2_fraction,
+                     const Scaled<double>& b) {
+  if (a.mantissa == 0.0) return true;
+  if (b.mantissa == 0.0) return false;
+  // By exponents first: nothing here may underflow.
+  const int64_t a_log2 = a.exponent + ExponentOf(a.mantissa);
+  const int64_t b_log2 = b.exponent + ExponentOf(b.mantissa) + log2_fraction;
+  if (a_log2 != b_log2) return a_log2 < b_log2;
+  return ScaleBy(a.mantissa, -ExponentOf(a.mantissa)) <=
+         ScaleBy(b.mantissa, -ExponentOf(b.mantissa));
+}
+
+// The largest component's size times 2^exponent.
+template <class T>
+inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
+  if constexpr (HasOwnExponent<T>::kValue) {
+    const Scaled<double> value = SizeOf(x.value, exponent);
+    const Scaled<double> tangent = SizeOf(x.tangent, exponent);
+    return IsAtMost(value, 0, tangent) ? tangent : value;
+  } else {
+    return {MaxAbs(x), exponent};
+  }
+}
+
+// The size by which numbers are scaled. That of values alone, so that scales
+// do not depend on directions, unless tangents are larger by far.
+constexpr double kFarLarger = 0x1p64;
+inline double SizeToScale(double value, double largest) {
+  return largest <= kFarLarger * value ? value : largest;
+}
+template <class T>
+inline Scaled<double> SizeToScale(const T& x) {
+  return SizeOf(x, 0);
+}
+inline Scaled<double> SizeToScale(const Dual<double>& x) {
+  return {SizeToScale(std::fabs(x.value), MaxAbs(x)), 0};
+}
+
+// Brings the size of the mantissa into [1, 2).
+template <class T>
+inline Scaled<T> Normalized(const Scaled<T>& x) {
+  const Scaled<double> size = SizeToScale(x.mantissa);
+  if (!(size.mantissa > 0.0 && size.mantissa < HUGE_VAL)) return x;
+  const int64_t e = size.exponent + ExponentOf(size.mantissa);
+  return {ScaleBy(x.mantissa, -e), x.exponent + e};
+}
+
+// Numbers whose size is about 2^e with |e| below this are kept as they are:
+// those beside them that are small have more room so.
+constexpr int64_t kNear = 500;
+
+// In range wherever x is.
+template <class T>
+inline Scaled<T> Reciprocal(const Scaled<T>& x) {
+  int64_t e = ExponentOf(Primal(x.mantissa));
+  if (e > -kNear && e < kNear) e = 0;
+  return {Reciprocal(ScaleBy(x.mantissa, -e)), -x.exponent - e};
+}
+
+template <class T>
+inline void Add(Scaled<T>* sum, const Scaled<T>& term) {
+  if (IsZero(term.mantissa)) return;
+  if (IsZero(sum->mantissa)) {
+    *sum = Normalized(term);
+    return;
+  }
+  const Scaled<T> b = Normalized(term);
+  const int64_t shift = b.exponent - sum->exponent;
+  if (shift <= 0) {
+    sum->mantissa += ScaleBy(b.mantissa, shift);
+  } else {
+    sum->mantissa = ScaleBy(sum->mantissa, -shift) + b.mantissa;
+    sum->exponent = b.exponent;
+  }
+  *sum = Normalized(*sum);
+}
+
+// *sum += x, each relative to its exponent, which is about that of its largest
+// number.
+template <class T>
+inline void AddScaled(const T* x, int64_t exponent, int64_t count, T* sum,
+                      int64_t* sum_exponent) {
+  int64_t target = exponent > *sum_exponent ? exponent : *sum_exponent;
+  if (target > -kNear && target < kNear) target = 0;
+  ScaleAllBy(sum, count, *sum_exponent - target);
+  for (int64_t i = 0; i < count; ++i) {
+    sum[i] += ScaleBy(x[i], exponent - target);
+  }
+  *sum_exponent = target;
+}
+// The exponent of sums of nothing.
+constexpr int64_t kExponentOfZero = INT64_MIN / 4;
+
+template <class T>
+inline T ToPlain(const Scaled<T>& x) {
+  return ScaleBy(x.mantissa, x.exponent);
+}
+
+// y * x where x alone may be out of range: what is scaled down must not
+// overflow before, nor what is scaled up underflow.
+template <class T>
+inline T PlainProduct(const T& y, const Scaled<T>& x) {
+  const Scaled<T> a = Normalized(x);
+  const int64_t shift = a.exponent < 0 ? 1 : 0;
+  return ScaleBy(y * ScaleBy(a.mantissa, -shift), a.exponent + shift);
+}
+
+constexpr double kLn2 = 0.693147180559945309417232121458;
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_NUMBERS_SCALED_H_

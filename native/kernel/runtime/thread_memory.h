@@ -1,0 +1,45 @@
+// Scratch memory for calls, of each thread.
+
+#ifndef PHASIC_NATIVE_KERNEL_RUNTIME_THREAD_MEMORY_H_
+#define PHASIC_NATIVE_KERNEL_RUNTIME_THREAD_MEMORY_H_
+
+#include <cstddef>
+
+#include "native/kernel/runtime/workspace.h"
+
+namespace phasic {
+
+// Of a model, and of a thread for what it is given; see workspace.h.
+constexpr size_t kMemoryLimitBytes = size_t{1} << 30;
+
+// Kept from call to call: fresh pages cost more than a small model's sweep.
+class ThreadMemory {
+ public:
+  // `kCall` for the calling thread's share of a call, `kRange` and `kSweep`
+  // for a range of models: a thread may have all three in use.
+  enum Use { kCall, kRange, kSweep };
+
+  explicit ThreadMemory(Use use) : workspace_(Of(use)) {}
+  ~ThreadMemory() { workspace_->Reset(); }
+  ThreadMemory(const ThreadMemory&) = delete;
+  ThreadMemory& operator=(const ThreadMemory&) = delete;
+
+  Workspace* get() const { return workspace_; }
+
+ private:
+  static Workspace* Of(Use use) {
+    struct Workspaces {
+      Workspace call{kMemoryLimitBytes, /*takes_turns=*/false};
+      Workspace range{kMemoryLimitBytes};
+      Workspace sweep{kMemoryLimitBytes};
+    };
+    thread_local Workspaces own;
+    return use == kCall ? &own.call : use == kRange ? &own.range : &own.sweep;
+  }
+
+  Workspace* const workspace_;
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_RUNTIME_THREAD_MEMORY_H_

@@ -1,0 +1,89 @@
+// Scratch memory of one thread, with a bound. Shared by the builds for
+// different instruction sets: what is inline must be so always, or one build's
+// copy could replace another's.
+//
+// A workspace's own bound does not depend on how many threads there are, or
+// results would. So that many threads stay within a bound together, all but
+// one have kOwnBytes at most: for more a workspace waits until no other thread
+// has more, and keeps that turn until Reset.
+
+#ifndef PHASIC_NATIVE_KERNEL_RUNTIME_WORKSPACE_H_
+#define PHASIC_NATIVE_KERNEL_RUNTIME_WORKSPACE_H_
+
+#include <cstddef>
+#include <cstring>
+
+#include "native/kernel/runtime/memory_guard.h"
+
+namespace phasic {
+
+class Workspace {
+ public:
+  static constexpr size_t kOwnBytes = size_t{1} << 27;
+
+  // A workspace that does not take turns is for memory that is kept while its
+  // thread waits for others.
+  explicit Workspace(size_t limit_bytes, bool takes_turns = true);
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  // Uninitialised memory aligned to 64 bytes, or nullptr above the limit or
+  // when the system has none. Valid until Reset.
+  [[gnu::always_inline]] void* Allocate(size_t count, size_t item_bytes) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, item_bytes, &bytes) ||
+        bytes > limit_bytes_) {
+      return nullptr;
+    }
+    // At least one byte, as places are told apart by their address.
+    const size_t taken = bytes / kAlignment * kAlignment + kAlignment;
+    if (taken > room_ && !MakeRoom(taken)) return nullptr;
+    void* result = next_;
+    next_ += taken;
+    room_ -= taken;
+    OpenMemory(result, bytes);
+    return result;
+  }
+
+  // Makes all memory available again; keeps a few megabytes for the next use.
+  void Reset();
+
+  // The same of zeros.
+  [[gnu::always_inline]] void* AllocateZeros(size_t count, size_t item_bytes) {
+    void* result = Allocate(count, item_bytes);
+    if (result == nullptr) return nullptr;
+    if (kGuardsMemory) return std::memset(result, 0, count * item_bytes);
+    // By lines: most arrays have a few.
+    for (char* line = static_cast<char*>(result); line != next_;
+         line += kAlignment) {
+      std::memset(line, 0, kAlignment);
+    }
+    return result;
+  }
+
+ private:
+  static constexpr size_t kAlignment = 64;
+  struct Chunk {
+    Chunk* next;
+    size_t size;
+  };
+  // A new chunk with room for so many bytes; false: there is none.
+  bool MakeRoom(size_t bytes);
+  bool AddChunk(size_t size);
+  void UseChunk();
+  void FreeAll();
+  void ReleaseTurn();
+
+  const size_t limit_bytes_;
+  const bool takes_turns_;
+  bool has_turn_ = false;
+  size_t total_bytes_ = 0;
+  Chunk* chunks_ = nullptr;
+  char* next_ = nullptr;  // what is left of the first chunk
+  size_t room_ = 0;
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_RUNTIME_WORKSPACE_H_

@@ -1,0 +1,56 @@
+// The floating-point mode of a scope: round to nearest, nothing trapped, and
+// denormals either flushed to zero (in sweeps, where they would cost ten times
+// as much) or kept; the caller's mode is restored at the end. The underflow
+// flag tells whether anything was flushed.
+
+#ifndef PHASIC_NATIVE_KERNEL_SIMD_FLOAT_ENVIRONMENT_H_
+#define PHASIC_NATIVE_KERNEL_SIMD_FLOAT_ENVIRONMENT_H_
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
+
+#include "native/kernel/simd/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+enum class Denormals { kKeep, kFlush };
+
+class FloatEnvironment {
+ public:
+  FloatEnvironment(const FloatEnvironment&) = delete;
+  FloatEnvironment& operator=(const FloatEnvironment&) = delete;
+
+#if defined(__SSE2__)
+  // 0x1f80: all exceptions masked, nearest; 0x8040: flush to zero and
+  // denormals are zero.
+  explicit FloatEnvironment(Denormals denormals) : saved_(_mm_getcsr()) {
+    _mm_setcsr(denormals == Denormals::kFlush ? 0x1f80U | 0x8040U : 0x1f80U);
+  }
+  ~FloatEnvironment() { _mm_setcsr(saved_); }
+  static bool Underflowed() { return (_mm_getcsr() & 0x10U) != 0; }
+  static void ClearUnderflow() {
+    const unsigned state = _mm_getcsr();  // much cheaper than setting it
+    if ((state & 0x10U) != 0) _mm_setcsr(state & ~0x10U);
+  }
+
+ private:
+  unsigned saved_;
+#else
+  explicit FloatEnvironment(Denormals) { std::feholdexcept(&saved_); }
+  ~FloatEnvironment() { std::fesetenv(&saved_); }
+  static bool Underflowed() { return std::fetestexcept(FE_UNDERFLOW) != 0; }
+  static void ClearUnderflow() { std::feclearexcept(FE_UNDERFLOW); }
+
+ private:
+  std::fenv_t saved_;
+#endif
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SIMD_FLOAT_ENVIRONMENT_H_

@@ -1,0 +1,11 @@
+// The sweeps are compiled once per instruction set, each time into a namespace
+// of its own, so that no inline function of one build can replace another's.
+
+#ifndef PHASIC_NATIVE_KERNEL_SIMD_ISA_H_
+#define PHASIC_NATIVE_KERNEL_SIMD_ISA_H_
+
+#ifndef PHASIC_ISA
+#define PHASIC_ISA generic
+#endif
+
+#endif  // PHASIC_NATIVE_KERNEL_SIMD_ISA_H_

@@ -1,0 +1,25 @@
+// A loop of fixed length whose index is a constant in each pass, so that
+// arrays that it indexes stay in registers.
+
+#ifndef PHASIC_NATIVE_KERNEL_SIMD_UNROLLED_H_
+#define PHASIC_NATIVE_KERNEL_SIMD_UNROLLED_H_
+
+#include <type_traits>
+
+#include "native/kernel/simd/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <int kCount, class Body>
+[[gnu::always_inline]] inline void Unrolled(const Body& body) {
+  if constexpr (kCount > 0) {
+    Unrolled<kCount - 1>(body);
+    body(std::integral_constant<int, kCount - 1>());
+  }
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SIMD_UNROLLED_H_

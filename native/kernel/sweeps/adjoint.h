@@ -1,0 +1,217 @@
+// Reverse mode: from cotangents of the values to those of the operands.
+
+#ifndef PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_H_
+#define PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/cotangents/bars_writer.h"
+#include "native/kernel/cotangents/ladder_adjoint.h"
+#include "native/kernel/cotangents/lost_times.h"
+#include "native/kernel/cotangents/statistics_writer.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/sweeps/adjoint_sweeper.h"
+#include "native/kernel/sweeps/point_seeds.h"
+#include "native/kernel/sweeps/term_adjoints.h"
+#include "native/kernel/uniformization/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+inline void FillWithNaN(double* bars, int64_t count) {
+  for (int64_t i = 0; bars != nullptr && i < count; ++i) bars[i] = kNaN;
+}
+
+inline void FillWithLost(double* bars, int64_t count) {
+  for (int64_t i = 0; bars != nullptr && i < count; ++i) {
+    bars[i] = MissingBar(kUnderflow);
+  }
+}
+
+// What is not overwritten stays unknown.
+inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
+  const int64_t p = in.num_phases;
+  FillWithNaN(out.initial_probs, p);
+  FillWithNaN(out.exit_rates, in.has_exit_rates ? p : 0);
+  FillWithNaN(out.prob_zero, in.has_prob_zero ? 1 : 0);
+  FillWithLost(out.times, in.num_times);
+  FillWithNaN(out.subgenerator,
+              in.has_edges() ? in.edges.num_parameters : p * p);
+  if (in.has_edges() || in.discrete || !in.has_exit_rates ||
+      out.subgenerator == nullptr) {
+    return;
+  }
+  // The diagonal of a subgenerator is not read where exits are given.
+  for (int64_t i = 0; i < p; ++i) out.subgenerator[i * p + i] = 0.0;
+}
+
+// Runs the extended sweep for those of the outputs that are not known, so that
+// none depends on which others are wanted, and for the times that were lost.
+inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
+                           const SweepOutput& out, Workspace* workspace) {
+  const auto unknown = [](double* bars, int64_t count) {
+    const auto is_finite = [](double x) { return IsFinite(x); };
+    const bool known =
+        bars == nullptr || std::all_of(bars, bars + count, is_finite);
+    return known ? nullptr : bars;
+  };
+  const int64_t p = in.num_phases;
+  SweepOutput again = {};
+  again.initial_probs = unknown(out.initial_probs, p);
+  again.exit_rates = unknown(out.exit_rates, in.has_exit_rates ? p : 0);
+  again.prob_zero = unknown(out.prob_zero, in.has_prob_zero ? 1 : 0);
+  again.subgenerator = unknown(
+      out.subgenerator, in.has_edges() ? in.edges.num_parameters : p * p);
+  workspace->Reset();
+  if (out.times != nullptr &&
+      std::any_of(out.times, out.times + in.num_times, IsLostBar)) {
+    again.times = static_cast<double*>(
+        workspace->Allocate(static_cast<size_t>(in.num_times), sizeof(double)));
+    if (again.times == nullptr) return;
+    FillWithLost(again.times, in.num_times);
+  }
+  sweep(in, again, workspace);
+  for (int64_t i = 0; again.times != nullptr && i < in.num_times; ++i) {
+    if (IsLostBar(out.times[i])) out.times[i] = again.times[i];
+  }
+}
+
+// A wider margin costs groups of times, or models whose derivatives are shared
+// among many phases, less than a second sweep does.
+inline int64_t FirstMargin(int64_t num_phases, bool has_groups) {
+  if (has_groups) return 100;
+  return num_phases > 64 ? 80 : 56;
+}
+
+// Sweeps that are made, each with a wider margin, until all is accurate.
+constexpr int kNumMargins = 3;
+
+// The cotangents of one model. `Writer` takes what the sweep found; see
+// BarsWriter.
+template <class T, template <class> class Writer>
+class AdjointRun {
+ public:
+  AdjointRun(const SweepInput& in, const SweepOutput& out,
+             const Model<T>& model, const Lane& lane, Workspace* workspace)
+      : out_(out),
+        workspace_(workspace),
+        needs_(Writer<T>::NeedsOf(in, out)),
+        sequence_(model, HasBase(in, Base::kSurvival), needs_.rows, workspace),
+        sets_(&sequence_, Depth<T>::kValue + 2, workspace),
+        ladder_(model, workspace),
+        ladder_path_(&ladder_, Depth<T>::kValue + 2, workspace),
+        seeds_(in, &sets_, &ladder_path_, workspace),
+        terms_(seeds_, &sequence_, workspace),
+        writer_(in, model, out) {
+    sequence_.TakeFrom(lane);
+  }
+  AdjointRun(const AdjointRun&) = delete;
+  AdjointRun& operator=(const AdjointRun&) = delete;
+
+  // The values and what follows from them alone.
+  StatusCode Evaluate() {
+    StatusCode status = sequence_.Start();
+    if (status == kOk) status = seeds_.Evaluate(out_.times);
+    if (status == kOk) writer_.WriteAtom(seeds_.atom_bar());
+    return status;
+  }
+
+  // What is not finite makes the result kUnderflow; all else is written even
+  // so.
+  StatusCode Sweep() {
+    const StatusCode status = needs_.any() ? SweepRows() : kOk;
+    return status == kOk && writer_.has_losses() ? kUnderflow : status;
+  }
+
+  int64_t Margin(int number) const {
+    if (number > 0) return number == 1 ? 400 : kFinalMargin;
+    return FirstMargin(model().size, seeds_.groups().size() > 0);
+  }
+
+  const AdjointNeeds& needs() const { return needs_; }
+  const Sequence<T>& sequence() const { return sequence_; }
+  const PointSeeds<T>& seeds() const { return seeds_; }
+  const Model<T>& model() const { return sequence_.model(); }
+  TermAdjoints<T>* terms() { return &terms_; }
+  const TermAdjoints<T>& terms() const { return terms_; }
+  Writer<T>* writer() { return &writer_; }
+
+ private:
+  StatusCode SweepRows() {
+    AdjointSweeper<T> sweeper(needs_, &sequence_, seeds_, &terms_, workspace_);
+    StatusCode status = sweeper.Allocate();
+    LadderAdjoint<T> ladder_adjoint(&ladder_path_, workspace_);
+    for (int64_t n = 0; n < seeds_.num_on_ladder() && status == kOk; ++n) {
+      status = ladder_adjoint.AddPoint(*seeds_.on_ladder()[n]);
+    }
+    for (int64_t n = 0; n < seeds_.num_intervals() && status == kOk; ++n) {
+      const Interval<T>& interval = seeds_.interval(n);
+      if (interval.on_ladder) status = ladder_adjoint.AddInterval(interval);
+    }
+    if (status == kOk) status = ladder_adjoint.Descend();
+    for (int margin = 0; margin < kNumMargins; ++margin) {
+      if (status == kOk) status = terms_.Mix(Margin(margin));
+      if (status == kOk) status = sweeper.Run();
+      if (status != kOk) return status;
+      if (ladder_adjoint.has_sums()) ladder_adjoint.AddTo(&sweeper);
+      if (writer_.Write(sweeper.sums(), margin == kNumMargins - 1)) break;
+    }
+    return kOk;
+  }
+
+  const SweepOutput& out_;
+  Workspace* workspace_;
+  const AdjointNeeds needs_;
+  Sequence<T> sequence_;
+  ChannelSets<T> sets_;
+  Ladder<T> ladder_;
+  LadderPath<T> ladder_path_;
+  PointSeeds<T> seeds_;
+  TermAdjoints<T> terms_;
+  Writer<T> writer_;
+};
+
+template <class T, template <class> class Writer>
+StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
+                      Workspace* workspace) {
+  Model<T> model;
+  StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
+  if (status != kOk) return status;
+  AdjointRun<T, Writer> run(in, out, model, Lane{}, workspace);
+  status = run.Evaluate();
+  return status == kOk ? run.Sweep() : status;
+}
+
+template <class T>
+void AdjointSweep(const SweepInput& in, const SweepOutput& out,
+                  Workspace* workspace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  FillWithNaN(in, out);
+  if (RunAdjoint<T, BarsWriter>(in, out, workspace) == kUnderflow) {
+    SweepLostAgain(ExtendedSweeps().adjoint[Depth<T>::kValue + 1], in, out,
+                   workspace);
+  }
+}
+
+inline void StatisticsSweep(const SweepInput& in, const SweepOutput& out,
+                            Workspace* workspace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  const int64_t p = in.num_phases;
+  for (double* rows : {out.starts, out.sojourns, out.exits}) {
+    FillWithNaN(rows, p);
+  }
+  FillWithNaN(out.jumps, in.has_edges() ? in.edges.count : p * p);
+  FillWithNaN(out.atom, 1);
+  if (RunAdjoint<double, StatisticsWriter>(in, out, workspace) == kUnderflow) {
+    workspace->Reset();
+    ExtendedSweeps().statistics(in, out, workspace);
+  }
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_H_

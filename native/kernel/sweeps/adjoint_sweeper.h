@@ -1,0 +1,267 @@
+// Reverse mode: one sweep down the power sequence, from cotangents of its terms
+// to those of the chain.
+//
+//   y_k = abar_k s + bbar_k 1 + P y_{k+1},   G = sum_k v_k^T y_{k+1},
+//   sbar = sum_k abar_k v_k,                 alphabar = y_0,
+// where abar, bbar are the cotangents of a_k = v_k . s and b_k = v_k . 1.
+// q is a constant: the value does not depend on it.
+
+#ifndef PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_
+#define PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "native/kernel/cotangents/bars_writer.h"
+#include "native/kernel/matrix/products.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/sweeps/point_seeds.h"
+#include "native/kernel/sweeps/term_adjoints.h"
+#include "native/kernel/uniformization/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// What the sums do not depend on the sweep for.
+template <class T>
+AdjointSums<T> SumsOf(const PointSeeds<T>& seeds,
+                      const TermAdjoints<T>& terms) {
+  AdjointSums<T> sums;
+  sums.has_survival = seeds.has(Base::kSurvival);
+  sums.has_exits = seeds.has(Base::kDensity) || seeds.has(Base::kCdf);
+  sums.atom = seeds.atom_bar();
+  sums.zeros = seeds.zeros();
+  sums.total = seeds.total_bar();
+  sums.certain = seeds.certain_bar();
+  sums.has_mixed_signs = seeds.mixed_signs();
+  sums.start_tail = terms.tail();
+  sums.row_tail = {sums.start_tail.mantissa * kBlock *
+                       static_cast<double>(terms.last_block() + 2),
+                   sums.start_tail.exponent};
+  return sums;
+}
+
+// Bounds on what is lost to flushing, in y and in G.
+struct SweepLosses {
+  Scaled<double> adjoint;
+  Scaled<double> product;
+
+  // Numbers of y relative to 2^exponent, in block b of a model of p phases.
+  void AddFlushed(int64_t p, int64_t exponent, int64_t b) {
+    const Scaled<double> lost =
+        Normalized(Scaled<double>{Count(p), exponent - 1022});
+    Add(&adjoint, lost);
+    Add(&product,
+        Scaled<double>{lost.mantissa * kBlock * static_cast<double>(b + 1),
+                       lost.exponent});
+  }
+  // States relative to 2^exponent, times adjoints of this size.
+  void AddFlushedStates(int64_t p, double size, int64_t exponent) {
+    Add(&product, Scaled<double>{size * Count(p), exponent - 1022});
+  }
+  static double Count(int64_t p) {
+    return static_cast<double>(p + 2) * static_cast<double>(p + 2) * kBlock;
+  }
+};
+
+// The exponent for y, of this largest size, relative to 2^exponent, and
+// cotangents of terms, relative to 2^*target; whether y is to be scaled to it.
+// Exponents need not be the same, only near enough.
+inline bool AlignTarget(const Scaled<double>& size, int64_t exponent,
+                        int64_t* target) {
+  if (!(size.mantissa > 0.0)) return false;
+  const int64_t top = size.exponent + ExponentOf(size.mantissa);
+  if (top > *target) *target = top;
+  if (exponent >= *target && exponent < *target + 8) *target = exponent;
+  return *target != exponent;
+}
+
+template <class T>
+class AdjointSweeper {
+ public:
+  AdjointSweeper(const AdjointNeeds& needs, Sequence<T>* sequence,
+                 const PointSeeds<T>& seeds, TermAdjoints<T>* terms,
+                 Workspace* workspace)
+      : needs_(needs),
+        sequence_(*sequence),
+        model_(sequence->model()),
+        seeds_(seeds),
+        terms_(*terms),
+        workspace_(workspace) {}
+
+  StatusCode Allocate() {
+    const int64_t stride = model_.stride;
+    states_ = AllocateRoom<T>(workspace_, kBlock * stride);
+    y_ = AllocateRoom<T>(workspace_, (1 + kBlock) * stride);
+    adjoints_ = y_ + stride;
+    y_low_ = AllocateRoom<T>(workspace_, stride);
+    return states_ && y_ && y_low_ && exit_bar_.Allocate(stride, workspace_) &&
+                   stays_.Allocate(stride, workspace_) &&
+                   products_.Allocate(
+                       needs_.products ? model_.products.num_cells() : 0,
+                       workspace_)
+               ? kOk
+               : kMemoryLimit;
+  }
+
+  // Runs the sweep.
+  StatusCode Run() {
+    Clear();
+    for (int64_t b = terms_.last_block(); b >= 0; --b) {
+      if (!SweepBlock(*sequence_.Find(b), b)) return kMemoryLimit;
+      if (b % kBlocksPerSum != 0 || !needs_.rows) continue;
+      const bool is_only = terms_.last_block() < kBlocksPerSum;
+      if (!exit_bar_.Flush(is_only) || !stays_.Flush(is_only) ||
+          !products_.Flush(is_only)) {
+        return kMemoryLimit;
+      }
+    }
+    return kOk;
+  }
+
+  // Adds what was found elsewhere to what the last run found.
+  void AddStarts(const T* starts, int64_t exponent) {
+    FloatEnvironment::ClearUnderflow();
+    AddScaled(starts, exponent, model_.size, y_, &exponent_);
+    if (!FloatEnvironment::Underflowed()) return;
+    Add(&losses_.adjoint, Scaled<double>{1.0, exponent_ - 1020});
+  }
+  void AddRow(int64_t i, const T& exit, const T& stay) {
+    exit_bar_.data()[i] += exit;
+    stays_.data()[i] += stay;
+  }
+  void AddProduct(int64_t cell, const T& product) {
+    if (needs_.products) products_.data()[cell] += product;
+  }
+  void EndOfAdded(const Scaled<double>& lost_start,
+                  const Scaled<double>& lost_product) {
+    Add(&losses_.adjoint, lost_start);
+    Add(&losses_.product, lost_product);
+  }
+
+  // What the last run found.
+  AdjointSums<T> sums() const {
+    AdjointSums<T> sums = SumsOf(seeds_, terms_);
+    sums.starts = y_;
+    sums.exponent = exponent_;
+    sums.exits = exit_bar_.data();
+    sums.stays = stays_.data();
+    sums.products = products_.data();
+    sums.start_loss = losses_.adjoint;
+    sums.row_loss = losses_.product;
+    return sums;
+  }
+
+ private:
+  void Clear() {
+    const int64_t stride = model_.stride;
+    for (int64_t i = 0; i < stride; ++i) {
+      y_[i] = y_low_[i] = T(0.0);
+    }
+    exit_bar_.Clear();
+    stays_.Clear();
+    products_.Clear();
+    exponent_ = kExponentOfZero;
+    losses_ = SweepLosses{};
+  }
+
+  bool SweepBlock(const Block<T>& block, int64_t b) {
+    const int64_t stride = model_.stride;
+    T a_bar[kBlock];
+    T b_bar[kBlock];
+    T factors[kBlock];  // the steps'
+    // What underflows there is known from when the states were first made.
+    const T* states = nullptr;  // unless rows are needed
+    if (needs_.rows) {
+      states = sequence_.States(b, states_);
+      if (states == nullptr) return false;
+    }
+    FloatEnvironment::ClearUnderflow();
+    const int64_t exponent = terms_.Get(b, a_bar, b_bar);
+    AlignExponents(exponent, a_bar, b_bar);
+    // y_{k+1} is kept in row k.
+    T* last = adjoints_ + (kBlock - 1) * stride;
+    for (int64_t i = 0; i < stride; ++i) last[i] = y_[i];
+    std::reverse_copy(a_bar, a_bar + kBlock, factors);
+    // The row before the first one is y.
+    const bool has_survival = terms_.has_survival();
+    const int at_once = has_survival ? 1 : kBlock;
+    for (int k = 0; k < kBlock; k += at_once) {
+      T* next = last - stride;
+      Apply(model_.backward, b, factors + k, model_.exits,
+            Steps<T>{at_once, last, y_low_, next, -stride});
+      last = next;
+      for (int64_t i = 0; has_survival && i < model_.size; ++i) {
+        next[i] += b_bar[kBlock - 1 - k];
+      }
+    }
+    NoteLosses(block, b);
+    if (states == nullptr) return true;
+    const int64_t shift = block.exponent + exponent_;
+    double scale = PowerOfTwo(shift);
+    if (shift < -1000 || shift > 64) {
+      // Products of small numbers must not be flushed before they are scaled.
+      for (int64_t i = 0; i < kBlock * stride; ++i) {
+        states_[i] = ScaleBy(states[i], shift);
+      }
+      states = states_;
+      scale = 1.0;
+    }
+    for (int k = 0; k < kBlock; ++k) a_bar[k] = scale * a_bar[k];
+    AddRows(a_bar, states, stride, exit_bar_.recent());
+    if (needs_.products) {
+      AddProducts(model_.products, states, adjoints_, stride, scale,
+                  products_.recent());
+    }
+    AddDiagonal(states, adjoints_, stride, scale, stays_.recent());
+    return true;
+  }
+
+  // Brings y and this block's term cotangents to one exponent.
+  void AlignExponents(int64_t exponent, T* a_bar, T* b_bar) {
+    const Scaled<double> size = LargestScaledSize(y_, model_.stride, exponent_);
+    int64_t target = exponent;
+    if (AlignTarget(size, exponent_, &target)) {
+      ScaleAllBy(y_, model_.size, exponent_ - target);
+      ScaleAllBy(y_low_, model_.size, exponent_ - target);
+    }
+    ScaleAllBy(a_bar, kBlock, exponent - target);
+    ScaleAllBy(b_bar, kBlock, exponent - target);
+    exponent_ = target;
+  }
+
+  // What flushing to zero may have cost: in y itself, and in G.
+  void NoteLosses(const Block<T>& block, int64_t b) {
+    if (HasOwnExponent<T>::kValue) return;
+    if (FloatEnvironment::Underflowed() || terms_.HasLosses(b)) {
+      losses_.AddFlushed(model_.size, exponent_, b);
+    }
+    if (sequence_.UnderflowedBefore(b + 1)) {
+      losses_.AddFlushedStates(model_.size,
+                               LargestSize(adjoints_, kBlock * model_.stride),
+                               exponent_ + block.exponent);
+    }
+  }
+
+  const AdjointNeeds needs_;
+  Sequence<T>& sequence_;
+  const Model<T>& model_;
+  const PointSeeds<T>& seeds_;
+  TermAdjoints<T>& terms_;
+  Workspace* workspace_;
+  T* states_ = nullptr;
+  T* adjoints_ = nullptr;
+  T* y_ = nullptr;  // the row before those of the adjoints
+  T* y_low_ = nullptr;
+  LongSum<T> exit_bar_;
+  LongSum<T> stays_;      // the diagonal of G
+  LongSum<T> products_;   // G
+  int64_t exponent_ = 0;  // of y
+  SweepLosses losses_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_

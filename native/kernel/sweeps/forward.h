@@ -1,0 +1,247 @@
+// Values (and, on dual numbers, directional derivatives) at the times of one
+// model.
+
+#ifndef PHASIC_NATIVE_KERNEL_SWEEPS_FORWARD_H_
+#define PHASIC_NATIVE_KERNEL_SWEEPS_FORWARD_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/methods/many_times/node_values.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/sequence.h"
+#include "native/kernel/values/interval.h"
+#include "native/kernel/values/interval_weights.h"
+#include "native/kernel/values/ladder_points.h"
+#include "native/kernel/values/points.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+double ResultOf(const Scaled<T>& result, bool log) {
+  constexpr bool kPlain = Depth<T>::kValue == 0;
+  if (!log) return Top(ToPlain(result));
+  const Scaled<T> value =
+      HasOwnExponent<T>::kValue ? Normalized(result) : result;
+  const double logarithm = Top(Log(value.mantissa));
+  // Tangents of a logarithm do not depend on the exponent.
+  return kPlain ? logarithm + static_cast<double>(value.exponent) * kLn2
+                : logarithm;
+}
+
+// Points are taken so many at a time: memory does not grow with their number.
+constexpr int64_t kPointsAtOnce = 1024;
+
+// Mixes those of the points that need a series, kind by kind.
+template <class T>
+void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
+                  const bool* needs_series, Point<T>** scratch) {
+  for (int base = 0; base < kNumBases; ++base) {
+    int64_t size = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      if (needs_series[i] && static_cast<int>(points[i].base) == base) {
+        scratch[size++] = &points[i];
+      }
+    }
+    MixPoints(sets->Of(static_cast<Base>(base)), scratch, size, false);
+  }
+}
+
+// Those of the points that are intervals; `places` are those of their times.
+template <class T>
+void EvaluateIntervals(const SweepInput& in, const int64_t* places,
+                       int64_t count, ChannelSets<T>* sets,
+                       IntervalWeights* weights, LadderPath<T>* ladder_path,
+                       Point<T>* points) {
+  if (in.kinds == nullptr) return;
+  IntervalMixer<T> mixer(in, sets->Of(Base::kDensity), weights, ladder_path);
+  for (int64_t i = 0; i < count; ++i) {
+    Point<T>& point = points[i];
+    if (!point.is_interval || point.status != kOk) continue;
+    const Interval<T> interval = mixer.Evaluate(places[i]);
+    point.status = interval.status;
+    point.value = interval.mass;
+    point.base = Base::kCdf;  // a probability
+    point.is_log = true;
+  }
+}
+
+// A probability that rounding has pushed above one is one.
+template <class T>
+double Limited(double result, const Model<T>& model, const Point<T>& point) {
+  if (Depth<T>::kValue > 0 || point.base == Base::kDensity) return result;
+  const double total = Primal(model.prob_zero) + Primal(model.initial_size);
+  const double limit = point.is_log ? 0.0 : 1.0;
+  return total <= 1.0 + 1e-6 && result > limit ? limit : result;
+}
+
+// Whether a derivative may have left the range of T on the way to it.
+template <class T>
+bool NeedsMoreRange(double result) {
+  return Depth<T>::kValue > 0 && !HasOwnExponent<T>::kValue &&
+         !IsFinite(result);
+}
+
+// A failure of the extended sweeps leaves the first reason.
+template <class T>
+void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
+                 double value) {
+  if (HasOwnExponent<T>::kValue && code != kOk) return;
+  out.status[place] = code;
+  out.values[place] = code == kOk ? value : kNaN;
+}
+
+// The times that are left to be taken one by one.
+struct TimeList {
+  const int64_t* times;  // nullptr: all
+  int64_t count;
+
+  int64_t operator[](int64_t n) const {
+    return times != nullptr ? times[n] : n;
+  }
+};
+
+// Takes what it can of many times group by group.
+template <class T>
+StatusCode TakeGroups(const SweepInput&, const SweepOutput&, ChannelSets<T>*,
+                      Workspace*, TimeList*) {
+  return kOk;
+}
+inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
+                             ChannelSets<double>* sets, Workspace* workspace,
+                             TimeList* rest) {
+  if (!TakesGroups(in)) return kOk;
+  NodeValues nodes(in, out, sets, workspace);
+  const StatusCode status = nodes.Run();
+  if (status == kOk) *rest = {nodes.rest(), nodes.num_rest()};
+  return status;
+}
+
+// The status of times that EvaluateTimes is to take: extended sweeps are given
+// those that others lost.
+template <class T>
+constexpr StatusCode kPending =
+    HasOwnExponent<T>::kValue ? kUnderflow : kNotEvaluated;
+
+struct Evaluated {
+  bool underflowed;  // some times were lost to underflow
+  bool is_doubtful;  // in a lane, what neighbours lost may have mattered
+};
+
+// Evaluates the times that are pending, for the model and what became of
+// building it; see Sequence::TakeFrom.
+template <class T>
+Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
+                        const Model<T>& model, StatusCode status,
+                        const Lane& lane, Workspace* workspace) {
+  Sequence<T> sequence(model, HasBase(in, Base::kSurvival), false, workspace);
+  sequence.TakeFrom(lane);
+  ChannelSets<T> sets(&sequence, Depth<T>::kValue + 1, workspace);
+  IntervalWeights interval_weights(workspace);
+  sequence.AllowClosure();
+  if (status == kOk) status = sequence.Start();
+  Ladder<T> ladder(model, workspace);
+  LadderPath<T> ladder_path(&ladder, Depth<T>::kValue + 1, workspace);
+  const auto at_once =
+      static_cast<size_t>(std::min(in.num_times, kPointsAtOnce));
+  Point<T>* points =
+      static_cast<Point<T>*>(workspace->Allocate(at_once, sizeof(Point<T>)));
+  Point<T>** scratch =
+      static_cast<Point<T>**>(workspace->Allocate(at_once, sizeof(Point<T>*)));
+  int64_t* places =
+      static_cast<int64_t*>(workspace->Allocate(at_once, sizeof(int64_t)));
+  bool* needs_series =
+      static_cast<bool*>(workspace->Allocate(at_once, sizeof(bool)));
+  if (!points || !scratch || !places || !needs_series) status = kMemoryLimit;
+  TimeList times = {nullptr, in.num_times};
+  bool underflowed = status == kUnderflow;
+  if (status == kOk) status = TakeGroups(in, out, &sets, workspace, &times);
+  for (int64_t n = 0; n < times.count;) {
+    int64_t count = 0;
+    for (; n < times.count && count < kPointsAtOnce; ++n) {
+      const int64_t i = times[n];
+      if (out.status[i] != kPending<T>) continue;
+      const bool is_nothing = in.KindOf(i) == Kind::kNothing;
+      if (status != kOk || is_nothing) {
+        WriteResult<T>(out, i, is_nothing ? kOk : status, 0.0);
+        continue;
+      }
+      needs_series[count] = PreparePoint(in, i, sequence, &points[count]) &&
+                            !MixOnLadder(&ladder_path, false, &points[count]);
+      places[count++] = i;
+    }
+    MixAllPoints(&sets, points, count, needs_series, scratch);
+    EvaluateIntervals(in, places, count, &sets, &interval_weights, &ladder_path,
+                      points);
+    for (int64_t k = 0; k < count; ++k) {
+      const Point<T>& point = points[k];
+      StatusCode code = point.status;
+      double result = kNaN;
+      if (code == kOk) {
+        result = Limited(ResultOf(point.value, point.is_log), model, point);
+        if (NeedsMoreRange<T>(result)) code = kUnderflow;
+      }
+      underflowed = underflowed || code == kUnderflow;
+      WriteResult<T>(out, places[k], code, result);
+    }
+  }
+  return {underflowed, sequence.has_losses()};
+}
+
+// Leaves every time to EvaluateTimes.
+inline void StartTimes(const SweepInput& in, const SweepOutput& out) {
+  for (int64_t i = 0; i < in.num_times; ++i) {
+    out.values[i] = kNaN;
+    if (out.status != nullptr) out.status[i] = kNotEvaluated;
+  }
+}
+// The same where status codes that are not wanted are kept
+// in the workspace; false: no memory.
+inline bool StartTimes(const SweepInput& in, SweepOutput* out,
+                       Workspace* workspace) {
+  if (out->status == nullptr) {
+    out->status = static_cast<int32_t*>(workspace->Allocate(
+        static_cast<size_t>(in.num_times), sizeof(int32_t)));
+  }
+  StartTimes(in, *out);
+  return out->status != nullptr;
+}
+inline bool HasTimesLeft(const SweepInput& in, const SweepOutput& out) {
+  return std::find(out.status, out.status + in.num_times, kNotEvaluated) !=
+         out.status + in.num_times;
+}
+
+// Evaluates the times that are pending; whether any was lost
+// to underflow.
+template <class T>
+bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
+                   Workspace* workspace) {
+  Model<T> model;
+  const StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
+  return EvaluateTimes(in, out, model, status, Lane{}, workspace).underflowed;
+}
+
+// The times that are left.
+template <class T>
+void SweepTimes(const SweepInput& in, const SweepOutput& out,
+                Workspace* workspace) {
+  if (!EvaluateTimes<T>(in, out, workspace)) return;
+  ExtendedSweeps().forward[Depth<T>::kValue](in, out, workspace);
+}
+
+template <class T>
+void ForwardSweep(const SweepInput& in, const SweepOutput& out,
+                  Workspace* workspace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  SweepOutput all = out;
+  if (StartTimes(in, &all, workspace)) SweepTimes<T>(in, all, workspace);
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SWEEPS_FORWARD_H_

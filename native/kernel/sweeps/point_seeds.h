@@ -1,0 +1,305 @@
+// The points of a reverse sweep: values at all times, the cotangents of the
+// functions there, and from them those of the times and of the atom.
+
+#ifndef PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_
+#define PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/cotangents/lost_times.h"
+#include "native/kernel/methods/many_times/node_seeds.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/time_losses.h"
+#include "native/kernel/values/interval.h"
+#include "native/kernel/values/interval_weights.h"
+#include "native/kernel/values/ladder_points.h"
+#include "native/kernel/values/points.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+class PointSeeds {
+ public:
+  PointSeeds(const SweepInput& in, ChannelSets<T>* sets,
+             LadderPath<T>* ladder_path, Workspace* workspace)
+      : in_(in),
+        sets_(*sets),
+        ladder_path_(*ladder_path),
+        workspace_(workspace),
+        groups_(in, sets, workspace),
+        interval_weights_(workspace) {}
+
+  // The cotangents of times are left out if `time_bars` is nullptr.
+  StatusCode Evaluate(double* time_bars) {
+    by_time_ = static_cast<int64_t*>(workspace_->Allocate(
+        static_cast<size_t>(in_.num_times), sizeof(int64_t)));
+    if (by_time_ == nullptr) return kMemoryLimit;
+    NoteSigns(time_bars);
+    const auto take_alone = [&](int64_t i) {
+      if (in_.KindOf(i) != Kind::kNothing) by_time_[num_points_++] = i;
+    };
+    const StatusCode status = groups_.Run(take_alone, time_bars);
+    if (status != kOk) return status;
+    AddToAtom({T(groups_.atom_bar().mantissa), groups_.atom_bar().exponent});
+    points_ = static_cast<Point<T>*>(workspace_->Allocate(
+        static_cast<size_t>(num_points_), sizeof(Point<T>)));
+    if (points_ == nullptr || !AllocateLists()) return kMemoryLimit;
+    SortTimes();
+    EvaluatePoints(time_bars != nullptr);
+    StatusCode worst = kOk;
+    // What is lost to underflow may be found by an extended sweep, also next to
+    // times that cannot be evaluated.
+    const auto note = [&worst](StatusCode status) {
+      if (worst == kOk || status == kUnderflow) worst = status;
+    };
+    for (List& list : lists_) list.size = 0;
+    for (int64_t k = 0; k < num_points_; ++k) {
+      if (IsMixedInterval(points_[k])) continue;
+      double time_bar = 0.0;
+      note(SeedPoint(k, &time_bar));
+      if (time_bars != nullptr) time_bars[by_time_[k]] = time_bar;
+    }
+    for (int64_t i = 0; i < num_intervals_; ++i) {
+      note(SeedInterval(&intervals_[i], time_bars));
+    }
+    return worst;
+  }
+
+  // Times that are taken in groups.
+  const NodeSeeds<T>& groups() const { return groups_; }
+
+  // The points of one kind whose terms are to be mixed, times ascending.
+  Point<T>* const* of(Base base) const { return ListOf(base).points; }
+  int64_t count(Base base) const { return ListOf(base).size; }
+
+  // The points that go by the ladder, times ascending. Intervals may, too.
+  Point<T>* const* on_ladder() const { return on_ladder_.points; }
+  int64_t num_on_ladder() const { return on_ladder_.size; }
+
+  int64_t num_intervals() const { return num_intervals_; }
+  const Interval<T>& interval(int64_t i) const { return intervals_[i]; }
+
+  // Whether terms are to be mixed for this kind.
+  bool HasTerms(Base base) const {
+    return groups_.Has(base) || count(base) > 0 ||
+           (base == Base::kDensity && num_intervals_ > 0);
+  }
+
+  // Whether any time is of this kind.
+  bool has(Base base) const {
+    bool found = HasTerms(base);
+    for (int64_t n = 0; n < on_ladder_.size; ++n) {
+      found = found || on_ladder_.points[n]->base == base;
+    }
+    return found;
+  }
+
+  bool mixed_signs() const { return mixed_signs_; }
+  // Of prob_zero, and of prob_zero + sum(alpha).
+  const T& atom_bar() const { return atom_bar_; }
+  const T& total_bar() const { return total_bar_; }
+  // prob_zero times its cotangent, which alone may be out of range.
+  const T& zeros() const { return zeros_; }
+  // Of survival before zero, which is one.
+  const T& certain_bar() const { return certain_bar_; }
+
+ private:
+  struct List {
+    Point<T>** points = nullptr;
+    int64_t size = 0;
+  };
+  List& ListOf(Base base) { return lists_[static_cast<int>(base)]; }
+  const List& ListOf(Base base) const { return lists_[static_cast<int>(base)]; }
+
+  bool AllocateLists() {
+    int64_t num_intervals = 0;
+    for (int64_t k = 0; k < num_points_; ++k) {
+      const Kind kind = in_.KindOf(by_time_[k]);
+      if (HasSeries(kind)) ++ListOf(BaseOf(kind)).size;
+      if (kind == Kind::kLogInterval) ++num_intervals;
+    }
+    intervals_ = static_cast<Interval<T>*>(workspace_->Allocate(
+        static_cast<size_t>(num_intervals), sizeof(Interval<T>)));
+    if (intervals_ == nullptr) return false;
+    for (List& list : lists_) {
+      if (!AllocateList(&list)) return false;
+    }
+    on_ladder_.size = num_points_;
+    return AllocateList(&on_ladder_);
+  }
+  bool AllocateList(List* list) {
+    list->points = static_cast<Point<T>**>(workspace_->Allocate(
+        static_cast<size_t>(list->size), sizeof(Point<T>*)));
+    list->size = 0;
+    return list->points != nullptr;
+  }
+
+  // Sums over times must not depend on their order. NaN is put last.
+  void SortTimes() {
+    const auto key = [](double x) { return x != x ? HUGE_VAL : x; };
+    const auto is_less = [&](int64_t i, int64_t j) {
+      const double a = key(in_.times.value[i]);
+      const double b = key(in_.times.value[j]);
+      if (a != b) return a < b;
+      const double c = key(in_.cotangent[i]);
+      const double d = key(in_.cotangent[j]);
+      if (c != d || in_.kinds == nullptr) return c < d;
+      if (in_.kinds[i] != in_.kinds[j]) return in_.kinds[i] < in_.kinds[j];
+      return CheckKind(in_, i) == kOk && CheckKind(in_, j) == kOk &&
+             in_.KindOf(i) == Kind::kLogInterval &&
+             key(in_.times.value[i + 1]) < key(in_.times.value[j + 1]);
+    };
+    int64_t* end = by_time_ + num_points_;
+    if (!std::is_sorted(by_time_, end, is_less)) {
+      std::sort(by_time_, end, is_less);
+    }
+  }
+
+  void NoteSigns(double* time_bars) {
+    bool positive = false;
+    bool negative = false;
+    for (int64_t i = 0; i < in_.num_times; ++i) {
+      const double cotangent = in_.cotangent[i];
+      if (time_bars != nullptr) time_bars[i] = 0.0;
+      if (cotangent == 0.0 || in_.KindOf(i) == Kind::kNothing) continue;
+      (cotangent > 0.0 ? positive : negative) = true;
+    }
+    mixed_signs_ = positive && negative;
+  }
+
+  void EvaluatePoints(bool slope) {
+    IntervalMixer<T> mixer(in_, sets_.Of(Base::kDensity), &interval_weights_,
+                           &ladder_path_);
+    for (int64_t k = 0; k < num_points_; ++k) {
+      Point<T>& point = points_[k];
+      if (PreparePoint(in_, by_time_[k], sets_.sequence(), &point) &&
+          !MixOnLadder(&ladder_path_, slope, &point)) {
+        List& list = ListOf(point.base);
+        list.points[list.size++] = &point;
+      } else if (IsMixedInterval(point)) {
+        intervals_[num_intervals_++] = mixer.Evaluate(by_time_[k]);
+      }
+    }
+    for (int base = 0; base < kNumBases; ++base) {
+      MixPoints(sets_.Of(static_cast<Base>(base)), lists_[base].points,
+                lists_[base].size, slope);
+    }
+  }
+
+  // Whether it is an interval whose kinds are what they must be.
+  static bool IsMixedInterval(const Point<T>& point) {
+    return point.is_interval && point.status == kOk;
+  }
+
+  // Where a slope is lost it is NaN, but not what does not need it.
+  T TimeBar(const T& seed, const Point<T>& point) const {
+    const bool may_be_lost =
+        point.on_ladder && !sets_.sequence().model().discrete;
+    return may_be_lost ? SafeProduct(seed, point.slope) : seed * point.slope;
+  }
+
+  // The cotangent of F at a point, and from it those of the time and the atom.
+  StatusCode SeedPoint(int64_t k, double* time_bar) {
+    const double cotangent = in_.cotangent[by_time_[k]];
+    Point<T>& point = points_[k];
+    Scaled<T>& seed = point.seed;
+    seed = Scaled<T>{T(cotangent), 0};
+    if (point.status == kOk && point.is_log) {
+      if (PrimalIsZero(point.value.mantissa)) point.status = kLogOfZero;
+      seed = Reciprocal(point.value);
+      seed.mantissa = cotangent * seed.mantissa;
+    }
+    if (point.status == kOk && !IsFinite(seed.mantissa)) {
+      point.status = kNotFinite;
+    }
+    if (point.status != kOk) {
+      *time_bar = MissingBar(point.status);
+      return point.status;
+    }
+    const T bar = TimeBar(seed.mantissa, point);
+    *time_bar = Top(ScaleBy(bar, seed.exponent + point.value.exponent +
+                                     sets_.sequence().model().log2_q));
+    if (LosesTooMuch(point.base, HighestPower(point.delta), point.x)) {
+      return kNotFinite;  // so are derivatives of F in the operands
+    }
+    if (point.base == Base::kCdf || point.time_case == TimeCase::kAtom) {
+      if (point.time_case != TimeCase::kBefore) AddToAtom(seed);
+      if (point.time_case == TimeCase::kInfinite) total_bar_ += ToPlain(seed);
+    }
+    if (point.base == Base::kSurvival && point.time_case == TimeCase::kBefore) {
+      certain_bar_ += ToPlain(seed);
+    }
+    if (point.time_case == TimeCase::kRegular ||
+        point.time_case == TimeCase::kZero) {
+      List& list = point.on_ladder ? on_ladder_ : ListOf(point.base);
+      list.points[list.size++] = &point;
+    }
+    return kOk;
+  }
+
+  void AddToAtom(const Scaled<T>& seed) {
+    atom_bar_ += ToPlain(seed);
+    const T& atom = sets_.sequence().model().prob_zero;
+    if (!IsZero(atom)) zeros_ += PlainProduct(atom, seed);
+  }
+
+  // The cotangent of an interval's mass, and those of its ends.
+  StatusCode SeedInterval(Interval<T>* interval, double* time_bars) {
+    const Scaled<T>& mass = interval->mass;
+    Scaled<T>& seed = interval->seed;
+    seed = Reciprocal(mass);
+    seed.mantissa = in_.cotangent[interval->index] * seed.mantissa;
+    if (interval->status == kOk && PrimalIsZero(mass.mantissa)) {
+      interval->status = kLogOfZero;
+    }
+    if (interval->status == kOk && !IsFinite(seed.mantissa)) {
+      interval->status = kNotFinite;
+    }
+    for (const Point<T>* end : {&interval->lower, &interval->upper}) {
+      if (interval->status == kOk &&
+          LosesTooMuch(Base::kCdf, HighestPower(end->delta), end->x)) {
+        interval->status = kNotFinite;
+      }
+    }
+    if (time_bars == nullptr) return interval->status;
+    double* bars = time_bars + interval->index;
+    const Point<T>* const ends[] = {&interval->lower, &interval->upper};
+    for (int i = 0; i < 2; ++i) {
+      const Point<T>& end = *ends[i];
+      const double bar = Top(ScaleBy(TimeBar(seed.mantissa, end),
+                                     seed.exponent + end.value.exponent +
+                                         sets_.sequence().model().log2_q));
+      bars[i] = i == 0 ? -bar : bar;
+      if (interval->status != kOk) bars[i] = MissingBar(interval->status);
+    }
+    return interval->status;
+  }
+
+  const SweepInput& in_;
+  ChannelSets<T>& sets_;
+  LadderPath<T>& ladder_path_;
+  Workspace* workspace_;
+  NodeSeeds<T> groups_;
+  Point<T>* points_ = nullptr;  // those that are taken one by one
+  int64_t* by_time_ = nullptr;
+  int64_t num_points_ = 0;
+  Interval<T>* intervals_ = nullptr;
+  int64_t num_intervals_ = 0;
+  IntervalWeights interval_weights_;
+  List lists_[kNumBases];
+  List on_ladder_;
+  bool mixed_signs_ = false;
+  T atom_bar_ = T(0.0);
+  T zeros_ = T(0.0);
+  T total_bar_ = T(0.0);
+  T certain_bar_ = T(0.0);
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_

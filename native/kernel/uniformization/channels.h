@@ -1,0 +1,279 @@
+// What is mixed with Poisson weights, for one kind of function:
+//   density:   a_k
+//   survival:  b_k
+//   cdf:       A_k = prob_zero + sum_{j<k} a_j / q
+// Channels are a_k, a_{k+1}, ... for the density; b_k or A_k and then a_k / q,
+// a_{k+1} / q, ... for the other two. Shifted terms give the derivatives in
+// time.
+
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
+
+#include <cstdint>
+
+#include "native/kernel/simd/block_list.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+enum class Base { kDensity, kSurvival, kCdf };
+constexpr int kNumBases = 3;
+
+// Whether a time of this kind has a series over one base.
+inline bool HasSeries(Kind kind) {
+  return kind >= Kind::kLogDensity && kind <= Kind::kCdf;
+}
+
+inline Base BaseOf(Kind kind) {
+  switch (kind) {
+    case Kind::kLogDensity:
+    case Kind::kDensity:
+      return Base::kDensity;
+    case Kind::kLogSurvival:
+    case Kind::kSurvival:
+      return Base::kSurvival;
+    default:
+      return Base::kCdf;
+  }
+}
+
+inline bool IsLog(Kind kind) { return static_cast<int32_t>(kind) % 2 == 0; }
+
+// Whether any of the times asks for this kind of function.
+inline bool HasBase(const SweepInput& in, Base base) {
+  if (in.kinds == nullptr) return BaseOf(in.kind) == base;
+  for (int64_t i = 0; i < in.num_times; ++i) {
+    const Kind kind = in.KindOf(i);
+    if (HasSeries(kind) && BaseOf(kind) == base) return true;
+  }
+  return false;
+}
+
+constexpr int kMaxChannels = kMaxOrder + 2;
+
+// Bounds on the channels from a block on, relative to 2^exponent.
+struct TailCaps {
+  double caps[2];
+  int64_t exponent;
+};
+
+// One block, all entries relative to 2^exponent.
+template <class T>
+struct ChannelBlock {
+  T channels[kMaxChannels][kBlock];  // times the Poisson table
+  const PoissonTable* poisson;
+  int64_t exponent;
+  TailCaps tail;
+  Scaled<double> largest;      // channel entry up to here, all channels
+  int64_t underflow_exponent;  // largest so far at which a number was flushed
+};
+
+template <class T>
+class Channels {
+ public:
+  Channels(Sequence<T>* sequence, Base base, int num_channels,
+           Workspace* workspace)
+      : sequence_(*sequence),
+        base_(base),
+        num_channels_(sequence->model().discrete ? 1 : num_channels),
+        blocks_(workspace) {}
+
+  Base base() const { return base_; }
+  int size() const { return num_channels_; }
+  Sequence<T>& sequence() const { return sequence_; }
+  const Model<T>& model() const { return sequence_.model(); }
+
+  // The block, or nullptr and a status.
+  const ChannelBlock<T>* Get(int64_t block, StatusCode* status) {
+    while (blocks_.size() <= block) {
+      *status = AppendBlock();
+      if (*status != kOk) return nullptr;
+    }
+    return &blocks_[block];
+  }
+
+  const ChannelBlock<T>* Find(int64_t block) const { return &blocks_[block]; }
+
+  // Bounds on the channels from a block on, the next one's without making it.
+  bool Tail(int64_t block, TailCaps* tail, StatusCode* status) {
+    if (block > 0 && Get(block - 1, status) == nullptr) return false;
+    if (block < blocks_.size()) {
+      *tail = blocks_[block].tail;
+      return true;
+    }
+    Front<T> front;
+    if (!sequence_.Begin(block, &front, status)) return false;
+    *tail = BoundTail(front.mass, front.exponent);
+    return true;
+  }
+
+  bool UnderflowedBefore(int64_t block) const {
+    return first_underflow_ < block || sequence_.UnderflowedBefore(block);
+  }
+
+  // Whether flushing to zero lost more than 2^-45 of a result of this size. A
+  // loss made in one block reaches later ones with at most the same weight. All
+  // blocks up to the last are made for that, where they can be: what has been
+  // made by then must not depend on other times.
+  bool LostToUnderflow(int64_t last_block, const Scaled<double>& result) {
+    if (HasOwnExponent<T>::kValue) return false;
+    StatusCode ignored = kOk;
+    const bool is_made = Get(last_block, &ignored) != nullptr;
+    if (!UnderflowedBefore(last_block + 1)) return false;
+    const int64_t b = is_made ? last_block : blocks_.size() - 1;
+    if (b < 0) return true;
+    const double p = static_cast<double>(model().size);
+    const double count = static_cast<double>(last_block + 1) * kBlock *
+                         (p + 2) * (p + 2) *
+                         (base_ == Base::kDensity ? model().q : 1.0);
+    const Scaled<double> lost =
+        Normalized(Scaled<double>{count, blocks_[b].underflow_exponent - 1022});
+    if (IsAtMost(lost, -45, result)) return false;
+    sequence_.NoteLoss();
+    return true;
+  }
+
+ private:
+  int num_shifts() const { return num_channels_ - 1 - first_a(); }
+  int first_a() const { return base_ == Base::kDensity ? 0 : 1; }
+
+  StatusCode AppendBlock() {
+    const int64_t b = blocks_.size();
+    // Shifted terms reach into the next block.
+    StatusCode status = kOk;
+    Front<T> next = {};
+    const bool is_made =
+        num_shifts() == 1
+            ? sequence_.Begin(b + 1, &next, &status)
+            : sequence_.Get(b + (num_shifts() > 0 ? 1 : 0), &status) != nullptr;
+    if (!is_made) return status;
+    const Block<T>& source = *sequence_.Find(b);
+    if (b == 0) cumulative_ = Normalized(Scaled<T>{model().prob_zero, 0});
+    ChannelBlock<T>* block = blocks_.Append();
+    if (block == nullptr) return kMemoryLimit;
+    sequence_.SetAsideUnderflow();
+    FillBlock(source, b, next, block);
+    NoteUnderflow(source, b, block);
+    FloatEnvironment::ClearUnderflow();
+    block->tail = BoundTail(source.mass, source.exponent);
+    return kOk;
+  }
+
+  void FillBlock(const Block<T>& source, int64_t b, const Front<T>& front,
+                 ChannelBlock<T>* block) {
+    const double a_scale = base_ == Base::kDensity ? 1.0 : 1.0 / model().q;
+    T cumulative[kBlock];
+    int64_t exponents[kBlock];
+    int64_t exponent = source.exponent;
+    if (base_ == Base::kCdf) {
+      for (int j = 0; j < kBlock; ++j) {
+        cumulative[j] = cumulative_.mantissa;
+        exponents[j] = cumulative_.exponent;
+        Add(&cumulative_, Scaled<T>{source.a[j] * a_scale, source.exponent});
+      }
+      exponent =
+          cumulative_.exponent > exponent ? cumulative_.exponent : exponent;
+    }
+    block->exponent = exponent;
+    block->poisson = &source.poisson;
+    T terms[kBlock + kMaxChannels];  // a_k from the block's first on
+    for (int j = 0; j < kBlock; ++j) {
+      terms[j] = ScaleBy(source.a[j] * a_scale, source.exponent - exponent);
+    }
+    if (num_shifts() == 1) {
+      terms[kBlock] = ScaleBy(front.a * a_scale, front.exponent - exponent);
+    } else {
+      for (int j = 0; j < num_shifts(); ++j) {
+        const Block<T>& next = *sequence_.Find(b + 1);
+        terms[kBlock + j] =
+            ScaleBy(next.a[j] * a_scale, next.exponent - exponent);
+      }
+    }
+    Scaled<double> largest;
+    for (int r = 0; r < num_channels_; ++r) {
+      T shifted[kBlock];
+      for (int j = 0; j < kBlock; ++j) {
+        if (r >= first_a()) {
+          shifted[j] = terms[j + r - first_a()];
+        } else if (base_ == Base::kSurvival) {
+          shifted[j] = source.b[j];
+        } else {
+          shifted[j] = ScaleBy(cumulative[j], exponents[j] - exponent);
+        }
+      }
+      const Scaled<double> size = LargestScaledSize(shifted, kBlock, exponent);
+      if (IsAtMost(largest, 0, size)) largest = size;
+      for (int j = 0; j < kBlock; ++j) {
+        block->channels[r][j] = source.poisson.table[j] * shifted[j];
+      }
+    }
+    block->largest = Normalized(largest);
+    if (b > 0 && !IsAtMost(blocks_[b - 1].largest, 0, block->largest)) {
+      block->largest = blocks_[b - 1].largest;
+    }
+  }
+
+  void NoteUnderflow(const Block<T>& source, int64_t b,
+                     ChannelBlock<T>* block) {
+    block->underflow_exponent = source.underflow_exponent;
+    if (b > 0 &&
+        block->underflow_exponent < blocks_[b - 1].underflow_exponent) {
+      block->underflow_exponent = blocks_[b - 1].underflow_exponent;
+    }
+    if (!FloatEnvironment::Underflowed()) return;
+    if (first_underflow_ > b) first_underflow_ = b;
+    if (block->underflow_exponent < block->exponent) {
+      block->underflow_exponent = block->exponent;
+    }
+  }
+
+  // a_k <= max(s) b_k and b_k does not increase; A_k is at most the total.
+  TailCaps BoundTail(double mass, int64_t exponent) const {
+    constexpr double kLeast = 0x1p-1022;  // a bound must not become zero
+    Scaled<double> total;
+    if (base_ == Base::kCdf) {
+      total = Normalized(Scaled<double>{
+          Primal(model().prob_zero) + Primal(model().initial_size), 0});
+      mass = ScaleBy(mass, exponent - total.exponent);
+      exponent = total.exponent;
+    }
+    const double exits =
+        model().max_exit * mass +
+        (model().max_exit > 1.0 ? model().max_exit : 1.0) * kLeast;
+    if (base_ == Base::kDensity) return {{exits, exits}, exponent};
+    const double first = base_ == Base::kSurvival ? mass : total.mantissa;
+    return {{first + kLeast, exits / model().q + kLeast}, exponent};
+  }
+
+  Sequence<T>& sequence_;
+  const Base base_;
+  const int num_channels_;
+  BlockList<ChannelBlock<T>> blocks_;
+  Scaled<T> cumulative_;
+  int64_t first_underflow_ = INT64_MAX;
+};
+
+// Those of all kinds of functions of one model, made where they are asked for.
+template <class T>
+class ChannelSets {
+ public:
+  ChannelSets(Sequence<T>* sequence, int num_channels, Workspace* workspace)
+      : sequence_(*sequence),
+        sets_{{sequence, Base::kDensity, num_channels, workspace},
+              {sequence, Base::kSurvival, num_channels, workspace},
+              {sequence, Base::kCdf, num_channels, workspace}} {}
+
+  const Sequence<T>& sequence() const { return sequence_; }
+  Channels<T>* Of(Base base) { return &sets_[static_cast<int>(base)]; }
+
+ private:
+  const Sequence<T>& sequence_;
+  Channels<T> sets_[kNumBases];
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_

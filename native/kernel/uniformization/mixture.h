@@ -1,0 +1,309 @@
+// Series over Poisson weights: sum_k w_k(x) channel_k for one x, with windows
+// whose ends are bounded rigorously against the sum itself, and the Taylor
+// coefficients that turn mixed channels into values and time derivatives.
+
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_
+
+#include <cstdint>
+
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/point.h"
+#include "native/kernel/uniformization/poisson.h"
+#include "native/kernel/uniformization/tail_test.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+struct Mixture {
+  T channels[kMaxChannels];  // times 2^exponent
+  int64_t exponent;
+  StatusCode status;
+};
+
+inline double WeightedSum(const double* __restrict powers,
+                          const double* __restrict terms, int first, int last) {
+  double sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  if (first == 0 && last == kBlock) {
+    for (int l = 0; l < 8; ++l) {
+      sums[l] = powers[l] * terms[l] + powers[l + 8] * terms[l + 8];
+    }
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
+           ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+  }
+  double sum = 0.0;
+  for (int j = first; j < last; ++j) sum += powers[j] * terms[j];
+  return sum;
+}
+template <class T>
+inline T WeightedSum(const double* powers, const T* terms, int first,
+                     int last) {
+  T sums[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};
+  if (first == 0 && last == kBlock) {
+    for (int j = 0; j < kBlock; j += 4) {
+      for (int l = 0; l < 4; ++l) {
+        AddProduct(powers[j + l], terms[j + l], &sums[l]);
+      }
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+  for (int j = first; j < last; ++j) AddProduct(powers[j], terms[j], &sums[0]);
+  return sums[0];
+}
+
+template <class T>
+class Mixer {
+ public:
+  Mixer(Channels<T>* channels, const Point<T>& point)
+      : channels_(*channels),
+        x_(point.x),
+        start_(point.start),
+        start_weight_(point.start_weight) {
+    for (T& sum : sums_) sum = T(0.0);
+    for (T& size : sizes_) size = T(0.0);
+  }
+
+  Mixture<T> Run() {
+    Mixture<T> result;
+    channels_.sequence().ClearCallersUnderflow();
+    result.status = Walk();
+    result.exponent = exponent_;
+    for (int r = 0; r < channels_.size(); ++r) {
+      result.channels[r] = sums_[r];
+    }
+    // The structure says that there is something: it was too small to see.
+    const bool vanished = PrimalIsZero(sums_[0]) && IsPositive();
+    if (result.status == kOk && (vanished || LostToUnderflow())) {
+      result.status = kUnderflow;
+    }
+    return result;
+  }
+
+  // Those of the terms that were mixed.
+  int64_t first_block() const { return first_block_; }
+  int64_t last_block() const { return last_block_; }
+
+ private:
+  // Derivatives need terms that the value does not: weights are dropped only
+  // where nothing representable could come of them.
+  static constexpr bool kPlain = Depth<T>::kValue == 0;
+  static constexpr int64_t kHeadFraction = kPlain ? -60 : -1200;
+
+  // By the structure, of a value that has come out as zero.
+  bool IsPositive() const {
+    const Model<T>& model = channels_.model();
+    if (x_ > 0.0) {
+      return kPlain ||
+             (channels_.base() != Base::kSurvival && model.value_absorbs);
+    }
+    bool exits = false;
+    for (int64_t i = 0; i < model.size; ++i) {
+      exits = exits ||
+              (Primal(model.initial[i]) > 0.0 && Primal(model.exits[i]) > 0.0);
+    }
+    return channels_.base() == Base::kDensity && exits;
+  }
+
+  StatusCode Walk() {
+    PoissonWalk walk(x_);
+    StatusCode status = kOk;
+    const ChannelBlock<T>* block = channels_.Get(start_, &status);
+    if (block == nullptr) return status;
+    first_block_ = last_block_ = start_;
+    Scaled<double> up_weight = Include(*block, start_, start_weight_, &walk);
+    Scaled<double> weight = start_weight_;
+    for (int64_t b = start_; b > 0; --b) {
+      if (MayStop(weight) &&
+          CanStopHead(
+              *channels_.Get(b, &status),
+              walk.HeadBound(static_cast<double>(b * kBlock), weight))) {
+        break;
+      }
+      const ChannelBlock<T>* before = channels_.Get(b - 1, &status);
+      weight = walk.Down(*before->poisson, weight);
+      Include(*before, b - 1, weight, &walk);
+      first_block_ = b - 1;
+    }
+    for (int64_t b = start_ + 1;; ++b) {
+      if (up_weight.mantissa == 0.0) return kOk;
+      const bool may_stop = MayStop(up_weight);
+      TailCaps caps = {};
+      // Bounds on derivatives are others.
+      const bool is_known = kPlain && may_stop
+                                ? channels_.Tail(b, &caps, &status)
+                                : channels_.Get(b, &status) != nullptr;
+      if (!is_known) return status;
+      if (IsZero(sums_[0]) && channels_.UnderflowedBefore(b)) {
+        return kUnderflow;
+      }
+      if (may_stop &&
+          CanStop(caps, b,
+                  walk.TailBound(static_cast<double>(b * kBlock), up_weight))) {
+        return kOk;
+      }
+      block = channels_.Get(b, &status);
+      if (block == nullptr) return status;
+      last_block_ = b;
+      up_weight = Include(*block, b, up_weight, &walk);
+    }
+  }
+
+  Scaled<double> Size() const { return SizeOf(sums_[0], exponent_); }
+
+  // The slope of a survival function or cdf is a density: its terms have a
+  // window of their own.
+  bool SlopeMatters() const {
+    return kPlain && channels_.size() > 1 && channels_.model().absorbs &&
+           channels_.base() != Base::kDensity;
+  }
+  Scaled<double> SlopeSize() const { return SizeOf(sums_[1], exponent_); }
+
+  Scaled<double> Include(const ChannelBlock<T>& block, int64_t index,
+                         const Scaled<double>& weight, PoissonWalk* walk) {
+    const int num_channels = channels_.size();
+    return walk->Up(index, *block.poisson, weight,
+                    [&](int first, int last, const Scaled<double>& scale,
+                        const double* powers) {
+                      const int64_t e = scale.exponent + block.exponent;
+                      T parts[kMaxChannels];
+                      bool is_zero = true;
+                      for (int r = 0; r < num_channels; ++r) {
+                        parts[r] =
+                            scale.mantissa *
+                            WeightedSum(powers, block.channels[r], first, last);
+                        if (!IsZero(parts[r])) is_zero = false;
+                      }
+                      if (is_zero) return;
+                      if (e > largest_exponent_) largest_exponent_ = e;
+                      AddParts(parts, e);
+                    });
+  }
+
+  void AddParts(T* parts, int64_t e) {
+    const int num_channels = channels_.size();
+    if (e > exponent_) {
+      for (int r = 0; r < num_channels; ++r) {
+        sums_[r] = ScaleBy(sums_[r], exponent_ - e);
+        sizes_[r] = ScaleBy(sizes_[r], exponent_ - e);
+      }
+      exponent_ = e;
+    } else if (e < exponent_) {
+      for (int r = 0; r < num_channels; ++r) {
+        parts[r] = ScaleBy(parts[r], e - exponent_);
+      }
+    }
+    for (int r = 0; r < num_channels; ++r) {
+      sums_[r] += parts[r];
+      if (!kPlain) sizes_[r] += Abs(parts[r]);
+    }
+  }
+
+  // Saves the exact test where the weights are still near their largest: it
+  // would hardly succeed there.
+  bool MayStop(const Scaled<double>& weight) const {
+    return weight.exponent + ExponentOf(weight.mantissa) <
+           start_weight_.exponent - 15;
+  }
+
+  // Whether all terms before the block can be left out.
+  bool CanStopHead(const ChannelBlock<T>& block,
+                   const Scaled<double>& head) const {
+    const Scaled<double> rest = {head.mantissa * block.largest.mantissa,
+                                 head.exponent + block.largest.exponent};
+    if (!IsAtMost(rest, kHeadFraction, Size())) return false;
+    return !SlopeMatters() || IsAtMost(rest, kHeadFraction, SlopeSize()) ||
+           IsAtMost(rest, -1200, Size());
+  }
+
+  // Whether all terms from the block on can be left out.
+  bool CanStop(const TailCaps& caps, int64_t b, const Scaled<double>& tail) {
+    const Model<T>& model = channels_.model();
+    // Neither NaN nor infinity becomes a number by further terms.
+    if (!IsFinite(sums_[0])) return true;
+    if (kPlain) {
+      // Neither factor is so small that the product could become zero.
+      const auto bound = [&](double cap) {
+        const Scaled<double> size = Normalized(Scaled<double>{cap, 0});
+        return Scaled<double>{tail.mantissa * size.mantissa,
+                              tail.exponent + size.exponent + caps.exponent};
+      };
+      if (!IsAtMost(bound(caps.caps[0]), -60, Size())) return false;
+      return !SlopeMatters() || IsAtMost(bound(caps.caps[0]), -1200, Size()) ||
+             IsAtMost(bound(caps.caps[1]), -60, SlopeSize());
+    }
+    return TailIsNegligible(model, channels_.base(), channels_.size(), b, tail,
+                            exponent_, sums_, sizes_);
+  }
+
+  bool LostToUnderflow() {
+    if (HasOwnExponent<T>::kValue) return false;
+    const Scaled<double> size = {Primal(sums_[0]), exponent_};
+    if (size.mantissa == 0.0) return false;
+    // Tangents' shifted terms reach far into the next block.
+    const int64_t last = kPlain ? last_block_ : last_block_ + 1;
+    if (channels_.LostToUnderflow(last, size)) return true;
+    return channels_.sequence().CallersUnderflow() &&
+           !IsAtMost({64.0 * static_cast<double>(last_block_ + 1),
+                      largest_exponent_ - 922},
+                     -45, size);
+  }
+
+  Channels<T>& channels_;
+  const double x_;
+  const int64_t start_;
+  const Scaled<double> start_weight_;
+  T sums_[kMaxChannels];
+  T sizes_[kMaxChannels];  // sums of the terms' sizes, by component
+  int64_t exponent_ = kNoExponent;
+  int64_t largest_exponent_ = kNoExponent;
+  int64_t first_block_ = 0;
+  int64_t last_block_ = 0;
+};
+
+// The coefficients of F(x + delta) = sum_r value[r] c_r and of its derivative
+// in x, for a nilpotent delta and mixed channels c_r at x:
+//   density:  sum_j delta^j / j! D^j c_0 with D c_r = c_{r+1} - c_r;
+//   survival: c_0 - sum_{j>0} delta^j / j! D^{j-1} c_1, cdf the same with +.
+template <class T>
+struct TaylorCoefficients {
+  T value[kMaxChannels];
+  T slope[kMaxChannels];
+
+  TaylorCoefficients(Base base, const T& delta) {
+    static constexpr double kBinomials[5][5] = {{1, 0, 0, 0, 0},
+                                                {1, 1, 0, 0, 0},
+                                                {1, 2, 1, 0, 0},
+                                                {1, 3, 3, 1, 0},
+                                                {1, 4, 6, 4, 1}};
+    constexpr int kDepth = Depth<T>::kValue;
+    for (int r = 0; r < kMaxChannels; ++r) value[r] = slope[r] = T(0.0);
+    const int offset = base == Base::kDensity ? 0 : 1;
+    const double sign = base == Base::kSurvival ? -1.0 : 1.0;
+    if (offset == 1) value[0] = T(1.0);
+    T power = T(1.0);  // delta^j / j!
+    for (int j = 0; j <= kDepth; ++j) {
+      // The value has D^(j - offset) c_offset, its derivative one D more.
+      for (int m = 0; m <= j - offset; ++m) {
+        AddTerm(&value[offset + m], power, sign * kBinomials[j - offset][m],
+                j - offset - m);
+      }
+      const int n = j + 1 - offset;
+      for (int m = 0; m <= n; ++m) {
+        AddTerm(&slope[offset + m], power, sign * kBinomials[n][m], n - m);
+      }
+      power = (1.0 / (j + 1)) * (power * delta);
+    }
+  }
+
+ private:
+  static void AddTerm(T* sum, const T& power, double factor, int parity) {
+    *sum += (parity % 2 == 0 ? factor : -factor) * power;
+  }
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_

@@ -1,0 +1,56 @@
+// What is known of F at one time.
+
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+enum class TimeCase {
+  kRegular,   // the series
+  kZero,      // no phase that matters is ever entered
+  kBefore,    // t < 0; a density between counts
+  kAtom,      // density at 0, where there is an atom or no other density
+  kInfinite,  // t = inf
+};
+
+// F at one time; F and its slope in x = q t share the exponent.
+template <class T>
+struct Point {
+  double x = 0.0;
+  T delta = T(0.0);  // tangents of x
+  // The block of floor(x), and the weight at its first. Of a discrete chain x
+  // is the term's index.
+  int64_t start = 0;
+  Scaled<double> start_weight;
+  Scaled<T> value;
+  T slope = T(0.0);
+  Scaled<T> seed;  // the cotangent of F, in reverse sweeps
+  StatusCode status = kOk;
+  TimeCase time_case = TimeCase::kRegular;
+  Base base = Base::kDensity;
+  bool is_log = false;
+  bool is_interval = false;  // see interval.h
+  bool on_ladder = false;    // by the doubling ladder, see ladder_choice.h
+};
+
+// Where in its block the term of a discrete chain's point is.
+template <class T>
+int StepInBlock(const Point<T>& point) {
+  return static_cast<int>(static_cast<int64_t>(point.x) - point.start * kBlock);
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_

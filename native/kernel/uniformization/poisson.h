@@ -1,0 +1,208 @@
+// Poisson weights w_k(x) = exp(-x) x^k / k! in blocks of sixteen.
+//
+// Within the block that starts at k, w_{k+j} = w_k (x/c)^j table[j] with
+// table[j] = c^j k! / (k+j)! and c a power of two near k: the table does not
+// depend on x, so a block of a power series in P is one polynomial in x/c that
+// serves all times.
+
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/matrix/power_block.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+struct PoissonTable {
+  double table[kBlock + 1];
+  double last_inverse;      // 1 / table[16]
+  int64_t center_exponent;  // log2 of c
+  double log_at_mean;       // log w_k(k) for the block's first index k
+};
+
+// log w_k(k) by Stirling's series, for k = 0 or k >= 16.
+inline double LogWeightAtMean(double k) {
+  if (k == 0.0) return 0.0;
+  const double r = 1.0 / (k * k);
+  const double stirling_error =
+      (1.0 / 12 -
+       r * (1.0 / 360 -
+            r * (1.0 / 1260 -
+                 r * (1.0 / 1680 - r * (1.0 / 1188 - r * (691.0 / 360360)))))) /
+      k;
+  constexpr double kTwoPi = 6.283185307179586476925286766559;
+  return -stirling_error - 0.5 * std::log(kTwoPi * k);
+}
+
+inline PoissonTable MakePoissonTable(int64_t block) {
+  PoissonTable result;
+  const double start = static_cast<double>(block * kBlock);
+  result.center_exponent = ExponentOf(start + 0.5 * kBlock);
+  const double center = PowerOfTwo(result.center_exponent);
+  result.table[0] = 1.0;
+  for (int j = 1; j <= kBlock; ++j) {
+    result.table[j] = result.table[j - 1] * (center / (start + j));
+  }
+  result.last_inverse = 1.0 / result.table[kBlock];
+  result.log_at_mean = LogWeightAtMean(start);
+  return result;
+}
+
+// The tables of the first blocks, made once.
+class FirstPoissonTables {
+ public:
+  static constexpr int64_t kCount = 128;
+
+  static const PoissonTable& Get(int64_t block) {
+    static const FirstPoissonTables tables;
+    return tables.tables_[block];
+  }
+
+ private:
+  FirstPoissonTables() {
+    for (int64_t b = 0; b < kCount; ++b) tables_[b] = MakePoissonTable(b);
+  }
+  PoissonTable tables_[kCount];
+};
+
+inline PoissonTable PoissonTableOf(int64_t block) {
+  return block < FirstPoissonTables::kCount ? FirstPoissonTables::Get(block)
+                                            : MakePoissonTable(block);
+}
+
+// Of terms that are taken one by one and not mixed.
+inline PoissonTable TableOfOnes() {
+  PoissonTable result = {};
+  for (double& entry : result.table) entry = 1.0;
+  return result;
+}
+
+// 1 / (2 j + 1).
+constexpr double kOddInverses[] = {1.0,      1.0 / 3,  1.0 / 5,
+                                   1.0 / 7,  1.0 / 9,  1.0 / 11,
+                                   1.0 / 13, 1.0 / 15, 1.0 / 17};
+
+// k log(k / x) + x - k without cancellation, for k > 0. Saddle-point form:
+// C. Loader, Fast and accurate computation of binomial probabilities (2000).
+inline double PoissonDeviance(double k, double x) {
+  const double difference = k - x;
+  const double ratio = difference / (k + x);
+  if (!(std::fabs(ratio) < 0.1)) return k * std::log(k / x) - difference;
+  // The series 2 k (ratio^3 / 3 + ratio^5 / 5 + ..), of which nine terms are
+  // enough below one tenth.
+  const double square = ratio * ratio;
+  double sum = 1.0 / 19;
+  for (int j = 17; j >= 3; j -= 2) sum = sum * square + kOddInverses[j / 2];
+  return difference * ratio + 2.0 * k * ratio * square * sum;
+}
+
+// The block that holds floor(x), and the weight at its first index. One copy of
+// this code, as for PowerWalk::Step.
+[[gnu::noinline]] inline Scaled<double> StartWeight(double x, int64_t* block) {
+  *block = static_cast<int64_t>(x) / kBlock;
+  const double k = static_cast<double>(*block * kBlock);
+  const double log_weight =
+      k == 0.0 ? -x
+               : (*block < FirstPoissonTables::kCount
+                      ? FirstPoissonTables::Get(*block).log_at_mean
+                      : LogWeightAtMean(k)) -
+                     PoissonDeviance(k, x);
+  return Normalized(Scaled<double>{std::exp(log_weight), 0});
+}
+
+// Walks blocks in either direction for one x.
+class PoissonWalk {
+ public:
+  explicit PoissonWalk(double x) : x_(x) {}
+
+  // Calls visit(first, last, scale, powers): the weights of indices
+  // first <= j < last of the block are
+  // scale.mantissa * powers[j] * table[j] * 2^scale.exponent.
+  // `weight` is that of the block's first index; returns that of the next
+  // block's.
+  template <class Visit>
+  Scaled<double> Up(int64_t block, const PoissonTable& table,
+                    Scaled<double> weight, Visit&& visit) {
+    Center(table.center_exponent);
+    if (ratio_ >= kSmallestRatio) {
+      visit(0, kBlock, weight, powers_);
+      return Tamed({weight.mantissa * (powers_[kBlock] * table.table[kBlock]),
+                    weight.exponent});
+    }
+    // x is far below the indices: powers would underflow, so step by step.
+    const double start = static_cast<double>(block * kBlock);
+    for (int j = 0; j < kBlock && weight.mantissa != 0.0; ++j) {
+      visit(j, j + 1,
+            Scaled<double>{weight.mantissa / table.table[j], weight.exponent},
+            kOnes);
+      const Scaled<double> x = Normalized(Scaled<double>{x_, 0});
+      weight = Normalized(
+          Scaled<double>{weight.mantissa * (x.mantissa / (start + j + 1)),
+                         weight.exponent + x.exponent});
+    }
+    return weight;
+  }
+
+  // The weight at the start of the block before, given its table.
+  Scaled<double> Down(const PoissonTable& before, Scaled<double> weight) {
+    Center(before.center_exponent);
+    return Tamed({weight.mantissa * (last_power_inverse_ * before.last_inverse),
+                  weight.exponent});
+  }
+
+  // sum_{j >= k} w_j <= w_k / (1 - x / (k + 1)); infinite where k + 1 <= x.
+  Scaled<double> TailBound(double k, const Scaled<double>& weight) const {
+    const double gap = 1.0 - x_ / (k + 1.0);
+    if (!(gap > 0.0)) return {1.0, 1 << 30};
+    return {weight.mantissa / gap, weight.exponent};
+  }
+
+  // sum_{j < k} w_j <= w_k / (x / k - 1) for k < x.
+  Scaled<double> HeadBound(double k, const Scaled<double>& weight) const {
+    if (k == 0.0) return {0.0, 0};
+    const double gap = x_ / k - 1.0;
+    if (!(gap > 0.0)) return {1.0, 1 << 30};
+    return {weight.mantissa / gap, weight.exponent};
+  }
+
+ private:
+  static constexpr double kSmallestRatio = 1.52587890625e-05;  // 2^-16
+  static constexpr double kOnes[kBlock + 1] = {1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                               1, 1, 1, 1, 1, 1, 1, 1};
+
+  // Exponents change rarely, so that sums over blocks need no alignment.
+  static Scaled<double> Tamed(const Scaled<double>& weight) {
+    const bool moderate =
+        weight.mantissa > 0x1p-100 && weight.mantissa < 0x1p100;
+    return moderate ? weight : Normalized(weight);
+  }
+
+  void Center(int64_t center_exponent) {
+    if (center_exponent == center_exponent_) return;
+    center_exponent_ = center_exponent;
+    ratio_ = x_ * PowerOfTwo(-center_exponent);
+    if (ratio_ < kSmallestRatio) return;  // never used
+    powers_[0] = 1.0;
+    powers_[1] = ratio_;
+    for (int j = 2; j <= kBlock; ++j) {
+      powers_[j] = powers_[j / 2] * powers_[j - j / 2];
+    }
+    last_power_inverse_ = 1.0 / powers_[kBlock];
+  }
+
+  double x_;
+  double ratio_ = 0.0;
+  double last_power_inverse_ = 0.0;
+  int64_t center_exponent_ = -1;
+  double powers_[kBlock + 1];  // made by Center
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_H_

@@ -1,0 +1,129 @@
+// Poisson weights of one x, block by block, in any order.
+
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_
+
+#include <cstdint>
+
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/runtime/workspace.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/poisson.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// The tables of single blocks, made again where another one was asked for.
+class PoissonTableCache {
+ public:
+  const PoissonTable& Get(int64_t block) {
+    if (block < FirstPoissonTables::kCount) {
+      return FirstPoissonTables::Get(block);
+    }
+    if (block != block_) {
+      table_ = MakePoissonTable(block);
+      block_ = block;
+    }
+    return table_;
+  }
+
+ private:
+  int64_t block_ = -1;
+  PoissonTable table_ = {};  // of block_
+};
+
+// Keeps the weights at the first steps of the blocks that were reached; memory
+// is used again for the next x.
+class PoissonStarts {
+ public:
+  PoissonStarts(PoissonTableCache* tables, Workspace* workspace)
+      : tables_(*tables), up_(workspace), down_(workspace), walk_(0.0) {}
+
+  // `weight` is that of the first step of block `start`, which holds x.
+  bool Begin(double x, int64_t start, const Scaled<double>& weight) {
+    walk_ = PoissonWalk(x);
+    start_ = start;
+    up_.size = down_.size = 0;
+    return up_.Append(weight);
+  }
+
+  int64_t start() const { return start_; }
+
+  // Makes the weights from the start to there; false: no memory.
+  bool Reach(int64_t block) {
+    for (int64_t b = start_ + up_.size; b <= block; ++b) {
+      const auto ignore = [](int, int, const Scaled<double>&, const double*) {};
+      if (!up_.Append(walk_.Up(b - 1, tables_.Get(b - 1), At(b - 1), ignore))) {
+        return false;
+      }
+    }
+    for (int64_t b = start_ - down_.size - 1; b >= block; --b) {
+      if (!down_.Append(walk_.Down(tables_.Get(b), At(b + 1)))) return false;
+    }
+    return true;
+  }
+
+  // The weight of the first step of a block that was reached.
+  const Scaled<double>& At(int64_t block) const {
+    return block >= start_ ? up_.weights[block - start_]
+                           : down_.weights[start_ - 1 - block];
+  }
+
+  // The weights of a block that was reached.
+  void Weights(int64_t block, Scaled<double>* weights) {
+    const PoissonTable& table = tables_.Get(block);
+    for (int j = 0; j < kBlock; ++j) weights[j] = Scaled<double>{};
+    walk_.Up(block, table, At(block),
+             [&](int first, int last, const Scaled<double>& scale,
+                 const double* powers) {
+               for (int j = first; j < last; ++j) {
+                 weights[j] = {scale.mantissa * (powers[j] * table.table[j]),
+                               scale.exponent};
+               }
+             });
+  }
+
+  // Bounds on the sums of the weights from the block on, and before it.
+  Scaled<double> TailBound(int64_t block) const {
+    return walk_.TailBound(static_cast<double>(block * kBlock), At(block));
+  }
+  Scaled<double> HeadBound(int64_t block) const {
+    return walk_.HeadBound(static_cast<double>(block * kBlock), At(block));
+  }
+
+ private:
+  struct List {
+    explicit List(Workspace* w) : workspace(w) {}
+    bool Append(const Scaled<double>& weight) {
+      if (size == capacity && !Grow()) return false;
+      weights[size++] = weight;
+      return true;
+    }
+    bool Grow() {
+      const int64_t larger = capacity == 0 ? 64 : 2 * capacity;
+      auto* moved = static_cast<Scaled<double>*>(workspace->Allocate(
+          static_cast<size_t>(larger), sizeof(Scaled<double>)));
+      if (moved == nullptr) return false;
+      for (int64_t i = 0; i < size; ++i) moved[i] = weights[i];
+      weights = moved;
+      capacity = larger;
+      return true;
+    }
+
+    Workspace* workspace;
+    Scaled<double>* weights = nullptr;
+    int64_t size = 0;
+    int64_t capacity = 0;
+  };
+
+  PoissonTableCache& tables_;
+  List up_;    // from the start on
+  List down_;  // from the block before the start downwards
+  PoissonWalk walk_;
+  int64_t start_ = 0;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_

@@ -1,0 +1,138 @@
+// A state of the power sequence v_k = alpha P^k on its way from block to block.
+
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POWER_WALK_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POWER_WALK_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/matrix/operator.h"
+#include "native/kernel/matrix/power_block.h"
+#include "native/kernel/matrix/tiles.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+
+// Neither inlined nor specialised for a caller.
+#if defined(__clang__)
+#define PHASIC_ONE_COPY [[gnu::noinline]]
+#else
+#define PHASIC_ONE_COPY [[gnu::noinline, gnu::noclone]]
+#endif
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// By how much a state of this size is scaled down at the start of a block, so
+// that its largest component stays near one.
+inline int64_t RescaleExponent(const Scaled<double>& size) {
+  if (!(size.mantissa > 0.0) || size.mantissa >= 0x1p1023) return 0;
+  const int64_t e = size.exponent + ExponentOf(size.mantissa);
+  return e > -64 && e < 64 ? 0 : e;
+}
+
+// The largest size of a state, as in scaled.h.
+template <class T>
+inline Scaled<double> SizeToScale(T* state, int64_t stride) {
+  return LargestScaledSize(state, stride, 0);
+}
+inline Scaled<double> SizeToScale(Dual<double>* state, int64_t stride) {
+  double value = 0.0;
+  for (int64_t i = 0; i < stride; ++i) {
+    value = std::max(value, std::fabs(state[i].value));
+  }
+  return {SizeToScale(value, LargestSize(state, stride)), 0};
+}
+
+// The state is (state + low) times 2^exponent.
+template <class T>
+class PowerWalk {
+ public:
+  explicit PowerWalk(Workspace* workspace) : workspace_(workspace) {}
+
+  bool Allocate(int64_t size, int64_t stride) {
+    size_ = size;
+    stride_ = stride;
+    state_ = AllocateZeros<T>(workspace_, stride);
+    low_ = AllocateZeros<T>(workspace_, stride);
+    at_once_ = stride <= kSmallStride ? kBlock : 1;
+    next_ = AllocateRoom<T>(workspace_, stride * at_once_);
+    return state_ && low_ && next_;
+  }
+  bool is_allocated() const { return next_ != nullptr; }
+
+  int64_t stride() const { return stride_; }
+  T* state() { return state_; }
+  const T* state() const { return state_; }
+  T* low() { return low_; }
+  const T* low() const { return low_; }
+  int64_t exponent() const { return exponent_; }
+  void set_exponent(int64_t exponent) { exponent_ = exponent; }
+
+  // At the start of each block.
+  void Rescale() {
+    const int64_t e = RescaleExponent(SizeToScale(state_, stride_));
+    for (int64_t i = 0; e != 0 && i < size_; ++i) {
+      state_[i] = ScaleBy(state_[i], -e);
+      low_[i] = ScaleBy(low_[i], -e);
+    }
+    exponent_ += e;
+  }
+
+  // The steps of one block. visit(j, state) sees its sixteen states, which are
+  // left in the rows of `states` if that is not null.
+  template <class Visit>
+  void StepBlock(const Operator<T>& m, int64_t block, T* states,
+                 const Visit& visit) {
+    if (states != nullptr) {
+      std::copy(state_, state_ + stride_, states);
+      Step(m, block, kBlock - 1, states, states + stride_);
+      for (int j = 0; j < kBlock; ++j) visit(j, states + j * stride_);
+      Step(m, block, 1, states + (kBlock - 1) * stride_, next_);
+      TakeNext(0);
+      return;
+    }
+    for (int j = 0; j < kBlock; j += at_once_) {
+      Step(m, block, at_once_, state_, next_);
+      visit(j, state_);
+      for (int i = 1; i < at_once_; ++i) {
+        visit(j + i, next_ + (i - 1) * stride_);
+      }
+      TakeNext(at_once_ - 1);
+    }
+  }
+
+ private:
+  // States up to this size are made sixteen at once.
+  static constexpr int64_t kSmallStride = 64;
+
+  // The last of the states that were made becomes the state.
+  void TakeNext(int row) {
+    if (at_once_ == 1) return std::swap(state_, next_);
+    std::copy(next_ + row * stride_, next_ + (row + 1) * stride_, state_);
+  }
+
+  // Makes `count` states from the one before them. One copy of this code:
+  // states made again must have the same bits, and compilers choose what to
+  // contract where they inline.
+  PHASIC_ONE_COPY void Step(const Operator<T>& m, int64_t block, int count,
+                            const T* state, T* rows) {
+    Apply(m, block, Steps<T>{count, state, low_, rows, stride_});
+  }
+
+  Workspace* workspace_;
+  int64_t size_ = 0;
+  int64_t stride_ = 0;
+  T* state_ = nullptr;
+  T* low_ = nullptr;   // what rounding left out of it
+  T* next_ = nullptr;  // [at_once_, stride]
+  int at_once_ = 1;    // states that are made before any is visited
+  int64_t exponent_ = 0;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#undef PHASIC_ONE_COPY
+
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POWER_WALK_H_

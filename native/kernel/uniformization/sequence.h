@@ -1,0 +1,287 @@
+// The power sequence v_k = alpha P^k, made on demand in blocks of sixteen, and
+// its terms.
+
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SEQUENCE_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SEQUENCE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "native/kernel/model/model.h"
+#include "native/kernel/simd/block_list.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/checkpoints.h"
+#include "native/kernel/uniformization/lane_walk.h"
+#include "native/kernel/uniformization/poisson.h"
+#include "native/kernel/uniformization/power_walk.h"
+#include "native/kernel/uniformization/tail_closure.h"
+#include "native/kernel/uniformization/terms.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
+constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // of states
+constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
+constexpr double kExtendedCost = 8.0;  // of extended doubles over doubles
+
+template <class T>
+struct Block : Terms<T> {
+  T* states;  // all sixteen, or nullptr: see Sequence::States
+  PoissonTable poisson;
+  int64_t underflow_exponent;  // largest so far at which a number was flushed
+};
+
+template <class T>
+class Sequence {
+ public:
+  Sequence(const Model<T>& model, bool wants_b, bool keeps_states,
+           Workspace* workspace, int64_t checkpoint_bytes = kCheckpointBytes)
+      : model_(model),
+        wants_b_(wants_b),
+        keeps_states_(keeps_states),
+        workspace_(workspace),
+        blocks_(workspace),
+        walk_(workspace),
+        past_walk_(workspace),
+        checkpoints_(checkpoint_bytes, workspace),
+        closure_(model, wants_b, workspace) {}
+
+  StatusCode Start() {
+    if (!walk_.Allocate(model_.size, model_.stride)) return kMemoryLimit;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      walk_.state()[i] = model_.initial[i];
+    }
+    const double operations =
+        static_cast<double>(model_.forward.pattern.num_cells()) +
+        3.0 * static_cast<double>(model_.size);
+    const double limit =
+        kMaxWork / (kBlock * operations * (1 << (2 * Depth<T>::kValue)) *
+                    (HasOwnExponent<T>::kValue ? kExtendedCost : 1.0));
+    max_blocks_ = limit < kMaxBlocks ? static_cast<int64_t>(limit) : kMaxBlocks;
+    return kOk;
+  }
+
+  // Lets the far part follow from earlier steps where it can, see
+  // tail_closure.h; for values alone, and before any block is made. Never in
+  // steps, where phases that are left at once do not compensate rounding.
+  void AllowClosure() {
+    may_close_ =
+        std::is_same<T, double>::value && !keeps_states_ && !model_.discrete;
+  }
+
+  // Takes terms from models that are stepped side by side, as far as they go.
+  // What underflows is then known of all of them together: where that may have
+  // made a difference, the model must be taken by itself. States are not kept.
+  void TakeFrom(const Lane& lane) { lane_ = lane; }
+  // StartWeight for the time of this index.
+  Scaled<double> StartOf(int64_t index, double x, int64_t* block) const {
+    return lane_.starts != nullptr ? lane_.starts->Weight(index, x, block)
+                                   : StartWeight(x, block);
+  }
+  bool is_in_lane() const { return lane_.walk != nullptr; }
+  void NoteLoss() { has_losses_ = true; }
+  bool has_losses() const { return has_losses_; }
+
+  int64_t max_blocks() const { return max_blocks_; }
+  const Model<T>& model() const { return model_; }
+  // Blocks that the walk went through to make those that there are.
+  int64_t num_stepped() const { return num_stepped_; }
+
+  // The block, or nullptr and a status.
+  const Block<T>* Get(int64_t block, StatusCode* status) {
+    while (blocks_.size() <= block) {
+      *status = AppendBlock();
+      if (*status != kOk) return nullptr;
+    }
+    return &blocks_[block];
+  }
+
+  const Block<T>* Find(int64_t block) const { return &blocks_[block]; }
+
+  // What a block begins with. The next one to be made is not made for that,
+  // but where something underflows; so none is made that is only to be dropped.
+  bool Begin(int64_t block, Front<T>* front, StatusCode* status) {
+    if (block > 0 && Get(block - 1, status) == nullptr) return false;
+    if (block == blocks_.size() && Peek(front)) return true;
+    const Block<T>* made = Get(block, status);
+    if (made != nullptr) *front = {made->a[0], made->exponent, made->mass};
+    return made != nullptr;
+  }
+
+  // The sixteen states of a block, relative to 2^exponent: kept, or made again
+  // in `rows` from the nearest that was kept. Blocks must be asked for from the
+  // last one down; nullptr: no memory.
+  const T* States(int64_t block, T* rows) {
+    if (blocks_[block].states != nullptr) return blocks_[block].states;
+    if (!past_walk_.is_allocated() &&
+        !past_walk_.Allocate(model_.size, model_.stride)) {
+      return nullptr;
+    }
+    const auto ignore = [](int, const T*) {};
+    const auto advance = [&](int64_t b) {
+      past_walk_.StepBlock(model_.forward, b, nullptr, ignore);
+      past_walk_.Rescale();
+    };
+    if (!checkpoints_.Restore(block, &past_walk_, advance)) return nullptr;
+    past_walk_.StepBlock(model_.forward, block, rows, ignore);
+    return rows;
+  }
+
+  // Making blocks clears the underflow flag, since what they lose is noted with
+  // them; callers' own underflows are kept here, whoever has blocks made.
+  void ClearCallersUnderflow() {
+    callers_underflow_ = false;
+    FloatEnvironment::ClearUnderflow();
+  }
+  bool CallersUnderflow() const {
+    return callers_underflow_ || FloatEnvironment::Underflowed();
+  }
+  void SetAsideUnderflow() {
+    callers_underflow_ = CallersUnderflow();
+    FloatEnvironment::ClearUnderflow();
+  }
+
+  bool UnderflowedBefore(int64_t block) const {
+    return first_underflow_ < block;
+  }
+
+ private:
+  // What the walk would make of the next block's first state.
+  bool Peek(Front<T>* front) {
+    const int64_t number = blocks_.size();
+    if (number == 0 || number >= max_blocks_ || num_stepped_ != number) {
+      return false;
+    }
+    if constexpr (std::is_same<T, double>::value) {
+      if (closure_.Covers(number) || closure_.IsBoundary(number)) return false;
+    }
+    SetAsideUnderflow();
+    if constexpr (std::is_same<T, double>::value) {
+      if (lane_.walk != nullptr) {
+        return lane_.walk->Makes(number) &&
+               lane_.walk->Peek(number, lane_.number, front);
+      }
+    }
+    walk_.Rescale();
+    *front = FrontOf(model_, walk_);
+    const bool underflowed = FloatEnvironment::Underflowed();
+    FloatEnvironment::ClearUnderflow();
+    return !underflowed;
+  }
+
+  StatusCode AppendBlock() {
+    const int64_t number = blocks_.size();
+    if (number >= max_blocks_) return kWorkLimit;
+    Block<T>* block = blocks_.Append();
+    if (block == nullptr) return kMemoryLimit;
+    SetAsideUnderflow();
+    block->underflow_exponent =
+        number > 0 ? blocks_[number - 1].underflow_exponent : INT64_MIN / 2;
+    block->states = nullptr;
+    block->poisson = model_.discrete ? TableOfOnes() : PoissonTableOf(number);
+    if constexpr (std::is_same<T, double>::value) {
+      if (may_close_) return CloseBlock(number, block);
+    }
+    Arrive();
+    if (keeps_states_ && lane_.walk == nullptr && !KeepStates(number, block)) {
+      return kMemoryLimit;
+    }
+    Step(block, block);
+    return kOk;
+  }
+
+  // Makes the walk ready for its next block, unless it is stepped elsewhere.
+  void Arrive() {
+    if (lane_.walk != nullptr) {
+      if (lane_.walk->Makes(num_stepped_)) return;
+      Restore();
+      lane_.walk = nullptr;
+    }
+    walk_.Rescale();
+  }
+  void Restore() {
+    if constexpr (std::is_same<T, double>::value) {
+      lane_.walk->Restore(num_stepped_, lane_.number, &walk_);
+    }
+  }
+
+  // Takes the walk through its next block, the last one or one before it.
+  void Step(Terms<T>* terms, Block<T>* last) {
+    bool underflowed = false;
+    if (lane_.walk == nullptr) {
+      MakeTerms(model_, wants_b_, num_stepped_, &walk_, last->states, terms);
+    } else if constexpr (std::is_same<T, double>::value) {
+      underflowed =
+          lane_.walk->Take(num_stepped_, lane_.number, wants_b_, terms);
+    }
+    ++num_stepped_;
+    underflowed = underflowed || FloatEnvironment::Underflowed();
+    FloatEnvironment::ClearUnderflow();
+    if (!underflowed) return;
+    first_underflow_ = std::min(first_underflow_, blocks_.size() - 1);
+    last->underflow_exponent =
+        std::max(last->underflow_exponent, terms->exponent);
+  }
+
+  // A block that follows from earlier ones or, where none is known to do so,
+  // the next step of the walk, which stays behind where blocks have followed.
+  StatusCode CloseBlock(int64_t number, Block<T>* block) {
+    while (!closure_.Covers(number)) {
+      Arrive();
+      if (closure_.IsBoundary(num_stepped_)) {
+        if (lane_.walk != nullptr) {
+          Restore();
+          walk_.Rescale();
+        }
+        if (!closure_.Cross(walk_)) return kMemoryLimit;
+        continue;
+      }
+      Terms<T> unused;
+      const int64_t stepped = num_stepped_;
+      Terms<T>* terms = stepped == number ? block : &unused;
+      Step(terms, block);
+      if (!closure_.Note(stepped, *terms)) return kMemoryLimit;
+      if (stepped == number) return kOk;
+    }
+    closure_.Fill(number, block);
+    FloatEnvironment::ClearUnderflow();
+    return kOk;
+  }
+
+  // Makes room for all states of the block, or shows its first one to those
+  // who keep some.
+  bool KeepStates(int64_t number, Block<T>* block) {
+    const int64_t stride = model_.stride;
+    if (number * kBlock * stride >= kMaxKeptItems) {
+      return checkpoints_.Show(number, walk_);
+    }
+    block->states = static_cast<T*>(
+        workspace_->Allocate(static_cast<size_t>(stride * kBlock), sizeof(T)));
+    return block->states != nullptr;
+  }
+
+  const Model<T>& model_;
+  const bool wants_b_;
+  const bool keeps_states_;
+  bool may_close_ = false;
+  Lane lane_;
+  bool has_losses_ = false;
+  Workspace* workspace_;
+  BlockList<Block<T>> blocks_;
+  PowerWalk<T> walk_;
+  PowerWalk<T> past_walk_;  // makes states again
+  Checkpoints<T> checkpoints_;
+  TailClosure<T> closure_;
+  int64_t num_stepped_ = 0;  // blocks that the walk went through
+  int64_t max_blocks_ = 0;
+  bool callers_underflow_ = false;
+  int64_t first_underflow_ = INT64_MAX;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SEQUENCE_H_

@@ -1,0 +1,83 @@
+// Whether the rest of a series with tangents may be left out.
+
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_TEST_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_TEST_H_
+
+#include <cstdint>
+
+#include "native/kernel/model/model.h"
+#include "native/kernel/numbers/dual.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+constexpr int64_t kNoExponent = INT64_MIN / 4;  // of no terms yet
+
+// A bound on x times any one tangent unit, in every component.
+template <class U>
+void SpreadTangents(U*) {}
+template <class U>
+void SpreadTangents(Dual<U>* x) {
+  SpreadTangents(&x->value);
+  SpreadTangents(&x->tangent);
+  x->tangent += x->value;
+}
+template <class T>
+T AllTangents(const T& x) {
+  T result = x;
+  SpreadTangents(&result);
+  return result;
+}
+
+// Whether all terms from the block on can be left out of the channels' sums;
+// `sizes` are the sums of the terms' sizes, component by component, and `tail`
+// bounds the sum of the weights. One copy of this code: those who mix several
+// directions at once must decide as those who mix one.
+template <class T>
+[[gnu::noinline]] bool TailIsNegligible(const Model<T>& model, Base base,
+                                        int num_channels, int64_t block,
+                                        const Scaled<double>& tail,
+                                        int64_t exponent, const T* sums,
+                                        const T* sizes) {
+  const double k = static_cast<double>(block * kBlock);
+  T cap = model.initial_size;
+  for (int order = 0; order < Depth<T>::kValue; ++order) {
+    cap = cap + (k * model.growth[order]) * AllTangents(cap);
+  }
+  // Terms grow no faster than k^depth, which the factor covers.
+  cap = cap * (4.0 * (1 << (2 * Depth<T>::kValue)) * tail.mantissa);
+  const T exit_cap = cap * model.exit_size;
+  T first_cap = cap;
+  if (base == Base::kDensity) first_cap = exit_cap;
+  if (base == Base::kCdf) {
+    first_cap =
+        tail.mantissa * Abs(model.prob_zero) + cap + (k / model.q) * exit_cap;
+  }
+  const Scaled<double> size = SizeOf(sums[0], exponent);
+  if (IsAtMost(SizeOf(first_cap, tail.exponent), -1200, size)) return true;
+  if (k < static_cast<double>((Depth<T>::kValue + 1) * (model.size + 1))) {
+    return false;
+  }
+  // Terms obey a linear recurrence: so many zeros are followed by zeros.
+  if (exponent == kNoExponent) return true;
+  const int64_t shift = tail.exponent - exponent;
+  if (shift > 1000) return false;
+  for (int r = 0; r < num_channels; ++r) {
+    const T channel_cap = r == 0 || base == Base::kDensity
+                              ? first_cap
+                              : exit_cap * (1.0 / model.q);
+    if (!IsWithin(ScaleBy(channel_cap, shift < -1000 ? -1000 : shift), 0x1p-60,
+                  sizes[r])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_TEST_H_

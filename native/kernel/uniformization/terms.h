@@ -1,0 +1,57 @@
+// The terms a_k = v_k . s and b_k = v_k . 1 of a power sequence, block by
+// block.
+
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TERMS_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TERMS_H_
+
+#include <cstdint>
+
+#include "native/kernel/matrix/operator.h"
+#include "native/kernel/matrix/power_block.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/power_walk.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Those of one block, relative to 2^exponent.
+template <class T>
+struct Terms {
+  T a[kBlock];
+  T b[kBlock];  // where they are wanted
+  int64_t exponent;
+  double mass;  // sum of the first state's values
+};
+
+// Its first state's.
+template <class T>
+struct Front {
+  T a;
+  int64_t exponent;
+  double mass;
+};
+
+template <class T>
+Front<T> FrontOf(const Model<T>& model, const PowerWalk<T>& walk) {
+  return {Dot(walk.state(), model.exits, model.stride), walk.exponent(),
+          Primal(Sum(walk.state(), model.stride))};
+}
+
+// Takes the walk through a block. Its states are left in the rows of `states`
+// if that is not null.
+template <class T>
+void MakeTerms(const Model<T>& model, bool wants_b, int64_t block,
+               PowerWalk<T>* walk, T* states, Terms<T>* terms) {
+  terms->exponent = walk->exponent();
+  terms->mass = Primal(Sum(walk->state(), model.stride));
+  walk->StepBlock(model.forward, block, states, [&](int j, const T* state) {
+    terms->a[j] = Dot(state, model.exits, model.stride);
+    if (wants_b) terms->b[j] = Sum(state, model.stride);
+  });
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TERMS_H_

@@ -1,0 +1,86 @@
+// What derivatives in time lose. Their terms are differences of what hardly
+// changes from one jump to the next, so that an error of one digit in the last
+// place counts x = q t times in t d/dt, and x^r times in its r-th power.
+
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TIME_LOSSES_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TIME_LOSSES_H_
+
+#include <cmath>
+
+#include "native/kernel/numbers/dual.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/point.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Errors above this, relative to F, make t^r d^r F / dt^r NaN.
+constexpr double kMostTimeLoss = 1e-3;
+
+// Whether differences in working precision lose more than that; r > 0.
+inline bool IsTooLate(int r, double x) {
+  return std::pow(2.0 * x, r) * 0x1p-51 > kMostTimeLoss;
+}
+
+// Zero times whatever is zero, NaN too.
+template <class T>
+T SafeProduct(const T& a, const T& b) {
+  return IsZero(a) || IsZero(b) ? T(0.0) : a * b;
+}
+template <class T>
+Dual<T> SafeProduct(const Dual<T>& a, const Dual<T>& b) {
+  return {SafeProduct(a.value, b.value),
+          SafeProduct(a.value, b.tangent) + SafeProduct(a.tangent, b.value)};
+}
+
+// NaN for all that is not zero.
+template <class T>
+T Refused(const T& x) {
+  return IsZero(x) ? T(0.0) : T(kNaN);
+}
+template <class T>
+Dual<T> Refused(const Dual<T>& x) {
+  return {Refused(x.value), Refused(x.tangent)};
+}
+template <class T>
+void RefuseTangents(T*) {}
+template <class T>
+void RefuseTangents(Dual<T>* x) {
+  RefuseTangents(&x->value);
+  x->tangent = Refused(x->tangent);
+}
+
+// The largest n with delta^n other than zero.
+template <class T>
+int HighestPower(const T& delta) {
+  int n = 0;
+  T power = delta;
+  while (n < Depth<T>::kValue && !IsZero(power)) {
+    ++n;
+    power = power * delta;
+  }
+  return n;
+}
+
+// Whether the n-th derivative in x of a function of this base loses too much.
+inline bool LosesTooMuch(Base base, int n, double x) {
+  const int r = base == Base::kDensity ? n : n - 1;
+  return r > 0 && IsTooLate(r, x);
+}
+
+// Refuses what a point's tangents of time lost in working precision.
+template <class T>
+void RefuseLosses(Point<T>* point) {
+  const int n = HighestPower(point->delta);
+  if (n == 0) return;
+  if (LosesTooMuch(point->base, n, point->x)) {
+    RefuseTangents(&point->value.mantissa);
+  }
+  if (LosesTooMuch(point->base, n + 1, point->x)) RefuseTangents(&point->slope);
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TIME_LOSSES_H_

@@ -1,0 +1,295 @@
+// The mass of an interval, P(l < T <= u) = sum_k W_k a_k / q, with W_k from
+// interval_weights.h.
+//
+// The terms that count are those of the density at both ends: the share of the
+// terms before some k in f(y) falls with y, that of the terms after some k
+// grows, and so the shares in f's integral lie between those at its ends.
+//
+// Where its upper end goes by the doubling ladder, so does the interval: up to
+// the lower end, and then by what is absorbed on the rest of the way. Nothing
+// is subtracted there either.
+//
+// Of a discrete chain it is P(l < N <= u) = sum_{l <= k < u} a_k.
+
+#ifndef PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_H_
+#define PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/methods/squaring/ladder_mixer.h"
+#include "native/kernel/methods/squaring/ladder_path.h"
+#include "native/kernel/model/value_checks.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/mixture.h"
+#include "native/kernel/uniformization/point.h"
+#include "native/kernel/uniformization/sequence.h"
+#include "native/kernel/uniformization/time_losses.h"
+#include "native/kernel/values/interval_weights.h"
+#include "native/kernel/values/points.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+struct Interval {
+  int64_t index = 0;  // of the lower end's time; the upper end's is the next
+  StatusCode status = kOk;
+  bool has_series = false;  // otherwise the mass is zero
+  bool on_ladder = false;   // as the upper end is
+  // Their slopes are those of the distribution function in x = q t, relative
+  // to 2^value.exponent.
+  Point<T> lower;
+  Point<T> upper;
+  Scaled<T> mass;
+  Scaled<T> seed;  // the cotangent of the mass, in reverse sweeps
+};
+
+template <class T>
+IntervalEnd EndOf(const Point<T>& point) {
+  return {point.x, point.start, point.start_weight};
+}
+
+template <class T>
+class IntervalMixer {
+ public:
+  IntervalMixer(const SweepInput& in, Channels<T>* density,
+                IntervalWeights* weights, LadderPath<T>* ladder_path)
+      : in_(in),
+        density_(*density),
+        sequence_(density->sequence()),
+        weights_(*weights),
+        ladder_path_(*ladder_path) {}
+
+  Interval<T> Evaluate(int64_t index) {
+    Interval<T> interval;
+    interval.index = index;
+    interval.status = Prepare(&interval);
+    if (interval.status != kOk || !interval.has_series) return interval;
+    if (interval.on_ladder) {
+      interval.status = Climb(&interval);
+    } else {
+      interval.status =
+          sequence_.model().discrete ? AddSteps(&interval) : Mix(&interval);
+    }
+    return interval;
+  }
+
+ private:
+  static constexpr bool kPlain = Depth<T>::kValue == 0;
+
+  StatusCode Prepare(Interval<T>* interval) {
+    const double lower = in_.times.value[interval->index];
+    const double upper = in_.times.value[interval->index + 1];
+    if (lower != lower || upper != upper) return kTimeNaN;
+    if (IsSubnormal(lower) || IsSubnormal(upper)) return kUnderflow;
+    if (!(0.0 <= lower && lower <= upper && upper < HUGE_VAL)) {
+      return kIntervalInvalid;
+    }
+    const Model<T>& model = sequence_.model();
+    if (model.discrete) return PrepareSteps(interval);
+    PlacePoint(in_, interval->index, model.q, &interval->lower);
+    PlacePoint(in_, interval->index + 1, model.q, &interval->upper);
+    // By the times, which are not flushed.
+    interval->has_series = model.absorbs && lower < upper;
+    // The derivative of a logarithm is not defined where it is -inf.
+    if (!interval->has_series) return kPlain ? kOk : kLogOfZero;
+    const bool is_flushed = (lower > 0.0 && interval->lower.x == 0.0) ||
+                            interval->upper.x == interval->lower.x;
+    if (is_flushed) return kUnderflow;
+    const double limit = static_cast<double>(sequence_.max_blocks()) * kBlock;
+    interval->on_ladder = UsesLadder(model, interval->upper.x, limit);
+    int64_t index = interval->index;
+    for (Point<T>* end : {&interval->lower, &interval->upper}) {
+      end->on_ladder = interval->on_ladder && UsesLadder(model, end->x, limit);
+      if (!end->on_ladder && !StartSeries(sequence_, index, end)) {
+        return kWorkLimit;
+      }
+      ++index;
+    }
+    return kOk;
+  }
+
+  StatusCode PrepareSteps(Interval<T>* interval) {
+    Point<T>* const ends[] = {&interval->lower, &interval->upper};
+    for (int i = 0; i < 2; ++i) PlaceStep(interval->index + i, ends[i]);
+    interval->has_series =
+        sequence_.model().absorbs && interval->lower.x < interval->upper.x;
+    if (!interval->has_series) return kPlain ? kOk : kLogOfZero;
+    const double limit = static_cast<double>(sequence_.max_blocks()) * kBlock;
+    interval->on_ladder =
+        UsesLadder(sequence_.model(), interval->upper.x, limit);
+    const bool fits =
+        interval->on_ladder || IsWithinWork(sequence_, &interval->upper);
+    return fits ? kOk : kWorkLimit;
+  }
+
+  // The mass jumps where an end is a count.
+  void PlaceStep(int64_t index, Point<T>* end) const {
+    const double count = in_.times.value[index];
+    end->x = std::floor(count);
+    if (end->x != count) return;
+    end->slope = T(kNaN);
+    end->delta = Element<T>(in_.times, index);
+    end->delta -= T(count);
+  }
+
+  StatusCode AddSteps(Interval<T>* interval) {
+    const auto first = static_cast<int64_t>(interval->lower.x);
+    const auto end = static_cast<int64_t>(interval->upper.x);
+    for (int64_t k = first; k < end;) {
+      StatusCode status = kOk;
+      const ChannelBlock<T>* block = density_.Get(k / kBlock, &status);
+      if (block == nullptr) return status;
+      T sum = T(0.0);
+      const int64_t stop = std::min(end, (k / kBlock + 1) * kBlock);
+      for (; k < stop; ++k) sum += block->channels[0][k % kBlock];
+      Add(&interval->mass, Scaled<T>{sum, block->exponent});
+    }
+    Scaled<T>& mass = interval->mass;
+    const Scaled<double> mean = {
+        Primal(mass.mantissa) / static_cast<double>(end - first),
+        mass.exponent};
+    if (density_.LostToUnderflow((end - 1) / kBlock, mean)) return kUnderflow;
+    return RefuseMoves(interval);
+  }
+
+  // Ends that are counts have no derivatives.
+  static StatusCode RefuseMoves(Interval<T>* interval) {
+    T& mass = interval->mass.mantissa;
+    if (!kPlain && PrimalIsZero(mass)) return kLogOfZero;
+    for (const Point<T>* point : {&interval->lower, &interval->upper}) {
+      if (!IsZero(point->delta)) mass += kNaN * point->delta;
+    }
+    return kOk;
+  }
+
+  // By the doubling ladder: what is absorbed after the lower end.
+  StatusCode Climb(Interval<T>* interval) {
+    LadderMixer<T> ladder(&ladder_path_);
+    const Mixture<T> mass = ladder.RunInterval(
+        interval->lower.x, interval->upper.x - interval->lower.x);
+    if (mass.status != kOk) return mass.status;
+    interval->mass = Normalized(Scaled<T>{mass.channels[0], mass.exponent});
+    if (sequence_.model().discrete) return RefuseMoves(interval);
+    // Values alone do not ask how the ends move.
+    if (kPlain && in_.cotangent == nullptr) return kOk;
+    Scaled<T> moved[2];
+    Point<T>* const ends[] = {&interval->lower, &interval->upper};
+    for (int i = 0; i < 2; ++i) {
+      const Mixture<T> mixture =
+          ends[i]->on_ladder ? ladder.Run(Base::kDensity, ends[i]->x, true)
+                             : Mixer<T>(&density_, *ends[i]).Run();
+      if (mixture.status != kOk) return mixture.status;
+      moved[i] = Move(mixture, ends[i]);
+    }
+    AddMoves(moved, interval);
+    return kOk;
+  }
+
+  StatusCode Mix(Interval<T>* interval) {
+    Point<T>* const ends[] = {&interval->lower, &interval->upper};
+    int64_t first = INT64_MAX;
+    int64_t last = 0;
+    Scaled<T> moved[2];  // the mass between an end and where it moves to
+    for (int i = 0; i < 2; ++i) {
+      Mixer<T> mixer(&density_, *ends[i]);
+      const Mixture<T> mixture = mixer.Run();
+      if (mixture.status != kOk) return mixture.status;
+      first = std::min(first, mixer.first_block());
+      last = std::max(last, mixer.last_block());
+      moved[i] = Move(mixture, ends[i]);
+    }
+    StatusCode status =
+        weights_.Begin(EndOf(interval->lower), EndOf(interval->upper));
+    if (status == kOk) status = Sum(first, last, interval);
+    if (status == kOk) AddMoves(moved, interval);
+    return status;
+  }
+
+  static void AddMoves(const Scaled<T>* moved, Interval<T>* interval) {
+    Add(&interval->mass, moved[1]);
+    Add(&interval->mass,
+        Scaled<T>{-1.0 * moved[0].mantissa, moved[0].exponent});
+  }
+
+  // Sets the end's slope; the distribution function at x + delta less that at
+  // x, for the tangents delta of the end.
+  Scaled<T> Move(const Mixture<T>& mixture, Point<T>* end) const {
+    T moved = T(0.0);
+    if (end->on_ladder) {
+      T power = T(1.0);  // delta^r / r!
+      for (int r = 0; r <= Depth<T>::kValue; ++r) {
+        end->slope += SafeProduct(power, mixture.channels[r]);
+        power = (1.0 / (r + 1)) * (power * end->delta);
+        moved += SafeProduct(power, mixture.channels[r]);
+      }
+    } else {
+      const TaylorCoefficients<T> taylor(Base::kCdf, end->delta);
+      for (int r = 0; r <= Depth<T>::kValue; ++r) {
+        moved += taylor.value[1 + r] * mixture.channels[r];
+        end->slope += taylor.slope[1 + r] * mixture.channels[r];
+      }
+      const int n = HighestPower(end->delta);
+      if (LosesTooMuch(Base::kCdf, n, end->x)) moved = Refused(moved);
+      if (LosesTooMuch(Base::kCdf, n + 1, end->x)) RefuseTangents(&end->slope);
+    }
+    end->value.exponent = mixture.exponent - sequence_.model().log2_q;
+    return {moved, end->value.exponent};
+  }
+
+  StatusCode Sum(int64_t first, int64_t last, Interval<T>* interval) {
+    T sum = T(0.0);
+    int64_t exponent = INT64_MIN / 4;
+    sequence_.ClearCallersUnderflow();
+    const StatusCode status = weights_.Run(
+        first, last, [&](int64_t b, int j, const Scaled<double>& weight) {
+          const Block<T>& block = *sequence_.Find(b);
+          const T term = weight.mantissa * block.a[j];
+          if (IsZero(term)) return;
+          const int64_t e = weight.exponent + block.exponent;
+          if (e > exponent) {
+            sum = ScaleBy(sum, exponent - e) + term;
+            exponent = e;
+          } else {
+            sum += ScaleBy(term, e - exponent);
+          }
+        });
+    if (status != kOk) return status;
+    exponent -= sequence_.model().log2_q;
+    interval->mass = Normalized(Scaled<T>{sum, exponent});
+    return IsLost(interval->mass, last, exponent) ? kUnderflow : kOk;
+  }
+
+  // Whether flushing to zero lost what matters: in a_k, whose losses reach the
+  // mean density over the interval with weights of at most one, or here.
+  bool IsLost(const Scaled<T>& mass, int64_t last, int64_t exponent) const {
+    // The structure says that there is something: it was too small to see.
+    if (PrimalIsZero(mass.mantissa)) return sequence_.model().value_absorbs;
+    if (HasOwnExponent<T>::kValue || !kPlain) return false;
+    const Scaled<double> size = {Primal(mass.mantissa), mass.exponent};
+    const Scaled<double>& width = weights_.width();
+    const Scaled<double> density = {
+        size.mantissa / width.mantissa,
+        size.exponent - width.exponent + sequence_.model().log2_q};
+    if (density_.LostToUnderflow(last, density)) return true;
+    const double count = 64.0 * static_cast<double>(last + 1);
+    return sequence_.CallersUnderflow() &&
+           !IsAtMost({count, exponent - 922}, -45, size);
+  }
+
+  const SweepInput& in_;
+  Channels<T>& density_;
+  Sequence<T>& sequence_;
+  IntervalWeights& weights_;
+  LadderPath<T>& ladder_path_;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_H_

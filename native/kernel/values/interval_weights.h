@@ -1,0 +1,252 @@
+// The weights of an interval: integrals of Poisson weights between two points,
+//
+//   W_k = int_l^u w_k(y) dy = C_k(l) - C_k(u) = D_k(u) - D_k(l),
+//
+// where C_k is the sum of w_j over j <= k and D_k that over j > k. All are
+// accurate to their own size, as nothing cancels:
+//   - D where D_k(l) <= 3/4 D_k(u): as D_k(l) / D_k(u) falls with k, that is
+//     from some k on. D is summed downwards;
+//   - before it C where C_k(u) <= 3/4 C_k(l), summed upwards: up to some k;
+//   - between the two, the interval is narrow: w_k(y) changes by less than a
+//     half, and Gauss's quadrature has only positive terms.
+
+#ifndef PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_WEIGHTS_H_
+#define PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_WEIGHTS_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/runtime/workspace.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/poisson.h"
+#include "native/kernel/uniformization/poisson_starts.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// One end: x, its block and the weight of the block's first step.
+struct IntervalEnd {
+  double x;
+  int64_t start;
+  Scaled<double> start_weight;
+};
+
+class IntervalWeights {
+ public:
+  explicit IntervalWeights(Workspace* workspace)
+      : lower_(&tables_, workspace), upper_(&tables_, workspace) {}
+
+  // The interval, 0 <= lower < upper.
+  StatusCode Begin(const IntervalEnd& lower, const IntervalEnd& upper) {
+    // By parts of the upper end: differences of tiny ends are not flushed.
+    const int64_t e = ExponentOf(upper.x);
+    width_ = Normalized(
+        Scaled<double>{ScaleBy(upper.x, -e) - ScaleBy(lower.x, -e), e});
+    relative_width_ = width_.mantissa / ScaleBy(lower.x, -width_.exponent);
+    has_nodes_ = false;
+    // w_k(l) / w_k(u) = exp(u - l) (l / u)^k leaves 2^-64 to 2^64 at these k:
+    // beyond them the smaller one does not count.
+    const double width = ToPlain(width_);
+    const double slope = std::log1p(relative_width_);
+    lower_end_ = BlockAfter((width + kFar) / slope);
+    upper_begin_ = BlockAfter((width - kFar) / slope - kBlock);
+    const bool fits = lower_.Begin(lower.x, lower.start, lower.start_weight) &&
+                      upper_.Begin(upper.x, upper.start, upper.start_weight);
+    return fits ? kOk : kMemoryLimit;
+  }
+
+  // u - l.
+  const Scaled<double>& width() const { return width_; }
+
+  // A bound on the sum of W_k over the blocks from `block` on, which must begin
+  // above the upper end. A mantissa below zero: no memory.
+  Scaled<double> TailBound(int64_t block) {
+    if (!upper_.Reach(block)) return {-1.0, 0};
+    return TimesWidth(upper_.TailBound(block));
+  }
+  // The same for the blocks before `block`, which must begin below the lower
+  // end.
+  Scaled<double> HeadBound(int64_t block) {
+    if (!lower_.Reach(block)) return {-1.0, 0};
+    return TimesWidth(lower_.HeadBound(block));
+  }
+
+  // Calls visit(b, j, W_k), k = 16 b + j, for blocks `first` to `last`, which
+  // must include those of both ends.
+  template <class Visit>
+  StatusCode Run(int64_t first, int64_t last, Visit&& visit) {
+    const int64_t end = EndOfSums(last);
+    if (end < 0 || !lower_.Reach(std::min(end, lower_end_) - 1) ||
+        !lower_.Reach(first) || !upper_.Reach(std::max(first, upper_begin_))) {
+      return kMemoryLimit;
+    }
+    const int64_t split = RunDown(first, last, end, visit);
+    if (split < first * kBlock) return kOk;
+    const int64_t begin = BeginOfSums(first);
+    if (begin < 0 || !upper_.Reach(std::max(begin, upper_begin_))) {
+      return kMemoryLimit;
+    }
+    RunUp(first, begin, split, visit);
+    return kOk;
+  }
+
+ private:
+  static constexpr double kFar = 45.0;  // 2^-64
+  static constexpr int kNodes = 6;
+
+  static int64_t BlockAfter(double k) {
+    if (!(k >= 0.0)) return 0;
+    return k < 1e15 ? static_cast<int64_t>(k) / kBlock + 1 : INT64_MAX / 2;
+  }
+
+  Scaled<double> TimesWidth(const Scaled<double>& x) const {
+    return {x.mantissa * width_.mantissa, x.exponent + width_.exponent};
+  }
+
+  // The block from which on weights do not count in D_k, k up to block `last`.
+  int64_t EndOfSums(int64_t last) {
+    int64_t end = last + 1;
+    if (!upper_.Reach(end)) return -1;
+    while (!IsAtMost(upper_.TailBound(end), -64, upper_.At(last + 1))) {
+      if (!upper_.Reach(++end)) return -1;
+    }
+    return end;
+  }
+
+  // The block before which weights do not count in C_k, k from block `first`.
+  int64_t BeginOfSums(int64_t first) {
+    int64_t begin = first;
+    while (!IsAtMost(lower_.HeadBound(begin), -64, lower_.At(first))) {
+      if (!lower_.Reach(--begin)) return -1;
+    }
+    return begin;
+  }
+
+  // By D, downwards as far as it goes; returns the largest k that is left.
+  template <class Visit>
+  int64_t RunDown(int64_t first, int64_t last, int64_t end, Visit&& visit) {
+    Scaled<double> below;  // D_k(l)
+    Scaled<double> above;  // D_k(u)
+    Scaled<double> lower[kBlock];
+    Scaled<double> upper[kBlock];
+    for (int64_t b = end - 1; b >= first; --b) {
+      const bool has_lower = b < lower_end_;
+      const bool has_upper = b >= upper_begin_;
+      if (has_lower) lower_.Weights(b, lower);
+      if (has_upper) upper_.Weights(b, upper);
+      for (int j = kBlock - 1; j >= 0; --j) {
+        if (b <= last) {
+          if (!IsApart(below, above)) return b * kBlock + j;
+          visit(b, j, Difference(above, below));
+        }
+        if (has_upper) AddTo(upper[j], &above);
+        if (has_lower) AddTo(lower[j], &below);
+      }
+    }
+    return -1;
+  }
+
+  // By C and then by quadrature, up to k = split.
+  template <class Visit>
+  void RunUp(int64_t first, int64_t begin, int64_t split, Visit&& visit) {
+    Scaled<double> below;  // C_k(u)
+    Scaled<double> above;  // C_k(l)
+    Scaled<double> lower[kBlock];
+    Scaled<double> upper[kBlock];
+    double means[kBlock];  // of w_k(y) / w_k(l)
+    for (int64_t b = begin; b * kBlock <= split; ++b) {
+      const bool has_upper = b >= upper_begin_;
+      bool has_means = false;
+      lower_.Weights(b, lower);
+      if (has_upper) upper_.Weights(b, upper);
+      for (int j = 0; j < kBlock && b * kBlock + j <= split; ++j) {
+        AddTo(lower[j], &above);
+        if (has_upper) AddTo(upper[j], &below);
+        if (b < first) continue;
+        if (IsApart(below, above)) {
+          visit(b, j, Difference(above, below));
+          continue;
+        }
+        if (!has_means) Average(static_cast<double>(b * kBlock), means);
+        has_means = true;
+        visit(b, j,
+              TimesWidth({lower[j].mantissa * means[j], lower[j].exponent}));
+      }
+    }
+  }
+
+  static bool IsApart(const Scaled<double>& below,
+                      const Scaled<double>& above) {
+    return IsAtMost({below.mantissa * (4.0 / 3.0), below.exponent}, 0, above);
+  }
+
+  static Scaled<double> Difference(const Scaled<double>& above,
+                                   const Scaled<double>& below) {
+    const int64_t shift = below.exponent - above.exponent;
+    if (below.mantissa == 0.0 || shift < -700) return above;
+    return {above.mantissa - ScaleBy(below.mantissa, shift), above.exponent};
+  }
+
+  // Exponents are the same in most blocks.
+  static void AddTo(const Scaled<double>& term, Scaled<double>* sum) {
+    const int64_t shift = term.exponent - sum->exponent;
+    if (shift == 0) {
+      sum->mantissa += term.mantissa;
+    } else if (sum->mantissa == 0.0) {
+      *sum = term;
+    } else if (shift > 0) {
+      const double old = shift > 900 ? 0.0 : ScaleBy(sum->mantissa, -shift);
+      *sum = {old + term.mantissa, term.exponent};
+    } else if (shift > -900) {
+      sum->mantissa += ScaleBy(term.mantissa, shift);
+    }
+  }
+
+  // The means over the interval of w_k(y) / w_k(l) = (y / l)^k exp(l - y) for
+  // sixteen k.
+  void Average(double k, double* means) {
+    static constexpr double kPlaces[kNodes] = {
+        0.033765242898423986, 0.16939530676686774, 0.38069040695840155,
+        0.61930959304159845,  0.83060469323313226, 0.96623475710157601};
+    static constexpr double kShares[kNodes] = {
+        0.085662246189585173, 0.18038078652406930, 0.23395696728634552,
+        0.23395696728634552,  0.18038078652406930, 0.085662246189585173};
+    if (!has_nodes_) {
+      const double width = ToPlain(width_);
+      for (int g = 0; g < kNodes; ++g) {
+        shifts_[g] = kPlaces[g] * width;
+        ratios_[g] = kPlaces[g] * relative_width_;
+        logs_[g] = std::log1p(ratios_[g]);
+      }
+      has_nodes_ = true;
+    }
+    for (int j = 0; j < kBlock; ++j) means[j] = 0.0;
+    for (int g = 0; g < kNodes; ++g) {
+      double term = kShares[g] * std::exp(k * logs_[g] - shifts_[g]);
+      for (int j = 0; j < kBlock; ++j) {
+        means[j] += term;
+        term += term * ratios_[g];
+      }
+    }
+  }
+
+  PoissonTableCache tables_;
+  PoissonStarts lower_;
+  PoissonStarts upper_;
+  Scaled<double> width_;
+  double relative_width_ = 0.0;  // to the lower end
+  int64_t lower_end_ = 0;        // from there on w_k(l) does not count
+  int64_t upper_begin_ = 0;      // before it w_k(u) does not count
+  bool has_nodes_ = false;
+  double shifts_[kNodes] = {};
+  double ratios_[kNodes] = {};
+  double logs_[kNodes] = {};
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_WEIGHTS_H_

@@ -1,0 +1,45 @@
+// F at a time that goes by the doubling ladder.
+
+#ifndef PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_
+#define PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_
+
+#include "native/kernel/methods/squaring/ladder_mixer.h"
+#include "native/kernel/methods/squaring/ladder_path.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/time_losses.h"
+#include "native/kernel/values/points.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Finishes the point if it goes by the ladder; whether it does. The slope only
+// where it is wanted.
+template <class T>
+bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
+  if (!point->on_ladder) return false;
+  const bool is_step = path->ladder()->model().discrete;
+  const bool moves = !is_step && (slope || !IsZero(point->delta));
+  const Mixture<T> mixture =
+      LadderMixer<T>(path).Run(point->base, point->x, moves);
+  point->status = mixture.status;
+  if (mixture.status != kOk) return true;
+  point->value.exponent = mixture.exponent;
+  if (!moves) {
+    point->value.mantissa += mixture.channels[0];
+    return true;
+  }
+  T power(1.0);  // delta^r / r!
+  for (int r = 0; r < path->num_channels(); ++r) {
+    point->value.mantissa += SafeProduct(power, mixture.channels[r]);
+    if (r + 1 < path->num_channels()) {
+      point->slope += SafeProduct(power, mixture.channels[r + 1]);
+    }
+    power = (1.0 / (r + 1)) * (power * point->delta);
+  }
+  return true;
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_

@@ -1,0 +1,88 @@
+// What kind of time a point has, and the values that need no series.
+
+#ifndef PHASIC_NATIVE_KERNEL_VALUES_POINT_CASES_H_
+#define PHASIC_NATIVE_KERNEL_VALUES_POINT_CASES_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/model/model.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/point.h"
+#include "native/kernel/uniformization/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+template <class T>
+Point<T> PointOfKind(Kind kind) {
+  Point<T> point;
+  point.base = BaseOf(kind);
+  point.is_log = IsLog(kind);
+  point.is_interval = kind == Kind::kLogInterval;
+  return point;
+}
+
+template <class T>
+TimeCase Classify(const Model<T>& model, Base base, double time) {
+  if (time < 0.0) return TimeCase::kBefore;
+  if (time == HUGE_VAL) return TimeCase::kInfinite;
+  if (time == 0.0 && base == Base::kDensity &&
+      (model.discrete || Primal(model.prob_zero) > 0.0)) {
+    return TimeCase::kAtom;
+  }
+  const bool matters = base == Base::kSurvival ? model.starts : model.absorbs;
+  return matters ? TimeCase::kRegular : TimeCase::kZero;
+}
+
+// There is no derivative in time here.
+template <class T>
+void RefuseSlope(Point<T>* point) {
+  point->slope = T(kNaN);
+  if (!IsZero(point->delta)) point->value.mantissa += kNaN * point->delta;
+}
+
+// Whether derivatives, if not the value, come from terms of the sequence; else
+// the point is done.
+template <class T>
+bool HasTerms(const Model<T>& model, Point<T>* point) {
+  switch (point->time_case) {
+    case TimeCase::kBefore:
+      if (point->base == Base::kSurvival) point->value.mantissa = T(1.0);
+      return false;
+    case TimeCase::kAtom:
+      point->value.mantissa = model.prob_zero;
+      RefuseSlope(point);  // the density has an isolated value
+      return false;
+    case TimeCase::kInfinite:
+      if (model.defective && point->base != Base::kDensity) {
+        point->status = kNeverAbsorbed;
+      } else if (point->base == Base::kCdf) {
+        T total = model.prob_zero;
+        for (int64_t i = 0; i < model.size; ++i) total += model.initial[i];
+        point->value.mantissa = total + T(1.0 - Primal(total));
+      }
+      return false;
+    case TimeCase::kZero:
+      if (point->base == Base::kCdf) point->value.mantissa = model.prob_zero;
+      return true;
+    case TimeCase::kRegular:
+      return true;
+  }
+  return true;
+}
+
+// Whether there may be as many steps as the point asks for.
+template <class T>
+bool IsWithinWork(const Sequence<T>& sequence, Point<T>* point) {
+  const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
+  if (point->x < limit) return true;
+  if (point->time_case == TimeCase::kRegular) point->status = kWorkLimit;
+  return false;
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_VALUES_POINT_CASES_H_

@@ -1,0 +1,159 @@
+// F at each time of one model: what kind of time it is, and its series.
+
+#ifndef PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_
+#define PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/lane_mixture.h"
+#include "native/kernel/uniformization/mixture.h"
+#include "native/kernel/uniformization/point.h"
+#include "native/kernel/uniformization/sequence.h"
+#include "native/kernel/uniformization/time_losses.h"
+#include "native/kernel/values/point_cases.h"
+#include "native/kernel/values/step_points.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// What is wrong with the kind of a time.
+inline StatusCode CheckKind(const SweepInput& in, int64_t index) {
+  if (in.kinds == nullptr) return kOk;
+  const Kind kind = in.KindOf(index);
+  if (kind == Kind::kLogInterval) {
+    const bool has_upper = (index + 1) % in.row_length != 0 &&
+                           in.KindOf(index + 1) == Kind::kNothing;
+    return has_upper ? kOk : kIntervalOpen;
+  }
+  const bool known = kind == Kind::kNothing || (HasSeries(kind) && IsLog(kind));
+  return known ? kOk : kKindInvalid;
+}
+
+// The place of a finite time in the series, and its tangents.
+template <class T>
+void PlacePoint(const SweepInput& in, int64_t index, double q,
+                Point<T>* point) {
+  T tangents = Element<T>(in.times, index);
+  tangents -= T(in.times.value[index]);
+  point->delta = tangents * q;
+  point->x = in.times.value[index] * q + 0.0;  // never -0
+}
+
+// Where the series of a time starts; false where that is out of reach.
+template <class T>
+bool StartSeries(const Sequence<T>& sequence, int64_t index, Point<T>* point) {
+  if (!IsWithinWork(sequence, point)) return false;
+  point->start_weight = sequence.StartOf(index, point->x, &point->start);
+  return true;
+}
+
+// The point without its series; whether it needs one. Intervals are left to
+// interval.h.
+template <class T>
+bool PreparePoint(const SweepInput& in, int64_t index,
+                  const Sequence<T>& sequence, Point<T>* point) {
+  const Model<T>& model = sequence.model();
+  const Kind kind = in.KindOf(index);
+  *point = PointOfKind<T>(kind);
+  point->status = CheckKind(in, index);
+  if (point->status != kOk || !HasSeries(kind)) return false;
+  if (model.discrete) return PrepareStep(in, index, sequence, point);
+  const double time = in.times.value[index];
+  if (time != time || IsSubnormal(time)) {
+    point->status = time != time ? kTimeNaN : kUnderflow;
+    return false;
+  }
+  point->time_case = Classify(model, point->base, time);
+  if (point->time_case != TimeCase::kInfinite) {
+    PlacePoint(in, index, model.q, point);
+    if (time > 0.0 && point->x == 0.0) {
+      point->status = kUnderflow;
+      return false;
+    }
+  }
+  if (!HasTerms(model, point)) return false;
+  const bool regular = point->time_case == TimeCase::kRegular;
+  const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
+  if (UsesLadder(model, point->x, limit)) {
+    point->on_ladder = true;
+    return regular;
+  }
+  return StartSeries(sequence, index, point) && regular;
+}
+
+template <class T>
+void FinishPoint(const Mixture<T>& mixture, const TaylorCoefficients<T>& taylor,
+                 int num_channels, Point<T>* point) {
+  point->status = mixture.status;
+  if (mixture.status != kOk) return;
+  for (int r = 0; r < num_channels; ++r) {
+    AddProduct(taylor.value[r], mixture.channels[r], &point->value.mantissa);
+    AddProduct(taylor.slope[r], mixture.channels[r], &point->slope);
+  }
+  point->value.exponent = mixture.exponent;
+}
+
+// Slopes mean nothing where they are not wanted.
+template <class T>
+void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
+               bool /*slope*/) {
+  if (channels->model().discrete) return PickPoints(channels, points, count);
+  for (int64_t i = 0; i < count; ++i) {
+    const TaylorCoefficients<T> taylor(channels->base(), points[i]->delta);
+    FinishPoint(Mixer<T>(channels, *points[i]).Run(), taylor, channels->size(),
+                points[i]);
+    RefuseLosses(points[i]);
+  }
+}
+
+// Eight neighbours at a time.
+inline void MixPoints(Channels<double>* channels, Point<double>** points,
+                      int64_t count, bool slope) {
+  if (count == 0) return;
+  if (channels->model().discrete) return PickPoints(channels, points, count);
+  const TaylorCoefficients<double> taylor(channels->base(), 0.0);
+  const auto is_less = [](const Point<double>* a, const Point<double>* b) {
+    return a->x < b->x;
+  };
+  if (!std::is_sorted(points, points + count, is_less)) {
+    std::sort(points, points + count, is_less);
+  }
+  for (int64_t first = 0; first < count; first += kLanes) {
+    const int64_t size = std::min<int64_t>(kLanes, count - first);
+    double x[kLanes];
+    Scaled<double> weights[kLanes];
+    int64_t starts[kLanes];
+    for (int64_t l = 0; l < size; ++l) {
+      const Point<double>& point = *points[first + l];
+      x[l] = point.x;
+      weights[l] = point.start_weight;
+      starts[l] = point.start;
+    }
+    LaneMixer lanes(channels, x, weights, starts, size, slope);
+    lanes.Run();
+    for (int l = 0; l < size; ++l) {
+      Point<double>* point = points[first + l];
+      Mixture<double> mixture;
+      if (lanes.IsOrdinary(l)) {
+        mixture.status = kOk;
+        mixture.exponent = lanes.Exponent(l);
+        for (int r = 0; r < channels->size(); ++r) {
+          mixture.channels[r] = lanes.Channel(r, l);
+        }
+      } else {
+        mixture = Mixer<double>(channels, *point).Run();
+      }
+      FinishPoint(mixture, taylor, channels->size(), point);
+    }
+  }
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_

@@ -1,0 +1,82 @@
+// F at each count of a discrete chain: one term of its sequence, unmixed. The
+// density at k is the term a_{k-1}, survival b_k, the cdf the sum of all a_j
+// with j < k.
+
+#ifndef PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
+#define PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/point.h"
+#include "native/kernel/uniformization/sequence.h"
+#include "native/kernel/values/point_cases.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Sweeps take subnormal numbers for zero, but they are no counts.
+inline double CountOf(double time) {
+  return IsSubnormal(time) ? std::copysign(0.5, time) : time;
+}
+
+// The rest of a point that has its kind, without its term; whether it needs
+// one.
+template <class T>
+bool PrepareStep(const SweepInput& in, int64_t index,
+                 const Sequence<T>& sequence, Point<T>* point) {
+  const Model<T>& model = sequence.model();
+  const double count = CountOf(in.times.value[index]);
+  const double whole = std::floor(count);
+  if (count != count) {
+    point->status = kTimeNaN;
+    return false;
+  }
+  point->time_case = Classify(model, point->base, count);
+  if (whole != count && point->base == Base::kDensity) {
+    point->time_case = TimeCase::kBefore;
+  }
+  const bool regular = point->time_case == TimeCase::kRegular;
+  if (whole == count && std::fabs(count) < HUGE_VAL) {
+    point->delta = Element<T>(in.times, index);
+    point->delta -= T(count);
+  }
+  point->x = point->base == Base::kDensity ? whole - 1.0 : whole;
+  if (!HasTerms(model, point)) return false;
+  // Survival and cdf jump at counts. Where nothing is absorbed, or nothing
+  // starts, they do so only at zero.
+  if (whole == count && (regular || count == 0.0)) RefuseSlope(point);
+  const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
+  if (UsesLadder(model, point->x, limit)) {
+    point->on_ladder = true;
+    return regular;
+  }
+  if (!IsWithinWork(sequence, point)) return false;
+  point->start = static_cast<int64_t>(point->x) / kBlock;
+  return regular;
+}
+
+template <class T>
+void PickPoints(Channels<T>* channels, Point<T>* const* points, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    Point<T>& point = *points[i];
+    const ChannelBlock<T>* block = channels->Get(point.start, &point.status);
+    if (block == nullptr) continue;
+    const T term = block->channels[0][StepInBlock(point)];
+    point.value =
+        Normalized(Scaled<T>{point.value.mantissa + term, block->exponent});
+    // A zero after something was flushed to zero may be one or not.
+    if (channels->LostToUnderflow(point.start,
+                                  {Primal(term), block->exponent})) {
+      point.status = kUnderflow;
+    }
+  }
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
