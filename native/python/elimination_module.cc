@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "native/elimination/elimination.h"
+#include "native/elimination/api/elimination.h"
 #include "native/python/arrays.h"
 #include "native/python/without_gil.h"
 

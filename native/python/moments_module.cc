@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-#include "native/elimination/moments.h"
+#include "native/elimination/api/moments.h"
 #include "native/python/arrays.h"
 #include "native/python/without_gil.h"
 

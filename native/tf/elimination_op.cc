@@ -1,15 +1,15 @@
 // PhasicEliminate: the linear systems of chains, on TensorFlow's C API. Inputs
 // are indices, weights, per_phase and a list per_edge of one tensor or none;
 // the outputs are one that belongs to phases and a list of one that belongs to
-// edges or none. See native/elimination/elimination.h. Python sets the shapes,
-// which the C API cannot tell of lists.
+// edges or none. See native/elimination/api/elimination.h. Python sets the
+// shapes, which the C API cannot tell of lists.
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "native/elimination/elimination.h"
+#include "native/elimination/api/elimination.h"
 #include "native/tf/op_calls.h"
 #include "native/tf/owned.h"
 #include "tensorflow/c/kernels.h"

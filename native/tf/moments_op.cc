@@ -2,8 +2,8 @@
 // indices, parameters, coefficients, constants, initial, atom and stay; the
 // outputs are the mean, a list of the variance or none, and one of their
 // gradients in parameters and initial or none. See
-// native/elimination/moments.h. Python sets the shapes, which the C API cannot
-// tell of lists.
+// native/elimination/api/moments.h. Python sets the shapes, which the C API
+// cannot tell of lists.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "native/elimination/moments.h"
+#include "native/elimination/api/moments.h"
 #include "native/tf/op_calls.h"
 #include "native/tf/owned.h"
 #include "tensorflow/c/kernels.h"

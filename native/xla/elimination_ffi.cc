@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "native/elimination/elimination.h"
+#include "native/elimination/api/elimination.h"
 #include "native/xla/buffers.h"
 #include "native/xla/xla_threads.h"
 #include "xla/ffi/api/ffi.h"

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "native/elimination/moments.h"
+#include "native/elimination/api/moments.h"
 #include "native/xla/buffers.h"
 #include "native/xla/xla_threads.h"
 #include "xla/ffi/api/ffi.h"

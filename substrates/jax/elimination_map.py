@@ -1,8 +1,8 @@
 """The linear systems of chains as maps that `multilinear` binds.
 
 `Eliminate` is linear in its slot; its transpose and its derivative in the
-weights are again such maps (native/elimination/elimination.h), so that there
-are derivatives of every order.
+weights are again such maps (native/elimination/api/elimination.h), so that
+there are derivatives of every order.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ j) and U = (-S)^-1 >= 0 there are two maps, each the other's transpose:
     y = U^T (b + sum_e c_e (unit(i_e) - unit(j_e))),  z_e = y[i_e]
 
 Nothing is subtracted to find x, y or the differences d. An edge from a phase
-to itself is not looked at. See native/elimination/elimination.h.
+to itself is not looked at. See native/elimination/api/elimination.h.
 """
 
 from __future__ import annotations

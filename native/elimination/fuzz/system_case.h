@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "native/elimination/elimination.h"
+#include "native/elimination/api/elimination.h"
 
 namespace phasic {
 namespace fuzz {

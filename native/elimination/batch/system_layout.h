@@ -1,0 +1,33 @@
+// The shapes of a linear system's call, once they have been checked.
+
+#ifndef PHASIC_NATIVE_ELIMINATION_BATCH_SYSTEM_LAYOUT_H_
+#define PHASIC_NATIVE_ELIMINATION_BATCH_SYSTEM_LAYOUT_H_
+
+#include <cstdint>
+
+#include "native/elimination/api/elimination.h"
+#include "native/elimination/batch/batch_layout.h"
+
+namespace phasic {
+
+class SystemLayout : public BatchLayout {
+ public:
+  enum Operand { kWeights = kIndices + 1, kPerPhase, kPerEdge };
+
+  // Returns nullptr or a message.
+  const char* Check(const LinearSystem& system, bool wants_edges,
+                    const Output& per_phase, const Output& per_edge);
+
+  int64_t num_columns() const { return num_columns_; }
+  bool has_per_edge() const { return has_per_edge_; }
+
+ private:
+  const char* CheckEvents(const LinearSystem& system);
+
+  int64_t num_columns_ = 0;
+  bool has_per_edge_ = false;
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_ELIMINATION_BATCH_SYSTEM_LAYOUT_H_

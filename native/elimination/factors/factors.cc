@@ -1,0 +1,105 @@
+#include "native/elimination/factors/factors.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "native/elimination/factors/recent.h"
+
+namespace phasic {
+namespace {
+
+constexpr size_t kRecentBytes = size_t{1} << 28;
+constexpr size_t kRecentItems = 64;
+// Below this a model is sooner eliminated again than found.
+constexpr double kWorthKeeping = 2e4;
+// What a thread keeps from call to call.
+constexpr size_t kThreadBytes = size_t{1} << 25;
+
+size_t NumberBytes(Precision precision) {
+  return precision == Precision::kFloat32 ? sizeof(float) : sizeof(double);
+}
+
+void Make(const Topology& t, const Weights& weights, int lanes,
+          const Solver& solver, const Scratch& scratch, Factors* factors) {
+  factors->lanes = lanes;
+  factors->findings = {};
+  factors->apart = 0;
+  factors->precision = weights.precision;
+  FactorArrays& arrays = factors->arrays;
+  factors->memory.Divide(
+      {{&arrays.outer, lanes * static_cast<int64_t>(t.outer_numbers.size())},
+       {&arrays.leaving, lanes * t.num_phases},
+       {&arrays.pivots, lanes * t.num_phases},
+       {&arrays.fronts, lanes * t.num_factors}});
+  if (lanes == 1) {
+    factors->findings = solver.factorize(t, weights.arrays[0], arrays, scratch);
+  } else {
+    factors->apart = solver.factorize_lanes(t, weights.arrays, arrays, scratch);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Factors> FindFactors(
+    const std::shared_ptr<const Topology>& topology, const Weights& weights,
+    int lanes, const Solver& solver, const Scratch& scratch) {
+  if (topology->size.operations < kWorthKeeping) {
+    thread_local std::shared_ptr<Factors> own;
+    if (own == nullptr || own->memory.bytes() > kThreadBytes) {
+      own = std::make_shared<Factors>();
+    }
+    Make(*topology, weights, lanes, solver, scratch, own.get());
+    return own;
+  }
+  static auto* recent = new Recent<Factors>(kRecentItems, kRecentBytes);
+  const size_t bytes =
+      static_cast<size_t>(topology->num_edges) * NumberBytes(weights.precision);
+  const size_t all_bytes = bytes * static_cast<size_t>(weights.count);
+  auto found = recent->Find(
+      [&](const Factors& f) {
+        return f.topology == topology && f.precision == weights.precision &&
+               f.lanes == lanes && f.weights.size() == all_bytes;
+      },
+      [&](const Factors& f) {
+        for (int l = 0; l < weights.count; ++l) {
+          const char* mine = f.weights.data() + static_cast<size_t>(l) * bytes;
+          if (std::memcmp(mine, weights.arrays[l], bytes) != 0) return false;
+        }
+        return true;
+      });
+  if (found != nullptr) return found;
+  auto made = std::make_shared<Factors>();
+  made->topology = topology;
+  for (int l = 0; l < weights.count; ++l) {
+    const char* mine = static_cast<const char*>(weights.arrays[l]);
+    made->weights.insert(made->weights.end(), mine, mine + bytes);
+  }
+  Make(*topology, weights, lanes, solver, scratch, made.get());
+  recent->Keep(made);
+  return made;
+}
+
+ThreadScratch::ThreadScratch(const Topology& topology, int lanes,
+                             int64_t columns, bool wants_differences)
+    : memory_([] {
+        thread_local Buffer memory;
+        return &memory;
+      }()) {
+  const int64_t by_position = lanes * (topology.num_phases + 1) * columns;
+  // Eliminating takes one column.
+  const int64_t local_columns = std::max<int64_t>(columns, 1);
+  memory_->Divide(
+      {{&arrays_.matrices, lanes * topology.num_working},
+       {&arrays_.local, lanes * LocalSize(topology) * local_columns},
+       {&arrays_.given, wants_differences ? by_position : 0},
+       {&arrays_.rest, by_position},
+       {&arrays_.solution, by_position},
+       {&arrays_.above, by_position},
+       {&arrays_.bases, by_position}});
+}
+
+ThreadScratch::~ThreadScratch() {
+  if (memory_->bytes() > kThreadBytes) memory_->Release();
+}
+
+}  // namespace phasic

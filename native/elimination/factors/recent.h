@@ -1,0 +1,79 @@
+// Results of the last calls, to be used again.
+
+#ifndef PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_
+#define PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace phasic {
+
+// Keeps the most recently used items, so many and so many bytes at most. An
+// item tells its own size, by bytes().
+template <class Item>
+class Recent {
+ public:
+  Recent(size_t max_items, size_t max_bytes)
+      : max_items_(max_items), max_bytes_(max_bytes) {
+    items_.reserve(max_items + 1);
+  }
+
+  // The item for which `is_wanted` is true, of those for which `may_be` is. The
+  // latter takes no time; while the former is asked, others may go on.
+  template <class MayBe, class IsWanted>
+  std::shared_ptr<const Item> Find(const MayBe& may_be,
+                                   const IsWanted& is_wanted) {
+    std::shared_ptr<const Item> item;
+    for (size_t skipped = 0;; ++skipped) {
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        item = Candidate(may_be, skipped);
+      }
+      if (item == nullptr) return nullptr;
+      if (is_wanted(*item)) break;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto place = std::find(items_.begin(), items_.end(), item);
+    if (place != items_.end()) std::rotate(items_.begin(), place, place + 1);
+    return item;
+  }
+
+  void Keep(const std::shared_ptr<const Item>& item) {
+    if (item->bytes() > max_bytes_) return;
+    // What is dropped is freed when nobody waits for it.
+    std::vector<std::shared_ptr<const Item>> dropped;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    items_.insert(items_.begin(), item);
+    bytes_ += item->bytes();
+    while (items_.size() > max_items_ || bytes_ > max_bytes_) {
+      bytes_ -= items_.back()->bytes();
+      dropped.push_back(std::move(items_.back()));
+      items_.pop_back();
+    }
+  }
+
+ private:
+  // The next item that may be wanted, after `skipped` others.
+  template <class MayBe>
+  std::shared_ptr<const Item> Candidate(const MayBe& may_be,
+                                        size_t skipped) const {
+    for (const auto& item : items_) {
+      if (may_be(*item) && skipped-- == 0) return item;
+    }
+    return nullptr;
+  }
+
+  const size_t max_items_;
+  const size_t max_bytes_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<const Item>> items_;  // the last used first
+  size_t bytes_ = 0;
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_

@@ -1,0 +1,116 @@
+// Memory and systems of models whose moments are computed side by side.
+
+#ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SYSTEMS_H_
+#define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SYSTEMS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "native/elimination/factors/buffer.h"
+#include "native/elimination/factors/factors.h"
+#include "native/elimination/moments/moment_sums.h"
+#include "native/elimination/solver/solver.h"
+#include "native/elimination/symbolic/topology.h"
+
+namespace phasic {
+
+using MomentArray = double* MomentArrays::*;
+
+// What a call computes besides y.
+struct MomentNeeds {
+  bool is_discrete;
+  bool expected;       // x and d
+  bool slopes;         // of the variance
+  int64_t num_totals;  // slopes in parameters
+};
+
+// Memory of this thread for the arrays of so many models.
+inline void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
+                         MomentSums* models) {
+  thread_local Buffer memory;
+  constexpr size_t kThreadBytes = size_t{1} << 25;
+  if (memory.bytes() > kThreadBytes) memory.Release();
+  const int64_t p = t.num_phases;
+  const int64_t m = t.num_edges;
+  const bool slopes = needs.slopes;
+  const struct {
+    MomentArray array;
+    int64_t size;
+  } parts[] = {
+      {&MomentArrays::weights, m},
+      {&MomentArrays::initial, p},
+      {&MomentArrays::sojourns, p},
+      {&MomentArrays::stay, needs.is_discrete ? p : 0},
+      {&MomentArrays::rewards, needs.expected ? p : 0},
+      {&MomentArrays::expected, needs.expected ? p : 0},
+      {&MomentArrays::differences, needs.expected ? m : 0},
+      {&MomentArrays::spread, slopes ? p : 0},
+      {&MomentArrays::spread_ahead, slopes ? p : 0},
+      {&MomentArrays::spread_differences, slopes ? m : 0},
+      {&MomentArrays::slopes, slopes ? p : 0},
+      {&MomentArrays::edge_slopes, slopes ? m : 0},
+      {&MomentArrays::weighted, slopes ? p : 0},
+      {&MomentArrays::totals, needs.num_totals},
+  };
+  int64_t total = 0;
+  for (const auto& part : parts) total += part.size;
+  double* next = nullptr;
+  memory.Divide({{&next, total * count}});
+  for (int l = 0; l < count; ++l) {
+    models[l].topology = &t;
+    models[l].is_discrete = needs.is_discrete;
+    for (const auto& part : parts) {
+      models[l].arrays.*part.array = next;
+      next += part.size;
+    }
+  }
+}
+
+// The systems of models side by side.
+struct MomentSystems {
+  const Topology& topology;
+  const Factors& factors;
+  const Scratch& scratch;
+  MomentSums* models;
+  int count;
+  int lanes;
+
+  void Solve(MomentArray given, MomentArray solution,
+             MomentArray differences) const {
+    Run(Direction::kSolve, given, nullptr, solution, differences);
+  }
+  void SolveTransposed(MomentArray given, MomentArray at_edges,
+                       MomentArray solution) const {
+    Run(Direction::kSolveTransposed, given, at_edges, solution, nullptr);
+  }
+
+ private:
+  void Run(Direction direction, MomentArray given, MomentArray at_edges,
+           MomentArray solution, MomentArray differences) const {
+    Task task = {};
+    task.direction = direction;
+    task.columns = 1;
+    task.count = count;
+    for (int l = 0; l < lanes; ++l) {
+      const MomentArrays& arrays = models[std::min(l, count - 1)].arrays;
+      task.per_phase[l] = arrays.*given;
+      if (at_edges != nullptr) task.per_edge[l] = arrays.*at_edges;
+      task.phase_results[l] = arrays.*solution;
+      if (differences != nullptr) {
+        task.edge_results[l] = arrays.*differences;
+      }
+    }
+    const Solver& solver = Solvers().for_double;
+    if (lanes == 1) {
+      solver.solve(topology, factors.arrays, factors.findings.has_traps, task,
+                   scratch);
+    } else {
+      solver.solve_lanes(topology, factors.arrays, task, scratch);
+    }
+  }
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SYSTEMS_H_

@@ -1,0 +1,32 @@
+// Strongly connected components of a graph.
+
+#ifndef PHASIC_NATIVE_ELIMINATION_SYMBOLIC_COMPONENTS_H_
+#define PHASIC_NATIVE_ELIMINATION_SYMBOLIC_COMPONENTS_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace phasic {
+
+// Edges by their source: those from i are numbers[offsets[i]] and so on.
+struct OutEdges {
+  std::vector<int64_t> offsets;  // [p + 1]
+  std::vector<int32_t> numbers;  // [m]
+};
+
+// Sources must be in [0, num_phases).
+OutEdges GroupBySource(int64_t num_phases, const int32_t* sources,
+                       int64_t num_edges);
+
+// The phases, component by component, those that others lead to last.
+struct Components {
+  std::vector<int32_t> phases;  // [p]
+  std::vector<int32_t> starts;  // [number of components + 1]
+};
+
+Components StronglyConnected(int64_t num_phases, const OutEdges& edges,
+                             const int32_t* targets);
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_ELIMINATION_SYMBOLIC_COMPONENTS_H_
