@@ -1,0 +1,221 @@
+"""Checks that the rooms of native code include only what lies below them.
+
+A room is a folder of sources. `native/rooms.bzl` lists the rooms, lowest first,
+and which of the others each may include. Tests may include everything. Prints
+each error as `file:line: message` and exits with 1 if there is one.
+
+Usage: native.py [ROOT]
+"""
+
+import ast
+from collections.abc import Iterator
+import dataclasses
+import pathlib
+import re
+import sys
+
+RULES = "native/rooms.bzl"
+MAX_SOURCES = 24
+_INCLUDE = re.compile(r'\s*#\s*include\s+"(native/[^"]+)"')
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+  """A key of a table with its list, and the lines where they are written."""
+
+  line: int
+  names: dict[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Include:
+  """A line of a file that includes a native header."""
+
+  file: str
+  line: int
+  header: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+  """The tables of `native/rooms.bzl`; rooms are paths below `native`."""
+
+  rooms: dict[str, Entry]
+  upward: dict[str, Entry]
+
+
+def _text(node: ast.expr) -> str:
+  if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+    raise ValueError(f"{RULES}:{node.lineno}: this must be a string")
+  return node.value
+
+
+def _entries(node: ast.expr) -> dict[str, Entry]:
+  if not isinstance(node, ast.Dict):
+    raise ValueError(f"{RULES}:{node.lineno}: this must be a dictionary")
+  entries: dict[str, Entry] = {}
+  for key, value in zip(node.keys, node.values, strict=True):
+    if key is None or not isinstance(value, ast.List):
+      raise ValueError(f"{RULES}:{value.lineno}: this must be a list")
+    name = _text(key)
+    if name in entries:
+      raise ValueError(f"{RULES}:{key.lineno}: {name} is listed twice")
+    names = {_text(element): element.lineno for element in value.elts}
+    entries[name] = Entry(key.lineno, names)
+  return entries
+
+
+def parse_rules(source: str) -> Rules:
+  """Reads the tables ROOMS and UPWARD.
+
+  Args:
+    source: the text of `native/rooms.bzl`.
+
+  Returns:
+    The tables, in their order.
+
+  Raises:
+    ValueError: the text is not of that form; the message names the line.
+  """
+  tables: dict[str, dict[str, Entry]] = {}
+  try:
+    module = ast.parse(source, RULES)
+  except SyntaxError as error:
+    raise ValueError(f"{RULES}:{error.lineno}: {error.msg}") from error
+  for statement in module.body:
+    if isinstance(statement, ast.Assign):
+      target = statement.targets[0]
+      if isinstance(target, ast.Name):
+        tables[target.id] = _entries(statement.value)
+  for name in ("ROOMS", "UPWARD"):
+    if name not in tables:
+      raise ValueError(f"{RULES}:1: {name} is missing")
+  return Rules(tables["ROOMS"], tables["UPWARD"])
+
+
+def _room(file: str) -> str:
+  """Returns the room of a file: its folder below `native`."""
+  folder = pathlib.PurePosixPath(file).parent
+  return folder.relative_to("native").as_posix()
+
+
+def _is_test(file: str) -> bool:
+  return file.endswith("_test.cc")
+
+
+def _sources(root: pathlib.Path) -> list[str]:
+  native = root / "native"
+  return sorted(
+    path.relative_to(root).as_posix()
+    for path in native.rglob("*")
+    if path.suffix in (".h", ".cc")
+  )
+
+
+def _includes(root: pathlib.Path, file: str) -> Iterator[Include]:
+  text = (root / file).read_text(encoding="utf-8")
+  for number, line in enumerate(text.splitlines(), start=1):
+    if match := _INCLUDE.match(line):
+      yield Include(file, number, match[1])
+
+
+def _order_errors(rules: Rules) -> Iterator[str]:
+  """Checks that each room lists only earlier ones, so that there is no circle."""
+  below: set[str] = set()
+  for room, entry in rules.rooms.items():
+    for name, line in entry.names.items():
+      if name not in rules.rooms:
+        yield f"{RULES}:{line}: {room} may include {name}, which is not a room"
+      elif name not in below:
+        yield (
+          f"{RULES}:{line}: {room} may include {name}, which is not below it:"
+          " that allows a circle between rooms"
+        )
+    below.add(room)
+
+
+def _place_errors(rules: Rules, files: list[str]) -> Iterator[str]:
+  """Checks that every file is in a room, and no room is empty or too full."""
+  counts = dict.fromkeys(rules.rooms, 0)
+  for file in files:
+    room = _room(file)
+    if room not in counts:
+      yield (
+        f"{file}:1: the file is outside of all rooms: move it into one, or add"
+        f" native/{room} to {RULES}"
+      )
+    elif not _is_test(file):
+      counts[room] += 1
+  for room, count in counts.items():
+    line = rules.rooms[room].line
+    if count == 0:
+      yield f"{RULES}:{line}: {room} has no sources: remove it"
+    elif count > MAX_SOURCES:
+      yield (
+        f"{RULES}:{line}: {room} has {count} sources: a room holds at most"
+        f" {MAX_SOURCES}"
+      )
+
+
+def _include_error(rules: Rules, include: Include) -> str | None:
+  """Returns what is wrong with an include that is not among the exceptions."""
+  room, other = _room(include.file), _room(include.header)
+  if room == other or room not in rules.rooms:
+    return None
+  if other not in rules.rooms:
+    return f"{include.header} is outside of all rooms"
+  if other in rules.rooms[room].names:
+    return None
+  order = list(rules.rooms)
+  if order.index(other) > order.index(room):
+    return f"{include.header} is in {other}, which lies above {room}"
+  return f"{include.header} is in {other}, which {room} does not list"
+
+
+def check(root: pathlib.Path) -> list[str]:
+  """Checks the files below `native` against `native/rooms.bzl`.
+
+  Args:
+    root: of the repository.
+
+  Returns:
+    The errors, each as `file:line: message`.
+  """
+  try:
+    rules = parse_rules((root / RULES).read_text(encoding="utf-8"))
+  except ValueError as error:
+    return [str(error)]
+  files = _sources(root)
+  errors = [*_order_errors(rules), *_place_errors(rules, files)]
+  excepted = set()
+  for file in files:
+    if _is_test(file):
+      continue
+    for include in _includes(root, file):
+      message = _include_error(rules, include)
+      if message is None:
+        continue
+      if include.header in rules.upward.get(file, Entry(0, {})).names:
+        excepted.add((file, include.header))
+      else:
+        errors.append(f"{file}:{include.line}: {message}; see {RULES}")
+  for file, entry in rules.upward.items():
+    for header, line in entry.names.items():
+      if (file, header) not in excepted:
+        errors.append(
+          f"{RULES}:{line}: {file} no longer includes {header} from above its"
+          " room: remove the exception"
+        )
+  return errors
+
+
+def main() -> None:
+  root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+  errors = check(root)
+  for error in errors:
+    print(error)
+  sys.exit(1 if errors else 0)
+
+
+if __name__ == "__main__":
+  main()
