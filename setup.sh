@@ -2,16 +2,19 @@
 # Prepares a checkout: .venv with the pinned packages, the Debian packages that
 # the build needs, and .bazelrc.local. Safe and quick to run again.
 #
+# .venv is a link to a virtual environment that all clones with the same lock,
+# substrates and interpreter share; tools/cache_dir.sh says where it lies.
+#
 #   PYTHON             the Python 3.11 to use (default: python3.11, then python3)
 #   PHASIC_SUBSTRATES  which of "jax tf" to install beside NumPy; default: what
-#                      .venv has, both at first. "" gives NumPy alone.
+#                      this clone had last, both at first. "" gives NumPy alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
+source tools/cache_dir.sh
 
 readonly SUPPORTED_PYTHON="3.11"
-readonly VENV="${PWD}/.venv"
-readonly CHOICE="${VENV}/.phasic-substrates"
-readonly STAMP="${VENV}/.phasic-stamp"
+readonly CHOICE=.phasic-substrates
+readonly UNUSED_DAYS=30  # until an environment is removed
 
 say() { echo "setup: $*" >&2; }
 die() {
@@ -19,9 +22,9 @@ die() {
   exit 1
 }
 
-# One setup at a time: two would write the same .venv.
+# One setup at a time, of all clones: two would write the same environment.
 if command -v flock >/dev/null; then
-  exec 9>>.bazelrc.local
+  exec 9>>"${PHASIC_CACHE}/setup.lock"
   flock 9
 fi
 
@@ -111,24 +114,56 @@ check_headers() {
     die "no Python.h in ${include}; install the headers of that Python."
 }
 
-make_venv() {  # python, substrates
-  local python="$1" name
+# A virtual environment cannot be moved, so it is made in place. Its stamp is
+# written last: without one it is what an interrupted setup left.
+make_venv() {  # folder, python, names of locks
+  local venv="$1" python="$2" name args=()
+  shift 2
   if ! "${python}" -c 'import ensurepip, venv' 2>/dev/null; then
     apt_install "Python module venv" "python${SUPPORTED_PYTHON}-venv"
     "${python}" -c 'import ensurepip, venv' 2>/dev/null ||
       die "${python} has no venv module; install python3-venv."
   fi
-  say "making .venv with the pinned packages (up to 2.2 GB; a minute or two)"
-  rm -rf "${VENV}"
-  "${python}" -m venv "${VENV}"
-  local args=()
-  for name in dev $2; do
+  say "making ${venv} with the pinned packages (up to 2.7 GB; a minute or two)"
+  rm -rf "${venv}"
+  "${python}" -m venv "${venv}"
+  for name in "$@"; do
     args+=(-r "requirements-${name}.txt")
   done
   # The lock is complete, and leaves out what tools/lock_overrides.txt names.
-  "${VENV}/bin/python" -m pip install --disable-pip-version-check -qq \
-    --require-hashes --no-deps --only-binary=:all: "${args[@]}" ||
+  "${venv}/bin/python" -m pip install --disable-pip-version-check -qq \
+    --require-hashes --no-deps --only-binary=:all: "${args[@]}" || {
+    rm -rf "${venv}"
     die "pip could not install the pinned packages; see the lines above."
+  }
+  touch "${venv}/.phasic-stamp"
+}
+
+# Removes environments that no setup used for long, and unfinished ones.
+prune_venvs() {
+  local venv
+  for venv in "${PHASIC_CACHE}"/venv/*; do
+    if [[ -z "$(find "${venv}/.phasic-stamp" -mtime "-${UNUSED_DAYS}" \
+      2>/dev/null)" ]]; then
+      rm -rf "${venv}"
+    fi
+  done
+}
+
+# Prints the folder of the environment of a Python and some locks.
+venv_folder() {  # python, names of locks
+  local python="$1" name key
+  shift
+  key="$(
+    "${python}" -c 'import os, sys
+print(sys.version, os.path.realpath(sys.executable))'
+    for name in "$@"; do
+      echo "${name}"
+      cat "requirements-${name}.txt"
+    done
+  )"
+  key="$(echo "${key}" | sha256sum | cut -c1-16)"
+  echo "${PHASIC_CACHE}/venv/${key}"
 }
 
 main() {
@@ -140,35 +175,38 @@ main() {
     die "${python} is Python ${version}; only ${SUPPORTED_PYTHON} is" \
       "supported. Install it, or set PYTHON."
 
-  local substrates="jax tf" name
+  local substrates="jax tf" name locks=(dev)
   if [[ -e "${CHOICE}" ]]; then substrates="$(cat "${CHOICE}")"; fi
   substrates="${PHASIC_SUBSTRATES-${substrates}}"
   for name in ${substrates}; do
     [[ "${name}" == jax || "${name}" == tf ]] ||
       die "PHASIC_SUBSTRATES has '${name}'; it may name jax and tf."
   done
+  for name in jax tf; do
+    if [[ " ${substrates} " == *" ${name} "* ]]; then locks+=("${name}"); fi
+  done
 
   check_bazel
   check_headers "${python}"
 
-  local wanted
-  wanted="$(
-    echo "${substrates}"
-    cat requirements-*.txt
-    "${python}" -VV
-  )"
-  wanted="$(echo "${wanted}" | sha256sum | cut -d' ' -f1)"
-  if [[ "$(cat "${STAMP}" 2>/dev/null)" != "${wanted}" ]]; then
-    make_venv "${python}" "${substrates}"
-    echo "${substrates}" > "${CHOICE}"
-    echo "${wanted}" > "${STAMP}"
+  local venv
+  venv="$(venv_folder "${python}" "${locks[@]}")"
+  if [[ ! -e "${venv}/.phasic-stamp" ]]; then
+    make_venv "${venv}" "${python}" "${locks[@]}"
   fi
+  touch "${venv}/.phasic-stamp"
+  prune_venvs
+  if [[ "$(readlink .venv)" != "${venv}" ]]; then
+    rm -rf .venv
+    ln -s "${venv}" .venv
+  fi
+  echo "${substrates}" > "${CHOICE}"
 
   # The stamp makes Bazel look again when a package was changed by hand.
-  local stamp lines
-  stamp="$("${VENV}/bin/python" tools/freeze.py | sha256sum | cut -c1-16)"
-  lines="common --repo_env=PHASIC_PYTHON=${VENV}/bin/python
-common --repo_env=PHASIC_ENV_STAMP=${stamp}"
+  local packages lines
+  packages="$("${venv}/bin/python" tools/freeze.py | sha256sum | cut -c1-16)"
+  lines="common --repo_env=PHASIC_PYTHON=${venv}/bin/python
+common --repo_env=PHASIC_ENV_STAMP=${packages}"
   if [[ "$(cat .bazelrc.local 2>/dev/null)" != "${lines}" ]]; then
     echo "${lines}" > .bazelrc.local
   fi

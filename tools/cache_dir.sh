@@ -1,0 +1,15 @@
+# To be sourced. Sets PHASIC_CACHE to the folder that all clones share, and
+# makes the folder. It holds:
+#
+#   venv/KEY  virtual environments, one per lock file and interpreter
+#   bazel/    Bazel's disk cache
+#   jax/      what JAX compiled in tests
+#   *.lock    locks of setup.sh and tools/prune_caches.py
+
+PHASIC_CACHE="${XDG_CACHE_HOME:-}"
+# The XDG specification says that relative paths are to be ignored.
+if [[ "${PHASIC_CACHE}" != /* ]]; then PHASIC_CACHE="${HOME:?}/.cache"; fi
+PHASIC_CACHE="${PHASIC_CACHE}/phasic"
+mkdir -p "${PHASIC_CACHE}"/{venv,bazel,jax}
+# Clones that reach the folder through different links share keys, too.
+PHASIC_CACHE="$(cd "${PHASIC_CACHE}" && pwd -P)"
