@@ -202,11 +202,16 @@ main() {
   fi
   echo "${substrates}" > "${CHOICE}"
 
-  # The stamp makes Bazel look again when a package was changed by hand.
-  local packages lines
+  # The first stamp makes Bazel look again when a package was changed by hand.
+  # Tests have the second one beside C++ code, as they run with glibc.
+  local packages toolchain lines
   packages="$("${venv}/bin/python" tools/freeze.py | sha256sum | cut -c1-16)"
+  toolchain="$("${venv}/bin/python" tools/toolchain.py | sha256sum | cut -c1-16)"
   lines="common --repo_env=PHASIC_PYTHON=${venv}/bin/python
-common --repo_env=PHASIC_ENV_STAMP=${packages}"
+common --repo_env=PHASIC_ENV_STAMP=${packages}
+build --disk_cache=${PHASIC_CACHE}/bazel
+build --action_env=PHASIC_TOOLCHAIN=${toolchain}
+build --test_env=PHASIC_TOOLCHAIN=${toolchain}"
   if [[ "$(cat .bazelrc.local 2>/dev/null)" != "${lines}" ]]; then
     echo "${lines}" > .bazelrc.local
   fi
