@@ -211,7 +211,9 @@ main() {
 common --repo_env=PHASIC_ENV_STAMP=${packages}
 build --disk_cache=${PHASIC_CACHE}/bazel
 build --action_env=PHASIC_TOOLCHAIN=${toolchain}
-build --test_env=PHASIC_TOOLCHAIN=${toolchain}"
+build --test_env=PHASIC_TOOLCHAIN=${toolchain}
+build --test_env=JAX_COMPILATION_CACHE_DIR=${PHASIC_CACHE}/jax
+build --sandbox_writable_path=${PHASIC_CACHE}/jax"
   if [[ "$(cat .bazelrc.local 2>/dev/null)" != "${lines}" ]]; then
     echo "${lines}" > .bazelrc.local
   fi

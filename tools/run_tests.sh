@@ -19,14 +19,7 @@ elif [[ "${1:-}" == all ]]; then
 fi
 if [[ $# == 0 ]]; then set -- //...; fi
 
-# Most of the time goes into what JAX compiles: it is kept from run to run.
-compiled="${PWD}/.build/jax_compiled"
-mkdir -p "${compiled}"
-find "${compiled}" -type f -mtime +14 -delete
 bazel test --keep_going --test_tag_filters="${filters}" \
-  --sandbox_writable_path="${compiled}" \
-  --test_env=JAX_COMPILATION_CACHE_DIR="${compiled}" \
-  --test_env=JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0 \
   --build_event_json_file="${events}" "$@"
 status=$?
 .venv/bin/python tools/test_summary.py "${events}" --bazel_status="${status}" \

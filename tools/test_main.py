@@ -4,9 +4,12 @@ Usage: test_main.py FILE... Works for absltest classes and for plain functions.
 Files without tests fail. Of a target in shards one shard's tests are run.
 """
 
+import contextlib
 import os
 import pathlib
+import shutil
 import sys
+import tempfile
 
 import pytest
 
@@ -19,6 +22,50 @@ class Shard:
 
   def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
     items[:] = items[self._index :: self._total]
+
+
+class CompiledPrograms:
+  """A plugin of pytest that shares compiled programs of JAX among processes.
+
+  JAX does not write a file in one step, and never replaces a truncated one. So
+  a process gets a folder of its own, with hard links to all files of the shared
+  folder, and its new files are linked into that one at its end.
+  """
+
+  def __init__(self, shared: pathlib.Path):
+    self._shared = shared
+    self._linked = False
+
+  def __enter__(self) -> "CompiledPrograms":
+    # On the same mount as the shared folder, as hard links need it.
+    self._own = pathlib.Path(tempfile.mkdtemp(prefix="run-", dir=self._shared))
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = str(self._own)
+    # Caches for GPUs put the folder's path into the keys of all programs.
+    os.environ["JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES"] = "none"
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+    return self
+
+  def pytest_runtest_setup(self) -> None:
+    # Only a process that uses JAX pays for the links.
+    if not self._linked and "jax" in sys.modules:
+      self._linked = True
+      _link_files(self._shared, self._own)
+
+  def __exit__(self, *_: object) -> None:
+    _link_files(self._own, self._shared)
+    shutil.rmtree(self._own, ignore_errors=True)
+
+
+def _link_files(source: pathlib.Path, target: pathlib.Path) -> None:
+  """Links the files of one folder into another that it lacks."""
+  # Other processes link and delete meanwhile, and some file systems have no
+  # hard links: no test fails for want of a compiled program.
+  with contextlib.suppress(OSError):
+    there = set(os.listdir(target))
+    for entry in os.scandir(source):
+      if entry.name not in there and entry.is_file():
+        with contextlib.suppress(OSError):
+          os.link(entry.path, target / entry.name)
 
 
 def _shards() -> list[Shard]:
@@ -37,14 +84,6 @@ def main(argv: list[str]) -> int:
   """Returns pytest's exit status."""
   # The directory of this file hides nothing and is no package.
   sys.path.pop(0)
-  # What JAX compiles is kept in a folder for each test: two tests at once must
-  # not write one file.
-  if compiled := os.environ.get("JAX_COMPILATION_CACHE_DIR"):
-    target = os.environ.get("TEST_TARGET", "").strip("/")
-    target += os.environ.get("TEST_SHARD_INDEX", "")
-    os.environ["JAX_COMPILATION_CACHE_DIR"] = os.path.join(
-      compiled, target.replace("/", "_").replace(":", "_")
-    )
   # Libraries keep files of their own there; a sandbox's home is read-only.
   if "TEST_TMPDIR" in os.environ:
     os.environ["XDG_CACHE_HOME"] = os.environ["TEST_TMPDIR"]
@@ -67,7 +106,12 @@ def main(argv: list[str]) -> int:
     import absl.testing.absltest  # noqa: F401  (defines those flags)
 
     flags.FLAGS(argv[:1])
-  return int(pytest.main(arguments, plugins=_shards()))
+  plugins: list[object] = [*_shards()]
+  with contextlib.ExitStack() as stack:
+    if shared := os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+      compiled = CompiledPrograms(pathlib.Path(shared))
+      plugins.append(stack.enter_context(compiled))
+    return int(pytest.main(arguments, plugins=plugins))
 
 
 if __name__ == "__main__":
