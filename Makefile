@@ -14,11 +14,13 @@
 #   make typecheck  mypy on source and generated code
 #   make golden     rewrites the rewriter's golden files
 #   make lock       resolves requirements-*.in again (needs uv)
+#   make clean      removes what was built in this clone
+#   make clean-cache     empties the caches that all clones share
 
 PY := .venv/bin/python
 
 .PHONY: setup demo test test-slow test-all sanitize sanitize-quick bench \
-  bench-page wheel format lint typecheck golden lock clean
+  bench-page wheel format lint typecheck golden lock clean clean-cache
 
 setup:
 	@./setup.sh
@@ -69,3 +71,6 @@ lock:
 clean:
 	rm -rf dist .build .bazel
 	bazel clean
+
+clean-cache:
+	@tools/clean_cache.sh

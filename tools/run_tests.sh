@@ -5,6 +5,7 @@
 # or "all": then they run too.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source tools/cache_dir.sh
 
 events="$(mktemp)"
 trap 'rm -f "${events}"' EXIT
@@ -22,5 +23,6 @@ if [[ $# == 0 ]]; then set -- //...; fi
 bazel test --keep_going --test_tag_filters="${filters}" \
   --build_event_json_file="${events}" "$@"
 status=$?
+.venv/bin/python tools/prune_caches.py "${PHASIC_CACHE}"
 .venv/bin/python tools/test_summary.py "${events}" --bazel_status="${status}" \
   --test_tag_filters="${filters}"

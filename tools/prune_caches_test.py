@@ -1,0 +1,106 @@
+"""Pruning of the shared caches."""
+
+import fcntl
+import os
+import pathlib
+import time
+from unittest import mock
+
+from absl.testing import absltest
+
+from tools import prune_caches
+
+_BLOCK = 4096
+_DAY = 24 * 60 * 60
+
+
+class PruneCachesTest(absltest.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+
+  def _file(self, name: str, read: float, written: float) -> pathlib.Path:
+    """Makes a file of one block that was used so many days ago."""
+    path = self.folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x" * _BLOCK)
+    now = time.time()
+    os.utime(path, (now - read * _DAY, now - written * _DAY))
+    return path
+
+  def _left(self) -> list[str]:
+    return sorted(
+      str(path.relative_to(self.folder))
+      for path in self.folder.rglob("*")
+      if path.is_file()
+    )
+
+  def test_deletes_the_oldest_only(self):
+    self._file("cas/old", read=9, written=9)
+    self._file("ac/new", read=1, written=1)
+    self._file("cas/older", read=10, written=10)
+    self.assertEqual(prune_caches.prune(self.folder, _BLOCK), 2 * _BLOCK)
+    self.assertEqual(self._left(), ["ac/new"])
+
+  def test_does_nothing_within_the_bound(self):
+    self._file("a", read=900, written=900)
+    self._file("b", read=1, written=1)
+    self.assertEqual(prune_caches.prune(self.folder, 2 * _BLOCK), 0)
+    self.assertEqual(self._left(), ["a", "b"])
+
+  def test_reading_and_writing_are_uses(self):
+    self._file("read", read=1, written=30)
+    self._file("written", read=30, written=2)
+    self._file("neither", read=3, written=3)
+    prune_caches.prune(self.folder, 2 * _BLOCK)
+    self.assertEqual(self._left(), ["read", "written"])
+
+  def test_deletes_unused_files(self):
+    self._file("old", read=15, written=15)
+    self._file("new", read=13, written=15)
+    prune_caches.prune(self.folder, 10**9, max_seconds=14 * _DAY)
+    self.assertEqual(self._left(), ["new"])
+
+  def test_hard_links_count_once(self):
+    old = self._file("old", read=2, written=2)
+    self._file("new", read=1, written=1)
+    os.link(old, self.folder / "link")
+    self.assertEqual(prune_caches.prune(self.folder, 2 * _BLOCK), 0)
+    self.assertEqual(prune_caches.prune(self.folder, _BLOCK), _BLOCK)
+    self.assertEqual(self._left(), ["new"])
+
+  def test_folder_that_does_not_exist(self):
+    self.assertEqual(prune_caches.prune(self.folder / "none", 0), 0)
+
+  def test_deletes_folders_of_killed_processes(self):
+    for name, days in (("run-old", 2), ("run-new", 0)):
+      path = self._file(f"{name}/file", read=0, written=0).parent
+      os.utime(path, (time.time() - days * _DAY,) * 2)
+    prune_caches.prune_runs(self.folder, _DAY)
+    self.assertEqual(self._left(), ["run-new/file"])
+
+  def test_main_bounds_both_caches(self):
+    self._file("jax/old", read=15, written=15)
+    self._file("jax/new", read=1, written=1)
+    self._file("bazel/cas/old", read=15, written=15)
+    self._file("bazel/cas/new", read=1, written=1)
+    self._file("venv/key/file", read=900, written=900)
+    with mock.patch.object(prune_caches, "_BAZEL_BYTES", _BLOCK):
+      self.assertEqual(prune_caches.main([str(self.folder)]), 0)
+    self.assertEqual(
+      self._left(),
+      ["bazel/cas/new", "jax/new", "prune.lock", "venv/key/file"],
+    )
+
+  def test_one_process_prunes_at_a_time(self):
+    self._file("jax/old", read=15, written=15)
+    with (self.folder / "prune.lock").open("a") as lock:
+      fcntl.flock(lock, fcntl.LOCK_EX)
+      self.assertEqual(prune_caches.main([str(self.folder)]), 0)
+      self.assertIn("jax/old", self._left())
+    self.assertEqual(prune_caches.main([str(self.folder)]), 0)
+    self.assertNotIn("jax/old", self._left())
+
+
+if __name__ == "__main__":
+  absltest.main()
