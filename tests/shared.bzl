@@ -148,13 +148,18 @@ TESTS = {
             "math",
             "distributions/wrapped",
         ],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
     ),
     "moments/renewal_tests": dict(
         files = ["renewals_test"],
         helpers = ["test_case"],
         rooms = ["distributions/wrapped"],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+        },
     ),
     "rewards/reward_tests": dict(
         files = ["discrete_reward_transform_test"],
@@ -176,7 +181,10 @@ TESTS = {
             "test_case",
         ],
         rooms = ["distributions/rewards"],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "computes what NumPy computes, in the same code"},
+        },
     ),
     "quadrature/quadrature_tests": dict(
         files = [
@@ -195,7 +203,10 @@ TESTS = {
             "distributions/wrapped",
             "distributions/rewards",
         ],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "computes what NumPy computes, in the same code"},
+        },
     ),
     "quadrature/mode_tests": dict(
         files = ["modes_test"],
@@ -214,7 +225,10 @@ TESTS = {
         files = ["quantile_accuracy_test"],
         helpers = ["test_case"],
         rooms = ["math/quantiles"],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "computes what NumPy computes, in the same code"},
+        },
     ),
     "sampling/sampling_tests": dict(
         files = [
@@ -276,7 +290,10 @@ TESTS = {
             "distributions/wrapped",
             "distributions/epochs",
         ],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "computes what NumPy computes, in the same code"},
+        },
     ),
     "closures/closure_tests": dict(
         files = ["closure_test"],
@@ -293,7 +310,10 @@ TESTS = {
             "test_case",
         ],
         rooms = ["distributions"],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "computes what NumPy computes, in the same code"},
+        },
     ),
     "epochs/epoch_tests": dict(
         files = [
@@ -312,29 +332,44 @@ TESTS = {
             "distributions/families",
             "distributions/epochs",
         ],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+        },
     ),
     "graphs/graph_tests": dict(
         files = [
             "graph_arrays_test",
+            "graphs_test",
+            "lumping_test",
+        ],
+        helpers = ["test_case"],
+        rooms = [
+            "graphs/models",
+            "graphs/transformations",
+            "distributions/absorption",
+        ],
+    ),
+    "graphs/host_tests": dict(
+        files = [
             "graph_states_errors_test",
             "graphs_errors_test",
             "graphs_formats_test",
             "graphs_json_test",
             "graphs_pictures_test",
             "graphs_property_test",
-            "graphs_test",
-            "lumping_test",
         ],
         helpers = [
             "graph_cases",
             "test_case",
         ],
         rooms = [
-            "graphs/models",
             "graphs/transformations",
             "distributions/absorption",
         ],
+        tags = {
+            "jax": {"slow": "works on the host, in the same code as in NumPy"},
+            "tf": {"slow": "works on the host, in the same code as in NumPy"},
+        },
     ),
     "graphs/distribution_tests": dict(
         files = [
@@ -364,7 +399,10 @@ TESTS = {
             "graphs/transformations",
             "distributions/absorption",
         ],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "computes what NumPy computes, in the same code"},
+        },
     ),
     "inference/em_tests": dict(
         files = [
@@ -379,7 +417,9 @@ TESTS = {
             "test_case",
         ],
         rooms = ["inference/em"],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+        },
     ),
     "inference/fit_tests": dict(
         files = [
@@ -399,7 +439,10 @@ TESTS = {
             "inference/em",
             "inference/selection",
         ],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
     ),
     "inference/observation_tests": dict(
         files = [
@@ -414,7 +457,9 @@ TESTS = {
             "distributions/epochs",
             "inference/likelihood",
         ],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+        },
     ),
     "inference/picture_tests": dict(
         files = [
@@ -427,7 +472,10 @@ TESTS = {
             "inference/mle",
             "inference/plots",
         ],
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "works on the host, in the same code as in NumPy"},
+            "tf": {"slow": "works on the host, in the same code as in NumPy"},
+        },
     ),
     "contract/contract_tests": dict(
         files = [
@@ -491,7 +539,10 @@ TESTS = {
         rooms = ["distributions/base"],
         sweep = True,
         disabled = {"numpy": "has no autodiff"},
-        tags = {"jax": {"slow": "compiles many cases"}},
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
     ),
     "binding/binding_tests": dict(
         files = ["binding_test"],

@@ -8,11 +8,11 @@ Each `conformance_*_test.py` is a group of checks, on every family of `CASES`:
   structure: shapes, batches, slices, copies, pytrees, validate_args;
 - derivatives and statistics_derivatives: of every method in every parameter.
 
-`make test` runs, in NumPy and TensorFlow, the groups of every family eagerly,
-in TensorFlow the derivatives of an eighth of them, and a covering set of
-the other modes: of all pairs in NumPy, in TensorFlow every family in every mode
-and every group in every mode. In JAX, which compiles all that it runs, it is
-such a set of all modes, and derivatives are in `make test-slow`. What has no
+`make test` runs, in NumPy, the groups of every family eagerly and a covering set
+of the other modes, in which all pairs meet. JAX and TensorFlow run the same
+source, and each row takes them seconds: there it is a covering set of all
+modes, every family in every mode and every group in every mode, and derivatives
+are in `make test-slow`. What has no
 modes is beside them: `conformance_round_trips_test` (drawn quantiles),
 `conformance_scipy_test`, `conformance_rewards_test` (vectors), the families
 without 64-bit numbers in `jax/conformance_float32_test`, and as variables in
@@ -82,17 +82,14 @@ def covering_rows() -> tuple[Row, ...]:
   In JAX and TensorFlow each row takes seconds: there families and groups meet
   elsewhere, every family has every mode, and so has every group.
   """
-  modes = MODES[1:]
-  if MODE == "jax":
-    modes = MODES
   if MODE == "numpy":
-    rows = pairwise.covering([tuple(CASES), GROUPS, modes])
+    rows = pairwise.covering([tuple(CASES), GROUPS, MODES[1:]])
     found = [tuple(map(str, row)) for row in rows]
   else:
     found = [
       (family, GROUPS[(i + j) % len(GROUPS)], mode)
       for i, family in enumerate(CASES)
-      for j, mode in enumerate(modes)
+      for j, mode in enumerate(MODES)
     ]
   return tuple((family, group, mode) for family, group, mode in found)
 
@@ -120,7 +117,7 @@ def chosen_rows() -> tuple[Row, ...]:
     for group in DERIVATIVES
     for family in tuple(CASES)[::_EVERY]
   }
-  if MODE != "jax":
+  if MODE == "numpy":
     eager = {(family, group, EAGER) for group in GROUPS for family in CASES}
     chosen |= eager
   return tuple(row for row in all_rows() if row in chosen)
