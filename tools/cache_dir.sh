@@ -4,12 +4,14 @@
 #   venv/KEY  virtual environments, one per lock file and interpreter
 #   bazel/    Bazel's disk cache
 #   jax/      what JAX compiled in tests
-#   *.lock    locks of setup.sh and tools/prune_caches.py
+#   mypy/     what mypy knows of modules that did not change
+#   tidy/     which sources passed clang-tidy
+#   *.lock    locks of setup.sh, tools/prune_caches.py and tools/typecheck.sh
 
 PHASIC_CACHE="${XDG_CACHE_HOME:-}"
 # The XDG specification says that relative paths are to be ignored.
 if [[ "${PHASIC_CACHE}" != /* ]]; then PHASIC_CACHE="${HOME:?}/.cache"; fi
 PHASIC_CACHE="${PHASIC_CACHE}/phasic"
-mkdir -p "${PHASIC_CACHE}"/{venv,bazel,jax}
+mkdir -p "${PHASIC_CACHE}"/{venv,bazel,jax,mypy,tidy}
 # Clones that reach the folder through different links share keys, too.
 PHASIC_CACHE="$(cd "${PHASIC_CACHE}" && pwd -P)"

@@ -3,6 +3,7 @@
 # Generated code keeps its source's lines, so its layout is the source's.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source tools/cache_dir.sh
 
 failed=()
 run() {
@@ -12,21 +13,14 @@ run() {
   "$@" || failed+=("${name}")
 }
 
-tidy() {
-  local flags
-  mapfile -t flags < <(.venv/bin/python tools/native_flags.py)
-  find native -name '*.cc' ! -name '*_test.cc' -print0 |
-    xargs -0 -P 2 -n 1 -I {} \
-      .venv/bin/clang-tidy --quiet {} -- "${flags[@]}" 2>/dev/null
-}
-
 run "ruff format" .venv/bin/ruff format --check --quiet .
 run "ruff" .venv/bin/ruff check --quiet .
 run "native rooms" .venv/bin/python tools/rooms/native.py
 run "clang-format" bash -c "find native benchmarks phasic/include \
   tests/native_ops examples -name '*.h' -o -name '*.cc' -o -name '*.cu' |
   xargs -r .venv/bin/clang-format --dry-run -Werror"
-run "clang-tidy" tidy
+run "clang-tidy" env PYTHONPATH=. .venv/bin/python tools/tidy.py \
+  "${PHASIC_CACHE}/tidy"
 generated="$(tools/unpack_wheel.sh)" || failed+=("the wheel")
 if [[ -n "${generated}" ]]; then
   run "ruff on generated code" .venv/bin/ruff check --quiet --isolated \

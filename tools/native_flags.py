@@ -13,18 +13,23 @@ def _directory(package: str, *parts: str) -> str | None:
   return str(distribution.locate_file(pathlib.Path(*parts)))
 
 
-def main() -> None:
+def flags() -> list[str]:
+  """Returns the flags."""
   includes = [
     sysconfig.get_paths()["include"],
     _directory("pybind11", "pybind11", "include"),
     _directory("jaxlib", "jaxlib", "include"),
     _directory("tensorflow-cpu", "tensorflow", "include"),
   ]
-  flags = ["-std=c++17", "-xc++", "-I.", "-Iphasic/include"]
-  flags += [f"-isystem{path}" for path in includes if path]
+  found = ["-std=c++17", "-xc++", "-I.", "-Iphasic/include"]
+  found += [f"-isystem{path}" for path in includes if path]
   if includes[2]:
-    flags.append("-DPHASIC_HAVE_XLA")
-  print("\n".join(flags))
+    found.append("-DPHASIC_HAVE_XLA")
+  return found
+
+
+def main() -> None:
+  print("\n".join(flags()))
 
 
 if __name__ == "__main__":

@@ -2,10 +2,18 @@
 # mypy on the sources as they stand and on the generated packages.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source tools/cache_dir.sh
+
+# Clones share mypy's caches, which two processes must not write at once.
+if command -v flock >/dev/null; then
+  exec 7>>"${PHASIC_CACHE}/mypy.lock"
+  flock 7
+fi
 
 status=0
 echo "typecheck: sources" >&2
-.venv/bin/mypy -p phasic -p substrates.meta -p tools || status=1
+.venv/bin/mypy --cache-dir "${PHASIC_CACHE}/mypy/sources" \
+  -p phasic -p substrates.meta -p tools || status=1
 
 generated="$(tools/unpack_wheel.sh)" || exit 1
 for substrate in numpy jax tf; do
@@ -13,7 +21,7 @@ for substrate in numpy jax tf; do
   (
     cd "${generated}" &&
       "${OLDPWD}/.venv/bin/mypy" --config-file "${OLDPWD}/pyproject.toml" \
-        --cache-dir "${OLDPWD}/.mypy_cache/${substrate}" \
+        --cache-dir "${PHASIC_CACHE}/mypy/${substrate}" \
         -p "phasic.substrates.${substrate}"
   ) || status=1
 done
