@@ -7,9 +7,9 @@ from absl.testing import parameterized
 import jax
 import numpy as onp
 
-from phasic.substrates import jax as in_jax
-from phasic.substrates import numpy as in_numpy
-from phasic.substrates import tf as in_tf
+from phasic.substrates.jax import distributions as in_jax
+from phasic.substrates.numpy import distributions as in_numpy
+from phasic.substrates.tf import distributions as in_tf
 
 jax.config.update("jax_enable_x64", True)
 
@@ -21,8 +21,8 @@ class CrossTest(parameterized.TestCase):
 
   @parameterized.parameters(*itertools.permutations(SUBSTRATES, 2))
   def test_wrapped_and_compared(self, own, other):
-    pd = SUBSTRATES[own].distributions
-    foreign = SUBSTRATES[other].distributions.Erlang(2, onp.asarray(1.0))
+    pd = SUBSTRATES[own]
+    foreign = SUBSTRATES[other].Erlang(2, onp.asarray(1.0))
     erlang = pd.Erlang(2, onp.asarray(1.0))
     message = (
       f"is Erlang of phasic.substrates.{other}.distributions: it must be a "

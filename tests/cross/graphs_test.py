@@ -4,9 +4,9 @@ from absl.testing import absltest
 import jax
 import numpy as onp
 
-from phasic.substrates import jax as in_jax
-from phasic.substrates import numpy as in_numpy
-from phasic.substrates import tf as in_tf
+from phasic.substrates.jax import graphs as in_jax
+from phasic.substrates.numpy import graphs as in_numpy
+from phasic.substrates.tf import graphs as in_tf
 
 jax.config.update("jax_enable_x64", True)
 
@@ -15,7 +15,7 @@ SUBSTRATES = (in_numpy, in_jax, in_tf)
 
 def transitions(state):
   """What absorbs is NumPy's in every substrate."""
-  absorbed = in_numpy.graphs.ABSORBED
+  absorbed = in_numpy.ABSORBED
   if state == "up":
     yield "down", {"wear": 0.25, 1: 0.125}
     yield absorbed("scrap"), {"wear": 1.0}
@@ -26,7 +26,7 @@ def transitions(state):
 
 def graphs():
   return [
-    ph.graphs.Graph.from_transitions(transitions, "up", params=("wear",))
+    ph.Graph.from_transitions(transitions, "up", params=("wear",))
     for ph in SUBSTRATES
   ]
 
@@ -51,9 +51,9 @@ class CrossTest(absltest.TestCase):
 
   def test_absorbed(self):
     for ph in SUBSTRATES:
-      absorbed = ph.graphs.ABSORBED("a")
-      self.assertEqual(absorbed, in_numpy.graphs.ABSORBED("a"))
-      self.assertEqual(hash(absorbed), hash(in_numpy.graphs.ABSORBED("a")))
+      absorbed = ph.ABSORBED("a")
+      self.assertEqual(absorbed, in_numpy.ABSORBED("a"))
+      self.assertEqual(hash(absorbed), hash(in_numpy.ABSORBED("a")))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import os
 from absl.testing import absltest
 from absl.testing import parameterized
 
-from phasic.substrates import numpy as ph
+from phasic.substrates.numpy import inference
 from tests.numpy import fit_references
 
 # Of 50 searches with 5 and with 10 phases, see fit_references.
@@ -23,19 +23,19 @@ _FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
 
 
 def _data(name):
-  return ph.inference.Observations(fit_references.samples()[name])
+  return inference.Observations(fit_references.samples()[name])
 
 
 class FitReferenceTest(parameterized.TestCase):
   def grown(self, name, most_phases):
     """A Coxian that grows by a phase at a time."""
     data = _data(name)
-    fit = ph.inference.fit_mle(ph.inference.start_of(data, 1, "coxian"), data)
+    fit = inference.fit_mle(inference.start_of(data, 1, "coxian"), data)
     for phases in range(2, most_phases + 1):
       before = fit.log_likelihood
-      grown = ph.inference.with_one_more_phase(fit.distribution)
-      start = ph.inference.start_of(data, phases, "coxian")
-      fit = ph.inference.fit_mle(start, data, starts=grown)
+      grown = inference.with_one_more_phase(fit.distribution)
+      start = inference.start_of(data, phases, "coxian")
+      fit = inference.fit_mle(start, data, starts=grown)
       self.assertGreaterEqual(fit.log_likelihood, before)
     self.assertTrue(fit.record.converged)
     return fit.log_likelihood
@@ -54,10 +54,10 @@ class FitReferenceTest(parameterized.TestCase):
     if not _FULL:
       self.skipTest("takes minutes")
     data = _data(name)
-    fit = ph.inference.fit_mle(
-      ph.inference.start_of(data, 10),
+    fit = inference.fit_mle(
+      inference.start_of(data, 10),
       data,
-      starts=ph.inference.hyper_erlang_starts(data, 10),
+      starts=inference.hyper_erlang_starts(data, 10),
     )
     self.assertTrue(fit.record.converged)
     self.assertGreater(fit.log_likelihood, _TEN[name] - 1e-6)

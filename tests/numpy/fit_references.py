@@ -11,7 +11,7 @@ import sys
 import numpy as np
 from scipy import optimize
 
-from phasic.substrates import numpy as ph
+from phasic.substrates.numpy import math as pm
 
 _NUM_STARTS = 50
 _SEED = 10
@@ -37,7 +37,7 @@ def search(
 
   def loss(logs: np.ndarray) -> tuple[float, np.ndarray]:
     rates = np.exp(logs)
-    values, bars = ph.math.log_density_vjp(
+    values, bars = pm.log_density_vjp(
       first,
       np.diag(rates[:between], 1),
       times,

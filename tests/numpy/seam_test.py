@@ -6,7 +6,8 @@ import pathlib
 from absl.testing import absltest
 from absl.testing import parameterized
 
-_ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Where Bazel, and pytest in a clone, run tests.
+_ROOT = pathlib.Path.cwd()
 _MODULES = (
   "binary",
   "checks",
@@ -14,9 +15,9 @@ _MODULES = (
   "custom_gradient",
   "elimination_ops",
   "gradients",
-  "host_calls",
   "kernel_ops",
-  "native_ops",
+  "native/host_calls",
+  "native/native_ops",
   "random",
   "segments",
   "static",
@@ -53,8 +54,6 @@ class SeamTest(parameterized.TestCase):
   @parameterized.product(module=_MODULES, substrate=("jax", "tf"))
   def test_signatures(self, module, substrate):
     path = _ROOT / "substrates" / substrate / f"{module}.py"
-    if not path.exists():
-      self.skipTest(f"{path} is not among the test's files")
     expected = _signatures(_ROOT / "phasic" / "internal" / f"{module}.py")
     actual = _signatures(path)
     self.assertEqual({name: actual.get(name) for name in expected}, expected)

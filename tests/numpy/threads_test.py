@@ -14,7 +14,7 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic._native import _kernel
-from phasic.substrates import numpy as ph
+from phasic.substrates.numpy import math as pm
 
 _RATES = onp.linspace(0.5, 4.0, 200)
 _TIMES = onp.array([0.2, 1.0, 3.0])
@@ -22,7 +22,7 @@ _TIMES = onp.array([0.2, 1.0, 3.0])
 
 def _log_density():
   """Exponential distributions: (3, 200)."""
-  return ph.math.log_density(
+  return pm.log_density(
     [1.0],
     onp.zeros((200, 1, 1)),
     _TIMES[:, None],
@@ -54,29 +54,29 @@ def _run(code, **environment):
 class ThreadsTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
-    self.assertEqual(ph.math.path(), "kernel")
-    before = ph.math.num_threads()
-    self.addCleanup(ph.math.set_num_threads, before)
-    ph.math.set_num_threads(4)
+    self.assertEqual(pm.path(), "kernel")
+    before = pm.num_threads()
+    self.addCleanup(pm.set_num_threads, before)
+    pm.set_num_threads(4)
     # A hang ends the process, with all stacks, and that is a failure.
     faulthandler.dump_traceback_later(240, exit=True)
     self.addCleanup(faulthandler.cancel_dump_traceback_later)
 
   def test_number(self):
-    ph.math.set_num_threads(onp.int32(3))
-    self.assertEqual(ph.math.num_threads(), 3)
+    pm.set_num_threads(onp.int32(3))
+    self.assertEqual(pm.num_threads(), 3)
 
   @parameterized.parameters(0, -1, 257, 2**40)
   def test_number_out_of_range(self, count):
     with self.assertRaisesRegex(
       ValueError, f"count is {count}: it must be from 1 to 256"
     ):
-      ph.math.set_num_threads(count)
-    self.assertEqual(ph.math.num_threads(), 4)
+      pm.set_num_threads(count)
+    self.assertEqual(pm.num_threads(), 4)
 
   def test_number_of_another_type(self):
     with self.assertRaisesRegex(TypeError, "float"):
-      ph.math.set_num_threads(2.0)
+      pm.set_num_threads(2.0)
 
   def test_many_callers(self):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
@@ -84,7 +84,7 @@ class ThreadsTest(parameterized.TestCase):
     self.assertTrue(all(right))
 
   def test_other_python_threads_run_during_a_call(self):
-    ph.math.set_num_threads(1)
+    pm.set_num_threads(1)
     rates, absent = onp.ones((20000, 1)), onp.ones((1, 0))
     times = onp.linspace(0.1, 9.0, 100)[None]
     operands = [onp.ones((1, 1)), -rates[..., None], rates, absent, times]
@@ -124,11 +124,11 @@ class ThreadsTest(parameterized.TestCase):
     result = _run("""
       import threading
       import numpy as np
-      from phasic.substrates import numpy as ph
-      ph.math.set_num_threads(8)
+      from phasic.substrates.numpy import math as pm
+      pm.set_num_threads(8)
       def work(count):
         for _ in range(count):
-          ph.math.log_density([1.0], -np.ones((500, 1, 1)), np.array([3.0]))
+          pm.log_density([1.0], -np.ones((500, 1, 1)), np.array([3.0]))
       work(3)
       threading.Thread(target=work, args=(10**9,), daemon=True).start()
       work(3)
@@ -142,8 +142,8 @@ class ThreadsTest(parameterized.TestCase):
   )
   def test_environment_variable(self, text, count, complaint):
     code = """
-      from phasic.substrates import numpy as ph
-      print(ph.math.num_threads())
+      from phasic.substrates.numpy import math as pm
+      print(pm.num_threads())
     """
     result = _run(code, PHASIC_NUM_THREADS=text)
     self.assertEqual(result.returncode, 0, result.stderr)

@@ -16,11 +16,11 @@ from jax import export
 import jax.numpy as jnp
 import numpy as onp
 
-from phasic.substrates import numpy as ph_numpy
 from phasic.substrates.jax import binding
 from phasic.substrates.jax import math
 from phasic.substrates.jax.internal import exporting
 from phasic.substrates.jax.internal.native import host_map
+from phasic.substrates.numpy import math as numpy_math
 
 jax.config.update("jax_enable_x64", True)
 
@@ -196,7 +196,7 @@ class OperationTest(parameterized.TestCase):
     chain = onp.array([[-3.0, 2.0, 0.5], [0.0, -1.0, 0.25], [0.5, 0.0, -2.0]])
     start = onp.array([0.25, 0.5, 0.25])
     times = onp.linspace(0.0, 30.0, 41)
-    op = binding.bind(ph_numpy.math.log_density)
+    op = binding.bind(numpy_math.log_density)
     chains = onp.stack([chain, 2.0 * chain, 0.125 * chain])
     for wrap in (lambda f: f, jax.jit):
       expected = wrap(math.log_density)(start, chain, times)

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
-from phasic.substrates import jax as ph
 from phasic.substrates.jax import binding
+from phasic.substrates.jax.internal import exporting
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import ffi_versions
 from tests.native_ops import libraries
@@ -242,9 +242,9 @@ class NativeOpsTest(parameterized.TestCase):
     """Programs for CUDA can be lowered, though not run, without one."""
     args = jnp.array(2.0), jnp.ones(3)
     with self.assertRaisesRegex(NotImplementedError, "no native function for"):
-      ph.export(scale(), platforms=["cuda"])(*args)
+      exporting.export(scale(), platforms=["cuda"])(*args)
     op = scale(portable=lambda a, x: a[..., None] * x, jvp=_scale_jvp)
-    exported = ph.export(
+    exported = exporting.export(
       jax.grad(lambda a, x: jnp.sum(op(a, x))), platforms=["cuda", "cpu"]
     )(*args)
     self.assertEqual(exported.platforms, ("cuda", "cpu"))
@@ -255,7 +255,9 @@ class NativeOpsTest(parameterized.TestCase):
     args = jnp.array([2.0, 3.0]), jnp.ones((2, 3))
 
     def lower(portable):
-      return ph.export(scale(portable=portable), platforms=["cuda"])(*args)
+      return exporting.export(scale(portable=portable), platforms=["cuda"])(
+        *args
+      )
 
     def half(a, x):
       return (a[..., None] * x).astype(jnp.float32)

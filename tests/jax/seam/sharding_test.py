@@ -16,7 +16,9 @@ from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 import numpy as onp
 
-from phasic.substrates import jax as ph
+from phasic.substrates.jax import distributions as pd
+from phasic.substrates.jax import inference
+from phasic.substrates.jax.internal import sharding
 
 jax.config.update("jax_enable_x64", True)
 
@@ -27,13 +29,13 @@ def _mesh(axis_type=AxisType.Auto):
 
 def _log_likelihood(log_rate, data):
   """That of exponential times, by our kernel."""
-  return data.log_likelihood(ph.distributions.Erlang(1, jnp.exp(log_rate)))
+  return data.log_likelihood(pd.Erlang(1, jnp.exp(log_rate)))
 
 
 def _data(size):
   times = onp.linspace(0.1, 3.0, size)
   observed = onp.arange(size) % 3 > 0
-  return ph.inference.Observations.right_censored(times, observed)
+  return inference.Observations.right_censored(times, observed)
 
 
 def _expected(log_rate, size):
@@ -63,7 +65,7 @@ class ShardingTest(parameterized.TestCase):
     log_rates = onp.linspace(-1.0, 1.0, 8)
     expected = _expected(log_rates, 12)
     both = jax.vmap(jax.value_and_grad(_log_likelihood), (0, None))
-    shared = ph.shard_batches(both, mesh, in_axes=(0, None))
+    shared = sharding.shard_batches(both, mesh, in_axes=(0, None))
     found = shared(log_rates, _data(12))
     onp.testing.assert_allclose(found, expected, rtol=1e-13)
     with jax.set_mesh(mesh):
@@ -75,20 +77,20 @@ class ShardingTest(parameterized.TestCase):
     def part(log_rate, data):
       return _log_likelihood(log_rate, data)[None]
 
-    split = ph.shard_batches(part, _mesh(), in_axes=(None, 0))
+    split = sharding.shard_batches(part, _mesh(), in_axes=(None, 0))
     rule = r"argument 1 has an array of shape \(13,\): .* of the 4 devices"
     with self.assertRaisesRegex(ValueError, rule):
       split(0.3, _data(13))
     with self.assertRaisesRegex(ValueError, r"argument 0 .* shape \(\): "):
-      ph.shard_batches(part, _mesh(), in_axes=0)(0.3, _data(12))
+      sharding.shard_batches(part, _mesh(), in_axes=0)(0.3, _data(12))
     with self.assertRaisesRegex(ValueError, "in_axes has 2 entries.*1 arg"):
       split(0.3)
     with self.assertRaisesRegex(ValueError, "f returns a scalar"):
-      ph.shard_batches(_log_likelihood, _mesh(), in_axes=(None, 0))(
+      sharding.shard_batches(_log_likelihood, _mesh(), in_axes=(None, 0))(
         0.3, _data(12)
       )
     with self.assertRaisesRegex(ValueError, r"axis_name is 'x': the mesh has"):
-      ph.shard_batches(part, _mesh(), axis_name="x")
+      sharding.shard_batches(part, _mesh(), axis_name="x")
 
 
 if __name__ == "__main__":

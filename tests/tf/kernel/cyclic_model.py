@@ -10,7 +10,7 @@ import functools
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates import tf as ph
+from phasic.substrates.tf import distributions as pd
 
 ALPHA = onp.array([0.5, 0.3, 0.2])
 EXITS = onp.array([0.3, 0.2, 0.7])
@@ -38,7 +38,7 @@ def f(theta, t):
   """theta (..., 3) and t (..., n) to log densities (..., n)."""
   matrix = subgenerator(theta)[..., None, :, :]
   alpha = tf.constant(ALPHA, matrix.dtype)
-  return ph.distributions.PhaseType(alpha, matrix).log_prob(t)
+  return pd.PhaseType(alpha, matrix).log_prob(t)
 
 
 def expm(matrix):

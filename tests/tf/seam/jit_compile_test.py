@@ -5,7 +5,8 @@ from absl.testing import parameterized
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates import tf as ph
+from phasic.substrates.tf import distributions as pd
+from phasic.substrates.tf import graphs
 
 RATE = tf.constant(1.3, tf.float64)
 TIMES = tf.constant([0.1, 0.5, 1.0, 2.0], tf.float64)
@@ -13,7 +14,7 @@ TIMES = tf.constant([0.1, 0.5, 1.0, 2.0], tf.float64)
 
 def model(rate):
   matrix = [[-2.0 * rate, rate], [0.3 * rate, -rate]]
-  return ph.distributions.PhaseType(
+  return pd.PhaseType(
     tf.constant([0.6, 0.4], tf.float64),
     tf.stack([tf.stack(row) for row in matrix]),
   )
@@ -58,15 +59,15 @@ def quantile(rate, times):
 
 def graph(rate, times):
   def transitions(n):
-    target = n - 1 if n > 2 else ph.graphs.ABSORBED
+    target = n - 1 if n > 2 else graphs.ABSORBED
     yield target, {"coal": n * (n - 1) / 2}
 
-  kingman = ph.graphs.Graph.from_transitions(
+  kingman = graphs.Graph.from_transitions(
     transitions, initial=6, params=("coal",)
   )
   with tf.GradientTape() as tape:
     tape.watch(rate)
-    dist = ph.distributions.PhaseType.from_graph(kingman, params={"coal": rate})
+    dist = pd.PhaseType.from_graph(kingman, params={"coal": rate})
     value = tf.reduce_sum(dist.log_prob(times)) + dist.mean()
   return value, tape.gradient(value, rate)
 
@@ -76,9 +77,7 @@ def discrete(rate, times):
     tape.watch(rate)
     stay = rate / 3.0
     matrix = tf.stack([tf.stack([stay, 0.2 * rate]), tf.stack([0.1, stay])])
-    dist = ph.distributions.DiscretePhaseType(
-      tf.constant([0.5, 0.5], tf.float64), matrix
-    )
+    dist = pd.DiscretePhaseType(tf.constant([0.5, 0.5], tf.float64), matrix)
     value = dist.log_prob(tf.constant([1.0, 4.0], tf.float64))
   return value, tape.gradient(value, rate)
 

@@ -5,7 +5,8 @@ from absl.testing import parameterized
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates import tf as ph
+from phasic.substrates.tf import distributions as pd
+from phasic.substrates.tf import math as pm
 from phasic.substrates.tf.internal import checks
 from phasic.substrates.tf.internal import control_flow
 from phasic.substrates.tf.internal import kernel_ops
@@ -85,10 +86,8 @@ class ChecksTest(absltest.TestCase):
   def test_checks_of_distributions_tell_the_value(self):
     @tf.function
     def log_prob(rate, probs):
-      first = ph.distributions.Erlang(2, rate, validate_args=True)
-      second = ph.distributions.Hyperexponential(
-        probs, [1.0, 2.0], validate_args=True
-      )
+      first = pd.Erlang(2, rate, validate_args=True)
+      second = pd.Hyperexponential(probs, [1.0, 2.0], validate_args=True)
       return first.log_prob(1.0), second.log_prob(1.0)
 
     good = tf.constant([0.25, 0.75], tf.float64)
@@ -110,12 +109,12 @@ class ChecksTest(absltest.TestCase):
     empty = onp.zeros((2, 0))
     error = tf.errors.InvalidArgumentError
     arguments = ([0.75, 0.25], MATRIX)
-    dist = ph.distributions.PhaseType(*arguments)
+    dist = pd.PhaseType(*arguments)
     for method in (dist.log_prob, dist.cdf, dist.survival_function):
       with self.assertRaisesRegex(error, "value has shape .*empty"):
         _traced(method, empty)
     with self.assertRaisesRegex(error, "times has shape .*empty"):
-      _traced(lambda t: ph.math.density(*arguments, t), empty)
+      _traced(lambda t: pm.density(*arguments, t), empty)
     self.assertEqual(_traced(dist.cdf, onp.ones((2, 3))).shape, (2, 3))
     with (
       kernel_ops.use_path("portable"),
@@ -275,7 +274,7 @@ class ControlFlowTest(parameterized.TestCase):
 
 class KernelOpsTest(absltest.TestCase):
   def test_paths_agree(self):
-    dist = ph.distributions.PhaseType([0.75, 0.25], MATRIX)
+    dist = pd.PhaseType([0.75, 0.25], MATRIX)
     kernel = dist.log_prob(TIMES)
     with kernel_ops.use_path("portable"):
       self.assertEqual(kernel_ops.path(), "portable")
@@ -318,7 +317,7 @@ class KernelOpsTest(absltest.TestCase):
     self.assertEqual(compute(*operands).shape, (3, 5, 4))
 
   def test_fourth_order_is_refused(self):
-    dist = ph.distributions.PhaseType([1.0], [[-2.0]])
+    dist = pd.PhaseType([1.0], [[-2.0]])
 
     def derivative(function):
       def compute(t):
