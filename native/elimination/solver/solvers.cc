@@ -5,33 +5,30 @@
 
 #include "native/elimination/solver/solver.h"
 #include "native/kernel/builds/instruction_sets.h"
+#include "native/kernel/builds/levels.h"
 
 namespace phasic {
 
 namespace unfused_generic {
 extern const SolverTable kSolvers;
 }
-#if defined(__x86_64__)
-namespace unfused_x86_64_v2 {
-extern const SolverTable kSolvers;
-}
-namespace unfused_x86_64_v3 {
-extern const SolverTable kSolvers;
-}
-namespace unfused_x86_64_v4 {
-extern const SolverTable kSolvers;
-}
-#endif
+#define PHASIC_DECLARE(level)          \
+  namespace unfused_x86_64_v##level {  \
+    extern const SolverTable kSolvers; \
+  }
+PHASIC_FOR_EACH_LEVEL(PHASIC_DECLARE)
+#undef PHASIC_DECLARE
 
 namespace {
 
 const SolverTable& Choose() {
-#if defined(__x86_64__)
-  const char* name = ChosenInstructionSet().name;
-  if (std::strcmp(name, "x86_64_v4") == 0) return unfused_x86_64_v4::kSolvers;
-  if (std::strcmp(name, "x86_64_v3") == 0) return unfused_x86_64_v3::kSolvers;
-  if (std::strcmp(name, "x86_64_v2") == 0) return unfused_x86_64_v2::kSolvers;
-#endif
+  [[maybe_unused]] const char* name = ChosenInstructionSet().name;
+#define PHASIC_CHOOSE(level)                       \
+  if (std::strcmp(name, "x86_64_v" #level) == 0) { \
+    return unfused_x86_64_v##level::kSolvers;      \
+  }
+  PHASIC_FOR_EACH_LEVEL(PHASIC_CHOOSE)
+#undef PHASIC_CHOOSE
   return unfused_generic::kSolvers;
 }
 

@@ -6,38 +6,34 @@
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/builds/instruction_sets.h"
+#include "native/kernel/builds/levels.h"
 
 namespace phasic {
 
 namespace generic {
 extern const SweepTable kSweeps;
 }
-#if defined(__x86_64__)
-namespace x86_64_v2 {
-extern const SweepTable kSweeps;
-}
-namespace x86_64_v3 {
-extern const SweepTable kSweeps;
-}
-namespace x86_64_v4 {
-extern const SweepTable kSweeps;
-}
-#endif
+#define PHASIC_DECLARE(level)        \
+  namespace x86_64_v##level {        \
+    extern const SweepTable kSweeps; \
+  }
+PHASIC_FOR_EACH_LEVEL(PHASIC_DECLARE)
+#undef PHASIC_DECLARE
 
 namespace {
 
 #if defined(__x86_64__)
 #if defined(__clang__)
 // Before version 18 it knows no levels: the features that mark them.
-bool HasV2() {
+[[maybe_unused]] bool HasV2() {
   return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.2") &&
          __builtin_cpu_supports("popcnt");
 }
-bool HasV3() {
+[[maybe_unused]] bool HasV3() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 }
-bool HasV4() {
+[[maybe_unused]] bool HasV4() {
   return HasV3() && __builtin_cpu_supports("avx512f") &&
          __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512cd") &&
@@ -45,9 +41,9 @@ bool HasV4() {
          __builtin_cpu_supports("avx512vl");
 }
 #else
-bool HasV2() { return __builtin_cpu_supports("x86-64-v2"); }
-bool HasV3() { return __builtin_cpu_supports("x86-64-v3"); }
-bool HasV4() { return __builtin_cpu_supports("x86-64-v4"); }
+[[maybe_unused]] bool HasV2() { return __builtin_cpu_supports("x86-64-v2"); }
+[[maybe_unused]] bool HasV3() { return __builtin_cpu_supports("x86-64-v3"); }
+[[maybe_unused]] bool HasV4() { return __builtin_cpu_supports("x86-64-v4"); }
 #endif
 #endif
 
@@ -83,18 +79,15 @@ const InstructionSet& Choose() {
 }  // namespace
 
 const InstructionSets& AllInstructionSets() {
-  static const InstructionSets all = {
-#if defined(__x86_64__)
-      4,
-      {{"generic", true, &generic::kSweeps},
-       {"x86_64_v2", HasV2(), &x86_64_v2::kSweeps},
-       {"x86_64_v3", HasV3(), &x86_64_v3::kSweeps},
-       {"x86_64_v4", HasV4(), &x86_64_v4::kSweeps}},
-#else
-      1,
-      {{"generic", true, &generic::kSweeps}},
-#endif
-  };
+  static const InstructionSets all = [] {
+    InstructionSets built = {1, {{"generic", true, &generic::kSweeps}}};
+#define PHASIC_ADD(level)                                       \
+  built.sets[built.size++] = {"x86_64_v" #level, HasV##level(), \
+                              &x86_64_v##level::kSweeps};
+    PHASIC_FOR_EACH_LEVEL(PHASIC_ADD)
+#undef PHASIC_ADD
+    return built;
+  }();
   return all;
 }
 
