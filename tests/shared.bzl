@@ -522,7 +522,7 @@ TESTS = {
             "pairwise",
             "test_case",
         ],
-        rooms = ["phasic"],
+        rooms = ["distributions"],
         sweep = True,
     ),
     "conformance/derivative_tests": dict(
