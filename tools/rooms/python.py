@@ -133,8 +133,7 @@ def test_errors(
       listed = entry.lists
       paths = [f"tests/helpers/{name}.py"]
       if folder == "shared":
-        room = name.split("/", maxsplit=1)[0]
-        paths = [f"tests/shared/{room}/{file}.py" for file in listed["files"]]
+        paths = [f"tests/shared/{file}.py" for file in listed["files"]]
       needed, helpers = _needed(rooms, project, paths)
       own = listed.get("rooms", [])
       reached = rooms.closure(own)

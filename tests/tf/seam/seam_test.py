@@ -83,23 +83,6 @@ class ChecksTest(absltest.TestCase):
       onp.testing.assert_array_equal(function(0.0 * TIMES), 0.0 * TIMES)
     self.assertEqual(function(onp.zeros(0)).shape, (0,))
 
-  def test_checks_of_distributions_tell_the_value(self):
-    @tf.function
-    def log_prob(rate, probs):
-      first = pd.Erlang(2, rate, validate_args=True)
-      second = pd.Hyperexponential(probs, [1.0, 2.0], validate_args=True)
-      return first.log_prob(1.0), second.log_prob(1.0)
-
-    good = tf.constant([0.25, 0.75], tf.float64)
-    one = tf.constant(1.0, tf.float64)
-    error = tf.errors.InvalidArgumentError
-    with self.assertRaisesRegex(error, r"rate: it must be > 0.*found.*\[-1\]"):
-      log_prob(-one, good)
-    message = r"sum\(probs\): this sum must be 1.*found.*\[0.75\]"
-    with self.assertRaisesRegex(error, message):
-      log_prob(one, good - [0.25, 0.0])
-    self.assertEqual(log_prob(one, good)[0].shape, ())
-
   def test_not_empty(self):
     self.assertEqual(checks.check_not_empty(tf.zeros(()), "x").shape, ())
     with self.assertRaisesRegex(ValueError, r"x has shape \(2, 0\).*empty"):
