@@ -4,27 +4,20 @@ A room is a folder of sources. `native/rooms.bzl` lists the rooms, lowest first,
 and which of the others each may include. Tests may include everything. Prints
 each error as `file:line: message` and exits with 1 if there is one.
 
-Usage: native.py [ROOT]
+Usage: python -m tools.rooms.native [ROOT]
 """
 
-import ast
 from collections.abc import Iterator
 import dataclasses
 import pathlib
 import re
 import sys
 
+from tools.rooms import tables
+
 RULES = "native/rooms.bzl"
 MAX_SOURCES = 24
 _INCLUDE = re.compile(r'\s*#\s*include\s+"(native/[^"]+)"')
-
-
-@dataclasses.dataclass(frozen=True)
-class Entry:
-  """A key of a table with its list, and the lines where they are written."""
-
-  line: int
-  names: dict[str, int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,29 +33,8 @@ class Include:
 class Rules:
   """The tables of `native/rooms.bzl`; rooms are paths below `native`."""
 
-  rooms: dict[str, Entry]
-  upward: dict[str, Entry]
-
-
-def _text(node: ast.expr) -> str:
-  if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
-    raise ValueError(f"{RULES}:{node.lineno}: this must be a string")
-  return node.value
-
-
-def _entries(node: ast.expr) -> dict[str, Entry]:
-  if not isinstance(node, ast.Dict):
-    raise ValueError(f"{RULES}:{node.lineno}: this must be a dictionary")
-  entries: dict[str, Entry] = {}
-  for key, value in zip(node.keys, node.values, strict=True):
-    if key is None or not isinstance(value, ast.List):
-      raise ValueError(f"{RULES}:{value.lineno}: this must be a list")
-    name = _text(key)
-    if name in entries:
-      raise ValueError(f"{RULES}:{key.lineno}: {name} is listed twice")
-    names = {_text(element): element.lineno for element in value.elts}
-    entries[name] = Entry(key.lineno, names)
-  return entries
+  rooms: dict[str, tables.Entry]
+  upward: dict[str, tables.Entry]
 
 
 def parse_rules(source: str) -> Rules:
@@ -77,20 +49,8 @@ def parse_rules(source: str) -> Rules:
   Raises:
     ValueError: the text is not of that form; the message names the line.
   """
-  tables: dict[str, dict[str, Entry]] = {}
-  try:
-    module = ast.parse(source, RULES)
-  except SyntaxError as error:
-    raise ValueError(f"{RULES}:{error.lineno}: {error.msg}") from error
-  for statement in module.body:
-    if isinstance(statement, ast.Assign):
-      target = statement.targets[0]
-      if isinstance(target, ast.Name):
-        tables[target.id] = _entries(statement.value)
-  for name in ("ROOMS", "UPWARD"):
-    if name not in tables:
-      raise ValueError(f"{RULES}:1: {name} is missing")
-  return Rules(tables["ROOMS"], tables["UPWARD"])
+  rules = tables.Source(source, RULES)
+  return Rules(rules.lists("ROOMS"), rules.lists("UPWARD"))
 
 
 def _room(file: str) -> str:
@@ -153,7 +113,7 @@ def _place_errors(rules: Rules, files: list[str]) -> Iterator[str]:
     elif count > MAX_SOURCES:
       yield (
         f"{RULES}:{line}: {room} has {count} sources: a room holds at most"
-        f" {MAX_SOURCES}"
+        f" {MAX_SOURCES}: split it"
       )
 
 
@@ -195,7 +155,7 @@ def check(root: pathlib.Path) -> list[str]:
       message = _include_error(rules, include)
       if message is None:
         continue
-      if include.header in rules.upward.get(file, Entry(0, {})).names:
+      if include.header in rules.upward.get(file, tables.Entry(0, {})).names:
         excepted.add((file, include.header))
       else:
         errors.append(f"{file}:{include.line}: {message}; see {RULES}")

@@ -31,9 +31,9 @@ class Rooms:
   """
 
   def __init__(self, source: str):
-    found = tables.read(source, RULES)
-    self.entries: dict[str, tables.Entry] = found["ROOMS"]
-    self.packages: list[str] = list(found["PACKAGES"][""].names)
+    found = tables.Source(source, RULES)
+    self.entries = found.lists("ROOMS")
+    self.packages = list(found.names("PACKAGES"))
 
   def of(self, module: str) -> str:
     """Returns a module's room; of a public package, its name."""
@@ -126,16 +126,16 @@ def test_errors(
   rooms: Rooms, project: modules.Project, source: str
 ) -> Iterator[str]:
   """Checks what the tests that are written once say that they need."""
-  found = tables.read_calls(source, TESTS)
+  found = tables.Source(source, TESTS)
   for table, folder in (("HELPERS", "helpers"), ("TESTS", "shared")):
-    for name, entry in found[table].items():
+    for name, entry in found.calls(table).items():
       at = f"{TESTS}:{entry.line}: {name}"
       listed = entry.lists
       paths = [f"tests/helpers/{name}.py"]
       if folder == "shared":
         paths = [f"tests/shared/{file}.py" for file in listed["files"]]
       needed, helpers = _needed(rooms, project, paths)
-      own = listed.get("rooms", [])
+      own = list(listed.get("rooms", {}))
       reached = rooms.closure(own)
       for other in sorted(needed):
         if not set(rooms.members(other)) <= reached:
@@ -147,7 +147,7 @@ def test_errors(
           yield f"{at} has {other} by another of its rooms: drop it"
         elif other not in needed and other != "phasic":
           yield f"{at} does not import {other}: drop it from rooms"
-      for helper in sorted(helpers ^ set(listed.get("helpers", []))):
+      for helper in sorted(helpers ^ set(listed.get("helpers", {}))):
         verb = "imports" if helper in helpers else "does not import"
         yield f"{at} {verb} the helper {helper}"
 

@@ -17,7 +17,7 @@ class Call:
   """A key of a table with its `dict(...)`, of which the lists are read."""
 
   line: int
-  lists: dict[str, list[str]]
+  lists: dict[str, dict[str, int]]
 
 
 def _text(node: ast.expr, file: str) -> str:
@@ -29,7 +29,13 @@ def _text(node: ast.expr, file: str) -> str:
 def _names(node: ast.expr, file: str) -> dict[str, int]:
   if not isinstance(node, ast.List):
     raise ValueError(f"{file}:{node.lineno}: this must be a list")
-  return {_text(element, file): element.lineno for element in node.elts}
+  names: dict[str, int] = {}
+  for element in node.elts:
+    name = _text(element, file)
+    if name in names:
+      raise ValueError(f"{file}:{element.lineno}: {name} is listed twice")
+    names[name] = element.lineno
+  return names
 
 
 def _assignments(source: str, file: str) -> dict[str, ast.expr]:
@@ -52,7 +58,9 @@ def _items(node: ast.expr, file: str) -> list[tuple[str, int, ast.expr]]:
   found: list[tuple[str, int, ast.expr]] = []
   for key, value in zip(node.keys, node.values, strict=True):
     if key is None:
-      raise ValueError(f"{file}:{value.lineno}: this must be a key")
+      raise ValueError(
+        f"{file}:{value.lineno}: this must be a key and its value"
+      )
     name = _text(key, file)
     if any(name == other for other, _, _ in found):
       raise ValueError(f"{file}:{key.lineno}: {name} is listed twice")
@@ -60,54 +68,54 @@ def _items(node: ast.expr, file: str) -> list[tuple[str, int, ast.expr]]:
   return found
 
 
-def read(source: str, file: str) -> dict[str, dict[str, Entry]]:
-  """Reads tables whose values are lists of strings.
+class Source:
+  """A Starlark file that assigns tables; each method reads one by its name.
 
-  Args:
-    source: the text of a Starlark file that only assigns tables.
-    file: its path, for messages.
-
-  Returns:
-    The tables by name, in their order; a list that is no table's value has the
-    key "".
-
-  Raises:
-    ValueError: the text is not of that form; the message names the line.
+  All of them raise a ValueError, which names the file and the line, where the
+  table is missing or has another form.
   """
-  tables: dict[str, dict[str, Entry]] = {}
-  for name, node in _assignments(source, file).items():
-    if isinstance(node, ast.List):
-      tables[name] = {"": Entry(node.lineno, _names(node, file))}
-    else:
-      tables[name] = {
-        key: Entry(line, _names(value, file))
-        for key, line, value in _items(node, file)
-      }
-  return tables
 
+  def __init__(self, text: str, file: str):
+    """Parses the file.
 
-def read_calls(source: str, file: str) -> dict[str, dict[str, Call]]:
-  """Reads tables whose values are `dict(...)`, of which it keeps the lists.
+    Args:
+      text: what the file has.
+      file: its path, for messages.
 
-  Args:
-    source: as `read` has it.
-    file: its path, for messages.
+    Raises:
+      ValueError: this is not Starlark.
+    """
+    self._file = file
+    self._assigned = _assignments(text, file)
 
-  Raises:
-    ValueError: as `read`.
-  """
-  tables: dict[str, dict[str, Call]] = {}
-  for name, node in _assignments(source, file).items():
-    tables[name] = {}
-    for key, line, value in _items(node, file):
+  def _named(self, name: str) -> ast.expr:
+    if name not in self._assigned:
+      raise ValueError(f"{self._file}:1: the table {name} is missing")
+    return self._assigned[name]
+
+  def names(self, name: str) -> dict[str, int]:
+    """Returns the strings of a list, with their lines."""
+    return _names(self._named(name), self._file)
+
+  def lists(self, name: str) -> dict[str, Entry]:
+    """Returns a table whose values are lists of strings."""
+    return {
+      key: Entry(line, _names(value, self._file))
+      for key, line, value in _items(self._named(name), self._file)
+    }
+
+  def calls(self, name: str) -> dict[str, Call]:
+    """Returns a table whose values are `dict(...)`, of which it keeps lists."""
+    table = {}
+    for key, line, value in _items(self._named(name), self._file):
       if not isinstance(value, ast.Call):
-        raise ValueError(f"{file}:{line}: {key} must be a dict(...)")
-      tables[name][key] = Call(
+        raise ValueError(f"{self._file}:{line}: {key} must be a dict(...)")
+      table[key] = Call(
         line,
         {
-          str(keyword.arg): list(_names(keyword.value, file))
+          str(keyword.arg): _names(keyword.value, self._file)
           for keyword in value.keywords
           if isinstance(keyword.value, ast.List)
         },
       )
-  return tables
+    return table
