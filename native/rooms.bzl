@@ -3,7 +3,7 @@
 A room is a folder of sources, named by its path below `native`;
 kernel/README.md and elimination/README.md say what each is for. A room may
 include itself and the rooms listed, which come before it. Tests may include
-everything. `tools/lint.sh` checks all of this with tools/rooms/native.py.
+everything. `make lint` checks all of this with tools/rooms/native_rooms.py.
 """
 
 ROOMS = {

@@ -1,8 +1,8 @@
 """The rooms of phasic, lowest first, and which rooms each may import.
 
 `phasic/BUILD` makes a library of each room and substrate from this table, and
-`tools/rooms` checks that the imports keep to it: a room imports only what its
-line names, and only what stands above it here.
+`tools/rooms/phasic_rooms.py` checks that the imports keep to it: a room imports
+only what its line names, and only what stands above it here.
 """
 
 # The packages whose `__init__` re-exports public names; it is part of every

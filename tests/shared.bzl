@@ -1,8 +1,8 @@
 """What the tests that are written once are made of, and what they need.
 
-`tests/BUILD` makes a test of each entry and substrate. `tools/rooms` checks
-that `rooms` and `helpers` are what the files import: a test that names more
-than that runs more often than it has to.
+`tests/BUILD` makes a test of each entry and substrate.
+`tools/rooms/shared_tests.py` checks that `rooms` and `helpers` are what the
+files import: a test that names more than that runs more often than it has to.
 """
 
 # Helpers of the tests: which rooms of phasic, and which other helpers, each

@@ -14,8 +14,9 @@ import re
 # A substrate's modules, and those of its tests, go by the names of their
 # sources.
 _SUBSTRATE = re.compile(
-  r"^(phasic\.substrates|tests\.generated)\.(numpy|jax|tf)"
+  r"^(phasic|tests)\.(?:substrates|generated)\.(?:numpy|jax|tf)(?=\.|$)"
 )
+_ROOTS = ("phasic", "tests")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,9 +26,26 @@ class Need:
   Attributes:
     line: its number.
     module: a module, or a public package all of whose names are meant.
+    package: the public package through which the file names it, if any.
   """
 
   line: int
+  module: str
+  package: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class PublicName:
+  """A name that a public package has.
+
+  Attributes:
+    line: of the package's `__init__.py`.
+    origin: the dotted name that it is imported from, or the package itself.
+    module: the module that has it, or that it is.
+  """
+
+  line: int
+  origin: str
   module: str
 
 
@@ -41,70 +59,109 @@ class Project:
 
   Attributes:
     files: by module, its path.
-    public: by public package, the module of each of its names.
+    folders: the folders with modules, by dotted names.
+    public: by public package, its names.
   """
 
   def __init__(self, root: pathlib.Path, packages: list[str]):
     self._root = root
     self.files: dict[str, str] = {}
-    for folder in ("phasic", "tests"):
+    for folder in _ROOTS:
       for path in sorted((root / folder).rglob("*.py")):
         name = path.relative_to(root).as_posix()
-        self.files[_module(pathlib.PurePosixPath(name))] = name
+        module = _module(pathlib.PurePosixPath(name))
+        if module in self.files:
+          raise ValueError(
+            f"{name}:1: {self.files[module]} is the module {module}, too:"
+            " rename one of them"
+          )
+        self.files[module] = name
+    self.folders = {
+      ".".join(parent.parts)
+      for file in self.files.values()
+      for parent in pathlib.PurePosixPath(file).parents
+    }
     self.public = {
       f"phasic.{package}": self._names(f"phasic.{package}")
       for package in packages
       if f"phasic.{package}" in self.files
     }
 
-  def tree(self, file: str) -> ast.Module:
-    """Parses a file."""
-    return ast.parse((self._root / file).read_text(encoding="utf-8"), file)
+  def exists(self, name: str) -> bool:
+    """Returns whether a dotted name is a module or a folder of modules."""
+    return name in self.files or name in self.folders
 
-  def _names(self, package: str) -> dict[str, str]:
-    """Returns the module of each public name of a package."""
+  def tree(self, file: str) -> ast.Module:
+    """Parses a file.
+
+    Raises:
+      ValueError: it is not Python; the message names the line.
+    """
+    try:
+      return ast.parse((self._root / file).read_text(encoding="utf-8"), file)
+    except SyntaxError as error:
+      raise ValueError(f"{file}:{error.lineno}: {error.msg}") from error
+
+  def _names(self, package: str) -> dict[str, PublicName]:
+    """Returns the public names of a package."""
     names = {}
-    for node in self.tree(self.files[package]).body:
-      if isinstance(node, ast.ImportFrom) and node.module:
+    file = self.files[package]
+    for node in self.tree(file).body:
+      if isinstance(node, ast.ImportFrom):
+        source = _source(node, file)
         for alias in node.names:
-          module = f"{node.module}.{alias.name}"
-          names[alias.asname or alias.name] = (
-            module if module in self.files else node.module
+          origin = f"{source}.{alias.name}"
+          names[alias.asname or alias.name] = PublicName(
+            alias.lineno, origin, origin if self.exists(origin) else source
           )
+      elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        names[node.name] = PublicName(node.lineno, package, package)
+      elif isinstance(node, ast.Assign):
+        for target in node.targets:
+          if isinstance(target, ast.Name):
+            names[target.id] = PublicName(node.lineno, package, package)
     return names
 
   def needs(self, file: str) -> Iterator[Need]:
-    """Yields what a file needs of `phasic` and `tests`."""
+    """Yields what a file needs of `phasic` and `tests`, wherever it says so."""
     tree = self.tree(file)
-    packages: dict[str, str] = {}  # by local name
+    packages: dict[str, Need] = {}  # by local name
     for node in ast.walk(tree):
       if isinstance(node, ast.Import):
         for alias in node.names:
-          if alias.name.split(".")[0] in ("phasic", "tests"):
-            yield Need(node.lineno, self._known(_canonical(alias.name)))
-      elif isinstance(node, ast.ImportFrom) and node.module:
-        if node.module.split(".")[0] not in ("phasic", "tests"):
+          if alias.name.split(".")[0] in _ROOTS:
+            yield self._need(alias.lineno, _canonical(alias.name))
+      elif isinstance(node, ast.ImportFrom):
+        source = _source(node, file)
+        if source.split(".")[0] not in _ROOTS:
           continue
         for alias in node.names:
-          module = _canonical(f"{node.module}.{alias.name}")
+          module = _canonical(f"{source}.{alias.name}")
+          need = self._need(alias.lineno, module)
           if module in self.public:
-            packages[alias.asname or alias.name] = module
+            packages[alias.asname or alias.name] = need
           else:
-            yield Need(node.lineno, self._known(module))
+            yield need
     yield from self._uses(tree, packages)
 
-  def _known(self, module: str) -> str:
-    """Returns the module that a dotted name is of."""
-    package, _, name = module.rpartition(".")
-    if module in self.files or not package:
-      return module
+  def _need(self, line: int, name: str) -> Need:
+    """Returns the need of the module that a dotted name is in, or is."""
+    if name in self.public:
+      return Need(line, name, name)
+    package, _, last = name.rpartition(".")
+    if self.exists(name) or not package:
+      return Need(line, name)
     if package in self.public:
-      return self.public[package].get(name, package)
-    return self._known(package)
+      found = self.public[package].get(last)
+      return Need(line, found.module if found else package, package)
+    return self._need(line, package)
 
-  def _uses(self, tree: ast.Module, packages: dict[str, str]) -> Iterator[Need]:
+  def _uses(
+    self, tree: ast.Module, packages: dict[str, Need]
+  ) -> Iterator[Need]:
     """Yields the modules of the names of public packages that are used."""
-    attributes = {
+    unused = dict(packages)
+    outer = {
       id(node.value): node
       for node in ast.walk(tree)
       if isinstance(node, ast.Attribute)
@@ -112,18 +169,29 @@ class Project:
     for node in ast.walk(tree):
       if not isinstance(node, ast.Name) or node.id not in packages:
         continue
-      package = packages[node.id]
-      attribute = attributes.get(id(node))
-      module = package
-      if attribute is not None:
-        module = self.public[package].get(attribute.attr, package)
-        # A public module of a public package, such as graphs.models.
-        submodule = f"{package}.{attribute.attr}"
-        if f"{module}.".startswith(f"{submodule}."):
-          module = submodule
-      yield Need(node.lineno, module)
+      unused.pop(node.id, None)
+      name = packages[node.id].module
+      attribute = outer.get(id(node))
+      while attribute is not None:
+        name = f"{name}.{attribute.attr}"
+        if not self.exists(name):
+          break
+        attribute = outer.get(id(attribute))
+      need = self._need(node.lineno, name)
+      yield dataclasses.replace(need, package=packages[node.id].module)
+    # Something that is not seen here may use all of such a package.
+    yield from unused.values()
+
+
+def _source(node: ast.ImportFrom, file: str) -> str:
+  """Returns the module from which an import takes names."""
+  if not node.level:
+    return node.module or ""
+  folders = pathlib.PurePosixPath(file).parent.parts
+  above = folders[: len(folders) - node.level + 1]
+  return ".".join([*above, *([node.module] if node.module else [])])
 
 
 def _canonical(module: str) -> str:
   """Returns the source's name of a substrate's module."""
-  return _SUBSTRATE.sub(lambda match: match[1].split(".")[0], module)
+  return _SUBSTRATE.sub(r"\1", module)

@@ -1,17 +1,13 @@
 """Checks that the rooms of native code include only what lies below them.
 
 A room is a folder of sources. `native/rooms.bzl` lists the rooms, lowest first,
-and which of the others each may include. Tests may include everything. Prints
-each error as `file:line: message` and exits with 1 if there is one.
-
-Usage: python -m tools.rooms.native [ROOT]
+and which of the others each may include. Tests may include everything.
 """
 
 from collections.abc import Iterator
 import dataclasses
 import pathlib
 import re
-import sys
 
 from tools.rooms import tables
 
@@ -167,15 +163,3 @@ def check(root: pathlib.Path) -> list[str]:
           " room: remove the exception"
         )
   return errors
-
-
-def main() -> None:
-  root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-  errors = check(root)
-  for error in errors:
-    print(error)
-  sys.exit(1 if errors else 0)
-
-
-if __name__ == "__main__":
-  main()

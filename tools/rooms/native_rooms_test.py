@@ -4,7 +4,7 @@ import pathlib
 
 from absl.testing import absltest
 
-from tools.rooms import native
+from tools.rooms import native_rooms
 
 _RULES = """
 ROOMS = {
@@ -32,7 +32,7 @@ class NativeTest(absltest.TestCase):
       path = root / "native" / name
       path.parent.mkdir(parents=True, exist_ok=True)
       path.write_text(text, encoding="utf-8")
-    return native.check(root)
+    return native_rooms.check(root)
 
   def _assert_one(self, errors: list[str], start: str, part: str):
     self.assertLen(errors, 1, errors)
@@ -80,7 +80,7 @@ class NativeTest(absltest.TestCase):
     self._assert_one(self._check(rules), "native/rooms.bzl:4: ", "no sources")
 
   def test_a_room_that_is_too_full_is_an_error(self):
-    files = {f"low__g{n}.h": "" for n in range(native.MAX_SOURCES - 1)}
+    files = {f"low__g{n}.h": "" for n in range(native_rooms.MAX_SOURCES - 1)}
     self.assertEmpty(self._check(**files, **{"low__h_test.cc": ""}))
     errors = self._check(**files, **{"low__h.cc": ""})
     self._assert_one(errors, "native/rooms.bzl:3: ", "25 sources")
