@@ -201,6 +201,23 @@ def _package_errors(rooms: Rooms, project: modules.Project) -> Iterator[str]:
         )
 
 
+def _name_errors(project: modules.Project) -> Iterator[str]:
+  """Checks that no public name is that of another module or folder.
+
+  An import of the module or folder sets the package's attribute of that name,
+  so what the public name means would depend on what was imported before.
+  """
+  for package, names in project.public.items():
+    for name, public in names.items():
+      inner = f"{package}.{name}"
+      if project.exists(inner) and public.origin != inner:
+        yield (
+          f"{project.files[package]}:{public.line}: the public name {name} of"
+          f" {package} is also that of {inner.replace('.', '/')}, an import of"
+          " which would replace it: rename one of them"
+        )
+
+
 def _size_errors(root: pathlib.Path) -> Iterator[str]:
   """Checks that no folder has more sources than a reader can take in."""
   sources: dict[str, list[str]] = {}
@@ -233,6 +250,7 @@ def check(root: pathlib.Path) -> list[str]:
       *_place_errors(rooms, project),
       *_import_errors(rooms, project),
       *_package_errors(rooms, project),
+      *_name_errors(project),
       *_size_errors(root),
     ]
   except ValueError as error:

@@ -215,6 +215,27 @@ class PhasicRoomsTest(trees.TreeTestCase):
     errors = self._check(**{file: text})
     self.assert_one(errors, f"{file}:4: ", "only of its own rooms")
 
+  def test_a_public_name_of_a_room_is_an_error(self):
+    file = "phasic/math/__init__.py"
+    for text in (
+      "from phasic.math.high.means import mean as high\n",
+      "from phasic.math.low import low\n",
+      "from phasic.math.low import sums as low\n",
+      "def low(): pass\n",
+      "low = 1\n",
+    ):
+      with self.subTest(text):
+        errors = self._check(**{file: trees.FILES[file] + text})
+        self.assert_one(errors, f"{file}:4: the public name ", "rename one")
+
+  def test_a_public_name_of_another_module_is_an_error(self):
+    file = "phasic/binding/__init__.py"
+    text = "from phasic.binding.bound import bind as bound\n"
+    errors = self._check(**{file: text})
+    self.assert_one(
+      errors, f"{file}:1: the public name bound of phasic.binding"
+    )
+
   def test_phasic_itself_imports_nothing(self):
     file = "phasic/__init__.py"
     errors = self._check(**{file: "from phasic.math.low import sums\n"})
