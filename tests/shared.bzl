@@ -421,3 +421,33 @@ TESTS = {
         rooms = ["binding"],
     ),
 }
+
+def _check_each_is_once(kind, found, listed):
+    counts = {}
+    for path in listed:
+        counts[path] = counts.get(path, 0) + 1
+    for path in found:
+        if path not in counts:
+            fail("tests/%s is in no entry of %s in tests/shared.bzl, so nothing would run it: add it" % (path, kind))
+    for path, count in counts.items():
+        if count > 1:
+            fail("tests/%s is in %s entries of %s in tests/shared.bzl: keep one" % (path, count, kind))
+        if path not in found:
+            fail("tests/%s is in %s in tests/shared.bzl, but is not there: drop it" % (path, kind))
+
+def check_shared(tests, helpers):
+    """Fails when a file is not in exactly one entry of its table.
+
+    Args:
+      tests: all files of the tests that are written once, as a glob has them.
+      helpers: all their helpers.
+    """
+    _check_each_is_once("TESTS", tests, [
+        "shared/%s.py" % file
+        for test in TESTS.values()
+        for file in test["files"]
+    ])
+    _check_each_is_once("HELPERS", helpers, [
+        "helpers/%s.py" % name
+        for name in HELPERS
+    ])
