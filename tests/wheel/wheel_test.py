@@ -67,9 +67,9 @@ class WheelContentsTest(absltest.TestCase):
         for name in (
           "__init__.py",
           "binding/__init__.py",
-          "distributions/phase_type.py",
+          "distributions/absorption/phase_type.py",
           "inference/__init__.py",
-          "math/phase_type.py",
+          "math/likelihood/phase_type.py",
           "internal/kernel_ops.py",
           "interop/__init__.py",
         )
