@@ -8,15 +8,17 @@ def check_substrate(name: str, x: Any) -> None:
   kind = type(x)
   if isinstance(x, Methods):
     return
-  if any(base.__name__ == Methods.__name__ for base in kind.__mro__):
-    raise TypeError(
-      f"{name} is {kind.__name__} of {_package(kind)}: it must be a "
-      f"distribution of {_package(Methods)}"
-    )
+  for base in kind.__mro__:
+    if base.__name__ == Methods.__name__:
+      raise TypeError(
+        f"{name} is {kind.__name__} of {_package(base)}: it must be a "
+        f"distribution of {_package(Methods)}"
+      )
 
 
-def _package(kind: type) -> str:
-  return kind.__module__.rpartition(".")[0]
+def _package(base: type) -> str:
+  """Returns the public package, without room and module."""
+  return base.__module__.rsplit(".", 2)[0]
 
 
 class Methods:

@@ -355,10 +355,10 @@ print("ended", status)
     number = max(map(int, re.findall(r"pyfunc_(\d+)", str(graph))))
     source = f"""
 import tensorflow as tf
-from phasic.substrates.tf import binding
+from phasic.substrates.tf.binding import bind  # Loads the ops.
 if {{other}}:
   same = lambda x: x
-  ops = [binding.bind(same, abstract=same) for _ in range({number} + 1)]
+  ops = [bind(same, abstract=same) for _ in range({number} + 1)]
   own = tf.function(lambda x: [op(x) for op in ops])
   own(tf.constant([1.0, 2.0], tf.float64))
 call = tf.saved_model.load({directory!r}).call
