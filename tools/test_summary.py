@@ -1,9 +1,10 @@
-"""Counts the test cases of a Bazel run and prints one closing line.
+"""Counts the test cases of a Bazel run and prints two closing lines.
 
     bazel test //... --build_event_json_file=events.json
     python tools/test_summary.py events.json
 
-Reads the test.xml files that the run's own events name. A test program that
+The last line counts cases, the line before it says how many targets Bazel took
+from its caches. Reads the test.xml files that the run's own events name. A test program that
 crashed, timed out or could not be built counts as one failure; a target that
 this environment cannot run (no JAX, no TensorFlow) as one skipped. Exits with
 status 1 when anything failed or nothing passed.
@@ -98,6 +99,33 @@ def _count_result(result: dict[str, Any]) -> Counts:
   return counts
 
 
+def _is_cached(result: dict[str, Any]) -> bool:
+  """Whether Bazel took a result from its output folder or the disk cache."""
+  info = result.get("executionInfo", {})
+  return bool(result.get("cachedLocally") or info.get("cachedRemotely"))
+
+
+def cache_use(lines: list[str]) -> tuple[int, int]:
+  """Counts the test targets whose results came from the cache.
+
+  Args:
+    lines: of Bazel's build event file, one JSON object each.
+
+  Returns:
+    How many targets came from the cache, and how many ran. A target of which
+    one shard ran counts as one that ran.
+  """
+  cached: dict[str, bool] = {}
+  for line in lines:
+    event = json.loads(line)
+    if "testResult" in event:
+      label = event["id"]["testResult"]["label"]
+      own = _is_cached(event["testResult"])
+      cached[label] = cached.get(label, True) and own
+  count = sum(cached.values())
+  return count, len(cached) - count
+
+
 def is_chosen(tags: list[str], filters: str) -> bool:
   """Whether Bazel's --test_tag_filters let a target with these tags run."""
   asked = [x for x in filters.split(",") if x]
@@ -190,6 +218,8 @@ def main(argv: list[str] | None = None) -> int:
     print("FAILED: no test ran")
   for note in notes(lines):
     print(note)
+  cached, ran = cache_use(lines)
+  print(f"test targets: {cached} from the cache, {ran} ran")
   print(counts, flush=True)
   return int(counts.failed > 0 or counts.passed == 0)
 

@@ -18,11 +18,14 @@ _FAILED = '<testcase name="d"><failure/><error/></testcase>'
 
 
 class TestSummaryTest(absltest.TestCase):
-  def _result(self, label: str, status: str, xml: str) -> dict[str, Any]:
+  def _result(
+    self, label: str, status: str, xml: str, shard: int = 1, **details: Any
+  ) -> dict[str, Any]:
     path = self.create_tempfile(content=xml).full_path
     return {
-      "id": {"testResult": {"label": label, "run": 1, "shard": 1}},
+      "id": {"testResult": {"label": label, "run": 1, "shard": shard}},
       "testResult": {
+        **details,
         "status": status,
         "testActionOutput": [{"name": "test.xml", "uri": f"file://{path}"}],
       },
@@ -48,7 +51,36 @@ class TestSummaryTest(absltest.TestCase):
 
   def test_all_pass(self):
     events = [self._result("//:a", "PASSED", _XML.format(""))]
-    self.assertEqual(self._run(events), (0, ["1 passed, 0 failed, 2 skipped"]))
+    lines = [
+      "test targets: 0 from the cache, 1 ran",
+      "1 passed, 0 failed, 2 skipped",
+    ]
+    self.assertEqual(self._run(events), (0, lines))
+
+  def test_results_from_caches_are_counted_by_target(self):
+    local: dict[str, Any] = {"cachedLocally": True}
+    disk: dict[str, Any] = {"executionInfo": {"cachedRemotely": True}}
+    ran: dict[str, Any] = {"executionInfo": {"strategy": "linux-sandbox"}}
+    events = [
+      self._result(label, "PASSED", _XML.format(""), shard, **details)
+      for label, shard, details in (
+        ("//:local", 1, local),
+        ("//:disk", 1, disk),
+        ("//:ran", 1, ran),
+        ("//:shards", 1, local),
+        ("//:shards", 2, disk),
+        ("//:one_shard_ran", 1, ran),
+        ("//:one_shard_ran", 2, local),
+      )
+    ]
+    lines = self._run(events)[1]
+    self.assertEqual(
+      lines[-2:],
+      [
+        "test targets: 3 from the cache, 2 ran",
+        "7 passed, 0 failed, 14 skipped",
+      ],
+    )
 
   def test_failed_case_counts_once(self):
     events = [self._result("//:a", "FAILED", _XML.format(_FAILED))]
