@@ -1,7 +1,10 @@
 # Thin: every target sets up first, which is quick when there is nothing to do.
 #
 #   make demo       the main job on real data, and a fit to censored ones
-#   make test       all tests; closes with `N passed, N failed, N skipped`
+#   make quick      format, lint, types and the nearest NumPy tests of what
+#                   changed against origin/main, or BASE=commit; within 90 s
+#   make check      the same with all tests of what changed, on all substrates
+#   make test       all but the slow tests; closes with `N passed, N failed, N skipped`
 #   make test-slow  all cases of sweeps that `make test` runs a part of
 #   make test-all   both
 #   make bench      speed against other ways to compute the same; about 6 min
@@ -19,8 +22,8 @@
 
 PY := .venv/bin/python
 
-.PHONY: setup demo test test-slow test-all sanitize sanitize-quick bench \
-  bench-page wheel format lint typecheck golden lock clean clean-cache
+.PHONY: setup demo quick check test test-slow test-all sanitize \
+  sanitize-quick bench bench-page wheel format lint typecheck golden lock clean clean-cache
 
 setup:
 	@./setup.sh
@@ -28,6 +31,12 @@ setup:
 demo: setup
 	@tools/run_installed.sh examples/strikes_demo.py
 	@tools/run_installed.sh examples/survival.py --output=examples/survival.png
+
+quick: setup
+	@$(PY) -m tools.loops.loop quick
+
+check: setup
+	@$(PY) -m tools.loops.loop check
 
 test: setup
 	@tools/run_tests.sh

@@ -14,10 +14,17 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-  """A key of a table with its `dict(...)`, of which the lists are read."""
+  """A key of a table with its `dict(...)`.
+
+  Attributes:
+    line: where it is written.
+    lists: its keywords with lists.
+    keys: the keys of its keywords with dictionaries.
+  """
 
   line: int
   lists: dict[str, dict[str, int]]
+  keys: dict[str, list[str]]
 
 
 def _text(node: ast.expr, file: str) -> str:
@@ -105,7 +112,7 @@ class Source:
     }
 
   def calls(self, name: str) -> dict[str, Call]:
-    """Returns a table whose values are `dict(...)`, of which it keeps lists."""
+    """Returns a table of `dict(...)`: their lists, and their dicts' keys."""
     table = {}
     for key, line, value in _items(self._named(name), self._file):
       if not isinstance(value, ast.Call):
@@ -116,6 +123,13 @@ class Source:
           str(keyword.arg): _names(keyword.value, self._file)
           for keyword in value.keywords
           if isinstance(keyword.value, ast.List)
+        },
+        {
+          str(keyword.arg): [
+            name for name, _, _ in _items(keyword.value, self._file)
+          ]
+          for keyword in value.keywords
+          if isinstance(keyword.value, ast.Dict)
         },
       )
     return table
