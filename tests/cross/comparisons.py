@@ -1,0 +1,139 @@
+"""Calls of one function in every substrate, and comparisons of the results."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from absl.testing import parameterized
+import jax
+import jax.numpy as jnp
+import numpy as onp
+import tensorflow as tf
+
+from phasic.substrates import jax as in_jax
+from phasic.substrates import numpy as in_numpy
+from phasic.substrates import tf as in_tf
+
+jax.config.update("jax_enable_x64", True)
+
+SUBSTRATES = {"numpy": in_numpy, "jax": in_jax, "tf": in_tf}
+OTHERS = ("jax", "tf")
+ARRAYS: dict[str, Callable[[Any], Any]] = {
+  "numpy": onp.asarray,
+  "jax": jnp.asarray,
+  "tf": tf.constant,
+}
+# Array code may round differently; the kernel may not.
+RTOL = 1e-13
+# Integrals and optimizers repeat roundings many times.
+LOOSE = 1e-11
+
+
+def in_others(names: Iterable[Any]) -> list[tuple[Any, ...]]:
+  """Returns named parameters of a test: each name in JAX and in TensorFlow."""
+  return [
+    (f"_{'_'.join(x) if isinstance(x, tuple) else x}_{substrate}", x, substrate)
+    for x in names
+    for substrate in OTHERS
+  ]
+
+
+def to_substrate(x: Any, name: str) -> Any:
+  """Returns a nested structure with host arrays converted to a substrate's.
+
+  Tuples of `in_numpy` such as `EdgeRates` become the substrate's own.
+  """
+  if isinstance(x, onp.ndarray):
+    return ARRAYS[name](x)
+  if isinstance(x, tuple) and hasattr(x, "_fields"):
+    own = getattr(SUBSTRATES[name].math, type(x).__name__)
+    return own(*(to_substrate(y, name) for y in x))
+  if isinstance(x, list | tuple):
+    return type(x)(to_substrate(y, name) for y in x)
+  if isinstance(x, Mapping):
+    return {key: to_substrate(y, name) for key, y in x.items()}
+  return x
+
+
+def leaves(x: Any, path: str = "result") -> dict[str, Any]:
+  """Returns what a result consists of, on the host, by its place in it."""
+  if isinstance(x, tuple) and hasattr(x, "_fields"):
+    parts = dict(zip(x._fields, x, strict=True)).items()
+  elif isinstance(x, list | tuple):
+    parts = enumerate(x)
+  elif isinstance(x, Mapping):
+    parts = x.items()
+  elif type(x).__name__ == "Graph":
+    return {f"{path} (graph)": x.to_json()}
+  elif type(x).__name__ == "Absorbed":
+    return {path: repr(x)}
+  elif type(x).__name__ == "StaticIndices":
+    return {path: x.values}
+  elif hasattr(x, "parameter_properties") and hasattr(x, "parameters"):
+    parts = {"class": type(x).__name__, **x.parameters}.items()
+  elif isinstance(x, jax.Array | tf.Tensor | onp.ndarray | onp.generic | float):
+    return {path: onp.asarray(x)}
+  elif x is None or isinstance(x, str | int | jax.ShapeDtypeStruct):
+    return {path: x}
+  else:
+    raise TypeError(f"{path} is {type(x).__name__}: add it to `leaves`")
+  found: dict[str, Any] = {}
+  for key, value in parts:
+    found |= leaves(value, f"{path}.{key}")
+  return found
+
+
+class TestCase(parameterized.TestCase):
+  """Comparisons of results of several substrates."""
+
+  def assert_agrees(
+    self, actual: Any, expected: Any, rtol: float = RTOL
+  ) -> None:
+    """Asserts that nested results agree; with `rtol` zero to the last bit."""
+    actual, expected = leaves(actual), leaves(expected)
+    self.assertEqual(list(actual), list(expected))
+    for place, x in expected.items():
+      self._assert_equal_leaf(place, actual[place], x, rtol)
+
+  def assert_same_shapes(self, actual: Any, expected: Any) -> None:
+    """Asserts that what JAX traced has the shapes and dtypes of results."""
+    actual, expected = leaves(actual), leaves(expected)
+    self.assertEqual(list(actual), list(expected))
+    for place, x in expected.items():
+      if isinstance(x, onp.ndarray):
+        self.assertEqual(actual[place].shape, x.shape, place)
+        self.assertEqual(actual[place].dtype, x.dtype, place)
+      else:
+        self.assertEqual(actual[place], x, place)
+
+  def _assert_equal_leaf(
+    self, place: str, actual: Any, expected: Any, rtol: float
+  ) -> None:
+    if not isinstance(expected, onp.ndarray) or expected.dtype.kind not in "fc":
+      onp.testing.assert_array_equal(actual, expected, place)
+      return
+    self.assertEqual(actual.shape, expected.shape, place)
+    self.assertEqual(actual.dtype, expected.dtype, place)
+    if rtol == 0:
+      onp.testing.assert_array_equal(actual, expected, place)
+      return
+    # An entry that cancels is as accurate as the largest of its array.
+    finite = onp.abs(expected[onp.isfinite(expected)])
+    atol = 1e-2 * rtol * finite.max(initial=0.0)
+    onp.testing.assert_allclose(
+      actual, expected, rtol=rtol, atol=atol, err_msg=place
+    )
+
+  def assert_complete(
+    self, package: Any, called: Iterable[str], table: str
+  ) -> None:
+    """Asserts that a table has every public name of a package, and no other."""
+    called = set(called)
+    public = set(package.__all__)
+    self.assertEqual(
+      sorted(public - called),
+      [],
+      f"{package.__name__} has public names that are not in {table}: add them",
+    )
+    self.assertEqual(
+      sorted(called - public), [], f"{table} has names that are not public"
+    )

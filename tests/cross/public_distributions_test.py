@@ -1,0 +1,249 @@
+"""Every class and function of `ph.distributions`, in all substrates."""
+
+import inspect
+from typing import Any
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import jax
+import numpy as onp
+import scipy.stats
+
+from tests.cross import comparisons
+from tests.cross import public_distributions_cases as cases
+
+FAMILIES, FUNCTIONS, MAKERS = cases.FAMILIES, cases.FUNCTIONS, cases.MAKERS
+# Bases, markers and functions with tests of their own here.
+OTHERS = (
+  "FULLY_REPARAMETERIZED",
+  "NOT_REPARAMETERIZED",
+  "Distribution",
+  "ParameterProperties",
+  "ReparameterizationType",
+  "Support",
+  "TransformedPhaseType",
+  "kl_divergence",
+  "register_kl",
+)
+SAMPLED_IN_JAX = ("PhaseType", "DiscretePhaseType", "MultivariatePhaseType")
+# Their methods run the programs of `ph.math`. JAX computes all their results,
+# and of other classes these; of the rest it finds the shapes.
+PLAIN = ("PhaseType", "DiscretePhaseType")
+EAGER = ("copy", "diagnose", "log_prob")
+
+
+def outcome(distribution: Any, method: str, substrate: str) -> Any:
+  """Calls a method; returns its result, or why there is none."""
+  try:
+    return attempt(distribution, method, substrate)
+  except NotImplementedError as error:
+    return {"NotImplementedError": str(error)}
+
+
+def attempt(distribution: Any, method: str, substrate: str) -> Any:
+  """Calls a method with the arguments of the table."""
+
+  def argument(x: Any) -> Any:
+    if isinstance(x, str) and x == cases.VALUE:
+      x = cases.value_of(distribution)
+    if isinstance(x, str) and x == cases.OTHER:
+      # The distribution itself would make divergences zero.
+      return other_of(distribution, substrate)
+    return comparisons.to_substrate(x, substrate)
+
+  arguments = [argument(x) for x in cases.METHODS[method]]
+  return getattr(distribution, method)(*arguments)
+
+
+def other_of(distribution: Any, substrate: str) -> Any:
+  x = cases.Substrate(substrate)
+  if distribution.event_shape:
+    return distribution
+  if cases.is_discrete(distribution):
+    return x.pd.DiscretePhaseType(
+      x.array([0.5, 0.375]),
+      x.array([[0.5, 0.25], [0.25, 0.5]]),
+      x.array([0.25, 0.25]),
+      x.array(0.125),
+    )
+  return x.pd.PhaseType(
+    x.array([0.5, 0.375]),
+    x.array([[0.0, 1.25], [0.5, 0.0]]),
+    x.array([0.25, 1.5]),
+    x.array(0.125),
+  )
+
+
+class CompletenessTest(comparisons.TestCase):
+  @parameterized.parameters(*comparisons.SUBSTRATES)
+  def test_all_names_are_called(self, substrate):
+    self.assert_complete(
+      comparisons.SUBSTRATES[substrate].distributions,
+      (*FAMILIES, *FUNCTIONS, *OTHERS),
+      "public_distributions_cases",
+    )
+
+  @parameterized.product(
+    family=tuple(FAMILIES), substrate=tuple(comparisons.SUBSTRATES)
+  )
+  def test_all_methods_are_called(self, family, substrate):
+    cls = getattr(comparisons.SUBSTRATES[substrate].distributions, family)
+    makers = {x.split(".")[1] for x in MAKERS}
+    known = {*cases.METHODS, *cases.SAMPLERS, *cases.OTHER_METHODS, *makers}
+    self.assertEqual(
+      sorted(set(cases.public_methods(cls)) - known),
+      [],
+      f"{family} has public methods without arguments in "
+      "public_distributions_cases.METHODS: add them",
+    )
+
+
+class FamilyTest(comparisons.TestCase):
+  @parameterized.named_parameters(*comparisons.in_others(FAMILIES))
+  def test_families(self, family, substrate):
+    """What classes have for themselves: parameters, laws, properties."""
+    expected, found = (
+      FAMILIES[family](cases.Substrate(x)) for x in ("numpy", substrate)
+    )
+    self.assert_agrees(found, expected)
+    for method in ("log_prob", "mean"):
+      with self.subTest(method):
+        self.assert_same_outcome(found, expected, method, substrate)
+    cls = type(expected)
+    for name in dir(cls):
+      is_property = isinstance(inspect.getattr_static(cls, name), property)
+      if is_property and not name.startswith("_"):
+        with self.subTest(name):
+          self.assert_same_fact(getattr(found, name), getattr(expected, name))
+    self.assertEqual(
+      str(type(found).parameter_properties()), str(cls.parameter_properties())
+    )
+
+  def assert_same_fact(self, actual, expected):
+    """Compares properties: arrays, distributions, and others by their text."""
+    try:
+      comparisons.leaves(expected)
+    except TypeError:
+      self.assertEqual(repr(actual), repr(expected))
+    else:
+      self.assert_agrees(actual, expected)
+
+  @parameterized.named_parameters(*comparisons.in_others(cases.first_methods()))
+  def test_methods(self, case, substrate):
+    family, method = case
+    found, expected = (
+      FAMILIES[family](cases.Substrate(x)) for x in (substrate, "numpy")
+    )
+    self.assert_same_outcome(found, expected, method, substrate)
+
+  def assert_same_outcome(self, found, expected, method, substrate):
+    """Compares a method's result with NumPy's."""
+    truth = outcome(expected, method, "numpy")
+    family = type(expected).__name__
+    if substrate == "jax" and family not in PLAIN and method not in EAGER:
+      # Each would compile for a second.
+      try:
+        traced = jax.eval_shape(lambda x: attempt(x, method, "jax"), found)
+      except NotImplementedError as error:
+        traced = {"NotImplementedError": str(error)}
+      self.assert_same_shapes(traced, truth)
+      return
+    exact = family in PLAIN and method in cases.EXACT
+    self.assert_agrees(
+      outcome(found, method, substrate), truth, 0 if exact else comparisons.RTOL
+    )
+
+  @parameterized.named_parameters(*comparisons.in_others((*FUNCTIONS, *MAKERS)))
+  def test_functions(self, name, substrate):
+    make = {**FUNCTIONS, **MAKERS}[name]
+    expected, found = (make(cases.Substrate(x)) for x in ("numpy", substrate))
+    self.assert_agrees(found, expected)
+
+  @parameterized.product(
+    family=tuple(FAMILIES), substrate=tuple(comparisons.SUBSTRATES)
+  )
+  def test_sample(self, family, substrate):
+    """Samples differ in value; `sample_and_log_prob` calls `sample`."""
+    if substrate == "jax" and family not in SAMPLED_IN_JAX:
+      self.skipTest("compiles for seconds")
+    x = cases.Substrate(substrate)
+    distribution = FAMILIES[family](x)
+    event = tuple(distribution.event_shape)
+    sample = distribution.sample((3, 2), seed=x.seed(1))
+    self.assertEqual(onp.shape(sample), (3, 2, *event))
+    self.assertTrue(onp.all(distribution.support.contains(sample)))
+    self.assertEqual(onp.asarray(sample).dtype, "float64")
+    if family not in ("PhaseType", "DiscretePhaseType"):
+      return
+    sample, log_prob = distribution.sample_and_log_prob(4, seed=x.seed(2))
+    self.assert_agrees(log_prob, distribution.log_prob(sample))
+    paths = distribution.sample_paths(3, 2, seed=x.seed(3))
+    self.assertEqual(onp.shape(paths.phases), (2, 4))
+    self.assertTrue(onp.all(onp.diff(onp.asarray(paths.times)) >= 0))
+
+
+class OtherNamesTest(comparisons.TestCase):
+  @parameterized.parameters(*comparisons.SUBSTRATES)
+  def test_divergences(self, substrate):
+    x = cases.Substrate(substrate)
+
+    class Clock(x.pd.Erlang):
+      pass
+
+    clock = Clock(2, x.array(0.8))
+    other = x.pd.Erlang(2, x.array(0.5))
+    # n (log(a / b) + b / a - 1), as for exponential times.
+    truth = onp.asarray(2 * (onp.log(0.8 / 0.5) + 0.5 / 0.8 - 1))
+    self.assert_agrees(x.pd.kl_divergence(clock, other), truth, 1e-9)
+    x.pd.register_kl(Clock, x.pd.Erlang)(lambda p, q: p.rate - q.rate)
+    self.assert_agrees(x.pd.kl_divergence(clock, other), onp.asarray(0.8 - 0.5))
+
+  @parameterized.parameters(*comparisons.SUBSTRATES)
+  def test_data(self, substrate):
+    x = cases.Substrate(substrate)
+    support = x.pd.Support("nonnegative", low=x.array(1.0))
+    inside = support.contains(x.array([-1.0, 0.5, 2.0]))
+    self.assertEqual(onp.asarray(inside).tolist(), [False, False, True])
+    properties = x.pd.ParameterProperties(0, "positive")
+    bijector = properties.default_constraining_bijector()
+    self.assertGreater(float(bijector.forward(x.array(-3.0))), 0)
+    bijector = x.erlang().experimental_default_event_space_bijector()
+    self.assert_agrees(
+      bijector.forward(x.array(1.5)), onp.asarray(onp.exp(1.5))
+    )
+    self.assertTrue(issubclass(x.pd.Erlang, x.pd.Distribution))
+    self.assertTrue(issubclass(x.pd.MatrixPareto, x.pd.TransformedPhaseType))
+    for name in ("FULLY_REPARAMETERIZED", "NOT_REPARAMETERIZED"):
+      marker = getattr(x.pd, name)
+      self.assertIsInstance(marker, x.pd.ReparameterizationType)
+      self.assertEqual(marker.name, name)
+
+
+class AnchorTest(comparisons.TestCase):
+  """Closed forms: what the others are compared with is right itself."""
+
+  def test_laws(self):
+    x = cases.Substrate("numpy")
+    times = onp.asarray([0.1, 1.0, 7.0])
+    erlang = scipy.stats.gamma(2, scale=1 / 0.8)
+    for name, truth in (
+      ("Erlang", erlang.logpdf(times)),
+      ("MatrixWeibull", erlang.logpdf(times**1.7) + onp.log(1.7 * times**0.7)),
+      ("ZeroInflated", erlang.logpdf(times) + onp.log(0.75)),
+      ("ResidualLife", erlang.logpdf(times + 2.5) - erlang.logsf(2.5)),
+      ("Equilibrium", erlang.logsf(times) + onp.log(0.8 / 2)),
+    ):
+      with self.subTest(name):
+        self.assert_agrees(FAMILIES[name](x).log_prob(times), truth, 1e-12)
+    self.assert_agrees(FUNCTIONS["convolution"](x).mean(), 2 * 2 / 0.8)
+    self.assert_agrees(
+      FUNCTIONS["minimum"](x).survival_function(times), erlang.sf(times) ** 2
+    )
+    self.assert_agrees(
+      FUNCTIONS["maximum"](x).cdf(times), erlang.cdf(times) ** 2, 1e-11
+    )
+    self.assert_agrees(FUNCTIONS["random_sum"](x).mean(), 2 / 0.3 * 2 / 0.8)
+
+
+if __name__ == "__main__":
+  absltest.main()
