@@ -25,11 +25,18 @@ OTHERS = (
   "kl_divergence",
   "register_kl",
 )
-SAMPLED_IN_JAX = ("PhaseType", "DiscretePhaseType", "MultivariatePhaseType")
+SAMPLED_IN_JAX = ("PhaseType", "DiscretePhaseType")
 # Their methods run the programs of `ph.math`. JAX computes all their results,
 # and of other classes these; of the rest it finds the shapes.
 PLAIN = ("PhaseType", "DiscretePhaseType")
-EAGER = ("copy", "diagnose", "log_prob")
+EAGER = (
+  "as_phase_type",
+  "copy",
+  "diagnose",
+  "log_prob",
+  "marginal",
+  "projection",
+)
 
 
 def outcome(distribution: Any, method: str, substrate: str) -> Any:

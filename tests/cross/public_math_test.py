@@ -28,15 +28,13 @@ SETTINGS = (
   "use_path",
 )
 STRUCTURES = ("EdgeProbs", "EdgeRates", "ExpectedStatistics")
-# Derivatives whose values JAX computes: those by the kernel, and one of each
-# other kind of rule. The others are traced, as each compiles for a second; their
+# Derivatives whose values JAX computes: those by the kernel, and one by
+# elimination. The others are traced, as each compiles for a second; their
 # array code is that of TensorFlow, which computes all.
 COMPILED = (
   *(x for x in DERIVATIVES if CASES[x[:-4]].exact),
   *HVPS,
-  "expected_visits_jvp",
-  "expected_visits_vjp",
-  "quantile_vjp",
+  "expected_jumps_vjp",
 )
 # Run in one compiled function, with their gradients: each kind of rule once.
 TRACED = (
@@ -49,7 +47,7 @@ TRACED = (
 )
 # Gradients outside of compiled functions. JAX compiles each for seconds.
 GRADIENTS = {
-  "jax": ("density", "log_survival", "raw_moments", "laplace_transform"),
+  "jax": ("density", "log_survival", "raw_moments"),
   "tf": tuple(x[:-4] for x in DERIVATIVES if x.endswith("_vjp")),
 }
 
