@@ -10,7 +10,9 @@ def _directory(package: str, *parts: str) -> str | None:
     distribution = importlib.metadata.distribution(package)
   except importlib.metadata.PackageNotFoundError:
     return None
-  return str(distribution.locate_file(pathlib.Path(*parts)))
+  # Not by way of a clone's link to the environment, which clones share.
+  path = pathlib.Path(str(distribution.locate_file(pathlib.Path(*parts))))
+  return str(path.resolve())
 
 
 def flags() -> list[str]:
