@@ -6,6 +6,7 @@ A program, and a test, that uses one room does not import all of them.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 import textwrap
 
 from substrates.meta import errors
@@ -69,7 +70,8 @@ def rewrite(text: str, path: str, substrate: str) -> str:
       *head,
       shown,
       *lines[last:],
-      *_resolvers(package, imports),
+      *resolver_lines(_names(package, imports)),
+      "",
     ]
   )
 
@@ -84,11 +86,14 @@ def _is_all(node: ast.stmt) -> bool:
   )
 
 
-def _resolvers(package: str, imports: list[ast.ImportFrom]) -> list[str]:
-  """The lines that import a name when it is first asked for.
+def resolver_lines(names: Mapping[str, tuple[str, str | None]]) -> list[str]:
+  """Returns the lines that import a name when it is first asked for.
 
   Type checkers do not see them: to these, a module with `__getattr__` has any
   name.
+
+  Args:
+    names: as `resolvers` of phasic/internal/late_names.py has them.
   """
   lines = [
     "if not typing.TYPE_CHECKING:",
@@ -96,11 +101,23 @@ def _resolvers(package: str, imports: list[ast.ImportFrom]) -> list[str]:
     "    __name__,",
     "    {",
   ]
+  for name, (module, attribute) in names.items():
+    last = "None" if attribute is None else f'"{attribute}"'
+    lines.append(f'      "{name}": ("{module}", {last}),')
+  return [*lines, "    },", "  )"]
+
+
+def _names(
+  package: str, imports: list[ast.ImportFrom]
+) -> dict[str, tuple[str, str | None]]:
+  """Returns where each imported name is; None is a module of the package."""
+  names: dict[str, tuple[str, str | None]] = {}
   for node in imports:
     for alias in node.names:
-      if node.module == package:  # a module of the package itself
-        found = f'("{package}.{alias.name}", None)'
-      else:
-        found = f'("{node.module}", "{alias.name}")'
-      lines.append(f'      "{alias.asname or alias.name}": {found},')
-  return [*lines, "    },", "  )", ""]
+      own = node.module == package
+      names[alias.asname or alias.name] = (
+        (f"{package}.{alias.name}", None)
+        if own
+        else (str(node.module), alias.name)
+      )
+  return names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from substrates.meta import late as late_lib
 from substrates.meta import tables
 
 _TITLES = {"numpy": "NumPy", "jax": "JAX", "tf": "TensorFlow"}
@@ -51,7 +52,7 @@ def init_text(
   eager = [name for name in names if name not in late]
   lines = [f'"""Phase-type distributions for {_TITLES[substrate]}."""', ""]
   if late:
-    lines += ["import importlib", "import typing", ""]
+    lines += ["import typing", ""]
   lines.append("from phasic import __version__")
   lines += [f"from {base} import {name}" for name in eager]
   if besides is None:
@@ -60,40 +61,18 @@ def init_text(
     f"from {base}.internal.{module} import {name}"
     for name, module in besides.items()
   ]
-  if eager:
-    lines.append(f"from {base}.internal import late_names")
+  lines.append(f"from {base}.internal import late_names")
   if late:
     lines += ["", "if typing.TYPE_CHECKING:"]
     lines += [f"  from {base} import {name}" for name in late]
   listed = sorted(["__version__", *names, *besides])
   lines += ["", _all(listed)]
-  if eager:
-    # So a program that only imports the substrate can load a pickle.
-    lines += ["", f"for _package in ({', '.join(eager)},):"]
-    lines += ["  late_names.load(_package)"]
+  # So a program that only imports the substrate can load a pickle.
+  lines += ["", *[f"late_names.load({name})" for name in eager]]
   if late:
-    lines += ["", *_late_import(base, late)]
+    modules = {name: (f"{base}.{name}", None) for name in late}
+    lines += ["", *late_lib.resolver_lines(modules)]
   return "\n".join(lines) + "\n"
-
-
-def _late_import(base: str, late: Sequence[str]) -> list[str]:
-  """The functions that import a package when it is first asked for.
-
-  Type checkers do not see them: to these, a module with `__getattr__` has any
-  name.
-  """
-  return [
-    "if not typing.TYPE_CHECKING:",
-    "",
-    "  def __getattr__(name):",
-    '    """Imports what is not needed to evaluate distributions."""',
-    f"    if name in {{{', '.join(_quoted(name) for name in late)}}}:",
-    f'      return importlib.import_module(f"{base}.{{name}}")',
-    '    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")',
-    "",
-    "  def __dir__():",
-    "    return sorted({*globals(), *__all__})",
-  ]
 
 
 def _all(names: Sequence[str]) -> str:
