@@ -23,7 +23,7 @@ _GB = 10**9
 _DAY = 24 * 60 * 60
 _BAZEL_BYTES = 10 * _GB
 _JAX_BYTES = 2 * _GB
-_JAX_SECONDS = 14 * _DAY
+_UNUSED_SECONDS = 14 * _DAY
 _TIDY_BYTES = 10**8
 _BLOCK = 4096  # of a disk: many files are smaller
 
@@ -115,8 +115,8 @@ def main(argv: list[str] | None = None) -> int:
     except BlockingIOError:
       return 0
     prune_runs(folder / "jax", _DAY)
-    prune(folder / "jax", _JAX_BYTES, _JAX_SECONDS)
-    prune(folder / "tidy", _TIDY_BYTES, _JAX_SECONDS)
+    prune(folder / "jax", _JAX_BYTES, _UNUSED_SECONDS)
+    prune(folder / "tidy", _TIDY_BYTES, _UNUSED_SECONDS)
     prune(folder / "bazel", _BAZEL_BYTES)
   return 0
 

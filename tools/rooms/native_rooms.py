@@ -12,7 +12,6 @@ import re
 from tools.rooms import tables
 
 RULES = "native/rooms.bzl"
-MAX_SOURCES = 24
 _INCLUDE = re.compile(r'\s*#\s*include\s+"(native/[^"]+)"')
 
 
@@ -106,10 +105,10 @@ def _place_errors(rules: Rules, files: list[str]) -> Iterator[str]:
     line = rules.rooms[room].line
     if count == 0:
       yield f"{RULES}:{line}: {room} has no sources: remove it"
-    elif count > MAX_SOURCES:
+    elif count > tables.MAX_SOURCES:
       yield (
         f"{RULES}:{line}: {room} has {count} sources: a room holds at most"
-        f" {MAX_SOURCES}: split it"
+        f" {tables.MAX_SOURCES}: split it"
       )
 
 

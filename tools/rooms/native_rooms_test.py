@@ -5,6 +5,7 @@ import pathlib
 from absl.testing import absltest
 
 from tools.rooms import native_rooms
+from tools.rooms import tables
 
 _RULES = """
 ROOMS = {
@@ -80,7 +81,7 @@ class NativeTest(absltest.TestCase):
     self._assert_one(self._check(rules), "native/rooms.bzl:4: ", "no sources")
 
   def test_a_room_that_is_too_full_is_an_error(self):
-    files = {f"low__g{n}.h": "" for n in range(native_rooms.MAX_SOURCES - 1)}
+    files = {f"low__g{n}.h": "" for n in range(tables.MAX_SOURCES - 1)}
     self.assertEmpty(self._check(**files, **{"low__h_test.cc": ""}))
     errors = self._check(**files, **{"low__h.cc": ""})
     self._assert_one(errors, "native/rooms.bzl:3: ", "25 sources")

@@ -11,7 +11,6 @@ from tools.rooms import modules
 from tools.rooms import tables
 
 RULES = "phasic/rooms.bzl"
-MAX_SOURCES = 24
 # A room has no folders, but for the native side of the seam.
 _SUBFOLDERS = {"internal/native": "internal"}
 # What is in no room, and which rooms may import it.
@@ -227,10 +226,10 @@ def _size_errors(root: pathlib.Path) -> Iterator[str]:
         name = path.parent.relative_to(root).as_posix()
         sources.setdefault(name, []).append(path.name)
   for name, files in sorted(sources.items()):
-    if len(files) > MAX_SOURCES:
+    if len(files) > tables.MAX_SOURCES:
       yield (
         f"{name}/{max(files)}:1: {name} has {len(files)} sources: a folder"
-        f" holds at most {MAX_SOURCES}; split it"
+        f" holds at most {tables.MAX_SOURCES}; split it"
       )
 
 

@@ -3,6 +3,7 @@
 from absl.testing import absltest
 
 from tools.rooms import phasic_rooms
+from tools.rooms import tables
 from tools.rooms import trees
 
 _LOW = "phasic/math/low/sums.py"
@@ -244,7 +245,7 @@ class PhasicRoomsTest(trees.TreeTestCase):
   def test_a_folder_with_too_many_sources_is_an_error(self):
     for folder in ("phasic/math/low", "tests/shared/folder", "tools"):
       with self.subTest(folder):
-        count = phasic_rooms.MAX_SOURCES - (folder != "tools")
+        count = tables.MAX_SOURCES - (folder != "tools")
         files = {f"{folder}/f{n:02}.py": "" for n in range(count)}
         files[f"{folder}/__init__.py"] = ""
         self.assertEmpty(self._check(**files))

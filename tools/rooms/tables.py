@@ -3,6 +3,9 @@
 import ast
 import dataclasses
 
+# Of a room.
+MAX_SOURCES = 24
+
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
