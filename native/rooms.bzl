@@ -67,6 +67,7 @@ ROOMS = {
     ],
     "kernel/sweeps": [
         "kernel/simd",
+        "kernel/numbers",
         "kernel/matrix",
         "kernel/model",
         "kernel/uniformization",

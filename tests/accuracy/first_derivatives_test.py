@@ -3,6 +3,7 @@
 from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
+from scipy import special
 
 from tests.accuracy import cases
 from tests.accuracy import derivative_checks
@@ -11,6 +12,9 @@ from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
 
 _TOLERANCE = 1e-12
+
+# Around 4096 jumps sums over jumps give way to a ladder of squares.
+_RATES = (1e2, 1e3, 3e3, 1e4, 3e4, 1e5)
 
 
 @absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
@@ -94,6 +98,51 @@ class FirstDerivativesTest(derivative_checks.TestCase):
     rates = 2.0 ** onp.linspace(0, 16, 12).round()
     operands = models.hypoexponential(rates)._replace(time=t)
     self.check_gradient("log_density", operands, (), _TOLERANCE)
+
+
+def _erlang(phases: int, rate: float, times: onp.ndarray) -> oracle.Operands:
+  subgenerator = rate * (onp.eye(phases, k=1) - onp.eye(phases))
+  return oracle.Operands(onp.eye(phases)[0], subgenerator, None, None, times)
+
+
+def _gradient(kind, operands, weights):
+  arrays = [*kernel_calls.inputs(operands), weights]
+  code = kernel_calls.kind_code(kind)
+  return kernel_calls.module().adjoint(code, 1, arrays)
+
+
+@absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
+class MixedTimesTest(parameterized.TestCase):
+  """Against the closed forms of Erlang distributions.
+
+  With log f = p log r + (p - 1) log t - r t + c the derivative along the rates,
+  all of which are r, is p - r t. In the mass of phase j, counted from zero, it
+  is f_{p-j} / f_p = (p - 1)! / (p - 1 - j)! / (r t)^j.
+  """
+
+  @parameterized.product(phases=(2, 10), rate=_RATES, mixed_signs=(False, True))
+  def test_log_density(self, phases, rate, mixed_signs):
+    rng = onp.random.default_rng(3)
+    times = rng.gamma(2.0, 0.5, 150)
+    weights = onp.ones(150)
+    if mixed_signs:
+      weights = rng.choice([-1.0, 1.0], 150) * rng.uniform(0.5, 2.0, 150)
+    operands = _erlang(phases, rate, times)
+    bars = _gradient("log_density", operands, weights)
+    initial, subgenerator = onp.ravel(bars[0]), onp.asarray(bars[1])
+    along = onp.sum(onp.reshape(subgenerator, (phases,) * 2) * operands[1])
+    self._check(along, weights * (phases - rate * times))
+    j = onp.arange(phases)[:, None]
+    log_ratio = special.gammaln(phases) - special.gammaln(phases - j)
+    self._check(
+      initial, weights * onp.exp(log_ratio - j * onp.log(rate * times))
+    )
+
+  def _check(self, actual, terms):
+    """Against a sum over times, to the size of its terms."""
+    error = onp.abs(actual - onp.sum(terms, axis=-1))
+    size = onp.sum(onp.abs(terms), axis=-1)
+    self.assertLess(onp.max(error / size), _TOLERANCE)
 
 
 if __name__ == "__main__":

@@ -39,9 +39,26 @@ struct AdjointSums {
   Scaled<double> row_tail;
   Scaled<double> start_loss;
   Scaled<double> row_loss;
+  // More of them, of each start, relative to 2^start_losses_exponent, and of
+  // each row; or nullptr.
+  const double* start_losses = nullptr;
+  int64_t start_losses_exponent = 0;
+  const double* row_losses = nullptr;
 
   Scaled<double> StartSize(int64_t i) const {
     return SizeOf(starts[i], exponent);
+  }
+  Scaled<double> StartLoss(int64_t i) const {
+    Scaled<double> loss = start_loss;
+    if (start_losses != nullptr) {
+      Add(&loss, Scaled<double>{start_losses[i], start_losses_exponent});
+    }
+    return loss;
+  }
+  Scaled<double> RowLoss(int64_t i) const {
+    Scaled<double> loss = row_loss;
+    if (row_losses != nullptr) Add(&loss, Scaled<double>{row_losses[i], 0});
+    return loss;
   }
   // Whether anything is left to happen after a start in phase i.
   bool Matters(const Model<T>& model, int64_t i) const {
@@ -89,6 +106,17 @@ class BarsWriter {
     if (in_.has_prob_zero && out_.prob_zero != nullptr) {
       out_.prob_zero[0] = Shown(false, atom);
     }
+  }
+
+  // Whether anything would be taken to be lost.
+  bool Loses(const AdjointSums<T>& sums) {
+    sums_ = sums;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if ((left_.starts && StartIsLost(i)) || (left_.rows && RowIsLost(i))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // Writes the top components that a less truncated pass cannot improve;
@@ -239,10 +267,10 @@ class BarsWriter {
     if (!in_.has_prob_zero) {
       Add(&size, SizeOf(sums_.atom, 0));
     }
-    return sums_.Matters(model_, i) && sums_.IsLost(sums_.start_loss, size);
+    return sums_.Matters(model_, i) && sums_.IsLost(sums_.StartLoss(i), size);
   }
   bool RowIsLost(int64_t i) const {
-    return model_.reached[i] && sums_.IsLost(sums_.row_loss, RowSize(i));
+    return model_.reached[i] && sums_.IsLost(sums_.RowLoss(i), RowSize(i));
   }
   // What is written where it is lost or not.
   double Shown(bool is_lost, const T& bar) {

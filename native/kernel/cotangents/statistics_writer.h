@@ -52,6 +52,12 @@ class StatisticsWriter {
     return is_accurate_ || is_last;
   }
 
+  // As BarsWriter::Loses.
+  bool Loses(const AdjointSums<T>& sums) {
+    Write(sums, true);
+    return has_losses_;
+  }
+
   // As BarsWriter's.
   bool has_losses() const { return has_losses_; }
 
@@ -61,7 +67,7 @@ class StatisticsWriter {
     const bool is_passed = model_.reached[i] && sums_.Matters(model_, i);
     out_.sojourns[i] =
         is_passed
-            ? Top(1.0 / model_.q * InRow(sums_.stays[i], 0, 1.0 / model_.q))
+            ? Top(1.0 / model_.q * InRow(i, sums_.stays[i], 0, 1.0 / model_.q))
             : 0.0;
     out_.exits[i] = Exits(i, model_.exits[i]);
   }
@@ -73,7 +79,7 @@ class StatisticsWriter {
     if (!sums_.Matters(model_, i)) return Top(sure);
     const Scaled<double> size = sums_.StartSize(i);
     if (sums_.IsShort(sums_.start_tail, size)) is_accurate_ = false;
-    if (IsLost(sums_.start_loss, size, Top(alpha))) {
+    if (IsLost(sums_.StartLoss(i), size, Top(alpha))) {
       has_losses_ = true;
       return kNaN;
     }
@@ -96,14 +102,14 @@ class StatisticsWriter {
     if (IsZero(rate) || !model_.reached[i] || !may_exit) {
       return 0.0;
     }
-    return Top(rate * InRow(sums_.exits[i], model_.log2_q));
+    return Top(rate * InRow(i, sums_.exits[i], model_.log2_q));
   }
 
   double Jumps(int64_t i, int64_t j, double rate, int64_t cell) {
     if (rate == 0.0 || !model_.reached[i] || !sums_.Matters(model_, j)) {
       return 0.0;
     }
-    return Top(rate / model_.q * InRow(sums_.products[cell]));
+    return Top(rate / model_.q * InRow(i, sums_.products[cell]));
   }
 
   void WriteJumps() {
@@ -138,11 +144,11 @@ class StatisticsWriter {
 
   // A sum whose truth is not zero. Times 2^exponent it is what the bounds on
   // errors are for, and times `factor` what is written.
-  T InRow(const T& sum, int64_t exponent = 0, double factor = 1.0) {
+  T InRow(int64_t i, const T& sum, int64_t exponent = 0, double factor = 1.0) {
     const Scaled<double> size = SizeOf(sum, exponent);
     if (sums_.IsShort(sums_.row_tail, size)) is_accurate_ = false;
     if (is_open_ || !IsFinite(sum)) return T(kNaN);
-    if (!IsLost(sums_.row_loss, size, factor)) return sum;
+    if (!IsLost(sums_.RowLoss(i), size, factor)) return sum;
     has_losses_ = true;
     return T(kNaN);
   }

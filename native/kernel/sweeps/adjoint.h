@@ -157,7 +157,11 @@ class AdjointRun {
       if (status == kOk) status = sweeper.Run();
       if (status != kOk) return status;
       if (ladder_adjoint.has_sums()) ladder_adjoint.AddTo(&sweeper);
-      if (writer_.Write(sweeper.sums(), margin == kNumMargins - 1)) break;
+      AdjointSums<T> sums = sweeper.sums();
+      if (writer_.Loses(sums) && !sweeper.BoundLosses(&sums)) {
+        return kMemoryLimit;
+      }
+      if (writer_.Write(sums, margin == kNumMargins - 1)) break;
     }
     return kOk;
   }

@@ -16,6 +16,7 @@
 #include "native/kernel/matrix/products.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/simd/isa.h"
+#include "native/kernel/sweeps/loss_bounds.h"
 #include "native/kernel/sweeps/point_seeds.h"
 #include "native/kernel/sweeps/term_adjoints.h"
 #include "native/kernel/uniformization/sequence.h"
@@ -47,10 +48,13 @@ struct SweepLosses {
   Scaled<double> adjoint;
   Scaled<double> product;
 
-  // Numbers of y relative to 2^exponent, in block b of a model of p phases.
+  // Of each number of y, relative to 2^exponent, of a model of p phases.
+  static Scaled<double> Flushed(int64_t p, int64_t exponent) {
+    return Normalized(Scaled<double>{Count(p), exponent - 1022});
+  }
+  // The same in block b.
   void AddFlushed(int64_t p, int64_t exponent, int64_t b) {
-    const Scaled<double> lost =
-        Normalized(Scaled<double>{Count(p), exponent - 1022});
+    const Scaled<double> lost = Flushed(p, exponent);
     Add(&adjoint, lost);
     Add(&product,
         Scaled<double>{lost.mantissa * kBlock * static_cast<double>(b + 1),
@@ -88,7 +92,8 @@ class AdjointSweeper {
         model_(sequence->model()),
         seeds_(seeds),
         terms_(*terms),
-        workspace_(workspace) {}
+        workspace_(workspace),
+        bounds_(sequence, workspace) {}
 
   StatusCode Allocate() {
     const int64_t stride = model_.stride;
@@ -125,7 +130,9 @@ class AdjointSweeper {
     FloatEnvironment::ClearUnderflow();
     AddScaled(starts, exponent, model_.size, y_, &exponent_);
     if (!FloatEnvironment::Underflowed()) return;
-    Add(&losses_.adjoint, Scaled<double>{1.0, exponent_ - 1020});
+    const Scaled<double> lost = {1.0, exponent_ - 1020};
+    Add(&losses_.adjoint, lost);
+    Add(&others_.adjoint, lost);
   }
   void AddRow(int64_t i, const T& exit, const T& stay) {
     exit_bar_.data()[i] += exit;
@@ -136,8 +143,10 @@ class AdjointSweeper {
   }
   void EndOfAdded(const Scaled<double>& lost_start,
                   const Scaled<double>& lost_product) {
-    Add(&losses_.adjoint, lost_start);
-    Add(&losses_.product, lost_product);
+    for (SweepLosses* losses : {&losses_, &others_}) {
+      Add(&losses->adjoint, lost_start);
+      Add(&losses->product, lost_product);
+    }
   }
 
   // What the last run found.
@@ -153,6 +162,17 @@ class AdjointSweeper {
     return sums;
   }
 
+  // Bounds losses row by row, which takes half of a sweep; false: no memory.
+  bool BoundLosses(AdjointSums<T>* sums) {
+    if (!bounds_.Run(needs_.rows)) return false;
+    sums->start_losses = bounds_.starts();
+    sums->start_losses_exponent = bounds_.exponent();
+    sums->start_loss = others_.adjoint;
+    sums->row_losses = bounds_.rows();
+    sums->row_loss = others_.product;
+    return true;
+  }
+
  private:
   void Clear() {
     const int64_t stride = model_.stride;
@@ -163,7 +183,8 @@ class AdjointSweeper {
     stays_.Clear();
     products_.Clear();
     exponent_ = kExponentOfZero;
-    losses_ = SweepLosses{};
+    losses_ = others_ = SweepLosses{};
+    bounds_.Clear();
   }
 
   bool SweepBlock(const Block<T>& block, int64_t b) {
@@ -196,7 +217,7 @@ class AdjointSweeper {
         next[i] += b_bar[kBlock - 1 - k];
       }
     }
-    NoteLosses(block, b);
+    if (!NoteLosses(block, b)) return false;
     if (states == nullptr) return true;
     const int64_t shift = block.exponent + exponent_;
     double scale = PowerOfTwo(shift);
@@ -231,17 +252,20 @@ class AdjointSweeper {
     exponent_ = target;
   }
 
-  // What flushing to zero may have cost: in y itself, and in G.
-  void NoteLosses(const Block<T>& block, int64_t b) {
-    if (HasOwnExponent<T>::kValue) return;
-    if (FloatEnvironment::Underflowed() || terms_.HasLosses(b)) {
-      losses_.AddFlushed(model_.size, exponent_, b);
-    }
+  // What flushing to zero may have cost: in y itself, and in G. False: no
+  // memory.
+  bool NoteLosses(const Block<T>& block, int64_t b) {
+    if (HasOwnExponent<T>::kValue) return true;
+    const bool flushed = FloatEnvironment::Underflowed();
     if (sequence_.UnderflowedBefore(b + 1)) {
-      losses_.AddFlushedStates(model_.size,
-                               LargestSize(adjoints_, kBlock * model_.stride),
-                               exponent_ + block.exponent);
+      const double size = LargestSize(adjoints_, kBlock * model_.stride);
+      for (SweepLosses* losses : {&losses_, &others_}) {
+        losses->AddFlushedStates(model_.size, size, exponent_ + block.exponent);
+      }
     }
+    if (!flushed && !terms_.HasLosses(b)) return true;
+    losses_.AddFlushed(model_.size, exponent_, b);
+    return bounds_.Note(b, SweepLosses::Flushed(model_.size, exponent_));
   }
 
   const AdjointNeeds needs_;
@@ -259,6 +283,8 @@ class AdjointSweeper {
   LongSum<T> products_;   // G
   int64_t exponent_ = 0;  // of y
   SweepLosses losses_;
+  SweepLosses others_;    // but for what blocks lost of y
+  LossBounds<T> bounds_;  // of that
 };
 
 }  // namespace PHASIC_ISA

@@ -1,0 +1,153 @@
+// Bounds, row by row, on what flushing to zero took from the sums of a sweep.
+//
+// What a block loses of y goes on as y does, L_k = P L_{k+1}, and takes from
+// row i of G at most sum_k v_k[i] max_j L_{k+1}[j]. Times of very different
+// cotangents lose much at late steps, which hardly any state reaches: a bound
+// that is one for all rows does not see that.
+
+#ifndef PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
+#define PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "native/kernel/matrix/operator.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/block_list.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Of numbers that are not plain doubles there are none.
+template <class T>
+class LossBounds {
+ public:
+  LossBounds(Sequence<T>*, Workspace*) {}
+  void Clear() {}
+  bool Note(int64_t, const Scaled<double>&) { return true; }
+  bool Run(bool) { return true; }
+  const double* rows() const { return nullptr; }
+  const double* starts() const { return nullptr; }
+  int64_t exponent() const { return 0; }
+};
+
+template <>
+class LossBounds<double> {
+ public:
+  LossBounds(Sequence<double>* sequence, Workspace* workspace)
+      : sequence_(*sequence),
+        model_(sequence->model()),
+        workspace_(workspace),
+        losses_(workspace) {}
+
+  void Clear() { num_losses_ = 0; }
+
+  // Notes that a block lost so much of each number of y. Blocks come from the
+  // last one down; false: no memory.
+  bool Note(int64_t block, const Scaled<double>& loss) {
+    if (num_losses_ == losses_.size() && losses_.Append() == nullptr) {
+      return false;
+    }
+    losses_[num_losses_++] = {block, loss};
+    return true;
+  }
+
+  // Carries all that was noted down to the first block; false: no memory.
+  bool Run(bool wants_rows) {
+    if (!Allocate()) return false;
+    std::fill(bound_, bound_ + model_.stride, 0.0);
+    std::fill(rows_, rows_ + model_.stride, 0.0);
+    exponent_ = kExponentOfZero;
+    int64_t n = 0;
+    for (int64_t b = num_losses_ > 0 ? losses_[0].block : -1; b >= 0; --b) {
+      const double* states = nullptr;
+      if (wants_rows) {
+        states = sequence_.States(b, states_);
+        if (states == nullptr) return false;
+      }
+      if (n > 0) Step(b, states);
+      if (n == num_losses_ || losses_[n].block != b) continue;
+      const Scaled<double> loss = Normalized(losses_[n++].loss);
+      double all[kBlock];
+      std::fill(all, all + kBlock, loss.mantissa);
+      AddRows(b, all, loss.exponent, states);
+      std::fill(next_, next_ + model_.size, loss.mantissa);
+      AddScaled(next_, loss.exponent, model_.size, bound_, &exponent_);
+    }
+    FloatEnvironment::ClearUnderflow();
+    return true;
+  }
+
+  // [p], of the rows of G; and of the starts, relative to 2^exponent.
+  const double* rows() const { return rows_; }
+  const double* starts() const { return bound_; }
+  int64_t exponent() const { return exponent_; }
+
+ private:
+  struct Loss {
+    int64_t block;
+    Scaled<double> loss;
+  };
+  // More than what a block's products that are flushed to zero sum up to.
+  static constexpr double kFlushedSum = 0x1p-1000;
+
+  bool Allocate() {
+    if (states_ != nullptr) return true;
+    bound_ = AllocateZeros<double>(workspace_, model_.stride);
+    next_ = AllocateZeros<double>(workspace_, model_.stride);
+    rows_ = AllocateZeros<double>(workspace_, model_.stride);
+    states_ = AllocateRoom<double>(workspace_, kBlock * model_.stride);
+    return bound_ && next_ && rows_ && states_;
+  }
+
+  // Takes the bound through the steps of a block.
+  void Step(int64_t b, const double* states) {
+    double largest[kBlock];
+    for (int k = kBlock - 1; k >= 0; --k) {
+      largest[k] = LargestSize(bound_, model_.stride);
+      Apply(model_.backward, 0, bound_, static_cast<double*>(nullptr), next_);
+      std::swap(bound_, next_);
+    }
+    AddRows(b, largest, exponent_, states);
+    for (int64_t i = 0; i < model_.size; ++i) bound_[i] += kFlushedSum;
+    const int64_t e = ExponentOf(LargestSize(bound_, model_.stride));
+    if (e > -64 && e < 64) return;
+    ScaleAllBy(bound_, model_.size, -e);
+    exponent_ += e;
+  }
+
+  // largest[k] bounds L_{k+1}.
+  void AddRows(int64_t b, const double* largest, int64_t exponent,
+               const double* states) {
+    if (states == nullptr) return;
+    const int64_t shift = exponent + sequence_.Find(b)->exponent;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      double sum = kFlushedSum;
+      for (int k = 0; k < kBlock; ++k) {
+        sum += largest[k] * states[k * model_.stride + i];
+      }
+      rows_[i] += ScaleBy(sum, shift);
+    }
+  }
+
+  Sequence<double>& sequence_;
+  const Model<double>& model_;
+  Workspace* workspace_;
+  BlockList<Loss> losses_;
+  int64_t num_losses_ = 0;
+  double* bound_ = nullptr;  // L, relative to 2^exponent
+  double* next_ = nullptr;
+  double* rows_ = nullptr;
+  double* states_ = nullptr;
+  int64_t exponent_ = kExponentOfZero;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
