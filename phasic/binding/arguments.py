@@ -34,7 +34,7 @@ def host_function(
     ValueError: there is no such batching.
   """
   check_callable(what, f)
-  if batching not in _BATCHINGS:
+  if not isinstance(batching, str) or batching not in _BATCHINGS:
     names = " or ".join(repr(x) for x in _BATCHINGS)
     raise ValueError(f"batching is {batching!r}: it must be {names}")
   if name is None:

@@ -176,4 +176,10 @@ class Kernel:
       ValueError: `count` is out of range.
       RuntimeError: the kernel cannot run.
     """
-    self.on_host().set_num_threads(operator.index(count))
+    try:
+      number = operator.index(count)
+    except TypeError:
+      raise TypeError(
+        f"count is {count!r}: it must be an integer from 1 to 256"
+      ) from None
+    self.on_host().set_num_threads(number)

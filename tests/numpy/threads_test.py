@@ -74,9 +74,12 @@ class ThreadsTest(parameterized.TestCase):
       pm.set_num_threads(count)
     self.assertEqual(pm.num_threads(), 4)
 
-  def test_number_of_another_type(self):
-    with self.assertRaisesRegex(TypeError, "float"):
-      pm.set_num_threads(2.0)
+  @parameterized.parameters(2.0, "2", None)
+  def test_number_of_another_type(self, count):
+    with self.assertRaisesRegex(
+      TypeError, f"count is {count!r}: it must be an integer from 1 to 256"
+    ):
+      pm.set_num_threads(count)
 
   def test_many_callers(self):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:

@@ -1,5 +1,6 @@
 """Samples of a distribution."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from phasic.distributions.base import methods
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
+
+_MOST_SAMPLES = 2**40
 
 
 class Sampling(methods.Methods):
@@ -92,9 +95,16 @@ def checked_shape(sample_shape: Any) -> tuple[int, ...]:
   if sizes is None:
     raise TypeError("sample_shape is traced: it must be known statically")
   integers = sizes.dtype.kind in "iu" or onp.size(sizes) == 0
+  if sizes.dtype.kind == "O":  # Integers of more than 64 bits.
+    integers = all(isinstance(d, int) for d in onp.ravel(sizes))
   if not integers or onp.ndim(sizes) > 1:
     raise TypeError(wrong)
   shape = tuple(int(d) for d in onp.ravel(sizes))
   if any(d < 0 for d in shape):
     raise ValueError(f"sample_shape is {shape}: sizes must be >= 0")
+  if math.prod(shape) > _MOST_SAMPLES:
+    raise ValueError(
+      f"sample_shape is {sample_shape!r}: at most 2**40 samples can be drawn at "
+      "once; draw them in parts"
+    )
   return shape

@@ -129,7 +129,8 @@ class ObservationMakers:
         column has names.
 
     Raises:
-      TypeError: a column has no numbers, dates say.
+      TypeError: a column has no numbers, dates say, or the table is the path
+        of a file.
       ValueError: there is no such column, columns do not go together, or a
         value breaks a rule.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 import math
+import os
 from typing import Any
 
 import numpy as onp
@@ -128,12 +129,17 @@ def ends(
 
 
 def _check_names(table: Any, names: Mapping[str, str]) -> None:
-  """Raises ValueError unless the columns are there and go together."""
+  """Raises unless the columns are there and go together."""
+  if isinstance(table, (str, bytes, os.PathLike)):
+    raise TypeError(
+      f"table is {table!r}: it must be a table; read the file first, with "
+      "pandas.read_csv, say"
+    )
   given = set(names) - {"weight", "entry", "cause"}
   if given not in ({"time"}, {"time", "event"}, {"lower", "upper"}):
     raise ValueError(
-      f"the columns given are {sorted(names)}: they must be time, time and "
-      "event, or lower and upper"
+      f"the columns named are {sorted(names)}: name time, time and event, or "
+      'lower and upper, as in from_table(table, time="months", event="died")'
     )
   if isinstance(table, Mapping):
     there = list(table)

@@ -50,26 +50,54 @@ def total_weight(observations: Any) -> float:
 
 
 def number(name: str, x: Any) -> float:
-  """Returns an argument as a float; raises TypeError if it is no number."""
+  """Returns an argument as a float.
+
+  Raises:
+    TypeError: the argument is not a number.
+    ValueError: the argument is an integer beyond the range of floats.
+  """
   try:
     if not isinstance(x, str):
       return float(x)
+  except OverflowError:
+    raise ValueError(
+      f"{name} is {_shown(x)}: it must be below 1.8e308"
+    ) from None
   except (TypeError, ValueError):
     pass
-  raise TypeError(f"{name} is {x!r}: it must be a number")
+  raise TypeError(f"{name} is {_shown(x)}: it must be a number")
 
 
-def whole_number(name: str, x: Any, least: int) -> int:
+def whole_number(name: str, x: Any, least: int, most: int | None = None) -> int:
   """Returns an argument as an int.
 
+  Args:
+    name: what messages call the argument.
+    x: the argument.
+    least: the smallest number allowed.
+    most: the largest number allowed, or None.
+
   Raises:
-    TypeError: it is no whole number.
-    ValueError: it is below the least.
+    TypeError: the argument is not a whole number.
+    ValueError: the argument is out of range.
   """
   try:
     found = operator.index(x)
   except TypeError:
-    raise TypeError(f"{name} is {x!r}: it must be a whole number") from None
+    raise TypeError(
+      f"{name} is {_shown(x)}: it must be a whole number"
+    ) from None
   if found < least:
-    raise ValueError(f"{name} is {x}: it must be >= {least}")
+    raise ValueError(f"{name} is {_shown(x)}: it must be >= {least}")
+  if most is not None and found > most:
+    raise ValueError(f"{name} is {_shown(x)}: it must be <= {most}")
   return found
+
+
+def _shown(x: Any) -> str:
+  """Returns an argument as messages show it, the middle of long ones cut."""
+  try:
+    text = repr(x)
+  except ValueError:  # Python does not print integers of over 4300 digits.
+    return "an integer of thousands of digits"
+  return text if len(text) <= 60 else f"{text[:24]}...{text[-24:]}"

@@ -20,6 +20,8 @@ _FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
 _SPREAD = 4.0
 # Rates are at least this many times the least number, and at most the inverse.
 _LEAST = 1e8
+# A search that begins here keeps a number of each pair of phases.
+_MOST_PHASES = 4096
 
 
 def start_of(
@@ -34,14 +36,14 @@ def start_of(
 
   Args:
     observations: positive numbers, (n,), known.
-    num_phases: how many phases.
+    num_phases: how many phases, at most 4096.
     form: "acyclic" (`AcyclicPhaseType`, any chain without cycles), "coxian",
       "hyper-erlang" (two branches, or one for one phase), "hyperexponential" or
       "general" (`PhaseType` with all rates positive).
 
   Raises:
     TypeError: observations are none, or traced.
-    ValueError: there is no such form, `num_phases` is not positive, there is no
+    ValueError: there is no such form, `num_phases` is out of range, there is no
       event, or no rate can be told for times of this size.
 
   Example:
@@ -52,9 +54,9 @@ def start_of(
     >>> print(f"{float(dist.mean()):.6f}")
     1.500000
   """
-  if form not in _FORMS:
+  if not isinstance(form, str) or form not in _FORMS:
     raise ValueError(f"form is {form!r}: it must be in {_FORMS}")
-  p = whole_number("num_phases", num_phases, 1)
+  p = whole_number("num_phases", num_phases, 1, _MOST_PHASES)
   observations_lib.check_type(observations)
   mean = mean_of(observations)
   dtype = static.dtype_name(observations.lower)

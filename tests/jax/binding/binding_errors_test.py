@@ -215,6 +215,11 @@ class ErrorsTest(parameterized.TestCase):
       ({"vjp": "x"}, TypeError, "vjp is str"),
       ({"abstract": 3}, TypeError, "abstract is int"),
       ({"batching": "all"}, ValueError, "'sequential' or 'expand'"),
+      (
+        {"batching": [1]},
+        ValueError,
+        r"batching is \[1\]: it must be 'sequential",
+      ),
       ({"nondifferentiable": (-1,)}, ValueError, "nondifferentiable"),
       ({"nondifferentiable": (1.0,)}, TypeError, "nondifferentiable"),
       ({"name": 3}, TypeError, "name is int"),

@@ -208,6 +208,16 @@ class ComparisonTest(test_case.TestCase):
       self.assertEqual(dist.num_phases, phases)
       self.assert_close(dist.mean(), onp.mean(fit_data.TIMES), rtol=1e-10)
 
+  @parameterized.parameters(
+    ((10**400,), "num_phases is 10+...0+: it must be <= 4096"),
+    ((2**70,), "num_phases is 1180591620717411303424: it must be <= 4096"),
+    ((2, onp.ones(2)), "form is array.*: it must be in "),
+  )
+  def test_starts_with_wrong_arguments(self, arguments, message):
+    data = inference.Observations(fit_data.TIMES)
+    with self.assertRaisesRegex(ValueError, message):
+      inference.start_of(data, *arguments)
+
   def test_starts_for_large_weights(self):
     times = [0.5, 1.0, 1.5, 3.0]
     data = inference.Observations(times, weights=[1e308] * 4)

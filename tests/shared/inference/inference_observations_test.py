@@ -394,8 +394,12 @@ class TablesTest(test_case.TestCase):
 
   @parameterized.parameters(
     ({"time": "t", "event": "x"}, "event is 'x': the table's columns are"),
-    ({"event": "e"}, r"columns given are \['event'\]: they must be time"),
-    ({"time": "t", "lower": "t", "upper": "t"}, "they must be time, time and"),
+    ({"event": "e"}, r"columns named are \['event'\]: name time, time"),
+    (
+      {"time": "t", "lower": "t", "upper": "t"},
+      "'upper'.: name time, time and",
+    ),
+    ({}, r"columns named are \[\]: name time, time and event, or lower and"),
     ({"time": "t", "event": "two"}, r"two\[1\] = 2.0: it must be bool, or 0"),
     ({"lower": "none", "upper": "none"}, r"none\[0\].*must be known"),
     ({"time": "t", "cause": "name"}, "'name' holds names: pass causes"),
@@ -422,6 +426,12 @@ class TablesTest(test_case.TestCase):
     }
     with self.assertRaisesRegex(ValueError, message):
       inference.Observations.from_table(table, **names)
+
+  def test_a_path_is_not_a_table(self):
+    with self.assertRaisesRegex(
+      TypeError, "table is 'times.csv': it must be a table; read the file first"
+    ):
+      inference.Observations.from_table("times.csv")
 
   def test_whole_numbers_beside_float32(self):
     table = {

@@ -85,6 +85,12 @@ class MomentMatchingTest(test_case.TestCase):
       inference.match_moments(-1.0, 1.5)
     with self.assertRaisesRegex(ValueError, "needs 4"):
       inference.match_moments(1.0, 1.25, num_phases=3)
+    for huge in (10**400, 10**5000):
+      with self.assertRaisesRegex(
+        ValueError,
+        "^mean is (10+\\.\\.\\.0+|an integer of .*): it must be below",
+      ):
+        inference.match_moments(huge, 2.0)
 
 
 if __name__ == "__main__":
