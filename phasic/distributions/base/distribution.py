@@ -15,6 +15,7 @@ from phasic.distributions.base import hazards
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import quantiles
 from phasic.distributions.base import reparameterization
+from phasic.distributions.base import representation
 from phasic.distributions.base import sampling
 from phasic.distributions.base import slicing
 from phasic.distributions.base import statistics
@@ -71,7 +72,7 @@ class Distribution(
     arrays = {name: parameters[name] for name in properties}
     for name, value in arrays.items():
       _check_given(name, value, properties[name])
-    dtype = structures.common_dtype(_leaves(arrays))
+    dtype = structures.common_dtype(representation.leaves(arrays))
 
     def stored(name: str, value: Any) -> Any:
       if isinstance(value, Mapping):
@@ -187,18 +188,7 @@ class Distribution(
     raise TypeError(f"{type(self).__name__} is not iterable: index its batch")
 
   def __repr__(self) -> str:
-    names = self.parameter_properties()
-    arrays = _leaves({name: self._parameters[name] for name in names})
-    facts = "parameters unknown"  # A structure whose leaves are no arrays.
-    if all(x is None or hasattr(x, "shape") for x in arrays.values()):
-      try:
-        facts = (
-          f"batch_shape={self.batch_shape}, event_shape={self.event_shape}, "
-          f"dtype={self.dtype}"
-        )
-      except (TypeError, ValueError):
-        return f"<{type(self).__name__} {self.name!r} {facts}>"
-    return f"<{type(self).__name__} {self.name!r} {facts}>"
+    return representation.text_of(self, self._parameters)
 
   def _arrays(self) -> dict[str, Any]:
     """Array parameters by name, as they are now; None where not given.
@@ -270,17 +260,6 @@ def _check_given(
     raise TypeError(f"{name} is None: it must be an array")
   if isinstance(value, Mapping) and prop.constraint != "parameters":
     raise TypeError(f"{name} is {type(value).__name__}: it must be an array")
-
-
-def _leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
-  """Returns arrays by name, those of mappings by names like params['a']."""
-  found: dict[str, Any] = {}
-  for name, value in arrays.items():
-    if isinstance(value, Mapping):
-      found |= _leaves({f"{name}[{k!r}]": v for k, v in value.items()})
-    else:
-      found[name] = value
-  return found
 
 
 def _shape_array(shape: static.Shape) -> Any:

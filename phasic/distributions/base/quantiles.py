@@ -33,6 +33,17 @@ class Quantiles(methods.Methods):
     value = self._checked(value, 0.0, 1.0, "a probability must be in [0, 1]")
     return structures.as_result(self._quantile(value))
 
+  def median(self) -> Any:
+    """Computes the median, the quantile of 1/2, of the batch shape.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> print(f"{float(PhaseType([1.0], [[-2.0]]).median()):.6f}")
+      0.346574
+    """
+    return self.quantile(0.5)
+
   def quantile_log_survival(self, value: Any) -> Any:
     """Returns the quantile with log P(X > t) = v, however small that is.
 

@@ -130,6 +130,11 @@ class Coxian(named_family.NamedFamily):
     """Rates of absorption, (..., p)."""
     return self._parameters["exit_rates"]
 
+  @property
+  def subgenerator(self) -> Any:
+    """Rates between the phases, S (..., p, p), for up to 4096 phases."""
+    return self.as_phase_type().subgenerator
+
   def _check_shapes(self) -> None:
     p = self._last_size("exit_rates")
     shape = static.shape(self.progression_rates)

@@ -139,7 +139,7 @@ class ContractTest(test_case.TestCase):
     self.assertEqual(
       repr(dist),
       "<DiscretePhaseType 'DiscretePhaseType' batch_shape=(2, 3), "
-      "event_shape=(), dtype=float64>",
+      "event_shape=(), dtype=float64, initial_probs=[[[0.3, 0.6]], [[1, 0]]]>",
     )
     properties = pd.DiscretePhaseType.parameter_properties()
     self.assertEqual(

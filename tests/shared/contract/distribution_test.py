@@ -63,8 +63,21 @@ class ContractTest(test_case.TestCase):
     self.assertEqual(
       repr(dist),
       "<PhaseType 'PhaseType' batch_shape=(2, 3), event_shape=(), "
-      "dtype=float64>",
+      "dtype=float64, initial_probs=[[[0.3, 0.6]], [[1, 0]]]>",
     )
+
+  def test_text_has_small_parameters(self):
+    dist = pd.PhaseType([0.5, 0.25], [[-2.0, 1.0], [0.0, -1.0]])
+    self.assertEqual(
+      repr(dist),
+      "<PhaseType 'PhaseType' batch_shape=(), event_shape=(), dtype=float64, "
+      "initial_probs=[0.5, 0.25], subgenerator=[[-2, 1], [0, -1]]>",
+    )
+
+  def test_median(self):
+    rates = onp.asarray([0.5, 2.0, 8.0])
+    dist = pd.PhaseType([1.0], -rates[:, None, None])
+    self.assert_close(dist.median(), math.log(2.0) / rates, rtol=1e-14)
 
   def test_parameters(self):
     dist = pd.PhaseType(**_GOOD, name="waiting")

@@ -42,7 +42,8 @@ class EpochsTest(test_case.TestCase):
     self.assertEqual(dist.dtype, "float64")
     self.assertEqual(
       repr(dist),
-      "<Epochs 'history' batch_shape=(4, 5), event_shape=(), dtype=float64>",
+      "<Epochs 'history' batch_shape=(4, 5), event_shape=(), dtype=float64, "
+      "boundaries=[[[1]], [[1]], [[1]], [[1]]]>",
     )
     self.assertEqual(
       {k: v.event_ndims for k, v in dist.parameter_properties().items()},

@@ -19,6 +19,10 @@ class EdgesTest(test_case.TestCase):
     self.assertEqual(dist.name, "stay")
     self.assert_close(dist.progression_rates, [0.5, 0.5])
     self.assert_close(dist.exit_rates, [1.5, 0.5, 4.0])
+    self.assert_close(
+      pd.Coxian([2.0, 1.0], [1.0, 0.5, 0.25]).subgenerator,
+      [[-3.0, 2.0, 0.0], [0.0, -1.5, 1.0], [0.0, 0.0, -0.25]],
+    )
     single = pd.Coxian.from_probs([2.0], [])
     self.assert_close(single.mean(), 0.5)
     batch = pd.Coxian.from_probs(rates, onp.stack([probs, probs]))
