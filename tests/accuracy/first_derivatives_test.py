@@ -13,7 +13,7 @@ from tests.oracle import phase_type_oracle as oracle
 
 _TOLERANCE = 1e-12
 
-# Around 4096 jumps sums over jumps give way to a ladder of squares.
+# From 512 jumps on sums over jumps give way to a ladder of squares.
 _RATES = (1e2, 1e3, 3e3, 1e4, 3e4, 1e5)
 
 

@@ -15,7 +15,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 constexpr int64_t kMaxLadderPhases = 512;
-constexpr double kLeastLadderX = 0x1p12;
+constexpr double kLeastLadderX = 0x1p9;
 constexpr double kLargestLadderX = 0x1p52;  // 2^58 first steps
 
 // Whether x = q t, or the count x, goes by the ladder: where its matrix
