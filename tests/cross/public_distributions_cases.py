@@ -190,6 +190,7 @@ METHODS: Mapping[str, tuple[Any, ...]] = {
   "log_survival_function": (VALUE,),
   "marginal": (1,),
   "mean": (),
+  "median": (),
   "mean_residual_life": (VALUE,),
   "mixed_moment": ((1, 1),),
   "mode": (),
