@@ -3,7 +3,8 @@
 Let A be the times that are found as quantiles of their own F, and B the others.
 An inverted draw that is found has the law of X given A. So one that is not found
 must have that of X given B: paths are run, and those that end in A rejected.
-Of n draws n P(B) are not found, and each needs 1 / P(B) paths, n in all.
+Of n draws n P(B) are not found, and each needs 1 / P(B) paths, n in all. Paths
+are run only where the chain is expected to make few jumps.
 """
 
 import math
@@ -15,6 +16,9 @@ from phasic.internal import custom_gradient
 from phasic.internal import random
 from phasic.internal import static
 from phasic.math.calls import evaluation
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killing
 from phasic.math.model import operands as operands_lib
 from phasic.math.quantiles import quantiles
 from phasic.math.quantiles import quantiles_targets
@@ -23,6 +27,10 @@ from phasic.math.sampling import jump_chain
 # How often paths are run at most, and how many of each model at least.
 _ROUNDS = 20
 _PATHS = 100
+# Paths of a model are run if a path is expected to have at most so many jumps,
+# and in so many rounds as take at most so many jumps one after the other.
+MOST_EXPECTED_JUMPS = 2000
+_MOST_JUMPS = 10_000
 
 
 def fill(x, seed, model, discrete):
@@ -38,24 +46,74 @@ def fill(x, seed, model, discrete):
     discrete: whether time is counted in steps.
 
   Returns:
-    An array of the shape of x. It is NaN where the chain is no model, or no
-    path of it ended in B. The derivatives of simulated draws are NaN.
+    An array of the shape of x. It is NaN where the chain is not a model, where
+    it is expected to make more than `MOST_EXPECTED_JUMPS` jumps, and where no
+    path ended in B. The derivatives of simulated draws are NaN.
   """
   drawn = static.concrete(x)
   if drawn is None or not onp.any(onp.isnan(drawn)):
     return x
   model = operands_lib.constants(model)
   filled = onp.reshape(drawn, (len(drawn), -1))
-  for _ in range(_ROUNDS):
+  jumps = _expected_jumps(model, discrete)
+  if jumps is None:
+    return x
+  hopeless = onp.broadcast_to(jumps > MOST_EXPECTED_JUMPS, onp.shape(drawn)[1:])
+  lost = onp.any(onp.isnan(drawn), axis=0)
+  if not onp.any(lost & ~hopeless):
+    return x
+  model = _absorbed_at_once(model, jumps > MOST_EXPECTED_JUMPS)
+  longest = max(float(onp.max(onp.where(hopeless, 0.0, jumps))), 1.0)
+  for _ in range(min(_ROUNDS, int(_MOST_JUMPS / longest) + 1)):
     path_seed, seed = random.split_seed(seed)
     times, known = _paths(max(len(drawn), _PATHS), path_seed, model, discrete)
     if times is None:
       return x
+    known = known | onp.reshape(hopeless, (-1,))
     filled, missing = _filled(filled, times, known)
     if not missing:
       break
   filled = onp.reshape(filled, drawn.shape)
   return _replaced(x, np.asarray(filled, dtype=static.dtype_name(x)))
+
+
+def _expected_jumps(model, discrete):
+  """Returns how many jumps a path has until it is absorbed or caught, (...).
+
+  It is inf where a value breaks a rule. None: it is traced.
+  """
+  names = operands_lib.names(discrete)
+  found = chain_calls.value(
+    _jumps_and_rules, None, model, (*names[:2], *names[3:])
+  )
+  found = static.concrete(found)
+  if found is None:
+    return None
+  return onp.where(found[..., 1] > 0, math.inf, found[..., 0])
+
+
+def _jumps_and_rules(option, system):
+  """Returns the expected number of jumps, and one where a rule is broken."""
+  del option
+  trapped = chain_solves.absorption_probs(system) == 0
+  held = np.where(trapped, 1.0, 0.0)
+  passage, _ = killing.killed(system, system.weights, held)
+  # Each edge is one jump: its weight times the time spent in its source.
+  start = np.zeros_like(passage.weights[..., :1] + system.initial)
+  x = chain_solves.solve(passage, start[..., None], passage.weights[..., None])
+  jumps = np.sum(system.initial * x[..., 0], axis=-1)
+  return np.stack([jumps, np.where(system.bad, 1.0, 0.0)], axis=-1)
+
+
+def _absorbed_at_once(model, where):
+  """Returns the models, those where the condition holds without any phase."""
+  if not onp.any(where):
+    return model
+  initial, rates, exits, atom = model
+  initial = np.where(where[..., None], np.zeros_like(initial), initial)
+  if atom is not None:
+    atom = np.where(where, np.ones_like(atom), atom)
+  return initial, rates, exits, atom
 
 
 def _paths(n, seed, model, discrete):

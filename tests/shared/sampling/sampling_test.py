@@ -127,6 +127,18 @@ class SampleTest(test_case.TestCase):
     self.assertGreater(test.pvalue, 1e-3)
     self.assert_close(dist.sample(2000, seed=3), x, 0.0)
 
+  def test_no_paths_of_very_many_jumps(self):
+    # Hardly any quantile of the first one can be found; paths have 1e17 jumps.
+    rates = onp.asarray([[[0.0, 1.0], [1.0, 0.0]], [[0.0, 1e-200], [0.0, 0.0]]])
+    exits = onp.asarray([[1e-17, 0.0], [0.0, 1e200]])
+    dist = pd.PhaseType([1.0, 0.0], rates, exits)
+    x = self.host(dist.sample(50, seed=4))
+    self.assertGreater(onp.sum(onp.isnan(x[:, 0])), 40)
+    self.assertTrue(onp.all((x[:, 1] > 1e190) & (x[:, 1] < onp.inf)))
+    rows = [[0.5, 0.5 + 1e-10], [0.25, 0.25]]
+    x = self.host(pd.DiscretePhaseType([1.0, 0.0], rows).sample(5, seed=4))
+    self.assertTrue(onp.all(onp.isnan(x)))
+
   def test_paths_in_the_place_of_some_draws(self):
     lost = onp.asarray([[1.0, onp.nan], [onp.nan, onp.nan], [3.0, onp.nan]])
     times = onp.asarray([[5.0, 6.0], [7.0, 8.0], [9.0, 10.0]])
