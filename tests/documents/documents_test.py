@@ -1,5 +1,8 @@
 """The code of the README and of the pages in docs runs as it stands."""
 
+import contextlib
+import importlib
+import io
 import math
 import pathlib
 import re
@@ -7,18 +10,42 @@ import re
 from absl.testing import absltest
 from absl.testing import parameterized
 
-_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A block of Python, and what it prints where the page shows that.
+_BLOCK = re.compile(
+  r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?",
+  re.MULTILINE | re.DOTALL,
+)
 # What needs a library of the reader's own.
 _FRAGMENT = "bind_native("
+_PACKAGES = ("distributions", "math", "graphs", "inference", "binding")
+# `interop` has no names of its own, only modules.
+_ADAPTERS = ("interop.scipy.wrap", "interop.numpyro.wrap", "interop.tfp.wrap")
 
 
-def _blocks(document: str) -> list[tuple[int, str]]:
-  """Returns the line of each block of Python, and its text."""
+def _blocks(document: str) -> list[tuple[int, str, str | None]]:
+  """Returns the line of each block of Python, its text and what it prints."""
   text = pathlib.Path(document).read_text()
   return [
-    (text.count("\n", 0, match.start(1)), match.group(1))
+    (text.count("\n", 0, match.start(1)), match.group(1), match.group(2))
     for match in _BLOCK.finditer(text)
   ]
+
+
+def _listed_names() -> list[str]:
+  """Returns the names that docs/names.md has a line for."""
+  lines = pathlib.Path("docs/names.md").read_text().splitlines()
+  entries = [line.partition(": ")[0] for line in lines if line[:3] == "- `"]
+  return [name for entry in entries for name in re.findall("`(.*?)`", entry)]
+
+
+def _public_names() -> set[str]:
+  """Returns the public names of the packages, as docs/names.md writes them."""
+  names = {*_ADAPTERS, "binding.jaxbind_compat"}
+  for package in (*_PACKAGES, "graphs.models"):
+    module = importlib.import_module(f"phasic.substrates.numpy.{package}")
+    names |= {f"{package}.{name}" for name in module.__all__}
+  backend = importlib.import_module("phasic.substrates.jax")
+  return names | {*backend.__all__} - {*_PACKAGES, "__version__"}
 
 
 class DocumentsTest(parameterized.TestCase):
@@ -28,19 +55,39 @@ class DocumentsTest(parameterized.TestCase):
     ("docs/binding.md", 3),
     ("docs/fitting.md", 2),
     ("docs/bayes.md", 3),
+    ("docs/epochs.md", 5),
+    ("docs/rewards.md", 5),
+    ("docs/causes.md", 3),
+    ("docs/export.md", 5),
   )
   def test_runs(self, document, at_least):
     blocks = _blocks(document)
     self.assertGreaterEqual(len(blocks), at_least)
     names = {}  # Later blocks may stand on earlier ones, as a reader does.
-    for line, block in blocks:
+    for line, block, shown in blocks:
       if _FRAGMENT in block:
         continue
       with self.subTest(f"{document}:{line}"):
-        exec(compile("\n" * line + block, document, "exec"), names)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+          exec(compile("\n" * line + block, document, "exec"), names)
+        if shown is not None:
+          self.assertEqual(printed.getvalue(), shown)
+
+  def test_names_are_listed_once(self):
+    listed = _listed_names()
+    self.assertCountEqual(listed, set(listed))
+    self.assertCountEqual(listed, _public_names())
+
+  def test_adapters_have_their_names(self):
+    for name in _ADAPTERS:
+      module, _, function = name.rpartition(".")
+      backend = "numpy" if module == "interop.scipy" else "jax"
+      adapter = importlib.import_module(f"phasic.substrates.{backend}.{module}")
+      self.assertTrue(callable(getattr(adapter, function)))
 
   def test_posteriors_are_of_the_same_data(self):
-    (_, model), _, (_, density) = _blocks("docs/bayes.md")
+    (_, model, _), _, (_, density, _) = _blocks("docs/bayes.md")
     names = {}
     exec(model, names)
     exec(density.partition("warmup =")[0], names)
