@@ -162,9 +162,11 @@ class AdjointSweeper {
     return sums;
   }
 
-  // Bounds losses row by row, which takes half of a sweep; false: no memory.
+  // Bounds losses row by row, where T is double, which takes half of a sweep;
+  // false: no memory.
   bool BoundLosses(AdjointSums<T>* sums) {
     if (!bounds_.Run(needs_.rows)) return false;
+    if (bounds_.rows() == nullptr) return true;
     sums->start_losses = bounds_.starts();
     sums->start_losses_exponent = bounds_.exponent();
     sums->start_loss = others_.adjoint;

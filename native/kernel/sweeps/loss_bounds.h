@@ -23,7 +23,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Of numbers that are not plain doubles there are none.
+// Of numbers that are not plain doubles there are none: rows() is nullptr.
 template <class T>
 class LossBounds {
  public:
