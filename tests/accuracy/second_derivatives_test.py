@@ -31,6 +31,13 @@ class SecondDerivativesTest(derivative_checks.TestCase):
       missed = derivative_checks.shortfall(actual, [truth], [scale], _TOLERANCE)
       self.assertEmpty(missed)
 
+  def test_states_that_underflow(self):
+    # States at the end are 1e-300 times those at the start, and less.
+    rates = onp.append(onp.full(20, 1e-6), 1e3)
+    operands = models.hypoexponential(rates)._replace(time=1e-10)
+    move = _move(operands, onp.random.default_rng(31))
+    self.check_gradient("log_density", operands, (move,), _TOLERANCE)
+
   @parameterized.parameters(
     *sweeps.product(
       5,
