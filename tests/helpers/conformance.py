@@ -13,10 +13,11 @@ of the other modes, in which all pairs meet. JAX and TensorFlow run the same
 source, and each row takes them seconds: JAX runs every family compiled and
 vectorised and every group in every mode, TensorFlow, which keeps nothing that it
 compiled, every family in one mode and every group in every mode. What both do
-eagerly in every family is in `cross/public_distributions_test`. Derivatives are in `make test-slow` there.
-What has no modes is beside them: `conformance_round_trips_test` (drawn quantiles),
-`conformance_scipy_test`, `conformance_rewards_test` (vectors), the families
-without 64-bit numbers in `jax/conformance_float32_test`, and as variables in
+eagerly in every family is in `cross/public_distributions_test`. Derivatives are
+in `make test-slow` there. What has no modes is beside them:
+`conformance_round_trips_test` (drawn quantiles), `conformance_scipy_test`,
+`conformance_rewards_test` (vectors), the families without 64-bit numbers in
+`jax/conformance_float32_test`, and as variables in
 `tf/conformance_module_test`.
 
 `make test-all` runs the whole product, by the variable PHASIC_FULL_SWEEPS.

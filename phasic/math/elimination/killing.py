@@ -41,6 +41,12 @@ def killed(system, weights, killing):
   return found, np.concatenate([alive, np.zeros_like(parts[1])], axis=-1)
 
 
+def absorbed_or_caught(system):
+  """Returns what `killed` does, of a chain that ends where it is caught."""
+  trapped = chain_solves.absorption_probs(system) == 0
+  return killed(system, system.weights, np.where(trapped, 1.0, 0.0))
+
+
 def killed_or_absorbed(system, rates):
   """Returns what `killed` does, of a chain that does not stay for ever.
 

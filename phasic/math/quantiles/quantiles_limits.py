@@ -71,9 +71,7 @@ def find(arguments, operands, edges, layout, discrete):
 def _passage(option, system):
   """Returns P(X < inf), P(X = inf) and the time until either is known."""
   del option
-  trapped = chain_solves.absorption_probs(system) == 0
-  held = np.where(trapped, 1.0, 0.0)
-  passage, alive = killing.killed(system, system.weights, held)
+  passage, alive = killing.absorbed_or_caught(system)
   m = static.shape(system.weights)[-1]
   none = np.zeros_like(alive)
   ends = np.concatenate([none[..., :m], passage.weights[..., m:]], axis=-1)

@@ -58,11 +58,12 @@ def fill(x, seed, model, discrete):
   jumps = _expected_jumps(model, discrete)
   if jumps is None:
     return x
-  hopeless = onp.broadcast_to(jumps > MOST_EXPECTED_JUMPS, onp.shape(drawn)[1:])
+  many = jumps > MOST_EXPECTED_JUMPS
+  hopeless = onp.broadcast_to(many, onp.shape(drawn)[1:])
   lost = onp.any(onp.isnan(drawn), axis=0)
   if not onp.any(lost & ~hopeless):
     return x
-  model = _absorbed_at_once(model, jumps > MOST_EXPECTED_JUMPS)
+  model = _absorbed_at_once(model, many)
   longest = max(float(onp.max(onp.where(hopeless, 0.0, jumps))), 1.0)
   for _ in range(min(_ROUNDS, int(_MOST_JUMPS / longest) + 1)):
     path_seed, seed = random.split_seed(seed)
@@ -95,9 +96,7 @@ def _expected_jumps(model, discrete):
 def _jumps_and_rules(option, system):
   """Returns the expected number of jumps, and one where a rule is broken."""
   del option
-  trapped = chain_solves.absorption_probs(system) == 0
-  held = np.where(trapped, 1.0, 0.0)
-  passage, _ = killing.killed(system, system.weights, held)
+  passage, _ = killing.absorbed_or_caught(system)
   # Each edge is one jump: its weight times the time spent in its source.
   start = np.zeros_like(passage.weights[..., :1] + system.initial)
   x = chain_solves.solve(passage, start[..., None], passage.weights[..., None])
