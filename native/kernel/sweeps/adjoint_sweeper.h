@@ -130,9 +130,7 @@ class AdjointSweeper {
     FloatEnvironment::ClearUnderflow();
     AddScaled(starts, exponent, model_.size, y_, &exponent_);
     if (!FloatEnvironment::Underflowed()) return;
-    const Scaled<double> lost = {1.0, exponent_ - 1020};
-    Add(&losses_.adjoint, lost);
-    Add(&others_.adjoint, lost);
+    Add(&others_.adjoint, Scaled<double>{1.0, exponent_ - 1020});
   }
   void AddRow(int64_t i, const T& exit, const T& stay) {
     exit_bar_.data()[i] += exit;
@@ -143,10 +141,8 @@ class AdjointSweeper {
   }
   void EndOfAdded(const Scaled<double>& lost_start,
                   const Scaled<double>& lost_product) {
-    for (SweepLosses* losses : {&losses_, &others_}) {
-      Add(&losses->adjoint, lost_start);
-      Add(&losses->product, lost_product);
-    }
+    Add(&others_.adjoint, lost_start);
+    Add(&others_.product, lost_product);
   }
 
   // What the last run found.
@@ -157,8 +153,10 @@ class AdjointSweeper {
     sums.exits = exit_bar_.data();
     sums.stays = stays_.data();
     sums.products = products_.data();
-    sums.start_loss = losses_.adjoint;
-    sums.row_loss = losses_.product;
+    sums.start_loss = others_.adjoint;
+    Add(&sums.start_loss, flushed_.adjoint);
+    sums.row_loss = others_.product;
+    Add(&sums.row_loss, flushed_.product);
     return sums;
   }
 
@@ -185,7 +183,7 @@ class AdjointSweeper {
     stays_.Clear();
     products_.Clear();
     exponent_ = kExponentOfZero;
-    losses_ = others_ = SweepLosses{};
+    flushed_ = others_ = SweepLosses{};
     bounds_.Clear();
   }
 
@@ -260,13 +258,12 @@ class AdjointSweeper {
     if (HasOwnExponent<T>::kValue) return true;
     const bool flushed = FloatEnvironment::Underflowed();
     if (sequence_.UnderflowedBefore(b + 1)) {
-      const double size = LargestSize(adjoints_, kBlock * model_.stride);
-      for (SweepLosses* losses : {&losses_, &others_}) {
-        losses->AddFlushedStates(model_.size, size, exponent_ + block.exponent);
-      }
+      others_.AddFlushedStates(model_.size,
+                               LargestSize(adjoints_, kBlock * model_.stride),
+                               exponent_ + block.exponent);
     }
     if (!flushed && !terms_.HasLosses(b)) return true;
-    losses_.AddFlushed(model_.size, exponent_, b);
+    flushed_.AddFlushed(model_.size, exponent_, b);
     return bounds_.Note(b, SweepLosses::Flushed(model_.size, exponent_));
   }
 
@@ -284,9 +281,9 @@ class AdjointSweeper {
   LongSum<T> stays_;      // the diagonal of G
   LongSum<T> products_;   // G
   int64_t exponent_ = 0;  // of y
-  SweepLosses losses_;
-  SweepLosses others_;    // but for what blocks lost of y
-  LossBounds<T> bounds_;  // of that
+  SweepLosses flushed_;   // what blocks lost of y
+  LossBounds<T> bounds_;  // of the same, row by row
+  SweepLosses others_;
 };
 
 }  // namespace PHASIC_ISA

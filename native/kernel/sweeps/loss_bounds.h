@@ -47,8 +47,8 @@ class LossBounds<double> {
 
   void Clear() { num_losses_ = 0; }
 
-  // Notes that a block lost so much of each number of y. Blocks come from the
-  // last one down; false: no memory.
+  // Notes that a block lost so much of each number of y, normalized. Blocks
+  // come from the last one down; false: no memory.
   bool Note(int64_t block, const Scaled<double>& loss) {
     if (num_losses_ == losses_.size() && losses_.Append() == nullptr) {
       return false;
@@ -72,7 +72,7 @@ class LossBounds<double> {
       }
       if (n > 0) Step(b, states);
       if (n == num_losses_ || losses_[n].block != b) continue;
-      const Scaled<double> loss = Normalized(losses_[n++].loss);
+      const Scaled<double> loss = losses_[n++].loss;
       double all[kBlock];
       std::fill(all, all + kBlock, loss.mantissa);
       AddRows(b, all, loss.exponent, states);
