@@ -15,10 +15,10 @@ from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.math.calls import evaluation
 from phasic.math.portable import portable_observations
+from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 300
-MAX_LOST = 8
 # From here on not every whole number can be represented.
 MAX_COUNT = {"float32": 2.0**24, "float64": 2.0**52}
 
@@ -51,11 +51,11 @@ def find(mode, x, targets, limits, model, edges):
   most = MAX_COUNT[static.dtype_name(targets.value)]
 
   def unfinished(carry):
-    count, _, _, _, _, _, done = carry
+    count, *_, done = carry
     return (count < MAX_ITERATIONS) & np.any(np.logical_not(done))
 
   def improve(carry):
-    count, k, low, high, slow, lost, done = carry
+    count, k, low, high, slow, lost, lost_at, beyond, done = carry
     measured, log_prob = _values(
       model, edges, k, np.where(done, _NOTHING, side)
     )
@@ -76,10 +76,20 @@ def find(mode, x, targets, limits, model, edges):
       valid = (newton == newton) & (slow_now < 3)
       then = np.where(valid, inside, middle)
       shorter = np.where(low_now > 0, np.sqrt(low_now * k), 1e-3 * k)
+      lost_at = np.where(is_lost, np.minimum(k, lost_at), lost_at)
+      leaves = below & (then >= lost_at)
+      far = then >= quantiles_search.FAR_LOST * lost_at
+      steps = np.where(far, none + quantiles_search.MAX_BEYOND, none + 1)
+      near_lost = leaves & (k * quantiles_search.NEAR_LOST >= lost_at)
+      between = np.floor(np.sqrt(k) * np.sqrt(lost_at))
+      then = np.where(leaves, np.maximum(between, low_now + 1), then)
       then = np.where(is_lost, np.maximum(np.floor(shorter), 1.0), then)
     finished = high_now - low_now <= 1
     lost_now = lost + np.asarray(is_lost, dtype="int32")
-    given_up = (lost_now > MAX_LOST) | (low_now >= most)
+    beyond = beyond + np.where(near_lost, steps, none)
+    given_up = lost_now > quantiles_search.MAX_LOST
+    given_up = given_up | (beyond >= quantiles_search.MAX_BEYOND)
+    given_up = given_up | (low_now >= most)
     given_up = given_up & np.logical_not(finished)
     found = np.where(given_up, math.nan, high_now)
     then = np.minimum(np.where(finished | given_up, found, then), most)
@@ -90,12 +100,14 @@ def find(mode, x, targets, limits, model, edges):
       np.where(done, high, high_now),
       np.where(slow_now < 3, slow_now, none),
       lost_now,
+      lost_at,
+      beyond,
       done | finished | given_up,
     )
 
   usable = (limits.time >= 1) & (limits.time < most)
   start = np.floor(np.where(usable, limits.time, 1.0))
-  _, k, _, _, _, _, done = control_flow.while_loop(
+  _, k, *_, done = control_flow.while_loop(
     unfinished,
     improve,
     (
@@ -104,6 +116,8 @@ def find(mode, x, targets, limits, model, edges):
       zero,
       zero + math.inf,
       none,
+      none,
+      zero + math.inf,
       none,
       special | (zero != 0),
     ),

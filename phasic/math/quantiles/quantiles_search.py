@@ -30,6 +30,12 @@ MAX_ITERATIONS = 200
 # Values that may be NaN before the search is given up: where the kernel cannot
 # compute them times are too large, and shorter ones are tried.
 MAX_LOST = 8
+# So many steps that would lead to times that are known to be too large are
+# made from times at most NEAR_LOST times shorter before the search is given up;
+# one that would lead FAR_LOST times beyond is enough. Each costs as much as a
+# value may.
+MAX_BEYOND = 2
+NEAR_LOST, FAR_LOST = 64.0, 4.0
 
 DENSITY = portable_observations.LOG_DENSITY
 SURVIVAL = portable_observations.LOG_SURVIVAL
@@ -98,7 +104,8 @@ def _search(targets, ends, special, model, edges, start):
     return (carry[0] < MAX_ITERATIONS) & np.any(np.logical_not(carry[-1]))
 
   def improve(carry):
-    count, t, low, high, slope, last, slow, lost, done = carry
+    count, t, low, high, slope, last, slow, *counts, done = carry
+    lost, lost_at, beyond, is_above = counts
     kind = np.where(done, NOTHING, side)
     measured, log_density = values(model, edges, t, kind)
     change = measured - targets.log_value
@@ -118,18 +125,32 @@ def _search(targets, ends, special, model, edges, start):
       fits = (newton > low) & (newton < high) & np.logical_not(halving)
       middle = np.sqrt(np.maximum(low, tiny)) * np.sqrt(high)
       then = np.where(fits, newton, np.where(high < math.inf, middle, 16 * t))
-      # Where it could not be computed, back.
-      back = np.where(low > 0, np.sqrt(low) * np.sqrt(t), 1e-6 * t)
+      # Where it could not be computed, back: from times that are too large, or,
+      # below one that is not, from times that are too small.
+      too_small = is_above > 0
+      is_above = np.where(known & np.logical_not(below), none + 1, is_above)
+      shorter = np.where(low > 0, np.sqrt(low) * np.sqrt(t), 1e-6 * t)
+      back = np.where(too_small, np.sqrt(t) * np.sqrt(high), shorter)
+      lost_at = np.where(
+        known | done | too_small, lost_at, np.minimum(t, lost_at)
+      )
+      leaves = known & below & (then >= lost_at)
+      steps = np.where(then >= FAR_LOST * lost_at, none + MAX_BEYOND, none + 1)
+      near_lost = leaves & (t * NEAR_LOST >= lost_at)
+      then = np.where(leaves, np.sqrt(t) * np.sqrt(lost_at), then)
       then = np.where(known, then, back)
       ends_here = (step <= short) & (np.abs(error) < 0.01)
       stays = (np.abs(change) <= exact) | (high <= low * (1.0 + 4.0 * eps))
     # Below the least number that has all its digits it is zero.
     vanishes = known & np.logical_not(below) & (t <= tiny)
     lost = lost + np.asarray(np.logical_not(known), dtype="int32")
-    given_up = lost > MAX_LOST
+    beyond = beyond + np.where(near_lost, steps, none)
+    settled = (ends_here | stays) & known
+    given_up = (lost > MAX_LOST) | (beyond >= MAX_BEYOND)
+    given_up = given_up & np.logical_not(settled)
     then = np.where(ends_here, newton, np.where(stays & known, t, then))
     then = np.where(vanishes, 0.0, np.where(given_up, math.nan, then))
-    finished = ((ends_here | stays) & known) | vanishes | given_up
+    finished = settled | vanishes | given_up
     return (
       count + 1,
       np.where(done, t, then),
@@ -139,6 +160,9 @@ def _search(targets, ends, special, model, edges, start):
       np.where(halving, math.inf, step),
       np.where(halving, none, slow),
       lost,
+      lost_at,
+      beyond,
+      is_above,
       done | finished,
     )
 
@@ -146,7 +170,7 @@ def _search(targets, ends, special, model, edges, start):
   bound = np.where(ends.rising & (ends.bound > 0), ends.bound, math.inf)
   init = (np.asarray(0), start, zero, zero + bound, zero + 1.0, zero + math.inf)
   carry = control_flow.while_loop(
-    unfinished, improve, (*init, none, none, done)
+    unfinished, improve, (*init, none, none, zero + math.inf, none, none, done)
   )
   return np.where(carry[-1], carry[1], math.nan), carry[4]
 
