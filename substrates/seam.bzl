@@ -34,6 +34,7 @@ SEAM_SHARED = [
     "native/native_shapes",
     "progress_bars",
     "static_options",
+    "user_warnings",
 ]
 
 # What a substrate has besides.

@@ -259,6 +259,7 @@ TESTS = {
         files = [
             "closures/closure_test",
             "contract/argument_errors_test",
+            "contract/bad_values_test",
             "contract/contract_test",
             "contract/discrete_distribution_test",
             "contract/distribution_test",

@@ -90,6 +90,8 @@ def main(argv: list[str]) -> int:
   arguments = [
     *("-c", os.devnull, "--rootdir", os.getcwd()),
     *("--import-mode=importlib", "-p", "no:cacheprovider"),
+    # A model that breaks no rule gives no warning of the library's.
+    *("-o", "filterwarnings=error:.*(must be|sums to) :RuntimeWarning"),
     *("-q", "--tb=short", "--durations=5", "--color=no"),
     *argv[1:],
   ]

@@ -20,6 +20,7 @@
 #include "native/python/callback_module.h"
 #include "native/python/elimination_module.h"
 #include "native/python/moments_module.h"
+#include "native/python/parameters_module.h"
 #include "native/python/without_gil.h"
 #if defined(PHASIC_HAVE_XLA)
 #include "native/xla/targets.h"
@@ -288,6 +289,7 @@ PYBIND11_MODULE(_kernel, module) {
   DefineCallbacks(&module);
   DefineElimination(&module);
   DefineMoments(&module);
+  DefineParameters(&module);
   module.def("build_info", &BuildInfo, "What the module was built with.");
 }
 

@@ -127,6 +127,35 @@ class Kernel:
       discrete=discrete,
     )
 
+  def meets_constraint(
+    self, x: onp.ndarray, constraint: str, exits: onp.ndarray | None = None
+  ) -> bool:
+    """Returns whether a parameter on the host meets a constraint for certain.
+
+    Where the kernel cannot run nothing is certain.
+
+    Args:
+      x: float32 or float64.
+      constraint: as in `ParameterProperties`; zero counts as positive.
+      exits: beside a matrix its exits, beside masses the one at zero.
+    """
+    module = load()[0]
+    return module is not None and module.meets_constraint(x, constraint, exits)
+
+  def model_meets_constraints(
+    self,
+    initial_probs: Any,
+    matrix: Any,
+    exits: Any,
+    prob_zero: Any,
+    discrete: bool,
+  ) -> bool:
+    """Returns whether a model on the host meets all rules for certain."""
+    module = load()[0]
+    return module is not None and module.model_meets_constraints(
+      initial_probs, matrix, exits, prob_zero, discrete
+    )
+
   def measure_elimination(
     self, num_phases: int, indices: Any
   ) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from typing import Any
 
 
 def resolvers(
-  package: str, names: Mapping[str, tuple[str, str | None]]
+  package: str,
+  names: Mapping[str, tuple[str, str | None]],
+  wrapper: str | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
   """Returns the `__getattr__` and `__dir__` of a package.
 
@@ -16,6 +18,8 @@ def resolvers(
     package: the package's name.
     names: by public name, the module that has it, and its name there; None
       where the module itself is meant.
+    wrapper: a module whose function `checked` takes each object, the package
+      and the public name, and returns what is public.
   """
 
   def get(name: str) -> Any:
@@ -25,6 +29,9 @@ def resolvers(
     value: Any = importlib.import_module(module)
     if attribute is not None:
       value = getattr(value, attribute)
+      if wrapper is not None:
+        checked = importlib.import_module(wrapper).checked
+        value = checked(value, package, name)
     setattr(sys.modules[package], name, value)
     return value
 

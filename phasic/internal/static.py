@@ -42,6 +42,15 @@ def concrete(x: Any) -> onp.ndarray | None:
   return onp.asarray(x)
 
 
+def at_hand(x: Any) -> onp.ndarray | None:
+  """Returns the values of `x` where they can be read at once, else None.
+
+  They cannot while `x` is traced, or where it lies on an accelerator or belongs
+  to another process.
+  """
+  return onp.asarray(x)
+
+
 def dtype_name(x: Any) -> str:
   """Returns the name of the dtype `x`, or of the dtype of the array `x`."""
   if isinstance(x, (str, type, onp.dtype)):

@@ -56,6 +56,8 @@ set_path = _kernel.set_path
 use_path = _kernel.use_path
 status_message = _kernel.status_message
 measure_elimination = _kernel.measure_elimination
+meets_constraint = _kernel.meets_constraint
+model_meets_constraints = _kernel.model_meets_constraints
 num_threads = _kernel.num_threads
 set_num_threads = _kernel.set_num_threads
 

@@ -44,6 +44,23 @@ def concrete(x: Any) -> onp.ndarray | None:
   return None if isinstance(x, jax.core.Tracer) else onp.asarray(x)
 
 
+def at_hand(x: Any) -> onp.ndarray | None:
+  """Returns the values of `x` where they can be read at once, else None.
+
+  They cannot while `x` is traced, or where it lies on an accelerator or belongs
+  to another process.
+  """
+  if isinstance(x, jax.core.Tracer):
+    x = jax.lax.stop_gradient(x)  # a number again, if only grad traces it
+    if isinstance(x, jax.core.Tracer):
+      return None
+  if isinstance(x, jax.Array):
+    on_host = all(device.platform == "cpu" for device in x.devices())
+    if not on_host or not x.is_fully_addressable:
+      return None
+  return onp.asarray(x)
+
+
 def dtype_name(x: Any) -> str:
   """Returns the name of the dtype `x`, or of the dtype of the array `x`."""
   if isinstance(x, (str, type, onp.dtype)):

@@ -15,6 +15,8 @@ from substrates.meta import tables
 _PATHS = frozenset(
   f"phasic/{package}/__init__.py" for package in tables.PUBLIC_PACKAGES
 )
+# What the public functions of a package go through.
+_WRAPPERS = {"phasic/math/__init__.py": "math.calls.checked_calls"}
 
 
 def is_late(path: str) -> bool:
@@ -54,6 +56,9 @@ def rewrite(text: str, path: str, substrate: str) -> str:
     raise errors.RewriteError(problems)
   if not imports:
     return text
+  wrapper = _WRAPPERS.get(path)
+  if wrapper is not None:
+    wrapper = f"phasic.substrates.{substrate}.{wrapper}"
   lines = text.split("\n")
   first, last = imports[0].lineno - 1, imports[-1].end_lineno or 0
   shown = textwrap.indent("\n".join(lines[first:last]), "  ")
@@ -70,7 +75,7 @@ def rewrite(text: str, path: str, substrate: str) -> str:
       *head,
       shown,
       *lines[last:],
-      *resolver_lines(_names(package, imports)),
+      *resolver_lines(_names(package, imports), wrapper),
       "",
     ]
   )
@@ -86,7 +91,9 @@ def _is_all(node: ast.stmt) -> bool:
   )
 
 
-def resolver_lines(names: Mapping[str, tuple[str, str | None]]) -> list[str]:
+def resolver_lines(
+  names: Mapping[str, tuple[str, str | None]], wrapper: str | None = None
+) -> list[str]:
   """Returns the lines that import a name when it is first asked for.
 
   Type checkers do not see them: to these, a module with `__getattr__` has any
@@ -94,6 +101,7 @@ def resolver_lines(names: Mapping[str, tuple[str, str | None]]) -> list[str]:
 
   Args:
     names: as `resolvers` of phasic/internal/late_names.py has them.
+    wrapper: the same.
   """
   lines = [
     "if not typing.TYPE_CHECKING:",
@@ -104,7 +112,10 @@ def resolver_lines(names: Mapping[str, tuple[str, str | None]]) -> list[str]:
   for name, (module, attribute) in names.items():
     last = "None" if attribute is None else f'"{attribute}"'
     lines.append(f'      "{name}": ("{module}", {last}),')
-  return [*lines, "    },", "  )"]
+  lines.append("    },")
+  if wrapper is not None:
+    lines.append(f'    "{wrapper}",')
+  return [*lines, "  )"]
 
 
 def _names(

@@ -35,6 +35,7 @@ SHARED_SEAM = frozenset(
     "phasic/internal/native/native_shapes.py",
     "phasic/internal/progress_bars.py",
     "phasic/internal/static_options.py",
+    "phasic/internal/user_warnings.py",
   }
 )
 

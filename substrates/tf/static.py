@@ -78,6 +78,23 @@ def concrete(x: Any) -> onp.ndarray | None:
   return None if value is None else onp.asarray(value)
 
 
+def at_hand(x: Any) -> onp.ndarray | None:
+  """Returns the values of `x` where they can be read at once, else None.
+
+  They cannot while `x` is traced, or where it lies on an accelerator or belongs
+  to another process.
+  """
+  if not tf.executing_eagerly():
+    return None
+  if isinstance(x, tf.Variable):
+    x = tf.convert_to_tensor(x)
+  if not tf.is_tensor(x):
+    return onp.asarray(x)
+  if not hasattr(x, "numpy") or "CPU" not in x.device:
+    return None
+  return onp.asarray(x.numpy())
+
+
 def dtype_name(x: Any) -> str:
   """Returns the name of the dtype `x`, or of the dtype of the array `x`."""
   if isinstance(x, (str, type, onp.dtype, tf.DType)):

@@ -5,18 +5,17 @@ from typing import Any
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
-from phasic.distributions.absorption import diagnosing
 from phasic.distributions.absorption import path_sampling
 from phasic.distributions.absorption import renewal_methods
 from phasic.distributions.base import divergences
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
-from phasic.distributions.base import value_checks
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import hazards
 from phasic.math.model import operands
+from phasic.math.model import value_checks
 from phasic.math.moments import discrete_moments
 from phasic.math.moments import discrete_passages
 from phasic.math.moments import generating_functions
@@ -33,7 +32,6 @@ from phasic.math.sampling import sampling
 
 class AbsorptionTime(
   comparable.Comparable,
-  diagnosing.Diagnosing,
   path_sampling.PathSampling,
   renewal_methods.RenewalMethods,
 ):

@@ -4,12 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from phasic.distributions.absorption import absorption_time
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.model import chain
 
 
-def mass_at_zero(distribution: absorption_time.AbsorptionTime) -> Any:
+def shown_mass(distribution: Any) -> Any:
+  """Returns the mass at zero as it was given, else what is derived."""
+  given = distribution.parameters.get("prob_zero")
+  if given is not None:
+    return given
+  return structures.as_result(mass_at_zero(distribution))
+
+
+def mass_at_zero(distribution: Any) -> Any:
   """Returns P(X = 0), of the batch shape or one that broadcasts to it."""
   initial_probs, _, _, prob_zero = distribution._chain()
   if prob_zero is not None:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import distribution
+from phasic.distributions.absorption import diagnosing
 from phasic.distributions.base import divergences
 from phasic.internal import static
 from phasic.math.quadrature import node_sums
 
 
-class Comparable(distribution.Distribution):
+class Comparable(diagnosing.Diagnosing):
   """A distribution of one number that knows where its mass is.
 
   A subclass has `_nodes`. Entropies and divergences are sums over these, see

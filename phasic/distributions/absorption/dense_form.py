@@ -8,6 +8,7 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.math.model import chain
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
@@ -38,12 +39,13 @@ def dense_form(distribution: absorption_time.AbsorptionTime) -> Any:
   family: Any = phase_type.PhaseType
   if discrete:
     family = discrete_phase_type.DiscretePhaseType
-  return family(
-    initial_probs,
-    matrix,
-    exits,
-    prob_zero,
-    validate_args=distribution.validate_args,
-    allow_nan_stats=distribution.allow_nan_stats,
-    name=distribution.name,
-  )
+  with user_warnings.derived():
+    return family(
+      initial_probs,
+      matrix,
+      exits,
+      prob_zero,
+      validate_args=distribution.validate_args,
+      allow_nan_stats=distribution.allow_nan_stats,
+      name=distribution.name,
+    )

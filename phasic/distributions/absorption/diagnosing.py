@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.distributions.base import methods
+from phasic.distributions.base import distribution
+from phasic.internal import static
 from phasic.math.likelihood import diagnosis
 
 # What the methods are called in `math`.
@@ -16,20 +17,28 @@ _KINDS = {
   "log_cdf": "log_cdf",
   "cdf": "cdf",
 }
+_STATISTICS = ("mean", "variance", "stddev")
 
 
-class Diagnosing(methods.Methods):
-  """The reasons of NaN, for times until absorption of a chain."""
+class Diagnosing(distribution.Distribution):
+  """The reasons of NaN.
+
+  They are those of a time until absorption of a chain; another distribution has
+  `_reasons` of its own.
+  """
 
   _DISCRETE: bool
 
-  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
+  def diagnose(
+    self, value: Any = None, method: str = "log_prob"
+  ) -> onp.ndarray:
     """Returns why a method of this distribution gives NaN, as strings.
 
     Args:
-      value: what the method is called with; it must not be traced.
+      value: what the method is called with; it must not be traced. None for
+        mean, variance and stddev.
       method: the method's name: log_prob, prob, log_survival_function,
-        survival_function, log_cdf or cdf.
+        survival_function, log_cdf, cdf, mean, variance or stddev.
 
     Returns:
       A host array of strings with the shape of the method's result, "ok" where
@@ -37,7 +46,8 @@ class Diagnosing(methods.Methods):
 
     Raises:
       TypeError: value or parameters are traced.
-      ValueError: there is no such method.
+      ValueError: there is no such method, or it takes a value and there is
+        none, or the other way round.
 
     Example:
 
@@ -46,10 +56,36 @@ class Diagnosing(methods.Methods):
       >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
       'value: is NaN'
     """
-    kind = kind_of(method)
+    if method in _STATISTICS:
+      return self._reasons_of_statistic(value, method)
+    kind_of(method)
+    if value is None:
+      raise ValueError(
+        f"value is None: it must be what {method} is called with"
+      )
+    return self._reasons(value, method)
+
+  def _reasons_of_statistic(self, value: Any, method: str) -> onp.ndarray:
+    if value is not None:
+      raise ValueError(
+        f"value is {value!r}: it must be None, as {method} has none"
+      )
+    found = static.concrete(getattr(self, f"_{method}")())
+    if found is None:
+      raise TypeError("parameters are traced: reasons are told of known values")
+    why = self._reasons(self._late(), "survival_function")
+    lost = f"{method}: it is out of the range of numbers"
+    return onp.where(onp.isnan(found), onp.where(why == "ok", lost, why), "ok")
+
+  def _late(self) -> onp.ndarray:
+    """Returns a value at which all parameters count."""
+    return onp.ones(())
+
+  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+    """Returns why a method with a value gives NaN."""
     initial_probs, matrix, exits, prob_zero = self._chain()
     return diagnosis.diagnose(
-      kind,
+      kind_of(method),
       initial_probs,
       matrix,
       self._converted(value),
@@ -62,15 +98,10 @@ class Diagnosing(methods.Methods):
     """Initial masses, rates, exits or None, and atom or None."""
     raise NotImplementedError
 
-  def _converted(self, value: Any) -> Any:
-    """Converts a value; raises where its shape or dtype does not fit."""
-    raise NotImplementedError
-
 
 def kind_of(method: str) -> str:
   """Returns what a method is called in `math`; raises ValueError for others."""
   if method not in _KINDS:
-    raise ValueError(
-      f"method is {method!r}: it must be one of {', '.join(_KINDS)}"
-    )
+    names = ", ".join((*_KINDS, *_STATISTICS))
+    raise ValueError(f"method is {method!r}: it must be one of {names}")
   return _KINDS[method]

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import graph_chain
 from phasic.distributions.base import parameter_properties
 from phasic.graphs.core import graph as graph_lib
@@ -30,8 +31,8 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
   1 - T 1. In the value there are none: see `math.discrete_phase_type_log_prob`.
 
   Values that break a rule raise ValueError with `validate_args=True` (under
-  jit in JAX they make the result NaN), and give NaN otherwise; `diagnose`
-  tells the reason. With `validate_args=True` a given `prob_zero` has to make
+  jit in JAX they make the result NaN). Otherwise they give NaN, with one warning
+  where they are known, and `diagnose` names the reason. With `validate_args=True` a given `prob_zero` has to make
   the masses sum to one, and values have to be whole numbers >= 0.
 
   Example: throws of a die until the second six.
@@ -90,8 +91,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
       }
     )
     self._batch_shape()
-    if validate_args:
-      self._model()
+    self._check_values(self._model)
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
@@ -159,8 +159,8 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
 
   @property
   def prob_zero(self) -> Any:
-    """The mass at zero as given, z (...) or None."""
-    return self._parameters["prob_zero"]
+    """The mass at zero, z (...), derived where it was not given."""
+    return atoms.shown_mass(self)
 
 
 @structures.register

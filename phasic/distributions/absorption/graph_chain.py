@@ -63,8 +63,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
     )
     self._check_graph(graph, self._parameters["initial_probs"])
     super()._batch_shape()  # Of the chain, which is checked.
-    if validate_args:
-      self._model()
+    self._check_values(self._model)
 
   def _model(self) -> tuple[Any, Any, Any, Any]:
     return self._checked_chain() if self.validate_args else self._chain()

@@ -1,19 +1,22 @@
 """What distributions of a graph have in common, whatever they are of it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.absorption import atoms
 from phasic.distributions.base import distribution
 from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import value_checks
 from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import edge_rates
 from phasic.math.model import named_checks
+from phasic.math.model import plausible
+from phasic.math.model import value_checks
 
 
 class OfGraph(distribution.Distribution):
@@ -60,8 +63,8 @@ class OfGraph(distribution.Distribution):
 
   @property
   def prob_zero(self) -> Any:
-    """The mass at zero, z (...); None where `initial_probs` are given."""
-    return self._chain()[3]
+    """The mass at zero, z (...), derived where it was not given."""
+    return atoms.shown_mass(self)
 
   def _arrays(self) -> dict[str, Any]:
     arrays = super()._arrays()
@@ -94,6 +97,17 @@ class OfGraph(distribution.Distribution):
       discrete=self._DISCRETE,
       names=(initial, edges),
     )
+
+  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+    rewards = known.get("rewards")
+    if rewards is not None and not plausible.is_parameter(
+      rewards, "nonnegative"
+    ):
+      return False
+    start, values = known["initial_probs"], known["edge_values"]
+    if values is None:
+      return is_plausible(self.graph, known["params"], start)
+    return is_plausible(self.graph, known["params"], start, values)
 
   def _dense(self) -> tuple[Any, Any]:
     """Returns the weights between phases (..., p, p), and exits (..., p).
@@ -140,6 +154,54 @@ class OfGraph(distribution.Distribution):
         f"initial_probs has shape {shape}: it must be (..., {p}), the graph "
         f"has {p} phases"
       )
+
+
+def is_plausible(
+  graph: graph_lib.Graph,
+  params: Any,
+  initial_probs: Any = None,
+  edge_values: Any = None,
+) -> bool:
+  """Whether the weights of a graph seem to break no rule.
+
+  Args:
+    graph: the graph.
+    params: its parameters on the host, (..., d), a mapping or None.
+    initial_probs: masses in the place of the graph's, on the host, or None.
+    edge_values: the same of the edges' weights.
+  """
+  arrays = [
+    graph.constants,
+    graph.coefficients,
+    graph.initial_constants,
+    graph.initial_coefficients,
+    graph.sources,
+    graph.targets,
+  ]
+  known = plausible.values_at_hand(arrays)
+  if known is None:
+    return True
+  constants, coefficients, first, moved, sources, targets = known
+  if isinstance(params, Mapping):
+    named = [params[name] for name in graph.parameter_names or ()]
+    params = onp.stack(onp.broadcast_arrays(*named), axis=-1) if named else None
+  if params is not None and not onp.all(onp.isfinite(params)):
+    return False
+  linear = params is not None and graph.num_params > 0
+  if edge_values is None:
+    edge_values = constants
+    if linear:
+      edge_values = constants + onp.matmul(params, onp.transpose(coefficients))
+  prob_zero = None
+  if initial_probs is None:
+    first = (
+      first + onp.matmul(params, onp.transpose(moved)) if linear else first
+    )
+    initial_probs, prob_zero = first[..., :-1], first[..., -1]
+  edges = edge_rates.EdgeRates(sources, targets, edge_values)
+  return plausible.is_model(
+    initial_probs, edges, None, prob_zero, graph.discrete
+  )
 
 
 def check_params(name: str, graph: graph_lib.Graph, params: Any) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import graph_chain
 from phasic.distributions.base import parameter_properties
 from phasic.graphs.core import graph as graph_lib
@@ -26,8 +27,8 @@ class PhaseType(absorption_time.AbsorptionTime):
   that is implied.
 
   Values that break a rule raise ValueError with `validate_args=True` (under
-  jit in JAX they make the result NaN), and give NaN otherwise; `diagnose`
-  tells the reason. Two rules hold only with `validate_args=True`, since the
+  jit in JAX they make the result NaN). Otherwise they give NaN, with one warning
+  where they are known, and `diagnose` names the reason. Two rules hold only with `validate_args=True`, since the
   arrays are free coordinates without it: a diagonal has to agree with given
   `exit_rates`, and a given `prob_zero` has to make the masses sum to one.
 
@@ -91,8 +92,7 @@ class PhaseType(absorption_time.AbsorptionTime):
       }
     )
     self._batch_shape()
-    if validate_args:
-      self._model()
+    self._check_values(self._model)
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
@@ -156,8 +156,8 @@ class PhaseType(absorption_time.AbsorptionTime):
 
   @property
   def prob_zero(self) -> Any:
-    """The mass at zero as given, z (...) or None."""
-    return self._parameters["prob_zero"]
+    """The mass at zero, z (...), derived where it was not given."""
+    return atoms.shown_mass(self)
 
   def expected_sojourn_times(self) -> Any:
     """Returns expected times spent in the phases, alpha (-S)^-1, (..., p).

@@ -93,6 +93,9 @@ def broken_rule(
   """
   kind = prop.constraint
   good, rule = (x >= 0) & onp.isfinite(x), "it must be >= 0 and finite"
+  if kind in ("positive", "increasing"):
+    # Zero is told by no NaN.
+    rule = "it must be > 0 and finite"
   if kind in ("probability", "positive probability"):
     good, rule = (x >= 0) & (x <= 1), "it must be in [0, 1]"
   good = onp.all(good, axis=tuple(range(-prop.event_ndims, 0)))

@@ -1,6 +1,6 @@
 """The base class of all distributions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import functools
 import types
 from typing import Any
@@ -12,6 +12,7 @@ from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import divergences
 from phasic.distributions.base import fallbacks
 from phasic.distributions.base import hazards
+from phasic.distributions.base import known_values
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import quantiles
 from phasic.distributions.base import reparameterization
@@ -202,6 +203,23 @@ class Distribution(
         value = structures.as_array(value, None, name)
       found[name] = value
     return found
+
+  def _check_values(self, validate: Callable[[], Any]) -> None:
+    """Raises for values that break a rule, or warns of those that are known.
+
+    It is the last thing that a constructor does.
+
+    Args:
+      validate: what raises, called with `validate_args` only.
+    """
+    if self.validate_args:
+      validate()
+    else:
+      known_values.look_at(self)
+
+  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+    """Whether parameters, as they are on the host, seem to break no rule."""
+    return known_values.are_plausible(known, self.parameter_properties())
 
   def _value(self, value: Any) -> Any:
     """Converts and checks the argument of a public method."""

@@ -84,6 +84,7 @@ class Quantiles(methods.Methods):
     """Converts a probability; it is checked with `validate_args`."""
     value = self._argument(value, "value")
     if not self.validate_args:
+      named_checks.warn("value", value, low, high, rule)
       return value
     good = (value >= low) & (value <= high)
     return named_checks.check("value", value, good, rule)

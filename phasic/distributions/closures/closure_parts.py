@@ -104,7 +104,7 @@ def _no_atom(
   if prob_zero is None:  # It is derived.
     return False
   if isinstance(distribution, sparse_phase_type.Sparse) and (
-    distribution.prob_zero is None
+    distribution._parameters["prob_zero"] is None
   ):
     return True
   known = static.concrete(prob_zero)

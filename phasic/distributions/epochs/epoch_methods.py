@@ -8,7 +8,6 @@ import numpy as onp
 from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import diagnosing
 from phasic.distributions.base import supports
-from phasic.distributions.base import value_checks
 from phasic.distributions.epochs import epoch_moments
 from phasic.distributions.epochs import epoch_nodes
 from phasic.distributions.epochs import epoch_quantiles
@@ -20,6 +19,7 @@ from phasic.internal import static
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.likelihood import phase_type
+from phasic.math.model import value_checks
 from phasic.math.numeric import special
 from phasic.math.quadrature import node_sums
 from phasic.math.sampling import jump_chain
@@ -120,8 +120,12 @@ class EpochMethods(comparable.Comparable):
     found = epoch_transforms.moment_generating_function(self._stages(), s)
     return self._finished(found, static.shape(s))
 
-  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
-    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+  def _late(self) -> onp.ndarray:
+    boundaries = comparable.host(self._arrays()["boundaries"])
+    return onp.asarray(1.0 + 2.0 * onp.max(boundaries, initial=0.0))
+
+  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+    """Returns why a method gives NaN.
 
     What is told is that of the chain of the value's epoch, or that what is lost
     at a boundary might be seen.

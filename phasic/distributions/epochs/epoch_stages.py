@@ -59,6 +59,14 @@ def stages(
     state_maps: K - 1 maps of phases.
   """
   initial, _, atom = chains[0]
+  if len(chains) > 1:
+    # While they are traced nobody raises: then nothing is a number.
+    before = np.concatenate(
+      [np.zeros_like(boundaries[..., :1]), boundaries[..., :-1]], axis=-1
+    )
+    ordered = np.all(boundaries > before, axis=-1)
+    good = np.where(ordered, 1.0, float("nan"))
+    initial, atom = initial * good[..., None], atom * good
   start: Any = 0.0
   log_mass = np.zeros((), dtype=static.dtype_name(boundaries))
   log_lost: Any = None

@@ -1,6 +1,6 @@
 """Graphs whose parameters change at known times."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import itertools
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as onp
 from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
-from phasic.distributions.base import value_checks
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_methods
 from phasic.distributions.epochs import epoch_stages
@@ -18,6 +17,7 @@ from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.model import value_checks
 
 _PROPERTIES = {
   "params": parameter_properties.ParameterProperties(1, "parameters"),
@@ -119,8 +119,7 @@ class Epochs(epoch_methods.EpochMethods):
     )
     epoch_arguments.check_boundaries(self._arrays()["boundaries"])
     self._batch_shape()
-    if validate_args:
-      self._stages()
+    self._check_values(self._stages)
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
@@ -180,6 +179,13 @@ class Epochs(epoch_methods.EpochMethods):
     if structures.is_variable(boundaries):
       boundaries = structures.as_array(boundaries, None, "boundaries")
     return {**arrays, "boundaries": boundaries}
+
+  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+    given = epoch_arguments.epoch_params(known["params"], self.num_epochs)
+    return all(
+      of_graph.is_plausible(graph, x)
+      for graph, x in zip(self.graphs, given, strict=True)
+    )
 
   def _stages(self) -> list[epoch_stages.Stage]:
     """The chains of the epochs; they are checked with `validate_args`."""

@@ -6,6 +6,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import dense_form
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.families import canonical_form
@@ -156,8 +157,8 @@ class AcyclicPhaseType(named_family.NamedFamily):
 
   @property
   def prob_zero(self) -> Any:
-    """The mass at zero as given, z (...) or None."""
-    return self._parameters["prob_zero"]
+    """The mass at zero, z (...), derived where it was not given."""
+    return atoms.shown_mass(self)
 
   def _check_shapes(self) -> None:
     self._last_size("rates", self._last_size("initial_probs"))

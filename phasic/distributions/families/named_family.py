@@ -27,8 +27,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
     super().__init__(parameters)
     self._check_shapes()
     self._batch_shape()  # Which raises where batches do not broadcast.
-    if self.validate_args:
-      self._model()
+    self._check_values(self._model)
 
   def as_phase_type(self) -> Any:
     """Returns the same law as `PhaseType`, or as `DiscretePhaseType`.
@@ -40,12 +39,12 @@ class NamedFamily(absorption_time.AbsorptionTime):
     """
     return dense_form.dense_form(self)
 
-  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
-    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+    """Returns why a method gives NaN.
 
     Bad parameters of the family are told first.
     """
-    found = super().diagnose(value, method)
+    found = super()._reasons(value, method)
     for name, prop in self.parameter_properties().items():
       x = self._arrays()[name]
       if x is None:

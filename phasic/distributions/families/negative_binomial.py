@@ -161,8 +161,8 @@ class NegativeBinomialFailures(_Trials):
     prob_zero = np.where(prob_zero < least, math.nan, prob_zero)
     return initial_probs, matrix, exits, prob_zero
 
-  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
-    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+    """Returns why a method gives NaN.
 
     What is told is that of the number of all trials.
     """

@@ -1,17 +1,21 @@
 """Phase-type distributions of chains that are given by their edges."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy as onp
 
+from phasic.distributions.absorption import atoms
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import static_indices
-from phasic.distributions.base import value_checks
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
+from phasic.math.model import plausible
+from phasic.math.model import value_checks
 
 
 class Sparse(named_family.NamedFamily):
@@ -71,8 +75,8 @@ class Sparse(named_family.NamedFamily):
 
   @property
   def prob_zero(self) -> Any:
-    """The mass at zero as given, z (...) or None."""
-    return self._parameters["prob_zero"]
+    """The mass at zero, z (...), derived where it was not given."""
+    return atoms.shown_mass(self)
 
   def _check_shapes(self) -> None:
     m = len(self.sources)
@@ -89,6 +93,12 @@ class Sparse(named_family.NamedFamily):
     if atom is None:
       atom = np.zeros((), dtype=self.dtype)
     return arrays["initial_probs"], edges, None, atom
+
+  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+    edges = self._EDGES(self.sources, self.targets, known[self._WEIGHTS])
+    start, atom = known["initial_probs"], known["prob_zero"]
+    atom = onp.zeros(()) if atom is None else atom
+    return plausible.is_model(start, edges, None, atom, self._DISCRETE)
 
   def _model(self) -> tuple[Any, Any, Any, Any]:
     chain = self._chain()

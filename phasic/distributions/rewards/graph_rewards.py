@@ -11,6 +11,7 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.rewards import reward_totals
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.math.model import operands
 
 
@@ -67,8 +68,7 @@ class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
     )
     self._check_graph(graph, self._parameters["initial_probs"])
     self._batch_shape()
-    if validate_args:
-      self._model()
+    self._check_values(self._model)
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
@@ -85,9 +85,10 @@ class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
     given = self._parameters["initial_probs"] is not None
     linear = static.concrete(self.graph.initial_coefficients)
     constant = linear is not None and not onp.any(linear != 0.0)
-    return phase_type.GraphPhaseType(
-      self.graph,
-      edge_values=matrix.parameters,
-      initial_probs=None if constant and not given else alpha,
-      allow_nan_stats=self.allow_nan_stats,
-    )
+    with user_warnings.derived():
+      return phase_type.GraphPhaseType(
+        self.graph,
+        edge_values=matrix.parameters,
+        initial_probs=None if constant and not given else alpha,
+        allow_nan_stats=self.allow_nan_stats,
+      )

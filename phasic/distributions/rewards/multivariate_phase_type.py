@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from phasic.distributions.absorption import atoms
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.rewards import graph_rewards
 from phasic.distributions.rewards import reward_totals
@@ -83,8 +84,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
       }
     )
     self._batch_shape()
-    if validate_args:
-      self._model()
+    self._check_values(self._model)
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
@@ -155,8 +155,8 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
 
   @property
   def prob_zero(self) -> Any:
-    """The mass of paths that never start as given, z (...) or None."""
-    return self._parameters["prob_zero"]
+    """The mass of paths that never start, z (...), derived where it was not given."""
+    return atoms.shown_mass(self)
 
   def _chain(self) -> tuple[Any, Any, Any, Any]:
     """Initial masses, rates (a matrix or edges), exits or None, atom or None.

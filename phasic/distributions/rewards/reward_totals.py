@@ -8,13 +8,14 @@ import numpy as np
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import distribution
 from phasic.distributions.base import supports
-from phasic.distributions.base import value_checks
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import named_checks
 from phasic.math.model import operands
 from phasic.math.model import reward_operands
+from phasic.math.model import value_checks
 from phasic.math.moments import mixed_moments
 from phasic.math.moments import moments
 from phasic.math.rewards import multivariate
@@ -122,9 +123,10 @@ class RewardTotals(distribution.Distribution):
   def _phase_type(
     self, alpha: Any, matrix: Any, exits: Any, prob_zero: Any
   ) -> phase_type.PhaseType:
-    return phase_type.PhaseType(
-      alpha, matrix, exits, prob_zero, allow_nan_stats=self.allow_nan_stats
-    )
+    with user_warnings.derived():
+      return phase_type.PhaseType(
+        alpha, matrix, exits, prob_zero, allow_nan_stats=self.allow_nan_stats
+      )
 
   def _support(self) -> supports.Support:
     return supports.Support("nonnegative", event_ndims=1)

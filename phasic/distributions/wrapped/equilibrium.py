@@ -91,9 +91,9 @@ class Equilibrium(
   def _DISCRETE(self) -> bool:  # type: ignore[override]
     return self.distribution._DISCRETE
 
-  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
-    """Returns why a method gives NaN, see `PhaseType.diagnose`."""
-    found = super().diagnose(value, method)
+  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+    """Returns why a method gives NaN."""
+    found = super()._reasons(value, method)
     mean = comparable.host(self.distribution._mean())
     lost = onp.logical_not((mean > 0) & (mean < math.inf)) & (found != "ok")
     why = self.distribution.diagnose(1.0, "log_survival_function")

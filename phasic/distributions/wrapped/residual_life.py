@@ -1,5 +1,6 @@
 """What is left of a time that has not ended."""
 
+from collections.abc import Mapping
 import math
 from typing import Any
 
@@ -105,12 +106,18 @@ class ResidualLife(
       time = named_checks.check("time", time, np.floor(time) == time, rule)
     return {**arrays, "time": time}
 
-  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
-    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+    whole = not self._DISCRETE or onp.all(
+      onp.floor(known["time"]) == known["time"]
+    )
+    return bool(whole) and super()._is_plausible(known)
+
+  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+    """Returns why a method gives NaN.
 
     Where the state of X at the time is not known it is told why.
     """
-    found = super().diagnose(value, method)
+    found = super()._reasons(value, method)
     start = comparable.host(self._chain()[0])
     lost = onp.any(onp.isnan(start), axis=-1) & (found != "ok")
     lost = lost & ~onp.char.startswith(found, "time")

@@ -12,10 +12,10 @@ from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import divergences
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
-from phasic.distributions.base import value_checks
 from phasic.distributions.wrapped import transformed_statistics
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math.model import value_checks
 from phasic.math.quadrature import node_sums
 from phasic.math.quadrature import time_scales
 from phasic.math.sampling import jump_chain
@@ -57,8 +57,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     """Stores the parameters, see `Distribution`; `distribution` is X's."""
     super().__init__(parameters)
     self._batch_shape()
-    if self.validate_args:
-      self._own()
+    self._check_values(self._own)
 
   def _forward(self, x: Any) -> Any:
     """Returns g(x) for x >= 0."""
@@ -99,8 +98,8 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     x = np.where(lost, math.nan, x)
     return np.where(below, -1.0, x)
 
-  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
-    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+    """Returns why a method gives NaN.
 
     What is told is that of X at h(value), a bad parameter or that h(value) is
     no normal number.

@@ -1,5 +1,6 @@
 """Phase-type variables that are known to lie in an interval."""
 
+from collections.abc import Mapping
 import dataclasses
 import math
 from typing import Any
@@ -11,12 +12,12 @@ from phasic.distributions.absorption import comparable
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
-from phasic.distributions.base import value_checks
 from phasic.distributions.wrapped import truncated_statistics
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.likelihood import interval_probs
+from phasic.math.model import value_checks
 from phasic.math.model.named_checks import check
 from phasic.math.numeric import special
 from phasic.math.quadrature import node_sums
@@ -91,8 +92,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       }
     )
     self._batch_shape()
-    if validate_args:
-      self._bounds()
+    self._check_values(self._bounds)
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
@@ -111,6 +111,16 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def high(self) -> Any:
     """The upper bound as given, (...) or None."""
     return self._parameters["high"]
+
+  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+    low, high = known["low"], known["high"]
+    high = math.inf if high is None else high
+    ordered = (high > low) | ((low == 0) & (high == 0))
+    good = (low >= 0) & (low < math.inf)
+    if self.distribution._DISCRETE:
+      ordered = (high >= low) & (onp.floor(high) == high)
+      good = good & (onp.floor(low) == low)
+    return bool(onp.all(good & ordered))
 
   def _bounds(self) -> tuple[Any, Any, Any]:
     """Returns low, what is just below it, and high, as arrays.
@@ -141,8 +151,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       return low, low - 1.0, high
     return low, np.where(low <= 0, -1.0, low), high
 
-  def diagnose(self, value: Any, method: str = "log_prob") -> onp.ndarray:
-    """Returns why a method gives NaN, see `PhaseType.diagnose`.
+  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+    """Returns why a method gives NaN.
 
     What is told is that of X, or that nothing is known to be in the interval.
     """

@@ -12,6 +12,7 @@ from phasic.distributions.wrapped import residual_life
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.math.moments import truncated_moments
 
 
@@ -74,7 +75,8 @@ class TruncatedStatistics(wrapped_distribution.WrappedDistribution):
     """
     _, before, high = self._bounds()
     shift = np.maximum(before, 0.0)
-    residual = residual_life.ResidualLife(self.distribution, shift)
+    with user_warnings.derived():
+      residual = residual_life.ResidualLife(self.distribution, shift)
     known = static.concrete(high)
     bounded: Any = known is None or bool(onp.any(known < math.inf))
     endless: Any = known is None or bool(onp.any(known == math.inf))

@@ -32,6 +32,7 @@ from phasic.inference.em import chain_paths
 from phasic.inference.em import graph_maximization
 from phasic.inference.em import ratios
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.math.model import chain as chain_lib
 
 
@@ -45,7 +46,8 @@ def maximized(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
   Raises:
     TypeError: there is no M-step for its family.
   """
-  return _rule(distribution)(distribution, paths)
+  with user_warnings.derived():
+    return _rule(distribution)(distribution, paths)
 
 
 def check_family(distribution: Any) -> None:

@@ -17,6 +17,7 @@ from phasic.distributions.wrapped import truncated_phase_type
 from phasic.inference.parameters import nested_arrays
 from phasic.inference.parameters.host_values import host_values
 from phasic.internal import static
+from phasic.internal import user_warnings
 
 # Laws whose own parameters are known, not fitted: bounds, and a time that has
 # passed.
@@ -153,7 +154,8 @@ def _explicit(distribution: Any) -> Any:
     rest = _rest("initial_probs", alpha, 1.0, static.finfo_eps(dtype))
     if rest > 0:
       changed["prob_zero"] = onp.asarray(rest, dtype)
-  return distribution.copy(**changed) if changed else distribution
+  with user_warnings.derived():
+    return distribution.copy(**changed) if changed else distribution
 
 
 def _rest(name: str, values: onp.ndarray, one: float, eps: float) -> Any:

@@ -7,6 +7,8 @@ distribution within.
 from collections.abc import Mapping
 from typing import Any
 
+from phasic.internal import user_warnings
+
 _WITHIN = "distribution"
 
 
@@ -50,4 +52,5 @@ def with_arrays(
   if within:
     inner = distribution.parameters[_WITHIN]
     own[_WITHIN] = with_arrays(inner, within, **options)
-  return distribution.copy(**own, **options)
+  with user_warnings.derived():
+    return distribution.copy(**own, **options)

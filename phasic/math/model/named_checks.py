@@ -6,6 +6,8 @@ import numpy as onp
 
 from phasic.internal import checks
 from phasic.internal import static
+from phasic.internal import user_warnings
+from phasic.math.model import plausible
 
 
 def check(name: str, x: Any, good: Any, rule: str, what: Any = None) -> Any:
@@ -37,6 +39,24 @@ def check_sums(name: str, x: Any, good: Any, rule: str, sums: Any) -> Any:
   """
   message = _message(name, good, rule, sums)
   return checks.check(good[..., None], message, x, sums[..., None])
+
+
+def warn(name: str, x: Any, low: float, high: float, rule: str) -> None:
+  """Warns of an argument that is out of range, where it is at hand.
+
+  Args:
+    name: the argument's name.
+    x: the argument; NaN is in range.
+    low: the least value.
+    high: the greatest one.
+    rule: the rule, as the end of the message.
+  """
+  known = plausible.values_at_hand([x])
+  if known is None or known[0].dtype.kind not in "fiu":
+    return
+  good = onp.logical_not((known[0] < low) | (known[0] > high))
+  if not onp.all(good):
+    user_warnings.warn(_message(name, good, rule, known[0]))
 
 
 def _message(name: str, good: Any, rule: str, what: Any) -> str:

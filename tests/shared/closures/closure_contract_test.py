@@ -140,6 +140,7 @@ class ClosureContractTest(test_case.TestCase):
     self.assert_close(pd.convolution([law, law]).mean(), math.inf)
 
   @parameterized.parameters(*FUNCTIONS)
+  @test_case.of_bad_values
   def test_bad_children(self, name, function):
     bad_times = pd.PhaseType(
       [0.5, 0.25], [[-1.0, 0.5], [-0.25, -2.0]], prob_zero=0.25
@@ -162,12 +163,14 @@ class ClosureContractTest(test_case.TestCase):
     good = function(_times(validate_args=True))
     self.assertTrue(good.validate_args)
 
+  @test_case.of_bad_values
   def test_bad_products(self):
     # The product of two that are negative is not.
     bad = pd.PhaseType([-0.5], [[-1.0]], [1.0], 0.0)
     self.assert_close(pd.minimum([bad, bad]).cdf(1.0), math.nan)
     self.assert_close(pd.order_statistic(bad, 2, 1).cdf(1.0), math.nan)
 
+  @test_case.of_bad_values
   def test_mixture_probs(self):
     laws = [pd.Erlang(1, 1.0), pd.Erlang(2, 1.0)]
     for probs in ([0.5, 0.6], [-0.5, 1.5], [0.5, math.nan]):

@@ -27,6 +27,7 @@ def _steps(prob_zero=0.25, **options):
 class ClosureTest(test_case.TestCase):
   """What functions return."""
 
+  @test_case.of_bad_values
   def test_reparameterization(self):
     law = pd.Erlang(2, 1.0)
     smooth = pd.convolution([law, pd.maximum([law, law])])
@@ -37,7 +38,8 @@ class ClosureTest(test_case.TestCase):
     # One of the times is never zero.
     mixed = pd.maximum([pd.ZeroInflated(law, 0.25), law])
     self.assertIs(mixed.reparameterization_type, full)
-    self.assertIsNone(mixed.prob_zero)
+    self.assertIsNone(mixed.parameters["prob_zero"])
+    self.assert_close(mixed.prob_zero, 0.0)
     steps = pd.convolution([_steps(), _steps()])
     self.assertIs(steps.reparameterization_type, not_full)
 

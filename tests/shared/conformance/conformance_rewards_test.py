@@ -192,6 +192,7 @@ class RewardsTest(test_case.TestCase):
     found = dist.log_prob(onp.stack([pair, pair, pair])[:, None])
     self.assertEqual(onp.shape(self.host(found)), (3, 2))
 
+  @test_case.of_bad_values
   def test_checks(self):
     checked = _dist(**conformance.arrays(_PARAMETERS), validate_args=True)
     with self.assertRaisesRegex(ValueError, "must be >= 0"):

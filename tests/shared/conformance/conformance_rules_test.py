@@ -33,6 +33,7 @@ class RulesTest(test_case.TestCase):
   """What holds for all families alike."""
 
   @parameterized.named_parameters(*conformance.rows("rules"))
+  @test_case.of_bad_values
   def test_rules(self, family, mode):
     case = conformance.CASES[family]
     rows, values = conformance.points(family, mode)

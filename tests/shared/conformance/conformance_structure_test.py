@@ -20,6 +20,7 @@ class StructureTest(test_case.TestCase):
   """What a distribution is besides its numbers."""
 
   @parameterized.named_parameters(*conformance.rows("structure"))
+  @test_case.of_bad_values
   def test_structure(self, family, mode):
     case = conformance.CASES[family]
     if mode == conformance.EAGER:

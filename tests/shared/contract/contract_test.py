@@ -69,6 +69,7 @@ class MissingTest(test_case.TestCase):
     with self.assertRaisesRegex(NotImplementedError, "register_kl adds one"):
       _times().kl_divergence(_rewards())
 
+  @test_case.of_bad_values
   def test_a_family_that_has_little(self):
     class Little(pd.Distribution):
       def __init__(self):
@@ -126,19 +127,21 @@ class ReasonsTest(test_case.TestCase):
       with self.assertRaisesRegex(NotImplementedError, why):
         dist.probability_generating_function(0.5)
 
+  @test_case.of_bad_values
   def test_diagnoses_name_the_parameter(self):
     good, bad = pd.Erlang(2, 1.0), pd.Erlang(2, -1.0)
     for dist, reason in (
-      (bad, "rate: it must be >= 0"),
+      (bad, "rate: it must be > 0"),
       (pd.Hyperexponential([0.5, 0.6], [1.0, 2.0]), "probs: .* sum 1"),
       (pd.ZeroInflated(good, 1.5), "prob_zero: "),
       (pd.ResidualLife(good, -1.0), "time: it must be >= 0"),
       (pd.Equilibrium(pd.Erlang(1, 0.0)), "distribution: its mean"),
-      (pd.Equilibrium(bad), "rate: it must be >= 0"),
-      (pd.TruncatedPhaseType(bad, 1.0, 2.0), "rate: it must be >= 0"),
+      (pd.Equilibrium(bad), "rate: it must be > 0"),
+      (pd.TruncatedPhaseType(bad, 1.0, 2.0), "rate: it must be > 0"),
     ):
       self.assertRegex(str(dist.diagnose(1.5)), reason)
 
+  @test_case.of_bad_values
   def test_diagnoses(self):
     erlang = pd.Erlang(2, 1.0)
     values = [1.0, math.nan, 1e-160]
@@ -175,6 +178,7 @@ class RegistryTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, "Near and PhaseType is registered"):
       pd.register_kl(Near, pd.PhaseType)(rule)
 
+  @test_case.of_bad_values
   def test_nan_may_be_refused(self):
     bad = pd.PhaseType([1.5], [[-1.0]], allow_nan_stats=False)
     good = pd.PhaseType([1.0], [[-1.0]], allow_nan_stats=False)

@@ -92,12 +92,14 @@ class ValuesTest(test_case.TestCase):
     dist = pd.DiscretePhaseType([1.0, 0.0], [[0.0, 1.0], [0.0, 0.0]])
     self.assert_close(dist.sample(3, seed=1), [2.0, 2.0, 2.0], 0.0)
 
+  @test_case.of_bad_values
   def test_samples_that_never_end(self):
     dist = pd.DiscretePhaseType([1.0, 0.0], [[0.5, 0.5], [0.0, 1.0]])
     self.assert_close(dist.sample(2, seed=1), [math.inf, math.inf])
     bad = dist.copy(initial_probs=[1.5, 0.0])
     self.assert_close(bad.sample(2, seed=1), [math.nan, math.nan])
 
+  @test_case.of_bad_values
   def test_moments(self):
     with self.assertRaisesRegex(ValueError, "k is 0"):
       _negative_binomial(1, 0.5).moment(0)
@@ -165,6 +167,7 @@ class ContractTest(test_case.TestCase):
     for x in (dist.log_prob(1), dist.mean(), dist.sample(3, seed=1)):
       self.assertEqual(static.dtype_name(x), "float32")
 
+  @test_case.of_bad_values
   def test_diagnose(self):
     self.require_kernel()
     dist = pd.DiscretePhaseType([1.0], [[1.25]])

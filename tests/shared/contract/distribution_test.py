@@ -170,6 +170,7 @@ class ContractTest(test_case.TestCase):
     for x in (dist.log_prob(1), dist.mean(), dist.sample(3, seed=1)):
       self.assertEqual(static.dtype_name(x), "float32")
 
+  @test_case.of_bad_values
   def test_infinite_mean(self):
     dist = pd.PhaseType([0.5, 0.5], [[-1.0, 1.0], [0.0, 0.0]])
     self.assert_close(dist.mean(), math.inf)
@@ -178,6 +179,7 @@ class ContractTest(test_case.TestCase):
     )
     self.assert_close(unreached.mean(), 0.5)
 
+  @test_case.of_bad_values
   def test_nan_statistics_can_be_refused(self):
     dist = pd.PhaseType([0.3, 0.9], _GOOD["subgenerator"])
     self.assert_close(dist.mean(), math.nan)
@@ -263,6 +265,7 @@ class ValidationTest(test_case.TestCase):
     ("atom", {"prob_zero": 1.5}, r"prob_zero = 1.5.*\[0, 1\]"),
     ("total", {"prob_zero": 0.5}, r"initial_probs\) \+ prob_zero.*1.4.*be 1"),
   )
+  @test_case.of_bad_values
   def test_parameters(self, changes, message):
     arguments = {**_GOOD, **changes}
     with self.assertRaisesRegex(ValueError, message):
@@ -314,6 +317,7 @@ class ValidationTest(test_case.TestCase):
       with self.assertRaisesRegex(error, message):
         call(value)
 
+  @test_case.of_bad_values
   def test_diagnosis(self):
     good = pd.PhaseType(**_GOOD)
     reasons = good.diagnose([0.5, math.nan])

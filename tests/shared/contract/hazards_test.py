@@ -46,6 +46,7 @@ class ContinuousTest(test_case.TestCase):
       dist.log_hazard_function(times), onp.log(expected), 1e-12, 1e-12
     )
 
+  @test_case.of_bad_values
   def test_of_no_model(self):
     for rate in (-1.0, math.inf, math.nan):
       found = pd.Erlang(2, rate).hazard_function([-1.0, 1.0])
@@ -66,6 +67,7 @@ class ContinuousTest(test_case.TestCase):
     self.assert_close(dist.log_hazard_function(1e-20), expected)
     self.assert_close(dist.hazard_function(1e-20), 0.0)
 
+  @test_case.of_bad_values
   def test_rules(self):
     model = models.cyclic()  # With an atom of 0.1.
     dist = pd.PhaseType(*model)

@@ -20,6 +20,7 @@ class MistakesTest(test_case.TestCase):
   @parameterized.parameters(
     ([2], [0], "sources"), ([0], [3], "targets"), ([-1], [0], "sources")
   )
+  @test_case.of_bad_values
   def test_edge_out_of_range(self, sources, targets, name):
     edges = pm.EdgeRates(sources, targets, [0.75])
     with self.assertRaisesRegex(ValueError, rf"{name}\[0\] = "):

@@ -146,6 +146,7 @@ class DivergencesTest(test_case.TestCase):
     bad = dist.laplace_transform([-1.0, math.nan, math.inf])
     self.assert_close(bad, onp.full(3, math.nan))
 
+  @test_case.of_bad_values
   def test_diagnoses(self):
     dist = _pair(_FIRST)
     found = dist.diagnose([0.25, math.nan, 5.0], "cdf")

@@ -108,6 +108,7 @@ class EpochsTest(test_case.TestCase):
     ):
       pd.Epochs(models.kingman(3), [[1.0], [1.0]], [0.5], maps)
 
+  @test_case.of_bad_values
   def test_checks(self):
     graph = models.kingman(3)
     for params, message in (
@@ -135,6 +136,7 @@ class EpochsTest(test_case.TestCase):
       dist.moment(0)
     self.assert_close(dist.stddev(), one.stddev(), 1e-13)
 
+  @test_case.of_bad_values
   def test_quantiles(self):
     given, params, boundaries, maps = epoch_models.migration()
     rates, ends = epoch_models.history(4)
@@ -157,6 +159,7 @@ class EpochsTest(test_case.TestCase):
       at = self.host(dist.boundaries)
       self.assert_close(dist.quantile(dist.cdf(at)), at, 1e-12)
 
+  @test_case.of_bad_values
   def test_infinite_moments(self):
     dist = pd.Epochs(models.kingman(3), [[1.0], [0.0]], [1.0])
     self.assert_close(dist.mean(), math.inf)

@@ -99,6 +99,7 @@ class CanonicalFormTest(test_case.TestCase):
     form = self._check(initial, between, onp.asarray(exits))
     self.assertEqual(form.num_phases, 2)
 
+  @test_case.of_bad_values
   def test_batches_and_families(self):
     rates = onp.asarray([[3.0, 1.0], [1.0, 3.0]])
     source = pd.Hyperexponential([0.25, 0.75], rates)
@@ -123,6 +124,7 @@ class CanonicalFormTest(test_case.TestCase):
     self.assert_close(form.rates, [2.0, 6.0, 12.0, 20.0])
     self.assert_close(form.initial_probs, [1.0, 0.0, 0.0, 0.0])
 
+  @test_case.of_bad_values
   def test_refusals(self):
     cyclic = chains.SMALL["cyclic3"]
     matrix, exits = cyclic.dense()

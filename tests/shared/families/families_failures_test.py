@@ -44,6 +44,7 @@ class FailuresTest(test_case.TestCase):
     expected = onp.sum(onp.exp(p) * (p - q))
     self.assert_close(few.kl_divergence(other), expected, 1e-9)
 
+  @test_case.of_bad_values
   def test_diagnose(self):
     self.require_kernel()
     dist = pd.NegativeBinomialFailures(COUNT, PROBS[0])

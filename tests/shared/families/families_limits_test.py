@@ -40,6 +40,7 @@ class EdgesTest(test_case.TestCase):
     ("MatrixPareto", (math.inf,)),
     ("MatrixLogLogistic", (math.inf, 2.0)),
   )
+  @test_case.of_bad_values
   def test_parameters_out_of_range_give_nan(self, family, arguments):
     dist = getattr(pd, family)(pd.Erlang(2, 1.0), *arguments)
     for method in ("cdf", "log_prob", "log_survival_function"):

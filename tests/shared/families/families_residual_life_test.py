@@ -37,12 +37,14 @@ class ResidualLifeTest(test_case.TestCase):
     mean, second = (onp.sum(shares * k / rates**k, axis=-1) for k in (1, 2))
     self.assert_close(dist.variance(), second - mean**2, 1e-11)
 
+  @test_case.of_bad_values
   def test_counts_are_whole(self):
     trials = pd.NegativeBinomialTrials(2, 0.5)
     with self.assertRaisesRegex(ValueError, r"time\[1\] = 1.5: .* integer"):
       pd.ResidualLife(trials, [1.0, 1.5], validate_args=True)
     self.assert_close(pd.ResidualLife(trials, 1.5).mean(), math.nan)
 
+  @test_case.of_bad_values
   def test_what_is_not_known_is_told(self):
     endless = pd.Coxian([1.0], [1.0, 0.0])
     left = pd.ResidualLife(endless, 2.0)

@@ -177,6 +177,7 @@ class ErrorsTest(test_case.TestCase):
     ("time", pd.ResidualLife, (_ERLANG, -1), r"time = -1.0.*>= 0"),
     ("bounds", pd.TruncatedPhaseType, (_ERLANG, 2, 1), r"high = 1.0.*low"),
   )
+  @test_case.of_bad_values
   def test_values(self, family, arguments, message):
     with self.assertRaisesRegex(ValueError, message):
       family(*arguments, validate_args=True)
@@ -230,6 +231,7 @@ class ErrorsTest(test_case.TestCase):
     with self.assertRaisesRegex(error, message):
       family(*arguments)
 
+  @test_case.of_bad_values
   def test_probabilities_that_do_not_sum_to_one(self):
     # Without checks no mass is put anywhere: results are NaN.
     dist = pd.Hyperexponential([0.5, 0.25], [1.0, 2.0])

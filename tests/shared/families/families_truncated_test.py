@@ -33,6 +33,7 @@ class BoundsTest(test_case.TestCase):
     (0.0, math.nan),
     (math.inf,) * 2,
   )
+  @test_case.of_bad_values
   def test_rules(self, low, high):
     base = pd.Erlang(2, 1.0)
     dist = pd.TruncatedPhaseType(base, low, high)
@@ -53,6 +54,7 @@ class BoundsTest(test_case.TestCase):
     self.assert_close(dist.sample(2, seed=1), onp.zeros(2))
     self.assert_close(dist.mean(), 0.0)
 
+  @test_case.of_bad_values
   def test_whole_numbers(self):
     base = pd.NegativeBinomialTrials(2, 0.5)
     for low, high, name in ((2.5, 4.0, "low"), (2.0, 4.5, "high")):

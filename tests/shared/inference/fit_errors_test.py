@@ -137,6 +137,7 @@ class MistakesTest(test_case.TestCase):
     self._refused("no observations", start, none)
     self._refused("must be inference.Obs", start, [1.0, 2.0])
 
+  @test_case.of_bad_values
   def test_start(self):
     data = inference.Observations(fit_data.TIMES)
     batch = pd.Erlang(2, [1.0, 2.0])

@@ -208,6 +208,7 @@ class AxesTest(test_case.TestCase):
     self.assertFalse(new.called)
 
   @mock.patch.object(drawing, "new_axes")
+  @test_case.of_bad_values
   def test_a_law_without_values_is_told(self, new):
     nowhere = Erlang(1, onp.nan)
     for draw in (

@@ -217,6 +217,7 @@ class RulesTest(test_case.TestCase):
     ("below", [1.0, 0.0], [[0.5, 0.25], [0.0, 0.5]], [0.2, 0.5], "sum to one"),
     ("exit", [1.0, 0.0], [[0.5, 0.5], [0.0, 0.5]], [-0.5, 1.0], "exit_rates"),
   )
+  @test_case.of_bad_values
   def test_bad_values(self, alpha, matrix, exits, reason):
     for path in self.paths():
       for kind in _KINDS:

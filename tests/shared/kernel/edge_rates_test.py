@@ -201,6 +201,7 @@ class BadInputTest(test_case.TestCase):
           pm.density(onp.asarray([1.0, 0.0]), edges, _TIMES)
 
   @parameterized.parameters("kernel", "portable")
+  @test_case.of_bad_values
   def test_negative_rate(self, path):
     if path == "kernel":
       self.require_kernel()

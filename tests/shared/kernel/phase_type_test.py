@@ -178,6 +178,7 @@ class EdgeTest(test_case.TestCase):
     ("exit", [0.5, 0.5], [[0.0, 0.5], [0.0, 0.0]], [-1.0, 1.0], None),
     ("atom", [0.5, 0.5], [[-1.0, 0.5], [0.0, -1.0]], None, -0.5),
   )
+  @test_case.of_bad_values
   def test_bad_values_give_nan(self, alpha, matrix, exits, atom):
     for path in self.paths():
       for kind in kernel_ops.KINDS:

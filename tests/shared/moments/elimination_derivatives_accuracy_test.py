@@ -267,6 +267,7 @@ class AgreementTest(test_case.TestCase):
     )
     self.assert_close(moved, [2 * (-3 / 6.5**2 - 1 / 4)], 1e-14)
 
+  @test_case.of_bad_values
   def test_infinite(self):
     for matrix, alpha in (
       ([[0.0]], [1.0]),

@@ -100,6 +100,7 @@ class ContinuousTest(test_case.TestCase):
       trap.moment_generating_function([0.1, 0.0, -1.0]), [math.inf, 0.5, 0.25]
     )
 
+  @test_case.of_bad_values
   def test_rules(self):
     dist = pd.PhaseType([0.5], [[-1.0]])
     self.assert_close(

@@ -103,6 +103,7 @@ class PassageMethodsTest(test_case.TestCase):
     self.assert_close(dist.expected_visits(), [1.0, 0.5])
     self.assert_close(dist.laplace_transform(1.0), 0.25)
 
+  @test_case.of_bad_values
   def test_nan_is_refused_where_asked(self):
     dist = pd.PhaseType([1.5], [[-1.0]], allow_nan_stats=False)
     for method in (dist.expected_sojourn_times, dist.expected_visits):

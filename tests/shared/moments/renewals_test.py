@@ -172,6 +172,7 @@ class RenewalsTest(test_case.TestCase):
     self.assert_close(dist.renewal_density(values[:3]), exact, 1e-13)
     self.assert_close(pd.Equilibrium(dist).cdf(1.0), math.nan)
 
+  @test_case.of_bad_values
   def test_what_cannot_be(self):
     values = onp.asarray([-1.0, math.inf, math.nan, 0.5])
     methods = ("renewal_density", "mean_residual_life")

@@ -115,6 +115,7 @@ class HeavyMomentsTest(test_case.TestCase):
     self.assert_close(found[0], expected[0], 1e-8)
     self.assert_close(found[1:], [math.inf, math.inf, expected[1]], 1e-11)
 
+  @test_case.of_bad_values
   def test_that_there_are_none(self):
     base = pd.Erlang(2, 9.0)
     dist = pd.MatrixLogNormal(base, [0.5, 1.0, 2.0, -1.0])

@@ -183,6 +183,7 @@ class ContinuousTest(test_case.TestCase):
     self.assert_close(half.kl_divergence(never), math.inf)
     self.assert_close(half.cross_entropy(never), math.inf)
 
+  @test_case.of_bad_values
   def test_what_is_not_known(self):
     trap = pd.PhaseType([1.0, 0.0], [[-1.0, 0.5], [0.0, 0.0]])
     good = _exponential(1.0)

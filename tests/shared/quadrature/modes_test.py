@@ -68,6 +68,7 @@ class ModesTest(test_case.TestCase):
       self.assert_close(pd.Hypoexponential(rates).mode(), expected, 1e-12)
       self.assert_close(pd.Erlang(count, 2.5).mode(), expected, 1e-15)
 
+  @test_case.of_bad_values
   def test_batches_dtypes_and_bad_values(self):
     rates = [[1.0, 2.0], [1.0, -2.0], [math.nan, 1.0], [1.0, math.inf]]
     expected = [math.log(2.0), math.nan, math.nan, math.nan]
@@ -81,6 +82,7 @@ class ModesTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, "mode is NaN"):
       bad.mode()
 
+  @test_case.of_bad_values
   def test_falling_densities(self):
     dist = pd.Hyperexponential([[0.5, 0.5], [0.5, 0.6]], [1.0, 2.0])
     self.assert_close(dist.mode(), [0.0, math.nan])
@@ -102,6 +104,7 @@ class ModesTest(test_case.TestCase):
       pd.NegativeBinomialTrials(count, prob).mode(), float(expected + count)
     )
 
+  @test_case.of_bad_values
   def test_the_larger_one_of_two(self):
     dist = pd.NegativeBinomialFailures(3, 0.5)
     self.assert_close(dist.prob(1.0), self.host(dist.prob(2.0)), 1e-14)
@@ -109,6 +112,7 @@ class ModesTest(test_case.TestCase):
     bad = pd.NegativeBinomialFailures(3, [0.0, 1.5, math.nan])
     self.assert_close(bad.mode(), onp.full(3, math.nan))
 
+  @test_case.of_bad_values
   def test_parts_of_densities(self):
     erlang = pd.Erlang(4, 1.0)
     left = pd.ResidualLife(erlang, [0.0, 1.0, 5.0, -1.0])

@@ -143,6 +143,7 @@ class EntropyTest(test_case.TestCase):
     whole = pd.TruncatedPhaseType(pd.Hypoexponential([2.0]), 5.0)
     self.assert_close(whole.entropy(), 1 - math.log(2), _ERROR)
 
+  @test_case.of_bad_values
   def test_unknown(self):
     empty = pd.TruncatedPhaseType(pd.Erlang(2, 1.0), 3.0, 1.0)
     self.assert_close(empty.entropy(), math.nan)

@@ -106,6 +106,7 @@ class TransformedModesTest(test_case.TestCase):
       expected = [0.0, 0.0, 2.0 * (2 / 2.5) ** (1 / 3)]
       self.assert_close(dist.mode(), expected, 1e-13)
 
+  @test_case.of_bad_values
   def test_falling_densities(self):
     base = pd.Hyperexponential([[0.5, 0.5], [0.5, 0.6]], [1.0, 2.0])
     for dist in (
@@ -118,6 +119,7 @@ class TransformedModesTest(test_case.TestCase):
     with self.assertRaisesRegex(NotImplementedError, "one top"):
       pd.MatrixGompertz(base, 0.5).mode()
 
+  @test_case.of_bad_values
   def test_bad_values_and_dtypes(self):
     base = pd.Erlang(3, [1.0, -1.0, 1.0, math.nan])
     bad = onp.asarray([2.0, 2.0, -2.0, 2.0])

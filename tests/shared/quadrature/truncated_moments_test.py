@@ -142,6 +142,7 @@ class TruncatedMomentsTest(test_case.TestCase):
     self.assert_close(dist.stddev(), onp.zeros(3), atol=1e-15)
     self.assertTrue(onp.all(self.host(dist.variance()) >= 0.0))
 
+  @test_case.of_bad_values
   def test_batches(self):
     base = pd.Hypoexponential([2.0])
     dist = pd.TruncatedPhaseType(

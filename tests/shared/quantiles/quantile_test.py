@@ -94,6 +94,7 @@ class ValuesTest(test_case.TestCase):
     # Below the least normal number.
     self.assert_close(pm.quantile_log_cdf(*model, -1e4), 0.0)
 
+  @test_case.of_bad_values
   def test_ends(self):
     model = models.exponential(1.0)[:2]
     u = onp.asarray([0.0, 1.0, -0.1, 1.1, onp.nan, -onp.inf, onp.inf])
@@ -138,6 +139,7 @@ class ValuesTest(test_case.TestCase):
     self.assert_close(q[:2], expected, 1e-12)
     self.assertEqual(q[2], onp.inf)
 
+  @test_case.of_bad_values
   def test_bad_models(self):
     u = onp.asarray([0.0, 0.5, 1.0])
     for model in (([1.5], [[-1.0]]), ([1.0], [[1.0]])):
@@ -258,6 +260,7 @@ class CountsTest(test_case.TestCase):
     k = pm.discrete_phase_type_quantile([1.0, 0.0], matrix, u, exits)
     self.assert_close(k, [2.0, 2.0, 4.0, 4.0, 6.0, 14.0], 0.0)
 
+  @test_case.of_bad_values
   def test_ends(self):
     u = onp.asarray([0.0, 0.25, 0.26, 1.0, 2.0])
     k = pm.discrete_phase_type_quantile([0.75], [[0.5]], u)

@@ -176,6 +176,7 @@ class DiscreteRewardTransformTest(test_case.TestCase):
         [1.0, 0.0], matrix, rewards, impulse_rewards=jumps
       )
 
+  @test_case.of_bad_values
   def test_bad_model(self):
     model = pm.discrete_reward_transform([1.0], [[1.5]], [1])
     for x in model:

@@ -130,6 +130,7 @@ class ContractTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, message):
       pd.MultivariatePhaseType(alpha, -onp.eye(2), rewards)
 
+  @test_case.of_bad_values
   def test_bad_values(self):
     arguments = ([1.0], [[-1.0]], [[1.0, -1.0]])
     with self.assertRaisesRegex(ValueError, "rewards.*must be >= 0 and finite"):

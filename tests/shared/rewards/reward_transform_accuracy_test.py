@@ -251,6 +251,7 @@ class EdgesTest(test_case.TestCase):
     for x, y in zip(found, expected, strict=True):
       self.assert_close(x, y, 1e-13)
 
+  @test_case.of_bad_values
   def test_negative_rewards(self):
     alpha, edges, _, _ = self._model()
     found = pm.reward_transform(alpha, edges, [1.0, -1.0, 1.0])

@@ -107,6 +107,7 @@ class SamplePathsTest(test_case.TestCase):
         law = stats.expon(scale=1 / rates[b, k])
         self.assertGreater(stats.kstest(holds, law.cdf).pvalue, 1e-3)
 
+  @test_case.of_bad_values
   def test_phases_that_are_never_left(self):
     dist = pd.PhaseType([1.0, 0.0], [[-1.0, 1.0], [0.0, 0.0]])
     phases, times = self.paths(dist, 3)
@@ -128,6 +129,7 @@ class SamplePathsTest(test_case.TestCase):
     other = self.host(dist.sample_paths(4, 5, seed=4).times)
     self.assertFalse(onp.array_equal(times, other))
 
+  @test_case.of_bad_values
   def test_bad_models(self):
     found = pd.PhaseType([1.0], [[1.0]]).sample_paths(1, seed=1)
     self.assertEqual(self.host(found.phases).tolist(), [-1, -1])

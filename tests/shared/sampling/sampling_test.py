@@ -127,6 +127,7 @@ class SampleTest(test_case.TestCase):
     self.assertGreater(test.pvalue, 1e-3)
     self.assert_close(dist.sample(2000, seed=3), x, 0.0)
 
+  @test_case.of_bad_values
   def test_no_paths_of_very_many_jumps(self):
     # Hardly any quantile of the first one can be found; paths have 1e17 jumps.
     rates = onp.asarray([[[0.0, 1.0], [1.0, 0.0]], [[0.0, 1e-200], [0.0, 0.0]]])
@@ -135,7 +136,7 @@ class SampleTest(test_case.TestCase):
     x = self.host(dist.sample(50, seed=4))
     self.assertGreater(onp.sum(onp.isnan(x[:, 0])), 40)
     self.assertTrue(onp.all((x[:, 1] > 1e190) & (x[:, 1] < onp.inf)))
-    rows = [[0.5, 0.5 + 1e-10], [0.25, 0.25]]
+    rows = [[0.5, 0.5 + 1e-3], [0.25, 0.25]]
     x = self.host(pd.DiscretePhaseType([1.0, 0.0], rows).sample(5, seed=4))
     self.assertTrue(onp.all(onp.isnan(x)))
 
@@ -217,10 +218,12 @@ class SampleTest(test_case.TestCase):
       x = self.host(dist.sample(shape, seed=1))
       self.assertEqual(onp.shape(x), expected)
 
+  @test_case.of_bad_values
   def test_never_absorbed(self):
     dist = pd.PhaseType([1.0, 0.0], [[-1.0, 1.0], [0.0, 0.0]])
     self.assert_close(dist.sample(3, seed=1), onp.full(3, onp.inf))
 
+  @test_case.of_bad_values
   def test_bad_values(self):
     dist = pd.PhaseType([1.5], [[-1.0]])
     self.assert_close(dist.sample(3, seed=1), onp.full(3, onp.nan))

@@ -8,6 +8,7 @@ from phasic.internal import segments
 from phasic.internal import static
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.model import plausible
 from phasic.math.model.named_checks import check
 from phasic.math.model.named_checks import check_sums
 from phasic.math.numeric import exact_sums
@@ -20,6 +21,7 @@ def check_model(
   prob_zero: Any,
   discrete: bool = False,
   names: tuple[str, str] = ("initial_probs", "edge_values"),
+  free: bool = False,
 ) -> tuple[Any, Any, Any, Any]:
   """Returns the arrays of a phase-type model, checked.
 
@@ -31,13 +33,19 @@ def check_model(
     prob_zero: the mass at zero, or None.
     discrete: whether time is.
     names: what messages call the masses and the weights of edges.
+    free: whether arrays are free coordinates: then masses need not fit a given
+      `prob_zero`, nor the diagonal given rates of absorption.
   """
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
-  alpha, prob_zero = _check_start(initial_probs, prob_zero, tolerance, names[0])
+  alpha, prob_zero = _check_start(
+    initial_probs, prob_zero, tolerance, names[0], free
+  )
   if operands.is_edges(matrix):
     edges = _check_edges(matrix, p, tolerance, discrete, names[1])
     return alpha, edges, exits, prob_zero
+  if exits is None:
+    _check_not_whole(matrix, discrete)
   if discrete:
     matrix, exits = _check_subtransition(matrix, exits, tolerance)
     return alpha, matrix, exits, prob_zero
@@ -48,11 +56,28 @@ def check_model(
       (exits >= 0) & np.isfinite(exits),
       "rates must be >= 0 and finite",
     )
-  return alpha, _check_subgenerator(matrix, exits, tolerance), exits, prob_zero
+  matrix = _check_subgenerator(matrix, exits, tolerance, free)
+  return alpha, matrix, exits, prob_zero
+
+
+def _check_not_whole(matrix: Any, discrete: bool) -> None:
+  """Raises ValueError for the matrix of all states, where it is known."""
+  known = plausible.values_at_hand([matrix])
+  if known is None:
+    return
+  find = plausible.whole_steps if discrete else plausible.whole_generator
+  phase = find(known[0])
+  if phase is not None:
+    name = "subtransition" if discrete else "subgenerator"
+    raise ValueError(
+      f"{name}[..., {phase}, :] is never left, and no phase exits: it must be "
+      f"without the row and the column of the absorbing state; leave out "
+      f"those of {phase}"
+    )
 
 
 def _check_start(
-  initial_probs: Any, prob_zero: Any, tolerance: Any, name: str
+  initial_probs: Any, prob_zero: Any, tolerance: Any, name: str, free: bool
 ) -> tuple[Any, Any]:
   """Returns the masses of the phases and at zero, checked."""
   alpha = check(
@@ -62,13 +87,14 @@ def _check_start(
     "masses must be >= 0 and finite",
   )
   mass = exact_sums.compensated_sum(initial_probs)
-  alpha = check_sums(
-    f"sum({name})",
-    alpha,
-    mass <= 1 + tolerance,
-    "this sum must be <= 1 within 4 p eps",
-    mass,
-  )
+  if prob_zero is None or not free:
+    alpha = check_sums(
+      f"sum({name})",
+      alpha,
+      mass <= 1 + tolerance,
+      "this sum must be <= 1 within 4 p eps",
+      mass,
+    )
   if prob_zero is None:
     return alpha, None
   prob_zero = check(
@@ -77,6 +103,8 @@ def _check_start(
     (prob_zero >= 0) & (prob_zero <= 1),
     "a probability must be in [0, 1]",
   )
+  if free:
+    return alpha, prob_zero
   total = mass + prob_zero
   eps = static.finfo_eps(initial_probs)
   good = np.abs(total - 1) <= tolerance + 4 * eps
@@ -128,14 +156,17 @@ def _check_subtransition(
   return matrix, exit_probs
 
 
-def _check_subgenerator(matrix: Any, exit_rates: Any, tolerance: Any) -> Any:
+def _check_subgenerator(
+  matrix: Any, exit_rates: Any, tolerance: Any, free: bool
+) -> Any:
   """Returns the subgenerator, checked against the exits or its row sums."""
   p = static.shape(matrix)[-1]
   eye = np.eye(p, dtype=matrix.dtype) > 0
   off = np.where(eye, 0.0, matrix)
   diagonal = np.sum(np.where(eye, matrix, 0.0), axis=-1)
+  read = off if free and exit_rates is not None else matrix
   matrix = check(
-    "subgenerator", matrix, np.isfinite(matrix), "rates must be finite"
+    "subgenerator", matrix, np.isfinite(read), "rates must be finite"
   )
   matrix = check("subgenerator", matrix, off >= 0, "off-diagonals must be >= 0")
   scale = np.max(np.abs(matrix), axis=-1)
@@ -148,6 +179,8 @@ def _check_subgenerator(matrix: Any, exit_rates: Any, tolerance: Any) -> Any:
       "row sums must be <= 0 within 4 p eps of the row's largest entry",
       sums,
     )
+  if free:
+    return matrix
   leaving = np.sum(off, axis=-1) + exit_rates
   good = np.abs(leaving + diagonal) <= tolerance * np.maximum(scale, leaving)
   matrix = matrix + np.zeros_like(leaving)[..., None]

@@ -1,0 +1,231 @@
+#include "native/python/parameters_module.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace phasic {
+namespace {
+
+namespace py = pybind11;
+
+enum class Constraint {
+  kNonnegative,
+  kProbability,
+  kProbabilities,
+  kSubprobabilities,
+  kSubgenerator,
+  kSubtransition,
+};
+
+Constraint ParseConstraint(const std::string& name) {
+  // Those that must increase are no law's reason to be NaN.
+  if (name == "positive" || name == "nonnegative" || name == "increasing") {
+    return Constraint::kNonnegative;
+  }
+  if (name == "probability" || name == "positive probability") {
+    return Constraint::kProbability;
+  }
+  if (name == "probabilities") return Constraint::kProbabilities;
+  if (name == "subprobabilities") return Constraint::kSubprobabilities;
+  if (name == "subgenerator") return Constraint::kSubgenerator;
+  if (name == "subtransition") return Constraint::kSubtransition;
+  throw py::value_error("constraint is '" + name + "': there is none such");
+}
+
+// Rows of numbers on the last axis.
+template <class T>
+class Rows {
+ public:
+  // `exits`, one for each row, may be null.
+  Rows(const T* x, int64_t count, int64_t size, const T* exits)
+      : x_(x), count_(count), size_(size), exits_(exits) {}
+
+  bool Meet(Constraint constraint) const {
+    for (int64_t i = 0; i < count_; ++i) {
+      const T* row = x_ + i * size_;
+      if (!Meets(constraint, row, i)) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool Meets(Constraint constraint, const T* row, int64_t i) const {
+    switch (constraint) {
+      case Constraint::kNonnegative:
+        return AreNonnegative(row);
+      case Constraint::kProbability:
+        return std::all_of(row, row + size_,
+                           [](T x) { return x >= T(0) && x <= T(1); });
+      case Constraint::kProbabilities:
+        return AreNonnegative(row) && std::fabs(Sum(row) - 1.0) <= Tolerance();
+      case Constraint::kSubprobabilities:
+        // A given mass at zero leaves the sum free.
+        return AreNonnegative(row) && (exits_ != nullptr || SumFits(row));
+      case Constraint::kSubtransition:
+        return AreNonnegative(row) && StepFits(row, i);
+      case Constraint::kSubgenerator:
+        return RatesFit(row, i % size_);
+    }
+    return false;
+  }
+
+  bool AreNonnegative(const T* row) const {
+    return std::all_of(row, row + size_,
+                       [](T x) { return x >= T(0) && x < T(HUGE_VAL); });
+  }
+
+  double Sum(const T* row) const {
+    double sum = 0.0;
+    for (int64_t j = 0; j < size_; ++j) sum += static_cast<double>(row[j]);
+    return sum;
+  }
+
+  // A little inside of the 4 p eps of the rule, as sums are rounded.
+  double Tolerance() const {
+    return 3.0 * static_cast<double>(size_) *
+           static_cast<double>(std::numeric_limits<T>::epsilon());
+  }
+
+  // Masses that were rounded to float32 leave no mass at zero.
+  bool SumFits(const T* row) const {
+    const double missing = 1.0 - Sum(row);
+    if (missing < -Tolerance()) return false;
+    const double single = 4.0 * static_cast<double>(size_) *
+                          std::numeric_limits<float>::epsilon();
+    if (missing <= Tolerance() || missing > single) return true;
+    return std::any_of(row, row + size_, [](T x) {
+      return static_cast<double>(static_cast<float>(x)) != x;
+    });
+  }
+
+  bool StepFits(const T* row, int64_t i) const {
+    const double sum = Sum(row);
+    if (exits_ != nullptr) {
+      return std::fabs(sum + static_cast<double>(exits_[i]) - 1.0) <=
+             Tolerance();
+    }
+    // A phase that is never left may be the absorbing state of a whole matrix.
+    return sum <= 1.0 + Tolerance() && row[i % size_] != T(1);
+  }
+
+  bool RatesFit(const T* row, int64_t own) const {
+    double sum = 0.0;
+    double scale = 0.0;
+    for (int64_t j = 0; j < size_; ++j) {
+      const auto x = static_cast<double>(row[j]);
+      if (j == own) {
+        if (exits_ != nullptr) continue;
+        if (!(std::fabs(x) < HUGE_VAL)) return false;
+      } else if (!(x >= 0.0 && x < HUGE_VAL)) {
+        return false;
+      }
+      sum += x;
+      scale = std::max(scale, std::fabs(x));
+    }
+    if (exits_ != nullptr) return true;
+    // As above.
+    return sum <= Tolerance() * scale && scale > 0.0;
+  }
+
+  const T* x_;
+  int64_t count_;
+  int64_t size_;
+  const T* exits_;
+};
+
+// False where it is not certain, as of what holds no numbers.
+template <class T>
+bool Meets(const py::object& given, Constraint constraint,
+           const py::object& exits) {
+  using Contiguous = py::array_t<T, py::array::c_style | py::array::forcecast>;
+  const Contiguous x = Contiguous::ensure(given);
+  if (!x) {
+    PyErr_Clear();
+    return false;
+  }
+  const int64_t size = x.ndim() > 0 ? x.shape(x.ndim() - 1) : 1;
+  const int64_t count = size > 0 ? x.size() / size : 0;
+  if (exits.is_none()) {
+    return Rows<T>(x.data(), count, size, nullptr).Meet(constraint);
+  }
+  const Contiguous beside = Contiguous::ensure(exits);
+  if (!beside) {
+    PyErr_Clear();
+    return false;
+  }
+  // Those of a step are added to its row.
+  if (constraint == Constraint::kSubtransition && beside.size() != count) {
+    return false;
+  }
+  return Rows<T>(x.data(), count, size, beside.data()).Meet(constraint);
+}
+
+bool MeetsConstraint(const py::object& x, const std::string& constraint,
+                     const py::object& exits) {
+  const Constraint parsed = ParseConstraint(constraint);
+  return py::isinstance<py::array_t<float>>(x)
+             ? Meets<float>(x, parsed, exits)
+             : Meets<double>(x, parsed, exits);
+}
+
+// The four arrays of a model, None among them. False where it is not certain.
+template <class T>
+bool ModelMeets(const py::object& initial_probs, const py::object& matrix,
+                const py::object& exits, const py::object& prob_zero,
+                bool discrete) {
+  using Contiguous = py::array_t<T, py::array::c_style | py::array::forcecast>;
+  const Contiguous alpha = Contiguous::ensure(initial_probs);
+  const Contiguous between = Contiguous::ensure(matrix);
+  if (!alpha || !between || alpha.ndim() < 1 || between.ndim() < 2) {
+    PyErr_Clear();
+    return false;
+  }
+  const int64_t p = alpha.shape(alpha.ndim() - 1);
+  const auto last = between.ndim() - 1;
+  if (p == 0 || between.shape(last) != p || between.shape(last - 1) != p) {
+    return false;
+  }
+  return Meets<T>(alpha, Constraint::kSubprobabilities, prob_zero) &&
+         Meets<T>(
+             between,
+             discrete ? Constraint::kSubtransition : Constraint::kSubgenerator,
+             exits) &&
+         (exits.is_none() ||
+          Meets<T>(exits, Constraint::kNonnegative, py::none())) &&
+         (prob_zero.is_none() ||
+          Meets<T>(prob_zero, Constraint::kProbability, py::none()));
+}
+
+bool ModelMeetsConstraints(const py::object& initial_probs,
+                           const py::object& matrix, const py::object& exits,
+                           const py::object& prob_zero, bool discrete) {
+  const bool single = py::isinstance<py::array_t<float>>(initial_probs) &&
+                      py::isinstance<py::array_t<float>>(matrix);
+  return single ? ModelMeets<float>(initial_probs, matrix, exits, prob_zero,
+                                    discrete)
+                : ModelMeets<double>(initial_probs, matrix, exits, prob_zero,
+                                     discrete);
+}
+
+}  // namespace
+
+void DefineParameters(py::module_* module) {
+  module->def(
+      "meets_constraint", &MeetsConstraint, py::arg("x"), py::arg("constraint"),
+      py::arg("exits") = py::none(),
+      "Whether a parameter, with the exits or the mass beside it, meets "
+      "a constraint for certain.");
+  module->def("model_meets_constraints", &ModelMeetsConstraints,
+              py::arg("initial_probs"), py::arg("matrix"), py::arg("exits"),
+              py::arg("prob_zero"), py::arg("discrete"),
+              "Whether the four arrays of a model meet their constraints for "
+              "certain.");
+}
+
+}  // namespace phasic

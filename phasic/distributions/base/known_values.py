@@ -1,0 +1,103 @@
+"""Values that break a rule, told when a distribution is made."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import representation
+from phasic.internal import structures
+from phasic.internal import user_warnings
+from phasic.math.model import plausible
+from phasic.math.model import single_rounding
+
+# What stands beside a matrix, by its constraint.
+_EXITS = {"subgenerator": "exit_rates", "subtransition": "exit_probs"}
+
+
+def look_at(distribution: Any) -> None:
+  """Warns of parameters that break a rule, and mends sums that nearly fit.
+
+  Nothing happens where values cannot be read at once, see `plausible`.
+
+  Args:
+    distribution: one that was made without `validate_args`.
+  """
+  if user_warnings.is_derived():
+    return
+  known = _at_hand(distribution)
+  if known is None or distribution._is_plausible(known):
+    return
+  texts = _mend(distribution, known)
+  try:
+    distribution.copy(**(_at_hand(distribution) or {}), validate_args=True)
+  except ValueError as error:
+    texts.append(str(error))
+  if texts:
+    user_warnings.warn(f"{type(distribution).__name__}: {'; '.join(texts)}")
+
+
+def are_plausible(
+  known: Mapping[str, Any], properties: parameter_properties.Properties
+) -> bool:
+  """Whether parameters seem to meet their constraints.
+
+  Args:
+    known: their values on the host, None among them.
+    properties: of the parameters.
+  """
+  return all(
+    known[name] is None
+    or prop.constraint == "parameters"
+    or plausible.is_parameter(
+      known[name],
+      prop.constraint,
+      known.get(_EXITS.get(prop.constraint, "")),
+      known.get("prob_zero"),
+    )
+    for name, prop in properties.items()
+  )
+
+
+def _at_hand(distribution: Any) -> dict[str, Any] | None:
+  """Returns the parameters on the host; None if one cannot be read at once."""
+  parameters: dict[str, Any] = distribution._parameters
+  names = distribution.parameter_properties()
+  given = {name: parameters[name] for name in names}
+  if any(isinstance(x, Mapping) for x in given.values()):
+    leaves = representation.leaves(given).values()
+    known = plausible.values_at_hand(list(leaves))
+    return None if known is None else _like(given, iter(known))
+  known = plausible.values_at_hand(list(given.values()))
+  return None if known is None else dict(zip(names, known, strict=True))
+
+
+def _like(given: Any, values: Iterator[Any]) -> Any:
+  """Returns values in the structure of nested mappings."""
+  if isinstance(given, Mapping):
+    return {name: _like(x, values) for name, x in given.items()}
+  return next(values)
+
+
+def _mend(distribution: Any, known: dict[str, Any]) -> list[str]:
+  """Mends sums that nearly fit, and returns what was done."""
+  texts = []
+  parameters: dict[str, Any] = distribution._parameters
+  for name, prop in distribution.parameter_properties().items():
+    x = known[name]
+    if x is None or isinstance(x, Mapping) or prop.constraint == "parameters":
+      continue
+    exits = _EXITS.get(prop.constraint, "")
+    mended, divisors, text = single_rounding.mended(
+      name,
+      parameters[name],
+      x,
+      prop.constraint,
+      known.get(exits),
+      known.get("prob_zero"),
+    )
+    if text and not structures.is_variable(parameters[name]):
+      texts.append(text)
+      parameters[name] = mended
+      if divisors is not None and known.get(exits) is not None:
+        parameters[exits] = parameters[exits] / divisors
+  return texts

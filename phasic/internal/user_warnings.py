@@ -1,0 +1,43 @@
+"""Warnings that point at the caller's own line."""
+
+from collections.abc import Iterator
+import contextlib
+import contextvars
+import sys
+import types
+import warnings
+
+# Whose lines are not the caller's.
+_NOT_CALLERS = ("contextlib", "jax", "phasic", "tensorflow")
+_is_derived = contextvars.ContextVar("is_derived", default=False)
+
+
+def warn(message: str) -> None:
+  """Warns of values, at the first line outside of this package."""
+  level, frame = 1, sys._getframe()
+  while frame.f_back is not None and _is_ours(frame):
+    level, frame = level + 1, frame.f_back
+  warnings.warn(message, RuntimeWarning, stacklevel=level)
+
+
+def _is_ours(frame: types.FrameType) -> bool:
+  module = str(frame.f_globals.get("__name__", ""))
+  return module.partition(".")[0] in _NOT_CALLERS
+
+
+@contextlib.contextmanager
+def derived() -> Iterator[None]:
+  """While it is open values are not looked at.
+
+  It is for what is made of an object about which the user was warned.
+  """
+  token = _is_derived.set(True)
+  try:
+    yield
+  finally:
+    _is_derived.reset(token)
+
+
+def is_derived() -> bool:
+  """Returns whether `derived` is open."""
+  return _is_derived.get()

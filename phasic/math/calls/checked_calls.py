@@ -1,0 +1,83 @@
+"""Public functions of `math` that look at a model's values before they run."""
+
+import functools
+import inspect
+import math
+from typing import Any
+
+from phasic.internal import user_warnings
+from phasic.math.model import model_values
+from phasic.math.model import named_checks
+from phasic.math.model import operands
+from phasic.math.model import plausible
+
+# Where the third argument is a probability or its logarithm.
+_PROBABILITIES = {
+  "quantile": (0.0, 1.0, "a probability must be in [0, 1]"),
+  "quantile_log_survival": (
+    -math.inf,
+    0.0,
+    "the logarithm of a probability must be <= 0",
+  ),
+  "quantile_log_cdf": (
+    -math.inf,
+    0.0,
+    "the logarithm of a probability must be <= 0",
+  ),
+}
+_MATRICES = {"subgenerator": False, "subtransition": True}
+
+
+def checked(function: Any, package: str, name: str) -> Any:
+  """Returns a function that warns of a model that breaks a rule.
+
+  The values are looked at where they can be read at once, see `plausible`;
+  sums that are off by float32's rounding are mended. Classes, and functions
+  without a model, are returned as they are.
+
+  Args:
+    function: a function.
+    package: the public package that it is in.
+    name: its name there.
+  """
+  if inspect.isclass(function) or not callable(function):
+    return function
+  names = tuple(inspect.signature(function).parameters)
+  if names[:1] != ("initial_probs",) or names[1] not in _MATRICES:
+    return function
+  discrete = _MATRICES[names[1]]
+  wanted = (*names[:2], *operands.names(discrete)[-2:])
+  places = [names.index(n) if n in names else None for n in wanted]
+
+  probability = _PROBABILITIES.get(name.removeprefix("discrete_phase_type_"))
+
+  @functools.wraps(function)
+  def call(*args: Any, **kwargs: Any) -> Any:
+    model = [
+      args[place]
+      if place is not None and place < len(args)
+      else kwargs.get(own)
+      for own, place in zip(wanted, places, strict=True)
+    ]
+    if probability is not None:
+      value = args[2] if len(args) > 2 else kwargs.get(names[2])
+      if value is not None:
+        named_checks.warn(names[2], value, *probability)
+    if plausible.is_given_model(model, discrete):
+      return function(*args, **kwargs)
+    mended, messages = model_values.examined(model, discrete)
+    if messages:
+      user_warnings.warn("; ".join(messages))
+    for own, place, x, before in zip(
+      wanted, places, mended, model, strict=True
+    ):
+      if x is not before:
+        if place is not None and place < len(args):
+          args = (*args[:place], x, *args[place + 1 :])
+        else:
+          kwargs[own] = x
+    return function(*args, **kwargs)
+
+  # So that it is pickled by the name that users know.
+  call.__module__, call.__qualname__, call.__name__ = package, name, name
+  return call

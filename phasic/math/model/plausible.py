@@ -1,0 +1,200 @@
+"""A quick look at values on the host: whether they may break a rule.
+
+The rules are those of `value_checks`, which is called where this look is not
+sure that all is well.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal import kernel_ops
+from phasic.internal import static
+
+# Arrays with more numbers in all are not looked at.
+MOST_NUMBERS = 100_000
+
+
+def values_at_hand(arrays: Sequence[Any]) -> list[Any] | None:
+  """Returns arrays as they are on the host, None where there is none.
+
+  Args:
+    arrays: arrays and Nones.
+
+  Returns:
+    A list; or None where an array is traced, on an accelerator or of another
+    process, or all together are too large for a look.
+  """
+  found: list[Any] = []
+  total = 0
+  for x in arrays:
+    if x is not None:
+      x = x if hasattr(x, "shape") else onp.asarray(x)
+      total += _size(x)
+      x = static.at_hand(x) if total <= MOST_NUMBERS else None
+      if x is None:
+        return None
+    found.append(x)
+  return found
+
+
+def _size(x: Any) -> int:
+  """Returns the number of entries, at most one more than may be looked at."""
+  if isinstance(x, onp.ndarray):
+    return onp.size(x)
+  size = 1
+  for d in static.shape(x):
+    size *= d if isinstance(d, int) else MOST_NUMBERS + 1
+  return size
+
+
+def is_given_model(model: Sequence[Any], discrete: bool) -> bool:
+  """Whether a model as it was given seems to meet all rules.
+
+  It does if it is not at hand, and where types or shapes do not fit: about
+  these the functions of `math` raise.
+
+  Args:
+    model: its four arguments.
+    discrete: whether the chain goes in steps.
+  """
+  try:
+    known = host_model(model)
+    if known is None:
+      return True
+    initial_probs, matrix, exits, prob_zero = known
+    return is_model(initial_probs, matrix, exits, prob_zero, discrete)
+  except (IndexError, TypeError, ValueError):
+    return True
+
+
+def host_model(model: Sequence[Any]) -> list[Any] | None:
+  """Returns the four arguments of a model on the host; None if not at hand."""
+  initial_probs, matrix, exits, prob_zero = model
+  if not hasattr(matrix, "sources"):
+    return values_at_hand(model)
+  arrays = [initial_probs, *matrix, prob_zero]
+  known = values_at_hand(arrays)
+  if known is None:
+    return None
+  return [known[0], type(matrix)(*known[1:-1]), exits, known[-1]]
+
+
+def is_parameter(
+  x: onp.ndarray, constraint: str, exits: Any = None, prob_zero: Any = None
+) -> bool:
+  """Whether a parameter meets its constraint for certain.
+
+  Args:
+    x: its values on the host.
+    constraint: as in `ParameterProperties`; zero counts as positive.
+    exits: the exits beside a matrix, or None.
+    prob_zero: the atom beside initial masses, or None.
+  """
+  beside = prob_zero if constraint == "subprobabilities" else exits
+  return kernel_ops.meets_constraint(x, constraint, beside)
+
+
+def is_model(
+  initial_probs: onp.ndarray,
+  matrix: Any,
+  exits: Any,
+  prob_zero: Any,
+  discrete: bool,
+) -> bool:
+  """Whether the four arrays of a model, on the host, seem to meet all rules.
+
+  Args:
+    initial_probs: alpha, (..., p).
+    matrix: the rates or probabilities of a step; edges too.
+    exits: (..., p), or None.
+    prob_zero: (...), or None.
+    discrete: whether the chain goes in steps.
+  """
+  if not hasattr(matrix, "sources"):
+    return kernel_ops.model_meets_constraints(
+      initial_probs, matrix, exits, prob_zero, discrete
+    )
+  return (
+    is_parameter(initial_probs, "subprobabilities", prob_zero=prob_zero)
+    and (prob_zero is None or is_parameter(prob_zero, "probability"))
+    and _are_edges(matrix, onp.shape(initial_probs)[-1], discrete)
+  )
+
+
+def whole_generator(x: onp.ndarray) -> int | None:
+  """Returns which phase is the absorbing state of a whole generator, or None.
+
+  Of a generator of all states, the absorbing one among them, no phase exits,
+  and one that is entered is never left.
+  """
+  never_left: onp.ndarray = (x == 0.0).all(axis=-1)
+  if not never_left.any():
+    return None
+  sums: onp.ndarray = x.sum(axis=-1)
+  scale: onp.ndarray = onp.abs(x).max(axis=-1)
+  closed: onp.ndarray = (onp.abs(sums) <= 4 * _tolerance(x) * scale).all(
+    axis=-1
+  )
+  found: onp.ndarray = never_left & (x > 0.0).any(axis=-2) & closed[..., None]
+  return int(onp.argwhere(found)[0][-1]) if found.any() else None
+
+
+def whole_steps(x: onp.ndarray) -> int | None:
+  """Returns which phase absorbs in a transition matrix of all states, or None.
+
+  Args:
+    x: probabilities of a step, (..., p, p), without exits.
+  """
+  eye = onp.eye(x.shape[-1], dtype=bool)
+  stays: onp.ndarray = onp.diagonal(x, axis1=-2, axis2=-1) == 1.0
+  if not stays.any():
+    return None
+  closed: onp.ndarray = (
+    onp.abs(x.sum(axis=-1) - 1.0) <= 4 * _tolerance(x)
+  ).all(axis=-1)
+  entered: onp.ndarray = onp.where(eye, 0.0, x).max(axis=-2) > 0.0
+  found: onp.ndarray = stays & entered & closed[..., None]
+  return int(onp.argwhere(found)[0][-1]) if found.any() else None
+
+
+def are_single(x: onp.ndarray) -> onp.ndarray:
+  """Whether all numbers on the last axis are float32's, where x is float64."""
+  if x.dtype != onp.float64:
+    return onp.zeros(x.shape[:-1], bool)
+  with onp.errstate(over="ignore"):
+    return (x == x.astype(onp.float32)).all(axis=-1)
+
+
+def single_tolerance(x: onp.ndarray) -> float:
+  """Returns 4 p eps of float32, by which sums of rounded numbers may be off."""
+  return 4 * x.shape[-1] * float(onp.finfo(onp.float32).eps)
+
+
+def _tolerance(x: onp.ndarray) -> float:
+  wide = "float32" if x.dtype == onp.float32 else "float64"
+  return 3 * x.shape[-1] * float(onp.finfo(wide).eps)
+
+
+def _are_edges(edges: Any, p: int, discrete: bool) -> bool:
+  values: onp.ndarray = _edge_values(edges)
+  if not is_parameter(values, "nonnegative"):
+    return False
+  if not discrete:
+    return True
+  sums: onp.ndarray = onp.zeros((*values.shape[:-1], p))
+  place: Any = (..., edges.sources)
+  onp.add.at(sums, place, values)
+  return bool(onp.all(sums <= 1.0 + _tolerance(sums)))
+
+
+def _edge_values(edges: Any) -> onp.ndarray:
+  if edges.coefficients is None:
+    return edges.parameters
+  constants = 0.0 if edges.constants is None else edges.constants
+  with onp.errstate(all="ignore"):
+    linear: onp.ndarray = onp.matmul(
+      edges.parameters, onp.transpose(edges.coefficients)
+    )
+    return linear + constants

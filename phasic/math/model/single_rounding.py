@@ -1,0 +1,93 @@
+"""Sums that are off by the rounding of float32, in arrays of float64.
+
+Numbers that were float32 once do not sum to one, nor to zero, in float64. Sums
+that are off by no more than that are mended, and the caller is told.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.math.model import plausible
+
+
+def mended(
+  name: str,
+  x: Any,
+  known: onp.ndarray,
+  constraint: str,
+  exits: onp.ndarray | None = None,
+  prob_zero: onp.ndarray | None = None,
+) -> tuple[Any, onp.ndarray | None, str]:
+  """Mends the sums of an array.
+
+  Args:
+    name: what the array is called.
+    x: the array.
+    known: its values on the host.
+    constraint: as in `ParameterProperties`.
+    exits: values on the host of the exits beside a matrix, or None.
+    prob_zero: the same of the mass at zero.
+
+  Returns:
+    The array; what given exits are to be divided by, or None; and what was
+    done, "" for nothing.
+  """
+  unchanged = x, None, ""
+  if known.dtype != onp.float64:
+    return unchanged
+  if constraint == "subgenerator":
+    return (
+      unchanged if exits is not None else _with_lower_diagonal(name, x, known)
+    )
+  sums: onp.ndarray = known.sum(axis=-1) if known.ndim else known
+  if constraint == "probabilities":
+    below = sums == sums
+  elif constraint == "subprobabilities" and prob_zero is None:
+    below = plausible.are_single(known)
+  elif constraint == "subtransition":
+    below = (sums == sums) & (exits is not None)
+    sums = sums if exits is None else sums + exits
+  else:
+    return unchanged
+  least, most = _tolerances(known)
+  excess = sums - 1.0
+  wrong: onp.ndarray = (excess > least) & (excess <= most)
+  wrong = wrong | (below & (excess < -least) & (excess >= -most))
+  if not onp.any(wrong):
+    return unchanged
+  divisors: onp.ndarray = onp.where(wrong, sums, 1.0)
+  text = (
+    f"{name} sums to {_first(sums, wrong)}, which is 1 but for float32's "
+    "rounding: it was divided by this sum"
+  )
+  return x / np.asarray(divisors[..., None]), divisors, text
+
+
+def _with_lower_diagonal(
+  name: str, x: Any, known: onp.ndarray
+) -> tuple[Any, onp.ndarray | None, str]:
+  """Lowers the diagonal where a row sum is above zero by rounding alone."""
+  sums: onp.ndarray = known.sum(axis=-1)
+  scale: onp.ndarray = onp.abs(known).max(axis=-1)
+  least, most = _tolerances(known)
+  wrong: onp.ndarray = (sums > least * scale) & (sums <= most * scale)
+  if not wrong.any():
+    return x, None, ""
+  excess: onp.ndarray = onp.where(wrong, sums, 0.0)[..., None]
+  text = (
+    f"a row of {name} sums to {_first(sums, wrong)}, which is 0 but for "
+    "float32's rounding: its diagonal was lowered by this sum"
+  )
+  return x - np.asarray(excess * onp.eye(known.shape[-1])), None, text
+
+
+def _first(x: onp.ndarray, where: onp.ndarray) -> float:
+  return float(onp.broadcast_to(x, where.shape)[where][0])
+
+
+def _tolerances(x: onp.ndarray) -> tuple[float, float]:
+  """Returns by how much sums may be off, and by how much they are mended."""
+  least = 4 * x.shape[-1] * float(onp.finfo(onp.float64).eps)
+  return least, plausible.single_tolerance(x)

@@ -1,0 +1,367 @@
+"""Values that break a rule are told once, where they are known."""
+
+import warnings
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic import graphs as pg
+from phasic import math as pm
+from tests.helpers import test_case
+
+MODE = "numpy"
+if MODE == "jax":
+  import jax
+if MODE == "tf":
+  import tensorflow as tf
+
+_START = [1.0, 0.0]
+_MATRIX = [[-2.0, 1.0], [0.0, -1.0]]
+_STEPS = [[0.5, 0.25], [0.0, 0.5]]
+# What was float32 once: as float64 it sums to 1 + 1.5e-8.
+_ROUNDED = onp.asarray(onp.asarray([0.1] * 10, onp.float32), onp.float64)
+_CHAIN = onp.diag([-1.0] * 10) + onp.diag([1.0] * 9, 1)
+
+
+def _line(discrete=False):
+  """A graph of two phases, with the weights a and b."""
+  edges = [(0, 1, {"a": 1.0}), (1, pg.ABSORBED, {"b": 1.0})]
+  return pg.Graph.from_edges(edges, 0, params=("a", "b"), discrete=discrete)
+
+
+def _erlang():
+  return pd.Erlang(2, 1.0)
+
+
+# By name: what makes an object, or calls a function, and what the message has
+# in it: the argument, the value and the rule.
+CASES = {
+  "off_diagonal": (
+    lambda: pd.PhaseType(_START, [[-2.0, -1.0], [0.0, -1.0]]),
+    ("subgenerator[0, 1]", "-1.0", "must be >= 0"),
+  ),
+  "row_sum": (
+    lambda: pd.PhaseType(_START, [[-2.0, 3.0], [0.0, -1.0]]),
+    ("row sum of subgenerator[0]", "1.0", "must be <= 0"),
+  ),
+  "rate_nan": (
+    lambda: pd.PhaseType(_START, [[onp.nan, 1.0], [0.0, -1.0]]),
+    ("subgenerator[0, 0]", "nan", "must be finite"),
+  ),
+  "rate_inf": (
+    lambda: pd.PhaseType(_START, [[-onp.inf, 1.0], [0.0, -1.0]]),
+    ("subgenerator[0, 0]", "-inf", "must be finite"),
+  ),
+  "mass": (
+    lambda: pd.PhaseType([1.5, -0.5], _MATRIX),
+    ("initial_probs[1]", "-0.5", "must be >= 0"),
+  ),
+  "masses": (
+    lambda: pd.PhaseType([0.75, 0.5], _MATRIX),
+    ("sum(initial_probs)", "1.25", "must be <= 1"),
+  ),
+  "a_batch": (
+    lambda: pd.PhaseType([[1.0, 0.0], [2.0, 0.0]], _MATRIX),
+    ("sum(initial_probs)[1]", "2.0", "must be <= 1"),
+  ),
+  "exit_rates": (
+    lambda: pd.PhaseType(_START, _MATRIX, exit_rates=[1.0, -1.0]),
+    ("exit_rates[1]", "-1.0", "must be >= 0"),
+  ),
+  "prob_zero": (
+    lambda: pd.PhaseType(_START, _MATRIX, prob_zero=1.5),
+    ("prob_zero", "1.5", "must be in [0, 1]"),
+  ),
+  "whole_generator": (
+    lambda: pd.PhaseType(_START, [[-1.0, 1.0], [0.0, 0.0]]),
+    ("subgenerator[..., 1, :]", "no phase exits", "must be without the row"),
+  ),
+  "steps": (
+    lambda: pd.DiscretePhaseType(_START, [[0.5, 0.75], [0.0, 0.5]]),
+    ("row sum of subtransition[0]", "1.25", "must be <= 1"),
+  ),
+  "step": (
+    lambda: pd.DiscretePhaseType(_START, [[0.5, -0.5], [0.0, 0.5]]),
+    ("subtransition[0, 1]", "-0.5", "must be >= 0"),
+  ),
+  "steps_and_exits": (
+    lambda: pd.DiscretePhaseType(_START, _STEPS, exit_probs=[0.5, 0.5]),
+    ("row sum of subtransition and exit_probs[0]", "1.25", "must be 1"),
+  ),
+  "whole_steps": (
+    lambda: pd.DiscretePhaseType(_START, [[0.5, 0.5], [0.0, 1.0]]),
+    ("subtransition[..., 1, :]", "no phase exits", "must be without the row"),
+  ),
+  "erlang": (
+    lambda: pd.Erlang(3, -1.0),
+    ("rate", "-1.0", "must be > 0"),
+  ),
+  "erlang_nan": (
+    lambda: pd.Erlang(3, [1.0, onp.nan]),
+    ("rate[1]", "nan", "must be > 0"),
+  ),
+  "hyperexponential": (
+    lambda: pd.Hyperexponential([0.5, 0.25], [1.0, 2.0]),
+    ("sum(probs)", "0.75", "must be 1"),
+  ),
+  "hypoexponential": (
+    lambda: pd.Hypoexponential([1.0, onp.inf]),
+    ("rates[1]", "inf", "must be > 0 and finite"),
+  ),
+  "hyper_erlang": (
+    lambda: pd.HyperErlang([0.5, 1.0], [1, 2], [1.0, 2.0]),
+    ("sum(probs)", "1.5", "must be 1"),
+  ),
+  "coxian": (
+    lambda: pd.Coxian([1.0], [-1.0, 2.0]),
+    ("exit_rates[0]", "-1.0", "must be >= 0"),
+  ),
+  "acyclic": (
+    lambda: pd.AcyclicPhaseType([0.5, 0.75], [1.0, 2.0]),
+    ("sum(initial_probs)", "1.25", "must be <= 1"),
+  ),
+  "trials": (
+    lambda: pd.NegativeBinomialTrials(3, 1.5),
+    ("probs", "1.5", "must be in (0, 1]"),
+  ),
+  "geometric_mixture": (
+    lambda: pd.GeometricMixture([0.5, 0.25], [0.5, 0.25]),
+    ("sum(mixture_probs)", "0.75", "must be 1"),
+  ),
+  "sparse": (
+    lambda: pd.SparsePhaseType([1.0], [0], [1], [-1.0]),
+    ("rates[0]", "-1.0", "must be >= 0"),
+  ),
+  "sparse_steps": (
+    lambda: pd.SparseDiscretePhaseType([1.0], [0, 0], [0, 1], [0.75, 0.5]),
+    ("probs", "1.25", "must sum to <= 1"),
+  ),
+  "graph": (
+    lambda: pd.PhaseType.from_graph(_line(), {"a": 1.0, "b": -1.0}),
+    ("edge_values(params)[1]", "-1.0", "must be >= 0"),
+  ),
+  "graph_steps": (
+    lambda: pd.DiscretePhaseType.from_graph(_line(True), [1.5, 0.5]),
+    ("edge_values(params)", "1.5", "must sum to <= 1"),
+  ),
+  "epochs": (
+    lambda: pd.Epochs(_line(), [[1.0, 1.0], [1.0, -1.0]], [1.0]),
+    ("graphs[1].edge_values(params[1])[1]", "-1.0", "must be >= 0"),
+  ),
+  "rewards": (
+    lambda: pd.MultivariatePhaseType(_START, _MATRIX, [[1.0], [-1.0]]),
+    ("rewards[1, 0]", "-1.0", "must be >= 0"),
+  ),
+  "truncated": (
+    lambda: pd.TruncatedPhaseType(_erlang(), 2.0, 1.0),
+    ("high", "1.0", "must be a number > low"),
+  ),
+  "residual_life": (
+    lambda: pd.ResidualLife(_erlang(), -1.0),
+    ("time", "-1.0", "must be >= 0"),
+  ),
+  "zero_inflated": (
+    lambda: pd.ZeroInflated(_erlang(), 1.5),
+    ("prob_zero", "1.5", "must be in [0, 1]"),
+  ),
+  "weibull": (
+    lambda: pd.MatrixWeibull(_erlang(), -1.0),
+    ("concentration", "-1.0", "must be > 0"),
+  ),
+  "quantile": (
+    lambda: _erlang().quantile(1.5),
+    ("value", "1.5", "must be in [0, 1]"),
+  ),
+  "log_quantile": (
+    lambda: _erlang().quantile_log_survival([-1.0, 0.5]),
+    ("value[1]", "0.5", "must be <= 0"),
+  ),
+  "math_density": (
+    lambda: pm.log_density(_START, [[-2.0, -1.0], [0.0, -1.0]], 1.0),
+    ("subgenerator[0, 1]", "-1.0", "must be >= 0"),
+  ),
+  "math_mean": (
+    lambda: pm.mean(initial_probs=[1.25], subgenerator=[[-2.0]]),
+    ("sum(initial_probs)", "1.25", "must be <= 1"),
+  ),
+  "math_steps": (
+    lambda: pm.discrete_phase_type_cdf(_START, [[0.5, 0.75], [0.0, 0.5]], 1.0),
+    ("row sum of subtransition[0]", "1.25", "must be <= 1"),
+  ),
+  "math_edges": (
+    lambda: pm.survival([1.0], pm.EdgeRates([0], [1], [-1.0]), 1.0),
+    ("edge_values[0]", "-1.0", "must be >= 0"),
+  ),
+  "math_exits": (
+    lambda: pm.cdf([1.0], [[-1.0]], 1.0, exit_rates=[-1.0]),
+    ("exit_rates[0]", "-1.0", "must be >= 0"),
+  ),
+  "math_atom": (
+    lambda: pm.cdf([1.0], [[-1.0]], 1.0, prob_zero=-0.5),
+    ("prob_zero", "-0.5", "must be in [0, 1]"),
+  ),
+  "math_quantile": (
+    lambda: pm.quantile([1.0], [[-1.0]], 2.0),
+    ("u", "2.0", "must be in [0, 1]"),
+  ),
+}
+
+
+class BadValuesTest(test_case.TestCase):
+  def _caught(self, function):
+    with warnings.catch_warnings(record=True) as caught:
+      warnings.simplefilter("always")
+      found = function()
+    own = [w for w in caught if issubclass(w.category, RuntimeWarning)]
+    return found, own
+
+  @parameterized.named_parameters(*((name, name) for name in CASES))
+  def test_one_warning(self, name):
+    make, parts = CASES[name]
+    found, caught = self._caught(make)
+    (warning,) = caught
+    for part in parts:
+      self.assertIn(part, str(warning.message))
+    self.assertTrue(warning.filename.endswith("bad_values_test.py"))
+    if isinstance(found, pd.Distribution):
+      # Its methods do not say it again.
+      _, again = self._caught(found.mean)
+      self.assertEmpty(again)
+
+  @parameterized.parameters(
+    *(name for name in CASES if "math" not in name and "quantile" not in name)
+  )
+  def test_checked_values_raise_the_same(self, name):
+    make, parts = CASES[name]
+    found, (warning,) = self._caught(make)
+    with self.assertRaises(ValueError) as raised:
+      found.copy(validate_args=True)
+    self.assertIn(str(raised.exception), str(warning.message))
+    self.assertIn(parts[-1], str(raised.exception))
+
+  def test_sums_of_what_was_float32(self):
+    exact = pd.PhaseType([0.1] * 10, _CHAIN)
+    dist, (warning,) = self._caught(lambda: pd.PhaseType(_ROUNDED, _CHAIN))
+    self.assertIn("initial_probs sums to 1.0000000149", str(warning.message))
+    self.assert_close(dist.log_prob(2.0), exact.log_prob(2.0), rtol=1e-7)
+    self.assert_close(np.sum(dist.initial_probs), 1.0)
+    value, (_,) = self._caught(lambda: pm.log_density(_ROUNDED, _CHAIN, 2.0))
+    self.assert_close(value, dist.log_prob(2.0))
+    # Too little is rounding, too, where all masses are float32's.
+    less = onp.asarray(onp.asarray([0.7, 0.2, 0.1], onp.float32), onp.float64)
+    self.assertLess(onp.sum(less), 1.0 - 1e-9)
+    dist, (_,) = self._caught(lambda: pd.PhaseType(less, _CHAIN[:3, :3]))
+    self.assert_close(dist.prob_zero, 0.0)
+    # And a mass at zero else.
+    dist, caught = self._caught(lambda: pd.PhaseType([1.0 - 1e-8], [[-1.0]]))
+    self.assertEmpty(caught)
+    self.assert_close(dist.prob_zero, 1e-8, rtol=1e-7)
+
+  def test_matrices_of_what_was_float32(self):
+    def rounded(x):
+      return onp.asarray(onp.asarray(x, onp.float32), onp.float64)
+
+    steps = rounded([[0.3, 0.3, 0.4], [0.1, 0.2, 0.1], [0.1, 0.1, 0.1]])
+    self.assertGreater(onp.sum(steps[0]), 1.0 + 1e-9)
+    dist, (warning,) = self._caught(
+      lambda: pd.DiscretePhaseType([1.0, 0.0, 0.0], steps)
+    )
+    self.assertIn("subtransition sums to 1.00000002", str(warning.message))
+    self.assertTrue(onp.isfinite(self.host(dist.mean())))
+    rates = rounded([[-0.7, 0.1, 0.6], [0.1, -0.3, 0.1], [0.0, 0.0, -1.0]])
+    self.assertGreater(onp.sum(rates[0]), 1e-9)
+    dist, (warning,) = self._caught(
+      lambda: pd.PhaseType([1.0, 0.0, 0.0], rates)
+    )
+    self.assertIn("a row of subgenerator sums to", str(warning.message))
+    self.assertTrue(onp.isfinite(self.host(dist.log_prob(1.0))))
+    exits = rounded([0.1, 0.7])
+    between = rounded([[0.3, 0.6], [0.1, 0.2]])
+    dist, (_,) = self._caught(
+      lambda: pd.DiscretePhaseType([1.0, 0.0], between, exits)
+    )
+    self.assertTrue(onp.isfinite(self.host(dist.mean())))
+
+  def test_good_values(self):
+    for make in (
+      lambda: pd.PhaseType(_START, _MATRIX),
+      lambda: pd.PhaseType([0.5, 0.25], _MATRIX),
+      lambda: pd.PhaseType([0.5, 0.75], _MATRIX, prob_zero=0.0),
+      lambda: pd.PhaseType([1.0], [[0.0]]),
+      lambda: pd.PhaseType(_START, [[7.0, 1.0], [1.0, 7.0]], [1.0, 0.0]),
+      lambda: pd.Erlang(3, 0.0),
+      lambda: pd.DiscretePhaseType(_START, _STEPS),
+      lambda: pd.TruncatedPhaseType(_erlang(), 1.0),
+      lambda: pd.AcyclicPhaseType([1.0, 0.0], [2.0, 1.0]),
+      lambda: pm.mean(_START, _MATRIX),
+      lambda: pm.mean([1, 0], [[-2, 1], [0, -1]]),
+      lambda: _erlang().quantile([0.0, 1.0, onp.nan]),
+    ):
+      _, caught = self._caught(make)
+      self.assertEmpty(caught)
+
+  def test_large_models_are_not_looked_at(self):
+    count = 100_001
+    _, caught = self._caught(lambda: pd.Erlang(2, onp.full(count, -1.0)))
+    self.assertEmpty(caught)
+
+  def test_traced_values_are_not_looked_at(self):
+    if MODE == "jax":
+      traced = jax.jit(lambda rate: pd.Erlang(2, rate).mean())
+      found, caught = self._caught(lambda: traced(-1.0))
+      self.assertEmpty(caught)
+      self.assertTrue(onp.isnan(self.host(found)))
+      # Those that only a derivative traces are known.
+      slope = jax.grad(lambda rate: pd.Erlang(2, rate).mean())
+      _, caught = self._caught(lambda: slope(-1.0))
+      self.assertLen(caught, 1)
+    if MODE == "tf":
+      traced = tf.function(lambda rate: pd.Erlang(2, rate).mean())
+      rate = tf.constant(-1.0, tf.float64)
+      found, caught = self._caught(lambda: traced(rate))
+      self.assertEmpty(caught)
+      self.assertTrue(onp.isnan(self.host(found)))
+
+  def test_traced_boundaries_that_do_not_increase(self):
+    params = [[1.0, 1.0]] * 3
+
+    def survival(boundaries):
+      dist = pd.Epochs(_line(), params, boundaries)
+      return dist.survival_function(np.asarray([0.5, 1.5, 3.0]))
+
+    if MODE == "jax":
+      found = jax.jit(survival)(np.asarray([2.0, 1.0]))
+      self.assertTrue(onp.all(onp.isnan(self.host(found))))
+    elif MODE == "tf":
+      found = tf.function(survival)(np.asarray([2.0, 1.0]))
+      self.assertTrue(onp.all(onp.isnan(self.host(found))))
+    else:
+      with self.assertRaisesRegex(ValueError, "increasing"):
+        survival(np.asarray([2.0, 1.0]))
+
+  @test_case.of_bad_values
+  def test_statistics_are_diagnosed(self):
+    dist = pd.PhaseType(_START, [[-2.0, -1.0], [0.0, -1.0]])
+    for method in ("mean", "variance", "stddev"):
+      self.assertIn("subgenerator", str(dist.diagnose(method=method)))
+    rates = pd.Erlang(2, [1.0, -1.0])
+    self.assertEqual(
+      list(rates.diagnose(method="mean")),
+      ["ok", "rate: it must be > 0 and finite"],
+    )
+    with self.assertRaisesRegex(ValueError, "value is 1.0: it must be None"):
+      rates.diagnose(1.0, "mean")
+    with self.assertRaisesRegex(ValueError, "value is None"):
+      rates.diagnose()
+
+  def test_a_derived_mass_at_zero_is_shown(self):
+    dist = pd.PhaseType([0.5, 0.25], _MATRIX)
+    self.assert_close(dist.prob_zero, 0.25)
+    self.assert_close(pd.PhaseType(_START, _MATRIX).prob_zero, 0.0)
+
+
+if __name__ == "__main__":
+  absltest.main()
