@@ -127,10 +127,12 @@ ROOMS = {
     ],
     "elimination/solver": [
         "kernel/simd",
+        "kernel/numbers",
         "kernel/builds",
         "elimination/symbolic",
     ],
     "elimination/factors": [
+        "kernel/simd",
         "elimination/symbolic",
         "elimination/solver",
     ],

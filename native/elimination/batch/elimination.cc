@@ -21,10 +21,11 @@ using PHASIC_ISA::FloatEnvironment;
 template <class F>
 class Systems {
  public:
-  Systems(const Solver& solver, Direction direction, const LinearSystem& system,
-          const SystemLayout& layout, const Output& per_phase,
-          const Output& per_edge, bool wants_edges)
+  Systems(const Solver& solver, const Solver& wide_solver, Direction direction,
+          const LinearSystem& system, const SystemLayout& layout,
+          const Output& per_phase, const Output& per_edge, bool wants_edges)
       : solver_(solver),
+        wide_solver_(wide_solver),
         direction_(direction),
         system_(system),
         layout_(layout),
@@ -41,7 +42,7 @@ class Systems {
     const FloatEnvironment environment(Denormals::kKeep);
     const auto count = static_cast<int>(last - first);
     Task task = NewTask(count);
-    Weights weights = {{}, count, system_.precision};
+    Weights weights = {{}, count, sizeof(F)};
     for (int l = 0; l < kLanes; ++l) {
       Place(std::min(first + l, last - 1), l, &weights, &task);
     }
@@ -50,19 +51,27 @@ class Systems {
     const auto factors =
         FindFactors(topology, weights, kLanes, solver_, scratch.arrays());
     solver_.solve_lanes(*topology, factors->arrays, task, scratch.arrays());
-    return factors->apart;
+    return LeftRange(*factors) ? ~uint32_t{0} : factors->apart;
   }
 
   void Alone(int64_t model,
              const std::shared_ptr<const Topology>& topology) const {
     const FloatEnvironment environment(Denormals::kKeep);
+    if (Stays(model, topology, solver_, 1)) return;
+    Stays(model, topology, wide_solver_, kWideSize);
+  }
+
+ private:
+  // Solves a model; returns whether its numbers stayed in the range of doubles.
+  bool Stays(int64_t model, const std::shared_ptr<const Topology>& topology,
+             const Solver& solver, int lanes) const {
     Task task = NewTask(1);
-    Weights weights = {{}, 1, system_.precision};
+    Weights weights = {{}, 1, sizeof(F)};
     Place(model, 0, &weights, &task);
-    const ThreadScratch scratch(*topology, 1, task.columns,
+    const ThreadScratch scratch(*topology, lanes, task.columns,
                                 wants_differences());
     const auto factors =
-        FindFactors(topology, weights, 1, solver_, scratch.arrays());
+        FindFactors(topology, weights, lanes, solver, scratch.arrays());
     if (factors->findings.is_invalid) {
       const F nan = std::numeric_limits<F>::quiet_NaN();
       std::fill_n(static_cast<F*>(task.phase_results[0]),
@@ -71,13 +80,16 @@ class Systems {
         std::fill_n(static_cast<F*>(task.edge_results[0]),
                     layout_.num_edges() * task.columns, nan);
       }
-      return;
+    } else {
+      solver.solve(*topology, factors->arrays, factors->findings.has_traps,
+                   task, scratch.arrays());
     }
-    solver_.solve(*topology, factors->arrays, factors->findings.has_traps, task,
-                  scratch.arrays());
+    return !LeftRange(*factors);
   }
 
- private:
+  static bool LeftRange(const Factors& factors) {
+    return factors.left_range || FloatEnvironment::LeftRange();
+  }
   bool wants_differences() const {
     return per_edge_ != nullptr && direction_ == Direction::kSolve;
   }
@@ -110,6 +122,7 @@ class Systems {
   }
 
   const Solver& solver_;
+  const Solver& wide_solver_;  // for numbers that leave the range of doubles
   const Direction direction_;
   const LinearSystem& system_;
   const SystemLayout& layout_;
@@ -131,11 +144,13 @@ const char* Eliminate(Direction direction, const LinearSystem& system,
     return RunModels(layout, system.indices, work, executor);
   };
   if (system.precision == Precision::kFloat32) {
-    return run(Systems<float>(Solvers().for_float, direction, system, layout,
-                              per_phase, per_edge, wants_edges));
+    return run(Systems<float>(Solvers().for_float, kWideSolvers.for_float,
+                              direction, system, layout, per_phase, per_edge,
+                              wants_edges));
   }
-  return run(Systems<double>(Solvers().for_double, direction, system, layout,
-                             per_phase, per_edge, wants_edges));
+  return run(Systems<double>(Solvers().for_double, kWideSolvers.for_double,
+                             direction, system, layout, per_phase, per_edge,
+                             wants_edges));
 }
 
 const char* MeasureElimination(int64_t num_phases, const Input& indices,

@@ -4,9 +4,12 @@
 #include <cstring>
 
 #include "native/elimination/factors/recent.h"
+#include "native/kernel/simd/float_environment.h"
 
 namespace phasic {
 namespace {
+
+using PHASIC_ISA::FloatEnvironment;
 
 constexpr size_t kRecentBytes = size_t{1} << 28;
 constexpr size_t kRecentItems = 64;
@@ -15,27 +18,26 @@ constexpr double kWorthKeeping = 2e4;
 // What a thread keeps from call to call.
 constexpr size_t kThreadBytes = size_t{1} << 25;
 
-size_t NumberBytes(Precision precision) {
-  return precision == Precision::kFloat32 ? sizeof(float) : sizeof(double);
-}
-
 void Make(const Topology& t, const Weights& weights, int lanes,
           const Solver& solver, const Scratch& scratch, Factors* factors) {
   factors->lanes = lanes;
   factors->findings = {};
   factors->apart = 0;
-  factors->precision = weights.precision;
+  factors->number_size = weights.number_size;
   FactorArrays& arrays = factors->arrays;
   factors->memory.Divide(
       {{&arrays.outer, lanes * static_cast<int64_t>(t.outer_numbers.size())},
        {&arrays.leaving, lanes * t.num_phases},
        {&arrays.pivots, lanes * t.num_phases},
        {&arrays.fronts, lanes * t.num_factors}});
-  if (lanes == 1) {
+  FloatEnvironment::ClearRange();
+  if (lanes != kLanes) {
     factors->findings = solver.factorize(t, weights.arrays[0], arrays, scratch);
   } else {
     factors->apart = solver.factorize_lanes(t, weights.arrays, arrays, scratch);
   }
+  factors->left_range = FloatEnvironment::LeftRange();
+  FloatEnvironment::ClearRange();
 }
 
 }  // namespace
@@ -53,11 +55,11 @@ std::shared_ptr<const Factors> FindFactors(
   }
   static auto* recent = new Recent<Factors>(kRecentItems, kRecentBytes);
   const size_t bytes =
-      static_cast<size_t>(topology->num_edges) * NumberBytes(weights.precision);
+      static_cast<size_t>(topology->num_edges) * weights.number_size;
   const size_t all_bytes = bytes * static_cast<size_t>(weights.count);
   auto found = recent->Find(
       [&](const Factors& f) {
-        return f.topology == topology && f.precision == weights.precision &&
+        return f.topology == topology && f.number_size == weights.number_size &&
                f.lanes == lanes && f.weights.size() == all_bytes;
       },
       [&](const Factors& f) {
@@ -67,7 +69,10 @@ std::shared_ptr<const Factors> FindFactors(
         }
         return true;
       });
-  if (found != nullptr) return found;
+  if (found != nullptr) {
+    FloatEnvironment::ClearRange();
+    return found;
+  }
   auto made = std::make_shared<Factors>();
   made->topology = topology;
   for (int l = 0; l < weights.count; ++l) {

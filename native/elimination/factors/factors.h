@@ -19,26 +19,29 @@ namespace phasic {
 struct Weights {
   const void* arrays[kLanes];
   int count;  // lanes beyond it repeat one of them
-  Precision precision;
+  size_t number_size;
 };
 
 struct Factors {
   std::shared_ptr<const Topology> topology;  // where they are kept
   std::vector<char> weights;                 // the same
-  int lanes = 0;                             // 1 or kLanes
-  Precision precision = Precision::kFloat64;
+  int lanes = 0;           // 1 or kLanes, or kWideSize for a wide model
+  size_t number_size = 0;  // of the weights
   Buffer memory;
   FactorArrays arrays = {};
-  Findings findings = {};  // of one model
-  uint32_t apart = 0;      // of several: see Solver
+  Findings findings = {};   // of one model
+  uint32_t apart = 0;       // of several: see Solver
+  bool left_range = false;  // of doubles: see FloatEnvironment
 
   size_t bytes() const {
     return sizeof(*this) + weights.size() + memory.bytes();
   }
 };
 
-// Those of one model or kLanes models: made, or found among the last ones where
-// that is quicker. They last until the thread's next call.
+// Those of one model, of kLanes models, or with kWideSize lanes of one model on
+// wide numbers: made, or found among the last ones where that is quicker. They
+// last until the thread's next call. From then on `FloatEnvironment` tells of
+// what is made of them whether it left the range of doubles.
 std::shared_ptr<const Factors> FindFactors(
     const std::shared_ptr<const Topology>& topology, const Weights& weights,
     int lanes, const Solver& solver, const Scratch& scratch);

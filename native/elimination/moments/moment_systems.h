@@ -15,7 +15,11 @@
 
 namespace phasic {
 
-using MomentArray = double* MomentArrays::*;
+template <class T>
+using MomentArray = T* MomentArrays<T>::*;
+
+inline const Solver& SolverOf(double) { return Solvers().for_double; }
+inline const Solver& SolverOf(const Wide&) { return kWideSolvers.for_wide; }
 
 // What a call computes besides y.
 struct MomentNeeds {
@@ -26,8 +30,9 @@ struct MomentNeeds {
 };
 
 // Memory of this thread for the arrays of so many models.
-inline void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
-                         MomentSums* models) {
+template <class T>
+void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
+                  MomentSums<T>* models) {
   thread_local Buffer memory;
   constexpr size_t kThreadBytes = size_t{1} << 25;
   if (memory.bytes() > kThreadBytes) memory.Release();
@@ -35,28 +40,30 @@ inline void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
   const int64_t m = t.num_edges;
   const bool slopes = needs.slopes;
   const struct {
-    MomentArray array;
+    MomentArray<T> array;
     int64_t size;
   } parts[] = {
-      {&MomentArrays::weights, m},
-      {&MomentArrays::initial, p},
-      {&MomentArrays::sojourns, p},
-      {&MomentArrays::stay, needs.is_discrete ? p : 0},
-      {&MomentArrays::rewards, needs.expected ? p : 0},
-      {&MomentArrays::expected, needs.expected ? p : 0},
-      {&MomentArrays::differences, needs.expected ? m : 0},
-      {&MomentArrays::spread, slopes ? p : 0},
-      {&MomentArrays::spread_ahead, slopes ? p : 0},
-      {&MomentArrays::spread_differences, slopes ? m : 0},
-      {&MomentArrays::slopes, slopes ? p : 0},
-      {&MomentArrays::edge_slopes, slopes ? m : 0},
-      {&MomentArrays::weighted, slopes ? p : 0},
-      {&MomentArrays::totals, needs.num_totals},
+      {&MomentArrays<T>::weights, m},
+      {&MomentArrays<T>::initial, p},
+      {&MomentArrays<T>::sojourns, p},
+      {&MomentArrays<T>::stay, needs.is_discrete ? p : 0},
+      {&MomentArrays<T>::rewards, needs.expected ? p : 0},
+      {&MomentArrays<T>::expected, needs.expected ? p : 0},
+      {&MomentArrays<T>::differences, needs.expected ? m : 0},
+      {&MomentArrays<T>::spread, slopes ? p : 0},
+      {&MomentArrays<T>::spread_ahead, slopes ? p : 0},
+      {&MomentArrays<T>::spread_differences, slopes ? m : 0},
+      {&MomentArrays<T>::slopes, slopes ? p : 0},
+      {&MomentArrays<T>::edge_slopes, slopes ? m : 0},
+      {&MomentArrays<T>::weighted, slopes ? p : 0},
+      {&MomentArrays<T>::totals, needs.num_totals},
   };
   int64_t total = 0;
   for (const auto& part : parts) total += part.size;
-  double* next = nullptr;
-  memory.Divide({{&next, total * count}});
+  double* numbers = nullptr;
+  constexpr int64_t kSize = sizeof(T) / sizeof(double);
+  memory.Divide({{&numbers, kSize * total * count}});
+  T* next = reinterpret_cast<T*>(numbers);
   for (int l = 0; l < count; ++l) {
     models[l].topology = &t;
     models[l].is_discrete = needs.is_discrete;
@@ -68,32 +75,32 @@ inline void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
 }
 
 // The systems of models side by side.
+template <class T>
 struct MomentSystems {
+  using Array = MomentArray<T>;
   const Topology& topology;
   const Factors& factors;
   const Scratch& scratch;
-  MomentSums* models;
+  MomentSums<T>* models;
   int count;
   int lanes;
 
-  void Solve(MomentArray given, MomentArray solution,
-             MomentArray differences) const {
+  void Solve(Array given, Array solution, Array differences) const {
     Run(Direction::kSolve, given, nullptr, solution, differences);
   }
-  void SolveTransposed(MomentArray given, MomentArray at_edges,
-                       MomentArray solution) const {
+  void SolveTransposed(Array given, Array at_edges, Array solution) const {
     Run(Direction::kSolveTransposed, given, at_edges, solution, nullptr);
   }
 
  private:
-  void Run(Direction direction, MomentArray given, MomentArray at_edges,
-           MomentArray solution, MomentArray differences) const {
+  void Run(Direction direction, Array given, Array at_edges, Array solution,
+           Array differences) const {
     Task task = {};
     task.direction = direction;
     task.columns = 1;
     task.count = count;
-    for (int l = 0; l < lanes; ++l) {
-      const MomentArrays& arrays = models[std::min(l, count - 1)].arrays;
+    for (int l = 0; l < (lanes == kLanes ? kLanes : 1); ++l) {
+      const MomentArrays<T>& arrays = models[std::min(l, count - 1)].arrays;
       task.per_phase[l] = arrays.*given;
       if (at_edges != nullptr) task.per_edge[l] = arrays.*at_edges;
       task.phase_results[l] = arrays.*solution;
@@ -101,8 +108,8 @@ struct MomentSystems {
         task.edge_results[l] = arrays.*differences;
       }
     }
-    const Solver& solver = Solvers().for_double;
-    if (lanes == 1) {
+    const Solver& solver = SolverOf(T());
+    if (lanes != kLanes) {
       solver.solve(topology, factors.arrays, factors.findings.has_traps, task,
                    scratch);
     } else {

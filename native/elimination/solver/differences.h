@@ -68,7 +68,7 @@ class Differences {
  private:
   // As many sums as registers hold.
   static constexpr int kSums =
-      std::is_same_v<V, double> ? 4 : (kRegisterWidth > 2 ? 4 : 2);
+      !std::is_same_v<V, Lanes> ? 4 : (kRegisterWidth > 2 ? 4 : 2);
 
   static V Product(const V& weight, const V& x) {
     if constexpr (kTraps) {

@@ -111,7 +111,7 @@ class Factorization {
   // What of its weight into an eliminated phase a phase passes on, for each
   // unit out of that one; in the weight's place is what is kept.
   static V Share(const V& pivot, V* weight, V* leaving) {
-    if constexpr (std::is_same_v<V, double>) {
+    if constexpr (!std::is_same_v<V, Lanes>) {
       if (pivot == 0.0) {  // a trap: no way back
         if (*weight == 0.0) return 0.0;
         *leaving += *weight;

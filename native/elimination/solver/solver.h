@@ -92,6 +92,18 @@ struct SolverTable {
 // That of the instruction set that was chosen.
 const SolverTable& Solvers();
 
+// The same on numbers without ends to their range, for one model whose numbers
+// leave that of doubles; all arrays are of `Wide`.
+struct WideSolverTable {
+  Solver for_double;
+  Solver for_float;
+  Solver for_wide;  // arrays of a call are of `Wide` too
+};
+extern const WideSolverTable kWideSolvers;
+
+// So many doubles are as large as one of those numbers.
+constexpr int kWideSize = 2;
+
 }  // namespace phasic
 
 #endif  // PHASIC_NATIVE_ELIMINATION_SOLVER_SOLVER_H_

@@ -32,6 +32,12 @@ class FloatEnvironment {
   }
   ~FloatEnvironment() { _mm_setcsr(saved_); }
   static bool Underflowed() { return (_mm_getcsr() & 0x10U) != 0; }
+  // Whether a result was too small or too large since the flags were cleared.
+  static bool LeftRange() { return (_mm_getcsr() & 0x18U) != 0; }
+  static void ClearRange() {
+    const unsigned state = _mm_getcsr();
+    if ((state & 0x18U) != 0) _mm_setcsr(state & ~0x18U);
+  }
   static void ClearUnderflow() {
     const unsigned state = _mm_getcsr();  // much cheaper than setting it
     if ((state & 0x10U) != 0) _mm_setcsr(state & ~0x10U);
@@ -43,6 +49,10 @@ class FloatEnvironment {
   explicit FloatEnvironment(Denormals) { std::feholdexcept(&saved_); }
   ~FloatEnvironment() { std::fesetenv(&saved_); }
   static bool Underflowed() { return std::fetestexcept(FE_UNDERFLOW) != 0; }
+  static bool LeftRange() {
+    return std::fetestexcept(FE_UNDERFLOW | FE_OVERFLOW) != 0;
+  }
+  static void ClearRange() { std::feclearexcept(FE_UNDERFLOW | FE_OVERFLOW); }
   static void ClearUnderflow() { std::feclearexcept(FE_UNDERFLOW); }
 
  private:

@@ -1,0 +1,44 @@
+// The numbers of moments: doubles, or wide ones for models that doubles cannot
+// hold.
+
+#ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_NUMBERS_H_
+#define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_NUMBERS_H_
+
+#include <cmath>
+
+#include "native/elimination/solver/wide.h"
+
+namespace phasic {
+
+using PHASIC_ISA::IsFinite;
+using PHASIC_ISA::IsZero;
+using PHASIC_ISA::ToDouble;
+using PHASIC_ISA::Wide;
+
+// value 2^exponent.
+template <class T>
+struct ScaledNumber {
+  T value;
+  int exponent;
+};
+
+inline double TimesPower(double x, int e) { return std::ldexp(x, e); }
+inline Wide TimesPower(const Wide& x, int e) {
+  return PHASIC_ISA::ScaleBy(x, e);
+}
+template <class T>
+T ValueOf(const ScaledNumber<T>& x) {
+  return TimesPower(x.value, x.exponent);
+}
+
+inline double RootOf(double x) { return std::sqrt(x); }
+inline Wide RootOf(const Wide& x) { return PHASIC_ISA::Sqrt(x); }
+template <class T>
+ScaledNumber<T> SquareRoot(const ScaledNumber<T>& x) {
+  const int odd = x.exponent & 1;
+  return {RootOf(TimesPower(x.value, odd)), (x.exponent - odd) / 2};
+}
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_NUMBERS_H_

@@ -1,0 +1,120 @@
+// Writes the results of models.
+
+#ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_WRITER_H_
+#define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_WRITER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "native/elimination/api/moments.h"
+#include "native/elimination/moments/moment_numbers.h"
+#include "native/elimination/moments/moment_sums.h"
+#include "native/elimination/moments/moments_layout.h"
+
+namespace phasic {
+
+template <class F>
+class MomentWriter {
+ public:
+  MomentWriter(const MomentsCall& call, const MomentsLayout& layout,
+               const MomentResults& mean, const MomentResults& variance)
+      : call_(call), layout_(layout), mean_(mean), variance_(variance) {}
+
+  // A model without finite moments; gradients are NaN.
+  void Fill(int64_t model, F value) const {
+    const auto fill = [&](const MomentResults& results) {
+      *Part(results.value, model, 1) = value;
+      if (!call_.wants_gradients) return;
+      const F nan = std::numeric_limits<F>::quiet_NaN();
+      const int64_t d = layout_.num_parameters();
+      const int64_t p = layout_.num_phases();
+      std::fill_n(Part(results.of_parameters, model, d), d, nan);
+      std::fill_n(Part(results.of_initial, model, p), p, nan);
+    };
+    fill(mean_);
+    if (call_.wants_variance) fill(variance_);
+  }
+
+  template <class T>
+  void Write(int64_t model, const MomentSums<T>& sums) const {
+    const int n = -sums.exponent;
+    *Part(mean_.value, model, 1) =
+        static_cast<F>(ToDouble(ValueOf(sums.Mean())));
+    if (call_.wants_gradients) {
+      WriteSlopes(
+          model, sums, mean_, ScaledNumber<T>{1.0, n},
+          [&](int64_t e) { return sums.MeanSlope(e); },
+          [&](int64_t i) { return sums.arrays.expected[i]; });
+    }
+    if (!call_.wants_variance) return;
+    ScaledNumber<T> variance = sums.Variance();
+    ScaledNumber<T> unit = {1.0, 2 * n};
+    if (call_.wants_root) {
+      variance = SquareRoot(variance);
+      unit = {T(0.5) / TimesPower(variance.value, variance.exponent - n), n};
+    }
+    *Part(variance_.value, model, 1) =
+        static_cast<F>(ToDouble(ValueOf(variance)));
+    if (!call_.wants_gradients) return;
+    WriteSlopes(
+        model, sums, variance_, unit,
+        [&](int64_t e) { return sums.VarianceSlope(e); },
+        [&](int64_t i) { return sums.VarianceSlopeOfMass(i); });
+  }
+
+ private:
+  // Where a model's part of a result begins.
+  static F* Part(const Output& output, int64_t model, int64_t size) {
+    return static_cast<F*>(output.data) + model * size;
+  }
+
+  // A gradient, of a moment in such units.
+  template <class T, class OfEdge, class OfPhase>
+  void WriteSlopes(int64_t model, const MomentSums<T>& sums,
+                   const MomentResults& results, ScaledNumber<T> unit,
+                   const OfEdge& of_edge, const OfPhase& of_phase) const {
+    const int64_t p = layout_.num_phases();
+    const int64_t m = layout_.num_edges();
+    const int64_t d = layout_.num_parameters();
+    WriteScaled(p, unit, Part(results.of_initial, model, p), of_phase);
+    unit.exponent -= sums.exponent;
+    F* to = Part(results.of_parameters, model, d);
+    if (!layout_.has_coefficients()) {
+      WriteScaled(m, unit, to, of_edge);
+      return;
+    }
+    const F* row = static_cast<const F*>(call_.coefficients.data) +
+                   layout_.Offset(MomentsLayout::kCoefficients, model);
+    T* totals = sums.arrays.totals;
+    std::fill_n(totals, d, T(0.0));
+    for (int64_t e = 0; e < m; ++e, row += d) {
+      const T slope = of_edge(e);
+      for (int64_t c = 0; c < d; ++c) {
+        totals[c] += slope * static_cast<double>(row[c]);
+      }
+    }
+    WriteScaled(d, unit, to, [&](int64_t c) { return totals[c]; });
+  }
+
+  template <class T, class Slope>
+  static void WriteScaled(int64_t count, const ScaledNumber<T>& unit, F* to,
+                          const Slope& slope) {
+    // A power of two in two factors, which are in range.
+    const int exponent = std::clamp(unit.exponent, -2000, 2000);
+    const T first = TimesPower(unit.value, exponent / 2);
+    const T last = TimesPower(T(1.0), exponent - exponent / 2);
+    for (int64_t i = 0; i < count; ++i) {
+      to[i] = static_cast<F>(ToDouble(slope(i) * first * last));
+    }
+  }
+
+  const MomentsCall& call_;
+  const MomentsLayout& layout_;
+  const MomentResults& mean_;
+  const MomentResults& variance_;
+};
+
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_WRITER_H_

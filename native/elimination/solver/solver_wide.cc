@@ -1,0 +1,45 @@
+// The solvers on numbers without ends to their range: one build, which takes
+// over where doubles would lose something.
+
+#include "native/elimination/solver/wide.h"
+// After the numbers, whose functions they call.
+#include "native/elimination/solver/factorize.h"
+#include "native/elimination/solver/solution.h"
+#include "native/elimination/solver/solver.h"
+
+namespace phasic {
+namespace {
+
+using PHASIC_ISA::Factorization;
+using PHASIC_ISA::Solution;
+using PHASIC_ISA::Wide;
+
+template <class F>
+Findings Factorize(const Topology& topology, const void* weights,
+                   const FactorArrays& factors, const Scratch& scratch) {
+  const F* array = static_cast<const F*>(weights);
+  return Factorization<Wide, F>(topology, &array, factors, scratch)
+      .Run()
+      .findings();
+}
+
+template <class F>
+void Solve(const Topology& topology, const FactorArrays& factors,
+           bool has_traps, const Task& task, const Scratch& scratch) {
+  Solution<Wide, F> solution(topology, factors, task, scratch);
+  if (has_traps) {
+    solution.template Run<true>();
+  } else {
+    solution.template Run<false>();
+  }
+}
+
+template <class F>
+constexpr Solver kSolver = {Factorize<F>, nullptr, Solve<F>, nullptr};
+
+}  // namespace
+
+const WideSolverTable kWideSolvers = {kSolver<double>, kSolver<float>,
+                                      kSolver<Wide>};
+
+}  // namespace phasic
