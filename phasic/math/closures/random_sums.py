@@ -121,7 +121,7 @@ def _positive(count, time):
     ]
   )
   system = chain_solves.System(
-    indices, weights, None, None, count.initial, None, None
+    indices, weights, weights, None, None, count.initial, None, None
   )
   steps = _steps(count)
   places = steps.sources * q + steps.targets

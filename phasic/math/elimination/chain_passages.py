@@ -10,6 +10,7 @@ import numpy as np
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.math.elimination import chain_solves
+from phasic.math.elimination import doors
 from phasic.math.elimination import killing as killing_lib
 from phasic.math.numeric import scaled_sums
 
@@ -17,30 +18,48 @@ from phasic.math.numeric import scaled_sums
 def sojourn_times(option, system):
   """Returns expected times in the phases, (..., p); inf in a trap."""
   del option
-  y = scaled_sums.times_power(
-    chain_solves.sojourns(system), -system.exponent[..., None]
-  )
+  y = chain_solves.sojourns(chain_solves.natural(system))
   return chain_solves.checked_entries(system, y)
-
-
-def jumps(option, system):
-  """Returns how often each edge is expected to be taken, (..., m)."""
-  del option
-  return chain_solves.checked_entries(
-    system, _flows(system, chain_solves.sojourns(system))
-  )
 
 
 def visits(option, system):
   """Returns how often each phase is expected to be entered, (..., p)."""
   del option
-  flows = _flows(system, chain_solves.sojourns(system))
-  own = system.indices[0] == system.indices[1]
   p = static.shape(system.initial)[-1]
+  if doors.are_worth(system):
+    y = chain_solves.sojourns(doors.before_phases(system))
+    return chain_solves.checked_entries(system, y[..., p:])
+  flows = _flows(system)
+  own = system.indices[0] == system.indices[1]
   entered = segments.segment_sum(
     np.where(own, 0.0, flows), system.indices[1], p + 1
   )
   return chain_solves.checked_entries(system, system.initial + entered[..., :p])
+
+
+def jumps(option, system):
+  """Returns how often each edge is expected to be taken, (..., m).
+
+  Of what leaves a phase, an edge takes its share of the weights. What is from a
+  phase to itself is in proportion.
+  """
+  if not doors.are_worth(system):
+    return chain_solves.checked_entries(system, _flows(system))
+  entered = chain_solves.at_sources(system, visits(option, system))
+  p = static.shape(system.initial)[-1]
+  leaving = chain_solves.leaving_weights(chain_solves.natural(system))
+  total = segments.segment_sum(leaving, system.indices[0], p)
+  total = chain_solves.at_sources(system, total)
+  left = total > 0
+  share = 1.0 / np.where(left, total, 1.0)
+  share = np.where(left, share, math.inf)
+  product, exponent = scaled_sums.dot(
+    entered[..., None], system.unscaled[..., None], share[..., None]
+  )
+  taken = scaled_sums.times_power(product, exponent)
+  # Sums of weights are finite, but where a model is refused.
+  taken = np.where(total == math.inf, math.nan, taken)
+  return chain_solves.checked_entries(system, taken)
 
 
 def hitting(option, system, targets):
@@ -103,8 +122,8 @@ def _survival(system, weights, killing):
   return chain_solves.checked(system, total)
 
 
-def _flows(system, y):
+def _flows(system):
   """Returns w_e y_i; an edge without weight is never taken."""
-  z = chain_solves.at_sources(system, y)
+  z = chain_solves.at_sources(system, chain_solves.sojourns(system))
   z = np.where((system.weights == 0) & (z == math.inf), 0.0, z)
   return system.weights * z

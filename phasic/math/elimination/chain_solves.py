@@ -35,6 +35,7 @@ class System(NamedTuple):
   Attributes:
     indices: sources, then targets, int32 (2, m).
     weights: w 2^-n, (..., m).
+    unscaled: w, (..., m).
     exponent: n, (...); zero in discrete time.
     stay: probabilities of staying for a step, (..., p); None in continuous
       time.
@@ -45,6 +46,7 @@ class System(NamedTuple):
 
   indices: Any
   weights: Any
+  unscaled: Any
   exponent: Any
   stay: Any
   initial: Any
@@ -175,9 +177,19 @@ def complete(found, discrete, eps):
       fixed = gradients.stop_gradient
       stay = fixed(stay) - (leaving - fixed(leaving))
     exponent = np.zeros_like(weights[..., 0])
-    return System(indices, weights, exponent, stay, initial, atom, bad)
-  system = System(indices, weights, None, None, initial, atom, bad)
+    return System(indices, weights, weights, exponent, stay, initial, atom, bad)
+  system = System(indices, weights, weights, None, None, initial, atom, bad)
   return _scaled(system)
+
+
+def natural(system):
+  """Returns a system that is as it was derived in the model's unit of time.
+
+  Solutions are then right wherever they can be represented, where those in the
+  system's unit may be out of range.
+  """
+  exponent = np.zeros_like(system.exponent)
+  return system._replace(weights=system.unscaled, exponent=exponent)
 
 
 def _has_no_loops(sources, targets):

@@ -1,4 +1,4 @@
-"""Mean, variance and its root of the time until absorption, in one call.
+"""Mean, variance, its root and second moment of the time, in one call.
 
 `elimination_ops.moments` checks values, eliminates and sums up. The functions
 here are its portable path; derivatives of second order go by them too.
@@ -14,6 +14,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
 
 MEAN, VARIANCE, STDDEV = "mean", "variance", "stddev"
+SECOND_MOMENT = "second moment"
 
 # With so few edges a mean comes with the variance: who asks for both has one
 # call, as compilers make the same call once, and the mean alone takes no time.
@@ -21,16 +22,16 @@ _MOST_SHARED = 4096
 
 
 def evaluate(option, found, discrete, eps):
-  """Returns the mean, the variance or its root, (...); inf where the mean is.
+  """Returns a moment of the time until absorption, (...); inf where its mean is.
 
   Args:
-    option: MEAN, VARIANCE or STDDEV.
+    option: MEAN, VARIANCE, STDDEV or SECOND_MOMENT.
     found: `chain_solves.Given`.
     discrete: whether time is counted in steps.
     eps: the precision of the model's values.
   """
   shared = _is_small(static.shape(found.indices)[-1])
-  x = elimination_ops.moments(
+  both = elimination_ops.moments(
     _portable,
     found.indices,
     found.parameters,
@@ -43,7 +44,10 @@ def evaluate(option, found, discrete, eps):
     shared or option != MEAN,
     option == STDDEV,
     eps,
-  )[0 if option == MEAN else -1]
+  )
+  x = both[0 if option == MEAN else -1]
+  if option == SECOND_MOMENT:
+    x = x + np.square(both[0])
   return x if found.bad is None else np.where(found.bad, math.nan, x)
 
 

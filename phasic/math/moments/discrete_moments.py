@@ -48,7 +48,7 @@ def second_moment(
 ):
   """Returns E[N^2]; arguments are those of `mean`."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return _power(values, 2)[..., 1]
+  return chain_calls.spread(mean_variance.SECOND_MOMENT, values, _NAMES)
 
 
 def raw_moments(

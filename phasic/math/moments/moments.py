@@ -47,7 +47,7 @@ def mean(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
 def second_moment(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
   """Returns E[X^2] = 2 alpha (-S)^-2 1; arguments are those of `mean`."""
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return _power(values, 2)[..., 1]
+  return chain_calls.spread(mean_variance.SECOND_MOMENT, values, _NAMES)
 
 
 def raw_moments(

@@ -21,11 +21,19 @@ from phasic.math.numeric import scaled_sums
 
 
 class Rule(NamedTuple):
-  """A function: its rule in `chain_calls` and those of its derivatives."""
+  """A function: its rule in `chain_calls` and those of its derivatives.
+
+  Attributes:
+    value: its rule.
+    push: that of its tangents.
+    pull: that of its cotangents.
+    natural: whether the latter two take the model's own unit of time.
+  """
 
   value: Any
   push: Any
   pull: Any
+  natural: bool = False
 
 
 def jvp(rule, option, values, names, tangents, event_ranks=()):
@@ -62,7 +70,7 @@ def jvp(rule, option, values, names, tangents, event_ranks=()):
   moved, of_others, _, _ = chain_arguments.convert(
     *filled, names=names, event_ranks=event_ranks
   )
-  system = chain_solves.derive(model, names[1] == "subtransition", dtype)
+  system = _system(rule, model, names, dtype)
   wide = system.initial.dtype
   moves = [
     *_push_model(system, moved),
@@ -98,7 +106,7 @@ def vjp(rule, option, values, names, cotangent, wanted=None, event_ranks=()):
   )
   bar = structures.as_array(cotangent, dtype, "cotangent")
   bar = operands_lib.broadcast("cotangent", bar, static.shape(value))
-  system = chain_solves.derive(model, names[1] == "subtransition", dtype)
+  system = _system(rule, model, names, dtype)
   wide = system.initial.dtype
   others = [np.asarray(x, dtype=wide) for x in others]
   found = rule.pull(option, system, others, np.asarray(bar, dtype=wide))
@@ -115,6 +123,12 @@ def vjp(rule, option, values, names, cotangent, wanted=None, event_ranks=()):
     x = _summed(x, padded, batch)
     result.append(np.asarray(np.reshape(x, static.shape(own)), dtype=dtype))
   return value, tuple(result)
+
+
+def _system(rule, model, names, dtype):
+  """Returns the system of a model in the unit of time of the rule."""
+  system = chain_solves.derive(model, names[1] == "subtransition", dtype)
+  return chain_solves.natural(system) if rule.natural else system
 
 
 def _push_model(system, moved):

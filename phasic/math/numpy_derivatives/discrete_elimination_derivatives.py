@@ -32,6 +32,7 @@ _VISITS = chain_companions.Rule(
   chain_passages.sojourn_times,
   chain_derivatives.push_sojourn_times,
   chain_derivatives.pull_sojourn_times,
+  natural=True,
 )
 _GENERATING = chain_companions.Rule(
   chain_passages.generating,

@@ -23,6 +23,7 @@ _JUMPS = chain_companions.Rule(
   chain_passages.jumps,
   passage_derivatives.push_jumps,
   passage_derivatives.pull_jumps,
+  natural=True,
 )
 _HITTING = chain_companions.Rule(
   chain_passages.hitting,

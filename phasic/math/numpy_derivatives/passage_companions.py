@@ -23,11 +23,13 @@ _VISITS = chain_companions.Rule(
   chain_passages.visits,
   passage_derivatives.push_visits,
   passage_derivatives.pull_visits,
+  natural=True,
 )
 _JUMPS = chain_companions.Rule(
   chain_passages.jumps,
   passage_derivatives.push_jumps,
   passage_derivatives.pull_jumps,
+  natural=True,
 )
 _HITTING = chain_companions.Rule(
   chain_passages.hitting,

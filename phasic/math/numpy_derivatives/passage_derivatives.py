@@ -8,6 +8,7 @@ import numpy as np
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.math.elimination import chain_solves
+from phasic.math.elimination import doors
 from phasic.math.elimination import killing
 from phasic.math.numpy_derivatives import chain_derivatives
 from phasic.math.numpy_derivatives import covariance_derivatives
@@ -53,21 +54,34 @@ def pull_jumps(option, system, others, cotangent):
 
 def push_visits(option, system, others, moves):
   """Tangents of `chain_passages.visits`."""
-  flows = push_jumps(option, system, others, moves)
-  own = system.indices[0] == system.indices[1]
+  del option, others
+  of_initial, of_weights, _ = moves
   p = static.shape(system.initial)[-1]
-  flows = np.where(own, 0.0, flows)
-  entered = segments.segment_sum(flows, system.indices[1], p + 1)
-  return moves[0] + entered[..., :p]
+  chain = doors.before_phases(system)
+  y = chain_solves.sojourns(chain)
+  none = np.zeros_like(y[..., :p])
+  of_doors = np.zeros_like(of_weights[..., :1]) + np.zeros((p,), y.dtype)
+  moved = chain_derivatives.moved_sojourns(
+    chain,
+    y,
+    np.concatenate([none, of_initial + none], axis=-1),
+    np.concatenate([of_weights, of_doors], axis=-1),
+  )
+  return moved[..., p:]
 
 
 def pull_visits(option, system, others, cotangent):
   """Cotangents of `chain_passages.visits`."""
-  own = system.indices[0] == system.indices[1]
-  of_flows = chain_solves.at_targets(system, cotangent)
-  of_flows = np.where(own, 0.0, of_flows)
-  found = pull_jumps(option, system, others, of_flows)
-  return [found[0] + cotangent, *found[1:]]
+  del option, others
+  p = static.shape(system.initial)[-1]
+  m = static.shape(system.weights)[-1]
+  chain = doors.before_phases(system)
+  z = chain_solves.at_sources(chain, chain_solves.sojourns(chain))
+  of_y = np.concatenate([np.zeros_like(cotangent), cotangent], axis=-1)
+  x, d = chain_solves.solve(chain, of_y[..., None], gives_edges=True)
+  of_initial = x[..., p:, 0]
+  of_weights = -(z * d[..., 0])[..., :m]
+  return [of_initial, of_weights, np.zeros_like(of_initial[..., 0])]
 
 
 def push_hitting(option, system, others, moves):

@@ -1,0 +1,53 @@
+"""Chains with doors: phases of rate one, passed on the way into others.
+
+The expected time in a door is how often it is passed. Solved for at once, that
+number is right wherever it can be represented, while a rate times the expected
+time in a phase may have a factor that cannot.
+"""
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import static
+from phasic.math.elimination import chain_solves
+
+# Doors make the elimination of larger graphs several times as long. Those are
+# solved without: there a phase's expected time must be in range too.
+MAX_PHASES = 1024
+
+
+def are_worth(system):
+  """Returns whether the system is small enough for doors."""
+  return static.shape(system.initial)[-1] <= MAX_PHASES
+
+
+def before_phases(system):
+  """Returns the system with a door before each phase, phase p + j before j.
+
+  All edges into a phase and its initial mass lead to its door; edges from a
+  phase to itself stay.
+
+  Returns:
+    A system of 2 p phases and m + p edges, in the model's own unit of time.
+  """
+  system = chain_solves.natural(system)
+  p = static.shape(system.initial)[-1]
+  indices = np.asarray(system.indices, dtype="int32")
+  sources, targets = indices[0], indices[1]
+  # Absorption, p, comes after the doors too.
+  ahead = np.where(targets == sources, 0, p)
+  targets = targets + np.asarray(ahead, dtype="int32")
+  phases = np.asarray(onp.arange(p), dtype="int32")
+  indices = [
+    np.concatenate([sources, phases + p]),
+    np.concatenate([targets, phases]),
+  ]
+  weights = system.weights
+  ones = np.ones_like(weights[..., :1])
+  ones = np.broadcast_to(ones, (*static.shape(weights)[:-1], p))
+  initial = [np.zeros_like(system.initial), system.initial]
+  return system._replace(
+    indices=np.stack(indices),
+    weights=np.concatenate([weights, ones], axis=-1),
+    initial=np.concatenate(initial, axis=-1),
+  )
