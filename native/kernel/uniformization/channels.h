@@ -126,8 +126,7 @@ class Channels {
     if (b < 0) return true;
     const double p = static_cast<double>(model().size);
     const double count = static_cast<double>(last_block + 1) * kBlock *
-                         (p + 2) * (p + 2) *
-                         (base_ == Base::kDensity ? model().q : 1.0);
+                         (p + 2) * (p + 2) * LargestFactor();
     const Scaled<double> lost =
         Normalized(Scaled<double>{count, blocks_[b].underflow_exponent - 1022});
     if (IsAtMost(lost, -45, result)) return false;
@@ -136,6 +135,14 @@ class Channels {
   }
 
  private:
+  // Of what is flushed, in the results: of states by the exits, at most q, of
+  // their products with the exits by one, and in a cdf both over q.
+  double LargestFactor() const {
+    const double q = model().q;
+    if (base_ == Base::kDensity) return q > 1.0 ? q : 1.0;
+    return base_ == Base::kCdf && q < 1.0 ? 1.0 / q : 1.0;
+  }
+
   int num_shifts() const { return num_channels_ - 1 - first_a(); }
   int first_a() const { return base_ == Base::kDensity ? 0 : 1; }
 

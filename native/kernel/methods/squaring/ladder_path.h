@@ -190,7 +190,9 @@ class LadderPath {
                   Dot(power_, model_.exits, model_.stride);
       NextPower();
     }
-    Absorb(absorbed, *from, 0.0);
+    // What is flushed of a product with the exits is over q afterwards.
+    const double of_products = NewLoss() / model_.q;
+    Absorb(absorbed, *from, model_.q < 1.0 ? of_products : 0.0);
     to->exponent = from->exponent;
     to->loss = from->loss + NewLoss();
     ++num_states_;
