@@ -161,6 +161,16 @@ TESTS = {
             "tf": {"slow": "traces many cases"},
         },
     ),
+    "moments/extreme_tests": dict(
+        files = ["moments/extreme_moments_test"],
+        helpers = ["test_case"],
+        rooms = ["math"],
+        sweep = True,
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
+    ),
     "rewards/accuracy_tests": dict(
         files = [
             "rewards/feed_forward_accuracy_test",

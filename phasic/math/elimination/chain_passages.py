@@ -6,6 +6,7 @@ Rules for `chain_calls`.
 import math
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import segments
 from phasic.internal import static
@@ -40,25 +41,33 @@ def visits(option, system):
 def jumps(option, system):
   """Returns how often each edge is expected to be taken, (..., m).
 
-  Of what leaves a phase, an edge takes its share of the weights. What is from a
-  phase to itself is in proportion.
+  They are rates times expected times. Where such a time is out of range, an edge
+  takes its share of how often its phase is entered, and so do edges from a phase
+  to itself.
   """
   if not doors.are_worth(system):
     return chain_solves.checked_entries(system, _flows(system))
+  system = chain_solves.natural(system)
+  times = chain_solves.at_sources(system, chain_solves.sojourns(system))
+  least = float(onp.finfo(static.wide_float()).tiny)
+  is_usable = (times >= least) & (times < math.inf)
+  flows = system.weights * np.where(is_usable, times, 1.0)
   entered = chain_solves.at_sources(system, visits(option, system))
   p = static.shape(system.initial)[-1]
-  leaving = chain_solves.leaving_weights(chain_solves.natural(system))
+  leaving = chain_solves.leaving_weights(system)
   total = segments.segment_sum(leaving, system.indices[0], p)
   total = chain_solves.at_sources(system, total)
+  entered = np.where(is_usable, 1.0, entered)
   left = total > 0
   share = 1.0 / np.where(left, total, 1.0)
   share = np.where(left, share, math.inf)
   product, exponent = scaled_sums.dot(
-    entered[..., None], system.unscaled[..., None], share[..., None]
+    entered[..., None], system.weights[..., None], share[..., None]
   )
   taken = scaled_sums.times_power(product, exponent)
   # Sums of weights are finite, but where a model is refused.
   taken = np.where(total == math.inf, math.nan, taken)
+  taken = np.where(is_usable, flows, taken)
   return chain_solves.checked_entries(system, taken)
 
 

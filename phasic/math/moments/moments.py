@@ -1,8 +1,9 @@
 """Moments of continuous phase-type distributions, by elimination.
 
-Results are right wherever they can be represented, and so are derivatives, where
-the rates are not more than about 1e150 apart: beyond, second and higher moments
-and derivatives may be infinite or NaN. Each function takes `EdgeRates` in the
+Mean, variance and second moment are right wherever they can be represented, and
+so are their derivatives. Others are where the rates are not more than about
+1e150 apart: beyond, higher moments, those of rewards, their derivatives and what
+the portable path computes may be infinite or NaN. Each function takes `EdgeRates` in the
 place of the subgenerator, without `exit_rates`.
 
 Phases from which absorption cannot be reached make moments infinite, and their
