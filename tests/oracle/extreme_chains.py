@@ -32,6 +32,11 @@ class Chains(NamedTuple):
   weights: onp.ndarray
   atom: onp.ndarray
 
+  def flushed(self) -> "Chains":
+    """The chains without numbers below the smallest normal one."""
+    initial, weights, atom = (onp.where(x < 2.3e-308, 0.0, x) for x in self[1:])
+    return Chains(self.discrete, initial, weights, atom)
+
   def arguments(self) -> tuple[onp.ndarray, ...]:
     """Initial masses, matrix, exits and mass at zero."""
     p = self.initial.shape[-1]
@@ -164,8 +169,18 @@ def _visits(weights, initial, times, j):
   return total
 
 
-def is_right(actual: float, truth: Any, is_root: bool) -> bool:
-  """Whether a result is right to 1e-12 or to the smallest number."""
+def is_right(
+  actual: float, truth: Any, is_root: bool, flushes: bool = False
+) -> bool:
+  """Whether a result is right to 1e-12 or to the smallest number.
+
+  Args:
+    actual: the result.
+    truth: a rational, or infinite.
+    is_root: whether it is the square of the truth.
+    flushes: whether numbers below the smallest normal one count as zeros.
+  """
+  smallest = _SMALLEST * (2**53 if flushes else 1)
   if truth == math.inf or actual == math.inf:
     limit = _LARGEST * _LARGEST if is_root else _LARGEST * (1 - _TOLERANCE)
     return actual == math.inf and (truth == math.inf or truth > limit)
@@ -173,8 +188,8 @@ def is_right(actual: float, truth: Any, is_root: bool) -> bool:
     return False
   found = _exact(actual)
   if not is_root:
-    return abs(found - truth) <= _TOLERANCE * truth + _SMALLEST
-  low, high = found - _SMALLEST, found + _SMALLEST
+    return abs(found - truth) <= _TOLERANCE * truth + smallest
+  low, high = found - smallest, found + smallest
   below = low * low * (1 - 2 * _TOLERANCE) if low > 0 else flint.fmpq(0)
   return below <= truth <= high * high * (1 + 2 * _TOLERANCE)
 

@@ -1,10 +1,11 @@
 """Moments of continuous phase-type distributions, by elimination.
 
 Mean, variance and second moment are right wherever they can be represented, and
-so are their derivatives. Others are where the rates are not more than about
-1e150 apart: beyond, higher moments, those of rewards, their derivatives and what
-the portable path computes may be infinite or NaN. Each function takes `EdgeRates` in the
-place of the subgenerator, without `exit_rates`.
+so are their derivatives; XLA takes numbers below the smallest normal one for
+zeros. Others are where the rates are not more than about 1e150 apart: beyond,
+higher moments, those of rewards, their derivatives and what the portable path
+computes may be infinite, NaN or lose digits. Each function takes `EdgeRates` in
+the place of the subgenerator, without `exit_rates`.
 
 Phases from which absorption cannot be reached make moments infinite, and their
 derivatives NaN, where alpha can reach them; where it cannot they count as
