@@ -83,12 +83,11 @@ py::object EliminateArrays(bool transposed, const py::array& indices,
     edge_output.data = result.mutable_data();
     edge_result = std::move(result);
   }
-  const char* error = WithoutGil([&] {
+  Check(WithoutGil([&] {
     return Eliminate(
         transposed ? Direction::kSolveTransposed : Direction::kSolve, system,
         phase_output, edge_output);
-  });
-  if (error != nullptr) throw py::value_error(error);
+  }));
   if (!wants_edges) return std::move(phase_result);
   return py::make_tuple(phase_result, edge_result);
 }
@@ -96,9 +95,8 @@ py::object EliminateArrays(bool transposed, const py::array& indices,
 py::dict Measure(int64_t num_phases, const py::array& indices) {
   const HeldArray index = HeldArray::Of<int32_t>(indices, "indices");
   EliminationSize size = {};
-  const char* error = WithoutGil(
-      [&] { return MeasureElimination(num_phases, index.input(), &size); });
-  if (error != nullptr) throw py::value_error(error);
+  Check(WithoutGil(
+      [&] { return MeasureElimination(num_phases, index.input(), &size); }));
   py::dict result;
   result["num_components"] = size.num_components;
   result["largest_component"] = size.largest_component;

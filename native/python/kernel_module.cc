@@ -111,10 +111,6 @@ class KindArray {
   Input input_ = {};
 };
 
-void Check(const char* error) {
-  if (error != nullptr) throw py::value_error(error);
-}
-
 // A call and the arrays that it reads, held until the kernel has run.
 class BoundCall {
  public:

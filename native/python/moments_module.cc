@@ -65,9 +65,8 @@ py::tuple MomentsOfArrays(const py::array& indices, const py::array& parameters,
     results[i].value = {array.mutable_data(), shape};
     arrays[i] = std::move(array);
   }
-  const char* error =
-      WithoutGil([&] { return ComputeMoments(call, results[0], results[1]); });
-  if (error != nullptr) throw py::value_error(error);
+  Check(
+      WithoutGil([&] { return ComputeMoments(call, results[0], results[1]); }));
   return arrays;
 }
 

@@ -1,4 +1,4 @@
-// Runs native code without Python's lock.
+// Runs native code without Python's lock, and raises its errors.
 
 #ifndef PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_
 #define PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_
@@ -9,7 +9,18 @@
 
 #include <exception>
 
+#include "native/kernel/api/phase_type.h"
+
 namespace phasic {
+
+// Raises MemoryError or ValueError with a message of the kernel, if any.
+inline void Check(const char* error) {
+  if (error == kOutOfMemory) {
+    PyErr_SetString(PyExc_MemoryError, error);
+    throw pybind11::error_already_set();
+  }
+  if (error != nullptr) throw pybind11::value_error(error);
+}
 
 // Runs a call of the kernel without the GIL. A daemon thread that wants it back
 // while the interpreter ends is made to exit by unwinding its stack, which C++

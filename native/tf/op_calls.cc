@@ -24,7 +24,10 @@ void RegisterKernel(const char* name, const KernelFunctions& functions,
 }  // namespace
 
 void Fail(TF_OpKernelContext* context, TF_Status* status, const char* message) {
-  TF_SetStatus(status, TF_INVALID_ARGUMENT, message);
+  TF_SetStatus(status,
+               message == phasic::kOutOfMemory ? TF_RESOURCE_EXHAUSTED
+                                               : TF_INVALID_ARGUMENT,
+               message);
   TF_OpKernelContext_Failure(context, status);
 }
 

@@ -22,6 +22,8 @@ inline bool Ok(const Owned<TF_Status>& status) {
   return TF_GetCode(status.get()) == TF_OK;
 }
 
+// Reports a message: RESOURCE_EXHAUSTED if memory did not suffice, else
+// INVALID_ARGUMENT.
 void Fail(TF_OpKernelContext* context, TF_Status* status, const char* message);
 
 // A tensor and its dimensions.

@@ -15,10 +15,14 @@ inline Shape ShapeOf(const xla::ffi::AnyBuffer& buffer) {
   return {dims.begin(), static_cast<int32_t>(dims.size())};
 }
 
-// Success where there is no message.
+// Success where there is no message, RESOURCE_EXHAUSTED if memory did not
+// suffice, else INVALID_ARGUMENT.
 inline xla::ffi::Error ToError(const char* message) {
   if (message == nullptr) return xla::ffi::Error::Success();
-  return xla::ffi::Error(xla::ffi::ErrorCode::kInvalidArgument, message);
+  return xla::ffi::Error(message == kOutOfMemory
+                             ? xla::ffi::ErrorCode::kResourceExhausted
+                             : xla::ffi::ErrorCode::kInvalidArgument,
+                         message);
 }
 
 }  // namespace phasic

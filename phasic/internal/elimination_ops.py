@@ -51,6 +51,7 @@ def eliminate(
   Raises:
     ValueError: shapes do not fit, an index is out of range, or the elimination
       is too large; numbers are given.
+    MemoryError: memory does not suffice.
   """
   if kernel_ops.path() == "portable":
     return fallback(

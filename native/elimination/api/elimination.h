@@ -56,9 +56,10 @@ enum class Direction { kSolve, kSolveTransposed };
 // not made. Weights that are negative, infinite or NaN make all of a model's
 // results NaN, but those of edges from a phase to itself.
 //
-// Returns nullptr, or a message that lives until the thread's next call: shapes
-// do not fit, an index is out of range, or the elimination would keep or need
-// at once more than kMaxFill numbers, or take more than kMaxOperations.
+// Returns nullptr, or kOutOfMemory, or a message that lives until the thread's
+// next call: shapes do not fit, an index is out of range, or the elimination
+// would keep or need at once more than kMaxFill numbers, or take more than
+// kMaxOperations.
 const char* Eliminate(Direction direction, const LinearSystem& system,
                       const Output& per_phase, const Output& per_edge,
                       Executor* executor = OwnThreads());

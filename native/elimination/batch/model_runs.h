@@ -15,8 +15,6 @@
 
 namespace phasic {
 
-constexpr const char* kNoMemory = "elimination: memory does not suffice";
-
 // Of these edges, made or found among the last ones; or nullptr and a message.
 std::shared_ptr<const Topology> FindTopology(int64_t num_phases,
                                              int64_t num_edges,
@@ -63,7 +61,7 @@ class ModelRuns {
         Group(group * together, std::min(size, (group + 1) * together),
               topology);
       } catch (const std::bad_alloc&) {
-        return kNoMemory;
+        return kOutOfMemory;
       }
       return nullptr;
     };
@@ -119,7 +117,7 @@ const char* RunModels(const BatchLayout& layout, const Input& indices,
   try {
     return ModelRuns<Work>(layout, indices.data, work).All(executor);
   } catch (const std::bad_alloc&) {
-    return kNoMemory;
+    return kOutOfMemory;
   }
 }
 

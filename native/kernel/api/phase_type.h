@@ -68,6 +68,11 @@ constexpr int32_t kNumOperands = 5;
 constexpr int32_t kMaxOrder = 3;
 constexpr int32_t kMaxRank = 24;
 
+// What calls return where memory does not suffice. This very pointer, so that
+// callers can tell it from messages about arguments.
+inline constexpr char kOutOfMemory[] =
+    "memory does not suffice: call with fewer or smaller arrays";
+
 struct Shape {
   const int64_t* dims;
   int32_t rank;
@@ -129,8 +134,8 @@ struct Call {
 // Results do not depend on that, to the last bit.
 //
 // Returns nullptr, or a message that says what is wrong with the structure of
-// the call. The message lives until the thread's next call. Bad values give
-// NaN; see Status.
+// the call, or kOutOfMemory. The message lives until the thread's next call.
+// Bad values give NaN; see Status.
 const char* Forward(const Call& call, const Input* inputs, int32_t num_inputs,
                     const Output& output, Executor* executor = OwnThreads());
 

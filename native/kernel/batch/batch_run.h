@@ -35,7 +35,6 @@ constexpr int64_t kMaxTerms = int64_t{1} << 23;
 // More ranges than threads: models differ in what they cost.
 constexpr int64_t kRangesPerThread = 8;
 constexpr double kLeastRangeMicroseconds = 5.0;
-constexpr const char* kNoMemory = "the workspace does not fit into memory";
 
 // One call on arrays of F.
 template <class F>
@@ -87,7 +86,7 @@ class BatchRun {
     const bool alone = num_threads_ == 1 || room < 2;
     if (size > kMaxTerms / kMaxGroup && !takes_small_) group_ = nullptr;
     const int64_t places = alone ? MaxGroup() : room;
-    if (!bars.Allocate(places, memory.get())) return kNoMemory;
+    if (!bars.Allocate(places, memory.get())) return kOutOfMemory;
     const int64_t step = alone ? plan_.num_models() : room;
     for (int64_t first = 0; first < plan_.num_models(); first += step) {
       const int64_t last = std::min(plan_.num_models(), first + step);
@@ -159,16 +158,16 @@ class BatchRun {
     for (int l = 0; l < MaxGroup(); ++l) {
       outputs[l].values =
           static_cast<double*>(memory.get()->Allocate(n, sizeof(double)));
-      if (outputs[l].values == nullptr) return kNoMemory;
+      if (outputs[l].values == nullptr) return kOutOfMemory;
       if (status == nullptr) continue;
       outputs[l].status =
           static_cast<int32_t*>(memory.get()->Allocate(n, sizeof(int32_t)));
-      if (outputs[l].status == nullptr) return kNoMemory;
+      if (outputs[l].status == nullptr) return kOutOfMemory;
     }
     DirectionGroups<F> directions(plan_);
     if (!operands.Allocate(memory.get()) ||
         !directions.Allocate(memory.get())) {
-      return kNoMemory;
+      return kOutOfMemory;
     }
     int64_t strides[kMaxRank];
     OutputStrides(strides);
@@ -220,7 +219,7 @@ class BatchRun {
     StatisticsOutputs<F> statistics(plan_.layout(), outputs);
     if (!operands.Allocate(memory.get()) ||
         !statistics.Allocate(memory.get())) {
-      return kNoMemory;
+      return kOutOfMemory;
     }
     BatchIndex model = plan_.Model(begin);
     for (int64_t m = begin; m < end; ++m, model.Next()) {
@@ -241,10 +240,10 @@ class BatchRun {
     const ThreadMemory sweep_memory(ThreadMemory::kSweep);
     GroupOperands<F> operands(plan_, MaxGroup());
     ModelBars model_bars[kMaxGroup] = {};
-    if (!operands.Allocate(memory.get())) return kNoMemory;
+    if (!operands.Allocate(memory.get())) return kOutOfMemory;
     for (int l = 0; l < MaxGroup(); ++l) {
       if (!bars->AllocateScratch(memory.get(), &model_bars[l])) {
-        return kNoMemory;
+        return kOutOfMemory;
       }
     }
     const bool add_at_once = first_place < 0;

@@ -1,6 +1,7 @@
 """Elimination without subtraction against rational numbers."""
 
 import fractions
+import resource
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -12,6 +13,8 @@ from phasic.internal import elimination_ops
 from phasic.math.portable import elimination
 from tests.helpers import models
 from tests.helpers import test_case
+
+MODE = "numpy"
 
 
 def _solve(matrix, b):
@@ -108,6 +111,28 @@ class EliminationTest(test_case.TestCase):
     self.assert_close(pm.mean(*model[:2]), 5.0)
     self.assert_close(pm.second_moment(*model[:2]), 25 + 1.25)
     self.assert_close(pm.variance(*model[:2]), 1.25, 1e-12)
+
+  def test_without_memory(self):
+    self.require_kernel()
+    indices = [[0, 1], [1, 2]]
+    b = onp.ones((2, 4_000_000))
+    _solution(indices, [1.0, 2.0], b[:, :2])  # Loads and compiles what it can.
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    with open("/proc/self/statm") as file:
+      used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, limits[1]))
+    try:
+      with self.assertRaisesRegex(Exception, "memory does not suff") as raised:
+        self.host(_solution(indices, [1.0, 2.0], b))
+    finally:
+      resource.setrlimit(resource.RLIMIT_AS, limits)
+    if MODE == "numpy":
+      self.assertIsInstance(raised.exception, MemoryError)
+    elif MODE == "jax":
+      self.assertIn("RESOURCE_EXHAUSTED", str(raised.exception))
+    else:
+      name = type(raised.exception).__name__
+      self.assertEqual(name, "ResourceExhaustedError")
 
 
 if __name__ == "__main__":
