@@ -125,6 +125,7 @@ ROOMS = {
         "graphs/formats",
     ],
     "graphs/models": [
+        "internal",
         "graphs/parts",
         "graphs/core",
     ],

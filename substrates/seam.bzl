@@ -33,6 +33,7 @@ SEAM_SHARED = [
     "native/native_rules",
     "native/native_shapes",
     "progress_bars",
+    "raw_arguments",
     "static_options",
     "user_warnings",
 ]

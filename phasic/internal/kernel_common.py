@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal import raw_arguments
 from phasic.internal import static
 
 # As native/kernel/api/phase_type.h numbers them.
@@ -81,7 +82,9 @@ class Kernel:
       RuntimeError: `choice` is "kernel" and it cannot run; the reason is given.
     """
     if choice not in PATHS:
-      raise ValueError(f"path is {choice!r}: it must be one of {PATHS}")
+      raise ValueError(
+        f"path is {raw_arguments.shown(choice)}: it must be one of {PATHS}"
+      )
     if choice == "kernel":
       self.require()
     self._choice = choice
@@ -209,6 +212,6 @@ class Kernel:
       number = operator.index(count)
     except TypeError:
       raise TypeError(
-        f"count is {count!r}: it must be an integer from 1 to 256"
+        f"count is {raw_arguments.shown(count)}: it must be an integer from 1 to 256"
       ) from None
     self.on_host().set_num_threads(number)

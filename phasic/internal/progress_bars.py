@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 import contextlib
 from typing import Any
 
+from phasic.internal import raw_arguments
+
 
 @contextlib.contextmanager
 def reporting(
@@ -42,7 +44,7 @@ def reporting(
       yield report
   else:
     raise TypeError(
-      f"progress is {progress!r}: it must be True, False or a function of "
+      f"progress is {raw_arguments.shown(progress)}: it must be True, False or a function of "
       f"{arguments}"
     )
 

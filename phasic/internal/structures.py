@@ -5,19 +5,10 @@ from typing import Any, TypeVar
 
 import numpy as onp
 
+from phasic.internal import raw_arguments
 from phasic.internal import static
 
 FLOATS = ("float32", "float64")
-# What arrays hold that are of no use, by the kind of their dtype.
-_NO_NUMBERS = {
-  "M": "dates",
-  "O": "Python objects",
-  "S": "bytes",
-  "T": "text",
-  "U": "text",
-  "V": "records",
-  "m": "durations",
-}
 _T = TypeVar("_T", bound=type)
 
 
@@ -55,6 +46,7 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
   Raises:
     TypeError: two values differ in their floating dtype (both are named), or
       one is complex, bool, half precision, masked or not numeric.
+    ValueError: one is ragged or has too many dimensions.
   """
   found: tuple[str, str] | None = None
   for name, value in values.items():
@@ -88,9 +80,10 @@ def as_array(
 
   Raises:
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
-    ValueError: `x` is a ragged list.
+    ValueError: `x` is ragged or has too many dimensions.
   """
   if type(x) is onp.ndarray and x.dtype == dtype and not copy:
+    raw_arguments.check_nesting(x, name)
     return x
   own = _numeric_dtype(x, name)
   if dtype is None:
@@ -113,9 +106,9 @@ def as_index_array(x: Any, name: str) -> Any:
 
   Raises:
     TypeError: `x` holds anything but integers.
-    ValueError: one of them does not fit into 32 bits.
+    ValueError: `x` is ragged, or an integer does not fit into 32 bits.
   """
-  array = onp.asarray(x)
+  array = raw_arguments.host_array(x, name)
   if array.dtype.kind not in "iu":
     raise TypeError(f"{name} has dtype {array.dtype.name}: it must be integers")
   result = onp.asarray(array, dtype=onp.int32)
@@ -131,43 +124,16 @@ def _is_weak(x: Any) -> bool:
 
 def _numeric_dtype(x: Any, name: str) -> str:
   """The dtype's name of `x`, if it is float32, float64 or an integer."""
-  _refuse_masked(x, name)
-  _refuse_none(x, name)
+  raw_arguments.check_nesting(x, name)
+  raw_arguments.refuse_none(x, name)
   try:
     dtype = onp.asarray(x).dtype
   except ValueError:
-    raise ValueError(f"{name} is not a rectangular array of numbers") from None
+    raise raw_arguments.ragged(name) from None
   found = static.dtype_name(dtype)
   if found in FLOATS or dtype.kind in "iu":
     return found
-  _refuse_objects(dtype, name)
+  raw_arguments.refuse_objects(dtype, name)
   raise TypeError(
     f"{name} has dtype {found}: it must be float32, float64 or an integer"
   )
-
-
-def _refuse_masked(x: Any, name: str) -> None:
-  """Raises TypeError for a masked array, whose mask would be lost."""
-  if isinstance(x, onp.ma.MaskedArray):
-    raise TypeError(
-      f"{name} is a masked array: masks are not used; pass the entries that "
-      "count, x.compressed(), or x.filled(value)"
-    )
-  if isinstance(x, (list, tuple)):
-    for item in x:
-      _refuse_masked(item, name)
-
-
-def _refuse_none(x: Any, name: str) -> None:
-  """Raises TypeError for None, which is no array."""
-  if x is None:
-    raise TypeError(f"{name} is None: it must be an array")
-
-
-def _refuse_objects(dtype: onp.dtype, name: str) -> None:
-  """Raises TypeError for what holds no numbers, in plain words."""
-  # NumPy takes other packages' dtypes, bfloat16 say, for records.
-  if dtype.kind in _NO_NUMBERS and dtype.isbuiltin != 2:
-    raise TypeError(
-      f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"
-    )

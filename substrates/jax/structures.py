@@ -9,19 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
+from phasic.substrates.jax.internal import raw_arguments
 from phasic.substrates.jax.internal import static
 
 FLOATS = ("float32", "float64")
-# What arrays hold that are of no use, by the kind of their dtype.
-_NO_NUMBERS = {
-  "M": "dates",
-  "O": "Python objects",
-  "S": "bytes",
-  "T": "text",
-  "U": "text",
-  "V": "records",
-  "m": "durations",
-}
 _T = TypeVar("_T", bound=type)
 
 
@@ -75,6 +66,7 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
   Raises:
     TypeError: two values differ in their floating dtype (both are named), or
       one is complex, bool, half precision, masked or not numeric.
+    ValueError: one is ragged or has too many dimensions.
   """
   found: tuple[str, str] | None = None
   for name, value in values.items():
@@ -108,7 +100,7 @@ def as_array(
 
   Raises:
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
-    ValueError: `x` is a ragged list.
+    ValueError: `x` is ragged or has too many dimensions.
   """
   own = _numeric_dtype(x, name)
   if dtype is None:
@@ -136,9 +128,10 @@ def as_index_array(x: Any, name: str) -> Any:
 
   Raises:
     TypeError: `x` holds anything but integers.
-    ValueError: one of them does not fit into 32 bits.
+    ValueError: `x` is ragged, or an integer does not fit into 32 bits.
   """
-  array = x if isinstance(x, jax.Array) else onp.asarray(x)
+  is_array = isinstance(x, jax.Array)
+  array = x if is_array else raw_arguments.host_array(x, name)
   if array.dtype.kind not in "iu":
     raise TypeError(f"{name} has dtype {array.dtype.name}: it must be integers")
   known = static.concrete(array)
@@ -163,49 +156,22 @@ def _numeric_dtype(x: Any, name: str) -> str:
 
   With 64-bit numbers switched off JAX takes NumPy's float64 as float32.
   """
-  _refuse_masked(x, name)
-  _refuse_none(x, name)
+  raw_arguments.check_nesting(x, name)
+  raw_arguments.refuse_none(x, name)
   try:
     dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
   except ValueError:
-    raise ValueError(f"{name} is not a rectangular array of numbers") from None
+    raise raw_arguments.ragged(name) from None
   except OverflowError:
     dtype = onp.asarray(x).dtype  # An int wider than JAX's own.
   except TypeError:
-    _refuse_objects(onp.asarray(x).dtype, name)
+    raw_arguments.refuse_objects(onp.asarray(x).dtype, name)
     raise TypeError(f"{name} is {type(x).__name__}: not an array") from None
   if isinstance(dtype, onp.dtype):
-    _refuse_objects(dtype, name)
+    raw_arguments.refuse_objects(dtype, name)
   numeric = isinstance(dtype, onp.dtype) and dtype.kind in "iuf"
   if not numeric or (dtype.kind == "f" and dtype.name not in FLOATS):
     raise TypeError(
       f"{name} has dtype {dtype}: it must be float32, float64 or an integer"
     )
   return jax.dtypes.canonicalize_dtype(dtype).name
-
-
-def _refuse_masked(x: Any, name: str) -> None:
-  """Raises TypeError for a masked array, whose mask would be lost."""
-  if isinstance(x, onp.ma.MaskedArray):
-    raise TypeError(
-      f"{name} is a masked array: masks are not used; pass the entries that "
-      "count, x.compressed(), or x.filled(value)"
-    )
-  if isinstance(x, (list, tuple)):
-    for item in x:
-      _refuse_masked(item, name)
-
-
-def _refuse_none(x: Any, name: str) -> None:
-  """Raises TypeError for None, which is no array."""
-  if x is None:
-    raise TypeError(f"{name} is None: it must be an array")
-
-
-def _refuse_objects(dtype: onp.dtype, name: str) -> None:
-  """Raises TypeError for what holds no numbers, in plain words."""
-  # NumPy takes other packages' dtypes, bfloat16 say, for records.
-  if dtype.kind in _NO_NUMBERS and dtype.isbuiltin != 2:
-    raise TypeError(
-      f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"
-    )

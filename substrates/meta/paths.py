@@ -34,6 +34,7 @@ SHARED_SEAM = frozenset(
     "phasic/internal/native/native_rules.py",
     "phasic/internal/native/native_shapes.py",
     "phasic/internal/progress_bars.py",
+    "phasic/internal/raw_arguments.py",
     "phasic/internal/static_options.py",
     "phasic/internal/user_warnings.py",
   }

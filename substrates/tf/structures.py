@@ -9,19 +9,10 @@ from typing import Any, TypeVar
 import numpy as onp
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import raw_arguments
 from phasic.substrates.tf.internal import static
 
 FLOATS = ("float32", "float64")
-# What arrays hold that are of no use, by the kind of their dtype.
-_NO_NUMBERS = {
-  "M": "dates",
-  "O": "Python objects",
-  "S": "bytes",
-  "T": "text",
-  "U": "text",
-  "V": "records",
-  "m": "durations",
-}
 _T = TypeVar("_T", bound=type)
 
 
@@ -110,6 +101,7 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
   Raises:
     TypeError: two values differ in their floating dtype (both are named), or
       one is complex, bool, half precision, masked or not numeric.
+    ValueError: one is ragged or has too many dimensions.
   """
   found: tuple[str, str] | None = None
   for name, value in values.items():
@@ -143,7 +135,7 @@ def as_array(
 
   Raises:
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
-    ValueError: `x` is a ragged list.
+    ValueError: `x` is ragged or has too many dimensions.
   """
   own = _numeric_dtype(x, name)
   if dtype is None:
@@ -172,9 +164,13 @@ def as_index_array(x: Any, name: str) -> Any:
 
   Raises:
     TypeError: `x` holds anything but integers.
-    ValueError: one of them does not fit into 32 bits.
+    ValueError: `x` is ragged, or an integer does not fit into 32 bits.
   """
-  array = tf.convert_to_tensor(x)
+  raw_arguments.check_nesting(x, name)
+  try:
+    array = tf.convert_to_tensor(x)
+  except ValueError:
+    raise raw_arguments.ragged(name) from None
   if not array.dtype.is_integer:
     raise TypeError(f"{name} has dtype {array.dtype.name}: it must be integers")
   known = static.concrete(array)
@@ -190,8 +186,8 @@ def _is_weak(x: Any) -> bool:
 
 def _numeric_dtype(x: Any, name: str) -> str:
   """The dtype's name of `x`, if it is float32, float64 or an integer."""
-  _refuse_masked(x, name)
-  _refuse_none(x, name)
+  raw_arguments.check_nesting(x, name)
+  raw_arguments.refuse_none(x, name)
   if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
     raise TypeError(f"{name} is {type(x).__name__}: it must be a dense tensor")
   if _has_tensors(x):
@@ -202,12 +198,10 @@ def _numeric_dtype(x: Any, name: str) -> str:
     try:
       dtype = onp.asarray(x).dtype
     except ValueError:
-      raise ValueError(
-        f"{name} is not a rectangular array of numbers"
-      ) from None
+      raise raw_arguments.ragged(name) from None
   if dtype.name in FLOATS or dtype.kind in "iu":
     return dtype.name
-  _refuse_objects(dtype, name)
+  raw_arguments.refuse_objects(dtype, name)
   raise TypeError(
     f"{name} has dtype {dtype.name}: it must be float32, float64 or an integer"
   )
@@ -218,30 +212,3 @@ def _has_tensors(x: Any) -> bool:
   return isinstance(x, (list, tuple)) and any(
     tf.is_tensor(item) or is_variable(item) or _has_tensors(item) for item in x
   )
-
-
-def _refuse_masked(x: Any, name: str) -> None:
-  """Raises TypeError for a masked array, whose mask would be lost."""
-  if isinstance(x, onp.ma.MaskedArray):
-    raise TypeError(
-      f"{name} is a masked array: masks are not used; pass the entries that "
-      "count, x.compressed(), or x.filled(value)"
-    )
-  if isinstance(x, (list, tuple)):
-    for item in x:
-      _refuse_masked(item, name)
-
-
-def _refuse_none(x: Any, name: str) -> None:
-  """Raises TypeError for None, which is no array."""
-  if x is None:
-    raise TypeError(f"{name} is None: it must be an array")
-
-
-def _refuse_objects(dtype: onp.dtype, name: str) -> None:
-  """Raises TypeError for what holds no numbers, in plain words."""
-  # NumPy takes other packages' dtypes, bfloat16 say, for records.
-  if dtype.kind in _NO_NUMBERS and dtype.isbuiltin != 2:
-    raise TypeError(
-      f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"
-    )

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.distributions.base import distribution
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.math.likelihood import diagnosis
 
@@ -68,7 +69,8 @@ class Diagnosing(distribution.Distribution):
   def _reasons_of_statistic(self, value: Any, method: str) -> onp.ndarray:
     if value is not None:
       raise ValueError(
-        f"value is {value!r}: it must be None, as {method} has none"
+        f"value is {raw_arguments.shown(value)}: it must be None, as {method} has "
+        "none"
       )
     found = static.concrete(getattr(self, f"_{method}")())
     if found is None:
@@ -103,5 +105,6 @@ def kind_of(method: str) -> str:
   """Returns what a method is called in `math`; raises ValueError for others."""
   if method not in _KINDS:
     names = ", ".join((*_KINDS, *_STATISTICS))
-    raise ValueError(f"method is {method!r}: it must be one of {names}")
+    shown = raw_arguments.shown(method)
+    raise ValueError(f"method is {shown}: it must be one of {names}")
   return _KINDS[method]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.math.numeric import exact_sums
 
@@ -265,7 +266,7 @@ def of_constraint(constraint: str, event_ndims: int) -> Bijector:
   """
   if constraint not in _OF_CONSTRAINTS:
     raise NotImplementedError(
-      f"there is no bijector onto {constraint!r}: it must be one of "
+      f"there is no bijector onto {raw_arguments.shown(constraint)}: it must be one of "
       f"{', '.join(_OF_CONSTRAINTS)}"
     )
   return _OF_CONSTRAINTS[constraint](event_ndims)

@@ -7,6 +7,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import parameter_properties
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.math.model.named_checks import check
 from phasic.math.model.named_checks import check_sums
@@ -22,10 +23,12 @@ def check_options(parameters: Mapping[str, Any]) -> None:
   for option in ("validate_args", "allow_nan_stats"):
     value = parameters[option]
     if not isinstance(value, (bool, onp.bool_)):
-      raise TypeError(f"{option} is {value!r}: it must be True or False")
+      raise TypeError(
+        f"{option} is {raw_arguments.shown(value)}: it must be True or False"
+      )
   name = parameters["name"]
   if not isinstance(name, str):
-    raise TypeError(f"name is {name!r}: it must be a string")
+    raise TypeError(f"name is {raw_arguments.shown(name)}: it must be a string")
 
 
 def check_parameters(

@@ -8,6 +8,7 @@ import numpy as onp
 
 from phasic.distributions.base import methods
 from phasic.internal import random
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -85,7 +86,7 @@ class Sampling(methods.Methods):
 def checked_shape(sample_shape: Any) -> tuple[int, ...]:
   """Returns a sample shape as a tuple of ints."""
   wrong = (
-    f"sample_shape is {sample_shape!r}: it must be an integer or a tuple of "
+    f"sample_shape is {raw_arguments.shown(sample_shape)}: it must be an integer or a tuple of "
     "integers"
   )
   try:
@@ -104,7 +105,7 @@ def checked_shape(sample_shape: Any) -> tuple[int, ...]:
     raise ValueError(f"sample_shape is {shape}: sizes must be >= 0")
   if math.prod(shape) > _MOST_SAMPLES:
     raise ValueError(
-      f"sample_shape is {sample_shape!r}: at most 2**40 samples can be drawn at "
+      f"sample_shape is {raw_arguments.shown(sample_shape)}: at most 2**40 samples can be drawn at "
       "once; draw them in parts"
     )
   return shape

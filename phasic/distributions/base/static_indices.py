@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal import raw_arguments
 from phasic.internal import static
 
 
@@ -49,7 +50,11 @@ def static_indices(name: str, values: Any, end: int) -> StaticIndices:
     ValueError: they have another shape, or one is out of range.
   """
   given = values.values if isinstance(values, StaticIndices) else values
-  known = static.concrete(given)
+  raw_arguments.check_nesting(given, name)
+  try:
+    known = static.concrete(given)
+  except ValueError:
+    raise raw_arguments.ragged(name) from None
   if known is None:
     raise TypeError(
       f"{name} are traced: they tell which edges the chain has, which must be "

@@ -9,7 +9,7 @@ from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import counted
-from phasic.graphs.parts.contents import shown
+from phasic.internal.raw_arguments import shown
 
 
 class Edge(NamedTuple):
@@ -48,11 +48,13 @@ def build(
   table: dict[Hashable, list[tuple[Hashable, weights.Weight]]] = {}
   for e, edge in enumerate(edges):
     source, target, weight = _read_edge(e, edge, reader)
-    row = table.setdefault(source, [])
+    row = state_space.found(table, source)
+    if row is None:
+      row = table[source] = []
     if weight is not None:
       row.append((target, weight))
   graph = exploration.explore(
-    lambda state: table.get(state, ()),
+    lambda state: state_space.found(table, state) or (),
     initial,
     params,
     discrete,

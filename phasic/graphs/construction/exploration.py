@@ -14,7 +14,7 @@ from phasic.graphs.parts import contents
 from phasic.graphs.parts import validation
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import counted
-from phasic.graphs.parts.contents import shown
+from phasic.internal.raw_arguments import shown
 
 EPS = float(onp.finfo(float).eps)
 
@@ -88,6 +88,10 @@ def _explore_state(
       target = known.get(item[0])
       if target is None:
         target = space.number(item[0])
+    except RecursionError:
+      raise TypeError(
+        f"edge from {shown(state)}: {state_space.too_deep(item[0])}"
+      ) from None
     except (TypeError, ValueError) as error:
       kind = TypeError if isinstance(error, TypeError) else ValueError
       raise kind(

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as onp
 
 from phasic.graphs.construction import edge_table
+from phasic.graphs.construction import state_space
 from phasic.graphs.parts import absorption
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import validation
-from phasic.graphs.parts.contents import shown
 from phasic.internal import structures
+from phasic.internal.raw_arguments import shown
 
 
 def build(
@@ -45,9 +46,11 @@ def build(
   p = _check_shapes(host)
   eps = max(float(onp.finfo(dtype).eps) for dtype in _dtypes(given))
   tolerance = 4 * p * eps
-  names = tuple(range(p)) if states is None else tuple(states)
+  names = tuple(range(p) if states is None else states)
   if len(names) != p:
     raise ValueError(f"there are {len(names)} states and {p} phases")
+  for state in names:
+    state_space.hashable(state)
   rates = host["matrix"]
   leaving = _exits(rates, host.get("exits"), discrete, tolerance, names)
   table = onp.concatenate(

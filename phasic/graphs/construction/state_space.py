@@ -1,12 +1,12 @@
 """States that are numbered in the order in which they are found."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as onp
 
 from phasic.graphs.parts import absorbed
-from phasic.graphs.parts.contents import shown
+from phasic.internal.raw_arguments import shown
 
 
 def hash_problem(state: Any) -> str | None:
@@ -18,6 +18,8 @@ def hash_problem(state: Any) -> str | None:
       f"state {shown(state)} is not hashable ({error}): use numbers, strings, "
       "tuples or frozen dataclasses"
     )
+  except RecursionError:
+    return too_deep(state)
   return None
 
 
@@ -27,6 +29,26 @@ def hashable(state: Any) -> Hashable:
   if problem is not None:
     raise TypeError(problem)
   return state
+
+
+def found(table: Mapping[Any, Any], state: Any) -> Any:
+  """Returns what a table has for a state, or None if it has nothing.
+
+  Raises:
+    TypeError: the state is not hashable, or nested too deeply to be compared.
+  """
+  try:
+    return table.get(hashable(state))
+  except RecursionError:
+    raise TypeError(too_deep(state)) from None
+
+
+def too_deep(state: Any) -> str:
+  """Returns what is wrong with a state that Python cannot compare."""
+  return (
+    f"state {shown(state)} is nested too deeply: Python must be able to compare "
+    "it; use numbers, or tuples of a few levels"
+  )
 
 
 class StateSpace:
@@ -40,7 +62,9 @@ class StateSpace:
     if isinstance(max_states, bool) or not isinstance(
       max_states, (int, onp.integer)
     ):
-      raise TypeError(f"max_states is {max_states!r}: it must be an integer")
+      raise TypeError(
+        f"max_states is {shown(max_states)}: it must be an integer"
+      )
     if max_states < 1:
       raise ValueError(f"max_states is {max_states}: it must be >= 1")
     self.states = []
@@ -55,7 +79,7 @@ class StateSpace:
       TypeError: the state is not hashable.
       ValueError: it does not equal itself, or there are too many states.
     """
-    known = self.numbers.get(hashable(state))
+    known = found(self.numbers, state)
     if known is not None:
       return known
     if absorbed.is_absorbed(state):

@@ -12,6 +12,7 @@ from phasic.graphs.parts import batched_arrays
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import parameters
 from phasic.graphs.parts import validation
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -200,9 +201,11 @@ class GraphParts:
     """
     if self._numbers is None:
       self._numbers = {known: i for i, known in enumerate(self.states)}
-    found = self._numbers.get(state_space.hashable(state))
+    found = state_space.found(self._numbers, state)
     if found is None:
-      raise ValueError(f"state {contents.shown(state)} is not in the graph")
+      raise ValueError(
+        f"state {raw_arguments.shown(state)} is not in the graph"
+      )
     return found
 
   def __repr__(self) -> str:

@@ -5,8 +5,8 @@ import numpy as onp
 from phasic.graphs.parts import absorption
 from phasic.graphs.parts import contents
 from phasic.graphs.parts.contents import counted
-from phasic.graphs.parts.contents import shown
 from phasic.internal import kernel_ops
+from phasic.internal.raw_arguments import shown
 
 
 def describe(graph: contents.Contents) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.graphs.parts import contents
-from phasic.graphs.parts.contents import shown
+from phasic.internal.raw_arguments import shown
 
 FORMAT = "phasic.graph"
 VERSION = 1
@@ -211,7 +211,7 @@ def _encoded_states(states: Sequence[Hashable] | None) -> list[Any] | None:
     return None
   try:
     return [_encoded(state) for state in states]
-  except TypeError:
+  except (TypeError, RecursionError):
     return None
 
 

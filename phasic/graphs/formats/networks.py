@@ -9,7 +9,7 @@ from phasic.graphs.construction import edge_table
 from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
-from phasic.graphs.parts.contents import shown
+from phasic.internal.raw_arguments import shown
 
 
 def edges_of(

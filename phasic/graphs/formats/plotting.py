@@ -6,7 +6,7 @@ import numpy as onp
 
 from phasic.graphs.formats import layouts
 from phasic.graphs.parts import contents
-from phasic.graphs.parts.contents import shown
+from phasic.internal.raw_arguments import shown
 
 _RADIUS = 18.0  # points
 

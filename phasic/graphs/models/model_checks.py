@@ -4,6 +4,8 @@ from collections.abc import Sequence
 import numbers
 from typing import Any
 
+from phasic.internal import raw_arguments
+
 
 def at_least(name: str, value: Any, least: int) -> None:
   """Raises unless the value is an integer that is large enough.
@@ -13,7 +15,9 @@ def at_least(name: str, value: Any, least: int) -> None:
     ValueError: it is too small.
   """
   if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-    raise TypeError(f"{name} is {value!r}: it must be an integer")
+    raise TypeError(
+      f"{name} is {raw_arguments.shown(value)}: it must be an integer"
+    )
   if value < least:
     raise ValueError(f"{name} is {value}: it must be at least {least}")
 
@@ -34,7 +38,9 @@ def counts(
     ValueError: there are too few, or one is negative.
   """
   if not isinstance(values, Sequence) or isinstance(values, str):
-    raise TypeError(f"{name} is {values!r}: it must be a sequence of integers")
+    raise TypeError(
+      f"{name} is {raw_arguments.shown(values)}: it must be a sequence of integers"
+    )
   for i, value in enumerate(values):
     at_least(f"{name}[{i}]", value, 0)
   if len(values) < entries or sum(values) < total:

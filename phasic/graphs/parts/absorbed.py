@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from phasic.internal import raw_arguments
+
 
 class Absorbed:
   """Absorption, in the place of a state: `ABSORBED` and what it returns.
@@ -18,7 +20,9 @@ class Absorbed:
 
   def __init__(self, cause: str | None = None):
     if cause is not None and not (isinstance(cause, str) and cause):
-      raise TypeError(f"cause is {cause!r}: it must be a string, not empty")
+      raise TypeError(
+        f"cause is {raw_arguments.shown(cause)}: it must be a string, not empty"
+      )
     self.cause = cause
 
   def __call__(self, cause: str) -> "Absorbed":

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as onp
 
 from phasic.graphs.parts import contents
+from phasic.internal import raw_arguments
 
 
 def check(graph: contents.Contents) -> None:
@@ -16,7 +17,7 @@ def check(graph: contents.Contents) -> None:
   ends = onp.setdiff1d(lost, graph.sources)
   first = int(ends[0] if len(ends) > 0 else lost[0])
   states = graph.states
-  named = contents.shown(first if states is None else states[first])
+  named = raw_arguments.shown(first if states is None else states[first])
   raise ValueError(
     f"absorption cannot be reached from {len(lost)} of "
     f"{len(graph.initial_constants) - 1} states, for example from {named}"

@@ -1,7 +1,6 @@
 """What a graph consists of, as host arrays."""
 
 from collections.abc import Hashable
-import reprlib
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -27,15 +26,6 @@ class Contents(NamedTuple):
 
 
 ARRAYS = Contents._fields[:6]
-
-_SHORT = reprlib.Repr()
-_SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 8
-_SHORT.maxstring = _SHORT.maxother = 80
-
-
-def shown(x: Any) -> str:
-  """Returns the repr of a state or a weight, shortened, for messages."""
-  return _SHORT.repr(x).replace("\n", " ")
 
 
 def counted(n: int, noun: str) -> str:

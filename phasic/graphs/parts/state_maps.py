@@ -7,7 +7,7 @@ import numpy as onp
 
 from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import batched_arrays
-from phasic.graphs.parts import contents
+from phasic.internal import raw_arguments
 from phasic.internal import static
 
 
@@ -88,20 +88,22 @@ def make(name: str, graph: Any, following: Any, function: Any) -> StateMap:
       )
     return StateMap(None)
   if not callable(function):
-    raise TypeError(f"{name} is {function!r}: it must be a function of a state")
+    raise TypeError(
+      f"{name} is {raw_arguments.shown(function)}: it must be a function of a state"
+    )
   found: list[list[int]] = [[] for _ in following.states]
   for i, state in enumerate(graph.states):
     image = function(state)
     if absorbed.is_absorbed(image):
       raise ValueError(
-        f"{name} maps {contents.shown(state)} to {image!r}: a boundary absorbs "
+        f"{name} maps {raw_arguments.shown(state)} to {raw_arguments.shown(image)}: a boundary absorbs "
         "no path"
       )
     try:
       found[following.index_of(image)].append(i)
     except (TypeError, ValueError):
       raise ValueError(
-        f"{name} maps {contents.shown(state)} to {contents.shown(image)}, which "
+        f"{name} maps {raw_arguments.shown(state)} to {raw_arguments.shown(image)}, which "
         "is no state of the next graph"
       ) from None
   width = max(len(row) for row in found)

@@ -9,6 +9,7 @@ from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import counted
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -106,7 +107,7 @@ def _state_name(graph: contents.Contents, i: int) -> str:
     return "ABSORBED"
   if graph.states is None:
     return f"phase {i}"
-  return contents.shown(graph.states[i])
+  return raw_arguments.shown(graph.states[i])
 
 
 def _freeze(array: onp.ndarray) -> None:
@@ -164,7 +165,9 @@ def _check_facts(graph: contents.Contents) -> None:
   p = len(graph.initial_constants) - 1
   d = onp.shape(graph.coefficients)[1]
   if not isinstance(graph.discrete, bool):
-    raise TypeError(f"discrete is {graph.discrete!r}: it must be True or False")
+    raise TypeError(
+      f"discrete is {raw_arguments.shown(graph.discrete)}: it must be True or False"
+    )
   if graph.parameter_names is not None:
     number, _ = weights.read_params(graph.parameter_names)
     if number != d:
@@ -176,15 +179,24 @@ def _check_facts(graph: contents.Contents) -> None:
     raise ValueError("causes is empty: (None,) is plain ABSORBED")
   for cause in graph.causes:
     if cause is not None and not (isinstance(cause, str) and cause):
-      raise TypeError(f"cause {cause!r} must be a string, not empty, or None")
+      raise TypeError(
+        f"cause {raw_arguments.shown(cause)} must be a string, not empty, or None"
+      )
     if graph.causes.count(cause) > 1:
-      raise ValueError(f"cause {cause!r} is there twice")
+      raise ValueError(f"cause {raw_arguments.shown(cause)} is there twice")
   if graph.states is not None:
     if len(graph.states) != p:
       raise ValueError(
         f"there are {len(graph.states)} states and {counted(p, 'phase')}"
       )
-    if len(set(graph.states)) != p:
+    try:
+      is_twice = len(set(graph.states)) != p
+    except RecursionError:
+      raise ValueError(
+        "states are nested too deeply: Python must be able to compare them; "
+        "use numbers, or tuples of a few levels"
+      ) from None
+    if is_twice:
       raise ValueError("a state is there twice")
     for i, state in enumerate(graph.states):
       if absorbed.is_absorbed(state):

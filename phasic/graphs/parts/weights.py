@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from phasic.graphs.parts.contents import shown
+from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.raw_arguments import shown
 
 # The key of the constant in a mapping.
 CONSTANT = 1
@@ -137,14 +138,14 @@ def read_params(
       raise ValueError(f"params is {params}: {rule}")
     return int(params), None
   if not isinstance(params, (list, tuple)):
-    raise TypeError(f"params is {params!r}: {rule}")
+    raise TypeError(f"params is {raw_arguments.shown(params)}: {rule}")
   for name in params:
     if not isinstance(name, str):
-      raise TypeError(f"params has {name!r} in it: {rule}")
+      raise TypeError(f"params has {raw_arguments.shown(name)} in it: {rule}")
     if not name:
       raise ValueError("params has an empty name in it")
     if params.count(name) > 1:
-      raise ValueError(f"params has {name!r} in it twice")
+      raise ValueError(f"params has {raw_arguments.shown(name)} in it twice")
   return len(params), tuple(params)
 
 
@@ -157,7 +158,7 @@ def _number(value: Any) -> float:
   """Returns a finite number as a float."""
   if type(value) is not float:
     if isinstance(value, (bool, onp.bool_, str, bytes)):
-      raise TypeError(f"{value!r} is not a number")
+      raise TypeError(f"{raw_arguments.shown(value)} is not a number")
     try:
       value = float(value)
     except OverflowError:
@@ -168,5 +169,5 @@ def _number(value: Any) -> float:
         "by edge_values="
       ) from None
   if not -math.inf < value < math.inf:
-    raise ValueError(f"{value!r} is not finite")
+    raise ValueError(f"{raw_arguments.shown(value)} is not finite")
   return value

@@ -7,6 +7,7 @@ import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.transformations import host_graphs
+from phasic.internal import raw_arguments
 
 
 class Event(NamedTuple):
@@ -127,7 +128,7 @@ def discretise(
 def _rate(rate: Any) -> float:
   """Returns the rate, checked."""
   if isinstance(rate, bool) or not isinstance(rate, numbers.Real):
-    raise TypeError(f"rate is {rate!r}: it must be a number")
+    raise TypeError(f"rate is {raw_arguments.shown(rate)}: it must be a number")
   theta = float(rate)
   if not 0.0 < theta < onp.inf:
     raise ValueError(f"rate is {theta}: it must be positive and finite")

@@ -8,6 +8,7 @@ import numpy as onp
 from phasic.graphs.construction import state_space
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.transformations import host_graphs
+from phasic.internal import raw_arguments
 
 CAUSES = ("reached", "absorbed")
 
@@ -77,14 +78,16 @@ def _inside(host: host_graphs.HostGraph, states: Any) -> onp.ndarray:
     return inside
   if not isinstance(states, Iterable):
     raise TypeError(
-      f"states is {states!r}: it must have states, or be a function of them"
+      f"states is {raw_arguments.shown(states)}: it must have states, or be a function of them"
     )
   places = {state: i for i, state in enumerate(host.states)}
   inside = onp.zeros(len(places), bool)
   for state in states:
-    place = places.get(state_space.hashable(state))
+    place = state_space.found(places, state)
     if place is None:
-      raise ValueError(f"states: {state!r} is no state of the graph")
+      raise ValueError(
+        f"states: {raw_arguments.shown(state)} is no state of the graph"
+      )
     inside[place] = True
   if not onp.any(inside):
     raise ValueError("states is empty")

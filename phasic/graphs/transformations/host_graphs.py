@@ -8,7 +8,7 @@ import numpy as onp
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import absorption
-from phasic.graphs.parts import contents
+from phasic.internal import raw_arguments
 from phasic.internal import static
 
 # Of the sum of the terms' sizes: what rounding may make of equal sums.
@@ -56,7 +56,7 @@ class HostGraph(NamedTuple):
       return repr(absorbed.Absorbed(self.causes[node - p]))
     if self.states is None:
       return f"phase {node}"
-    return contents.shown(self.states[node])
+    return raw_arguments.shown(self.states[node])
 
 
 def read(graph: Any) -> HostGraph:

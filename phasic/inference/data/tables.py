@@ -9,6 +9,7 @@ import numpy as onp
 
 from phasic.inference.parameters.host_values import known
 from phasic.inference.terms import observation_rules
+from phasic.internal import raw_arguments
 from phasic.internal import structures
 from phasic.math.model import named_checks
 
@@ -132,7 +133,7 @@ def _check_names(table: Any, names: Mapping[str, str]) -> None:
   """Raises unless the columns are there and go together."""
   if isinstance(table, (str, bytes, os.PathLike)):
     raise TypeError(
-      f"table is {table!r}: it must be a table; read the file first, with "
+      f"table is {raw_arguments.shown(table)}: it must be a table; read the file first, with "
       "pandas.read_csv, say"
     )
   given = set(names) - {"weight", "entry", "cause"}
@@ -148,7 +149,9 @@ def _check_names(table: Any, names: Mapping[str, str]) -> None:
     there = list(getattr(table, "column_names", getattr(table, "columns", [])))
   for key, name in names.items():
     if name not in there:
-      raise ValueError(f"{key} is {name!r}: the table's columns are {there}")
+      raise ValueError(
+        f"{key} is {raw_arguments.shown(name)}: the table's columns are {there}"
+      )
 
 
 def _check_sizes(columns: Mapping[str, onp.ndarray]) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal import raw_arguments
 from phasic.internal import static
 
 
@@ -61,11 +62,11 @@ def number(name: str, x: Any) -> float:
       return float(x)
   except OverflowError:
     raise ValueError(
-      f"{name} is {_shown(x)}: it must be below 1.8e308"
+      f"{name} is {raw_arguments.shown(x)}: it must be below 1.8e308"
     ) from None
   except (TypeError, ValueError):
     pass
-  raise TypeError(f"{name} is {_shown(x)}: it must be a number")
+  raise TypeError(f"{name} is {raw_arguments.shown(x)}: it must be a number")
 
 
 def whole_number(name: str, x: Any, least: int, most: int | None = None) -> int:
@@ -85,19 +86,14 @@ def whole_number(name: str, x: Any, least: int, most: int | None = None) -> int:
     found = operator.index(x)
   except TypeError:
     raise TypeError(
-      f"{name} is {_shown(x)}: it must be a whole number"
+      f"{name} is {raw_arguments.shown(x)}: it must be a whole number"
     ) from None
   if found < least:
-    raise ValueError(f"{name} is {_shown(x)}: it must be >= {least}")
+    raise ValueError(
+      f"{name} is {raw_arguments.shown(x)}: it must be >= {least}"
+    )
   if most is not None and found > most:
-    raise ValueError(f"{name} is {_shown(x)}: it must be <= {most}")
+    raise ValueError(
+      f"{name} is {raw_arguments.shown(x)}: it must be <= {most}"
+    )
   return found
-
-
-def _shown(x: Any) -> str:
-  """Returns an argument as messages show it, the middle of long ones cut."""
-  try:
-    text = repr(x)
-  except ValueError:  # Python does not print integers of over 4300 digits.
-    return "an integer of thousands of digits"
-  return text if len(text) <= 60 else f"{text[:24]}...{text[-24:]}"

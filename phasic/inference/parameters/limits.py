@@ -7,6 +7,7 @@ import numpy as onp
 
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import parameter_names
+from phasic.internal import raw_arguments
 
 
 def limits(
@@ -21,7 +22,7 @@ def limits(
   """
   if not isinstance(bounds, Mapping):
     raise TypeError(
-      f"bounds is {bounds!r}: it must map names to pairs (least, greatest)"
+      f"bounds is {raw_arguments.shown(bounds)}: it must map names to pairs (least, greatest)"
     )
   where.check_not_increasing("bounds", list(bounds))
   low = onp.zeros(len(where.names))

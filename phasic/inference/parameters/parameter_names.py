@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import itertools
 from typing import Any
 
+from phasic.internal import raw_arguments
+
 
 class Names:
   """All entries of a distribution's parameters in a row.
@@ -76,7 +78,9 @@ def check_groups(argument: str, groups: Any) -> None:
 def _check_sequence(argument: str, x: Any, of_what: str) -> None:
   """Raises TypeError for a string, and for what has nothing in it."""
   if isinstance(x, str) or not isinstance(x, Iterable):
-    raise TypeError(f"{argument} is {x!r}: it must be a sequence of {of_what}")
+    raise TypeError(
+      f"{argument} is {raw_arguments.shown(x)}: it must be a sequence of {of_what}"
+    )
 
 
 def parameter_of(name: str) -> str:

@@ -13,6 +13,7 @@ from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.results import fits
 from phasic.inference.selection import nesting
+from phasic.internal import raw_arguments
 
 _CRITERIA = ("aic", "bic")
 
@@ -174,7 +175,9 @@ def choose_num_phases(
     inference, 2002, ch. 2.
   """
   if criterion not in _CRITERIA:
-    raise ValueError(f"criterion is {criterion!r}: it must be in {_CRITERIA}")
+    raise ValueError(
+      f"criterion is {raw_arguments.shown(criterion)}: it must be in {_CRITERIA}"
+    )
   if not callable(start):
     raise TypeError(
       f"start is {type(start).__name__}: it must be a function of a number of "
@@ -184,7 +187,7 @@ def choose_num_phases(
     sizes = [whole_number("num_phases", p, 1) for p in num_phases]
   except TypeError:
     raise TypeError(
-      f"num_phases is {num_phases!r}: it must be a sequence of whole numbers"
+      f"num_phases is {raw_arguments.shown(num_phases)}: it must be a sequence of whole numbers"
     ) from None
   found = {p: mle.fit_mle(start(p), observations, **options) for p in sizes}
   if not found:

@@ -13,6 +13,7 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
+from phasic.internal import raw_arguments
 from phasic.internal import static
 
 _FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
@@ -55,7 +56,9 @@ def start_of(
     1.500000
   """
   if not isinstance(form, str) or form not in _FORMS:
-    raise ValueError(f"form is {form!r}: it must be in {_FORMS}")
+    raise ValueError(
+      f"form is {raw_arguments.shown(form)}: it must be in {_FORMS}"
+    )
   p = whole_number("num_phases", num_phases, 1, _MOST_PHASES)
   observations_lib.check_type(observations)
   mean = mean_of(observations)

@@ -7,6 +7,7 @@ Arguments are the five of `operands.ARGUMENTS`, or with `discrete` those of
 import numpy as np
 
 from phasic.internal import kernel_ops
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import operands as operands_lib
@@ -87,7 +88,7 @@ def checked_names(wanted, names):
     return names
   if isinstance(wanted, str) or any(x not in names for x in wanted):
     raise ValueError(
-      f"wanted is {wanted!r}: it must be a sequence of names from {names}"
+      f"wanted is {raw_arguments.shown(wanted)}: it must be a sequence of names from {names}"
     )
   return tuple(wanted)
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import control_flow
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
@@ -23,7 +24,7 @@ def checked_order(order, name="order"):
   whole = isinstance(order, (int, onp.integer)) and not isinstance(order, bool)
   if not whole or not 1 <= order <= MAX_ORDER:
     raise ValueError(
-      f"{name} is {order!r}: it must be a positive integer, and at most "
+      f"{name} is {raw_arguments.shown(order)}: it must be a positive integer, and at most "
       f"{MAX_ORDER}"
     )
   return int(order)

@@ -4,6 +4,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import kernel_ops
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.math.calls import observation_calls
 from phasic.math.model import operands as operands_lib
@@ -67,7 +68,9 @@ def diagnose(
     'value: is NaN'
   """
   if kind not in kernel_ops.KINDS:
-    raise ValueError(f"kind is {kind!r}: it must be one of {kernel_ops.KINDS}")
+    raise ValueError(
+      f"kind is {raw_arguments.shown(kind)}: it must be one of {kernel_ops.KINDS}"
+    )
   names = operands_lib.names(discrete)
   model = (initial_probs, subgenerator)
   rest = (exit_rates, prob_zero)

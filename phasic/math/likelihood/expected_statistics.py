@@ -14,6 +14,7 @@ import functools
 from typing import Any, NamedTuple
 
 from phasic.internal import kernel_ops
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import observation_calls
@@ -122,7 +123,9 @@ def expected_statistics(
     1.189946 0.810054
   """
   if kind not in kernel_ops.KINDS:
-    raise ValueError(f"kind is {kind!r}: it must be one of {kernel_ops.KINDS}")
+    raise ValueError(
+      f"kind is {raw_arguments.shown(kind)}: it must be one of {kernel_ops.KINDS}"
+    )
   if upper is None:
     arguments = operands_lib.convert(
       initial_probs, subgenerator, times, exit_rates, prob_zero

@@ -2,6 +2,7 @@
 
 import numpy as onp
 
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import operands
@@ -18,7 +19,9 @@ def indicator(phases, initial_probs):
     TypeError: `phases` holds anything but integers.
     ValueError: a number is out of range.
   """
-  numbers: onp.ndarray = onp.atleast_1d(onp.asarray(phases))
+  numbers: onp.ndarray = onp.atleast_1d(
+    raw_arguments.host_array(phases, "phases")
+  )
   if len(numbers) > 0 and numbers.dtype.kind not in "iu":
     raise TypeError(
       f"phases has dtype {numbers.dtype.name}: it must be integers"

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
@@ -101,7 +102,7 @@ def checked_counts(max_counts, size):
   known = static.concrete(max_counts)
   if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
     raise TypeError(
-      f"max_counts is {max_counts!r}: it must be a sequence of integers"
+      f"max_counts is {raw_arguments.shown(max_counts)}: it must be a sequence of integers"
     )
   counts = tuple(int(n) for n in known)
   if len(counts) != size or min(counts, default=0) < 0:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import gradients
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
@@ -87,7 +88,9 @@ def checked_orders(orders, size):
   """Returns the orders as a tuple of ints."""
   known = static.concrete(orders)
   if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
-    raise TypeError(f"orders is {orders!r}: it must be a sequence of integers")
+    raise TypeError(
+      f"orders is {raw_arguments.shown(orders)}: it must be a sequence of integers"
+    )
   found = tuple(int(n) for n in known)
   if len(found) != size or min(found, default=0) < 0:
     raise ValueError(

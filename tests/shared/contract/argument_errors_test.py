@@ -7,6 +7,8 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic import distributions as pd
+from phasic import graphs
+from phasic import math as pm
 from tests.helpers import test_case
 
 _ERLANG = pd.Erlang(2, 1.0)
@@ -22,11 +24,27 @@ _CALLS = (
   ("rates", lambda x: pd.Coxian.from_probs(x, [1.0])),
   ("concentration", lambda x: pd.MatrixWeibull(_ERLANG, x)),
   ("prob_zero", lambda x: pd.ZeroInflated(_ERLANG, x)),
+  ("mixture_probs", lambda x: pd.GeometricMixture(x, [0.5])),
+  ("success_probs", lambda x: pd.GeometricMixture([1.0], x)),
   ("time", lambda x: pd.ResidualLife(_ERLANG, x)),
   ("low", lambda x: pd.TruncatedPhaseType(_ERLANG, x)),
   ("value", _ERLANG.log_prob),
   ("value", _ERLANG.quantile),
   ("u", _ERLANG.laplace_transform),
+)
+
+
+def _nested(x, depth):
+  for _ in range(depth):
+    x = [x]
+  return x
+
+
+# Of integers.
+_INDEX_CALLS = (
+  ("sources", lambda x: pd.SparsePhaseType([1.0], x, [0], [1.0])),
+  ("phases", lambda x: pm.hitting_probs([1.0], [[0.0]], x, [1.0])),
+  ("sources", lambda x: pm.mean([1.0], pm.EdgeRates(x, [1], [1.0]))),
 )
 
 
@@ -49,6 +67,33 @@ class ArraysTest(test_case.TestCase):
     ):
       with self.assertRaisesRegex(TypeError, f"^{name} holds {what}: it must"):
         call(value)
+
+  @parameterized.parameters(*_CALLS, *_INDEX_CALLS)
+  def test_lists_that_are_no_arrays(self, name, call):
+    rule = "it must be a rectangular array"
+    with self.assertRaisesRegex(ValueError, f"^{name} is ragged: {rule}"):
+      call([[1, 2], [3]])
+    rule = "it must have at most 20"
+    for depth in (21, 30, 3000):
+      with self.assertRaisesRegex(
+        ValueError, f"^{name} has more than 20 dimensions: {rule}"
+      ):
+        call(_nested(1, depth))
+
+  @parameterized.parameters(
+    ("k", _ERLANG.moment),
+    ("cause", graphs.ABSORBED),
+    ("max_states", lambda x: graphs.Graph.from_edges([], 0, max_states=x)),
+  )
+  def test_deep_lists_in_messages(self, name, call):
+    with self.assertRaisesRegex(
+      (TypeError, ValueError), f"^{name} is [^ ]*...[^ ]*: it must be"
+    ):
+      call(_nested(1, 3000))
+
+  def test_many_dimensions(self):
+    with self.assertRaisesRegex(ValueError, "^value has more than 20 dim"):
+      _ERLANG.log_prob(onp.ones((1,) * 21))
 
   def test_texts(self):
     for call in (pd.Hypoexponential, _ERLANG.log_prob):

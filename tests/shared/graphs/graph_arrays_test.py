@@ -75,7 +75,7 @@ class ArraysTest(test_case.TestCase):
       "ragged",
       {"coefficients": [[], [1], []]},
       ValueError,
-      "coefficients is no",
+      "coefficients is ragged",
     ),
     ("complex", {"constants": [1j] * 3}, TypeError, "constants has dtype comp"),
     ("empty", {"sources": onp.zeros(0, int)}, ValueError, "there are no edges"),

@@ -1,6 +1,7 @@
 """Mistakes in the states of graphs."""
 
 import dataclasses
+import json
 import math
 
 from absl.testing import absltest
@@ -62,6 +63,42 @@ class StateErrorTest(test_case.TestCase):
       Graph.from_transitions(graph_cases.one_edge(1.0, state), 0)
     with self.assertRaisesRegex(TypeError, r"edges\[0\] .* is not hashable"):
       Graph.from_edges([(state, ABSORBED, 1.0)], 0)
+
+  def test_nested_too_deeply(self):
+    def state():
+      found = ()
+      for _ in range(3000):
+        found = (found,)
+      return found
+
+    one = state()
+    message = r"^(edge from .*: )?states? .*is nested too deeply|are nested too"
+    graph = Graph.from_edges([(one, ABSORBED, 1.0)], one)
+    self.assertEqual(graph.index_of(one), 0)
+    self.assertIsNone(json.loads(graph.to_json())["states"])
+    for error, call in (
+      (TypeError, lambda: graph.index_of(state())),
+      (TypeError, lambda: graphs.time_to(graph, [state()])),
+      (TypeError, lambda: Graph.from_edges([(one, ABSORBED, 1.0)], state())),
+      (
+        TypeError,
+        lambda: Graph.from_edges([(one, 1, 1), (state(), 1, 1)], one),
+      ),
+      (
+        TypeError,
+        lambda: Graph.from_transitions(lambda x: [(state(), 1.0)], state()),
+      ),
+      (
+        ValueError,
+        lambda: Graph.from_matrices(
+          [1.0, 0.0], [[0, 1], [0, 0]], [0, 1], states=[one, state()]
+        ),
+      ),
+    ):
+      with self.assertRaisesRegex(error, message):
+        call()
+    with self.assertRaisesRegex(TypeError, r"state \[1\] is not hashable"):
+      Graph.from_matrices([1.0], [[0.0]], [1.0], states=[[1]])
 
   @parameterized.parameters(([1],), ({},), ({1},))
   def test_unhashable_in_a_passage(self, state):

@@ -123,7 +123,7 @@ class StructuresTest(absltest.TestCase):
       got = structures.as_array(x, "float32")
       self.assertEqual(got.dtype, tf.float32)
       onp.testing.assert_array_equal(got, [1.0, 2.0])
-    with self.assertRaisesRegex(ValueError, "x is not a rectangular"):
+    with self.assertRaisesRegex(ValueError, "x is ragged: it must be"):
       structures.as_array([[1.0], [1.0, 2.0]], None, "x")
     with self.assertRaisesRegex(TypeError, "^x has dtype bfloat16: it must be"):
       structures.as_array(tf.constant(1.0, tf.bfloat16), None, "x")
