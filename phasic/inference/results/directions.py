@@ -25,11 +25,13 @@ class Known(NamedTuple):
     units: of the free numbers, (d,).
     flat: an orthonormal basis of the flat directions, (d, m).
     spread: the covariance along the others, (d, d).
+    information: minus the second derivatives of the log likelihood, (d, d).
   """
 
   units: onp.ndarray
   flat: onp.ndarray
   spread: onp.ndarray
+  information: onp.ndarray
 
   @property
   def num_flat(self) -> int:
@@ -52,6 +54,21 @@ class Known(NamedTuple):
     variance = onp.sum(onp.matmul(slopes, self.spread) * slopes, axis=-1)
     errors = onp.sqrt(onp.maximum(variance, 0.0))
     return onp.where(loads > SHARE * size, onp.nan, errors)
+
+  def bends(self, slopes: onp.ndarray) -> onp.ndarray:
+    """Returns whether the likelihood bends along what is flat to first order.
+
+    Args:
+      slopes: of k functions that are not identified, (k, d).
+
+    Returns:
+      For each function, (k,), of the flat direction that changes it most.
+    """
+    along = onp.matmul(slopes * self.units, self.flat)
+    along = onp.matmul(along, onp.transpose(self.flat))
+    size = onp.sum(along**2, axis=-1)
+    bend = onp.sum(onp.matmul(along, self.information) * along, axis=-1)
+    return bend > FLAT * size * onp.max(onp.abs(self.information), initial=0.0)
 
 
 def find(
@@ -101,7 +118,8 @@ def find(
   bends = values > FLAT * onp.max(onp.abs(values), initial=0.0)
   flat = onp.hstack([flat, onp.matmul(rest, turned[:, onp.logical_not(bends)])])
   rest = onp.matmul(rest, turned[:, bends])
-  return Known(units, flat, _congruent(onp.diag(1.0 / values[bends]), rest))
+  spread = _congruent(onp.diag(1.0 / values[bends]), rest)
+  return Known(units, flat, spread, scaled)
 
 
 def _split(columns: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:

@@ -39,7 +39,7 @@ class Record(NamedTuple):
   reached: tuple[float, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Fit:
   """A distribution that was fitted to observations.
 
@@ -68,6 +68,14 @@ class Fit:
   )
   at_bounds: Sequence[str] = ()
 
+  def __repr__(self) -> str:
+    end = "converged" if self.record.converged else "did not converge"
+    return (
+      f"<Fit log_likelihood={self.log_likelihood:.6g}, "
+      f"{self.record.method} {end},\n"
+      f"  {self.distribution!r},\n  {self.observations!r}>"
+    )
+
   @functools.cached_property
   def uncertainty(self) -> uncertainty_lib.Uncertainty:
     """What the data know of the parameters; computed when first asked for."""
@@ -84,7 +92,7 @@ class Fit:
   def standard_errors(self) -> Mapping[str, Any]:
     """Standard errors of the parameters, arrays of their shapes by name.
 
-    Those of parameters that are a mapping are one too.
+    Parameters of a graph that have names are "params[birth]", as in `statuses`.
     They are NaN where there is none: where a parameter is on the boundary, not
     identified, fixed or zero by structure. `statuses` says which.
     """
@@ -95,7 +103,16 @@ class Fit:
     """What is known of each fitted entry, by its name.
 
     "identified", "on the boundary (zero)", "on the boundary (certain)" of a
-    probability whose alternatives are zero, "at a bound", or "not identified".
+    probability whose alternatives are zero, "at a bound", or "not identified"
+    and a reason:
+
+      "not identified (flat likelihood)": the likelihood is the same along a
+        direction of the parameters that changes the entry;
+      "not identified (dependent scores)": to first order the density of no
+        observation changes along one, as where two rates are equal; there the
+        information may be positive definite, but by chance;
+      "not identified (no maximum)": the likelihood rises as the entry, or its
+        inverse, grows without end.
     """
     return self.uncertainty.statuses
 

@@ -30,7 +30,11 @@ IDENTIFIED = "identified"
 ZERO = "on the boundary (zero)"
 CERTAIN = "on the boundary (certain)"
 BOUND = "at a bound"
-NOT_IDENTIFIED = "not identified"
+# Why there is no standard error: the likelihood is the same along a direction;
+# or, to first order, the density of each observation is; or it rises for ever.
+FLAT = "not identified (flat likelihood)"
+DEPENDENT = "not identified (dependent scores)"
+ENDLESS = "not identified (no maximum)"
 
 # A free number runs to infinity, and its entry to zero, say, if hardly any slope
 # of the mean log likelihood is left in it, and its Newton step is long all the
@@ -56,10 +60,10 @@ class Uncertainty:
 
   Attributes:
     names: of all that were fitted, k.
-    statuses: of each, one of the five above.
+    statuses: of each, one of the seven above.
     covariance: (k, k), NaN for those that have no standard error.
-    standard_errors: arrays of the parameters' shapes, by name; mappings of them
-      for parameters that are mappings.
+    standard_errors: arrays of the parameters' shapes, by name; "params[a]" is
+      the name of parameter a of a graph.
     eigenvalues: of the information, minus the Hessian of the log likelihood, in
       the free numbers of those entries that are off the boundary, ascending.
     num_flat: how many of its directions are flat.
@@ -132,7 +136,7 @@ def assess(
     _, slopes = derivatives.value_and_gradient(whole, entries, observations)
     slopes = whole.above_mean(entries, slopes) * limits.scales(whole, entries)
     falls = slopes < -_FALLS * total_weight(observations)
-    statuses[zero] = onp.where(falls[zero], ZERO, NOT_IDENTIFIED)
+    statuses[zero] = onp.where(falls[zero], ZERO, FLAT)
   statuses[bound] = BOUND
   inner = whole.restricted(entries, onp.logical_not(zero | bound))
   certain = onp.logical_not(zero | bound | onp.isin(whole.names, inner.names))
@@ -148,7 +152,9 @@ def assess(
   errors = known.standard_errors(jacobian)
   place = [whole.names.index(name) for name in inner.names]
   lost = onp.isnan(errors)
-  statuses[onp.asarray(place, int)[lost]] = NOT_IDENTIFIED
+  statuses[onp.asarray(place, int)[lost]] = _reasons(
+    known, jacobian[lost], runs
+  )
   covariance = onp.full((len(entries), len(entries)), onp.nan)
   kept = onp.asarray(place, int)[onp.logical_not(lost)]
   own = jacobian[onp.logical_not(lost)]
@@ -163,6 +169,22 @@ def assess(
     _inner=inner,
     _known=known,
   )
+
+
+def _reasons(
+  known: directions.Known, slopes: onp.ndarray, runs: onp.ndarray
+) -> onp.ndarray:
+  """Returns why entries are not identified, (k,).
+
+  Args:
+    known: what is known of the free numbers.
+    slopes: of the entries in these, (k, d).
+    runs: which of these run to infinity, (d,).
+  """
+  ends = onp.any(slopes[:, runs] != 0, axis=-1)
+  found = onp.where(known.bends(slopes), DEPENDENT, FLAT).astype(object)
+  found[ends] = ENDLESS
+  return found
 
 
 def outer_products(
@@ -218,5 +240,6 @@ def _of_parameters(
     errors = known.standard_errors(slopes)
     found[path] = onp.where(fitted[index], errors, onp.nan)
   for path, names in entry_blocks.names_of_mappings(inner.distribution).items():
-    found[path] = dict(zip(names, found[path], strict=True))
+    errors = found.pop(path)
+    found |= {f"{path}[{n}]": x for n, x in zip(names, errors, strict=True)}
   return found

@@ -85,7 +85,7 @@ def _statuses(
   errors = known.standard_errors(inner.jacobian(inner.entries))
   lost = onp.isin(whole.names, onp.asarray(inner.names)[onp.isnan(errors)])
   found = onp.full(len(entries), uncertainty.IDENTIFIED, dtype=object)
-  found[lost] = uncertainty.NOT_IDENTIFIED
+  found[lost] = uncertainty.DEPENDENT
   found[bound] = uncertainty.BOUND
   found[zero] = uncertainty.ZERO
   return dict(zip(whole.names, map(str, found), strict=True))

@@ -286,8 +286,11 @@ class FitTest(test_case.TestCase):
       {"one": 0.3, "other": 0.5},
     )
     fit = inference.fit_mle(start, data)
-    self.assertEqual(set(fit.statuses.values()), {"not identified"})
-    for error in fit.standard_errors["params"].values():
+    self.assertEqual(
+      set(fit.statuses.values()), {"not identified (flat likelihood)"}
+    )
+    self.assertEqual(set(fit.standard_errors), set(fit.statuses))
+    for error in fit.standard_errors.values():
       self.assertTrue(math.isnan(error))
     # The mean is known all the same.
     known = inference.fit_mle(pd.Erlang(1, 1.0), data)

@@ -90,7 +90,8 @@ class FreeNumbersTest(test_case.TestCase):
       rates = self.host(one.distribution.rate) * onp.asarray([1.0, 1.0 + apart])
       near = two.copy(rates=onp.asarray(rates, one.distribution.dtype))
       found = uncertainty.assess(two, near, data)
-      self.assertEqual(set(found.statuses.values()), {"not identified"})
+      for status in found.statuses.values():
+        self.assertStartsWith(status, "not identified (")
       self.assert_close(
         found.standard_error_of("mean", ()),
         one.standard_error_of("mean"),

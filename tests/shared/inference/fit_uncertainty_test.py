@@ -223,7 +223,7 @@ class FitTest(test_case.TestCase):
     start = pd.HyperErlang([0.5, 0.5], (1, 4), [0.2, 5.0])
     fit = inference.fit_mle(start, data)
     self.assertLess(float(self.host(fit.distribution.rates)[0]), 1e-5)
-    self.assertEqual(fit.statuses["rates[0]"], "not identified")
+    self.assertEqual(fit.statuses["rates[0]"], "not identified (no maximum)")
     self.assertEqual(fit.statuses["rates[1]"], "identified")
     self.assertEqual(fit.statuses["probs[0]"], "identified")
 
@@ -234,12 +234,24 @@ class FitTest(test_case.TestCase):
     found = uncertainty.assess(dist, dist, data)
     self.assertEqual(found.statuses, {"rate": "identified"})
 
+  def test_an_optimum_with_equal_rates(self):
+    data = inference.Observations([0.5, 0.8, 1.0, 1.1, 1.3])
+    fit = inference.fit_mle(pd.Hypoexponential([1.0, 1.5]), data)
+    rates = self.host(fit.distribution.rates)
+    self.assert_close(rates[0], rates[1], 1e-4)
+    self.assertTrue(onp.all(fit.uncertainty.eigenvalues > 0))
+    self.assertEqual(
+      set(fit.statuses.values()), {"not identified (dependent scores)"}
+    )
+    self.assertTrue(onp.all(onp.isnan(fit.standard_errors["rates"])))
+    self.assertGreater(fit.standard_error_of("mean"), 0.0)
+
   def test_certain_counts(self):
     # All end with the first trial: the probability runs to one.
     data = inference.Observations([1.0, 1.0, 1.0])
     fit = inference.fit_mle(pd.NegativeBinomialTrials(1, 0.3), data)
     self.assert_close(fit.distribution.probs, 1.0, rtol=1e-6)
-    self.assertEqual(fit.statuses["probs"], "not identified")
+    self.assertEqual(fit.statuses["probs"], "not identified (no maximum)")
 
   def test_rare_events_are_known(self):
     weights = onp.asarray([2e6, 2e6, 3.0])
@@ -251,10 +263,11 @@ class FitTest(test_case.TestCase):
     rates = counts / onp.sum(counts)
     self.assertEqual(set(fit.statuses.values()), {"identified"})
     # Both are told by the graph's names, as the start is.
-    found, errors = fit.distribution.params, fit.standard_errors["params"]
+    self.assertEqual(set(fit.standard_errors), set(fit.statuses))
     for name, rate, count in zip(("one", "other"), rates, counts):
-      self.assert_close(found[name], rate, 1e-5)
-      self.assert_close(errors[name], rate / math.sqrt(count), 1e-5)
+      self.assert_close(fit.distribution.params[name], rate, 1e-5)
+      error = fit.standard_errors[f"params[{name}]"]
+      self.assert_close(error, rate / math.sqrt(count), 1e-5)
 
   def test_numbers_of_parameters_need_no_information(self):
     data = inference.Observations([1.0, 2.0, 4.0])
