@@ -14,6 +14,11 @@ def epoch_graphs(graphs: Any, count: int) -> tuple[graph_lib.Graph, ...]:
   """Returns one graph for each epoch."""
   if isinstance(graphs, graph_lib.Graph):
     graphs = (graphs,) * count
+  if not isinstance(graphs, (list, tuple)):
+    raise TypeError(
+      f"graphs is {type(graphs).__name__}: it must be a Graph, or a list with "
+      "one of each epoch"
+    )
   found = tuple(graphs)
   if len(found) != count:
     raise ValueError(
@@ -37,8 +42,7 @@ def epoch_count(boundaries: Any) -> int:
       "boundaries is None: it must be an array (..., K - 1), an empty one for "
       "a single epoch"
     )
-  known = hasattr(boundaries, "shape")
-  shape = static.shape(boundaries) if known else onp.shape(boundaries)
+  shape = static.shape(structures.as_array(boundaries, None, "boundaries"))
   if len(shape) < 1:
     raise ValueError("boundaries is a number: it must be an array (..., K - 1)")
   return shape[-1] + 1

@@ -19,10 +19,17 @@ from phasic.internal import static
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.likelihood import phase_type
+from phasic.math.model import operands
 from phasic.math.model import value_checks
 from phasic.math.numeric import special
 from phasic.math.quadrature import node_sums
 from phasic.math.sampling import jump_chain
+
+_ADVICE = (
+  "samples of Epochs have no derivative (they are not reparameterized): "
+  "differentiate quantile(u) at uniform random numbers u, or apply stop_gradient "
+  "to the sample"
+)
 
 
 class EpochMethods(comparable.Comparable):
@@ -159,18 +166,20 @@ class EpochMethods(comparable.Comparable):
     result: Any = None
     for one, stage in list(zip(seeds, stages))[::-1]:
       p = static.shape(stage.initial)[-1]
-      times = jump_chain.sample(
-        n,
-        one,
-        np.broadcast_to(stage.initial, (*batch, p)),
-        stage.edges,
-        prob_zero=stage.prob_zero,
+      atom = np.asarray(stage.prob_zero, dtype=static.dtype_name(stage.initial))
+      initial, edges, _, atom = operands.constants(
+        (stage.initial, stage.edges, None, atom)
       )
+      initial = np.broadcast_to(initial, (*batch, p))
+      times = jump_chain.sample(n, one, initial, edges, prob_zero=atom)
       found = stage.start + times
       if result is not None:
         found = np.where(times < stage.length, found, result)
       result = found
-    return np.asarray(result, dtype=self.dtype)
+    result = np.asarray(result, dtype=self.dtype)
+    pairs = [(s.initial, s.edges.parameters) for s in stages]
+    arrays = [x for pair in pairs for x in pair]
+    return jump_chain.without_derivatives(result, *arrays, advice=_ADVICE)
 
   def _in_epochs(self, value: Any, function: Any) -> Any:
     """Returns a function of a stage and of times since its start."""

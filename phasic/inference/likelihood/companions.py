@@ -225,14 +225,18 @@ def _parameter_names(distribution: Any) -> dict[str, int]:
     places = {"params": 1, "edge_values": 1, "initial_probs": 0}
   elif isinstance(distribution, sparse_phase_type.Sparse):
     places = {"initial_probs": 0, distribution._WEIGHTS: 1, "prob_zero": 3}
-  elif kind._chain is absorption_time.AbsorptionTime._chain:
+  elif (
+    isinstance(distribution, absorption_time.AbsorptionTime)
+    and kind._chain is absorption_time.AbsorptionTime._chain
+  ):
     properties = distribution.parameter_properties()
     places = {name: i for i, name in enumerate(properties)}
   else:
+    has_form = hasattr(kind, "as_phase_type")
+    form = "as_phase_type() has such ones, and " if has_form else ""
     raise NotImplementedError(
       f"distribution is {kind.__name__}, whose parameters are not its chain's: "
-      "as_phase_type() has such ones, and JAX and TensorFlow differentiate "
-      "log_likelihood in its own"
+      f"{form}JAX and TensorFlow differentiate log_likelihood in its own"
     )
   return {name: i for name, i in places.items() if name in given}
 

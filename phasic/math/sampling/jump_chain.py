@@ -119,16 +119,17 @@ def sample_rewards(
   return np.reshape(earned, (n, *batch, size))
 
 
-def without_derivatives(x, *arrays):
+def without_derivatives(x, *arrays, advice=ADVICE):
   """Returns samples whose derivatives raise.
 
   Args:
     x: the samples.
     *arrays: what they were computed from; None for what was not given.
+    advice: what NotImplementedError then says.
   """
   given = [y for y in arrays if y is not None]
   fixed = gradients.stop_gradient(x)
-  return not_differentiable.attach(ADVICE, fixed, x, *given)
+  return not_differentiable.attach(advice, fixed, x, *given)
 
 
 def _sample(n, seed, arguments, rewards, discrete):

@@ -46,6 +46,20 @@ class EpochsTest(absltest.TestCase):
     onp.testing.assert_allclose(found, value(*arguments, other), rtol=1e-13)
     self.assertLen(traced, 1)
 
+  def test_samples_have_no_derivative(self):
+    graph = graphs.models.kingman(3)
+
+    def value(rates, boundaries):
+      epochs = distributions.Epochs(graph, rates, boundaries)
+      return jnp.sum(epochs.sample(3, seed=jax.random.key(0)))
+
+    arguments = jnp.asarray([[1.0], [0.5]]), jnp.asarray([0.5])
+    for argnum in (0, 1):
+      with self.assertRaisesRegex(
+        NotImplementedError, r"^samples of Epochs .*: differentiate quantile\(u"
+      ):
+        jax.grad(value, argnums=argnum)(*arguments)
+
   def test_epochs_are_a_pytree(self):
     recent, ancestral, merge = graphs.models.isolation_with_migration([2, 1])
     traced = []

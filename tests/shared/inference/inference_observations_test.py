@@ -328,6 +328,17 @@ class SumsTest(test_case.TestCase):
     self.assert_close(bars["initial_probs"], total, 1e-12)
     with self.assertRaisesRegex(NotImplementedError, "Erlang, whose param"):
       inference.log_likelihood_vjp(pd.Erlang(2, 1.0), [1.0])
+    graph = graphs.models.kingman(3)
+    for dist in (
+      pd.Epochs(graph, [[1.0], [2.0]], [1.0]),
+      pd.MatrixPareto(pd.Erlang(2, 1.0), 1.0),
+      pd.TruncatedPhaseType(pd.Erlang(2, 1.0), 0.5),
+    ):
+      with self.assertRaisesRegex(
+        NotImplementedError,
+        f"^distribution is {type(dist).__name__}, whose param.*: JAX and Tens",
+      ):
+        inference.log_likelihood_vjp(dist, [1.0])
 
   def test_impossible(self):
     self.dist = pd.TruncatedPhaseType(pd.Erlang(2, 1.0), 1.0, 2.0)

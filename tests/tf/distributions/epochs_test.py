@@ -33,6 +33,22 @@ class EpochsTest(absltest.TestCase):
     for actual, expected in zip(compiled, slopes, strict=True):
       onp.testing.assert_allclose(actual, expected, rtol=1e-12)
 
+  def test_samples_have_no_derivative(self):
+    graph = graphs.models.kingman(3)
+    arguments = (
+      tf.constant([[1.0], [0.5]], tf.float64),
+      tf.constant([0.5], tf.float64),
+    )
+    for argument in arguments:
+      with tf.GradientTape() as tape:
+        tape.watch(argument)
+        epochs = distributions.Epochs(graph, *arguments)
+        found = tf.reduce_sum(epochs.sample(3, seed=1))
+      with self.assertRaisesRegex(
+        NotImplementedError, r"^samples of Epochs .*: differentiate quantile\(u"
+      ):
+        tape.gradient(found, argument)
+
   def test_variables(self):
     graph = graphs.models.kingman(3)
     rates = tf.Variable([[1.0], [0.5]], dtype=tf.float64)
