@@ -184,10 +184,15 @@ def unknown_sizes(name: str) -> str:
 
 def no_derivative(name: str) -> str:
   """Returns the message of a derivative in what a function is not linear in."""
+  rule = name.split(" of ")[0]
+  if rule in ("jvp", "vjp"):
+    return (
+      f"{name} has no derivative, which derivatives of second order need: bind "
+      f"the rule with rules of its own, {rule}=bind(rule, jvp=..., vjp=...)"
+    )
   return (
-    f"{name} has no derivative in these arguments: it was bound without a rule "
-    "for one, or they are among the first `num_fixed`. Rules of derivatives "
-    "have derivatives where they are bound functions with rules of their own"
+    f"{name} has no derivative in its first arguments, the fixed ones: it was "
+    "bound as linear in the others; `bind` takes rules for all"
   )
 
 

@@ -132,6 +132,16 @@ class ErrorsTest(parameterized.TestCase):
     ):
       jax.jit(op)(jnp.ones(2))
 
+  def test_second_order_without_rules_of_rules(self):
+    op = binding.bind(
+      onp.sin, vjp=lambda args, ct: (onp.cos(args[0]) * ct,), name="mine"
+    )
+    self.assertAlmostEqual(float(jax.grad(op)(0.0)), 1.0)
+    with self.assertRaisesRegex(
+      NotImplementedError, r"^vjp of mine .*vjp=bind\(rule, jvp=..., vjp=...\)"
+    ):
+      jax.jacrev(jax.grad(op))(0.5)
+
   def test_expanding_function_that_does_not(self):
     op = binding.bind(lambda x: onp.ones(2), batching="expand", name="mine")
     with self.assertRaisesRegex(

@@ -118,7 +118,9 @@ class BindingTest(parameterized.TestCase):
     )
     x = tf.constant([0.5, 1.0], tf.float64)
     for wrap in (lambda f: f, tf.function):
-      with self.assertRaisesRegex(Exception, "vjp of sine has no derivative"):
+      with self.assertRaisesRegex(
+        Exception, r"vjp of sine .*vjp=bind\(rule, jvp="
+      ):
         wrap(derivative(tapes.gradient_of(op)))(x)
 
   def test_fixed_arguments_have_no_derivative(self):
@@ -133,7 +135,9 @@ class BindingTest(parameterized.TestCase):
       for wrap in (lambda f: f, tf.function):
         result = wrap(derivative(lambda y: op(k, y * y)))(x)
         self.assertEqual(float(result), 8.0)
-        with self.assertRaisesRegex(Exception, "scaled has no derivative"):
+        with self.assertRaisesRegex(
+          Exception, "scaled has no derivative in its first arg"
+        ):
           wrap(derivative(lambda y: op(y, k)))(x)
         stopped = lambda y: op(tf.stop_gradient(y), y)
         self.assertEqual(float(wrap(derivative(stopped))(x)), 2.0)
