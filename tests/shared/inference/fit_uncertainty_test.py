@@ -245,6 +245,8 @@ class FitTest(test_case.TestCase):
     )
     self.assertTrue(onp.all(onp.isnan(fit.standard_errors["rates"])))
     self.assertGreater(fit.standard_error_of("mean"), 0.0)
+    self.assertRegex(repr(fit), r"^<Fit log_likelihood=-3.008.*converged,\n")
+    self.assertLess(len(repr(fit)), 400)
 
   def test_certain_counts(self):
     # All end with the first trial: the probability runs to one.
