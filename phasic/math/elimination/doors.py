@@ -38,7 +38,7 @@ def before_phases(system):
   ahead = np.where(targets == sources, 0, p)
   targets = targets + np.asarray(ahead, dtype="int32")
   phases = np.asarray(onp.arange(p), dtype="int32")
-  indices = [
+  joined = [
     np.concatenate([sources, phases + p]),
     np.concatenate([targets, phases]),
   ]
@@ -47,7 +47,7 @@ def before_phases(system):
   ones = np.broadcast_to(ones, (*static.shape(weights)[:-1], p))
   initial = [np.zeros_like(system.initial), system.initial]
   return system._replace(
-    indices=np.stack(indices),
+    indices=np.stack(joined),
     weights=np.concatenate([weights, ones], axis=-1),
     initial=np.concatenate(initial, axis=-1),
   )
