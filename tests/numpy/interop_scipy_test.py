@@ -11,7 +11,6 @@ from scipy.stats import sampling
 from phasic.substrates.numpy import distributions as pd
 from phasic.substrates.numpy import inference
 from phasic.substrates.numpy.interop import scipy as adapter
-from tests.helpers import test_case
 
 _RATE = 0.7
 _PAIRS = {
@@ -48,7 +47,6 @@ class AgainstScipyTest(parameterized.TestCase):
         self._close(getattr(frozen, method)(x), getattr(expected, method)(x))
 
   @parameterized.parameters(*_PAIRS)
-  @test_case.of_bad_values
   def test_inverses(self, name):
     make, expected = _PAIRS[name]
     frozen = adapter.wrap(make())
@@ -58,8 +56,9 @@ class AgainstScipyTest(parameterized.TestCase):
     self._close(frozen.interval(0.9), expected.interval(0.9))
     self._close(frozen.median(), expected.median())
     self.assertEqual(frozen.support(), expected.support())
-    self.assertTrue(np.isnan(frozen.ppf(1.5)))
-    self.assertTrue(np.isnan(frozen.isf(-0.5)))
+    with self.assertWarnsRegex(RuntimeWarning, "a probability must be in"):
+      self.assertTrue(np.isnan(frozen.ppf(1.5)))
+      self.assertTrue(np.isnan(frozen.isf(-0.5)))
 
   def test_fit_of_a_rate(self):
     x = stats.gamma(3, scale=0.5).rvs(50, random_state=7)
@@ -138,7 +137,6 @@ class AgainstScipyTest(parameterized.TestCase):
       self._close(mean, low + 3.0)
     self._close(counts.expect(lb=300), 0.75**299 * 303.0)
 
-  @test_case.of_bad_values
   def test_expect_of_what_is_infinite_somewhere(self):
     frozen = adapter.wrap(pd.Erlang(3, 2.0))
     self._close(frozen.expect(lambda x: 1.0 / x), 1.0)
@@ -146,7 +144,8 @@ class AgainstScipyTest(parameterized.TestCase):
     self._close(frozen.expect(lambda x: np.exp(min(1.5 * x, 709.0))), 64.0)
     self._close(frozen.expect(lambda x: 1.0, lb=-3.0, ub=-1.0), 0.0)
     self.assertTrue(np.isnan(frozen.expect(lb=1.0, ub=1.0, conditional=True)))
-    unknown = adapter.wrap(pd.Erlang(3, np.nan))
+    with self.assertWarnsRegex(RuntimeWarning, "rate = nan"):
+      unknown = adapter.wrap(pd.Erlang(3, np.nan))
     self.assertTrue(np.isnan(unknown.expect()))
     bounded = adapter.wrap(pd.TruncatedPhaseType(pd.Erlang(1, 1.0), 1.0, 2.0))
     mean = (2.0 * np.exp(-1) - 3.0 * np.exp(-2)) / (np.exp(-1) - np.exp(-2))

@@ -26,6 +26,10 @@ constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
 constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // of states
 constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
 constexpr double kExtendedCost = 8.0;  // of extended doubles over doubles
+// Of models of up to so many phases that need extended doubles, which take a
+// multiply-add in ten nanoseconds: about a second.
+constexpr int64_t kFewPhases = 600;
+constexpr double kMaxExtendedWork = 1e8;
 
 template <class T>
 struct Block : Terms<T> {
@@ -57,9 +61,13 @@ class Sequence {
     const double operations =
         static_cast<double>(model_.forward.pattern.num_cells()) +
         3.0 * static_cast<double>(model_.size);
+    double work = kMaxWork;
+    if (HasOwnExponent<T>::kValue) {
+      work = model_.size > kFewPhases ? kMaxWork / kExtendedCost
+                                      : kMaxExtendedWork;
+    }
     const double limit =
-        kMaxWork / (kBlock * operations * (1 << (2 * Depth<T>::kValue)) *
-                    (HasOwnExponent<T>::kValue ? kExtendedCost : 1.0));
+        work / (kBlock * operations * (1 << (2 * Depth<T>::kValue)));
     max_blocks_ = limit < kMaxBlocks ? static_cast<int64_t>(limit) : kMaxBlocks;
     return kOk;
   }

@@ -155,8 +155,8 @@ class DivergencesTest(test_case.TestCase):
     found = bad.diagnose([0.25, 1.0, 3.0])
     self.assertEqual(found[0], "ok")
     self.assertRegex(found[1], "rates? .*>= 0|rates must|negative")
-    with self.assertRaisesRegex(ValueError, "^method is 'mean'"):
-      dist.diagnose(1.0, "mean")
+    with self.assertRaisesRegex(ValueError, "^method is 'mode'"):
+      dist.diagnose(1.0, "mode")
 
   def test_boundaries_that_are_none(self):
     with self.assertRaisesRegex(TypeError, "^boundaries is None: "):

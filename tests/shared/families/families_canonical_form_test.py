@@ -105,7 +105,7 @@ class CanonicalFormTest(test_case.TestCase):
     source = pd.Hyperexponential([0.25, 0.75], rates)
     form = pd.AcyclicPhaseType.from_phase_type(source, name="form")
     self.assertEqual((form.batch_shape, form.name), ((2,), "form"))
-    self.assertIsNone(form.prob_zero)
+    self.assertIsNone(form.parameters["prob_zero"])
     self.assert_close(form.rates, [[1.0, 3.0]] * 2)
     for t in (1e-3, 1.0, 20.0):
       self.assert_close(form.log_prob(t), self.host(source.log_prob(t)), 1e-13)
