@@ -167,6 +167,17 @@ class EdgeTest(test_case.TestCase):
         self.assert_close(value, [-math.inf, -math.inf])
         self.assert_close(pm.survival([1.0, 0.0], matrix, 1.0), 1.0)
 
+  def test_rates_near_the_greatest_number(self):
+    rates = onp.asarray([1e288, 1.4845e298, 1e299, 1e300])
+    shares = onp.asarray([[1e-3], [0.5], [1.0], [20.0], [159.3]])
+    times = shares / rates
+    zeros = onp.zeros((4, 1, 1))
+    exits = rates[:, None]
+    found = pm.log_density([1.0], zeros, times, exits)
+    self.assert_close(found, onp.log(rates) - rates * times)
+    found = pm.log_survival([1.0], zeros, times, exits)
+    self.assert_close(found, -rates * times)
+
   @parameterized.named_parameters(
     ("negative_mass", [-0.1, 0.5], [[-1.0, 0.5], [0.0, -1.0]], None, None),
     ("mass_above_one", [0.6, 0.5], [[-1.0, 0.5], [0.0, -1.0]], None, None),
