@@ -142,7 +142,7 @@ class Kernel:
       constraint: as in `ParameterProperties`; zero counts as positive.
       exits: beside a matrix its exits, beside masses the one at zero.
     """
-    module = load()[0]
+    module = None if self.unavailable_reason() else load()[0]
     return module is not None and module.meets_constraint(x, constraint, exits)
 
   def model_meets_constraints(
@@ -154,7 +154,7 @@ class Kernel:
     discrete: bool,
   ) -> bool:
     """Returns whether a model on the host meets all rules for certain."""
-    module = load()[0]
+    module = None if self.unavailable_reason() else load()[0]
     return module is not None and module.model_meets_constraints(
       initial_probs, matrix, exits, prob_zero, discrete
     )

@@ -1,5 +1,7 @@
 """All first derivatives of the kernel against ball arithmetic."""
 
+import itertools
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
@@ -120,7 +122,12 @@ class MixedTimesTest(parameterized.TestCase):
   is f_{p-j} / f_p = (p - 1)! / (p - 1 - j)! / (r t)^j.
   """
 
-  @parameterized.product(phases=(2, 10), rate=_RATES, mixed_signs=(False, True))
+  # With 41 phases and early times derivatives in exits are 1e60 times those
+  # along the rates, which they cancel from.
+  @parameterized.parameters(
+    *itertools.product((2, 10), _RATES, (False, True)),
+    *itertools.product((41,), _RATES[1:5], (False, True)),
+  )
   def test_log_density(self, phases, rate, mixed_signs):
     rng = onp.random.default_rng(3)
     times = rng.gamma(2.0, 0.5, 150)

@@ -126,12 +126,17 @@ class LossBounds<double> {
                const double* states) {
     if (states == nullptr) return;
     const int64_t shift = exponent + sequence_.Find(b)->exponent;
+    const bool underflowed = sequence_.UnderflowedBefore(b + 1);
     for (int64_t i = 0; i < model_.size; ++i) {
-      double sum = kFlushedSum;
+      double sum = 0.0;
+      bool is_visited = underflowed;
       for (int k = 0; k < kBlock; ++k) {
-        sum += largest[k] * states[k * model_.stride + i];
+        const double state = states[k * model_.stride + i];
+        sum += largest[k] * state;
+        is_visited = is_visited || state != 0.0;
       }
-      rows_[i] += ScaleBy(sum, shift);
+      // A phase that cannot be visited any more loses nothing.
+      if (is_visited) rows_[i] += ScaleBy(sum + kFlushedSum, shift);
     }
   }
 

@@ -27,9 +27,9 @@ constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // of states
 constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
 constexpr double kExtendedCost = 8.0;  // of extended doubles over doubles
 // Of models of up to so many phases that need extended doubles, which take a
-// multiply-add in ten nanoseconds: about a second.
+// multiply-add in up to ten nanoseconds: about two seconds.
 constexpr int64_t kFewPhases = 600;
-constexpr double kMaxExtendedWork = 1e8;
+constexpr double kMaxExtendedWork = 2e8;
 
 template <class T>
 struct Block : Terms<T> {

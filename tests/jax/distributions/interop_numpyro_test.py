@@ -85,8 +85,10 @@ class MethodsTest(absltest.TestCase):
     wrapped = adapter.wrap(pd.Erlang(3, 2.0))
     self.assertEqual(type(wrapped).arg_constraints["rate"].lower_bound, 0.0)
     self.assertEqual(list(wrapped.get_args()), ["rate"])
+    with self.assertWarnsRegex(RuntimeWarning, "rate = -2.0"):
+      bad = pd.Erlang(3, -2.0)
     with self.assertRaisesRegex(ValueError, "invalid rate parameter"):
-      adapter.wrap(pd.Erlang(3, -2.0), validate_args=True)
+      adapter.wrap(bad, validate_args=True)
     matrix = adapter.wrap(pd.PhaseType([1.0], [[-1.0]]), validate_args=True)
     self.assertEqual(list(matrix.get_args()), ["initial_probs", "subgenerator"])
     self.assertIs(matrix.support, constraints.nonnegative)
