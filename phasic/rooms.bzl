@@ -182,6 +182,7 @@ ROOMS = {
     ],
     "distributions/closures": [
         "internal",
+        "math/model",
         "math/closures",
         "distributions/base",
         "distributions/absorption",

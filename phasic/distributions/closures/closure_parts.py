@@ -11,6 +11,7 @@ from phasic.distributions.families import named_family
 from phasic.distributions.families import sparse_phase_type
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.math.closures import chain_parts
 
 
@@ -137,11 +138,13 @@ def of_parts(
   if found.stay is not None:
     family = sparse_phase_type.SparseDiscretePhaseType
   checked = any(child.validate_args for child in children)
-  return family(
-    np.asarray(found.initial, dtype=dtype),
-    sources,
-    targets,
-    np.asarray(weights, dtype=dtype),
-    None if found.atom is None else np.asarray(found.atom, dtype=dtype),
-    **{"validate_args": checked, "name": name, **options},
-  )
+  # Of bad children, and of bad probabilities, the user was told.
+  with user_warnings.derived():
+    return family(
+      np.asarray(found.initial, dtype=dtype),
+      sources,
+      targets,
+      np.asarray(weights, dtype=dtype),
+      None if found.atom is None else np.asarray(found.atom, dtype=dtype),
+      **{"validate_args": checked, "name": name, **options},
+    )

@@ -19,8 +19,10 @@ from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.math.closures import chain_parts
 from phasic.math.closures import closures
+from phasic.math.model import plausible
 
 
 def convolution(distributions: Any, **options: Any) -> Any:
@@ -195,12 +197,25 @@ def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
   children = [closure_parts.parts(one) for one in distributions]
   if options.get("validate_args", any(x.validate_args for x in distributions)):
     probs = constraint_checks.check_constraint("probs", probs, "probabilities")
+  else:
+    _warn_of(probs)
   wide = np.asarray(probs, dtype=static.wide_float())
   good = np.all(probs >= 0, axis=-1)
   bad = np.where(good, named_family.no_atom(probs), float("nan"))
   wide = wide + np.asarray(bad, dtype=wide.dtype)[..., None]
   found = closures.mixture(wide, children)
   return closure_parts.of_parts(found, distributions, "Mixture", options)
+
+
+def _warn_of(probs: Any) -> None:
+  """Warns of probabilities of a mixture that break a rule, where known."""
+  known = plausible.values_at_hand([probs])
+  if known is None or plausible.is_parameter(known[0], "probabilities"):
+    return
+  try:
+    constraint_checks.check_constraint("probs", probs, "probabilities")
+  except ValueError as error:
+    user_warnings.warn(f"mixture: {error}")
 
 
 def _folded(

@@ -13,6 +13,7 @@ from phasic.distributions.base import static_counts
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.math.model import edge_probs
 from phasic.math.numeric import small_arrays
 
@@ -212,9 +213,10 @@ class NegativeBinomialFailures(_Trials):
 
   def _trials(self) -> NegativeBinomialTrials:
     """The number of all trials."""
-    return NegativeBinomialTrials(
-      self.total_count, self.probs, validate_args=self.validate_args
-    )
+    with user_warnings.derived():
+      return NegativeBinomialTrials(
+        self.total_count, self.probs, validate_args=self.validate_args
+      )
 
 
 @divergences.register_kl(NegativeBinomialFailures, NegativeBinomialFailures)

@@ -1,5 +1,6 @@
 """Inhomogeneous phase-type distributions, by a change of time."""
 
+from collections.abc import Mapping
 import math
 from typing import Any
 
@@ -189,6 +190,11 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     Else asking for a derivative raises NotImplementedError.
     """
     return self.distribution.reparameterization_type
+
+  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+    # Zero is none of a change of time.
+    positive = all(bool(onp.all(x > 0.0)) for x in known.values())
+    return positive and super()._is_plausible(known)
 
   def _own(self) -> dict[str, Any]:
     """Returns the parameters, checked with `validate_args`, else NaN if bad."""

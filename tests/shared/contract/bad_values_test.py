@@ -171,6 +171,18 @@ CASES = {
     lambda: pd.MatrixWeibull(_erlang(), -1.0),
     ("concentration", "-1.0", "must be > 0"),
   ),
+  "weibull_zero": (
+    lambda: pd.MatrixWeibull(_erlang(), 0.0),
+    ("concentration", "0.0", "must be > 0"),
+  ),
+  "failures": (
+    lambda: pd.NegativeBinomialFailures(2, -0.5),
+    ("NegativeBinomialFailures: probs", "-0.5", "must be in (0, 1]"),
+  ),
+  "mixture_of_quantiles": (
+    lambda: pd.mixture([0.5, 0.25], [_erlang(), _erlang()]),
+    ("mixture: sum(probs)", "0.75", "must be 1"),
+  ),
   "quantile": (
     lambda: _erlang().quantile(1.5),
     ("value", "1.5", "must be in [0, 1]"),
