@@ -124,7 +124,8 @@ class ModelBuilder {
       if (PowerOfTwo(model_.log2_q) < largest) ++model_.log2_q;
     }
     if (model_.log2_q > 1000 || model_.log2_q < -1000) return kWorkLimit;
-    // Exits are not divided by q, and sums of states times them leave the range.
+    // Exits are not divided by q, and sums of states times them leave the
+    // range.
     if (model_.log2_q > 960 && !HasOwnExponent<T>::kValue) return kUnderflow;
     model_.q = PowerOfTwo(model_.log2_q);
     const double scale = PowerOfTwo(-model_.log2_q);
