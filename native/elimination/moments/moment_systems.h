@@ -61,6 +61,7 @@ void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
   int64_t total = 0;
   for (const auto& part : parts) total += part.size;
   double* numbers = nullptr;
+  // One, or more for wide numbers. NOLINTNEXTLINE(bugprone-sizeof-expression)
   constexpr int64_t kSize = sizeof(T) / sizeof(double);
   memory.Divide({{&numbers, kSize * total * count}});
   T* next = reinterpret_cast<T*>(numbers);
