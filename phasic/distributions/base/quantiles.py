@@ -30,7 +30,7 @@ class Quantiles(methods.Methods):
       >>> print(f"{float(PhaseType([1.0], [[-2.0]]).quantile(0.5)):.6f}")
       0.346574
     """
-    value = self._checked(value, 0.0, 1.0, "a probability must be in [0, 1]")
+    value = self._checked(value, *named_checks.PROBABILITY)
     return structures.as_result(self._quantile(value))
 
   def median(self) -> Any:
@@ -57,8 +57,7 @@ class Quantiles(methods.Methods):
       >>> print(f"{float(dist.quantile_log_survival(-1e4)):.6f}")
       5000.000000
     """
-    rule = "the logarithm of a probability must be <= 0"
-    value = self._checked(value, float("-inf"), 0.0, rule)
+    value = self._checked(value, *named_checks.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_survival(value))
 
   def quantile_log_cdf(self, value: Any) -> Any:
@@ -76,8 +75,7 @@ class Quantiles(methods.Methods):
       >>> print(f"{math.log(float(value)):.6f}")
       -500.693147
     """
-    rule = "the logarithm of a probability must be <= 0"
-    value = self._checked(value, float("-inf"), 0.0, rule)
+    value = self._checked(value, *named_checks.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_cdf(value))
 
   def _checked(self, value: Any, low: float, high: float, rule: str) -> Any:

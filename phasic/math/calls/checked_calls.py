@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import math
 from typing import Any
 
 from phasic.internal import user_warnings
@@ -13,17 +12,9 @@ from phasic.math.model import plausible
 
 # Where the third argument is a probability or its logarithm.
 _PROBABILITIES = {
-  "quantile": (0.0, 1.0, "a probability must be in [0, 1]"),
-  "quantile_log_survival": (
-    -math.inf,
-    0.0,
-    "the logarithm of a probability must be <= 0",
-  ),
-  "quantile_log_cdf": (
-    -math.inf,
-    0.0,
-    "the logarithm of a probability must be <= 0",
-  ),
+  "quantile": named_checks.PROBABILITY,
+  "quantile_log_survival": named_checks.LOG_PROBABILITY,
+  "quantile_log_cdf": named_checks.LOG_PROBABILITY,
 }
 _MATRICES = {"subgenerator": False, "subtransition": True}
 

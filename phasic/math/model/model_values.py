@@ -45,22 +45,11 @@ def examined(model: list[Any], discrete: bool) -> tuple[list[Any], list[str]]:
       arrays[k] = mended[k] = x
     if divisors is not None and k == 1 and arrays[2] is not None:
       arrays[2] = mended[2] = arrays[2] / divisors
-  text = broken_rule(arrays, discrete)
-  return mended, [*messages, text] if text else messages
-
-
-def broken_rule(model: list[Any], discrete: bool) -> str:
-  """Returns the first rule that the values of a model break, "" if none.
-
-  Args:
-    model: its four arrays, of one dtype.
-    discrete: whether the chain goes in steps.
-  """
   try:
-    initial_probs, matrix, exits, prob_zero = model
+    initial_probs, matrix, exits, prob_zero = arrays
     value_checks.check_model(
       initial_probs, matrix, exits, prob_zero, discrete, free=True
     )
   except ValueError as error:
-    return str(error)
-  return ""
+    messages.append(str(error))
+  return mended, messages

@@ -9,6 +9,14 @@ from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.math.model import plausible
 
+# The least and the greatest value of an argument, and the rule.
+PROBABILITY = (0.0, 1.0, "a probability must be in [0, 1]")
+LOG_PROBABILITY = (
+  float("-inf"),
+  0.0,
+  "the logarithm of a probability must be <= 0",
+)
+
 
 def check(name: str, x: Any, good: Any, rule: str, what: Any = None) -> Any:
   """Returns `x`, checked; see `checks.check` for what happens if it fails.
