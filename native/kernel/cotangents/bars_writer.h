@@ -68,11 +68,11 @@ struct AdjointSums {
   static bool IsShort(const Scaled<double>& tail, const Scaled<double>& size) {
     return !IsAtMost(tail, -44, size);
   }
-  // Losses below 2^-930 (1e-280) in absolute terms are ordinary underflow. So
+  // Losses below 2^-920 (1e-277) in absolute terms are ordinary underflow. So
   // is a little more where cotangents of both signs may cancel, since sizes
   // then say nothing.
   bool IsLost(const Scaled<double>& loss, const Scaled<double>& size) const {
-    const int64_t negligible = has_mixed_signs ? -900 : -930;
+    const int64_t negligible = has_mixed_signs ? -900 : -920;
     if (IsAtMost(loss, negligible, {1.0, 0})) return false;
     return !IsAtMost(loss, -42, size);
   }

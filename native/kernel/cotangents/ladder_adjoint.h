@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "native/kernel/cotangents/followed_losses.h"
 #include "native/kernel/matrix/operator.h"
 #include "native/kernel/methods/squaring/jump_sums.h"
 #include "native/kernel/methods/squaring/ladder.h"
@@ -33,7 +34,8 @@ class LadderAdjoint {
         workspace_(workspace),
         stride_(ladder_.stride()),
         descent_(ladder_, workspace),
-        sums_(model_) {}
+        sums_(model_),
+        losses_(model_) {}
 
   // Adds the derivatives of F at a point, times its seed.
   StatusCode AddPoint(const Point<T>& point) {
@@ -108,6 +110,7 @@ class LadderAdjoint {
       }
     }
     sums->EndOfAdded(lost_start_, lost_jumps_);
+    sums->AddStartLosses(losses_.starts(), losses_.exponent());
   }
 
  private:
@@ -122,6 +125,7 @@ class LadderAdjoint {
     FloatEnvironment::ClearUnderflow();
     y_exponent_ = exponent;
     y_loss_ = 0.0;
+    losses_.Start();
     absorbed_bar_ = Scaled<T>{};
     SweepEnd(base, first, exit_weights);
     for (int64_t k = path_.num_states() - 2; k >= 0; --k) {
@@ -133,7 +137,9 @@ class LadderAdjoint {
       }
     }
     AddScaled(y_, y_exponent_, model_.size, starts_, &starts_exponent_);
-    Add(&lost_start_, Scaled<double>{y_loss_, y_exponent_ + kLossExponent});
+    if (!losses_.AddToStarts(y_exponent_)) {
+      Add(&lost_start_, Scaled<double>{y_loss_, y_exponent_ + kLossExponent});
+    }
     Add(&lost_start_,
         Scaled<double>{NewLoss(), starts_exponent_ + kLossExponent});
     return kOk;
@@ -145,6 +151,7 @@ class LadderAdjoint {
         *vector = AllocateZeros<T>(workspace_, stride_);
         if (*vector == nullptr) return false;
       }
+      if (!losses_.Allocate(stride_, workspace_)) return false;
       if (!sums_.Allocate(workspace_)) return false;
     }
     return descent_.Reach(path_.num_rungs());
@@ -177,7 +184,8 @@ class LadderAdjoint {
     for (int64_t i = 0; i < model_.size; ++i) {
       next_[i] = Dot(rung.matrix + i * stride_, y_, stride_);
     }
-    y_loss_ += 2.0 * rung.row_loss + NewLoss();
+    losses_.Carry(rung.matrix);
+    AddLoss(2.0 * rung.row_loss + NewLoss());
     if (!IsZero(absorbed_bar_.mantissa)) {
       const T& absorbed_bar = absorbed_bar_.mantissa;
       const int64_t shift = absorbed_bar_.exponent + state.exponent;
@@ -186,7 +194,7 @@ class LadderAdjoint {
         bar->absorbed[i] += ScaleBy(absorbed_bar * state.entries[i], shift);
         next_[i] = ScaleBy(next_[i], rung.exponent) + factor * rung.absorbed[i];
       }
-      y_loss_ += MaxAbs(factor) * rung.absorbed_loss;
+      AddLoss(MaxAbs(factor) * rung.absorbed_loss);
     } else {
       y_exponent_ += rung.exponent;
     }
@@ -205,7 +213,8 @@ class LadderAdjoint {
     }
     sums_.Sweep(start.entries, start.exponent, kStepTerms, y_weights,
                 exit_weights, y_, y_exponent_);
-    y_loss_ += NewLoss();
+    losses_.Carry(weights);
+    AddLoss(NewLoss());
     NoteLoss(start, 0, &lost_jumps_);
     NormalizeY();
   }
@@ -217,23 +226,32 @@ class LadderAdjoint {
   }
 
   void NormalizeY() {
-    y_loss_ += NewLoss();
+    AddLoss(NewLoss());
     const int64_t e = NormalizeVector(y_, stride_);
     y_exponent_ += e;
     y_loss_ = ScaleBy(y_loss_, -e);
+    losses_.Scale(-e);
   }
 
+  // To every number of y.
+  void AddLoss(double loss) {
+    y_loss_ += loss;
+    losses_.Add(loss);
+  }
+
+  // Of one number of y, a sum over the phases for each term of a step.
   double NewLoss() const {
     const double p = static_cast<double>(model_.size) + 2.0;
-    return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * p * kFlushed
+    return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * kFlushed
                                            : 0.0;
   }
 
   // What is lost of the outer product of a state with y, by column.
   void NoteLoss(const LadderState<T>& state, int64_t shift,
                 Scaled<double>* lost) const {
-    const double mass = 2.0 * static_cast<double>(model_.size);
-    const double loss = 2.0 * state.loss + mass * y_loss_ + NewLoss();
+    const double p = static_cast<double>(model_.size) + 2.0;
+    const double mass = 2.0 * p;
+    const double loss = 2.0 * state.loss + mass * y_loss_ + p * NewLoss();
     Add(lost, Scaled<double>{
                   loss, state.exponent + y_exponent_ + shift + kLossExponent});
   }
@@ -254,6 +272,7 @@ class LadderAdjoint {
   T* next_ = nullptr;
   int64_t y_exponent_ = 0;
   double y_loss_ = 0.0;
+  FollowedLosses<T> losses_;  // the same, number by number
   Scaled<T> absorbed_bar_;
   Scaled<double> lost_start_;
   Scaled<double> lost_jumps_;

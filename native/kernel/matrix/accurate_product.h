@@ -8,6 +8,7 @@
 
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/numbers/compensated_sum.h"
+#include "native/kernel/numbers/work_count.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
 
@@ -95,30 +96,26 @@ class AccurateProduct {
     offsets_ = AllocateZeros<int64_t>(workspace, stride / kRows + 1);
     columns_ = AllocateZeros<int32_t>(workspace, count / kRows);
     values_ = AllocateZeros<double>(workspace, 2 * count);
-    panel_ = AllocateZeros<double>(workspace, 2 * stride * kWidth);
+    panel_ = AllocateZeros<double>(workspace, 2 * stride * kWidest);
     return offsets_ && columns_ && values_ && panel_;
   }
 
   void Multiply(const AccurateNumbers& a, const AccurateNumbers& b,
                 const AccurateNumbers& c) {
     GatherRows(a);
-    for (int64_t first = 0; first < stride_; first += kWidth) {
-      for (int64_t k = 0; k < stride_; ++k) {
-        const int64_t start = k * stride_ + first;
-        double* row = panel_ + 2 * k * kWidth;
-        Pack<kWidth>::Load(b.high + start).Store(row);
-        Pack<kWidth>::Load(b.low + start).Store(row + kWidth);
-      }
-      for (int64_t group = 0; group < stride_ / kRows; ++group) {
-        const int64_t start = group * kRows * stride_ + first;
-        MakePanel(group, c.high + start, c.low + start);
-      }
+    constexpr int64_t kEach = 4;  // of doubles
+    CountWork<double>(kEach * offsets_[stride_ / kRows] * kRows * stride_);
+    if (stride_ % kWidest == 0) {
+      MakePanels<kWidest>(b, c);
+    } else {
+      MakePanels<kNarrow>(b, c);
     }
   }
 
  private:
   static constexpr int kRows = 2;
-  static constexpr int kWidth = 2 * kRegisterWidth;
+  static constexpr int kWidest = 2 * kRegisterWidth;
+  static constexpr int kNarrow = 8;  // of the least stride
 
   void GatherRows(const AccurateNumbers& a) {
     int64_t count = 0;
@@ -138,6 +135,23 @@ class AccurateProduct {
     }
   }
 
+  template <int kWidth>
+  void MakePanels(const AccurateNumbers& b, const AccurateNumbers& c) {
+    for (int64_t first = 0; first < stride_; first += kWidth) {
+      for (int64_t k = 0; k < stride_; ++k) {
+        const int64_t start = k * stride_ + first;
+        double* row = panel_ + 2 * k * kWidth;
+        Pack<kWidth>::Load(b.high + start).Store(row);
+        Pack<kWidth>::Load(b.low + start).Store(row + kWidth);
+      }
+      for (int64_t group = 0; group < stride_ / kRows; ++group) {
+        const int64_t start = group * kRows * stride_ + first;
+        MakePanel<kWidth>(group, c.high + start, c.low + start);
+      }
+    }
+  }
+
+  template <int kWidth>
   void MakePanel(int64_t group, double* high, double* low) const {
     using Numbers = Pack<kWidth>;
     AccurateSum<kWidth> sums[kRows];

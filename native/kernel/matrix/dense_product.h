@@ -8,13 +8,17 @@
 
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/numbers/dual.h"
+#include "native/kernel/numbers/work_count.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
 
-inline int64_t MatrixStride(int64_t p) { return (p + 15) / 16 * 16; }
+// A multiple of eight that fills registers, for few phases one of no more.
+inline int64_t MatrixStride(int64_t p) {
+  return p <= 8 ? 8 : (p + 15) / 16 * 16;
+}
 
 // sum += factor * x.
 template <class T>
@@ -35,7 +39,9 @@ inline void AddMultiple(double factor, const double* __restrict x,
 template <class T>
 inline void AddRowTimes(const T* v, const T* matrix, int64_t stride, T* out) {
   for (int64_t i = 0; i < stride; ++i) {
-    if (!IsZero(v[i])) AddMultiple(v[i], matrix + i * stride, stride, out);
+    if (IsZero(v[i])) continue;
+    AddMultiple(v[i], matrix + i * stride, stride, out);
+    CountWork<T>(stride);
   }
 }
 
@@ -81,25 +87,24 @@ class DenseProduct<double> {
     offsets_ = AllocateZeros<int64_t>(workspace, stride / kRows + 1);
     columns_ = AllocateZeros<int32_t>(workspace, stride / kRows * stride);
     values_ = AllocateZeros<double>(workspace, stride * stride);
-    panel_ = AllocateZeros<double>(workspace, stride * kWidth);
+    panel_ = AllocateZeros<double>(workspace, stride * kWidest);
     return offsets_ && columns_ && values_ && panel_;
   }
 
   void Add(const double* a, const double* b, double* c) {
     GatherRows(a);
-    for (int64_t first = 0; first < stride_; first += kWidth) {
-      for (int64_t k = 0; k < stride_; ++k) {
-        Pack<kWidth>::Load(b + k * stride_ + first).Store(panel_ + k * kWidth);
-      }
-      for (int64_t group = 0; group < stride_ / kRows; ++group) {
-        AddPanel(group, c + group * kRows * stride_ + first);
-      }
+    CountWork<double>(offsets_[stride_ / kRows] * kRows * stride_);
+    if (stride_ % kWidest == 0) {
+      AddPanels<kWidest>(b, c);
+    } else {
+      AddPanels<kNarrow>(b, c);
     }
   }
 
  private:
   static constexpr int kRows = 4;
-  static constexpr int kWidth = 2 * kRegisterWidth;
+  static constexpr int kWidest = 2 * kRegisterWidth;
+  static constexpr int kNarrow = 8;  // of the least stride
 
   // Lists the columns of A, four rows high, that are not zero.
   void GatherRows(const double* a) {
@@ -121,6 +126,19 @@ class DenseProduct<double> {
     }
   }
 
+  template <int kWidth>
+  void AddPanels(const double* b, double* c) {
+    for (int64_t first = 0; first < stride_; first += kWidth) {
+      for (int64_t k = 0; k < stride_; ++k) {
+        Pack<kWidth>::Load(b + k * stride_ + first).Store(panel_ + k * kWidth);
+      }
+      for (int64_t group = 0; group < stride_ / kRows; ++group) {
+        AddPanel<kWidth>(group, c + group * kRows * stride_ + first);
+      }
+    }
+  }
+
+  template <int kWidth>
   void AddPanel(int64_t group, double* c) const {
     Pack<kWidth> sums[kRows];
     for (int r = 0; r < kRows; ++r) {

@@ -10,6 +10,7 @@
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/scaled.h"
+#include "native/kernel/numbers/work_count.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
 #include "native/kernel/simd/unrolled.h"
@@ -277,10 +278,18 @@ inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
 // less than 4e-13, and far less as a rule. Later ones are compensated.
 constexpr int64_t kPlainBlocks = 64;
 
+template <class T>
+inline void CountSteps(const Operator<T>& m, int64_t block,
+                       const Steps<T>& steps) {
+  const int64_t of_phase = block < kPlainBlocks ? 1 : 4;
+  CountWork<T>(steps.count * (m.pattern.num_cells() + of_phase * m.stride));
+}
+
 // out = in M for steps of the given block, with in + low the state and
 // out + low the next one.
 template <class T>
 inline void Apply(const Operator<T>& m, int64_t block, const Steps<T>& steps) {
+  CountSteps(m, block, steps);
   const T* none = nullptr;
   if (block < kPlainBlocks) {
     ApplySteps<Rounding::kPlain, false>(m, none, none, steps);
@@ -298,6 +307,7 @@ inline void Apply(const Operator<T>& m, int64_t block, const T* in, T* low,
 template <class T>
 inline void Apply(const Operator<T>& m, int64_t block, const T* factors,
                   const T* vector, const Steps<T>& steps) {
+  CountSteps(m, block, steps);
   if (block < kPlainBlocks) {
     ApplySteps<Rounding::kPlain, true>(m, factors, vector, steps);
   } else {

@@ -42,9 +42,6 @@ class FloatEnvironment {
     const unsigned state = _mm_getcsr();  // much cheaper than setting it
     if ((state & 0x10U) != 0) _mm_setcsr(state & ~0x10U);
   }
-
- private:
-  unsigned saved_;
 #else
   explicit FloatEnvironment(Denormals) { std::feholdexcept(&saved_); }
   ~FloatEnvironment() { std::fesetenv(&saved_); }
@@ -54,8 +51,18 @@ class FloatEnvironment {
   }
   static void ClearRange() { std::feclearexcept(FE_UNDERFLOW | FE_OVERFLOW); }
   static void ClearUnderflow() { std::feclearexcept(FE_UNDERFLOW); }
+#endif
+  // Whether anything underflowed since the flag was cleared, and clears it.
+  static bool TakeUnderflow() {
+    const bool underflowed = Underflowed();
+    ClearUnderflow();
+    return underflowed;
+  }
 
  private:
+#if defined(__SSE2__)
+  unsigned saved_;
+#else
   std::fenv_t saved_;
 #endif
 };

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "native/kernel/cotangents/bars_writer.h"
+#include "native/kernel/matrix/block_products.h"
 #include "native/kernel/matrix/products.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/simd/isa.h"
@@ -105,7 +106,9 @@ class AdjointSweeper {
                    stays_.Allocate(stride, workspace_) &&
                    products_.Allocate(
                        needs_.products ? model_.products.num_cells() : 0,
-                       workspace_)
+                       workspace_) &&
+                   block_products_.Allocate(needs_.products ? stride : 0,
+                                            model_.products, workspace_)
                ? kOk
                : kMemoryLimit;
   }
@@ -116,6 +119,9 @@ class AdjointSweeper {
     for (int64_t b = terms_.last_block(); b >= 0; --b) {
       if (!SweepBlock(*sequence_.Find(b), b)) return kMemoryLimit;
       if (b % kBlocksPerSum != 0 || !needs_.rows) continue;
+      if (needs_.products) {
+        block_products_.Fold(model_.products, products_.recent());
+      }
       const bool is_only = terms_.last_block() < kBlocksPerSum;
       if (!exit_bar_.Flush(is_only) || !stays_.Flush(is_only) ||
           !products_.Flush(is_only)) {
@@ -145,6 +151,12 @@ class AdjointSweeper {
     Add(&others_.product, lost_product);
   }
 
+  // More of what was lost of each start, relative to 2^exponent.
+  void AddStartLosses(const double* losses, int64_t exponent) {
+    start_losses_ = losses;
+    start_losses_exponent_ = exponent;
+  }
+
   // What the last run found.
   AdjointSums<T> sums() const {
     AdjointSums<T> sums = SumsOf(seeds_, terms_);
@@ -155,6 +167,8 @@ class AdjointSweeper {
     sums.products = products_.data();
     sums.start_loss = others_.adjoint;
     Add(&sums.start_loss, flushed_.adjoint);
+    sums.start_losses = start_losses_;
+    sums.start_losses_exponent = start_losses_exponent_;
     sums.row_loss = others_.product;
     Add(&sums.row_loss, flushed_.product);
     return sums;
@@ -165,6 +179,9 @@ class AdjointSweeper {
   bool BoundLosses(AdjointSums<T>* sums) {
     if (!bounds_.Run(needs_.rows)) return false;
     if (bounds_.rows() == nullptr) return true;
+    if (start_losses_ != nullptr) {
+      bounds_.AddStarts(start_losses_, start_losses_exponent_);
+    }
     sums->start_losses = bounds_.starts();
     sums->start_losses_exponent = bounds_.exponent();
     sums->start_loss = others_.adjoint;
@@ -232,8 +249,8 @@ class AdjointSweeper {
     for (int k = 0; k < kBlock; ++k) a_bar[k] = scale * a_bar[k];
     AddRows(a_bar, states, stride, exit_bar_.recent());
     if (needs_.products) {
-      AddProducts(model_.products, states, adjoints_, stride, scale,
-                  products_.recent());
+      block_products_.Add(model_.products, states, adjoints_, stride, scale,
+                          products_.recent());
     }
     AddDiagonal(states, adjoints_, stride, scale, stays_.recent());
     return true;
@@ -278,12 +295,15 @@ class AdjointSweeper {
   T* y_ = nullptr;  // the row before those of the adjoints
   T* y_low_ = nullptr;
   LongSum<T> exit_bar_;
-  LongSum<T> stays_;      // the diagonal of G
-  LongSum<T> products_;   // G
+  LongSum<T> stays_;     // the diagonal of G
+  LongSum<T> products_;  // G
+  BlockProducts<T> block_products_;
   int64_t exponent_ = 0;  // of y
   SweepLosses flushed_;   // what blocks lost of y
   LossBounds<T> bounds_;  // of the same, row by row
   SweepLosses others_;
+  const double* start_losses_ = nullptr;
+  int64_t start_losses_exponent_ = 0;
 };
 
 }  // namespace PHASIC_ISA

@@ -31,6 +31,7 @@ class LossBounds {
   void Clear() {}
   bool Note(int64_t, const Scaled<double>&) { return true; }
   bool Run(bool) { return true; }
+  void AddStarts(const double*, int64_t) {}
   const double* rows() const { return nullptr; }
   const double* starts() const { return nullptr; }
   int64_t exponent() const { return 0; }
@@ -81,6 +82,12 @@ class LossBounds<double> {
     }
     FloatEnvironment::ClearUnderflow();
     return true;
+  }
+
+  // Adds losses of the starts that others have noted.
+  void AddStarts(const double* losses, int64_t exponent) {
+    AddScaled(losses, exponent, model_.size, bound_, &exponent_);
+    FloatEnvironment::ClearUnderflow();
   }
 
   // [p], of the rows of G; and of the starts, relative to 2^exponent.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "native/kernel/numbers/work_count.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/point.h"
@@ -163,6 +164,7 @@ class Mixer {
   Scaled<double> Include(const ChannelBlock<T>& block, int64_t index,
                          const Scaled<double>& weight, PoissonWalk* walk) {
     const int num_channels = channels_.size();
+    CountWork<T>(num_channels * kBlock);
     return walk->Up(index, *block.poisson, weight,
                     [&](int first, int last, const Scaled<double>& scale,
                         const double* powers) {

@@ -154,9 +154,12 @@ class Ladder {
       std::copy(scratch_, scratch_ + model_.stride, absorbed);
     }
     FillValues();
+    const bool underflowed = FloatEnvironment::TakeUnderflow();
     values_.Start();
     Finish(true, rung);
-    rung->row_loss = kStepTerms * NewLoss();
+    rung->row_loss =
+        kStepTerms * NewLoss(underflowed || values_.matrix_underflowed() ||
+                             values_.absorbed_underflowed());
     rung->absorbed_loss = rung->row_loss;
   }
 
@@ -164,9 +167,11 @@ class Ladder {
     std::copy(transitions_, transitions_ + stride_ * stride_, rung->matrix);
     std::copy(model_.exits, model_.exits + model_.size, rung->absorbed);
     FillValues();
+    const bool underflowed = FloatEnvironment::TakeUnderflow();
     values_.StartWithStep();
     Finish(false, rung);
-    rung->row_loss = rung->absorbed_loss = NewLoss();
+    rung->row_loss = rung->absorbed_loss =
+        NewLoss(underflowed || values_.matrix_underflowed());
   }
 
   // Of rung j, by the values of the rung before, or of the first one itself.
@@ -188,16 +193,21 @@ class Ladder {
 
   void Square(const Rung<T>& last, Rung<T>* rung) {
     if (!kPlain) product_.Add(last.matrix, last.matrix, rung->matrix);
+    const bool matrix_underflowed = FloatEnvironment::TakeUnderflow();
     for (int64_t i = 0; i < model_.size && !kPlain; ++i) {
       const T later = Dot(last.matrix + i * stride_, last.absorbed, stride_);
       rung->absorbed[i] = last.absorbed[i] + ScaleBy(later, last.exponent);
     }
+    const bool absorbed_underflowed = FloatEnvironment::TakeUnderflow();
     values_.Square();
     Finish(last.exponent == 0 && !model_.discrete, rung);
-    const double lost = NewLoss();
-    rung->row_loss = ScaleBy(2.0 * last.row_loss + lost, rung->increment);
+    rung->row_loss =
+        ScaleBy(2.0 * last.row_loss +
+                    NewLoss(matrix_underflowed || values_.matrix_underflowed()),
+                rung->increment);
     rung->absorbed_loss =
-        2.0 * last.absorbed_loss + ScaleBy(last.row_loss, last.exponent) + lost;
+        2.0 * last.absorbed_loss + ScaleBy(last.row_loss, last.exponent) +
+        NewLoss(absorbed_underflowed || values_.absorbed_underflowed());
   }
 
   // Tangents are balanced as values are, which they then have.
@@ -229,10 +239,12 @@ class Ladder {
     }
   }
 
-  // Of one row, generously.
-  double NewLoss() const {
+  // Of one row, generously; what came after the flag was taken counts, too.
+  double NewLoss(bool underflowed) const {
     const double p = static_cast<double>(model_.size) + 2.0;
-    return FloatEnvironment::Underflowed() ? 8.0 * p * p * kFlushed : 0.0;
+    return underflowed || FloatEnvironment::Underflowed()
+               ? 8.0 * p * p * kFlushed
+               : 0.0;
   }
 
   const Model<T>& model_;

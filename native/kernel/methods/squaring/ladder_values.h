@@ -11,6 +11,7 @@
 #include "native/kernel/matrix/accurate_product.h"
 #include "native/kernel/matrix/operator.h"
 #include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/step_weights.h"
 
@@ -42,10 +43,15 @@ class LadderValues {
   int64_t exponent() const { return exponent_; }
   // The matrix is 2^increment times the square of the one before, or the step.
   int64_t increment() const { return increment_; }
+  // Whether making it flushed anything of the matrix to zero, or of the
+  // absorptions, which have no exponent of their own.
+  bool matrix_underflowed() const { return matrix_underflowed_; }
+  bool absorbed_underflowed() const { return absorbed_underflowed_; }
 
   // The series over the powers of P, by Horner's scheme.
   void Start() {
     const StepWeights weights(kLongestStep);
+    StartUnderflow();
     for (int k = kStepTerms - 1; k >= 0; --k) {
       Multiply(transitions_);
       for (int64_t i = 0; i < size_; ++i) {
@@ -53,7 +59,9 @@ class LadderValues {
         Add(weights.above[k] * jump_exits_.high[i], i, &absorbed_);
       }
     }
+    absorbed_underflowed_ |= FloatEnvironment::TakeUnderflow();
     Balance();
+    matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
   }
 
   // One step of a discrete chain.
@@ -61,18 +69,27 @@ class LadderValues {
     std::copy(transitions_.high, transitions_.high + stride_ * stride_,
               matrix_.high);
     std::copy(jump_exits_.high, jump_exits_.high + stride_, absorbed_.high);
+    StartUnderflow();
     Balance();
     Normalize();
+    matrix_underflowed_ = FloatEnvironment::TakeUnderflow();
   }
 
   void Square() {
+    StartUnderflow();
     Multiply(matrix_);
     exponent_ *= 2;
     if (exponent_ == 0) Balance();
     Normalize();
+    matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
   }
 
  private:
+  void StartUnderflow() {
+    FloatEnvironment::ClearUnderflow();
+    matrix_underflowed_ = absorbed_underflowed_ = false;
+  }
+
   void Normalize() {
     double norm = 0.0;
     for (int64_t i = 0; i < size_; ++i) {
@@ -90,6 +107,7 @@ class LadderValues {
   // a + left a.
   void Multiply(const AccurateNumbers& left) {
     product_.Multiply(left, matrix_, next_);
+    matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
     const bool is_rung = left.high == matrix_.high;
     for (int64_t i = 0; i < size_; ++i) {
       const AccurateNumbers row = Row(left, i);
@@ -103,6 +121,7 @@ class LadderValues {
       next_absorbed_.high[i] = sum.Result();
       next_absorbed_.low[i] = sum.Low();
     }
+    absorbed_underflowed_ |= FloatEnvironment::TakeUnderflow();
     std::swap(matrix_, next_);
     std::swap(absorbed_, next_absorbed_);
   }
@@ -162,6 +181,8 @@ class LadderValues {
   AccurateNumbers next_absorbed_;
   int64_t exponent_ = 0;
   int64_t increment_ = 0;
+  bool matrix_underflowed_ = false;
+  bool absorbed_underflowed_ = false;
 };
 
 }  // namespace PHASIC_ISA

@@ -1,0 +1,228 @@
+// What a call costs as q t grows, in multiply-adds that are counted as they are
+// made: no cliffs from one q t to the next, and derivatives at a few values.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "native/kernel/numbers/dual.h"
+#include "native/kernel/numbers/work_count.h"
+#include "native/kernel/runtime/workspace.h"
+#include "native/kernel/sweeps/adjoint.h"
+#include "native/kernel/sweeps/forward.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+namespace {
+
+// A model whose largest rate is one, dense in its operands.
+struct TestModel {
+  explicit TestModel(int64_t p)
+      : size(p), initial(p, 0.0), rates(p * p, 0.0), exits(p, 0.0) {
+    initial[0] = 1.0;
+  }
+  double& Rate(int64_t i, int64_t j) { return rates[i * size + j]; }
+
+  int64_t size;
+  std::vector<double> initial;
+  std::vector<double> rates;
+  std::vector<double> exits;
+};
+
+TestModel Erlang(int64_t p) {
+  TestModel model(p);
+  for (int64_t i = 0; i + 1 < p; ++i) model.Rate(i, i + 1) = 1.0;
+  model.exits[p - 1] = 1.0;
+  return model;
+}
+
+TestModel Hypoexponential(int64_t p) {
+  TestModel model(p);
+  const auto count = static_cast<double>(p);
+  for (int64_t i = 0; i + 1 < p; ++i) {
+    model.Rate(i, i + 1) = static_cast<double>(i + 1) / count;
+  }
+  model.exits[p - 1] = 1.0;
+  return model;
+}
+
+TestModel Ring(int64_t p) {
+  TestModel model(p);
+  for (int64_t i = 0; i < p; ++i) {
+    model.Rate(i, (i + 1) % p) = 0.99;
+    model.exits[i] = 0.01;
+  }
+  return model;
+}
+
+TestModel BirthDeath(int64_t p) {
+  TestModel model(p);
+  for (int64_t i = 0; i + 1 < p; ++i) {
+    model.Rate(i, i + 1) = 0.5;
+    model.Rate(i + 1, i) = 0.4;
+  }
+  model.exits[0] = 0.1;
+  return model;
+}
+
+TestModel Coalescent(int64_t p) {
+  TestModel model(p);
+  const auto n = static_cast<double>(p + 1);
+  for (int64_t i = 0; i < p; ++i) {
+    const double k = n - static_cast<double>(i);
+    const double rate = k * (k - 1.0) / (n * (n - 1.0));
+    if (i + 1 < p) {
+      model.Rate(i, i + 1) = rate;
+    } else {
+      model.exits[i] = rate;
+    }
+  }
+  return model;
+}
+
+// Two halves, each well mixed, with a rare way from one to the other.
+TestModel Metastable(int64_t p) {
+  TestModel model(p);
+  const double rest = 1.0 / static_cast<double>(p);
+  for (int64_t i = 0; i < p; ++i) {
+    for (int64_t j = 0; j < p; ++j) {
+      const bool together = (2 * i < p) == (2 * j < p);
+      if (i != j) model.Rate(i, j) = together ? rest : 1e-6 * rest;
+    }
+  }
+  model.exits[p - 1] = 1e-5;
+  return model;
+}
+
+struct Work {
+  double value;
+  double gradient;
+  double jvp;
+};
+
+// Of one call each for the log density at so many times up to `x`, the largest
+// rate being one.
+Work Measure(const TestModel& model, double x, int64_t num_times) {
+  const auto p = static_cast<size_t>(model.size);
+  const auto n = static_cast<size_t>(num_times);
+  std::vector<double> times(n);
+  for (size_t i = 0; i < n; ++i) {
+    times[i] = x * static_cast<double>(i + 1) / static_cast<double>(n);
+  }
+  const std::vector<double> zeros(std::max(n, p), 0.0);
+  SweepInput in = {};
+  in.num_phases = model.size;
+  in.num_times = num_times;
+  in.kind = Kind::kLogDensity;
+  in.has_exit_rates = true;
+  in.epsilon = 0x1p-52;
+  in.initial_probs.value = model.initial.data();
+  in.subgenerator.value = model.rates.data();
+  in.exit_rates.value = model.exits.data();
+  in.prob_zero.value = zeros.data();
+  in.times.value = times.data();
+  in.initial_probs.tangents[0] = zeros.data();
+  in.subgenerator.tangents[0] = model.rates.data();
+  in.exit_rates.tangents[0] = model.exits.data();
+  in.prob_zero.tangents[0] = zeros.data();
+  in.times.tangents[0] = zeros.data();
+  const std::vector<double> cotangents(n, 1.0);
+  in.cotangent = cotangents.data();
+
+  Workspace workspace{size_t{1} << 30};
+  std::vector<double> values(n);
+  SweepOutput out = {};
+  out.values = values.data();
+  const auto count = [&](Sweep sweep) {
+    counted_work = 0.0;
+    sweep(in, out, &workspace);
+    workspace.Reset();
+    return counted_work;
+  };
+  Work work = {};
+  work.value = count(ForwardSweep<double>);
+  for (const double value : values) EXPECT_TRUE(std::isfinite(value));
+  work.jvp = count(ForwardSweep<Dual<double>>);
+  std::vector<double> initial(p);
+  std::vector<double> rates(p * p);
+  std::vector<double> exits(p);
+  out = {};
+  out.initial_probs = initial.data();
+  out.subgenerator = rates.data();
+  out.exit_rates = exits.data();
+  work.gradient = count(AdjointSweep<double>);
+  return work;
+}
+
+// Gradients of few phases, in values. Of more phases derivatives in all p^2
+// rates cost more, and far more where values alone need no steps of their own
+// in the tail.
+constexpr double kFewValues = 16.0;
+constexpr double kManyValues = 100.0;
+
+// Of a model and numbers of times, from q t = 1 to 2^last in factors of two.
+void ExpectNoCliffs(const std::string& name, const TestModel& model, int last,
+                    double most_values) {
+  // What hardly any work is may be more.
+  const double floor = 6e5 + 2e3 * static_cast<double>(model.size * model.size);
+  for (const int64_t num_times : {1, 150}) {
+    Work before = {};
+    for (int e = 0; e <= last; ++e) {
+      const Work work = Measure(model, std::ldexp(1.0, e), num_times);
+      SCOPED_TRACE(name + ", " + std::to_string(model.size) + " phases, " +
+                   std::to_string(num_times) + " times, q t = 2^" +
+                   std::to_string(e));
+      if (e > 0) {
+        EXPECT_LE(work.value, 2.5 * before.value + floor);
+        EXPECT_LE(work.gradient, 2.5 * before.gradient + floor);
+        EXPECT_LE(work.jvp, 2.5 * before.jvp + floor);
+      }
+      EXPECT_LE(work.gradient, most_values * work.value + floor);
+      EXPECT_LE(work.jvp, most_values * work.value + floor);
+      before = work;
+    }
+  }
+}
+
+TEST(CountedWorkTest, Erlang) {
+  ExpectNoCliffs("Erlang", Erlang(2), 20, kFewValues);
+  ExpectNoCliffs("Erlang", Erlang(10), 20, kFewValues);
+}
+
+// Beyond 2^16 a state's numbers differ by more than doubles' range, and
+// extended ones take over.
+TEST(CountedWorkTest, LongErlang) {
+  ExpectNoCliffs("Erlang", Erlang(41), 15, kManyValues);
+}
+
+TEST(CountedWorkTest, Hypoexponential) {
+  ExpectNoCliffs("hypoexponential", Hypoexponential(10), 20, kFewValues);
+  ExpectNoCliffs("hypoexponential", Hypoexponential(41), 16, kManyValues);
+}
+
+TEST(CountedWorkTest, Rings) {
+  ExpectNoCliffs("ring", Ring(10), 20, kFewValues);
+  ExpectNoCliffs("ring", Ring(41), 20, kManyValues);
+}
+
+TEST(CountedWorkTest, BirthDeath) {
+  ExpectNoCliffs("birth and death", BirthDeath(10), 20, kFewValues);
+  ExpectNoCliffs("birth and death", BirthDeath(41), 20, kManyValues);
+}
+
+TEST(CountedWorkTest, Coalescent) {
+  ExpectNoCliffs("coalescent", Coalescent(41), 20, kManyValues);
+}
+
+TEST(CountedWorkTest, Metastable) {
+  ExpectNoCliffs("metastable", Metastable(10), 20, kFewValues);
+  ExpectNoCliffs("metastable", Metastable(41), 20, kManyValues);
+}
+
+}  // namespace
+}  // namespace PHASIC_ISA
+}  // namespace phasic

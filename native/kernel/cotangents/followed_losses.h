@@ -1,0 +1,133 @@
+// What a cotangent lost to flushing on its way back along a path of the ladder,
+// number by number: starts in phases that the model leaves at once have
+// derivatives far below the largest one, which a bound for all would hide.
+
+#ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
+#define PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "native/kernel/matrix/dense_product.h"
+#include "native/kernel/matrix/operator.h"
+#include "native/kernel/methods/squaring/ladder_slopes.h"
+#include "native/kernel/model/model.h"
+#include "native/kernel/numbers/scaled.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/step_weights.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Of numbers that are not plain doubles none are followed: starts() is nullptr.
+template <class T>
+class FollowedLosses {
+ public:
+  explicit FollowedLosses(const Model<T>&) {}
+  bool Allocate(int64_t, Workspace*) { return true; }
+  void Start() {}
+  void Add(double) {}
+  void Scale(int64_t) {}
+  void Carry(const T*) {}
+  void Carry(const StepWeights&) {}
+  bool AddToStarts(int64_t) { return false; }
+  const double* starts() const { return nullptr; }
+  int64_t exponent() const { return 0; }
+};
+
+template <>
+class FollowedLosses<double> {
+ public:
+  explicit FollowedLosses(const Model<double>& model) : model_(model) {}
+
+  bool Allocate(int64_t stride, Workspace* workspace) {
+    stride_ = stride;
+    for (double** vector : {&losses_, &next_, &scratch_, &starts_}) {
+      *vector = AllocateZeros<double>(workspace, stride);
+      if (*vector == nullptr) return false;
+    }
+    return true;
+  }
+
+  // At the end of a path: nothing is lost.
+  void Start() {
+    std::fill(losses_, losses_ + stride_, 0.0);
+    largest_ = 0.0;
+  }
+
+  // Adds to every number, in multiples of kLossUnit.
+  void Add(double loss) {
+    if (loss == 0.0) return;
+    largest_ += loss;
+    for (int64_t i = 0; i < model_.size; ++i) losses_[i] += loss;
+  }
+
+  void Scale(int64_t e) {
+    ScaleAllBy(losses_, model_.size, e);
+    largest_ = ScaleBy(largest_, e);
+  }
+
+  // Back through a rung.
+  void Carry(const double* matrix) {
+    if (!HasAny()) return;
+    const bool underflowed = FloatEnvironment::Underflowed();
+    for (int64_t i = 0; i < model_.size; ++i) {
+      next_[i] = Dot(matrix + i * stride_, losses_, stride_);
+    }
+    Arrive(underflowed);
+  }
+
+  // Back through a step, by Horner's scheme.
+  void Carry(const StepWeights& weights) {
+    if (!HasAny()) return;
+    const bool underflowed = FloatEnvironment::Underflowed();
+    std::fill(next_, next_ + stride_, 0.0);
+    for (int k = kStepTerms - 1; k >= 0; --k) {
+      Apply(model_.backward, 0, next_, static_cast<double*>(nullptr), scratch_);
+      std::swap(next_, scratch_);
+      AddMultiple(weights.at[k], losses_, stride_, next_);
+    }
+    Arrive(underflowed);
+  }
+
+  // At the beginning of a path, whose cotangent is relative to 2^exponent;
+  // false: there is no bound.
+  bool AddToStarts(int64_t exponent) {
+    if (!(largest_ < HUGE_VAL)) return false;
+    AddScaled(losses_, exponent + kLossExponent, model_.size, starts_,
+              &exponent_);
+    return true;
+  }
+
+  // Of all paths, relative to 2^exponent.
+  const double* starts() const { return starts_; }
+  int64_t exponent() const { return exponent_; }
+
+ private:
+  bool HasAny() const { return largest_ > 0.0 && largest_ < HUGE_VAL; }
+
+  // Rows' sums are at most one. What these products themselves flush is less
+  // than the least that is added.
+  void Arrive(bool underflowed) {
+    std::swap(losses_, next_);
+    Add(0x1p-1000);
+    if (!underflowed) FloatEnvironment::ClearUnderflow();
+  }
+
+  const Model<double>& model_;
+  int64_t stride_ = 0;
+  double* losses_ = nullptr;
+  double* next_ = nullptr;
+  double* scratch_ = nullptr;
+  double* starts_ = nullptr;
+  int64_t exponent_ = kExponentOfZero;
+  double largest_ = 0.0;  // a bound on all of them
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
