@@ -78,6 +78,7 @@ ROOMS = {
         "math/model",
         "math/portable",
         "math/calls",
+        "math/elimination",
         "math/moments",
         "math/numpy_derivatives",
     ],

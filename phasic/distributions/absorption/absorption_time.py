@@ -119,7 +119,7 @@ class AbsorptionTime(
       ['0.135335', '0.270671']
     """
     function = discrete_occupancy if self._DISCRETE else occupancy
-    return structures.as_result(self._with(function, self._value(value)))
+    return structures.as_result(self._with(function, self._time(value)))
 
   @property
   def _moments(self) -> Any:

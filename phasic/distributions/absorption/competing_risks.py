@@ -11,6 +11,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import competing_risks
+from phasic.math.likelihood import hazards
 
 
 class CompetingRisks(absorption_time.AbsorptionTime):
@@ -107,19 +108,23 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     k). Arguments and errors are those of `cause_log_prob`.
     """
     value = self._value(value)
-    log_prob = self._of_cause("log_density", value, self._number(cause))
-    before = value - 1.0 if self._DISCRETE else value
+    part = self._model_of_cause(self._number(cause))
     return structures.as_result(
-      np.exp(log_prob - self._log_survival_function(before))
+      hazards.cause_hazard(part, self._model(), value, self._DISCRETE)
     )
 
   def _of_cause(self, kind: str, value: Any, number: int) -> Any:
     """Returns a function of the law of the time and a cause."""
+    initial_probs, edges, exits, prob_zero = self._model_of_cause(number)
+    arguments = (initial_probs, edges, value, exits, prob_zero)
+    return evaluation.value(kind, arguments, discrete=self._DISCRETE)
+
+  def _model_of_cause(self, number: int) -> tuple[Any, Any, Any, Any]:
+    """Returns the law of the time and a cause."""
     initial_probs, edges, exits, prob_zero = competing_risks.of_cause(
       number, *self._by_cause(), number == self._cause_of_atom()
     )
-    arguments = (initial_probs, edges, value, exits, prob_zero)
-    return evaluation.value(kind, arguments, discrete=self._DISCRETE)
+    return initial_probs, edges, exits, prob_zero
 
   def _number(self, cause: Any) -> int:
     """Returns the number of a cause."""

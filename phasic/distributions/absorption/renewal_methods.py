@@ -4,6 +4,7 @@ from typing import Any
 
 from phasic.distributions.base import methods
 from phasic.internal import structures
+from phasic.math.model import named_checks
 from phasic.math.moments import renewals
 
 
@@ -49,7 +50,7 @@ class RenewalMethods(methods.Methods):
       M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, sec.
         2.4.
     """
-    value = self._value(value)
+    value = self._time(value)
     return structures.as_result(
       renewals.renewal_density(self._model(), value, self._DISCRETE)
     )
@@ -79,7 +80,7 @@ class RenewalMethods(methods.Methods):
 
     Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
     """
-    value = self._value(value)
+    value = self._time(value)
     return structures.as_result(
       renewals.mean_residual_life(self._model(), value, self._DISCRETE)
     )
@@ -106,10 +107,17 @@ class RenewalMethods(methods.Methods):
     Reference: S. A. Klugman, H. H. Panjer, G. E. Willmot, Loss models, 2012,
       sec. 3.1.
     """
-    value = self._value(value)
+    value = self._time(value)
     return structures.as_result(
       renewals.limited_expected_value(self._model(), value, self._DISCRETE)
     )
+
+  def _time(self, value: Any) -> Any:
+    """Converts a time, of whose rule there is a warning."""
+    value = self._value(value)
+    rule = named_checks.COUNT if self._DISCRETE else named_checks.TIME
+    named_checks.warn("value", value, rule)
+    return value
 
   def _model(self) -> tuple[Any, Any, Any, Any]:
     """The chain, checked with `validate_args`."""

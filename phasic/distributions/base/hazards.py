@@ -20,13 +20,13 @@ class Hazards(methods.Methods):
 
     It is right however far in the tail. At t = 0 it is the limit from the
     right, f(0+) / P(X > 0), whatever the atom is; the atom is in
-    `cumulative_hazard`. It is zero for t < 0, and NaN at infinity and where
-    rates times times are above 1e12.
+    `cumulative_hazard`. It is zero for t < 0, and NaN at infinity and where it
+    would have less than six digits: rates times times are above 1e8 then.
 
     In discrete time it is P(N = k) / P(N >= k), the probability of the end in
     step k, and at zero that of the atom; zero at what is no whole number, NaN
     at infinity and where the end has come for certain. Its relative error is
-    up to 16 eps |log P(N >= k)|.
+    up to 16 eps |log P(N >= k)|, with eps of the widest precision there is.
 
     Example: the hazard of an exponential time is its rate.
 

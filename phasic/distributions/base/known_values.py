@@ -45,14 +45,22 @@ def are_plausible(
     known: their values on the host, None among them.
     properties: of the parameters.
   """
+  atom = known.get("prob_zero")
   return all(
     known[name] is None
     or prop.constraint == "parameters"
-    or plausible.is_parameter(
-      known[name],
-      prop.constraint,
-      known.get(_EXITS.get(prop.constraint, "")),
-      known.get("prob_zero"),
+    or (
+      plausible.is_parameter(
+        known[name],
+        prop.constraint,
+        known.get(_EXITS.get(prop.constraint, "")),
+        atom,
+      )
+      and (
+        prop.constraint != "subprobabilities"
+        or atom is None
+        or plausible.sum_to_one(known[name], atom)
+      )
     )
     for name, prop in properties.items()
   )

@@ -2,6 +2,8 @@
 
 from typing import Any, NoReturn
 
+from phasic.math.model import named_checks
+
 
 def check_substrate(name: str, x: Any) -> None:
   """Raises TypeError for a distribution of another substrate."""
@@ -36,6 +38,22 @@ class Methods:
   def _argument(self, x: Any, name: str) -> Any:
     """Converts an array that broadcasts with the batch."""
     raise NotImplementedError
+
+  @property
+  def validate_args(self) -> bool:
+    """Whether values are checked, at some cost."""
+    raise NotImplementedError
+
+  def _checked(self, x: Any, name: str, rule: named_checks.ValueRule) -> Any:
+    """Converts an argument that breaks no rule.
+
+    Where it does there is a warning; with `validate_args` it raises.
+    """
+    x = self._argument(x, name)
+    if not self.validate_args:
+      named_checks.warn(name, x, rule)
+      return x
+    return named_checks.check(name, x, rule.holds(x), rule.text)
 
   def _statistic(self, name: str, x: Any) -> Any:
     """Returns a statistic, checked not to be NaN where that is asked for."""

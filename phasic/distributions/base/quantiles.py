@@ -30,7 +30,7 @@ class Quantiles(methods.Methods):
       >>> print(f"{float(PhaseType([1.0], [[-2.0]]).quantile(0.5)):.6f}")
       0.346574
     """
-    value = self._checked(value, *named_checks.PROBABILITY)
+    value = self._checked(value, "value", named_checks.PROBABILITY)
     return structures.as_result(self._quantile(value))
 
   def median(self) -> Any:
@@ -57,7 +57,7 @@ class Quantiles(methods.Methods):
       >>> print(f"{float(dist.quantile_log_survival(-1e4)):.6f}")
       5000.000000
     """
-    value = self._checked(value, *named_checks.LOG_PROBABILITY)
+    value = self._checked(value, "value", named_checks.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_survival(value))
 
   def quantile_log_cdf(self, value: Any) -> Any:
@@ -75,22 +75,8 @@ class Quantiles(methods.Methods):
       >>> print(f"{math.log(float(value)):.6f}")
       -500.693147
     """
-    value = self._checked(value, *named_checks.LOG_PROBABILITY)
+    value = self._checked(value, "value", named_checks.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_cdf(value))
-
-  def _checked(self, value: Any, low: float, high: float, rule: str) -> Any:
-    """Converts a probability; it is checked with `validate_args`."""
-    value = self._argument(value, "value")
-    if not self.validate_args:
-      named_checks.warn("value", value, low, high, rule)
-      return value
-    good = (value >= low) & (value <= high)
-    return named_checks.check("value", value, good, rule)
-
-  @property
-  def validate_args(self) -> bool:
-    """Whether values are checked, at some cost."""
-    raise NotImplementedError
 
   def _quantile(self, value: Any) -> Any:
     del value

@@ -4,6 +4,7 @@ from typing import Any
 
 from phasic.distributions.base import methods
 from phasic.internal import structures
+from phasic.math.model import named_checks
 
 _NO_FORMULA = (
   "only chains that start at zero, and whose rates never change, have a formula"
@@ -24,7 +25,8 @@ class Transforms(methods.Methods):
     rate u rings.
 
     Args:
-      u: (...), per unit of time; finite and >= 0, else the result is NaN.
+      u: (...), per unit of time; finite and >= 0, else the result is NaN: for u
+        < 0 take `moment_generating_function(-u)`.
 
     Returns:
       An array of the common shape of u and the batch.
@@ -36,7 +38,9 @@ class Transforms(methods.Methods):
       >>> print(f"{float(value):.6f}")
       0.800000
     """
-    return structures.as_result(self._laplace_transform(self._argument(u, "u")))
+    return structures.as_result(
+      self._laplace_transform(self._checked(u, "u", named_checks.LAPLACE))
+    )
 
   def moment_generating_function(self, s: Any) -> Any:
     """Returns E exp(s X), which is inf from the decay rate on.
@@ -72,7 +76,8 @@ class Transforms(methods.Methods):
     """Returns E z^N = P(N = 0) + z alpha (I - z T)^-1 t of a number of steps.
 
     Args:
-      z: (...), in [0, 1], else the result is NaN.
+      z: (...), in [0, 1], else the result is NaN: for z > 1 take
+        `moment_generating_function(log(z))`.
 
     Returns:
       An array of the common shape of z and the batch.
@@ -90,7 +95,9 @@ class Transforms(methods.Methods):
       0.142857
     """
     return structures.as_result(
-      self._probability_generating_function(self._argument(z, "z"))
+      self._probability_generating_function(
+        self._checked(z, "z", named_checks.GENERATING)
+      )
     )
 
   def _laplace_transform(self, u: Any) -> Any:

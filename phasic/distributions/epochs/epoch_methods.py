@@ -18,6 +18,7 @@ from phasic.internal import random
 from phasic.internal import static
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
+from phasic.math.likelihood import hazards
 from phasic.math.likelihood import phase_type
 from phasic.math.model import operands
 from phasic.math.model import value_checks
@@ -65,6 +66,18 @@ class EpochMethods(comparable.Comparable):
     return self._in_epochs(
       value,
       lambda s, t: epoch_values.log_of_stage(phase_type.log_survival, s, t),
+    )
+
+  def _hazard_function(self, value: Any) -> Any:
+    return self._in_epochs(
+      value,
+      lambda s, t: epoch_values.hazard_of_stage(hazards.hazard, s, t),
+    )
+
+  def _log_hazard_function(self, value: Any) -> Any:
+    return self._in_epochs(
+      value,
+      lambda s, t: epoch_values.hazard_of_stage(hazards.log_hazard, s, t),
     )
 
   def _cdf(self, value: Any) -> Any:

@@ -51,7 +51,10 @@ def _share(stage: epoch_stages.Stage, order: int) -> Any:
   first = isinstance(stage.start, float)
   for k in range(order, 0, -1):
     within = math.comb(order - 1, k - 1) * _time_within(stage, k)
-    total = total + shifted * within
+    endless = within == math.inf
+    finite = shifted * np.where(endless, 0.0, within)
+    # The first term is of the highest order: it is infinite if any is.
+    total = total + np.where(endless, math.inf, finite)
     if first:  # It starts at zero.
       break
     shifted = shifted * stage.start

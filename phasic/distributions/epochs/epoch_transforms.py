@@ -39,12 +39,16 @@ def moment_generating_function(stages: list[epoch_stages.Stage], s: Any) -> Any:
   """Returns E exp(s X), inf from the last stage's decay rate on."""
   grows = s > 0
   # Zero where the other is taken: it is finite there, and so are its slopes.
-  up, down = np.where(grows, s, 0.0), np.where(grows, 0.0, 0.0 - s)
+  up = np.where(grows & (s < math.inf), s, 0.0)
+  down = np.where(grows, 0.0, 0.0 - s)
   total: Any = 0.0
   for stage in stages:
     if stage.length is None:
       function = generating_functions.moment_generating_function
-      found = np.log(epoch_values.of_stage(function, stage, up))
+      value = epoch_values.of_stage(function, stage, up)
+      never = value == 0.0
+      found = np.log(np.where(never, 1.0, value))
+      found = np.where(never, -math.inf, found)
     else:
       found = _log_grown(stage, up)
     log = stage.log_mass + up * stage.start + found

@@ -9,6 +9,7 @@ import numpy as onp
 from phasic.distributions.epochs import epoch_stages
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math.likelihood import phase_type
 
 
 def of_stage(function: Any, stage: epoch_stages.Stage, times: Any) -> Any:
@@ -20,6 +21,25 @@ def log_of_stage(function: Any, stage: epoch_stages.Stage, times: Any) -> Any:
   """Returns the logarithm of a probability or a density in a stage."""
   logs = stage.log_mass + of_stage(function, stage, times)
   return seen(function, stage, times, logs)
+
+
+def hazard_of_stage(
+  function: Any, stage: epoch_stages.Stage, times: Any
+) -> Any:
+  """Returns a hazard, which knows nothing of the mass that reaches a stage.
+
+  Args:
+    function: `hazards.hazard` or `hazards.log_hazard`.
+    stage: the stage.
+    times: since its start.
+  """
+  found = of_stage(function, stage, times)
+  if stage.log_lost is None:
+    return found
+  unknown = stage.log_mass == -math.inf
+  for part in (phase_type.log_density, phase_type.log_survival):
+    unknown = unknown | np.isnan(log_of_stage(part, stage, times))
+  return np.where(unknown, math.nan, found)
 
 
 def seen(
@@ -68,5 +88,7 @@ def since(stage: epoch_stages.Stage, value: Any) -> tuple[Any, Any]:
 def log_sum(x: Any, y: Any) -> Any:
   """Returns log(exp(x) + exp(y)), -inf where both are."""
   larger = np.maximum(x, y)
-  finite = np.where(larger == -float("inf"), 0.0, larger)
-  return finite + np.log(np.exp(x - finite) + np.exp(y - finite))
+  none = larger == -math.inf
+  finite = np.where(none, 0.0, larger)
+  total = np.exp(x - finite) + np.exp(y - finite)
+  return np.where(none, larger, finite + np.log(np.where(none, 1.0, total)))

@@ -78,6 +78,7 @@ class RewardTotals(distribution.Distribution):
       ValueError: shapes do not fit.
     """
     alpha, matrix, rewards, exits, prob_zero = self._model()
+    self._look_at("arguments", arguments, named_checks.TIME)
     return structures.as_result(
       multivariate.joint_laplace_transform(
         alpha, matrix, rewards, arguments, exits, prob_zero
@@ -109,8 +110,17 @@ class RewardTotals(distribution.Distribution):
       ValueError: shapes do not fit.
     """
     rewards = self._arrays()["rewards"]
+    self._look_at("weights", weights, named_checks.TIME)
     rates = reward_operands.weighted_rewards(rewards, weights, "weights", {})
     return self._transformed(np.sum(rates, axis=-1))
+
+  def _look_at(self, name: str, x: Any, rule: named_checks.ValueRule) -> None:
+    """Warns of numbers beside rewards; with `validate_args` it raises."""
+    if not self.validate_args:
+      named_checks.warn(name, x, rule)
+      return
+    x = self._as_array(x, name)
+    named_checks.check(name, x, rule.holds(x), rule.text)
 
   def _transformed(self, rewards: Any) -> phase_type.PhaseType:
     """Returns the distribution of one reward (..., p)."""

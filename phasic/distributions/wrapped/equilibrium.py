@@ -1,5 +1,6 @@
 """What is left of the time that runs, long after renewals have begun."""
 
+from collections.abc import Mapping
 import math
 from typing import Any
 
@@ -10,7 +11,10 @@ from phasic.distributions.absorption import comparable
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
+from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.model import named_checks
+from phasic.math.model import plausible
 from phasic.math.moments import renewals
 
 
@@ -59,6 +63,7 @@ class Equilibrium(
 
     Raises:
       TypeError: the distribution is none of phase type.
+      ValueError: with `validate_args`, E[X] is zero or infinite.
     """
     super().__init__(
       {
@@ -68,6 +73,30 @@ class Equilibrium(
         "name": name,
       }
     )
+
+  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+    del known
+    model = plausible.host_model(self.distribution._chain())
+    if model is None:
+      return True
+    mean = static.concrete(self.distribution._mean())
+    # Where it is not known there was another warning.
+    return mean is None or not onp.any((mean <= 0.0) | (mean == math.inf))
+
+  def _model(self) -> tuple[Any, Any, Any, Any]:
+    model = super()._model()
+    if not self.validate_args:
+      return model
+    mean = self.distribution._mean()
+    mean = named_checks.check(
+      "mean of distribution",
+      mean,
+      (mean > 0) & (mean < math.inf),
+      "it must be > 0 and finite for an equilibrium; a chain that may be caught "
+      "in some phases, or never starts, has none",
+    )
+    start, *others = model
+    return (start + 0.0 * mean[..., None], *others)
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:

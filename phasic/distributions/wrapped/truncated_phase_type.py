@@ -167,6 +167,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _log_mass(self, lower: Any, upper: Any) -> Any:
     """Returns log P(lower < X <= upper)."""
     wrapped = self.distribution
+    upper = self._limit(lower, upper)
     initial_probs, matrix, exits, prob_zero = wrapped._model()
     return interval_probs.log_interval_prob(
       initial_probs, matrix, lower, upper, exits, prob_zero, wrapped._DISCRETE
@@ -205,15 +206,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     discrete = self.distribution._DISCRETE
     first = np.maximum(before + 1.0 if discrete else low, 0.0)
     model = self._broadcast_model(batch)
-    return node_sums.of_interval(model, discrete, first, high, self._log_prob)
-
-  def _log_hazard_function(self, value: Any) -> Any:
-    # Of counts relative to P(N >= k).
-    before = value - 1.0 if self.distribution._DISCRETE else value
-    alive = self._log_survival_function(before)
-    ended = alive == -math.inf
-    found = self._log_prob(value) - np.where(ended, 0.0, alive)
-    return np.where(ended, math.nan, found)
+    last = self._limit(first, high)
+    return node_sums.of_interval(model, discrete, first, last, self._log_prob)
 
   def _support(self) -> supports.Support:
     low, _, high = self._bounds()
@@ -267,7 +261,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     total = self._normaliser(before, high)
     wrapped = self.distribution
     # Where nothing is cut off the logarithm has no derivative.
-    open_below, open_above = before < 0, high == math.inf
+    open_below = before < 0
+    open_above = self._limit(before, high) == math.inf
     less = wrapped._log_cdf(np.where(open_below, 1.0, before))
     more = wrapped._log_survival_function(np.where(open_above, 1.0, high))
     less = np.where(open_below, -math.inf, less)

@@ -1,4 +1,4 @@
-"""Mean, moments and mode of a phase-type variable in an interval."""
+"""Mean, moments, mode and hazard of a phase-type variable in an interval."""
 
 import functools
 import math
@@ -13,7 +13,9 @@ from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import user_warnings
+from phasic.math.likelihood import hazards
 from phasic.math.moments import truncated_moments
+from phasic.math.quadrature import time_scales
 
 
 class TruncatedStatistics(wrapped_distribution.WrappedDistribution):
@@ -28,6 +30,13 @@ class TruncatedStatistics(wrapped_distribution.WrappedDistribution):
   def _bounds(self) -> tuple[Any, Any, Any]:
     """Returns low, what is just below it, and high, as arrays."""
     raise NotImplementedError
+
+  def _limit(self, low: Any, high: Any) -> Any:
+    """Returns the upper bound, inf where nothing of X can be beyond it."""
+    wrapped = self.distribution
+    return time_scales.settled(
+      wrapped._model(), np.maximum(low, 0.0), high, wrapped._DISCRETE
+    )
 
   def _normaliser(self, before: Any, high: Any) -> Any:
     """Returns log P(before < X <= high), NaN where that is zero."""
@@ -75,6 +84,7 @@ class TruncatedStatistics(wrapped_distribution.WrappedDistribution):
     """
     _, before, high = self._bounds()
     shift = np.maximum(before, 0.0)
+    high = self._limit(shift, high)
     with user_warnings.derived():
       residual = residual_life.ResidualLife(self.distribution, shift)
     known = static.concrete(high)
@@ -119,6 +129,21 @@ class TruncatedStatistics(wrapped_distribution.WrappedDistribution):
     # Zero, but NaN where nothing is between the bounds.
     nothing = 0.0 * gradients.stop_gradient(self._normaliser(before, high))
     return found + nothing
+
+  def _log_hazard_function(self, value: Any) -> Any:
+    low, before, high = self._bounds()
+    discrete = self.distribution._DISCRETE
+    # Of counts relative to P(N >= k). What is below low has no part in it.
+    ended = (value - 1.0 if discrete else value) >= high
+    ended = ended | (value == math.inf)
+    inside = (value >= low) & np.logical_not(ended)
+    model = self.distribution._model()
+    some = np.where(inside, value, low)
+    last = self._limit(some, high)
+    found = hazards.log_hazard_below(model, some, last, discrete)
+    found = np.where(value < low, -math.inf, found)
+    unknown = np.isnan(value) | np.isnan(self._normaliser(before, high))
+    return np.where(ended | unknown, math.nan, found)
 
 
 def _shifted(k: int, shift: Any, rest: Any) -> Any:

@@ -10,11 +10,19 @@ from phasic.math.model import named_checks
 from phasic.math.model import operands
 from phasic.math.model import plausible
 
-# Where the third argument is a probability or its logarithm.
-_PROBABILITIES = {
+# Rules of the third argument of functions, without "discrete_phase_type_".
+_THIRD = {
   "quantile": named_checks.PROBABILITY,
   "quantile_log_survival": named_checks.LOG_PROBABILITY,
   "quantile_log_cdf": named_checks.LOG_PROBABILITY,
+  "laplace_transform": named_checks.LAPLACE,
+  "probability_generating_function": named_checks.GENERATING,
+}
+# Rules of arguments by their names.
+_NAMED = {
+  "arguments": named_checks.TIME,
+  "mark_rates": named_checks.TIME,
+  "rewards": named_checks.REWARD,
 }
 _MATRICES = {"subgenerator": False, "subtransition": True}
 
@@ -40,7 +48,7 @@ def checked(function: Any, package: str, name: str) -> Any:
   wanted = (*names[:2], *operands.names(discrete)[-2:])
   places = [names.index(n) if n in names else None for n in wanted]
 
-  probability = _PROBABILITIES.get(name.removeprefix("discrete_phase_type_"))
+  rules = _rules(name.removeprefix("discrete_phase_type_"), names, discrete)
 
   @functools.wraps(function)
   def call(*args: Any, **kwargs: Any) -> Any:
@@ -50,10 +58,16 @@ def checked(function: Any, package: str, name: str) -> Any:
       else kwargs.get(own)
       for own, place in zip(wanted, places, strict=True)
     ]
-    if probability is not None:
-      value = args[2] if len(args) > 2 else kwargs.get(names[2])
+    for k, rule in rules.items():
+      value = args[k] if len(args) > k else kwargs.get(names[k])
       if value is not None:
-        named_checks.warn(names[2], value, *probability)
+        named_checks.warn(names[k], value, rule)
+    if names[2:4] == ("lower", "upper") and not kwargs.get("validate_args"):
+      lower, upper = (
+        args[k] if len(args) > k else kwargs.get(names[k]) for k in (2, 3)
+      )
+      if lower is not None and upper is not None:
+        named_checks.warn_of_order(lower, upper)
     if plausible.is_given_model(model, discrete):
       return function(*args, **kwargs)
     mended, messages = model_values.examined(model, discrete)
@@ -72,3 +86,23 @@ def checked(function: Any, package: str, name: str) -> Any:
   # So that it is pickled by the name that users know.
   call.__module__, call.__qualname__, call.__name__ = package, name, name
   return call
+
+
+def _rules(
+  name: str, names: tuple[str, ...], discrete: bool
+) -> dict[int, named_checks.ValueRule]:
+  """Returns the rules of a function's arguments, by their places."""
+  found = {}
+  # That of discrete rewards raises.
+  if name != "discrete_reward_transform":
+    found = {
+      names.index(n): rule for n, rule in _NAMED.items() if n in names[2:]
+    }
+  base = name
+  for suffix in ("_vjp", "_jvp"):
+    base = base.removesuffix(suffix)
+  if base in _THIRD:
+    found[2] = _THIRD[base]
+  elif base == "occupancy":
+    found[2] = named_checks.COUNT if discrete else named_checks.TIME
+  return found

@@ -2,7 +2,8 @@
 
 In continuous time the hazard is minus the slope of the log survival function,
 which the kernel divides before anything can underflow: so it is right however
-far in the tail.
+far in the tail. Where rates times times are too large for slopes it is a
+quotient, if that has digits.
 
 Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
 """
@@ -10,14 +11,20 @@ Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
 import math
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.math.calls import evaluation
+from phasic.math.elimination import wide_models
+from phasic.math.likelihood import interval_probs
 from phasic.math.model import operands
 
 # Quotients below it may have lost digits, or be gone.
 _SMALL = {"float64": 1e-280, "float32": 1e-30}
+# Quotients of values with larger logarithms have lost too many digits: their
+# relative error is up to 16 eps times the logarithm.
+_LARGEST_LOG = {"float64": 1e-6 / 2.0**-48, "float32": 1e-3 / 2.0**-19}
 
 
 def hazard(initial_probs, subgenerator, times, exit_rates=None, prob_zero=None):
@@ -25,7 +32,8 @@ def hazard(initial_probs, subgenerator, times, exit_rates=None, prob_zero=None):
 
   Arguments and errors are those of `log_density`. At t = 0 it is the limit
   from the right, alpha s / sum(alpha), whatever the atom is. It is zero for t
-  < 0, and NaN at infinity and where rates times times are above 1e12.
+  < 0, and NaN at infinity and where |log P(X > t)| is so large that neither a
+  slope nor a quotient has six digits (three where all is in single precision).
 
   Returns:
     An array with the broadcast shape of `times` and the model's batch.
@@ -66,10 +74,10 @@ def log_hazard(
   quotient = _quotient(arguments)
   if kernel_ops.path() == "portable":
     return quotient
-  rate = _rate(arguments)
-  small = rate < _SMALL[static.dtype_name(rate)]
+  rate = _slope(arguments)
   # The smallest are those of early times, where survival is near one.
-  return np.where(small, quotient, np.log(np.where(small, 1.0, rate)))
+  known = rate >= _SMALL[static.dtype_name(rate)]
+  return np.where(known, np.log(np.where(known, rate, 1.0)), quotient)
 
 
 def discrete_hazard(
@@ -100,8 +108,8 @@ def discrete_log_hazard(
 ):
   """Returns the logarithm of `discrete_hazard`, with the same arguments.
 
-  It is a difference of logarithms: its absolute error is up to 16 eps times
-  |log P(N >= k)|.
+  It is a difference of logarithms in the widest precision: its absolute error
+  is up to 16 eps times |log P(N >= k)|, with that precision's eps.
   """
   arguments = operands.convert(
     initial_probs,
@@ -111,14 +119,103 @@ def discrete_log_hazard(
     prob_zero,
     names=operands.DISCRETE_ARGUMENTS,
   )
+  dtype = static.dtype_name(arguments[0])
+  arguments = _widened(arguments, True)
   initial_probs, subtransition, counts, exit_probs, prob_zero = arguments
   log_prob = evaluation.value("log_density", arguments, discrete=True)
   before = (initial_probs, subtransition, counts - 1.0, exit_probs, prob_zero)
   log_left = evaluation.value("log_survival", before, discrete=True)
-  return log_prob - _where_some_are_left(log_left)
+  return np.asarray(log_prob - _where_some_are_left(log_left), dtype=dtype)
+
+
+def log_hazard_below(model, times, high, discrete):
+  """Returns log f(t) - log P(t < X <= high), the hazard of X given X <= high.
+
+  Args:
+    model: initial masses, a matrix or edges, exits or None, mass at zero or
+      None.
+    times: t, (...); in discrete time counts k, and the second is that of k <=
+      N <= high.
+    high: (...), inf for none.
+    discrete: whether time is.
+
+  Returns:
+    An array of the common batch shape, found in the widest precision; NaN where
+    the second is zero.
+  """
+  initial_probs, matrix, exits, prob_zero = model
+  dtype = static.dtype_name(times)
+  names = operands.names(discrete)
+  arguments = operands.convert(
+    initial_probs, matrix, times, exits, prob_zero, names=names
+  )
+  arguments = _widened(arguments, discrete)
+  initial_probs, matrix, times, exits, prob_zero = arguments
+  # Without an atom the density at zero is the limit from the right.
+  none = np.zeros((), dtype=static.dtype_name(times))
+  log_prob = evaluation.value(
+    "log_density",
+    (*arguments[:4], prob_zero if discrete else none),
+    discrete=discrete,
+  )
+  log_left = interval_probs.log_interval_prob(
+    initial_probs,
+    matrix,
+    times - 1.0 if discrete else times,
+    np.asarray(high, dtype=static.dtype_name(times)),
+    exits,
+    prob_zero,
+    discrete,
+  )
+  return np.asarray(log_prob - _where_some_are_left(log_left), dtype=dtype)
+
+
+def cause_hazard(part, model, times, discrete):
+  """Returns the hazard of a cause, that of a part of a law beside the whole.
+
+  Args:
+    part: the four arguments of the law of the time and the cause.
+    model: those of the law of the time.
+    times: (...).
+    discrete: whether time is; then it is relative to P(N >= k).
+  """
+  dtype = static.dtype_name(times)
+  initial_probs, matrix, exits, prob_zero = part
+  own = (initial_probs, matrix, times, exits, prob_zero)
+  log_prob = evaluation.value(
+    "log_density", _widened(own, discrete), discrete=discrete
+  )
+  initial_probs, matrix, exits, prob_zero = model
+  before = times - 1.0 if discrete else times
+  whole = (initial_probs, matrix, before, exits, prob_zero)
+  log_left = evaluation.value(
+    "log_survival", _widened(whole, discrete), discrete=discrete
+  )
+  return np.asarray(np.exp(log_prob - log_left), dtype=dtype)
+
+
+def _widened(arguments, discrete):
+  """Returns the five arguments in the widest precision."""
+  initial_probs, matrix, times, exits, prob_zero = arguments
+  initial_probs, matrix, exits, prob_zero = wide_models.widened(
+    (initial_probs, matrix, exits, prob_zero), discrete
+  )
+  times = np.asarray(times, dtype=static.dtype_name(initial_probs))
+  return initial_probs, matrix, times, exits, prob_zero
 
 
 def _rate(arguments):
+  """Returns the hazard as a slope, or as a quotient where there is none."""
+  slope = _slope(arguments)
+  known = static.concrete(slope)
+  if known is not None and not onp.any(onp.isnan(known)):
+    return slope
+  lost = np.isnan(slope)
+  quotient = np.exp(np.where(lost, _quotient(arguments), 0.0))
+  return np.where(lost, quotient, slope)
+
+
+def _slope(arguments):
   """Returns the hazard as a slope."""
   times = arguments[2]
   # Slopes at infinity are those of nothing.
@@ -134,7 +231,9 @@ def _rate(arguments):
 
 
 def _quotient(arguments):
-  """Returns the logarithm of the hazard as a difference."""
+  """Returns the logarithm of the hazard as a difference, NaN if of no use."""
+  dtype = static.dtype_name(arguments[0])
+  arguments = _widened(arguments, False)
   initial_probs, subgenerator, times, exit_rates, _ = arguments
   # Without an atom the density at zero is the limit from the right.
   none = np.zeros((), dtype=static.dtype_name(times))
@@ -142,7 +241,9 @@ def _quotient(arguments):
     "log_density", (initial_probs, subgenerator, times, exit_rates, none)
   )
   log_left = evaluation.value("log_survival", arguments)
-  return log_density - _where_some_are_left(log_left)
+  found = log_density - _where_some_are_left(log_left)
+  many = log_left > -_LARGEST_LOG[static.dtype_name(log_left)]
+  return np.asarray(np.where(many, found, math.nan), dtype=dtype)
 
 
 def _where_some_are_left(log_left):

@@ -1,7 +1,8 @@
 """Checks of values with messages that name argument, value and rule."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import numpy as onp
 
 from phasic.internal import checks
@@ -9,12 +10,52 @@ from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.math.model import plausible
 
-# The least and the greatest value of an argument, and the rule.
-PROBABILITY = (0.0, 1.0, "a probability must be in [0, 1]")
-LOG_PROBABILITY = (
-  float("-inf"),
+_INF = float("inf")
+
+
+class ValueRule(NamedTuple):
+  """Which values an argument may have; NaN is nobody's mistake.
+
+  Attributes:
+    least: the least one.
+    most: the greatest one.
+    text: the rule, as the end of a message.
+    whole: whether they are whole numbers.
+    finite: whether they are finite.
+  """
+
+  least: float
+  most: float
+  text: str
+  whole: bool = False
+  finite: bool = True
+
+  def holds(self, x: Any) -> Any:
+    """Returns where values of an array keep to the rule, NaN not among them."""
+    good = (x >= self.least) & (x <= self.most)
+    if self.finite:
+      good = good & (x < _INF)
+    return good & (np.floor(x) == x) if self.whole else good
+
+
+PROBABILITY = ValueRule(0.0, 1.0, "a probability must be in [0, 1]")
+LOG_PROBABILITY = ValueRule(
+  -_INF, 0.0, "the logarithm of a probability must be <= 0"
+)
+TIME = ValueRule(0.0, _INF, "it must be finite and >= 0")
+COUNT = ValueRule(0.0, _INF, "it must be an integer >= 0", True)
+REWARD = ValueRule(0.0, _INF, "rewards must be >= 0 and finite")
+# The limit at infinity is no mistake, though it is NaN.
+LAPLACE = ValueRule(
   0.0,
-  "the logarithm of a probability must be <= 0",
+  _INF,
+  "it must be finite and >= 0; for u < 0 take moment_generating_function(-u)",
+  finite=False,
+)
+GENERATING = ValueRule(
+  0.0,
+  1.0,
+  "it must be in [0, 1]; for z > 1 take moment_generating_function(log(z))",
 )
 
 
@@ -49,22 +90,55 @@ def check_sums(name: str, x: Any, good: Any, rule: str, sums: Any) -> Any:
   return checks.check(good[..., None], message, x, sums[..., None])
 
 
-def warn(name: str, x: Any, low: float, high: float, rule: str) -> None:
-  """Warns of an argument that is out of range, where it is at hand.
+def warn(name: str, x: Any, rule: ValueRule) -> None:
+  """Warns of an argument that breaks a rule, where it is at hand.
 
   Args:
     name: the argument's name.
-    x: the argument; NaN is in range.
-    low: the least value.
-    high: the greatest one.
-    rule: the rule, as the end of the message.
+    x: the argument; NaN breaks none.
+    rule: the rule.
   """
-  known = plausible.values_at_hand([x])
-  if known is None or known[0].dtype.kind not in "fiu":
+  if user_warnings.is_derived():
     return
-  good = onp.logical_not((known[0] < low) | (known[0] > high))
+  known = _numbers([x])
+  if known is None:
+    return
+  x = known[0]
+  good: onp.ndarray = (x >= rule.least) & (x <= rule.most)
+  if rule.finite:
+    good = good & (x < _INF)
+  if rule.whole:
+    good = good & (onp.floor(x) == x)
+  good = good | onp.isnan(x)
   if not onp.all(good):
-    user_warnings.warn(_message(name, good, rule, known[0]))
+    user_warnings.warn(_message(name, good, rule.text, x))
+
+
+def warn_of_order(lower: Any, upper: Any) -> None:
+  """Warns of intervals whose end is before their start, where it is known."""
+  known = _numbers([lower, upper])
+  if known is None:
+    return
+  try:
+    good: onp.ndarray = onp.logical_not(known[1] < known[0])
+  except ValueError:  # Shapes do not fit, which raises elsewhere.
+    return
+  if not onp.all(good):
+    upper = onp.broadcast_to(known[1], onp.shape(good))
+    user_warnings.warn(
+      _message("upper", good, "it must be at least lower", upper)
+    )
+
+
+def _numbers(arrays: Any) -> list[Any] | None:
+  """Returns arrays of numbers on the host, None if one is not at hand."""
+  try:
+    known = plausible.values_at_hand(arrays)
+  except (TypeError, ValueError):  # It raises elsewhere.
+    return None
+  if known is None or any(x.dtype.kind not in "fiu" for x in known):
+    return None
+  return known
 
 
 def _message(name: str, good: Any, rule: str, what: Any) -> str:

@@ -123,6 +123,12 @@ def is_model(
   )
 
 
+def sum_to_one(initial_probs: onp.ndarray, prob_zero: onp.ndarray) -> bool:
+  """Whether masses of the phases fit a mass at zero for certain."""
+  total: onp.ndarray = initial_probs.sum(axis=-1, dtype="float64") + prob_zero
+  return bool(onp.all(onp.abs(total - 1.0) <= _tolerance(initial_probs)))
+
+
 def whole_generator(x: onp.ndarray) -> int | None:
   """Returns which phase is the absorbing state of a whole generator, or None.
 

@@ -35,14 +35,15 @@ def entropy(model, discrete=False):
   The error is relative to the integral of |f log f|.
 
   Args:
-    model: the model.
+    model: the model, a tuple.
     discrete: whether time is.
 
   Returns:
     An array with the model's batch shape.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: the model is no tuple of four, dtypes differ, or are complex,
+      bool or half precision.
     ValueError: shapes do not fit, or an array is empty.
 
   Example: that of an exponential time is 1 - log(rate).
@@ -104,7 +105,10 @@ def kl_divergence(model, other, discrete=False):
 
 def _compare(kind, model, other, discrete):
   """Returns what compares two models."""
-  models = [laws.convert(x, discrete) for x in (model, other)]
+  models = [
+    laws.convert(x, discrete, name)
+    for name, x in (("model", model), ("other", other))
+  ]
   own, others = (static.dtype_name(x[0]) for x in models)
   if own != others:
     raise TypeError(f"the first model is {own} and the second {others}")

@@ -9,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import gradients
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
@@ -22,19 +23,49 @@ _LONGEST = 170.0
 _LOG_NOTHING = -61.0
 
 
-def convert(model, discrete):
+def convert(model, discrete, name="model"):
   """Returns initial_probs, matrix, exits and prob_zero as arrays.
 
+  Args:
+    model: a tuple of the four; the last two may be None.
+    discrete: whether time is.
+    name: what it is called.
+
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: it is no tuple of four, dtypes differ, or are complex, bool or
+      half precision.
     ValueError: shapes do not fit, or an array is empty.
   """
-  alpha, matrix, exits, atom = model
+  alpha, matrix, exits, atom = _four(model, discrete, name)
   # Any times make the arguments those of a function of times.
   alpha, matrix, _, exits, atom = operands.convert(
     alpha, matrix, 0.0, exits, atom, names=operands.names(discrete)
   )
   return alpha, matrix, exits, atom
+
+
+def _four(model, discrete, name):
+  """Returns a model's four arguments; raises TypeError for anything else."""
+  if not isinstance(discrete, (bool, onp.bool_)):
+    raise TypeError(
+      f"discrete is {raw_arguments.shown(discrete)}: it must be a bool; {name} "
+      f"is one tuple of {_listed(False)}"
+    )
+  if isinstance(model, (tuple, list)) and len(model) == 4:
+    return model
+  what = type(model).__name__
+  if isinstance(model, (tuple, list)):
+    what = f"a {what} of {len(model)}"
+  raise TypeError(
+    f"{name} is {what}: it must be a tuple of {_listed(discrete)}, the last two "
+    "None where they are not given; a distribution has a method of its own"
+  )
+
+
+def _listed(discrete):
+  """Returns the names of a model's arguments."""
+  names = operands.names(discrete)
+  return ", ".join((*names[:2], *names[3:]))
 
 
 class Law:

@@ -62,6 +62,9 @@ def times(log_rate, last, phases, dtype):
   steps = onp.reshape(steps, (-1, *(1 for _ in static.shape(log_rate))))
   wide = static.wide_float()
   steps = np.asarray(steps, dtype=wide)
+  # Of what may never end, or never starts, nothing is known.
+  usable = (last < math.inf) & (log_rate > -math.inf)
+  last, log_rate = (np.where(usable, x, math.nan) for x in (last, log_rate))
   width = np.log(last) + log_rate - _LOWEST
   u = _LOWEST + width * steps
   log_times = u - np.exp(-u) - log_rate

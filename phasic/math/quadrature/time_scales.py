@@ -8,12 +8,17 @@ import numpy as onp
 from phasic.internal import gradients
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 
 # Rates times times of which the kernel gives values.
 _MOST = 1e15
+# And those below which it surely does, in steps or rates times times.
+_USUAL = 1e10
+# P(X > t) is below exp(1 - 2000) after so many of the longest expected times.
+_SETTLED = 2000.0 * math.e
 
 
 def latest(model):
@@ -40,6 +45,31 @@ def latest(model):
   most = float(onp.finfo(static.dtype_name(initial_probs)).max)
   good = fastest > _MOST / most
   return np.where(good, _MOST / np.where(good, fastest, 1.0), most)
+
+
+def settled(model, low, high, discrete):
+  """Returns upper bounds, inf for those so late that nothing is beyond them.
+
+  Only bounds that may be too late for the kernel are looked at.
+
+  Args:
+    model: initial masses, a matrix or edges, exits or None, mass at zero or
+      None.
+    low: lower bounds, (...): from any phase nothing is left at `high`.
+    high: upper bounds, (...).
+    discrete: whether time is.
+  """
+  usual = _USUAL if discrete else latest(model) * (_USUAL / _MOST)
+  late = (high > usual) & (high < math.inf)
+  known = static.concrete(late)
+  if known is not None and not onp.any(known):
+    return high
+  names = operands.names(discrete)
+  found = chain_calls.value(log_scales, None, model, (*names[:2], *names[3:]))
+  log_longest = gradients.stop_gradient(found[..., 1])
+  # Divided first, so that nothing is out of range.
+  ratio = (high - low) * np.exp(-log_longest) / _SETTLED
+  return np.where(late & (ratio > 1.0), math.inf, high)
 
 
 def log_scales(option, system):

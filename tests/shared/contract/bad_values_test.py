@@ -36,6 +36,14 @@ def _erlang():
   return pd.Erlang(2, 1.0)
 
 
+def _steps():
+  return pd.DiscretePhaseType(_START, _STEPS)
+
+
+def _rewards():
+  return pd.MultivariatePhaseType(_START, _MATRIX, onp.eye(2))
+
+
 # By name: what makes an object, or calls a function, and what the message has
 # in it: the argument, the value and the rule.
 CASES = {
@@ -74,6 +82,20 @@ CASES = {
   "prob_zero": (
     lambda: pd.PhaseType(_START, _MATRIX, prob_zero=1.5),
     ("prob_zero", "1.5", "must be in [0, 1]"),
+  ),
+  "masses_and_prob_zero": (
+    lambda: pd.PhaseType([0.9, 0.0], _MATRIX, prob_zero=0.3),
+    ("sum(initial_probs) + prob_zero", "1.2", "must be 1"),
+  ),
+  "too_little_mass": (
+    lambda: pd.DiscretePhaseType([0.5, 0.0], _STEPS, prob_zero=[0.5, 0.3]),
+    ("sum(initial_probs) + prob_zero[1]", "0.8", "must be 1"),
+  ),
+  "masses_of_rewards": (
+    lambda: pd.MultivariatePhaseType(
+      [0.5, 0.0], _MATRIX, onp.eye(2), prob_zero=0.25
+    ),
+    ("sum(initial_probs) + prob_zero", "0.75", "must be 1"),
   ),
   "whole_generator": (
     lambda: pd.PhaseType(_START, [[-1.0, 1.0], [0.0, 0.0]]),
@@ -219,10 +241,87 @@ CASES = {
     lambda: pm.quantile([1.0], [[-1.0]], 2.0),
     ("u", "2.0", "must be in [0, 1]"),
   ),
+  "laplace": (
+    lambda: _erlang().laplace_transform([0.5, -0.5]),
+    ("u[1]", "-0.5", "must be finite and >= 0", "moment_generating_function"),
+  ),
+  "generating": (
+    lambda: _steps().probability_generating_function(-0.5),
+    ("z", "-0.5", "must be in [0, 1]"),
+  ),
+  "generating_above": (
+    lambda: _steps().probability_generating_function(1.5),
+    ("z", "1.5", "must be in [0, 1]", "moment_generating_function(log(z))"),
+  ),
+  "occupancy": (
+    lambda: _erlang().occupancy([1.0, -1.0]),
+    ("value[1]", "-1.0", "must be finite and >= 0"),
+  ),
+  "occupancy_steps": (
+    lambda: _steps().occupancy(1.5),
+    ("value", "1.5", "must be an integer >= 0"),
+  ),
+  "renewals": (
+    lambda: _erlang().renewal_density(-1.0),
+    ("value", "-1.0", "must be finite and >= 0"),
+  ),
+  "joint_laplace": (
+    lambda: _rewards().laplace_transform([-1.0, 0.5]),
+    ("arguments[0]", "-1.0", "must be finite and >= 0"),
+  ),
+  "projection": (
+    lambda: _rewards().projection([1.0, -2.0]),
+    ("weights[1]", "-2.0", "must be finite and >= 0"),
+  ),
+  "equilibrium": (
+    lambda: pd.Equilibrium(pd.PhaseType(_START, [[-2.0, 1.0], [0.0, 0.0]])),
+    ("Equilibrium: mean of distribution", "inf", "must be > 0 and finite"),
+  ),
+  "math_laplace": (
+    lambda: pm.laplace_transform(_START, _MATRIX, u=-0.5),
+    ("u", "-0.5", "must be finite and >= 0"),
+  ),
+  "math_generating": (
+    lambda: pm.probability_generating_function(_START, _STEPS, -0.5),
+    ("z", "-0.5", "must be in [0, 1]"),
+  ),
+  "math_occupancy": (
+    lambda: pm.occupancy(_START, _MATRIX, -1.0),
+    ("times", "-1.0", "must be finite and >= 0"),
+  ),
+  "math_joint_laplace": (
+    lambda: pm.joint_laplace_transform(
+      _START, _MATRIX, onp.eye(2), [0.5, -1.0]
+    ),
+    ("arguments[1]", "-1.0", "must be finite and >= 0"),
+  ),
+  "math_reward_transform": (
+    lambda: pm.reward_transform(_START, _MATRIX, [1.0, -1.0]),
+    ("rewards[1]", "-1.0", "must be >= 0 and finite"),
+  ),
+  "math_rewards": (
+    lambda: pm.reward_moments(_START, _MATRIX, [1.0, -1.0], order=2),
+    ("rewards[1]", "-1.0", "must be >= 0 and finite"),
+  ),
+  "math_intervals": (
+    lambda: pm.log_likelihood_terms(_START, _MATRIX, [0.5, 2.0], [1.0, 1.0]),
+    ("upper[1]", "1.0", "must be at least lower"),
+  ),
 }
 
 # Calls, whose results have no parameters, or not those that were given.
-_CALLS = ("math", "mixture", "quantile", "log_quantile")
+_CALLS = (
+  "generating",
+  "joint_laplace",
+  "laplace",
+  "log_quantile",
+  "math",
+  "mixture",
+  "occupancy",
+  "projection",
+  "quantile",
+  "renewals",
+)
 
 
 class BadValuesTest(test_case.TestCase):
@@ -304,7 +403,9 @@ class BadValuesTest(test_case.TestCase):
     for make in (
       lambda: pd.PhaseType(_START, _MATRIX),
       lambda: pd.PhaseType([0.5, 0.25], _MATRIX),
-      lambda: pd.PhaseType([0.5, 0.75], _MATRIX, prob_zero=0.0),
+      lambda: pd.PhaseType([0.5, 0.25], _MATRIX, prob_zero=0.25),
+      lambda: pd.PhaseType([0.1] * 10, _CHAIN, prob_zero=0.0),
+      lambda: pm.cdf([0.5, 0.75], _MATRIX, 1.0, prob_zero=0.0),
       lambda: pd.PhaseType([1.0], [[0.0]]),
       lambda: pd.PhaseType(_START, [[7.0, 1.0], [1.0, 7.0]], [1.0, 0.0]),
       lambda: pd.Erlang(3, 0.0),
@@ -371,6 +472,21 @@ class BadValuesTest(test_case.TestCase):
       rates.diagnose(1.0, "mean")
     with self.assertRaisesRegex(ValueError, "value is None"):
       rates.diagnose()
+
+  def test_checked_arguments_raise(self):
+    steps, times = _steps(), _erlang()
+    for make, name in (
+      (lambda d: d.copy(validate_args=True).laplace_transform(-0.5), "u"),
+      (lambda d: d.copy(validate_args=True).occupancy(-0.5), "value"),
+    ):
+      for dist in (times, steps):
+        with self.assertRaisesRegex(ValueError, f"{name} = -0.5: it must be"):
+          make(dist)
+    with self.assertRaisesRegex(ValueError, r"z = 1.5: it must be in \[0, 1\]"):
+      steps.copy(validate_args=True).probability_generating_function(1.5)
+    checked = _rewards().copy(validate_args=True)
+    with self.assertRaisesRegex(ValueError, r"weights\[1\] = -1.0: it must be"):
+      checked.projection([1.0, -1.0])
 
   def test_a_derived_mass_at_zero_is_shown(self):
     dist = pd.PhaseType([0.5, 0.25], _MATRIX)

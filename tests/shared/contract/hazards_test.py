@@ -9,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
+from phasic import graphs as pg
 from phasic import math as pm
 from phasic.internal import gradients
 from phasic.internal import static
@@ -30,6 +31,24 @@ def _hazard(model, time):
       power = power * power
     row = alpha * power
     return float(-(row * matrix * ones)[0] / (row * ones)[0])
+
+
+def _erlang_hazard(stages, rate, time):
+  """rate / sum_j (n - 1) (n - 2) ... (n - j) / (rate t)^j, j < n."""
+  total, term = 0.0, 1.0
+  for j in range(stages):
+    total, term = total + term, term * (stages - 1 - j) / (rate * time)
+  return rate / total
+
+
+def _line(rates):
+  """A graph of a phase that ends by each of some causes."""
+  edges = [
+    (0, pg.ABSORBED(f"cause{k}"), {f"rate{k}": 1.0}) for k in range(rates)
+  ]
+  return pg.Graph.from_edges(
+    edges, 0, params=tuple(f"rate{k}" for k in range(rates))
+  )
 
 
 class ContinuousTest(test_case.TestCase):
@@ -59,6 +78,57 @@ class ContinuousTest(test_case.TestCase):
     times = [1e3, 1e6, 1e9]
     self.assert_close(dist.hazard_function(times), onp.ones(3), 1e-14)
     self.assert_close(dist.log_hazard_function(times), onp.zeros(3), 0.0, 1e-14)
+
+  def test_far_in_the_tail_of_erlang(self):
+    times = onp.asarray([1e3, 1.2e5, 2e5, 1e6])
+    for stages, rate in ((2, 2.0), (20, 1.0)):
+      dist = pd.Erlang(stages, rate)
+      expected = onp.asarray([_erlang_hazard(stages, rate, t) for t in times])
+      self.assert_close(dist.hazard_function(times), expected, 1e-8)
+      self.assert_close(
+        dist.log_hazard_function(times), onp.log(expected), 0.0, 1e-8
+      )
+    # A quotient without digits is none.
+    found = self.host(pd.Erlang(20, 1.0).hazard_function(1e13))
+    self.assertTrue(onp.isnan(found) or abs(found - 1.0) < 1e-6)
+
+  def test_single_precision_far_in_the_tail(self):
+    def single(x):
+      return onp.asarray(x, onp.float32)
+
+    times = single([2.5, 1e3, 1e5, 1e6])
+    base = pd.PhaseType(single([1.0]), single([[-2.0]]))
+    history = pd.Epochs(_line(1), single([[1.0], [2.0]]), single([1.0]))
+    twos = onp.full(4, 2.0)
+    for dist in (
+      history,
+      pd.TruncatedPhaseType(base, single(1.0)),
+      pd.TruncatedPhaseType(base, single(1.0), single(1e7)),
+    ):
+      found = dist.hazard_function(times)
+      self.assertEqual(static.dtype_name(found), "float32")
+      self.assert_close(found, twos, 1e-6)
+      self.assert_close(dist.log_hazard_function(times), onp.log(twos), 1e-6)
+    ends = pd.TruncatedPhaseType(base, single(1.0), single(1e5))
+    # 2 / (1 - exp(-2 (b - t))).
+    self.assert_close(
+      ends.hazard_function(single(1e5 - 0.5)), -2.0 / math.expm1(-1.0), 1e-6
+    )
+    both = pd.PhaseType.from_graph(_line(2), single([0.5, 1.5]))
+    self.assert_close(
+      both.cause_hazard(times[:3], "cause1"), onp.full(3, 1.5), 1e-6
+    )
+
+  def test_at_zero_an_atom_does_not_count(self):
+    base = pd.PhaseType([0.75], [[-2.0]])
+    dist = pd.TruncatedPhaseType(base, 0.0, 1.0)
+    self.assert_close(dist.hazard_function(0.0), -2.0 / math.expm1(-2.0))
+    edges = [(0, pg.ABSORBED, {"a": 1.0})]
+    graph = pg.Graph.from_edges(
+      edges, {0: 0.75, pg.ABSORBED: 0.25}, params=("a",)
+    )
+    history = pd.Epochs(graph, [[2.0], [3.0]], [1.0])
+    self.assert_close(history.hazard_function([0.0, 0.5, 1.0]), [2.0, 2.0, 3.0])
 
   def test_early(self):
     # t^29 3^30 / 29!, which is nothing but a logarithm.
@@ -165,6 +235,20 @@ class DiscreteTest(test_case.TestCase):
       dist.hazard_function([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, math.inf]),
       [0.0, 0.1, 0.0, 0.4 / 0.9, 1.0, math.nan, math.nan],
     )
+
+  def test_single_precision_far_in_the_tail(self):
+    steps = onp.asarray([10.0, 1e3, 1e5, 1e6], onp.float32)
+    one = onp.ones(1, onp.float32)
+    for stay in (0.5, 0.75):
+      dist = pd.DiscretePhaseType(one, onp.asarray([[stay]], onp.float32))
+      expected = onp.full(4, 1.0 - stay)
+      self.assert_close(dist.hazard_function(steps), expected, 1e-6)
+      truncated = pd.TruncatedPhaseType(dist, onp.float32(2.0))
+      self.assert_close(truncated.hazard_function(steps), expected, 1e-6)
+    # 1 / (1 + q) of the last two.
+    ends = pd.TruncatedPhaseType(dist, onp.float32(2.0), onp.float32(1e5))
+    found = ends.hazard_function(onp.asarray([1.0, 99999.0, 1e5], onp.float32))
+    self.assert_close(found, [0.0, 1.0 / 1.75, 1.0], 1e-6)
 
   def test_product(self):
     dist = pd.DiscretePhaseType([0.3, 0.6], [[0.5, 0.25], [0.125, 0.25]])

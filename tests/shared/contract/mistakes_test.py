@@ -70,6 +70,22 @@ class MistakesTest(test_case.TestCase):
         [1.0], onp.full((3, 1, 1), -1.0), onp.ones((2, 1)), order=1
       )
 
+  def test_models_that_are_no_tuples(self):
+    start, matrix = [1.0, 0.0], [[-2.0, 1.0], [0.0, -1.0]]
+    model = (start, matrix, None, None)
+    with self.assertRaisesRegex(TypeError, "discrete is .*it must be a bool"):
+      pm.entropy(start, matrix)
+    for wrong in (start, (start, matrix), pd.Erlang(2, 1.0), 1.0):
+      with self.assertRaisesRegex(
+        TypeError, "model is .*tuple of initial_probs"
+      ):
+        pm.entropy(wrong)
+      for function in (pm.cross_entropy, pm.kl_divergence):
+        with self.assertRaisesRegex(TypeError, "other is .*tuple of initial_"):
+          function(model, wrong)
+    with self.assertRaisesRegex(TypeError, "model is .*subtransition"):
+      pm.entropy((start, matrix), discrete=True)
+
   def test_no_times(self):
     with self.assertRaisesRegex(TypeError, "times is None"):
       pm.log_density([1.0], [[-1.0]], None)

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import warnings
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -158,6 +159,37 @@ class EpochsTest(test_case.TestCase):
       # To the boundaries and back.
       at = self.host(dist.boundaries)
       self.assert_close(dist.quantile(dist.cdf(at)), at, 1e-12)
+
+  def test_rates_of_zero_give_no_warnings(self):
+    pair = models.kingman(2)
+    u = onp.asarray([0.0, 0.25, 0.75])
+    with warnings.catch_warnings():
+      warnings.simplefilter("error")
+      # Nothing ends before time one.
+      dist = pd.Epochs(pair, [[0.0], [2.0]], [1.0])
+      expected = 1.0 - onp.log1p(-u[1:]) / 2.0
+      self.assert_close(dist.quantile(u)[1:], expected)
+      self.assert_close(dist.quantile_log_cdf(math.log(0.75)), expected[1])
+      self.assert_close(dist.log_cdf(0.5), -math.inf)
+      self.assert_close(dist.mean(), 1.5)
+      self.assert_close(dist.variance(), 0.25)
+      self.assert_close(dist.entropy(), 1.0 - math.log(2.0), 1e-9)
+      # Nothing ends after it.
+      dist = pd.Epochs(pair, [[1.0], [0.0]], [1.0])
+      self.assert_close(dist.log_cdf(3.0), math.log(-math.expm1(-1.0)))
+      self.assert_close(dist.quantile(u), [0.0, -math.log(0.75), math.inf])
+      self.assert_close(
+        dist.moment_generating_function(-1.0), -0.5 * math.expm1(-2.0)
+      )
+      for method in ("mean", "variance", "stddev"):
+        self.assert_close(getattr(dist, method)(), math.inf)
+      self.assert_close(dist.moment(3), math.inf)
+      self.assert_close(dist.entropy(), math.nan)
+      # Nothing ends.
+      dist = pd.Epochs(pair, [[0.0], [0.0]], [1.0])
+      self.assert_close(dist.log_cdf(3.0), -math.inf)
+      self.assert_close(dist.variance(), math.inf)
+      self.assert_close(dist.moment_generating_function(-1.0), 0.0)
 
   @test_case.of_bad_values
   def test_infinite_moments(self):

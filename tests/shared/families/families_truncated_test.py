@@ -138,6 +138,32 @@ class BoundsTest(test_case.TestCase):
     expected = 1 / rate - 1.0 - (1.0 + math.log(2.0)) / rate**2
     self.assert_close(slope, expected, 1e-10)
 
+  def test_bounds_so_late_that_nothing_is_beyond(self):
+    for base in (
+      pd.Hypoexponential([2.0, 1.0]),
+      pd.DiscretePhaseType([1.0, 0.0], [[0.5, 0.25], [0.0, 0.5]]),
+    ):
+      whole = pd.TruncatedPhaseType(base, 1.0)
+      for high in (1e13, 1e17, 1e300):
+        dist = pd.TruncatedPhaseType(base, 1.0, high)
+        for method, argument in (
+          ("log_prob", [2.0, 3.0]),
+          ("cdf", [2.0, 3.0]),
+          ("log_survival_function", [2.0, 50.0]),
+          ("hazard_function", [2.0, 50.0]),
+          ("quantile", [0.25, 0.75]),
+        ):
+          expected = getattr(whole, method)(argument)
+          self.assert_close(getattr(dist, method)(argument), expected)
+        for method in ("mean", "variance", "entropy"):
+          expected = getattr(whole, method)()
+          self.assert_close(getattr(dist, method)(), expected, 1e-9)
+        self.assert_close(dist.prob(2e300), 0.0)
+    # Given X > 1, an exponential time is one more.
+    dist = pd.TruncatedPhaseType(pd.Erlang(1, 2.0), 1.0, 1e300)
+    self.assert_close(dist.mean(), 1.5)
+    self.assert_close(dist.log_prob(2.0), onp.log(2.0) - 2.0)
+
 
 if __name__ == "__main__":
   absltest.main()

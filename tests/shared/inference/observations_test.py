@@ -105,6 +105,7 @@ class ValuesTest(test_case.TestCase):
     expected = onp.tile(self.host(_terms(_LOWER[5:8], _UPPER[5:8])), 500)
     onp.testing.assert_array_equal(value, expected)
 
+  @test_case.of_bad_values
   def test_what_is_not_in_order_is_nan(self):
     for path in self.paths():
       with pm.use_path(path):
@@ -142,6 +143,7 @@ class ValuesTest(test_case.TestCase):
 
 
 class ShapesTest(test_case.TestCase):
+  @test_case.of_bad_values
   def test_ends_broadcast_with_the_models(self):
     scales = onp.asarray([1.0, 0.75, 0.5])
     alpha = scales[:, None] * _ALPHA

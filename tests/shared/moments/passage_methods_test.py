@@ -52,6 +52,7 @@ class PassageMethodsTest(test_case.TestCase):
     for dist in self._both(self._continuous()):
       self.assert_close(dist.expected_visits(), expected)
 
+  @test_case.of_bad_values
   def test_laplace_transform(self):
     u = onp.asarray([[0.0], [0.5], [3.0]])
     # By fractions from the top: f_n = service / (u + service + arrival (1 -
@@ -76,6 +77,7 @@ class PassageMethodsTest(test_case.TestCase):
       self.assert_close(d.probability_generating_function(z), f)
       self.assert_close(d.expected_visits(), [4.0, 2.0, 1.0])
 
+  @test_case.of_bad_values
   def test_occupancy(self):
     self.require_kernel()
     continuous = self._continuous()

@@ -126,6 +126,7 @@ class ValueTest(test_case.TestCase):
     self._assert_exact(dense, visits)
 
   @parameterized.parameters(chains.NAMES)
+  @test_case.of_bad_values
   def test_transforms(self, name):
     model = chains.ALL[name]
     if model.discrete:

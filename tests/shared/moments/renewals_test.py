@@ -160,6 +160,7 @@ class RenewalsTest(test_case.TestCase):
     exact = r[0] * r[1] / speed + more * onp.exp(-speed * t)
     self.assert_close(dist.renewal_density(t), exact, 1e-13)
 
+  @test_case.of_bad_values
   def test_traps(self):
     # Half of all never ends.
     dist = pd.PhaseType([1.0, 0.0], [[-1.0, 0.5], [0.0, 0.0]])

@@ -265,6 +265,7 @@ class ErrorsTest(test_case.TestCase):
   @parameterized.parameters(
     (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (math.nan, 1.0), (1.0, math.inf)
   )
+  @test_case.of_bad_values
   def test_values(self, reward, rate):
     found = pm.joint_mark_probs(
       [1.0], [[-1.0]], [[reward]], [rate], max_counts=(1,)

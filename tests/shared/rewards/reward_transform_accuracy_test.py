@@ -193,6 +193,7 @@ class MeaningTest(test_case.TestCase):
     self.assert_close(pm.cdf(*found[:2], 0.0, *found[2:]), 1.0)
 
   @parameterized.parameters(-1.0, math.nan, math.inf)
+  @test_case.of_bad_values
   def test_bad_rewards(self, wrong):
     for rewards in ([1.0, wrong], [0.0, wrong]):
       found = pm.reward_transform([1.0, 0.0], -onp.eye(2), rewards)

@@ -1,0 +1,46 @@
+"""Models in the widest precision, for differences of logarithms."""
+
+import math
+
+import numpy as np
+
+from phasic.internal import static
+from phasic.math.elimination import chain_arguments
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killed_chains
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+
+
+def widened(model, discrete):
+  """Returns a model's four arguments in the widest precision there is.
+
+  Exits, the mass at zero and what counts as rounding are those of the precision
+  in which the model is given: it is the same chain.
+
+  Args:
+    model: initial masses, a matrix or edges, exits or None, mass at zero or
+      None; as `operands.convert` returns them.
+    discrete: whether time is.
+
+  Returns:
+    The same four, by edges where the precision was lower; NaN where a value
+    breaks a rule.
+  """
+  initial, matrix, exits, atom = model
+  wide = static.wide_float()
+  if static.dtype_name(initial) == wide:
+    return model
+  names = operands.names(discrete)
+  names = (*names[:2], *names[3:])
+  given, _, _, dtype = chain_arguments.convert(
+    initial, matrix, exits, atom, names=names
+  )
+  system = chain_solves.derive(given, discrete, dtype)
+  has_stays = discrete and not operands.is_edges(matrix)
+  option = killed_chains.Option(discrete, has_stays, None)
+  kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
+  good = np.where(system.bad, math.nan, 1.0)
+  edges = kind(*killed_chains.edges(option, system))
+  return system.initial * good[..., None], edges, None, system.atom
