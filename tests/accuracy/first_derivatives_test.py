@@ -145,6 +145,26 @@ class MixedTimesTest(parameterized.TestCase):
       initial, weights * onp.exp(log_ratio - j * onp.log(rate * times))
     )
 
+  # Where r t is so small that its square underflows, beside the derivative in
+  # the time the density itself is too small to see.
+  @parameterized.product(
+    phases=(2, 3, 10), log2_rate=(-510, -515, -627, -1000), count=(1, 3)
+  )
+  def test_tiny_rates(self, phases, log2_rate, count):
+    rate = 2.0**log2_rate
+    times = onp.array([1.0, 0.25, 3.0])[:count]
+    weights = onp.array([-1.0, 2.0, 0.5])[:count]
+    # Derivatives in the exits of all phases but the last one are infinite.
+    exits = rate * onp.eye(phases)[-1]
+    operands = _erlang(phases, rate, times)._replace(exit_rates=exits)
+    bars = _gradient("log_density", operands, weights)
+    jumps = onp.diag(onp.reshape(bars[1], (phases,) * 2), 1)
+    along = rate * (onp.sum(jumps) + onp.ravel(bars[2])[-1])
+    self._check(along, weights * (phases - rate * times))
+    onp.testing.assert_allclose(
+      bars[4], weights * ((phases - 1) / times - rate), rtol=_TOLERANCE
+    )
+
   def _check(self, actual, terms):
     """Against a sum over times, to the size of its terms."""
     error = onp.abs(actual - onp.sum(terms, axis=-1))

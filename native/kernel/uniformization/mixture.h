@@ -136,9 +136,7 @@ class Mixer {
                                 ? channels_.Tail(b, &caps, &status)
                                 : channels_.Get(b, &status) != nullptr;
       if (!is_known) return status;
-      if (IsZero(sums_[0]) && channels_.UnderflowedBefore(b)) {
-        return kUnderflow;
-      }
+      if (HasVanished(b)) return kUnderflow;
       if (may_stop &&
           CanStop(caps, b,
                   walk.TailBound(static_cast<double>(b * kBlock), up_weight))) {
@@ -149,6 +147,15 @@ class Mixer {
       last_block_ = b;
       up_weight = Include(*block, b, up_weight, &walk);
     }
+  }
+
+  // Whether what was flushed to zero may be all that there was before block b:
+  // no later term would ever be small beside it.
+  bool HasVanished(int64_t b) const {
+    if (!IsZero(sums_[0])) return false;
+    return channels_.UnderflowedBefore(b) ||
+           (!HasOwnExponent<T>::kValue &&
+            channels_.sequence().CallersUnderflow());
   }
 
   Scaled<double> Size() const { return SizeOf(sums_[0], exponent_); }
