@@ -19,6 +19,7 @@ class BatchIndex {
     for (int32_t axis = 0; axis < rank_; ++axis) {
       index_[axis] = 0;
       takes_part_[axis] = takes_part[axis];
+      if (takes_part[axis]) inner_ = axis;
     }
   }
 
@@ -42,6 +43,21 @@ class BatchIndex {
     return false;
   }
 
+  // How many indices there are from this one on that differ in the innermost
+  // dimension alone, and how far their entries lie apart.
+  int64_t RunLength() const {
+    return inner_ < 0 ? 1 : layout_.batch[inner_] - index_[inner_];
+  }
+  int64_t Step(const int64_t* strides) const {
+    return inner_ < 0 ? 0 : strides[inner_];
+  }
+  // As so many calls of Next, at most the length of the run.
+  void Skip(int64_t steps) {
+    if (inner_ < 0) return;
+    index_[inner_] += steps - 1;
+    Next();
+  }
+
   int64_t Offset(const int64_t* strides) const {
     int64_t offset = 0;
     for (int32_t axis = 0; axis < rank_; ++axis) {
@@ -53,6 +69,7 @@ class BatchIndex {
  private:
   const Layout& layout_;
   const int32_t rank_;
+  int32_t inner_ = -1;  // the last dimension that takes part
   int64_t index_[kMaxRank];
   bool takes_part_[kMaxRank];
 };

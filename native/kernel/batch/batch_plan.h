@@ -143,11 +143,14 @@ class BatchPlan {
              layout_.num_parameters <= kSmallParameters));
   }
 
+  // Whether a model's times lie one after the other.
+  bool HasOneRun() const { return times_per_model_ == layout_.num_times; }
+
   // Calls visit(offset, row) for each run of `num_times` times of a model:
   // where it starts in an array with these strides, and in the model's times.
   template <class Visit>
   void ForEachRun(const int64_t* strides, Visit&& visit) const {
-    if (times_per_model_ == layout_.num_times) {  // the usual case
+    if (HasOneRun()) {  // the usual case
       visit(int64_t{0}, int64_t{0});
       return;
     }

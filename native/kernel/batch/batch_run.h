@@ -191,9 +191,12 @@ class BatchRun {
         directions.Run(count, &model, sweep_memory.get(), store);
         sweep_memory.get()->Reset();
       } else {
+        BatchIndex stored = model;
         count = operands.Gather(end - m, &model);
         RunSweep(operands, outputs, sweep_memory.get());
-        for (int l = 0; l < count; ++l) store(operands.model(l), outputs[l]);
+        for (int l = 0; l < count; ++l, stored.Next()) {
+          store(stored, outputs[l]);
+        }
       }
       m += count;
     }
@@ -215,7 +218,8 @@ class BatchRun {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kRange);
     const ThreadMemory sweep_memory(ThreadMemory::kSweep);
-    ModelOperands<F> operands(plan_);
+    SweepInput input;
+    ModelOperands<F> operands(plan_, &input);
     StatisticsOutputs<F> statistics(plan_.layout(), outputs);
     if (!operands.Allocate(memory.get()) ||
         !statistics.Allocate(memory.get())) {
@@ -223,7 +227,8 @@ class BatchRun {
     }
     BatchIndex model = plan_.Model(begin);
     for (int64_t m = begin; m < end; ++m, model.Next()) {
-      sweep_(operands.Gather(model), statistics.scratch(), sweep_memory.get());
+      operands.Gather(model);
+      sweep_(input, statistics.scratch(), sweep_memory.get());
       sweep_memory.get()->Reset();
       statistics.Store(m);
     }
@@ -249,6 +254,7 @@ class BatchRun {
     const bool add_at_once = first_place < 0;
     BatchIndex model = plan_.Model(begin);
     for (int64_t m = begin; m < end; m += operands.count()) {
+      BatchIndex stored = model;
       operands.Gather(end - m, &model);
       SweepOutput outputs[kMaxGroup];
       for (int l = 0; l < operands.count(); ++l) {
@@ -257,10 +263,10 @@ class BatchRun {
         outputs[l] = model_bars[l].AsOutput();
       }
       RunSweep(operands, outputs, sweep_memory.get());
-      for (int l = 0; l < operands.count(); ++l) {
+      for (int l = 0; l < operands.count(); ++l, stored.Next()) {
         operands.SwapEnds(l, model_bars[l].operands[kTimes]);
-        bars->StoreOwn(operands.model(l), model_bars[l]);
-        if (add_at_once) bars->AddTerms(operands.model(l), l);
+        bars->StoreOwn(stored, model_bars[l]);
+        if (add_at_once) bars->AddTerms(stored, l);
       }
     }
     return nullptr;

@@ -60,7 +60,7 @@ class DirectionGroups {
           static_cast<double*>(workspace->Allocate(n, sizeof(double)));
       outputs_[l].status =
           static_cast<int32_t*>(workspace->Allocate(n, sizeof(int32_t)));
-      places_[l] = &operands_[l].emplace(plan_);
+      places_[l] = &operands_[l].emplace(plan_, &inputs_[l]);
       if (outputs_[l].values == nullptr || outputs_[l].status == nullptr ||
           !places_[l]->Allocate(workspace)) {
         return false;
@@ -73,12 +73,11 @@ class DirectionGroups {
   template <class Store>
   void Run(int64_t count, BatchIndex* model, Workspace* workspace,
            const Store& store) {
-    SweepInput inputs[kMaxDirections];
     BatchIndex index = *model;
     for (int64_t l = 0; l < count; ++l, index.Next()) {
-      inputs[l] = places_[l]->Gather(index);
+      places_[l]->Gather(index);
     }
-    Sweeps().directions(inputs, outputs_, count, workspace);
+    Sweeps().directions(inputs_, outputs_, count, workspace);
     for (int64_t l = 0; l < count; ++l, model->Next()) {
       store(*model, outputs_[l]);
     }
@@ -90,6 +89,7 @@ class DirectionGroups {
   const int64_t at_once_;
   std::optional<ModelOperands<F>> operands_[kMaxDirections];
   ModelOperands<F>* places_[kMaxDirections] = {};
+  SweepInput inputs_[kMaxDirections];
   SweepOutput outputs_[kMaxDirections];
 };
 

@@ -18,9 +18,10 @@ namespace phasic {
 template <class F>
 class GroupOperands {
  public:
-  GroupOperands(const BatchPlan& plan, int max_count) : max_count_(max_count) {
+  GroupOperands(const BatchPlan& plan, int max_count)
+      : plan_(plan), max_count_(max_count) {
     for (int l = 0; l < max_count; ++l) {
-      places_[l] = &operands_[l].emplace(plan);
+      places_[l] = &operands_[l].emplace(plan, &inputs_[l]);
     }
   }
 
@@ -35,27 +36,61 @@ class GroupOperands {
   // may be taken together; the index goes past them. How many they are.
   int Gather(int64_t limit, BatchIndex* model) {
     count_ = static_cast<int>(std::min<int64_t>(max_count_, limit));
-    for (int l = 0; l < count_; ++l, model->Next()) {
-      indices_[l] = &models_[l].emplace(*model);
-      inputs_[l] = places_[l]->Gather(*model);
+    for (int first = 0; first < count_;) {
+      const int size = static_cast<int>(
+          std::min<int64_t>(count_ - first, model->RunLength()));
+      GatherRun(*model, &places_[first], size);
+      model->Skip(size);
+      first += size;
     }
     return count_;
   }
   int count() const { return count_; }
   const SweepInput* inputs() const { return inputs_; }
-  const BatchIndex& model(int l) const { return *indices_[l]; }
   // See ModelOperands.
   void SwapEnds(int l, double* of_times) const {
     places_[l]->SwapEnds(of_times);
   }
 
  private:
+  // Those of so many models that differ in the innermost dimension alone.
+  void GatherRun(const BatchIndex& model, ModelOperands<F>* const* places,
+                 int size) {
+    const auto for_each = [&](const int64_t* strides, const auto& put) {
+      int64_t offset = model.Offset(strides);
+      const int64_t step = model.Step(strides);
+      for (int l = 0; l < size; ++l, offset += step) put(places[l], offset);
+    };
+    for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
+      const int64_t* const strides = plan_.strides(i);
+      if (!places[0]->IsInPlace(i)) {
+        for_each(strides, [i](ModelOperands<F>* place, int64_t offset) {
+          place->Put(i, offset);
+        });
+        continue;
+      }
+      const double* data = static_cast<const double*>(plan_.input(i).data) +
+                           model.Offset(strides);
+      const int64_t step = model.Step(strides);
+      for (int l = 0; l < size; ++l, data += step) places[l]->Show(i, data);
+    }
+    for (int32_t i = 0; plan_.layout().has_edges && i < kNumEdgeArrays; ++i) {
+      for_each(plan_.edge_strides(i),
+               [i](ModelOperands<F>* place, int64_t offset) {
+                 place->PutEdges(i, offset);
+               });
+    }
+    if (!plan_.layout().has_kinds) return;
+    for_each(plan_.kind_strides(), [](ModelOperands<F>* place, int64_t offset) {
+      place->PutKinds(offset);
+    });
+  }
+
+  const BatchPlan& plan_;
   const int max_count_;
   int count_ = 0;
   std::optional<ModelOperands<F>> operands_[kMaxGroup];
   ModelOperands<F>* places_[kMaxGroup] = {};
-  std::optional<BatchIndex> models_[kMaxGroup];
-  const BatchIndex* indices_[kMaxGroup] = {};
   SweepInput inputs_[kMaxGroup];
 };
 

@@ -21,7 +21,9 @@ namespace phasic {
 template <class F>
 class ModelOperands {
  public:
-  explicit ModelOperands(const BatchPlan& plan) : plan_(plan) {
+  // They are put into `view`.
+  ModelOperands(const BatchPlan& plan, SweepInput* view)
+      : plan_(plan), view_(*view) {
     const Layout& layout = plan.layout();
     std::memset(&view_, 0, sizeof(view_));
     view_.num_phases = layout.num_phases;
@@ -32,7 +34,22 @@ class ModelOperands {
     view_.has_prob_zero = layout.has_prob_zero;
     view_.row_length = layout.num_times;
     view_.epsilon = std::numeric_limits<F>::epsilon();
+    OperandView* const views[kNumOperands] = {
+        &view_.initial_probs, &view_.subgenerator, &view_.exit_rates,
+        &view_.prob_zero, &view_.times};
+    for (int32_t i = 0; i < plan.num_inputs(); ++i) {
+      OperandView* const operand = views[plan.OperandOf(i)];
+      const int32_t group = i / kNumOperands;
+      values_[i] = i == plan.num_arrays() ? &view_.cotangent
+                   : group == 0           ? &operand->value
+                                          : &operand->tangents[group - 1];
+    }
+    if (!layout.has_edges) return;
+    view_.edges.count = layout.num_edges;
+    view_.edges.num_parameters = layout.num_parameters;
   }
+  ModelOperands(const ModelOperands&) = delete;
+  ModelOperands& operator=(const ModelOperands&) = delete;
 
   bool Allocate(Workspace* workspace) {
     for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
@@ -56,31 +73,68 @@ class ModelOperands {
     return constants_ != nullptr && coefficients_ != nullptr;
   }
 
-  // Valid until the next call.
-  const SweepInput& Gather(const BatchIndex& model) {
-    OperandView* const views[kNumOperands] = {
-        &view_.initial_probs, &view_.subgenerator, &view_.exit_rates,
-        &view_.prob_zero, &view_.times};
+  // All of a model; valid until the next call.
+  void Gather(const BatchIndex& model) {
     for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
-      const F* data = static_cast<const F*>(plan_.input(i).data) +
-                      model.Offset(plan_.strides(i));
-      const int32_t operand = plan_.OperandOf(i);
-      const double* values =
-          operand == kTimes
-              ? GatherRows(data, plan_.strides(i), buffers_[i])
-              : Convert(data, plan_.ModelSize(operand), buffers_[i]);
-      const int32_t group = i / kNumOperands;
-      if (i == plan_.num_arrays()) {
-        view_.cotangent = values;
-      } else if (group == 0) {
-        views[operand]->value = values;
-      } else {
-        views[operand]->tangents[group - 1] = values;
-      }
+      Put(i, model.Offset(plan_.strides(i)));
     }
-    if (plan_.layout().has_edges) GatherEdges(model);
-    if (plan_.layout().has_kinds) GatherKinds(model);
-    return view_;
+    for (int32_t i = 0; plan_.layout().has_edges && i < kNumEdgeArrays; ++i) {
+      PutEdges(i, model.Offset(plan_.edge_strides(i)));
+    }
+    if (plan_.layout().has_kinds) PutKinds(model.Offset(plan_.kind_strides()));
+  }
+
+  // Whether an input is shown where it lies: times are not where their ends may
+  // be swapped.
+  bool IsInPlace(int32_t i) const {
+    return std::is_same<F, double>::value &&
+           (plan_.OperandOf(i) != kTimes ||
+            (plan_.HasOneRun() && !plan_.layout().has_kinds));
+  }
+  void Show(int32_t i, const double* data) { *values_[i] = data; }
+
+  // One of the arrays, given where it lies: the inputs, then those of edges,
+  // then the kinds.
+  void Put(int32_t i, int64_t offset) {
+    const F* data = static_cast<const F*>(plan_.input(i).data) + offset;
+    const int32_t operand = plan_.OperandOf(i);
+    Show(i, IsInPlace(i) || operand != kTimes
+                ? Convert(data, plan_.ModelSize(operand), buffers_[i])
+                : GatherRows(data, plan_.strides(i), buffers_[i]));
+  }
+  void PutEdges(int32_t i, int64_t offset) {
+    const Layout& layout = plan_.layout();
+    const Edges& edges = *plan_.call().edges;
+    if (i == 0) {
+      // A model without edges has no array of indices, but is sparse.
+      static const int32_t kNone = 0;
+      view_.edges.sources =
+          layout.num_edges > 0
+              ? static_cast<const int32_t*>(edges.indices.data) + offset
+              : &kNone;
+      view_.edges.targets = view_.edges.sources + layout.num_edges;
+    } else if (i == 1 && layout.has_constants) {
+      view_.edges.constants =
+          Convert(static_cast<const F*>(edges.constants.data) + offset,
+                  plan_.NumConstants(), constants_);
+    } else if (i == 2 && layout.has_coefficients) {
+      view_.edges.coefficients =
+          Convert(static_cast<const F*>(edges.coefficients.data) + offset,
+                  plan_.NumCoefficients(), coefficients_);
+    }
+  }
+  void PutKinds(int64_t offset) {
+    GatherRows(static_cast<const int32_t*>(plan_.call().kinds->data) + offset,
+               plan_.kind_strides(), kinds_);
+    const int64_t length = plan_.layout().num_times;
+    num_swapped_ = 0;
+    for (int64_t row = 0; row < view_.num_times; row += length) {
+      ResolveObservations(row, row + length);
+    }
+    for (int32_t i = 0; i < plan_.num_arrays(); ++i) {
+      if (plan_.OperandOf(i) == kTimes) SwapEnds(buffers_[i]);
+    }
+    view_.kinds = kinds_;
   }
 
   // Swaps what belongs to the ends of those observations whose ends the view
@@ -95,48 +149,6 @@ class ModelOperands {
   static double* AllocateDoubles(int64_t count, Workspace* workspace) {
     return static_cast<double*>(
         workspace->Allocate(static_cast<size_t>(count), sizeof(double)));
-  }
-
-  void GatherEdges(const BatchIndex& model) {
-    const Layout& layout = plan_.layout();
-    const Edges& edges = *plan_.call().edges;
-    const int32_t* indices = static_cast<const int32_t*>(edges.indices.data) +
-                             model.Offset(plan_.edge_strides(0));
-    const F* constants = static_cast<const F*>(edges.constants.data) +
-                         model.Offset(plan_.edge_strides(1));
-    const F* coefficients = static_cast<const F*>(edges.coefficients.data) +
-                            model.Offset(plan_.edge_strides(2));
-    view_.edges = {};
-    view_.edges.count = layout.num_edges;
-    view_.edges.num_parameters = layout.num_parameters;
-    // A model without edges has no array of indices, but is sparse.
-    static const int32_t kNone = 0;
-    view_.edges.sources = layout.num_edges > 0 ? indices : &kNone;
-    view_.edges.targets = view_.edges.sources + layout.num_edges;
-    if (layout.has_constants) {
-      view_.edges.constants =
-          Convert(constants, plan_.NumConstants(), constants_);
-    }
-    if (layout.has_coefficients) {
-      view_.edges.coefficients =
-          Convert(coefficients, plan_.NumCoefficients(), coefficients_);
-    }
-  }
-
-  void GatherKinds(const BatchIndex& model) {
-    const int32_t* data =
-        static_cast<const int32_t*>(plan_.call().kinds->data) +
-        model.Offset(plan_.kind_strides());
-    GatherRows(data, plan_.kind_strides(), kinds_);
-    const int64_t length = plan_.layout().num_times;
-    num_swapped_ = 0;
-    for (int64_t row = 0; row < view_.num_times; row += length) {
-      ResolveObservations(row, row + length);
-    }
-    for (int32_t i = 0; i < plan_.num_arrays(); ++i) {
-      if (plan_.OperandOf(i) == kTimes) SwapEnds(buffers_[i]);
-    }
-    view_.kinds = kinds_;
   }
 
   // Gives observations in a row of times the kinds that they are of. The upper
@@ -180,13 +192,14 @@ class ModelOperands {
   }
 
   const BatchPlan& plan_;
+  SweepInput& view_;
+  const double** values_[kMaxInputs];  // of the inputs, in the view
   double* buffers_[kMaxInputs] = {};
   double* constants_ = nullptr;
   double* coefficients_ = nullptr;
   int32_t* kinds_ = nullptr;
   int64_t* swapped_ = nullptr;
   int64_t num_swapped_ = 0;
-  SweepInput view_;
 };
 
 }  // namespace phasic

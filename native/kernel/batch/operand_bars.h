@@ -98,6 +98,7 @@ class OperandBars {
 
   // Adds the terms at one place to the sums. Models must come in order.
   void AddTerms(const BatchIndex& model, int64_t place) {
+    if (shared_size_ == 0) return;
     ModelBars bars = {};
     PointAtTerms(place, &bars);
     for (int32_t i = 0; i < kNumOperands; ++i) {

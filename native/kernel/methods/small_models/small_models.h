@@ -68,6 +68,10 @@ class SmallInputs {
   PerModel ExitRate(int64_t i) const { return Gathered(exits_, i); }
   PerModel ProbZero() const { return Gathered(prob_zero_, 0); }
   PerModel EdgeRateOf(int64_t e) const {
+    const EdgeView& edges = first_.edges;
+    if (edges.constants == nullptr && edges.coefficients == nullptr) {
+      return Subgenerator(e);
+    }
     return SideBySide([&](int l) {
       const double rate = EdgeRate<double>(*inputs_[l], e);
       // What is too small to see is not ordinary.

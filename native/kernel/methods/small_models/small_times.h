@@ -34,7 +34,7 @@ inline PerModel Larger(const PerModel& a, const PerModel& b) {
 }
 inline PerModel Size(const PerModel& x) { return Larger(x, PerModel(0.0) - x); }
 // Zero, or positive and far from underflow. Not for NaN.
-inline ModelMask IsPlain(const PerModel& x) {
+[[gnu::always_inline]] inline ModelMask IsPlain(const PerModel& x) {
   return (PerModel(0.0) <= x) &
          ~((PerModel(0.0) < x) & (x < PerModel(kLeastOrdinary)));
 }
@@ -116,6 +116,10 @@ struct SmallTimes {
  private:
   template <class Predicate>
   ModelMask Are(const Predicate& predicate) const {
+    const SweepInput& first = *lanes[0].in;
+    if (first.kinds == nullptr) {  // one kind for all
+      return predicate(first.kind) ? ~NoModels() : NoModels();
+    }
     return PerModel(0.0) < SideBySide([&](int l) {
              return lanes[l].has_time() && predicate(lanes[l].kind()) ? 1.0
                                                                       : 0.0;

@@ -134,7 +134,8 @@ class SmallMixer {
 
   // Ends the windows of times to which no step from k on matters, given the
   // mass before it. Derivatives are to be accurate too with `has_bars`.
-  void Close(int64_t step, const PerModel& mass, bool has_bars) {
+  [[gnu::always_inline]] void Close(int64_t step, const PerModel& mass,
+                                    bool has_bars) {
     const double k = static_cast<double>(step);
     const PerModel gap =
         MultiplyAdd(PerModel(-1.0 / (k + 1.0)), times_->x, PerModel(1.0));
@@ -183,7 +184,9 @@ class SmallMixer {
 // Whether a window has ended does not depend on neighbours, but how many steps
 // are made does: beyond its window all that a time gets are zeros.
 template <bool kHasOthers, int kPhases>
-int64_t MixAsMade(SmallTerms<kPhases>* terms, SmallMixer* to, PerModel* kept) {
+[[gnu::always_inline]] inline int64_t MixAsMade(SmallTerms<kPhases>* terms,
+                                                SmallMixer* to,
+                                                PerModel* kept) {
   SmallMixer mixer = *to;  // sums that stay in registers
   int64_t k = 0;
   while (mixer.IsOpen() && k < kMostSmallSteps) {
