@@ -118,6 +118,10 @@ class EdgesTest(test_case.TestCase):
     dist = pd.MatrixWeibull(pd.Erlang(2, 1.0), 2.0)
     self.assert_close(dist.log_prob(1e-160), math.nan)
     self.assertTrue(onp.isfinite(self.host(dist.log_prob(1e-150))))
+    # The smallest normal number is none of them.
+    least = onp.finfo(onp.float64).tiny
+    plain = pd.MatrixWeibull(pd.Erlang(1, 2.0), 1.0)
+    self.assert_close(plain.log_prob(least), math.log(2.0), 1e-14)
 
   def test_an_atom_that_is_truncated(self):
     base = pd.ZeroInflated(pd.Hypoexponential([1.0]), 0.5)

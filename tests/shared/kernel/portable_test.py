@@ -123,6 +123,26 @@ class StepsTest(test_case.TestCase):
     self.assertLess(value, expected)
     self.assertGreater(value, expected - 60)
 
+  def test_what_an_exit_leaves_to_later_steps_counts_it(self):
+    # Two states that change places at rate one, and rarely end: the density of
+    # a time is what was left to end by then, on average half of the exit rate.
+    exit_rate = 2.0**-60
+    operands = tuple(
+      np.asarray(onp.asarray(x, "float64"))
+      for x in (
+        [1.0, 0.0],
+        [[-1.0, 1.0], [1.0, -1.0]],
+        [0.0, exit_rate],
+        [],
+        [63500.0, 10.0],
+      )
+    )
+    value = self.host(portable.phase_type("log_density", *operands))
+    expected = math.log(exit_rate / 2) + onp.asarray(
+      [0.0, math.log1p(-math.exp(-20.0))]
+    )
+    onp.testing.assert_allclose(value, expected, rtol=1e-12)
+
 
 class PowersTest(test_case.TestCase):
   """Doubling and the scan give the same power sequence."""
