@@ -27,9 +27,12 @@ constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // of states
 constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
 constexpr double kExtendedCost = 8.0;  // of extended doubles over doubles
 // Of models of up to so many phases that need extended doubles, which take a
-// multiply-add in up to ten nanoseconds: about two seconds.
+// multiply-add in up to ten nanoseconds: below one second, as comparisons take
+// two of them. The way back takes four times as long, and is made three times
+// where margins widen.
 constexpr int64_t kFewPhases = 600;
-constexpr double kMaxExtendedWork = 2e8;
+constexpr double kMaxExtendedWork = 5e7;
+constexpr double kWayBackCost = 8.0;
 
 template <class T>
 struct Block : Terms<T> {
@@ -64,6 +67,7 @@ class Sequence {
     double work = kMaxWork;
     if (HasOwnExponent<T>::kValue) {
       work = model_.size > kFewPhases ? kMaxWork / kExtendedCost
+             : keeps_states_          ? kMaxExtendedWork / kWayBackCost
                                       : kMaxExtendedWork;
     }
     const double limit =
