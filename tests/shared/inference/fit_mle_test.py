@@ -55,6 +55,14 @@ class FitTest(test_case.TestCase):
       self.assert_close(
         fit.distribution.rate, 2 / onp.mean(fit_data.TIMES), rtol=1e-6
       )
+    # A branch that never ends in time leaves all to the other one.
+    start = pd.HyperErlang([0.5, 0.5], (2, 2), [1e-200, 1e-200])
+    fit = inference.fit_mle(start, data, fixed=["rates[1]"])
+    self.assert_close(
+      self.host(fit.distribution.rates)[0],
+      2 / onp.mean(fit_data.TIMES),
+      rtol=1e-6,
+    )
 
   def test_starts_in_other_units(self):
     # Alone, two branches run away from each other on the way.
