@@ -1,5 +1,7 @@
 """Functions of one's own with both Jacobian products, as ops of the backend."""
 
+from phasic.binding.array_rules import ArrayCode
+from phasic.binding.array_rules import array_code
 from phasic.binding.functions import BoundFunction
 from phasic.binding.functions import bind
 from phasic.binding.linear import MultilinearFunction
@@ -12,10 +14,12 @@ from phasic.internal.native.host_calls import last_error
 from phasic.internal.native.host_results import ArraySpec
 
 __all__ = [
+  "ArrayCode",
   "ArraySpec",
   "BoundFunction",
   "MultilinearFunction",
   "NativeOp",
+  "array_code",
   "bind",
   "bind_linear",
   "bind_multilinear",

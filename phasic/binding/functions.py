@@ -5,6 +5,7 @@ import functools
 from typing import Any
 
 from phasic.binding import arguments
+from phasic.binding import array_rules
 from phasic.binding import linear
 from phasic.internal import custom_gradient
 from phasic.internal import gradients
@@ -32,7 +33,7 @@ def bind(
   handed on as they are: they must be hashable, and are no arrays.
 
   Rules of derivatives are functions of NumPy arrays too, or, for derivatives
-  of higher order, bound functions themselves:
+  of higher order, `array_code` or bound functions themselves:
 
       jvp(args, tangents, **options)   returns f'(args) tangents
       vjp(args, cotangent, **options)  returns f'(args)^T cotangent, a tuple
@@ -200,7 +201,7 @@ class BoundFunction:
     ):
       other = host_functions.Missing(
         f"{function.name} has no transpose, as the other rule of {self.name} is "
-        "a bound function: bind both"
+        "array code or a bound function: give both so"
       )
     return host_calls.call_multilinear(
       (function, other), abstract, (at,), (along,), options
@@ -222,8 +223,11 @@ class BoundFunction:
       )
     if isinstance(rule, _RULES):
       return rule
+    is_array_code = isinstance(rule, array_rules.ArrayCode)
     if what == "vjp":
       rule = _dropping(arguments.as_tuple(rule), self._nondifferentiable)
+    if is_array_code:
+      return rule
     batching = self._function.batching
     return host_functions.HostFunction(f"{what} of {self.name}", rule, batching)
 

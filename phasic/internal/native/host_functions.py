@@ -187,8 +187,9 @@ def no_derivative(name: str) -> str:
   rule = name.split(" of ")[0]
   if rule in ("jvp", "vjp"):
     return (
-      f"{name} has no derivative, which derivatives of second order need: bind "
-      f"the rule with rules of its own, {rule}=bind(rule, jvp=..., vjp=...)"
+      f"{name} has no derivative, which derivatives of second order need: give "
+      f"the rule in array code, {rule}=array_code(rule), or with rules of its "
+      f"own, {rule}=bind(rule, jvp=..., vjp=...)"
     )
   return (
     f"{name} has no derivative in its first arguments, the fixed ones: it was "

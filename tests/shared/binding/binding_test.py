@@ -44,6 +44,18 @@ def _model_vjp(args, cotangent, *, power=1):
 
 
 class BindingTest(test_case.TestCase):
+  def test_rules_in_array_code(self):
+    op = binding.bind(
+      onp.exp,
+      jvp=binding.array_code(lambda args, ts: np.exp(args[0]) * ts[0]),
+      vjp=binding.array_code(lambda args, ct: np.exp(args[0]) * ct),
+    )
+    x, along = np.asarray([0.5, 2.0]), np.asarray([1.0, -3.0])
+    expected = onp.exp([0.5, 2.0]) * onp.asarray([1.0, -3.0])
+    self.assert_close(op(x), onp.exp([0.5, 2.0]))
+    self.assert_close(op.jvp((x,), (along,)), expected)
+    self.assert_close(op.vjp((x,), along)[0], expected)
+
   def test_trees_and_keywords(self):
     op = binding.bind(_model, jvp=_model_jvp, vjp=_model_vjp, name="model")
     a, b = np.asarray([1.0, 2.0]), np.asarray([0.5, -1.0])

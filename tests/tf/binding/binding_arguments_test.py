@@ -49,6 +49,25 @@ class BindingArgumentsTest(parameterized.TestCase):
           result = wrap(outer(inner(sine)))(x)
           onp.testing.assert_allclose(result, -onp.sin(x), rtol=1e-15)
 
+  def test_rules_in_array_code(self):
+    cosine = binding.bind(
+      onp.cos,
+      vjp=binding.array_code(lambda args, c: (-sine(args[0]) * c,)),
+    )
+    sine = binding.bind(
+      onp.sin,
+      jvp=binding.array_code(lambda args, ts: cosine(args[0]) * ts[0]),
+    )
+    x = tf.constant([0.5, -2.0], tf.float64)
+    modes = (tapes.along_ones, tapes.gradient_of)
+    for first in modes:
+      for second in modes:
+        for wrap in (lambda f: f, tf.function):
+          result = wrap(second(first(sine)))(x)
+          onp.testing.assert_allclose(result, -onp.sin(x), rtol=1e-15)
+    third = tapes.gradient_of(tapes.gradient_of(tapes.gradient_of(sine)))
+    onp.testing.assert_allclose(third(x), -onp.cos(x), rtol=1e-15)
+
   def test_dicts_in_any_order_of_keys(self):
     op = binding.bind(
       lambda s: {"sum": s["a"] + s["b"], "a": s["a"]},

@@ -1,0 +1,51 @@
+"""Rules of derivatives in the backend's own array code."""
+
+from collections.abc import Callable
+import dataclasses
+from typing import Any
+
+from phasic.binding import arguments
+
+
+def array_code(rule: Callable[..., Any]) -> "ArrayCode":
+  """Marks a rule of `bind` as one in the backend's own array code.
+
+  Such a rule is traced with the program that asks for the derivative, is called
+  with the backend's arrays, and is differentiated in its turn. It may call bound
+  functions, also the one whose rule it is: then there are derivatives of every
+  order. Each mode needs a rule, as without the mark.
+
+  Args:
+    rule: what `bind` takes as `jvp` or `vjp`, in array code.
+
+  Raises:
+    TypeError: it is no function.
+
+  Example:
+
+    >>> import numpy as np
+    >>> from phasic import binding
+    >>> cube = binding.bind(
+    ...   lambda x: x**3,
+    ...   jvp=binding.array_code(lambda args, ts: 3.0 * args[0] ** 2 * ts[0]),
+    ... )
+    >>> print(f"{float(cube.jvp((np.asarray(1.0),), (np.asarray(2.0),))):.1f}")
+    6.0
+  """
+  arguments.check_callable("rule", rule)
+  return ArrayCode(rule)
+
+
+@dataclasses.dataclass(frozen=True)
+class ArrayCode:
+  """What `array_code` returns.
+
+  Attributes:
+    rule: the rule.
+  """
+
+  rule: Callable[..., Any]
+
+  def __call__(self, /, *args: Any, **options: Any) -> Any:
+    """Calls the rule."""
+    return self.rule(*args, **options)
