@@ -151,7 +151,7 @@ class BatchRun {
                            int32_t* status) const {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kRange);
-    const ThreadMemory sweep_memory(ThreadMemory::kSweep);
+    const ThreadMemory sweep_memory(ThreadMemory::kSweep, executor_);
     GroupOperands<F> operands(plan_, MaxGroup());
     const auto n = static_cast<size_t>(plan_.times_per_model());
     SweepOutput outputs[kMaxGroup] = {};
@@ -217,7 +217,7 @@ class BatchRun {
                               const Output* outputs) const {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kRange);
-    const ThreadMemory sweep_memory(ThreadMemory::kSweep);
+    const ThreadMemory sweep_memory(ThreadMemory::kSweep, executor_);
     SweepInput input;
     ModelOperands<F> operands(plan_, &input);
     StatisticsOutputs<F> statistics(plan_.layout(), outputs);
@@ -242,7 +242,7 @@ class BatchRun {
                            OperandBars<F>* bars) const {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kRange);
-    const ThreadMemory sweep_memory(ThreadMemory::kSweep);
+    const ThreadMemory sweep_memory(ThreadMemory::kSweep, executor_);
     GroupOperands<F> operands(plan_, MaxGroup());
     ModelBars model_bars[kMaxGroup] = {};
     if (!operands.Allocate(memory.get())) return kOutOfMemory;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "native/kernel/matrix/parallel_parts.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/numbers/compensated_sum.h"
 #include "native/kernel/numbers/work_count.h"
@@ -92,18 +93,18 @@ class AccurateProduct {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {
     stride_ = stride;
+    helpers_ = workspace->helpers();
     const int64_t count = stride * stride;
     offsets_ = AllocateZeros<int64_t>(workspace, stride / kRows + 1);
     columns_ = AllocateZeros<int32_t>(workspace, count / kRows);
     values_ = AllocateZeros<double>(workspace, 2 * count);
-    panel_ = AllocateZeros<double>(workspace, 2 * stride * kWidest);
-    return offsets_ && columns_ && values_ && panel_;
+    panels_ = AllocateZeros<double>(workspace, 2 * count);
+    return offsets_ && columns_ && values_ && panels_;
   }
 
   void Multiply(const AccurateNumbers& a, const AccurateNumbers& b,
                 const AccurateNumbers& c) {
     GatherRows(a);
-    constexpr int64_t kEach = 4;  // of doubles
     CountWork<double>(kEach * offsets_[stride_ / kRows] * kRows * stride_);
     if (stride_ % kWidest == 0) {
       MakePanels<kWidest>(b, c);
@@ -113,6 +114,7 @@ class AccurateProduct {
   }
 
  private:
+  static constexpr int64_t kEach = 4;  // multiply-adds of doubles
   static constexpr int kRows = 2;
   static constexpr int kWidest = 2 * kRegisterWidth;
   static constexpr int kNarrow = 8;  // of the least stride
@@ -137,26 +139,33 @@ class AccurateProduct {
 
   template <int kWidth>
   void MakePanels(const AccurateNumbers& b, const AccurateNumbers& c) {
-    for (int64_t first = 0; first < stride_; first += kWidth) {
-      for (int64_t k = 0; k < stride_; ++k) {
-        const int64_t start = k * stride_ + first;
-        double* row = panel_ + 2 * k * kWidth;
-        Pack<kWidth>::Load(b.high + start).Store(row);
-        Pack<kWidth>::Load(b.low + start).Store(row + kWidth);
-      }
-      for (int64_t group = 0; group < stride_ / kRows; ++group) {
-        const int64_t start = group * kRows * stride_ + first;
-        MakePanel<kWidth>(group, c.high + start, c.low + start);
-      }
-    }
+    const int64_t products = offsets_[stride_ / kRows] * kRows;
+    ForParts(
+        helpers_, stride_ / kWidth,
+        kEach * static_cast<double>(products) * static_cast<double>(stride_),
+        [&](int64_t part) {
+          const int64_t first = part * kWidth;
+          double* panel = panels_ + 2 * first * stride_;
+          for (int64_t k = 0; k < stride_; ++k) {
+            const int64_t start = k * stride_ + first;
+            double* row = panel + 2 * k * kWidth;
+            Pack<kWidth>::Load(b.high + start).Store(row);
+            Pack<kWidth>::Load(b.low + start).Store(row + kWidth);
+          }
+          for (int64_t group = 0; group < stride_ / kRows; ++group) {
+            const int64_t start = group * kRows * stride_ + first;
+            MakePanel<kWidth>(group, panel, c.high + start, c.low + start);
+          }
+        });
   }
 
   template <int kWidth>
-  void MakePanel(int64_t group, double* high, double* low) const {
+  void MakePanel(int64_t group, const double* panel, double* high,
+                 double* low) const {
     using Numbers = Pack<kWidth>;
     AccurateSum<kWidth> sums[kRows];
     for (int64_t n = offsets_[group]; n < offsets_[group + 1]; ++n) {
-      const double* row = panel_ + columns_[n] * int64_t{2 * kWidth};
+      const double* row = panel + columns_[n] * int64_t{2 * kWidth};
       const Numbers y = Numbers::Load(row);
       const Numbers y_low = Numbers::Load(row + kWidth);
       const double* values = values_ + n * 2 * kRows;
@@ -176,7 +185,8 @@ class AccurateProduct {
   int64_t* offsets_ = nullptr;
   int32_t* columns_ = nullptr;
   double* values_ = nullptr;
-  double* panel_ = nullptr;
+  double* panels_ = nullptr;  // B's columns, a panel after the other
+  Executor* helpers_ = nullptr;
 };
 
 }  // namespace PHASIC_ISA

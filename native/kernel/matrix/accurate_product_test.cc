@@ -6,6 +6,8 @@
 
 #include "gtest/gtest.h"
 #include "native/kernel/matrix/dense_product.h"
+#include "native/kernel/runtime/parallel.h"
+#include "native/kernel/runtime/thread_pool.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -25,6 +27,11 @@ Integers RandomIntegers(int64_t stride, int bits, uint64_t seed) {
   return result;
 }
 
+// Large products are made by all threads.
+Executor* HelpersFor(int64_t stride) {
+  return stride > 100 ? OwnThreads() : nullptr;
+}
+
 __int128 EntryOfProduct(const Integers& a, const Integers& b, int64_t stride,
                         int64_t i, int64_t j) {
   __int128 sum = 0;
@@ -36,13 +43,14 @@ __int128 EntryOfProduct(const Integers& a, const Integers& b, int64_t stride,
 }
 
 TEST(DenseProductTest, AddsTheProduct) {
-  for (const int64_t stride : {16, 48, 112}) {
+  for (const int64_t stride : {16, 48, 112, 144}) {
     const Integers a = RandomIntegers(stride, 20, 1);
     const Integers b = RandomIntegers(stride, 20, 2);
     const std::vector<double> x(a.begin(), a.end());
     const std::vector<double> y(b.begin(), b.end());
     std::vector<double> sum(x.size(), 0.5);
     Workspace workspace(size_t{1} << 26);
+    workspace.SetHelpers(HelpersFor(stride));
     DenseProduct<double> product;
     ASSERT_TRUE(product.Allocate(stride, &workspace));
     product.Add(x.data(), y.data(), sum.data());
@@ -57,11 +65,12 @@ TEST(DenseProductTest, AddsTheProduct) {
 }
 
 TEST(AccurateProductTest, HasTwiceTheWorkingPrecision) {
-  for (const int64_t stride : {16, 48}) {
+  for (const int64_t stride : {16, 48, 112}) {
     // Two doubles each: 60 bits. Products are below 2^127.
     const Integers a = RandomIntegers(stride, 60, 3);
     const Integers b = RandomIntegers(stride, 60, 4);
     Workspace workspace(size_t{1} << 26);
+    workspace.SetHelpers(HelpersFor(stride));
     const int64_t count = stride * stride;
     AccurateNumbers x;
     AccurateNumbers y;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "native/kernel/matrix/parallel_parts.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/work_count.h"
@@ -63,18 +64,25 @@ inline void Transpose(const T* matrix, int64_t stride, T* out) {
 template <class T>
 class DenseProduct {
  public:
-  bool Allocate(int64_t stride, Workspace*) {
+  bool Allocate(int64_t stride, Workspace* workspace) {
     stride_ = stride;
+    helpers_ = workspace->helpers();
     return true;
   }
   void Add(const T* a, const T* b, T* c) const {
-    for (int64_t i = 0; i < stride_; ++i) {
-      AddRowTimes(a + i * stride_, b, stride_, c + i * stride_);
-    }
+    const auto size = static_cast<double>(stride_);
+    ForParts(helpers_, stride_ / kRows, size * size * size, [&](int64_t part) {
+      for (int64_t i = part * kRows; i < (part + 1) * kRows; ++i) {
+        AddRowTimes(a + i * stride_, b, stride_, c + i * stride_);
+      }
+    });
   }
 
  private:
+  static constexpr int64_t kRows = 8;  // of the least stride
+
   int64_t stride_ = 0;
+  Executor* helpers_ = nullptr;
 };
 
 // For doubles: four rows of A at a time by columns of B that fill two
@@ -84,11 +92,12 @@ class DenseProduct<double> {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {
     stride_ = stride;
+    helpers_ = workspace->helpers();
     offsets_ = AllocateZeros<int64_t>(workspace, stride / kRows + 1);
     columns_ = AllocateZeros<int32_t>(workspace, stride / kRows * stride);
     values_ = AllocateZeros<double>(workspace, stride * stride);
-    panel_ = AllocateZeros<double>(workspace, stride * kWidest);
-    return offsets_ && columns_ && values_ && panel_;
+    panels_ = AllocateZeros<double>(workspace, stride * stride);
+    return offsets_ && columns_ && values_ && panels_;
   }
 
   void Add(const double* a, const double* b, double* c) {
@@ -128,25 +137,31 @@ class DenseProduct<double> {
 
   template <int kWidth>
   void AddPanels(const double* b, double* c) {
-    for (int64_t first = 0; first < stride_; first += kWidth) {
-      for (int64_t k = 0; k < stride_; ++k) {
-        Pack<kWidth>::Load(b + k * stride_ + first).Store(panel_ + k * kWidth);
-      }
-      for (int64_t group = 0; group < stride_ / kRows; ++group) {
-        AddPanel<kWidth>(group, c + group * kRows * stride_ + first);
-      }
-    }
+    const int64_t products = offsets_[stride_ / kRows] * kRows;
+    ForParts(helpers_, stride_ / kWidth,
+             static_cast<double>(products) * static_cast<double>(stride_),
+             [&](int64_t part) {
+               const int64_t first = part * kWidth;
+               double* panel = panels_ + first * stride_;
+               for (int64_t k = 0; k < stride_; ++k) {
+                 Pack<kWidth>::Load(b + k * stride_ + first)
+                     .Store(panel + k * kWidth);
+               }
+               for (int64_t group = 0; group < stride_ / kRows; ++group) {
+                 AddPanel<kWidth>(group, panel,
+                                  c + group * kRows * stride_ + first);
+               }
+             });
   }
 
   template <int kWidth>
-  void AddPanel(int64_t group, double* c) const {
+  void AddPanel(int64_t group, const double* panel, double* c) const {
     Pack<kWidth> sums[kRows];
     for (int r = 0; r < kRows; ++r) {
       sums[r] = Pack<kWidth>::Load(c + r * stride_);
     }
     for (int64_t n = offsets_[group]; n < offsets_[group + 1]; ++n) {
-      const Pack<kWidth> row =
-          Pack<kWidth>::Load(panel_ + columns_[n] * kWidth);
+      const Pack<kWidth> row = Pack<kWidth>::Load(panel + columns_[n] * kWidth);
       for (int r = 0; r < kRows; ++r) {
         sums[r].AddProduct(values_[n * kRows + r], row);
       }
@@ -158,7 +173,8 @@ class DenseProduct<double> {
   int64_t* offsets_ = nullptr;
   int32_t* columns_ = nullptr;
   double* values_ = nullptr;
-  double* panel_ = nullptr;
+  double* panels_ = nullptr;  // B's columns, a panel after the other
+  Executor* helpers_ = nullptr;
 };
 
 }  // namespace PHASIC_ISA

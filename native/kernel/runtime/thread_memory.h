@@ -19,8 +19,15 @@ class ThreadMemory {
   // for a range of models: a thread may have all three in use.
   enum Use { kCall, kRange, kSweep };
 
-  explicit ThreadMemory(Use use) : workspace_(Of(use)) {}
-  ~ThreadMemory() { workspace_->Reset(); }
+  // The helpers' memory is not taken: it is this thread's alone.
+  explicit ThreadMemory(Use use, Executor* helpers = nullptr)
+      : workspace_(Of(use)) {
+    workspace_->SetHelpers(helpers);
+  }
+  ~ThreadMemory() {
+    workspace_->SetHelpers(nullptr);
+    workspace_->Reset();
+  }
   ThreadMemory(const ThreadMemory&) = delete;
   ThreadMemory& operator=(const ThreadMemory&) = delete;
 

@@ -17,6 +17,8 @@
 
 namespace phasic {
 
+class Executor;  // See parallel.h.
+
 class Workspace {
  public:
   static constexpr size_t kOwnBytes = size_t{1} << 27;
@@ -45,6 +47,10 @@ class Workspace {
     OpenMemory(result, bytes);
     return result;
   }
+
+  // The threads that may help with what is in this memory; nullptr: none.
+  Executor* helpers() const { return helpers_; }
+  void SetHelpers(Executor* helpers) { helpers_ = helpers; }
 
   // Makes all memory available again; keeps a few megabytes for the next use.
   void Reset();
@@ -82,6 +88,7 @@ class Workspace {
   Chunk* chunks_ = nullptr;
   char* next_ = nullptr;  // what is left of the first chunk
   size_t room_ = 0;
+  Executor* helpers_ = nullptr;
 };
 
 }  // namespace phasic

@@ -42,6 +42,7 @@ class FloatEnvironment {
     const unsigned state = _mm_getcsr();  // much cheaper than setting it
     if ((state & 0x10U) != 0) _mm_setcsr(state & ~0x10U);
   }
+  static void NoteUnderflow() { _mm_setcsr(_mm_getcsr() | 0x10U); }
 #else
   explicit FloatEnvironment(Denormals) { std::feholdexcept(&saved_); }
   ~FloatEnvironment() { std::fesetenv(&saved_); }
@@ -51,6 +52,7 @@ class FloatEnvironment {
   }
   static void ClearRange() { std::feclearexcept(FE_UNDERFLOW | FE_OVERFLOW); }
   static void ClearUnderflow() { std::feclearexcept(FE_UNDERFLOW); }
+  static void NoteUnderflow() { std::feraiseexcept(FE_UNDERFLOW); }
 #endif
   // Whether anything underflowed since the flag was cleared, and clears it.
   static bool TakeUnderflow() {

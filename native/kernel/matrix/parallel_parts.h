@@ -1,0 +1,42 @@
+// Parts of one product, which several threads make.
+
+#ifndef PHASIC_NATIVE_KERNEL_MATRIX_PARALLEL_PARTS_H_
+#define PHASIC_NATIVE_KERNEL_MATRIX_PARALLEL_PARTS_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "native/kernel/runtime/parallel.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// Multiply-adds for which it is worth while to wake threads: 100 us of them.
+constexpr double kWorthHelpers = 1e6;
+
+// Calls function(part) for each of `count` parts, in any order, where denormals
+// are flushed. Parts write to places of their own and allocate nothing. What
+// underflows is known to the calling thread as if it had made all of them.
+template <class Function>
+void ForParts(Executor* helpers, int64_t count, double multiply_adds,
+              const Function& function) {
+  if (helpers == nullptr || multiply_adds < kWorthHelpers) {
+    for (int64_t part = 0; part < count; ++part) function(part);
+    return;
+  }
+  std::atomic<bool> underflowed{false};
+  ParallelFor(helpers, count, [&](int64_t part) -> const char* {
+    const FloatEnvironment environment(Denormals::kFlush);
+    function(part);
+    if (FloatEnvironment::Underflowed()) underflowed = true;
+    return nullptr;
+  });
+  if (underflowed) FloatEnvironment::NoteUnderflow();
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_MATRIX_PARALLEL_PARTS_H_
