@@ -115,6 +115,27 @@ class TailClosureTest(parameterized.TestCase):
       bound = cases.log_tolerance(float(truth.mid()))
       self.assertLessEqual(oracle.error(value, truth), bound, (t, value, truth))
 
+  @parameterized.parameters(200, 300)
+  def test_large_models_of_one_exit_rate(self, phases):
+    # However it moves about, it leaves at rate 1/128: an exponential.
+    rng = onp.random.default_rng(phases)
+    rates = rng.uniform(0.1, 1.0, (phases, phases)) / phases
+    onp.fill_diagonal(rates, 0.0)
+    start = onp.full(phases, 1.0 / phases)
+    operands = _model(start, rates, onp.full(phases, 2.0**-7))
+    times = 2.0 ** onp.arange(10, 22) * 1.375
+    for kind, first in (
+      ("log_density", -7 * onp.log(2.0)),
+      ("log_survival", 0),
+    ):
+      together = kernel_calls.directional(kind, operands._replace(time=times))
+      for t, value in zip(times, together):
+        # With what the guide says that steps may add.
+        tolerance = max(1e-12, 3e-17 * t) + 8 * onp.spacing(t / 128)
+        self.assertLessEqual(abs(value - (first - t / 128)), tolerance, t)
+        alone = kernel_calls.directional(kind, operands._replace(time=t))
+        self.assertEqual(alone, value)
+
   @parameterized.product(
     model=("kingman", "cyclic", "periodic", "rare_and_slow_late"),
     kind=oracle.KINDS,

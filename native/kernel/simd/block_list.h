@@ -27,6 +27,8 @@ class BlockList {
     return block;
   }
 
+  void RemoveLast() { --size_; }
+
  private:
   bool Grow() {
     const int64_t capacity = capacity_ == 0 ? 64 : 2 * capacity_;

@@ -121,6 +121,18 @@ inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
   return status;
 }
 
+// Whether a point of the ladder is better mixed from the series, whose start it
+// then has.
+template <class T>
+bool LeavesLadder(int64_t index, Sequence<T>* sequence, Point<T>* point) {
+  if (!point->on_ladder || !FollowsFromFewSteps(point->x, sequence)) {
+    return false;
+  }
+  point->on_ladder = false;
+  point->start_weight = sequence->StartOf(index, point->x, &point->start);
+  return true;
+}
+
 // The status of times that EvaluateTimes is to take: extended sweeps are given
 // those that others lost.
 template <class T>
@@ -171,10 +183,20 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
         continue;
       }
       needs_series[count] = PreparePoint(in, i, sequence, &points[count]) &&
-                            !MixOnLadder(&ladder_path, false, &points[count]);
+                            (LeavesLadder(i, &sequence, &points[count]) ||
+                             !MixOnLadder(&ladder_path, false, &points[count]));
       places[count++] = i;
     }
     MixAllPoints(&sets, points, count, needs_series, scratch);
+    for (int64_t k = 0; k < count; ++k) {
+      if (!needs_series[k] || points[k].status == kOk) continue;
+      // Where the ladder may still do.
+      Point<T> again;
+      if (PreparePoint(in, places[k], sequence, &again) &&
+          MixOnLadder(&ladder_path, false, &again)) {
+        points[k] = again;
+      }
+    }
     EvaluateIntervals(in, places, count, &sets, &interval_weights, &ladder_path,
                       points);
     for (int64_t k = 0; k < count; ++k) {

@@ -36,7 +36,8 @@ constexpr double kWayBackCost = 8.0;
 
 template <class T>
 struct Block : Terms<T> {
-  T* states;  // all sixteen, or nullptr: see Sequence::States
+  T* states;            // all sixteen, or nullptr: see Sequence::States
+  int64_t num_stepped;  // blocks from which this and all before it follow
   PoissonTable poisson;
   int64_t underflow_exponent;  // largest so far at which a number was flushed
 };
@@ -82,6 +83,17 @@ class Sequence {
   void AllowClosure() {
     may_close_ =
         std::is_same<T, double>::value && !keeps_states_ && !model_.discrete;
+  }
+
+  bool may_close() const { return may_close_; }
+
+  // Whether all blocks to this one, which are made for that, follow from the
+  // first `num_stepped`.
+  bool Follows(int64_t block, int64_t num_stepped) {
+    while (blocks_.size() <= block) {
+      if (AppendBlock(num_stepped) != kOk) return false;
+    }
+    return blocks_[block].num_stepped <= num_stepped;
   }
 
   // Takes terms from models that are stepped side by side, as far as they go.
@@ -184,9 +196,12 @@ class Sequence {
     return !underflowed;
   }
 
-  StatusCode AppendBlock() {
+  StatusCode AppendBlock() { return AppendBlock(max_blocks_); }
+
+  // Unless it takes more steps than these, in blocks.
+  StatusCode AppendBlock(int64_t most_steps) {
     const int64_t number = blocks_.size();
-    if (number >= max_blocks_) return kWorkLimit;
+    if (number >= (may_close_ ? kMaxBlocks : max_blocks_)) return kWorkLimit;
     Block<T>* block = blocks_.Append();
     if (block == nullptr) return kMemoryLimit;
     SetAsideUnderflow();
@@ -194,8 +209,14 @@ class Sequence {
         number > 0 ? blocks_[number - 1].underflow_exponent : INT64_MIN / 2;
     block->states = nullptr;
     block->poisson = model_.discrete ? TableOfOnes() : PoissonTableOf(number);
+    const StatusCode status = MakeBlock(number, most_steps, block);
+    block->num_stepped = num_stepped_;
+    return status;
+  }
+
+  StatusCode MakeBlock(int64_t number, int64_t most_steps, Block<T>* block) {
     if constexpr (std::is_same<T, double>::value) {
-      if (may_close_) return CloseBlock(number, block);
+      if (may_close_) return CloseBlock(number, most_steps, block);
     }
     Arrive();
     if (keeps_states_ && lane_.walk == nullptr && !KeepStates(number, block)) {
@@ -240,7 +261,9 @@ class Sequence {
 
   // A block that follows from earlier ones or, where none is known to do so,
   // the next step of the walk, which stays behind where blocks have followed.
-  StatusCode CloseBlock(int64_t number, Block<T>* block) {
+  StatusCode CloseBlock(int64_t number, int64_t most_steps, Block<T>* block) {
+    block->underflow_exponent =
+        std::max(block->underflow_exponent, underflow_exponent_ahead_);
     while (!closure_.Covers(number)) {
       Arrive();
       if (closure_.IsBoundary(num_stepped_)) {
@@ -250,6 +273,12 @@ class Sequence {
         }
         if (!closure_.Cross(walk_)) return kMemoryLimit;
         continue;
+      }
+      if (std::min(closure_.boundary(), number + 1) > most_steps) {
+        // Left to whoever may make the steps.
+        underflow_exponent_ahead_ = block->underflow_exponent;
+        blocks_.RemoveLast();
+        return kWorkLimit;
       }
       Terms<T> unused;
       const int64_t stepped = num_stepped_;
@@ -288,6 +317,7 @@ class Sequence {
   Checkpoints<T> checkpoints_;
   TailClosure<T> closure_;
   int64_t num_stepped_ = 0;  // blocks that the walk went through
+  int64_t underflow_exponent_ahead_ = INT64_MIN / 2;  // of steps beyond
   int64_t max_blocks_ = 0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;

@@ -87,6 +87,7 @@ class TailClosure<double> {
 
   // Where a span ends and the next one begins.
   bool IsBoundary(int64_t block) const { return block == boundary_; }
+  int64_t boundary() const { return boundary_; }  // the next one
 
   // To be called at each boundary, with the state there. False: no memory.
   bool Cross(const PowerWalk<double>& walk) {

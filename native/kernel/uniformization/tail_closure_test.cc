@@ -130,6 +130,39 @@ TEST(TailClosureTest, APeriodIsRepeated) {
   EXPECT_LE(NumStepped(turns, 2500, 2e-13), 176);
 }
 
+TEST(TailClosureTest, TriesLeaveNoTrace) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  Workspace workspace(size_t{1} << 28);
+  Chain chain({1, 0, 0}, {0, .5, 0, 0, 0, .25, .5, 0, 0}, {.25, .25, .5});
+  Model<double> model;
+  ASSERT_EQ(ModelBuilder<double>(chain.input, &workspace, &model).Build(), kOk);
+  Sequence<double> tried(model, true, false, &workspace);
+  Sequence<double> plain(model, true, false, &workspace);
+  constexpr int64_t kLast = 6000;
+  for (Sequence<double>* sequence : {&tried, &plain}) {
+    sequence->AllowClosure();
+    ASSERT_EQ(sequence->Start(), kOk);
+  }
+  // More and more steps, of which there must be enough at last, and less again.
+  int64_t least = 0;
+  while (!tried.Follows(kLast, least)) ++least;
+  EXPECT_GE(least, 80);
+  EXPECT_LE(least, 200);
+  EXPECT_FALSE(tried.Follows(kLast, least - 1));
+  EXPECT_TRUE(tried.Follows(kLast, least));
+  StatusCode status = kOk;
+  ASSERT_NE(plain.Get(kLast, &status), nullptr);
+  EXPECT_EQ(plain.num_stepped(), least);
+  for (int64_t b = 0; b <= kLast; ++b) {
+    const Block<double>& x = *tried.Find(b);
+    const Block<double>& y = *plain.Find(b);
+    ASSERT_TRUE(std::equal(x.a, x.a + kBlock, y.a)) << b;
+    ASSERT_TRUE(std::equal(x.b, x.b + kBlock, y.b)) << b;
+    ASSERT_EQ(x.exponent, y.exponent);
+    ASSERT_EQ(x.underflow_exponent, y.underflow_exponent);
+  }
+}
+
 }  // namespace
 }  // namespace PHASIC_ISA
 }  // namespace phasic
