@@ -166,10 +166,11 @@ constexpr double kManyValues = 100.0;
 
 // Of a model and numbers of times, from q t = 1 to 2^last in factors of two.
 void ExpectNoCliffs(const std::string& name, const TestModel& model, int last,
-                    double most_values) {
+                    double most_values,
+                    const std::vector<int64_t>& numbers_of_times = {1, 150}) {
   // What hardly any work is may be more.
   const double floor = 6e5 + 2e3 * static_cast<double>(model.size * model.size);
-  for (const int64_t num_times : {1, 150}) {
+  for (const int64_t num_times : numbers_of_times) {
     Work before = {};
     for (int e = 0; e <= last; ++e) {
       const Work work = Measure(model, std::ldexp(1.0, e), num_times);
@@ -221,6 +222,14 @@ TEST(CountedWorkTest, Coalescent) {
 TEST(CountedWorkTest, Metastable) {
   ExpectNoCliffs("metastable", Metastable(10), 20, kFewValues);
   ExpectNoCliffs("metastable", Metastable(41), 20, kManyValues);
+}
+
+// As far as a test's time goes. The gradient has an entry for each pair of
+// phases, whether or not there is a rate.
+TEST(CountedWorkTest, ManyPhases) {
+  ExpectNoCliffs("ring", Ring(626), 12, HUGE_VAL, {1});
+  ExpectNoCliffs("birth and death", BirthDeath(626), 12, HUGE_VAL, {1});
+  ExpectNoCliffs("coalescent", Coalescent(626), 12, HUGE_VAL, {1});
 }
 
 }  // namespace
