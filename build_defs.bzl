@@ -280,15 +280,22 @@ def multi_substrate_py_test(
             omit_deps = omitted,
         )
         reasons = ["%s: %s" % item for item in own_tags[substrate].items()]
-        variants = [(name, {}, own_tags[substrate].keys() + reasons, None)]
+        variants = [(name, {}, own_tags[substrate].keys() + reasons, None, timeout)]
         if sweep:
-            variants.append((name + "_full", {"PHASIC_FULL_SWEEPS": "1"}, ["slow"], FULL_SHARDS))
-        for variant, env, more_tags, shard_count in variants:
+            # On a busy machine a part of TensorFlow's takes more than half an hour.
+            variants.append((
+                name + "_full",
+                {"PHASIC_FULL_SWEEPS": "1"},
+                ["slow"],
+                FULL_SHARDS,
+                "eternal",
+            ))
+        for variant, env, more_tags, shard_count, limit in variants:
             phasic_py_test(
                 name = variant + "." + substrate,
                 srcs = outs,
                 size = size,
-                timeout = timeout,
+                timeout = limit,
                 data = data,
                 env = env,
                 shard_count = shard_count,
