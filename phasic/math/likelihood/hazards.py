@@ -86,8 +86,9 @@ def discrete_hazard(
   """Returns P(N = k) / P(N >= k), the probability of absorption in step k.
 
   Arguments and errors are those of `discrete_phase_type_log_prob`. At k = 0 it
-  is P(N = 0). It is zero at what is no whole number, and NaN at infinity and
-  where absorption has come for certain.
+  is P(N = 0). It is zero at what is no whole number, and NaN at infinity,
+  where absorption has come for certain, and where |log P(N >= k)| is so large
+  that less than six digits are left (three where all is in single precision).
 
   Example: the first six of a die.
 
@@ -109,7 +110,8 @@ def discrete_log_hazard(
   """Returns the logarithm of `discrete_hazard`, with the same arguments.
 
   It is a difference of logarithms in the widest precision: its absolute error
-  is up to 16 eps times |log P(N >= k)|, with that precision's eps.
+  is up to 16 eps times |log P(N >= k)|, with that precision's eps. Where that
+  leaves less than six digits (three in single precision) it is NaN.
   """
   arguments = operands.convert(
     initial_probs,
@@ -125,7 +127,7 @@ def discrete_log_hazard(
   log_prob = evaluation.value("log_density", arguments, discrete=True)
   before = (initial_probs, subtransition, counts - 1.0, exit_probs, prob_zero)
   log_left = evaluation.value("log_survival", before, discrete=True)
-  return np.asarray(log_prob - _where_some_are_left(log_left), dtype=dtype)
+  return _log_quotient(log_prob, log_left, dtype)
 
 
 def log_hazard_below(model, times, high, discrete):
@@ -141,7 +143,7 @@ def log_hazard_below(model, times, high, discrete):
 
   Returns:
     An array of the common batch shape, found in the widest precision; NaN where
-    the second is zero.
+    the second is zero, and as `hazard` is.
   """
   initial_probs, matrix, exits, prob_zero = model
   dtype = static.dtype_name(times)
@@ -167,7 +169,7 @@ def log_hazard_below(model, times, high, discrete):
     prob_zero,
     discrete,
   )
-  return np.asarray(log_prob - _where_some_are_left(log_left), dtype=dtype)
+  return _log_quotient(log_prob, log_left, dtype)
 
 
 def cause_hazard(part, model, times, discrete):
@@ -191,7 +193,8 @@ def cause_hazard(part, model, times, discrete):
   log_left = evaluation.value(
     "log_survival", _widened(whole, discrete), discrete=discrete
   )
-  return np.asarray(np.exp(log_prob - log_left), dtype=dtype)
+  found = _log_quotient(log_prob, log_left, static.dtype_name(log_left))
+  return np.asarray(np.exp(found), dtype=dtype)
 
 
 def _widened(arguments, discrete):
@@ -241,12 +244,11 @@ def _quotient(arguments):
     "log_density", (initial_probs, subgenerator, times, exit_rates, none)
   )
   log_left = evaluation.value("log_survival", arguments)
-  found = log_density - _where_some_are_left(log_left)
-  many = log_left > -_LARGEST_LOG[static.dtype_name(log_left)]
-  return np.asarray(np.where(many, found, math.nan), dtype=dtype)
+  return _log_quotient(log_density, log_left, dtype)
 
 
-def _where_some_are_left(log_left):
-  """Returns it, NaN where nothing survives."""
-  none = log_left == -math.inf
-  return log_left + np.where(none, math.nan, np.zeros_like(log_left))
+def _log_quotient(log_part, log_left, dtype):
+  """Returns a difference of logarithms, NaN if nothing is left or too few digits."""
+  known = log_left > -_LARGEST_LOG[static.dtype_name(log_left)]
+  found = log_part - np.where(known, log_left, math.nan)
+  return np.asarray(found, dtype=dtype)

@@ -63,6 +63,20 @@ class Float32Test(parameterized.TestCase):
     error = 5 * float(dist.stddev()) / 2000**0.5
     self.assertLess(abs(float(x.mean() - dist.mean())), error)
 
+  def test_discrete_hazards_have_three_digits_or_are_not_there(self):
+    dist = distributions.DiscretePhaseType([1.0], [[0.75]])  # 1 / 4 always.
+    found = onp.asarray(dist.hazard_function(onp.geomspace(1.0, 1e7, 50) // 1))
+    known = onp.isfinite(found)
+    self.assertTrue(known[0])
+    self.assertFalse(known[-1])
+    onp.testing.assert_allclose(found[known], 0.25, rtol=1e-3)
+    graph = _stages(True)
+    dist = distributions.DiscretePhaseType.from_graph(graph, {"a": 0.5})
+    for cause in ("early", None):
+      near, far = onp.asarray(dist.cause_hazard(onp.array([2.0, 1e7]), cause))
+      self.assertTrue(onp.isfinite(near))
+      self.assertTrue(onp.isnan(far))
+
 
 if __name__ == "__main__":
   absltest.main()
