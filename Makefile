@@ -9,6 +9,7 @@
 #   make test-all   both
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
+#   make bench-cost what calls cost as q t grows; writes docs/benchmarks_cost.md
 #   make sanitize        native tests under sanitizers, and the fuzzer
 #   make sanitize-quick  its first part, as CI runs it
 #   make wheel      dist/phasic_substrates-*.whl
@@ -23,7 +24,7 @@
 PY := .venv/bin/python
 
 .PHONY: setup demo quick check test test-slow test-all sanitize \
-  sanitize-quick bench bench-page wheel format lint typecheck golden lock clean clean-cache
+  sanitize-quick bench bench-page bench-cost wheel format lint typecheck golden lock clean clean-cache
 
 setup:
 	@./setup.sh
@@ -58,6 +59,9 @@ bench: setup
 
 bench-page: setup
 	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks:run -- --page
+
+bench-cost: setup
+	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks:cost -- --page
 
 wheel: setup
 	@./pip_pkg.sh

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from benchmarks import results
 
 PAGE = "benchmarks.md"
+COST_PAGE = "benchmarks_cost.md"
 PLOT = "benchmarks_growth.svg"
 
 _HEAD = """\
@@ -16,6 +17,20 @@ _HEAD = """\
 
 Written by `make bench-page`, which runs what `make bench` runs and writes this
 page and its plots from that run's own figures. Nothing here is typed by hand.
+"""
+
+_COSTS = """\
+# Cost by q t
+
+Written by `make bench-cost`, from that run's own figures. Models have a largest
+rate of one, and times go up to q t, which is doubled from one on, until a call
+takes a quarter of a second or is beyond the work limit. All in NumPy, on one
+thread; medians of CPU time of calls that take turns. "gradient" is
+`log_density_vjp`, value and cotangents of every argument, "jvp" is
+`log_density_jvp`, value and derivative along all rates. Up to 100 phases models
+are matrices, whose gradient has an entry for each pair of phases; above they
+are edges. A ratio is the largest, and stands beside the q t where it is; a rise
+is from one q t to the next.
 """
 
 _METHOD = """\
@@ -128,3 +143,26 @@ def write(
   with rc_context({"svg.fonttype": "none", "svg.hashsalt": "phasic"}):
     plot(report).savefig(picture, metadata={"Date": None})
   return text, picture
+
+
+def write_costs(
+  machine: str,
+  headings: Iterable[str],
+  lines: Iterable[Iterable[str]],
+  folder: pathlib.Path,
+) -> pathlib.Path:
+  """Writes the page of costs by q t.
+
+  Args:
+    machine: where they were measured.
+    headings: of the table.
+    lines: of the table.
+    folder: where to.
+
+  Returns:
+    The path of the page.
+  """
+  path = folder / COST_PAGE
+  text = "\n".join([_COSTS, f"Machine: {machine}.\n", _table(headings, lines)])
+  path.write_text(text, encoding="utf-8")
+  return path

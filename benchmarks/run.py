@@ -17,7 +17,6 @@ if hasattr(os, "sched_setaffinity"):
 from collections.abc import Sequence  # noqa: E402
 import datetime  # noqa: E402
 import importlib.metadata  # noqa: E402
-import pathlib  # noqa: E402
 import platform  # noqa: E402
 
 from absl import app  # noqa: E402
@@ -27,6 +26,7 @@ import jax  # noqa: E402
 from benchmarks import bound_calls  # noqa: E402
 from benchmarks import fits  # noqa: E402
 from benchmarks import growth  # noqa: E402
+from benchmarks import host  # noqa: E402
 from benchmarks import limits  # noqa: E402
 from benchmarks import moments  # noqa: E402
 from benchmarks import page  # noqa: E402
@@ -67,37 +67,19 @@ SECTIONS = (
 )
 
 
-def _machine() -> str:
-  """The processor's name, as the system tells it."""
-  try:
-    with open("/proc/cpuinfo", encoding="utf-8") as lines:
-      for line in lines:
-        if line.startswith("model name"):
-          return line.split(":", 1)[1].strip()
-  except OSError:
-    pass
-  return platform.processor() or platform.machine()
-
-
 def _facts() -> dict[str, str]:
   versions = [f"Python {platform.python_version()}"] + [
     f"{package} {importlib.metadata.version(package)}"
     for package in ("jax", "jaxlib", "numpy", "scipy")
   ]
   return {
-    "machine": f"{_machine()}, one core",
+    "machine": f"{host.machine()}, one core",
     "system": f"{platform.system()} {platform.machine()}",
     "versions": ", ".join(versions),
     "day": datetime.date.today().isoformat(),
     "rounds": f"{_REPEATS.value}, fewer where a call takes seconds",
     **limits.roof_rates(_REPEATS.value),
   }
-
-
-def _folder() -> pathlib.Path:
-  """docs/ of the sources, which `bazel run` names."""
-  root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
-  return pathlib.Path(root or pathlib.Path(__file__).parents[1]) / "docs"
 
 
 def main(argv: Sequence[str]) -> None:
@@ -125,7 +107,7 @@ def main(argv: Sequence[str]) -> None:
     print("  " + " ".join(curve.cells()), flush=True)
   if _PAGE.value:
     report = results.Report(facts, tuple(rows), tuple(curves))
-    for path in page.write(report, _folder()):
+    for path in page.write(report, host.docs_folder()):
       print(f"wrote {path}")
 
 

@@ -19,6 +19,19 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
+// The log density of a model, with all of its rates as a direction.
+SweepInput InputOf(int64_t size, const std::vector<double>& initial,
+                   const std::vector<double>& rates) {
+  SweepInput in = {};
+  in.num_phases = size;
+  in.kind = Kind::kLogDensity;
+  in.epsilon = 0x1p-52;
+  in.initial_probs.value = initial.data();
+  in.subgenerator.value = rates.data();
+  in.subgenerator.tangents[0] = rates.data();
+  return in;
+}
+
 // A model whose largest rate is one, dense in its operands.
 struct TestModel {
   explicit TestModel(int64_t p)
@@ -26,11 +39,42 @@ struct TestModel {
     initial[0] = 1.0;
   }
   double& Rate(int64_t i, int64_t j) { return rates[i * size + j]; }
+  SweepInput Input() const {
+    SweepInput in = InputOf(size, initial, rates);
+    in.has_exit_rates = true;
+    in.exit_rates.value = exits.data();
+    in.exit_rates.tangents[0] = exits.data();
+    return in;
+  }
 
   int64_t size;
   std::vector<double> initial;
   std::vector<double> rates;
   std::vector<double> exits;
+};
+
+// One whose operand has its edges alone; absorption is the target `p`.
+struct EdgeModel {
+  explicit EdgeModel(int64_t p) : size(p), initial(p, 0.0) { initial[0] = 1.0; }
+  void Add(int64_t source, int64_t target, double rate) {
+    sources.push_back(static_cast<int32_t>(source));
+    targets.push_back(static_cast<int32_t>(target));
+    rates.push_back(rate);
+  }
+  SweepInput Input() const {
+    SweepInput in = InputOf(size, initial, rates);
+    in.edges.count = static_cast<int64_t>(rates.size());
+    in.edges.sources = sources.data();
+    in.edges.targets = targets.data();
+    in.edges.num_parameters = in.edges.count;
+    return in;
+  }
+
+  int64_t size;
+  std::vector<double> initial;
+  std::vector<int32_t> sources;
+  std::vector<int32_t> targets;
+  std::vector<double> rates;
 };
 
 TestModel Erlang(int64_t p) {
@@ -98,6 +142,27 @@ TestModel Metastable(int64_t p) {
   return model;
 }
 
+EdgeModel LargeRing(int64_t p) {
+  EdgeModel model(p);
+  for (int64_t i = 0; i < p; ++i) {
+    model.Add(i, (i + 1) % p, 0.99);
+    model.Add(i, p, 0.01);
+  }
+  return model;
+}
+
+EdgeModel LargeBirthDeath(int64_t p) {
+  EdgeModel model(p);
+  model.initial[0] = 0.0;
+  model.initial[p / 2] = 1.0;
+  for (int64_t i = 0; i + 1 < p; ++i) {
+    model.Add(i, i + 1, 0.5);
+    model.Add(i + 1, i, 0.4);
+  }
+  for (int64_t i = 0; i < p; ++i) model.Add(i, p, 0.1);
+  return model;
+}
+
 struct Work {
   double value;
   double gradient;
@@ -106,28 +171,18 @@ struct Work {
 
 // Of one call each for the log density at so many times up to `x`, the largest
 // rate being one.
-Work Measure(const TestModel& model, double x, int64_t num_times) {
-  const auto p = static_cast<size_t>(model.size);
+Work Measure(SweepInput in, double x, int64_t num_times) {
+  const auto p = static_cast<size_t>(in.num_phases);
   const auto n = static_cast<size_t>(num_times);
   std::vector<double> times(n);
   for (size_t i = 0; i < n; ++i) {
     times[i] = x * static_cast<double>(i + 1) / static_cast<double>(n);
   }
   const std::vector<double> zeros(std::max(n, p), 0.0);
-  SweepInput in = {};
-  in.num_phases = model.size;
   in.num_times = num_times;
-  in.kind = Kind::kLogDensity;
-  in.has_exit_rates = true;
-  in.epsilon = 0x1p-52;
-  in.initial_probs.value = model.initial.data();
-  in.subgenerator.value = model.rates.data();
-  in.exit_rates.value = model.exits.data();
   in.prob_zero.value = zeros.data();
   in.times.value = times.data();
   in.initial_probs.tangents[0] = zeros.data();
-  in.subgenerator.tangents[0] = model.rates.data();
-  in.exit_rates.tangents[0] = model.exits.data();
   in.prob_zero.tangents[0] = zeros.data();
   in.times.tangents[0] = zeros.data();
   const std::vector<double> cotangents(n, 1.0);
@@ -148,12 +203,13 @@ Work Measure(const TestModel& model, double x, int64_t num_times) {
   for (const double value : values) EXPECT_TRUE(std::isfinite(value));
   work.jvp = count(ForwardSweep<Dual<double>>);
   std::vector<double> initial(p);
-  std::vector<double> rates(p * p);
+  std::vector<double> rates(in.has_edges() ? static_cast<size_t>(in.edges.count)
+                                           : p * p);
   std::vector<double> exits(p);
   out = {};
   out.initial_probs = initial.data();
   out.subgenerator = rates.data();
-  out.exit_rates = exits.data();
+  if (!in.has_edges()) out.exit_rates = exits.data();
   work.gradient = count(AdjointSweep<double>);
   return work;
 }
@@ -162,18 +218,23 @@ Work Measure(const TestModel& model, double x, int64_t num_times) {
 // rates cost more, and far more where values alone need no steps of their own
 // in the tail.
 constexpr double kFewValues = 16.0;
+// Of the edges of a large model.
+constexpr double kLargeValues = 5.0;
 constexpr double kManyValues = 100.0;
 
 // Of a model and numbers of times, from q t = 1 to 2^last in factors of two.
-void ExpectNoCliffs(const std::string& name, const TestModel& model, int last,
+template <class Model>
+void ExpectNoCliffs(const std::string& name, const Model& model, int last,
                     double most_values,
                     const std::vector<int64_t>& numbers_of_times = {1, 150}) {
   // What hardly any work is may be more.
-  const double floor = 6e5 + 2e3 * static_cast<double>(model.size * model.size);
+  const SweepInput in = model.Input();
+  const auto p = static_cast<double>(model.size);
+  const double floor = 6e5 + (in.has_edges() ? 1e2 * p : 2e3 * p * p);
   for (const int64_t num_times : numbers_of_times) {
     Work before = {};
     for (int e = 0; e <= last; ++e) {
-      const Work work = Measure(model, std::ldexp(1.0, e), num_times);
+      const Work work = Measure(in, std::ldexp(1.0, e), num_times);
       SCOPED_TRACE(name + ", " + std::to_string(model.size) + " phases, " +
                    std::to_string(num_times) + " times, q t = 2^" +
                    std::to_string(e));
@@ -230,6 +291,12 @@ TEST(CountedWorkTest, ManyPhases) {
   ExpectNoCliffs("ring", Ring(626), 12, HUGE_VAL, {1});
   ExpectNoCliffs("birth and death", BirthDeath(626), 12, HUGE_VAL, {1});
   ExpectNoCliffs("coalescent", Coalescent(626), 12, HUGE_VAL, {1});
+}
+
+TEST(CountedWorkTest, LargeModels) {
+  ExpectNoCliffs("ring", LargeRing(50000), 8, kLargeValues, {1, 20});
+  ExpectNoCliffs("birth and death", LargeBirthDeath(50000), 8, kLargeValues,
+                 {1, 20});
 }
 
 }  // namespace

@@ -1,0 +1,191 @@
+"""Cost of values, gradients and directional derivatives against q t.
+
+Models have a largest rate of one, and times go up to x = q t, which is doubled
+from one on. All calls are NumPy's; the gradient is that in every argument.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from benchmarks import results
+from benchmarks import timing
+from phasic.substrates.numpy import math as pm
+
+_DOUBLINGS = 20
+_LONGEST = 0.25  # Seconds of a call from which on a model is left.
+
+Rates = Iterator[tuple[int, int, float]]
+
+
+def _erlang(p: int) -> Rates:
+  for i in range(p):
+    yield i, i + 1, 1.0
+
+
+def _hypoexponential(p: int) -> Rates:
+  for i in range(p):
+    yield i, i + 1, (i + 1) / p
+
+
+def _ring(p: int) -> Rates:
+  for i in range(p):
+    yield i, (i + 1) % p, 0.99
+    yield i, p, 0.01
+
+
+def _birth_death(p: int) -> Rates:
+  for i in range(p - 1):
+    yield i, i + 1, 0.5
+    yield i + 1, i, 0.4
+  yield 0, p, 0.1
+
+
+def _coalescent(p: int) -> Rates:
+  for i in range(p):
+    k = p + 1 - i
+    yield i, i + 1, k * (k - 1) / ((p + 1) * p)
+
+
+def _dense(p: int) -> Rates:
+  weights = onp.random.default_rng(0).uniform(0.1, 1.0, (p, p + 1))
+  onp.fill_diagonal(weights, 0.0)
+  weights /= weights.sum(axis=1).max()
+  for i, j in onp.argwhere(weights > 0.0):
+    yield int(i), int(j), float(weights[i, j])
+
+
+def _metastable(p: int) -> Rates:
+  for i in range(p):
+    for j in range(p):
+      if i != j:
+        yield i, j, (1.0 if (2 * i < p) == (2 * j < p) else 1e-6) / p
+  yield p - 1, p, 1e-5
+
+
+_STRUCTURES: dict[str, Callable[[int], Rates]] = {
+  "Erlang": _erlang,
+  "hypoexponential": _hypoexponential,
+  "ring": _ring,
+  "birth-death": _birth_death,
+  "coalescent": _coalescent,
+  "dense": _dense,
+  "metastable": _metastable,
+}
+_FULL = ("dense", "metastable")  # Too many transitions for edges.
+# Of models and of times.
+_COUNTS = ((1, 1), (1, 150), (1, 10_000), (150, 1))
+_FEW_COUNTS = ((1, 1), (1, 150))
+
+
+class Cost(NamedTuple):
+  """What calls of a model take while q t is doubled.
+
+  Attributes:
+    model: its structure and phases.
+    times: how many there are, of how many models.
+    seconds: of the value, the gradient and the jvp, at 1, 2, 4, ...
+  """
+
+  model: str
+  times: str
+  seconds: tuple[dict[str, float], ...]
+
+  def cells(self) -> tuple[str, ...]:
+    """The line's texts, in the order of HEADINGS."""
+    rows = self.seconds
+    if not rows:
+      return (self.model, self.times, *("",) * 6)
+    return (
+      self.model,
+      self.times,
+      f"2^{len(rows) - 1}",
+      f"{results.duration(rows[0]['value'])} to "
+      f"{results.duration(rows[-1]['value'])}",
+      _largest([row["gradient"] / row["value"] for row in rows]),
+      _largest([row["jvp"] / row["value"] for row in rows]),
+      _largest([b["value"] / a["value"] for a, b in itertools.pairwise(rows)]),
+      _largest(
+        [b["gradient"] / a["gradient"] for a, b in itertools.pairwise(rows)]
+      ),
+    )
+
+
+HEADINGS = (
+  "model",
+  "times",
+  "q t to",
+  "value",
+  "gradient / value",
+  "jvp / value",
+  "value's rise",
+  "gradient's rise",
+)
+
+
+def _largest(ratios: Sequence[float]) -> str:
+  """Returns the largest ratio and the exponent of q t where it is."""
+  if not ratios:
+    return ""
+  k = int(onp.argmax(ratios))
+  return f"{ratios[k]:.3g} at 2^{k}"
+
+
+def _operands(structure: str, p: int, num_models: int) -> tuple[Any, ...]:
+  """Returns initial probabilities, rates and exits: edges of many phases."""
+  columns = zip(*_STRUCTURES[structure](p), strict=True)
+  sources, targets, rates = map(onp.asarray, columns)
+  alpha = onp.eye(1, p)[0]
+  batch = (num_models,) if num_models > 1 else ()
+  if p > 100:
+    edges = pm.EdgeRates(sources, targets, onp.tile(rates, (*batch, 1)))
+    return alpha, edges, None
+  full = onp.zeros((p, p + 1))
+  full[sources, targets] = rates
+  return alpha, onp.tile(full[:, :p], (*batch, 1, 1)), full[:, p]
+
+
+def _calls(
+  operands: tuple[Any, ...], count: int, x: float
+) -> dict[str, Callable[[], Any]]:
+  alpha, rates, exits = operands
+  times = x * onp.arange(1, count + 1) / count
+  model = (alpha, rates, times, exits, 0.0)
+  along = rates.parameters if exits is None else rates
+  tangents = (None, along, None, exits, None)
+  ones = onp.ones(count)
+  return {
+    "value": lambda: pm.log_density(*model),
+    "gradient": lambda: pm.log_density_vjp(*model, cotangent=ones),
+    "jvp": lambda: pm.log_density_jvp(*model, tangents=tangents),
+  }
+
+
+def _cost(
+  structure: str, p: int, num_models: int, num_times: int, repeats: int
+) -> Cost:
+  """Doubles q t until a call takes too long or is beyond the work limit."""
+  operands = _operands(structure, p, num_models)
+  found: list[dict[str, float]] = []
+  for k in range(_DOUBLINGS + 1):
+    calls = _calls(operands, num_models * num_times, 2.0**k)
+    if onp.any(onp.isnan(calls["value"]())):
+      break
+    found.append(timing.interleaved(calls, repeats, target=2e-3, budget=0.5))
+    if max(found[-1].values()) > _LONGEST:
+      break
+  times = f"{num_times}"
+  if num_models > 1:
+    times += f", of each of {num_models} models"
+  return Cost(f"{structure}, {p} phases", times, tuple(found))
+
+
+def costs(repeats: int) -> Iterator[Cost]:
+  """Measures all structures, numbers of phases and numbers of times."""
+  for structure in _STRUCTURES:
+    sizes = (2, 10, 41) if structure in _FULL else (2, 10, 41, 626, 50_000)
+    for p in sizes:
+      for counts in _COUNTS if p < 1000 else _FEW_COUNTS:
+        yield _cost(structure, p, *counts, repeats)
