@@ -225,7 +225,9 @@ TEST_P(GroupTest, BitsOfEachAlone) {
                    std::to_string(count));
       ASSERT_TRUE(SetMaxThreads(count % 7 == 6 ? 3 : 1));
       const int64_t known = Compare(batch, count, kind, OwnThreads());
-      if (GetParam() != Unlike::kValidity) EXPECT_EQ(known, count * kTimes);
+      if (GetParam() != Unlike::kValidity) {
+        EXPECT_EQ(known, count * kTimes);
+      }
     }
   }
 }
