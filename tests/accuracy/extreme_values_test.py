@@ -99,6 +99,32 @@ class ExtremeValuesTest(parameterized.TestCase):
     values = kernel_calls.directional("log_density", operands)
     self.assertTrue(onp.all(onp.isfinite(values)))
 
+  def test_cdf_that_grows_by_less_than_its_last_digit_a_step(self):
+    # One fast phase among slow ones, too many of them for squared powers.
+    p, slow = 520, 4.7e-16
+    exits = onp.full(p, slow)
+    exits[0] = 1.0
+    alpha = onp.full(p, 0.5 / (p - 1))
+    alpha[0] = 0.5
+    x = onp.array([1e5, 1e6])
+    operands = oracle.Operands(
+      alpha, onp.zeros((p, p)), exits, onp.float64(0.0), x
+    )
+    expected = onp.log(-0.5 * onp.expm1(-x) - 0.5 * onp.expm1(-slow * x))
+    onp.testing.assert_allclose(
+      kernel_calls.directional("log_cdf", operands), expected, 0.0, 1e-12
+    )
+
+  @parameterized.parameters(1e4, 1e5, 1e6)
+  def test_cdf_of_exits_near_the_smallest_normal_number(self, x):
+    unit = 2.0**-924
+    rates = onp.array([[0.0, 4.7e-16], [0.85, 0.0]]) * unit
+    exits = onp.array([0.0, 1.88e-307])
+    operands = oracle.Operands(
+      onp.array([0.625, 0.375]), rates, exits, onp.float64(0.0), x / unit
+    )
+    self._check_right_or_explained(operands, ("log_cdf",))
+
 
 if __name__ == "__main__":
   absltest.main()

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "native/kernel/numbers/extended_double.h"
+#include "native/kernel/numbers/scaled_sum.h"
 #include "native/kernel/simd/float_environment.h"
 
 namespace phasic {
@@ -64,6 +66,33 @@ TEST(ScaledTest, ComparesAcrossExponents) {
   EXPECT_FALSE(IsAtMost({1.5, -3000}, -60, {1.0, -2940}));
   EXPECT_TRUE(IsAtMost({0.0, 0}, -60, {0.0, 0}));
   EXPECT_FALSE(IsAtMost({1.0, -9000}, 0, {0.0, 0}));
+}
+
+// 2^e and two million terms of 2^(e - 60).
+template <class T>
+double RatioOfManySmallTerms(int64_t e) {
+  ScaledSum<T> sum;
+  sum.Add({T(1.0), e});
+  for (int i = 0; i < 1 << 21; ++i) sum.Add({T(0.5), e - 59});
+  const Scaled<T> result = sum.Result();
+  return Top(ToPlain(Scaled<T>{result.mantissa, result.exponent - e}));
+}
+
+TEST(ScaledSumTest, CountsTermsBelowItsLastDigit) {
+  constexpr double kExpected = 1.0 + 0x1p-39;
+  EXPECT_EQ(RatioOfManySmallTerms<double>(0), kExpected);
+  EXPECT_EQ(RatioOfManySmallTerms<double>(-5000), kExpected);
+  EXPECT_EQ(RatioOfManySmallTerms<ExtendedDouble>(-5000), kExpected);
+}
+
+TEST(ScaledSumTest, TermsThatGrow) {
+  ScaledSum<double> sum;
+  double expected = 0.0;
+  for (int64_t e = -3000; e <= 0; e += 3) {
+    sum.Add({1.5, e});
+    expected = 1.5 + 0.125 * expected;
+  }
+  EXPECT_DOUBLE_EQ(ToPlain(sum.Result()), expected);
 }
 
 }  // namespace

@@ -9,8 +9,10 @@
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
 
+#include <algorithm>
 #include <cstdint>
 
+#include "native/kernel/numbers/scaled_sum.h"
 #include "native/kernel/simd/block_list.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/sequence.h"
@@ -157,7 +159,7 @@ class Channels {
             : sequence_.Get(b + (num_shifts() > 0 ? 1 : 0), &status) != nullptr;
     if (!is_made) return status;
     const Block<T>& source = *sequence_.Find(b);
-    if (b == 0) cumulative_ = Normalized(Scaled<T>{model().prob_zero, 0});
+    if (b == 0) cumulative_.Add({model().prob_zero, 0});
     ChannelBlock<T>* block = blocks_.Append();
     if (block == nullptr) return kMemoryLimit;
     sequence_.SetAsideUnderflow();
@@ -176,12 +178,12 @@ class Channels {
     int64_t exponent = source.exponent;
     if (base_ == Base::kCdf) {
       for (int j = 0; j < kBlock; ++j) {
-        cumulative[j] = cumulative_.mantissa;
-        exponents[j] = cumulative_.exponent;
-        Add(&cumulative_, Scaled<T>{source.a[j] * a_scale, source.exponent});
+        const Scaled<T> sum = cumulative_.Result();
+        cumulative[j] = sum.mantissa;
+        exponents[j] = sum.exponent;
+        cumulative_.Add({source.a[j] * a_scale, source.exponent});
       }
-      exponent =
-          cumulative_.exponent > exponent ? cumulative_.exponent : exponent;
+      exponent = std::max(exponent, cumulative_.Result().exponent);
     }
     block->exponent = exponent;
     block->poisson = &source.poisson;
@@ -258,7 +260,7 @@ class Channels {
   const Base base_;
   const int num_channels_;
   BlockList<ChannelBlock<T>> blocks_;
-  Scaled<T> cumulative_;
+  ScaledSum<T> cumulative_;
   int64_t first_underflow_ = INT64_MAX;
 };
 
