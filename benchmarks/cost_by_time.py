@@ -57,6 +57,19 @@ def _dense(p: int) -> Rates:
     yield int(i), int(j), float(weights[i, j])
 
 
+def _grid(p: int) -> Rates:
+  """Yields a walk on a square, with absorption along one side."""
+  side = round(p**0.5)
+  for i in range(p):
+    row, column = divmod(i, side)
+    for dr, dc in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+      r, c = row + dr, (column + dc) % side
+      if 0 <= r < side:
+        yield i, r * side + c, 0.24
+    if row == 0:
+      yield i, p, 0.01
+
+
 def _metastable(p: int) -> Rates:
   for i in range(p):
     for j in range(p):
@@ -72,9 +85,18 @@ _STRUCTURES: dict[str, Callable[[int], Rates]] = {
   "birth-death": _birth_death,
   "coalescent": _coalescent,
   "dense": _dense,
+  "grid": _grid,
   "metastable": _metastable,
 }
-_FULL = ("dense", "metastable")  # Too many transitions for edges.
+# Matrices; chains of stages, which take as many steps as stages; and large ones.
+_SMALL = (2, 10, 41)
+_SIZES = {
+  "dense": _SMALL,
+  "metastable": _SMALL,
+  "ring": (*_SMALL, 626, 50_176),
+  "birth-death": (*_SMALL, 626, 50_176),
+  "grid": (50_176,),
+}
 # Of models and of times.
 _COUNTS = ((1, 1), (1, 150), (1, 10_000), (150, 1))
 _FEW_COUNTS = ((1, 1), (1, 150))
@@ -185,7 +207,6 @@ def _cost(
 def costs(repeats: int) -> Iterator[Cost]:
   """Measures all structures, numbers of phases and numbers of times."""
   for structure in _STRUCTURES:
-    sizes = (2, 10, 41) if structure in _FULL else (2, 10, 41, 626, 50_000)
-    for p in sizes:
-      for counts in _COUNTS if p < 1000 else _FEW_COUNTS:
+    for p in _SIZES.get(structure, (*_SMALL, 626)):
+      for counts in _COUNTS if p < 100 else _FEW_COUNTS:
         yield _cost(structure, p, *counts, repeats)

@@ -179,7 +179,10 @@ class AdjointRun {
   }
 
   int StartingMargin() const {
-    if (seeds_.groups().size() > 0) return 0;
+    // Of many times the terms cost more than a sweep.
+    if (seeds_.groups().size() > 0 || seeds_.num_points() >= kManyTimes) {
+      return 0;
+    }
     const int64_t cells = model().forward.pattern.num_cells();
     const bool is_sparse = cells < model().size * model().size / 8;
     return FirstMarginNumber(terms_.last_block() + 1, is_sparse);

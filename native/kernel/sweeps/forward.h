@@ -121,18 +121,6 @@ inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
   return status;
 }
 
-// Whether a point of the ladder is better mixed from the series, whose start it
-// then has.
-template <class T>
-bool LeavesLadder(int64_t index, Sequence<T>* sequence, Point<T>* point) {
-  if (!point->on_ladder || !FollowsFromFewSteps(point->x, sequence)) {
-    return false;
-  }
-  point->on_ladder = false;
-  point->start_weight = sequence->StartOf(index, point->x, &point->start);
-  return true;
-}
-
 // The status of times that EvaluateTimes is to take: extended sweeps are given
 // those that others lost.
 template <class T>
@@ -182,20 +170,16 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
         WriteResult<T>(out, i, is_nothing ? kOk : status, 0.0);
         continue;
       }
-      needs_series[count] = PreparePoint(in, i, sequence, &points[count]) &&
-                            (LeavesLadder(i, &sequence, &points[count]) ||
-                             !MixOnLadder(&ladder_path, false, &points[count]));
+      needs_series[count] =
+          PreparePoint(in, i, sequence, &points[count]) &&
+          (LeavesLadder(i, in.num_times, &sequence, &points[count]) ||
+           !MixOnLadder(&ladder_path, false, &points[count]));
       places[count++] = i;
     }
     MixAllPoints(&sets, points, count, needs_series, scratch);
     for (int64_t k = 0; k < count; ++k) {
-      if (!needs_series[k] || points[k].status == kOk) continue;
-      // Where the ladder may still do.
-      Point<T> again;
-      if (PreparePoint(in, places[k], sequence, &again) &&
-          MixOnLadder(&ladder_path, false, &again)) {
-        points[k] = again;
-      }
+      if (!needs_series[k]) continue;
+      RetryOnLadder(in, places[k], sequence, &ladder_path, false, &points[k]);
     }
     EvaluateIntervals(in, places, count, &sets, &interval_weights, &ladder_path,
                       points);

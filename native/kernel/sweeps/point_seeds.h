@@ -80,6 +80,7 @@ class PointSeeds {
   Point<T>* const* on_ladder() const { return on_ladder_.points; }
   int64_t num_on_ladder() const { return on_ladder_.size; }
 
+  int64_t num_points() const { return num_points_; }
   int64_t num_intervals() const { return num_intervals_; }
   const Interval<T>& interval(int64_t i) const { return intervals_[i]; }
 
@@ -177,7 +178,9 @@ class PointSeeds {
     for (int64_t k = 0; k < num_points_; ++k) {
       Point<T>& point = points_[k];
       if (PreparePoint(in_, by_time_[k], sets_.sequence(), &point) &&
-          !MixOnLadder(&ladder_path_, slope, &point)) {
+          (LeavesLadder(by_time_[k], in_.num_times, &sets_.sequence(),
+                        &point) ||
+           !MixOnLadder(&ladder_path_, slope, &point))) {
         List& list = ListOf(point.base);
         list.points[list.size++] = &point;
       } else if (IsMixedInterval(point)) {
@@ -187,6 +190,12 @@ class PointSeeds {
     for (int base = 0; base < kNumBases; ++base) {
       MixPoints(sets_.Of(static_cast<Base>(base)), lists_[base].points,
                 lists_[base].size, slope);
+    }
+    for (int64_t k = 0; k < num_points_; ++k) {
+      Point<T>& point = points_[k];
+      if (point.on_ladder || point.is_interval) continue;
+      RetryOnLadder(in_, by_time_[k], sets_.sequence(), &ladder_path_, slope,
+                    &point);
     }
   }
 

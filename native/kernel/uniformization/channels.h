@@ -11,10 +11,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/numbers/scaled_sum.h"
 #include "native/kernel/simd/block_list.h"
 #include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/decay_bounds.h"
 #include "native/kernel/uniformization/sequence.h"
 
 namespace phasic {
@@ -70,17 +72,25 @@ struct ChannelBlock {
   TailCaps tail;
   Scaled<double> largest;      // channel entry up to here, all channels
   int64_t underflow_exponent;  // largest so far at which a number was flushed
+  int64_t lost_exponent;       // at which one was in this block
 };
 
 template <class T>
 class Channels {
+  struct NoDecays {
+    NoDecays(const Model<T>&, Workspace*) {}
+  };
+  using Decays =
+      std::conditional_t<std::is_same<T, double>::value, DecayBounds, NoDecays>;
+
  public:
   Channels(Sequence<T>* sequence, Base base, int num_channels,
            Workspace* workspace)
       : sequence_(*sequence),
         base_(base),
         num_channels_(sequence->model().discrete ? 1 : num_channels),
-        blocks_(workspace) {}
+        blocks_(workspace),
+        decays_(sequence->model(), workspace) {}
 
   Base base() const { return base_; }
   int size() const { return num_channels_; }
@@ -115,11 +125,13 @@ class Channels {
     return first_underflow_ < block || sequence_.UnderflowedBefore(block);
   }
 
-  // Whether flushing to zero lost more than 2^-45 of a result of this size. A
-  // loss made in one block reaches later ones with at most the same weight. All
-  // blocks up to the last are made for that, where they can be: what has been
-  // made by then must not depend on other times.
-  bool LostToUnderflow(int64_t last_block, const Scaled<double>& result) {
+  // Whether flushing to zero lost more than 2^-45 of a result of this size,
+  // made of terms from `first_block` on. A loss made in one block reaches later
+  // ones with at most the same weight. All blocks up to the last are made for
+  // that, where they can be: what has been made by then must not depend on
+  // other times.
+  bool LostToUnderflow(int64_t last_block, const Scaled<double>& result,
+                       int64_t first_block = 0) {
     if (HasOwnExponent<T>::kValue) return false;
     StatusCode ignored = kOk;
     const bool is_made = Get(last_block, &ignored) != nullptr;
@@ -127,16 +139,46 @@ class Channels {
     const int64_t b = is_made ? last_block : blocks_.size() - 1;
     if (b < 0) return true;
     const double p = static_cast<double>(model().size);
-    const double count = static_cast<double>(last_block + 1) * kBlock *
-                         (p + 2) * (p + 2) * LargestFactor();
-    const Scaled<double> lost =
-        Normalized(Scaled<double>{count, blocks_[b].underflow_exponent - 1022});
+    const double of_block = kBlock * (p + 2) * (p + 2) * LargestFactor();
+    const Scaled<double> lost = Normalized(
+        Scaled<double>{static_cast<double>(last_block + 1) * of_block,
+                       blocks_[b].underflow_exponent - 1022});
     if (IsAtMost(lost, -45, result)) return false;
+    if (is_made && Decayed(of_block, first_block, last_block, result)) {
+      return false;
+    }
     sequence_.NoteLoss();
     return true;
   }
 
  private:
+  // Whether little is left of all losses, of so much in a block, where the
+  // terms of the result begin.
+  bool Decayed(double of_block, int64_t first_block, int64_t last_block,
+               const Scaled<double>& result) {
+    if constexpr (std::is_same<T, double>::value) {
+      if (base_ == Base::kCdf || first_block == 0 ||
+          !sequence_.knows_losses()) {
+        return false;  // what has been absorbed stays
+      }
+      sequence_.SetAsideUnderflow();
+      const bool is_known = decays_.Reach(first_block);
+      FloatEnvironment::ClearUnderflow();
+      if (!is_known) return false;
+      Scaled<double> lost;
+      for (int64_t b = 0; b <= last_block; ++b) {
+        const int64_t exponent = blocks_[b].lost_exponent;
+        if (exponent == kNothingLost) continue;
+        const Scaled<double>& left =
+            decays_.after(std::max<int64_t>(first_block - b, 0));
+        Add(&lost, Scaled<double>{of_block * left.mantissa,
+                                  exponent - 1022 + left.exponent});
+      }
+      return IsAtMost(lost, -45, result);
+    }
+    return false;
+  }
+
   // Of what is flushed, in the results: of states by the exits, at most q, of
   // their products with the exits by one, and in a cdf both over q.
   double LargestFactor() const {
@@ -231,7 +273,9 @@ class Channels {
         block->underflow_exponent < blocks_[b - 1].underflow_exponent) {
       block->underflow_exponent = blocks_[b - 1].underflow_exponent;
     }
+    block->lost_exponent = source.lost_exponent;
     if (!FloatEnvironment::Underflowed()) return;
+    block->lost_exponent = std::max(block->lost_exponent, block->exponent);
     if (first_underflow_ > b) first_underflow_ = b;
     if (block->underflow_exponent < block->exponent) {
       block->underflow_exponent = block->exponent;
@@ -260,6 +304,7 @@ class Channels {
   const Base base_;
   const int num_channels_;
   BlockList<ChannelBlock<T>> blocks_;
+  Decays decays_;
   ScaledSum<T> cumulative_;
   int64_t first_underflow_ = INT64_MAX;
 };
@@ -274,11 +319,11 @@ class ChannelSets {
               {sequence, Base::kSurvival, num_channels, workspace},
               {sequence, Base::kCdf, num_channels, workspace}} {}
 
-  const Sequence<T>& sequence() const { return sequence_; }
+  Sequence<T>& sequence() const { return sequence_; }
   Channels<T>* Of(Base base) { return &sets_[static_cast<int>(base)]; }
 
  private:
-  const Sequence<T>& sequence_;
+  Sequence<T>& sequence_;
   Channels<T> sets_[kNumBases];
 };
 

@@ -252,7 +252,7 @@ class Mixer {
     if (size.mantissa == 0.0) return false;
     // Tangents' shifted terms reach far into the next block.
     const int64_t last = kPlain ? last_block_ : last_block_ + 1;
-    if (channels_.LostToUnderflow(last, size)) return true;
+    if (channels_.LostToUnderflow(last, size, first_block_)) return true;
     return channels_.sequence().CallersUnderflow() &&
            !IsAtMost({64.0 * static_cast<double>(last_block_ + 1),
                       largest_exponent_ - 922},

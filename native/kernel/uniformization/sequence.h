@@ -40,7 +40,9 @@ struct Block : Terms<T> {
   int64_t num_stepped;  // blocks from which this and all before it follow
   PoissonTable poisson;
   int64_t underflow_exponent;  // largest so far at which a number was flushed
+  int64_t lost_exponent;       // at which one was in this block
 };
+constexpr int64_t kNothingLost = INT64_MIN / 2;  // as an exponent
 
 template <class T>
 class Sequence {
@@ -171,6 +173,8 @@ class Sequence {
   bool UnderflowedBefore(int64_t block) const {
     return first_underflow_ < block;
   }
+  // Whether blocks know what was lost in them, and not in steps ahead of them.
+  bool knows_losses() const { return !has_losses_ahead_; }
 
  private:
   // What the walk would make of the next block's first state.
@@ -206,7 +210,8 @@ class Sequence {
     if (block == nullptr) return kMemoryLimit;
     SetAsideUnderflow();
     block->underflow_exponent =
-        number > 0 ? blocks_[number - 1].underflow_exponent : INT64_MIN / 2;
+        number > 0 ? blocks_[number - 1].underflow_exponent : kNothingLost;
+    block->lost_exponent = kNothingLost;
     block->states = nullptr;
     block->poisson = model_.discrete ? TableOfOnes() : PoissonTableOf(number);
     const StatusCode status = MakeBlock(number, most_steps, block);
@@ -255,6 +260,8 @@ class Sequence {
     FloatEnvironment::ClearUnderflow();
     if (!underflowed) return;
     first_underflow_ = std::min(first_underflow_, blocks_.size() - 1);
+    has_losses_ahead_ = has_losses_ahead_ || num_stepped_ > blocks_.size();
+    last->lost_exponent = std::max(last->lost_exponent, terms->exponent);
     last->underflow_exponent =
         std::max(last->underflow_exponent, terms->exponent);
   }
@@ -317,7 +324,8 @@ class Sequence {
   Checkpoints<T> checkpoints_;
   TailClosure<T> closure_;
   int64_t num_stepped_ = 0;  // blocks that the walk went through
-  int64_t underflow_exponent_ahead_ = INT64_MIN / 2;  // of steps beyond
+  int64_t underflow_exponent_ahead_ = kNothingLost;  // of steps beyond
+  bool has_losses_ahead_ = false;
   int64_t max_blocks_ = 0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;

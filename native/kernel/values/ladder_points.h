@@ -39,6 +39,19 @@ bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
   return true;
 }
 
+// Takes by the ladder what the sequence could not give, if it may.
+template <class T>
+void RetryOnLadder(const SweepInput& in, int64_t index,
+                   const Sequence<T>& sequence, LadderPath<T>* path, bool slope,
+                   Point<T>* point) {
+  if (point->status == kOk) return;
+  Point<T> again;
+  if (PreparePoint(in, index, sequence, &again) &&
+      MixOnLadder(path, slope, &again)) {
+    *point = again;
+  }
+}
+
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 

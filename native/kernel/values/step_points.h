@@ -69,8 +69,8 @@ void PickPoints(Channels<T>* channels, Point<T>* const* points, int64_t count) {
     point.value =
         Normalized(Scaled<T>{point.value.mantissa + term, block->exponent});
     // A zero after something was flushed to zero may be one or not.
-    if (channels->LostToUnderflow(point.start,
-                                  {Primal(term), block->exponent})) {
+    if (channels->LostToUnderflow(point.start, {Primal(term), block->exponent},
+                                  point.start)) {
       point.status = kUnderflow;
     }
   }

@@ -117,7 +117,11 @@ class DirectionsRun {
     }
     const double x = time * model_.q;
     const double limit = static_cast<double>(sequence_.max_blocks()) * kBlock;
-    if (UsesLadder(model_, x, limit) || !(x < limit)) return;
+    if (!(x < limit)) return;
+    if (UsesLadder(model_, x, limit) &&
+        !SharesSteps(x, in_.num_times, &sequence_)) {
+      return;
+    }
     int64_t start;
     const Scaled<double> weight = StartWeight(x, &start);
     DirectionsMixer mixer(sets_.Of(base), models_, count_, x, start, weight);

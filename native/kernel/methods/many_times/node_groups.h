@@ -43,25 +43,30 @@ struct NodeGroup {
 class NodeGroups {
  public:
   // Sorted groups have their times ascending, those of equal time by cotangent.
-  NodeGroups(const SweepInput& in, const Sequence<double>& sequence,
-             bool sorted, Workspace* workspace)
+  NodeGroups(const SweepInput& in, Sequence<double>* sequence, bool sorted,
+             Workspace* workspace)
       : in_(in),
-        q_(sequence.model().q),
+        q_(sequence->model().q),
         sorted_(sorted),
         workspace_(workspace) {
     // Far from where work is refused, and below what goes by the ladder.
-    const double steps = static_cast<double>(sequence.max_blocks() * kBlock);
+    const double steps = static_cast<double>(sequence->max_blocks() * kBlock);
+    double last = 0.0;
+    for (int64_t i = 0; i < in.num_times; ++i) {
+      if (X(i) < HUGE_VAL) last = std::max(last, X(i));
+    }
     limit_ = kLeastLadderX;
-    while (limit_ < 0.5 * steps &&
-           !UsesLadder(sequence.model(), 1.25 * limit_, steps)) {
+    while (limit_ < std::min(0.5 * steps, last) &&
+           (!UsesLadder(sequence->model(), 1.25 * limit_, steps) ||
+            SharesSteps(1.25 * limit_, in.num_times, sequence))) {
       limit_ *= 1.25;
     }
     limit_ = std::min(limit_, 0.5 * steps);
     for (int32_t code = 0; code < kNumKinds; ++code) {
       const auto kind = static_cast<Kind>(code);
       const bool is_there = in.kinds != nullptr ? IsLog(kind) : in.kind == kind;
-      if (!is_there ||
-          Classify(sequence.model(), BaseOf(kind), 1.0) != TimeCase::kRegular) {
+      if (!is_there || Classify(sequence->model(), BaseOf(kind), 1.0) !=
+                           TimeCase::kRegular) {
         continue;
       }
       places_[code] = num_kinds_;

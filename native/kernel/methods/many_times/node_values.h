@@ -28,7 +28,7 @@ class NodeValues {
         static_cast<size_t>(in_.num_times), sizeof(int64_t)));
     if (rest_ == nullptr) return kMemoryLimit;
     NodeBuilders builders(in_, &sets_, workspace_);
-    return NodeGroups(in_, sets_.sequence(), false, workspace_)
+    return NodeGroups(in_, &sets_.sequence(), false, workspace_)
         .ForEach(
             [&](int64_t i) { return !WriteNothing(i); },
             [&](int64_t i) { rest_[num_rest_++] = i; },

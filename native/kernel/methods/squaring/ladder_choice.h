@@ -9,6 +9,7 @@
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/point.h"
 #include "native/kernel/uniformization/sequence.h"
 
 namespace phasic {
@@ -18,14 +19,21 @@ constexpr int64_t kMaxLadderPhases = 512;
 constexpr double kLeastLadderX = 0x1p9;
 constexpr double kLargestLadderX = 0x1p52;  // 2^58 first steps
 
-// What the ladder takes to x, and a step of the power sequence, in half
-// nanoseconds: one product for each bit of x / x_0 and each term of the first
-// rung, which for counts is one step. The factors are measured.
+// What things take, in half nanoseconds; the factors are measured. The ladder
+// to x: one product for each bit of x / x_0 and each term of the first rung,
+// which for counts is one step.
 template <class T>
 double LadderCost(const Model<T>& model, double x) {
   const double p = static_cast<double>(model.size);
   return 2.0 * p * p * p * (std::log2(x) + (model.discrete ? 0.0 : 20.0));
 }
+// One time then: the product of a vector for every other bit.
+template <class T>
+double LadderTimeCost(const Model<T>& model, double x) {
+  const double p = static_cast<double>(model.size);
+  return 1200.0 + 0.4 * p * p * (std::log2(x) + 6.0);
+}
+// A step of the power sequence.
 template <class T>
 double StepCost(const Model<T>& model) {
   return static_cast<double>(model.forward.pattern.num_cells()) / 3.0 +
@@ -64,6 +72,50 @@ bool FollowsFromFewSteps(double x, Sequence<T>* sequence) {
   const double last = x + 24.0 * std::sqrt(x);
   return sequence->Follows(static_cast<int64_t>(last) / kBlock + 8,
                            static_cast<int64_t>(steps) / kBlock);
+}
+
+// Whether one of so many times takes less from the sequence than by the ladder,
+// and all of them less with its steps. The terms that count are those between x
+// and where there was more mass than at step x. By the model, x and the number
+// of times alone.
+template <class T>
+bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
+  constexpr double kLargestX = 0x1p13;  // as steps round
+  const Model<T>& model = sequence->model();
+  const double by_ladder = LadderTimeCost(model, x);
+  const double by_all = static_cast<double>(num_times) * by_ladder;
+  const double steps = static_cast<double>(sequence->max_blocks()) * kBlock;
+  if (num_times < kManyTimes || x > kLargestX || x > 0.5 * steps ||
+      x * StepCost(model) > 0.5 * by_all) {
+    return false;
+  }
+  if (model.discrete) return true;
+  StatusCode status = kOk;
+  const Block<T>* block =
+      sequence->Get(static_cast<int64_t>(x) / kBlock, &status);
+  if (block == nullptr || !(block->mass > 0.0)) return false;
+  const double decay =
+      -std::log(block->mass) - kLn2 * static_cast<double>(block->exponent);
+  return 8.0 * std::sqrt(x) + std::sqrt(2.0 * std::fmax(decay, 0.0) * x) <
+         by_ladder;
+}
+
+// Whether a point of the ladder is better taken from the sequence, where it
+// then starts.
+template <class T>
+bool LeavesLadder(int64_t index, int64_t num_times, Sequence<T>* sequence,
+                  Point<T>* point) {
+  if (!point->on_ladder || !(FollowsFromFewSteps(point->x, sequence) ||
+                             SharesSteps(point->x, num_times, sequence))) {
+    return false;
+  }
+  point->on_ladder = false;
+  if (sequence->model().discrete) {
+    point->start = static_cast<int64_t>(point->x) / kBlock;
+  } else {
+    point->start_weight = sequence->StartOf(index, point->x, &point->start);
+  }
+  return true;
 }
 
 }  // namespace PHASIC_ISA
