@@ -32,6 +32,7 @@ SEAM_SHARED = [
     "native/native_libraries",
     "native/native_rules",
     "native/native_shapes",
+    "native_module",
     "progress_bars",
     "raw_arguments",
     "static_options",

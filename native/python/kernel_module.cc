@@ -236,16 +236,6 @@ py::dict FfiTargets() {
   return targets;
 }
 
-py::dict BuildInfo() {
-  py::dict info;
-#if defined(PHASIC_JAXLIB_VERSION)
-  info["jaxlib"] = PHASIC_JAXLIB_VERSION;
-#else
-  info["jaxlib"] = "";
-#endif
-  return info;
-}
-
 PYBIND11_MODULE(_kernel, module) {
   module.doc() = "The phase-type kernel on NumPy arrays.";
   module.def("forward", &ForwardArrays, py::arg("kind"), py::arg("order"),
@@ -286,7 +276,6 @@ PYBIND11_MODULE(_kernel, module) {
   DefineElimination(&module);
   DefineMoments(&module);
   DefineParameters(&module);
-  module.def("build_info", &BuildInfo, "What the module was built with.");
 }
 
 }  // namespace

@@ -6,12 +6,12 @@ a path.
 
 from collections.abc import Callable, Iterator, Sequence
 import contextlib
-import functools
 import operator
 from typing import Any
 
 import numpy as onp
 
+from phasic.internal import native_module
 from phasic.internal import raw_arguments
 from phasic.internal import static
 
@@ -30,15 +30,7 @@ STATISTICS_NEED_KERNEL = (
   "path hold them only as differences"
 )
 
-
-@functools.cache
-def load() -> tuple[Any, str]:
-  """Returns the kernel's Python module and "", or None and why there is none."""
-  try:
-    from phasic._native import _kernel  # type: ignore[attr-defined]
-  except Exception as error:  # Whatever fails, the portable path works.
-    return None, f"the native kernel cannot be loaded: {error}"
-  return _kernel, ""
+load = native_module.load
 
 
 class Kernel:

@@ -7,8 +7,8 @@ not registered.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import functools
-import re
 import threading
 from typing import Any
 
@@ -16,7 +16,7 @@ import jax
 import jaxlib
 
 from phasic.substrates.jax.internal import ffi_versions
-from phasic.substrates.jax.internal import kernel_common
+from phasic.substrates.jax.internal import native_module
 
 FORWARD = "phasic_phase_type_forward"
 ADJOINT = "phasic_phase_type_adjoint"
@@ -65,7 +65,9 @@ def register(
         f"major version than jaxlib {jaxlib.__version__} has: compile it with "
         "the headers of jax.ffi.include_dir()"
       )
-    if built > running:
+    if running < 0:
+      raise ImportError(f"{name} of {library}: {_unreadable()}")
+    if not ffi_versions.can_run(built, running):
       raise ImportError(
         f"{name} of {library} was compiled for XLA's FFI "
         f"{ffi_versions.dotted(built)} and jaxlib {jaxlib.__version__} has "
@@ -86,38 +88,72 @@ def load() -> tuple[Any, str]:
 
 @functools.cache
 def _load() -> tuple[Any, str]:
-  kernel, reason = kernel_common.load()
-  if reason:
-    return None, reason
-  reason = version_reason(kernel.build_info().get("jaxlib", ""))
+  kernel, reason = native_module.load()
   if reason:
     return None, reason
   try:
     targets = kernel.ffi_targets()
+    reason = _misfit(targets)
+    if reason:
+      return None, reason
     for name in TARGETS:
       jax.ffi.register_ffi_target(name, targets[name], platform="cpu")
   except Exception as error:
-    return None, f"the FFI targets cannot be registered: {error}"
+    text = " ".join(str(error).split())
+    return None, (
+      f"jaxlib {jaxlib.__version__} refuses the kernel's handlers: {text}; "
+      "upgrade both: pip install --upgrade 'phasic-substrates[jax]'"
+    )
   return kernel, ""
 
 
-def version_reason(built: str, running: str = jaxlib.__version__) -> str:
-  """Returns why handlers built with a jaxlib cannot be used, "" if they can.
+def _misfit(targets: Mapping[str, Any]) -> str:
+  """Returns why the kernel's handlers must not be registered, "" if they may.
+
+  They are compiled with the same headers, so one speaks for all.
+  """
+  if not targets:
+    return (
+      f"the native library was built without JAX; {native_module.REINSTALL}"
+    )
+  built = ffi_versions.of_capsule(targets[FORWARD])
+  return version_reason(built, ffi_versions.running())
+
+
+def version_reason(built: int, running: int) -> str:
+  """Returns why a jaxlib cannot run the kernel's handlers, "" if it can.
 
   Args:
-    built: the version of jaxlib whose headers the handlers were built with,
-      "" if they were built without JAX.
-    running: the version that runs.
+    built: the version of XLA's FFI for which they were compiled, -1 if they do
+      not tell.
+    running: the version of the jaxlib that runs, -1 if not known.
   """
-  if not built:
-    return "the native library was built without JAX"
-  if _numbers(running) < _numbers(built):
+  if ffi_versions.can_run(built, running):
+    return ""
+  if running < 0:
+    return _unreadable()
+  start = (
+    f"jaxlib is {jaxlib.__version__} with XLA's FFI "
+    f"{ffi_versions.dotted(running)}"
+  )
+  if built < 0:
     return (
-      f"the native library was built with jaxlib {built} and jaxlib {running}"
-      " is older: its XLA FFI may lack what the handlers need"
+      f"{start}, and the kernel's handlers do not tell for which version they "
+      f"were compiled; {native_module.REINSTALL}"
     )
-  return ""
+  remedy = "upgrade it: pip install --upgrade jax jaxlib"
+  if built < running:  # Of another major version.
+    remedy = "upgrade phasic: pip install --upgrade phasic-substrates"
+  return (
+    f"{start}: it must have {ffi_versions.dotted(built)}, for which the "
+    f"kernel's handlers were compiled, or a later minor version; {remedy}"
+  )
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-  return tuple(int(n) for n in re.findall(r"\d+", version)[:3])
+def _unreadable() -> str:
+  return (
+    f"jaxlib is {jaxlib.__version__}, whose version of XLA's FFI cannot be read "
+    f"from {ffi_versions.header()}: it must be known, as a handler for a newer "
+    "one stops JAX's CPU backend; reinstall it: pip install --force-reinstall "
+    "--no-deps jaxlib"
+  )

@@ -77,7 +77,7 @@ def of_handler(handler: Any) -> int:
   xla/ffi/api/c_api.h); -1 where it does not answer.
 
   Args:
-    handler: a function of a library.
+    handler: a function of a library, or its address.
   """
   metadata = _Metadata(ctypes.sizeof(_Metadata))
   metadata.version.major = -1
@@ -99,15 +99,41 @@ def of_handler(handler: Any) -> int:
   return version.major * 1000 + version.minor if version.major >= 0 else -1
 
 
+def of_capsule(capsule: Any) -> int:
+  """Returns `of_handler` of the handler that a capsule without a name holds."""
+  pointer = ctypes.pythonapi.PyCapsule_GetPointer
+  pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
+  pointer.restype = ctypes.c_void_p
+  return of_handler(pointer(capsule, None))
+
+
+def header() -> pathlib.Path:
+  """Returns the path of the header in which jaxlib has its version."""
+  return pathlib.Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
+
+
 @functools.cache
 def running() -> int:
   """Returns the version of the jaxlib that runs, -1 if not known."""
-  header = pathlib.Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
-  if not header.exists():
+  try:
+    text = header().read_text(encoding="utf-8")
+  except OSError:
     return -1
-  text = header.read_text(encoding="utf-8")
   found = dict(re.findall(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)", text))
-  return int(found.get("MAJOR", 0)) * 1000 + int(found.get("MINOR", 0))
+  if len(found) < 2:
+    return -1
+  return int(found["MAJOR"]) * 1000 + int(found["MINOR"])
+
+
+def can_run(handler: int, jaxlib: int) -> bool:
+  """Returns whether a jaxlib runs a handler: on its minor version and later.
+
+  Args:
+    handler: the version of the handler.
+    jaxlib: the version of the jaxlib.
+  """
+  is_known = handler >= 0 and jaxlib >= 0
+  return is_known and handler // 1000 == jaxlib // 1000 and handler <= jaxlib
 
 
 def dotted(version: int) -> str:

@@ -33,6 +33,7 @@ SHARED_SEAM = frozenset(
     "phasic/internal/native/native_libraries.py",
     "phasic/internal/native/native_rules.py",
     "phasic/internal/native/native_shapes.py",
+    "phasic/internal/native_module.py",
     "phasic/internal/progress_bars.py",
     "phasic/internal/raw_arguments.py",
     "phasic/internal/static_options.py",

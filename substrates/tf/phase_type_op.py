@@ -31,13 +31,16 @@ wrong numbers in a `tf.function`. Put the tape inside. The same holds in a
 from collections.abc import Sequence
 import ctypes
 import os
+import sysconfig
 from typing import Any
 
 import tensorflow as tf
 
 from phasic import _native
 from phasic.substrates.tf.internal import kernel_calls
+from phasic.substrates.tf.internal import native_module
 from phasic.substrates.tf.internal import xla_calls
+from phasic.substrates.tf.internal.native import native_files
 
 # Number of operands: initial_probs, subgenerator, exit_rates, prob_zero, times.
 NUM_OPERANDS = 5
@@ -57,11 +60,19 @@ def _load() -> tuple[Any, str]:
   """Returns the op module, or None with the reason why there is none."""
   path = _path()
   if not os.path.exists(path):
-    return None, f"the native library {path} is not there"
+    return None, (
+      f"there is no op library {path} for {sysconfig.get_platform()}; "
+      f"{native_module.REINSTALL}"
+    )
+  damage = native_files.damage(path)
+  if damage:
+    return None, f"{path} cannot be loaded: {damage}; {native_module.REINSTALL}"
   try:
     ops = tf.load_op_library(path)
-  except (tf.errors.OpError, OSError) as error:
-    return None, f"TensorFlow could not load {path}: {error}"
+  except (tf.errors.OpError, OSError, RuntimeError) as error:
+    return None, native_module.cannot_load(
+      f"TensorFlow {tf.__version__}", path, getattr(error, "message", error)
+    )
   for name in (
     "phasic_phase_type_forward",
     "phasic_phase_type_adjoint",
@@ -71,7 +82,9 @@ def _load() -> tuple[Any, str]:
     "phasic_moments",
   ):
     if not hasattr(ops, name):
-      return None, f"{path} does not register the op {name}"
+      return None, (
+        f"{path} does not register the op {name}; {native_module.REINSTALL}"
+      )
   return ops, ""
 
 
@@ -96,6 +109,8 @@ def in_xla() -> bool:
   """
   if not xla_calls.is_compiling():
     return False
+  if _LOAD_ERROR:
+    raise NotImplementedError(f"jit_compile=True: {_LOAD_ERROR}")
   kernel_calls.load(_path())
   return True
 

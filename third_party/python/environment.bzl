@@ -6,7 +6,7 @@ Targets:
   python, pybind11, xla_ffi, tensorflow, gtest     C++ headers and libraries
   no_jax, no_tf                 constraints that no platform satisfies
 
-`env.bzl` has HAVE_JAX, HAVE_TF, JAXLIB_VERSION and INTERPRETER. XLA's and TensorFlow's targets exist only
+`env.bzl` has HAVE_JAX, HAVE_TF and INTERPRETER. XLA's and TensorFlow's targets exist only
 where the package does.
 """
 
@@ -54,7 +54,6 @@ def _python_environment_impl(ctx):
     ctx.file("env.bzl", "\n".join([
         "HAVE_JAX = %s" % bool(found["jax_include"]),
         "HAVE_TF = %s" % bool(found["tf_include"]),
-        "JAXLIB_VERSION = \"%s\"" % found["jaxlib_version"],
         "INTERPRETER = \"%s\"" % interpreter,
         "",
     ]))

@@ -3,7 +3,6 @@
 Finds packages without importing them: TensorFlow alone takes seconds.
 """
 
-import importlib.metadata
 import importlib.util
 import pathlib
 import sysconfig
@@ -32,7 +31,6 @@ def main() -> None:
     "python_include": sysconfig.get_paths()["include"],
     "pybind11_include": existing(package_dir("pybind11"), "include"),
     "jax_include": existing(jax, "include"),
-    "jaxlib_version": importlib.metadata.version("jaxlib") if jax else "",
     "tf_include": existing(tensorflow, "include"),
     "tf_library": str(tensorflow or ""),
   }

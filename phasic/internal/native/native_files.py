@@ -7,11 +7,14 @@ every substrate.
 from __future__ import annotations
 
 import os
+import platform
 import re
 import struct
 from typing import Any
 
 _ELF_64 = b"\x7fELF\x02\x01"  # little-endian
+# Numbers of processors in the headers of files.
+_PROCESSORS = {62: "x86_64", 183: "aarch64"}
 _SYMBOL = re.compile(rb"\0phasic_op_(\w+)_(declaration|register)(?=\0)")
 
 
@@ -60,7 +63,7 @@ def ops(op: str, argument: str, path: str, *, of_tensorflow: bool) -> list[str]:
       content = file.read()
   except OSError as error:
     raise OSError(f"{start}, which cannot be read: {error.strerror}") from None
-  if _is_cut_off(content):
+  if is_cut_off(path):
     raise ValueError(
       f"{start}: a part of the file is missing, compile it again"
     )
@@ -87,19 +90,51 @@ def cannot_load(op: str, argument: str, path: str, error: Exception) -> OSError:
   )
 
 
-def _is_cut_off(content: bytes) -> bool:
-  """Whether a library ends before what is mapped of it."""
-  if not content.startswith(_ELF_64):
-    return False  # The loader knows.
-  if len(content) < 64:
-    return True
-  (table,) = struct.unpack_from("<Q", content, 32)
-  size, count = struct.unpack_from("<HH", content, 54)
-  if table + size * count > len(content) or size < 56:
-    return True
+def damage(path: str) -> str:
+  """Returns why a library must not be loaded, "" where the loader may try.
+
+  The loader reports most of what is wrong with a file. It does not report a
+  part that is missing, which ends the process, and says "No such file" of a
+  library for another processor.
+  """
+  try:
+    if is_cut_off(path):
+      return "a part of the file is missing"
+    with open(path, "rb") as file:
+      header = file.read(20)
+  except OSError as error:
+    return f"it cannot be read: {error.strerror}"
+  if not header.startswith(_ELF_64) or len(header) < 20:
+    return ""  # The loader knows.
+  built = _PROCESSORS.get(struct.unpack_from("<H", header, 18)[0])
+  runs = platform.machine()
+  if built is None or runs not in _PROCESSORS.values() or built == runs:
+    return ""
+  return f"it was built for {built}, and this processor is {runs}"
+
+
+def is_cut_off(path: str) -> bool:
+  """Whether a library ends before the last byte that is mapped of it.
+
+  Raises:
+    OSError: the file cannot be read.
+  """
+  total = os.path.getsize(path)
+  with open(path, "rb") as file:
+    header = file.read(64)
+    if not header.startswith(_ELF_64):
+      return False  # The loader knows.
+    if len(header) < 64:
+      return True
+    (table,) = struct.unpack_from("<Q", header, 32)
+    size, count = struct.unpack_from("<HH", header, 54)
+    if table + size * count > total or size < 56:
+      return True
+    file.seek(table)
+    segments = file.read(size * count)
   for i in range(count):
-    (offset,) = struct.unpack_from("<Q", content, table + size * i + 8)
-    (length,) = struct.unpack_from("<Q", content, table + size * i + 32)
-    if offset + length > len(content):
+    (offset,) = struct.unpack_from("<Q", segments, size * i + 8)
+    (length,) = struct.unpack_from("<Q", segments, size * i + 32)
+    if offset + length > total:
       return True
   return False

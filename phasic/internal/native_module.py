@@ -1,0 +1,63 @@
+"""Loads the kernel's Python module; the same in every substrate."""
+
+import functools
+import importlib
+import importlib.util
+import os
+import sys
+import sysconfig
+from typing import Any
+
+from phasic import _native
+from phasic.internal.native import native_files
+
+REINSTALL = (
+  "reinstall it: pip install --force-reinstall --no-deps phasic-substrates"
+)
+_NAME = "phasic._native._kernel"
+
+
+@functools.cache
+def load() -> tuple[Any, str]:
+  """Returns the module and "", or None and why it cannot be used.
+
+  The reason ends with what to do about it.
+  """
+  spec = importlib.util.find_spec(_NAME)
+  if spec is None or spec.origin is None:
+    return None, _missing()
+  damage = native_files.damage(spec.origin)
+  if damage:
+    return None, f"{spec.origin} cannot be loaded: {damage}; {REINSTALL}"
+  try:
+    return importlib.import_module(_NAME), ""
+  except Exception as error:  # Whatever fails, the portable path works.
+    return None, cannot_load("Python", spec.origin, error)
+
+
+def cannot_load(loader: str, path: str, error: Any) -> str:
+  """Returns the reason where a loader refuses a library.
+
+  Args:
+    loader: who refuses it, for the message.
+    path: the library.
+    error: what the loader says, which may name the file, too.
+  """
+  text = " ".join(str(error).split()).removeprefix(f"{path}: ")
+  return f"{loader} cannot load {path}: {text}; {REINSTALL}"
+
+
+def _missing() -> str:
+  folder = next(iter(_native.__path__))
+  others = sorted(
+    name
+    for name in os.listdir(folder)
+    if name.startswith("_kernel.") and not name.endswith(".pyi")
+  )
+  version = "{} {}.{}".format(sys.implementation.name, *sys.version_info[:2])
+  return (
+    f"{folder} has no library _kernel for {version} on "
+    f"{sysconfig.get_platform()}"
+    + (f", only {', '.join(others)}" if others else "")
+    + f"; {REINSTALL}"
+  )
