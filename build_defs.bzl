@@ -212,7 +212,11 @@ def phasic_py_test(name, srcs, deps = [], data = [], env = {}, **kwargs):
         srcs = [_TEST_MAIN] + srcs,
         args = ["$(rootpath %s)" % src for src in srcs],
         data = data + [_FREEZE],
-        env = env,
+        env = select({
+            # Without the kernel on purpose: nothing warns.
+            "//:native_off": dict(env, PHASIC_REQUIRE_KERNEL = "0"),
+            "//conditions:default": env,
+        }),
         main = _TEST_MAIN,
         deps = deps + ["//tests:package"],
         **kwargs

@@ -84,6 +84,7 @@ TESTS = {
             "kernel/phase_type_test",
             "kernel/property_test",
             "kernel/segments_test",
+            "kernel/unusable_kernel_test",
             "kernel/wanted_test",
         ],
         helpers = [

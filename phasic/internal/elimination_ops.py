@@ -53,7 +53,7 @@ def eliminate(
       is too large; numbers are given.
     MemoryError: memory does not suffice.
   """
-  if kernel_ops.path() == "portable":
+  if kernel_ops.path_of_call() == "portable":
     return fallback(
       indices, weights, per_phase, per_edge, transposed, gives_edges
     )
@@ -109,7 +109,7 @@ def moments(
   Raises:
     ValueError: as `eliminate`.
   """
-  if kernel_ops.path() == "portable":
+  if kernel_ops.path_of_call() == "portable":
     return fallback(
       indices,
       parameters,

@@ -6,7 +6,10 @@ a path.
 
 from collections.abc import Callable, Iterator, Sequence
 import contextlib
+import functools
 import operator
+import os
+import threading
 from typing import Any
 
 import numpy as onp
@@ -14,6 +17,7 @@ import numpy as onp
 from phasic.internal import native_module
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal import user_warnings
 
 # As native/kernel/api/phase_type.h numbers them.
 KINDS = (
@@ -29,8 +33,24 @@ STATISTICS_NEED_KERNEL = (
   "expected statistics need the native kernel: derivatives of the portable "
   "path hold them only as differences"
 )
-
 load = native_module.load
+
+
+@functools.cache
+def required() -> bool | None:
+  """Returns whether a kernel that cannot run is an error, None for a warning.
+
+  Raises:
+    ValueError: PHASIC_REQUIRE_KERNEL has a value without a meaning.
+  """
+  text = os.environ.get("PHASIC_REQUIRE_KERNEL", "")
+  if text not in ("", "0", "1"):
+    raise ValueError(
+      f"PHASIC_REQUIRE_KERNEL is {raw_arguments.shown(text)}: it must be 1, "
+      "which makes a native kernel that cannot run an error, or 0, which takes "
+      "the portable path without a warning"
+    )
+  return text == "1" if text else None
 
 
 class Kernel:
@@ -49,6 +69,8 @@ class Kernel:
     self.unavailable_reason = unavailable_reason
     self.is_suitable = is_suitable
     self._choice = "auto"
+    self._lock = threading.Lock()
+    self._has_warned = False
 
   def path(self) -> str:
     """Returns which path runs now, "kernel" or "portable"."""
@@ -57,6 +79,50 @@ class Kernel:
     if self.unavailable_reason() or not self.is_suitable():
       return "portable"
     return "kernel"
+
+  def path_of_call(self) -> str:
+    """Returns the path that a call takes, which must not be slow in silence.
+
+    The first call that takes the portable path because the kernel cannot run
+    warns, at the caller's line. It does not where that path was chosen, or is
+    the one for this device.
+
+    Raises:
+      RuntimeError: the kernel cannot run, and PHASIC_REQUIRE_KERNEL is 1.
+      ValueError: PHASIC_REQUIRE_KERNEL is neither 0 nor 1.
+    """
+    is_required = required()
+    path = self.path()
+    if (
+      path == "portable" and self._choice == "auto" and is_required is not False
+    ):
+      self._report(is_required)
+    return path
+
+  def _report(self, is_required: bool | None) -> None:
+    """Warns once, or raises, if it is the kernel that cannot run."""
+    reason = self.unavailable_reason()
+    if not reason or not self.is_suitable():
+      return
+    message = f"the native kernel cannot run: {reason}. "
+    if is_required:
+      raise RuntimeError(
+        f"{message}PHASIC_REQUIRE_KERNEL is 1, which makes this an error; "
+        "math.use_path('portable') computes without the kernel"
+      )
+    with self._lock:
+      is_first, self._has_warned = not self._has_warned, True
+    if not is_first:
+      return
+    try:
+      user_warnings.warn(
+        f"{message}Calls take the portable path instead, which is many times "
+        "slower. math.use_path('portable') chooses it without this warning; "
+        "PHASIC_REQUIRE_KERNEL=1 makes it an error"
+      )
+    except RuntimeWarning:  # An error by a filter, so for each call.
+      self._has_warned = False
+      raise
 
   def precision(self) -> str:
     """Returns the dtype in which values are computed on the path of now.

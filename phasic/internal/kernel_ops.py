@@ -34,6 +34,7 @@ def unavailable_reason() -> str:
 
 _kernel = kernel_common.Kernel(unavailable_reason)
 path = _kernel.path
+path_of_call = _kernel.path_of_call
 precision = _kernel.precision
 set_path = _kernel.set_path
 use_path = _kernel.use_path
@@ -71,7 +72,7 @@ def phase_type(
   Raises:
     ValueError: shapes or dtypes of the operands do not fit.
   """
-  if path() == "portable":
+  if path_of_call() == "portable":
     return fallback(kind, *operands, *edges, *_given(kinds))
   kernel = _kernel.on_host()
   return kernel.forward(
@@ -198,7 +199,7 @@ def statistics(
     NotImplementedError: on the portable path.
     ValueError: shapes or dtypes of the operands do not fit.
   """
-  if path() == "portable":
+  if path_of_call() == "portable":
     raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
   inputs = _arrays(operands) + _arrays([weights])
   kernel = _kernel.on_host()

@@ -13,7 +13,7 @@ _is_derived = contextvars.ContextVar("is_derived", default=False)
 
 
 def warn(message: str) -> None:
-  """Warns of values, at the first line outside of this package."""
+  """Warns at the first line outside of this package."""
   level, frame = 1, sys._getframe()
   while frame.f_back is not None and _is_ours(frame):
     level, frame = level + 1, frame.f_back

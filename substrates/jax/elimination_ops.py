@@ -56,7 +56,7 @@ def eliminate(
     ValueError: shapes do not fit. Indices out of range and eliminations that
       are too large are errors when the program runs.
   """
-  if kernel_ops.path() == "portable":
+  if kernel_ops.path_of_call() == "portable":
     return fallback(
       indices, weights, per_phase, per_edge, transposed, gives_edges
     )
@@ -118,7 +118,7 @@ def moments(
   Raises:
     ValueError: as `eliminate`.
   """
-  if kernel_ops.path() == "portable":
+  if kernel_ops.path_of_call() == "portable":
     return fallback(
       indices,
       parameters,

@@ -51,6 +51,7 @@ _kernel = kernel_common.Kernel(
   unavailable_reason, lambda: jax.default_backend() == "cpu"
 )
 path = _kernel.path
+path_of_call = _kernel.path_of_call
 precision = _kernel.precision
 set_path = _kernel.set_path
 use_path = _kernel.use_path
@@ -91,7 +92,7 @@ def phase_type(
     NotImplementedError: a derivative of an order above three is asked for on
       the kernel's path.
   """
-  if path() == "portable":
+  if path_of_call() == "portable":
     return fallback(kind, *operands, *edges, *_given(kinds))
   structure, arrays = _checked(operands, edges)
   each = _checked_kinds(kinds)
@@ -228,7 +229,7 @@ def statistics(
     ValueError: shapes of the operands do not fit.
     TypeError: dtypes of the operands do not fit.
   """
-  if path() == "portable":
+  if path_of_call() == "portable":
     raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
   structure, arrays = _checked(operands, edges)
   each = _checked_kinds(kinds)

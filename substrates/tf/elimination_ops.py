@@ -54,7 +54,7 @@ def eliminate(
     ValueError: shapes do not fit. Indices out of range and eliminations that
       are too large are InvalidArgumentError when the op runs.
   """
-  if kernel_ops.path() == "portable":
+  if kernel_ops.path_of_call() == "portable":
     return fallback(
       indices, weights, per_phase, per_edge, transposed, gives_edges
     )
@@ -124,7 +124,7 @@ def moments(
   Raises:
     ValueError: as `eliminate`.
   """
-  if kernel_ops.path() == "portable":
+  if kernel_ops.path_of_call() == "portable":
     return fallback(
       indices,
       parameters,

@@ -63,6 +63,7 @@ class _Kernel(kernel_common.Kernel):
 
 _kernel = _Kernel(unavailable_reason)
 path = _kernel.path
+path_of_call = _kernel.path_of_call
 precision = _kernel.precision
 set_path = _kernel.set_path
 use_path = _kernel.use_path
@@ -102,7 +103,7 @@ def phase_type(
     ValueError: shapes or dtypes of the operands do not fit (where only the
       running op can see it, tf.errors.InvalidArgumentError).
   """
-  if path() == "portable":
+  if path_of_call() == "portable":
     return fallback(kind, *operands, *_fixed(edges, kinds))
   return phase_type_op.forward(
     KINDS.index(kind),
@@ -124,7 +125,7 @@ def phase_type_jvp(
   discrete: bool = False,
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents."""
-  if path() == "portable":
+  if path_of_call() == "portable":
     return gradients.jvp(
       lambda *x: fallback(kind, *x, *_fixed(edges, kinds)),
       _tensors(operands),
@@ -169,7 +170,7 @@ def phase_type_vjp(
   Returns:
     The value and five cotangents, None where they are not wanted.
   """
-  if path() == "portable":
+  if path_of_call() == "portable":
     value, pullback = gradients.vjp(
       lambda *x: fallback(kind, *x, *_fixed(edges, kinds)), *_tensors(operands)
     )
@@ -210,7 +211,7 @@ def phase_type_hvp(
   """
   groups = [_tensors(operands), _tensors(tangents)]
   cotangent = tf.convert_to_tensor(cotangent)
-  if path() == "portable":
+  if path_of_call() == "portable":
 
     def pulled(*x: Any) -> tuple[Any, ...]:
       _, bars = phase_type_vjp(kind, x, cotangent, fallback, edges, kinds=kinds)
@@ -260,7 +261,7 @@ def statistics(
     ValueError: shapes or dtypes of the operands do not fit (where only the
       running op can see it, tf.errors.InvalidArgumentError).
   """
-  if path() == "portable":
+  if path_of_call() == "portable":
     raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
   return tuple(
     phase_type_op.statistics(

@@ -86,7 +86,7 @@ def diagnose(
     _require_known(call.arguments, call.names)
     operands, layout = call.operands, call.layout
     edges, kinds = call.edges, call.kinds
-  native = kernel_ops.path() == "kernel"
+  native = kernel_ops.path_of_call() == "kernel"
   if native:
     found: onp.ndarray = onp.asarray(
       kernel_ops.status(kind, operands, edges, kinds, discrete)

@@ -48,7 +48,7 @@ def hazard(initial_probs, subgenerator, times, exit_rates=None, prob_zero=None):
   arguments = operands.convert(
     initial_probs, subgenerator, times, exit_rates, prob_zero
   )
-  if kernel_ops.path() == "portable":
+  if kernel_ops.path_of_call() == "portable":
     # There are no derivatives in NumPy.
     return np.exp(_quotient(arguments))
   return _rate(arguments)
@@ -72,7 +72,7 @@ def log_hazard(
     initial_probs, subgenerator, times, exit_rates, prob_zero
   )
   quotient = _quotient(arguments)
-  if kernel_ops.path() == "portable":
+  if kernel_ops.path_of_call() == "portable":
     return quotient
   rate = _slope(arguments)
   # The smallest are those of early times, where survival is near one.

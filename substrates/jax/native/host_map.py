@@ -19,6 +19,7 @@ import jax
 import numpy as onp
 
 from phasic.substrates.jax.internal import ffi_targets
+from phasic.substrates.jax.internal import kernel_ops
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
 from phasic.substrates.jax.internal import static_options
@@ -172,6 +173,7 @@ class HostCall(rules_lib.Mapped):
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
     if not _has_callbacks():
+      kernel_ops.path_of_call()  # `evaluate` instead is slower: it warns.
       return None
     # XLA leaves out calls without results: who would see that they lie?
     shapes = [spec.shape for spec in self._sides()[2]]

@@ -17,6 +17,48 @@ from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import ffi_versions
 from phasic.substrates.jax.internal import kernel_ops
 
+# Makes JAX know one of the names already, as another handler's.
+_REFUSED = """
+import ctypes, phasic._native._kernel as kernel
+other = kernel.ffi_targets()["phasic_moments"]
+jax.ffi.register_ffi_target("phasic_eliminate", other, platform="cpu")
+jax.devices()
+"""
+# A program for which SETUP takes the kernel away; "" leaves no file of it.
+_PORTABLE = """
+import os, sys, tempfile, warnings
+import jax
+SETUP
+if "phasic._native._kernel" not in sys.modules:
+  import phasic._native
+  phasic._native.__path__[:] = [tempfile.mkdtemp()]
+from phasic.substrates.jax import distributions
+from phasic.substrates.jax.internal import kernel_common, kernel_ops
+
+def f(rate):
+  return distributions.PhaseType([1.0], rate * -1.0).log_prob(0.5)  # here
+
+with warnings.catch_warnings(record=True) as found:
+  warnings.simplefilter("always")
+  for _ in range(2):
+    value, gradient = jax.jit(jax.value_and_grad(f))(jax.numpy.ones((1, 1)))
+    assert abs(value + 0.5) < 1e-6 and abs(gradient[0, 0] - 0.5) < 1e-5
+found = [x for x in found if x.category is RuntimeWarning]
+assert len(found) == 1 and found[0].filename == "<string>", found
+print(found[0].message)
+assert kernel_ops.path() == "portable"
+os.environ["PHASIC_REQUIRE_KERNEL"] = "1"
+kernel_common.required.cache_clear()
+try:
+  f(jax.numpy.ones((1, 1)))
+except RuntimeError as error:
+  print(error)
+try:
+  kernel_ops.set_path("kernel")
+except RuntimeError as error:
+  print(error)
+"""
+
 
 def _answer(frame):
   """A handler for the oldest version but one, as XLA asks it."""
@@ -111,6 +153,20 @@ class RegistrationTest(parameterized.TestCase):
       assert not jax._src.xla_bridge._backends
     """)
     self.assertEqual(result.returncode, 0, result.stderr)
+
+  @parameterized.named_parameters(
+    ("missing", "", "has no library _kernel"),
+    ("refused", _REFUSED, "refuses the kernel's handlers: .*phasic"),
+  )
+  def test_unusable_library_leaves_the_portable_path(self, setup, reason):
+    result = _run(_PORTABLE.replace("SETUP", setup))
+    self.assertEqual(result.returncode, 0, result.stderr)
+    warned, required, refused = result.stdout.splitlines()
+    self.assertRegex(
+      warned, f"^the native kernel cannot run: .*{reason}.*the portable path"
+    )
+    self.assertRegex(required, f"^the native kernel .*{reason}.*KERNEL is 1")
+    self.assertRegex(refused, reason)
 
   def test_export_helper_names_the_targets(self):
     checks = exporting.export_disabled_checks()
