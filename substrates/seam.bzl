@@ -21,6 +21,7 @@ SEAM = [
 # Those of phasic/internal that go into every substrate, as in
 # substrates/meta/paths.py.
 SEAM_SHARED = [
+    "frameworks",
     "kernel_common",
     "late_names",
     "native/__init__",

@@ -22,6 +22,7 @@ class Profile(enum.Enum):
 # substrates/seam.bzl.
 SHARED_SEAM = frozenset(
   {
+    "phasic/internal/frameworks.py",
     "phasic/internal/kernel_common.py",
     "phasic/internal/late_names.py",
     "phasic/internal/native/__init__.py",

@@ -3,13 +3,16 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
+import tomllib
 import zipfile
 
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from phasic.substrates.numpy.internal import frameworks
 from tests.wheel import environments
 from tools.wheel import build
 
@@ -91,6 +94,20 @@ class WheelContentsTest(absltest.TestCase):
     }
     self.assertEqual(rest, {"phasic/__init__.py", "phasic/py.typed"})
 
+  def test_extras_ask_for_what_runs(self):
+    """The oldest versions are those of `internal/frameworks.py`, or later."""
+    project = tomllib.loads(pathlib.Path("pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    for extra, package, module in (
+      ("jax", "jax", "jax"),
+      ("tf", "tensorflow-cpu", "tensorflow"),
+    ):
+      (pin,) = [x for x in extras[extra] if x.startswith(f"{package}>=")]
+      oldest = re.split("[>=,]+", pin)[1]
+      self.assertFalse(
+        frameworks.is_older(oldest, frameworks.OLDEST[module]), pin
+      )
+
   def test_platform(self):
     self.assertIn("-cp311-cp311-", _wheel().name)
 
@@ -122,6 +139,11 @@ class InstalledWheelTest(parameterized.TestCase):
       for module in _FRAMEWORK[other]:
         with self.assertRaisesRegex(AssertionError, "ModuleNotFoundError"):
           _run(python, "-c", f"import {module}")
+        install = rf'pip install "phasic-substrates\[{other}\]"$'
+        with self.assertRaisesRegex(
+          AssertionError, f"ImportError: .*{install}"
+        ):
+          _run(python, "-c", f"import phasic.substrates.{other}")
 
     check = str(pathlib.Path("tests/wheel/isolated_check.py").absolute())
     found = json.loads(_run(python, check, substrate))
