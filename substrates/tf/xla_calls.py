@@ -22,8 +22,10 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import frameworks
 from phasic.substrates.tf.internal import xla_programs
 
+_OLDEST = "2.21"  # TensorFlow whose XLA calls handlers
 _VERSION = 9  # of XLA call modules
 _GET_API = "_ZN3xla3ffi12GetXlaFfiApiEv"
 _SPECIAL = re.compile(r'["\\\x00-\x1f\x7f]')
@@ -69,8 +71,9 @@ def register(symbol: Any, name: str) -> None:
     name: the op, for messages.
 
   Raises:
-    NotImplementedError: this TensorFlow has no such interface.
+    NotImplementedError: this TensorFlow is too old, or has no such interface.
   """
+  _require_version(name)
   with _lock:
     if name in _handlers:
       return
@@ -87,6 +90,16 @@ def register(symbol: Any, name: str) -> None:
 
 _handlers: set[str] = set()
 _lock = threading.Lock()
+
+
+def _require_version(name: str) -> None:
+  """Raises NotImplementedError where this TensorFlow's XLA calls no handlers."""
+  if frameworks.is_older(tf.__version__, _OLDEST):
+    raise NotImplementedError(
+      f"op {name}: TensorFlow is {tf.__version__}: it must be {_OLDEST} or "
+      "later for native ops with jit_compile=True; upgrade it, or call them "
+      "outside of jit_compile=True"
+    )
 
 
 @functools.cache

@@ -1,5 +1,7 @@
 """Our own ops in what TensorFlow compiles with XLA: the same numbers."""
 
+from unittest import mock
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
@@ -126,6 +128,21 @@ class JitCompileTest(parameterized.TestCase):
     )
     self.assertTrue(onp.all(onp.isnan(f(tf.constant(-1.0, tf.float64)))))
     self._assert_close(f(RATE), model(RATE).log_prob(TIMES))
+
+  def test_tensorflow_that_is_too_old(self):
+    """Only compiled programs need a newer one, and say so."""
+    with mock.patch.object(tf, "__version__", "2.20.0"):
+      compiled = tf.function(log_prob, jit_compile=True, autograph=False)
+      with self.assertRaisesRegex(
+        NotImplementedError,
+        "TensorFlow is 2.20.0: it must be 2.21 or later for native ops with "
+        "jit_compile=True; upgrade it, or call them outside",
+      ):
+        compiled(RATE, TIMES)
+      self._assert_close(
+        tf.function(log_prob, autograph=False)(RATE, TIMES),
+        log_prob(RATE, TIMES),
+      )
 
   def _assert_close(self, actual, expected):
     tf.nest.map_structure(
