@@ -28,6 +28,9 @@ from substrates.meta import paths
 from substrates.meta import rewriter
 from substrates.meta import tables
 
+# Where a tree brings no `__init__` of its own.
+_PACKAGE = '__version__ = "0"\n_PROJECT = "phasic-substrates"\n'
+
 
 def _sources(root: pathlib.Path, substrate: str) -> Iterator[str]:
   for directory in ("phasic", f"substrates/{substrate}", "tests"):
@@ -46,7 +49,7 @@ def _copies(root: pathlib.Path) -> dict[str, str]:
   for name in ("phasic/__init__.py", "phasic/py.typed"):
     if (root / name).exists():
       texts[name] = (root / name).read_text(encoding="utf-8")
-  texts.setdefault("phasic/__init__.py", '__version__ = "0"\n')
+  texts.setdefault("phasic/__init__.py", _PACKAGE)
   tests = root / "tests"
   for path in sorted([*tests.rglob("*.py"), *tests.rglob("*.cc")]):
     name = path.relative_to(root).as_posix()

@@ -9,6 +9,24 @@ from substrates.meta import tables
 
 _TITLES = {"numpy": "NumPy", "jax": "JAX", "tf": "TensorFlow"}
 
+# PyPI's `phasic` is another project. Installed into the same folder after this
+# one, its `__init__` has taken the place of ours, which cannot say so.
+_SUBSTRATES = '''"""One package for each array library: numpy, jax and tf.
+
+Import the one you use: `from phasic.substrates import jax as ph`.
+"""
+
+import phasic
+
+if getattr(phasic, "_PROJECT", "") != "phasic-substrates":
+  raise ImportError(
+    f"{phasic.__file__} is of another project: phasic and phasic-substrates are "
+    "both installed, and have a package of the same name. Remove both and "
+    "install one: pip uninstall phasic phasic-substrates; pip install "
+    "phasic-substrates. For both, make an environment for each"
+  )
+'''
+
 KINDS = ("substrates", "substrate", "internal")
 
 
@@ -39,11 +57,7 @@ def init_text(
       `tables.SUBSTRATE_NAMES` if None.
   """
   if kind == "substrates":
-    return (
-      '"""One package for each array library: numpy, jax and tf.\n\n'
-      "Import the one you use: `from phasic.substrates import jax as ph`.\n"
-      '"""\n'
-    )
+    return _SUBSTRATES
   if kind == "internal":
     return f'"""The seam to {_TITLES[substrate]}; private."""\n'
   names = sorted(packages)

@@ -17,7 +17,7 @@ _LATE_NAMES = "phasic/internal/late_names.py"
 _META = pathlib.Path(os.path.abspath(__file__)).parent.parent
 
 _FILES = {
-  "phasic/__init__.py": '__version__ = "1"\n',
+  "phasic/__init__.py": '__version__ = "1"\n_PROJECT = "phasic-substrates"\n',
   "phasic/py.typed": "",
   "phasic/math/__init__.py": (
     'from phasic.math import simple\n\n__all__ = ["simple"]\n'
