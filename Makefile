@@ -17,7 +17,7 @@
 #   make lint       formatter, linters; on generated code too
 #   make typecheck  mypy on source and generated code
 #   make golden     rewrites the rewriter's golden files
-#   make lock       resolves requirements-*.in again (needs uv)
+#   make lock       resolves requirements/*.in again (needs uv)
 #   make clean      removes what was built in this clone
 #   make clean-cache     empties the caches that all clones share
 

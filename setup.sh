@@ -5,74 +5,37 @@
 # .venv is a link to a virtual environment that all clones with the same lock,
 # substrates and interpreter share; tools/cache_dir.sh says where it lies.
 #
-#   PYTHON             the Python 3.11 to use (default: python3.11, then python3)
+#   PYTHON             the Python to use; default: the newest on the path that
+#                      runs and that requirements/ has locks for
 #   PHASIC_SUBSTRATES  which of "jax tf" to install beside NumPy; default: what
 #                      this clone had last, both at first. "" gives NumPy alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 source tools/cache_dir.sh
+source tools/environments.sh
 
-readonly SUPPORTED_PYTHON="3.11"
 readonly CHOICE=.phasic-substrates
-readonly UNUSED_DAYS=30  # until an environment is removed
 
-say() { echo "setup: $*" >&2; }
-die() {
-  say "error: $*"
-  exit 1
-}
+lock_environments
 
-# One setup at a time, of all clones: two would write the same environment.
-if command -v flock >/dev/null; then
-  exec 9>>"${PHASIC_CACHE}/setup.lock"
-  flock 9
-fi
-
-python_version() {
-  "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null ||
-    echo "unknown version"
-}
-
-# The first that is a supported Python, else the first there is.
-find_python() {
-  local name first=""
-  for name in "${PYTHON:-}" python3.11 python3; do
-    if [[ -z "${name}" ]] || ! command -v "${name}" >/dev/null; then continue; fi
-    if [[ "$(python_version "${name}")" == "${SUPPORTED_PYTHON}" ]]; then
-      command -v "${name}"
-      return
-    fi
-    first="${first:-$(command -v "${name}")}"
+# Sets `python` to PYTHON, or to the newest that is there.
+choose_python() {
+  local supported version
+  supported="$(supported_pythons | sort -V | tr '\n' ' ')"
+  if [[ -n "${PYTHON:-}" ]]; then
+    version="$(python_version "${PYTHON}")"
+    [[ " ${supported}" == *" ${version:-none} "* ]] ||
+      die "PYTHON is ${PYTHON}, which is ${version:-no Python that runs}: it" \
+        "must be one of ${supported}; set another."
+    python="$(command -v "${PYTHON}")"
+    return
+  fi
+  for version in $(supported_pythons); do
+    python="$(find_python "${version}")"
+    if [[ -n "${python}" ]]; then return; fi
   done
-  [[ -n "${first}" ]] ||
-    die "no Python; install Python ${SUPPORTED_PYTHON}, or set PYTHON."
-  echo "${first}"
-}
-
-apt_install() {  # what for, then packages
-  local purpose="$1"
-  shift
-  command -v apt-get >/dev/null ||
-    die "no ${purpose}, and no apt-get to install it with; install $*."
-  local sudo=()
-  if [[ "$(id -u)" != 0 ]]; then
-    command -v sudo >/dev/null ||
-      die "no ${purpose}; as root, run: apt-get install $*"
-    sudo=(sudo)
-  fi
-  say "installing $* with apt-get (for the ${purpose})"
-  local log
-  log="$(mktemp)"
-  if ! {
-    "${sudo[@]}" apt-get update &&
-      "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y --no-install-recommends "$@"
-  } >"${log}" 2>&1; then
-    tail -n 20 "${log}" >&2
-    rm -f "${log}"
-    die "apt-get could not install $*; install ${purpose} yourself."
-  fi
-  rm -f "${log}"
+  die "no Python on the path that runs, has its headers and is one of" \
+    "${supported}; install one, or set PYTHON."
 }
 
 check_compiler() {
@@ -97,7 +60,7 @@ check_bazel() {
   esac
 }
 
-check_headers() {
+check_headers() {  # python
   if [[ ! -e /usr/include/gtest/gtest.h ]]; then
     apt_install "C++ tests' GoogleTest" libgtest-dev
   fi
@@ -105,75 +68,38 @@ check_headers() {
     apt_install "Eigen's headers" libeigen3-dev
   fi
   local include
-  include="$("$1" -c \
-    'import sysconfig; print(sysconfig.get_paths()["include"])')"
+  include="$(python_headers "$1")"
   if [[ ! -e "${include}/Python.h" ]]; then
-    apt_install "Python headers" "python${SUPPORTED_PYTHON}-dev"
+    apt_install "Python headers" "python$(python_version "$1")-dev"
   fi
   [[ -e "${include}/Python.h" ]] ||
     die "no Python.h in ${include}; install the headers of that Python."
 }
 
-# A virtual environment cannot be moved, so it is made in place. Its stamp is
-# written last: without one it is what an interrupted setup left.
-make_venv() {  # folder, python, names of locks
-  local venv="$1" python="$2" name args=()
-  shift 2
-  if ! "${python}" -c 'import ensurepip, venv' 2>/dev/null; then
-    apt_install "Python module venv" "python${SUPPORTED_PYTHON}-venv"
-    "${python}" -c 'import ensurepip, venv' 2>/dev/null ||
-      die "${python} has no venv module; install python3-venv."
+# Writes .bazelrc.local. The first stamp makes Bazel look again when a package
+# was changed by hand. Tests have the second one beside C++ code, as they run
+# with glibc.
+write_bazelrc() {  # environment, headers of JAX
+  local packages toolchain lines
+  packages="$("$1/bin/python" tools/freeze.py | sha256sum | cut -c1-16)"
+  toolchain="$("$1/bin/python" tools/toolchain.py | sha256sum | cut -c1-16)"
+  lines="common --repo_env=PHASIC_PYTHON=$1/bin/python
+common --repo_env=PHASIC_ENV_STAMP=${packages}
+common --repo_env=PHASIC_JAX_HEADERS=$2
+build --disk_cache=${PHASIC_CACHE}/bazel
+build --action_env=PHASIC_TOOLCHAIN=${toolchain}
+build --test_env=PHASIC_TOOLCHAIN=${toolchain}
+build --test_env=JAX_COMPILATION_CACHE_DIR=${PHASIC_CACHE}/jax
+build --sandbox_writable_path=${PHASIC_CACHE}/jax"
+  if [[ "$(cat .bazelrc.local 2>/dev/null)" != "${lines}" ]]; then
+    echo "${lines}" > .bazelrc.local
   fi
-  say "making ${venv} with the pinned packages (up to 2.7 GB; a minute or two)"
-  rm -rf "${venv}"
-  "${python}" -m venv "${venv}"
-  for name in "$@"; do
-    args+=(-r "requirements-${name}.txt")
-  done
-  # The lock is complete, and leaves out what tools/lock_overrides.txt names.
-  "${venv}/bin/python" -m pip install --disable-pip-version-check -qq \
-    --require-hashes --no-deps --only-binary=:all: "${args[@]}" || {
-    rm -rf "${venv}"
-    die "pip could not install the pinned packages; see the lines above."
-  }
-  touch "${venv}/.phasic-stamp"
-}
-
-# Removes environments that no setup used for long, and unfinished ones.
-prune_venvs() {
-  local venv
-  for venv in "${PHASIC_CACHE}"/venv/*; do
-    if [[ -z "$(find "${venv}/.phasic-stamp" -mtime "-${UNUSED_DAYS}" \
-      2>/dev/null)" ]]; then
-      rm -rf "${venv}"
-    fi
-  done
-}
-
-# Prints the folder of the environment of a Python and some locks.
-venv_folder() {  # python, names of locks
-  local python="$1" name key
-  shift
-  key="$(
-    "${python}" -c 'import os, sys
-print(sys.version, os.path.realpath(sys.executable))'
-    for name in "$@"; do
-      echo "${name}"
-      cat "requirements-${name}.txt"
-    done
-  )"
-  key="$(echo "${key}" | sha256sum | cut -c1-16)"
-  echo "${PHASIC_CACHE}/venv/${key}"
 }
 
 main() {
   check_compiler
-  local python version
-  python="$(find_python)"
-  version="$(python_version "${python}")"
-  [[ "${version}" == "${SUPPORTED_PYTHON}" ]] ||
-    die "${python} is Python ${version}; only ${SUPPORTED_PYTHON} is" \
-      "supported. Install it, or set PYTHON."
+  local python
+  choose_python
 
   local substrates="jax tf" name locks=(dev)
   if [[ -e "${CHOICE}" ]]; then substrates="$(cat "${CHOICE}")"; fi
@@ -189,34 +115,18 @@ main() {
   check_bazel
   check_headers "${python}"
 
-  local venv
-  venv="$(venv_folder "${python}" "${locks[@]}")"
-  if [[ ! -e "${venv}/.phasic-stamp" ]]; then
-    make_venv "${venv}" "${python}" "${locks[@]}"
-  fi
-  touch "${venv}/.phasic-stamp"
+  local venv headers=""
+  use_venv "${python}" "${locks[@]}"
   prune_venvs
+  if [[ " ${substrates} " == *" jax "* ]]; then
+    use_jax_headers "${venv}/bin/python"
+  fi
   if [[ "$(readlink .venv)" != "${venv}" ]]; then
     rm -rf .venv
     ln -s "${venv}" .venv
   fi
   echo "${substrates}" > "${CHOICE}"
-
-  # The first stamp makes Bazel look again when a package was changed by hand.
-  # Tests have the second one beside C++ code, as they run with glibc.
-  local packages toolchain lines
-  packages="$("${venv}/bin/python" tools/freeze.py | sha256sum | cut -c1-16)"
-  toolchain="$("${venv}/bin/python" tools/toolchain.py | sha256sum | cut -c1-16)"
-  lines="common --repo_env=PHASIC_PYTHON=${venv}/bin/python
-common --repo_env=PHASIC_ENV_STAMP=${packages}
-build --disk_cache=${PHASIC_CACHE}/bazel
-build --action_env=PHASIC_TOOLCHAIN=${toolchain}
-build --test_env=PHASIC_TOOLCHAIN=${toolchain}
-build --test_env=JAX_COMPILATION_CACHE_DIR=${PHASIC_CACHE}/jax
-build --sandbox_writable_path=${PHASIC_CACHE}/jax"
-  if [[ "$(cat .bazelrc.local 2>/dev/null)" != "${lines}" ]]; then
-    echo "${lines}" > .bazelrc.local
-  fi
+  write_bazelrc "${venv}" "${headers}"
 }
 
 main

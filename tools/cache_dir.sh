@@ -2,6 +2,7 @@
 # makes the folder. It holds:
 #
 #   venv/KEY  virtual environments, one per lock file and interpreter
+#   headers/  of the oldest jaxlib that is supported
 #   bazel/    Bazel's disk cache
 #   jax/      what JAX compiled in tests
 #   mypy/     what mypy knows of modules that did not change
@@ -12,6 +13,6 @@ PHASIC_CACHE="${XDG_CACHE_HOME:-}"
 # The XDG specification says that relative paths are to be ignored.
 if [[ "${PHASIC_CACHE}" != /* ]]; then PHASIC_CACHE="${HOME:?}/.cache"; fi
 PHASIC_CACHE="${PHASIC_CACHE}/phasic"
-mkdir -p "${PHASIC_CACHE}"/{venv,bazel,jax,mypy,tidy}
+mkdir -p "${PHASIC_CACHE}"/{venv,headers,bazel,jax,mypy,tidy}
 # Clones that reach the folder through different links share keys, too.
 PHASIC_CACHE="$(cd "${PHASIC_CACHE}" && pwd -P)"

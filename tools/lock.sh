@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Writes the pinned locks, requirements-*.txt, from requirements-*.in with uv.
-# One resolution for all of them, so that any subset can be installed together.
+# Writes the locks: requirements/*.in, resolved by uv for each Python that has a
+# folder there. `.venv`'s are one resolution, so that any subset of them can be
+# installed together; those of `make test-versions` are one each.
 # UV names the uv binary; UPGRADE=1 takes the newest versions.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../requirements"
 
 UV="${UV:-uv}"
 command -v "${UV}" >/dev/null || {
@@ -14,23 +15,43 @@ command -v "${UV}" >/dev/null || {
 tmp="$(mktemp -d)"
 trap 'rm -rf "${tmp}"' EXIT
 
-compile() {  # output, then inputs and options
-  local output="$1"
-  shift
+compile() {  # Python's version, output, then inputs and options
+  local version="$1" output="$2"
+  shift 2
   "${UV}" pip compile --quiet --no-annotate --generate-hashes \
-    --override tools/lock_overrides.txt --python-version 3.11 \
-    --custom-compile-command "make lock" --output-file "${output}" "$@"
+    --python-version "${version}" --only-binary :all: \
+    --no-emit-build-options --custom-compile-command "make lock" \
+    --output-file "${output}" "$@"
 }
 
-keep=()
-if [[ -z "${UPGRADE:-}" && -e requirements-dev.txt ]]; then
-  cat requirements-*.txt | grep -v -e --hash | tr -d '\\' |
-    sort -u > "${tmp}/pins.txt"
-  keep=(--constraint "${tmp}/pins.txt")
-fi
-compile "${tmp}/all.txt" "${keep[@]}" requirements-{dev,jax,tf}.in
-for name in dev jax tf; do
-  compile "${tmp}/${name}.txt" "requirements-${name}.in" \
-    --constraint "${tmp}/all.txt"
-  mv "${tmp}/${name}.txt" "requirements-${name}.txt"
+# Prints the option that keeps what files of locks have pinned.
+keep() {  # files
+  local pins="${tmp}/pins.txt"
+  : > "${pins}"
+  if [[ -z "${UPGRADE:-}" ]]; then
+    { cat "$@" 2>/dev/null || true; } | { grep -v -e --hash || true; } |
+      tr -d '\\' | sort -u > "${pins}"
+  fi
+  echo "--constraint=${pins}"
+}
+
+for folder in 3.*/; do
+  version="${folder%/}"
+  all="${tmp}/${version}.txt"
+  override=--override=overrides.txt
+  compile "${version}" "${all}" "${override}" \
+    "$(keep "${version}"/{dev,jax,tf}.txt)" {dev,jax,tf}.in
+  for name in dev jax tf; do
+    compile "${version}" "${tmp}/lock.txt" "${override}" \
+      "--constraint=${all}" "${name}.in"
+    mv "${tmp}/lock.txt" "${version}/${name}.txt"
+  done
+  for name in {oldest,newest}-{jax,tf}; do
+    compile "${version}" "${tmp}/lock.txt" \
+      "$(keep "${version}/${name}.txt")" "${name}.in"
+    mv "${tmp}/lock.txt" "${version}/${name}.txt"
+  done
+  echo "lock: Python ${version} done" >&2
 done
+compile 3.11 "${tmp}/lock.txt" --no-deps jax-headers.in
+mv "${tmp}/lock.txt" jax-headers.txt
