@@ -6,21 +6,24 @@ Targets:
   python, pybind11, xla_ffi, tensorflow, gtest     C++ headers and libraries
   no_jax, no_tf                 constraints that no platform satisfies
 
-`env.bzl` has HAVE_JAX, HAVE_TF and INTERPRETER. XLA's and TensorFlow's targets exist only
-where the package does.
+`env.bzl` has HAVE_JAX, HAVE_TF and INTERPRETER. XLA's and TensorFlow's targets
+exist only where the package does.
 """
 
 _INTERPRETER = "PHASIC_PYTHON"
 _STAMP = "PHASIC_ENV_STAMP"
+_JAX_HEADERS = "PHASIC_JAX_HEADERS"
 
 def _python_environment_impl(ctx):
     interpreter = ctx.os.environ.get(_INTERPRETER, "")
     if not interpreter:
         fail("No Python environment: run ./setup.sh first.")
 
-    probe = ctx.execute(
-        [interpreter, str(ctx.path(Label("//third_party/python:probe.py")))],
-    )
+    probe = ctx.execute([
+        interpreter,
+        str(ctx.path(Label("//third_party/python:probe.py"))),
+        ctx.os.environ.get(_JAX_HEADERS, ""),
+    ])
     if probe.return_code:
         fail("Looking at %s failed; run ./setup.sh. It said:\n%s" %
              (interpreter, probe.stderr))
@@ -60,6 +63,6 @@ def _python_environment_impl(ctx):
 
 python_environment = repository_rule(
     implementation = _python_environment_impl,
-    environ = [_INTERPRETER, _STAMP],
+    environ = [_INTERPRETER, _STAMP, _JAX_HEADERS],
     local = True,
 )

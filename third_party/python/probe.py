@@ -1,10 +1,15 @@
 """Prints where the build finds headers, as key=path lines.
 
+    python probe.py JAX_HEADERS
+
+JAX_HEADERS is the folder of JAX's headers that setup.sh made: those of the
+oldest jaxlib that is supported, not those of the one that is installed.
 Finds packages without importing them: TensorFlow alone takes seconds.
 """
 
 import importlib.util
 import pathlib
+import sys
 import sysconfig
 
 
@@ -26,7 +31,7 @@ def existing(*parts: pathlib.Path | str | None) -> str:
 
 def main() -> None:
   tensorflow = package_dir("tensorflow")
-  jax = package_dir("jaxlib") if package_dir("jax") else None
+  jax = pathlib.Path(sys.argv[1]) if package_dir("jax") else None
   found = {
     "python_include": sysconfig.get_paths()["include"],
     "pybind11_include": existing(package_dir("pybind11"), "include"),
