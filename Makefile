@@ -7,12 +7,15 @@
 #   make test       all but the slow tests; closes with `N passed, N failed, N skipped`
 #   make test-slow  all cases of sweeps that `make test` runs a part of
 #   make test-all   both
+#   make test-versions   the wheel with the oldest and the newest JAX,
+#                   TensorFlow and NumPy, on each Python that is found
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
 #   make bench-cost what calls cost as q t grows; writes docs/benchmarks_cost.md
 #   make sanitize        native tests under sanitizers, and the fuzzer
 #   make sanitize-quick  its first part, as CI runs it
 #   make wheel      dist/phasic_substrates-*.whl
+#   make wheels     the same for each Python that is found
 #   make format     formats Python, C++ and BUILD-free sources in place
 #   make lint       formatter, linters; on generated code too
 #   make typecheck  mypy on source and generated code
@@ -23,8 +26,9 @@
 
 PY := .venv/bin/python
 
-.PHONY: setup demo quick check test test-slow test-all sanitize \
-  sanitize-quick bench bench-page bench-cost wheel format lint typecheck golden lock clean clean-cache
+.PHONY: setup demo quick check test test-slow test-all test-versions sanitize \
+  sanitize-quick bench bench-page bench-cost wheel wheels format lint typecheck \
+  golden lock clean clean-cache
 
 setup:
 	@./setup.sh
@@ -48,6 +52,9 @@ test-slow: setup
 test-all: setup
 	@tools/run_tests.sh all
 
+test-versions: setup
+	@tools/test_versions.sh
+
 sanitize: setup
 	@tools/sanitize.sh
 
@@ -65,6 +72,9 @@ bench-cost: setup
 
 wheel: setup
 	@./pip_pkg.sh
+
+wheels: setup
+	@tools/wheels.sh
 
 format: setup
 	@tools/format.sh

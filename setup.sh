@@ -60,20 +60,13 @@ check_bazel() {
   esac
 }
 
-check_headers() {  # python
+check_libraries() {
   if [[ ! -e /usr/include/gtest/gtest.h ]]; then
     apt_install "C++ tests' GoogleTest" libgtest-dev
   fi
   if [[ ! -e /usr/include/eigen3/Eigen/OrderingMethods ]]; then
     apt_install "Eigen's headers" libeigen3-dev
   fi
-  local include
-  include="$(python_headers "$1")"
-  if [[ ! -e "${include}/Python.h" ]]; then
-    apt_install "Python headers" "python$(python_version "$1")-dev"
-  fi
-  [[ -e "${include}/Python.h" ]] ||
-    die "no Python.h in ${include}; install the headers of that Python."
 }
 
 # Writes .bazelrc.local. The first stamp makes Bazel look again when a package
@@ -113,6 +106,7 @@ main() {
   done
 
   check_bazel
+  check_libraries
   check_headers "${python}"
 
   local venv headers=""

@@ -17,6 +17,8 @@ lock_environments() {
   fi
 }
 
+unlock_environments() { exec 9>&-; }
+
 apt_install() {  # what for, then packages
   local purpose="$1"
   shift
@@ -70,6 +72,16 @@ can_build() {
     "$1" -c 'import ensurepip, venv' 2>/dev/null
 }
 
+check_headers() {  # python
+  local include
+  include="$(python_headers "$1")"
+  if [[ ! -e "${include}/Python.h" ]]; then
+    apt_install "Python headers" "python$(python_version "$1")-dev"
+  fi
+  [[ -e "${include}/Python.h" ]] ||
+    die "no Python.h in ${include}; install the headers of that Python."
+}
+
 # Prints a Python of a version that runs and can build, or nothing. A name on
 # the path may be there and refuse to run, as pyenv's do.
 find_python() {  # version
@@ -77,6 +89,29 @@ find_python() {  # version
   for name in "python$1" python3; do
     if [[ "$(python_version "${name}")" == "$1" ]] && can_build "${name}"; then
       command -v "${name}"
+      return
+    fi
+  done
+}
+
+# Prints a Python of a version: one of PYTHONS, one on the path, or one of
+# pyenv's; or nothing.
+find_any_python() {  # version
+  local name
+  for name in ${PYTHONS:-}; do
+    if [[ "$(python_version "${name}")" == "$1" ]]; then
+      command -v "${name}"
+      return
+    fi
+  done
+  name="$(find_python "$1")"
+  if [[ -n "${name}" ]]; then
+    echo "${name}"
+    return
+  fi
+  for name in "${PYENV_ROOT:-${HOME}/.pyenv}/versions/$1".*/bin/"python$1"; do
+    if [[ "$(python_version "${name}")" == "$1" ]] && can_build "${name}"; then
+      echo "${name}"
       return
     fi
   done

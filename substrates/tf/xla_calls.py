@@ -81,9 +81,10 @@ def register(symbol: Any, name: str) -> None:
     symbol.restype = ctypes.c_int32
     if symbol(_api()):
       raise NotImplementedError(
-        f"op {name}: the XLA of TensorFlow {tf.__version__} refuses its "
-        "handler: compile the library with this TensorFlow's headers, or call "
-        "the op outside of jit_compile=True"
+        f"jit_compile is True: it must be False for op {name}, whose handler the "
+        f"XLA of TensorFlow {tf.__version__} refuses; install TensorFlow 2.21 or "
+        "later, or compile the op's library with this TensorFlow's headers, or "
+        "call the op outside of jit_compile=True"
       )
     _handlers.add(name)
 
@@ -111,8 +112,9 @@ def _api() -> int:
     function = getattr(library, _GET_API)
   except (AttributeError, OSError) as error:
     raise NotImplementedError(
-      f"native ops with jit_compile=True: TensorFlow {tf.__version__} does not "
-      f"give the interface of its XLA ({error}): call the op outside of "
+      "jit_compile is True: it must be False for native ops with TensorFlow "
+      f"{tf.__version__}, which does not give the interface of its XLA ({error}); "
+      "install TensorFlow 2.21 or later, or call the op outside of "
       "jit_compile=True"
     ) from None
   function.restype = ctypes.c_void_p

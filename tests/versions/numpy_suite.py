@@ -1,0 +1,69 @@
+"""NumPy's substrate: what has to run with every supported version."""
+
+import pickle
+import unittest
+
+import expected
+import numpy as np
+
+from phasic.substrates import numpy as ph
+
+
+class NumpySuite(unittest.TestCase):
+  def setUp(self):
+    self.dist = ph.distributions.PhaseType(
+      expected.INITIAL, expected.RATE * expected.UNIT_SUBGENERATOR
+    )
+
+  def test_path(self):
+    self.assertEqual(ph.math.path(), "kernel")
+
+  def test_log_prob(self):
+    np.testing.assert_allclose(
+      self.dist.log_prob(expected.TIMES),
+      expected.log_density(expected.RATE, expected.TIMES),
+      rtol=1e-12,
+    )
+
+  def test_gradient(self):
+    _, bars = ph.math.log_density_vjp(
+      self.dist.initial_probs,
+      self.dist.subgenerator,
+      expected.TIMES,
+      cotangent=np.ones(4),
+    )
+    np.testing.assert_allclose(
+      np.sum(bars[1] * expected.UNIT_SUBGENERATOR),
+      expected.slope(expected.RATE, expected.TIMES),
+      rtol=1e-12,
+    )
+
+  def test_sample(self):
+    draws = self.dist.sample(2000, seed=1)
+    self.assertLess(abs(draws.mean() - 2.0 / expected.RATE), 0.1)
+
+  def test_graph(self):
+    graph = ph.graphs.Graph.from_transitions(
+      expected.machine(ph.graphs.ABSORBED), 0, params=("fail", "repair")
+    )
+    dist = ph.distributions.PhaseType.from_graph(graph, params=[0.1, 2.0])
+    np.testing.assert_allclose(
+      dist.mean(), expected.machine_mean(0.1, 2.0), rtol=1e-12
+    )
+
+  def test_pickle(self):
+    again = pickle.loads(pickle.dumps(self.dist))
+    self.assertEqual(again.log_prob(0.7), self.dist.log_prob(0.7))
+
+  def test_bind(self):
+    sine = ph.binding.bind(
+      np.sin, jvp=lambda args, tangents: np.cos(args[0]) * tangents[0]
+    )
+    self.assertEqual(sine(0.5), np.sin(0.5))
+
+  def test_fit(self):
+    data = ph.inference.Observations.exact(np.array([1.0, 2.0, 3.0]))
+    fit = ph.inference.fit_mle(ph.distributions.Erlang(2, 1.5), data)
+    np.testing.assert_allclose(fit.distribution.rate, 1.0, rtol=1e-6)
+    fit = ph.inference.fit_em(ph.distributions.Erlang(2, 1.5), data)
+    np.testing.assert_allclose(fit.distribution.rate, 1.0, rtol=1e-6)
