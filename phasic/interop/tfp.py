@@ -15,8 +15,10 @@ from phasic.internal import static
 
 MODE = "numpy"
 _MISSING = (
-  "the adapter to TensorFlow Probability needs it: pip install "
-  "'phasic-substrates[tfp]', with TensorFlow tf-keras too"
+  "the adapter to TensorFlow Probability needs it: with JAX, pip install "
+  "'phasic-substrates[tfp]'; with TensorFlow 'phasic-substrates[tf-tfp]' in an "
+  "environment without tensorflow-cpu, or only tf-keras and tfp-nightly by pip "
+  "install --no-deps"
 )
 try:
   if MODE == "jax":

@@ -59,6 +59,7 @@ class DocumentsTest(parameterized.TestCase):
     ("docs/rewards.md", 5),
     ("docs/causes.md", 3),
     ("docs/export.md", 5),
+    ("docs/pypi.md", 1),
   )
   def test_runs(self, document, at_least):
     blocks = _blocks(document)

@@ -13,23 +13,28 @@ name = "some-name"
 version = "1.2"
 description = "A summary"
 license = "Apache-2.0"
-license-files = ["LICENSE"]
+license-files = ["LICENSE", "others/*.txt"]
+authors = [{name = "Some authors"}]
 requires-python = ">=3.11"
 keywords = ["a", "b"]
 classifiers = ["Typing :: Typed"]
 dependencies = ["numpy>=1.26"]
 [project.optional-dependencies]
 jax = ["jax>=0.10"]
+old = ["a; python_version < '3.12'"]
+[project.urls]
+Source = "https://example.org/source"
 """
+_LICENSES = {"LICENSE": "License\n", "others/a.txt": "Another\n"}
 _FILES = {"pkg/b.py": b"b = 1\n", "pkg/__init__.py": b"", "pkg/a.so": b"\0"}
 
 
 class BuildTest(absltest.TestCase):
-  def _build(self, files: dict[str, bytes]) -> pathlib.Path:
+  def _build(
+    self, files: dict[str, bytes], licenses: dict[str, str] = _LICENSES
+  ) -> pathlib.Path:
     directory = pathlib.Path(self.create_tempdir().full_path)
-    return build.write_wheel(
-      files, _PYPROJECT, "Text\n", "License\n", directory
-    )
+    return build.write_wheel(files, _PYPROJECT, "Text\n", licenses, directory)
 
   def test_same_bytes_twice(self):
     first = self._build(_FILES)
@@ -45,11 +50,29 @@ class BuildTest(absltest.TestCase):
       metadata = archive.read(f"{info}/METADATA").decode()
       record = archive.read(f"{info}/RECORD").decode()
       self.assertEqual(archive.read("pkg/b.py"), _FILES["pkg/b.py"])
+      for name, text in _LICENSES.items():
+        self.assertEqual(archive.read(f"{info}/licenses/{name}").decode(), text)
+        self.assertIn(f"License-File: {name}\n", metadata)
     self.assertEqual(names[-1], f"{info}/RECORD")
     self.assertIn("Name: some-name\n", metadata)
     self.assertIn('Requires-Dist: jax>=0.10; extra == "jax"\n', metadata)
+    self.assertIn(
+      "Requires-Dist: a; (python_version < '3.12') and extra == \"old\"\n",
+      metadata,
+    )
+    self.assertIn("Author: Some authors\n", metadata)
+    self.assertIn("Project-URL: Source, https://example.org/source\n", metadata)
     self.assertEndsWith(metadata, "\n\nText\n")
     self.assertLen(record.splitlines(), len(names))
+
+  def test_license_without_a_pattern(self):
+    licenses = _LICENSES | {"more/b.txt": "b"}
+    with self.assertRaisesRegex(ValueError, "it must match more/b.txt"):
+      self._build(_FILES, licenses)
+
+  def test_pattern_without_a_license(self):
+    with self.assertRaisesRegex(ValueError, r"others/\*.txt: it must match"):
+      self._build(_FILES, {"LICENSE": "License\n"})
 
 
 if __name__ == "__main__":

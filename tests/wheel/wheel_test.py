@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import tomllib
 import zipfile
@@ -17,6 +18,9 @@ from tests.wheel import environments
 from tools.wheel import build
 
 _PACKAGES = {"numpy": "numpy", "jax": "jax", "tf": "tensorflow-cpu"}
+_THIRD_PARTY = [
+  *("third_party/licenses/Eigen.txt", "third_party/licenses/pybind11.txt")
+]
 _OPTIONAL = [
   *("matplotlib", "networkx", "numpyro", "statsmodels", "tfp-nightly", "tqdm")
 ]
@@ -109,7 +113,13 @@ class WheelContentsTest(absltest.TestCase):
       )
 
   def test_platform(self):
-    self.assertIn("-cp311-cp311-", _wheel().name)
+    version = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    self.assertIn(f"-{version}-{version}-", _wheel().name)
+
+  def test_licenses(self):
+    for name in ("LICENSE", "NOTICE", *_THIRD_PARTY):
+      folder = "phasic_substrates-0.1.0.dist-info/licenses"
+      self.assertIn(f"{folder}/{name}", self.names)
 
   def test_same_bytes_when_built_again(self):
     with zipfile.ZipFile(_wheel()) as archive:
@@ -121,9 +131,13 @@ class WheelContentsTest(absltest.TestCase):
     directory = pathlib.Path(self.create_tempdir().full_path)
     texts = [
       pathlib.Path(name).read_text()
-      for name in ("pyproject.toml", "README.md", "LICENSE")
+      for name in ("pyproject.toml", "docs/pypi.md")
     ]
-    build.build(files, *texts, directory)
+    licenses = {
+      name: pathlib.Path(name).read_text()
+      for name in ("LICENSE", "NOTICE", *_THIRD_PARTY)
+    }
+    build.build(files, *texts, licenses, directory)
     self.assertEqual(
       (directory / _wheel().name).read_bytes(), _wheel().read_bytes()
     )

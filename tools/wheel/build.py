@@ -1,9 +1,10 @@
 """Writes the wheel: the same bytes for the same inputs.
 
     python -m tools.wheel.build --manifest M --output_dir dist
-      --pyproject pyproject.toml --readme README.md --license LICENSE
+      --pyproject pyproject.toml --readme docs/pypi.md
+      --license LICENSE --license NOTICE ...
 
-The manifest has a line `name in the wheel=path` per file. auditwheel then
+Licenses are named by their paths, relative to the working directory. The manifest has a line `name in the wheel=path` per file. auditwheel then
 finds the oldest manylinux platform that the libraries run on. Nothing is
 copied into the wheel: TensorFlow brings its own library.
 """
@@ -65,7 +66,7 @@ def write_wheel(
   files: dict[str, bytes],
   pyproject: str,
   readme: str,
-  license_text: str,
+  licenses: dict[str, str],
   output_dir: pathlib.Path,
 ) -> pathlib.Path:
   """Writes the wheel with this machine's own platform tag.
@@ -74,20 +75,20 @@ def write_wheel(
     files: contents by name.
     pyproject: the text of pyproject.toml.
     readme: the long description.
-    license_text: the license.
+    licenses: texts of licenses by their paths in the repository.
     output_dir: where to.
 
   Returns:
     The wheel's path.
   """
   project = tomllib.loads(pyproject)["project"]
+  metadata.check_licenses(project, licenses)
   stem = f"{metadata.distribution(project)}-{project['version']}"
   info = f"{stem}.dist-info"
   texts = {
-    "METADATA": metadata.metadata(project, readme),
+    "METADATA": metadata.metadata(project, readme, licenses),
     "WHEEL": metadata.wheel(_tag()),
-    "licenses/LICENSE": license_text,
-  }
+  } | {f"licenses/{name}": text for name, text in licenses.items()}
   own = {f"{info}/{name}": text.encode() for name, text in texts.items()}
   path = output_dir / f"{stem}-{_tag()}.whl"
   write_zip(path, files | own, info)
@@ -119,13 +120,13 @@ def build(
   files: dict[str, bytes],
   pyproject: str,
   readme: str,
-  license_text: str,
+  licenses: dict[str, str],
   output_dir: pathlib.Path,
 ) -> None:
   """Writes the wheel, with a manylinux tag where auditwheel gives one."""
   with tempfile.TemporaryDirectory() as scratch:
     wheel = write_wheel(
-      files, pyproject, readme, license_text, pathlib.Path(scratch)
+      files, pyproject, readme, licenses, pathlib.Path(scratch)
     )
     if not repair(wheel, output_dir):
       print("The wheel keeps the tag of this machine.", file=sys.stderr)
@@ -134,8 +135,9 @@ def build(
 
 def main() -> None:
   parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-  for name in ("manifest", "pyproject", "readme", "license", "output_dir"):
+  for name in ("manifest", "pyproject", "readme", "output_dir"):
     parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+  parser.add_argument("--license", type=pathlib.Path, action="append")
   arguments = parser.parse_args()
   files = {}
   for line in arguments.manifest.read_text().splitlines():
@@ -146,7 +148,7 @@ def main() -> None:
     files,
     arguments.pyproject.read_text(),
     arguments.readme.read_text(),
-    arguments.license.read_text(),
+    {path.as_posix(): path.read_text() for path in arguments.license},
     arguments.output_dir,
   )
 

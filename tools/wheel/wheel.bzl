@@ -22,14 +22,14 @@ def _wheel_impl(ctx):
     arguments.add("--manifest", manifest)
     arguments.add("--pyproject", ctx.file.pyproject)
     arguments.add("--readme", ctx.file.readme)
-    arguments.add("--license", ctx.file.license)
+    arguments.add_all(ctx.files.licenses, before_each = "--license")
     arguments.add_all("--output_dir", [output], expand_directories = False)
     ctx.actions.run(
         arguments = [arguments],
         executable = INTERPRETER,
         inputs = depset(
-            files.values() + ctx.files.builder +
-            [manifest, ctx.file.pyproject, ctx.file.readme, ctx.file.license],
+            files.values() + ctx.files.builder + ctx.files.licenses +
+            [manifest, ctx.file.pyproject, ctx.file.readme],
         ),
         mnemonic = "Wheel",
         outputs = [output],
@@ -47,7 +47,7 @@ phasic_wheel = rule(
         "deps": attr.label_list(
             doc = "Python libraries; their files below `package` are shipped.",
         ),
-        "license": attr.label(allow_single_file = True),
+        "licenses": attr.label_list(allow_files = True),
         "package": attr.string(),
         "pyproject": attr.label(allow_single_file = True),
         "readme": attr.label(allow_single_file = True),
