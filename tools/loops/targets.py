@@ -79,6 +79,7 @@ _EVERYTHING = (
   ".bazelrc",
   "WORKSPACE",
   "setup.sh",
+  "tools/environments.sh",
   "third_party/",
   "requirements",
   "build_defs.bzl",
