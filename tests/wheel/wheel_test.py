@@ -1,5 +1,6 @@
 """The wheel as a user gets it: installed where only one framework is."""
 
+import io
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import zipfile
 
 from absl.testing import absltest
 from absl.testing import parameterized
+from elftools.elf import elffile
 
 from phasic.substrates.numpy.internal import frameworks
 from tests.wheel import environments
@@ -120,6 +122,16 @@ class WheelContentsTest(absltest.TestCase):
     for name in ("LICENSE", "NOTICE", *_THIRD_PARTY):
       folder = "phasic_substrates-0.1.0.dist-info/licenses"
       self.assertIn(f"{folder}/{name}", self.names)
+
+  def test_libraries_carry_the_cpp_runtime(self):
+    with zipfile.ZipFile(_wheel()) as archive:
+      for name in self.names:
+        if name.endswith(".so"):
+          library = elffile.ELFFile(io.BytesIO(archive.read(name)))
+          dynamic = library.get_section_by_name(".dynamic")
+          needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")]
+          self.assertIn("libc.so.6", needed)
+          self.assertNotIn("libstdc++.so.6", needed)
 
   def test_same_bytes_when_built_again(self):
     with zipfile.ZipFile(_wheel()) as archive:
