@@ -26,24 +26,26 @@ mkdir -p "${WORK}"
 results="${WORK}/results.jsonl"
 : > "${results}"
 
+record() {  # Python's version, column, log, result
+  echo "{\"python\": \"$1\", \"column\": \"$2\", \"log\": \"$3\"," \
+    "\"result\": $4}" >> "${results}"
+}
+
 run() {  # Python's version, python, column, framework, the folder of the wheel
-  local name="Python $1, $3, $4" log="${WORK}/$1-$3-$4.log" suites="numpy $4"
-  local begin="${SECONDS}"
+  local log="${WORK}/$1-$3-$4.log" begin="${SECONDS}" result
   lock_environments
   use_venv "$2" "$3-$4"
-  unlock_environments
   # pip looks at the wheel's tag and at its Python.
   if [[ ! -e "$5/phasic" ]]; then
     "${venv}/bin/python" -m pip install --disable-pip-version-check --quiet \
       --no-deps --no-index --target "$5" "$5"/*.whl
   fi
-  # shellcheck disable=SC2086  # suites are words
+  unlock_environments
   PYTHONPATH="$5" timeout "${TIMEOUT}" "${venv}/bin/python" -B \
-    tests/versions/run_suites.py ${suites} > "${log}" 2>&1 || true
-  echo "{\"python\": \"$1\", \"column\": \"$3\", \"framework\": \"$4\"," \
-    "\"log\": \"${log}\", \"result\": $(tail -n 1 "${log}" | grep '^{' ||
-      echo null)}" >> "${results}"
-  say "${name}: $(((SECONDS - begin))) s"
+    tests/versions/run_suites.py numpy "$4" > "${log}" 2>&1 || true
+  result="$(tail -n 1 "${log}" | grep '^{' || echo null)"
+  record "$1" "$3" "${log}" "${result}"
+  say "Python $1, $3, $4: $((SECONDS - begin)) s"
 }
 
 for version in ${versions}; do
@@ -58,9 +60,14 @@ for version in ${versions}; do
   fi
   tools/build_wheel.sh "${python}" "${WORK}/${version}" >&2
   for column in oldest newest; do
+    # Two at a time: one is made while the other runs. An environment that
+    # cannot be made is a failure, too.
     for framework in jax tf; do
-      run "${version}" "${python}" "${column}" "${framework}" "${WORK}/${version}"
+      (run "${version}" "${python}" "${column}" "${framework}" \
+        "${WORK}/${version}") ||
+        record "${version}" "${column}" "${framework}: no environment" null &
     done
+    wait
   done
 done
 .venv/bin/python tools/versions_table.py "${results}"

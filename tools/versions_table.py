@@ -2,8 +2,8 @@
 
     python tools/versions_table.py RESULTS
 
-RESULTS has a JSON object a line: python, column, framework, log and result,
-which is what tests/versions/run_suites.py prints, or null if it did not end.
+RESULTS has a JSON object a line: python, column, log and result, which is what
+tests/versions/run_suites.py prints, or null if it did not end.
 Closes with `N passed, N failed, N skipped`; the exit status is 1 if a test
 failed or there are none.
 """
@@ -17,6 +17,7 @@ _HEADER = (
   *("Python", "versions", "JAX", "TensorFlow", "NumPy"),
   *("passed", "failed", "skipped"),
 )
+_LOG_END = 6000  # characters of a log with failures
 # A suite that did not end counts as one failed test.
 _CRASHED = {"versions": {}, "passed": 0, "failed": 1, "skipped": 0, "skips": []}
 
@@ -54,8 +55,9 @@ def main(argv: list[str]) -> int:
   results = [entry["result"] or _CRASHED for entry in entries]
   for entry, result in zip(entries, results):
     if result["failed"]:
-      log = pathlib.Path(entry["log"]).read_text(encoding="utf-8")
-      print(f"== {entry['log']}\n{log[-6000:]}")
+      path = pathlib.Path(entry["log"])
+      log = path.read_text(encoding="utf-8") if path.is_file() else ""
+      print(f"== {entry['log']}\n{log[-_LOG_END:]}")
   for reason in sorted(
     {text for result in results for text in result["skips"]}
   ):

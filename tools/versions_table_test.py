@@ -9,7 +9,7 @@ from absl.testing import absltest
 
 from tools import versions_table
 
-_ENTRY = {"python": "3.12", "column": "oldest", "framework": "jax", "log": ""}
+_ENTRY = {"python": "3.12", "column": "oldest", "log": ""}
 _RESULT = {
   "versions": {"python": "3.12.1", "jax": "0.9.0", "numpy": "2.0.2"},
   "passed": 20,
