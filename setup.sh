@@ -5,8 +5,9 @@
 # .venv is a link to a virtual environment that all clones with the same lock,
 # substrates and interpreter share; tools/cache_dir.sh says where it lies.
 #
-#   PYTHON             the Python to use; default: the newest on the path that
-#                      runs and that requirements/ has locks for
+#   PYTHON             the Python to use; default: what this clone had last, at
+#                      first the newest on the path that runs and that
+#                      requirements/ has locks for
 #   PHASIC_SUBSTRATES  which of "jax tf" to install beside NumPy; default: what
 #                      this clone had last, both at first. "" gives NumPy alone.
 set -euo pipefail
@@ -18,7 +19,7 @@ readonly CHOICE=.phasic-substrates
 
 lock_environments
 
-# Sets `python` to PYTHON, or to the newest that is there.
+# Sets `python` to PYTHON, to that of .venv, or to the newest that is there.
 choose_python() {
   local supported version
   supported="$(supported_pythons | sort -V | tr '\n' ' ')"
@@ -29,6 +30,11 @@ choose_python() {
         "must be one of ${supported}; set another."
     python="$(command -v "${PYTHON}")"
     return
+  fi
+  version="$(python_version .venv/bin/python)"
+  if [[ " ${supported}" == *" ${version:-none} "* ]]; then
+    python="$(base_python .venv/bin/python)"
+    if [[ "$(python_version "${python}")" == "${version}" ]]; then return; fi
   fi
   for version in $(supported_pythons); do
     python="$(find_python "${version}")"

@@ -56,6 +56,9 @@ python_version() {
   "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || true
 }
 
+# Prints the interpreter that a virtual environment was made with.
+base_python() { "$1" -c 'import sys; print(sys._base_executable)'; }
+
 python_headers() {
   "$1" -c 'import sysconfig; print(sysconfig.get_paths()["include"])'
 }

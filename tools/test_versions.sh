@@ -16,7 +16,7 @@ source tools/environments.sh
 readonly WORK="${PWD}/.build/versions"
 readonly TIMEOUT=600  # seconds for a suite
 
-own="$(.venv/bin/python -c 'import sys; print(sys._base_executable)')"
+own="$(base_python .venv/bin/python)"
 own_version="$(python_version "${own}")"
 versions="$(supported_pythons)"
 if [[ "${1:-}" == own ]]; then versions="${own_version}"; fi
