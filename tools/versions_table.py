@@ -19,7 +19,13 @@ _HEADER = (
 )
 _LOG_END = 6000  # characters of a log with failures
 # A suite that did not end counts as one failed test.
-_CRASHED = {"versions": {}, "passed": 0, "failed": 1, "skipped": 0, "skips": []}
+_CRASHED: dict[str, Any] = {
+  "versions": {},
+  "passed": 0,
+  "failed": 1,
+  "skipped": 0,
+  "skips": [],
+}
 
 
 def row(entry: dict[str, Any]) -> list[str]:
