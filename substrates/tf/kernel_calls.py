@@ -27,7 +27,7 @@ def load(path: str) -> None:
       "phasic outside of jit_compile=True, or take the portable path: "
       "math.use_path('portable')"
     )
-  xla_calls.register(symbol, "phasic")
+  xla_calls.register(symbol, xla_calls.OURS)
 
 
 def phase_type_forward(

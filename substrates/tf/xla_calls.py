@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import frameworks
 from phasic.substrates.tf.internal import xla_programs
 
-_OLDEST = "2.21"  # TensorFlow whose XLA calls handlers
+OURS = "phasic"  # what `register` calls our own handlers
+_OLDEST = "2.21"  # TensorFlow whose headers our handlers are compiled with
 _VERSION = 9  # of XLA call modules
 _GET_API = "_ZN3xla3ffi12GetXlaFfiApiEv"
 _SPECIAL = re.compile(r'["\\\x00-\x1f\x7f]')
@@ -71,21 +71,16 @@ def register(symbol: Any, name: str) -> None:
     name: the op, for messages.
 
   Raises:
-    NotImplementedError: this TensorFlow is too old, or has no such interface.
+    NotImplementedError: this TensorFlow has no such interface, or an older one
+      than that of the headers with which the library was compiled.
   """
-  _require_version(name)
   with _lock:
     if name in _handlers:
       return
     symbol.argtypes = (ctypes.c_void_p,)
     symbol.restype = ctypes.c_int32
     if symbol(_api()):
-      raise NotImplementedError(
-        f"jit_compile is True: it must be False for op {name}, whose handler the "
-        f"XLA of TensorFlow {tf.__version__} refuses; install TensorFlow 2.21 or "
-        "later, or compile the op's library with this TensorFlow's headers, or "
-        "call the op outside of jit_compile=True"
-      )
+      raise NotImplementedError(_refused(name))
     _handlers.add(name)
 
 
@@ -93,14 +88,21 @@ _handlers: set[str] = set()
 _lock = threading.Lock()
 
 
-def _require_version(name: str) -> None:
-  """Raises NotImplementedError where this TensorFlow's XLA calls no handlers."""
-  if frameworks.is_older(tf.__version__, _OLDEST):
-    raise NotImplementedError(
-      f"op {name}: TensorFlow is {tf.__version__}: it must be {_OLDEST} or "
-      "later for native ops with jit_compile=True; upgrade it, or call them "
-      "outside of jit_compile=True"
+def _refused(name: str) -> str:
+  """Says what to do where XLA is older than the headers of a library."""
+  version = tf.__version__
+  if name != OURS:
+    return (
+      f"op {name}: the XLA of TensorFlow {version} refuses its handler: compile "
+      "the library with this TensorFlow's headers, or call the op outside of "
+      "jit_compile=True"
     )
+  return (
+    f"TensorFlow is {version}, whose XLA refuses the handlers of phasic: it must "
+    f"be {_OLDEST} or later for jit_compile=True; upgrade it, call phasic "
+    "outside of jit_compile=True, or take the portable path: "
+    "math.use_path('portable')"
+  )
 
 
 @functools.cache
@@ -112,10 +114,9 @@ def _api() -> int:
     function = getattr(library, _GET_API)
   except (AttributeError, OSError) as error:
     raise NotImplementedError(
-      "jit_compile is True: it must be False for native ops with TensorFlow "
-      f"{tf.__version__}, which does not give the interface of its XLA ({error}); "
-      "install TensorFlow 2.21 or later, or call the op outside of "
-      "jit_compile=True"
+      f"TensorFlow is {tf.__version__}, which does not give the interface of its "
+      f"XLA ({error}): it must be {_OLDEST} or later for native ops with "
+      "jit_compile=True; upgrade it, or call them outside of jit_compile=True"
     ) from None
   function.restype = ctypes.c_void_p
   return function()

@@ -1,5 +1,6 @@
 """Our own ops in what TensorFlow compiles with XLA: the same numbers."""
 
+import ctypes
 from unittest import mock
 
 from absl.testing import absltest
@@ -9,6 +10,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf import distributions as pd
 from phasic.substrates.tf import graphs
+from phasic.substrates.tf.internal import xla_calls
 
 RATE = tf.constant(1.3, tf.float64)
 TIMES = tf.constant([0.1, 0.5, 1.0, 2.0], tf.float64)
@@ -130,19 +132,23 @@ class JitCompileTest(parameterized.TestCase):
     self._assert_close(f(RATE), model(RATE).log_prob(TIMES))
 
   def test_tensorflow_that_is_too_old(self):
-    """Only compiled programs need a newer one, and say so."""
-    with mock.patch.object(tf, "__version__", "2.20.0"):
-      compiled = tf.function(log_prob, jit_compile=True, autograph=False)
+    """Its XLA refuses handlers for a newer one; the error names versions."""
+    refuses = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(lambda _: 1)
+    with (
+      mock.patch.object(tf, "__version__", "2.20.0"),
+      mock.patch.object(xla_calls, "_handlers", set()),
+    ):
       with self.assertRaisesRegex(
         NotImplementedError,
-        "TensorFlow is 2.20.0: it must be 2.21 or later for native ops with "
-        "jit_compile=True; upgrade it, or call them outside",
+        "^TensorFlow is 2.20.0, .*: it must be 2.21 or later for "
+        "jit_compile=True; upgrade it, call phasic outside",
       ):
-        compiled(RATE, TIMES)
-      self._assert_close(
-        tf.function(log_prob, autograph=False)(RATE, TIMES),
-        log_prob(RATE, TIMES),
-      )
+        xla_calls.register(refuses, xla_calls.OURS)
+      with self.assertRaisesRegex(
+        NotImplementedError,
+        "^op mine: .* 2.20.0 refuses its handler: compile the library with",
+      ):
+        xla_calls.register(refuses, "mine")
 
   def _assert_close(self, actual, expected):
     tf.nest.map_structure(
