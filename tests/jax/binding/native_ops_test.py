@@ -185,7 +185,8 @@ class NativeOpsTest(parameterized.TestCase):
     running = ffi_versions.running()
     self.assertGreater(running, 0)
     handler = ctypes.CDLL(libraries.ops()).phasic_op_test_scale_xla
-    self.assertEqual(ffi_versions.of_handler(handler), running)
+    # The build has the oldest supported headers, not those of this jaxlib.
+    self.assertBetween(ffi_versions.of_handler(handler), 1, running)
 
   @parameterized.parameters(
     (0, 1, "was compiled for XLA's FFI .* and jaxlib .* has"),
