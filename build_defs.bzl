@@ -196,7 +196,14 @@ def multi_substrate_py_library(
 # Of a whole product of cases, which takes an hour of a processor.
 FULL_SHARDS = 6
 
-def phasic_py_test(name, srcs, deps = [], data = [], env = {}, **kwargs):
+def phasic_py_test(
+        name,
+        srcs,
+        deps = [],
+        data = [],
+        env = {},
+        selected_env = None,
+        **kwargs):
     """Python test files, run by pytest in one process as Bazel wants it.
 
     Args:
@@ -205,6 +212,7 @@ def phasic_py_test(name, srcs, deps = [], data = [], env = {}, **kwargs):
       deps: Python libraries.
       data: files at run time.
       env: environment variables.
+      selected_env: a select() of them, in place of `env`.
       **kwargs: as py_test has them.
     """
     native.py_test(
@@ -212,7 +220,7 @@ def phasic_py_test(name, srcs, deps = [], data = [], env = {}, **kwargs):
         srcs = [_TEST_MAIN] + srcs,
         args = ["$(rootpath %s)" % src for src in srcs],
         data = data + [_FREEZE],
-        env = select({
+        env = selected_env or select({
             # Without the kernel on purpose: nothing warns.
             "//:native_off": dict(env, PHASIC_REQUIRE_KERNEL = "0"),
             "//conditions:default": env,
