@@ -317,6 +317,7 @@ class Sequence {
   bool may_close_ = false;
   Lane lane_;
   bool has_losses_ = false;
+  bool has_losses_ahead_ = false;
   Workspace* workspace_;
   BlockList<Block<T>> blocks_;
   PowerWalk<T> walk_;
@@ -325,7 +326,6 @@ class Sequence {
   TailClosure<T> closure_;
   int64_t num_stepped_ = 0;  // blocks that the walk went through
   int64_t underflow_exponent_ahead_ = kNothingLost;  // of steps beyond
-  bool has_losses_ahead_ = false;
   int64_t max_blocks_ = 0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;
