@@ -103,7 +103,7 @@ _FEW_COUNTS = ((1, 1), (1, 150))
 
 
 class Cost(NamedTuple):
-  """What calls of a model take while q t is doubled.
+  """The seconds that calls of a model take while q t is doubled.
 
   Attributes:
     model: its structure and phases.
