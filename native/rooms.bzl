@@ -102,6 +102,7 @@ ROOMS = {
         "kernel/uniformization",
         "kernel/methods/squaring",
         "kernel/values",
+        "kernel/methods/many_times",
         "kernel/sweeps",
     ],
     "kernel/builds": [

@@ -16,7 +16,6 @@ namespace phasic {
 namespace {
 
 constexpr int64_t kPhases = 5;
-constexpr int64_t kTimes = 7;
 constexpr int64_t kModels = 3;
 constexpr int64_t kDirections = 11;  // more than are taken at once
 
@@ -83,7 +82,7 @@ class DirectionBatchesTest : public testing::Test {
   template <class F>
   void Compare(Precision precision, uint32_t by_model, uint32_t by_direction) {
     const std::vector<int64_t> events[] = {
-        {kPhases}, {kPhases, kPhases}, {kPhases}, {1}, {kTimes}};
+        {kPhases}, {kPhases, kPhases}, {kPhases}, {1}, {num_times_}};
     std::vector<Array> arrays;
     for (int i = 0; i < kNumOperands; ++i) {
       arrays.push_back(Random((by_model >> i & 1) != 0,
@@ -102,8 +101,8 @@ class DirectionBatchesTest : public testing::Test {
         std::vector<Array> entry;
         for (const Array& array : arrays) entry.push_back(Entry(array, m, l));
         const std::vector<F> alone = Forward<F>(call, entry);
-        const F* row = together.data() + (m * kDirections + l) * kTimes;
-        ASSERT_EQ(std::memcmp(row, alone.data(), kTimes * sizeof(F)), 0)
+        const F* row = together.data() + (m * kDirections + l) * num_times_;
+        ASSERT_EQ(std::memcmp(row, alone.data(), num_times_ * sizeof(F)), 0)
             << "model " << m << ", direction " << l;
         for (const F x : alone) ASSERT_TRUE(std::isfinite(x));
       }
@@ -111,6 +110,7 @@ class DirectionBatchesTest : public testing::Test {
   }
 
   std::mt19937 random_{1};
+  int64_t num_times_ = 7;
 };
 
 TEST_F(DirectionBatchesTest, EveryMappingOfOperands) {
@@ -122,6 +122,15 @@ TEST_F(DirectionBatchesTest, EveryMappingOfOperands) {
       Compare<double>(Precision::kFloat64, by_model, by_direction);
       Compare<float>(Precision::kFloat32, by_model, by_direction);
     }
+  }
+}
+
+// So many that most of them, in groups, are not shared by directions.
+TEST_F(DirectionBatchesTest, ManyTimes) {
+  num_times_ = 700;
+  Compare<double>(Precision::kFloat64, 0, 0);
+  for (uint32_t kind = 0; kind < kNumKinds; ++kind) {
+    Compare<double>(Precision::kFloat64, 0, kind);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "native/kernel/methods/many_times/node_tangents.h"
 #include "native/kernel/methods/many_times/node_values.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/simd/isa.h"
@@ -105,6 +106,13 @@ struct TimeList {
   }
 };
 
+template <class Nodes>
+StatusCode RunNodes(Nodes nodes, TimeList* rest) {
+  const StatusCode status = nodes.Run();
+  if (status == kOk) *rest = {nodes.rest(), nodes.num_rest()};
+  return status;
+}
+
 // Takes what it can of many times group by group.
 template <class T>
 StatusCode TakeGroups(const SweepInput&, const SweepOutput&, ChannelSets<T>*,
@@ -114,11 +122,15 @@ StatusCode TakeGroups(const SweepInput&, const SweepOutput&, ChannelSets<T>*,
 inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
                              ChannelSets<double>* sets, Workspace* workspace,
                              TimeList* rest) {
-  if (!TakesGroups(in)) return kOk;
-  NodeValues nodes(in, out, sets, workspace);
-  const StatusCode status = nodes.Run();
-  if (status == kOk) *rest = {nodes.rest(), nodes.num_rest()};
-  return status;
+  return TakesGroups(in) ? RunNodes(NodeValues(in, out, sets, workspace), rest)
+                         : kOk;
+}
+inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
+                             ChannelSets<Dual<double>>* sets,
+                             Workspace* workspace, TimeList* rest) {
+  return TakesGroups(in)
+             ? RunNodes(NodeTangents(in, out, sets, workspace), rest)
+             : kOk;
 }
 
 // The status of times that EvaluateTimes is to take: extended sweeps are given

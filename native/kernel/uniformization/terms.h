@@ -4,11 +4,14 @@
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TERMS_H_
 
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/matrix/operator.h"
 #include "native/kernel/matrix/power_block.h"
 #include "native/kernel/model/model.h"
+#include "native/kernel/numbers/dual.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/power_walk.h"
 
@@ -21,7 +24,8 @@ struct Terms {
   T a[kBlock];
   T b[kBlock];  // where they are wanted
   int64_t exponent;
-  double mass;  // sum of the first state's values
+  double mass;          // sum of the first state's values
+  double tangent_mass;  // of its tangents' sizes, where they are of first order
 };
 
 // Its first state's.
@@ -38,6 +42,15 @@ Front<T> FrontOf(const Model<T>& model, const PowerWalk<T>& walk) {
           Primal(Sum(walk.state(), model.stride))};
 }
 
+template <class T>
+double TangentMass(const T* state, int64_t stride) {
+  double sum = 0.0;
+  if constexpr (std::is_same<T, Dual<double>>::value) {
+    for (int64_t i = 0; i < stride; ++i) sum += std::fabs(state[i].tangent);
+  }
+  return sum;
+}
+
 // Takes the walk through a block. Its states are left in the rows of `states`
 // if that is not null.
 template <class T>
@@ -45,6 +58,7 @@ void MakeTerms(const Model<T>& model, bool wants_b, int64_t block,
                PowerWalk<T>* walk, T* states, Terms<T>* terms) {
   terms->exponent = walk->exponent();
   terms->mass = Primal(Sum(walk->state(), model.stride));
+  terms->tangent_mass = TangentMass(walk->state(), model.stride);
   walk->StepBlock(model.forward, block, states, [&](int j, const T* state) {
     terms->a[j] = Dot(state, model.exits, model.stride);
     if (wants_b) terms->b[j] = Sum(state, model.stride);

@@ -67,7 +67,7 @@ class StateErrorTest(test_case.TestCase):
   def test_nested_too_deeply(self):
     def state():
       found = ()
-      for _ in range(3000):
+      for _ in range(12_000):  # More than any Python compares.
         found = (found,)
       return found
 

@@ -10,6 +10,7 @@
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/methods/many_directions/directions_mixture.h"
+#include "native/kernel/methods/many_times/node_groups.h"
 #include "native/kernel/methods/squaring/ladder_choice.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/directions.h"
@@ -45,7 +46,14 @@ class DirectionsRun {
       return;
     }
     for (int l = 0; l < count_; ++l) Separate(l);
-    for (int64_t i = 0; i < in_.num_times; ++i) Evaluate(i);
+    if (!TakesGroups(in_)) {
+      for (int64_t i = 0; i < in_.num_times; ++i) Evaluate(i);
+      return;
+    }
+    // Groups of many times take less, direction by direction.
+    NodeGroups<Directions>(in_, &sequence_, false, workspace_)
+        .ForEach([](int64_t) { return true; }, [&](int64_t i) { Evaluate(i); },
+                 [](const NodeGroup&) { return true; });
   }
 
  private:

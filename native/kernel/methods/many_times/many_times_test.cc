@@ -78,6 +78,24 @@ class ManyTimesTest : public testing::Test {
     }
   }
 
+  // The rate and the time come in as their product, and a density's factor.
+  static double TimeDerivative(int32_t kind, double t) {
+    const double rest = (1.0 - kAtom) * std::exp(-kRate * t);
+    switch (static_cast<Kind>(kind)) {
+      case Kind::kLogDensity:
+      case Kind::kLogSurvival:
+        return -kRate;
+      case Kind::kDensity:
+        return -kRate * kRate * rest;
+      case Kind::kSurvival:
+        return -kRate * rest;
+      case Kind::kLogCdf:
+        return kRate * rest / (1.0 - rest);
+      default:
+        return kRate * rest;
+    }
+  }
+
   std::vector<double> Values() {
     std::vector<double> values(times_.size());
     SweepOutput out = {};
@@ -169,6 +187,47 @@ TEST_F(ManyTimesTest, GradientsOfAllKinds) {
   out.exit_rates = &exits_alone;
   AdjointSweep<double>(in_, out, &workspace_);
   EXPECT_EQ(exits_alone, exits);
+}
+
+// In one direction, along the rate and the times, along either, and along none.
+TEST_F(ManyTimesTest, TangentsOfAllKinds) {
+  std::vector<double> moves(times_.size());
+  for (size_t i = 0; i < moves.size(); ++i) {
+    moves[i] = std::cos(static_cast<double>(i));
+  }
+  for (const double along_rate : {0.0, -0.75}) {
+    for (const double along_times : {0.0, 1.0}) {
+      SCOPED_TRACE(testing::Message() << along_rate << " " << along_times);
+      const double no_change = 0.0;
+      const double diagonal = -along_rate;
+      std::vector<double> changes(times_.size());
+      for (size_t i = 0; i < moves.size(); ++i) {
+        changes[i] = along_times * moves[i];
+      }
+      in_.initial_probs.tangents[0] = &no_change;
+      in_.subgenerator.tangents[0] = &diagonal;
+      in_.exit_rates.tangents[0] = &along_rate;
+      in_.prob_zero.tangents[0] = &no_change;
+      in_.times.tangents[0] = changes.data();
+      std::vector<double> tangents(times_.size());
+      SweepOutput out = {};
+      out.values = tangents.data();
+      ForwardSweep<Dual<double>>(in_, out, &workspace_);
+      workspace_.Reset();
+      for (size_t i = 0; i < times_.size(); ++i) {
+        const double t = times_[i];
+        const double along = along_rate * RateDerivative(kinds_[i], t) +
+                             changes[i] * TimeDerivative(kinds_[i], t);
+        const double size =
+            std::fabs(along_rate * RateDerivative(kinds_[i], t)) +
+            std::fabs(changes[i] * TimeDerivative(kinds_[i], t));
+        // A density's derivative in the rate is a difference of its own.
+        const double more = kinds_[i] < 2 ? std::fabs(along_rate) / kRate : 0.0;
+        EXPECT_NEAR(tangents[i], along, 1e-13 * (size + more))
+            << "kind " << kinds_[i] << " at " << t;
+      }
+    }
+  }
 }
 
 }  // namespace

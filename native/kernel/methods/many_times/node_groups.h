@@ -11,6 +11,7 @@
 
 #include "native/kernel/methods/many_times/node_series.h"
 #include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/numbers/dual.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/sequence.h"
@@ -20,13 +21,12 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 // Whether the times of a model are taken in groups. A node costs as much as
-// some ten times do by themselves, so groups must be large; the times of
-// smaller ones are taken one by one. Results differ in the last bits between
-// the two ways, so the choice depends on nothing but what belongs to the model:
-// how many times it has, and how many of them lie within one node's reach; not
-// on their order, the batch, or threads. Times whose functions share a node's
-// sums count together.
-constexpr int64_t kLeastGroup = 24;
+// some ten times do by themselves, or as two of tangents, which have no lanes,
+// so groups must be large; the times of smaller ones are taken one by one.
+// Results differ in the last bits between the two ways, so the choice depends
+// on nothing but what belongs to the model: how many times it has, and how many
+// of them lie within one node's reach; not on their order, the batch, or
+// threads. Values of functions that share a node's sums count together.
 inline bool TakesGroups(const SweepInput& in) {
   return in.num_times >= kManyTimes && !in.discrete;
 }
@@ -40,10 +40,11 @@ struct NodeGroup {
   int64_t* times;
 };
 
+template <class T>
 class NodeGroups {
  public:
   // Sorted groups have their times ascending, those of equal time by cotangent.
-  NodeGroups(const SweepInput& in, Sequence<double>* sequence, bool sorted,
+  NodeGroups(const SweepInput& in, Sequence<T>* sequence, bool sorted,
              Workspace* workspace)
       : in_(in),
         q_(sequence->model().q),
@@ -148,6 +149,11 @@ class NodeGroups {
     return kNodeSpacing * std::floor(X(i) * (1.0 / kNodeSpacing));
   }
 
+  // Whether functions of this kind share sums with others.
+  static bool Shares(Kind kind) {
+    return kIsPlain && BaseOf(kind) != Base::kCdf;
+  }
+
   template <class Rest, class Visit>
   void ForEachNode(const Rest& rest, const Visit& visit) {
     while (true) {
@@ -169,12 +175,11 @@ class NodeGroups {
             [&](int64_t i) { return X(i) < start + kNodeSpacing; });
         groups[k] = {kinds_[k], start, last - first, first};
         list.first = last - list.times;
-        if (BaseOf(kinds_[k]) != Base::kCdf) num_sharing += last - first;
+        if (Shares(kinds_[k])) num_sharing += last - first;
       }
       for (int k = 0; k < num_kinds_; ++k) {
-        const bool shares = BaseOf(kinds_[k]) != Base::kCdf;
-        VisitGroup(groups[k], shares ? num_sharing : groups[k].count, rest,
-                   visit);
+        VisitGroup(groups[k], Shares(kinds_[k]) ? num_sharing : groups[k].count,
+                   rest, visit);
       }
     }
   }
@@ -232,6 +237,9 @@ class NodeGroups {
     const auto is_less = [&](int64_t i, int64_t j) { return IsLess(i, j); };
     if (!std::is_sorted(first, last, is_less)) std::sort(first, last, is_less);
   }
+
+  static constexpr bool kIsPlain = Depth<T>::kValue == 0;
+  static constexpr int64_t kLeastGroup = kIsPlain ? 24 : 6;
 
   const SweepInput& in_;
   const double q_;

@@ -86,7 +86,7 @@ class NodeSeeds<double> {
     NodeBuilders builders(in_, &sets_, workspace_);
     StatusCode status = kOk;
     const StatusCode grouping =
-        NodeGroups(in_, &sets_.sequence(), true, workspace_)
+        NodeGroups<double>(in_, &sets_.sequence(), true, workspace_)
             .ForEach(
                 [&](int64_t i) {
                   return in_.KindOf(i) != Kind::kNothing &&

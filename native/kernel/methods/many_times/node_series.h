@@ -11,11 +11,10 @@
 // latter.
 //
 // What is left out is bounded rigorously. d^j / d^i grows with d for j > i, so
-// a rest that is negligible at d = 4 is so in all of the interval. F(x_0 + d)
-// exp(d) is at least c_0, so windows over k may leave out 2^-66 c_0 from each
-// c_j: exp(4) < 2^6 times that is the most that this changes. Where a bound
-// fails, or a number comes near the ends of the range of doubles, there is no
-// series, and each time is mixed by itself.
+// a rest that is negligible at d = 4 is so in all of the interval; of windows
+// over k see node_weights.h. Where a bound fails, or a number comes near the
+// ends of the range of doubles, there is no series, and each time is mixed by
+// itself.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SERIES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SERIES_H_
@@ -25,6 +24,7 @@
 
 #include "native/kernel/methods/many_times/node_polynomial.h"
 #include "native/kernel/methods/many_times/node_terms.h"
+#include "native/kernel/methods/many_times/node_weights.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
 #include "native/kernel/uniformization/channels.h"
@@ -40,7 +40,7 @@ class NodeBuilder {
   // `channels` are those of the density or of the cdf; `survival` is null where
   // no time asks for it.
   NodeBuilder(Channels<double>* channels, Channels<double>* survival,
-              NodeTerms* terms)
+              NodeTerms<SequenceTerms>* terms)
       : channels_(*channels), survival_(survival), terms_(*terms) {}
 
   // Makes the series about `start`; whether there is one.
@@ -65,10 +65,6 @@ class NodeBuilder {
 
  private:
   using Lanes = Pack<8>;
-  static constexpr int kPacks = NodeTerms::kPacks;
-  static constexpr int64_t kWindow = -66;     // see above
-  static constexpr int64_t kRange = 400;      // of exponents
-  static constexpr int64_t kSmallest = -900;  // exponent of a weight
 
   bool is_cdf() const { return channels_.base() == Base::kCdf; }
   const Model<double>& model() const { return channels_.model(); }
@@ -162,33 +158,14 @@ class NodeBuilder {
     const double least = is_cdf() ? end_sum_ : mass_floor_;
     const bool exits_matter =
         model().absorbs && (!is_cdf() || channels_.size() > 1);
-    return IsAtMost(mass, kWindow, {least, exponent_}) &&
+    return IsAtMost(mass, kNodeWindow, {least, exponent_}) &&
            (!exits_matter ||
-            IsAtMost(exits, kWindow, {sums_[0][0], exponent_}));
+            IsAtMost(exits, kNodeWindow, {sums_[0][0], exponent_}));
   }
 
   Scaled<double> Include(int64_t b, const Scaled<double>& weight) {
-    const PoissonTable& poisson = *BlockAt(b).poisson;
-    return walk_.Up(
-        b, poisson, weight,
-        [&](int first, int last, const Scaled<double>& scale,
-            const double* powers) {
-          if (scale.exponent < kSmallest) is_ordinary_ = false;
-          const double factor = ScaleBy(scale.mantissa, scale.exponent);
-          double weights[kBlock] = {};
-          if (last - first == kBlock) {
-            for (int j = 0; j < kBlock; j += 8) {
-              (factor *
-               (Lanes::Load(powers + j) * Lanes::Load(poisson.table + j)))
-                  .Store(weights + j);
-            }
-          } else {
-            for (int j = first; j < last; ++j) {
-              weights[j] = factor * (powers[j] * poisson.table[j]);
-            }
-          }
-          AddBlock(b, weights);
-        });
+    return IncludeWeights(b, *BlockAt(b).poisson, weight, &walk_, &is_ordinary_,
+                          [&](const double* weights) { AddBlock(b, weights); });
   }
 
   // Adds weights[k] times the terms from k on.
@@ -223,7 +200,7 @@ class NodeBuilder {
   // An exponent relative to the node's.
   int64_t Shift(int64_t exponent) {
     const int64_t shift = exponent - exponent_;
-    if (shift < -kRange || shift > kRange) is_ordinary_ = false;
+    if (shift < -kNodeRange || shift > kNodeRange) is_ordinary_ = false;
     return shift;
   }
 
@@ -240,7 +217,9 @@ class NodeBuilder {
   void FillSeries(Base base, double (*c)[kNodeTerms]) const {
     double exits[kNodeTerms + 1];
     const double factor = base == Base::kDensity ? 1.0 : 1.0 / model().q;
-    for (int i = 0; i < kPacks; ++i) (factor * sums_[i]).Store(exits + 8 * i);
+    for (int i = 0; i < kNodePacks; ++i) {
+      (factor * sums_[i]).Store(exits + 8 * i);
+    }
     exits[kNodeTerms] = 0.0;
     if (base == Base::kDensity) {
       std::copy(exits, exits + kNodeTerms, c[0]);
@@ -263,17 +242,17 @@ class NodeBuilder {
   bool IsLost(Channels<double>* own, double size) const {
     const int64_t last = last_block_ + kNodeBlocks;
     if (start_ == 0.0) return own->UnderflowedBefore(last + 1);
-    return !(size > PowerOfTwo(-kRange) && size < PowerOfTwo(kRange)) ||
+    return !(size > PowerOfTwo(-kNodeRange) && size < PowerOfTwo(kNodeRange)) ||
            own->LostToUnderflow(last, {0x1p-6 * size, exponent_});
   }
 
   Channels<double>& channels_;
   Channels<double>* survival_;
-  NodeTerms& terms_;
+  NodeTerms<SequenceTerms>& terms_;
   PoissonWalk walk_ = PoissonWalk(0.0);
   double start_ = -1.0;
   bool is_built_ = false;
-  Lanes sums_[kPacks];       // of a_{k+j}
+  Lanes sums_[kNodePacks];   // of a_{k+j}
   double end_sum_ = 0.0;     // of b_{k+48}, or of A_k
   double mass_floor_ = 0.0;  // a bound from below on that of b_k
   double mass_rest_ = 0.0;
@@ -289,7 +268,7 @@ class NodeBuilders {
  public:
   NodeBuilders(const SweepInput& in, ChannelSets<double>* sets,
                Workspace* workspace)
-      : terms_(&sets->Of(Base::kDensity)->sequence(), workspace),
+      : terms_(SequenceTerms(&sets->sequence()), workspace),
         open_(
             sets->Of(Base::kDensity),
             HasBase(in, Base::kSurvival) ? sets->Of(Base::kSurvival) : nullptr,
@@ -304,7 +283,7 @@ class NodeBuilders {
   }
 
  private:
-  NodeTerms terms_;
+  NodeTerms<SequenceTerms> terms_;
   NodeBuilder open_;
   NodeBuilder closed_;
 };

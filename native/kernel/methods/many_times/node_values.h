@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "native/kernel/methods/many_times/node_groups.h"
 #include "native/kernel/methods/many_times/node_lanes.h"
+#include "native/kernel/methods/many_times/node_run.h"
 #include "native/kernel/methods/many_times/node_series.h"
 #include "native/kernel/numbers/pack_math.h"
 #include "native/kernel/simd/isa.h"
@@ -20,44 +20,30 @@ class NodeValues {
  public:
   NodeValues(const SweepInput& in, const SweepOutput& out,
              ChannelSets<double>* sets, Workspace* workspace)
-      : in_(in), out_(out), sets_(*sets), workspace_(workspace) {}
+      : in_(in),
+        sets_(*sets),
+        workspace_(workspace),
+        run_(in, out, workspace) {}
 
   // Writes the values that nodes give, and lists the other times.
   StatusCode Run() {
-    rest_ = static_cast<int64_t*>(workspace_->Allocate(
-        static_cast<size_t>(in_.num_times), sizeof(int64_t)));
-    if (rest_ == nullptr) return kMemoryLimit;
     NodeBuilders builders(in_, &sets_, workspace_);
-    return NodeGroups(in_, &sets_.sequence(), false, workspace_)
-        .ForEach(
-            [&](int64_t i) { return !WriteNothing(i); },
-            [&](int64_t i) { rest_[num_rest_++] = i; },
-            [&](const NodeGroup& group) {
-              NodeSeries node;
-              if (!builders.Build(BaseOf(group.kind), group.start, &node)) {
-                return false;
-              }
-              for (int64_t n = 0; n < group.count; n += kNodeLanes) {
-                Evaluate(node, group.kind, group.times + n,
-                         std::min<int64_t>(kNodeLanes, group.count - n));
-              }
-              return true;
-            });
+    return run_.Run(&sets_.sequence(), [&](const NodeGroup& group) {
+      NodeSeries node;
+      if (!builders.Build(BaseOf(group.kind), group.start, &node)) return false;
+      for (int64_t n = 0; n < group.count; n += kNodeLanes) {
+        Evaluate(node, group.kind, group.times + n,
+                 std::min<int64_t>(kNodeLanes, group.count - n));
+      }
+      return true;
+    });
   }
 
-  const int64_t* rest() const { return rest_; }
-  int64_t num_rest() const { return num_rest_; }
+  const int64_t* rest() const { return run_.rest(); }
+  int64_t num_rest() const { return run_.num_rest(); }
 
  private:
   using Lanes = Pack<8>;
-
-  // Whether nothing is asked for at a time.
-  bool WriteNothing(int64_t i) const {
-    if (in_.KindOf(i) != Kind::kNothing) return false;
-    out_.values[i] = 0.0;
-    if (out_.status != nullptr) out_.status[i] = kOk;
-    return true;
-  }
 
   void Evaluate(const NodeSeries& node, Kind kind, const int64_t* times,
                 int64_t count) {
@@ -82,11 +68,10 @@ class NodeValues {
     const bool all = !Any(~ordinary);
     for (int64_t l = 0; l < count; ++l) {
       if (!all && !ordinary[static_cast<int>(l)]) {
-        rest_[num_rest_++] = times[l];
-        continue;
+        run_.Leave(times[l]);
+      } else {
+        run_.Write(times[l], values[l]);
       }
-      out_.values[times[l]] = values[l];
-      if (out_.status != nullptr) out_.status[times[l]] = kOk;
     }
   }
 
@@ -102,11 +87,9 @@ class NodeValues {
   }
 
   const SweepInput& in_;
-  const SweepOutput& out_;
   ChannelSets<double>& sets_;
   Workspace* workspace_;
-  int64_t* rest_ = nullptr;
-  int64_t num_rest_ = 0;
+  NodeRun run_;
 };
 
 }  // namespace PHASIC_ISA

@@ -1,0 +1,60 @@
+// The times of one model, group by group, and those that are left.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_RUN_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_RUN_H_
+
+#include <cstdint>
+
+#include "native/kernel/methods/many_times/node_groups.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/uniformization/sequence.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+class NodeRun {
+ public:
+  NodeRun(const SweepInput& in, const SweepOutput& out, Workspace* workspace)
+      : in_(in), out_(out), workspace_(workspace) {}
+
+  // Calls evaluate(group), which writes or leaves each of its times, or returns
+  // false and has done nothing.
+  template <class T, class Evaluate>
+  StatusCode Run(Sequence<T>* sequence, const Evaluate& evaluate) {
+    rest_ = static_cast<int64_t*>(workspace_->Allocate(
+        static_cast<size_t>(in_.num_times), sizeof(int64_t)));
+    if (rest_ == nullptr) return kMemoryLimit;
+    return NodeGroups<T>(in_, sequence, false, workspace_)
+        .ForEach([&](int64_t i) { return !WriteNothing(i); },
+                 [&](int64_t i) { Leave(i); }, evaluate);
+  }
+
+  void Write(int64_t i, double value) {
+    out_.values[i] = value;
+    if (out_.status != nullptr) out_.status[i] = kOk;
+  }
+  // To be taken by itself.
+  void Leave(int64_t i) { rest_[num_rest_++] = i; }
+
+  const int64_t* rest() const { return rest_; }
+  int64_t num_rest() const { return num_rest_; }
+
+ private:
+  // Whether nothing is asked for at a time.
+  bool WriteNothing(int64_t i) {
+    if (in_.KindOf(i) != Kind::kNothing) return false;
+    Write(i, 0.0);
+    return true;
+  }
+
+  const SweepInput& in_;
+  const SweepOutput& out_;
+  Workspace* workspace_;
+  int64_t* rest_ = nullptr;
+  int64_t num_rest_ = 0;
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_RUN_H_
