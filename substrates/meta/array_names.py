@@ -58,7 +58,7 @@ _NUMPY = """
   printoptions prod promote_types ptp quantile r_ rad2deg radians ravel
   ravel_multi_index real real_if_close recarray reciprocal record remainder
   repeat require reshape resize result_type right_shift rint roll rollaxis
-  roots rot90 round row_stack s_ save savetxt savez savez_compressed
+  roots rot90 round s_ save savetxt savez savez_compressed
   sctypeDict searchsorted select set_printoptions setbufsize setdiff1d
   seterrcall setxor1d shape shares_memory short show_config show_runtime sign
   signbit signedinteger sin sinc single sinh size sort sort_complex spacing

@@ -53,7 +53,7 @@ def module_text() -> str:
 
   parts = [_HEADER]
   for name, module, later in (
-    ("_NUMPY", numpy, tables.LATER_NUMPY_NAMES),
+    ("_NUMPY", numpy, tables.LATER_NUMPY_NAMES | tables.GONE_NUMPY_NAMES),
     ("_JAX", jax.numpy, frozenset[str]()),
   ):
     body = textwrap.fill(

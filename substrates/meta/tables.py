@@ -99,6 +99,9 @@ LATER_NUMPY_NAMES = frozenset(
   {"cumulative_prod", "cumulative_sum", "matvec", "unstack", "vecmat"}
 )
 
+# Those that a release after it has taken away.
+GONE_NUMPY_NAMES = frozenset({"row_stack"})
+
 # Submodules of the array namespace whose members are looked up.
 ARRAY_SUBMODULES = ("linalg",)
 

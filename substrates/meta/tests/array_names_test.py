@@ -27,6 +27,7 @@ class ArrayNamesTest(parameterized.TestCase):
   def test_all_numpy_releases_have_the_names(self):
     later = tables.LATER_NUMPY_NAMES
     self.assertEmpty(array_names.NAMES["numpy"] & later)
+    self.assertEmpty(array_names.NAMES["numpy"] & tables.GONE_NUMPY_NAMES)
     numpy = importlib.import_module("numpy")
     if numpy.__version__.startswith("2.0."):
       self.assertEmpty({name for name in later if hasattr(numpy, name)})
