@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import numpy as onp
 
 from phasic.internal import static
@@ -36,7 +35,7 @@ def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
     x = _numbers(operand, x)
   elif isinstance(x, onp.ndarray) and not x.dtype.isnative:
     x = onp.asarray(x, x.dtype.newbyteorder("="))
-  array = np.asarray(x)
+  array = structures.cast(x)
   if static.dtype_name(array) != operand.type:
     raise TypeError(
       f"{operand.name} is {static.dtype_name(array)}: it must be {operand.type}"
@@ -56,14 +55,14 @@ def direction(
     TypeError: it is complex, and `x` is not, or no array at all.
     ValueError: it does not broadcast to the shape of `x`.
   """
-  found, dtype = np.asarray(tangent), static.dtype_name(x)
+  found, dtype = structures.cast(tangent), static.dtype_name(x)
   native_shapes.check_direction(
     declaration,
     f"the tangent of {operand.name}",
     (native_ops.shape(found), static.dtype_name(found)),
     (native_ops.shape(x), dtype),
   )
-  return np.asarray(found, dtype)
+  return structures.cast(found, dtype)
 
 
 def _numbers(operand: native_declarations.Operand, x: Any) -> Any:

@@ -92,6 +92,15 @@ def as_array(
   return onp.array(x, dtype=dtype, copy=copy or None)
 
 
+def cast(x: Any, dtype: Any = None) -> Any:
+  """Returns an array, or numbers of the host, as an array of a dtype, or its own.
+
+  Derivatives go through it, which they do not through `np.asarray`: that makes
+  constants of what is on the host.
+  """
+  return onp.asarray(x, dtype)
+
+
 def as_result(x: Any) -> Any:
   """Returns what a public method returns: what it computed.
 

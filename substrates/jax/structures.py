@@ -112,6 +112,14 @@ def as_array(
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
 
+def cast(x: Any, dtype: Any = None) -> Any:
+  """Returns an array, or numbers of the host, as an array of a dtype, or its own.
+
+  Derivatives go through it.
+  """
+  return jnp.asarray(x, dtype=dtype)
+
+
 def as_result(x: Any) -> Any:
   """Returns what a public method returns: what it computed.
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as onp
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import array_functions
 from phasic.substrates.tf.internal import raw_arguments
 from phasic.substrates.tf.internal import static
 
@@ -146,6 +147,14 @@ def as_array(
   if _has_tensors(x):
     return tf.stack([as_array(item, dtype, name) for item in x])
   return tf.constant(onp.array(x, dtype=dtype, copy=copy or None))
+
+
+def cast(x: Any, dtype: Any = None) -> Any:
+  """Returns an array, or numbers of the host, as an array of a dtype, or its own.
+
+  Derivatives go through it.
+  """
+  return array_functions.asarray(x, dtype)
 
 
 def as_result(x: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as onp
 from phasic.distributions.absorption import diagnosing
 from phasic.distributions.base import divergences
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.quadrature import node_sums
 
 
@@ -39,7 +40,7 @@ class Comparable(diagnosing.Diagnosing):
   def _entropy(self) -> Any:
     nodes = self._nodes(self._batch_shape())
     found = node_sums.expected(nodes, nodes.log_prob, nodes.log_atom)
-    return np.asarray(found, dtype=self.dtype)
+    return structures.cast(found, self.dtype)
 
   def _cross_entropy(self, other: Any) -> Any:
     if not isinstance(other, Comparable):
@@ -50,7 +51,7 @@ class Comparable(diagnosing.Diagnosing):
     check_same_kind("cross_entropy", self, other)
     nodes, log_prob, at_zero = _both(self, other)
     found = node_sums.expected(nodes, log_prob, at_zero)
-    return np.asarray(found, dtype=self.dtype)
+    return structures.cast(found, self.dtype)
 
 
 @divergences.register_kl(Comparable, Comparable)
@@ -61,7 +62,7 @@ def kl_divergence(p: Comparable, q: Comparable) -> Any:
   atom = np.where(nodes.log_atom > -math.inf, nodes.log_atom, 0.0)
   own = np.where(nodes.masses > 0, nodes.log_prob, 0.0)
   found = node_sums.expected(nodes, log_prob - own, at_zero - atom)
-  return np.asarray(found, dtype=p.dtype)
+  return structures.cast(found, p.dtype)
 
 
 def _both(p: Comparable, q: Comparable) -> tuple[node_sums.Nodes, Any, Any]:
@@ -72,11 +73,11 @@ def _both(p: Comparable, q: Comparable) -> tuple[node_sums.Nodes, Any, Any]:
   shapes = (p._batch_shape(), q._batch_shape())
   nodes = p._nodes(static.broadcast_shapes(*shapes))
   wide = static.wide_float()
-  log_prob = np.asarray(q._log_prob(nodes.values), dtype=wide)
+  log_prob = structures.cast(q._log_prob(nodes.values), wide)
   # There is no telling what it is beyond the last number.
   log_prob = np.where(nodes.values < math.inf, log_prob, math.nan)
   zero = np.zeros((), dtype=p.dtype)
-  return nodes, log_prob, np.asarray(q._log_cdf(zero), dtype=wide)
+  return nodes, log_prob, structures.cast(q._log_cdf(zero), wide)
 
 
 def check_same_kind(method: str, p: Comparable, q: Comparable) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.numeric import exact_sums
 
 
@@ -60,13 +61,13 @@ class Exp(Bijector):
   """
 
   def forward(self, x: Any) -> Any:
-    return np.exp(np.asarray(x))
+    return np.exp(structures.cast(x))
 
   def inverse(self, y: Any) -> Any:
-    return np.log(np.asarray(y))
+    return np.log(structures.cast(y))
 
   def forward_log_det_jacobian(self, x: Any) -> Any:
-    return self._total(np.asarray(x))
+    return self._total(structures.cast(x))
 
 
 class Sigmoid(Bijector):
@@ -80,16 +81,16 @@ class Sigmoid(Bijector):
   """
 
   def forward(self, x: Any) -> Any:
-    x = np.asarray(x)
+    x = structures.cast(x)
     small = np.exp(0.0 - np.abs(x))
     return np.where(x < 0, small, 1.0) / (1.0 + small)
 
   def inverse(self, y: Any) -> Any:
-    y = np.asarray(y)
+    y = structures.cast(y)
     return np.log(y) - np.log1p(0.0 - y)
 
   def forward_log_det_jacobian(self, x: Any) -> Any:
-    size = np.abs(np.asarray(x))
+    size = np.abs(structures.cast(x))
     return self._total(0.0 - size - 2.0 * np.log1p(np.exp(0.0 - size)))
 
 
@@ -108,11 +109,11 @@ class Interval(Bijector):
   def __init__(self, low: Any, high: Any, event_ndims: int = 0):
     """Takes the bounds, arrays that broadcast with values."""
     super().__init__(event_ndims)
-    self.low = np.asarray(low)
-    self.high = np.asarray(high)
+    self.low = structures.cast(low)
+    self.high = structures.cast(high)
 
   def forward(self, x: Any) -> Any:
-    x = np.asarray(x)
+    x = structures.cast(x)
     bounded, width = self._width()
     # What is not taken must be finite.
     inside = width * Sigmoid().forward(x)
@@ -120,13 +121,13 @@ class Interval(Bijector):
     return self.low + np.where(bounded, inside, beyond)
 
   def inverse(self, y: Any) -> Any:
-    y = np.asarray(y)
+    y = structures.cast(y)
     bounded, _ = self._width()
     more = np.where(bounded, self.high, y + 1.0) - y
     return np.log(y - self.low) - np.log(more)
 
   def forward_log_det_jacobian(self, x: Any) -> Any:
-    x = np.asarray(x)
+    x = structures.cast(x)
     bounded, width = self._width()
     inside = np.log(width) + Sigmoid().forward_log_det_jacobian(x)
     return self._total(np.where(bounded, inside, x))
@@ -152,16 +153,16 @@ class SoftmaxWithSlack(Bijector):
   """
 
   def forward(self, x: Any) -> Any:
-    x = np.asarray(x)
+    x = structures.cast(x)
     return np.exp(x - _log_total(x)[..., None])
 
   def inverse(self, y: Any) -> Any:
-    y = np.asarray(y)
+    y = structures.cast(y)
     parts = np.concatenate([np.ones_like(y[..., :1]), 0.0 - y], axis=-1)
     return np.log(y) - np.log(exact_sums.compensated_sum(parts))[..., None]
 
   def forward_log_det_jacobian(self, x: Any) -> Any:
-    x = np.asarray(x)
+    x = structures.cast(x)
     logs = np.sum(x, axis=-1) - (static.shape(x)[-1] + 1) * _log_total(x)
     axes = tuple(range(1 - self.event_ndims, 0))
     return np.sum(logs, axis=axes) if axes else logs
@@ -182,12 +183,12 @@ class SoftmaxCentered(SoftmaxWithSlack):
   """
 
   def forward(self, x: Any) -> Any:
-    x = np.asarray(x)
+    x = structures.cast(x)
     whole = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
     return np.exp(whole - _log_total(x)[..., None])
 
   def inverse(self, y: Any) -> Any:
-    y = np.asarray(y)
+    y = structures.cast(y)
     return np.log(y[..., :-1]) - np.log(y[..., -1:])
 
 
@@ -203,15 +204,15 @@ class Increasing(Bijector):
   """
 
   def forward(self, x: Any) -> Any:
-    return np.cumsum(np.exp(np.asarray(x)), axis=-1)
+    return np.cumsum(np.exp(structures.cast(x)), axis=-1)
 
   def inverse(self, y: Any) -> Any:
-    y = np.asarray(y)
+    y = structures.cast(y)
     before = np.concatenate([np.zeros_like(y[..., :1]), y[..., :-1]], axis=-1)
     return np.log(y - before)
 
   def forward_log_det_jacobian(self, x: Any) -> Any:
-    return self._total(np.asarray(x))
+    return self._total(structures.cast(x))
 
 
 class Subgenerator(Bijector):
@@ -229,19 +230,19 @@ class Subgenerator(Bijector):
   """
 
   def forward(self, x: Any) -> Any:
-    rates = np.exp(np.asarray(x))
+    rates = np.exp(structures.cast(x))
     eye = np.eye(static.shape(rates)[-1], dtype=static.dtype_name(rates))
     total = np.sum(rates, axis=-1)[..., None]
     return np.where(eye > 0, 0.0 - total, rates)
 
   def inverse(self, y: Any) -> Any:
-    y = np.asarray(y)
+    y = structures.cast(y)
     eye = np.eye(static.shape(y)[-1], dtype=static.dtype_name(y))
     exits = 0.0 - exact_sums.compensated_sum(y)
     return np.log(np.where(eye > 0, exits[..., None], y))
 
   def forward_log_det_jacobian(self, x: Any) -> Any:
-    return self._total(np.asarray(x))
+    return self._total(structures.cast(x))
 
 
 _OF_CONSTRAINTS = {

@@ -282,8 +282,8 @@ def _check_given(
 
 def _shape_array(shape: static.Shape) -> Any:
   if all(isinstance(d, int) for d in shape):
-    return np.asarray(onp.asarray(shape, onp.int32), dtype="int32")
-  return np.stack([np.asarray(d, dtype="int32") for d in shape])
+    return structures.cast(onp.asarray(shape, onp.int32), "int32")
+  return np.stack([structures.cast(d, "int32") for d in shape])
 
 
 def _check_broadcasts(

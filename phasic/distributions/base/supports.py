@@ -7,6 +7,7 @@ import numpy as np
 
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import methods
+from phasic.internal import structures
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Support:
       >>> bool(Support("nonnegative").contains(2.5))
       True
     """
-    value = np.asarray(value)
+    value = structures.cast(value)
     good = (value >= 0) & np.isfinite(value)
     if self.constraint == "nonnegative_integer":
       good = good & (np.floor(value) == value)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
@@ -11,6 +10,7 @@ from phasic.distributions.families import named_family
 from phasic.distributions.families import sparse_phase_type
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.math.closures import chain_parts
 
@@ -141,10 +141,10 @@ def of_parts(
   # Of bad children, and of bad probabilities, the user was told.
   with user_warnings.derived():
     return family(
-      np.asarray(found.initial, dtype=dtype),
+      structures.cast(found.initial, dtype),
       sources,
       targets,
-      np.asarray(weights, dtype=dtype),
-      None if found.atom is None else np.asarray(found.atom, dtype=dtype),
+      structures.cast(weights, dtype),
+      None if found.atom is None else structures.cast(found.atom, dtype),
       **{"validate_args": checked, "name": name, **options},
     )

@@ -199,10 +199,10 @@ def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
     probs = constraint_checks.check_constraint("probs", probs, "probabilities")
   else:
     _warn_of(probs)
-  wide = np.asarray(probs, dtype=static.wide_float())
+  wide = structures.cast(probs, static.wide_float())
   good = np.all(probs >= 0, axis=-1)
   bad = np.where(good, named_family.no_atom(probs), float("nan"))
-  wide = wide + np.asarray(bad, dtype=wide.dtype)[..., None]
+  wide = wide + structures.cast(bad, wide.dtype)[..., None]
   found = closures.mixture(wide, children)
   return closure_parts.of_parts(found, distributions, "Mixture", options)
 

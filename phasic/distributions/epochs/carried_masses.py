@@ -30,6 +30,7 @@ from phasic.internal import control_flow
 from phasic.internal import elimination_ops
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.model import edge_rates
 from phasic.math.numpy_derivatives import phase_type_derivatives
 from phasic.math.portable import elimination
@@ -153,4 +154,4 @@ def _killed_times(
 def _joined(indices: Any, more: Any) -> Any:
   """Returns integers and more of them as one array of int32."""
   parts = (indices, more)
-  return np.concatenate([np.asarray(x, dtype="int32") for x in parts])
+  return np.concatenate([structures.cast(x, "int32") for x in parts])

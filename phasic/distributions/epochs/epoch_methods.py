@@ -16,6 +16,7 @@ from phasic.distributions.epochs import epoch_transforms
 from phasic.distributions.epochs import epoch_values
 from phasic.internal import random
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.likelihood import hazards
@@ -110,15 +111,15 @@ class EpochMethods(comparable.Comparable):
     return self._finished(epoch_moments.variance(self._stages()))
 
   def _quantile(self, value: Any) -> Any:
-    u = np.asarray(value, dtype=static.wide_float())
+    u = structures.cast(value, static.wide_float())
     return self._inverse(value, *special.log_both(u))
 
   def _quantile_log_survival(self, value: Any) -> Any:
-    log_survival = np.asarray(value, dtype=static.wide_float())
+    log_survival = structures.cast(value, static.wide_float())
     return self._inverse(value, special.log1mexp(log_survival), log_survival)
 
   def _quantile_log_cdf(self, value: Any) -> Any:
-    log_cdf = np.asarray(value, dtype=static.wide_float())
+    log_cdf = structures.cast(value, static.wide_float())
     return self._inverse(value, log_cdf, special.log1mexp(log_cdf))
 
   def _inverse(self, value: Any, log_cdf: Any, log_survival: Any) -> Any:
@@ -131,12 +132,12 @@ class EpochMethods(comparable.Comparable):
     )
 
   def _laplace_transform(self, u: Any) -> Any:
-    u = np.asarray(u, dtype=static.wide_float())
+    u = structures.cast(u, static.wide_float())
     found = epoch_transforms.laplace_transform(self._stages(), u)
     return self._finished(found, static.shape(u))
 
   def _moment_generating_function(self, s: Any) -> Any:
-    s = np.asarray(s, dtype=static.wide_float())
+    s = structures.cast(s, static.wide_float())
     found = epoch_transforms.moment_generating_function(self._stages(), s)
     return self._finished(found, static.shape(s))
 
@@ -152,7 +153,7 @@ class EpochMethods(comparable.Comparable):
     """
     kind = diagnosing.kind_of(method)
     value = self._converted(value)
-    times = np.asarray(value, dtype=static.wide_float())
+    times = structures.cast(value, static.wide_float())
     found: Any = None
     for stage in self._stages():
       local, later = epoch_values.since(stage, times)
@@ -179,7 +180,7 @@ class EpochMethods(comparable.Comparable):
     result: Any = None
     for one, stage in list(zip(seeds, stages))[::-1]:
       p = static.shape(stage.initial)[-1]
-      atom = np.asarray(stage.prob_zero, dtype=static.dtype_name(stage.initial))
+      atom = structures.cast(stage.prob_zero, static.dtype_name(stage.initial))
       initial, edges, _, atom = operands.constants(
         (stage.initial, stage.edges, None, atom)
       )
@@ -189,14 +190,14 @@ class EpochMethods(comparable.Comparable):
       if result is not None:
         found = np.where(times < stage.length, found, result)
       result = found
-    result = np.asarray(result, dtype=self.dtype)
+    result = structures.cast(result, self.dtype)
     pairs = [(s.initial, s.edges.parameters) for s in stages]
     arrays = [x for pair in pairs for x in pair]
     return jump_chain.without_derivatives(result, *arrays, advice=_ADVICE)
 
   def _in_epochs(self, value: Any, function: Any) -> Any:
     """Returns a function of a stage and of times since its start."""
-    times = np.asarray(value, dtype=static.wide_float())
+    times = structures.cast(value, static.wide_float())
     result: Any = None
     for stage in self._stages():
       local, later = epoch_values.since(stage, times)
@@ -206,7 +207,7 @@ class EpochMethods(comparable.Comparable):
 
   def _accumulated(self, value: Any, add: Any, before: Any) -> Any:
     """Returns what stages add up to, one after another."""
-    times = np.asarray(value, dtype=static.wide_float())
+    times = structures.cast(value, static.wide_float())
     result: Any = None
     for stage in self._stages():
       local, later = epoch_values.since(stage, times)
@@ -219,7 +220,7 @@ class EpochMethods(comparable.Comparable):
   def _finished(self, x: Any, shape: static.Shape = ()) -> Any:
     """Returns numbers in the dtype of the arguments, (value and batch)."""
     shape = static.broadcast_shapes(shape, self._batch_shape())
-    return np.asarray(np.broadcast_to(x, shape), dtype=self.dtype)
+    return structures.cast(np.broadcast_to(x, shape), self.dtype)
 
   def _support(self) -> supports.Support:
     return supports.Support("nonnegative")

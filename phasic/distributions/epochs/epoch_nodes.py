@@ -11,6 +11,7 @@ import numpy as np
 
 from phasic.distributions.epochs import epoch_stages
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.quadrature import node_sums
 from phasic.math.quadrature import quadrature
 
@@ -31,7 +32,7 @@ def of_stages(
   """
   found = [_of_stage(stage, batch, dtype) for stage in stages]
   wide = static.wide_float()
-  atom = np.asarray(stages[0].prob_zero, dtype=wide)
+  atom = structures.cast(stages[0].prob_zero, wide)
   some = atom > 0
   log_atom = np.log(np.where(some, atom, 1.0))
   log_atom = np.where(some, log_atom, 0.0 * atom - math.inf)  # Or NaN.
@@ -49,7 +50,7 @@ def of_stages(
   )
   values = joined(*(nodes.values for nodes in found))
   # At once, as another law's are, so that equal ones differ by nothing.
-  logs = np.asarray(log_prob(values), dtype=wide)
+  logs = structures.cast(log_prob(values), wide)
   masses = quadrature.masses(logs, rule.log_weights)
   return node_sums.Nodes(rule, values, masses, logs, log_atom)
 
@@ -58,12 +59,12 @@ def _of_stage(
   stage: epoch_stages.Stage, batch: static.Shape, dtype: str
 ) -> node_sums.Nodes:
   """Returns the nodes of what ends in a stage, without densities."""
-  initial = np.asarray(stage.initial, dtype=dtype)
+  initial = structures.cast(stage.initial, dtype)
   initial = np.broadcast_to(initial, (*batch, static.shape(initial)[-1]))
-  rates = np.asarray(stage.edges.parameters, dtype=dtype)
-  atom = np.asarray(stage.prob_zero, dtype=dtype)
+  rates = structures.cast(stage.edges.parameters, dtype)
+  atom = structures.cast(stage.prob_zero, dtype)
   model = (initial, stage.edges._replace(parameters=rates), None, atom)
-  start = np.asarray(stage.start, dtype=static.wide_float())
+  start = structures.cast(stage.start, static.wide_float())
   start = np.broadcast_to(start, batch)
   end = start + (math.inf if stage.length is None else stage.length)
   return node_sums.of_interval(model, False, start, end, np.zeros_like)

@@ -17,6 +17,7 @@ from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.likelihood import phase_type
 from phasic.math.model import edge_rates
 from phasic.math.moments import generating_functions
@@ -93,7 +94,7 @@ def _log_grown(stage: epoch_stages.Stage, s: Any) -> Any:
     ],
   )
   batch = static.shape(stage.initial)[:-1]
-  atom = np.broadcast_to(np.asarray(stage.prob_zero, dtype=s.dtype), batch)
+  atom = np.broadcast_to(structures.cast(stage.prob_zero, s.dtype), batch)
   parts = [stage.initial, atom[..., None], np.zeros_like(atom[..., None])]
   log_density = phase_type.log_density(
     np.concatenate(parts, axis=-1), edges, stage.length, prob_zero=0.0
@@ -115,7 +116,7 @@ def _joined(edges: Any, targets: Any, parts: list[tuple[Any, Any, Any]]) -> Any:
     for sources, _, rates in parts
   ]
   ends = [
-    [np.asarray(x, dtype="int32") for x in (first, *others)]
+    [structures.cast(x, "int32") for x in (first, *others)]
     for first, others in (
       (edges.sources, [part[0] for part in parts]),
       (targets, [part[1] for part in parts]),

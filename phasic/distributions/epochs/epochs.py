@@ -194,14 +194,14 @@ class Epochs(epoch_methods.EpochMethods):
     *params, boundaries = self._arrays().values()
     chains: list[epoch_stages.StageChain] = []
     for k, (graph, x) in enumerate(zip(self.graphs, params, strict=True)):
-      x = np.asarray(graph.params_array(x), dtype=wide)
-      values = np.asarray(graph.edge_values(x), dtype=wide)
+      x = structures.cast(graph.params_array(x), wide)
+      values = structures.cast(graph.edge_values(x), wide)
       edges = graph.edge_weights(edge_values=values)
       p = graph.num_phases
       initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
       if k == 0:
-        initial = np.asarray(graph.initial_probs(x), dtype=wide)
-        atom = np.asarray(graph.prob_zero(x), dtype=wide)
+        initial = structures.cast(graph.initial_probs(x), wide)
+        atom = structures.cast(graph.prob_zero(x), wide)
       if self.validate_args:
         of_graph.check_params(f"params[{k}]", graph, x)
         start, weights = (f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS)
@@ -209,7 +209,7 @@ class Epochs(epoch_methods.EpochMethods):
           initial, edges, None, atom, names=(start, weights)
         )
       chains.append(epoch_stages.StageChain(initial, edges, atom))
-    boundaries = np.asarray(boundaries, dtype=wide)
+    boundaries = structures.cast(boundaries, wide)
     return epoch_stages.stages(
       chains, boundaries, self._parameters["state_maps"]
     )

@@ -27,6 +27,7 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.likelihood import phase_type
 from phasic.math.model import edge_rates
 
@@ -64,7 +65,7 @@ def cdf_integral(
     An array (...).
   """
   rates, sources, targets = edges.parameters, edges.sources, edges.targets
-  atom = np.asarray(prob_zero, dtype=rates.dtype)
+  atom = structures.cast(prob_zero, rates.dtype)
   return _run_cdf(order, initial, rates, sources, targets, atom, limit)
 
 
@@ -162,4 +163,4 @@ _run_cdf = control_flow.compiled(_cdf, static_argnums=(0,))
 
 def _indices(parts: list[Any]) -> Any:
   """Returns integers as one array of int32."""
-  return np.concatenate([np.asarray(x, dtype="int32") for x in parts])
+  return np.concatenate([structures.cast(x, "int32") for x in parts])

@@ -12,6 +12,7 @@ from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import distribution
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.numeric import exact_sums
 
 
@@ -121,4 +122,4 @@ def positive(rate: Any) -> Any:
 
 def first_of(count: int, dtype: Any) -> Any:
   """Returns the masses of a start in the first of `count` phases."""
-  return np.asarray(onp.where(onp.arange(count) == 0, 1.0, 0.0), dtype=dtype)
+  return structures.cast(onp.where(onp.arange(count) == 0, 1.0, 0.0), dtype)

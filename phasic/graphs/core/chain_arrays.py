@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from phasic.graphs.core import graph as graph_lib
+from phasic.internal import structures
 
 
 def chain_arrays(
@@ -27,7 +26,7 @@ def chain_arrays(
   edges = graph.edge_weights(params, edge_values)
   linear = (edges.parameters, edges.coefficients, edges.constants)
   parameters, coefficients, constants = (
-    None if x is None else np.asarray(x, dtype=dtype) for x in linear
+    None if x is None else structures.cast(x, dtype) for x in linear
   )
   edges = edges._replace(
     parameters=parameters, coefficients=coefficients, constants=constants
@@ -35,5 +34,5 @@ def chain_arrays(
   prob_zero = None
   if initial_probs is None:
     initial_probs = graph.initial_probs(params)
-    prob_zero = np.asarray(graph.prob_zero(params), dtype=dtype)
-  return np.asarray(initial_probs, dtype=dtype), edges, None, prob_zero
+    prob_zero = structures.cast(graph.prob_zero(params), dtype)
+  return structures.cast(initial_probs, dtype), edges, None, prob_zero

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import control_flow
@@ -66,7 +64,7 @@ def log_prob_and_moments(
   if graph.num_params > 0:
     given = {"params": params, **given}
   dtype = structures.common_dtype(given)
-  params = np.asarray(params, dtype=dtype)
+  params = structures.cast(params, dtype)
   values = structures.as_array(values, dtype, "values")
   if static.rank(values) == 0:
     raise ValueError("values is a scalar: it must have shape (..., n)")

@@ -9,6 +9,7 @@ from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import batched_arrays
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal import structures
 
 
 class StateMap(NamedTuple):
@@ -27,7 +28,7 @@ class StateMap(NamedTuple):
       return masses
     phases = batched_arrays.unbatched("state_maps", self.phases, (None, None))
     padded = np.concatenate([masses, np.zeros_like(masses[..., :1])], axis=-1)
-    taken = np.take(padded, np.asarray(phases, dtype="int32"), axis=-1)
+    taken = np.take(padded, structures.cast(phases, "int32"), axis=-1)
     return np.sum(taken, axis=-1)
 
 

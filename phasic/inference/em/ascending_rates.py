@@ -25,6 +25,7 @@ from phasic.inference.em import chain_paths
 from phasic.inference.em import ratios
 from phasic.internal import control_flow
 from phasic.internal import static
+from phasic.internal import structures
 
 
 def maximized(
@@ -93,7 +94,7 @@ def _pooled(rates: Any, paths: chain_paths.ExpectedPaths) -> Any:
   p = static.shape(rates)[-1]
   jumps, times = _block_sums(paths.jumps), _block_sums(paths.visits)
   blocks = ratios.ratio(jumps, times, math.inf)
-  starts = np.asarray(onp.arange(p), dtype=rates.dtype)
+  starts = structures.cast(onp.arange(p), rates.dtype)
 
   def pooled(carry: Any, x: Any) -> Any:
     """Goes from the last phase to the first: x is blocks up to i, and i."""
@@ -113,7 +114,7 @@ def _pooled(rates: Any, paths: chain_paths.ExpectedPaths) -> Any:
 def _block_sums(x: Any) -> Any:
   """Returns sums of x, (..., p), over the phases j to k, as (k, ..., j)."""
   p = static.shape(x)[-1]
-  starts = np.asarray(onp.arange(p), dtype=x.dtype)
+  starts = structures.cast(onp.arange(p), x.dtype)
 
   def extended(carry: Any, y: Any) -> Any:
     last, k = y

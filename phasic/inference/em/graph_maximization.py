@@ -11,6 +11,7 @@ from phasic.inference.em import chain_paths
 from phasic.inference.em import linear_maximum
 from phasic.inference.em import ratios
 from phasic.internal import static
+from phasic.internal import structures
 
 
 def maximized_params(
@@ -113,4 +114,4 @@ def _on_host(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
       )
     )
   whole = onp.reshape(onp.asarray(found), (*batch, onp.shape(params)[-1]))
-  return np.asarray(whole, dtype=static.dtype_name(paths.starts))
+  return structures.cast(whole, static.dtype_name(paths.starts))

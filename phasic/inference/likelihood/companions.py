@@ -324,6 +324,6 @@ def _by_name(
 def _of_start(graph: Any, bars: list[Any]) -> Any:
   """Returns what a graph's parameters have of its initial masses."""
   p = graph.num_phases
-  coefficients = np.asarray(graph.initial_coefficients, dtype=bars[0].dtype)
+  coefficients = structures.cast(graph.initial_coefficients, bars[0].dtype)
   found = np.matmul(bars[0][..., None, :], coefficients[:p])[..., 0, :]
   return found + bars[3][..., None] * coefficients[p]

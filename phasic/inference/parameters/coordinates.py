@@ -284,9 +284,9 @@ def with_entries(
   entries = structures.as_array(entries, dtype, "entries")
   arrays = {
     path: np.where(
-      np.asarray(table.index) >= 0,
-      np.take(entries, np.maximum(np.asarray(table.index), 0), axis=-1),
-      np.asarray(table.base),
+      structures.cast(table.index) >= 0,
+      np.take(entries, np.maximum(structures.cast(table.index), 0), axis=-1),
+      structures.cast(table.base),
     )
     for path, table in tables.items()
   }

@@ -52,7 +52,7 @@ class ObservationsCall:
     self.edges = operands_lib.edges(self.layout, self._of_model(lower))
     lower = operands[-1]
     upper = operands_lib.times_operand(self.layout, upper)
-    zeros = np.asarray(np.zeros_like(lower), dtype="int32")
+    zeros = structures.cast(np.zeros_like(lower), "int32")
     self.kinds = _paired(
       zeros + portable_observations.LOG_OBSERVATION,
       zeros + portable_observations.NOTHING,

@@ -15,6 +15,7 @@ import numpy as onp
 
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.closures import chain_parts
 from phasic.math.closures import multisets
 from phasic.math.closures import order_steps
@@ -74,7 +75,7 @@ def _start(parts, n, states):
     if m < n and dead is None:
       found.append(np.zeros((len(counts),), dtype=table.dtype))
       continue
-    masses = np.asarray(_coefficients(n, counts), dtype=table.dtype)
+    masses = structures.cast(_coefficients(n, counts), table.dtype)
     for i in range(p):
       masses = masses * picked(table, i * (n + 1) + counts[:, i])
     if dead is not None:
@@ -155,4 +156,4 @@ def _row(pieces):
 
 def _floats(pieces, like):
   """Returns the same as an array of a dtype."""
-  return np.asarray(onp.asarray(_row(pieces), "float64"), dtype=like.dtype)
+  return structures.cast(onp.asarray(_row(pieces), "float64"), like.dtype)

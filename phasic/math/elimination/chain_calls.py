@@ -11,6 +11,7 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import mean_variance
@@ -51,8 +52,8 @@ def value(rule, option, values, names, event_ranks=()):
 
 def _evaluate(rule, option, discrete, dtype, model, *others):
   system = chain_solves.derive(model, discrete, dtype)
-  wide = [np.asarray(x, dtype=system.initial.dtype) for x in others]
-  return np.asarray(rule(option, system, *wide), dtype=dtype)
+  wide = [structures.cast(x, system.initial.dtype) for x in others]
+  return structures.cast(rule(option, system, *wide), dtype)
 
 
 def spread(option, values, names):
@@ -72,7 +73,7 @@ def _spread(option, discrete, dtype, model):
   found = chain_solves.given(model, discrete, dtype)
   eps = static.finfo_eps(dtype)
   x = mean_variance.evaluate(option, found, discrete, eps)
-  return np.asarray(x, dtype=dtype)
+  return structures.cast(x, dtype)
 
 
 _run_spread = control_flow.compiled(_spread, static_argnums=(0, 1, 2))

@@ -22,6 +22,7 @@ from phasic.internal import elimination_ops
 from phasic.internal import gradients
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import step_chain
@@ -96,7 +97,7 @@ def given(model, discrete, dtype):
   """Returns what `derive` makes a system of; arguments are its own."""
   wide = static.wide_float()
   *arrays, edges = model
-  arrays = [np.asarray(x, dtype=wide) for x in arrays]
+  arrays = [structures.cast(x, wide) for x in arrays]
   eps = static.finfo_eps(dtype)
   p = static.shape(arrays[0])[-1]
   if edges is not None:
@@ -105,7 +106,7 @@ def given(model, discrete, dtype):
     indices = np.stack([sources, targets])
     m = static.shape(sources)[-1]
     linear = [
-      np.zeros(empty, dtype=wide) if x is None else np.asarray(x, dtype=wide)
+      np.zeros(empty, dtype=wide) if x is None else structures.cast(x, wide)
       for x, empty in ((coefficients, (m, 0)), (constants, (0,)))
     ]
     stay = initial[..., :0]
@@ -267,7 +268,7 @@ def solve_transposed(system, per_phase, per_edge=None):
 def _eliminate(system, per_phase, per_edge, transposed, gives_edges):
   weights = system.weights
   ones = (1,) * (static.rank(weights) - 1)
-  indices = np.asarray(system.indices, dtype="int32")
+  indices = structures.cast(system.indices, "int32")
   indices = np.reshape(indices, (*ones, *static.shape(indices)))
   return elimination_ops.eliminate(
     elimination.eliminate,

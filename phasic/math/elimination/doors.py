@@ -9,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_solves
 
 # Doors make the elimination of larger graphs several times as long. Those are
@@ -32,12 +33,12 @@ def before_phases(system):
   """
   system = chain_solves.natural(system)
   p = static.shape(system.initial)[-1]
-  indices = np.asarray(system.indices, dtype="int32")
+  indices = structures.cast(system.indices, "int32")
   sources, targets = indices[0], indices[1]
   # Absorption, p, comes after the doors too.
   ahead = np.where(targets == sources, 0, p)
-  targets = targets + np.asarray(ahead, dtype="int32")
-  phases = np.asarray(onp.arange(p), dtype="int32")
+  targets = targets + structures.cast(ahead, "int32")
+  phases = structures.cast(onp.arange(p), "int32")
   joined = [
     np.concatenate([sources, phases + p]),
     np.concatenate([targets, phases]),

@@ -13,6 +13,7 @@ import numpy as np
 
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.model import edge_probs
@@ -54,9 +55,9 @@ def edges(option, system):
   weights = scaled_sums.times_power(system.weights, system.exponent[..., None])
   if not option.has_stays:
     return sources, targets, weights
-  phases = np.asarray(np.arange(static.shape(system.stay)[-1]), dtype="int32")
+  phases = structures.cast(np.arange(static.shape(system.stay)[-1]), "int32")
   sources, targets = (
-    np.concatenate([np.asarray(x, dtype="int32"), phases])
+    np.concatenate([structures.cast(x, "int32"), phases])
     for x in (sources, targets)
   )
   return sources, targets, small_arrays.joined(weights, system.stay)
@@ -92,7 +93,7 @@ def density(discrete, initial, parts, times, kind="density"):
     kind: "log_density" for its logarithm.
   """
   sources, targets = (
-    np.concatenate([np.asarray(part[i], dtype="int32") for part in parts])
+    np.concatenate([structures.cast(part[i], "int32") for part in parts])
     for i in range(2)
   )
   weights = small_arrays.joined(*(part[2] for part in parts))

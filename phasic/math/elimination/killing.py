@@ -5,6 +5,7 @@ import numpy as onp
 
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_solves
 
 
@@ -22,8 +23,8 @@ def killed(system, weights, killing):
     absorbed, not killed.
   """
   p = static.shape(system.initial)[-1]
-  phases = np.asarray(onp.arange(p), dtype="int32")
-  indices = np.asarray(system.indices, dtype="int32")
+  phases = structures.cast(onp.arange(p), "int32")
+  indices = structures.cast(system.indices, "int32")
   ends = np.stack([phases, np.zeros_like(phases) + p])
   batch = static.broadcast_shapes(
     static.shape(weights)[:-1], static.shape(killing)[:-1]

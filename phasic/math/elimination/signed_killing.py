@@ -18,6 +18,7 @@ from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_passages
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
@@ -258,8 +259,8 @@ def _eliminate(off, exits, growth):
   p = static.shape(exits)[-1]
   order = onp.arange(p)[::-1]
   dtype = static.dtype_name(exits)
-  units = np.asarray(onp.eye(p)[order], dtype=dtype)
-  remain = np.asarray(onp.tril(onp.ones((p, p)), -1)[order], dtype=dtype)
+  units = structures.cast(onp.eye(p)[order], dtype)
+  remain = structures.cast(onp.tril(onp.ones((p, p)), -1)[order], dtype)
   # What rows sum to: a pivot is that and what is left of the row.
   net = exits - growth[..., None]
   off = off + np.zeros_like(net)[..., None]

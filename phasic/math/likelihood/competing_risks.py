@@ -12,6 +12,7 @@ Reference: J. D. Kalbfleisch, R. L. Prentice, The statistical analysis of
 import numpy as np
 
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.moments import discrete_passages
 from phasic.math.moments import passages
@@ -40,7 +41,7 @@ def of_cause(cause, initial_probs, edges, exits, prob_zero, has_atom):
   targets = np.where(trapped, p, targets)
   return (
     np.concatenate([initial_probs, none], axis=-1),
-    edges._replace(targets=np.asarray(targets, dtype="int32")),
+    edges._replace(targets=structures.cast(targets, "int32")),
     exits,
     prob_zero if has_atom else none[..., 0],
   )

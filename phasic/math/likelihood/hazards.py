@@ -15,6 +15,7 @@ import numpy as onp
 
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.elimination import wide_models
 from phasic.math.likelihood import interval_probs
@@ -164,7 +165,7 @@ def log_hazard_below(model, times, high, discrete):
     initial_probs,
     matrix,
     times - 1.0 if discrete else times,
-    np.asarray(high, dtype=static.dtype_name(times)),
+    structures.cast(high, static.dtype_name(times)),
     exits,
     prob_zero,
     discrete,
@@ -194,7 +195,7 @@ def cause_hazard(part, model, times, discrete):
     "log_survival", _widened(whole, discrete), discrete=discrete
   )
   found = _log_quotient(log_prob, log_left, static.dtype_name(log_left))
-  return np.asarray(np.exp(found), dtype=dtype)
+  return structures.cast(np.exp(found), dtype)
 
 
 def _widened(arguments, discrete):
@@ -203,7 +204,7 @@ def _widened(arguments, discrete):
   initial_probs, matrix, exits, prob_zero = wide_models.widened(
     (initial_probs, matrix, exits, prob_zero), discrete
   )
-  times = np.asarray(times, dtype=static.dtype_name(initial_probs))
+  times = structures.cast(times, static.dtype_name(initial_probs))
   return initial_probs, matrix, times, exits, prob_zero
 
 
@@ -251,4 +252,4 @@ def _log_quotient(log_part, log_left, dtype):
   """Returns a difference of logarithms, NaN if nothing is left or too few digits."""
   known = log_left > -_LARGEST_LOG[static.dtype_name(log_left)]
   found = log_part - np.where(known, log_left, math.nan)
-  return np.asarray(found, dtype=dtype)
+  return structures.cast(found, dtype)

@@ -17,6 +17,7 @@ import numpy as np
 from phasic.internal import gradients
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
@@ -203,8 +204,8 @@ def _reversed(system):
   weights = np.concatenate(parts, axis=-1)
   weights = scaled_sums.times_power(weights, system.exponent[..., None])
   weights = chain_solves.checked_entries(system, weights)
-  indices = np.asarray(system.indices, dtype="int32")
-  phases = np.asarray(np.arange(p), dtype="int32")
+  indices = structures.cast(system.indices, "int32")
+  phases = structures.cast(np.arange(p), "int32")
   sources, targets = indices[0], indices[1]
   inner = targets < p
   last = np.zeros_like(phases[:1])

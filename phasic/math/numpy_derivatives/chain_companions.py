@@ -74,13 +74,13 @@ def jvp(rule, option, values, names, tangents, event_ranks=()):
   wide = system.initial.dtype
   moves = [
     *_push_model(system, moved),
-    *(np.asarray(x, dtype=wide) for x in of_others),
+    *(structures.cast(x, wide) for x in of_others),
   ]
-  others = [np.asarray(x, dtype=wide) for x in others]
+  others = [structures.cast(x, wide) for x in others]
   found = _checked(system, rule.push(option, system, others, moves))
   event = static.shape(found)[len(batch) :]
   found = np.broadcast_to(found, (*batch, *event))
-  return value, np.asarray(found, dtype=dtype)
+  return value, structures.cast(found, dtype)
 
 
 def vjp(rule, option, values, names, cotangent, wanted=None, event_ranks=()):
@@ -108,8 +108,8 @@ def vjp(rule, option, values, names, cotangent, wanted=None, event_ranks=()):
   bar = operands_lib.broadcast("cotangent", bar, static.shape(value))
   system = _system(rule, model, names, dtype)
   wide = system.initial.dtype
-  others = [np.asarray(x, dtype=wide) for x in others]
-  found = rule.pull(option, system, others, np.asarray(bar, dtype=wide))
+  others = [structures.cast(x, wide) for x in others]
+  found = rule.pull(option, system, others, structures.cast(bar, wide))
   found = [_checked(system, x) for x in found]
   bars = _pull_model(system, model, *found[:3])
   bars = [*bars[:2], *found[3:], *bars[2:]]
@@ -121,7 +121,7 @@ def vjp(rule, option, values, names, cotangent, wanted=None, event_ranks=()):
       continue
     own = array.parameters if operands_lib.is_edges(array) else array
     x = _summed(x, padded, batch)
-    result.append(np.asarray(np.reshape(x, static.shape(own)), dtype=dtype))
+    result.append(structures.cast(np.reshape(x, static.shape(own)), dtype))
   return value, tuple(result)
 
 
@@ -140,11 +140,11 @@ def _push_model(system, moved):
   """
   *arrays, edges = moved
   wide = system.initial.dtype
-  initial, rates, exits, atom = (np.asarray(x, dtype=wide) for x in arrays)
+  initial, rates, exits, atom = (structures.cast(x, wide) for x in arrays)
   if edges is not None:
     coefficients = edges[3]
     if coefficients is not None:
-      coefficients = np.asarray(coefficients, dtype=wide)
+      coefficients = structures.cast(coefficients, wide)
     weights = edge_rates.values(rates, None, coefficients)
   else:
     p = static.shape(rates)[-1]
@@ -175,7 +175,7 @@ def _pull_model(system, model, of_initial, of_weights, of_atom):
   if model.edges is not None:
     coefficients = model.edges[3]
     if coefficients is not None:
-      coefficients = np.asarray(coefficients, dtype=weights.dtype)
+      coefficients = structures.cast(coefficients, weights.dtype)
       weights = np.matmul(weights[..., None, :], coefficients)[..., 0, :]
     return [of_initial, weights, None, of_atom[..., None]]
   p = static.shape(of_initial)[-1]

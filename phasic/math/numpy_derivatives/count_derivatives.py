@@ -14,6 +14,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.elimination import moment_chains
@@ -198,7 +199,7 @@ def _probs(counts, system, rates):
   columns = _Columns(mortal, rates, counts, _ones, first)
   p = static.shape(system.initial)[-1]
   exits = np.where(np.asarray(system.indices[1]) == p, 1.0, 0.0)
-  exits = np.asarray(exits, dtype=system.weights.dtype)
+  exits = structures.cast(exits, system.weights.dtype)
   return columns, exits, np.where(good, 0.0, math.nan)[..., None]
 
 

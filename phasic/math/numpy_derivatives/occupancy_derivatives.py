@@ -23,6 +23,7 @@ import numpy as onp
 
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_solves
 from phasic.math.model import edge_probs
@@ -90,8 +91,8 @@ def _moved(discrete, system, times, up, down, start):
   """
   rate, kept, gain = _clock(discrete, system, times)
   p = static.shape(system.initial)[-1]
-  sources = np.asarray(system.indices[0], dtype="int32")
-  targets = np.asarray(system.indices[1], dtype="int32")
+  sources = structures.cast(system.indices[0], "int32")
+  targets = structures.cast(system.indices[1], "int32")
   inner = (targets < p) & (sources != targets)
   cross = np.concatenate(
     [np.where(inner, up, 0.0), np.where(sources == targets, 0.0, down)], axis=-1
@@ -111,7 +112,7 @@ def _moved(discrete, system, times, up, down, start):
     static.shape(start)[:-1],
   )
   ends = np.where(targets < p, targets, 2 * p)
-  phases = np.asarray(onp.arange(p), dtype="int32")
+  phases = structures.cast(onp.arange(p), "int32")
   absorbed = np.zeros_like(phases) + 2 * p
   copied = np.where(targets < p, targets + p, 2 * p)
   to_copy = np.where(targets < p, targets + p, sources + p)
@@ -158,9 +159,9 @@ def _pulled(discrete, system, times, cotangent):
   batch = static.broadcast_shapes(
     *(static.shape(x)[:-1] for x in parts), static.shape(times)
   )
-  sources = np.asarray(system.indices[0], dtype="int32")
-  targets = np.asarray(system.indices[1], dtype="int32")
-  phases = np.asarray(onp.arange(p), dtype="int32")
+  sources = structures.cast(system.indices[0], "int32")
+  targets = structures.cast(system.indices[1], "int32")
+  phases = structures.cast(onp.arange(p), "int32")
   trap = np.zeros_like(phases) + p
   weights = np.concatenate(
     [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in parts], axis=-1

@@ -15,6 +15,7 @@ import numpy as onp
 
 from phasic.internal import control_flow
 from phasic.internal import static
+from phasic.internal import structures
 
 # Of masks of edges times phases, and of differences between all phases.
 MAX_ELEMENTS = 2**26
@@ -49,12 +50,12 @@ def eliminate(
       f"{m} edges and {p} phases: the portable path takes them only up to a "
       f"product of {MAX_ELEMENTS}"
     )
-  weights = np.asarray(weights, dtype=wide)
+  weights = structures.cast(weights, wide)
   # Right-hand sides become a batch dimension: (..., r, p).
-  rest = np.moveaxis(np.asarray(per_phase, dtype=wide), -1, -2)
+  rest = np.moveaxis(structures.cast(per_phase, wide), -1, -2)
   leave, enter, weights = _masks(indices, weights, p)
   if per_edge is not None:
-    at_edges = np.moveaxis(np.asarray(per_edge, dtype=wide), -1, -2)
+    at_edges = np.moveaxis(structures.cast(per_edge, wide), -1, -2)
     change = leave - enter[..., :p] if transposed else leave
     rest = rest + np.matmul(at_edges, change)
   weighted = leave * weights[..., None]
@@ -73,10 +74,10 @@ def eliminate(
         to_phase
         + np.matmul(x, np.moveaxis(leave, -1, -2)) * (enter[..., None, :, p])
       )
-  x = np.asarray(np.moveaxis(x, -1, -2), dtype=dtype)
+  x = structures.cast(np.moveaxis(x, -1, -2), dtype)
   if not gives_edges:
     return x
-  return x, np.asarray(np.moveaxis(edges, -1, -2), dtype=dtype)
+  return x, structures.cast(np.moveaxis(edges, -1, -2), dtype)
 
 
 def _masks(indices, weights, p):
@@ -97,8 +98,8 @@ def _masks(indices, weights, p):
 
 
 def _mask(indices, size, dtype):
-  positions = np.asarray(np.arange(size), dtype=indices.dtype)
-  return np.asarray(indices[..., None] == positions, dtype=dtype)
+  positions = structures.cast(np.arange(size), indices.dtype)
+  return structures.cast(indices[..., None] == positions, dtype)
 
 
 def _record(off, exits):
@@ -110,7 +111,7 @@ def _record(off, exits):
   """
   p = static.shape(exits)[-1]
   order = onp.arange(p)[::-1]
-  units = np.asarray(onp.eye(p)[order], dtype=exits.dtype)
+  units = structures.cast(onp.eye(p)[order], exits.dtype)
   remain = onp.tril(onp.ones((p, p)), -1)[order]
 
   def remove(carry, masks):
@@ -130,7 +131,7 @@ def _record(off, exits):
     return (off, exits), (share, row, out)
 
   _, (columns, rows, outs) = control_flow.scan(
-    remove, (off, exits), (units, np.asarray(remain, dtype=exits.dtype))
+    remove, (off, exits), (units, structures.cast(remain, exits.dtype))
   )
   return Elimination(units, columns, rows, outs)
 
@@ -164,7 +165,7 @@ def _solve(recorded, rest, gives_differences):
       return (found, differences), None
     between = np.sum(row[..., :, None] * differences, axis=-2)
     change = mine[..., None] - _times(out[..., None], x) + between
-    done = np.asarray(onp.tril(onp.ones((p, p)), -1), dtype=x.dtype)
+    done = structures.cast(onp.tril(onp.ones((p, p)), -1), x.dtype)
     later = np.sum(done * unit[:, None], axis=-2)
     change = _quotient_signed(change, pivot[..., None]) * later
     differences = differences + unit[:, None] * change[..., None, :]

@@ -16,6 +16,7 @@ from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.portable import poisson
 
 
@@ -111,7 +112,9 @@ def _grouped(sequence):
   firsts = size * onp.arange(count)[:, None]
   factors = firsts + onp.maximum(onp.arange(size), 1)
   factors = onp.where(onp.arange(size) == 0, 1.0, factors)
-  scale = np.asarray(1 / onp.cumprod(factors, axis=-1), sequence.values.dtype)
+  scale = structures.cast(
+    1 / onp.cumprod(factors, axis=-1), sequence.values.dtype
+  )
   lower = np.maximum(exponents - common[..., None], -1000.0)
   scale = scale * binary.power_of_two(lower)
   coefficients = split(sequence.values, 0.0)
@@ -132,7 +135,7 @@ def _padded(x, count, fill):
     return x
   shape = (*static.shape(x)[:-1], count)
   return np.concatenate(
-    [x, np.broadcast_to(np.asarray(fill, x.dtype), shape)], axis=-1
+    [x, np.broadcast_to(structures.cast(fill, x.dtype), shape)], axis=-1
   )
 
 

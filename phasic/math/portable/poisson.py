@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.internal import structures
+
 _SERIES = 13  # Terms of the deviance's series; 0.25^26/27 is below 1e-17.
 
 
@@ -31,8 +33,8 @@ def log_weights(counts, x):
   positive = x > 0
   safe = np.where(positive, x, 1.0)
   first = counts == 0
-  k = np.asarray(onp.where(first, 1.0, counts), dtype=safe.dtype)
-  offset = np.asarray(_offset(counts), dtype=safe.dtype)
+  k = structures.cast(onp.where(first, 1.0, counts), safe.dtype)
+  offset = structures.cast(_offset(counts), safe.dtype)
   value = np.where(first, -safe, -offset - _deviance(k, safe))
   return np.where(positive, value, np.where(first, -x, -math.inf))
 

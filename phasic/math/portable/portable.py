@@ -34,6 +34,7 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.model import chain as chain_lib
 from phasic.math.portable import mixture
 from phasic.math.portable import power_sequence
@@ -102,7 +103,7 @@ def _run(
   """
   operands = (initial_probs, subgenerator, exit_rates, prob_zero, times)
   dtype = static.dtype_name(times)
-  wide = [np.asarray(x, dtype=static.wide_float()) for x in operands]
+  wide = [structures.cast(x, static.wide_float()) for x in operands]
   with onp.errstate(all="ignore"):
     chain = _derive(tuple(wide[:4]), static.finfo_eps(dtype))
     sequence, rate = _sequence(kind.removeprefix("log_"), steps, chain)
@@ -119,7 +120,7 @@ def _power_sequence(quantity, steps, chain):
   elif quantity == "cdf":
     chain = chain_lib.with_absorbing_state(chain)
     size = static.shape(chain.initial)[-1]
-    end = np.asarray(onp.arange(size) == size - 1, dtype=chain.initial.dtype)
+    end = structures.cast(onp.arange(size) == size - 1, chain.initial.dtype)
     end = end + np.zeros_like(chain.initial)
     absorbed = np.zeros_like(chain.totals)
   sequence = power_sequence.sequence(
@@ -144,7 +145,7 @@ def _result(kind, dtype, atom, bad, times, mixed):
   # The product makes the derivatives NaN as well.
   result = result * np.where(bad, math.nan, 1.0)[..., None]
   code = np.where(bad[..., None], 1.0 * mixture.OK, code)
-  return np.asarray(result, dtype=dtype), code
+  return structures.cast(result, dtype), code
 
 
 _derive = control_flow.compiled(chain_lib.derive, static_argnums=(1,))

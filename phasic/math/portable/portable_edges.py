@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.model import edge_rates
 from phasic.math.portable import portable
 from phasic.math.portable import portable_steps
@@ -71,5 +72,5 @@ def densified(phases, parameters, indices, constants, coefficients):
 
 def _mask(indices, size, dtype):
   """Returns (..., m, size), one where the index is, else zero."""
-  positions = np.asarray(np.arange(size), dtype=indices.dtype)
-  return np.asarray(indices[..., None] == positions, dtype=dtype)
+  positions = structures.cast(np.arange(size), indices.dtype)
+  return structures.cast(indices[..., None] == positions, dtype)

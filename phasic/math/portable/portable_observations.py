@@ -13,6 +13,7 @@ import numpy as onp
 
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.portable import interval_masses
 from phasic.math.portable import portable
 from phasic.math.portable import portable_edges
@@ -77,7 +78,7 @@ def phase_type(
   times = np.where(is_left, next_time, times)
   valid = (kinds == LOG_INTERVAL) & (_after(kinds, LOG_INTERVAL) == NOTHING)
   valid = valid & (times >= 0) & (times <= next_time) & (next_time < math.inf)
-  is_upper = _before(np.asarray(valid, dtype="int32"), 0) > 0
+  is_upper = _before(structures.cast(valid, "int32"), 0) > 0
   log_density = evaluate("log_density", kinds == LOG_DENSITY)
   log_survival = evaluate(
     "log_survival", (kinds == LOG_SURVIVAL) | valid | is_upper
@@ -113,7 +114,7 @@ def fallback(discrete):
 def _whole(kinds, times):
   """Returns counts, those that are not exact ones whole."""
   first = (kinds == LOG_OBSERVATION) & (times == _after(times, math.nan))
-  second = _before(np.asarray(first, dtype="int32"), 0) > 0
+  second = _before(structures.cast(first, "int32"), 0) > 0
   return np.where(first | second, times, np.floor(times))
 
 
@@ -142,11 +143,11 @@ def _harmless_time(rates, exit_rates):
 
 def _after(x, last):
   """Returns the entries behind those of x on the last axis."""
-  end = np.asarray(np.zeros_like(x[..., :1]) + last, dtype=x.dtype)
+  end = structures.cast(np.zeros_like(x[..., :1]) + last, x.dtype)
   return np.concatenate([x[..., 1:], end], axis=-1)
 
 
 def _before(x, first):
   """Returns the entries before those of x on the last axis."""
-  end = np.asarray(np.zeros_like(x[..., :1]) + first, dtype=x.dtype)
+  end = structures.cast(np.zeros_like(x[..., :1]) + first, x.dtype)
   return np.concatenate([end, x[..., :-1]], axis=-1)

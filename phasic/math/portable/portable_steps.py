@@ -27,6 +27,7 @@ from phasic.internal import control_flow
 from phasic.internal import custom_gradient
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.model import step_chain
 from phasic.math.portable import portable
 from phasic.math.portable import possible_steps
@@ -64,7 +65,7 @@ def phase_type(
   steps = _steps(operands)
   dtype = static.dtype_name(counts)
   wide = [
-    np.asarray(x, dtype=static.wide_float())
+    structures.cast(x, static.wide_float())
     for x in (*operands[:4], gradients.stop_gradient(counts))
   ]
   with onp.errstate(all="ignore"):
@@ -103,7 +104,7 @@ def _evaluate(kind, dtype, steps, completes, *operands):
   result = _whole_line(quantity, log, chain.atom[..., None], counts, result)
   # The product makes the derivatives NaN as well.
   result = result * np.where(chain.bad, math.nan, 1.0)[..., None]
-  return np.asarray(result, dtype=dtype)
+  return structures.cast(result, dtype)
 
 
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))
@@ -121,7 +122,7 @@ def _terms(quantity, steps, chain, index):
   elif quantity == "cdf":
     chain = step_chain.with_absorbing_state(chain)
     size = static.shape(chain.initial)[-1]
-    end = np.asarray(onp.arange(size) == size - 1, dtype=chain.initial.dtype)
+    end = structures.cast(onp.arange(size) == size - 1, chain.initial.dtype)
     end = end + np.zeros_like(chain.initial)
   sequence = power_sequence.of_chain(
     chain.initial,
@@ -167,8 +168,8 @@ def _pick(table, index):
   table = table + np.zeros_like(index[..., :1])
   flat = np.reshape(index, (-1, n))
   models = static.shape(flat)[0]
-  offsets = np.asarray(steps * np.arange(models), dtype="int32")
-  places = offsets[:, None] + np.asarray(flat, dtype="int32")
+  offsets = structures.cast(steps * np.arange(models), "int32")
+  places = offsets[:, None] + structures.cast(flat, "int32")
   picked = np.take(np.reshape(table, (-1,)), places, axis=0)
   return np.reshape(picked, static.shape(index))
 

@@ -24,6 +24,7 @@ from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.numeric import exact_sums
 from phasic.math.portable import heaviest_paths
 from phasic.math.portable import transition_power
@@ -138,7 +139,7 @@ def of_chain(initial, jumps, keep, lose, absorbed, end, steps):
     power, initial + batch, paths.arrival, count, block, span
   )
   early = -onp.arange(float(block))
-  possible = np.asarray(paths.departure[..., None] >= early, dtype=batch.dtype)
+  possible = structures.cast(paths.departure[..., None] >= early, batch.dtype)
   missed = possible * 2.0**span.floor
   fixed = gradients.stop_gradient
   lost = np.matmul(lost, fixed(columns) + missed)
@@ -192,7 +193,7 @@ def _rows(power, initial, arrival, count, block, span):
     return (row, lost, exponent + change), out
 
   start, none, change = _normalised(initial, np.zeros_like(initial), span)
-  indices = np.asarray(onp.arange(float(count)), dtype=initial.dtype)
+  indices = structures.cast(onp.arange(float(count)), initial.dtype)
   last, (rows, lost, exponents) = control_flow.scan(
     step, (start, none, change), indices
   )

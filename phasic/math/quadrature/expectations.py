@@ -6,6 +6,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.quadrature import laws
 from phasic.math.quadrature import quadrature
 
@@ -42,7 +43,7 @@ def mean_and_variance(model, function):
   mean = np.where(seen, law.checked(rule, logs, mean), math.nan)
   seen = seen & (np.square(most) * _LEFT <= 1e-10 * variance)
   variance = np.where(seen, law.checked(rule, logs, variance), math.nan)
-  return tuple(np.asarray(x, dtype=law.dtype) for x in (mean, variance))
+  return tuple(structures.cast(x, law.dtype) for x in (mean, variance))
 
 
 def raw_moment(model, function, k):
@@ -61,7 +62,7 @@ def raw_moment(model, function, k):
     moment = share * most ** float(k)
   seen = share * 1e-10 >= _LEFT
   moment = np.where(seen, law.checked(rule, logs, moment), math.nan)
-  return np.asarray(moment, dtype=law.dtype)
+  return structures.cast(moment, law.dtype)
 
 
 def _nodes(model):
@@ -76,8 +77,8 @@ def _values(law, rule, function):
   """Returns g at the nodes, and at the last one that counts."""
 
   def values(times):
-    found = function(np.asarray(times, dtype=law.dtype))
-    return np.asarray(found, dtype=static.wide_float())
+    found = function(structures.cast(times, law.dtype))
+    return structures.cast(found, static.wide_float())
 
   # Where nothing is left, values may be out of range.
   return values(np.minimum(rule.nodes, law.last)), values(law.last)

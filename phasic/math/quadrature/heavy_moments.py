@@ -17,6 +17,7 @@ import numpy as onp
 
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import signed_killing
 from phasic.math.model import operands
@@ -46,7 +47,7 @@ class MomentNodes:
     usable = np.isfinite(last) & (last > 0)
     last = gradients.stop_gradient(np.where(usable, last, 1.0))
     self.rule = quadrature.times(law.log_rate, last, law.phases, law.dtype)
-    self.times = np.asarray(self.rule.nodes, dtype=law.dtype)
+    self.times = structures.cast(self.rule.nodes, law.dtype)
     self.logs = law.value("log_density", self.times)
     self.undefined = undefined + np.where(usable, 0.0, math.nan)
 
@@ -73,7 +74,7 @@ class MomentNodes:
   def _given(self, found):
     endless = self.undefined == math.inf
     found = np.where(endless, 0.0, found) + self.undefined
-    return np.asarray(found, dtype=self.law.dtype)
+    return structures.cast(found, self.law.dtype)
 
 
 def tilted(model, growth):
@@ -143,4 +144,4 @@ def _with(nodes, more):
 
 
 def _wide(x):
-  return np.asarray(x, dtype=static.wide_float())
+  return structures.cast(x, static.wide_float())

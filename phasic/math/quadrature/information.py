@@ -25,6 +25,7 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.quadrature import laws
 from phasic.math.quadrature import quadrature
 
@@ -122,7 +123,7 @@ def _evaluate(kind, discrete, path, *models):
   law = laws.Law(models[0], discrete)
   second = law if len(models) == 1 else laws.Law(models[1], discrete)
   found = _functional(kind, law, second)
-  return np.asarray(found, dtype=dtype)
+  return structures.cast(found, dtype)
 
 
 def _functional(kind, law, second):

@@ -11,6 +11,7 @@ import numpy as onp
 from phasic.internal import gradients
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
@@ -90,7 +91,7 @@ class Law:
     scales = chain_calls.value(
       time_scales.log_scales, None, self._model, (*names[:2], *names[3:])
     )
-    scales = np.asarray(scales, dtype=static.wide_float())
+    scales = structures.cast(scales, static.wide_float())
     self.log_rate = scales[..., 0]
     self.longest = _LONGEST * np.exp(scales[..., 1])
     if discrete:
@@ -100,10 +101,10 @@ class Law:
   def value(self, kind, times):
     """Returns a function of times."""
     alpha, matrix, exits, atom = self._model
-    times = np.asarray(times, dtype=self.dtype)
+    times = structures.cast(times, self.dtype)
     arguments = (alpha, matrix, times, exits, atom)
     found = evaluation.value(kind, arguments, discrete=self.discrete)
-    return np.asarray(found, dtype=static.wide_float())
+    return structures.cast(found, static.wide_float())
 
   def log_density(self, rule, until=None):
     """Returns the logarithms of the density at the nodes of a rule.
@@ -147,7 +148,7 @@ class Law:
     given += [] if atom is None else [atom[..., None]]
     wide = static.wide_float()
     return chain_solves.undefined(
-      where, *(np.asarray(x, dtype=wide) for x in given)
+      where, *(structures.cast(x, wide) for x in given)
     )
 
   def _last(self):
@@ -156,7 +157,7 @@ class Law:
     longest = self.longest
     shape = (-1, *(1 for _ in static.shape(longest)))
     parts = onp.reshape(onp.exp(0.25 * onp.arange(-24.0, -3.0)), shape)
-    trials = longest * np.asarray(parts, dtype=static.wide_float())
+    trials = longest * structures.cast(parts, static.wide_float())
     if self.discrete:
       trials = np.floor(trials)
     log_left = gradients.stop_gradient(self.value("log_survival", trials))

@@ -23,6 +23,7 @@ from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.model import edge_rates
 
@@ -55,7 +56,7 @@ def _evaluate(path, rates):
   """Returns the mode, see `of_stages`."""
   del path  # Another one is another function.
   dtype = static.dtype_name(rates)
-  rates = np.asarray(rates, dtype=static.wide_float())
+  rates = structures.cast(rates, static.wide_float())
   usable = np.all((rates > 0) & (rates < math.inf), axis=-1)
   rates = np.where(usable[..., None], rates, 1.0)
   rates = _slowest_last(rates)
@@ -66,7 +67,7 @@ def _evaluate(path, rates):
     for _ in range(_NEWTON_STEPS):
       mode = _improved(rates, mode)
     mode = mode + shift
-  return np.asarray(np.where(usable, mode, math.nan), dtype=dtype)
+  return structures.cast(np.where(usable, mode, math.nan), dtype)
 
 
 _run = control_flow.compiled(_evaluate, static_argnums=(0,))
@@ -75,7 +76,7 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0,))
 def _slowest_last(rates):
   """Returns the rates in an order in which f_{p-1} and f_p are most unlike."""
   slowest = 0.0 - np.max(0.0 - rates, axis=-1)[..., None]
-  equal = np.asarray(rates == slowest, dtype="int32")
+  equal = structures.cast(rates == slowest, "int32")
   first = (equal > 0) & (np.cumsum(equal, axis=-1) == 1)
   others = np.where(first, rates[..., -1:], rates)
   # As a sum, which has the derivative of this one entry.
@@ -104,7 +105,7 @@ def _bracketed(rates):
   eps = static.finfo_eps(rates)
   shares = onp.arange(1.0, _PARTS + 1.0) / (_PARTS + 1.0)
   shape = (-1, *(1 for _ in static.shape(low)))
-  parts = np.asarray(onp.reshape(shares, shape), dtype=static.wide_float())
+  parts = structures.cast(onp.reshape(shares, shape), static.wide_float())
 
   def unfinished(carry):
     count, low, high = carry
@@ -151,6 +152,6 @@ def _log_density(rates, count, times):
   """Returns log f_j for the first j stages."""
   stages = onp.arange(count)
   edges = edge_rates.EdgeRates(stages, stages + 1, rates)
-  start = np.asarray(onp.where(stages == 0, 1.0, 0.0), dtype=rates.dtype)
+  start = structures.cast(onp.where(stages == 0, 1.0, 0.0), rates.dtype)
   atom = np.zeros((), dtype=rates.dtype)
   return evaluation.value("log_density", (start, edges, times, None, atom))

@@ -15,6 +15,7 @@ import numpy as np
 
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.quadrature import laws
 from phasic.math.quadrature import quadrature
 
@@ -62,8 +63,8 @@ def of_increasing(model, forward, log_growth):
   rule = laws.common_rule(law, law)
   logs = law.log_density(rule)
   # Where nothing is left, values may be out of range.
-  times = np.asarray(np.minimum(rule.nodes, law.last), dtype=law.dtype)
-  growth = np.asarray(log_growth(times), dtype=static.wide_float())
+  times = structures.cast(np.minimum(rule.nodes, law.last), law.dtype)
+  growth = structures.cast(log_growth(times), static.wide_float())
   return _nodes(law, rule, forward(times), logs, growth)
 
 
@@ -82,7 +83,7 @@ def of_interval(model, discrete, low, high, log_prob):
   """
   law = laws.Law(laws.convert(model, discrete), discrete)
   wide = static.wide_float()
-  low, high = (np.asarray(x, dtype=wide) for x in (low, high))
+  low, high = (structures.cast(x, wide) for x in (low, high))
   length = np.minimum(high - low, law.longest)
   if discrete:
     rule = quadrature.counts(np.floor(length), law.phases, law.dtype)
@@ -97,13 +98,13 @@ def of_interval(model, discrete, low, high, log_prob):
     values = low + rule.nodes / (1.0 + share)
     weights = rule.log_weights - 2.0 * np.log1p(share)
     rule = rule._replace(log_weights=weights)
-  values = np.asarray(values, dtype=law.dtype)
-  logs = np.asarray(log_prob(values), dtype=wide)
+  values = structures.cast(values, law.dtype)
+  logs = structures.cast(log_prob(values), wide)
   nodes = _nodes(law, rule, values, logs, 0.0)
   if discrete:
     return nodes
   # The interval may begin after zero.
-  atom = np.asarray(log_prob(np.zeros_like(values[0])), dtype=wide)
+  atom = structures.cast(log_prob(np.zeros_like(values[0])), wide)
   atom = np.where(low > 0, -math.inf, atom)
   some = law.log_atom() > -math.inf
   return nodes._replace(log_atom=np.where(some, atom, -math.inf))
@@ -135,7 +136,7 @@ def _nodes(law, rule, values, logs, growth):
   atom = np.zeros_like(law.last) - math.inf if law.discrete else law.log_atom()
   return Nodes(
     rule,
-    np.asarray(values, dtype=law.dtype),
+    structures.cast(values, law.dtype),
     quadrature.masses(logs, rule.log_weights),
     logs - growth,
     atom,

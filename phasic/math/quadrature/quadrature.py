@@ -18,6 +18,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal import structures
 
 # Where t is below exp(-46) of the shortest time scale.
 _LOWEST = -3.75
@@ -61,7 +62,7 @@ def times(log_rate, last, phases, dtype):
   steps = onp.arange(count) / (count - 1)
   steps = onp.reshape(steps, (-1, *(1 for _ in static.shape(log_rate))))
   wide = static.wide_float()
-  steps = np.asarray(steps, dtype=wide)
+  steps = structures.cast(steps, wide)
   # Of what may never end, or never starts, nothing is known.
   usable = (last < math.inf) & (log_rate > -math.inf)
   last, log_rate = (np.where(usable, x, math.nan) for x in (last, log_rate))
@@ -78,7 +79,7 @@ def times(log_rate, last, phases, dtype):
   return QuadratureRule(
     np.exp(inside),
     log_weights,
-    np.asarray(onp.reshape(coarse, onp.shape(steps)), dtype=wide),
+    structures.cast(onp.reshape(coarse, onp.shape(steps)), wide),
     max(1e-6, 256.0 * float(info.eps)),
   )
 
@@ -97,7 +98,7 @@ def counts(last, phases, dtype):
   panels = _panels(32 * _refinement(phases, 64))
   shape = (-1, *(1 for _ in static.shape(last)))
   nodes, weights, coarse = (
-    np.asarray(onp.reshape(x, shape), dtype=static.wide_float())
+    structures.cast(onp.reshape(x, shape), static.wide_float())
     for x in (panels[0], onp.log(panels[1]), panels[2])
   )
   # With too many steps to count the rule is NaN.

@@ -14,6 +14,7 @@ import numpy as np
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.numeric import special
 
 _MAX_ITERATIONS = 100
@@ -81,7 +82,7 @@ _LOG_NORMAL, _LOG_LOGISTIC = "log_normal", "log_logistic"
 def _evaluate(kind, count, rate, power):
   dtype = static.dtype_name(rate)
   wide = static.wide_float()
-  rate, power = np.asarray(rate, dtype=wide), np.asarray(power, dtype=wide)
+  rate, power = structures.cast(rate, wide), structures.cast(power, wide)
   rate, power = rate + np.zeros_like(power), power + np.zeros_like(rate)
   some = count * power > 1.0
   usable = some & (rate > 0) & (rate < math.inf) & (power < math.inf)
@@ -95,8 +96,8 @@ def _evaluate(kind, count, rate, power):
   if kind == _LOG_NORMAL:
     found = np.exp(found)
   found = np.where(some, found, 0.0)
-  return np.asarray(
-    np.where(usable | np.logical_not(some), found, math.nan), dtype=dtype
+  return structures.cast(
+    np.where(usable | np.logical_not(some), found, math.nan), dtype
   )
 
 

@@ -13,6 +13,7 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_search
@@ -45,7 +46,7 @@ def find(mode, x, targets, limits, model, edges):
   special = special | (limits.time != limits.time)
   one = np.ones_like(targets.value)
   zero = np.zeros_like(targets.value + limits.time)
-  none = np.zeros_like(np.asarray(zero, dtype="int32"))
+  none = np.zeros_like(structures.cast(zero, "int32"))
   sign = np.where(targets.upper, -one, one)
   side = np.where(targets.upper, _SURVIVAL, _CDF)
   most = MAX_COUNT[static.dtype_name(targets.value)]
@@ -85,7 +86,7 @@ def find(mode, x, targets, limits, model, edges):
       then = np.where(leaves, np.maximum(between, low_now + 1), then)
       then = np.where(is_lost, np.maximum(np.floor(shorter), 1.0), then)
     finished = high_now - low_now <= 1
-    lost_now = lost + np.asarray(is_lost, dtype="int32")
+    lost_now = lost + structures.cast(is_lost, "int32")
     beyond = beyond + np.where(near_lost, steps, none)
     given_up = lost_now > quantiles_search.MAX_LOST
     given_up = given_up | (beyond >= quantiles_search.MAX_BEYOND)
@@ -179,7 +180,7 @@ def _settled(mode, x, k, targets, model, edges):
 def _values(model, edges, counts, kind):
   """Returns logarithms of what kinds say, and of masses, (batch..., n)."""
   probs = np.where(kind == _NOTHING, _NOTHING, _DENSITY)
-  kinds = np.asarray(np.concatenate([kind, probs], axis=-1), dtype="int32")
+  kinds = structures.cast(np.concatenate([kind, probs], axis=-1), "int32")
   found = kernel_ops.phase_type(
     "log_density",
     (*model, np.concatenate([counts, counts], axis=-1)),

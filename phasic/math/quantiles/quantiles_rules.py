@@ -21,6 +21,7 @@ from phasic.internal import custom_gradient
 from phasic.internal import gradients
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.portable import portable_observations
@@ -151,7 +152,7 @@ class _Point:
     at = np.where(self.regular, q, harmless)
     side = np.where(upper, quantiles_search.SURVIVAL, quantiles_search.CDF)
     nothing = quantiles_search.NOTHING
-    self.kinds = np.asarray(np.where(self.inside, nothing, side), dtype="int32")
+    self.kinds = structures.cast(np.where(self.inside, nothing, side), "int32")
     self.operands = (*model, at)
     log_value, log_density = quantiles_search.values(
       model, self.edges, at, self.kinds

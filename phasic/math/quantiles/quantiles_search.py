@@ -21,6 +21,7 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_table as table
@@ -93,7 +94,7 @@ def _search(targets, ends, special, model, edges, start):
   side = np.where(targets.upper, SURVIVAL, CDF)
   zero = np.zeros_like(start)
   done = special | (zero != 0)
-  none = np.zeros_like(np.asarray(done, dtype="int32"))
+  none = np.zeros_like(structures.cast(done, "int32"))
   log_mass = targets.log_value - np.log(np.abs(ends.ratio))
   # Where the rounding of what is measured is all that is left.
   exact = eps * (1.0 + 0.5 * np.abs(targets.log_value))
@@ -143,7 +144,7 @@ def _search(targets, ends, special, model, edges, start):
       stays = (np.abs(change) <= exact) | (high <= low * (1.0 + 4.0 * eps))
     # Below the least number that has all its digits it is zero.
     vanishes = known & np.logical_not(below) & (t <= tiny)
-    lost = lost + np.asarray(np.logical_not(known), dtype="int32")
+    lost = lost + structures.cast(np.logical_not(known), "int32")
     beyond = beyond + np.where(near_lost, steps, none)
     settled = (ends_here | stays) & known
     given_up = (lost > MAX_LOST) | (beyond >= MAX_BEYOND)
@@ -187,7 +188,7 @@ def values(model, edges, times, kind, with_density=True):
     (*model, at),
     portable_observations.phase_type,
     edges,
-    kinds=np.asarray(kinds, dtype="int32"),
+    kinds=structures.cast(kinds, "int32"),
   )
   n = static.shape(times)[-1]
   return found[..., :n], found[..., n:]

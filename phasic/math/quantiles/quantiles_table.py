@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 # From how many quantiles of each model on, and of how many the table is.
@@ -45,15 +46,15 @@ def starts(targets, special, solve):
   usable = np.isfinite(low) & np.isfinite(high)
   low = np.where(usable, low, 0.0)
   width = np.where(usable, np.maximum(high - low, 1e-6), 1.0) / (nodes - 1)
-  places = np.asarray(np.arange(nodes), dtype=odds.dtype)
+  places = structures.cast(np.arange(nodes), odds.dtype)
   batch = static.shape(special)[:-1]
   at_nodes = np.reshape(low + width * places, (*batch, nodes))
   times, slopes = solve(_of_log_odds(at_nodes))
   models = static.shape(odds)[0]
-  first = np.asarray(np.arange(models), dtype="int32")[:, None] * nodes
+  first = structures.cast(np.arange(models), "int32")[:, None] * nodes
   place = np.where(known, (odds - low) / width, 0.0)
   cell = np.minimum(np.maximum(np.floor(place), 0.0), nodes - 2.0)
-  index = np.asarray(cell, dtype="int32") + first
+  index = structures.cast(cell, "int32") + first
   found = _interpolated(
     place - cell,
     width,

@@ -7,6 +7,7 @@ import numpy as onp
 
 from phasic.internal import control_flow
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
@@ -153,7 +154,7 @@ def _arrays(stages, like):
   def laid_out(x, event_rank):
     missing = rank - (onp.ndim(x) - event_rank)
     x = onp.reshape(x, (*(1,) * missing, *onp.shape(x)))
-    return np.asarray(x, dtype=static.wide_float())
+    return structures.cast(x, static.wide_float())
 
   return (
     np.asarray(onp.asarray(stages.phases, onp.int32)),
@@ -169,7 +170,7 @@ def _arrays(stages, like):
 def _chain(completes, initial_probs, subtransition, exit_probs, prob_zero):
   """Returns alpha, T, t, z, and whether values break a rule."""
   wide = [
-    np.asarray(x, dtype=static.wide_float())
+    structures.cast(x, static.wide_float())
     for x in (initial_probs, subtransition, exit_probs, prob_zero)
   ]
   eps = static.finfo_eps(static.dtype_name(initial_probs))
@@ -218,7 +219,7 @@ def _result(dtype, chain, idle, bad):
   lost = np.where(bad, math.nan, 0.0)
   exits = seen.exits + np.where(idle, 1.0, 0.0)
   return tuple(
-    np.asarray(x, dtype=dtype)
+    structures.cast(x, dtype)
     for x in (
       seen.initial + lost[..., None],
       seen.off + lost[..., None, None],

@@ -32,6 +32,7 @@ import numpy as onp
 
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_solves
 from phasic.math.likelihood import phase_type
 from phasic.math.numeric import reachability
@@ -173,7 +174,7 @@ def log_density(found, chain, rewards, values):
 def _broken(found, rewards, off):
   """Returns whether the chain is not feed-forward in the order found, (...)."""
   earns = rewards > 0
-  counts = np.sum(np.asarray(earns, dtype=static.dtype_name(off)), axis=-1)
+  counts = np.sum(structures.cast(earns, static.dtype_name(off)), axis=-1)
   broken = np.any(counts > 1, axis=-1)
   for place, r in enumerate(found.order):
     for q in found.order[:place]:
@@ -257,7 +258,7 @@ def _visit(phases, own, weights, rest, y):
   matrix = np.concatenate([inside, failure[..., None]], axis=-1)
   matrix = np.concatenate([matrix, np.zeros_like(matrix[..., :1, :])], axis=-2)
   matrix = matrix[..., None, :, :]
-  starts = np.asarray(onp.eye(k, k + 1), dtype=static.dtype_name(weights))
+  starts = structures.cast(onp.eye(k, k + 1), static.dtype_name(weights))
   times = np.where(y != 0, y, 1.0)[..., None]
 
   def of(function, exits):

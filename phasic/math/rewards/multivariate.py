@@ -199,11 +199,11 @@ def _evaluate(found, dtype, rewards, values, *model):
   """Returns the logarithm of the density, (...)."""
   wide = static.wide_float()
   rewards, values, *parts = (
-    np.asarray(x, dtype=wide) for x in (rewards, values, *model)
+    structures.cast(x, wide) for x in (rewards, values, *model)
   )
   chain = chain_lib.derive(parts, static.finfo_eps(dtype))
   x = feed_forward.log_density(found, chain, rewards, values)
-  return np.asarray(x, dtype=dtype)
+  return structures.cast(x, dtype)
 
 
 _log_density = control_flow.compiled(_evaluate, static_argnums=(0, 1))

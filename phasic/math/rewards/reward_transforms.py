@@ -8,6 +8,7 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
@@ -107,7 +108,7 @@ def _evaluate(initial, matrix, exits, atom, rewards):
   """Returns the model of a matrix, for the parts of `chain_arguments`."""
   dtype = static.dtype_name(initial)
   wide = [
-    np.asarray(x, dtype=static.wide_float())
+    structures.cast(x, static.wide_float())
     for x in (initial, matrix, exits, atom, rewards)
   ]
   chain = chain_lib.derive(wide[:4], static.finfo_eps(dtype))
@@ -132,7 +133,7 @@ def _evaluate(initial, matrix, exits, atom, rewards):
   totals = (np.sum(off, axis=-1) + exits)[..., None]
   matrix = off - np.eye(p, dtype=rewards.dtype) * totals
   return tuple(
-    np.asarray(x, dtype=dtype)
+    structures.cast(x, dtype)
     for x in (
       seen.initial + lost[..., None],
       matrix + lost[..., None, None],

@@ -14,6 +14,7 @@ from phasic.internal import custom_gradient
 from phasic.internal import elimination_ops
 from phasic.internal import gradients
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.numeric import reachability
 from phasic.math.portable import elimination
 
@@ -102,9 +103,7 @@ def solution(off, exits, b):
   rates = np.reshape(off, (*batch, p * p))
   return elimination_ops.eliminate(
     elimination.eliminate,
-    np.reshape(
-      np.asarray(indices, dtype="int32"), (*(1 for _ in batch), 2, -1)
-    ),
+    np.reshape(structures.cast(indices, "int32"), (*(1 for _ in batch), 2, -1)),
     np.concatenate([rates, exits], axis=-1),
     b,
   )

@@ -9,6 +9,7 @@ from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import random
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.model import chain as chain_lib
@@ -144,7 +145,7 @@ def _sample(n, seed, arguments, rewards, discrete):
   rewards = fixed[4] if rewards is not None else None
   earned = _run(n, discrete, depth, seed, rewards, *fixed[:4], *edges)
   dtype = operands[0].dtype
-  earned = np.asarray(earned, dtype=dtype)
+  earned = structures.cast(earned, dtype)
   return layout.batch, not_differentiable.attach(ADVICE, earned, *model)
 
 
@@ -188,7 +189,7 @@ def _paths(n, discrete, depth, seed, rewards, *operands):
   phase = jumps.first_phases(uniform, tables)
   size = static.shape(earnings.rates)[-1]
   rates = np.reshape(earnings.rates, (-1, size))
-  row_of_model = p * np.asarray(np.arange(models), dtype="int32")
+  row_of_model = p * structures.cast(np.arange(models), "int32")
   earned = np.zeros_like(uniform)[..., None] * np.zeros_like(rates[0])
 
   def unfinished(carry):
@@ -226,7 +227,7 @@ def _prepare(discrete, depth, rewards, *operands):
   tables, bad = make_tables(discrete, depth, *operands)
   if rewards is None:
     return tables, jump_tables.time_earnings(tables), bad
-  rewards = np.asarray(rewards, dtype=static.wide_float())
+  rewards = structures.cast(rewards, static.wide_float())
   p, size = static.shape(rewards)[-2:]
   good = np.all((rewards >= 0) & np.isfinite(rewards), axis=-1)
   flat = np.reshape(rewards, (-1, p, size))
@@ -242,7 +243,7 @@ def make_tables(discrete, depth, *operands):
   """
   dtype = static.dtype_name(operands[0])
   eps = static.finfo_eps(dtype)
-  wide = [np.asarray(x, dtype=static.wide_float()) for x in operands[:4]]
+  wide = [structures.cast(x, static.wide_float()) for x in operands[:4]]
   if len(operands) > 4:
     tables, bad = _of_edges(wide, operands[4:], discrete, dtype, depth)
   elif discrete:

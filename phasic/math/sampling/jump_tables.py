@@ -8,6 +8,7 @@ import numpy as np
 from phasic.internal import control_flow
 from phasic.internal import elimination_ops
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.elimination import chain_solves
 from phasic.math.numeric import reachability
 from phasic.math.numeric import scaled_sums
@@ -78,7 +79,7 @@ def _expected(tables, rewards):
   """Returns what is earned from each phase on (models, p, R), in some unit."""
   p = static.shape(rewards)[-2]
   m = static.shape(tables.targets)[0]
-  positions = np.asarray(np.arange(m), dtype="int32")
+  positions = structures.cast(np.arange(m), "int32")
   sources = _first_true(
     np.zeros_like(positions),
     np.zeros_like(positions) + (p - 1),
@@ -94,7 +95,7 @@ def _expected(tables, rewards):
   return elimination_ops.eliminate(
     elimination.eliminate,
     edges[None],
-    np.asarray(some, dtype=static.dtype_name(rewards)),
+    structures.cast(some, static.dtype_name(rewards)),
     rewards / np.where(largest > 0, largest, 1.0),
   )
 
@@ -114,8 +115,8 @@ def of_matrix(chain, hold_rates):
     [rows[..., None] + chain.off, (rows + chain.exits)[..., None]], axis=-1
   )
   leads = reachability.closure(chain.off > 0, (rows + chain.exits) > 0, -1)
-  columns = np.asarray(np.arange(p * (p + 1)), dtype="int32")
-  first = np.asarray(np.arange(p), dtype="int32") * (p + 1)
+  columns = structures.cast(np.arange(p * (p + 1)), "int32")
+  first = structures.cast(np.arange(p), "int32") * (p + 1)
   return JumpTables(
     _starts(chain.initial + rows, chain.atom),
     np.reshape(np.cumsum(weights, axis=-1), (-1, p * (p + 1))),
@@ -232,7 +233,7 @@ def _scales(hold_rates):
 
 def _row_bounds(sources, p, m):
   """Returns the number of edges of the phases before each, and of all."""
-  phases = np.asarray(np.arange(p + 1), dtype="int32")
+  phases = structures.cast(np.arange(p + 1), "int32")
   low = np.zeros_like(phases)
   high = low + m
 
@@ -246,7 +247,7 @@ def _row_bounds(sources, p, m):
 def _sums_by_source(sources, weights, depth):
   """Returns sums of weights up to each edge, from the first of its source."""
   m = static.shape(weights)[-1]
-  positions = np.asarray(np.arange(m), dtype="int32")
+  positions = structures.cast(np.arange(m), "int32")
 
   def add(carry):
     count, distance, sums = carry
@@ -259,5 +260,5 @@ def _sums_by_source(sources, weights, depth):
   def unfinished(carry):
     return carry[0] < depth
 
-  init = (np.asarray(0), np.asarray(1, dtype="int32"), weights)
+  init = (np.asarray(0), structures.cast(1, "int32"), weights)
   return control_flow.while_loop(unfinished, add, init)[2]

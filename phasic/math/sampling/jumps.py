@@ -7,6 +7,7 @@ absorption.
 import numpy as np
 
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.sampling import jump_tables
 
 
@@ -20,7 +21,7 @@ def first_phases(uniform, tables):
   p = static.shape(tables.scales)[-1]
   starts = np.reshape(tables.starts, (-1,))
   low = _model(tables) * (p + 1)
-  low = low + np.zeros_like(np.asarray(uniform, dtype="int32"))
+  low = low + np.zeros_like(structures.cast(uniform, "int32"))
   bits = int(p + 1).bit_length()
   return jump_tables.draw(uniform, starts, low, low + p, bits) - low
 
@@ -59,4 +60,4 @@ def of_phases(values, phase):
 def _model(x):
   """Returns the numbers of the models, for tables or an array of them."""
   starts = x.starts if isinstance(x, jump_tables.JumpTables) else x
-  return np.asarray(np.arange(static.shape(starts)[0]), dtype="int32")
+  return structures.cast(np.arange(static.shape(starts)[0]), "int32")

@@ -9,6 +9,7 @@ from phasic.internal import control_flow
 from phasic.internal import gradients
 from phasic.internal import random
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.sampling import jump_chain
@@ -70,7 +71,7 @@ def sample_paths(
   model = operands[:4]
   fixed = [gradients.stop_gradient(x) for x in model]
   phases, times = _run(n, num_jumps, discrete, depth, seed, *fixed, *edges)
-  times = np.asarray(times, dtype=operands[0].dtype)
+  times = structures.cast(times, operands[0].dtype)
   times = not_differentiable.attach(jump_chain.ADVICE, times, *model)
   shape = (n, *layout.batch, num_jumps + 1)
   return PhasePaths(np.reshape(phases, shape), np.reshape(times, shape))

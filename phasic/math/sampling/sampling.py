@@ -27,6 +27,7 @@ import numpy as np
 
 from phasic.internal import random
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.model import operands as operands_lib
 from phasic.math.quantiles import quantiles
 from phasic.math.quantiles import quantiles_targets
@@ -83,7 +84,7 @@ def sample(
   size = random.exponential(depth, (n, *batch), wide)
   size = size - quantiles_targets.LOG_HALF
   below = random.uniform(coin, (n, *batch), wide) < 0.5
-  asked = np.asarray(np.where(below, -size, size), dtype=dtype)
+  asked = structures.cast(np.where(below, -size, size), dtype)
   arguments = (*model[:2], asked, *model[2:])
   x = quantiles.value("folded", arguments, discrete)
   x = simulated_draws.fill(x, paths, model, discrete)
