@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal.tape import modes
+
 
 def exponent(x: Any) -> Any:
   """Returns n, held as a float, with |x| near 2^n: floor(log2(|x|)) or one off.
@@ -17,6 +19,8 @@ def exponent(x: Any) -> Any:
   Args:
     x: an array of floats.
   """
+  if modes.is_traced(x):
+    return modes.fixed(exponent, x)
   x = onp.asarray(onp.abs(x))
   info = onp.finfo(x.dtype)
   held = x.view(f"int{info.bits}") >> info.nmant
@@ -29,6 +33,8 @@ def power_of_two(n: Any) -> Any:
   Args:
     n: an array of integers held as floats.
   """
+  if modes.is_traced(n):
+    return modes.fixed(power_of_two, n)
   n = onp.asarray(n)
   info = onp.finfo(n.dtype)
   held = onp.clip(n, info.minexp - 1, info.maxexp) + (1 - info.minexp)

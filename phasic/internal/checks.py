@@ -5,6 +5,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal.tape import modes
 
 
 def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
@@ -24,7 +25,7 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
       when the function runs.
   """
   del what
-  if not onp.all(condition):
+  if not onp.all(modes.constant(condition)):
     raise ValueError(message)
   return x
 

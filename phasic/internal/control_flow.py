@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal import static
+from phasic.internal.tape import modes
+
 
 def cond(
   pred: Any,
@@ -15,7 +18,7 @@ def cond(
   *operands: Any,
 ) -> Any:
   """Returns `true_fn(*operands)` or `false_fn(*operands)`."""
-  return true_fn(*operands) if pred else false_fn(*operands)
+  return true_fn(*operands) if modes.constant(pred) else false_fn(*operands)
 
 
 def while_loop(
@@ -27,7 +30,7 @@ def while_loop(
   one); its shapes and dtypes stay the same.
   """
   carry = init
-  while cond_fn(carry):
+  while modes.constant(cond_fn(carry)):
     carry = body_fn(carry)
   return carry
 
@@ -50,7 +53,7 @@ def scan(
   Returns:
     The last carry, and the outputs stacked along a new leading axis.
   """
-  steps = int(length or 0) if xs is None else _first(xs).shape[0]
+  steps = int(length or 0) if xs is None else _leading(xs)
   carry, outputs = init, []
   for i in range(steps):
     carry, y = f(carry, _map(operator.itemgetter(i), xs))
@@ -62,7 +65,7 @@ def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
   """Returns `f` mapped over the leading axis of all its arguments."""
 
   def mapped(*args: Any) -> Any:
-    size = _first(args).shape[0]
+    size = _leading(args)
     rows = [_map(operator.itemgetter(i), args) for i in range(size)]
     return _stack([f(*row) for row in rows])
 
@@ -92,10 +95,10 @@ def compiled(
   return quiet
 
 
-def _first(tree: Any) -> onp.ndarray:
+def _leading(tree: Any) -> int:
   while isinstance(tree, tuple):
     tree = tree[0]
-  return onp.asarray(tree)
+  return static.shape(tree)[0]
 
 
 def _map(f: Callable[[Any], Any], tree: Any) -> Any:

@@ -4,6 +4,9 @@ from collections.abc import Callable, Sequence
 import functools
 from typing import Any, NamedTuple
 
+from phasic.internal.tape import modes
+from phasic.internal.tape import rules as tape_rules
+
 
 class Rules(NamedTuple):
   """The derivative rules of a function, None where there is none."""
@@ -55,6 +58,8 @@ def custom_gradient(
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def wrapped(*args: Any) -> Any:
+      if modes.holds_traced(args):
+        return tape_rules.call(f, rules, args)
       return f(*args)
 
     wrapped.rules = rules  # type: ignore[attr-defined]

@@ -13,12 +13,15 @@ to itself is not looked at. See native/elimination/api/elimination.h.
 """
 
 from collections.abc import Callable
+import functools
 from typing import Any
 
 import numpy as onp
 
 from phasic.internal import kernel_common
 from phasic.internal import kernel_ops
+from phasic.internal.tape import elimination
+from phasic.internal.tape import modes
 
 
 def eliminate(
@@ -56,6 +59,16 @@ def eliminate(
   if kernel_ops.path_of_call() == "portable":
     return fallback(
       indices, weights, per_phase, per_edge, transposed, gives_edges
+    )
+  indices = modes.without_derivative(indices)
+  if modes.any_traced((weights, per_phase, per_edge)):
+    return elimination.eliminate(
+      functools.partial(eliminate, fallback, indices),
+      weights,
+      per_phase,
+      per_edge,
+      transposed,
+      gives_edges,
     )
   return kernel_common.load()[0].eliminate(
     transposed,
@@ -109,7 +122,10 @@ def moments(
   Raises:
     ValueError: as `eliminate`.
   """
-  if kernel_ops.path_of_call() == "portable":
+  # Where there are derivatives, those of its eliminations are the ones.
+  if kernel_ops.path_of_call() == "portable" or modes.any_traced(
+    (parameters, initial, atom, stay)
+  ):
     return fallback(
       indices,
       parameters,

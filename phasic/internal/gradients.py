@@ -1,7 +1,8 @@
-"""Derivatives of functions of arrays.
+"""Derivatives of functions of arrays, by `tape`.
 
-NumPy has no autodiff: only functions decorated with `custom_gradient` have
-derivatives here.
+Whatever is written in functions of NumPy that have a derivative there has one
+here, of any order. An array that would leave them is an error: its derivative
+would be lost.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,20 +10,26 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.internal.tape import modes
+from phasic.internal.tape import trees
+
 
 def value_and_gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, Any]:
   """Returns `f(*args)` and the gradient of the sum of its entries.
 
   Args:
     f: a function of arrays that returns one array.
-    *args: where to evaluate it.
+    *args: where to evaluate it: arrays or nested structures of them.
 
   Returns:
     The value, and the gradient with respect to the argument, or a tuple of
     gradients if there are several arguments.
 
   Raises:
-    NotImplementedError: `f` has no reverse-mode rule.
+    NotImplementedError: `f` uses what has no derivative.
+    TypeError: an array leaves the functions of NumPy.
   """
   value, pullback = vjp(f, *args)
   gradient = pullback(onp.ones_like(value))
@@ -35,22 +42,22 @@ def vjp(
   """Returns `f(*args)` and the function cotangent -> tuple of cotangents.
 
   Raises:
-    NotImplementedError: `f` has no reverse-mode rule.
+    NotImplementedError: `f` uses what has no derivative.
+    TypeError: an array leaves the functions of NumPy.
   """
-  rules = _rules(f)
-  if rules is None or rules.vjp_fwd is None:
-    raise NotImplementedError(_missing(f, "vjp_fwd and vjp_bwd"))
-  fixed, _ = _split(args, rules.nondiff_argnums)
-  value, residuals = rules.vjp_fwd(*args)
+  of_free = _OfFree(f, args)
+  values, pull = modes.reverse(of_free, of_free.leaves)
 
   def pullback(cotangent: Any) -> tuple[Any, ...]:
-    free = iter(rules.vjp_bwd(*fixed, residuals, cotangent))
-    return tuple(
-      None if i in rules.nondiff_argnums else next(free)
-      for i in range(len(args))
-    )
+    bars = trees.flatten(cotangent)[0]
+    if not hasattr(f, "rules"):  # They check what they are given.
+      bars = [
+        _fitting("cotangent", x, value)
+        for x, value in zip(bars, values, strict=True)
+      ]
+    return of_free.spread(pull(bars))
 
-  return value, pullback
+  return of_free.result(values), pullback
 
 
 def jvp(
@@ -59,37 +66,66 @@ def jvp(
   """Returns `f(*primals)` and its derivative along `tangents`.
 
   Raises:
-    NotImplementedError: `f` has no forward-mode rule.
+    NotImplementedError: `f` uses what has no derivative.
+    TypeError: an array leaves the functions of NumPy.
   """
-  rules = _rules(f)
-  if rules is None or rules.jvp_fn is None:
-    raise NotImplementedError(_missing(f, "jvp_fn"))
-  fixed, free = _split(primals, rules.nondiff_argnums)
-  _, directions = _split(tangents, rules.nondiff_argnums)
-  return rules.jvp_fn(*fixed, free, directions)
+  of_free = _OfFree(f, primals)
+  along, _ = trees.flatten(of_free.free(tangents))
+  directions = [
+    _fitting("tangent", t, x)
+    for x, t in zip(of_free.leaves, along, strict=True)
+  ]
+  values, moved = modes.forward(of_free, of_free.leaves, directions)
+  return of_free.result(values), of_free.result(moved)
 
 
 def stop_gradient(x: Any) -> Any:
   """Returns `x`, taken as a constant by every derivative."""
-  return x
+  return modes.constant(x)
 
 
-def _rules(f: Callable[..., Any]) -> Any:
-  return getattr(f, "rules", None)
+def _fitting(name: str, x: Any, like: Any) -> Any:
+  """A tangent or cotangent in the dtype of the array that it belongs to."""
+  found = structures.as_array(x, static.dtype_name(like), name)
+  if static.shape(found) != static.shape(like):
+    raise ValueError(
+      f"a {name} has shape {static.shape(found)}: it must be that of the array, "
+      f"{static.shape(like)}"
+    )
+  return found
 
 
-def _split(
-  args: Sequence[Any], nondiff_argnums: tuple[int, ...]
-) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-  """Splits arguments into the fixed and the differentiable ones."""
-  fixed = tuple(args[i] for i in nondiff_argnums)
-  free = tuple(a for i, a in enumerate(args) if i not in nondiff_argnums)
-  return fixed, free
+class _OfFree:
+  """A function of the arrays in its differentiated arguments."""
 
+  def __init__(self, f: Callable[..., Any], args: Sequence[Any]):
+    self._f = f
+    self._args = list(args)
+    rules = getattr(f, "rules", None)
+    fixed = () if rules is None else rules.nondiff_argnums
+    self._free = [i for i in range(len(args)) if i not in fixed]
+    leaves, self._make = trees.flatten(self.free(args))
+    self.leaves = [
+      x if modes.is_traced(x) else structures.as_array(x) for x in leaves
+    ]
+    self._result: Callable[[Sequence[Any]], Any] | None = None
 
-def _missing(f: Callable[..., Any], rule: str) -> str:
-  name = getattr(f, "__name__", repr(f))
-  return (
-    f"{name} has no {rule}: NumPy has no autodiff, so only functions that "
-    "bring the rule with custom_gradient can be differentiated"
-  )
+  def free(self, args: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(args[i] for i in self._free)
+
+  def __call__(self, *leaves: Any) -> tuple[Any, ...]:
+    args = list(self._args)
+    for i, value in zip(self._free, self._make(leaves), strict=True):
+      args[i] = value
+    results, self._result = trees.flatten(self._f(*args))
+    return tuple(results)
+
+  def result(self, values: Sequence[Any]) -> Any:
+    """Arrays as the function's result has them."""
+    assert self._result is not None
+    return self._result(values)
+
+  def spread(self, values: Sequence[Any]) -> tuple[Any, ...]:
+    """Arrays as the arguments have them, None for those that are fixed."""
+    found = dict(zip(self._free, self._make(values), strict=True))
+    return tuple(found.get(i) for i in range(len(self._args)))

@@ -23,6 +23,8 @@ from typing import Any
 import numpy as onp
 
 from phasic.internal import kernel_common
+from phasic.internal.tape import modes
+from phasic.internal.tape import phase_type as primitives
 
 KINDS = kernel_common.KINDS
 
@@ -74,13 +76,15 @@ def phase_type(
   """
   if path_of_call() == "portable":
     return fallback(kind, *operands, *edges, *_given(kinds))
-  kernel = _kernel.on_host()
-  return kernel.forward(
+  if modes.any_traced(operands):
+    call = _call(kind, edges, kinds, discrete)
+    return primitives.forward(call, 0, operands)
+  return _kernel.on_host().forward(
     KINDS.index(kind),
     0,
     _arrays(operands),
     _edges(edges),
-    kinds=kinds,
+    kinds=modes.without_derivative(kinds),
     discrete=discrete,
   )
 
@@ -94,25 +98,17 @@ def phase_type_jvp(
   kinds: Any = None,
   discrete: bool = False,
 ) -> tuple[Any, Any]:
-  """Returns `phase_type` and its derivative along five tangents.
-
-  Raises:
-    NotImplementedError: on the portable path, as NumPy has no autodiff.
-  """
-  _require_kernel("jvp")
+  """Returns `phase_type` and its derivative along five tangents."""
+  if path_of_call() == "portable":
+    found = modes.forward(
+      _portable(kind, fallback, edges, kinds), operands, tangents
+    )
+    return found[0][0], found[1][0]
   value = phase_type(
     kind, operands, fallback, edges, kinds=kinds, discrete=discrete
   )
-  inputs = _arrays(operands) + _arrays(tangents)
-  kernel = _kernel.on_host()
-  return value, kernel.forward(
-    KINDS.index(kind),
-    1,
-    inputs,
-    _edges(edges),
-    kinds=kinds,
-    discrete=discrete,
-  )
+  call = _call(kind, edges, kinds, discrete)
+  return value, primitives.forward(call, 1, [*operands, *tangents])
 
 
 def phase_type_vjp(
@@ -139,16 +135,17 @@ def phase_type_vjp(
 
   Returns:
     The value and five cotangents, None where they are not wanted.
-
-  Raises:
-    NotImplementedError: on the portable path, as NumPy has no autodiff.
   """
-  _require_kernel("vjp")
+  if path_of_call() == "portable":
+    values, pull = modes.reverse(
+      _portable(kind, fallback, edges, kinds), operands
+    )
+    return values[0], _wanted(pull([cotangent]), wanted)
   value = phase_type(
     kind, operands, fallback, edges, kinds=kinds, discrete=discrete
   )
-  inputs = _arrays(operands) + _arrays([cotangent])
-  return value, _adjoint(kind, 1, inputs, edges, wanted, kinds, discrete)
+  call = _call(kind, edges, kinds, discrete)
+  return value, primitives.adjoint(call, 1, [*operands, cotangent], wanted)
 
 
 def phase_type_hvp(
@@ -165,14 +162,17 @@ def phase_type_hvp(
   """Returns how the cotangents of `phase_type_vjp` change along five tangents.
 
   It is the Hessian of the sum of cotangent times values, times the tangents.
-
-  Raises:
-    NotImplementedError: on the portable path, as NumPy has no autodiff.
   """
-  del fallback
-  _require_kernel("hvp")
-  inputs = _arrays(operands) + _arrays(tangents) + _arrays([cotangent])
-  return _adjoint(kind, 2, inputs, edges, wanted, kinds, discrete)
+  if path_of_call() == "portable":
+
+    def pulled(*arrays: Any) -> tuple[Any, ...]:
+      function = _portable(kind, fallback, edges, kinds)
+      return modes.reverse(function, arrays)[1]([cotangent])
+
+    return _wanted(modes.forward(pulled, operands, tangents)[1], wanted)
+  call = _call(kind, edges, kinds, discrete)
+  arrays = [*operands, *tangents, cotangent]
+  return primitives.adjoint(call, 2, arrays, wanted)
 
 
 def statistics(
@@ -223,28 +223,27 @@ def status(
   return _kernel.status(kind, operands, edges, kinds, discrete)
 
 
-def _adjoint(
-  kind: str,
-  order: int,
-  inputs: list[onp.ndarray],
-  edges: Sequence[Any],
-  wanted: Sequence[bool],
-  kinds: Any,
-  discrete: bool,
-) -> tuple[Any, ...]:
-  """Returns the kernel's V of an order, None where that is not wanted."""
-  bars = _kernel.on_host().adjoint(
-    KINDS.index(kind),
-    order,
-    inputs,
-    _edges(edges),
-    wanted=sum(1 << i for i, own in enumerate(wanted) if own),
-    kinds=kinds,
-    discrete=discrete,
-  )
-  return tuple(
-    bar if own else None for bar, own in zip(bars, wanted, strict=True)
-  )
+def _call(
+  kind: str, edges: Sequence[Any], kinds: Any, discrete: bool
+) -> primitives.Call:
+  """The kernel's J and V."""
+  kernel = _kernel.on_host()
+  number = KINDS.index(kind)
+  held = _edges([modes.without_derivative(x) for x in edges])
+  options = {"kinds": modes.without_derivative(kinds), "discrete": discrete}
+
+  def forward(order: int, arrays: Sequence[Any]) -> Any:
+    return kernel.forward(number, order, _arrays(arrays), held, **options)
+
+  def adjoint(
+    order: int, arrays: Sequence[Any], wanted: Sequence[bool]
+  ) -> Sequence[Any]:
+    bits = sum(1 << i for i, own in enumerate(wanted) if own)
+    return kernel.adjoint(
+      number, order, _arrays(arrays), held, wanted=bits, **options
+    )
+
+  return primitives.Call(forward, adjoint)
 
 
 def _arrays(values: Sequence[Any]) -> list[onp.ndarray]:
@@ -259,10 +258,14 @@ def _given(kinds: Any) -> tuple[Any, ...]:
   return () if kinds is None else (kinds,)
 
 
-def _require_kernel(rule: str) -> None:
-  if path() == "portable":
-    reason = unavailable_reason() or "the portable path was chosen"
-    raise NotImplementedError(
-      f"{rule} in NumPy needs the native kernel, as NumPy has no autodiff: "
-      f"{reason}"
-    )
+def _portable(
+  kind: str, fallback: Callable[..., Any], edges: Sequence[Any], kinds: Any
+) -> Callable[..., tuple[Any, ...]]:
+  """The portable function of the operands, as `modes` takes it."""
+  return lambda *operands: (fallback(kind, *operands, *edges, *_given(kinds)),)
+
+
+def _wanted(bars: Sequence[Any], wanted: Sequence[bool]) -> tuple[Any, ...]:
+  return tuple(
+    bar if own else None for bar, own in zip(bars, wanted, strict=True)
+  )

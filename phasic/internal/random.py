@@ -9,6 +9,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal.tape import modes
 
 _FOLD = 0x666F6C64  # Keeps folded seeds apart from split ones.
 
@@ -87,7 +88,7 @@ def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
       leading dimensions broadcast to `shape`.
     shape: the result's shape.
   """
-  logits = onp.asarray(logits)
+  logits = onp.asarray(modes.constant(logits))
   full = tuple(shape) + logits.shape[-1:]
   gumbel = _generator(seed).gumbel(size=full)
   return onp.argmax(gumbel + logits, axis=-1).astype(onp.int32)

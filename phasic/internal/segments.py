@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal.tape import modes
+
 
 def segment_sum(x: Any, indices: Any, size: int) -> Any:
   """Returns, for each i, the sum of the entries whose index is i.
@@ -16,6 +18,13 @@ def segment_sum(x: Any, indices: Any, size: int) -> Any:
   Returns:
     An array (..., size) of the dtype of `x`; sums of nothing are zero.
   """
+  if modes.is_traced(x):
+    indices = onp.asarray(indices)
+    return modes.linear(
+      lambda x: segment_sum(x, indices, size),
+      lambda bars: onp.take(bars, indices, axis=-1),
+      x,
+    )
   x = onp.asarray(x)
   rows = onp.reshape(x, (onp.prod(x.shape[:-1], dtype=int), x.shape[-1]))
   sums = [onp.bincount(indices, row, minlength=size) for row in rows]

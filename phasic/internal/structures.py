@@ -7,6 +7,7 @@ import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.tape import modes
 
 FLOATS = ("float32", "float64")
 _T = TypeVar("_T", bound=type)
@@ -89,6 +90,8 @@ def as_array(
   if dtype is None:
     keep = own in FLOATS and not _is_weak(x)
     dtype = own if keep else static.wide_float()
+  if isinstance(x, (modes.Traced, list, tuple)) and modes.holds_traced(x):
+    return modes.cast(modes.joined(x), dtype)
   return onp.array(x, dtype=dtype, copy=copy or None)
 
 
@@ -98,6 +101,9 @@ def cast(x: Any, dtype: Any = None) -> Any:
   Derivatives go through it, which they do not through `np.asarray`: that makes
   constants of what is on the host.
   """
+  if isinstance(x, (modes.Traced, list, tuple)) and modes.holds_traced(x):
+    x = modes.joined(x)
+    return x if dtype is None else modes.cast(x, dtype)
   return onp.asarray(x, dtype)
 
 
@@ -136,7 +142,10 @@ def _numeric_dtype(x: Any, name: str) -> str:
   raw_arguments.check_nesting(x, name)
   raw_arguments.refuse_none(x, name)
   try:
-    dtype = onp.asarray(x).dtype
+    if isinstance(x, (modes.Traced, list, tuple)) and modes.holds_traced(x):
+      dtype = modes.joined(x).dtype
+    else:
+      dtype = onp.asarray(x).dtype
   except ValueError:
     raise raw_arguments.ragged(name) from None
   found = static.dtype_name(dtype)

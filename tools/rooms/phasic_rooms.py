@@ -12,7 +12,7 @@ from tools.rooms import tables
 
 RULES = "phasic/rooms.bzl"
 # A room has no folders, but for the native side of the seam.
-_SUBFOLDERS = {"internal/native": "internal"}
+_SUBFOLDERS = {"internal/native": "internal", "internal/tape": "internal"}
 # What is in no room, and which rooms may import it.
 _OUTSIDE = {
   "_native": ("internal",),

@@ -13,8 +13,10 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import custom_gradient
+from phasic.internal import gradients
 from phasic.internal import random
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
@@ -50,7 +52,7 @@ def fill(x, seed, model, discrete):
     it is expected to make more than `MOST_EXPECTED_JUMPS` jumps, and where no
     path ended in B. The derivatives of simulated draws are NaN.
   """
-  drawn = static.concrete(x)
+  drawn = static.concrete(gradients.stop_gradient(x))
   if drawn is None or not onp.any(onp.isnan(drawn)):
     return x
   model = operands_lib.constants(model)
@@ -75,7 +77,7 @@ def fill(x, seed, model, discrete):
     if not missing:
       break
   filled = onp.reshape(filled, drawn.shape)
-  return _replaced(x, np.asarray(filled, dtype=static.dtype_name(x)))
+  return _replaced(x, structures.cast(filled, static.dtype_name(x)))
 
 
 def _expected_jumps(model, discrete):

@@ -1,0 +1,100 @@
+"""Linear systems of chains as primitives, to any order.
+
+With E the map of `elimination_ops.eliminate` and d what it gives to edges, the
+derivative along weights is E of -dw_e d_e at the edges; its transpose is the
+other of the two maps.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal.tape import traced
+from phasic.internal.tape import ufuncs
+
+
+def eliminate(
+  call: Callable[..., Any],
+  weights: Any,
+  per_phase: Any,
+  per_edge: Any,
+  transposed: bool,
+  gives_edges: bool,
+) -> Any:
+  """Returns `elimination_ops.eliminate` of arrays of which one is traced.
+
+  Args:
+    call: the function of the other five arguments.
+    weights: as there.
+    per_phase: as there.
+    per_edge: as there.
+    transposed: as there.
+    gives_edges: as there.
+  """
+  slot = (per_phase,) if per_edge is None else (per_phase, per_edge)
+  primitive = _Eliminate(call, transposed, gives_edges)
+  return traced.apply(primitive, weights, *slot)
+
+
+class _Eliminate(traced.Primitive):
+  """Of weights, and of what belongs to phases and, if given, to edges."""
+
+  def __init__(
+    self, call: Callable[..., Any], transposed: bool, gives_edges: bool
+  ):
+    self.call = call
+    self.transposed = transposed
+    self.gives_edges = gives_edges
+
+  def evaluate(self, arrays: Sequence[Any]) -> Any:
+    return self._of(arrays[0], arrays[1:], self.gives_edges)
+
+  def _of(self, weights: Any, slot: Sequence[Any], gives_edges: bool) -> Any:
+    per_phase, *rest = slot
+    per_edge = rest[0] if rest else None
+    return self.call(weights, per_phase, per_edge, self.transposed, gives_edges)
+
+  def forward(
+    self, arrays: Sequence[Any], tangents: Sequence[Any]
+  ) -> tuple[Any, Any]:
+    weights, *slot = arrays
+    x, edges = self._of(weights, slot, True)
+    terms = []
+    if tangents[0] is not None:
+      change = tangents[0][..., None] * edges
+      along = (onp.zeros_like(x), -change)
+      terms.append(self._of(weights, along, self.gives_edges))
+    if any(t is not None for t in tangents[1:]):
+      along = tuple(
+        onp.zeros_like(v) if t is None else t
+        for v, t in zip(slot, tangents[1:], strict=True)
+      )
+      terms.append(self._of(weights, along, self.gives_edges))
+    if not self.gives_edges:
+      return x, sum(terms[1:], terms[0])
+    return (x, edges), tuple(
+      sum(column[1:], column[0]) for column in zip(*terms, strict=True)
+    )
+
+  def reverse(
+    self, arrays: Sequence[Any], wanted: Sequence[int]
+  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
+    weights, *slot = arrays
+    if 0 in wanted:
+      x, edges = self._of(weights, slot, True)
+      result = (x, edges) if self.gives_edges else x
+    else:
+      result, edges = self.evaluate(arrays), None
+    other = _Eliminate(self.call, not self.transposed, True)
+
+    def pull(cotangents: list[Any]) -> Sequence[Any]:
+      phases, at_edges = other._of(weights, cotangents, True)
+      found = {1: phases, 2: at_edges}
+      if edges is not None:
+        found[0] = -onp.sum(at_edges * edges, axis=-1)
+      return [
+        ufuncs.unbroadcast(found[i], onp.shape(arrays[i])) for i in wanted
+      ]
+
+    return result, pull

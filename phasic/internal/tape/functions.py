@@ -1,0 +1,191 @@
+"""Derivatives of NumPy's functions of whole arrays."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal.tape import linear_maps
+from phasic.internal.tape import traced
+
+Traced = traced.Traced
+
+
+# What is known without the numbers.
+
+
+@linear_maps.registered(onp.shape)
+def _shape(a: Any) -> tuple[int, ...]:
+  return a.shape
+
+
+@linear_maps.registered(onp.ndim)
+def _ndim(a: Any) -> int:
+  return a.ndim
+
+
+@linear_maps.registered(onp.size)
+def _size(a: Any, axis: int | None = None) -> int:
+  return a.size if axis is None else a.shape[axis]
+
+
+@linear_maps.registered(onp.zeros_like, onp.empty_like)
+def _zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> onp.ndarray:
+  return onp.zeros(a.shape if shape is None else shape, dtype or a.dtype)
+
+
+@linear_maps.registered(onp.ones_like)
+def _ones_like(a: Any, dtype: Any = None, shape: Any = None) -> onp.ndarray:
+  return onp.ones(a.shape if shape is None else shape, dtype or a.dtype)
+
+
+@linear_maps.registered(onp.full_like)
+def _full_like(
+  a: Any, fill_value: Any, dtype: Any = None, shape: Any = None
+) -> Any:
+  return fill_value + _zeros_like(a, dtype, shape)
+
+
+@linear_maps.registered(onp.result_type)
+def _result_type(*arrays: Any) -> onp.dtype:
+  return onp.result_type(
+    *(x.dtype if isinstance(x, Traced) else x for x in arrays)
+  )
+
+
+# Sums and extremes.
+
+
+@linear_maps.registered(onp.sum)
+def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+  shape = a.shape
+  return linear_maps.linear(
+    lambda x: onp.sum(x, axis=axis, keepdims=keepdims),
+    lambda c: onp.broadcast_to(_kept(c, shape, axis), shape),
+    a,
+  )
+
+
+@linear_maps.registered(onp.mean)
+def _mean(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+  total = onp.sum(a, axis=axis, keepdims=keepdims)
+  return total * (1.0 / (a.size // max(total.size, 1)))
+
+
+def _kept(x: Any, shape: tuple[int, ...], axis: Any) -> Any:
+  """An array with ones where dimensions were summed over."""
+  if axis is None:
+    return onp.reshape(x, (1,) * len(shape))
+  axes = axis if isinstance(axis, tuple) else (axis,)
+  gone = {i % len(shape) for i in axes}
+  return onp.reshape(
+    x, tuple(1 if i in gone else n for i, n in enumerate(shape))
+  )
+
+
+def _extreme(function: Any) -> Callable[..., Any]:
+  """Of the largest or smallest entries, which share the derivative."""
+
+  def rule(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    shape = a.shape
+
+    def pair(i: int, result: Any, x: Any) -> Any:
+      del i
+      top = _kept(traced.constant(result), shape, axis)
+      hits = traced.constant(x) == top
+      share = hits / onp.sum(hits, axis=axis, keepdims=True)
+      return (
+        lambda tangent: onp.sum(tangent * share, axis=axis, keepdims=keepdims),
+        lambda c: _kept(c, shape, axis) * share,
+      )
+
+    return traced.apply(
+      traced.Pairs(lambda x: function(x, axis=axis, keepdims=keepdims), pair), a
+    )
+
+  return rule
+
+
+for _extreme_of in (onp.max, onp.min):
+  traced.FUNCTIONS[_extreme_of] = _extreme(_extreme_of)
+
+
+@linear_maps.registered(onp.cumsum)
+def _cumsum(a: Any, axis: int | None = None) -> Any:
+  if axis is None:
+    return onp.cumsum(onp.ravel(a), axis=0)
+  return linear_maps.linear(
+    lambda x: onp.cumsum(x, axis=axis),
+    lambda c: onp.flip(onp.cumsum(onp.flip(c, axis), axis=axis), axis),
+    a,
+  )
+
+
+@linear_maps.registered(onp.sort)
+def _sort(a: Any, axis: int = -1) -> Any:
+  return onp.take_along_axis(a, onp.argsort(traced.constant(a), axis), axis)
+
+
+@linear_maps.registered(onp.clip)
+def _clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+  low = a if a_min is None else onp.maximum(a, a_min)
+  return low if a_max is None else onp.minimum(low, a_max)
+
+
+@linear_maps.registered(onp.dot)
+def _dot(a: Any, b: Any) -> Any:
+  if onp.ndim(a) == 0 or onp.ndim(b) == 0:
+    return onp.multiply(a, b)
+  if onp.ndim(b) > 2:
+    raise traced.no_rule("numpy.dot of more than two dimensions")
+  return onp.matmul(a, b)
+
+
+@linear_maps.registered(onp.outer)
+def _outer(a: Any, b: Any) -> Any:
+  return onp.reshape(a, (-1, 1)) * onp.reshape(b, (1, -1))
+
+
+@linear_maps.registered(onp.copy)
+def _copy(a: Any) -> Any:
+  return a
+
+
+# Without derivatives.
+
+
+def _fixed(function: Any) -> Callable[..., Any]:
+  def rule(*args: Any, **options: Any) -> Any:
+    return traced.fixed(lambda *arrays: function(*arrays, **options), *args)
+
+  return rule
+
+
+_function: Any
+for _function in (
+  onp.all,
+  onp.allclose,
+  onp.any,
+  onp.argmax,
+  onp.argmin,
+  onp.argsort,
+  onp.array_equal,
+  onp.count_nonzero,
+  onp.isclose,
+):
+  traced.FUNCTIONS[_function] = _fixed(_function)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+  """Returns a traced array in another floating dtype, or an index's numbers."""
+  dtype = onp.dtype(dtype)
+  own = x.dtype
+  if own == dtype:
+    return x
+  if dtype.kind != "f" or own.kind != "f":
+    return traced.fixed(lambda x: onp.asarray(x, dtype), x)
+  return linear_maps.linear(lambda x: _as(x, dtype), lambda c: _as(c, own), x)
+
+
+def _as(x: Any, dtype: Any) -> Any:
+  return cast(x, dtype) if isinstance(x, Traced) else onp.asarray(x, dtype)

@@ -1,0 +1,64 @@
+"""Entries of arrays, and arrays of some entries."""
+
+import operator
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal.tape import traced
+
+
+def getitem(x: Any, index: Any) -> Any:
+  """Returns `x[index]`."""
+  index = _plain_index(index)
+  shape, dtype = onp.shape(x), traced.dtype_of(x)
+  return traced.apply(
+    traced.Pairs(
+      lambda x: x[index],
+      lambda i, result, x: (
+        lambda tangent: tangent[index],
+        lambda cotangent: scatter(cotangent, index, shape, dtype),
+      ),
+    ),
+    x,
+  )
+
+
+def scatter(x: Any, index: Any, shape: Any, dtype: Any) -> Any:
+  """Returns zeros to which `x` is added at an index, the transpose of `[]`."""
+  if not isinstance(x, traced.Traced):
+    result = onp.zeros(shape, dtype)
+    if _is_basic(index):
+      result[index] = x
+    else:
+      onp.add.at(result, index, x)
+    return result
+  return traced.apply(
+    traced.Pairs(
+      lambda x: scatter(x, index, shape, dtype),
+      lambda i, result, x: (
+        lambda tangent: scatter(tangent, index, shape, dtype),
+        lambda cotangent: cotangent[index],
+      ),
+    ),
+    x,
+  )
+
+
+def _plain_index(index: Any) -> Any:
+  """An index has no derivative."""
+  if isinstance(index, tuple):
+    return tuple(traced.constant(part) for part in index)
+  return traced.constant(index)
+
+
+def _is_basic(index: Any) -> bool:
+  """Whether no entry is met twice."""
+  parts = index if isinstance(index, tuple) else (index,)
+  return all(
+    part is None or part is Ellipsis or isinstance(part, (int, slice))
+    for part in parts
+  )
+
+
+traced.FUNCTIONS[operator.getitem] = getitem

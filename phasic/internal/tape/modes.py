@@ -1,0 +1,145 @@
+"""Forward and reverse mode."""
+
+from collections.abc import Callable, Sequence
+import heapq
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal.tape import functions
+from phasic.internal.tape import linear_maps
+from phasic.internal.tape import placing
+from phasic.internal.tape import traced
+
+Traced = traced.Traced
+constant = traced.constant
+dtype_of = traced.dtype_of
+fixed = traced.fixed
+linear = linear_maps.linear
+RULES = (functions, placing)  # Importing them registers them.
+
+
+def is_traced(x: Any) -> bool:
+  """Whether an array is differentiated."""
+  return isinstance(x, Traced)
+
+
+def any_traced(values: Sequence[Any]) -> bool:
+  """Whether one of the arrays is differentiated."""
+  return Traced in map(type, values)
+
+
+def without_derivative(x: Any) -> Any:
+  """Returns the numbers of an array that has no derivative, as indices have.
+
+  Raises:
+    TypeError: it has one, which would be lost.
+  """
+  while isinstance(x, Traced):
+    if x.record is not None and x.dtype.kind == "f":
+      raise traced.leaving(
+        "a call of native code, in a place without derivative"
+      )
+    x = x.value
+  return x
+
+
+def holds_traced(x: Any) -> bool:
+  """Whether an array, or one in nested lists, is differentiated."""
+  if isinstance(x, (list, tuple)):
+    return any(holds_traced(item) for item in x)
+  return isinstance(x, Traced)
+
+
+def joined(x: Any) -> Any:
+  """Returns nested lists of arrays and numbers as one array."""
+  if isinstance(x, (list, tuple)):
+    return onp.stack([joined(item) for item in x])
+  return x if isinstance(x, Traced) else onp.asarray(x)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+  """Returns a traced array in another dtype."""
+  return functions.cast(x, dtype)
+
+
+def forward(
+  f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Any, Any]:
+  """Returns the arrays that `f` gives, a tuple, and their tangents."""
+  trace = traced.Trace(is_forward=True)
+  results = f(
+    *(Traced(x, trace, t) for x, t in zip(primals, tangents, strict=True))
+  )
+  values, records = _ended(trace, results)
+  return values, tuple(
+    _zeros(x) if record is None else record
+    for x, record in zip(values, records, strict=True)
+  )
+
+
+def reverse(
+  f: Callable[..., Any], primals: Sequence[Any]
+) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]]]:
+  """Returns the arrays that `f` gives, a tuple, and their pullback."""
+  trace = traced.Trace(is_forward=False)
+  leaf = traced.Node(list(primals), (), lambda cotangents: ())
+  results = f(*(Traced(x, trace, (leaf, i)) for i, x in enumerate(primals)))
+  values, records = _ended(trace, results)
+
+  def pullback(cotangents: Sequence[Any]) -> tuple[Any, ...]:
+    found = _pulled(leaf, records, cotangents)
+    return tuple(
+      _zeros(x) if bar is None else bar
+      for x, bar in zip(primals, found, strict=True)
+    )
+
+  return values, pullback
+
+
+def _pulled(
+  leaf: traced.Node, records: Sequence[Any], cotangents: Sequence[Any]
+) -> list[Any]:
+  """The cotangents of a leaf's arrays, None where nothing depends on them."""
+  bars: dict[traced.Node, list[Any]] = {}
+  heap: list[tuple[int, traced.Node]] = []
+
+  def add(record: tuple[traced.Node, int], bar: Any) -> None:
+    node, i = record
+    if node not in bars:
+      bars[node] = [None] * len(node.outputs)
+      heapq.heappush(heap, (-node.order, node))
+    own = bars[node]
+    own[i] = bar if own[i] is None else own[i] + bar
+
+  for record, cotangent in zip(records, cotangents, strict=True):
+    if record is not None:
+      add(record, cotangent)
+  while heap:
+    _, node = heapq.heappop(heap)
+    if node is leaf:
+      break  # The first of all.
+    full = [
+      onp.zeros(*output) if bar is None else bar
+      for bar, output in zip(bars.pop(node), node.outputs, strict=True)
+    ]
+    for parent, bar in zip(node.parents, node.pull(full), strict=True):
+      if bar is not None:
+        add(parent, bar)
+  return bars.get(leaf, [None] * len(leaf.outputs))
+
+
+def _ended(
+  trace: traced.Trace, results: Sequence[Any]
+) -> tuple[tuple[Any, ...], list[Any]]:
+  """The values of what a trace gave, and its records."""
+  values, records = [], []
+  for x in results:
+    own = isinstance(x, Traced) and x.trace is trace
+    values.append(x.value if own else x)
+    records.append(x.record if own else None)
+  return tuple(values), records
+
+
+def _zeros(x: Any) -> onp.ndarray:
+  return onp.zeros(onp.shape(x), traced.dtype_of(x))

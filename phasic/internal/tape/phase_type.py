@@ -1,0 +1,202 @@
+"""The native kernel's functions as primitives, to the third order.
+
+J_k is a function of five operands x and linear in each of k tangents of them,
+V_k its transpose in the last of these:
+
+    J_k(x; v_1, ..., v_k),    V_k(x; v_1, ..., v_{k-1}; c).
+
+The derivative of either in x is the one of order k + 1 with one more tangent,
+so that the two make up all derivatives.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from phasic.internal.tape import traced
+
+_OPERANDS = 5
+_LARGEST_ORDER = 3
+
+
+class Call(NamedTuple):
+  """What J and V are of.
+
+  Attributes:
+    forward: `forward(order, arrays)`, the kernel's J.
+    adjoint: `adjoint(order, arrays, wanted)`, its V, five results, of which
+      only the wanted are looked at.
+  """
+
+  forward: Callable[[int, Sequence[Any]], Any]
+  adjoint: Callable[[int, Sequence[Any], Sequence[bool]], Sequence[Any]]
+
+
+def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
+  """Returns J of operands and tangents, which may be traced."""
+  return _Forward(call, order).evaluate(arrays)
+
+
+def adjoint(
+  call: Call, order: int, arrays: Sequence[Any], wanted: Sequence[bool]
+) -> tuple[Any, ...]:
+  """Returns V of operands, tangents and cotangent, None where not wanted."""
+  places = [i for i, own in enumerate(wanted) if own]
+  bars = iter(_Adjoint(call, order, places).evaluate(arrays))
+  return tuple(next(bars) if own else None for own in wanted)
+
+
+class _Forward(traced.Primitive):
+  """J_k of the operands and of the tangents, one after the other."""
+
+  def __init__(self, call: Call, order: int):
+    self.call = call
+    self.order = _checked(order)
+
+  def evaluate(self, arrays: Sequence[Any]) -> Any:
+    if _is_traced(arrays):
+      return traced.apply(self, *arrays)
+    return self.call.forward(self.order, arrays)
+
+  def forward(
+    self, arrays: Sequence[Any], tangents: Sequence[Any]
+  ) -> tuple[Any, Any]:
+    result = self.evaluate(arrays)
+    terms = []
+    for i in _moving(tangents):
+      along = _filled(_group(arrays, 0), _group(tangents, i))
+      if i == 0:
+        more = _Forward(self.call, self.order + 1)
+        terms.append(more.evaluate([*arrays, *along]))
+      else:
+        terms.append(self.evaluate(_replaced(arrays, i, along)))
+    return result, sum(terms[1:], terms[0])
+
+  def reverse(
+    self, arrays: Sequence[Any], wanted: Sequence[int]
+  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
+    def pull(cotangents: list[Any]) -> Sequence[Any]:
+      found: dict[int, Any] = {}
+      for i in range(self.order + 1):
+        own = [n - _OPERANDS * i for n in wanted if n // _OPERANDS == i]
+        if not own:
+          continue
+        others = list(arrays)
+        if i > 0:
+          del others[_OPERANDS * i : _OPERANDS * (i + 1)]
+        order = self.order + (1 if i == 0 else 0)
+        bars = _Adjoint(self.call, order, own).evaluate([*others, *cotangents])
+        for n, bar in zip(own, bars, strict=True):
+          found[_OPERANDS * i + n] = bar
+      return [found[n] for n in wanted]
+
+    return self.evaluate(arrays), pull
+
+
+class _Adjoint(traced.Primitive):
+  """V_k of the operands, the tangents and the cotangent; the wanted results."""
+
+  def __init__(self, call: Call, order: int, wanted: Sequence[int]):
+    self.call = call
+    self.order = _checked(order)
+    self.wanted = tuple(wanted)
+
+  def evaluate(self, arrays: Sequence[Any]) -> Any:
+    if _is_traced(arrays):
+      return traced.apply(self, *arrays)
+    wanted = [i in self.wanted for i in range(_OPERANDS)]
+    bars = self.call.adjoint(self.order, arrays, wanted)
+    return tuple(bars[i] for i in self.wanted)
+
+  def forward(
+    self, arrays: Sequence[Any], tangents: Sequence[Any]
+  ) -> tuple[Any, Any]:
+    result = self.evaluate(arrays)
+    terms = []
+    for i in _moving(tangents[:-1]):
+      along = _filled(_group(arrays, 0), _group(tangents, i))
+      if i == 0:
+        more = _Adjoint(self.call, self.order + 1, self.wanted)
+        terms.append(more.evaluate([*arrays[:-1], *along, arrays[-1]]))
+      else:
+        terms.append(self.evaluate(_replaced(arrays, i, along)))
+    if tangents[-1] is not None:
+      terms.append(self.evaluate([*arrays[:-1], tangents[-1]]))
+    return result, tuple(
+      sum(column[1:], column[0]) for column in zip(*terms, strict=True)
+    )
+
+  def reverse(
+    self, arrays: Sequence[Any], wanted: Sequence[int]
+  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
+    last = len(arrays) - 1
+
+    def pull(cotangents: list[Any]) -> Sequence[Any]:
+      given: list[Any] = [None] * _OPERANDS
+      for i, cotangent in zip(self.wanted, cotangents, strict=True):
+        given[i] = cotangent
+      along = _filled(_group(arrays, 0), given)
+      found: dict[int, Any] = {}
+      for i in range(self.order):
+        own = [
+          n - _OPERANDS * i for n in wanted if n != last and n // _OPERANDS == i
+        ]
+        if not own:
+          continue
+        if i == 0:
+          others = [*arrays[:-1], *along, arrays[-1]]
+        else:
+          others = _replaced(arrays, i, along)
+        order = self.order + (1 if i == 0 else 0)
+        bars = _Adjoint(self.call, order, own).evaluate(others)
+        for n, bar in zip(own, bars, strict=True):
+          found[_OPERANDS * i + n] = bar
+      if last in wanted:
+        forward = _Forward(self.call, self.order)
+        found[last] = forward.evaluate([*arrays[:-1], *along])
+      return [found[n] for n in wanted]
+
+    return self.evaluate(arrays), pull
+
+
+def _is_traced(arrays: Sequence[Any]) -> bool:
+  return any(isinstance(x, traced.Traced) for x in arrays)
+
+
+def _checked(order: int) -> int:
+  if order > _LARGEST_ORDER:
+    raise NotImplementedError(
+      f"derivatives of order {order}: those of the kernel's functions end with "
+      f"order {_LARGEST_ORDER}"
+    )
+  return order
+
+
+def _group(values: Sequence[Any], i: int) -> list[Any]:
+  return list(values[_OPERANDS * i : _OPERANDS * (i + 1)])
+
+
+def _moving(tangents: Sequence[Any]) -> list[int]:
+  """The groups of five of which one has a tangent."""
+  return [
+    i
+    for i in range(len(tangents) // _OPERANDS)
+    if any(t is not None for t in _group(tangents, i))
+  ]
+
+
+def _filled(operands: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+  """Tangents of the operands, zeros for None."""
+  return [
+    onp.zeros_like(x) if t is None else t
+    for x, t in zip(operands, tangents, strict=True)
+  ]
+
+
+def _replaced(arrays: Sequence[Any], i: int, group: Sequence[Any]) -> list[Any]:
+  return [
+    *arrays[: _OPERANDS * i],
+    *group,
+    *arrays[_OPERANDS * (i + 1) :],
+  ]

@@ -1,0 +1,173 @@
+"""Derivatives of functions that say where numbers stand."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal.tape import indexing
+from phasic.internal.tape import linear_maps
+from phasic.internal.tape import traced
+from phasic.internal.tape import ufuncs
+
+Traced = traced.Traced
+
+
+@linear_maps.registered(onp.reshape)
+def _reshape(a: Any, /, shape: Any = None, order: str = "C") -> Any:
+  if order != "C":
+    raise traced.no_rule(f"numpy.reshape with order={order!r}")
+  old = a.shape
+  return linear_maps.linear(
+    lambda x: onp.reshape(x, shape), lambda c: onp.reshape(c, old), a
+  )
+
+
+@linear_maps.registered(onp.ravel)
+def _ravel(a: Any) -> Any:
+  return onp.reshape(a, (-1,))
+
+
+@linear_maps.registered(onp.expand_dims)
+def _expand_dims(a: Any, axis: Any) -> Any:
+  like = onp.expand_dims(onp.empty(a.shape, bool), axis)
+  return onp.reshape(a, like.shape)
+
+
+@linear_maps.registered(onp.squeeze)
+def _squeeze(a: Any, axis: Any = None) -> Any:
+  like = onp.squeeze(onp.empty(a.shape, bool), axis)
+  return onp.reshape(a, like.shape)
+
+
+@linear_maps.registered(onp.transpose)
+def _transpose(a: Any, axes: Any = None) -> Any:
+  order = tuple(range(a.ndim))[::-1] if axes is None else tuple(axes)
+  back = tuple(int(i) for i in onp.argsort([i % a.ndim for i in order]))
+  return linear_maps.linear(
+    lambda x: onp.transpose(x, order), lambda c: onp.transpose(c, back), a
+  )
+
+
+@linear_maps.registered(onp.moveaxis)
+def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
+  return linear_maps.linear(
+    lambda x: onp.moveaxis(x, source, destination),
+    lambda c: onp.moveaxis(c, destination, source),
+    a,
+  )
+
+
+@linear_maps.registered(onp.swapaxes)
+def _swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+  def call(x: Any) -> Any:
+    return onp.swapaxes(x, axis1, axis2)
+
+  return linear_maps.linear(call, call, a)
+
+
+@linear_maps.registered(onp.flip)
+def _flip(m: Any, axis: Any = None) -> Any:
+  def call(x: Any) -> Any:
+    return onp.flip(x, axis)
+
+  return linear_maps.linear(call, call, m)
+
+
+@linear_maps.registered(onp.broadcast_to)
+def _broadcast_to(array: Any, shape: Any) -> Any:
+  old = array.shape
+  return linear_maps.linear(
+    lambda x: onp.broadcast_to(x, shape),
+    lambda c: ufuncs.unbroadcast(c, old),
+    array,
+  )
+
+
+@linear_maps.registered(onp.broadcast_arrays)
+def _broadcast_arrays(*args: Any) -> tuple[Any, ...]:
+  shape = onp.broadcast_shapes(*(onp.shape(x) for x in args))
+  return tuple(onp.broadcast_to(x, shape) for x in args)
+
+
+@linear_maps.registered(onp.take)
+def _take(a: Any, indices: Any, axis: int | None = None) -> Any:
+  if not isinstance(a, Traced):
+    return traced.fixed(lambda i: onp.take(a, i, axis), indices)
+  if axis is None:
+    return onp.ravel(a)[indices]
+  return a[(slice(None),) * (axis % a.ndim) + (onp.asarray(indices),)]
+
+
+@linear_maps.registered(onp.take_along_axis)
+def _take_along_axis(arr: Any, indices: Any, axis: int = -1) -> Any:
+  where = list(onp.indices(onp.shape(indices), sparse=True))
+  where[axis] = traced.constant(indices)
+  return arr[tuple(where)]
+
+
+@linear_maps.registered(onp.concatenate)
+def _concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+  if axis is None:
+    return onp.concatenate([onp.ravel(x) for x in arrays])
+  rank = onp.ndim(arrays[0])
+  sizes = [onp.shape(x)[axis] for x in arrays]
+  ends = onp.cumsum(sizes)
+  lead = (slice(None),) * (axis % rank)
+
+  def pair(i: int, result: Any, *values: Any) -> Any:
+    index = (*lead, slice(int(ends[i] - sizes[i]), int(ends[i])))
+    shape, dtype = onp.shape(result), traced.dtype_of(result)
+    return (
+      lambda tangent: indexing.scatter(tangent, index, shape, dtype),
+      lambda cotangent: cotangent[index],
+    )
+
+  return traced.apply(
+    traced.Pairs(lambda *values: onp.concatenate(values, axis), pair), *arrays
+  )
+
+
+@linear_maps.registered(onp.stack)
+def _stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+  return onp.concatenate([onp.expand_dims(x, axis) for x in arrays], axis)
+
+
+@linear_maps.registered(onp.where)
+def _where(condition: Any, x: Any, y: Any) -> Any:
+  chosen = traced.constant(condition)
+  if not isinstance(x, Traced) and not isinstance(y, Traced):
+    return traced.fixed(lambda c: onp.where(c, x, y), condition)
+
+  def pair(i: int, result: Any, *values: Any) -> Any:
+    del result
+    shape = onp.shape(values[i])
+    if i == 0:
+      return (
+        lambda tangent: onp.where(chosen, tangent, 0.0),
+        lambda c: ufuncs.unbroadcast(onp.where(chosen, c, 0.0), shape),
+      )
+    return (
+      lambda tangent: onp.where(chosen, 0.0, tangent),
+      lambda c: ufuncs.unbroadcast(onp.where(chosen, 0.0, c), shape),
+    )
+
+  return traced.apply(
+    traced.Pairs(lambda x, y: onp.where(chosen, x, y), pair), x, y
+  )
+
+
+def _masked(function: Any) -> Callable[..., Any]:
+  """Of a part of a matrix, the rest of which is zero."""
+
+  def rule(m: Any, k: int = 0) -> Any:
+    def call(x: Any) -> Any:
+      return function(x, k)
+
+    return linear_maps.linear(call, call, m)
+
+  return rule
+
+
+for _function in (onp.tril, onp.triu):
+  traced.FUNCTIONS[_function] = _masked(_function)

@@ -1,0 +1,111 @@
+"""Functions with derivative rules of their own as primitives."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal.tape import traced
+from phasic.internal.tape import trees
+
+
+def call(f: Callable[..., Any], rules: Any, args: Sequence[Any]) -> Any:
+  """Returns `f(*args)` where an array in the arguments is traced."""
+  leaves, make = trees.flatten(tuple(args))
+  primitive = _Ruled(f, rules, make, [len(trees.flatten(a)[0]) for a in args])
+  return primitive.evaluate(leaves)
+
+
+class _Ruled(traced.Primitive):
+  """A function of the arrays of its arguments."""
+
+  def __init__(
+    self,
+    f: Callable[..., Any],
+    rules: Any,
+    make: Callable[[Sequence[Any]], Any],
+    sizes: Sequence[int],
+  ):
+    self.f = f
+    self.rules = rules
+    self.make = make
+    self.owners = [i for i, size in enumerate(sizes) for _ in range(size)]
+    self.put_together: Callable[[Sequence[Any]], Any] | None = None
+
+  def evaluate(self, arrays: Sequence[Any]) -> Any:
+    if not any(isinstance(x, traced.Traced) for x in arrays):
+      return self.f(*self.make(arrays))
+    results = traced.apply(self, *arrays)
+    assert self.put_together is not None
+    return self.put_together(results)
+
+  def _arrays(self, result: Any) -> tuple[Any, ...]:
+    leaves, self.put_together = trees.flatten(result)
+    return tuple(leaves)
+
+  def _fixed(self, args: Sequence[Any]) -> list[Any]:
+    return [args[i] for i in self.rules.nondiff_argnums]
+
+  def _free(self, args: Sequence[Any]) -> tuple[Any, ...]:
+    fixed = self.rules.nondiff_argnums
+    return tuple(x for i, x in enumerate(args) if i not in fixed)
+
+  def forward(
+    self, arrays: Sequence[Any], tangents: Sequence[Any]
+  ) -> tuple[Any, Any]:
+    if self.rules.jvp_fn is None:
+      raise NotImplementedError(missing(self.f, "jvp_fn"))
+    args = self.make(arrays)
+    along = self.make(
+      [
+        _zeros(x) if t is None else t
+        for x, t in zip(arrays, tangents, strict=True)
+      ]
+    )
+    result, moved = self.rules.jvp_fn(
+      *self._fixed(args), self._free(args), self._free(along)
+    )
+    return self._arrays(result), tuple(trees.flatten(moved)[0])
+
+  def reverse(
+    self, arrays: Sequence[Any], wanted: Sequence[int]
+  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
+    if self.rules.vjp_fwd is None:
+      raise NotImplementedError(missing(self.f, "vjp_fwd and vjp_bwd"))
+    args = self.make(arrays)
+    result, residuals = self.rules.vjp_fwd(*args)
+    leaves = self._arrays(result)
+    put_together = self.put_together
+    assert put_together is not None
+
+    def pull(cotangents: list[Any]) -> Sequence[Any]:
+      bars = iter(
+        self.rules.vjp_bwd(
+          *self._fixed(args), residuals, put_together(cotangents)
+        )
+      )
+      found: list[Any] = []
+      for i, arg in enumerate(args):
+        count = self.owners.count(i)
+        if i in self.rules.nondiff_argnums:
+          found += [None] * count
+          continue
+        bar = next(bars)
+        found += [None] * count if bar is None else trees.flatten(bar)[0]
+        del arg
+      return [found[i] for i in wanted]
+
+    return leaves, pull
+
+
+def missing(f: Callable[..., Any], rule: str) -> str:
+  """The message where a rule was not given."""
+  name = getattr(f, "__name__", repr(f))
+  return (
+    f"{name} has no {rule}: it was bound without, so it has no derivative of "
+    "this mode"
+  )
+
+
+def _zeros(x: Any) -> onp.ndarray:
+  return onp.zeros(onp.shape(x), traced.dtype_of(x))

@@ -1,0 +1,322 @@
+"""Arrays that are differentiated, in forward and in reverse mode.
+
+`Traced` takes part in NumPy's array protocols, so that functions written against
+NumPy take it as they are, and calls without one cost nothing more. Each
+differentiation has a trace of its own, later ones inside of earlier ones; what
+is done to the arrays of a trace is done to their values, which may be traced by
+an outer one, so that derivatives of derivatives need nothing else.
+
+An array that leaves NumPy's functions would become a constant, and its
+derivative zero in silence. So every way out is an error: see `leaving`.
+"""
+
+from collections.abc import Callable, Sequence
+import itertools
+import linecache
+import operator
+import sys
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal.tape import operators
+
+_levels = itertools.count()
+_orders = itertools.count()
+
+
+class Trace:
+  """One differentiation."""
+
+  def __init__(self, is_forward: bool):
+    self.level = next(_levels)
+    self.is_forward = is_forward
+
+
+class Node:
+  """What a call did, for the way back.
+
+  Attributes:
+    order: later calls have larger numbers.
+    outputs: shape and dtype of each of its results.
+    parents: for each of what it depends on, its node and which result it was.
+    pull: the cotangents of these, from those of the results.
+  """
+
+  __slots__ = ("order", "outputs", "parents", "pull")
+
+  def __init__(
+    self,
+    outputs: Sequence[Any],
+    parents: Sequence[tuple["Node", int]],
+    pull: Callable[[list[Any]], Sequence[Any]],
+  ):
+    self.order = next(_orders)
+    self.outputs = [(onp.shape(x), dtype_of(x)) for x in outputs]
+    self.parents = parents
+    self.pull = pull
+
+
+class Traced(operators.Operators):
+  """An array of a trace.
+
+  Attributes:
+    value: the array, which may belong to an outer trace.
+    trace: the trace.
+    record: its tangent or, in reverse mode, its node and which result of that it
+      is; None where it does not depend on what is differentiated.
+  """
+
+  __slots__ = ("record", "trace", "value")
+
+  def __init__(self, value: Any, trace: Trace, record: Any):
+    self.value = value
+    self.trace = trace
+    self.record = record
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return onp.shape(self.value)
+
+  @property
+  def ndim(self) -> int:
+    return len(self.shape)
+
+  @property
+  def size(self) -> int:
+    return int(onp.prod(self.shape, dtype=int))
+
+  @property
+  def dtype(self) -> onp.dtype:
+    return dtype_of(self.value)
+
+  @property
+  def T(self) -> Any:
+    return onp.transpose(self)  # type: ignore[call-overload]
+
+  def __len__(self) -> int:
+    if not self.shape:
+      raise TypeError("len() of an array without dimensions")
+    return self.shape[0]
+
+  def __iter__(self) -> Any:
+    return (self[i] for i in range(len(self)))
+
+  def __getitem__(self, index: Any) -> Any:
+    return FUNCTIONS[operator.getitem](self, index)
+
+  def __array_ufunc__(
+    self, ufunc: Any, method: str, *inputs: Any, **options: Any
+  ) -> Any:
+    if method != "__call__" or options:
+      what = f"numpy.{ufunc.__name__}"
+      if method != "__call__":
+        what += f".{method}"
+      listed = f" with {', '.join(options)}" if options else ""
+      raise leaving(f"{what}{listed}")
+    rule = UFUNCS.get(ufunc)
+    if rule is None:
+      raise no_rule(f"numpy.{ufunc.__name__}")
+    return rule(*inputs)
+
+  def __array_function__(
+    self, function: Any, types: Any, args: Any, options: Any
+  ) -> Any:
+    del types
+    rule = FUNCTIONS.get(function)
+    if rule is None:
+      raise no_rule(f"{function.__module__}.{function.__name__}")
+    return rule(*args, **options)
+
+  def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    raise leaving("numpy.asarray, or a function that makes an array of it")
+
+  def __float__(self) -> float:
+    raise leaving("float, or a function of Python's numbers")
+
+  def __int__(self) -> int:
+    raise leaving("int")
+
+  def __index__(self) -> int:
+    raise leaving("an index or a size")
+
+  def __complex__(self) -> complex:
+    raise leaving("complex")
+
+  def __round__(self, digits: Any = None) -> Any:
+    raise leaving("round")
+
+  def __bool__(self) -> bool:
+    raise leaving("a branch, as `if`, `while`, `and` and `or` do")
+
+  def __setitem__(self, index: Any, value: Any) -> None:
+    raise leaving("a store into it")
+
+  def __reduce_ex__(self, protocol: Any) -> Any:
+    raise leaving("a pickle")
+
+  def __copy__(self) -> Any:
+    return self  # It does not change.
+
+  def __deepcopy__(self, memo: Any) -> Any:
+    return self
+
+  def __getattr__(self, name: str) -> Any:
+    raise AttributeError(
+      f"an array that is differentiated has no {name}: use a function of NumPy, "
+      f"as numpy.{name}"
+    )
+
+  def __repr__(self) -> str:
+    return f"Traced({self.value!r})"
+
+
+# What is known of functions: filled by `indexing`, `ufuncs` and the others.
+UFUNCS: dict[Any, Callable[..., Any]] = {}
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+
+class Primitive:
+  """A function of arrays that brings its derivatives.
+
+  They are written in functions of NumPy, so that they have derivatives, too.
+  Results are an array or a tuple of arrays.
+  """
+
+  def evaluate(self, arrays: Sequence[Any]) -> Any:
+    """The results."""
+    raise NotImplementedError
+
+  def forward(
+    self, arrays: Sequence[Any], tangents: Sequence[Any]
+  ) -> tuple[Any, Any]:
+    """The results, and their tangents; None stands for a tangent of zeros."""
+    raise NotImplementedError
+
+  def reverse(
+    self, arrays: Sequence[Any], wanted: Sequence[int]
+  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
+    """The results, and their cotangents -> those of the wanted arrays."""
+    raise NotImplementedError
+
+
+class Pairs(Primitive):
+  """A primitive with one result, by a pair of functions for each argument.
+
+  Attributes:
+    call: the function.
+    pair: `pair(i, result, *arrays)`, the map of tangents of argument i, and its
+      transpose.
+  """
+
+  def __init__(self, call: Callable[..., Any], pair: Callable[..., Any]):
+    self.call = call
+    self.pair = pair
+
+  def evaluate(self, arrays: Sequence[Any]) -> Any:
+    return self.call(*arrays)
+
+  def forward(
+    self, arrays: Sequence[Any], tangents: Sequence[Any]
+  ) -> tuple[Any, Any]:
+    result = self.call(*arrays)
+    total: Any = None
+    for i, tangent in enumerate(tangents):
+      if tangent is not None:
+        term = self.pair(i, result, *arrays)[0](tangent)
+        total = term if total is None else total + term
+    if onp.shape(total) != onp.shape(result):
+      total = onp.broadcast_to(total, onp.shape(result))
+    return result, total
+
+  def reverse(
+    self, arrays: Sequence[Any], wanted: Sequence[int]
+  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
+    result = self.call(*arrays)
+    pulls = [self.pair(i, result, *arrays)[1] for i in wanted]
+    return result, lambda cotangents: [pull(cotangents[0]) for pull in pulls]
+
+
+def apply(primitive: Primitive, *arrays: Any) -> Any:
+  """Applies a primitive to arrays of which at least one is traced."""
+  trace = max(
+    (x.trace for x in arrays if isinstance(x, Traced)),
+    key=lambda trace: trace.level,
+  )
+  records: list[Any] = [
+    x.record if isinstance(x, Traced) and x.trace is trace else None
+    for x in arrays
+  ]
+  values = [
+    x.value if isinstance(x, Traced) and x.trace is trace else x for x in arrays
+  ]
+  wanted = [i for i, record in enumerate(records) if record is not None]
+  if not wanted:
+    result = primitive.evaluate(values)
+    return _wrapped(result, lambda x, i: Traced(x, trace, None))
+  if trace.is_forward:
+    result, tangent = primitive.forward(values, records)
+    tangents = tangent if isinstance(tangent, tuple) else (tangent,)
+    return _wrapped(result, lambda x, i: Traced(x, trace, tangents[i]))
+  result, pull = primitive.reverse(values, wanted)
+  outputs = result if isinstance(result, tuple) else (result,)
+  node = Node(outputs, [records[i] for i in wanted], pull)
+  return _wrapped(result, lambda x, i: Traced(x, trace, (node, i)))
+
+
+def _wrapped(result: Any, wrap: Callable[[Any, int], Traced]) -> Any:
+  if isinstance(result, tuple):
+    return tuple(wrap(x, i) for i, x in enumerate(result))
+  return wrap(result, 0)
+
+
+def constant(x: Any) -> Any:
+  """Returns the numbers of an array, and nothing of how they were made."""
+  while isinstance(x, Traced):
+    x = x.value
+  return x
+
+
+def fixed(call: Callable[..., Any], *arrays: Any) -> Any:
+  """Applies a function without derivatives, as comparisons are.
+
+  What comes of it is still told from constants: it must not decide a branch.
+  """
+  traces = [x.trace for x in arrays if isinstance(x, Traced)]
+  result = call(*(constant(x) for x in arrays))
+  if not traces:
+    return result
+  return Traced(result, max(traces, key=lambda trace: trace.level), None)
+
+
+def dtype_of(x: Any) -> onp.dtype:
+  """The dtype of an array or a number."""
+  return x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
+
+
+def no_rule(name: str) -> NotImplementedError:
+  """The error for a function without derivatives."""
+  return NotImplementedError(
+    f"{name} of an array that is differentiated{_place()}: it has no derivative "
+    "here; write it with others, or bind your own rule with ph.bind"
+  )
+
+
+def leaving(what: str) -> TypeError:
+  """The error for what would make an array a constant."""
+  return TypeError(
+    f"an array that is differentiated goes into {what}{_place()}: its derivative "
+    "would be lost; use NumPy's functions of arrays"
+  )
+
+
+def _place() -> str:
+  """The caller's line, if it can be read."""
+  frame = sys._getframe(1)
+  while frame is not None and frame.f_code.co_filename == __file__:
+    frame = frame.f_back  # type: ignore[assignment]
+  if frame is None:
+    return ""
+  name, number = frame.f_code.co_filename, frame.f_lineno
+  text = linecache.getline(name, number).strip()
+  return f", at {name}:{number}" + (f", `{text}`" if text else "")

@@ -1,0 +1,30 @@
+"""Nested tuples, lists and mappings of arrays."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def flatten(
+  tree: Any,
+) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+  """Returns the arrays of a structure, and what puts such arrays together."""
+  if tree is None:
+    return [], lambda leaves: None
+  if isinstance(tree, dict):
+    keys = list(tree)
+    parts, make = flatten([tree[key] for key in keys])
+    return parts, lambda leaves: dict(zip(keys, make(leaves), strict=True))
+  if not isinstance(tree, (list, tuple)):
+    return [tree], lambda leaves: leaves[0]
+  pairs = [flatten(item) for item in tree]
+
+  def put_together(leaves: Sequence[Any]) -> Any:
+    items, start = [], 0
+    for own, make in pairs:
+      items.append(make(leaves[start : start + len(own)]))
+      start += len(own)
+    if hasattr(tree, "_fields"):
+      return type(tree)(*items)
+    return type(tree)(items)
+
+  return [x for own, _ in pairs for x in own], put_together

@@ -1,0 +1,184 @@
+"""Derivatives of NumPy's functions of numbers, entry by entry."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal.tape import traced
+
+Traced = traced.Traced
+
+
+def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
+  """Sums an array over what was broadcast to make it."""
+  found = onp.shape(x)
+  if found == shape:
+    return x
+  more = len(found) - len(shape)
+  axes = tuple(range(more)) + tuple(
+    more + i
+    for i, size in enumerate(shape)
+    if size == 1 and found[more + i] != 1
+  )
+  return onp.reshape(onp.sum(x, axis=axes), shape) if axes else x
+
+
+def _elementwise(ufunc: Any, *slopes: Callable[..., Any]) -> None:
+  """Registers a ufunc by its slopes, functions of the result and arguments."""
+
+  def pair(i: int, result: Any, *arrays: Any) -> Any:
+    slope = slopes[i](result, *arrays)
+    shape = onp.shape(arrays[i])
+    return (
+      lambda tangent: tangent * slope,
+      lambda cotangent: unbroadcast(cotangent * slope, shape),
+    )
+
+  primitive = traced.Pairs(ufunc, pair)
+  traced.UFUNCS[ufunc] = lambda *arrays: traced.apply(primitive, *arrays)
+
+
+def _linear(ufunc: Any, *signs: float) -> None:
+  """Registers a sum with signs."""
+
+  def pair(i: int, result: Any, *arrays: Any) -> Any:
+    del result
+    shape = onp.shape(arrays[i])
+    if signs[i] > 0:
+      return lambda t: t, lambda c: unbroadcast(c, shape)
+    return lambda t: -t, lambda c: unbroadcast(-c, shape)
+
+  primitive = traced.Pairs(ufunc, pair)
+  traced.UFUNCS[ufunc] = lambda *arrays: traced.apply(primitive, *arrays)
+
+
+def _fixed(ufunc: Any) -> None:
+  traced.UFUNCS[ufunc] = lambda *arrays: traced.fixed(ufunc, *arrays)
+
+
+def _larger(result: Any, x: Any, y: Any) -> Any:
+  """One where x is taken, a half where both are."""
+  del result
+  x, y = traced.constant(x), traced.constant(y)
+  return onp.where(x == y, 0.5, onp.where(x > y, 1.0, 0.0))
+
+
+def _smaller(result: Any, x: Any, y: Any) -> Any:
+  return _larger(result, -traced.constant(x), -traced.constant(y))
+
+
+def _power_slope(result: Any, x: Any, y: Any) -> Any:
+  del result
+  if not isinstance(y, Traced):
+    # x^0 has no slope, at zero either.
+    return onp.where(y == 0, 0.0, y * x ** onp.where(y == 0, 1.0, y - 1.0))
+  return y * x ** (y - 1.0)
+
+
+def _exponent_slope(result: Any, x: Any, y: Any) -> Any:
+  del y
+  zero = traced.constant(x) == 0.0
+  return result * onp.where(zero, 0.0, onp.log(onp.where(zero, 1.0, x)))
+
+
+_linear(onp.add, 1.0, 1.0)
+_linear(onp.subtract, 1.0, -1.0)
+_linear(onp.negative, -1.0)
+_linear(onp.positive, 1.0)
+_elementwise(onp.multiply, lambda z, x, y: y, lambda z, x, y: x)
+_elementwise(onp.true_divide, lambda z, x, y: 1.0 / y, lambda z, x, y: -z / y)
+_elementwise(onp.power, _power_slope, _exponent_slope)
+_elementwise(onp.float_power, _power_slope, _exponent_slope)
+_elementwise(onp.square, lambda z, x: 2.0 * x)
+_elementwise(onp.sqrt, lambda z, x: 0.5 / z)
+_elementwise(onp.cbrt, lambda z, x: 1.0 / (3.0 * z * z))
+_elementwise(onp.reciprocal, lambda z, x: -z * z)
+_elementwise(onp.exp, lambda z, x: z)
+_elementwise(onp.exp2, lambda z, x: onp.log(2.0) * z)
+_elementwise(onp.expm1, lambda z, x: onp.exp(x))
+_elementwise(onp.log, lambda z, x: 1.0 / x)
+_elementwise(onp.log2, lambda z, x: 1.0 / (onp.log(2.0) * x))
+_elementwise(onp.log10, lambda z, x: 1.0 / (onp.log(10.0) * x))
+_elementwise(onp.log1p, lambda z, x: 1.0 / (1.0 + x))
+_elementwise(
+  onp.logaddexp,
+  lambda z, x, y: onp.exp(x - z),
+  lambda z, x, y: onp.exp(y - z),
+)
+_elementwise(onp.abs, lambda z, x: onp.sign(traced.constant(x)))
+_elementwise(onp.maximum, _larger, lambda z, x, y: 1.0 - _larger(z, x, y))
+_elementwise(onp.minimum, _smaller, lambda z, x, y: 1.0 - _smaller(z, x, y))
+_elementwise(onp.sin, lambda z, x: onp.cos(x))
+_elementwise(onp.cos, lambda z, x: -onp.sin(x))
+_elementwise(onp.tan, lambda z, x: 1.0 + z * z)
+_elementwise(onp.arcsin, lambda z, x: 1.0 / onp.sqrt(1.0 - x * x))
+_elementwise(onp.arccos, lambda z, x: -1.0 / onp.sqrt(1.0 - x * x))
+_elementwise(onp.arctan, lambda z, x: 1.0 / (1.0 + x * x))
+_elementwise(onp.sinh, lambda z, x: onp.cosh(x))
+_elementwise(onp.cosh, lambda z, x: onp.sinh(x))
+_elementwise(onp.tanh, lambda z, x: 1.0 / onp.square(onp.cosh(x)))
+
+# The ways that a chain's numbers go through, but for these, have a slope.
+for _ufunc in (
+  onp.bitwise_and,
+  onp.bitwise_or,
+  onp.bitwise_xor,
+  onp.ceil,
+  onp.equal,
+  onp.floor,
+  onp.greater,
+  onp.greater_equal,
+  onp.invert,
+  onp.isfinite,
+  onp.isinf,
+  onp.isnan,
+  onp.less,
+  onp.less_equal,
+  onp.logical_and,
+  onp.logical_not,
+  onp.logical_or,
+  onp.logical_xor,
+  onp.not_equal,
+  onp.rint,
+  onp.sign,
+  onp.signbit,
+  onp.trunc,
+):
+  _fixed(_ufunc)
+
+
+def _matmul(x: Any, y: Any) -> Any:
+  """The product, of vectors as of matrices with one row or column."""
+  if onp.ndim(x) == 1:
+    return (
+      _matmul(onp.reshape(x, (1, -1)), y)[..., 0, :]
+      if (onp.ndim(y) > 1)
+      else onp.sum(x * y)
+    )
+  if onp.ndim(y) == 1:
+    return _matmul(x, onp.reshape(y, (-1, 1)))[..., 0]
+  return traced.apply(_PRODUCT, x, y)
+
+
+def _product_pair(i: int, result: Any, x: Any, y: Any) -> Any:
+  del result
+  if i == 0:
+    shape = onp.shape(x)
+    return (
+      lambda tangent: onp.matmul(tangent, y),
+      lambda c: unbroadcast(onp.matmul(c, _transposed(y)), shape),
+    )
+  shape = onp.shape(y)
+  return (
+    lambda tangent: onp.matmul(x, tangent),
+    lambda c: unbroadcast(onp.matmul(_transposed(x), c), shape),
+  )
+
+
+def _transposed(x: Any) -> Any:
+  return onp.swapaxes(x, -1, -2)
+
+
+_PRODUCT = traced.Pairs(onp.matmul, _product_pair)
+traced.UFUNCS[onp.matmul] = _matmul
