@@ -373,7 +373,6 @@ TESTS = {
         ],
         rooms = ["distributions/base"],
         sweep = True,
-        disabled = {"numpy": "has no autodiff"},
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "traces many cases"},

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal import gradients
 from phasic.internal import static
 from tests.helpers import conformance
 
@@ -161,12 +162,36 @@ def jacobians(
   """
   if MODE == "jax":
     found = _jax_jacobians(function, mode, arrays)
-  else:
+  elif MODE == "tf":
     found = _tf_jacobians(function, mode, arrays)
+  else:
+    found = _jacobians(function, arrays)
   backward, forward = (
     {k: onp.asarray(static.concrete(x)) for k, x in part.items()}
     for part in found
   )
+  return backward, forward
+
+
+def _jacobians(function: Any, arrays: Arrays) -> Any:
+  """Row by row and column by column, as NumPy has no other way."""
+  value, pull = gradients.vjp(function, dict(arrays))
+  rows = [pull(row)[0] for row in onp.eye(len(value))]
+  backward = {k: onp.stack([row[k] for row in rows]) for k in arrays}
+  forward = {}
+  zeros = {k: onp.zeros_like(x) for k, x in arrays.items()}
+  for name, x in arrays.items():
+    columns = [
+      gradients.jvp(
+        function,
+        (dict(arrays),),
+        ({**zeros, name: onp.reshape(column, onp.shape(x))},),
+      )[1]
+      for column in onp.eye(onp.size(x))
+    ]
+    forward[name] = onp.reshape(
+      onp.stack(columns, axis=-1), (len(value), *onp.shape(x))
+    )
   return backward, forward
 
 

@@ -14,8 +14,6 @@ from tests.helpers import closure_cases
 from tests.helpers import test_case
 from tests.oracle import family_oracle
 
-MODE = "numpy"
-
 CASES = closure_cases.CASES
 _DIGITS = 200
 
@@ -86,8 +84,6 @@ class DerivativesTest(test_case.TestCase):
 
   def setUp(self):
     super().setUp()
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
   @parameterized.product(
     name=list(CASES),

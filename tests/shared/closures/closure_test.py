@@ -44,8 +44,6 @@ class ClosureTest(test_case.TestCase):
     self.assertIs(steps.reparameterization_type, not_full)
 
   def test_samples_have_derivatives(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def draw(rate):
       law = pd.convolution([pd.Erlang(1, rate), pd.Erlang(1, 2.0 * rate)])

@@ -142,8 +142,6 @@ class RewardsTest(test_case.TestCase):
         )
 
   def test_derivatives(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     if _IS_DEAR:
       self.skipTest("takes most of a minute: the full sweep has it")
     value = np.asarray(onp.asarray(_VALUES[0]))

@@ -303,8 +303,6 @@ class BijectorTest(test_case.TestCase):
       prop.default_constraining_bijector()
 
   def test_derivatives(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     x = np.asarray(onp.asarray([[0.5, -1.0], [0.25, 2.0]]))
     matrix = bijectors.Subgenerator(2)
     for f, expected in (

@@ -14,8 +14,6 @@ from phasic.internal import gradients
 from phasic.internal import static
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 _GOOD = {
   "initial_probs": [0.3, 0.6],
   "subtransition": [[0.5, 0.25], [0.125, 0.25]],
@@ -110,8 +108,6 @@ class ValuesTest(test_case.TestCase):
       bad.mean()
 
   def test_gradient(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def log_prob(q):
       # T is free, the exits are one less its rows.

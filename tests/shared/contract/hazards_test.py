@@ -16,8 +16,6 @@ from phasic.internal import static
 from tests.helpers import models
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 
 def _hazard(model, time):
   """f / S with 60 digits, for an accurate matrix exponential."""
@@ -190,8 +188,6 @@ class ContinuousTest(test_case.TestCase):
       dist.hazard_function(onp.ones(2, "f"))
 
   def test_derivatives(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def hazard(x):
       # Of x_0 e^{-t} + x_1 e^{-3 t}; the rates are x_2 and x_3, t is x_4.

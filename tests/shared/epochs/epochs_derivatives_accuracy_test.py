@@ -43,8 +43,6 @@ class DerivativesTest(test_case.TestCase):
     return found
 
   def test_generating_function_below_zero(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def slopes(method, u):
       def value(rate):
@@ -64,8 +62,6 @@ class DerivativesTest(test_case.TestCase):
 
   @parameterized.parameters("log_prob", "cdf", "mean", "variance")
   def test_isolation_with_migration(self, name):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     given, params, boundaries, maps = epoch_models.migration()
     t = 1.25
 
@@ -91,8 +87,6 @@ class DerivativesTest(test_case.TestCase):
 
   def test_times_in_all_epochs(self):
     # What is not used of an epoch must not spoil the gradient.
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     graph = models.kingman(3)
     rates, boundaries = epoch_models.history(3)
     times = [0.0625, 0.125, 0.75, 2.0]

@@ -164,8 +164,6 @@ class DivergencesTest(test_case.TestCase):
       pd.Epochs(graphs.models.kingman(2), [[1.0]], None)
 
   def test_derivatives(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def total(rate):
       dist = pd.Epochs(graphs.models.kingman(2), [[1.0], rate], [0.5])

@@ -10,8 +10,6 @@ from phasic import distributions as pd
 from phasic.internal import gradients
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 _DIGITS = 300
 
 
@@ -24,8 +22,6 @@ def _slope(function, x):
 class FamiliesDerivativesTest(test_case.TestCase):
   def setUp(self):
     super().setUp()
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
   def test_second_derivatives(self):
     def slope(rate):

@@ -9,7 +9,6 @@ from phasic import distributions as pd
 from phasic.internal import gradients
 from tests.helpers import test_case
 
-MODE = "numpy"
 COUNT = 200
 # One less the probability of success, in units of the precision.
 PARTS = (1, 64, 3000)
@@ -97,8 +96,6 @@ class RareFailuresTest(test_case.TestCase):
     self.assert_close(dist.log_prob(COUNT)[1], 0.0)
 
   def test_derivatives(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     eps = 2.0**-52
     prob = onp.asarray(1.0 - 3 * eps)
 

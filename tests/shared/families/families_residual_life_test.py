@@ -11,7 +11,6 @@ from phasic import distributions as pd
 from phasic.internal import gradients
 from tests.helpers import test_case
 
-MODE = "numpy"
 # P(X > t) gets small, subnormal, zero.
 TIMES = onp.asarray([600.0, 710.0, 740.0, 1e3, 3e4])
 RATES = (1.0, 1.0 + 2.0**-10)
@@ -83,8 +82,6 @@ class ResidualLifeTest(test_case.TestCase):
     self.assert_close(dist.variance(), variance, 1e-11)
 
   def test_derivatives(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def mean(time):
       return pd.ResidualLife(pd.Erlang(2, 1.0), time).mean()

@@ -11,7 +11,6 @@ from phasic import distributions as pd
 from phasic.internal import gradients
 from tests.helpers import test_case
 
-MODE = "numpy"
 _METHODS = (
   "log_prob",
   "prob",
@@ -126,8 +125,6 @@ class BoundsTest(test_case.TestCase):
     self.assert_close(bijector.inverse_log_det_jacobian(y), -expected, 1e-12)
 
   def test_derivatives(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     rate = onp.asarray(1.5)
 
     def value(rate):

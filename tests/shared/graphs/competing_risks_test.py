@@ -11,8 +11,6 @@ from phasic import graphs as pg
 from phasic.internal import gradients
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 
 def _two_causes(atom=0.0):
   """Absorption at rate a by failure and at rate b by repair."""
@@ -138,8 +136,6 @@ class SumsTest(test_case.TestCase):
       self._batch().cause_prob(1.0, "flu")
 
   def test_gradients(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     graph = _two_causes()
     a, b, t = 0.75, 2.0, 0.5
     params = np.asarray(onp.asarray([a, b]))

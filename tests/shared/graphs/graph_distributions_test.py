@@ -15,8 +15,6 @@ from phasic.internal import static
 from tests.helpers import chain_cases
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 METHODS = (
   "log_prob",
   "prob",
@@ -244,8 +242,6 @@ class ContractTest(test_case.TestCase):
     )
 
   def test_gradients(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     graph = chain_cases.repairs()
     times = onp.asarray([0.0, 0.5, 2.0])
     params = np.asarray(onp.asarray([1.5, 0.75, 0.5]))

@@ -9,8 +9,6 @@ from phasic import math as pm
 from phasic.internal import gradients
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 ABSORBED = graphs.ABSORBED
 
 
@@ -189,8 +187,6 @@ class WeightsTest(test_case.TestCase):
     self.assert_close(value, 0.25 * 0.75**2, 1e-15)
 
   def test_gradients(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     graph = graphs.Graph.from_transitions(repair, "works", params=("wear",))
 
     def total(wear):

@@ -13,8 +13,6 @@ from phasic.internal import gradients
 from phasic.internal import static
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 
 def _stages(discrete=False):
   """Three stages, each left at a rate."""
@@ -76,8 +74,6 @@ class LogProbAndMomentsTest(test_case.TestCase):
     self.assert_close(moments, [0.5, 0.5], 1e-6)
 
   def test_gradients(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     graph = _stages()
     a, t, r = 1.5, [0.5, 2.0], [2.0, 0.0, 0.5]
 

@@ -109,8 +109,6 @@ class CoordinatesTest(test_case.TestCase):
     )
 
   def test_gradient_through_the_distribution(self):
-    if MODE == "numpy":
-      self.skipTest("has no autodiff")
     dist = _LAWS["general"]()
     free, to_distribution = inference.unconstrained(dist)
     value, gradient = gradients.value_and_gradient(

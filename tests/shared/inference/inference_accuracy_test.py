@@ -276,8 +276,6 @@ class CausesTest(test_case.TestCase):
     self.assertLessEqual(oracle.error(self.host(value), truth), bound)
     for k, x in enumerate(self.host(bars["params"])):
       self.assertLessEqual(oracle.error(x, slopes[k]), 1e-12 * scales[k])
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     data = inference.Observations(_LOWER, _UPPER, _WEIGHTS, _ENTRY, _CAUSES)
     _, found = gradients.value_and_gradient(
       lambda x: data.log_likelihood(pd.PhaseType.from_graph(graph, x)),
@@ -347,8 +345,6 @@ class OtherLawsTest(test_case.TestCase):
     data = inference.Observations(lower, upper, None, entry)
     value = data.log_likelihood(_dist_of(name, theta))
     self.assert_close(value, float(truth), 1e-13)
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     _, found = gradients.value_and_gradient(
       lambda x: data.log_likelihood(_dist_of(name, x)), np.asarray(theta)
     )

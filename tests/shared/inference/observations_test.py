@@ -11,8 +11,6 @@ from phasic import math as pm
 from phasic.internal import gradients
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 _ALPHA = onp.asarray([0.5, 0.25, 0.0])
 _MATRIX = onp.asarray([[-3.0, 1.0, 0.5], [0.25, -2.0, 0.75], [0.0, 0.5, -1.0]])
 _ATOM = 0.25
@@ -336,8 +334,6 @@ class DerivativesTest(test_case.TestCase):
 
   @parameterized.parameters(0.0, _ATOM)
   def test_autodiff(self, atom):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     self.require_kernel()
     arguments = tuple(
       np.asarray(x) for x in (_ALPHA, _MATRIX, _LOWER[_SMOOTH], _UPPER[_SMOOTH])

@@ -16,7 +16,6 @@ from phasic.internal import static
 from tests.helpers import models
 from tests.helpers import test_case
 
-MODE = "numpy"
 _BELOW = (-3.0, -0.1, 0.0, 1e-8, 0.1, 0.5, 0.9, 0.99, 1 - 1e-6, 1 - 1e-9)
 _ABOVE = (1 + 1e-9, 1 + 1e-6, 1.1, 3.0, 100.0)
 
@@ -192,8 +191,6 @@ class DerivativesTest(test_case.TestCase):
 
   @parameterized.parameters(-0.25, 0.0, 0.25)
   def test_first(self, s):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     point = (1.25, s)
     expected = [
       float(mpmath.diff(self._formula, point, order))
@@ -207,8 +204,6 @@ class DerivativesTest(test_case.TestCase):
     self.assert_close(moved, sum(expected), 1e-11)
 
   def test_second(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     point = (1.25, 0.25)
 
     def along(x):
@@ -223,16 +218,12 @@ class DerivativesTest(test_case.TestCase):
     self.assert_close(found, [parts[0] + parts[1], parts[1] + parts[2]], 1e-9)
 
   def test_infinite(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     x = np.asarray(onp.asarray([1.25, 5.0]))
     value, found = gradients.value_and_gradient(self._mgf, x)
     self.assert_close(value, math.inf)
     self.assert_close(found, [math.nan, math.nan])
 
   def test_a_phase_that_is_above_its_own_rate(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def mgf(alpha):
       matrix = onp.asarray([[-2.0, 0.0], [0.0, -1.0]])

@@ -13,8 +13,6 @@ from tests.helpers import chains
 from tests.helpers import test_case
 from tests.oracle import rational_chain
 
-MODE = "numpy"
-
 
 def _moment(kind, model, alpha, weights, rewards):
   """A moment of edges with these arrays."""
@@ -125,8 +123,6 @@ class DerivativeTest(test_case.TestCase):
 
   def setUp(self):
     super().setUp()
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
   def _arrays(self, model):
     return [

@@ -16,8 +16,6 @@ from tests.helpers import chains
 from tests.helpers import test_case
 from tests.oracle import rational_chain
 
-MODE = "numpy"
-
 
 def _function(model, name):
   """The function of `math` for the model's time."""
@@ -177,8 +175,6 @@ class ValueTest(test_case.TestCase):
     self.assert_close(dense, found, 1e-9)
 
   def test_second_derivative_of_hitting_probs(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def slope(weights):
       def hit(weights):
@@ -225,8 +221,6 @@ class DerivativeTest(test_case.TestCase):
 
   @parameterized.parameters("cyclic6", "acyclic5", "queue", "discrete6")
   def test_transform(self, name):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     model = chains.ALL[name]
     function = pm.laplace_transform
     if model.discrete:
@@ -259,8 +253,6 @@ class DerivativeTest(test_case.TestCase):
 
   @parameterized.parameters(("acyclic5", 0.5), ("discrete4", 3.0))
   def test_occupancy(self, name, time):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     model = chains.ALL[name]
     # The sum over phases is the survival function.
     arrays = [np.asarray(x) for x in (model.initial_probs, model.weights)]

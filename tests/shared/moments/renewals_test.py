@@ -220,8 +220,6 @@ class DerivativesTest(test_case.TestCase):
 
   def setUp(self):
     super().setUp()
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
   @parameterized.parameters(
     ("renewal_density", _renewals_of_erlang),

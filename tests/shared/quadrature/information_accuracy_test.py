@@ -293,8 +293,6 @@ class DerivativesTest(test_case.TestCase):
   """Those of closed forms."""
 
   def test_first(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def exponential(rate):
       return pd.PhaseType(np.ones_like(rate)[None], -rate[None, None])
@@ -310,8 +308,6 @@ class DerivativesTest(test_case.TestCase):
     self.assert_close(moved, -0.5, 1e-12)
 
   def test_of_an_atom(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def entropy(mass):
       dist = pd.PhaseType(mass[None], np.asarray(onp.asarray([[-2.0]])))
@@ -326,8 +322,6 @@ class DerivativesTest(test_case.TestCase):
       self.assert_close(found, expected, 1e-12)
 
   def test_infinite(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     whole = pd.PhaseType([1.0], [[-1.0]])
 
     def divergence(mass):
@@ -339,8 +333,6 @@ class DerivativesTest(test_case.TestCase):
     self.assert_close(found, math.nan)
 
   def test_discrete(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def entropy(q):
       return pd.DiscretePhaseType([1.0], 1 - q[None, None]).entropy()

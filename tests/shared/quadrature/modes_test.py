@@ -148,8 +148,6 @@ class ModesTest(test_case.TestCase):
       dist.mode()
 
   def test_derivatives(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def mode(rates):
       return pd.Hypoexponential(rates).mode()

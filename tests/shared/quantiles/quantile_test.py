@@ -15,8 +15,6 @@ from phasic.internal import kernel_ops
 from tests.helpers import models
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 _US = onp.asarray(
   [1e-300, 1e-100, 1e-16, 1e-3, 0.3, 0.5, 0.50001, 0.9, 1 - 1e-9, 1 - 1e-16]
 )
@@ -344,8 +342,6 @@ class DerivativesTest(test_case.TestCase):
     self.assert_close(bars[1], [[onp.nan]])
 
   def test_first_and_second(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def quantile(rate, u):
       matrix = rate * np.asarray(onp.asarray([[-1.0]]))
@@ -365,8 +361,6 @@ class DerivativesTest(test_case.TestCase):
     self.assert_close(moved, -value, 1e-13)
 
   def test_steps_are_refused(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def quantile(stay):
       matrix = stay * np.asarray(onp.asarray([[1.0]]))

@@ -13,8 +13,6 @@ from phasic.internal import gradients
 from phasic.internal import static
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 
 def _chain(p, seed=0, cyclic=True):
   """Masses and probabilities with 10 binary digits, an atom among them."""
@@ -139,8 +137,6 @@ class DiscreteRewardTransformTest(test_case.TestCase):
     self.assert_close(_found(model, onp.asarray([0.0, 1.0, 2.0])), [0.0, 1, 0])
 
   def test_gradient(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     # Phase 1 is left for phase 0 with c; Y counts visits to phase 0, each the
     # last one with probability 1 - b: geometric, whatever c is.

@@ -14,8 +14,6 @@ from phasic.internal import static
 from tests.helpers import reward_models
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 
 class DensityTest(test_case.TestCase):
   """Chains whose rewards are earned one after the other."""
@@ -96,8 +94,6 @@ class DensityTest(test_case.TestCase):
     )
 
   def test_gradient(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     # Phase 1 leads to phase 2 at rate w = 0 and is absorbed at rate c, phase 0
     # leads to it at rate a; b is the exit rate of phase 2.
@@ -131,8 +127,6 @@ class DensityTest(test_case.TestCase):
     self.assert_close(found[2], [-a, -b], 1e-12)
 
   def test_gradient_in_rewards(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def log_prob(rewards):
       matrix = onp.asarray([[-1.0, 1.0], [0.0, -2.0]])

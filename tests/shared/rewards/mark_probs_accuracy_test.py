@@ -18,8 +18,6 @@ from tests.helpers import models
 from tests.helpers import test_case
 from tests.oracle import reward_oracle as oracle
 
-MODE = "numpy"
-
 
 def _exact(alpha, off, exits, rewards, theta, counts, atom=0.0):
   """The same probabilities in rational numbers, count by count."""
@@ -196,8 +194,6 @@ class DerivativesTest(test_case.TestCase):
   """Gradients in rates, rewards and mark rates."""
 
   def test_gradient(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     # Two stages: P(N = 1) = q1 q2 (p1 + p2), p = theta r / (theta r + rate).
     def prob(rates, rewards, theta):

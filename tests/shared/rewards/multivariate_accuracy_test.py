@@ -17,8 +17,6 @@ from tests.helpers import reward_models
 from tests.helpers import test_case
 from tests.oracle import reward_oracle as oracle
 
-MODE = "numpy"
-
 
 class MomentsTest(test_case.TestCase):
   """Means, covariances, mixed moments and transforms."""
@@ -98,8 +96,6 @@ class MomentsTest(test_case.TestCase):
     self.assert_close(found, expected, 1e-13)
 
   def test_gradients(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     alpha, off, rewards, exits, _ = reward_models.random(4, 2)
 
     def moment(off, rewards, exits):

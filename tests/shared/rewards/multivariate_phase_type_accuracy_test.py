@@ -15,8 +15,6 @@ from phasic.internal import static
 from tests.helpers import reward_models
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 
 class ProjectionTest(test_case.TestCase):
   """Single rewards and their sums."""
@@ -208,8 +206,6 @@ class GraphTest(test_case.TestCase):
     self.assert_close(moved.marginal(0).mean(), 0.25 * 1.5 + 0.5 * 0.5)
 
   def test_gradient(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     graph, rewards = self._tree()
 
     def mean(params, rewards):

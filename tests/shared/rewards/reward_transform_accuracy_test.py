@@ -14,8 +14,6 @@ from tests.helpers import models
 from tests.helpers import test_case
 from tests.oracle import reward_oracle as oracle
 
-MODE = "numpy"
-
 
 def _model(p, acyclic=False):
   """Random masses, off-diagonals, exits and an atom, all representable."""
@@ -102,8 +100,6 @@ class RewardTransformTest(test_case.TestCase):
 
   @parameterized.parameters((), (1,), (0, 3))
   def test_gradient_of_mean(self, *zeros):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     p = 5
     alpha, off, exits, _ = _model(p)
     rewards = _rewards(p, zeros)
@@ -266,8 +262,6 @@ class EdgesTest(test_case.TestCase):
       pm.reward_transform(alpha, edges, onp.eye(1, p)[0])
 
   def test_gradient(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
     alpha, edges, _, _ = self._model()
 
     coefficients = onp.asarray(edges.coefficients)

@@ -12,8 +12,6 @@ from phasic import distributions as pd
 from phasic.internal import gradients
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 ALPHA = [0.5, 0.25, 0.0]
 S = [[-3.0, 1.0, 1.0], [2.0, -2.5, 0.0], [0.0, 4.0, -5.0]]
 EXITS = [1.0, 0.5, 1.0]
@@ -148,8 +146,6 @@ class SamplePathsTest(test_case.TestCase):
       dist.sample_paths(num_jumps, sample_shape, seed=1)
 
   def test_no_derivatives(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def last(rate):
       dist = pd.Erlang(2, rate)

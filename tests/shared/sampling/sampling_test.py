@@ -14,8 +14,6 @@ from phasic.math.sampling import simulated_draws
 from tests.helpers import models
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 
 class RandomTest(test_case.TestCase):
   """The seam's generators."""
@@ -150,8 +148,6 @@ class SampleTest(test_case.TestCase):
     self.assertTrue(missing)
 
   def test_derivatives_of_paths_are_unknown(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def total(rate):
       rates = np.stack(
@@ -230,8 +226,6 @@ class SampleTest(test_case.TestCase):
 
   @parameterized.parameters("atom", "discrete")
   def test_derivatives_are_refused(self, what):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def total(matrix):
       dist = pd.PhaseType([0.5], matrix, prob_zero=0.5)
@@ -244,8 +238,6 @@ class SampleTest(test_case.TestCase):
       gradients.value_and_gradient(total, np.asarray(onp.asarray([[-0.5]])))
 
   def test_derivative_of_samples(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def total(scale):
       rates = np.asarray(onp.asarray([[-3.0, 3.0], [0.0, -3.0]]))
@@ -258,8 +250,6 @@ class SampleTest(test_case.TestCase):
     self.assert_close(slope, -self.host(value) / 2.0, 1e-12)
 
   def test_stopped_samples_can_be_used(self):
-    if MODE == "numpy":
-      self.skipTest("NumPy has no autodiff")
 
     def loss(matrix):
       dist = pd.PhaseType([1.0], matrix)
