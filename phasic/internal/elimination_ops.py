@@ -60,8 +60,8 @@ def eliminate(
     return fallback(
       indices, weights, per_phase, per_edge, transposed, gives_edges
     )
-  indices = modes.without_derivative(indices)
   if modes.any_traced((weights, per_phase, per_edge)):
+    indices = modes.without_derivative(indices)
     return elimination.eliminate(
       functools.partial(eliminate, fallback, indices),
       weights,

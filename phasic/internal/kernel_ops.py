@@ -27,6 +27,7 @@ from phasic.internal.tape import modes
 from phasic.internal.tape import phase_type as primitives
 
 KINDS = kernel_common.KINDS
+_Traced = modes.Traced
 
 
 def unavailable_reason() -> str:
@@ -76,7 +77,7 @@ def phase_type(
   """
   if path_of_call() == "portable":
     return fallback(kind, *operands, *edges, *_given(kinds))
-  if modes.any_traced(operands):
+  if _Traced in map(type, operands):
     call = _call(kind, edges, kinds, discrete)
     return primitives.forward(call, 0, operands)
   return _kernel.on_host().forward(
@@ -84,7 +85,7 @@ def phase_type(
     0,
     _arrays(operands),
     _edges(edges),
-    kinds=modes.without_derivative(kinds),
+    kinds=kinds,
     discrete=discrete,
   )
 

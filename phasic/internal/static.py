@@ -8,6 +8,7 @@ import numpy as onp
 from phasic.internal.tape import modes
 
 Shape = tuple[Any, ...]
+_Traced = modes.Traced
 
 
 def shape(x: Any) -> Shape:
@@ -41,7 +42,9 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 
 def concrete(x: Any) -> onp.ndarray | None:
   """Returns the values of `x` on the host, or None while it is traced."""
-  return None if isinstance(x, modes.Traced) else onp.asarray(x)
+  if type(x) is onp.ndarray:
+    return x
+  return None if isinstance(x, _Traced) else onp.asarray(x)
 
 
 def at_hand(x: Any) -> onp.ndarray | None:
@@ -50,14 +53,18 @@ def at_hand(x: Any) -> onp.ndarray | None:
   They cannot while `x` is traced, or where it lies on an accelerator or belongs
   to another process.
   """
-  return None if isinstance(x, modes.Traced) else onp.asarray(x)
+  if type(x) is onp.ndarray:
+    return x
+  return None if isinstance(x, _Traced) else onp.asarray(x)
 
 
 def dtype_name(x: Any) -> str:
   """Returns the name of the dtype `x`, or of the dtype of the array `x`."""
   if isinstance(x, (str, type, onp.dtype)):
     return _name(onp.dtype(x))
-  return _name(x.dtype if isinstance(x, modes.Traced) else onp.asarray(x).dtype)
+  if type(x) is onp.ndarray:
+    return _name(x.dtype)
+  return _name(x.dtype if isinstance(x, _Traced) else onp.asarray(x).dtype)
 
 
 @functools.cache

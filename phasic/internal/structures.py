@@ -10,6 +10,9 @@ from phasic.internal import static
 from phasic.internal.tape import modes
 
 FLOATS = ("float32", "float64")
+_MAY_BE_TRACED = (modes.Traced, list, tuple)
+# NumPy reads a name anew at each use.
+_DTYPES = {name: onp.dtype(name) for name in (*FLOATS, "int32")}
 _T = TypeVar("_T", bound=type)
 
 
@@ -90,7 +93,7 @@ def as_array(
   if dtype is None:
     keep = own in FLOATS and not _is_weak(x)
     dtype = own if keep else static.wide_float()
-  if isinstance(x, (modes.Traced, list, tuple)) and modes.holds_traced(x):
+  if isinstance(x, _MAY_BE_TRACED) and modes.holds_traced(x):
     return modes.cast(modes.joined(x), dtype)
   return onp.array(x, dtype=dtype, copy=copy or None)
 
@@ -101,7 +104,10 @@ def cast(x: Any, dtype: Any = None) -> Any:
   Derivatives go through it, which they do not through `np.asarray`: that makes
   constants of what is on the host.
   """
-  if isinstance(x, (modes.Traced, list, tuple)) and modes.holds_traced(x):
+  dtype = _DTYPES.get(dtype, dtype)
+  if type(x) is onp.ndarray:
+    return x if x.dtype is dtype else onp.asarray(x, dtype)
+  if isinstance(x, _MAY_BE_TRACED) and modes.holds_traced(x):
     x = modes.joined(x)
     return x if dtype is None else modes.cast(x, dtype)
   return onp.asarray(x, dtype)
@@ -142,7 +148,9 @@ def _numeric_dtype(x: Any, name: str) -> str:
   raw_arguments.check_nesting(x, name)
   raw_arguments.refuse_none(x, name)
   try:
-    if isinstance(x, (modes.Traced, list, tuple)) and modes.holds_traced(x):
+    if type(x) is onp.ndarray:
+      dtype = x.dtype
+    elif isinstance(x, _MAY_BE_TRACED) and modes.holds_traced(x):
       dtype = modes.joined(x).dtype
     else:
       dtype = onp.asarray(x).dtype

@@ -12,6 +12,7 @@ from phasic.internal.tape import placing
 from phasic.internal.tape import traced
 
 Traced = traced.Traced
+_PLAIN = {onp.ndarray, float, int, str, bool, type(None)}
 constant = traced.constant
 dtype_of = traced.dtype_of
 fixed = traced.fixed
@@ -46,9 +47,12 @@ def without_derivative(x: Any) -> Any:
 
 def holds_traced(x: Any) -> bool:
   """Whether an array, or one in nested lists, is differentiated."""
-  if isinstance(x, (list, tuple)):
-    return any(holds_traced(item) for item in x)
-  return isinstance(x, Traced)
+  if not isinstance(x, (list, tuple)):
+    return isinstance(x, Traced)
+  kinds = set(map(type, x))
+  if kinds <= _PLAIN:
+    return False
+  return Traced in kinds or any(map(holds_traced, x))
 
 
 def joined(x: Any) -> Any:

@@ -35,6 +35,8 @@ class Call(NamedTuple):
 
 def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
   """Returns J of operands and tangents, which may be traced."""
+  if not _is_traced(arrays):
+    return call.forward(order, arrays)
   return _Forward(call, order).evaluate(arrays)
 
 
@@ -42,9 +44,14 @@ def adjoint(
   call: Call, order: int, arrays: Sequence[Any], wanted: Sequence[bool]
 ) -> tuple[Any, ...]:
   """Returns V of operands, tangents and cotangent, None where not wanted."""
+  if not _is_traced(arrays):
+    bars = call.adjoint(order, arrays, wanted)
+    return tuple(
+      bar if own else None for bar, own in zip(bars, wanted, strict=True)
+    )
   places = [i for i, own in enumerate(wanted) if own]
-  bars = iter(_Adjoint(call, order, places).evaluate(arrays))
-  return tuple(next(bars) if own else None for own in wanted)
+  found = iter(_Adjoint(call, order, places).evaluate(arrays))
+  return tuple(next(found) if own else None for own in wanted)
 
 
 class _Forward(traced.Primitive):
@@ -161,7 +168,7 @@ class _Adjoint(traced.Primitive):
 
 
 def _is_traced(arrays: Sequence[Any]) -> bool:
-  return any(isinstance(x, traced.Traced) for x in arrays)
+  return traced.Traced in map(type, arrays)
 
 
 def _checked(order: int) -> int:
