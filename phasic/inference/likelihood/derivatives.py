@@ -124,7 +124,7 @@ def _value(
   entries: Any, tables: Any, distribution: Any, observations: Observations
 ) -> Any:
   found = coordinates_lib.with_entries(distribution, tables, entries)
-  return structures.cast(observations.log_likelihood(found))
+  return np.asarray(observations.log_likelihood(found))
 
 
 def _value_and_gradient(entries: Any, *args: Any) -> Any:
