@@ -61,8 +61,8 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   return rate;
 }
 
-// The largest sum of the sizes of a row's tangents; of edges' a bound, the sum
-// over all phases.
+// The largest sum of the sizes of a row's tangents, NaN if one is; of edges' a
+// bound, the sum over all phases. Beside exits the diagonal is not read.
 [[gnu::noinline]] inline double TangentSize(const SweepInput& in, int order) {
   double largest = 0.0;
   if (in.has_edges()) {
@@ -75,12 +75,14 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   for (int64_t i = 0; i < p; ++i) {
     double row = 0.0;
     for (int64_t j = 0; j < p; ++j) {
+      if (j == i && in.has_exit_rates && !in.discrete) continue;
       row += std::fabs(in.subgenerator.tangents[order][i * p + j]);
     }
     if (in.has_exit_rates) {
       row = 2.0 * row + std::fabs(in.exit_rates.tangents[order][i]);
     }
-    if (row > largest) largest = row;
+    if (!(row <= largest)) largest = row;
+    if (largest != largest) break;
   }
   return largest;
 }

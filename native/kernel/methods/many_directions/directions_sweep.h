@@ -50,10 +50,15 @@ class DirectionsRun {
       for (int64_t i = 0; i < in_.num_times; ++i) Evaluate(i);
       return;
     }
-    // Groups of many times take less, direction by direction.
+    // Groups of many times take less, direction by direction. Up to where there
+    // are groups depends, beyond the least x, on one direction's sequence.
     NodeGroups<Directions>(in_, &sequence_, false, workspace_)
-        .ForEach([](int64_t) { return true; }, [&](int64_t i) { Evaluate(i); },
-                 [](const NodeGroup&) { return true; });
+        .ForEach(
+            [&](int64_t i) {
+              return in_.times.value[i] * model_.q < kLeastLadderX;
+            },
+            [&](int64_t i) { Evaluate(i); },
+            [](const NodeGroup&) { return true; });
   }
 
  private:

@@ -230,6 +230,106 @@ TEST_F(ManyTimesTest, TangentsOfAllKinds) {
   }
 }
 
+// Phases in a row, of unit rates, at many times.
+class TangentsOfStagesTest : public testing::Test {
+ protected:
+  explicit TangentsOfStagesTest(int64_t phases = 2, int64_t count = 600)
+      : initial_(phases),
+        initial_change_(phases),
+        rates_(phases * phases),
+        rate_changes_(phases * phases),
+        exits_(phases),
+        exit_changes_(phases),
+        times_(count),
+        moves_(count),
+        tangents_(count) {
+    initial_.front() = exits_.back() = 1.0;
+    for (int64_t i = 0; i < phases; ++i) {
+      rates_[i * phases + i] = -1.0;
+      if (i + 1 < phases) rates_[i * phases + i + 1] = 1.0;
+    }
+    in_.num_phases = phases;
+    in_.num_times = count;
+    in_.has_exit_rates = true;
+    in_.has_prob_zero = true;
+    in_.epsilon = 0x1p-52;
+    in_.initial_probs = {initial_.data(), {initial_change_.data()}};
+    in_.subgenerator = {rates_.data(), {rate_changes_.data()}};
+    in_.exit_rates = {exits_.data(), {exit_changes_.data()}};
+    in_.prob_zero = {&atom_, {&atom_change_}};
+    in_.times = {times_.data(), {moves_.data()}};
+  }
+
+  // d log f at times from `first` to twice that, by nodes.
+  const std::vector<double>& LogDensity(double first) {
+    const auto n = static_cast<double>(times_.size());
+    for (size_t i = 0; i < times_.size(); ++i) {
+      times_[i] = first * (1.0 + static_cast<double>(i) / n);
+    }
+    in_.kind = Kind::kLogDensity;
+    SweepOutput out = {};
+    out.values = tangents_.data();
+    ForwardSweep<Dual<double>>(in_, out, &workspace_);
+    workspace_.Reset();
+    return tangents_;
+  }
+
+  std::vector<double> initial_;
+  std::vector<double> initial_change_;
+  std::vector<double> rates_;
+  std::vector<double> rate_changes_;
+  std::vector<double> exits_;
+  std::vector<double> exit_changes_;
+  double atom_ = 0.0;
+  double atom_change_ = 0.0;
+  std::vector<double> times_;
+  std::vector<double> moves_;
+  std::vector<double> tangents_;
+  SweepInput in_ = {};
+  Workspace workspace_{size_t{1} << 28};
+};
+
+// log f = log(a) + log t - t for the rate a = 1 of the first transition alone,
+// with which the first phase's leaving rate changes.
+double ChangeOfFirstRate(double t) {
+  // d/da log((exp(-t) - exp(-a t)) a / (a - 1)) at one.
+  return 1.0 - 0.5 * t;
+}
+
+TEST_F(TangentsOfStagesTest, NaNIsNotZero) {
+  rate_changes_[1] = std::nan("");
+  for (const double x : LogDensity(0.5)) EXPECT_TRUE(std::isnan(x));
+}
+
+TEST_F(TangentsOfStagesTest, TheDiagonalIsNotRead) {
+  rate_changes_[0] = std::nan("");
+  rate_changes_[1] = 1.0;
+  const std::vector<double>& found = LogDensity(0.5);
+  for (size_t i = 0; i < times_.size(); ++i) {
+    EXPECT_NEAR(found[i], ChangeOfFirstRate(times_[i]), 1e-13);
+  }
+}
+
+class TangentsOfFourTest : public TangentsOfStagesTest {
+ protected:
+  TangentsOfFourTest() : TangentsOfStagesTest(4) {}
+};
+
+// Each of three rates is a factor of f where t is small.
+TEST_F(TangentsOfFourTest, TinyTangentsAtEarlyTimes) {
+  for (int i = 0; i < 3; ++i) rate_changes_[5 * i + 1] = 1e-200;
+  for (const double x : LogDensity(1e-40)) EXPECT_NEAR(x, 3e-200, 1e-212);
+}
+
+TEST_F(TangentsOfStagesTest, HugeTangentsOfTimes) {
+  std::fill(moves_.begin(), moves_.end(), 1e200);
+  const std::vector<double>& found = LogDensity(0.5);
+  for (size_t i = 0; i < times_.size(); ++i) {
+    const double truth = 1e200 * (1.0 / times_[i] - 1.0);
+    EXPECT_NEAR(found[i], truth, 1e-13 * 1e200);
+  }
+}
+
 }  // namespace
 }  // namespace PHASIC_ISA
 }  // namespace phasic

@@ -239,7 +239,7 @@ class NodeGroups {
   }
 
   static constexpr bool kIsPlain = Depth<T>::kValue == 0;
-  static constexpr int64_t kLeastGroup = kIsPlain ? 24 : 6;
+  static constexpr int64_t kLeastGroup = kIsPlain ? 24 : 4;
 
   const SweepInput& in_;
   const double q_;

@@ -65,19 +65,28 @@ class NodeTangents {
     if (!is_still) changes = lanes.Sum(node.tangents, values.num_terms);
     NodePack next = {};
     if (moves_) next = lanes.Sum(values.terms[1], values.num_terms);
+    // Elsewhere the sizes at the node itself are known to be ordinary.
+    const bool may_vanish = values.start == 0.0 && !is_still;
+    NodePack sizes = {};
+    if (may_vanish) sizes = lanes.Sum(node.sizes, values.num_terms);
     for (int i = 0; 8 * i < count; ++i) {
       const int64_t* some = times + 8 * i;
       const int64_t size = std::min<int64_t>(8, count - 8 * i);
       Lanes change = is_still ? Lanes(0.0) : changes.parts[i];
+      Lanes::Mask ordinary = NodeLanes::IsOrdinary(sums.parts[i]);
+      if (may_vanish) {
+        ordinary = ordinary & NodeLanes::IsOrdinary(sizes.parts[i]);
+      }
       if (moves_) {
         const Lanes moved = q * Gather(in_.times.tangents[0], some, size, 0.0);
-        change = change + Slope(kind, sums.parts[i], next.parts[i]) * moved;
+        ordinary = ordinary & MovesAreOrdinary(kind, next.parts[i], moved);
+        change = change + Slope(kind, next.parts[i]) * moved;
       }
       const Lanes results =
           IsLog(kind) ? Quotients(change, sums.parts[i])
                       : ScaleBy(ExpOfMinus(lanes.distance(i)) * change,
                                 values.exponent);
-      Write(some, size, results, NodeLanes::IsOrdinary(sums.parts[i]));
+      Write(some, size, results, ordinary);
     }
   }
 
@@ -91,16 +100,21 @@ class NodeTangents {
   }
 
   // In x = q t, of what is to be multiplied by exp(-d).
-  static Lanes Slope(Kind kind, const Lanes& sum, const Lanes& next) {
-    switch (BaseOf(kind)) {
-      case Base::kDensity:
-        return next - sum;
-      case Base::kSurvival:
-        return -1.0 * next;
-      case Base::kCdf:
-        return next;
+  static Lanes Slope(Kind kind, const Lanes& next) {
+    return BaseOf(kind) == Base::kSurvival ? -1.0 * next : next;
+  }
+
+  // Whether the part that comes of the times is zero or far from the ends of
+  // the range. A density's slope is a difference beside which it is ordinary.
+  static Lanes::Mask MovesAreOrdinary(Kind kind, const Lanes& next,
+                                      const Lanes& moved) {
+    const Lanes zero(0.0);
+    const Lanes size = Lanes::LargerSize(zero, moved);
+    Lanes::Mask found = (Lanes(0x1p-400) < size) & (size < Lanes(0x1p400));
+    if (BaseOf(kind) != Base::kDensity) {
+      found = found & NodeLanes::IsOrdinary(next);
     }
-    return next;
+    return ~(~found & (zero < size));
   }
 
   void Write(const int64_t* times, int64_t count, const Lanes& lanes,

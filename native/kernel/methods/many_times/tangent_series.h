@@ -29,8 +29,9 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 struct TangentSeries {
-  NodeSeries values;            // of F, and of its slope's neighbour
+  NodeSeries values;            // of F, and of what its slope is made of
   double tangents[kNodeTerms];  // dc_j / j!
+  double sizes[kNodeTerms];     // the same of their sizes
 };
 
 // Makes the series about one node after the other.
@@ -92,6 +93,8 @@ class TangentBuilder {
   }
 
   bool Reserve(int64_t block) {
+    constexpr int64_t kMostBlocks = 1 << 13;  // of four KiB each
+    if (block >= kMostBlocks) return false;
     for (int part = 0; part < kNumParts; ++part) {
       if (has(part) && !parts_[part].Reserve(block)) return false;
     }
@@ -257,6 +260,13 @@ class TangentBuilder {
                          model().absorbs, &node->values)) {
       return false;
     }
+    if (is_density && moves_) {
+      // The slope itself: its polynomials would round twice.
+      for (int j = 0; j < kNodeTerms; ++j) {
+        node->values.terms[1][j] =
+            (values[1][j] - values[0][j]) * kNodePowers.inverse_factorials[j];
+      }
+    }
     if (is_still_) return true;
     double sizes[kNodeChannels][kNodeTerms];
     Store(kSize, sizes[0]);
@@ -265,6 +275,7 @@ class TangentBuilder {
       return false;
     }
     node->values.num_terms = std::max(node->values.num_terms, size.num_terms);
+    std::copy(size.terms[0], size.terms[0] + kNodeTerms, node->sizes);
     Store(kTangent, node->tangents);
     for (int j = 0; j < kNodeTerms; ++j) {
       node->tangents[j] *= kNodePowers.inverse_factorials[j];
