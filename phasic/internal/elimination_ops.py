@@ -61,7 +61,7 @@ def eliminate(
       indices, weights, per_phase, per_edge, transposed, gives_edges
     )
   if modes.any_traced((weights, per_phase, per_edge)):
-    indices = modes.without_derivative(indices)
+    indices = onp.array(modes.without_derivative(indices))
     return elimination.eliminate(
       functools.partial(eliminate, fallback, indices),
       weights,

@@ -49,7 +49,7 @@ def vjp(
   values, pull = modes.reverse(of_free, of_free.leaves)
 
   def pullback(cotangent: Any) -> tuple[Any, ...]:
-    bars = trees.flatten(cotangent)[0]
+    bars = trees.leaves_like(cotangent, of_free.result(values), "cotangent")
     if not hasattr(f, "rules"):  # They check what they are given.
       bars = [
         _fitting("cotangent", x, value)
@@ -70,7 +70,9 @@ def jvp(
     TypeError: an array leaves the functions of NumPy.
   """
   of_free = _OfFree(f, primals)
-  along, _ = trees.flatten(of_free.free(tangents))
+  along = trees.leaves_like(
+    of_free.free(tangents), of_free.free(primals), "tangent"
+  )
   directions = [
     _fitting("tangent", t, x)
     for x, t in zip(of_free.leaves, along, strict=True)

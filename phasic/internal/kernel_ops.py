@@ -230,7 +230,8 @@ def _call(
   """The kernel's J and V."""
   kernel = _kernel.on_host()
   number = KINDS.index(kind)
-  held = _edges([modes.without_derivative(x) for x in edges])
+  # Copies: what a derivative is of does not change any more.
+  held = [onp.array(modes.without_derivative(x)) for x in edges] or None
   options = {"kinds": modes.without_derivative(kinds), "discrete": discrete}
 
   def forward(order: int, arrays: Sequence[Any]) -> Any:

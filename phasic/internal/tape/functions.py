@@ -43,7 +43,11 @@ def _ones_like(a: Any, dtype: Any = None, shape: Any = None) -> onp.ndarray:
 def _full_like(
   a: Any, fill_value: Any, dtype: Any = None, shape: Any = None
 ) -> Any:
-  return fill_value + _zeros_like(a, dtype, shape)
+  full = onp.broadcast_to(fill_value, onp.shape(a) if shape is None else shape)
+  dtype = onp.dtype(dtype or traced.dtype_of(a))
+  return (
+    cast(full, dtype) if isinstance(full, Traced) else onp.array(full, dtype)
+  )
 
 
 @linear_maps.registered(onp.result_type)
@@ -57,7 +61,14 @@ def _result_type(*arrays: Any) -> onp.dtype:
 
 
 @linear_maps.registered(onp.sum)
-def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def _sum(
+  a: Any,
+  axis: Any = None,
+  dtype: None = None,
+  out: None = None,
+  keepdims: bool = False,
+) -> Any:
+  _refuse("sum", dtype=dtype, out=out)
   shape = a.shape
   return linear_maps.linear(
     lambda x: onp.sum(x, axis=axis, keepdims=keepdims),
@@ -67,14 +78,29 @@ def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 @linear_maps.registered(onp.mean)
-def _mean(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def _mean(
+  a: Any,
+  axis: Any = None,
+  dtype: None = None,
+  out: None = None,
+  keepdims: bool = False,
+) -> Any:
+  _refuse("mean", dtype=dtype, out=out)
   total = onp.sum(a, axis=axis, keepdims=keepdims)
-  return total * (1.0 / (a.size // max(total.size, 1)))
+  count = a.size // total.size if a.size else 0
+  return total / count if count else total * onp.nan
+
+
+def _refuse(name: str, **options: Any) -> None:
+  """Raises an error for options that have no rule."""
+  given = [option for option, value in options.items() if value is not None]
+  if given:
+    raise traced.no_rule(f"numpy.{name} with {' and '.join(given)}")
 
 
 def _kept(x: Any, shape: tuple[int, ...], axis: Any) -> Any:
   """An array with ones where dimensions were summed over."""
-  if axis is None:
+  if axis is None or not shape:
     return onp.reshape(x, (1,) * len(shape))
   axes = axis if isinstance(axis, tuple) else (axis,)
   gone = {i % len(shape) for i in axes}
@@ -86,7 +112,10 @@ def _kept(x: Any, shape: tuple[int, ...], axis: Any) -> Any:
 def _extreme(function: Any) -> Callable[..., Any]:
   """Of the largest or smallest entries, which share the derivative."""
 
-  def rule(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+  def rule(
+    a: Any, axis: Any = None, out: None = None, keepdims: bool = False
+  ) -> Any:
+    _refuse(function.__name__, out=out)
     shape = a.shape
 
     def pair(i: int, result: Any, x: Any) -> Any:
@@ -111,7 +140,10 @@ for _extreme_of in (onp.max, onp.min):
 
 
 @linear_maps.registered(onp.cumsum)
-def _cumsum(a: Any, axis: int | None = None) -> Any:
+def _cumsum(
+  a: Any, axis: int | None = None, dtype: None = None, out: None = None
+) -> Any:
+  _refuse("cumsum", dtype=dtype, out=out)
   if axis is None:
     return onp.cumsum(onp.ravel(a), axis=0)
   return linear_maps.linear(
@@ -122,7 +154,9 @@ def _cumsum(a: Any, axis: int | None = None) -> Any:
 
 
 @linear_maps.registered(onp.sort)
-def _sort(a: Any, axis: int = -1) -> Any:
+def _sort(a: Any, axis: int | None = -1) -> Any:
+  if axis is None:
+    return onp.sort(onp.ravel(a))
   return onp.take_along_axis(a, onp.argsort(traced.constant(a), axis), axis)
 
 
@@ -182,9 +216,14 @@ def cast(x: Any, dtype: Any) -> Any:
   own = x.dtype
   if own == dtype:
     return x
+  if dtype.kind == "c":
+    raise traced.leaving(f"an array of dtype {dtype.name}")
   if dtype.kind != "f" or own.kind != "f":
     return traced.fixed(lambda x: onp.asarray(x, dtype), x)
   return linear_maps.linear(lambda x: _as(x, dtype), lambda c: _as(c, own), x)
+
+
+traced.FUNCTIONS[traced.astype] = lambda x, dtype: _as(x, dtype)
 
 
 def _as(x: Any, dtype: Any) -> Any:

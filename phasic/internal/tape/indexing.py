@@ -48,8 +48,16 @@ def scatter(x: Any, index: Any, shape: Any, dtype: Any) -> Any:
 def _plain_index(index: Any) -> Any:
   """An index has no derivative."""
   if isinstance(index, tuple):
-    return tuple(traced.constant(part) for part in index)
-  return traced.constant(index)
+    return tuple(_kept(part) for part in index)
+  return _kept(index)
+
+
+def _kept(part: Any) -> Any:
+  """As it is now, whoever changes it later."""
+  part = traced.constant(part)
+  if isinstance(part, (list, onp.ndarray)):
+    return onp.array(part)
+  return part
 
 
 def _is_basic(index: Any) -> bool:

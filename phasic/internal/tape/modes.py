@@ -72,9 +72,15 @@ def forward(
 ) -> tuple[Any, Any]:
   """Returns the arrays that `f` gives, a tuple, and their tangents."""
   trace = traced.Trace(is_forward=True)
-  results = f(
-    *(Traced(x, trace, t) for x, t in zip(primals, tangents, strict=True))
-  )
+  try:
+    results = f(
+      *(
+        Traced(_own(x), trace, _own(t))
+        for x, t in zip(primals, tangents, strict=True)
+      )
+    )
+  finally:
+    trace.is_over = True
   values, records = _ended(trace, results)
   return values, tuple(
     _zeros(x) if record is None else record
@@ -88,14 +94,19 @@ def reverse(
   """Returns the arrays that `f` gives, a tuple, and their pullback."""
   trace = traced.Trace(is_forward=False)
   leaf = traced.Node(list(primals), (), lambda cotangents: ())
-  results = f(*(Traced(x, trace, (leaf, i)) for i, x in enumerate(primals)))
+  try:
+    results = f(
+      *(Traced(_own(x), trace, (leaf, i)) for i, x in enumerate(primals))
+    )
+  finally:
+    trace.is_over = True
   values, records = _ended(trace, results)
 
   def pullback(cotangents: Sequence[Any]) -> tuple[Any, ...]:
     found = _pulled(leaf, records, cotangents)
     return tuple(
-      _zeros(x) if bar is None else bar
-      for x, bar in zip(primals, found, strict=True)
+      onp.zeros(*output) if bar is None else _own(bar)
+      for output, bar in zip(leaf.outputs, found, strict=True)
     )
 
   return values, pullback
@@ -108,8 +119,19 @@ def _pulled(
   bars: dict[traced.Node, list[Any]] = {}
   heap: list[tuple[int, traced.Node]] = []
 
-  def add(record: tuple[traced.Node, int], bar: Any) -> None:
+  def add(
+    record: tuple[traced.Node, int], bar: Any, is_checked: bool = True
+  ) -> None:
     node, i = record
+    if is_checked:
+      shape, dtype = node.outputs[i]
+      if onp.shape(bar) != shape:
+        raise ValueError(
+          f"a rule returned a cotangent of shape {onp.shape(bar)} for an array "
+          f"of shape {shape}"
+        )
+      if traced.dtype_of(bar) != dtype:
+        bar = traced.FUNCTIONS[traced.astype](bar, dtype)
     if node not in bars:
       bars[node] = [None] * len(node.outputs)
       heapq.heappush(heap, (-node.order, node))
@@ -118,7 +140,7 @@ def _pulled(
 
   for record, cotangent in zip(records, cotangents, strict=True):
     if record is not None:
-      add(record, cotangent)
+      add(record, cotangent, is_checked=False)  # Rules check what they get.
   while heap:
     _, node = heapq.heappop(heap)
     if node is leaf:
@@ -140,9 +162,25 @@ def _ended(
   values, records = [], []
   for x in results:
     own = isinstance(x, Traced) and x.trace is trace
-    values.append(x.value if own else x)
+    value = _own(x.value) if own else x
+    if traced.dtype_of(value).kind not in "fiub":
+      raise TypeError(
+        f"a function that is differentiated returned {type(value).__name__}: its "
+        "results must be arrays of real numbers, or tuples, lists and mappings of "
+        "them"
+      )
+    if isinstance(value, Traced):
+      traced.latest((value,))
+      if value.trace.level > trace.level:
+        raise traced.leaving("the result of another differentiation")
+    values.append(value)
     records.append(x.record if own else None)
   return tuple(values), records
+
+
+def _own(x: Any) -> Any:
+  """A copy, which nobody else changes."""
+  return onp.array(x) if isinstance(x, onp.ndarray) else x
 
 
 def _zeros(x: Any) -> onp.ndarray:

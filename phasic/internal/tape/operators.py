@@ -90,3 +90,38 @@ class Operators:
 
   def __ne__(self, other: Any) -> Any:
     return _numpy.not_equal(self, other)
+
+  def __mod__(self, other: Any) -> Any:
+    return _numpy.remainder(self, other)
+
+  def __rmod__(self, other: Any) -> Any:
+    return _numpy.remainder(other, self)
+
+  def __floordiv__(self, other: Any) -> Any:
+    return _numpy.floor_divide(self, other)
+
+  def __rfloordiv__(self, other: Any) -> Any:
+    return _numpy.floor_divide(other, self)
+
+  # What changes an array would change it for all who hold it.
+
+  def __iadd__(self, other: Any) -> Any:
+    return self._stored("+=", other)
+
+  def __isub__(self, other: Any) -> Any:
+    return self._stored("-=", other)
+
+  def __imul__(self, other: Any) -> Any:
+    return self._stored("*=", other)
+
+  def __itruediv__(self, other: Any) -> Any:
+    return self._stored("/=", other)
+
+  def __ipow__(self, other: Any) -> Any:
+    return self._stored("**=", other)
+
+  def __imatmul__(self, other: Any) -> Any:
+    return self._stored("@=", other)
+
+  def _stored(self, sign: str, other: Any) -> Any:
+    raise NotImplementedError

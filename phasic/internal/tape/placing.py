@@ -96,13 +96,19 @@ def _take(a: Any, indices: Any, axis: int | None = None) -> Any:
     return traced.fixed(lambda i: onp.take(a, i, axis), indices)
   if axis is None:
     return onp.ravel(a)[indices]
-  return a[(slice(None),) * (axis % a.ndim) + (onp.asarray(indices),)]
+  places = onp.asarray(traced.constant(indices))
+  return a[(slice(None),) * (axis % a.ndim) + (places,)]
 
 
 @linear_maps.registered(onp.take_along_axis)
-def _take_along_axis(arr: Any, indices: Any, axis: int = -1) -> Any:
-  where = list(onp.indices(onp.shape(indices), sparse=True))
-  where[axis] = traced.constant(indices)
+def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+  if axis is None:
+    return onp.take_along_axis(onp.ravel(arr), onp.ravel(indices), 0)
+  places = onp.asarray(traced.constant(indices))
+  sizes = list(onp.shape(arr))
+  sizes[axis] = places.shape[axis]
+  where = list(onp.indices(sizes, sparse=True))
+  where[axis] = onp.broadcast_to(places, sizes)
   return arr[tuple(where)]
 
 
@@ -135,7 +141,7 @@ def _stack(arrays: Sequence[Any], axis: int = 0) -> Any:
 
 @linear_maps.registered(onp.where)
 def _where(condition: Any, x: Any, y: Any) -> Any:
-  chosen = traced.constant(condition)
+  chosen = onp.array(traced.constant(condition))
   if not isinstance(x, Traced) and not isinstance(y, Traced):
     return traced.fixed(lambda c: onp.where(c, x, y), condition)
 
@@ -161,6 +167,9 @@ def _masked(function: Any) -> Callable[..., Any]:
   """Of a part of a matrix, the rest of which is zero."""
 
   def rule(m: Any, k: int = 0) -> Any:
+    if onp.ndim(m) < 2:
+      raise traced.no_rule(f"numpy.{function.__name__} of a vector")
+
     def call(x: Any) -> Any:
       return function(x, k)
 

@@ -11,6 +11,15 @@ from phasic.internal.tape import trees
 
 def call(f: Callable[..., Any], rules: Any, args: Sequence[Any]) -> Any:
   """Returns `f(*args)` where an array in the arguments is traced."""
+  for i in rules.nondiff_argnums:
+    if any(
+      isinstance(x, traced.Traced) and x.record is not None
+      for x in trees.flatten(args[i])[0]
+    ):
+      raise TypeError(
+        f"{getattr(f, '__name__', repr(f))} has no derivative in argument {i}: "
+        "apply stop_gradient to it"
+      )
   leaves, make = trees.flatten(tuple(args))
   primitive = _Ruled(f, rules, make, [len(trees.flatten(a)[0]) for a in args])
   return primitive.evaluate(leaves)
@@ -79,20 +88,22 @@ class _Ruled(traced.Primitive):
     assert put_together is not None
 
     def pull(cotangents: list[Any]) -> Sequence[Any]:
-      bars = iter(
-        self.rules.vjp_bwd(
-          *self._fixed(args), residuals, put_together(cotangents)
-        )
+      bars = self.rules.vjp_bwd(
+        *self._fixed(args), residuals, put_together(cotangents)
       )
-      found: list[Any] = []
-      for i, arg in enumerate(args):
-        count = self.owners.count(i)
-        if i in self.rules.nondiff_argnums:
-          found += [None] * count
-          continue
-        bar = next(bars)
-        found += [None] * count if bar is None else trees.flatten(bar)[0]
-        del arg
+      free = self._free(range(len(args)))
+      if not isinstance(bars, (list, tuple)) or len(bars) != len(free):
+        raise ValueError(
+          f"the reverse rule of {getattr(self.f, '__name__', repr(self.f))} "
+          f"must return a tuple with an entry for each of {len(free)} arguments"
+        )
+      found: list[Any] = [None] * len(arrays)
+      for i, bar in zip(free, bars, strict=True):
+        places = [n for n, owner in enumerate(self.owners) if owner == i]
+        # None is a cotangent of zeros, which its own maker may refuse.
+        own = [_zeros(arrays[n]) for n in places] if bar is None else None
+        for n, x in zip(places, own or trees.flatten(bar)[0], strict=True):
+          found[n] = x
       return [found[i] for i in wanted]
 
     return leaves, pull

@@ -31,6 +31,7 @@ class Trace:
   def __init__(self, is_forward: bool):
     self.level = next(_levels)
     self.is_forward = is_forward
+    self.is_over = False  # What it made must not be met any more.
 
 
 class Node:
@@ -123,10 +124,16 @@ class Traced(operators.Operators):
     self, function: Any, types: Any, args: Any, options: Any
   ) -> Any:
     del types
+    name = f"{function.__module__}.{function.__name__}"
     rule = FUNCTIONS.get(function)
     if rule is None:
-      raise no_rule(f"{function.__module__}.{function.__name__}")
-    return rule(*args, **options)
+      raise no_rule(name)
+    try:
+      return rule(*args, **options)
+    except TypeError as error:
+      if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+        raise
+      raise no_rule(f"{name}, with such arguments,") from error
 
   def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
     raise leaving("numpy.asarray, or a function that makes an array of it")
@@ -148,6 +155,9 @@ class Traced(operators.Operators):
 
   def __bool__(self) -> bool:
     raise leaving("a branch, as `if`, `while`, `and` and `or` do")
+
+  def _stored(self, sign: str, other: Any) -> Any:
+    raise leaving(f"a store into it, {sign}")
 
   def __setitem__(self, index: Any, value: Any) -> None:
     raise leaving("a store into it")
@@ -171,9 +181,14 @@ class Traced(operators.Operators):
     return f"Traced({self.value!r})"
 
 
+astype = object()  # A function of an array and a dtype.
+
 # What is known of functions: filled by `indexing`, `ufuncs` and the others.
 UFUNCS: dict[Any, Callable[..., Any]] = {}
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+
+_WITH_DTYPE = (Traced, onp.ndarray, onp.generic)
 
 
 class Primitive:
@@ -227,7 +242,7 @@ class Pairs(Primitive):
         total = term if total is None else total + term
     if onp.shape(total) != onp.shape(result):
       total = onp.broadcast_to(total, onp.shape(result))
-    return result, total
+    return result, FUNCTIONS[astype](total, dtype_of(result))
 
   def reverse(
     self, arrays: Sequence[Any], wanted: Sequence[int]
@@ -239,29 +254,56 @@ class Pairs(Primitive):
 
 def apply(primitive: Primitive, *arrays: Any) -> Any:
   """Applies a primitive to arrays of which at least one is traced."""
-  trace = max(
-    (x.trace for x in arrays if isinstance(x, Traced)),
-    key=lambda trace: trace.level,
-  )
-  records: list[Any] = [
-    x.record if isinstance(x, Traced) and x.trace is trace else None
-    for x in arrays
-  ]
-  values = [
-    x.value if isinstance(x, Traced) and x.trace is trace else x for x in arrays
-  ]
+  trace = latest(arrays)
+  records: list[Any] = []
+  values: list[Any] = []
+  for x in arrays:
+    own = isinstance(x, Traced) and x.trace is trace
+    records.append(x.record if own else None)
+    values.append(x.value if own else _operand(x))
   wanted = [i for i, record in enumerate(records) if record is not None]
   if not wanted:
-    result = primitive.evaluate(values)
+    result = _checked(primitive.evaluate(values))
     return _wrapped(result, lambda x, i: Traced(x, trace, None))
   if trace.is_forward:
     result, tangent = primitive.forward(values, records)
     tangents = tangent if isinstance(tangent, tuple) else (tangent,)
-    return _wrapped(result, lambda x, i: Traced(x, trace, tangents[i]))
+    return _wrapped(
+      _checked(result), lambda x, i: Traced(x, trace, tangents[i])
+    )
   result, pull = primitive.reverse(values, wanted)
-  outputs = result if isinstance(result, tuple) else (result,)
+  outputs = (
+    _checked(result) if isinstance(result, tuple) else (_checked(result),)
+  )
   node = Node(outputs, [records[i] for i in wanted], pull)
   return _wrapped(result, lambda x, i: Traced(x, trace, (node, i)))
+
+
+def latest(arrays: Sequence[Any]) -> Trace:
+  """The innermost differentiation that an array belongs to."""
+  traces = [x.trace for x in arrays if isinstance(x, Traced)]
+  if any(trace.is_over for trace in traces):
+    raise TypeError(
+      f"an array of a differentiation that has ended is used{_place()}: return it "
+      "from the function that is differentiated"
+    )
+  return max(traces, key=lambda trace: trace.level)
+
+
+def _operand(x: Any) -> Any:
+  """A constant beside traced arrays; who changes it later changes nothing."""
+  if isinstance(x, (Traced, int, float)):
+    return x
+  x = onp.array(x) if isinstance(x, onp.ndarray) else onp.asarray(x)
+  return _checked(x)
+
+
+def _checked(x: Any) -> Any:
+  """An array or a tuple of arrays, if they are of numbers that are real."""
+  for part in x if isinstance(x, tuple) else (x,):
+    if dtype_of(part).kind in "cO":
+      raise leaving(f"an array of dtype {dtype_of(part).name}")
+  return x
 
 
 def _wrapped(result: Any, wrap: Callable[[Any, int], Traced]) -> Any:
@@ -282,16 +324,15 @@ def fixed(call: Callable[..., Any], *arrays: Any) -> Any:
 
   What comes of it is still told from constants: it must not decide a branch.
   """
-  traces = [x.trace for x in arrays if isinstance(x, Traced)]
   result = call(*(constant(x) for x in arrays))
-  if not traces:
+  if not any(isinstance(x, Traced) for x in arrays):
     return result
-  return Traced(result, max(traces, key=lambda trace: trace.level), None)
+  return Traced(_checked(result), latest(arrays), None)
 
 
 def dtype_of(x: Any) -> onp.dtype:
   """The dtype of an array or a number."""
-  return x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
+  return x.dtype if isinstance(x, _WITH_DTYPE) else onp.asarray(x).dtype
 
 
 def no_rule(name: str) -> NotImplementedError:

@@ -109,6 +109,11 @@ _elementwise(
 _elementwise(onp.abs, lambda z, x: onp.sign(traced.constant(x)))
 _elementwise(onp.maximum, _larger, lambda z, x, y: 1.0 - _larger(z, x, y))
 _elementwise(onp.minimum, _smaller, lambda z, x, y: 1.0 - _smaller(z, x, y))
+_elementwise(
+  onp.remainder,
+  lambda z, x, y: 1.0,
+  lambda z, x, y: -onp.floor(traced.constant(x) / traced.constant(y)),
+)
 _elementwise(onp.sin, lambda z, x: onp.cos(x))
 _elementwise(onp.cos, lambda z, x: -onp.sin(x))
 _elementwise(onp.tan, lambda z, x: 1.0 + z * z)
@@ -127,6 +132,7 @@ for _ufunc in (
   onp.ceil,
   onp.equal,
   onp.floor,
+  onp.floor_divide,
   onp.greater,
   onp.greater_equal,
   onp.invert,
@@ -150,6 +156,10 @@ for _ufunc in (
 
 def _matmul(x: Any, y: Any) -> Any:
   """The product, of vectors as of matrices with one row or column."""
+  if onp.shape(x)[-1] != onp.shape(y)[-2 if onp.ndim(y) > 1 else -1]:
+    raise ValueError(
+      f"matmul of shapes {onp.shape(x)} and {onp.shape(y)}: they do not fit"
+    )
   if onp.ndim(x) == 1:
     return (
       _matmul(onp.reshape(x, (1, -1)), y)[..., 0, :]
