@@ -141,7 +141,7 @@ def phase_type_vjp(
     values, pull = modes.reverse(
       _portable(kind, fallback, edges, kinds), operands
     )
-    return values[0], _wanted(pull([cotangent]), wanted)
+    return values[0], primitives.only(pull([cotangent]), wanted)
   value = phase_type(
     kind, operands, fallback, edges, kinds=kinds, discrete=discrete
   )
@@ -170,7 +170,7 @@ def phase_type_hvp(
       function = _portable(kind, fallback, edges, kinds)
       return modes.reverse(function, arrays)[1]([cotangent])
 
-    return _wanted(modes.forward(pulled, operands, tangents)[1], wanted)
+    return primitives.only(modes.forward(pulled, operands, tangents)[1], wanted)
   call = _call(kind, edges, kinds, discrete)
   arrays = [*operands, *tangents, cotangent]
   return primitives.adjoint(call, 2, arrays, wanted)
@@ -265,9 +265,3 @@ def _portable(
 ) -> Callable[..., tuple[Any, ...]]:
   """The portable function of the operands, as `modes` takes it."""
   return lambda *operands: (fallback(kind, *operands, *edges, *_given(kinds)),)
-
-
-def _wanted(bars: Sequence[Any], wanted: Sequence[bool]) -> tuple[Any, ...]:
-  return tuple(
-    bar if own else None for bar, own in zip(bars, wanted, strict=True)
-  )

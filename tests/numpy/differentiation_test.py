@@ -188,7 +188,7 @@ class StructureTest(absltest.TestCase):
 
 
 class HeldTest(absltest.TestCase):
-  """What is changed after it was used does not change what was used."""
+  """Derivatives are of arrays as they were when they were used."""
 
   def test_buffers(self):
     x = np.asarray([1.0, 2.0, 3.0])

@@ -71,11 +71,7 @@ class _Eliminate(traced.Primitive):
         for v, t in zip(slot, tangents[1:], strict=True)
       )
       terms.append(self._of(weights, along, self.gives_edges))
-    if not self.gives_edges:
-      return x, sum(terms[1:], terms[0])
-    return (x, edges), tuple(
-      sum(column[1:], column[0]) for column in zip(*terms, strict=True)
-    )
+    return (x, edges) if self.gives_edges else x, traced.added(terms)
 
   def reverse(
     self, arrays: Sequence[Any], wanted: Sequence[int]

@@ -11,7 +11,7 @@ from phasic.internal.tape import traced
 Traced = traced.Traced
 
 
-# What is known without the numbers.
+# Shapes and dtypes, which need no numbers.
 
 
 @linear_maps.registered(onp.shape)
@@ -220,11 +220,14 @@ def cast(x: Any, dtype: Any) -> Any:
     raise traced.leaving(f"an array of dtype {dtype.name}")
   if dtype.kind != "f" or own.kind != "f":
     return traced.fixed(lambda x: onp.asarray(x, dtype), x)
-  return linear_maps.linear(lambda x: _as(x, dtype), lambda c: _as(c, own), x)
+  return linear_maps.linear(
+    lambda x: as_dtype(x, dtype), lambda c: as_dtype(c, own), x
+  )
 
 
-traced.FUNCTIONS[traced.astype] = lambda x, dtype: _as(x, dtype)
+traced.FUNCTIONS[traced.astype] = lambda x, dtype: as_dtype(x, dtype)
 
 
-def _as(x: Any, dtype: Any) -> Any:
+def as_dtype(x: Any, dtype: Any) -> Any:
+  """Returns an array, traced or not, in another dtype."""
   return cast(x, dtype) if isinstance(x, Traced) else onp.asarray(x, dtype)

@@ -13,6 +13,7 @@ from phasic.internal.tape import traced
 
 Traced = traced.Traced
 _PLAIN = {onp.ndarray, float, int, str, bool, type(None)}
+cast = functions.cast
 constant = traced.constant
 dtype_of = traced.dtype_of
 fixed = traced.fixed
@@ -62,11 +63,6 @@ def joined(x: Any) -> Any:
   return x if isinstance(x, Traced) else onp.asarray(x)
 
 
-def cast(x: Any, dtype: Any) -> Any:
-  """Returns a traced array in another dtype."""
-  return functions.cast(x, dtype)
-
-
 def forward(
   f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Any, Any]:
@@ -83,7 +79,7 @@ def forward(
     trace.is_over = True
   values, records = _ended(trace, results)
   return values, tuple(
-    _zeros(x) if record is None else record
+    onp.zeros_like(x) if record is None else record
     for x, record in zip(values, records, strict=True)
   )
 
@@ -131,7 +127,7 @@ def _pulled(
           f"of shape {shape}"
         )
       if traced.dtype_of(bar) != dtype:
-        bar = traced.FUNCTIONS[traced.astype](bar, dtype)
+        bar = functions.as_dtype(bar, dtype)
     if node not in bars:
       bars[node] = [None] * len(node.outputs)
       heapq.heappush(heap, (-node.order, node))
@@ -181,7 +177,3 @@ def _ended(
 def _own(x: Any) -> Any:
   """A copy, which nobody else changes."""
   return onp.array(x) if isinstance(x, onp.ndarray) else x
-
-
-def _zeros(x: Any) -> onp.ndarray:
-  return onp.zeros(onp.shape(x), traced.dtype_of(x))

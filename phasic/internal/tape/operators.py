@@ -103,7 +103,7 @@ class Operators:
   def __rfloordiv__(self, other: Any) -> Any:
     return _numpy.floor_divide(other, self)
 
-  # What changes an array would change it for all who hold it.
+  # Stores are refused: others may hold the same array.
 
   def __iadd__(self, other: Any) -> Any:
     return self._stored("+=", other)

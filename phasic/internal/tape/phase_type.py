@@ -21,7 +21,7 @@ _LARGEST_ORDER = 3
 
 
 class Call(NamedTuple):
-  """What J and V are of.
+  """The kernel's J and V for one kind of function.
 
   Attributes:
     forward: `forward(order, arrays)`, the kernel's J.
@@ -45,13 +45,17 @@ def adjoint(
 ) -> tuple[Any, ...]:
   """Returns V of operands, tangents and cotangent, None where not wanted."""
   if not _is_traced(arrays):
-    bars = call.adjoint(order, arrays, wanted)
-    return tuple(
-      bar if own else None for bar, own in zip(bars, wanted, strict=True)
-    )
+    return only(call.adjoint(order, arrays, wanted), wanted)
   places = [i for i, own in enumerate(wanted) if own]
   found = iter(_Adjoint(call, order, places).evaluate(arrays))
   return tuple(next(found) if own else None for own in wanted)
+
+
+def only(bars: Sequence[Any], wanted: Sequence[bool]) -> tuple[Any, ...]:
+  """Returns cotangents, None where they are not wanted."""
+  return tuple(
+    bar if own else None for bar, own in zip(bars, wanted, strict=True)
+  )
 
 
 class _Forward(traced.Primitive):
@@ -78,7 +82,7 @@ class _Forward(traced.Primitive):
         terms.append(more.evaluate([*arrays, *along]))
       else:
         terms.append(self.evaluate(_replaced(arrays, i, along)))
-    return result, sum(terms[1:], terms[0])
+    return result, traced.added(terms)
 
   def reverse(
     self, arrays: Sequence[Any], wanted: Sequence[int]
@@ -130,9 +134,7 @@ class _Adjoint(traced.Primitive):
         terms.append(self.evaluate(_replaced(arrays, i, along)))
     if tangents[-1] is not None:
       terms.append(self.evaluate([*arrays[:-1], tangents[-1]]))
-    return result, tuple(
-      sum(column[1:], column[0]) for column in zip(*terms, strict=True)
-    )
+    return result, traced.added(terms)
 
   def reverse(
     self, arrays: Sequence[Any], wanted: Sequence[int]

@@ -11,17 +11,16 @@ from phasic.internal.tape import trees
 
 def call(f: Callable[..., Any], rules: Any, args: Sequence[Any]) -> Any:
   """Returns `f(*args)` where an array in the arguments is traced."""
+  parts = [trees.flatten(arg)[0] for arg in args]
   for i in rules.nondiff_argnums:
     if any(
-      isinstance(x, traced.Traced) and x.record is not None
-      for x in trees.flatten(args[i])[0]
+      isinstance(x, traced.Traced) and x.record is not None for x in parts[i]
     ):
       raise TypeError(
-        f"{getattr(f, '__name__', repr(f))} has no derivative in argument {i}: "
-        "apply stop_gradient to it"
+        f"{_name(f)} has no derivative in argument {i}: apply stop_gradient to it"
       )
   leaves, make = trees.flatten(tuple(args))
-  primitive = _Ruled(f, rules, make, [len(trees.flatten(a)[0]) for a in args])
+  primitive = _Ruled(f, rules, make, [len(part) for part in parts])
   return primitive.evaluate(leaves)
 
 
@@ -63,11 +62,11 @@ class _Ruled(traced.Primitive):
     self, arrays: Sequence[Any], tangents: Sequence[Any]
   ) -> tuple[Any, Any]:
     if self.rules.jvp_fn is None:
-      raise NotImplementedError(missing(self.f, "jvp_fn"))
+      raise NotImplementedError(_missing(self.f, "jvp_fn"))
     args = self.make(arrays)
     along = self.make(
       [
-        _zeros(x) if t is None else t
+        onp.zeros_like(x) if t is None else t
         for x, t in zip(arrays, tangents, strict=True)
       ]
     )
@@ -80,7 +79,7 @@ class _Ruled(traced.Primitive):
     self, arrays: Sequence[Any], wanted: Sequence[int]
   ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
     if self.rules.vjp_fwd is None:
-      raise NotImplementedError(missing(self.f, "vjp_fwd and vjp_bwd"))
+      raise NotImplementedError(_missing(self.f, "vjp_fwd and vjp_bwd"))
     args = self.make(arrays)
     result, residuals = self.rules.vjp_fwd(*args)
     leaves = self._arrays(result)
@@ -94,14 +93,16 @@ class _Ruled(traced.Primitive):
       free = self._free(range(len(args)))
       if not isinstance(bars, (list, tuple)) or len(bars) != len(free):
         raise ValueError(
-          f"the reverse rule of {getattr(self.f, '__name__', repr(self.f))} "
-          f"must return a tuple with an entry for each of {len(free)} arguments"
+          f"the reverse rule of {_name(self.f)} must return a tuple with an "
+          f"entry for each of {len(free)} arguments"
         )
       found: list[Any] = [None] * len(arrays)
       for i, bar in zip(free, bars, strict=True):
         places = [n for n, owner in enumerate(self.owners) if owner == i]
         # None is a cotangent of zeros, which its own maker may refuse.
-        own = [_zeros(arrays[n]) for n in places] if bar is None else None
+        own = (
+          [onp.zeros_like(arrays[n]) for n in places] if bar is None else None
+        )
         for n, x in zip(places, own or trees.flatten(bar)[0], strict=True):
           found[n] = x
       return [found[i] for i in wanted]
@@ -109,14 +110,13 @@ class _Ruled(traced.Primitive):
     return leaves, pull
 
 
-def missing(f: Callable[..., Any], rule: str) -> str:
+def _missing(f: Callable[..., Any], rule: str) -> str:
   """The message where a rule was not given."""
-  name = getattr(f, "__name__", repr(f))
   return (
-    f"{name} has no {rule}: it was bound without, so it has no derivative of "
+    f"{_name(f)} has no {rule}: it was bound without, so it has no derivative of "
     "this mode"
   )
 
 
-def _zeros(x: Any) -> onp.ndarray:
-  return onp.zeros(onp.shape(x), traced.dtype_of(x))
+def _name(f: Callable[..., Any]) -> str:
+  return getattr(f, "__name__", repr(f))

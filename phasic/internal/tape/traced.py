@@ -31,11 +31,11 @@ class Trace:
   def __init__(self, is_forward: bool):
     self.level = next(_levels)
     self.is_forward = is_forward
-    self.is_over = False  # What it made must not be met any more.
+    self.is_over = False  # Its arrays are not to be used after that.
 
 
 class Node:
-  """What a call did, for the way back.
+  """A call in reverse mode.
 
   Attributes:
     order: later calls have larger numbers.
@@ -183,7 +183,7 @@ class Traced(operators.Operators):
 
 astype = object()  # A function of an array and a dtype.
 
-# What is known of functions: filled by `indexing`, `ufuncs` and the others.
+# The rules of functions, registered by `indexing`, `ufuncs` and others.
 UFUNCS: dict[Any, Callable[..., Any]] = {}
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
@@ -235,11 +235,13 @@ class Pairs(Primitive):
     self, arrays: Sequence[Any], tangents: Sequence[Any]
   ) -> tuple[Any, Any]:
     result = self.call(*arrays)
-    total: Any = None
-    for i, tangent in enumerate(tangents):
-      if tangent is not None:
-        term = self.pair(i, result, *arrays)[0](tangent)
-        total = term if total is None else total + term
+    total = added(
+      [
+        self.pair(i, result, *arrays)[0](tangent)
+        for i, tangent in enumerate(tangents)
+        if tangent is not None
+      ]
+    )
     if onp.shape(total) != onp.shape(result):
       total = onp.broadcast_to(total, onp.shape(result))
     return result, FUNCTIONS[astype](total, dtype_of(result))
@@ -310,6 +312,13 @@ def _wrapped(result: Any, wrap: Callable[[Any, int], Traced]) -> Any:
   if isinstance(result, tuple):
     return tuple(wrap(x, i) for i, x in enumerate(result))
   return wrap(result, 0)
+
+
+def added(terms: Sequence[Any]) -> Any:
+  """Returns the sum of arrays, or of tuples of arrays, entry by entry."""
+  if isinstance(terms[0], tuple):
+    return tuple(map(added, zip(*terms, strict=True)))
+  return sum(terms[1:], terms[0])
 
 
 def constant(x: Any) -> Any:

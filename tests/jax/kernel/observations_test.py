@@ -37,7 +37,7 @@ class ObservationsTest(parameterized.TestCase):
     )
 
   def test_the_kinds_are_values(self):
-    # What is traced once serves all of them.
+    # One trace serves all of them.
     traces = []
 
     @jax.jit
