@@ -174,14 +174,22 @@ def _calls(
 ) -> dict[str, Callable[[], Any]]:
   alpha, rates, exits = operands
   times = x * onp.arange(1, count + 1) / count
-  model = (alpha, rates, times, exits, 0.0)
-  along = rates.parameters if exits is None else rates
-  tangents = (None, along, None, exits, None)
-  ones = onp.ones(count)
+  atom = onp.asarray(0.0)
+  if exits is None:
+    arrays = (alpha, rates.parameters, times, atom)
+    tangents = (None, rates.parameters, None, None)
+  else:
+    arrays = (alpha, rates, times, atom, exits)
+    tangents = (None, rates, None, None, exits)
+
+  def value(alpha, own, times, atom, exits=None):
+    own = rates._replace(parameters=own) if exits is None else own
+    return pm.log_density(alpha, own, times, exits, atom)
+
   return {
-    "value": lambda: pm.log_density(*model),
-    "gradient": lambda: pm.log_density_vjp(*model, cotangent=ones),
-    "jvp": lambda: pm.log_density_jvp(*model, tangents=tangents),
+    "value": lambda: value(*arrays),
+    "gradient": lambda: pm.value_and_gradient(value, *arrays),
+    "jvp": lambda: pm.jvp(value, arrays, tangents),
   }
 
 

@@ -192,7 +192,6 @@ class PhasicNumpy:
     self._model, self._times = model, times
     p, d = model.exits.shape
     self._rates = model.rates.reshape(p * p, d)
-    self._cotangent = onp.ones(len(times))
 
   def _arguments(self):
     model = self._model
@@ -208,10 +207,17 @@ class PhasicNumpy:
 
   def value_and_gradient(self) -> tuple[float, onp.ndarray]:
     """sum log f and its derivatives in theta."""
-    value, bars = numpy_math.log_density_vjp(
-      *self._arguments(), cotangent=self._cotangent
+    alpha, rates, times, *exits = self._arguments()
+    if is_sparse(self._model):
+      value, gradient = numpy_math.value_and_gradient(
+        lambda x: numpy_math.log_density(
+          alpha, rates._replace(parameters=x), times
+        ),
+        rates.parameters,
+      )
+      return onp.sum(value), gradient
+    value, (of_rates, of_exits) = numpy_math.value_and_gradient(
+      lambda x, y: numpy_math.log_density(alpha, x, times, y), rates, *exits
     )
-    gradient = bars[1]
-    if not is_sparse(self._model):
-      gradient = onp.ravel(bars[1]) @ self._rates + bars[3] @ self._model.exits
+    gradient = onp.ravel(of_rates) @ self._rates + of_exits @ self._model.exits
     return onp.sum(value), gradient

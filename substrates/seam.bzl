@@ -3,12 +3,12 @@
 # The same names and signatures in phasic/internal and substrates/<s>.
 SEAM = [
     "__init__",
+    "autodiff",
     "binary",
     "checks",
     "control_flow",
     "custom_gradient",
     "elimination_ops",
-    "gradients",
     "kernel_ops",
     "native/host_calls",
     "native/native_ops",

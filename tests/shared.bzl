@@ -32,10 +32,13 @@ HELPERS = {
     ),
     "conformance_modes": dict(
         helpers = ["conformance"],
-        rooms = ["internal"],
+        rooms = ["math/calls"],
     ),
     "conformance_statistics": dict(
         helpers = ["conformance"],
+    ),
+    "derivatives": dict(
+        rooms = ["math/calls"],
     ),
     "em_cases": dict(
         rooms = ["inference/data"],
@@ -88,6 +91,7 @@ TESTS = {
             "kernel/wanted_test",
         ],
         helpers = [
+            "derivatives",
             "models",
             "test_case",
             "trials",
@@ -100,6 +104,7 @@ TESTS = {
             "kernel/portable_test",
         ],
         helpers = [
+            "derivatives",
             "models",
             "test_case",
         ],
@@ -108,10 +113,14 @@ TESTS = {
     "quantiles/quantile_tests": dict(
         files = ["quantiles/quantile_test"],
         helpers = [
+            "derivatives",
             "models",
             "test_case",
         ],
-        rooms = ["math/likelihood"],
+        rooms = [
+            "math/quantiles",
+            "math/likelihood",
+        ],
     ),
     "quantiles/accuracy_tests": dict(
         files = ["quantiles/quantile_accuracy_test"],
@@ -154,6 +163,7 @@ TESTS = {
         ],
         helpers = [
             "chains",
+            "derivatives",
             "test_case",
         ],
         rooms = ["math"],
@@ -293,6 +303,7 @@ TESTS = {
         helpers = [
             "chain_cases",
             "chains",
+            "derivatives",
             "family_cases",
             "models",
             "test_case",
@@ -394,6 +405,7 @@ TESTS = {
             "inference/observations_test",
         ],
         helpers = [
+            "derivatives",
             "em_cases",
             "fit_data",
             "test_case",
@@ -429,7 +441,10 @@ TESTS = {
     "binding/binding_tests": dict(
         files = ["binding/binding_test"],
         helpers = ["test_case"],
-        rooms = ["binding"],
+        rooms = [
+            "math/calls",
+            "binding",
+        ],
     ),
 }
 

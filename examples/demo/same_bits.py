@@ -16,17 +16,14 @@ Result = tuple[np.ndarray, Arrays]
 
 
 def by_numpy(model: Arrays, times: np.ndarray) -> Result:
-  """NumPy has no autodiff: the companion `log_density_vjp` is called."""
-  initial_probs, subgenerator, exit_rates = model
-  values, cotangents = ph_numpy.math.log_density_vjp(
-    initial_probs,
-    subgenerator,
-    times,
-    exit_rates,
-    cotangent=np.ones_like(times),
-  )
-  # In the order of the arguments; the third is for the times.
-  return values, (cotangents[0], cotangents[1], cotangents[3])
+  def log_densities(initial_probs, subgenerator, exit_rates):
+    dist = ph_numpy.distributions.PhaseType(
+      initial_probs, subgenerator, exit_rates=exit_rates
+    )
+    return dist.log_prob(times)
+
+  values, pullback = ph_numpy.math.vjp(log_densities, *model)
+  return values, pullback(np.ones_like(values))
 
 
 def by_jax(model: Arrays, times: np.ndarray) -> Result:

@@ -7,8 +7,8 @@ from typing import Any
 from phasic.binding import arguments
 from phasic.binding import array_rules
 from phasic.binding import linear
+from phasic.internal import autodiff
 from phasic.internal import custom_gradient
-from phasic.internal import gradients
 from phasic.internal import static_options
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
@@ -236,7 +236,7 @@ class BoundFunction:
       f"{self.name} was bound with nondifferentiable argument {position}: "
       "apply stop_gradient to it"
     )
-    return not_differentiable.attach(advice, gradients.stop_gradient(x), x)
+    return not_differentiable.attach(advice, autodiff.stop_gradient(x), x)
 
   def _make(self, key: static_options.Options) -> Callable[..., Any]:
     """Returns the function with its rules, for some keyword arguments."""

@@ -41,13 +41,14 @@ def custom_gradient(
 
   Example:
 
-    >>> from phasic.internal import custom_gradient, gradients
+    >>> from phasic.internal import autodiff, custom_gradient
     >>> @custom_gradient.custom_gradient(
     ...   vjp_fwd=lambda x: (x * x, x), vjp_bwd=lambda x, ct: (2 * x * ct,)
     ... )
     ... def square(x):
     ...   return x * x
-    >>> float(gradients.value_and_gradient(square, 3.0)[1])
+    >>> _, pullback = autodiff.reverse(lambda x: (square(x),), [3.0])
+    >>> float(pullback([1.0])[0])
     6.0
   """
   if (vjp_fwd is None) != (vjp_bwd is None):

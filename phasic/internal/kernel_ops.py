@@ -149,33 +149,6 @@ def phase_type_vjp(
   return value, primitives.adjoint(call, 1, [*operands, cotangent], wanted)
 
 
-def phase_type_hvp(
-  kind: str,
-  operands: Sequence[Any],
-  tangents: Sequence[Any],
-  cotangent: Any,
-  fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  wanted: Sequence[bool] = (True,) * 5,
-  kinds: Any = None,
-  discrete: bool = False,
-) -> tuple[Any, ...]:
-  """Returns how the cotangents of `phase_type_vjp` change along five tangents.
-
-  It is the Hessian of the sum of cotangent times values, times the tangents.
-  """
-  if path_of_call() == "portable":
-
-    def pulled(*arrays: Any) -> tuple[Any, ...]:
-      function = _portable(kind, fallback, edges, kinds)
-      return modes.reverse(function, arrays)[1]([cotangent])
-
-    return primitives.only(modes.forward(pulled, operands, tangents)[1], wanted)
-  call = _call(kind, edges, kinds, discrete)
-  arrays = [*operands, *tangents, cotangent]
-  return primitives.adjoint(call, 2, arrays, wanted)
-
-
 def statistics(
   kind: str,
   operands: Sequence[Any],

@@ -180,30 +180,6 @@ def phase_type_vjp(
   return value, tuple(bars.get(i) for i in range(len(operands)))
 
 
-def phase_type_hvp(
-  kind: str,
-  operands: Sequence[Any],
-  tangents: Sequence[Any],
-  cotangent: Any,
-  fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  wanted: Sequence[bool] = (True,) * 5,
-  kinds: Any = None,
-  discrete: bool = False,
-) -> tuple[Any, ...]:
-  """Returns how the cotangents of `phase_type_vjp` change along five tangents.
-
-  It is the Hessian of the sum of cotangent times values, times the tangents.
-  """
-
-  def pulled(*x: Any) -> tuple[Any, ...]:
-    return phase_type_vjp(
-      kind, x, cotangent, fallback, edges, wanted, kinds, discrete
-    )[1]
-
-  return jax.jvp(pulled, tuple(operands), tuple(tangents))[1]
-
-
 def statistics(
   kind: str,
   operands: Sequence[Any],

@@ -58,7 +58,6 @@ OPTIONAL_IMPORTS = frozenset(
 ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
   "phasic/binding/jaxbind_callbacks.py": {"jax": frozenset()},
   "phasic/binding/jaxbind_compat.py": {"jax": frozenset({"jax"})},
-  "phasic/inference/likelihood/chain_slopes.py": {"numpy": frozenset()},
   "phasic/interop/scipy.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/scipy_expectations.py": {"numpy": frozenset({"scipy"})},
   "phasic/interop/numpyro.py": {"jax": frozenset({"jax", "numpyro"})},

@@ -84,13 +84,14 @@ def custom_gradient(
   Example:
 
     >>> import tensorflow as tf
-    >>> from phasic.substrates.tf.internal import custom_gradient, gradients
+    >>> from phasic.substrates.tf.internal import autodiff, custom_gradient
     >>> @custom_gradient.custom_gradient(
     ...   vjp_fwd=lambda x: (x * x, x), vjp_bwd=lambda x, ct: (2 * x * ct,)
     ... )
     ... def square(x):
     ...   return x * x
-    >>> float(gradients.value_and_gradient(square, 3.0)[1])
+    >>> _, pullback = autodiff.reverse(lambda x: (square(x),), [tf.constant(3.0)])
+    >>> float(pullback([tf.constant(1.0)])[0])
     6.0
   """
   if (vjp_fwd is None) != (vjp_bwd is None):

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import gradients
+from phasic.substrates.tf.internal import autodiff
 from phasic.substrates.tf.internal import kernel_common
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import static
@@ -126,11 +126,12 @@ def phase_type_jvp(
 ) -> tuple[Any, Any]:
   """Returns `phase_type` and its derivative along five tangents."""
   if path_of_call() == "portable":
-    return gradients.jvp(
-      lambda *x: fallback(kind, *x, *_fixed(edges, kinds)),
+    (value,), (moved,) = autodiff.forward(
+      lambda *x: (fallback(kind, *x, *_fixed(edges, kinds)),),
       _tensors(operands),
       _tensors(tangents),
     )
+    return value, moved
   value = phase_type(
     kind, operands, fallback, edges, kinds=kinds, discrete=discrete
   )
@@ -171,10 +172,11 @@ def phase_type_vjp(
     The value and five cotangents, None where they are not wanted.
   """
   if path_of_call() == "portable":
-    value, pullback = gradients.vjp(
-      lambda *x: fallback(kind, *x, *_fixed(edges, kinds)), *_tensors(operands)
+    (value,), pullback = autodiff.reverse(
+      lambda *x: (fallback(kind, *x, *_fixed(edges, kinds)),),
+      _tensors(operands),
     )
-    every = pullback(cotangent)
+    every = pullback([tf.convert_to_tensor(cotangent)])
     return value, tuple(
       bar if own else None for bar, own in zip(every, wanted, strict=True)
     )
@@ -191,47 +193,6 @@ def phase_type_vjp(
     discrete=discrete,
   )
   return value, tuple(bars)
-
-
-@tf.autograph.experimental.do_not_convert
-def phase_type_hvp(
-  kind: str,
-  operands: Sequence[Any],
-  tangents: Sequence[Any],
-  cotangent: Any,
-  fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  wanted: Sequence[bool] = (True,) * 5,
-  kinds: Any = None,
-  discrete: bool = False,
-) -> tuple[Any, ...]:
-  """Returns how the cotangents of `phase_type_vjp` change along five tangents.
-
-  It is the Hessian of the sum of cotangent times values, times the tangents.
-  """
-  groups = [_tensors(operands), _tensors(tangents)]
-  cotangent = tf.convert_to_tensor(cotangent)
-  if path_of_call() == "portable":
-
-    def pulled(*x: Any) -> tuple[Any, ...]:
-      _, bars = phase_type_vjp(kind, x, cotangent, fallback, edges, kinds=kinds)
-      return bars
-
-    _, every = gradients.jvp(pulled, *groups)
-    return tuple(
-      bar if own else None for bar, own in zip(every, wanted, strict=True)
-    )
-  return tuple(
-    phase_type_op.adjoint(
-      KINDS.index(kind),
-      2,
-      groups,
-      cotangent,
-      _fixed(edges, kinds),
-      wanted,
-      discrete=discrete,
-    )
-  )
 
 
 @tf.autograph.experimental.do_not_convert

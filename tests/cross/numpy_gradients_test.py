@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
-from phasic.substrates.jax.internal import gradients as jax_gradients
-from phasic.substrates.numpy.internal import gradients
+from phasic.substrates.jax.math.calls import gradients as jax_gradients
+from phasic.substrates.numpy.math.calls import gradients
 
 _STATE = onp.random.RandomState(0)
 _MATRIX = _STATE.uniform(0.2, 0.8, (3, 4))

@@ -102,9 +102,6 @@ EXACT_CALLS: dict[str, Callable[[Substrate], Any]] = {
   "log_likelihood": lambda x: x.inference.log_likelihood(
     x.coxian(), x.array(LOWER), x.array(UPPER)
   ),
-  "log_likelihood_vjp": lambda x: x.inference.log_likelihood_vjp(
-    distributions_cases.FAMILIES["PhaseType"](x), x.array(LOWER), x.array(UPPER)
-  ),
   "match_moments": lambda x: x.inference.match_moments(2.0, 7.0, 40.0),
   "observations_of_density": lambda x: _weighted(
     x.inference.observations_of_density(_density, tolerance=1e-4)
@@ -241,13 +238,6 @@ class PublicInferenceTest(comparisons.TestCase):
     terms = onp.where(exact, -lower, onp.log(onp.exp(-lower) - onp.exp(-upper)))
     found = x.data().log_likelihood_terms(x.exponential())
     self.assert_agrees(found, terms)
-    one_phase = x.pd.PhaseType([1.0], [[-1.0]])
-    _, cotangents = x.inference.log_likelihood_vjp(one_phase, lower[exact])
-    # The subgenerator is minus the rate.
-    self.assert_agrees(
-      cotangents["subgenerator"],
-      onp.asarray([[lower[exact].sum() - exact.sum()]]),
-    )
     matched = x.inference.match_moments(2.0, 7.0, 40.0)
     moments = [float(matched.moment(k)) for k in (1, 2, 3)]
     onp.testing.assert_allclose(moments, [2.0, 7.0, 40.0], rtol=1e-12)

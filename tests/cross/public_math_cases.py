@@ -163,18 +163,6 @@ CASES |= {
   "reward_transform": Case(at(WITH_ZERO)),
 }
 
-DERIVATIVES = ("_jvp", "_vjp")
-
-
-def derivative_names() -> tuple[str, ...]:
-  """Names of the functions that are derivatives of those in `CASES`."""
-  return tuple(
-    name + kind
-    for name in CASES
-    for kind in DERIVATIVES
-    if name + kind in in_numpy.math.__all__
-  )
-
 
 def direction(x: Any) -> Any:
   """Returns a tangent of an argument, or None where it can have none."""
@@ -183,7 +171,3 @@ def direction(x: Any) -> Any:
   if not isinstance(x, onp.ndarray):
     return None
   return onp.reshape(onp.linspace(0.25, 1.0, x.size), x.shape)
-
-
-def tangents(case: Case) -> tuple[Any, ...]:
-  return tuple(direction(x) for x in case.values())

@@ -14,10 +14,27 @@ from tests.cross import comparisons
 from tests.cross import public_math_cases as cases
 
 CASES = cases.CASES
-DERIVATIVES = cases.derivative_names()
-HVPS = (
-  "log_likelihood_terms_hvp",
-  "discrete_phase_type_log_likelihood_terms_hvp",
+# Whose first derivatives no rule gives, or whose arguments are structures.
+WITHOUT_DERIVATIVES = (
+  "cross_entropy",
+  "diagnose",
+  "discrete_phase_type_quantile",
+  "discrete_phase_type_quantile_log_cdf",
+  "discrete_phase_type_quantile_log_survival",
+  "discrete_reward_transform",
+  "entropy",
+  "expected_statistics",
+  "kl_divergence",
+  "reward_transform",
+)
+DIFFERENTIABLE = tuple(x for x in CASES if x not in WITHOUT_DERIVATIVES)
+# See `DerivativesTest`.
+DERIVATIVES = (
+  "hessian_vector_product",
+  "jvp",
+  "stop_gradient",
+  "value_and_gradient",
+  "vjp",
 )
 SETTINGS = (
   "num_threads",
@@ -32,9 +49,8 @@ STRUCTURES = ("EdgeProbs", "EdgeRates", "ExpectedStatistics")
 # elimination. The others are traced, as each compiles for a second; their
 # array code is that of TensorFlow, which computes all.
 COMPILED = (
-  *(x for x in DERIVATIVES if CASES[x[:-4]].exact),
-  *HVPS,
-  "expected_jumps_vjp",
+  *(x for x in DIFFERENTIABLE if CASES[x].exact),
+  "expected_jumps",
 )
 # Run in one compiled function, with their gradients: each kind of rule once.
 TRACED = (
@@ -48,26 +64,14 @@ TRACED = (
 # Gradients outside of compiled functions. JAX compiles each for seconds.
 GRADIENTS = {
   "jax": ("density", "log_survival", "raw_moments"),
-  "tf": tuple(x[:-4] for x in DERIVATIVES if x.endswith("_vjp")),
+  "tf": DIFFERENTIABLE,
 }
-
-# Gradients in counts that are NaN, where NumPy's derivative is zero.
-UNKNOWN_GRADIENTS = (("discrete_phase_type_occupancy", 2),)
 
 
 def options_of(name: str) -> dict[str, Any]:
-  """Arguments by name of a function or a derivative, on the host."""
-  base, kind = name, ""
-  for ending in ("_jvp", "_vjp", "_hvp"):
-    if name.endswith(ending):
-      base, kind = name[: -len(ending)], ending
-  case = CASES[base]
-  options = dict(case.options)
-  if kind in ("_jvp", "_hvp"):
-    options["tangents"] = cases.tangents(case)
-  if kind in ("_vjp", "_hvp"):
-    options["cotangent"] = cotangent(base)
-  return {"case": case, **case.named, **options}
+  """Arguments by name of a function, on the host."""
+  case = CASES[name]
+  return {"case": case, **case.named, **case.options}
 
 
 def call(substrate: str, name: str) -> Any:
@@ -85,6 +89,27 @@ def call(substrate: str, name: str) -> Any:
 def expected(name: str) -> Any:
   """NumPy's result."""
   return call("numpy", name)
+
+
+@functools.cache
+def expected_derivatives(name: str) -> Any:
+  """NumPy's derivatives."""
+  return derivatives("numpy", name)
+
+
+def derivatives(substrate: str, name: str) -> Any:
+  """Value, cotangents and tangent, by the functions of `math`."""
+  math = comparisons.SUBSTRATES[substrate].math
+  arrays = arrays_of(substrate, name)
+
+  def of(*x: Any) -> Any:
+    return with_values(substrate, name, x)
+
+  value, pullback = math.vjp(of, *arrays)
+  bars = pullback(comparisons.to_substrate(cotangent(name), substrate))
+  along = [cases.direction(x) for x in varied(CASES[name])]
+  along = comparisons.to_substrate(along, substrate)
+  return value, bars, math.jvp(of, arrays, along)[1]
 
 
 def cotangent(name: str) -> Any:
@@ -144,15 +169,13 @@ def arrays_of(substrate: str, name: str) -> Any:
 
 
 def rtol_of(name: str) -> float:
-  base = name[:-4] if name.endswith(cases.DERIVATIVES) else name
-  exact = base in CASES and CASES[base].exact
-  return 0.0 if exact else comparisons.RTOL
+  return 0.0 if CASES[name].exact else comparisons.RTOL
 
 
 class CompletenessTest(comparisons.TestCase):
   @parameterized.parameters(*comparisons.SUBSTRATES)
   def test_all_names_are_called(self, substrate):
-    called = {*CASES, *DERIVATIVES, *HVPS, *SETTINGS, *STRUCTURES}
+    called = {*CASES, *DERIVATIVES, *SETTINGS, *STRUCTURES}
     self.assert_complete(
       comparisons.SUBSTRATES[substrate].math, called, "public_math_cases.CASES"
     )
@@ -163,15 +186,17 @@ class ValueTest(comparisons.TestCase):
   def test_values(self, name, substrate):
     self.assert_agrees(call(substrate, name), expected(name), rtol_of(name))
 
-  @parameterized.named_parameters(*comparisons.in_others((*DERIVATIVES, *HVPS)))
+  @parameterized.named_parameters(*comparisons.in_others(DIFFERENTIABLE))
   def test_derivatives(self, name, substrate):
+    wanted = expected_derivatives(name)
     if substrate == "tf" or name in COMPILED:
-      self.assert_agrees(call(substrate, name), expected(name), rtol_of(name))
+      found = derivatives(substrate, name)
+      tolerance = rtol_of(name) or None
+      for x, y in zip(jax.tree.leaves(found), jax.tree.leaves(wanted)):
+        self.assert_agrees(x, y, 1e-12 if tolerance else 0.0)
       return
-    found = jax.eval_shape(
-      functools.partial(with_values, "jax", name), arrays_of("jax", name)
-    )
-    self.assert_same_shapes(found, expected(name))
+    found = jax.eval_shape(functools.partial(derivatives, "jax", name))
+    self.assert_same_shapes(found, wanted)
 
   @parameterized.named_parameters(
     (f"_{name}_{substrate}", name, substrate)
@@ -198,17 +223,95 @@ class ValueTest(comparisons.TestCase):
         self.assert_gradients(found[name], name)
 
   def assert_gradients(self, actual, name):
-    """Compares a value and gradients with those of NumPy's *_vjp."""
-    value, bars = expected(f"{name}_vjp")
-    values = CASES[name].values()
-    bars = tuple(
-      bar for x, bar in zip(values, bars, strict=True) if is_varied(x)
-    )
+    """Compares a value and gradients with those of NumPy."""
+    value, bars, _ = expected_derivatives(name)
     self.assert_agrees(actual[0], value, rtol_of(name))
-    for i, (x, bar) in enumerate(zip(actual[1], bars, strict=True)):
-      if (name, i) not in UNKNOWN_GRADIENTS:
-        found = onp.zeros_like(bar) if x is None else x
-        self.assert_agrees(found, bar, 1e-12)
+    for x, bar in zip(actual[1], bars, strict=True):
+      found = onp.zeros_like(bar) if x is None else x
+      self.assert_agrees(found, bar, 1e-12)
+
+
+class DerivativesTest(comparisons.TestCase):
+  """Functions of users' functions, in closed form."""
+
+  @parameterized.parameters(*comparisons.SUBSTRATES)
+  def test_structures(self, substrate):
+    """log f = log(r) - r t of an exponential time with the rate r = 2 a b."""
+    ph = comparisons.SUBSTRATES[substrate]
+    a, b, t = comparisons.to_substrate(
+      (onp.asarray(0.5), onp.asarray(3.0), onp.asarray(0.75)), substrate
+    )
+    count = onp.asarray(2)
+
+    def log_prob(parameters: Any, time: Any) -> Any:
+      (x, y), n = parameters["factors"], parameters["count"]
+      return ph.distributions.Erlang(1, float(n) * x * y).log_prob(time)
+
+    parameters = {"factors": (a, [b][0]), "count": count}
+    value, gradient = ph.math.value_and_gradient(log_prob, parameters, t)
+    self.assert_agrees(value, onp.log(3.0) - 3.0 * 0.75)
+    slope = 1 / 3 - 0.75
+    self.assert_agrees(gradient[0]["factors"][0], onp.asarray(6 * slope))
+    self.assert_agrees(gradient[0]["factors"][1], onp.asarray(slope))
+    self.assertIsNone(gradient[0]["count"])
+    self.assert_agrees(gradient[1], onp.asarray(-3.0))
+    tangents = ({"factors": (1.0, None), "count": None}, None)
+    _, moved = ph.math.jvp(log_prob, (parameters, t), tangents)
+    self.assert_agrees(moved, onp.asarray(6 * slope))
+    product = ph.math.hessian_vector_product(
+      log_prob, (parameters, t), tangents
+    )
+    # In a, b and t: -1 / a^2, -2 t and -2 b.
+    self.assert_agrees(product[0]["factors"][0], onp.asarray(-4.0))
+    self.assert_agrees(product[0]["factors"][1], onp.asarray(-1.5))
+    self.assert_agrees(product[1], onp.asarray(-6.0))
+
+  @parameterized.parameters(*comparisons.SUBSTRATES)
+  def test_several_results(self, substrate):
+    math = comparisons.SUBSTRATES[substrate].math
+    x = comparisons.to_substrate(onp.asarray([0.5, 1.5]), substrate)
+    value, pullback = math.vjp(lambda x: {"twice": 2.0 * x, "all": (x,)}, x)
+    self.assert_agrees(value["all"][0], onp.asarray([0.5, 1.5]))
+    bars = pullback({"twice": onp.asarray([1.0, 0.0]), "all": (None,)})
+    self.assert_agrees(bars[0], onp.asarray([2.0, 0.0]))
+    bars = pullback({"twice": None, "all": (onp.asarray([1.0, 3.0]),)})
+    self.assert_agrees(bars[0], onp.asarray([1.0, 3.0]))
+
+  @parameterized.parameters(*comparisons.SUBSTRATES)
+  def test_numbers(self, substrate):
+    math = comparisons.SUBSTRATES[substrate].math
+    _, slope = math.value_and_gradient(lambda x: x * x, 3)
+    self.assert_agrees(slope, onp.asarray(6.0))
+    _, (a, b) = math.value_and_gradient(lambda x, y: x * y * y, 3, 2.0)
+    self.assert_agrees(a, onp.asarray(4.0))
+    self.assert_agrees(b, onp.asarray(12.0))
+    same = comparisons.to_substrate(onp.asarray(2.0), substrate)
+    _, (a, b) = math.value_and_gradient(lambda x, y: x * y * y, same, same)
+    self.assert_agrees(a, onp.asarray(4.0))
+    self.assert_agrees(b, onp.asarray(8.0))
+    _, slope = math.value_and_gradient(lambda x: x * math.stop_gradient(x), 3.0)
+    self.assert_agrees(slope, onp.asarray(3.0))
+
+  @parameterized.parameters(*comparisons.SUBSTRATES)
+  def test_mistakes(self, substrate):
+    math = comparisons.SUBSTRATES[substrate].math
+    with self.assertRaisesRegex(TypeError, "no argument has real numbers"):
+      math.value_and_gradient(lambda x: x, onp.asarray(3))
+    with self.assertRaisesRegex(TypeError, "no argument has real numbers"):
+      math.value_and_gradient(lambda: 1.0)
+    with self.assertRaisesRegex(TypeError, "f returned .*one array"):
+      math.value_and_gradient(lambda x: (x, x), 3.0)
+    with self.assertRaisesRegex(TypeError, "f returned .*one array"):
+      math.hessian_vector_product(lambda x: {"a": x}, (3.0,), (1.0,))
+    with self.assertRaisesRegex(TypeError, "an argument"):
+      math.vjp(lambda x, y: x, 3.0, "text")
+    with self.assertRaisesRegex(ValueError, "tangents has 1 entries"):
+      math.jvp(lambda x, y: x * y, (1.0, 2.0), (1.0,))
+    with self.assertRaisesRegex(ValueError, "a tangent is .*structure"):
+      math.jvp(lambda x: x["a"], ({"a": 1.0},), ({"b": 1.0},))
+    _, pullback = math.vjp(lambda x: (x, x), 3.0)
+    with self.assertRaisesRegex(ValueError, "a cotangent is .*structure"):
+      pullback((1.0,))
 
 
 class SettingsTest(comparisons.TestCase):
@@ -265,19 +368,25 @@ class AnchorTest(comparisons.TestCase):
   def test_exponential_derivatives(self):
     math = comparisons.in_numpy.math
     rate, time = 1.5, 0.75
-    model = ([1.0], [[-rate]])
+    model = ([1.0], onp.asarray([[-rate]]))
     # log f = log(rate) - rate t; the subgenerator is minus the rate.
-    value, bars = math.log_density_vjp(*model, time, cotangent=1.0)
+    value, slopes = math.value_and_gradient(
+      lambda matrix, t: math.log_density([1.0], matrix, t), model[1], time
+    )
     self.assert_agrees(value, onp.log(rate) - rate * time)
-    self.assert_agrees(bars[1], onp.asarray([[time - 1 / rate]]))
-    self.assert_agrees(bars[2], onp.asarray(-rate))
-    _, moved = math.log_density_jvp(
-      *model, time, tangents=(None, [[-2.0]], 0.5, None, None)
+    self.assert_agrees(slopes[0], onp.asarray([[time - 1 / rate]]))
+    self.assert_agrees(slopes[1], onp.asarray(-rate))
+    _, moved = math.jvp(
+      lambda matrix, t: math.log_density([1.0], matrix, t),
+      (model[1], time),
+      (onp.asarray([[-2.0]]), 0.5),
     )
     self.assert_agrees(moved, onp.asarray(2 * (1 / rate - time) - 0.5 * rate))
-    _, bars = math.quantile_vjp(*model, 0.5, cotangent=1.0)
-    self.assert_agrees(bars[1], onp.asarray([[onp.log(2) / rate**2]]))
-    self.assert_agrees(bars[2], onp.asarray(2 / rate))
+    _, slopes = math.value_and_gradient(
+      lambda matrix, u: math.quantile([1.0], matrix, u), model[1], 0.5
+    )
+    self.assert_agrees(slopes[0], onp.asarray([[onp.log(2) / rate**2]]))
+    self.assert_agrees(slopes[1], onp.asarray(2 / rate))
 
   def test_geometric(self):
     math = comparisons.in_numpy.math

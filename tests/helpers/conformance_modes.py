@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math.calls import gradients
 from tests.helpers import conformance
 
 MODE = "numpy"
@@ -174,7 +174,7 @@ def jacobians(
 
 
 def _jacobians(function: Any, arrays: Arrays) -> Any:
-  """Row by row and column by column, as NumPy has no other way."""
+  """Row by row and column by column: there is no `vmap` of derivatives."""
   value, pull = gradients.vjp(function, dict(arrays))
   rows = [pull(row)[0] for row in onp.eye(len(value))]
   backward = {k: onp.stack([row[k] for row in rows]) for k in arrays}

@@ -14,8 +14,8 @@ from phasic.substrates.numpy import binding
 from phasic.substrates.numpy import distributions as pd
 from phasic.substrates.numpy import math as pm
 from phasic.substrates.numpy.internal import custom_gradient
-from phasic.substrates.numpy.internal import gradients
 from phasic.substrates.numpy.internal import kernel_ops
+from phasic.substrates.numpy.math.calls import gradients
 
 _X = np.asarray([[0.25, 0.5], [0.75, 2.0]])
 

@@ -37,14 +37,14 @@ def search(
 
   def loss(logs: np.ndarray) -> tuple[float, np.ndarray]:
     rates = np.exp(logs)
-    values, bars = pm.log_density_vjp(
-      first,
+    values, (of_matrix, of_exits) = pm.value_and_gradient(
+      lambda matrix, exits: pm.log_density(
+        first, matrix, times, exit_rates=exits
+      ),
       np.diag(rates[:between], 1),
-      times,
-      exit_rates=rates[between:],
-      cotangent=np.ones(size),
+      rates[between:],
     )
-    slopes = np.append(np.diag(bars[1], 1), bars[3])
+    slopes = np.append(np.diag(of_matrix, 1), of_exits)
     if not (np.all(np.isfinite(values)) and np.all(np.isfinite(slopes))):
       return 1e10, np.zeros_like(logs)
     return -np.sum(values) / size, -slopes * rates / size

@@ -9,12 +9,12 @@ from absl.testing import parameterized
 # Where Bazel, and pytest in a clone, run tests.
 _ROOT = pathlib.Path.cwd()
 _MODULES = (
+  "autodiff",
   "binary",
   "checks",
   "control_flow",
   "custom_gradient",
   "elimination_ops",
-  "gradients",
   "kernel_ops",
   "native/host_calls",
   "native/native_ops",

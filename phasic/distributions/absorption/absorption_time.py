@@ -107,7 +107,6 @@ class AbsorptionTime(
         results are NaN.
 
     Raises:
-      NotImplementedError: in NumPy, where the native kernel cannot run.
       TypeError: dtypes differ.
       ValueError: shapes do not fit.
 

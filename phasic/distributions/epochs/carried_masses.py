@@ -26,13 +26,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import elimination_ops
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.calls import evaluation
+from phasic.math.calls import gradients
 from phasic.math.model import edge_rates
-from phasic.math.numpy_derivatives import phase_type_derivatives
 from phasic.math.portable import elimination
 
 
@@ -76,7 +77,7 @@ def _evaluate(
   initial = np.broadcast_to(initial, (*batch, p))
   rates = np.broadcast_to(rates, (*batch, m))
   time = np.broadcast_to(time, batch)
-  killing = gradients.stop_gradient(1.0 / time)
+  killing = autodiff.stop_gradient(1.0 / time)
   times = _killed_times(initial, sources, targets, rates, killing)
   # Below, ratios of products lose digits. Of a phase that is left out less
   # than this times e and the rate at which it is left is lost.
@@ -100,15 +101,13 @@ def _evaluate(
     _joined(sources, onp.full(p, p)),
     np.concatenate([back, initial / divisor], axis=-1),
   )
-  log_density, bars = phase_type_derivatives.log_density_vjp(
+  log_density, slopes = gradients.value_and_gradient(
+    lambda x: evaluation.value(
+      "log_density", (x, reversed_edges, time, None, 0.0)
+    ),
     start,
-    reversed_edges,
-    time,
-    prob_zero=0.0,
-    cotangent=np.ones_like(time),
-    wanted=("initial_probs",),
   )
-  shares = np.where(empty[..., None], 0.0, start * bars[0])
+  shares = np.where(empty[..., None], 0.0, start * slopes)
   log_mass = log_density + killing * time + np.log(total)
   log_mass = np.where(empty, -float("inf"), log_mass)
   led_to = inner & (rates > 0.0) & np.take(visited, sources, axis=-1)
@@ -116,12 +115,12 @@ def _evaluate(
     led_to & np.logical_not(np.take(visited, ends, axis=-1)), axis=-1
   )
   unseen = unseen | np.any((initial > 0.0) & np.logical_not(visited), axis=-1)
-  fastest = gradients.stop_gradient(np.sum(rates, axis=-1) + killing)
+  fastest = autodiff.stop_gradient(np.sum(rates, axis=-1) + killing)
   least = math.log(p * floor) + 1.0 + np.log(np.abs(fastest))
   unsure = unseen & (log_mass < least - math.log(info.eps))
   log_mass = np.where(unsure | wrong, float("nan"), log_mass)
   small = np.any(visited & (shares == 0.0), axis=-1)
-  smallest = gradients.stop_gradient(log_mass) + math.log(p * info.tiny)
+  smallest = autodiff.stop_gradient(log_mass) + math.log(p * info.tiny)
   log_lost = np.maximum(
     np.where(unseen, least, -float("inf")),
     np.where(small, smallest, -float("inf")),

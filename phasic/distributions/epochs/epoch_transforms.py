@@ -15,7 +15,7 @@ import numpy as onp
 
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.likelihood import phase_type
@@ -82,7 +82,7 @@ def _log_grown(stage: epoch_stages.Stage, s: Any) -> Any:
   p = static.shape(stage.initial)[-1]
   phases = onp.arange(p)
   held, trap = onp.asarray([p]), onp.asarray([p + 1])
-  clock = gradients.stop_gradient(1.0 / stage.length)[..., None]
+  clock = autodiff.stop_gradient(1.0 / stage.length)[..., None]
   edges = _joined(
     stage.edges,
     stage.edges.targets,

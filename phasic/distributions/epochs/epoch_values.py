@@ -7,7 +7,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.epochs import epoch_stages
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.math.likelihood import phase_type
 
@@ -51,16 +51,16 @@ def seen(
   """
   if stage.log_lost is None:
     return logs
-  lost = gradients.stop_gradient(stage.log_lost)
+  lost = autodiff.stop_gradient(stage.log_lost)
   known = static.concrete(lost)
   if known is not None and onp.all(known == -onp.inf):
     return logs
   p = static.shape(stage.initial)[-1]
   anywhere = np.ones_like(stage.initial) / p
   edges = stage.edges._replace(
-    parameters=gradients.stop_gradient(stage.edges.parameters)
+    parameters=autodiff.stop_gradient(stage.edges.parameters)
   )
-  times = gradients.stop_gradient(times)
+  times = autodiff.stop_gradient(times)
   most = function(anywhere, edges, times, prob_zero=0.0) + lost
   eps = static.finfo_eps(static.dtype_name(logs))
   inside = (times > 0.0) & (times < float("inf")) & (lost > -float("inf"))

@@ -42,8 +42,7 @@ class Epochs(epoch_methods.EpochMethods):
 
   and in an epoch the law is the phase-type one with these masses. So nothing is
   approximated, and values from different epochs are added, never subtracted.
-  In JAX and TensorFlow derivatives exist in all parameters and boundaries. NumPy
-  needs the native kernel for more than one epoch.
+  Derivatives exist in all parameters and boundaries.
 
   Entropy and divergences are sums over nodes between the boundaries, see
   `Distribution.entropy`; those of another law from this one, or with other

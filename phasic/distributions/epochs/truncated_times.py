@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.likelihood import phase_type
@@ -141,7 +141,7 @@ def _integral(
     rates: of the chain's edges, (..., m) each.
     limit: t, (...).
   """
-  clock = gradients.stop_gradient(1.0 / limit)
+  clock = autodiff.stop_gradient(1.0 / limit)
   shape = static.broadcast_shapes(
     static.shape(rates[0])[:-1], static.shape(clock)
   )

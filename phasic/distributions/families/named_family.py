@@ -10,7 +10,7 @@ from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import dense_form
 from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import distribution
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.numeric import exact_sums
@@ -110,7 +110,7 @@ def no_atom(probs: Any) -> Any:
   It is zero, and NaN where they do not: nothing is normalised, and no mass is
   put anywhere.
   """
-  total = exact_sums.compensated_sum(gradients.stop_gradient(probs))
+  total = exact_sums.compensated_sum(autodiff.stop_gradient(probs))
   near = np.abs(total - 1) <= constraint_checks.sum_tolerance(probs)
   return np.where(near, np.zeros_like(total), float("nan"))
 

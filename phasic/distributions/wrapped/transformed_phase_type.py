@@ -14,7 +14,7 @@ from phasic.distributions.base import divergences
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
 from phasic.distributions.wrapped import transformed_statistics
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.math.model import value_checks
 from phasic.math.quadrature import node_sums
@@ -256,7 +256,7 @@ def root(x: Any, degree: Any) -> Any:
   """
   zero = x <= 0
   found = power(np.where(zero, 1.0, x), 1.0 / degree)
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   some = (fixed(found) > 0) & (fixed(found) < math.inf) & (x < math.inf)
   near = np.where(some, fixed(found), 1.0)
   ratio = np.where(some & np.logical_not(zero), fixed(x), 1.0) / near ** fixed(

@@ -10,7 +10,7 @@ import numpy as onp
 from phasic.distributions.absorption import atoms
 from phasic.distributions.wrapped import residual_life
 from phasic.distributions.wrapped import wrapped_distribution
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.math.likelihood import hazards
@@ -103,7 +103,7 @@ class TruncatedStatistics(wrapped_distribution.WrappedDistribution):
       model = self._started(before, residual)
       within = limited(model, limit, self.distribution._DISCRETE)
       found = np.where(inside, shifted(shift, within), found)
-    nothing = 0.0 * gradients.stop_gradient(shift)  # NaN where bounds are bad.
+    nothing = 0.0 * autodiff.stop_gradient(shift)  # NaN where bounds are bad.
     return found + nothing
 
   def _started(self, before: Any, residual: Any) -> tuple[Any, Any, Any, Any]:
@@ -127,7 +127,7 @@ class TruncatedStatistics(wrapped_distribution.WrappedDistribution):
       first, last = before + 1.0, np.floor(high)
     found = np.minimum(np.maximum(self.distribution._mode(), first), last)
     # Zero, but NaN where nothing is between the bounds.
-    nothing = 0.0 * gradients.stop_gradient(self._normaliser(before, high))
+    nothing = 0.0 * autodiff.stop_gradient(self._normaliser(before, high))
     return found + nothing
 
   def _log_hazard_function(self, value: Any) -> Any:

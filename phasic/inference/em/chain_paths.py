@@ -6,6 +6,7 @@ import numpy as np
 
 from phasic.inference.terms import observation_terms
 from phasic.internal import static
+from phasic.math.calls import gradients
 from phasic.math.likelihood import discrete_observations
 from phasic.math.likelihood.expected_statistics import expected_statistics
 from phasic.math.model import chain as chain_lib
@@ -141,17 +142,17 @@ def _of_steps(
   between = np.broadcast_to(between, (*batch, p, p))
   exits = np.broadcast_to(exits, (*batch, p))
   prob_zero = np.broadcast_to(prob_zero, batch)
-  _, bars = discrete_observations.log_likelihood_terms_vjp(
-    initial_probs,
-    between,
-    lower,
-    upper,
-    exit_probs=exits,
-    prob_zero=prob_zero,
-    cotangent=weights,
-    wanted=("initial_probs", "subtransition", "exit_probs", "prob_zero"),
+
+  def terms(initial_probs: Any, between: Any, exits: Any, atom: Any) -> Any:
+    return discrete_observations.log_likelihood_terms(
+      initial_probs, between, lower, upper, exit_probs=exits, prob_zero=atom
+    )
+
+  value, pullback = gradients.vjp(
+    terms, initial_probs, between, exits, prob_zero
   )
-  steps, left = between * bars[1], exits * bars[4]
+  bars = pullback(np.broadcast_to(weights, static.shape(value)))
+  steps, left = between * bars[1], exits * bars[2]
   is_stay = np.eye(p, dtype=static.dtype_name(initial_probs)) > 0
   stays = np.sum(np.where(is_stay, steps, 0.0), axis=-1)
   visits = np.sum(steps, axis=-1) + left
@@ -159,7 +160,7 @@ def _of_steps(
   if operands.is_edges(matrix):
     jumps = _by_edge(matrix, jumps, left)
   return ExpectedPaths(
-    initial_probs * bars[0], visits, jumps, left, stays, prob_zero * bars[5]
+    initial_probs * bars[0], visits, jumps, left, stays, prob_zero * bars[3]
   )
 
 

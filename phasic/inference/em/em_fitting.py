@@ -55,9 +55,7 @@ def fit_em(
 
   Returns:
     A `Fit`. Its record has the log likelihoods of all steps from the best
-    start, those of `fit_mle` behind those of EM. In NumPy `fit_mle` does not
-    fit a change of time, `MatrixWeibull` say: its own parameters stay as they
-    are, `fixed` names them, and the record has not converged.
+    start, those of `fit_mle` behind those of EM.
 
   Raises:
     ImportError: there is no SciPy, and `second_order` asks for it.
@@ -176,18 +174,7 @@ def _polished(fit: fits.Fit) -> fits.Fit:
   if not coordinates_lib.Coordinates(fit.distribution).num_free:
     # What EM has led to zero, or to certainty, stays there.
     return fit
-  try:
-    top = mle.fit_mle(fit.distribution, fit.observations)
-  except NotImplementedError as error:
-    message = f"{record.message}; without a second-order method: {error}"
-    record = record._replace(message=message)
-    # Bounds of what was known before are no parameters of a fit.
-    kept = [x for x in fit.fixed if x.split(".")[-1] not in ("low", "high")]
-    if kept:
-      names = ", ".join(kept)
-      left = f"{names} kept the start's values: EM fits the chain alone"
-      record = record._replace(converged=False, message=f"{left}; {message}")
-    return dataclasses.replace(fit, record=record)
+  top = mle.fit_mle(fit.distribution, fit.observations)
   if not top.log_likelihood >= fit.log_likelihood:
     return fit
   return dataclasses.replace(

@@ -1,8 +1,4 @@
-"""Derivatives of log likelihoods in the entries of a distribution.
-
-JAX and TensorFlow have autodiff. NumPy has the rules of `math`, see
-`chain_slopes`.
-"""
+"""Derivatives of log likelihoods in the entries of a distribution."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,13 +8,11 @@ import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.calls import gradients
 
 MODE = "numpy"
-if MODE == "numpy":
-  from phasic.inference.likelihood import chain_slopes
 if MODE == "tf":
   import tensorflow
 else:
@@ -40,42 +34,32 @@ def value_and_gradient(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> tuple[float, onp.ndarray]:
   """Returns the log likelihood of entries, and its gradient in them, (k,)."""
-  if MODE == "numpy":
-    return chain_slopes.value_and_gradient(where, entries, observations)
-  else:
-    arguments = _arguments(where, entries, observations)
-    value, gradient = _VALUE_AND_GRADIENT(*arguments)
-    return float(_host(value)), _host(gradient)[where.rows]
+  arguments = _arguments(where, entries, observations)
+  value, gradient = _VALUE_AND_GRADIENT(*arguments)
+  return float(_host(value)), _host(gradient)[where.rows]
 
 
 def scores(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> onp.ndarray:
   """Returns the slopes of the log likelihood of each observation, (n, k)."""
-  if MODE == "numpy":
-    return chain_slopes.scores(where, entries, observations)
-  else:
-    arguments = _arguments(where, entries, observations)
-    columns = [
-      _host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i))))
-      for i in where.rows
-    ]
-    return _stacked(columns, onp.shape(observations.lower))
+  arguments = _arguments(where, entries, observations)
+  columns = [
+    _host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i)))) for i in where.rows
+  ]
+  return _stacked(columns, onp.shape(observations.lower))
 
 
 def hessian(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> onp.ndarray:
   """Returns second derivatives of the log likelihood, (k, k)."""
-  if MODE == "numpy":
-    found = chain_slopes.hessian(where, entries, observations)
-  else:
-    arguments = _arguments(where, entries, observations)
-    rows = [
-      _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))[where.rows]
-      for i in where.rows
-    ]
-    found = onp.reshape(rows, (len(rows), len(rows)))
+  arguments = _arguments(where, entries, observations)
+  rows = [
+    _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))[where.rows]
+    for i in where.rows
+  ]
+  found = onp.reshape(rows, (len(rows), len(rows)))
   return (found + onp.transpose(found)) / 2
 
 
@@ -93,25 +77,22 @@ def jacobian(
     f: takes the distribution, or is the name of a method.
     args: of `f` besides.
   """
-  if MODE == "numpy":
-    return chain_slopes.jacobian(where, entries, f, args)
-  else:
 
-    def of_entries(x: Any) -> Any:
-      distribution = where.root.of(x)
-      if isinstance(f, str):
-        return getattr(distribution, f)(*args)
-      return f(distribution, *args)
+  def of_entries(x: Any) -> Any:
+    distribution = where.root.of(x)
+    if isinstance(f, str):
+      return getattr(distribution, f)(*args)
+    return f(distribution, *args)
 
-    at = _array(where, where.embedded(entries))
-    value, pullback = gradients.vjp(of_entries, at)
-    if static.rank(value) == 0:
-      return _host(pullback(np.ones_like(value))[0])[where.rows]
-    columns = [
-      _host(gradients.jvp(of_entries, (at,), (_unit(where, int(i)),))[1])
-      for i in where.rows
-    ]
-    return _stacked(columns, static.shape(value))
+  at = _array(where, where.embedded(entries))
+  value, pullback = gradients.vjp(of_entries, at)
+  if static.rank(value) == 0:
+    return _host(pullback(np.ones_like(value))[0])[where.rows]
+  columns = [
+    _host(gradients.jvp(of_entries, (at,), (_unit(where, int(i)),))[1])
+    for i in where.rows
+  ]
+  return _stacked(columns, static.shape(value))
 
 
 def _stacked(columns: list[onp.ndarray], shape: tuple[Any, ...]) -> onp.ndarray:
@@ -124,7 +105,7 @@ def _value(
   entries: Any, tables: Any, distribution: Any, observations: Observations
 ) -> Any:
   found = coordinates_lib.with_entries(distribution, tables, entries)
-  return np.asarray(observations.log_likelihood(found))
+  return structures.cast(observations.log_likelihood(found))
 
 
 def _value_and_gradient(entries: Any, *args: Any) -> Any:
@@ -135,10 +116,9 @@ def _slope_of_gradient(
   entries: Any, tables: Any, distribution: Any, observations: Any, unit: Any
 ) -> Any:
   args = (tables, distribution, observations)
-  _, slope = gradients.jvp(
-    lambda x: _value_and_gradient(x, *args)[1], (entries,), (unit,)
+  return gradients.hessian_vector_product(
+    lambda x: _value(x, *args), (entries,), (unit,)
   )
-  return slope
 
 
 def _slope_of_terms(

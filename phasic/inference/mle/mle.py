@@ -81,8 +81,7 @@ def fit_mle(
 
   Raises:
     ImportError: there is no SciPy.
-    NotImplementedError: in NumPy, for distributions whose chain is not linear
-      in their parameters; everywhere, for `Epochs`.
+    NotImplementedError: for `Epochs`.
     TypeError: an option is no number.
     ValueError: there is a batch, a name is unknown, an option breaks a rule,
       the likelihood is zero or not known at the start, or it has no maximum for

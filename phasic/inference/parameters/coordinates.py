@@ -45,10 +45,7 @@ class Coordinates(free_maps.FreeMap):
     root: all entries that can be fitted, of which these are some.
     rows: which of them, (k,).
     whole: the values of all of them; what is not in `rows` stays there.
-    chain_slopes: what NumPy knows of the root's chain; None before it is asked.
   """
-
-  chain_slopes: Any = None
 
   def __init__(
     self,

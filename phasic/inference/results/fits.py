@@ -181,13 +181,9 @@ class Fit:
 
     Args:
       f: takes the distribution and returns an array; or the name of a method.
-        NumPy has no autodiff: there it is "mean", "moment", "variance",
-        "stddev", or the name of a function of the law, "quantile" say, for
-        which `math` has a jvp.
       *args: of the method, after the distribution.
 
     Raises:
-      NotImplementedError: in NumPy, for other functions.
       ValueError: a value is NaN, or that of a quantile is no probability
         between zero and one, or no logarithm of one.
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import custom_gradient
-from phasic.internal import gradients
 from phasic.internal.native import native_declarations
 from phasic.internal.native import native_libraries
 from phasic.internal.native import native_rules
@@ -96,7 +96,14 @@ def jvp(
         "bind_native jvp or forward"
       )
     )
-  return tuple(gradients.jvp(call, operands, tangents)[1])
+  of_reals, places = _of_reals(function, call, operands)
+  _, moved = autodiff.forward(
+    of_reals, [operands[i] for i in places], [tangents[i] for i in places]
+  )
+  return tuple(
+    t if output.is_inexact else None
+    for output, t in zip(function.declaration.outputs, moved, strict=True)
+  )
 
 
 def vjp(
@@ -123,7 +130,28 @@ def vjp(
         "bind_native vjp or adjoint"
       )
     )
-  return tuple(gradients.vjp(call, *operands)[1](tuple(cotangents)))
+  of_reals, places = _of_reals(function, call, operands)
+  _, pull = autodiff.reverse(of_reals, [operands[i] for i in places])
+  found = dict(zip(places, pull(cotangents), strict=True))
+  return tuple(found.get(i) for i in range(len(operands)))
+
+
+def _of_reals(
+  function: native_declarations.NativeFunction,
+  call: Callable[..., Any],
+  operands: Sequence[Any],
+) -> tuple[Callable[..., Any], list[int]]:
+  """Returns an op as a function of its operands of real numbers, their places."""
+  inputs = function.declaration.inputs
+  places = [i for i, operand in enumerate(inputs) if operand.is_inexact]
+
+  def of_reals(*arrays: Any) -> tuple[Any, ...]:
+    full = list(operands)
+    for i, x in zip(places, arrays, strict=True):
+      full[i] = x
+    return call(*full)
+
+  return of_reals, places
 
 
 def _has_forward(function: native_declarations.NativeFunction) -> bool:

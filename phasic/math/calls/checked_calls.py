@@ -98,11 +98,8 @@ def _rules(
     found = {
       names.index(n): rule for n, rule in _NAMED.items() if n in names[2:]
     }
-  base = name
-  for suffix in ("_vjp", "_jvp"):
-    base = base.removesuffix(suffix)
-  if base in _THIRD:
-    found[2] = _THIRD[base]
-  elif base == "occupancy":
+  if name in _THIRD:
+    found[2] = _THIRD[name]
+  elif name == "occupancy":
     found[2] = named_checks.COUNT if discrete else named_checks.TIME
   return found

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.math.elimination import chain_arguments
@@ -127,7 +127,7 @@ def _stay(sources, targets, weights, p, eps):
   They are what other edges leave, see `EdgeProbs`; where that is small its
   digits are those of the edges from the phase to itself.
   """
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   own = sources == targets
   leaving = segments.segment_sum(np.where(own, 0.0, weights), sources, p)
   kept = segments.segment_sum(np.where(own, weights, 0.0), sources, p)

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import binary
 from phasic.internal import elimination_ops
-from phasic.internal import gradients
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
@@ -175,7 +175,7 @@ def complete(found, discrete, eps):
       stay = chain_lib.snap(1.0 - leaving, tolerance)
     else:
       # It moves with what leaves, also where exits are given.
-      fixed = gradients.stop_gradient
+      fixed = autodiff.stop_gradient
       stay = fixed(stay) - (leaving - fixed(leaving))
     exponent = np.zeros_like(weights[..., 0])
     return System(indices, weights, weights, exponent, stay, initial, atom, bad)
@@ -213,7 +213,7 @@ def _kept(indices, weights, p, tolerance):
   lack = 1.0 - (leaving + loops)
   rest = loops + np.where(lack > tolerance, lack, 0.0)
   stay = np.where(leaving < 0.5, 1.0 - leaving, rest)
-  return gradients.stop_gradient(stay), np.any(lack < -tolerance, axis=-1)
+  return autodiff.stop_gradient(stay), np.any(lack < -tolerance, axis=-1)
 
 
 @functools.lru_cache(maxsize=8)
@@ -232,7 +232,7 @@ def _scaled(system):
   """Returns the system in units of a power of two near the largest weight."""
   info = onp.finfo(static.wide_float())
   lowest = float(info.minexp + 24)
-  size = gradients.stop_gradient(system.weights)
+  size = autodiff.stop_gradient(system.weights)
   positive = (size > 0) & np.isfinite(size)
   largest = np.max(np.where(positive, size, 0.0), axis=-1)
   least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
@@ -324,7 +324,7 @@ def later_steps(system, b):
   The value is a sum without minus signs, and derivatives are those of U: as
   T and U commute they would be differences where a chain is slow.
   """
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   constant = system._replace(
     weights=fixed(system.weights), stay=fixed(system.stay)
   )
@@ -341,7 +341,7 @@ def sojourns_and_traps(system):
     y (..., p); z (..., m), of which derivatives need no sums over edges; and
     whether a phase is a trap that alpha cannot reach, (..., p).
   """
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   y, z = _eliminate(system, system.initial[..., None], None, True, True)
   y, z = y[..., 0], z[..., 0]
   constant = system._replace(weights=fixed(system.weights))
@@ -353,7 +353,7 @@ def sojourns_and_traps(system):
 
 def largest_exponent(x):
   """Returns n, (...), with the largest finite |x|, (..., m), near 2^n."""
-  size = np.abs(gradients.stop_gradient(x))
+  size = np.abs(autodiff.stop_gradient(x))
   size = np.max(np.where(np.isfinite(size), size, 0.0), axis=-1)
   positive = size > 0
   size = np.where(positive, size, 1.0)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation
@@ -73,7 +73,7 @@ def killing(times, discrete):
   """Returns times, zero for those that cannot be, which can, and c."""
   good = good_times(times, discrete)
   times = np.where(good, times, 0.0)
-  fixed = np.reshape(gradients.stop_gradient(times), (-1,))
+  fixed = np.reshape(autodiff.stop_gradient(times), (-1,))
   largest = np.max(fixed, axis=-1)
   if discrete:
     return times, good, 1.0 / (largest + 2.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy as onp
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.elimination import chain_solves
@@ -58,7 +58,7 @@ def killed_or_absorbed(system, rates):
     rates: killing rates, (..., p), in the system's unit.
   """
   leaving, alive = killed(system, system.weights, rates)
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   leaving = leaving._replace(weights=fixed(leaving.weights))
   none = np.zeros_like(rates)[..., None]
   m = static.shape(system.weights)[-1]

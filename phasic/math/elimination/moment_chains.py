@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.math.elimination import chain_solves
 from phasic.math.numeric import exact_sums
@@ -40,7 +40,7 @@ def raw_moments(order, system, rewards=None):
   """
   rewards = _checked_rewards(system, rewards)
   y, _, r, infinite = _start(system, rewards)
-  reached = gradients.stop_gradient(y) > 0
+  reached = autodiff.stop_gradient(y) > 0
   undefined = chain_solves.undefined(
     infinite, system.initial, system.weights, rewards
   )
@@ -137,7 +137,7 @@ def cross_moments(option, system, rewards):
   """
   del option
   y, _, r, infinite, undefined = start_all(system, rewards)
-  reached = (gradients.stop_gradient(y) > 0)[..., None]
+  reached = (autodiff.stop_gradient(y) > 0)[..., None]
   if system.stay is None:
     x = chain_solves.solve(system, r)
   else:
@@ -179,7 +179,7 @@ def _changes(system, y, z, r):
   x, d = chain_solves.solve(system, r, gives_edges=True)
   mean = np.sum(system.initial[..., None] * x, axis=-2)[..., None, :]
   # Out of a trap differences are NaN; what is never taken changes nothing.
-  unused = (gradients.stop_gradient(z) == 0)[..., None] & np.logical_not(
+  unused = (autodiff.stop_gradient(z) == 0)[..., None] & np.logical_not(
     np.isfinite(d)
   )
   d = np.where(unused, 0.0, d)

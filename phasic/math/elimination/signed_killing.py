@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
@@ -109,7 +109,7 @@ def longest_time(option, system, s):
   reach count. The result means nothing from the decay rate on.
   """
   del option
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   system = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)
   )
@@ -150,7 +150,7 @@ def _tilted(system, s):
   of what the rows' sums lack, which are edges to an end of their own, of weight
   zero.
   """
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   p = static.shape(system.initial)[-1]
   # What cannot be represented is above any rate.
   growth = scaled_sums.times_power(s, -system.exponent)

@@ -1,10 +1,7 @@
 """Log likelihoods of observed counts of steps, see `observations`."""
 
-from phasic.math.calls import evaluation
 from phasic.math.calls import observation_calls
 from phasic.math.likelihood import discrete_phase_type
-from phasic.math.model import operands as operands_lib
-from phasic.math.numpy_derivatives import discrete_phase_type_derivatives
 
 
 def log_likelihood_terms(
@@ -70,94 +67,3 @@ def log_likelihood_terms(
   return observation_calls.ObservationsCall(
     (*arguments, exit_probs, prob_zero), validate_args, discrete=True
   ).value()
-
-
-def log_likelihood_terms_vjp(
-  initial_probs,
-  subtransition,
-  lower,
-  upper=None,
-  *,
-  exit_probs=None,
-  prob_zero=None,
-  cotangent,
-  wanted=None,
-):
-  """Returns `log_likelihood_terms` and the cotangents of its six arguments.
-
-  As `math.log_likelihood_terms_vjp`, with subtransition and exit_probs.
-  """
-  names = operands_lib.DISCRETE_INTERVAL_ARGUMENTS
-  wanted = evaluation.checked_names(wanted, names)
-  if upper is None:
-    of_counts = [
-      "counts" if x == "lower" else x for x in wanted if x != "upper"
-    ]
-    value, bars = discrete_phase_type_derivatives.log_prob_vjp(
-      initial_probs,
-      subtransition,
-      lower,
-      exit_probs,
-      prob_zero,
-      cotangent=cotangent,
-      wanted=of_counts,
-    )
-    return value, (*bars[:3], None, *bars[3:])
-  arguments = (initial_probs, subtransition, lower, upper)
-  return observation_calls.ObservationsCall(
-    (*arguments, exit_probs, prob_zero), discrete=True
-  ).vjp(cotangent, wanted)
-
-
-def log_likelihood_terms_jvp(
-  initial_probs,
-  subtransition,
-  lower,
-  upper=None,
-  *,
-  exit_probs=None,
-  prob_zero=None,
-  tangents,
-):
-  """Returns `log_likelihood_terms` and its derivative along six tangents.
-
-  They come in the order of the cotangents of `log_likelihood_terms_vjp`; None
-  stands for zeros.
-  """
-  if upper is None:
-    return discrete_phase_type_derivatives.log_prob_jvp(
-      initial_probs,
-      subtransition,
-      lower,
-      exit_probs,
-      prob_zero,
-      tangents=(*tangents[:3], *tangents[4:]),
-    )
-  arguments = (initial_probs, subtransition, lower, upper)
-  return observation_calls.ObservationsCall(
-    (*arguments, exit_probs, prob_zero), discrete=True
-  ).jvp(tangents)
-
-
-def log_likelihood_terms_hvp(
-  initial_probs,
-  subtransition,
-  lower,
-  upper=None,
-  *,
-  exit_probs=None,
-  prob_zero=None,
-  tangents,
-  cotangent,
-  wanted=None,
-):
-  """Returns how the cotangents of `log_likelihood_terms_vjp` change.
-
-  As `math.log_likelihood_terms_hvp`, with subtransition and exit_probs.
-  """
-  upper = lower if upper is None else upper
-  arguments = (initial_probs, subtransition, lower, upper)
-  call = observation_calls.ObservationsCall(
-    (*arguments, exit_probs, prob_zero), discrete=True
-  )
-  return call.hvp(tangents, cotangent, wanted)

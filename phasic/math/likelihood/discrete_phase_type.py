@@ -7,9 +7,8 @@ measure counts {0, 1, 2, ...}.
 
 All functions take the model's arrays with batch dimensions, which broadcast
 with each other and with `counts`; the result has the broadcast shape. They are
-differentiable in JAX and TensorFlow in all arguments but the counts; for NumPy
-the companions `*_vjp` and `*_jvp` give the derivatives. Where a value breaks a
-rule the result is NaN.
+differentiable in all arguments but the counts, see `math.value_and_gradient`.
+Where a value breaks a rule the result is NaN.
 
 Counts are numbers of any kind, made floats of the model's dtype (whole ones
 are exact up to 2^24 in float32). At a count that is not whole a probability is

@@ -17,6 +17,7 @@ from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation
+from phasic.math.calls import gradients
 from phasic.math.elimination import wide_models
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import operands
@@ -50,7 +51,7 @@ def hazard(initial_probs, subgenerator, times, exit_rates=None, prob_zero=None):
     initial_probs, subgenerator, times, exit_rates, prob_zero
   )
   if kernel_ops.path_of_call() == "portable":
-    # There are no derivatives in NumPy.
+    # A derivative takes many times as long there.
     return np.exp(_quotient(arguments))
   return _rate(arguments)
 
@@ -225,9 +226,13 @@ def _slope(arguments):
   # Slopes at infinity are those of nothing.
   last = times == math.inf
   finite = np.where(last, 0.0, times)
-  moved = (*arguments[:2], finite, *arguments[3:])
-  tangents = (None, None, np.ones_like(finite), None, None)
-  _, slope = evaluation.jvp("log_survival", moved, tangents)
+  _, slope = gradients.jvp(
+    lambda t: evaluation.value(
+      "log_survival", (*arguments[:2], t, *arguments[3:])
+    ),
+    (finite,),
+    (np.ones_like(finite),),
+  )
   # Before the start there is no hazard, if the model is one.
   known = slope == slope
   rate = np.where((times < 0) & known, 0.0, 0.0 - slope)

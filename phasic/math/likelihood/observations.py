@@ -3,11 +3,8 @@
 One power sequence and one adjoint of the kernel serve a mixed set of them.
 """
 
-from phasic.math.calls import evaluation
 from phasic.math.calls import observation_calls
 from phasic.math.likelihood import phase_type
-from phasic.math.model import operands as operands_lib
-from phasic.math.numpy_derivatives import phase_type_derivatives
 
 
 def log_likelihood_terms(
@@ -85,92 +82,3 @@ def log_likelihood_terms(
   upper = lower if upper is None else upper
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
   return observation_calls.ObservationsCall(arguments, validate_args).value()
-
-
-def log_likelihood_terms_vjp(
-  initial_probs,
-  subgenerator,
-  lower,
-  upper=None,
-  *,
-  exit_rates=None,
-  prob_zero=None,
-  cotangent,
-  wanted=None,
-):
-  """Returns `log_likelihood_terms` and the cotangents of its six arguments.
-
-  They come in the order initial_probs, subgenerator, lower, upper, exit_rates,
-  prob_zero, with None for those that were not given; that of EdgeRates is that
-  of its parameters. `wanted` names the arguments whose cotangents are computed,
-  and is None for all; the others' are None. In NumPy NotImplementedError is
-  raised where the native kernel cannot run.
-  """
-  names = operands_lib.INTERVAL_ARGUMENTS
-  wanted = evaluation.checked_names(wanted, names)
-  if upper is None:
-    of_times = ["times" if x == "lower" else x for x in wanted if x != "upper"]
-    value, bars = phase_type_derivatives.log_density_vjp(
-      initial_probs,
-      subgenerator,
-      lower,
-      exit_rates,
-      prob_zero,
-      cotangent=cotangent,
-      wanted=of_times,
-    )
-    return value, (*bars[:3], None, *bars[3:])
-  arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = observation_calls.ObservationsCall(arguments)
-  return call.vjp(cotangent, wanted)
-
-
-def log_likelihood_terms_jvp(
-  initial_probs,
-  subgenerator,
-  lower,
-  upper=None,
-  *,
-  exit_rates=None,
-  prob_zero=None,
-  tangents,
-):
-  """Returns `log_likelihood_terms` and its derivative along six tangents.
-
-  They come in the order of the cotangents of `log_likelihood_terms_vjp`; None
-  stands for zeros.
-  """
-  if upper is None:
-    return phase_type_derivatives.log_density_jvp(
-      initial_probs,
-      subgenerator,
-      lower,
-      exit_rates,
-      prob_zero,
-      tangents=(*tangents[:3], *tangents[4:]),
-    )
-  arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  return observation_calls.ObservationsCall(arguments).jvp(tangents)
-
-
-def log_likelihood_terms_hvp(
-  initial_probs,
-  subgenerator,
-  lower,
-  upper=None,
-  *,
-  exit_rates=None,
-  prob_zero=None,
-  tangents,
-  cotangent,
-  wanted=None,
-):
-  """Returns how the cotangents of `log_likelihood_terms_vjp` change.
-
-  Along the six tangents of `log_likelihood_terms_jvp`, that is the Hessian of
-  the sum of cotangent times terms, times the tangents.
-  """
-  upper = lower if upper is None else upper
-  arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)
-  call = observation_calls.ObservationsCall(arguments)
-  return call.hvp(tangents, cotangent, wanted)

@@ -6,8 +6,8 @@ Its base measure is Lebesgue's on (0, inf) plus a unit mass at 0.
 
 All functions take the model's arrays with batch dimensions, which broadcast
 with each other and with `times`; the result has the broadcast shape. They are
-differentiable in JAX and TensorFlow; for NumPy the companions `*_vjp` and
-`*_jvp` give the derivatives. Where a value breaks a rule the result is NaN.
+differentiable in all arguments, see `math.value_and_gradient`. Where a value
+breaks a rule the result is NaN.
 
 References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.

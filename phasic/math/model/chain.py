@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.math.numeric import exact_sums
 
@@ -83,7 +83,7 @@ def good_start(initial_probs, atom):
 
 def snap(x, tolerance):
   """Returns x with |x| <= tolerance made zero; the derivative stays 1."""
-  near = gradients.stop_gradient(np.where(np.abs(x) <= tolerance, x, 0.0))
+  near = autodiff.stop_gradient(np.where(np.abs(x) <= tolerance, x, 0.0))
   return x - near
 
 

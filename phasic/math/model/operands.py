@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phasic.internal import autodiff
 from phasic.internal import checks
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import edge_probs
@@ -64,8 +64,6 @@ DISCRETE_REWARD_ARGUMENTS = (
   "exit_probs",
   "prob_zero",
 )
-# Which of functions of one time are the kernel's operands, in its order.
-OPERANDS = (0, 1, 3, 4, 2)
 # What may stand in the place of the matrix of that name.
 _EDGES: dict[str, Any] = {
   "subgenerator": edge_rates.EdgeRates,
@@ -282,10 +280,10 @@ def canonical(arguments, names=ARGUMENTS):
 def constants(model):
   """Returns a model's four arguments without derivatives."""
   initial_probs, rates, exits, prob_zero = (
-    x if x is None or is_edges(x) else gradients.stop_gradient(x) for x in model
+    x if x is None or is_edges(x) else autodiff.stop_gradient(x) for x in model
   )
   if is_edges(rates):
-    parameters = gradients.stop_gradient(rates.parameters)
+    parameters = autodiff.stop_gradient(rates.parameters)
     rates = rates._replace(parameters=parameters)
   return initial_probs, rates, exits, prob_zero
 
@@ -370,26 +368,6 @@ def summed(x, shape):
     if _is_one(own[axis]) and not _is_one(full[axis]):
       x = np.sum(x, axis=axis)
   return np.reshape(x, shape)
-
-
-def argument_cotangents(layout, bars):
-  """Brings the operands' cotangents back, in the order of `ARGUMENTS`.
-
-  None stays None.
-  """
-  *model, times = bars
-  restored = [
-    None if x is None or shape is None else np.reshape(x, shape)
-    for x, shape in zip(model, layout.shapes[:-1], strict=True)
-  ]
-  if times is not None:
-    times = _times_cotangent(layout, times)
-  return (restored[0], restored[1], times, restored[2], restored[3])
-
-
-def _times_cotangent(layout, times):
-  times = _from_last_axis(layout, times, layout.times_shape)
-  return np.reshape(times, layout.shapes[-1])
 
 
 def _from_last_axis(layout, x, shape):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.math.model import chain as chain_lib
 from phasic.math.numeric import exact_sums
@@ -65,7 +65,7 @@ def derive(operands, eps, completes):
   if completes:
     leaving = exact_sums.compensated_sum(_append(off, exits))
     slow = leaving < 0.5
-    fixed = gradients.stop_gradient
+    fixed = autodiff.stop_gradient
     kept = stay + np.where(rest > tolerance, rest, 0.0)
     keep = np.where(slow, 1.0, fixed(kept) - (leaving - fixed(leaving)))
     lose = np.where(slow, leaving, 0.0)

@@ -150,16 +150,3 @@ def laid_out(counts, found):
   places = onp.asarray([k for _, k in order])
   flat = np.take(np.concatenate(found, axis=-1), places, axis=-1)
   return np.reshape(flat, (*batch, *(n + 1 for n in counts)))
-
-
-def by_level(counts, probs):
-  """Returns the columns of levels, of an array (..., counts + 1)."""
-  extra = len(counts)
-  batch = static.shape(probs)[: static.rank(probs) - extra]
-  flat = np.reshape(probs, (*batch, math.prod(n + 1 for n in counts)))
-  levels = count_levels.levels(counts)
-  places = {n: k for k, n in enumerate(sorted(itertools.chain(*levels)))}
-  return [
-    np.take(flat, onp.asarray([places[n] for n in level]), axis=-1)
-    for level in levels
-  ]

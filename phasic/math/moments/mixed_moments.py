@@ -6,7 +6,7 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.math.elimination import chain_calls
@@ -115,7 +115,7 @@ def moment(orders, system, rewards):
   """Returns the moment, (...)."""
   y, _, r, infinite, undefined = moment_chains.start_all(system, rewards)
   endless = np.any(infinite & (onp.asarray(orders) > 0), axis=-1)
-  reached = (gradients.stop_gradient(y) > 0)[..., None]
+  reached = (autodiff.stop_gradient(y) > 0)[..., None]
   x = np.ones_like(r[..., :1])
   unit = np.zeros_like(x[..., 0, 0])
   for before, level in itertools.pairwise(count_levels.levels(orders)):

@@ -14,11 +14,12 @@ import math
 
 import numpy as np
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation
+from phasic.math.calls import gradients
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.model import edge_probs
@@ -50,7 +51,6 @@ def occupancy(
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
     ValueError: shapes do not fit, or an array is empty.
-    NotImplementedError: in NumPy, where the native kernel cannot run.
 
   Example: the second of two stages.
 
@@ -149,20 +149,14 @@ def _of_reversed(function, discrete, system, times):
   times = np.where(good, times, 0.0)
   kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
   edges = kind(indices[0], indices[1], weights)
-  _, bars = evaluation.vjp(
-    function,
-    (
-      start,
-      edges,
-      times + 1.0 if discrete else times,
-      None,
-      np.zeros_like(y[..., 0]),
+  others = (edges, times + 1.0 if discrete else times, None)
+  _, slopes = gradients.value_and_gradient(
+    lambda x: evaluation.value(
+      function, (x, *others, np.zeros_like(y[..., 0])), discrete
     ),
-    np.ones_like(start[..., 0]),
-    ("initial_probs",),
-    discrete,
+    start,
   )
-  found = bars[0][..., :p] * y
+  found = slopes[..., :p] * y
   return np.where(lost | np.logical_not(good[..., None]), math.nan, found)
 
 
@@ -175,7 +169,7 @@ def _reversed(system):
   for ever all else would be lost, late.
   """
   reached = chain_solves.sojourns(system)
-  none = gradients.stop_gradient(reached) == 0
+  none = autodiff.stop_gradient(reached) == 0
   start = np.where(none, 1.0, 0.0)
   y = chain_solves.sojourns(system._replace(initial=system.initial + start))
   caught = y == math.inf
@@ -194,7 +188,7 @@ def _reversed(system):
   leaving = segments.segment_sum(
     chain_solves.leaving_weights(system), system.indices[0], p
   )
-  soon = gradients.stop_gradient(np.max(leaving, axis=-1)[..., None])
+  soon = autodiff.stop_gradient(np.max(leaving, axis=-1)[..., None])
   used = np.any(none, axis=-1)[..., None]
   parts = [weights, ends, others, np.where(used, 0.0, soon)]
   if system.stay is not None:

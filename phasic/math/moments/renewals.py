@@ -14,7 +14,7 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.math.calls import evaluation
@@ -107,7 +107,7 @@ def _renewals(option, system, times):
   out = targets == p
   exits = segments.segment_sum(np.where(out, weights, 0.0), sources, p)
   # The more a phase ends, the more of what is killed there is counted.
-  top = np.max(gradients.stop_gradient(exits), axis=-1)[..., None]
+  top = np.max(autodiff.stop_gradient(exits), axis=-1)[..., None]
   usable = np.where(top > 0, top, 1.0)
   times, good, c = killed_chains.killing(times, option.discrete)
   keep = 1.0 - c if option.discrete else 1.0

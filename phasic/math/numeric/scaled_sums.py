@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import binary
-from phasic.internal import gradients
 from phasic.internal import static
 
 
@@ -28,7 +28,7 @@ def dot(*factors):
   product: Any = 1.0
   exponent: Any = 0.0
   for x in factors:
-    size = np.abs(gradients.stop_gradient(x))
+    size = np.abs(autodiff.stop_gradient(x))
     endless = size == math.inf
     x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
     usable = (size > 0) & np.logical_not(endless)
@@ -36,7 +36,7 @@ def dot(*factors):
     own = np.minimum(own, _most())  # 2^-own is in range too.
     product = product * (x * binary.power_of_two(-own))
     exponent = exponent + np.where(endless, 3.0 * _most(), own)
-  some = gradients.stop_gradient(product) != 0
+  some = autodiff.stop_gradient(product) != 0
   highest = np.max(np.where(some, exponent, -math.inf), axis=-1)
   highest = np.where(np.isfinite(highest), highest, 0.0)
   terms = times_power(product, exponent - highest[..., None])

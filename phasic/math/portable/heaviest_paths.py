@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phasic.internal import autodiff
 from phasic.internal import binary
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.math.numeric import exact_sums
 
@@ -44,7 +44,7 @@ def find(initial, jumps, end, lowest):
     lowest: the least scale.
   """
   initial, jumps, end = (
-    gradients.stop_gradient(x) for x in (initial, jumps, end)
+    autodiff.stop_gradient(x) for x in (initial, jumps, end)
   )
   weight = exact_sums.exponent(jumps, NEVER)
   link = np.where(jumps > 0, -1.0, NEVER) + np.zeros_like(jumps)
@@ -78,7 +78,7 @@ def scaled(initial, jumps, end, scale):
   initial = initial * binary.power_of_two(-scale)
   between = scale[..., :, None] - scale[..., None, :]
   jumps = jumps * binary.power_of_two(between)
-  weight = scale + exact_sums.exponent(gradients.stop_gradient(end), NEVER)
+  weight = scale + exact_sums.exponent(autodiff.stop_gradient(end), NEVER)
   shift = np.max(weight, axis=-1)
   shift = np.where(shift > NEVER / 2, shift, 0.0)
   by = scale - shift[..., None]

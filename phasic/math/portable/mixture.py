@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import binary
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.portable import poisson
@@ -147,7 +147,7 @@ def _mix_block(sequence, grouped, means):
   """
   coefficients, lost, logs = grouped
   span = _RANGES[static.dtype_name(means)]
-  constant = gradients.stop_gradient
+  constant = autodiff.stop_gradient
   size, count = static.shape(coefficients)[-2:]
   powers, lifted = _powers(means, size, span.lift)
   sums = np.matmul(powers, coefficients)

@@ -31,8 +31,8 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import chain as chain_lib
@@ -72,7 +72,7 @@ def phase_type(kind, initial_probs, subgenerator, exit_rates, prob_zero, times):
   steps = min(rounded(int(onp.max(within))), limit)
   while True:
     result, code = _run(kind, steps, *operands)
-    known = static.concrete(gradients.stop_gradient(code))
+    known = static.concrete(autodiff.stop_gradient(code))
     # Times whose own count is beyond the limit stay NaN.
     if known is None or steps >= limit:
       return result
@@ -176,7 +176,7 @@ def _whole_line(kind, atom, times, log_value, value):
 
 def _counts(operands):
   """Returns the numbers of steps (batch..., n) on the host, None if traced."""
-  known = [static.concrete(gradients.stop_gradient(x)) for x in operands]
+  known = [static.concrete(autodiff.stop_gradient(x)) for x in operands]
   if any(x is None for x in known):
     return None
   alpha, matrix, exits, _, times = (

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.portable import interval_masses
@@ -133,9 +133,9 @@ def _resolved(kinds, times, next_time):
 
 def _harmless_time(rates, exit_rates):
   """Returns a time at which all functions are ordinary, (batch..., 1)."""
-  largest = np.max(np.abs(gradients.stop_gradient(rates)), axis=(-2, -1))
+  largest = np.max(np.abs(autodiff.stop_gradient(rates)), axis=(-2, -1))
   if static.shape(exit_rates)[-1]:
-    exits = np.max(np.abs(gradients.stop_gradient(exit_rates)), axis=-1)
+    exits = np.max(np.abs(autodiff.stop_gradient(exit_rates)), axis=-1)
     largest = np.maximum(largest, exits)
   usable = (largest > 0) & (largest < math.inf)
   return np.where(usable, 1.0 / np.where(usable, largest, 1.0), 1.0)[..., None]

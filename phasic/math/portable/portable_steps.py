@@ -22,10 +22,10 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import custom_gradient
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import step_chain
@@ -66,7 +66,7 @@ def phase_type(
   dtype = static.dtype_name(counts)
   wide = [
     structures.cast(x, static.wide_float())
-    for x in (*operands[:4], gradients.stop_gradient(counts))
+    for x in (*operands[:4], autodiff.stop_gradient(counts))
   ]
   with onp.errstate(all="ignore"):
     result = _run(kind, dtype, steps, completes, *wide)
@@ -76,7 +76,7 @@ def phase_type(
 def _steps(operands):
   """Returns how many terms are made."""
   limit = portable.most_steps(operands)
-  counts = static.concrete(gradients.stop_gradient(operands[4]))
+  counts = static.concrete(autodiff.stop_gradient(operands[4]))
   if counts is None:
     return min(portable.TRACED_STEPS, limit)
   counts = onp.asarray(counts, dtype=onp.float64)
@@ -145,7 +145,7 @@ def _terms(quantity, steps, chain, index):
     -(-steps // block),
     block,
   )
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   lost = np.where(possible, sequence.lost, 0.0)
   lost = lost > static.finfo_eps(end) * fixed(sequence.values)
   lost = lost | (possible & np.logical_not(fixed(sequence.values) > 0))

@@ -6,8 +6,8 @@ in a periodic chain, or because it fell below the range. Paths tell.
 
 import numpy as np
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import static
 
 
@@ -43,7 +43,7 @@ def find(initial, transitions, end, count, block):
 
 def _marks(x):
   """Returns one where x is not zero."""
-  x = gradients.stop_gradient(x)
+  x = autodiff.stop_gradient(x)
   return np.where(x > 0, np.ones_like(x), 0.0)
 
 

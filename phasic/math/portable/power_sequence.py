@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import binary
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.numeric import exact_sums
@@ -81,7 +81,7 @@ def uniformization_rate(totals):
   there is no such power of two in the dtype.
   """
   span = _RANGES[static.dtype_name(totals)]
-  largest = gradients.stop_gradient(np.max(totals, axis=-1)) * (16 / 15)
+  largest = autodiff.stop_gradient(np.max(totals, axis=-1)) * (16 / 15)
   power = np.minimum(exact_sums.exponent(largest, span.least), span.most)
   rate = binary.power_of_two(power)
   rate = np.where(rate < largest, 2 * rate, rate)
@@ -123,7 +123,7 @@ def of_chain(initial, jumps, keep, lose, absorbed, end, steps):
   dtype = static.dtype_name(initial)
   span = _RANGES[dtype]
   paths = heaviest_paths.find(initial, jumps, end, span.scale)
-  log_end = np.log(gradients.stop_gradient(np.max(end, axis=-1)))
+  log_end = np.log(autodiff.stop_gradient(np.max(end, axis=-1)))
   initial, jumps, end, shift = heaviest_paths.scaled(
     initial, jumps, end, paths.scale
   )
@@ -141,7 +141,7 @@ def of_chain(initial, jumps, keep, lose, absorbed, end, steps):
   early = -onp.arange(float(block))
   possible = structures.cast(paths.departure[..., None] >= early, batch.dtype)
   missed = possible * 2.0**span.floor
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   lost = np.matmul(lost, fixed(columns) + missed)
   lost = lost + np.matmul(fixed(rows), missed)
   exponents = exponents + shift
@@ -177,7 +177,7 @@ def _rows(power, initial, arrival, count, block, span):
     The rows (..., count, m), bounds on what they lack (..., count, m), their
     exponents (count, ...), and the row and the exponent after the last.
   """
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   constant = transition_power.Power(*(fixed(x) for x in power))
 
   def step(carry, index):
@@ -207,7 +207,7 @@ def _rows(power, initial, arrival, count, block, span):
 
 def _normalised(row, lost, span):
   """Returns both times a power of two that brings the row's size to one."""
-  largest = gradients.stop_gradient(np.max(row, axis=-1))
+  largest = autodiff.stop_gradient(np.max(row, axis=-1))
   change = exact_sums.exponent(largest, span.least)
   change = np.where(largest > 0, change, 0.0)
   factor = binary.power_of_two(-change)[..., None]

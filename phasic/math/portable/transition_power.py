@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 
 # Longer blocks could leave the range: staying has probability 1/16 or more.
@@ -106,7 +106,7 @@ def squared(power, weights):
   gone = gone / weights
   slow = gone < 0.5
   keep = np.where(slow, 1.0, returned)
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   lose = fixed(gone) - (returned - fixed(returned))
   return Power(off, keep, np.where(slow, lose, 0.0), absorbed)
 

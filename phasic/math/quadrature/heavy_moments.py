@@ -15,7 +15,7 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.elimination import chain_calls
@@ -45,7 +45,7 @@ class MomentNodes:
     """Takes X's law, the last time that matters and `undefined`."""
     self.law = law
     usable = np.isfinite(last) & (last > 0)
-    last = gradients.stop_gradient(np.where(usable, last, 1.0))
+    last = autodiff.stop_gradient(np.where(usable, last, 1.0))
     self.rule = quadrature.times(law.log_rate, last, law.phases, law.dtype)
     self.times = structures.cast(self.rule.nodes, law.dtype)
     self.logs = law.value("log_density", self.times)
@@ -94,7 +94,7 @@ def tilted(model, growth):
     signed_killing.longest_time, None, values, tuple(names), (0,)
   )
   total = generating_functions.moment_generating_function(*values)
-  total = _wide(gradients.stop_gradient(total))
+  total = _wide(autodiff.stop_gradient(total))
   finite = total < math.inf
   longest = np.where(finite, _wide(longest), 1.0)
   nodes = MomentNodes(law, _LONGEST * longest, np.where(finite, 0.0, total))
@@ -104,7 +104,7 @@ def tilted(model, growth):
     seen = np.sum(quadrature.masses(nodes.logs, weights), axis=0)
     missing = np.abs(seen + np.exp(law.log_atom()) - total)
   lost = finite & np.logical_not(
-    gradients.stop_gradient(missing) <= nodes.rule.tolerance * total
+    autodiff.stop_gradient(missing) <= nodes.rule.tolerance * total
   )
   return _with(nodes, np.where(lost, math.nan, 0.0))
 
@@ -125,7 +125,7 @@ def slow(model, factor, power):
   mean = law.longest / _LONGEST
   power = _wide(power)
   some = power > 1.0
-  rest = gradients.stop_gradient(np.where(some, power, 2.0))
+  rest = autodiff.stop_gradient(np.where(some, power, 2.0))
   unit = math.e * mean
   log_last = np.log(2.0 * factor * unit) * (rest / (rest - 1.0))
   late = np.exp(np.minimum(log_last, 600.0))

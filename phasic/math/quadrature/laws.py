@@ -8,7 +8,7 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
@@ -130,7 +130,7 @@ class Law:
 
   def checked(self, rule, logs, x):
     """Returns x, NaN where the masses at the nodes are not all there is."""
-    fixed = gradients.stop_gradient
+    fixed = autodiff.stop_gradient
     masses = quadrature.masses(fixed(logs), rule.log_weights)
     whole = 1.0
     if not self.discrete:
@@ -160,7 +160,7 @@ class Law:
     trials = longest * structures.cast(parts, static.wide_float())
     if self.discrete:
       trials = np.floor(trials)
-    log_left = gradients.stop_gradient(self.value("log_survival", trials))
+    log_left = autodiff.stop_gradient(self.value("log_survival", trials))
     gone = np.where(log_left < _LOG_NOTHING, trials, longest)
     return 0.0 - np.max(0.0 - gone, axis=0)
 

@@ -19,8 +19,8 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
@@ -63,7 +63,7 @@ def _evaluate(path, rates):
   mode = np.zeros_like(rates[..., 0])
   if static.shape(rates)[-1] > 1:
     rates, shift = _capped(rates)
-    mode = _bracketed(gradients.stop_gradient(rates))
+    mode = _bracketed(autodiff.stop_gradient(rates))
     for _ in range(_NEWTON_STEPS):
       mode = _improved(rates, mode)
     mode = mode + shift

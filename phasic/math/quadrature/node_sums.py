@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.quadrature import laws
@@ -91,7 +91,7 @@ def of_interval(model, discrete, low, high, log_prob):
   else:
     length = np.where(length > 0, length, math.nan)
     rate = np.maximum(law.log_rate, 0.0 - np.log(length))
-    fixed = gradients.stop_gradient
+    fixed = autodiff.stop_gradient
     last = fixed(length * math.exp(_LOG_NEAR))
     rule = quadrature.times(fixed(rate), last, law.phases, law.dtype)
     share = rule.nodes / length
@@ -153,7 +153,7 @@ def _product(log_mass, log_q):
 
 def _complete(nodes):
   """Returns one, NaN where the masses are not all there is."""
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   whole = np.sum(fixed(nodes.masses), axis=0)
   whole = whole + quadrature.masses(fixed(nodes.log_atom), 0.0)
   good = np.abs(whole - 1.0) <= nodes.rule.tolerance

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.math.elimination import chain_calls
@@ -33,14 +33,14 @@ def latest(model):
     weights = edge_rates.values(
       edges.parameters, edges.constants, edges.coefficients
     )
-    weights = gradients.stop_gradient(weights)
+    weights = autodiff.stop_gradient(weights)
     p = static.shape(initial_probs)[-1]
     rates = segments.segment_sum(weights, edges.sources, p)
   else:
-    matrix = gradients.stop_gradient(matrix)
+    matrix = autodiff.stop_gradient(matrix)
     rates = np.sum(np.abs(matrix), axis=-1)
     if exits is not None:
-      rates = rates + gradients.stop_gradient(exits)
+      rates = rates + autodiff.stop_gradient(exits)
   fastest = np.max(rates, axis=-1)
   most = float(onp.finfo(static.dtype_name(initial_probs)).max)
   good = fastest > _MOST / most
@@ -66,7 +66,7 @@ def settled(model, low, high, discrete):
     return high
   names = operands.names(discrete)
   found = chain_calls.value(log_scales, None, model, (*names[:2], *names[3:]))
-  log_longest = gradients.stop_gradient(found[..., 1])
+  log_longest = autodiff.stop_gradient(found[..., 1])
   # Divided first, so that nothing is out of range.
   ratio = (high - low) * np.exp(-log_longest) / _SETTLED
   return np.where(late & (ratio > 1.0), math.inf, high)
@@ -84,7 +84,7 @@ def log_scales(option, system):
   starts.
   """
   del option
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   system = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)
   )

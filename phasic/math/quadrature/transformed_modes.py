@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.numeric import special
@@ -89,7 +89,7 @@ def _evaluate(kind, count, rate, power):
   rate = np.where(usable, rate, 1.0)
   power = np.where(usable, power, 2.0)
   step, start = _log_normal if kind == _LOG_NORMAL else _log_logistic
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   found = _iterated(step, start, count, fixed(rate), fixed(power))
   for _ in range(_NEWTON_STEPS):
     found = found + step(count, rate, power, found)

@@ -14,9 +14,9 @@ that both tails have their digits: where F(t) is as accurate as it is rounded,
 What is not found is NaN: a quantile for which the largest rate times Q is above
 the kernel's limits (see `log_density`), or a model that breaks a rule.
 
-Derivatives are implicit, dq = (du - F_theta dtheta) / f(q); in JAX and
-TensorFlow they can be differentiated again, for NumPy there are companions.
-Inside of an atom they are zero, at its end, at zero and at infinity NaN.
+Derivatives are implicit, dq = (du - F_theta dtheta) / f(q), and can be
+differentiated again. Inside of an atom they are zero, at its end, at zero and at
+infinity NaN.
 """
 
 from phasic.math.model import operands as operands_lib

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.math.calls import evaluation
@@ -47,7 +47,7 @@ def find(arguments, operands, edges, layout, discrete):
     layout: of the arguments.
     discrete: whether time is counted in steps.
   """
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   zero = np.zeros_like(operands[0][..., :1])
   operands = (*(fixed(x) for x in operands), zero)
   fallback = evaluation.fallback(discrete)

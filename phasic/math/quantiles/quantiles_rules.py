@@ -16,9 +16,9 @@ import math
 
 import numpy as np
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import custom_gradient
-from phasic.internal import gradients
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
@@ -115,7 +115,7 @@ def quantile(mode, x, *arrays):
 
 def count_quantile(mode, x, *arrays):
   """Returns the same of a discrete distribution; derivatives raise."""
-  fixed = [gradients.stop_gradient(y) for y in (x, *arrays)]
+  fixed = [autodiff.stop_gradient(y) for y in (x, *arrays)]
   k = _run_counts(mode, kernel_ops.path(), *fixed)
   model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
   return not_differentiable.attach(_ADVICE, k, x, *model)
@@ -139,7 +139,7 @@ class _Point:
     limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
     model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
     self.edges = tuple(arrays[_NUM_LIMITS + 4 :])
-    fixed = gradients.stop_gradient
+    fixed = autodiff.stop_gradient
     targets = quantiles_targets.read(mode, fixed(x))
     upper = targets.upper
     self.regular = (q > 0) & (q < math.inf)

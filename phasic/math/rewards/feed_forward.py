@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic.internal import gradients
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.elimination import chain_solves
@@ -167,7 +167,7 @@ def log_density(found, chain, rewards, values):
   flat = np.reshape(rewards, (*static.shape(rewards)[:-2], -1))
   lost = np.where(good, 0.0, math.nan)
   lost = lost + without_reward.no_derivative_at_zero(flat)
-  some = gradients.stop_gradient(rest.logs) != -math.inf
+  some = autodiff.stop_gradient(rest.logs) != -math.inf
   return np.log(_sum_of_shares(masses, shares, some)) + shift + lost
 
 
@@ -191,8 +191,8 @@ def _without(own, x, value):
 
 def _shares(rest):
   """Returns a shift B (...) and exp(logs - B), at most one (..., p + 1)."""
-  some = gradients.stop_gradient(rest.logs) != -math.inf
-  highest = gradients.stop_gradient(np.max(rest.logs, axis=-1))
+  some = autodiff.stop_gradient(rest.logs) != -math.inf
+  highest = autodiff.stop_gradient(np.max(rest.logs, axis=-1))
   shift = np.where(np.isfinite(highest), highest, 0.0)
   logs = np.where(some, rest.logs - shift[..., None], 0.0)
   faint = _times_power(rest.faint, -shift[..., None])
@@ -205,7 +205,7 @@ def _sum_of_shares(weights, shares, some):
   They are NaN where shares that are too small to see may count.
   """
   total = np.sum(weights * shares, axis=-1)
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   info = onp.finfo(static.wide_float())
   small = some & (fixed(shares) < info.tiny)
   unseen = np.max(np.where(small, fixed(weights), 0.0), axis=-1)
@@ -240,7 +240,7 @@ def _visit(phases, own, weights, rest, y):
     return Rest(empty - math.inf, empty)
   phases = onp.asarray(phases)
   shift, shares = _shares(rest)
-  some = gradients.stop_gradient(rest.logs) != -math.inf
+  some = autodiff.stop_gradient(rest.logs) != -math.inf
   logs = np.where(some, rest.logs - shift[..., None], 0.0)
   misses = np.where(some, -np.expm1(logs), 1.0)
   member = np.take(own, phases, axis=-1)
@@ -252,7 +252,7 @@ def _visit(phases, own, weights, rest, y):
   success = _sum_of_shares(leave, shares[..., None, :], some[..., None, :])
   failure = np.sum(leave * misses[..., None, :], axis=-1)
   success = np.where(member, success, 0.0)
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   leads = reachability.closure(fixed(inside) > 0, fixed(success) != 0, -1)
   # One more phase holds what failed.
   matrix = np.concatenate([inside, failure[..., None]], axis=-1)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.elimination import chain_arguments
@@ -123,7 +123,7 @@ def _evaluate(initial, matrix, exits, atom, rewards):
   exits = seen.exits / units
   totals = np.sum(off, axis=-1) + exits
   # No phase may keep the chain for ever, not even one that is never entered.
-  fastest = np.max(gradients.stop_gradient(totals), axis=-1)[..., None]
+  fastest = np.max(autodiff.stop_gradient(totals), axis=-1)[..., None]
   exits = exits + np.where(idle, np.where(fastest > 0, fastest, 1.0), 0.0)
   good = np.all(
     (rewards >= 0) & np.isfinite(rewards), axis=-1

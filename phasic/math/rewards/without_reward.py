@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import custom_gradient
 from phasic.internal import elimination_ops
-from phasic.internal import gradients
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.numeric import reachability
@@ -63,7 +63,7 @@ def watched(initial, off, exits, atom, idle):
   outside = np.where(to_idle, 0.0, left)
   ends = np.where(idle, exits, 0.0)
   leaving = np.sum(outside, axis=-1) + ends
-  fixed = gradients.stop_gradient
+  fixed = autodiff.stop_gradient
   leaves = reachability.closure(
     fixed(inside) > 0, (fixed(leaving) > 0) | np.logical_not(idle), -1
   )
@@ -113,11 +113,35 @@ def _forward(rewards):
   return no_derivative_at_zero(rewards), rewards
 
 
+def _lost_along(primals, tangents):
+  lost = _lost(*primals)
+  return lost, lost + 0.0 * tangents[1][..., None]
+
+
+def _lost_back(residuals, cotangent):
+  rewards, like = residuals
+  lost = np.where((rewards == 0) & (cotangent != 0), math.nan, 0.0)
+  return np.zeros_like(rewards), np.sum(lost, axis=-1) + np.zeros_like(like)
+
+
+@custom_gradient.custom_gradient(
+  vjp_fwd=lambda rewards, like: (_lost(rewards, like), (rewards, like)),
+  vjp_bwd=_lost_back,
+  jvp_fn=_lost_along,
+)
+def _lost(rewards, like):
+  """Returns NaN for rewards (..., p) of zero, and else zeros.
+
+  TensorFlow finds forward mode as the transpose of reverse mode, in `like`
+  (...): it is NaN where a reward of zero moves.
+  """
+  return np.where(rewards == 0, math.nan, 0.0) + 0.0 * like[..., None]
+
+
 def _vjp(rewards, cotangent):
-  lost = np.where(rewards == 0, math.nan, 0.0)
   # For the derivatives of this one.
   again = no_derivative_at_zero(rewards) + 0.0 * cotangent
-  return (lost + again[..., None],)
+  return (_lost(rewards, cotangent) + again[..., None],)
 
 
 def _jvp(primals, tangents):

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
@@ -129,7 +129,7 @@ def without_derivatives(x, *arrays, advice=ADVICE):
     advice: what NotImplementedError then says.
   """
   given = [y for y in arrays if y is not None]
-  fixed = gradients.stop_gradient(x)
+  fixed = autodiff.stop_gradient(x)
   return not_differentiable.attach(advice, fixed, x, *given)
 
 
@@ -141,7 +141,7 @@ def _sample(n, seed, arguments, rewards, discrete):
     event = static.shape(rewards)[-2:]
     kept = [layout.batch[i] for i in layout.kept]
     model = (*model, np.reshape(rewards, (*kept, *event)))
-  fixed = [gradients.stop_gradient(x) for x in model]
+  fixed = [autodiff.stop_gradient(x) for x in model]
   rewards = fixed[4] if rewards is not None else None
   earned = _run(n, discrete, depth, seed, rewards, *fixed[:4], *edges)
   dtype = operands[0].dtype

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import gradients
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
@@ -69,7 +69,7 @@ def sample_paths(
   )
   operands, layout, edges, depth = jump_chain.prepare(arguments, discrete)
   model = operands[:4]
-  fixed = [gradients.stop_gradient(x) for x in model]
+  fixed = [autodiff.stop_gradient(x) for x in model]
   phases, times = _run(n, num_jumps, discrete, depth, seed, *fixed, *edges)
   times = structures.cast(times, operands[0].dtype)
   times = not_differentiable.attach(jump_chain.ADVICE, times, *model)

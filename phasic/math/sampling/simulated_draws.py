@@ -12,8 +12,8 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import custom_gradient
-from phasic.internal import gradients
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
@@ -52,7 +52,7 @@ def fill(x, seed, model, discrete):
     it is expected to make more than `MOST_EXPECTED_JUMPS` jumps, and where no
     path ended in B. The derivatives of simulated draws are NaN.
   """
-  drawn = static.concrete(gradients.stop_gradient(x))
+  drawn = static.concrete(autodiff.stop_gradient(x))
   if drawn is None or not onp.any(onp.isnan(drawn)):
     return x
   model = operands_lib.constants(model)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import custom_gradient
-from phasic.substrates.jax.internal import gradients
+from phasic.substrates.jax.math.calls import gradients
 
 jax.config.update("jax_enable_x64", True)
 

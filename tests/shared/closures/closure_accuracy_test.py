@@ -9,7 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import closure_cases
 from tests.helpers import test_case
 from tests.oracle import family_oracle

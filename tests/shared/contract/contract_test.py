@@ -9,8 +9,8 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic.distributions.base import bijectors
-from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math.calls import gradients
 from tests.helpers import test_case
 
 MODE = "numpy"

@@ -26,7 +26,7 @@ class ValuesTest(test_case.TestCase):
   def setUp(self):
     super().setUp()
     if MODE == "numpy":
-      self.require_kernel()  # NumPy has no autodiff without it.
+      self.require_kernel()  # The portable path takes long.
 
   def _check(self, epochs, oracle, times=_TIMES):
     for name, truth in (

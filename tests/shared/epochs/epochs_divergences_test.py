@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import test_case
 
 MODE = "numpy"

@@ -26,7 +26,7 @@ class EpochsTest(test_case.TestCase):
   def setUp(self):
     super().setUp()
     if MODE == "numpy":
-      self.require_kernel()  # NumPy has no autodiff without it.
+      self.require_kernel()  # The portable path takes long.
 
   def test_one_class(self):
     self.assertTrue(issubclass(pd.Epochs, pd.Distribution))

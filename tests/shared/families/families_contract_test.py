@@ -6,7 +6,7 @@ import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import family_cases
 from tests.helpers import test_case
 

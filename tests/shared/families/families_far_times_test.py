@@ -8,7 +8,7 @@ import mpmath
 import numpy as onp
 
 from phasic import distributions as pd
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import test_case
 
 MODE = "numpy"

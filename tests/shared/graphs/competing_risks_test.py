@@ -8,7 +8,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs as pg
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import test_case
 
 

@@ -6,7 +6,7 @@ import numpy as onp
 
 from phasic import graphs
 from phasic import math as pm
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import test_case
 
 ABSORBED = graphs.ABSORBED

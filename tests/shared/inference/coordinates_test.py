@@ -10,7 +10,7 @@ from phasic import graphs
 from phasic import inference
 from phasic.inference.likelihood import derivatives
 from phasic.inference.parameters import coordinates
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import fit_data
 from tests.helpers import test_case
 

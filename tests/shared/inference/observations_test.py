@@ -8,7 +8,8 @@ import numpy as np
 import numpy as onp
 
 from phasic import math as pm
-from phasic.internal import gradients
+from phasic.math.calls import gradients
+from tests.helpers import derivatives
 from tests.helpers import test_case
 
 _ALPHA = onp.asarray([0.5, 0.25, 0.0])
@@ -176,10 +177,6 @@ class ShapesTest(test_case.TestCase):
       _terms(onp.ones(3), onp.ones((0,)))
     with self.assertRaisesRegex(TypeError, "upper is float32"):
       _terms(onp.ones(3), onp.ones(3, onp.float32))
-    with self.assertRaisesRegex(ValueError, "six|one for each of"):
-      pm.log_likelihood_terms_jvp(
-        _ALPHA, _MATRIX, _LOWER, _UPPER, tangents=(None, None)
-      )
 
   def test_validate_args(self):
     for lower, upper in ((2.0, 1.0), (math.nan, 1.0), (1.0, math.nan)):
@@ -197,8 +194,14 @@ class ShapesTest(test_case.TestCase):
 
 class DerivativesTest(test_case.TestCase):
   def _vjp(self, lower, upper, cotangent):
-    value, bars = pm.log_likelihood_terms_vjp(
-      _ALPHA, _MATRIX, lower, upper, prob_zero=_ATOM, cotangent=cotangent
+    value, bars = derivatives.vjp(
+      pm.log_likelihood_terms,
+      _ALPHA,
+      _MATRIX,
+      lower,
+      upper,
+      prob_zero=_ATOM,
+      cotangent=cotangent,
     )
     self.assertIsNone(bars[4])
     return self.host(value), [self.host(bars[i]) for i in (0, 1, 2, 3, 5)]
@@ -244,28 +247,27 @@ class DerivativesTest(test_case.TestCase):
       outer = onp.sum(slope * along) * slope / total**2
       expected = expected + weight * (bend * along / total - outer)
     off = onp.zeros((2, 2))
-    moved = pm.log_likelihood_terms_hvp(
-      alpha,
-      off,
-      lower,
-      upper,
-      exit_rates=rates,
-      tangents=(None, None, None, None, along, None),
-      cotangent=weights,
-      wanted=("exit_rates",),
-    )
-    self.assertIsNone(moved[0])
-    self.assert_close(moved[4], expected, 1e-12)
+
+    def total(exit_rates):
+      terms = pm.log_likelihood_terms(
+        alpha, off, lower, upper, exit_rates=exit_rates
+      )
+      return np.sum(np.asarray(weights) * terms)
+
+    moved = pm.hessian_vector_product(total, (rates,), (along,))
+    self.assert_close(moved, expected, 1e-12)
 
   def test_cotangents_are_those_of_the_neighbours(self):
     self.require_kernel()
     for i, function, time in (
-      (0, pm.log_density_vjp, 2),
-      (2, pm.log_survival_vjp, 2),
-      (3, pm.log_cdf_vjp, 3),
+      (0, pm.log_density, 2),
+      (2, pm.log_survival, 2),
+      (3, pm.log_cdf, 3),
     ):
       end = _UPPER[i] if time == 3 else _LOWER[i]
-      _, bars = function(_ALPHA, _MATRIX, end, None, _ATOM, cotangent=1.0)
+      _, bars = derivatives.vjp(
+        function, _ALPHA, _MATRIX, end, None, _ATOM, cotangent=1.0
+      )
       _, found = self._vjp(_LOWER[i], _UPPER[i], 1.0)
       for k, bar in ((0, bars[0]), (1, bars[1]), (time, bars[2]), (4, bars[4])):
         onp.testing.assert_array_equal(found[k], self.host(bar))
@@ -301,8 +303,11 @@ class DerivativesTest(test_case.TestCase):
       None if x is None else rng.standard_normal(onp.shape(x))
       for x in arguments
     ]
-    _, moved = pm.log_likelihood_terms_jvp(
-      *arguments[:4], prob_zero=_ATOM, tangents=tangents
+    _, moved = derivatives.jvp(
+      pm.log_likelihood_terms,
+      *arguments[:4],
+      prob_zero=_ATOM,
+      tangents=tangents,
     )
     _, bars = self._vjp(*arguments[2:4], _COTANGENT[_SMOOTH])
     parts = [
@@ -315,16 +320,21 @@ class DerivativesTest(test_case.TestCase):
 
   def test_no_upper_ends(self):
     self.require_kernel()
-    _, bars = pm.log_likelihood_terms_vjp(
-      _ALPHA, _MATRIX, _UPPER[5:8], cotangent=onp.ones(3)
+    _, bars = derivatives.vjp(
+      pm.log_likelihood_terms,
+      _ALPHA,
+      _MATRIX,
+      _UPPER[5:8],
+      cotangent=onp.ones(3),
     )
     self.assertLen(bars, 6)
     self.assertIsNone(bars[3])
-    _, expected = pm.log_density_vjp(
-      _ALPHA, _MATRIX, _UPPER[5:8], cotangent=onp.ones(3)
+    _, expected = derivatives.vjp(
+      pm.log_density, _ALPHA, _MATRIX, _UPPER[5:8], cotangent=onp.ones(3)
     )
     onp.testing.assert_array_equal(self.host(bars[2]), self.host(expected[2]))
-    _, moved = pm.log_likelihood_terms_jvp(
+    _, moved = derivatives.jvp(
+      pm.log_likelihood_terms,
       _ALPHA,
       _MATRIX,
       _UPPER[5:8],
@@ -339,8 +349,8 @@ class DerivativesTest(test_case.TestCase):
       np.asarray(x) for x in (_ALPHA, _MATRIX, _LOWER[_SMOOTH], _UPPER[_SMOOTH])
     )
     cotangent = np.asarray(_COTANGENT[_SMOOTH])
-    _, bars = pm.log_likelihood_terms_vjp(
-      *arguments, prob_zero=atom, cotangent=cotangent
+    _, bars = derivatives.vjp(
+      pm.log_likelihood_terms, *arguments, prob_zero=atom, cotangent=cotangent
     )
     paths = [("kernel", 0.0)]
     if atom == 0.0:

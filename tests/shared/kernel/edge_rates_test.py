@@ -1,5 +1,6 @@
 """Sparse models: EdgeRates in place of a subgenerator."""
 
+import functools
 import math
 
 from absl.testing import absltest
@@ -8,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic import math as pm
+from tests.helpers import derivatives
 from tests.helpers import test_case
 
 _TIMES = onp.asarray([1e-3, 0.4, 1.7, 9.0])
@@ -70,8 +72,12 @@ class ClosedFormTest(test_case.TestCase):
   def test_derivative_of_erlang(self):
     self.require_kernel()
     for i, t in enumerate(_TIMES):
-      _, bars = pm.log_density_vjp(
-        onp.eye(4)[0], _erlang(1.3), _TIMES, cotangent=onp.eye(4)[i]
+      _, bars = derivatives.vjp(
+        pm.log_density,
+        onp.eye(4)[0],
+        _erlang(1.3),
+        _TIMES,
+        cotangent=onp.eye(4)[i],
       )
       self.assert_close(self.host(bars[1]), [4 / 1.3 - t], 1e-13)
 
@@ -79,8 +85,12 @@ class ClosedFormTest(test_case.TestCase):
     # Phase 1 is only reached by the edge: d cdf / d rate at rate 0.
     self.require_kernel()
     edges = pm.EdgeRates([0, 0, 1], [1, 2, 2], onp.asarray([0.0, 1.0, 3.0]))
-    _, bars = pm.survival_vjp(
-      onp.asarray([1.0, 0.0]), edges, onp.asarray([0.8]), cotangent=[1.0]
+    _, bars = derivatives.vjp(
+      pm.survival,
+      onp.asarray([1.0, 0.0]),
+      edges,
+      onp.asarray([0.8]),
+      cotangent=[1.0],
     )
     by_jump = (math.exp(-0.8) - math.exp(-2.4)) / 2 - 0.8 * math.exp(-0.8)
     self.assert_close(self.host(bars[1])[0], by_jump, 1e-13)
@@ -115,7 +125,7 @@ class AgainstDenseTest(test_case.TestCase):
     self.require_kernel()
     alpha, edges = _random(1)
     rates, exits, slopes = _dense(edges)
-    vjp = getattr(pm, kind + "_vjp")
+    vjp = functools.partial(derivatives.vjp, getattr(pm, kind))
     seed = onp.asarray([0.3, -1.0, 2.0, 0.7])
     _, bars = vjp(alpha, edges, _TIMES, cotangent=seed)
     _, dense = vjp(alpha, rates, _TIMES, exits, cotangent=seed)
@@ -130,9 +140,9 @@ class AgainstDenseTest(test_case.TestCase):
     alpha, edges = _random(2)
     along = onp.asarray([0.2, -1.0, 0.5])
     seed = onp.asarray([0.3, -1.0, 2.0, 0.7])
-    _, bars = pm.log_cdf_vjp(alpha, edges, _TIMES, cotangent=seed)
-    _, tangent = pm.log_cdf_jvp(
-      alpha, edges, _TIMES, tangents=(None, along, None, None, None)
+    _, bars = derivatives.vjp(pm.log_cdf, alpha, edges, _TIMES, cotangent=seed)
+    _, tangent = derivatives.jvp(
+      pm.log_cdf, alpha, edges, _TIMES, tangents=(None, along, None, None, None)
     )
     self.assert_close(
       onp.sum(self.host(tangent) * seed),
@@ -176,8 +186,13 @@ class AgainstDenseTest(test_case.TestCase):
     )
     self.require_kernel()
     for _ in range(2):  # What an earlier call left must not matter.
-      _, bars = pm.log_density_vjp(
-        alpha, edges, _TIMES, cotangent=onp.ones(4), prob_zero=0.0
+      _, bars = derivatives.vjp(
+        pm.log_density,
+        alpha,
+        edges,
+        _TIMES,
+        cotangent=onp.ones(4),
+        prob_zero=0.0,
       )
       # log f is homogeneous of degree one in alpha.
       self.assert_close(onp.sum(self.host(bars[0]) * alpha), 4.0, 1e-12)

@@ -9,13 +9,14 @@ import numpy as np
 import numpy as onp
 
 from phasic import math as pm
-from phasic.internal import gradients
 from phasic.internal import kernel_ops
+from phasic.math.calls import gradients
 from phasic.math.numeric import exact_sums
 from phasic.math.portable import poisson
 from phasic.math.portable import portable
 from phasic.math.portable import power_sequence
 from phasic.math.portable import transition_power
+from tests.helpers import derivatives
 from tests.helpers import models
 from tests.helpers import test_case
 
@@ -227,23 +228,25 @@ class PiecesTest(test_case.TestCase):
       self.assert_close(actual, math.fsum(x), 1e-10, 1e-20)
 
 
-class NumpyDerivativesTest(test_case.TestCase):
-  """The companions `*_vjp` and `*_jvp`, which every substrate has."""
+class KernelDerivativesTest(test_case.TestCase):
+  """In all arguments, in both modes."""
 
   def test_exponential(self):
     self.require_kernel()
     rate, t = 2.0, onp.asarray([0.5, 3.0])
     model = ([1.0], [[-rate]], t)
     # log f = log(alpha s) + S t with s = -S: the derivative in S is 1/S + t.
-    value, bars = pm.log_density_vjp(*model, cotangent=onp.asarray([1.0, 10.0]))
+    value, bars = derivatives.vjp(
+      pm.log_density, *model, cotangent=onp.asarray([1.0, 10.0])
+    )
     self.assert_close(value, onp.log(rate) - rate * t, atol=1e-12)
     self.assert_close(bars[0], [11.0])
     self.assert_close(bars[1], [[(t[0] - 0.5) + 10 * (t[1] - 0.5)]])
     self.assert_close(bars[2], [-2.0, -20.0])
     self.assertIsNone(bars[3])
     self.assertIsNone(bars[4])
-    _, tangent = pm.log_density_jvp(
-      *model, tangents=(None, [[1.0]], None, None, None)
+    _, tangent = derivatives.jvp(
+      pm.log_density, *model, tangents=(None, [[1.0]], None, None, None)
     )
     self.assert_close(tangent, t - 0.5, atol=1e-14)
 
@@ -258,8 +261,10 @@ class NumpyDerivativesTest(test_case.TestCase):
     arguments = (model.initial_probs, matrix, times, exits, model.prob_zero)
     tangents = tuple(state.normal(size=onp.shape(x)) for x in arguments)
     cotangent = state.normal(size=(4, 2, 5))
-    _, out = getattr(pm, f"{kind}_jvp")(*arguments, tangents=tangents)
-    _, bars = getattr(pm, f"{kind}_vjp")(*arguments, cotangent=cotangent)
+    _, out = derivatives.jvp(getattr(pm, kind), *arguments, tangents=tangents)
+    _, bars = derivatives.vjp(
+      getattr(pm, kind), *arguments, cotangent=cotangent
+    )
     forward = onp.sum(self.host(out) * cotangent)
     back = sum(
       onp.sum(self.host(b) * v) for b, v in zip(bars, tangents, strict=True)

@@ -8,8 +8,9 @@ import numpy as np
 import numpy as onp
 
 from phasic import math as pm
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import chains
+from tests.helpers import derivatives
 from tests.helpers import test_case
 from tests.oracle import rational_chain
 
@@ -194,8 +195,13 @@ class DerivativeTest(test_case.TestCase):
     _, gradient = gradients.value_and_gradient(
       function, np.asarray(edges.rewards)
     )
-    _, bars = pm.reward_moments_vjp(
-      alpha, structure, edges.rewards, order=2, cotangent=[0.0, 1.0]
+    _, bars = derivatives.vjp(
+      pm.reward_moments,
+      alpha,
+      structure,
+      edges.rewards,
+      order=2,
+      cotangent=[0.0, 1.0],
     )
     self.assert_close(gradient, bars[2], 1e-12)
 

@@ -9,8 +9,8 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import math as pm
-from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math.calls import gradients
 from tests.helpers import models
 from tests.helpers import test_case
 

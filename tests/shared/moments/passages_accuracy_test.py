@@ -11,7 +11,7 @@ import numpy as np
 import numpy as onp
 
 from phasic import math as pm
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import chains
 from tests.helpers import test_case
 from tests.oracle import rational_chain

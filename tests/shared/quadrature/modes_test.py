@@ -10,7 +10,7 @@ import numpy as onp
 from scipy import stats
 
 from phasic import distributions as pd
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import test_case
 
 MODE = "numpy"

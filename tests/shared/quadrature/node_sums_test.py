@@ -12,7 +12,7 @@ from scipy import special
 from scipy import stats
 
 from phasic import distributions as pd
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import family_cases
 from tests.helpers import test_case
 

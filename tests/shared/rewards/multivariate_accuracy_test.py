@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import math as pm
-from phasic.internal import gradients
+from phasic.math.calls import gradients
 from tests.helpers import chains
 from tests.helpers import models
 from tests.helpers import reward_models

@@ -8,8 +8,8 @@ import numpy as np
 import numpy as onp
 
 from phasic import math as pm
-from phasic.internal import gradients
 from phasic.internal import static
+from phasic.math.calls import gradients
 from tests.helpers import models
 from tests.helpers import test_case
 from tests.oracle import reward_oracle as oracle

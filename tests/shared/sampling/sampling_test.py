@@ -7,8 +7,8 @@ import numpy as onp
 from scipy import stats
 
 from phasic import distributions as pd
-from phasic.internal import gradients
 from phasic.internal import random
+from phasic.math.calls import gradients
 from phasic.math.sampling import jump_chain
 from phasic.math.sampling import simulated_draws
 from tests.helpers import models

@@ -6,7 +6,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import custom_gradient as custom_gradient_lib
-from phasic.substrates.tf.internal import gradients
+from phasic.substrates.tf.math.calls import gradients
 
 custom_gradient = custom_gradient_lib.custom_gradient
 

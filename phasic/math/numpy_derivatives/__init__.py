@@ -1,1 +1,0 @@
-"""Derivatives that NumPy users call by name."""
