@@ -411,6 +411,7 @@ TESTS = {
             "test_case",
         ],
         rooms = [
+            "distributions/wrapped",
             "graphs/models",
             "distributions/rewards",
             "distributions/epochs",
@@ -429,6 +430,7 @@ TESTS = {
         ],
         helpers = ["test_case"],
         rooms = [
+            "distributions/wrapped",
             "distributions/rewards",
             "inference/mle",
             "inference/plots",

@@ -38,18 +38,7 @@ def _biject_to_ascending(constraint: Any) -> Any:
   return numpyro_distributions.biject_to(constraints.positive_ordered_vector)
 
 
-_CONSTRAINTS = {
-  "nonnegative": constraints.nonnegative,
-  "positive": constraints.positive,
-  "parameters": constraints.real,
-  "probability": constraints.unit_interval,
-  "positive probability": constraints.unit_interval,
-}
-# What constrains a vector as a whole.
-_OF_VECTORS = {
-  "probabilities": constraints.simplex,
-  "increasing": _Ascending(),
-}
+_ASCENDING = _Ascending()
 
 
 def wrap(
@@ -213,10 +202,11 @@ def _class_of(cls: Any) -> Any:
 
 def _constraint(properties: Any) -> Any:
   """What NumPyro has for the set of a parameter's values."""
-  name, rank = properties.constraint, properties.event_ndims
-  if name in _CONSTRAINTS:
-    each = _CONSTRAINTS[name]
-    return constraints.independent(each, rank) if rank else each
-  if name in _OF_VECTORS:
-    return _OF_VECTORS[name]
+  constraint, rank = properties.constraint, properties.event_ndims
+  if constraint.numpyro == "ascending":
+    return _ASCENDING
+  if constraint.numpyro is not None:
+    found = getattr(constraints, constraint.numpyro)
+    each = rank == 0 or constraint.is_whole
+    return found if each else constraints.independent(found, rank)
   return constraints.dependent(is_discrete=False, event_dim=rank)

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as onp
 
+from phasic.distributions.absorption import comparable
 from phasic.math.numeric import special
 from phasic.math.quadrature import node_sums
 
@@ -174,7 +175,7 @@ def standardised(frozen: Any, k: int, central: Any, size: Any) -> Any:
   lost = 8.0 * onp.finfo(dtype).eps * size / std**k > _ERRORS[dtype]
   if not onp.any(lost):
     return central / std**k
-  nodes = dist._nodes(dist._batch_shape())
+  nodes = comparable.nodes_of(dist)
   powers = ((nodes.values - mean) / std) ** k
   found = 0.0 - node_sums.expected(nodes, powers, (0.0 - mean / std) ** k)
   return onp.where(lost, onp.asarray(found, dtype), central / std**k)[()]

@@ -3,8 +3,6 @@
 import functools
 from typing import Any
 
-from phasic.distributions.base import bijectors
-
 MODE = "numpy"
 if MODE == "jax":
   from tensorflow_probability.substrates import jax as tfp
@@ -31,7 +29,7 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
 
   def __init__(
     self,
-    constraint: str,
+    constraint: Any,
     event_ndims: int,
     validate_args: bool = False,
     name: str = "constraint_bijector",
@@ -45,7 +43,7 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
     }
     self.constraint = constraint
     self.event_ndims = event_ndims
-    self._map = bijectors.of_constraint(constraint, event_ndims)
+    self._map = constraint.bijector(event_ndims)
     super().__init__(
       forward_min_event_ndims=event_ndims,
       validate_args=validate_args,

@@ -1,4 +1,6 @@
-"""Checks the rooms of phasic and of native code, and what shared tests need.
+"""Checks the rooms of phasic and of native code, and what is between them.
+
+That is what shared tests need, and what inference knows of distributions.
 
 Prints each error as `file:line: message` and exits with 1 if there is one.
 
@@ -8,6 +10,7 @@ Usage: python -m tools.rooms.check [ROOT]
 import pathlib
 import sys
 
+from tools.rooms import asking
 from tools.rooms import native_rooms
 from tools.rooms import phasic_rooms
 from tools.rooms import shared_tests
@@ -19,7 +22,12 @@ def main(argv: list[str]) -> int:
   # Two checks read the table of phasic's rooms, and tell of its faults.
   errors = dict.fromkeys(
     error
-    for check in (native_rooms.check, phasic_rooms.check, shared_tests.check)
+    for check in (
+      native_rooms.check,
+      phasic_rooms.check,
+      shared_tests.check,
+      asking.check,
+    )
     for error in check(root)
   )
   for error in errors:

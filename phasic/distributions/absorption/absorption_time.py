@@ -7,6 +7,7 @@ import numpy as onp
 from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import path_sampling
 from phasic.distributions.absorption import renewal_methods
+from phasic.distributions.base import chain_events
 from phasic.distributions.base import divergences
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
@@ -14,6 +15,8 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import hazards
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 from phasic.math.model import operands
 from phasic.math.model import value_checks
 from phasic.math.moments import discrete_moments
@@ -282,6 +285,15 @@ class AbsorptionTime(
     return operands.check_shapes(
       *self._chain(), names=operands.names(self._DISCRETE)
     )
+
+  def _chain_events(
+    self, lower: Any, upper: Any, entry: Any
+  ) -> chain_events.ChainEvents:
+    return chain_events.entered(self, lower, upper, entry)
+
+  def _likeliest(self, paths: expected_paths.ExpectedPaths) -> Any:
+    """Returns what the chain's edges are linear in, (..., d), by the M-step."""
+    return ratios.edge_parameters(self._model()[1], paths)
 
 
 @divergences.register_kl(AbsorptionTime, AbsorptionTime)

@@ -38,8 +38,8 @@ class Comparable(diagnosing.Diagnosing):
     )
 
   def _entropy(self) -> Any:
-    nodes = self._nodes(self._batch_shape())
-    found = node_sums.expected(nodes, nodes.log_prob, nodes.log_atom)
+    own = nodes_of(self)
+    found = node_sums.expected(own, own.log_prob, own.log_atom)
     return structures.cast(found, self.dtype)
 
   def _cross_entropy(self, other: Any) -> Any:
@@ -52,6 +52,11 @@ class Comparable(diagnosing.Diagnosing):
     nodes, log_prob, at_zero = _both(self, other)
     found = node_sums.expected(nodes, log_prob, at_zero)
     return structures.cast(found, self.dtype)
+
+
+def nodes_of(distribution: Comparable) -> node_sums.Nodes:
+  """Returns a distribution at the nodes of a rule."""
+  return distribution._nodes(distribution._batch_shape())
 
 
 @divergences.register_kl(Comparable, Comparable)

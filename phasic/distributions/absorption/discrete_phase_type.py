@@ -9,7 +9,10 @@ from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import graph_chain
 from phasic.distributions.base import parameter_properties
 from phasic.graphs.core import graph as graph_lib
+from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 
 
 @structures.register
@@ -161,6 +164,19 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
   def prob_zero(self) -> Any:
     """The mass at zero, z (...), derived where it was not given."""
     return atoms.shown_mass(self)
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    arrays = self._arrays()
+    matrix, exits = arrays["subtransition"], arrays["exit_probs"]
+    eye = np.eye(static.shape(matrix)[-1], dtype=static.dtype_name(matrix))
+    steps = paths.jumps + eye * paths.stays[..., None]
+    if exits is not None:
+      exits = ratios.ratio(paths.exits, paths.visits, exits)
+    return self.copy(
+      **ratios.start(arrays, paths),
+      subtransition=ratios.ratio(steps, paths.visits[..., None], matrix),
+      exit_probs=exits,
+    )
 
 
 @structures.register

@@ -3,12 +3,15 @@
 from typing import Any
 
 from phasic.distributions.absorption import competing_risks
+from phasic.distributions.absorption import graph_maximization
 from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import distribution
 from phasic.distributions.base import parameter_properties
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 
 
 class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
@@ -85,3 +88,20 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
     initial_probs, edges, exits, prob_zero = self._model()
     targets = structures.as_index_array(self.graph.targets, "targets")
     return initial_probs, edges._replace(targets=targets), exits, prob_zero
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    arrays = self._arrays()
+    changed = {}
+    if arrays["initial_probs"] is not None:
+      changed["initial_probs"] = ratios.ratio(
+        paths.starts, paths.total[..., None], arrays["initial_probs"]
+      )
+    if arrays["edge_values"] is not None:
+      rule = ratios.edge_probs if self._DISCRETE else ratios.edge_parameters
+      changed["edge_values"] = rule(self._model()[1], paths)
+    elif arrays["params"] is not None:
+      changed["params"] = graph_maximization.maximized_params(self, paths)
+    return self.copy(**changed)
+
+  def _maximizes_on_host(self) -> bool:
+    return graph_maximization.needs_host(self)

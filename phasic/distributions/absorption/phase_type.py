@@ -2,12 +2,18 @@
 
 from typing import Any
 
+import numpy as np
+
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import graph_chain
 from phasic.distributions.base import parameter_properties
 from phasic.graphs.core import graph as graph_lib
+from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
+from phasic.math.model import chain as chain_lib
 from phasic.math.moments import passages
 
 
@@ -173,6 +179,26 @@ class PhaseType(absorption_time.AbsorptionTime):
     """
     found = passages.expected_sojourn_times(*self._model())
     return self._statistic("expected_sojourn_times", found)
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    arrays = self._arrays()
+    matrix, given = arrays["subgenerator"], arrays["exit_rates"]
+    p, dtype = static.shape(matrix)[-1], static.dtype_name(matrix)
+    old_exits = given
+    if old_exits is None:
+      none, atom = matrix[..., 0, :0], np.zeros_like(matrix[..., 0, :1])
+      operands = (matrix[..., 0, :], matrix, none, atom)
+      old_exits = chain_lib.derive(operands, static.finfo_eps(dtype)).exits
+    eye = np.eye(p, dtype=dtype)
+    between = np.where(eye > 0, 0.0, matrix)
+    rates = ratios.ratio(paths.jumps, paths.visits[..., None], between)
+    exits = ratios.ratio(paths.exits, paths.visits, old_exits)
+    leaving = np.sum(rates, axis=-1) + exits
+    return self.copy(
+      **ratios.start(arrays, paths),
+      subgenerator=rates - eye * leaving[..., None],
+      exit_rates=None if given is None else exits,
+    )
 
 
 @structures.register

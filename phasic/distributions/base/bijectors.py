@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.numeric import exact_sums
@@ -243,34 +242,6 @@ class Subgenerator(Bijector):
 
   def forward_log_det_jacobian(self, x: Any) -> Any:
     return self._total(structures.cast(x))
-
-
-_OF_CONSTRAINTS = {
-  "nonnegative": Exp,
-  "positive": Exp,
-  "parameters": Exp,
-  "probability": Sigmoid,
-  "positive probability": Sigmoid,
-  "subprobabilities": SoftmaxWithSlack,
-  "probabilities": SoftmaxCentered,
-  "increasing": Increasing,
-  "subtransition": SoftmaxWithSlack,
-  "subgenerator": Subgenerator,
-}
-
-
-def of_constraint(constraint: str, event_ndims: int) -> Bijector:
-  """Returns a map onto the inner part of a set of parameters.
-
-  Raises:
-    NotImplementedError: there is none for the constraint.
-  """
-  if constraint not in _OF_CONSTRAINTS:
-    raise NotImplementedError(
-      f"there is no bijector onto {raw_arguments.shown(constraint)}: it must be one of "
-      f"{', '.join(_OF_CONSTRAINTS)}"
-    )
-  return _OF_CONSTRAINTS[constraint](event_ndims)
 
 
 def _log_total(x: Any) -> Any:

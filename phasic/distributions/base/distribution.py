@@ -12,6 +12,7 @@ from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import divergences
 from phasic.distributions.base import fallbacks
 from phasic.distributions.base import hazards
+from phasic.distributions.base import inferring
 from phasic.distributions.base import known_values
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import quantiles
@@ -36,6 +37,7 @@ class Distribution(
   transforms.Transforms,
   divergences.Divergences,
   supports.Supports,
+  inferring.Inferring,
 ):
   """A distribution with the contract of TensorFlow Probability.
 
@@ -276,7 +278,7 @@ def _check_given(
   """Raises TypeError for None, and for mappings that are no graph's."""
   if value is None and not prop.optional:
     raise TypeError(f"{name} is None: it must be an array")
-  if isinstance(value, Mapping) and prop.constraint != "parameters":
+  if isinstance(value, Mapping) and not prop.constraint.is_of_graph:
     raise TypeError(f"{name} is {type(value).__name__}: it must be an array")
 
 

@@ -10,9 +10,6 @@ from phasic.internal import user_warnings
 from phasic.math.model import plausible
 from phasic.math.model import single_rounding
 
-# What stands beside a matrix, by its constraint.
-_EXITS = {"subgenerator": "exit_rates", "subtransition": "exit_probs"}
-
 
 def look_at(distribution: Any) -> None:
   """Warns of parameters that break a rule, and mends sums that nearly fit.
@@ -48,16 +45,16 @@ def are_plausible(
   atom = known.get("prob_zero")
   return all(
     known[name] is None
-    or prop.constraint == "parameters"
+    or prop.constraint.is_of_graph
     or (
       plausible.is_parameter(
         known[name],
-        prop.constraint,
-        known.get(_EXITS.get(prop.constraint, "")),
+        prop.constraint.name,
+        known.get(prop.constraint.exits),
         atom,
       )
       and (
-        prop.constraint != "subprobabilities"
+        prop.constraint.name != "subprobabilities"
         or atom is None
         or plausible.sum_to_one(known[name], atom)
       )
@@ -92,14 +89,14 @@ def _mend(distribution: Any, known: dict[str, Any]) -> list[str]:
   parameters: dict[str, Any] = distribution._parameters
   for name, prop in distribution.parameter_properties().items():
     x = known[name]
-    if x is None or isinstance(x, Mapping) or prop.constraint == "parameters":
+    if x is None or isinstance(x, Mapping) or prop.constraint.is_of_graph:
       continue
-    exits = _EXITS.get(prop.constraint, "")
+    exits = prop.constraint.exits
     mended, divisors, text = single_rounding.mended(
       name,
       parameters[name],
       x,
-      prop.constraint,
+      prop.constraint.name,
       known.get(exits),
       known.get("prob_zero"),
     )

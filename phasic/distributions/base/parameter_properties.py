@@ -5,6 +5,7 @@ import dataclasses
 from typing import Any
 
 from phasic.distributions.base import bijectors
+from phasic.distributions.base import constraints
 from phasic.internal import static
 
 
@@ -15,26 +16,34 @@ class ParameterProperties:
   Attributes:
     event_ndims: number of trailing dimensions of one parameter value; the
       dimensions before are batch dimensions.
-    constraint: the set of its values: "subprobabilities" (masses >= 0 with a
+    constraint: the set of its values, or its name: "subprobabilities" (masses >= 0 with a
       sum <= 1), "probabilities" (their sum is 1), "subgenerator" (off-diagonals
       >= 0, row sums <= 0), "subtransition" (entries >= 0, row sums <= 1),
       "nonnegative", "positive", "probability" (in [0, 1]), "positive
       probability" (in (0, 1]), "increasing" (positive, each above the one
       before) or "parameters" (those for which a graph's weights are >= 0).
     optional: whether None is allowed.
+    fitted: whether fits move it; False for what is known, as bounds are.
+
+  Raises:
+    ValueError: there is no constraint of that name.
   """
 
   event_ndims: int
-  constraint: str
+  constraint: Any
   optional: bool = False
+  fitted: bool = True
+
+  def __post_init__(self) -> None:
+    """Looks the constraint up."""
+    if isinstance(self.constraint, str):
+      found = constraints.named(self.constraint)
+      object.__setattr__(self, "constraint", found)
 
   def default_constraining_bijector(self) -> bijectors.Bijector:
     """Returns a map from free real numbers onto the inner part of the set.
 
     Parameters of a graph are taken to be positive.
-
-    Raises:
-      NotImplementedError: there is none for the constraint.
 
     Example:
 
@@ -43,7 +52,7 @@ class ParameterProperties:
       >>> properties["subgenerator"].default_constraining_bijector()
       Subgenerator(event_ndims=2)
     """
-    return bijectors.of_constraint(self.constraint, self.event_ndims)
+    return self.constraint.bijector(self.event_ndims)
 
 
 Properties = Mapping[str, ParameterProperties]

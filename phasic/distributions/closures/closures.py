@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from phasic.distributions.base import constraint_checks
+from phasic.distributions.base import constraints
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import named_family
 from phasic.internal import static
@@ -196,7 +196,7 @@ def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
   chain_parts.check_size("the mixture", phases, 0)
   children = [closure_parts.parts(one) for one in distributions]
   if options.get("validate_args", any(x.validate_args for x in distributions)):
-    probs = constraint_checks.check_constraint("probs", probs, "probabilities")
+    probs = constraints.PROBABILITIES.check("probs", probs)
   else:
     _warn_of(probs)
   wide = structures.cast(probs, static.wide_float())
@@ -210,10 +210,12 @@ def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
 def _warn_of(probs: Any) -> None:
   """Warns of probabilities of a mixture that break a rule, where known."""
   known = plausible.values_at_hand([probs])
-  if known is None or plausible.is_parameter(known[0], "probabilities"):
+  if known is None or plausible.is_parameter(
+    known[0], constraints.PROBABILITIES.name
+  ):
     return
   try:
-    constraint_checks.check_constraint("probs", probs, "probabilities")
+    constraints.PROBABILITIES.check("probs", probs)
   except ValueError as error:
     user_warnings.warn(f"mixture: {error}")
 

@@ -13,6 +13,9 @@ from phasic.distributions.families import canonical_form
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.maximization import ascending_rates
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 
@@ -169,3 +172,14 @@ class AcyclicPhaseType(named_family.NamedFamily):
     phases = onp.arange(self._last_size("rates"))
     edges = edge_rates.EdgeRates(phases, phases + 1, rates)
     return initial_probs, edges, None, prob_zero
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    arrays = self._arrays()
+    start = ratios.start(arrays, paths)
+    masses, rates = ascending_rates.maximized(
+      arrays["initial_probs"],
+      start["initial_probs"],
+      self._likeliest(paths),
+      paths,
+    )
+    return self.copy(**{**start, "initial_probs": masses, "rates": rates})

@@ -9,6 +9,7 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
 from phasic.math.model import edge_rates
 from phasic.math.model.named_checks import check
 from phasic.math.numeric import small_arrays
@@ -165,3 +166,9 @@ class Coxian(named_family.NamedFamily):
     )
     start = named_family.first_of(p, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    rates, p = self._likeliest(paths), self.num_phases
+    return self.copy(
+      progression_rates=rates[..., : p - 1], exit_rates=rates[..., p - 1 :]
+    )

@@ -9,6 +9,7 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import static_counts
 from phasic.distributions.families import named_family
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
 from phasic.math.model import edge_rates
 
 
@@ -101,3 +102,6 @@ class Erlang(named_family.NamedFamily):
   def _erlang_parts(self) -> tuple[int, Any]:
     rate = self._own()["rate"]
     return self.concentration, named_family.positive(rate)
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    return self.copy(rate=self._likeliest(paths)[..., 0])

@@ -9,6 +9,8 @@ import numpy as onp
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.families import named_family
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 from phasic.math.model import edge_probs
 
 
@@ -110,3 +112,14 @@ class GeometricMixture(named_family.NamedFamily):
     good = (weights >= 0) & (probs > 0) & (probs <= 1)
     found = named_family.no_atom(weights) + 1.0
     return np.where(np.all(good, axis=-1), found, math.nan)
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    arrays = self._arrays()
+    return self.copy(
+      mixture_probs=ratios.ratio(
+        paths.starts, paths.total[..., None], arrays["mixture_probs"]
+      ),
+      success_probs=ratios.ratio(
+        paths.exits, paths.visits, arrays["success_probs"]
+      ),
+    )

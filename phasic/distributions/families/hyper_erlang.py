@@ -10,6 +10,8 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import static_counts
 from phasic.distributions.families import named_family
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 from phasic.math.model import edge_rates
 
 
@@ -117,3 +119,12 @@ class HyperErlang(named_family.NamedFamily):
     zero = np.zeros_like(probs[..., :1])
     start = np.take(np.concatenate([probs, zero], axis=-1), starts, axis=-1)
     return start, edges, None, named_family.no_atom(probs)
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    counts = onp.asarray(self.concentrations)
+    starts = np.take(paths.starts, onp.cumsum(counts) - counts, axis=-1)
+    probs = self._arrays()["probs"]
+    return self.copy(
+      probs=ratios.ratio(starts, paths.total[..., None], probs),
+      rates=self._likeliest(paths),
+    )

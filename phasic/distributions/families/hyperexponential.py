@@ -9,6 +9,8 @@ import numpy as onp
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.families import named_family
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 from phasic.math.model import edge_rates
 
 
@@ -111,3 +113,10 @@ class Hyperexponential(named_family.NamedFamily):
       return None
     rate = named_family.positive(self._own()["rates"][..., 0])
     return 1, rate + self._mode()
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    probs = self._arrays()["probs"]
+    return self.copy(
+      probs=ratios.ratio(paths.starts, paths.total[..., None], probs),
+      rates=self._likeliest(paths),
+    )

@@ -8,6 +8,7 @@ import numpy as onp
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.families import named_family
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
 from phasic.math.model import edge_rates
 from phasic.math.quadrature import modes
 
@@ -89,3 +90,6 @@ class Hypoexponential(named_family.NamedFamily):
     if self._last_size("rates") > 1:
       return None
     return 1, named_family.positive(self._own()["rates"][..., 0])
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    return self.copy(rates=self._likeliest(paths))

@@ -9,6 +9,7 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import dense_form
 from phasic.distributions.base import constraint_checks
+from phasic.distributions.base import constraints
 from phasic.distributions.base import distribution
 from phasic.internal import autodiff
 from phasic.internal import static
@@ -50,7 +51,8 @@ class NamedFamily(absorption_time.AbsorptionTime):
       x = self._arrays()[name]
       if x is None:
         continue
-      bad, rule = constraint_checks.broken_rule(comparable.host(x), prop)
+      values = comparable.host(x)
+      bad, rule = prop.constraint.broken(values, prop.event_ndims)
       found = onp.where(bad & (found != "ok"), f"{name}: {rule}", found)
     return found
 
@@ -111,7 +113,7 @@ def no_atom(probs: Any) -> Any:
   put anywhere.
   """
   total = exact_sums.compensated_sum(autodiff.stop_gradient(probs))
-  near = np.abs(total - 1) <= constraint_checks.sum_tolerance(probs)
+  near = np.abs(total - 1) <= constraints.sum_tolerance(probs)
   return np.where(near, np.zeros_like(total), float("nan"))
 
 

@@ -14,6 +14,8 @@ from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 from phasic.math.model import edge_probs
 from phasic.math.numeric import small_arrays
 
@@ -79,6 +81,12 @@ class _Trials(named_family.NamedFamily):
     known = np.where(good, probs, 1.0)
     found = np.floor((self.total_count - 1.0) * (1.0 - known) / known)
     return np.where(good, found, math.nan)
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    successes = np.sum(paths.jumps, axis=-1)
+    trials = np.sum(paths.visits, axis=-1)
+    old = self._arrays()["probs"]
+    return self.copy(probs=ratios.ratio(successes, trials, old))
 
 
 @structures.register
@@ -217,6 +225,10 @@ class NegativeBinomialFailures(_Trials):
       return NegativeBinomialTrials(
         self.total_count, self.probs, validate_args=self.validate_args
       )
+
+  def _linear_chain(self) -> tuple[Any, float]:
+    # That of all trials is linear in the parameter.
+    return self._trials(), float(self.total_count)
 
 
 @divergences.register_kl(NegativeBinomialFailures, NegativeBinomialFailures)

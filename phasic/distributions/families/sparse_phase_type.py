@@ -7,11 +7,14 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import atoms
+from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import static_indices
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import plausible
@@ -25,6 +28,7 @@ class Sparse(named_family.NamedFamily):
   """
 
   _WEIGHTS: str
+  _CONSTRAINT: constraints.Constraint
   _EDGES: Any
 
   def _store(self, parameters: dict[str, Any]) -> None:
@@ -49,7 +53,7 @@ class Sparse(named_family.NamedFamily):
     properties = parameter_properties.ParameterProperties
     return {
       "initial_probs": properties(1, "subprobabilities"),
-      cls._WEIGHTS: properties(1, "nonnegative"),
+      cls._WEIGHTS: properties(1, cls._CONSTRAINT),
       "prob_zero": properties(0, "probability", optional=True),
     }
 
@@ -128,6 +132,7 @@ class SparsePhaseType(Sparse):
   """
 
   _WEIGHTS = "rates"
+  _CONSTRAINT = constraints.EDGE_RATES
   _EDGES = edge_rates.EdgeRates
 
   def __init__(
@@ -180,6 +185,10 @@ class SparsePhaseType(Sparse):
     """Rates of the edges, (..., m)."""
     return self._parameters["rates"]
 
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    start = ratios.start(self._arrays(), paths)
+    return self.copy(**start, rates=self._likeliest(paths))
+
 
 @structures.register
 class SparseDiscretePhaseType(Sparse):
@@ -202,6 +211,7 @@ class SparseDiscretePhaseType(Sparse):
 
   _DISCRETE = True
   _WEIGHTS = "probs"
+  _CONSTRAINT = constraints.EDGE_PROBS
   _EDGES = edge_probs.EdgeProbs
 
   def __init__(
@@ -253,3 +263,7 @@ class SparseDiscretePhaseType(Sparse):
   def probs(self) -> Any:
     """Probabilities of the edges, (..., m)."""
     return self._parameters["probs"]
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    start = ratios.start(self._arrays(), paths)
+    return self.copy(**start, probs=ratios.edge_probs(self._model()[1], paths))

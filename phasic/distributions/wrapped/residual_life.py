@@ -76,7 +76,8 @@ class ResidualLife(
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
-    return {"time": parameter_properties.ParameterProperties(0, "nonnegative")}
+    properties = parameter_properties.ParameterProperties
+    return {"time": properties(0, "nonnegative", fitted=False)}
 
   @property
   def time(self) -> Any:

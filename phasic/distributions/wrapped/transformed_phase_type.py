@@ -9,13 +9,16 @@ import numpy as onp
 
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import comparable
+from phasic.distributions.base import chain_events
 from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import divergences
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
 from phasic.distributions.wrapped import transformed_statistics
+from phasic.distributions.wrapped import wrapped_events
 from phasic.internal import autodiff
 from phasic.internal import static
+from phasic.math.maximization import expected_paths
 from phasic.math.model import value_checks
 from phasic.math.quadrature import node_sums
 from phasic.math.quadrature import time_scales
@@ -210,6 +213,17 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
 
   def _check_value(self, value: Any) -> Any:
     return value_checks.check_times(value)
+
+  def _chain_events(
+    self, lower: Any, upper: Any, entry: Any
+  ) -> chain_events.ChainEvents:
+    return wrapped_events.transformed(self, lower, upper, entry)
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    return self._with_likeliest_chain(paths)
+
+  def _held(self) -> tuple[str, ...]:
+    return self._own_and_held()
 
 
 @divergences.register_kl(TransformedPhaseType, TransformedPhaseType)

@@ -9,14 +9,17 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
+from phasic.distributions.base import chain_events
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
 from phasic.distributions.wrapped import truncated_statistics
+from phasic.distributions.wrapped import wrapped_events
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.likelihood import interval_probs
+from phasic.math.maximization import expected_paths
 from phasic.math.model import value_checks
 from phasic.math.model.named_checks import check
 from phasic.math.numeric import special
@@ -98,8 +101,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _parameter_properties(cls) -> parameter_properties.Properties:
     properties = parameter_properties.ParameterProperties
     return {
-      "low": properties(0, "nonnegative"),
-      "high": properties(0, "nonnegative", optional=True),
+      "low": properties(0, "nonnegative", fitted=False),
+      "high": properties(0, "nonnegative", optional=True, fitted=False),
     }
 
   @property
@@ -307,3 +310,14 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     value = value + np.zeros_like(low)
     good = (value >= low) & (value <= high)
     return check("value", value, good, "it must be in [low, high]")
+
+  def _chain_events(
+    self, lower: Any, upper: Any, entry: Any
+  ) -> chain_events.ChainEvents:
+    return wrapped_events.truncated(self, lower, upper, entry)
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    return self._with_likeliest_chain(paths)
+
+  def _held(self) -> tuple[str, ...]:
+    return self._own_and_held()

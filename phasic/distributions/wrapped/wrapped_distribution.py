@@ -4,11 +4,13 @@ from typing import Any
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
+from phasic.distributions.base import inferring
 from phasic.distributions.base import methods
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
 
 
 class WrappedDistribution(comparable.Comparable):
@@ -75,3 +77,19 @@ class WrappedDistribution(comparable.Comparable):
   def _broadcast_model(self, batch: static.Shape) -> tuple[Any, Any, Any, Any]:
     """Returns the chain of X, with all of a batch."""
     return comparable.broadcast_start(self.distribution._model(), batch)
+
+  def _held(self) -> tuple[str, ...]:
+    return tuple(f"distribution.{x}" for x in inferring.held(self.distribution))
+
+  def _own_and_held(self) -> tuple[str, ...]:
+    """Returns the parameters that are given, and those that are held within."""
+    own = [name for name, x in self._arrays().items() if x is not None]
+    return (*own, *WrappedDistribution._held(self))
+
+  def _maximizes_on_host(self) -> bool:
+    return inferring.maximizes_on_host(self.distribution)
+
+  def _with_likeliest_chain(self, paths: expected_paths.ExpectedPaths) -> Any:
+    """Returns the law of the chain that the M-step makes, else as it is."""
+    inner = inferring.maximized(self.distribution, paths)
+    return self.copy(distribution=inner)

@@ -2,11 +2,16 @@
 
 from typing import Any
 
+import numpy as np
+
 from phasic.distributions.absorption import atoms
+from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 
 
 @structures.register
@@ -95,3 +100,16 @@ class ZeroInflated(
 
   def _mode(self) -> Any:
     self._missing("mode", "there may be one top at zero and another one beyond")
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+    # Zeros are shared out to the mixture and to the atom within it.
+    inner, extra = self.distribution, self._arrays()["prob_zero"]
+    own = (1.0 - extra) * atoms.mass_at_zero(inner)
+    known = extra + own != 0
+    share = extra / np.where(known, extra + own, 1.0)
+    rest = own / np.where(known, extra + own, 1.0)
+    within = paths._replace(atom=paths.atom * rest)
+    return self.copy(
+      distribution=inferring.maximized(inner, within),
+      prob_zero=ratios.ratio(paths.atom * share, paths.total, extra),
+    )

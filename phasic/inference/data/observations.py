@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from phasic.distributions.base import distribution as distributions
+from phasic.distributions.base import inferring
 from phasic.distributions.base import methods
 from phasic.inference.data import observation_makers
 from phasic.inference.terms import observation_rules
@@ -215,7 +216,7 @@ class Observations(observation_makers.ObservationMakers):
     kind = type(distribution).__name__
     if not isinstance(distribution, distributions.Distribution):
       raise TypeError(f"distribution is {kind}: it must be a distribution")
-    if distribution._event_shape():
+    if distribution.event_shape:
       raise TypeError(
         f"distribution is {kind}, of vectors: observations are of one variable, "
         "as marginal(r) is"
@@ -226,7 +227,8 @@ class Observations(observation_makers.ObservationMakers):
         f"distribution is {distribution.dtype} and the observations are {own}: "
         "floating arguments must have one dtype"
       )
-    batch, leading = distribution._batch_shape(), static.shape(self.lower)[:-1]
+    batch = inferring.batch_shape(distribution)
+    leading = static.shape(self.lower)[:-1]
     try:
       static.broadcast_shapes(batch, leading)
     except ValueError:

@@ -1,6 +1,6 @@
 """Expected statistics of one chain, in continuous and in discrete time."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -9,38 +9,11 @@ from phasic.internal import static
 from phasic.math.calls import gradients
 from phasic.math.likelihood import discrete_observations
 from phasic.math.likelihood.expected_statistics import expected_statistics
+from phasic.math.maximization import expected_paths
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.numeric import exact_sums
-
-
-class ExpectedPaths(NamedTuple):
-  """Expected numbers, summed over observations, for each model of a batch.
-
-  Attributes:
-    starts: (..., p), of paths that start in each phase.
-    visits: (..., p), the time spent in each phase; in discrete time the number
-      of steps made from it.
-    jumps: (..., p, p), of jumps from phase to phase; of a model of edges (...,
-      m), of passages of each edge, exits among them. Zero from a phase to
-      itself.
-    exits: (..., p), of absorptions from each phase.
-    stays: (..., p), of steps from a phase to itself; zero in continuous time.
-    atom: (...), of values that are zero by the atom.
-  """
-
-  starts: Any
-  visits: Any
-  jumps: Any
-  exits: Any
-  stays: Any
-  atom: Any
-
-  @property
-  def total(self) -> Any:
-    """The number of paths (...), those that were never seen among them."""
-    return np.sum(self.starts, axis=-1) + self.atom
 
 
 def paths_of_chain(
@@ -48,7 +21,7 @@ def paths_of_chain(
   data: tuple[Any, Any, Any],
   batch: static.Shape,
   discrete: bool,
-) -> ExpectedPaths:
+) -> expected_paths.ExpectedPaths:
   """Returns what paths of a chain are expected to have done.
 
   Args:
@@ -67,7 +40,7 @@ def paths_of_chain(
   found = (_of_steps if discrete else _of_time)(model, data)
   # The axis of the observations stands behind those of the batch.
   rank = len(batch)
-  return ExpectedPaths(
+  return expected_paths.ExpectedPaths(
     *(np.reshape(x, (*batch, *static.shape(x)[rank + 1 :])) for x in found)
   )
 
@@ -98,7 +71,7 @@ def _beside_observations(
 
 def _of_time(
   model: tuple[Any, Any, Any, Any], data: tuple[Any, Any, Any]
-) -> ExpectedPaths:
+) -> expected_paths.ExpectedPaths:
   initial_probs, matrix, exits, prob_zero = model
   lower, upper, weights = data
   given = expected_statistics(
@@ -110,7 +83,7 @@ def _of_time(
     weights=weights,
     upper=upper,
   )
-  return ExpectedPaths(
+  return expected_paths.ExpectedPaths(
     given.starts,
     given.sojourns,
     given.jumps,
@@ -122,7 +95,7 @@ def _of_time(
 
 def _of_steps(
   model: tuple[Any, Any, Any, Any], data: tuple[Any, Any, Any]
-) -> ExpectedPaths:
+) -> expected_paths.ExpectedPaths:
   """Statistics of steps: probabilities times derivatives in them.
 
   The log likelihood is that of sums of products of probabilities, so that its
@@ -159,7 +132,7 @@ def _of_steps(
   jumps = np.where(is_stay, 0.0, steps)
   if operands.is_edges(matrix):
     jumps = _by_edge(matrix, jumps, left)
-  return ExpectedPaths(
+  return expected_paths.ExpectedPaths(
     initial_probs * bars[0], visits, jumps, left, stays, prob_zero * bars[3]
   )
 

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.em import maximization
 from phasic.inference.em import paths as paths_lib
 
 
@@ -75,10 +75,10 @@ def em_step(dist: Any, observations: Any) -> EmStep:
   check_arguments(dist, observations)
   value = observations.log_likelihood(dist)
   paths = paths_lib.expected_paths(dist, observations)
-  return EmStep(maximization.maximized(dist, paths), value)
+  return EmStep(inferring.maximized(dist, paths), value)
 
 
 def check_arguments(dist: Any, observations: Any) -> None:
   """Raises TypeError unless EM can be done with these."""
   observations_lib.check_type(observations)
-  maximization.check_family(dist)
+  inferring.check_has_maximum(dist)

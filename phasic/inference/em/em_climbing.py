@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
+from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
-from phasic.inference.em import maximization
 from phasic.inference.parameters.host_values import total_weight
 from phasic.internal import static
 
@@ -47,7 +47,7 @@ def step_of(dist: Any, observations: observations_lib.Observations) -> Step:
 
   It is compiled where the backend compiles, unless it needs the host.
   """
-  if maximization.needs_host(dist):
+  if inferring.maximizes_on_host(dist):
     return lambda at: em.em_step(at, observations)
   if MODE == "tf":
 

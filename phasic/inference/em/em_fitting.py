@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
 from phasic.inference.em import em_climbing
-from phasic.inference.em import maximization
 from phasic.inference.mle import mle
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
@@ -114,7 +114,7 @@ def fit_em(
       reached=tuple(climb.heights[-1] for climb in climbs),
     ),
     structure=_structure(dist),
-    fixed=maximization.held(dist),
+    fixed=inferring.held(dist),
   )
   return _polished(fit) if second_order else fit
 

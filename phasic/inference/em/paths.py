@@ -19,17 +19,17 @@ from typing import Any
 
 import numpy as np
 
-from phasic.distributions.families import negative_binomial
-from phasic.distributions.wrapped import truncated_phase_type
+from phasic.distributions.absorption import chain_models
+from phasic.distributions.base import chain_events
+from phasic.distributions.base import inferring
 from phasic.inference.em import chain_paths
-from phasic.inference.terms import chain_events
 from phasic.internal import static
-from phasic.math.likelihood import competing_risks
+from phasic.math.maximization import expected_paths as paths_lib
 
 
 def expected_paths(
   distribution: Any, observations: Any
-) -> chain_paths.ExpectedPaths:
+) -> paths_lib.ExpectedPaths:
   """Returns what the paths of a distribution's chain are expected to have done.
 
   Of right-censored ones it is what the path did up to then. Where an
@@ -47,73 +47,62 @@ def expected_paths(
     upper = lower
   if weights is None:
     weights = np.ones_like(lower)
-  own = distribution._batch_shape()
+  own = inferring.batch_shape(distribution)
   batch = static.broadcast_shapes(own, static.shape(lower)[:-1])
   beside = distribution[..., None] if own else distribution
-  events = _of_trials(chain_events.find(beside, lower, upper, entry))
+  events = _linear(inferring.chain_events(beside, lower, upper, entry))
   if events.offset is not None:
     possible = (weights == 0) | (events.offset > -math.inf)
     weights = np.where(possible, weights, math.nan)
   found, of_any = _of_causes(events, weights, cause, batch)
   lower, upper = [events.lower], [events.upper]
   of_any = [np.broadcast_to(of_any, (*batch, static.shape(of_any)[-1]))]
-  cut = isinstance(distribution, truncated_phase_type.TruncatedPhaseType)
-  for ends, unseen in _unseen(events, weights, batch, cut):
+  for ends, unseen in _unseen(events, weights, batch):
     lower.append(ends[0])
     upper.append(ends[1])
     of_any.append(unseen)
   data = (_joined(lower, batch), _joined(upper, batch), _joined(of_any, batch))
   chain = events.chain
   found.append(
-    chain_paths.paths_of_chain(chain._model(), data, batch, chain._DISCRETE)
+    chain_paths.paths_of_chain(
+      chain_models.model(chain), data, batch, chain_models.is_discrete(chain)
+    )
   )
-  return chain_paths.ExpectedPaths(
+  return paths_lib.ExpectedPaths(
     *(sum(parts[1:], parts[0]) for parts in zip(*found, strict=True))
   )
 
 
-def _of_trials(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
-  """Returns events of all trials for those of failures among them.
+def _linear(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
+  """Returns events of a chain that is linear in the parameters.
 
-  The chain of the trials is linear in the parameter, that of failures is not.
+  Failures are counted by the chain of all trials.
   """
-  chain = events.chain
-  if not isinstance(chain, negative_binomial.NegativeBinomialFailures):
+  chain, later = inferring.linear_chain(events.chain)
+  if chain is events.chain:
     return events
-  count = float(chain.total_count)
   given = events.given
   return events._replace(
-    chain=chain._trials(),
-    lower=events.lower + count,
-    upper=None if events.upper is None else events.upper + count,
-    given=None if given is None else (given[0] + count, given[1] + count),
+    chain=chain,
+    lower=events.lower + later,
+    upper=None if events.upper is None else events.upper + later,
+    given=None if given is None else (given[0] + later, given[1] + later),
   )
 
 
 def _of_causes(
   events: chain_events.ChainEvents, weights: Any, cause: Any, batch: Any
-) -> tuple[list[chain_paths.ExpectedPaths], Any]:
+) -> tuple[list[paths_lib.ExpectedPaths], Any]:
   """Returns statistics by cause, and weights where no cause is known."""
   if cause is None:
     return [], weights
-  chain: Any = events.chain
-  initial_probs, edges, exits, prob_zero = chain._by_cause()
+  chain = events.chain
+  discrete = chain_models.is_discrete(chain)
   found = []
-  for number in range(len(chain._causes())):
+  for number, model in enumerate(chain_models.models_by_cause(chain)):
     of_it = np.where(cause == number, weights, 0.0)
-    given = chain_paths.paths_of_chain(
-      competing_risks.of_cause(
-        number,
-        initial_probs,
-        edges,
-        exits,
-        prob_zero,
-        number == chain._cause_of_atom(),
-      ),
-      (events.lower, events.upper, of_it),
-      batch,
-      chain._DISCRETE,
-    )
+    data = (events.lower, events.upper, of_it)
+    given = chain_paths.paths_of_chain(model, data, batch, discrete)
     # The last phase is where paths to other causes are kept.
     found.append(
       given._replace(
@@ -127,11 +116,11 @@ def _of_causes(
 
 
 def _unseen(
-  events: chain_events.ChainEvents, weights: Any, batch: Any, cut: bool
+  events: chain_events.ChainEvents, weights: Any, batch: Any
 ) -> list[tuple[tuple[Any, Any], Any]]:
   """Returns ends of values that could not be seen, and how many are expected.
 
-  They are below or, where it is `cut`, above what observations are conditional
+  They are below or, where the law is cut, above what observations are conditional
   on. Of those above it is what the path did up to then.
   """
   if events.given is None:
@@ -144,12 +133,12 @@ def _unseen(
   )
   least, most = np.zeros_like(low) - 1.0, np.zeros_like(high) + math.inf
   parts = [((least, low_or_one), before)]
-  if cut:
+  if events.is_cut:
     parts.append(((high_or_one, most), after))
   chain = events.chain
   terms = [
     chain_paths.log_likelihood_terms(
-      chain._model(), *ends, batch, chain._DISCRETE
+      chain_models.model(chain), *ends, batch, chain_models.is_discrete(chain)
     )
     for ends in [(low, high), *(ends for ends, _ in parts)]
   ]

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.distributions.families import coxian
 from phasic.inference.parameters.host_values import host_values
 
 # A rate of zero starts at this part of the mean rate.
@@ -41,7 +40,8 @@ def with_one_more_phase(dist: Any) -> list[Any]:
     >>> [dist.num_phases for dist in grown]
     [3, 3, 3, 3, 3]
   """
-  if not isinstance(dist, coxian.Coxian):
+  properties = getattr(dist, "parameter_properties", dict)()
+  if tuple(properties) != ("progression_rates", "exit_rates"):
     raise TypeError(f"dist is {type(dist).__name__}: it must be a Coxian")
   onward = host_values("progression_rates", dist.progression_rates)
   exits = host_values("exit_rates", dist.exit_rates)
@@ -58,8 +58,9 @@ def with_one_more_phase(dist: Any) -> list[Any]:
     more = onp.insert(onward, min(place, p - 1), rate)
     leaving = onp.insert(exits, place, _LEAVES * rate)
     found.append(
-      coxian.Coxian(
-        onp.asarray(more, dist.dtype), onp.asarray(leaving, dist.dtype)
+      dist.copy(
+        progression_rates=onp.asarray(more, dist.dtype),
+        exit_rates=onp.asarray(leaving, dist.dtype),
       )
     )
   return found

@@ -5,12 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phasic.distributions.absorption import competing_risks
-from phasic.inference.terms import chain_events
+from phasic.distributions.absorption import chain_models
+from phasic.distributions.base import chain_events
+from phasic.distributions.base import inferring
 from phasic.inference.terms import observation_rules
-from phasic.inference.terms import other_laws
 from phasic.internal import static
-from phasic.math.likelihood import competing_risks as models_by_cause
 from phasic.math.likelihood import discrete_observations
 from phasic.math.likelihood import observations
 
@@ -22,15 +21,11 @@ class KernelCall(NamedTuple):
     model: the four arguments of a chain.
     lower: (..., n), or (..., n + m) with those of conditions behind.
     upper: as lower, or None where all times are exact.
-    own: (..., n), which of the observations are of this call; None for all.
-    cause: the number of the cause whose law it is; None for the whole law.
   """
 
   model: tuple[Any, Any, Any, Any]
   lower: Any
   upper: Any
-  own: Any
-  cause: int | None
 
 
 def log_likelihood_terms(
@@ -52,10 +47,9 @@ def log_likelihood_terms(
   distribution, events = find_events(distribution, lower, upper, entry, cause)
   if events is None:
     upper = lower if upper is None else upper
-    return other_laws.log_likelihood_terms(distribution, lower, upper, entry)
-  values = [
-    evaluate(call, events.chain._DISCRETE) for call in calls(events, cause)
-  ]
+    return inferring.log_likelihood_terms(distribution, lower, upper, entry)
+  discrete = chain_models.is_discrete(events.chain)
+  values = [evaluate(call, discrete) for call in calls(events, cause)]
   return combined(events, cause, values)
 
 
@@ -69,43 +63,39 @@ def find_events(
     ValueError: values that are known cannot be of this law.
   """
   kind = type(distribution).__name__
-  if distribution._batch_shape():
+  if inferring.batch_shape(distribution):
     distribution = distribution[..., None]
   if cause is not None and upper is None:
     upper = lower
-  events = chain_events.find(distribution, lower, upper, entry)
+  events = inferring.chain_events(distribution, lower, upper, entry)
   chain = None if events is None else events.chain
-  if chain is not None and chain._DISCRETE:
+  if chain is not None and chain_models.is_discrete(chain):
     observation_rules.check_counts(lower, upper)
   if cause is not None:
-    if not isinstance(chain, competing_risks.CompetingRisks):
+    causes = chain_models.causes(chain)
+    if causes is None:
       raise TypeError(
         f"distribution is {kind}: causes are those of graphs; from_graph makes "
         "a distribution that has them"
       )
-    observation_rules.check_causes(cause, chain._causes())
+    observation_rules.check_causes(cause, causes)
   return distribution, events
 
 
 def calls(events: chain_events.ChainEvents, cause: Any) -> list[KernelCall]:
   """Returns the calls for events; conditions are in the first one."""
-  chain: Any = events.chain
+  chain = events.chain
   own = None if cause is None else cause < 0
   lower, upper = _of(events, own)
   if events.given is not None:
     lower = joined(lower, events.given[0])
     upper = joined(upper, events.given[1])
-  found = [KernelCall(chain._model(), lower, upper, own, None)]
+  found = [KernelCall(chain_models.model(chain), lower, upper)]
   if cause is None:
     return found
-  initial_probs, edges, exits, prob_zero = chain._by_cause()
-  for number in range(len(chain._causes())):
-    has_atom = number == chain._cause_of_atom()
-    model = models_by_cause.of_cause(
-      number, initial_probs, edges, exits, prob_zero, has_atom
-    )
+  for number, model in enumerate(chain_models.models_by_cause(chain)):
     own = cause == number
-    found.append(KernelCall(model, *_of(events, own), own, number))
+    found.append(KernelCall(model, *_of(events, own)))
   return found
 
 

@@ -16,8 +16,6 @@ from phasic.inference.results import directions
 from phasic.inference.results import uncertainty
 from tests.helpers import test_case
 
-MODE = "numpy"
-
 _INF = math.inf
 # Exact, right-, left- and interval-censored, with entries and without.
 _LOWER = onp.asarray([0.5, 2.0, -1.0, 1.0, 0.0, 3.0, 4.0])

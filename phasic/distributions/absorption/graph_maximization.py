@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.inference.em import chain_paths
-from phasic.inference.em import linear_maximum
-from phasic.inference.em import ratios
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import linear_maximum
+from phasic.math.maximization import ratios
 
 
 def maximized_params(
-  distribution: Any, paths: chain_paths.ExpectedPaths
+  distribution: Any, paths: expected_paths.ExpectedPaths
 ) -> Any:
   """Returns a graph's parameters, in the form that they were given in.
 
@@ -64,7 +64,7 @@ def _has_no_ratios(distribution: Any) -> Any:
   return np.any(np.concatenate(flat, axis=0))
 
 
-def _on_host(distribution: Any, paths: chain_paths.ExpectedPaths) -> Any:
+def _on_host(distribution: Any, paths: expected_paths.ExpectedPaths) -> Any:
   """Returns the likeliest parameters, (..., d)."""
   graph, params = distribution.graph, distribution._arrays()["params"]
   free = distribution._parameters["initial_probs"] is not None

@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.inference.em import chain_paths
-from phasic.inference.em import ratios
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.maximization import expected_paths
+from phasic.math.maximization import ratios
 
 
 def maximized(
-  old_masses: Any, masses: Any, rates: Any, paths: chain_paths.ExpectedPaths
+  old_masses: Any, masses: Any, rates: Any, paths: expected_paths.ExpectedPaths
 ) -> tuple[Any, Any]:
   """Returns masses and ascending rates, (..., p) each.
 
@@ -85,7 +85,7 @@ def _exchange(carry: tuple[Any, Any], offset: int) -> tuple[Any, Any]:
   return np.where(wrong, new, masses), np.where(wrong, other, rates)
 
 
-def _pooled(rates: Any, paths: chain_paths.ExpectedPaths) -> Any:
+def _pooled(rates: Any, paths: expected_paths.ExpectedPaths) -> Any:
   """Returns the likeliest ascending rates.
 
   They are max_{j <= i} min_{k >= i} of the ratios of the phases j to k. What

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from phasic.inference.terms import chain_events
+from phasic.distributions.base import chain_events
 from phasic.math.portable import interval_masses
 
 

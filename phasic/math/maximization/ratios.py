@@ -1,11 +1,12 @@
 """Rates and probabilities as ratios of what was counted."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from phasic.inference.em import chain_paths
 from phasic.internal import static
+from phasic.math.maximization import expected_paths
 from phasic.math.model import edge_rates
 
 
@@ -15,7 +16,7 @@ def ratio(counts: Any, exposures: Any, old: Any) -> Any:
   return np.where(exposed, counts / np.where(exposed, exposures, 1.0), old)
 
 
-def edge_parameters(edges: Any, paths: chain_paths.ExpectedPaths) -> Any:
+def edge_parameters(edges: Any, paths: expected_paths.ExpectedPaths) -> Any:
   """Returns parameters of edges in continuous time, (..., d).
 
   A rate c + sum_k a_k theta_k is that of as many edges side by side, one for
@@ -44,7 +45,7 @@ def edge_parameters(edges: Any, paths: chain_paths.ExpectedPaths) -> Any:
   return ratio(edges.parameters * factors, times, edges.parameters)
 
 
-def edge_probs(edges: Any, paths: chain_paths.ExpectedPaths) -> Any:
+def edge_probs(edges: Any, paths: expected_paths.ExpectedPaths) -> Any:
   """Returns probabilities of edges in discrete time, (..., m).
 
   Args:
@@ -68,3 +69,19 @@ def edge_probs(edges: Any, paths: chain_paths.ExpectedPaths) -> Any:
   share = np.where(kept, edges.parameters / np.where(kept, total, 1.0), 0.0)
   counts = np.where(is_loop, share * stays, paths.jumps)
   return ratio(counts, steps, edges.parameters)
+
+
+def start(
+  arrays: Mapping[str, Any], paths: expected_paths.ExpectedPaths
+) -> dict[str, Any]:
+  """Returns masses of phases and, if it is given, the mass at zero.
+
+  Args:
+    arrays: a model's `initial_probs` and `prob_zero` among them.
+    paths: of the chain.
+  """
+  total, atom = paths.total, arrays["prob_zero"]
+  masses = ratio(paths.starts, total[..., None], arrays["initial_probs"])
+  if atom is not None:
+    atom = ratio(paths.atom, total, atom)
+  return {"initial_probs": masses, "prob_zero": atom}

@@ -1,0 +1,65 @@
+"""From observations of a law to events of the chain that it is made of."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class ChainEvents(NamedTuple):
+  """What observations say of a chain's time Y until absorption.
+
+  The log likelihood of an observation is
+
+      log P(lower < Y <= upper) - log P(given_lower < Y <= given_upper) + offset
+
+  where pairs of ends are as those of `Observations`: equal ones are an exact
+  time, and stand for the density.
+
+  Attributes:
+    chain: the law of Y, with a batch of shape (..., 1) or ().
+    lower: (..., n).
+    upper: (..., n); None where all are exact, and nothing is given.
+    given: the ends of what the observations are conditional on, (..., n) or
+      (..., 1); None where that is certain.
+    offset: (..., n), what does not depend on the chain: logarithms of slopes,
+      -inf of what cannot be, NaN of what is not known; or None.
+    is_cut: whether values above `given` are none of the law's, and were not
+      only not seen yet.
+  """
+
+  chain: Any
+  lower: Any
+  upper: Any
+  given: tuple[Any, Any] | None
+  offset: Any
+  is_cut: bool = False
+
+
+def entered(chain: Any, lower: Any, upper: Any, entry: Any) -> ChainEvents:
+  """Returns the events of values of a chain that were not seen before entry."""
+  if entry is None:
+    return ChainEvents(chain, lower, upper, None, None)
+  upper = lower if upper is None else upper
+  forever = np.zeros_like(entry) + math.inf
+  within, upper, offset = cut(lower, upper, entry, upper)
+  return ChainEvents(chain, within, upper, (entry, forever), offset)
+
+
+def cut(lower: Any, upper: Any, after: Any, until: Any) -> tuple[Any, Any, Any]:
+  """Returns what of observations is in (after, until], and offsets.
+
+  Where that is not known the ends are NaN, and so are derivatives.
+  """
+  exact = lower == upper
+  start, end = np.maximum(lower, after), np.minimum(upper, until)
+  possible = np.where(exact, (lower > after) & (upper <= until), start < end)
+  unknown = np.isnan(start) | np.isnan(end)
+  # Anything, where nothing is left.
+  start = np.where(exact, lower, start)
+  end = np.where(exact, upper, end)
+  start = np.where(possible, start, -1.0)
+  end = np.where(possible, end, math.inf)
+  offset = np.where(possible | unknown, np.zeros_like(start), -math.inf)
+  start = np.where(unknown, math.nan, start)
+  return start, np.where(unknown, math.nan, end), offset

@@ -1,0 +1,334 @@
+"""The sets of values of parameters, each an object that knows all of itself."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import bijectors
+from phasic.distributions.base import entries as entries_lib
+from phasic.internal import raw_arguments
+from phasic.internal import static
+from phasic.math.model.named_checks import check
+from phasic.math.model.named_checks import check_sums
+from phasic.math.numeric import exact_sums
+
+Broken = tuple[onp.ndarray, str]
+_SIZE_RULE = "it must be >= 0 and finite"
+
+
+class Constraint:
+  """The set of a parameter's values: here, numbers >= 0.
+
+  Attributes:
+    name: by which `ParameterProperties` and the kernel's checks know it.
+    exits: the name of the parameter that stands beside a matrix.
+    is_of_graph: whether it is that of a graph's parameters, which may be given
+      by their names.
+    numpyro: the name of NumPyro's constraint; None if that has none.
+    is_whole: whether NumPyro's is of a vector, and not of each number.
+  """
+
+  name = "nonnegative"
+  exits = ""
+  is_of_graph = False
+  numpyro: str | None = "nonnegative"
+  is_whole = False
+  _bijector: Any = bijectors.Exp
+
+  def __repr__(self) -> str:
+    return repr(self.name)
+
+  def __eq__(self, other: object) -> bool:
+    return type(self) is type(other)
+
+  def __hash__(self) -> int:
+    return hash(type(self))
+
+  def bijector(self, event_ndims: int) -> bijectors.Bijector:
+    """Returns a map from free real numbers onto the inner part of the set."""
+    return self._bijector(event_ndims)
+
+  def check(self, name: str, x: Any) -> Any:
+    """Returns a parameter of that name, checked."""
+    return check(name, x, (x >= 0) & np.isfinite(x), _SIZE_RULE)
+
+  def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
+    """Returns where a parameter has no meaning, and what it must be.
+
+    Args:
+      x: its values, (..., event), on the host.
+      event_ndims: the number of dimensions of an event.
+    """
+    good = (x >= 0) & onp.isfinite(x)
+    return ~onp.all(good, axis=tuple(range(-event_ndims, 0))), _SIZE_RULE
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    """Returns what a fit moves.
+
+    Args:
+      values: the parameter's, on the host.
+      names: of its entries.
+      place: where it is.
+    """
+    del place
+    return entries_lib.same(values, names, entries_lib.Kind())
+
+  def of_entries(self, x: Any, others: Mapping[str, Any]) -> Any:
+    """Returns the parameter of entries in its shape.
+
+    Args:
+      x: the entries.
+      others: those of the other parameters, by name.
+    """
+    del others
+    return x
+
+
+class _Positive(Constraint):
+  """Numbers > 0."""
+
+  name = "positive"
+  numpyro = "positive"
+  _RULE = "it must be > 0 and finite"
+
+  def check(self, name: str, x: Any) -> Any:
+    return check(name, x, (x > 0) & np.isfinite(x), self._RULE)
+
+  def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
+    # Zero is told by no NaN.
+    return super().broken(x, event_ndims)[0], self._RULE
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    return entries_lib.same(values, names, entries_lib.Kind(may_be_zero=False))
+
+
+class _Increasing(_Positive):
+  """Numbers > 0, each at least the one before."""
+
+  name = "increasing"
+  numpyro = "ascending"
+  is_whole = True
+  _bijector = bijectors.Increasing
+
+  def check(self, name: str, x: Any) -> Any:
+    x = super().check(name, x)
+    before = np.concatenate([x[..., :1], x[..., :-1]], axis=-1)
+    return check(name, x, x >= before, "they must be ascending")
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    return entries_lib.differences(values, names)
+
+  def of_entries(self, x: Any, others: Mapping[str, Any]) -> Any:
+    return np.cumsum(x, axis=-1)
+
+
+class _Probability(Constraint):
+  """Numbers in [0, 1]; beside masses of phases, with which they sum to one."""
+
+  name = "probability"
+  numpyro = "unit_interval"
+  _RULE = "it must be in [0, 1]"
+  _bijector = bijectors.Sigmoid
+
+  def check(self, name: str, x: Any) -> Any:
+    return check(name, x, (x >= 0) & (x <= 1), self._RULE)
+
+  def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
+    good = (x >= 0) & (x <= 1)
+    bad = ~onp.all(good, axis=tuple(range(-event_ndims, 0)))
+    return bad, _Probability._RULE
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    beside = place.owner.parameter_properties()
+    if place.name == "prob_zero" and "initial_probs" in beside:
+      return entries_lib.same(values, names, entries_lib.Kind(place.start))
+    if place.name == "exit_probs":
+      kinds = [entries_lib.Kind(place.step(i)) for i in range(len(names))]
+      return entries_lib.Entries(values, names, kinds, {})
+    return self._alone(values, names, True)
+
+  def _alone(
+    self, values: onp.ndarray, names: Sequence[str], may_be_zero: bool
+  ) -> entries_lib.Entries:
+    kinds = [entries_lib.Kind(x, may_be_zero=may_be_zero) for x in names]
+    return entries_lib.Entries(values, names, kinds, dict.fromkeys(names, True))
+
+
+class _PositiveProbability(_Probability):
+  """Numbers in (0, 1]."""
+
+  name = "positive probability"
+
+  def check(self, name: str, x: Any) -> Any:
+    return check(name, x, (x > 0) & (x <= 1), "it must be in (0, 1]")
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    return self._alone(values, names, False)
+
+
+class _Probabilities(Constraint):
+  """Masses >= 0 whose sum is one."""
+
+  name = "probabilities"
+  numpyro: str | None = "simplex"
+  is_whole = True
+  _bijector = bijectors.SoftmaxCentered
+
+  def check(self, name: str, x: Any) -> Any:
+    x = super().check(name, x)
+    sums = exact_sums.compensated_sum(x)
+    return check_sums(f"sum({name})", x, *self._fits(x, sums), sums)
+
+  def _fits(self, x: Any, sums: Any) -> tuple[Any, str]:
+    near = np.abs(sums - 1) <= sum_tolerance(x)
+    return near, "this sum must be 1 within 4 p eps"
+
+  def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
+    bad, _ = super().broken(x, event_ndims)
+    excess, tolerance = onp.sum(x, axis=-1) - 1.0, sum_tolerance(x)
+    if self.name == "subprobabilities":
+      bad = bad | ~(excess <= tolerance)
+      return bad, "they must be >= 0, and their sum <= 1"
+    bad = bad | ~(abs(excess) <= tolerance)
+    return bad, "they must be >= 0, and their sum 1"
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    group = f"{place.path}{place.name}"
+    return entries_lib.masses(values, names, group, False, 0.0)
+
+
+class _Subprobabilities(_Probabilities):
+  """Masses >= 0 whose sum is at most one."""
+
+  name = "subprobabilities"
+  numpyro = None
+  _bijector = bijectors.SoftmaxWithSlack
+
+  def _fits(self, x: Any, sums: Any) -> tuple[Any, str]:
+    rule = "this sum must be <= 1 within 4 p eps"
+    return sums <= 1 + sum_tolerance(x), rule
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    is_told = place.owner.parameters.get("prob_zero") is not None
+    eps = static.finfo_eps(place.owner.dtype)
+    return entries_lib.masses(values, names, place.start, not is_told, eps)
+
+
+class _Subtransition(Constraint):
+  """Matrices of probabilities, whose rows sum to at most one."""
+
+  name = "subtransition"
+  exits = "exit_probs"
+  numpyro = None
+  _bijector = bijectors.SoftmaxWithSlack
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    rows, columns = onp.shape(values)
+    kinds = [entries_lib.Kind(place.step(i)) for i in range(rows)]
+    slack = {kind.group: False for kind in kinds}
+    kinds = [kind for kind in kinds for _ in range(columns)]
+    return entries_lib.Entries(values, names, kinds, slack)
+
+
+class _Subgenerator(Constraint):
+  """Matrices of rates >= 0, with a diagonal by which rows sum to at most zero."""
+
+  name = "subgenerator"
+  exits = "exit_rates"
+  numpyro = None
+  _bijector = bijectors.Subgenerator
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    return entries_lib.off_diagonal(values, names)
+
+  def of_entries(self, x: Any, others: Mapping[str, Any]) -> Any:
+    # The diagonal is not read where exits are given; it is told for readers.
+    total = np.sum(x, axis=-1) + others[self.exits]
+    eye = np.eye(static.shape(x)[-1], dtype=static.dtype_name(x))
+    return np.where(eye > 0, 0.0 - total[..., None], x)
+
+
+class _Parameters(Constraint):
+  """Parameters of a graph, for which its weights are >= 0."""
+
+  name = "parameters"
+  is_of_graph = True
+  numpyro = "real"
+
+
+class _EdgeRates(Constraint):
+  """Rates of edges, of which some may be from a phase to itself."""
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    return entries_lib.of_edges(values, names, place)
+
+
+class _EdgeProbs(Constraint):
+  """Probabilities of edges, which sum to at most one from each phase."""
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    return entries_lib.of_steps(values, names, place)
+
+
+PROBABILITIES = _Probabilities()
+# Of sparse models; to all but a fit they are numbers >= 0.
+EDGE_RATES, EDGE_PROBS = _EdgeRates(), _EdgeProbs()
+_NAMED = {
+  x.name: x
+  for x in (
+    Constraint(),
+    _Positive(),
+    _Parameters(),
+    _Probability(),
+    _PositiveProbability(),
+    _Subprobabilities(),
+    PROBABILITIES,
+    _Increasing(),
+    _Subtransition(),
+    _Subgenerator(),
+  )
+}
+
+
+def named(name: str) -> Constraint:
+  """Returns the constraint of a name.
+
+  Raises:
+    ValueError: there is none.
+  """
+  found = _NAMED.get(name)
+  if found is None:
+    raise ValueError(
+      f"constraint is {raw_arguments.shown(name)}: it must be one of "
+      f"{', '.join(_NAMED)}"
+    )
+  return found
+
+
+def sum_tolerance(probs: Any) -> float:
+  """Returns how far from one the sum of p probabilities may be, 4 p eps."""
+  return 4 * static.shape(probs)[-1] * static.finfo_eps(probs)

@@ -1,0 +1,1 @@
+"""The M-step of EM: likeliest parameters, given what paths are expected to do."""
