@@ -90,65 +90,6 @@ def phase_type(
   )
 
 
-def phase_type_jvp(
-  kind: str,
-  operands: Sequence[Any],
-  tangents: Sequence[Any],
-  fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  kinds: Any = None,
-  discrete: bool = False,
-) -> tuple[Any, Any]:
-  """Returns `phase_type` and its derivative along five tangents."""
-  if path_of_call() == "portable":
-    found = modes.forward(
-      _portable(kind, fallback, edges, kinds), operands, tangents
-    )
-    return found[0][0], found[1][0]
-  value = phase_type(
-    kind, operands, fallback, edges, kinds=kinds, discrete=discrete
-  )
-  call = _call(kind, edges, kinds, discrete)
-  return value, primitives.forward(call, 1, [*operands, *tangents])
-
-
-def phase_type_vjp(
-  kind: str,
-  operands: Sequence[Any],
-  cotangent: Any,
-  fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  wanted: Sequence[bool] = (True,) * 5,
-  kinds: Any = None,
-  discrete: bool = False,
-) -> tuple[Any, tuple[Any, ...]]:
-  """Returns `phase_type` and the cotangents of its operands.
-
-  Args:
-    kind: one of `KINDS`.
-    operands: the five operands.
-    cotangent: (batch..., n), of the value.
-    fallback: as in `phase_type`.
-    edges: the three arrays of a sparse model.
-    wanted: for each operand whether its cotangent is computed.
-    kinds: as in `phase_type`.
-    discrete: as in `phase_type`.
-
-  Returns:
-    The value and five cotangents, None where they are not wanted.
-  """
-  if path_of_call() == "portable":
-    values, pull = modes.reverse(
-      _portable(kind, fallback, edges, kinds), operands
-    )
-    return values[0], primitives.only(pull([cotangent]), wanted)
-  value = phase_type(
-    kind, operands, fallback, edges, kinds=kinds, discrete=discrete
-  )
-  call = _call(kind, edges, kinds, discrete)
-  return value, primitives.adjoint(call, 1, [*operands, cotangent], wanted)
-
-
 def statistics(
   kind: str,
   operands: Sequence[Any],

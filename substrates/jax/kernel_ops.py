@@ -125,61 +125,6 @@ def _checked_kinds(kinds: Any) -> list[Any]:
   return each
 
 
-def phase_type_jvp(
-  kind: str,
-  operands: Sequence[Any],
-  tangents: Sequence[Any],
-  fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  kinds: Any = None,
-  discrete: bool = False,
-) -> tuple[Any, Any]:
-  """Returns `phase_type` and its derivative along five tangents."""
-
-  def f(*x: Any) -> Any:
-    return phase_type(kind, x, fallback, edges, kinds=kinds, discrete=discrete)
-
-  return jax.jvp(f, tuple(operands), tuple(tangents))
-
-
-def phase_type_vjp(
-  kind: str,
-  operands: Sequence[Any],
-  cotangent: Any,
-  fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  wanted: Sequence[bool] = (True,) * 5,
-  kinds: Any = None,
-  discrete: bool = False,
-) -> tuple[Any, tuple[Any, ...]]:
-  """Returns `phase_type` and the cotangents of its operands.
-
-  Args:
-    kind: one of `KINDS`.
-    operands: the five operands.
-    cotangent: (batch..., n), of the value.
-    fallback: as in `phase_type`.
-    edges: the three arrays of a sparse model.
-    wanted: for each operand whether its cotangent is computed.
-    kinds: as in `phase_type`.
-    discrete: as in `phase_type`.
-
-  Returns:
-    The value and five cotangents, None where they are not wanted.
-  """
-  chosen = [i for i, own in enumerate(wanted) if own]
-
-  def f(*values: Any) -> Any:
-    x = list(operands)
-    for i, value in zip(chosen, values, strict=True):
-      x[i] = value
-    return phase_type(kind, x, fallback, edges, kinds=kinds, discrete=discrete)
-
-  value, pullback = jax.vjp(f, *(operands[i] for i in chosen))
-  bars = dict(zip(chosen, pullback(cotangent), strict=True))
-  return value, tuple(bars.get(i) for i in range(len(operands)))
-
-
 def statistics(
   kind: str,
   operands: Sequence[Any],

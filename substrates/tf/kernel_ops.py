@@ -29,7 +29,6 @@ from typing import Any
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import autodiff
 from phasic.substrates.tf.internal import kernel_common
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import static
@@ -112,87 +111,6 @@ def phase_type(
     _fixed(edges, kinds),
     discrete=discrete,
   )
-
-
-@tf.autograph.experimental.do_not_convert
-def phase_type_jvp(
-  kind: str,
-  operands: Sequence[Any],
-  tangents: Sequence[Any],
-  fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  kinds: Any = None,
-  discrete: bool = False,
-) -> tuple[Any, Any]:
-  """Returns `phase_type` and its derivative along five tangents."""
-  if path_of_call() == "portable":
-    (value,), (moved,) = autodiff.forward(
-      lambda *x: (fallback(kind, *x, *_fixed(edges, kinds)),),
-      _tensors(operands),
-      _tensors(tangents),
-    )
-    return value, moved
-  value = phase_type(
-    kind, operands, fallback, edges, kinds=kinds, discrete=discrete
-  )
-  groups = [_tensors(operands), _tensors(tangents)]
-  return value, phase_type_op.forward(
-    KINDS.index(kind),
-    1,
-    groups,
-    _fixed(edges, kinds),
-    discrete=discrete,
-  )
-
-
-@tf.autograph.experimental.do_not_convert
-def phase_type_vjp(
-  kind: str,
-  operands: Sequence[Any],
-  cotangent: Any,
-  fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  wanted: Sequence[bool] = (True,) * 5,
-  kinds: Any = None,
-  discrete: bool = False,
-) -> tuple[Any, tuple[Any, ...]]:
-  """Returns `phase_type` and the cotangents of its operands.
-
-  Args:
-    kind: one of `KINDS`.
-    operands: the five operands.
-    cotangent: (batch..., n), of the value.
-    fallback: as in `phase_type`.
-    edges: the three arrays of a sparse model.
-    wanted: for each operand whether its cotangent is computed.
-    kinds: as in `phase_type`.
-    discrete: as in `phase_type`.
-
-  Returns:
-    The value and five cotangents, None where they are not wanted.
-  """
-  if path_of_call() == "portable":
-    (value,), pullback = autodiff.reverse(
-      lambda *x: (fallback(kind, *x, *_fixed(edges, kinds)),),
-      _tensors(operands),
-    )
-    every = pullback([tf.convert_to_tensor(cotangent)])
-    return value, tuple(
-      bar if own else None for bar, own in zip(every, wanted, strict=True)
-    )
-  value = phase_type(
-    kind, operands, fallback, edges, kinds=kinds, discrete=discrete
-  )
-  bars = phase_type_op.adjoint(
-    KINDS.index(kind),
-    1,
-    [_tensors(operands)],
-    tf.convert_to_tensor(cotangent),
-    _fixed(edges, kinds),
-    wanted,
-    discrete=discrete,
-  )
-  return value, tuple(bars)
 
 
 @tf.autograph.experimental.do_not_convert

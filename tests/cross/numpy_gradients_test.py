@@ -108,6 +108,15 @@ _FUNCTIONS = {
   "tril": (lambda np, x: np.tril(x) ** 2 + np.triu(x, 1), _MATRIX),
   "expand_dims": (lambda np, x: np.expand_dims(x, 1) ** 2, _MATRIX),
   "squeeze": (lambda np, x: np.squeeze(x, 1) ** 2, _BATCH),
+  "methods": (
+    lambda np, x: (
+      x.sum(axis=0).clip(0.1, 9.0).reshape(2, 2).transpose().ravel() * x.mean(0)
+      + x.max() * x.T.dot(x.take(1, axis=1)).cumsum()
+      + x.swapaxes(0, 1)[:, 0].astype("float64").copy()
+      + x.transpose((1, 0)).min(axis=1).squeeze()
+    ),
+    _MATRIX,
+  ),
   "rows": (lambda np, x: sum(row * row for row in x), _MATRIX),
   "steps": (lambda np, x: x * np.floor(10.0 * x) + np.sign(x), _MATRIX),
   "constant": (lambda np, x: np.ones_like(x), _ROW),

@@ -123,7 +123,7 @@ class WaysOutTest(parameterized.TestCase):
       gradients.vjp(_stored, _X)
     self.assertIn("goes into float", str(caught.exception.__cause__))
 
-  @parameterized.parameters("tolist", "item", "astype", "sum", "view")
+  @parameterized.parameters("tolist", "item", "tobytes", "argsort", "view")
   def test_methods_of_arrays(self, name):
     with self.assertRaisesRegex(AttributeError, f"has no {name}"):
       gradients.vjp(lambda x: getattr(x, name)(), _X)

@@ -49,6 +49,16 @@ class AbsorptionTime(
   # Whether the density is known to fall.
   _FALLS = False
 
+  def _keep(self, parameters: dict[str, Any]) -> None:
+    """Stores and checks the parameters, see `Distribution`."""
+    super()._keep(parameters)
+    self._check_shapes()
+    self._batch_shape()  # Which raises where batches do not broadcast.
+    self._check_values(self._model)
+
+  def _check_shapes(self) -> None:
+    """Raises ValueError unless the shapes of the parameters fit."""
+
   @property
   def num_phases(self) -> int:
     """The number of phases p."""

@@ -30,8 +30,9 @@ def models_by_cause(chain: Any) -> list[Model]:
 
   The last phase is where the other causes lead.
   """
-  whole = chain._by_cause()
+  initial_probs, edges, exits, atom = chain._by_cause()
+  own = chain._cause_of_atom()
   return [
-    models.of_cause(number, *whole, number == chain._cause_of_atom())
+    models.of_cause(number, initial_probs, edges, exits, atom, number == own)
     for number in range(len(chain._causes()))
   ]

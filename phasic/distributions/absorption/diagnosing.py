@@ -1,6 +1,6 @@
 """Why a method gives NaN."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as onp
 
@@ -28,7 +28,7 @@ class Diagnosing(distribution.Distribution):
   `_reasons` of its own.
   """
 
-  _DISCRETE: bool
+  _DISCRETE: ClassVar[bool]
 
   def diagnose(
     self, value: Any = None, method: str = "log_prob"

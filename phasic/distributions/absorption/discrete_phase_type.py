@@ -7,7 +7,7 @@ import numpy as np
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import graph_chain
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
@@ -52,59 +52,32 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
 
   _DISCRETE = True
 
-  def __init__(
-    self,
-    initial_probs: Any,
-    subtransition: Any,
-    exit_probs: Any = None,
-    prob_zero: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "DiscretePhaseType",
-  ):
-    """Makes a batch of discrete phase-type distributions.
-
-    Args:
-      initial_probs: alpha, (..., p), the masses of the phases at the start.
-      subtransition: T, (..., p, p), the probabilities of a step from phase to
-        phase; no row's sum is above one.
-      exit_probs: t, (..., p), the probabilities of absorption in a step. None
-        derives them, t = 1 - T 1, zero within 4 p eps. If given, each row of T
-        and its exit sum to one within 4 p eps.
-      prob_zero: z, (...). None derives it, z = 1 - sum(alpha), zero within
-        4 p eps.
-      validate_args: whether to check values.
-      allow_nan_stats: whether mean and variance may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision.
-      ValueError: shapes do not fit, or an array is empty; with
-        `validate_args`, a value breaks a rule.
-    """
-    super().__init__(
-      {
-        "initial_probs": initial_probs,
-        "subtransition": subtransition,
-        "exit_probs": exit_probs,
-        "prob_zero": prob_zero,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-    self._batch_shape()
-    self._check_values(self._model)
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "initial_probs": properties(1, "subprobabilities"),
-      "subtransition": properties(2, "subtransition"),
-      "exit_probs": properties(1, "probability", optional=True),
-      "prob_zero": properties(0, "probability", optional=True),
-    }
+  initial_probs: Any = declared.array(
+    1,
+    "subprobabilities",
+    "alpha, (..., p), the masses of the phases at the start.",
+  )
+  subtransition: Any = declared.array(
+    2,
+    "subtransition",
+    "T, (..., p, p), the probabilities of a step from phase to phase; no "
+    "row's sum is above one.",
+  )
+  exit_probs: Any = declared.array(
+    1,
+    "probability",
+    "t, (..., p), the probabilities of absorption in a step. None derives "
+    "them, t = 1 - T 1, zero within 4 p eps. If given, each row of T and "
+    "its exit sum to one within 4 p eps.",
+    default=None,
+  )
+  prob_zero: Any = declared.array(
+    0,
+    "probability",
+    "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps.",
+    default=None,
+    shown=atoms.shown_mass,
+  )
 
   @classmethod
   def from_graph(
@@ -145,26 +118,6 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
       graph, params, edge_values, initial_probs, **options
     )
 
-  @property
-  def initial_probs(self) -> Any:
-    """Masses of the phases at the start, alpha (..., p)."""
-    return self._parameters["initial_probs"]
-
-  @property
-  def subtransition(self) -> Any:
-    """Probabilities of a step between the phases, T (..., p, p)."""
-    return self._parameters["subtransition"]
-
-  @property
-  def exit_probs(self) -> Any:
-    """Probabilities of absorption as given, t (..., p) or None."""
-    return self._parameters["exit_probs"]
-
-  @property
-  def prob_zero(self) -> Any:
-    """The mass at zero, z (...), derived where it was not given."""
-    return atoms.shown_mass(self)
-
   def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
     arrays = self._arrays()
     matrix, exits = arrays["subtransition"], arrays["exit_probs"]
@@ -199,7 +152,9 @@ class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):
     0.125000
   """
 
-  @property
+  __init__ = graph_chain.GraphChain.__init__
+
+  @property  # type: ignore[misc]
   def subtransition(self) -> Any:
     """Probabilities of a step, T (..., p, p), for up to 4096 phases."""
     between, exits = self._dense()
@@ -207,7 +162,7 @@ class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):
     eye = np.eye(self.num_phases, dtype=self.dtype)
     return between + eye * (1.0 - leaving)[..., None]
 
-  @property
+  @property  # type: ignore[misc]
   def exit_probs(self) -> Any:
     """Probabilities of absorption, t (..., p), for up to 4096 phases."""
     return self._dense()[1]

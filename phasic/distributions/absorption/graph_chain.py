@@ -52,7 +52,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
         both given, or shapes do not fit; with `validate_args`, a value breaks
         a rule.
     """
-    distribution.Distribution.__init__(
+    distribution.Distribution._keep(
       self,
       {
         "graph": graph,

@@ -1,7 +1,7 @@
 """What distributions of a graph have in common, whatever they are of it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy as onp
@@ -26,7 +26,7 @@ class OfGraph(distribution.Distribution):
   others. A subclass says by `_DISCRETE` whether time is counted in steps.
   """
 
-  _DISCRETE: bool
+  _DISCRETE: ClassVar[bool]
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:

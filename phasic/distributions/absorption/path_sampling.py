@@ -1,6 +1,6 @@
 """Paths of the chain of a distribution."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy as onp
@@ -16,7 +16,7 @@ _MOST_JUMPS = 2**27
 class PathSampling(sampling.Sampling):
   """Samples of paths, for times until absorption of a chain."""
 
-  _DISCRETE: bool
+  _DISCRETE: ClassVar[bool]
 
   def sample_paths(
     self, num_jumps: int, sample_shape: Any = (), seed: Any = None

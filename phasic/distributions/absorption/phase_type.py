@@ -7,7 +7,7 @@ import numpy as np
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import graph_chain
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
@@ -58,57 +58,30 @@ class PhaseType(absorption_time.AbsorptionTime):
       probability, 2017.
   """
 
-  def __init__(
-    self,
-    initial_probs: Any,
-    subgenerator: Any,
-    exit_rates: Any = None,
-    prob_zero: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "PhaseType",
-  ):
-    """Makes a batch of phase-type distributions.
-
-    Args:
-      initial_probs: alpha, (..., p), the masses of the phases at time zero.
-      subgenerator: S, (..., p, p), the rates between phases, per unit of time.
-      exit_rates: s, (..., p). None derives them, s = -S 1, where what is
-        within 4 p eps of zero, relative to the row, counts as zero.
-      prob_zero: z, (...). None derives it, z = 1 - sum(alpha), zero within
-        4 p eps.
-      validate_args: whether to check values.
-      allow_nan_stats: whether mean and variance may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision.
-      ValueError: shapes do not fit, or an array is empty; with
-        `validate_args`, a value breaks a rule.
-    """
-    super().__init__(
-      {
-        "initial_probs": initial_probs,
-        "subgenerator": subgenerator,
-        "exit_rates": exit_rates,
-        "prob_zero": prob_zero,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-    self._batch_shape()
-    self._check_values(self._model)
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "initial_probs": properties(1, "subprobabilities"),
-      "subgenerator": properties(2, "subgenerator"),
-      "exit_rates": properties(1, "nonnegative", optional=True),
-      "prob_zero": properties(0, "probability", optional=True),
-    }
+  initial_probs: Any = declared.array(
+    1,
+    "subprobabilities",
+    "alpha, (..., p), the masses of the phases at time zero.",
+  )
+  subgenerator: Any = declared.array(
+    2,
+    "subgenerator",
+    "S, (..., p, p), the rates between phases, per unit of time.",
+  )
+  exit_rates: Any = declared.array(
+    1,
+    "nonnegative",
+    "s, (..., p). None derives them, s = -S 1, where what is within 4 p eps "
+    "of zero, relative to the row, counts as zero.",
+    default=None,
+  )
+  prob_zero: Any = declared.array(
+    0,
+    "probability",
+    "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps.",
+    default=None,
+    shown=atoms.shown_mass,
+  )
 
   @classmethod
   def from_graph(
@@ -144,26 +117,6 @@ class PhaseType(absorption_time.AbsorptionTime):
       0.750000, 0.758874
     """
     return GraphPhaseType(graph, params, edge_values, initial_probs, **options)
-
-  @property
-  def initial_probs(self) -> Any:
-    """Masses of the phases at time zero, alpha (..., p)."""
-    return self._parameters["initial_probs"]
-
-  @property
-  def subgenerator(self) -> Any:
-    """Rates between the phases, S (..., p, p)."""
-    return self._parameters["subgenerator"]
-
-  @property
-  def exit_rates(self) -> Any:
-    """Exit rates as given, s (..., p) or None."""
-    return self._parameters["exit_rates"]
-
-  @property
-  def prob_zero(self) -> Any:
-    """The mass at zero, z (...), derived where it was not given."""
-    return atoms.shown_mass(self)
 
   def expected_sojourn_times(self) -> Any:
     """Returns expected times spent in the phases, alpha (-S)^-1, (..., p).
@@ -218,12 +171,14 @@ class GraphPhaseType(graph_chain.GraphChain, PhaseType):
     0.298722
   """
 
-  @property
+  __init__ = graph_chain.GraphChain.__init__
+
+  @property  # type: ignore[misc]
   def subgenerator(self) -> Any:
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
     return self._dense_subgenerator()
 
-  @property
+  @property  # type: ignore[misc]
   def exit_rates(self) -> Any:
     """Exit rates, s (..., p), for up to 4096 phases."""
     return self._dense()[1]

@@ -1,6 +1,6 @@
 """Renewals of a time until absorption, and what is left of it."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from phasic.distributions.base import methods
 from phasic.internal import structures
@@ -14,7 +14,7 @@ class RenewalMethods(methods.Methods):
   Values are finite and >= 0, in discrete time whole, else results are NaN.
   """
 
-  _DISCRETE: bool
+  _DISCRETE: ClassVar[bool]
 
   def renewal_density(self, value: Any) -> Any:
     """Returns the density of renewals at t, broadcast over value and batch.

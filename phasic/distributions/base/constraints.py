@@ -184,7 +184,7 @@ class _Probabilities(Constraint):
   name = "probabilities"
   numpyro: str | None = "simplex"
   is_whole = True
-  _bijector = bijectors.SoftmaxCentered
+  _bijector: Any = bijectors.SoftmaxCentered
 
   def check(self, name: str, x: Any) -> Any:
     x = super().check(name, x)

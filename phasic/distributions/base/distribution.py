@@ -9,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import constraint_checks
+from phasic.distributions.base import declared
 from phasic.distributions.base import divergences
 from phasic.distributions.base import fallbacks
 from phasic.distributions.base import hazards
@@ -48,14 +49,30 @@ class Distribution(
   is a scalar, np.float64 or np.float32, as that of NumPy's own functions is.
 
   A subclass passes its constructor's arguments, all of them, to `__init__`
-  here; they are its only state. It declares which are arrays, and of what
-  kind, by the class method `_parameter_properties`.
+  here; they are its only state. It declares them in its body, see `declared`,
+  and has the constructor by that; or it has one of its own, and says which are
+  arrays, and of what kind, by the class method `_parameter_properties`.
 
   References:
     J. V. Dillon et al., TensorFlow Distributions, arXiv:1711.10604, 2017.
   """
 
-  _parameters: dict[str, Any]
+  validate_args: bool = declared.option(
+    "whether values are checked, at some cost.", default=False, kw_only=True
+  )
+  allow_nan_stats: bool = declared.option(
+    "whether statistics may be NaN; otherwise they raise.",
+    default=True,
+    kw_only=True,
+  )
+  name: str = declared.option(
+    "the distribution's name.", default="", kw_only=True
+  )
+
+  def __init_subclass__(cls, **kwargs: Any) -> None:
+    """Gives a family what follows from its declarations."""
+    super().__init_subclass__(**kwargs)
+    declared.complete(cls)
 
   def __init__(self, parameters: dict[str, Any]):
     """Stores the parameters, the arrays among them in their common dtype.
@@ -70,6 +87,10 @@ class Distribution(
         array that must be given is None, or an option has a wrong type.
       ValueError: an array has an empty batch.
     """
+    self._keep(parameters)
+
+  def _keep(self, parameters: dict[str, Any]) -> None:
+    """Stores and checks the parameters."""
     constraint_checks.check_options(parameters)
     properties = self.parameter_properties()
     arrays = {name: parameters[name] for name in properties}
@@ -86,7 +107,7 @@ class Distribution(
 
     kept = {name: stored(name, value) for name, value in arrays.items()}
     properties_lib.check_batches(properties, kept)
-    self._parameters = {**parameters, **kept}
+    self._parameters: dict[str, Any] = {**parameters, **kept}
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:
@@ -105,7 +126,7 @@ class Distribution(
 
   @classmethod
   def _parameter_properties(cls) -> properties_lib.Properties:
-    raise NotImplementedError(f"{cls.__name__} has no _parameter_properties")
+    return declared.properties(cls)
 
   @classmethod
   @functools.cache
@@ -117,21 +138,6 @@ class Distribution(
   def parameters(self) -> dict[str, Any]:
     """The constructor's arguments, by name."""
     return dict(self._parameters)
-
-  @property
-  def name(self) -> str:
-    """The name given to the constructor."""
-    return self._parameters["name"]
-
-  @property
-  def validate_args(self) -> bool:
-    """Whether values are checked, at some cost."""
-    return self._parameters["validate_args"]
-
-  @property
-  def allow_nan_stats(self) -> bool:
-    """Whether statistics may be NaN; otherwise they raise."""
-    return self._parameters["allow_nan_stats"]
 
   @property
   def dtype(self) -> str:
@@ -270,6 +276,9 @@ class Distribution(
 
   def _event_shape(self) -> static.Shape:
     return ()
+
+
+declared.complete(Distribution)
 
 
 def _check_given(

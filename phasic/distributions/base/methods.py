@@ -1,7 +1,8 @@
 """What the parts of a distribution's interface ask of it."""
 
-from typing import Any, NoReturn
+from typing import Any, NoReturn, dataclass_transform
 
+from phasic.distributions.base import declared
 from phasic.math.model import named_checks
 
 
@@ -23,13 +24,26 @@ def _package(base: type) -> str:
   return base.__module__.rsplit(".", 2)[0]
 
 
+@dataclass_transform(
+  field_specifiers=(
+    declared.array,
+    declared.count,
+    declared.option,
+    declared.static,
+  )
+)
 class Methods:
   """The base of the classes whose methods `Distribution` has.
 
   A public method converts its arguments, and calls the method of the same name
   with an underscore. A subclass has that, or it is made of others, or it raises
   NotImplementedError and says why.
+
+  Attributes:
+    validate_args: whether values are checked, at some cost.
   """
+
+  validate_args: bool
 
   def _value(self, value: Any) -> Any:
     """Converts and checks a value of the distribution."""
@@ -37,11 +51,6 @@ class Methods:
 
   def _argument(self, x: Any, name: str) -> Any:
     """Converts an array that broadcasts with the batch."""
-    raise NotImplementedError
-
-  @property
-  def validate_args(self) -> bool:
-    """Whether values are checked, at some cost."""
     raise NotImplementedError
 
   def _checked(self, x: Any, name: str, rule: named_checks.ValueRule) -> Any:

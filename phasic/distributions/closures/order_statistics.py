@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from phasic.distributions.base import static_counts
+from phasic.distributions.base import structure
 from phasic.distributions.closures import closure_parts
 from phasic.math.closures import order_statistics
 
@@ -49,8 +49,8 @@ def order_statistic(distribution: Any, n: int, k: int, **options: Any) -> Any:
     operations arising in reliability theory, Ann. Probab. 10, 1982.
   """
   closure_parts.check("distribution", distribution)
-  n = static_counts.static_count("n", n)
-  k = static_counts.static_count("k", k)
+  n = structure.static_count("n", n)
+  k = structure.static_count("k", k)
   if k > n:
     raise ValueError(f"k is {k}: it must be at most n = {n}")
   order_statistics.check_size(distribution.num_phases, n, k)

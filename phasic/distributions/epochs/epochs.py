@@ -102,7 +102,7 @@ class Epochs(epoch_methods.EpochMethods):
     each = epoch_arguments.epoch_graphs(graphs, count)
     given = epoch_arguments.epoch_params(params, count)
     epoch_arguments.check_dtypes(given, boundaries)
-    super().__init__(
+    super()._keep(
       {
         "graphs": graphs if isinstance(graphs, graph_lib.Graph) else each,
         # By name, as parts of a structure are: a variable is read at each use.

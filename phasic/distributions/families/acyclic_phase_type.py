@@ -8,7 +8,7 @@ import numpy as onp
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import dense_form
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.families import canonical_form
 from phasic.distributions.families import named_family
 from phasic.internal import static
@@ -50,43 +50,25 @@ class AcyclicPhaseType(named_family.NamedFamily):
       representations for phase type distributions, Stochastic Models 22, 2006.
   """
 
-  def __init__(
-    self,
-    initial_probs: Any,
-    rates: Any,
-    prob_zero: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "AcyclicPhaseType",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      initial_probs: alpha, (..., p), the masses of the phases at time zero.
-      rates: r_i, (..., p), > 0, ascending, per unit of time. In another order
-        the law is that of the formula, but the form not canonical. Zero, which
-        `validate_args` refuses, is that of a phase that is never left.
-      prob_zero: z, (...). None derives it, z = 1 - sum(alpha), zero within
-        4 p eps.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, a value breaks a
-        rule.
-    """
-    super().__init__(
-      {
-        "initial_probs": initial_probs,
-        "rates": rates,
-        "prob_zero": prob_zero,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
+  initial_probs: Any = declared.array(
+    1,
+    "subprobabilities",
+    "alpha, (..., p), the masses of the phases at time zero.",
+  )
+  rates: Any = declared.array(
+    1,
+    "increasing",
+    "r_i, (..., p), > 0, ascending, per unit of time. In another order the "
+    "law is that of the formula, but the form not canonical. Zero, which "
+    "`validate_args` refuses, is that of a phase that is never left.",
+  )
+  prob_zero: Any = declared.array(
+    0,
+    "probability",
+    "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps.",
+    default=None,
+    shown=atoms.shown_mass,
+  )
 
   @classmethod
   def from_phase_type(
@@ -138,30 +120,6 @@ class AcyclicPhaseType(named_family.NamedFamily):
     )
     prob_zero = onp.asarray(atom, dtype) if onp.any(atom) else None
     return cls(masses, rates, prob_zero, **options)
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "initial_probs": properties(1, "subprobabilities"),
-      "rates": properties(1, "increasing"),
-      "prob_zero": properties(0, "probability", optional=True),
-    }
-
-  @property
-  def initial_probs(self) -> Any:
-    """Masses of the phases at time zero, alpha (..., p)."""
-    return self._parameters["initial_probs"]
-
-  @property
-  def rates(self) -> Any:
-    """Rates of the phases, (..., p)."""
-    return self._parameters["rates"]
-
-  @property
-  def prob_zero(self) -> Any:
-    """The mass at zero, z (...), derived where it was not given."""
-    return atoms.shown_mass(self)
 
   def _check_shapes(self) -> None:
     self._last_size("rates", self._last_size("initial_probs"))

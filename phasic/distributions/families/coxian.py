@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
@@ -38,39 +38,15 @@ class Coxian(named_family.NamedFamily):
       modelling failure-time distributions, Microelectron. Reliab. 22, 1982.
   """
 
-  def __init__(
-    self,
-    progression_rates: Any,
-    exit_rates: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "Coxian",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      progression_rates: a_i, (..., p - 1), >= 0, per unit of time.
-      exit_rates: e_i, (..., p), >= 0, the last one > 0, per unit of time. If
-        that is zero, which `validate_args` refuses, the last phase is never
-        left.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, a value breaks a
-        rule.
-    """
-    super().__init__(
-      {
-        "progression_rates": progression_rates,
-        "exit_rates": exit_rates,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
+  progression_rates: Any = declared.array(
+    1, "nonnegative", "a_i, (..., p - 1), >= 0, per unit of time."
+  )
+  exit_rates: Any = declared.array(
+    1,
+    "nonnegative",
+    "e_i, (..., p), >= 0, the last one > 0, per unit of time. If that is "
+    "zero, which `validate_args` refuses, the last phase is never left.",
+  )
 
   @classmethod
   def from_probs(
@@ -112,24 +88,6 @@ class Coxian(named_family.NamedFamily):
       rates[..., :-1] * (1.0 - probs), rates[..., -1:]
     )
     return cls(rates[..., :-1] * probs, exits, **options)
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "progression_rates": properties(1, "nonnegative"),
-      "exit_rates": properties(1, "nonnegative"),
-    }
-
-  @property
-  def progression_rates(self) -> Any:
-    """Rates from each phase to the next, (..., p - 1)."""
-    return self._parameters["progression_rates"]
-
-  @property
-  def exit_rates(self) -> Any:
-    """Rates of absorption, (..., p)."""
-    return self._parameters["exit_rates"]
 
   @property
   def subgenerator(self) -> Any:

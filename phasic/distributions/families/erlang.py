@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import static_counts
+from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.math.maximization import expected_paths
@@ -36,55 +35,15 @@ class Erlang(named_family.NamedFamily):
       vol. 2, 1971, sec. I.3.
   """
 
-  def __init__(
-    self,
-    concentration: int,
-    rate: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "Erlang",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      concentration: k, a Python int > 0, for all of the batch.
-      rate: r, (...), > 0, per unit of time. Zero, which
-        `validate_args` refuses, is that of a phase that is never left.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: the concentration is no Python int, or the dtype of `rate` is
-        complex, bool or half precision.
-      ValueError: the concentration is not positive; with `validate_args`, a
-        value breaks a rule.
-    """
-    super().__init__(
-      {
-        "concentration": static_counts.static_count(
-          "concentration", concentration
-        ),
-        "rate": rate,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    return {"rate": parameter_properties.ParameterProperties(0, "positive")}
-
-  @property
-  def concentration(self) -> int:
-    """The number of stages."""
-    return self._parameters["concentration"]
-
-  @property
-  def rate(self) -> Any:
-    """Their rate, (...)."""
-    return self._parameters["rate"]
+  concentration: int = declared.count(
+    "k, a Python int > 0, for all of the batch."
+  )
+  rate: Any = declared.array(
+    0,
+    "positive",
+    "r, (...), > 0, per unit of time. Zero, which `validate_args` refuses, "
+    "is that of a phase that is never left.",
+  )
 
   def _chain_of(self, rate: Any) -> tuple[Any, Any, Any, Any]:
     k = self.concentration

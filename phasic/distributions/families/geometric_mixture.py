@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.math.maximization import expected_paths
@@ -37,57 +37,18 @@ class GeometricMixture(named_family.NamedFamily):
 
   _DISCRETE = True
 
-  def __init__(
-    self,
-    mixture_probs: Any,
-    success_probs: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "GeometricMixture",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      mixture_probs: p_i, (..., p), the probabilities of the components; where
-        their sum is not one within 4 p eps, results are NaN.
-      success_probs: q_i, (..., p), in (0, 1]. Of zero, which `validate_args`
-        refuses, success never comes.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, a value breaks a
-        rule.
-    """
-    super().__init__(
-      {
-        "mixture_probs": mixture_probs,
-        "success_probs": success_probs,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "mixture_probs": properties(1, "probabilities"),
-      "success_probs": properties(1, "positive probability"),
-    }
-
-  @property
-  def mixture_probs(self) -> Any:
-    """Probabilities of the components, (..., p)."""
-    return self._parameters["mixture_probs"]
-
-  @property
-  def success_probs(self) -> Any:
-    """Their probabilities of success, (..., p)."""
-    return self._parameters["success_probs"]
+  mixture_probs: Any = declared.array(
+    1,
+    "probabilities",
+    "p_i, (..., p), the probabilities of the components; where their sum is "
+    "not one within 4 p eps, results are NaN.",
+  )
+  success_probs: Any = declared.array(
+    1,
+    "positive probability",
+    "q_i, (..., p), in (0, 1]. Of zero, which `validate_args` refuses, "
+    "success never comes.",
+  )
 
   def _check_shapes(self) -> None:
     self._last_size("success_probs", self._last_size("mixture_probs"))

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import static_counts
+from phasic.distributions.base import declared
+from phasic.distributions.base import structure
 from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.math.maximization import expected_paths
@@ -38,68 +38,22 @@ class HyperErlang(named_family.NamedFamily):
       with the EM algorithm, IEEE Trans. Dependable Secure Comput. 3, 2006.
   """
 
-  def __init__(
-    self,
-    probs: Any,
-    concentrations: Sequence[int],
-    rates: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "HyperErlang",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      probs: p_i, (..., n), the probabilities of the components; where their
-        sum is not one within 4 n eps, results are NaN.
-      concentrations: k_i, n Python ints > 0, for all of the batch.
-      rates: r_i, (..., n), > 0, per unit of time. Zero, which
-        `validate_args` refuses, is that of a phase that is never left.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: a concentration is no Python int, dtypes differ, or are
-        complex, bool or half precision.
-      ValueError: shapes do not fit, or a concentration is not positive; with
-        `validate_args`, a value breaks a rule.
-    """
-    super().__init__(
-      {
-        "probs": probs,
-        "concentrations": static_counts.static_counts(
-          "concentrations", concentrations
-        ),
-        "rates": rates,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "probs": properties(1, "probabilities"),
-      "rates": properties(1, "positive"),
-    }
-
-  @property
-  def probs(self) -> Any:
-    """Probabilities of the components, (..., n)."""
-    return self._parameters["probs"]
-
-  @property
-  def concentrations(self) -> tuple[int, ...]:
-    """Their numbers of stages, n ints."""
-    return self._parameters["concentrations"]
-
-  @property
-  def rates(self) -> Any:
-    """Their rates, (..., n)."""
-    return self._parameters["rates"]
+  probs: Any = declared.array(
+    1,
+    "probabilities",
+    "p_i, (..., n), the probabilities of the components; where their sum is "
+    "not one within 4 n eps, results are NaN.",
+  )
+  concentrations: Sequence[int] = declared.static(
+    "k_i, n Python ints > 0, for all of the batch.",
+    convert=structure.static_counts,
+  )
+  rates: Any = declared.array(
+    1,
+    "positive",
+    "r_i, (..., n), > 0, per unit of time. Zero, which `validate_args` "
+    "refuses, is that of a phase that is never left.",
+  )
 
   def _check_shapes(self) -> None:
     self._last_size("probs", len(self.concentrations))

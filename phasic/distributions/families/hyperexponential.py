@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.math.maximization import expected_paths
@@ -40,57 +40,18 @@ class Hyperexponential(named_family.NamedFamily):
 
   _FALLS = True
 
-  def __init__(
-    self,
-    probs: Any,
-    rates: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "Hyperexponential",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      probs: p_i, (..., p), the probabilities of the components; where their
-        sum is not one within 4 p eps, results are NaN.
-      rates: r_i, (..., p), > 0, per unit of time. Zero, which
-        `validate_args` refuses, is that of a phase that is never left.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, a value breaks a
-        rule.
-    """
-    super().__init__(
-      {
-        "probs": probs,
-        "rates": rates,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "probs": properties(1, "probabilities"),
-      "rates": properties(1, "positive"),
-    }
-
-  @property
-  def probs(self) -> Any:
-    """Probabilities of the components, (..., p)."""
-    return self._parameters["probs"]
-
-  @property
-  def rates(self) -> Any:
-    """Their rates, (..., p)."""
-    return self._parameters["rates"]
+  probs: Any = declared.array(
+    1,
+    "probabilities",
+    "p_i, (..., p), the probabilities of the components; where their sum is "
+    "not one within 4 p eps, results are NaN.",
+  )
+  rates: Any = declared.array(
+    1,
+    "positive",
+    "r_i, (..., p), > 0, per unit of time. Zero, which `validate_args` "
+    "refuses, is that of a phase that is never left.",
+  )
 
   def _check_shapes(self) -> None:
     self._last_size("rates", self._last_size("probs"))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.math.maximization import expected_paths
@@ -34,44 +34,12 @@ class Hypoexponential(named_family.NamedFamily):
     S. M. Ross, Introduction to probability models, 2019, sec. 5.2.4.
   """
 
-  def __init__(
-    self,
-    rates: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "Hypoexponential",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      rates: r_i, (..., p), > 0, per unit of time, in any order. Zero, which
-        `validate_args` refuses, is that of a phase that is never left.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: the dtype is complex, bool or half precision.
-      ValueError: the shape does not fit; with `validate_args`, a value breaks
-        a rule.
-    """
-    super().__init__(
-      {
-        "rates": rates,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    return {"rates": parameter_properties.ParameterProperties(1, "positive")}
-
-  @property
-  def rates(self) -> Any:
-    """Rates of the stages, (..., p)."""
-    return self._parameters["rates"]
+  rates: Any = declared.array(
+    1,
+    "positive",
+    "r_i, (..., p), > 0, per unit of time, in any order. Zero, which "
+    "`validate_args` refuses, is that of a phase that is never left.",
+  )
 
   def _check_shapes(self) -> None:
     self._last_size("rates")

@@ -24,13 +24,6 @@ class NamedFamily(absorption_time.AbsorptionTime):
   `_chain_of`. All else is that of `AbsorptionTime`.
   """
 
-  def __init__(self, parameters: dict[str, Any]):
-    """Stores and checks the parameters, see `Distribution`."""
-    super().__init__(parameters)
-    self._check_shapes()
-    self._batch_shape()  # Which raises where batches do not broadcast.
-    self._check_values(self._model)
-
   def as_phase_type(self) -> Any:
     """Returns the same law as `PhaseType`, or as `DiscretePhaseType`.
 
@@ -55,9 +48,6 @@ class NamedFamily(absorption_time.AbsorptionTime):
       bad, rule = prop.constraint.broken(values, prop.event_ndims)
       found = onp.where(bad & (found != "ok"), f"{name}: {rule}", found)
     return found
-
-  def _check_shapes(self) -> None:
-    """Raises ValueError unless the shapes of the parameters fit."""
 
   def _chain_of(self, *args: Any, **arrays: Any) -> tuple[Any, Any, Any, Any]:
     """Returns the chain of the parameters, see `AbsorptionTime._chain`."""

@@ -7,9 +7,8 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.base import declared
 from phasic.distributions.base import divergences
-from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import static_counts
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
@@ -25,54 +24,15 @@ class _Trials(named_family.NamedFamily):
 
   _DISCRETE = True
 
-  def __init__(
-    self,
-    total_count: int,
-    probs: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str | None = None,
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      total_count: r, a Python int > 0, for all of the batch.
-      probs: q, (...), the probability of a success, in (0, 1]. Of zero, which
-        `validate_args` refuses, it never comes.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name; None for that of its class.
-
-    Raises:
-      TypeError: `total_count` is no Python int, or the dtype of `probs` is
-        complex, bool or half precision.
-      ValueError: `total_count` is not positive; with `validate_args`, a value
-        breaks a rule.
-    """
-    super().__init__(
-      {
-        "total_count": static_counts.static_count("total_count", total_count),
-        "probs": probs,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name or type(self).__name__,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {"probs": properties(0, "positive probability")}
-
-  @property
-  def total_count(self) -> int:
-    """The number of successes to wait for."""
-    return self._parameters["total_count"]
-
-  @property
-  def probs(self) -> Any:
-    """The probability of a success, (...)."""
-    return self._parameters["probs"]
+  total_count: int = declared.count(
+    "r, a Python int > 0, for all of the batch."
+  )
+  probs: Any = declared.array(
+    0,
+    "positive probability",
+    "q, (...), the probability of a success, in (0, 1]. Of zero, which "
+    "`validate_args` refuses, it never comes.",
+  )
 
   def _likeliest_failures(self) -> Any:
     """Returns the likeliest number of failures, the larger one of two."""

@@ -1,15 +1,15 @@
 """Phase-type distributions of chains that are given by their edges."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import atoms
 from phasic.distributions.base import constraints
-from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import static_indices
+from phasic.distributions.base import declared
+from phasic.distributions.base import structure
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
@@ -27,11 +27,10 @@ class Sparse(named_family.NamedFamily):
   A subclass names its edges' weights by `_WEIGHTS`, and makes them by `_EDGES`.
   """
 
-  _WEIGHTS: str
-  _CONSTRAINT: constraints.Constraint
-  _EDGES: Any
+  _WEIGHTS: ClassVar[str]
+  _EDGES: ClassVar[Any]
 
-  def _store(self, parameters: dict[str, Any]) -> None:
+  def _keep(self, parameters: dict[str, Any]) -> None:
     """Stores and checks the constructor's arguments."""
     initial_probs = parameters["initial_probs"]
     if not hasattr(initial_probs, "shape"):
@@ -43,63 +42,39 @@ class Sparse(named_family.NamedFamily):
       )
     p = shape[-1]
     indices = {
-      name: static_indices.static_indices(name, parameters[name], end)
+      name: structure.static_indices(name, parameters[name], end)
       for name, end in (("sources", p), ("targets", p + 1))
     }
-    named_family.NamedFamily.__init__(self, {**parameters, **indices})
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "initial_probs": properties(1, "subprobabilities"),
-      cls._WEIGHTS: properties(1, cls._CONSTRAINT),
-      "prob_zero": properties(0, "probability", optional=True),
-    }
+    super()._keep({**parameters, **indices})
 
   @property
   def num_phases(self) -> int:
     """The number of phases p."""
     return static.shape(self._parameters["initial_probs"])[-1]
 
-  @property
-  def initial_probs(self) -> Any:
-    """Masses of the phases at the start, alpha (..., p)."""
-    return self._parameters["initial_probs"]
-
-  @property
-  def sources(self) -> Any:
-    """The phases that edges leave, host integers (m,)."""
-    return self._parameters["sources"].values
-
-  @property
-  def targets(self) -> Any:
-    """Where they lead, host integers (m,); p is absorption."""
-    return self._parameters["targets"].values
-
-  @property
-  def prob_zero(self) -> Any:
-    """The mass at zero, z (...), derived where it was not given."""
-    return atoms.shown_mass(self)
-
   def _check_shapes(self) -> None:
-    m = len(self.sources)
-    if len(self.targets) != m:
+    sources, targets = self._ends()
+    m, n = len(sources), len(targets)
+    if m != n:
       raise ValueError(
-        f"sources have shape {(m,)} and targets {(len(self.targets),)}: both "
-        "must be (m,)"
+        f"sources have shape {(m,)} and targets {(n,)}: both must be (m,)"
       )
     self._last_size(self._WEIGHTS, m)
 
+  def _ends(self) -> tuple[onp.ndarray, onp.ndarray]:
+    """Returns the phases that edges leave, and those that they lead to."""
+    ends = self._parameters["sources"], self._parameters["targets"]
+    return ends[0].values, ends[1].values
+
   def _chain_of(self, **arrays: Any) -> tuple[Any, Any, Any, Any]:
-    edges = self._EDGES(self.sources, self.targets, arrays[self._WEIGHTS])
+    edges = self._EDGES(*self._ends(), arrays[self._WEIGHTS])
     atom = arrays["prob_zero"]
     if atom is None:
       atom = np.zeros((), dtype=self.dtype)
     return arrays["initial_probs"], edges, None, atom
 
   def _is_plausible(self, known: Mapping[str, Any]) -> bool:
-    edges = self._EDGES(self.sources, self.targets, known[self._WEIGHTS])
+    edges = self._EDGES(*self._ends(), known[self._WEIGHTS])
     start, atom = known["initial_probs"], known["prob_zero"]
     atom = onp.zeros(()) if atom is None else atom
     return plausible.is_model(start, edges, None, atom, self._DISCRETE)
@@ -132,58 +107,31 @@ class SparsePhaseType(Sparse):
   """
 
   _WEIGHTS = "rates"
-  _CONSTRAINT = constraints.EDGE_RATES
   _EDGES = edge_rates.EdgeRates
 
-  def __init__(
-    self,
-    initial_probs: Any,
-    sources: Any,
-    targets: Any,
-    rates: Any,
-    prob_zero: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "SparsePhaseType",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      initial_probs: alpha, (..., p), the masses of the phases at time zero.
-      sources: integers (m,), known on the host, the phases that edges leave.
-      targets: integers (m,), known on the host, the phases that they lead to;
-        p is absorption. Parallel edges add up; an edge from a phase to itself
-        changes nothing.
-      rates: (..., m), finite and >= 0, per unit of time.
-      prob_zero: z, (...); None for zero. Nothing is derived: alpha and z sum
-        to one.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: indices are traced or no integers, or dtypes differ, or are
-        complex, bool or half precision.
-      ValueError: shapes do not fit, an array is empty, or an index is out of
-        range; with `validate_args`, a value breaks a rule.
-    """
-    self._store(
-      {
-        "initial_probs": initial_probs,
-        "sources": sources,
-        "targets": targets,
-        "rates": rates,
-        "prob_zero": prob_zero,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @property
-  def rates(self) -> Any:
-    """Rates of the edges, (..., m)."""
-    return self._parameters["rates"]
+  initial_probs: Any = declared.array(
+    1,
+    "subprobabilities",
+    "alpha, (..., p), the masses of the phases at time zero.",
+  )
+  sources: Any = declared.static(
+    "integers (m,), known on the host, the phases that edges leave.",
+    shown=lambda self: self._parameters["sources"].values,
+  )
+  targets: Any = declared.static(
+    "integers (m,), known on the host, the phases that they lead to; p is absorption. Parallel edges add up; an edge from a phase to itself changes nothing.",
+    shown=lambda self: self._parameters["targets"].values,
+  )
+  rates: Any = declared.array(
+    1, constraints.EDGE_RATES, "(..., m), finite and >= 0, per unit of time."
+  )
+  prob_zero: Any = declared.array(
+    0,
+    "probability",
+    "z, (...); None for zero. Nothing is derived: alpha and z sum to one.",
+    default=None,
+    shown=atoms.shown_mass,
+  )
 
   def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
     start = ratios.start(self._arrays(), paths)
@@ -211,58 +159,33 @@ class SparseDiscretePhaseType(Sparse):
 
   _DISCRETE = True
   _WEIGHTS = "probs"
-  _CONSTRAINT = constraints.EDGE_PROBS
   _EDGES = edge_probs.EdgeProbs
 
-  def __init__(
-    self,
-    initial_probs: Any,
-    sources: Any,
-    targets: Any,
-    probs: Any,
-    prob_zero: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "SparseDiscretePhaseType",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      initial_probs: alpha, (..., p), the masses of the phases at the start.
-      sources: integers (m,), known on the host, the phases that edges leave.
-      targets: integers (m,), known on the host, the phases that they lead to;
-        p is absorption. Parallel edges add up.
-      probs: (..., m), >= 0, the probabilities of the edges in a step; those
-        from one phase sum to one, or less where there is no edge to itself.
-      prob_zero: z, (...); None for zero. Nothing is derived: alpha and z sum
-        to one.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: indices are traced or no integers, or dtypes differ, or are
-        complex, bool or half precision.
-      ValueError: shapes do not fit, an array is empty, or an index is out of
-        range; with `validate_args`, a value breaks a rule.
-    """
-    self._store(
-      {
-        "initial_probs": initial_probs,
-        "sources": sources,
-        "targets": targets,
-        "probs": probs,
-        "prob_zero": prob_zero,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @property
-  def probs(self) -> Any:
-    """Probabilities of the edges, (..., m)."""
-    return self._parameters["probs"]
+  initial_probs: Any = declared.array(
+    1,
+    "subprobabilities",
+    "alpha, (..., p), the masses of the phases at the start.",
+  )
+  sources: Any = declared.static(
+    "integers (m,), known on the host, the phases that edges leave.",
+    shown=lambda self: self._parameters["sources"].values,
+  )
+  targets: Any = declared.static(
+    "integers (m,), known on the host, the phases that they lead to; p is absorption. Parallel edges add up.",
+    shown=lambda self: self._parameters["targets"].values,
+  )
+  probs: Any = declared.array(
+    1,
+    constraints.EDGE_PROBS,
+    "(..., m), >= 0, the probabilities of the edges in a step; those from one phase sum to one, or less where there is no edge to itself.",
+  )
+  prob_zero: Any = declared.array(
+    0,
+    "probability",
+    "z, (...); None for zero. Nothing is derived: alpha and z sum to one.",
+    default=None,
+    shown=atoms.shown_mass,
+  )
 
   def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
     start = ratios.start(self._arrays(), paths)

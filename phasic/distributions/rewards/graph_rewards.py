@@ -53,7 +53,7 @@ class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
     """
     if rewards is None:
       raise TypeError("rewards is None: it must be an array (..., p, R)")
-    distribution.Distribution.__init__(
+    distribution.Distribution._keep(
       self,
       {
         "graph": graph,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from phasic.distributions.absorption import atoms
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.rewards import graph_rewards
 from phasic.distributions.rewards import reward_totals
 from phasic.graphs.core import graph as graph_lib
@@ -42,60 +42,33 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
       probability, 2017, chapter 8.
   """
 
-  def __init__(
-    self,
-    initial_probs: Any,
-    subgenerator: Any,
-    rewards: Any,
-    exit_rates: Any = None,
-    prob_zero: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "MultivariatePhaseType",
-  ):
-    """Makes a batch of multivariate phase-type distributions.
-
-    Args:
-      initial_probs: alpha, (..., p), the masses of the phases at time zero.
-      subgenerator: S, (..., p, p), the rates between phases, per unit of time.
-      rewards: r, (..., p, R), per unit of time, finite and >= 0.
-      exit_rates: s, (..., p). None derives them as in `PhaseType`.
-      prob_zero: z, (...), the mass at the origin of paths that never start.
-        None derives it as in `PhaseType`.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision.
-      ValueError: shapes do not fit, or an array is empty; with
-        `validate_args`, a value breaks a rule.
-    """
-    super().__init__(
-      {
-        "initial_probs": initial_probs,
-        "subgenerator": subgenerator,
-        "rewards": rewards,
-        "exit_rates": exit_rates,
-        "prob_zero": prob_zero,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-    self._batch_shape()
-    self._check_values(self._model)
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "initial_probs": properties(1, "subprobabilities"),
-      "subgenerator": properties(2, "subgenerator"),
-      "rewards": properties(2, "nonnegative"),
-      "exit_rates": properties(1, "nonnegative", optional=True),
-      "prob_zero": properties(0, "probability", optional=True),
-    }
+  initial_probs: Any = declared.array(
+    1,
+    "subprobabilities",
+    "alpha, (..., p), the masses of the phases at time zero.",
+  )
+  subgenerator: Any = declared.array(
+    2,
+    "subgenerator",
+    "S, (..., p, p), the rates between phases, per unit of time.",
+  )
+  rewards: Any = declared.array(
+    2, "nonnegative", "r, (..., p, R), per unit of time, finite and >= 0."
+  )
+  exit_rates: Any = declared.array(
+    1,
+    "nonnegative",
+    "s, (..., p). None derives them as in `PhaseType`.",
+    default=None,
+  )
+  prob_zero: Any = declared.array(
+    0,
+    "probability",
+    "z, (...), the mass at the origin of paths that never start. None "
+    "derives it as in `PhaseType`.",
+    default=None,
+    shown=atoms.shown_mass,
+  )
 
   @classmethod
   def from_graph(
@@ -138,26 +111,6 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
       graph, params, rewards, edge_values, initial_probs, **options
     )
 
-  @property
-  def initial_probs(self) -> Any:
-    """Masses of the phases at time zero, alpha (..., p)."""
-    return self._parameters["initial_probs"]
-
-  @property
-  def subgenerator(self) -> Any:
-    """Rates between the phases, S (..., p, p)."""
-    return self._parameters["subgenerator"]
-
-  @property
-  def exit_rates(self) -> Any:
-    """Exit rates as given, s (..., p) or None."""
-    return self._parameters["exit_rates"]
-
-  @property
-  def prob_zero(self) -> Any:
-    """The mass of paths that never start, z (...), derived where it was not given."""
-    return atoms.shown_mass(self)
-
   def _chain(self) -> tuple[Any, Any, Any, Any]:
     """Initial masses, rates (a matrix or edges), exits or None, atom or None.
 
@@ -190,12 +143,14 @@ class GraphMultivariatePhaseType(
     ['0.500', '1.500']
   """
 
-  @property
+  __init__ = graph_rewards.GraphRewards.__init__
+
+  @property  # type: ignore[misc]
   def subgenerator(self) -> Any:
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
     return self._dense_subgenerator()
 
-  @property
+  @property  # type: ignore[misc]
   def exit_rates(self) -> Any:
     """Exit rates, s (..., p), for up to 4096 phases."""
     return self._dense()[1]

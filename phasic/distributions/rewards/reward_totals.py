@@ -38,6 +38,12 @@ class RewardTotals(distribution.Distribution):
   A subclass has `_chain`, and `rewards` among its parameters.
   """
 
+  def _keep(self, parameters: dict[str, Any]) -> None:
+    """Stores and checks the parameters, see `Distribution`."""
+    super()._keep(parameters)
+    self._batch_shape()
+    self._check_values(self._model)
+
   _DISCRETE = False
 
   @property

@@ -8,7 +8,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
@@ -46,33 +46,7 @@ class Equilibrium(
       2.4.
   """
 
-  def __init__(
-    self,
-    distribution: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "Equilibrium",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      distribution: that of X, a phase-type one.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: the distribution is none of phase type.
-      ValueError: with `validate_args`, E[X] is zero or infinite.
-    """
-    super().__init__(
-      {
-        "distribution": distribution,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
+  distribution: Any = declared.static("that of X, a phase-type one.")
 
   def _is_plausible(self, known: Mapping[str, Any]) -> bool:
     del known
@@ -92,15 +66,12 @@ class Equilibrium(
       "mean of distribution",
       mean,
       (mean > 0) & (mean < math.inf),
-      "it must be > 0 and finite for an equilibrium; a chain that may be caught "
+      "it must be > 0 and finite for an equilibrium; a chain that may be "
+      "caught"
       "in some phases, or never starts, has none",
     )
     start, *others = model
     return (start + 0.0 * mean[..., None], *others)
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    return {}
 
   @property
   def dtype(self) -> str:

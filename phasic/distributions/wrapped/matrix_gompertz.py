@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
 from phasic.math.numeric import special
@@ -38,50 +38,12 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
   _GROWS_SLOWLY = True
 
-  def __init__(
-    self,
-    distribution: Any,
-    growth_rate: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "MatrixGompertz",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      distribution: that of X, of phase type in continuous time.
-      growth_rate: b, (...), > 0, per unit of Y.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: the distribution is none of phase type in continuous time,
-        dtypes differ, or are complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, a value breaks a
-        rule.
-    """
-    super().__init__(
-      {
-        "distribution": distribution,
-        "growth_rate": growth_rate,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "growth_rate": properties(0, "positive"),
-    }
-
-  @property
-  def growth_rate(self) -> Any:
-    """The rate of growth b, (...)."""
-    return self._parameters["growth_rate"]
+  distribution: Any = declared.static(
+    "that of X, of phase type in continuous time."
+  )
+  growth_rate: Any = declared.array(
+    0, "positive", "b, (...), > 0, per unit of Y."
+  )
 
   def _forward(self, x: Any) -> Any:
     b = self._own()["growth_rate"]

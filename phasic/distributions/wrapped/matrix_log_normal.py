@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
 from phasic.math.numeric import special
@@ -41,50 +41,10 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
       distributions to data, Scand. J. Statist. 49, 2022.
   """
 
-  def __init__(
-    self,
-    distribution: Any,
-    concentration: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "MatrixLogNormal",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      distribution: that of X, of phase type in continuous time.
-      concentration: k, (...), > 0.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: the distribution is none of phase type in continuous time,
-        dtypes differ, or are complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, a value breaks a
-        rule.
-    """
-    super().__init__(
-      {
-        "distribution": distribution,
-        "concentration": concentration,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "concentration": properties(0, "positive"),
-    }
-
-  @property
-  def concentration(self) -> Any:
-    """The power k, (...)."""
-    return self._parameters["concentration"]
+  distribution: Any = declared.static(
+    "that of X, of phase type in continuous time."
+  )
+  concentration: Any = declared.array(0, "positive", "k, (...), > 0.")
 
   def _forward(self, x: Any) -> Any:
     k = self._own()["concentration"]

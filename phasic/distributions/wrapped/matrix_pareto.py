@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
 from phasic.math.moments import generating_functions
@@ -40,50 +40,10 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
       tails, J. Appl. Probab. 56, 2019.
   """
 
-  def __init__(
-    self,
-    distribution: Any,
-    scale: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "MatrixPareto",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      distribution: that of X, of phase type in continuous time.
-      scale: c, (...), > 0, in the unit of Y.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: the distribution is none of phase type in continuous time,
-        dtypes differ, or are complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, a value breaks a
-        rule.
-    """
-    super().__init__(
-      {
-        "distribution": distribution,
-        "scale": scale,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "scale": properties(0, "positive"),
-    }
-
-  @property
-  def scale(self) -> Any:
-    """The scale c, (...)."""
-    return self._parameters["scale"]
+  distribution: Any = declared.static(
+    "that of X, of phase type in continuous time."
+  )
+  scale: Any = declared.array(0, "positive", "c, (...), > 0, in the unit of Y.")
 
   def _mean(self) -> Any:
     scale, found = self._of_ratio()

@@ -8,7 +8,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
@@ -40,49 +40,14 @@ class ResidualLife(
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
 
-  def __init__(
-    self,
-    distribution: Any,
-    time: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "ResidualLife",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      distribution: that of X, a phase-type one.
-      time: t, (...), >= 0 and finite, in discrete time a whole number; its
-        shape broadcasts with the batch of the distribution.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: the distribution is none of phase type, dtypes differ, or are
-        complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, a value breaks a
-        rule.
-    """
-    super().__init__(
-      {
-        "distribution": distribution,
-        "time": time,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {"time": properties(0, "nonnegative", fitted=False)}
-
-  @property
-  def time(self) -> Any:
-    """The time that X has lasted, t (...)."""
-    return self._parameters["time"]
+  distribution: Any = declared.static("that of X, a phase-type one.")
+  time: Any = declared.array(
+    0,
+    "nonnegative",
+    "t, (...), >= 0 and finite, in discrete time a whole number; its shape "
+    "broadcasts with the batch of the distribution.",
+    fitted=False,
+  )
 
   @property
   def num_phases(self) -> int:

@@ -57,9 +57,9 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
 
   _TAKES_DISCRETE = False
 
-  def __init__(self, parameters: dict[str, Any]):
+  def _keep(self, parameters: dict[str, Any]) -> None:
     """Stores the parameters, see `Distribution`; `distribution` is X's."""
-    super().__init__(parameters)
+    super()._keep(parameters)
     self._batch_shape()
     self._check_values(self._own)
 

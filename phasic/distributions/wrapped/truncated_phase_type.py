@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import chain_events
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import declared
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
 from phasic.distributions.wrapped import truncated_statistics
@@ -53,67 +53,27 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     J. P. Klein, M. L. Moeschberger, Survival analysis, 2003, ch. 3.4.
   """
 
-  def __init__(
-    self,
-    distribution: Any,
-    low: Any = 0.0,
-    high: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "TruncatedPhaseType",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      distribution: that of X, a phase-type one.
-      low: (...), the lower bound, >= 0 and finite; its shape broadcasts with
-        the batch of the distribution. An atom at zero counts where it is zero.
-        Nothing is cut off there, so that derivatives in a bound of zero are
-        zero.
-      high: (...), the upper bound, above low; inf for none, as None for all.
-        In discrete time both are whole numbers, and may be the same; in
-        continuous time both may be zero, where an atom is all that is left.
-        Where bounds break a rule results are NaN.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: the distribution is none of phase type, dtypes differ, or are
-        complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, a bound breaks a
-        rule.
-    """
-    super().__init__(
-      {
-        "distribution": distribution,
-        "low": low,
-        "high": high,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-    self._batch_shape()
-    self._check_values(self._bounds)
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {
-      "low": properties(0, "nonnegative", fitted=False),
-      "high": properties(0, "nonnegative", optional=True, fitted=False),
-    }
-
-  @property
-  def low(self) -> Any:
-    """The lower bound, (...)."""
-    return self._parameters["low"]
-
-  @property
-  def high(self) -> Any:
-    """The upper bound as given, (...) or None."""
-    return self._parameters["high"]
+  distribution: Any = declared.static("that of X, a phase-type one.")
+  low: Any = declared.array(
+    0,
+    "nonnegative",
+    "(...), the lower bound, >= 0 and finite; its shape broadcasts with the "
+    "batch of the distribution. An atom at zero counts where it is zero. "
+    "Nothing is cut off there, so that derivatives in a bound of zero are "
+    "zero.",
+    default=0.0,
+    fitted=False,
+  )
+  high: Any = declared.array(
+    0,
+    "nonnegative",
+    "(...), the upper bound, above low; inf for none, as None for all. In "
+    "discrete time both are whole numbers, and may be the same; in "
+    "continuous time both may be zero, where an atom is all that is left. "
+    "Where bounds break a rule results are NaN.",
+    default=None,
+    fitted=False,
+  )
 
   def _is_plausible(self, known: Mapping[str, Any]) -> bool:
     low, high = known["low"], known["high"]

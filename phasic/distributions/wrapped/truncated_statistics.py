@@ -27,6 +27,12 @@ class TruncatedStatistics(wrapped_distribution.WrappedDistribution):
   A subclass has `_bounds` and `_normaliser`.
   """
 
+  def _keep(self, parameters: dict[str, Any]) -> None:
+    """Stores and checks the parameters, see `Distribution`."""
+    super()._keep(parameters)
+    self._batch_shape()
+    self._check_values(self._bounds)
+
   def _bounds(self) -> tuple[Any, Any, Any]:
     """Returns low, what is just below it, and high, as arrays."""
     raise NotImplementedError

@@ -23,7 +23,7 @@ class WrappedDistribution(comparable.Comparable):
   # Whether the other one may be in discrete time.
   _TAKES_DISCRETE = True
 
-  def __init__(self, parameters: dict[str, Any]):
+  def _keep(self, parameters: dict[str, Any]) -> None:
     """Stores the parameters, see `Distribution`; `distribution` is one."""
     wrapped = parameters["distribution"]
     methods.check_substrate("distribution", wrapped)
@@ -45,7 +45,7 @@ class WrappedDistribution(comparable.Comparable):
       else structures.as_array(x, dtype, name)
       for name, x in arrays.items()
     }
-    super().__init__({**parameters, **kept})
+    super()._keep({**parameters, **kept})
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:

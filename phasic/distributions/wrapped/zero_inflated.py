@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from phasic.distributions.absorption import atoms
+from phasic.distributions.base import declared
 from phasic.distributions.base import inferring
-from phasic.distributions.base import parameter_properties
 from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
@@ -34,49 +34,13 @@ class ZeroInflated(
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
 
-  def __init__(
-    self,
-    distribution: Any,
-    prob_zero: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "ZeroInflated",
-  ):
-    """Makes a batch of distributions.
-
-    Args:
-      distribution: that of X, a phase-type one.
-      prob_zero: z, (...), in [0, 1]; its shape broadcasts with the batch of the
-        distribution.
-      validate_args: whether to check values.
-      allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name.
-
-    Raises:
-      TypeError: the distribution is none of phase type, dtypes differ, or are
-        complex, bool or half precision.
-      ValueError: shapes do not fit; with `validate_args`, a value breaks a
-        rule.
-    """
-    super().__init__(
-      {
-        "distribution": distribution,
-        "prob_zero": prob_zero,
-        "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats,
-        "name": name,
-      }
-    )
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    properties = parameter_properties.ParameterProperties
-    return {"prob_zero": properties(0, "probability")}
-
-  @property
-  def prob_zero(self) -> Any:
-    """The probability of the extra zero, z (...)."""
-    return self._parameters["prob_zero"]
+  distribution: Any = declared.static("that of X, a phase-type one.")
+  prob_zero: Any = declared.array(
+    0,
+    "probability",
+    "z, (...), in [0, 1]; its shape broadcasts with the batch of the "
+    "distribution.",
+  )
 
   @property
   def num_phases(self) -> int:

@@ -50,7 +50,9 @@ def expected_paths(
   own = inferring.batch_shape(distribution)
   batch = static.broadcast_shapes(own, static.shape(lower)[:-1])
   beside = distribution[..., None] if own else distribution
-  events = _linear(inferring.chain_events(beside, lower, upper, entry))
+  found_events = inferring.chain_events(beside, lower, upper, entry)
+  assert found_events is not None  # As the family has an M-step.
+  events = _linear(found_events)
   if events.offset is not None:
     possible = (weights == 0) | (events.offset > -math.inf)
     weights = np.where(possible, weights, math.nan)

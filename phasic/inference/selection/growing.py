@@ -40,7 +40,7 @@ def with_one_more_phase(dist: Any) -> list[Any]:
     >>> [dist.num_phases for dist in grown]
     [3, 3, 3, 3, 3]
   """
-  properties = getattr(dist, "parameter_properties", dict)()
+  properties: Any = getattr(dist, "parameter_properties", dict)()
   if tuple(properties) != ("progression_rates", "exit_rates"):
     raise TypeError(f"dist is {type(dist).__name__}: it must be a Coxian")
   onward = host_values("progression_rates", dist.progression_rates)

@@ -125,3 +125,46 @@ class Operators:
 
   def _stored(self, sign: str, other: Any) -> Any:
     raise NotImplementedError
+
+
+# Methods of arrays that are functions of NumPy by the same name.
+_METHODS = (
+  "clip",
+  "copy",
+  "cumsum",
+  "dot",
+  "max",
+  "mean",
+  "min",
+  "ravel",
+  "squeeze",
+  "sum",
+  "swapaxes",
+  "take",
+)
+# Those whose argument may be given as several.
+_OF_SEVERAL = ("reshape", "transpose")
+
+
+def _method(name: str) -> Any:
+  function = getattr(_numpy, name)
+
+  def call(self: Any, *args: Any, **options: Any) -> Any:
+    return function(self, *args, **options)
+
+  return call
+
+
+def _method_of_several(name: str) -> Any:
+  function = getattr(_numpy, name)
+
+  def call(self: Any, *args: Any) -> Any:
+    return function(self, *(args if len(args) < 2 else (args,)))
+
+  return call
+
+
+for _name in _METHODS:
+  setattr(Operators, _name, _method(_name))
+for _name in _OF_SEVERAL:
+  setattr(Operators, _name, _method_of_several(_name))

@@ -171,10 +171,14 @@ class Traced(operators.Operators):
   def __deepcopy__(self, memo: Any) -> Any:
     return self
 
+  def astype(self, dtype: Any) -> Any:
+    return FUNCTIONS[astype](self, onp.dtype(dtype))
+
   def __getattr__(self, name: str) -> Any:
+    instead = f"; numpy.{name} may have one" if hasattr(onp, name) else ""
     raise AttributeError(
-      f"an array that is differentiated has no {name}: use a function of NumPy, "
-      f"as numpy.{name}"
+      f"an array that is differentiated has no {name}, which has no derivative"
+      f"{instead}"
     )
 
   def __repr__(self) -> str:

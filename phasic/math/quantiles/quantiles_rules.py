@@ -22,6 +22,7 @@ from phasic.internal import custom_gradient
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.calls import kernel_derivatives
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.portable import portable_observations
@@ -57,7 +58,7 @@ def backward(mode, residuals, cotangent, wanted=(True,) * 5):
   bars = [None] * 4
   if any(wanted[:4]):
     weight = at.weighted(-1.0 / at.slope, cotangent)
-    _, found = kernel_ops.phase_type_vjp(
+    _, found = kernel_derivatives.vjp(
       "log_density",
       at.operands,
       weight,
@@ -86,7 +87,7 @@ def along(mode, primals, tangents):
   q = quantile(mode, x, *arrays)
   at = _Point(mode, q, x, arrays)
   model = moved[_NUM_LIMITS : _NUM_LIMITS + 4]
-  _, change = kernel_ops.phase_type_jvp(
+  _, change = kernel_derivatives.jvp(
     "log_density",
     at.operands,
     (*model, np.zeros_like(at.operands[4])),

@@ -5,6 +5,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import kernel_ops
+from phasic.math.calls import kernel_derivatives
 from phasic.math.portable import portable_edges
 from tests.helpers import test_case
 
@@ -64,7 +65,7 @@ class DiscreteKindsTest(test_case.TestCase):
   def test_derivatives(self):
     operands = self._operands(0.75)
     weights = onp.asarray([1.0, -2.0, 0.5, 3.0, 1.5, 1.0])
-    value, bars = kernel_ops.phase_type_vjp(
+    value, bars = kernel_derivatives.vjp(
       "log_density",
       operands,
       np.asarray(weights),
@@ -78,7 +79,7 @@ class DiscreteKindsTest(test_case.TestCase):
     self.assert_close(bars[1], [[weights @ slope]], 1e-13)
     zeros = [np.zeros_like(x) for x in operands]
     zeros[1] = np.ones_like(operands[1])
-    _, tangent = kernel_ops.phase_type_jvp(
+    _, tangent = kernel_derivatives.jvp(
       "log_density",
       operands,
       zeros,

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import kernel_ops
 from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.math.calls import kernel_derivatives
 from tests.tf.kernel import sparse_model as model
 
 ERRORS = (ValueError, TypeError, tf.errors.InvalidArgumentError)
@@ -142,7 +143,7 @@ class EdgeArraysTest(parameterized.TestCase):
       edges = indices, constants, coefficients
       result = kernel_ops.phase_type("cdf", operands, None, edges)
       self.assertEqual(result.shape.as_list(), [None, 5, 4])
-      _, bars = kernel_ops.phase_type_vjp("cdf", operands, result, None, edges)
+      _, bars = kernel_derivatives.vjp("cdf", operands, result, None, edges)
       self.assertEqual(bars[1].shape.as_list(), [1, 1, 3])
       return result
 
@@ -164,12 +165,12 @@ class EdgeArraysTest(parameterized.TestCase):
       got = kernel_ops.phase_type("cdf", operands, fallback, edges)
       onp.testing.assert_array_equal(got, 2.5 * model.TIMES)
       tangents = [tf.ones_like(x) for x in operands]
-      _, slope = kernel_ops.phase_type_jvp(
+      _, slope = kernel_derivatives.jvp(
         "cdf", operands, tangents, fallback, edges
       )
       # 8 phases, 3 parameters: 8 * 2.5 t + 3 t + 2.5.
       onp.testing.assert_allclose(slope, 23 * model.TIMES + 2.5)
-      _, bars = kernel_ops.phase_type_vjp(
+      _, bars = kernel_derivatives.vjp(
         "cdf", operands, tf.ones([4], tf.float64), fallback, edges
       )
       onp.testing.assert_allclose(bars[1], onp.full(3, model.TIMES.sum()))

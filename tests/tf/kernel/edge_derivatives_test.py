@@ -6,6 +6,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import kernel_ops
+from phasic.substrates.tf.math.calls import kernel_derivatives
 from tests.tf.kernel import sparse_model as model
 
 
@@ -35,7 +36,7 @@ class EdgeDerivativesTest(parameterized.TestCase):
   def test_eagerly_in_a_gradient(self):
     with tf.GradientTape() as tape:
       tape.watch(self.constants)
-      _, bars = kernel_ops.phase_type_vjp(
+      _, bars = kernel_derivatives.vjp(
         "cdf",
         model.operands(self.theta),
         tf.ones([4], tf.float64),
@@ -130,7 +131,7 @@ class EdgeDerivativesTest(parameterized.TestCase):
 
     tangents = [tf.zeros_like(x) for x in operands]
     tangents[1] = tf.constant(model.DIRECTION)
-    _, want = kernel_ops.phase_type_jvp(
+    _, want = kernel_derivatives.jvp(
       "cdf", operands, tangents, None, model.edges()
     )
     arguments = self.theta, self.constants, self.coefficients

@@ -9,6 +9,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import kernel_ops
+from phasic.substrates.tf.math.calls import kernel_derivatives
 from tests.tf.kernel import sparse_model as model
 
 WEIGHTS = onp.array([1.0, 0.5, -2.0, 0.25])
@@ -134,13 +135,13 @@ class EdgesTest(parameterized.TestCase):
     five = model.operands(theta)
     tangents = [tf.zeros_like(x) for x in five]
     tangents[1] = tf.constant(model.DIRECTION)
-    value, slope = kernel_ops.phase_type_jvp(
+    value, slope = kernel_derivatives.jvp(
       "density", five, tangents, None, edges
     )
     dense = functools.partial(model.dense, "density")
     onp.testing.assert_array_equal(value, dense(theta))
     self.assertSameNumbers(slope, along(dense, theta))
-    value, bars = kernel_ops.phase_type_vjp(
+    value, bars = kernel_derivatives.vjp(
       "density", five, tf.constant(WEIGHTS), None, edges
     )
     onp.testing.assert_array_equal(value, dense(theta))

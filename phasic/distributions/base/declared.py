@@ -1,0 +1,227 @@
+"""Parameters of a family, each declared once in its class.
+
+    class Erlang(NamedFamily):
+      concentration: int = declared.count("k, a Python int > 0.")
+      rate: Any = declared.array(0, "positive", "r, (...), > 0.")
+
+From the declarations a class has its constructor, with a signature; a property
+for each parameter; and the properties of those that are arrays, by which they
+are stored, checked, cut out of a batch, fitted, and known to other libraries.
+"""
+
+from collections.abc import Callable
+import dataclasses
+import functools
+import inspect
+import textwrap
+from typing import Any
+
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import structure
+
+_NONE = inspect.Parameter.empty
+_WIDTH = 74
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+  """A parameter.
+
+  Attributes:
+    text: what it is, for the constructor and its property.
+    properties: those of an array, else None.
+    default: of the constructor; `inspect.Parameter.empty` where there is none.
+    convert: makes what is stored, of the name and what was given.
+    shown: makes what the property returns, of the distribution; None for what
+      is stored.
+  """
+
+  text: str
+  properties: parameter_properties.ParameterProperties | None = None
+  default: Any = _NONE
+  convert: Callable[[str, Any], Any] | None = None
+  shown: Callable[[Any], Any] | None = None
+  is_option: bool = False
+
+  def of(self, name: str) -> property:
+    """Returns the property of a name."""
+    shown = self.shown or (lambda self: self._parameters[name])
+    return property(shown, doc=f"{self.text[:1].upper()}{self.text[1:]}")
+
+
+def array(
+  event_ndims: int,
+  constraint: Any,
+  text: str,
+  *,
+  default: Any = _NONE,
+  fitted: bool = True,
+  shown: Callable[[Any], Any] | None = None,
+) -> Any:
+  """Declares an array.
+
+  Args:
+    event_ndims: see `ParameterProperties`.
+    constraint: see there.
+    text: what it is.
+    default: None makes it optional.
+    fitted: see there.
+    shown: makes what the property returns, of the distribution.
+  """
+  properties = parameter_properties.ParameterProperties(
+    event_ndims, constraint, default is None, fitted
+  )
+  return Field(text, properties, default, shown=shown)
+
+
+def static(
+  text: str,
+  *,
+  convert: Callable[[str, Any], Any] | None = None,
+  shown: Callable[[Any], Any] | None = None,
+) -> Any:
+  """Declares structure, which is no array, or another distribution.
+
+  Args:
+    text: what it is.
+    convert: makes what is stored, of the name and what was given.
+    shown: makes what the property returns, of the distribution.
+  """
+  return Field(text, convert=convert, shown=shown)
+
+
+def count(text: str) -> Any:
+  """Declares a Python int > 0."""
+  return static(text, convert=structure.static_count)
+
+
+def option(text: str, *, default: Any, kw_only: bool) -> Any:
+  """Declares an option, which stands behind all others.
+
+  Args:
+    text: what it is.
+    default: its default.
+    kw_only: True, by which type checkers leave it to the end.
+  """
+  del kw_only
+  return Field(text, default=default, is_option=True)
+
+
+def fields(cls: Any) -> dict[str, Field]:
+  """Returns the declarations of a class, the options behind all others."""
+  # Of the class whose constructor it has: others of its bases have their own.
+  cls = next(base for base in cls.__mro__ if "_DECLARED" in vars(base))
+  found: dict[str, Field] = {}
+  for base in reversed(cls.__mro__):
+    found |= vars(base).get("_DECLARED", {})
+  return dict(sorted(found.items(), key=lambda item: item[1].is_option))
+
+
+def properties(cls: Any) -> dict[str, parameter_properties.ParameterProperties]:
+  """Returns the properties of a class's arrays, by name."""
+  return {k: x.properties for k, x in fields(cls).items() if x.properties}
+
+
+def complete(cls: Any) -> None:
+  """Gives a class what follows from the declarations in its body."""
+  own = {k: x for k, x in vars(cls).items() if isinstance(x, Field)}
+  if not own:
+    return
+  cls._DECLARED = own
+  for name, field in own.items():
+    setattr(cls, name, field.of(name))
+  if "__init__" not in vars(cls):
+    cls.__init__ = _constructor(cls, fields(cls))
+
+
+def _constructor(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
+  signature = _signature(cls, declared)
+  names = tuple(signature.parameters)[1:]
+  defaults = {
+    name: parameter.default
+    for name, parameter in signature.parameters.items()
+    if parameter.default is not _NONE
+  }
+  required = frozenset(names) - frozenset(defaults) - {"self"}
+  converts = {k: x.convert for k, x in declared.items() if x.convert}
+
+  def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    given = dict(zip(names, args))
+    if (
+      len(args) > len(names)
+      or not given.keys().isdisjoint(kwargs)
+      or not required <= given.keys() | kwargs.keys()
+      or not kwargs.keys() <= known
+    ):
+      _refuse(cls, signature, (self, *args), kwargs)
+    given |= kwargs
+    if "name" not in given:
+      given["name"] = type(self).__name__
+    parameters = {
+      name: given[name] if name in given else defaults[name] for name in names
+    }
+    for name, convert in converts.items():
+      parameters[name] = convert(name, parameters[name])
+    self._keep(parameters)
+
+  known = frozenset(names)
+  __init__.__signature__ = signature  # type: ignore[attr-defined]
+  __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+  __init__.__module__ = cls.__module__
+  __init__.__doc__ = _text(declared)
+  return __init__
+
+
+def _signature(cls: Any, declared: dict[str, Field]) -> inspect.Signature:
+  parameter = functools.partial(
+    inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD
+  )
+  notes = {k: x for base in cls.__mro__ for k, x in _annotations(base).items()}
+  found = [parameter("self")]
+  found += [
+    parameter(
+      name,
+      default=cls.__name__ if name == "name" else field.default,
+      annotation=notes.get(name, Any),
+    )
+    for name, field in declared.items()
+  ]
+  return inspect.Signature(found, return_annotation=None)
+
+
+def _annotations(cls: Any) -> dict[str, Any]:
+  return vars(cls).get("__annotations__", {})
+
+
+def _refuse(
+  cls: Any, signature: inspect.Signature, args: Any, kwargs: Any
+) -> None:
+  """Raises TypeError as a call that does not fit the signature does."""
+  try:
+    signature.bind(*args, **kwargs)
+  except TypeError as error:
+    raise TypeError(f"{cls.__name__}: {error}") from None
+
+
+def _text(declared: dict[str, Field]) -> str:
+  """Returns the constructor's docstring."""
+  lines = ["Makes a batch of distributions.", "", "Args:"]
+  texts = {name: field.text for name, field in declared.items()}
+  for name, text in texts.items():
+    lines += textwrap.wrap(
+      f"{name}: {text}",
+      _WIDTH,
+      initial_indent="  ",
+      subsequent_indent="    ",
+    )
+  return "\n".join(
+    [
+      *lines,
+      "",
+      "Raises:",
+      "  TypeError: what must be an int or a distribution is none, dtypes",
+      "    differ, or are complex, bool or half precision.",
+      "  ValueError: shapes do not fit; with `validate_args`, a value breaks",
+      "    a rule.",
+    ]
+  )
