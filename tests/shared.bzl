@@ -58,6 +58,9 @@ HELPERS = {
     ),
     "models": dict(
     ),
+    "own_family": dict(
+        rooms = ["distributions/families"],
+    ),
     "pairwise": dict(
     ),
     "reward_models": dict(
@@ -282,6 +285,7 @@ TESTS = {
             "contract/argument_errors_test",
             "contract/bad_values_test",
             "contract/contract_test",
+            "contract/declarations_test",
             "contract/discrete_distribution_test",
             "contract/distribution_test",
             "contract/hazards_test",
@@ -306,6 +310,7 @@ TESTS = {
             "derivatives",
             "family_cases",
             "models",
+            "own_family",
             "test_case",
         ],
         rooms = ["distributions"],
@@ -403,11 +408,13 @@ TESTS = {
             "inference/inference_observations_test",
             "inference/moment_matching_test",
             "inference/observations_test",
+            "inference/own_family_test",
         ],
         helpers = [
             "derivatives",
             "em_cases",
             "fit_data",
+            "own_family",
             "test_case",
         ],
         rooms = [

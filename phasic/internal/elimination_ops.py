@@ -124,7 +124,7 @@ def moments(
   """
   # Where there are derivatives, those of its eliminations are the ones.
   if kernel_ops.path_of_call() == "portable" or modes.any_traced(
-    (parameters, initial, atom, stay)
+    (parameters, coefficients, constants, initial, atom, stay)
   ):
     return fallback(
       indices,

@@ -116,6 +116,12 @@ def statistics(
   """
   if path_of_call() == "portable":
     raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
+  if modes.any_traced([*operands, weights]):
+    raise NotImplementedError(
+      "a derivative of expected statistics was asked for: they have none. Where "
+      "they are constants for a derivative, as an E-step is, apply stop_gradient "
+      "to the arguments"
+    )
   inputs = _arrays(operands) + _arrays([weights])
   kernel = _kernel.on_host()
   return tuple(
@@ -172,10 +178,3 @@ def _edges(edges: Sequence[Any]) -> list[onp.ndarray] | None:
 
 def _given(kinds: Any) -> tuple[Any, ...]:
   return () if kinds is None else (kinds,)
-
-
-def _portable(
-  kind: str, fallback: Callable[..., Any], edges: Sequence[Any], kinds: Any
-) -> Callable[..., tuple[Any, ...]]:
-  """The portable function of the operands, as `modes` takes it."""
-  return lambda *operands: (fallback(kind, *operands, *edges, *_given(kinds)),)

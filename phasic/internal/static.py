@@ -50,12 +50,12 @@ def concrete(x: Any) -> onp.ndarray | None:
 def at_hand(x: Any) -> onp.ndarray | None:
   """Returns the values of `x` where they can be read at once, else None.
 
-  They cannot while `x` is traced, or where it lies on an accelerator or belongs
-  to another process.
+  They cannot while `x` is traced, but for a derivative alone, or where it lies
+  on an accelerator or belongs to another process.
   """
-  if type(x) is onp.ndarray:
-    return x
-  return None if isinstance(x, _Traced) else onp.asarray(x)
+  while isinstance(x, _Traced):
+    x = x.value
+  return x if type(x) is onp.ndarray else onp.asarray(x)
 
 
 def dtype_name(x: Any) -> str:

@@ -3,20 +3,13 @@
 import functools
 from typing import Any
 
+from phasic.distributions.base import constraints
+
 MODE = "numpy"
 if MODE == "jax":
   from tensorflow_probability.substrates import jax as tfp
 if MODE == "tf":
   import tensorflow_probability as tfp
-
-_BIJECTORS = {
-  "nonnegative": tfp.bijectors.Exp,
-  "positive": tfp.bijectors.Exp,
-  "parameters": tfp.bijectors.Exp,
-  "probability": tfp.bijectors.Sigmoid,
-  "positive probability": tfp.bijectors.Sigmoid,
-  "probabilities": tfp.bijectors.SoftmaxCentered,
-}
 
 
 class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
@@ -29,7 +22,7 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
 
   def __init__(
     self,
-    constraint: Any,
+    constraint: str,
     event_ndims: int,
     validate_args: bool = False,
     name: str = "constraint_bijector",
@@ -43,7 +36,7 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
     }
     self.constraint = constraint
     self.event_ndims = event_ndims
-    self._map = constraint.bijector(event_ndims)
+    self._map = constraints.named(constraint).bijector(event_ndims)
     super().__init__(
       forward_min_event_ndims=event_ndims,
       validate_args=validate_args,
@@ -83,10 +76,10 @@ def properties(cls: Any, own: Any) -> dict[str, Any]:
   return found
 
 
-def _bijector(constraint: str, event_ndims: int) -> Any:
-  if constraint in _BIJECTORS:
-    return _BIJECTORS[constraint]()
-  return ConstraintBijector(constraint, event_ndims)
+def _bijector(constraint: Any, event_ndims: int) -> Any:
+  if constraint.tfp is not None:
+    return getattr(tfp.bijectors, constraint.tfp)()
+  return ConstraintBijector(constraint.name, event_ndims)
 
 
 def _same_shape(shape: Any) -> Any:

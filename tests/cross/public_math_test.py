@@ -289,7 +289,9 @@ class DerivativesTest(comparisons.TestCase):
     _, (a, b) = math.value_and_gradient(lambda x, y: x * y * y, same, same)
     self.assert_agrees(a, onp.asarray(4.0))
     self.assert_agrees(b, onp.asarray(8.0))
-    _, slope = math.value_and_gradient(lambda x: x * math.stop_gradient(x), 3.0)
+    _, slope = math.value_and_gradient(
+      lambda x: x * math.stop_gradient({"a": (x, None)})["a"][0], 3.0
+    )
     self.assert_agrees(slope, onp.asarray(3.0))
 
   @parameterized.parameters(*comparisons.SUBSTRATES)
@@ -305,6 +307,14 @@ class DerivativesTest(comparisons.TestCase):
       math.hessian_vector_product(lambda x: {"a": x}, (3.0,), (1.0,))
     with self.assertRaisesRegex(TypeError, "an argument"):
       math.vjp(lambda x, y: x, 3.0, "text")
+    with self.assertRaisesRegex(TypeError, "f returned an array of .*complex"):
+      math.vjp(lambda x: onp.asarray(1j), 3.0)
+    with self.assertRaisesRegex(TypeError, "f is 3.0: it must be a function"):
+      math.vjp(3.0, 1.0)
+    with self.assertRaisesRegex(TypeError, "primals is 1.0: it must be a tup"):
+      math.jvp(lambda x: x, 1.0, 1.0)
+    with self.assertRaisesRegex(TypeError, "primals is 1.0: it must be a tup"):
+      math.hessian_vector_product(lambda x: x, 1.0, 1.0)
     with self.assertRaisesRegex(ValueError, "tangents has 1 entries"):
       math.jvp(lambda x, y: x * y, (1.0, 2.0), (1.0,))
     with self.assertRaisesRegex(ValueError, "a tangent is .*structure"):

@@ -28,6 +28,9 @@ class Constraint:
       by their names.
     numpyro: the name of NumPyro's constraint; None if that has none.
     is_whole: whether NumPyro's is of a vector, and not of each number.
+    tfp: the name of TensorFlow Probability's bijector; None if that has none.
+    by_differences: whether a fit moves what each is above the one before.
+    beside: the name of a parameter with which it sums to one.
   """
 
   name = "nonnegative"
@@ -35,16 +38,21 @@ class Constraint:
   is_of_graph = False
   numpyro: str | None = "nonnegative"
   is_whole = False
+  tfp: str | None = "Exp"
+  by_differences = False
+  beside = ""
   _bijector: Any = bijectors.Exp
 
   def __repr__(self) -> str:
     return repr(self.name)
 
   def __eq__(self, other: object) -> bool:
+    if isinstance(other, str):  # Its name stands for it.
+      return self.name == other
     return type(self) is type(other)
 
   def __hash__(self) -> int:
-    return hash(type(self))
+    return hash(self.name)
 
   def bijector(self, event_ndims: int) -> bijectors.Bijector:
     """Returns a map from free real numbers onto the inner part of the set."""
@@ -114,6 +122,8 @@ class _Increasing(_Positive):
   name = "increasing"
   numpyro = "ascending"
   is_whole = True
+  tfp = None
+  by_differences = True
   _bijector = bijectors.Increasing
 
   def check(self, name: str, x: Any) -> Any:
@@ -135,6 +145,7 @@ class _Probability(Constraint):
 
   name = "probability"
   numpyro = "unit_interval"
+  tfp = "Sigmoid"
   _RULE = "it must be in [0, 1]"
   _bijector = bijectors.Sigmoid
 
@@ -183,6 +194,7 @@ class _Probabilities(Constraint):
 
   name = "probabilities"
   numpyro: str | None = "simplex"
+  tfp: str | None = "SoftmaxCentered"
   is_whole = True
   _bijector: Any = bijectors.SoftmaxCentered
 
@@ -198,7 +210,7 @@ class _Probabilities(Constraint):
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
     bad, _ = super().broken(x, event_ndims)
     excess, tolerance = onp.sum(x, axis=-1) - 1.0, sum_tolerance(x)
-    if self.name == "subprobabilities":
+    if self.beside:
       bad = bad | ~(excess <= tolerance)
       return bad, "they must be >= 0, and their sum <= 1"
     bad = bad | ~(abs(excess) <= tolerance)
@@ -216,6 +228,8 @@ class _Subprobabilities(_Probabilities):
 
   name = "subprobabilities"
   numpyro = None
+  tfp = None
+  beside = "prob_zero"
   _bijector = bijectors.SoftmaxWithSlack
 
   def _fits(self, x: Any, sums: Any) -> tuple[Any, str]:
@@ -236,6 +250,7 @@ class _Subtransition(Constraint):
   name = "subtransition"
   exits = "exit_probs"
   numpyro = None
+  tfp = None
   _bijector = bijectors.SoftmaxWithSlack
 
   def entries(
@@ -254,6 +269,7 @@ class _Subgenerator(Constraint):
   name = "subgenerator"
   exits = "exit_rates"
   numpyro = None
+  tfp = None
   _bijector = bijectors.Subgenerator
 
   def entries(

@@ -46,7 +46,7 @@ class Field:
   def of(self, name: str) -> property:
     """Returns the property of a name."""
     shown = self.shown or (lambda self: self._parameters[name])
-    return property(shown, doc=f"{self.text[:1].upper()}{self.text[1:]}")
+    return property(shown, doc=self.text)
 
 
 def array(
@@ -125,50 +125,58 @@ def properties(cls: Any) -> dict[str, parameter_properties.ParameterProperties]:
 def complete(cls: Any) -> None:
   """Gives a class what follows from the declarations in its body."""
   own = {k: x for k, x in vars(cls).items() if isinstance(x, Field)}
-  if not own:
-    return
-  cls._DECLARED = own
+  if own:
+    cls._DECLARED = own
   for name, field in own.items():
     setattr(cls, name, field.of(name))
-  if "__init__" not in vars(cls):
-    cls.__init__ = _constructor(cls, fields(cls))
+  if "__init__" in vars(cls):
+    return
+  if own:
+    _describe(cls, _constructor(cls, fields(cls)), fields(cls))
+  elif hasattr(cls.__init__, "is_declared"):
+    # A subclass without declarations has the constructor, by its own name.
+    _describe(cls, _inherited(cls.__init__), fields(cls))
+
+
+def _inherited(construct: Callable[..., None]) -> Callable[..., None]:
+  def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    construct(self, *args, **kwargs)
+
+  return __init__
+
+
+def _describe(cls: Any, construct: Any, declared: dict[str, Field]) -> None:
+  """Gives a class a constructor, with what `help` shows of it."""
+  construct.__signature__ = _signature(cls, declared)
+  construct.is_declared = True
+  construct.__qualname__ = f"{cls.__qualname__}.__init__"
+  construct.__module__ = cls.__module__
+  construct.__doc__ = _text(declared)
+  cls.__init__ = construct
 
 
 def _constructor(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
   signature = _signature(cls, declared)
   names = tuple(signature.parameters)[1:]
-  defaults = {
-    name: parameter.default
-    for name, parameter in signature.parameters.items()
-    if parameter.default is not _NONE
-  }
-  required = frozenset(names) - frozenset(defaults) - {"self"}
-  converts = {k: x.convert for k, x in declared.items() if x.convert}
+  template = {k: x.default for k, x in declared.items()} | {"name": _NONE}
+  required = tuple(k for k, x in declared.items() if x.default is _NONE)
+  converts = tuple((k, x.convert) for k, x in declared.items() if x.convert)
 
   def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-    given = dict(zip(names, args))
+    parameters = {**template, **dict(zip(names, args)), **kwargs}
     if (
       len(args) > len(names)
-      or not given.keys().isdisjoint(kwargs)
-      or not required <= given.keys() | kwargs.keys()
-      or not kwargs.keys() <= known
+      or len(parameters) != len(names)
+      or (kwargs and not kwargs.keys().isdisjoint(names[: len(args)]))
+      or any(parameters[name] is _NONE for name in required)
     ):
       _refuse(cls, signature, (self, *args), kwargs)
-    given |= kwargs
-    if "name" not in given:
-      given["name"] = type(self).__name__
-    parameters = {
-      name: given[name] if name in given else defaults[name] for name in names
-    }
-    for name, convert in converts.items():
+    if parameters["name"] is _NONE or parameters["name"] is None:
+      parameters["name"] = type(self).__name__
+    for name, convert in converts:
       parameters[name] = convert(name, parameters[name])
     self._keep(parameters)
 
-  known = frozenset(names)
-  __init__.__signature__ = signature  # type: ignore[attr-defined]
-  __init__.__qualname__ = f"{cls.__qualname__}.__init__"
-  __init__.__module__ = cls.__module__
-  __init__.__doc__ = _text(declared)
   return __init__
 
 

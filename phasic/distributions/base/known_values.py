@@ -54,7 +54,7 @@ def are_plausible(
         atom,
       )
       and (
-        prop.constraint.name != "subprobabilities"
+        not prop.constraint.beside
         or atom is None
         or plausible.sum_to_one(known[name], atom)
       )

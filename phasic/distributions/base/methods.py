@@ -25,12 +25,13 @@ def _package(base: type) -> str:
 
 
 @dataclass_transform(
+  eq_default=False,
   field_specifiers=(
     declared.array,
     declared.count,
     declared.option,
     declared.static,
-  )
+  ),
 )
 class Methods:
   """The base of the classes whose methods `Distribution` has.

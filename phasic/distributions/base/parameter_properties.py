@@ -16,8 +16,8 @@ class ParameterProperties:
   Attributes:
     event_ndims: number of trailing dimensions of one parameter value; the
       dimensions before are batch dimensions.
-    constraint: the set of its values, or its name: "subprobabilities" (masses >= 0 with a
-      sum <= 1), "probabilities" (their sum is 1), "subgenerator" (off-diagonals
+    constraint: the set of its values, an object that equals its name; a name is
+      taken for it: "subprobabilities" (masses >= 0 with a sum <= 1), "probabilities" (their sum is 1), "subgenerator" (off-diagonals
       >= 0, row sums <= 0), "subtransition" (entries >= 0, row sums <= 1),
       "nonnegative", "positive", "probability" (in [0, 1]), "positive
       probability" (in (0, 1]), "increasing" (positive, each above the one

@@ -67,8 +67,7 @@ class Equilibrium(
       mean,
       (mean > 0) & (mean < math.inf),
       "it must be > 0 and finite for an equilibrium; a chain that may be "
-      "caught"
-      "in some phases, or never starts, has none",
+      "caught in some phases, or never starts, has none",
     )
     start, *others = model
     return (start + 0.0 * mean[..., None], *others)

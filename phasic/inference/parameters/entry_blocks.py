@@ -100,7 +100,7 @@ def increasing(distribution: Any) -> tuple[str, ...]:
     f"{path}{name}"
     for path, owner in nested_arrays.owners(distribution)
     for name, prop in owner.parameter_properties().items()
-    if prop.constraint.name == "increasing"
+    if prop.constraint.by_differences
   )
 
 

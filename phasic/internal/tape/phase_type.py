@@ -40,24 +40,6 @@ def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
   return _Forward(call, order).evaluate(arrays)
 
 
-def adjoint(
-  call: Call, order: int, arrays: Sequence[Any], wanted: Sequence[bool]
-) -> tuple[Any, ...]:
-  """Returns V of operands, tangents and cotangent, None where not wanted."""
-  if not _is_traced(arrays):
-    return only(call.adjoint(order, arrays, wanted), wanted)
-  places = [i for i, own in enumerate(wanted) if own]
-  found = iter(_Adjoint(call, order, places).evaluate(arrays))
-  return tuple(next(found) if own else None for own in wanted)
-
-
-def only(bars: Sequence[Any], wanted: Sequence[bool]) -> tuple[Any, ...]:
-  """Returns cotangents, None where they are not wanted."""
-  return tuple(
-    bar if own else None for bar, own in zip(bars, wanted, strict=True)
-  )
-
-
 class _Forward(traced.Primitive):
   """J_k of the operands and of the tangents, one after the other."""
 

@@ -175,10 +175,11 @@ class Traced(operators.Operators):
     return FUNCTIONS[astype](self, onp.dtype(dtype))
 
   def __getattr__(self, name: str) -> Any:
-    instead = f"; numpy.{name} may have one" if hasattr(onp, name) else ""
+    function = getattr(onp, name, None)
+    has_rule = function in FUNCTIONS if callable(function) else False
+    instead = f": use numpy.{name}" if has_rule else ""
     raise AttributeError(
-      f"an array that is differentiated has no {name}, which has no derivative"
-      f"{instead}"
+      f"an array that is differentiated has no {name}{instead}"
     )
 
   def __repr__(self) -> str:

@@ -1,8 +1,9 @@
 """Derivatives of functions of arrays, and of structures of arrays.
 
 Structures are tuples, lists and mappings, nested in any way; in JAX pytrees of
-all kinds. Their real numbers are differentiated, as arrays of the substrate;
-integer and boolean arrays are constants, in whose place derivatives have None.
+all kinds. Their real numbers are differentiated, as arrays of the substrate:
+floating arrays and numbers of Python, 2 as 2.0. Integer and boolean arrays are
+constants, in whose place derivatives have None.
 In NumPy a function has to be written in functions of NumPy and of phasic; an
 array that would leave them is an error, as its derivative would be lost.
 """
@@ -17,8 +18,8 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 
-stop_gradient = autodiff.stop_gradient
-_CONSTANTS = ("bool", "int", "uint")
+# Kinds of arrays that have no derivative, keys of JAX among them.
+_CONSTANTS = ("bool", "int", "uint", "key", "string")
 
 
 def value_and_gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, Any]:
@@ -133,6 +134,8 @@ def jvp(
     >>> print(f"{float(value):.4f} {float(slope):.4f}")
     0.7358 -1.4715
   """
+  _check_sequence("primals", primals)
+  _check_sequence("tangents", tangents)
   of_arrays = _OfArrays(f, primals)
   values, moved = autodiff.forward(
     of_arrays, of_arrays.arrays, of_arrays.tangents(tangents)
@@ -171,13 +174,46 @@ def hessian_vector_product(
     >>> print(f"{float(found):.4f}")
     -0.2500
   """
+  _check_sequence("primals", primals)
 
   def gradient(*args: Any) -> tuple[Any, ...]:
     value, pullback = vjp(f, *args)
     return pullback(np.ones_like(_one_array(f, value)))
 
+  _check_callable(f)
   _, moved = jvp(gradient, primals, tangents)
   return moved[0] if len(primals) == 1 else moved
+
+
+def stop_gradient(x: Any) -> Any:
+  """Returns an array, or a structure of arrays, as constants of derivatives.
+
+  Example:
+
+    >>> from phasic import math as pm
+    >>> _, slope = pm.value_and_gradient(lambda x: x * pm.stop_gradient(x), 3.0)
+    >>> print(f"{float(slope):.1f}")
+    3.0
+  """
+  leaves, make = autodiff.flatten(x)
+  return make(
+    [autodiff.stop_gradient(y) if hasattr(y, "dtype") else y for y in leaves]
+  )
+
+
+def _check_callable(f: Any) -> None:
+  """Raises TypeError for what is no function."""
+  if not callable(f):
+    raise TypeError(f"f is {raw_arguments.shown(f)}: it must be a function")
+
+
+def _check_sequence(name: str, x: Any) -> None:
+  """Raises TypeError for what is no tuple or list with an entry an argument."""
+  if not isinstance(x, (tuple, list)):
+    raise TypeError(
+      f"{name} is {raw_arguments.shown(x)}: it must be a tuple with an entry for "
+      "each argument of f"
+    )
 
 
 def _one_array(f: Callable[..., Any], value: Any) -> Any:
@@ -199,7 +235,12 @@ def _is_constant(x: Any) -> bool:
   """Whether a leaf has no derivative: integer and boolean arrays, and bools."""
   if isinstance(x, bool):
     return True
-  return hasattr(x, "dtype") and static.dtype_name(x).startswith(_CONSTANTS)
+  return hasattr(x, "dtype") and _kind(x).startswith(_CONSTANTS)
+
+
+def _kind(x: Any) -> str:
+  """The name of an array's dtype, of whatever library."""
+  return getattr(x.dtype, "name", None) or str(x.dtype)
 
 
 def _fitting(name: str, x: Any, like: Any) -> Any:
@@ -226,6 +267,7 @@ class _OfArrays:
   """
 
   def __init__(self, f: Callable[..., Any], args: Sequence[Any]):
+    _check_callable(f)
     self._f = f
     self._args = list(args)
     rules = getattr(f, "rules", None)
@@ -253,6 +295,12 @@ class _OfArrays:
     for i, x in zip(self._free, self._make(leaves), strict=True):
       args[i] = x
     results, self._result = autodiff.flatten(self._f(*args))
+    for x in results:
+      if hasattr(x, "dtype") and _kind(x).startswith("complex"):
+        raise TypeError(
+          f"f returned an array of dtype {_kind(x)}: derivatives are those of "
+          "real numbers"
+        )
     return tuple(results)
 
   def _of_free(self, args: Sequence[Any]) -> tuple[Any, ...]:

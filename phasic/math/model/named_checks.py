@@ -143,7 +143,7 @@ def _numbers(arrays: Any) -> list[Any] | None:
 
 def _message(name: str, good: Any, rule: str, what: Any) -> str:
   """Returns the message, with the first value that breaks the rule if known."""
-  values, held = static.concrete(what), static.concrete(good)
+  values, held = static.at_hand(what), static.at_hand(good)
   if values is None or held is None or onp.all(held):
     return f"{name}: {rule}"
   values, bad = onp.broadcast_arrays(values, onp.logical_not(held))

@@ -254,6 +254,25 @@ class LifetimeTest(parameterized.TestCase):
     for _ in range(3):
       onp.testing.assert_array_equal(run(jnp.ones(1000)), 3.0)
 
+  def test_exported_derivatives(self):
+    x = jnp.asarray([0.25, 0.5, 1.0])
+    rule = binding.array_code(lambda args, ct: (jnp.cos(args[0]) * ct,))
+    for vjp, order in ((rule, 2), (lambda args, ct: (ct,), 1)):
+      op = binding.bind(onp.sin, vjp=vjp)
+      program = exporting.export(lambda y, op=op: jnp.sum(op(y) ** 2))(x)
+      call = export.deserialize(program.serialize(vjp_order=order)).call
+      slope = jax.grad(call)(x)
+      factor = jnp.cos(x) if order == 2 else 1.0
+      onp.testing.assert_allclose(slope, 2 * jnp.sin(x) * factor, rtol=1e-12)
+      if order == 2:
+        _, moved = jax.vjp(jax.grad(call), x)
+        expected = 2 * jnp.cos(2 * x)
+        onp.testing.assert_allclose(moved(jnp.ones_like(x))[0], expected)
+      else:
+        # A derivative of a rule on the host would be another one of it.
+        with self.assertRaisesRegex(NotImplementedError, "array_code"):
+          program.serialize(vjp_order=2)
+
   def test_exported_program_runs_here(self):
     op = binding.bind(lambda x: 3.0 * x)
     program = export.export(

@@ -119,6 +119,17 @@ class MethodsTest(parameterized.TestCase):
     x = 2.0 if name in _COUNTS else 0.7
     self.assertTrue(np.all(np.isfinite(checked.log_prob(_constant(x)))))
 
+  def test_bijectors_in_functions(self):
+    wrapped = adapter.wrap(pd.PhaseType([1.0, 0.0], [[-2.0, 1.0], [0.0, -1.0]]))
+    properties = type(wrapped).parameter_properties()
+    own = properties["subgenerator"].default_constraining_bijector_fn()
+    x = tf.zeros((2, 2), tf.float64)
+    found = tf.function(lambda bijector: bijector.forward(x))(own)
+    np.testing.assert_array_equal(found, own.forward(x))
+    properties = type(adapter.wrap(pd.Erlang(2, 1.0))).parameter_properties()
+    rate = properties["rate"].default_constraining_bijector_fn()
+    self.assertIsInstance(rate, tfp.bijectors.Exp)
+
   def test_no_bijector_onto_unlike_intervals(self):
     bounds = 1.0, [3.0, float("inf")]
     dist = adapter.wrap(pd.TruncatedPhaseType(pd.Erlang(2, 1.0), *bounds))

@@ -1,0 +1,39 @@
+"""A family of one's own, of which nothing else has to know."""
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import declared
+from phasic.distributions.families import named_family
+from phasic.internal import structures
+from phasic.math.model import edge_rates
+
+
+@structures.register
+class Detour(named_family.NamedFamily):
+  """An exponential time, with a probability one more of the same rate."""
+
+  rate: Any = declared.array(0, "positive", "r, (...), per unit of time.")
+  detour_prob: Any = declared.array(
+    0, "probability", "q, (...), of the second one."
+  )
+  repeats: int = declared.count("how often it is told, a Python int > 0.")
+
+  def _chain_of(self, rate, detour_prob):
+    stages = onp.arange(2)
+    one = np.zeros((2, 1), self.dtype) + 1.0
+    edges = edge_rates.EdgeRates(stages, stages + 1, rate[..., None], one)
+    start = np.stack([detour_prob, 1.0 - detour_prob], axis=-1)
+    return start, edges, None, np.zeros((), dtype=self.dtype)
+
+  def _maximized(self, paths):
+    return self.copy(
+      rate=self._likeliest(paths)[..., 0],
+      detour_prob=paths.starts[..., 0] / paths.total,
+    )
+
+
+class Named(Detour):
+  """Of which no more is told."""
