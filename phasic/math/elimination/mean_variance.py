@@ -12,6 +12,7 @@ from phasic.internal import elimination_ops
 from phasic.internal import static
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
+from phasic.math.model import edge_rates
 
 MEAN, VARIANCE, STDDEV = "mean", "variance", "stddev"
 SECOND_MOMENT = "second moment"
@@ -31,12 +32,16 @@ def evaluate(option, found, discrete, eps):
     eps: the precision of the model's values.
   """
   shared = _is_small(static.shape(found.indices)[-1])
+  # The native call has no derivatives in what weights are made of.
+  weights = edge_rates.values(
+    found.parameters, found.constants, found.coefficients
+  )
   both = elimination_ops.moments(
     _portable,
     found.indices,
-    found.parameters,
-    found.coefficients,
-    found.constants,
+    weights,
+    found.coefficients[..., :0],
+    found.constants[..., :0],
     found.initial,
     found.atom,
     found.stay,

@@ -99,6 +99,23 @@ class StandardDeviationTest(test_case.TestCase):
     if not math.isnan(deviation):
       self.assert_close(deviation, 1e-90)
 
+  def test_derivatives_in_what_rates_are_made_of(self):
+    def mean(coefficient, constant):
+      unit = np.asarray(onp.eye(2))
+      edges = pm.EdgeRates(
+        [0, 1], [1, 2], [1.0, 2.0], coefficient * unit, constant * unit[0]
+      )
+      return pm.mean([1.0, 0.0], edges) + pm.variance([1.0, 0.0], edges)
+
+    # Of 1 / (c + b) + 1 / 2 c, and of their squares.
+    one, none = np.asarray(1.0), np.asarray(0.0)
+    value, found = gradients.value_and_gradient(mean, one, none)
+    self.assert_close(value, 2.75, 1e-14)
+    self.assert_close(found[0], -1.5 - 2.0 - 0.5, 1e-13)
+    self.assert_close(found[1], -1.0 - 2.0, 1e-13)
+    _, moved = gradients.jvp(mean, (one, none), (one, none))
+    self.assert_close(moved, -4.0, 1e-13)
+
   @parameterized.parameters(1e-150, 0.5, 1e150)
   def test_derivative(self, rate):
     _, gradient = gradients.value_and_gradient(
