@@ -8,10 +8,11 @@ SEAM = [
     "checks",
     "control_flow",
     "custom_gradient",
-    "elimination_ops",
-    "kernel_ops",
+    "elimination_calls",
+    "given_dtypes",
     "native/host_calls",
     "native/native_ops",
+    "phase_type_calls",
     "random",
     "segments",
     "static",
@@ -21,8 +22,11 @@ SEAM = [
 # Those of phasic/internal that go into every substrate, as in
 # substrates/meta/paths.py.
 SEAM_SHARED = [
+    "dtypes",
+    "elimination_ops",
     "frameworks",
     "kernel_common",
+    "kernel_ops",
     "late_names",
     "native/__init__",
     "native/host_functions",

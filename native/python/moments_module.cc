@@ -18,36 +18,30 @@ namespace py = pybind11;
 namespace phasic {
 namespace {
 
-py::tuple MomentsOfArrays(const py::array& indices, const py::array& parameters,
-                          const py::array& coefficients,
-                          const py::array& constants, const py::array& initial,
-                          const py::array& atom, const py::array& stay,
-                          bool discrete, bool gives_variance, bool gives_root,
+py::tuple MomentsOfArrays(const py::array& indices, const py::array& weights,
+                          const py::array& initial, const py::array& atom,
+                          const py::array& stay, bool discrete,
+                          bool gives_variance, bool gives_root,
                           double epsilon) {
   MomentsCall call = {};
-  call.precision = PrecisionOf(parameters, "parameters");
+  call.precision = PrecisionOf(weights, "weights");
   const auto hold = [&](const py::array& array, const char* name) {
     return HeldArray::OfFloats(array, call.precision, name);
   };
-  const HeldArray held[] = {hold(parameters, "parameters"),
-                            hold(coefficients, "coefficients"),
-                            hold(constants, "constants"),
-                            hold(initial, "initial"),
-                            hold(atom, "atom"),
-                            hold(stay, "stay")};
+  const HeldArray held[] = {hold(weights, "weights"), hold(initial, "initial"),
+                            hold(atom, "atom"), hold(stay, "stay")};
   const HeldArray index = HeldArray::Of<int32_t>(indices, "indices");
   call.indices = index.input();
-  Input* const places[] = {&call.parameters, &call.coefficients,
-                           &call.constants,  &call.initial,
-                           &call.atom,       &call.stay};
+  Input* const places[] = {&call.weights, &call.initial, &call.atom,
+                           &call.stay};
   for (size_t i = 0; i < std::size(places); ++i) *places[i] = held[i].input();
   call.is_discrete = discrete;
   call.wants_variance = gives_variance;
   call.wants_root = gives_root;
   call.epsilon = epsilon;
   // The batch's dimensions; what does not broadcast is found by the call.
-  const int32_t rank = call.parameters.shape.rank;
-  if (rank < 1) throw py::value_error("parameters: too few dimensions");
+  const int32_t rank = call.weights.shape.rank;
+  if (rank < 1) throw py::value_error("weights: too few dimensions");
   int64_t dims[kMaxRank] = {};
   std::fill_n(dims, rank - 1, 1);
   const auto merge = [&](const Shape& shape) {
@@ -74,8 +68,7 @@ py::tuple MomentsOfArrays(const py::array& indices, const py::array& parameters,
 
 void DefineMoments(py::module_* module) {
   module->def("moments", &MomentsOfArrays, py::arg("indices"),
-              py::arg("parameters"), py::arg("coefficients"),
-              py::arg("constants"), py::arg("initial"), py::arg("atom"),
+              py::arg("weights"), py::arg("initial"), py::arg("atom"),
               py::arg("stay"), py::arg("discrete"), py::arg("gives_variance"),
               py::arg("gives_root"), py::arg("epsilon"),
               "Mean and, where wanted, variance of the time until absorption.");

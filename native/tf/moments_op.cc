@@ -1,7 +1,7 @@
 // PhasicMoments: moments by elimination, on TensorFlow's C API. Inputs are
-// indices, parameters, coefficients, constants, initial, atom and stay; the
-// outputs are the mean, a list of the variance or none, and one of their
-// gradients in parameters and initial or none. See
+// indices, weights, initial, atom and stay; the outputs are the mean, a list of
+// the variance or none, and one of their gradients in weights and initial or
+// none. See
 // native/elimination/api/moments.h. Python sets the shapes, which the C API
 // cannot tell of lists.
 
@@ -76,16 +76,15 @@ void Compute(void* kernel, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   std::vector<Array> inputs;
   if (!ReadInputs(context, status.get(), &inputs)) return;
-  if (inputs[1].dims.empty() || inputs[4].dims.empty()) {
+  if (inputs[1].dims.empty() || inputs[2].dims.empty()) {
     return Fail(context, status.get(),
-                "moments: parameters must be [batch..., d] and initial "
+                "moments: weights must be [batch..., m] and initial "
                 "[batch..., p]");
   }
   const auto* attributes = static_cast<const Attributes*>(kernel);
   phasic::MomentsCall call = {};
-  phasic::Input* const places[] = {
-      &call.indices, &call.parameters, &call.coefficients, &call.constants,
-      &call.initial, &call.atom,       &call.stay};
+  phasic::Input* const places[] = {&call.indices, &call.weights, &call.initial,
+                                   &call.atom, &call.stay};
   for (size_t i = 0; i < std::size(places); ++i) {
     *places[i] = inputs[i].input();
   }
@@ -117,8 +116,8 @@ void Compute(void* kernel, TF_OpKernelContext* context) {
     if (!add(&results[i].value, {})) return;
   }
   for (int i = 0; i < count && call.wants_gradients; ++i) {
-    if (!add(&results[i].of_parameters, {inputs[1].dims.back()}) ||
-        !add(&results[i].of_initial, {inputs[4].dims.back()})) {
+    if (!add(&results[i].of_weights, {inputs[1].dims.back()}) ||
+        !add(&results[i].of_initial, {inputs[2].dims.back()})) {
       return;
     }
   }
@@ -135,9 +134,7 @@ bool RegisterMoments() {
   TF_OpDefinitionBuilderAddAttr(op, "gives_root: bool");
   TF_OpDefinitionBuilderAddAttr(op, "epsilon: float");
   TF_OpDefinitionBuilderAddInput(op, "indices: int32");
-  TF_OpDefinitionBuilderAddInput(op, "parameters: T");
-  TF_OpDefinitionBuilderAddInput(op, "coefficients: T");
-  TF_OpDefinitionBuilderAddInput(op, "constants: T");
+  TF_OpDefinitionBuilderAddInput(op, "weights: T");
   TF_OpDefinitionBuilderAddInput(op, "initial: T");
   TF_OpDefinitionBuilderAddInput(op, "atom: T");
   TF_OpDefinitionBuilderAddInput(op, "stay: T");

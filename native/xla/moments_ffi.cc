@@ -14,7 +14,7 @@ namespace ffi = xla::ffi;
 using phasic::ShapeOf;
 using phasic::ToError;
 
-constexpr size_t kNumOperands = 7;
+constexpr size_t kNumOperands = 5;
 constexpr size_t kMaxResults = 6;
 
 ffi::Error Moments(ffi::ThreadPool pool, bool discrete, bool gives_variance,
@@ -26,8 +26,7 @@ ffi::Error Moments(ffi::ThreadPool pool, bool discrete, bool gives_variance,
   }
   phasic::MomentsCall call = {};
   phasic::Input* const places[kNumOperands] = {
-      &call.indices, &call.parameters, &call.coefficients, &call.constants,
-      &call.initial, &call.atom,       &call.stay};
+      &call.indices, &call.weights, &call.initial, &call.atom, &call.stay};
   ffi::DataType type = ffi::DataType::INVALID;
   for (size_t i = 0; i < kNumOperands; ++i) {
     const auto buffer = args.get<ffi::AnyBuffer>(i);
@@ -50,9 +49,8 @@ ffi::Error Moments(ffi::ThreadPool pool, bool discrete, bool gives_variance,
   call.epsilon = epsilon;
   phasic::MomentResults results[2] = {};
   phasic::Output* const outputs[kMaxResults] = {
-      &results[0].value,         &results[1].value,
-      &results[0].of_parameters, &results[0].of_initial,
-      &results[1].of_parameters, &results[1].of_initial};
+      &results[0].value,      &results[1].value,      &results[0].of_weights,
+      &results[0].of_initial, &results[1].of_weights, &results[1].of_initial};
   size_t next = 0;
   for (size_t i = 0; i < rets.size(); ++i) {
     auto buffer = rets.get<ffi::AnyBuffer>(i);

@@ -1,9 +1,8 @@
 // XLA FFI handler of moments by elimination, for JAX on CPU.
 //
-// Operands are indices, parameters, coefficients, constants, initial,
-// atom and stay; results the mean, where
-// gives_variance says so the variance and, where gives_gradients says so, for
-// each the gradients in parameters and in initial.
+// Operands are indices, weights, initial, atom and stay; results the mean,
+// where gives_variance says so the variance and, where gives_gradients says so,
+// for each the gradients in weights and in initial.
 
 #ifndef PHASIC_NATIVE_XLA_MOMENTS_FFI_H_
 #define PHASIC_NATIVE_XLA_MOMENTS_FFI_H_

@@ -10,7 +10,7 @@ from phasic.binding.linear import bind_multilinear
 from phasic.binding.native import NativeOp
 from phasic.binding.native import bind_native
 from phasic.binding.native import include_dir
-from phasic.internal.native.host_calls import last_error
+from phasic.internal.native.host_functions import last_error
 from phasic.internal.native.host_results import ArraySpec
 
 __all__ = [

@@ -10,10 +10,11 @@ import numpy as onp
 
 from phasic import include
 from phasic.binding import arguments
+from phasic.binding import native_products
 from phasic.binding import operands
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import static_options
-from phasic.internal import structures
 from phasic.internal.native import native_checks
 from phasic.internal.native import native_declarations
 from phasic.internal.native import native_files
@@ -215,10 +216,13 @@ class NativeOp:
 
   def jvp(self, args: Any, tangents: Any, /, **options: Any) -> Any:
     """Returns the outputs' tangents, as the op returns outputs."""
+    declaration = self._function.declaration
     primals = self._operands(args)
-    along = self._like(tangents, primals)
+    given = native_rules.check_entries(
+      declaration, "the tangents", declaration.inputs, tangents
+    )
     call = self._of(options)
-    results = native_ops.jvp(self._function, call, primals, along)
+    results = native_products.jvp(declaration, call, primals, given)
     return results[0] if len(results) == 1 else results
 
   def vjp(
@@ -231,18 +235,17 @@ class NativeOp:
       cotangent: the output's, or a tuple where there are several.
       **options: those of the call.
     """
+    declaration = self._function.declaration
     primals = self._operands(args)
-    outputs = self._function.declaration.outputs
-    given = (cotangent,) if len(outputs) == 1 else cotangent
+    given = (cotangent,) if len(declaration.outputs) == 1 else cotangent
     given = native_rules.check_entries(
-      self._function.declaration, "the cotangents", outputs, given
+      declaration, "the cotangents", declaration.outputs, given
     )
     call = self._of(options)
-    found = native_ops.vjp(self._function, call, primals, given)
-    inputs = self._function.declaration.inputs
+    found = native_products.vjp(declaration, call, primals, given)
     return tuple(
-      np.reshape(x, static.shape(np.asarray(a))) if o.is_inexact else None
-      for o, x, a in zip(inputs, found, args, strict=True)
+      None if x is None else np.reshape(x, static.shape(np.asarray(a)))
+      for x, a in zip(found, args, strict=True)
     )
 
   def check(self, /, *args: Any, **options: Any) -> None:
@@ -286,7 +289,7 @@ class NativeOp:
     pairs = list(zip(declaration.inputs, args, strict=True))
     floats = {o.name: x for o, x in pairs if o.type == "T"}
     try:
-      common = structures.common_dtype(floats) if floats else ""
+      common = dtypes.common_dtype(floats) if floats else ""
       arrays = [operands.convert(operand, x, common) for operand, x in pairs]
       shapes = [native_ops.shape(x) for x in arrays]
     except TypeError as error:
@@ -296,20 +299,13 @@ class NativeOp:
     native_shapes.input_dims(declaration, shapes)
     rank = len(native_shapes.batch_shape(declaration, shapes))
     return tuple(
-      native_ops.with_rank(x, rank + len(operand.dims))
+      _with_rank(x, rank + len(operand.dims))
       for operand, x in zip(declaration.inputs, arrays, strict=True)
     )
 
-  def _like(self, tangents: Any, primals: Sequence[Any]) -> tuple[Any, ...]:
-    declaration = self._function.declaration
-    given = native_rules.check_entries(
-      declaration, "the tangents", declaration.inputs, tangents
-    )
-    return tuple(
-      native_ops.with_rank(
-        operands.direction(declaration, operand, t, x), static.rank(x)
-      )
-      if operand.is_inexact
-      else None
-      for operand, t, x in zip(declaration.inputs, given, primals, strict=True)
-    )
+
+def _with_rank(x: Any, rank: int) -> Any:
+  """Returns an array with ones in front, so that it has `rank` dimensions."""
+  for _ in range(rank - static.rank(x)):
+    x = x[None]
+  return x

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import numpy as onp
 
 from phasic.internal import static
@@ -44,25 +45,28 @@ def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
 
 
 def direction(
-  declaration: native_declarations.Declaration,
-  operand: native_declarations.Operand,
-  tangent: Any,
-  x: Any,
+  declaration: native_declarations.Declaration, what: str, given: Any, x: Any
 ) -> Any:
-  """Returns a tangent of an operand `x` as an array of its dtype.
+  """Returns a tangent or cotangent of `x` as an array like it.
+
+  Args:
+    declaration: the op's.
+    what: what messages call it.
+    given: the tangent or cotangent.
+    x: the array that it belongs to.
 
   Raises:
     TypeError: it is complex, and `x` is not, or no array at all.
     ValueError: it does not broadcast to the shape of `x`.
   """
-  found, dtype = structures.cast(tangent), static.dtype_name(x)
+  found, dtype = structures.cast(given), static.dtype_name(x)
   native_shapes.check_direction(
     declaration,
-    f"the tangent of {operand.name}",
+    what,
     (native_ops.shape(found), static.dtype_name(found)),
     (native_ops.shape(x), dtype),
   )
-  return structures.cast(found, dtype)
+  return np.broadcast_to(structures.cast(found, dtype), static.shape(x))
 
 
 def _numbers(operand: native_declarations.Operand, x: Any) -> Any:

@@ -17,13 +17,14 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
   return trees.flatten(tree)
 
 
-def leaves_like(tree: Any, like: Any, name: str) -> list[Any]:
+def leaves_like(tree: Any, like: Any) -> list[Any]:
   """Returns what a structure has in the places of another one's leaves.
 
   Raises:
-    ValueError: the structures differ.
+    TypeError: the structures differ.
+    ValueError: the same.
   """
-  return trees.leaves_like(tree, like, name)
+  return trees.leaves_like(tree, like)
 
 
 def reverse(

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 import functools
-import operator
 from typing import Any
 
 import numpy as onp
 
 from phasic.internal import static
 from phasic.internal.tape import modes
+from phasic.internal.tape import trees
 
 
 def cond(
@@ -53,23 +53,16 @@ def scan(
   Returns:
     The last carry, and the outputs stacked along a new leading axis.
   """
-  steps = int(length or 0) if xs is None else _leading(xs)
   carry, outputs = init, []
-  for i in range(steps):
-    carry, y = f(carry, _map(operator.itemgetter(i), xs))
+  for x in [None] * (length or 0) if xs is None else _rows(xs):
+    carry, y = f(carry, x)
     outputs.append(y)
   return carry, _stack(outputs)
 
 
 def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
   """Returns `f` mapped over the leading axis of all its arguments."""
-
-  def mapped(*args: Any) -> Any:
-    size = _leading(args)
-    rows = [_map(operator.itemgetter(i), args) for i in range(size)]
-    return _stack([f(*row) for row in rows])
-
-  return mapped
+  return lambda *args: _stack([f(*row) for row in _rows(args)])
 
 
 def compiled(
@@ -95,23 +88,16 @@ def compiled(
   return quiet
 
 
-def _leading(tree: Any) -> int:
-  while isinstance(tree, tuple):
-    tree = tree[0]
-  return static.shape(tree)[0]
-
-
-def _map(f: Callable[[Any], Any], tree: Any) -> Any:
-  if tree is None:
-    return None
-  if isinstance(tree, tuple):
-    return tuple(_map(f, t) for t in tree)
-  return f(tree)
+def _rows(tree: Any) -> list[Any]:
+  """The slices of a tree along the leading axis of its arrays."""
+  leaves, make = trees.flatten(tree)
+  size = static.shape(leaves[0])[0]
+  return [make([x[i] for x in leaves]) for i in range(size)]
 
 
 def _stack(items: list[Any]) -> Any:
-  if not items or items[0] is None:
+  if not items:
     return None
-  if isinstance(items[0], tuple):
-    return tuple(_stack(list(column)) for column in zip(*items, strict=True))
-  return onp.stack(items)
+  _, make = trees.flatten(items[0])
+  columns = zip(*(trees.flatten(item)[0] for item in items), strict=True)
+  return make([onp.stack(column) for column in columns])

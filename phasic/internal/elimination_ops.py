@@ -16,12 +16,8 @@ from collections.abc import Callable
 import functools
 from typing import Any
 
-import numpy as onp
-
-from phasic.internal import kernel_common
+from phasic.internal import elimination_calls
 from phasic.internal import kernel_ops
-from phasic.internal.tape import elimination
-from phasic.internal.tape import modes
 
 
 def eliminate(
@@ -53,105 +49,51 @@ def eliminate(
 
   Raises:
     ValueError: shapes do not fit, an index is out of range, or the elimination
-      is too large; numbers are given.
-    MemoryError: memory does not suffice.
+      is too large; numbers are given. In JAX the last two are errors of the
+      running program, in TensorFlow InvalidArgumentError of the running op.
+    MemoryError: memory does not suffice, in NumPy.
   """
-  if kernel_ops.path_of_call() == "portable":
-    return fallback(
-      indices, weights, per_phase, per_edge, transposed, gives_edges
-    )
-  if modes.any_traced((weights, per_phase, per_edge)):
-    indices = onp.array(modes.without_derivative(indices))
-    return elimination.eliminate(
-      functools.partial(eliminate, fallback, indices),
-      weights,
-      per_phase,
-      per_edge,
-      transposed,
-      gives_edges,
-    )
-  return kernel_common.load()[0].eliminate(
-    transposed,
-    onp.asarray(indices),
-    onp.asarray(weights),
-    onp.asarray(per_phase),
-    None if per_edge is None else onp.asarray(per_edge),
-    gives_edges,
-  )
+  call = fallback
+  if kernel_ops.path_of_call() != "portable":
+    call = functools.partial(elimination_calls.eliminate, fallback)
+  return call(indices, weights, per_phase, per_edge, transposed, gives_edges)
 
 
 def moments(
   fallback: Callable[..., Any],
   indices: Any,
-  parameters: Any,
-  coefficients: Any,
-  constants: Any,
+  weights: Any,
   initial: Any,
   atom: Any,
   stay: Any,
-  discrete: bool,
-  gives_variance: bool,
-  gives_root: bool,
-  epsilon: float,
-) -> Any:
+  **options: Any,
+) -> tuple[Any, ...]:
   """Returns the mean and, where wanted, variance of the time until absorption.
 
-  Derivatives exist in the parameters and in the initial masses. In discrete time
+  Derivatives exist in the weights and in the initial masses. In discrete time
   what leaves a phase changes the probability of staying.
 
   Args:
-    fallback: the portable function of the eleven other arguments.
+    fallback: the portable function of the other arguments.
     indices: sources, then targets, int32 (2, m).
-    parameters: theta, (..., d); the weights (..., m) without coefficients.
-    coefficients: (m, d), or (m, 0).
-    constants: (m,), added to the weights; or (0,).
+    weights: (..., m).
     initial: alpha, (..., p).
     atom: (..., 1), or (..., 0): what the initial masses leave.
     stay: probabilities of staying for a step, (..., p), or (..., 0): what the
       weights leave; in continuous time the latter.
-    discrete: whether time is counted in steps.
-    gives_variance: whether the variance is wanted.
-    gives_root: whether its root is, in its place.
-    epsilon: sums within 4 p epsilon of zero are zero.
+    **options: `discrete`, whether time is counted in steps; `gives_variance`,
+      whether the variance is wanted; `gives_root`, whether its root is, in its
+      place; and `epsilon`: sums within 4 p epsilon of zero are zero.
 
   Returns:
     A tuple of one or two arrays (...), NaN where a value breaks a rule. All
-    arguments have the same number of batch dimensions, each 1 or the common
-    size.
+    arguments but the indices have the same number of batch dimensions, each 1
+    or the common size.
 
   Raises:
     ValueError: as `eliminate`.
   """
-  # Where there are derivatives, those of its eliminations are the ones.
-  if kernel_ops.path_of_call() == "portable" or modes.any_traced(
-    (parameters, coefficients, constants, initial, atom, stay)
-  ):
-    return fallback(
-      indices,
-      parameters,
-      coefficients,
-      constants,
-      initial,
-      atom,
-      stay,
-      discrete,
-      gives_variance,
-      gives_root,
-      epsilon,
-    )
-  ones = (1,) * (onp.ndim(parameters) - 1)
-  shared = (onp.asarray(indices, dtype=onp.int32), coefficients, constants)
-  indices, coefficients, constants = (
-    onp.reshape(x, (*ones, *onp.shape(x))) for x in shared
-  )
-  return kernel_common.load()[0].moments(
-    indices,
-    onp.asarray(parameters),
-    coefficients,
-    constants,
-    *(onp.asarray(x) for x in (initial, atom, stay)),
-    discrete,
-    gives_variance,
-    gives_root,
-    epsilon,
-  )
+  if kernel_ops.path_of_call() == "portable":
+    return fallback(indices, weights, initial, atom, stay, **options)
+  operands = (indices, weights, initial, atom, stay)
+  return elimination_calls.moments(fallback, operands, options)

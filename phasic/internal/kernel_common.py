@@ -53,6 +53,12 @@ def required() -> bool | None:
   return text == "1" if text else None
 
 
+def edges_and_kinds(fixed: Sequence[Any]) -> tuple[list[Any] | None, Any]:
+  """Returns the edges and the kinds among arrays; None where there are none."""
+  edges = list(fixed[:3]) if len(fixed) >= 3 else None
+  return edges, fixed[-1] if len(fixed) % 3 else None
+
+
 class Kernel:
   """The choice between kernel and portable path, and the kernel on the host.
 
@@ -175,16 +181,30 @@ class Kernel:
     self,
     kind: str,
     operands: Sequence[Any],
-    edges: Sequence[Any],
-    kinds: Any,
-    discrete: bool,
+    edges: Sequence[Any] = (),
+    kinds: Any = None,
+    discrete: bool = False,
   ) -> onp.ndarray:
-    """Returns `kernel_ops.status` of arrays on the host."""
+    """Returns why values are NaN: int32 codes (batch..., n) on the host.
+
+    Arguments are those of `kernel_ops.phase_type`.
+
+    Raises:
+      RuntimeError: the kernel cannot run.
+      ValueError: the operands are traced, so there are no values yet.
+    """
+    given = [*operands, *edges, *([] if kinds is None else [kinds])]
+    known = [static.concrete(x) for x in given]
+    if any(x is None for x in known):
+      raise ValueError("status needs concrete operands: call it eagerly")
+    arrays = [onp.ascontiguousarray(x) for x in known]
+    count = len(operands)
+    own_edges, own_kinds = edges_and_kinds(arrays[count:])
     return self.on_host().status(
       KINDS.index(kind),
-      [onp.ascontiguousarray(x) for x in operands],
-      [onp.ascontiguousarray(x) for x in edges] or None,
-      kinds=None if kinds is None else onp.ascontiguousarray(kinds),
+      arrays[:count],
+      own_edges,
+      kinds=own_kinds,
       discrete=discrete,
     )
 

@@ -15,32 +15,29 @@ coefficients (..., m, d) or (..., m, 0) if absent.
 
 Where times differ in their kind there is one array more, `kinds`, int32
 (..., n), in place of the one kind: see native/kernel/api/phase_type.h.
+
+The kernel runs on the CPU. JAX takes the portable path elsewhere, TensorFlow
+copies; on a TPU it has to be told to take the portable path. The path is
+chosen when a call is traced: what `jax.jit` or `tf.function` has compiled keeps
+it.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as onp
-
 from phasic.internal import kernel_common
-from phasic.internal.tape import modes
-from phasic.internal.tape import phase_type as primitives
+from phasic.internal import phase_type_calls
 
 KINDS = kernel_common.KINDS
-_Traced = modes.Traced
 
-
-def unavailable_reason() -> str:
-  """Returns why the kernel cannot run, "" if it can."""
-  return kernel_common.load()[1]
-
-
-_kernel = kernel_common.Kernel(unavailable_reason)
+_kernel = phase_type_calls.KERNEL
+unavailable_reason = _kernel.unavailable_reason
 path = _kernel.path
 path_of_call = _kernel.path_of_call
 precision = _kernel.precision
 set_path = _kernel.set_path
 use_path = _kernel.use_path
+status = _kernel.status
 status_message = _kernel.status_message
 measure_elimination = _kernel.measure_elimination
 meets_constraint = _kernel.meets_constraint
@@ -73,21 +70,16 @@ def phase_type(
     An array (batch..., n).
 
   Raises:
-    ValueError: shapes or dtypes of the operands do not fit.
+    ValueError: shapes of the operands do not fit.
+    TypeError: dtypes of the operands do not fit. Where only TensorFlow's
+      running op can see either, it raises InvalidArgumentError.
+    NotImplementedError: a derivative of an order above three is asked for on
+      the kernel's path, in JAX or NumPy.
   """
+  fixed = _fixed(edges, kinds)
   if path_of_call() == "portable":
-    return fallback(kind, *operands, *edges, *_given(kinds))
-  if _Traced in map(type, operands):
-    call = _call(kind, edges, kinds, discrete)
-    return primitives.forward(call, 0, operands)
-  return _kernel.on_host().forward(
-    KINDS.index(kind),
-    0,
-    _arrays(operands),
-    _edges(edges),
-    kinds=kinds,
-    discrete=discrete,
-  )
+    return phase_type_calls.portable(kind, operands, fallback, fixed)
+  return phase_type_calls.phase_type(kind, operands, fallback, fixed, discrete)
 
 
 def statistics(
@@ -111,70 +103,17 @@ def statistics(
     of a sparse model, exits (batch..., p) and atom (batch..., 1).
 
   Raises:
-    NotImplementedError: on the portable path.
-    ValueError: shapes or dtypes of the operands do not fit.
+    NotImplementedError: on the portable path, or a derivative is asked for; in
+      a graph of TensorFlow that is NaN.
+    ValueError: as `phase_type`.
+    TypeError: as `phase_type`.
   """
   if path_of_call() == "portable":
     raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
-  if modes.any_traced([*operands, weights]):
-    raise NotImplementedError(
-      "a derivative of expected statistics was asked for: they have none. Where "
-      "they are constants for a derivative, as an E-step is, apply stop_gradient "
-      "to the arguments"
-    )
-  inputs = _arrays(operands) + _arrays([weights])
-  kernel = _kernel.on_host()
-  return tuple(
-    kernel.statistics(KINDS.index(kind), inputs, _edges(edges), kinds=kinds)
-  )
+  fixed = _fixed(edges, kinds)
+  return tuple(phase_type_calls.statistics(kind, operands, weights, fixed))
 
 
-def status(
-  kind: str,
-  operands: Sequence[Any],
-  edges: Sequence[Any] = (),
-  kinds: Any = None,
-  discrete: bool = False,
-) -> onp.ndarray:
-  """Returns why values are NaN: int32 codes (batch..., n) on the host.
-
-  Raises:
-    RuntimeError: the kernel cannot run.
-  """
-  return _kernel.status(kind, operands, edges, kinds, discrete)
-
-
-def _call(
-  kind: str, edges: Sequence[Any], kinds: Any, discrete: bool
-) -> primitives.Call:
-  """The kernel's J and V."""
-  kernel = _kernel.on_host()
-  number = KINDS.index(kind)
-  # Copies: what a derivative is of does not change any more.
-  held = [onp.array(modes.without_derivative(x)) for x in edges] or None
-  options = {"kinds": modes.without_derivative(kinds), "discrete": discrete}
-
-  def forward(order: int, arrays: Sequence[Any]) -> Any:
-    return kernel.forward(number, order, _arrays(arrays), held, **options)
-
-  def adjoint(
-    order: int, arrays: Sequence[Any], wanted: Sequence[bool]
-  ) -> Sequence[Any]:
-    bits = sum(1 << i for i, own in enumerate(wanted) if own)
-    return kernel.adjoint(
-      number, order, _arrays(arrays), held, wanted=bits, **options
-    )
-
-  return primitives.Call(forward, adjoint)
-
-
-def _arrays(values: Sequence[Any]) -> list[onp.ndarray]:
-  return [onp.ascontiguousarray(v) for v in values]
-
-
-def _edges(edges: Sequence[Any]) -> list[onp.ndarray] | None:
-  return _arrays(edges) if edges else None
-
-
-def _given(kinds: Any) -> tuple[Any, ...]:
-  return () if kinds is None else (kinds,)
+def _fixed(edges: Sequence[Any], kinds: Any) -> tuple[Any, ...]:
+  """What a call has besides operands: edges, kinds, both or nothing."""
+  return tuple(edges) if kinds is None else (*edges, kinds)

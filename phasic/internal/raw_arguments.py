@@ -60,9 +60,11 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
     depth: how many lists `x` is in.
 
   Raises:
-    TypeError: there is a masked array, whose mask would be lost.
+    TypeError: it is None, or there is a masked array, whose mask would be lost.
     ValueError: there are too many dimensions.
   """
+  if x is None and depth == 0:
+    raise TypeError(f"{name} is None: it must be an array")
   if isinstance(x, onp.ma.MaskedArray):
     raise TypeError(
       f"{name} is a masked array: masks are not used; pass the entries that "
@@ -77,12 +79,6 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
   if isinstance(x, (list, tuple)):
     for item in x:
       check_nesting(item, name, depth + 1)
-
-
-def refuse_none(x: Any, name: str) -> None:
-  """Raises TypeError for None, which is not an array."""
-  if x is None:
-    raise TypeError(f"{name} is None: it must be an array")
 
 
 def refuse_objects(dtype: onp.dtype, name: str) -> None:

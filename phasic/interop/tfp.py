@@ -146,57 +146,12 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _batch_shape(self) -> Any:
     return self._wrapped.batch_shape
 
-  def _batch_shape_tensor(self) -> Any:
-    return self._wrapped.batch_shape_tensor()
-
   def _event_shape(self) -> Any:
     return self._wrapped.event_shape
-
-  def _event_shape_tensor(self) -> Any:
-    return self._wrapped.event_shape_tensor()
 
   def _sample_n(self, n: Any, seed: Any = None) -> Any:
     seed = tfp.random.sanitize_seed(seed, salt=type(self).__name__)
     return self._wrapped.sample(n, seed=seed)
-
-  def _log_prob(self, value: Any) -> Any:
-    return self._wrapped.log_prob(value)
-
-  def _prob(self, value: Any) -> Any:
-    return self._wrapped.prob(value)
-
-  def _log_cdf(self, value: Any) -> Any:
-    return self._wrapped.log_cdf(value)
-
-  def _cdf(self, value: Any) -> Any:
-    return self._wrapped.cdf(value)
-
-  def _log_survival_function(self, value: Any) -> Any:
-    return self._wrapped.log_survival_function(value)
-
-  def _survival_function(self, value: Any) -> Any:
-    return self._wrapped.survival_function(value)
-
-  def _quantile(self, value: Any) -> Any:
-    return self._wrapped.quantile(value)
-
-  def _mean(self) -> Any:
-    return self._wrapped.mean()
-
-  def _variance(self) -> Any:
-    return self._wrapped.variance()
-
-  def _stddev(self) -> Any:
-    return self._wrapped.stddev()
-
-  def _covariance(self) -> Any:
-    return self._wrapped.covariance()
-
-  def _mode(self) -> Any:
-    return self._wrapped.mode()
-
-  def _entropy(self) -> Any:
-    return self._wrapped.entropy()
 
   def _experimental_tangent_space(self, x: Any) -> Any:
     # Probabilities, unlike densities, stay what they are when transformed.
@@ -223,6 +178,37 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
         "Probability's is onto these and the others at once"
       )
     return tfp.bijectors.Sigmoid(support.low, support.high)
+
+
+# What a method of the contract is of, by the same name.
+_METHODS = (
+  "batch_shape_tensor",
+  "event_shape_tensor",
+  "log_prob",
+  "prob",
+  "log_cdf",
+  "cdf",
+  "log_survival_function",
+  "survival_function",
+  "quantile",
+  "mean",
+  "variance",
+  "stddev",
+  "covariance",
+  "mode",
+  "entropy",
+)
+
+
+def _method(name: str) -> Any:
+  def call(self: Any, *args: Any) -> Any:
+    return getattr(self._wrapped, name)(*args)
+
+  return call
+
+
+for _name in _METHODS:
+  setattr(TFPDistribution, f"_{_name}", _method(_name))
 
 
 @tfp.distributions.RegisterKL(TFPDistribution, TFPDistribution)

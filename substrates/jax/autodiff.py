@@ -9,8 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
-from phasic.substrates.jax.internal import raw_arguments
-
 
 def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
   """Returns the leaves of a structure, and what puts such leaves together."""
@@ -18,20 +16,15 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
   return leaves, lambda leaves: jax.tree.unflatten(structure, leaves)
 
 
-def leaves_like(tree: Any, like: Any, name: str) -> list[Any]:
+def leaves_like(tree: Any, like: Any) -> list[Any]:
   """Returns what a structure has in the places of another one's leaves.
 
   Raises:
-    ValueError: the structures differ.
+    TypeError: the structures differ.
+    ValueError: the same.
   """
-  try:
-    structure: Any = jax.tree.structure(like)
-    return structure.flatten_up_to(tree)
-  except (TypeError, ValueError):
-    raise ValueError(
-      f"a {name} is {raw_arguments.shown(tree)}: it must have the structure of "
-      f"{raw_arguments.shown(like)}"
-    ) from None
+  structure: Any = jax.tree.structure(like)
+  return structure.flatten_up_to(tree)
 
 
 def reverse(
@@ -63,7 +56,7 @@ def stop_gradient(x: Any) -> Any:
 
 
 def _tangent_of(value: Any, x: Any) -> Any:
-  """A cotangent as JAX has it: of what is not real it has a dtype of its own."""
-  if jnp.issubdtype(jnp.result_type(value), jnp.floating):
+  """A cotangent as JAX has it: of integers it has a dtype of its own."""
+  if jnp.issubdtype(jnp.result_type(value), jnp.inexact):
     return x
   return onp.zeros(jnp.shape(value), jax.dtypes.float0)

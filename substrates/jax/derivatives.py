@@ -108,7 +108,10 @@ class Derivative(multilinear.Map):
 
   def _mapped(self, operands: Sequence[Any]) -> tuple[Any, ...]:
     """The mapped dimensions in full size."""
-    return _broadcast([x.shape[: self.mapped_dims] for x in operands], self)
+    return self._broadcast([x.shape[: self.mapped_dims] for x in operands])
+
+  def _broadcast(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    return multilinear.broadcast_shapes(self.function.name, shapes)
 
   def _expand(self, x: Any, mapped: tuple[Any, ...]) -> Any:
     return jnp.broadcast_to(x, (*mapped, *x.shape[self.mapped_dims :]))
@@ -132,11 +135,8 @@ class Derivative(multilinear.Map):
     self, size: Any, primals: list[Any], axes: list[int | None]
   ) -> tuple[multilinear.Map, list[Any]]:
     del size
-    primals = [
-      jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
-      for x, axis in zip(primals, axes, strict=True)
-    ]
-    return dataclasses.replace(self, mapped_dims=self.mapped_dims + 1), primals
+    op = dataclasses.replace(self, mapped_dims=self.mapped_dims + 1)
+    return op, multilinear.with_leading(primals, axes)
 
   def _call(
     self, target: str, ctx: Any, operands: Sequence[Any], **attributes: Any
@@ -200,8 +200,8 @@ class Forward(Derivative):
     events = self.function.event_shapes(
       [o.shape[end:] for o, end in zip(x, ends, strict=True)]
     )
-    batch = _broadcast(
-      [o.shape[:end] for o, end in zip(x, ends, strict=True)], self
+    batch = self._broadcast(
+      [o.shape[:end] for o, end in zip(x, ends, strict=True)]
     )
     mapped = self._mapped(operands)
     common = (*mapped, *batch[self.mapped_dims :])
@@ -215,15 +215,10 @@ class Forward(Derivative):
     return self._call(self.function.forward_target, ctx, operands)
 
   def transpose(
-    self,
-    slot: int,
-    wanted: tuple[bool, ...],
-    primals: list[Any],
-    others: list[list[Any]],
-    cotangents: list[Any],
+    self, at: multilinear.Slot
   ) -> tuple[multilinear.Map, list[list[Any]]]:
     # J_k is symmetric in its directions.
-    return self._adjoint(wanted), [*others, cotangents]
+    return self._adjoint(at.wanted), [*at.others, at.cotangents]
 
   def _adjoint(self, wanted: tuple[bool, ...]) -> Adjoint:
     return Adjoint(self.function, self.order, self.mapped_dims, wanted)
@@ -280,36 +275,18 @@ class Adjoint(Derivative):
     return self._call(target, ctx, operands, wanted=onp.int32(mask))
 
   def transpose(
-    self,
-    slot: int,
-    wanted: tuple[bool, ...],
-    primals: list[Any],
-    others: list[list[Any]],
-    cotangents: list[Any],
+    self, at: multilinear.Slot
   ) -> tuple[multilinear.Map, list[list[Any]]]:
-    shapes = self._full_shapes(self._mapped([*primals, *cotangents]), primals)
+    mapped = self._mapped([*at.primals, *at.cotangents])
+    shapes = self._full_shapes(mapped, at.primals)
     along = [
       ct if own else jnp.zeros(shape, ct.dtype)
-      for ct, own, shape in zip(cotangents, self.wanted, shapes, strict=True)
+      for ct, own, shape in zip(at.cotangents, self.wanted, shapes, strict=True)
     ]
-    if slot == self.order - 1:  # in c
-      return self._forward(), [*others, along]
-    *directions, c = others
-    return dataclasses.replace(self, wanted=wanted), [*directions, along, c]
+    if at.number == self.order - 1:  # in c
+      return self._forward(), [*at.others, along]
+    *directions, c = at.others
+    return dataclasses.replace(self, wanted=at.wanted), [*directions, along, c]
 
   def _forward(self) -> Forward:
     return Forward(self.function, self.order, self.mapped_dims)
-
-
-def _broadcast(shapes: Sequence[Sequence[Any]], op: Any) -> tuple[Any, ...]:
-  """The common shape; dimensions may be symbolic."""
-  result = []
-  for dims in zip(*shapes, strict=True):
-    sizes = [d for d in dims if not (isinstance(d, int) and d == 1)]
-    if any(d != sizes[0] for d in sizes):
-      raise ValueError(
-        f"{op.function.name}: batch shapes do not broadcast:"
-        f" {[tuple(shape) for shape in shapes]}"
-      )
-    result.append(sizes[0] if sizes else 1)
-  return tuple(result)

@@ -7,7 +7,7 @@ there are derivatives of every order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 import dataclasses
 from typing import Any
 
@@ -49,7 +49,8 @@ class Eliminate(multilinear.Map):
           f" are {[tuple(x.shape) for x in operands]}; they must end in (2, m),"
           " (m,), (p, r) and (m, r), after the same number of dimensions"
         )
-    batch = _broadcast([x.shape[:rank] for x in operands])
+    shapes = [x.shape[:rank] for x in operands]
+    batch = multilinear.broadcast_shapes("elimination", shapes)
     results = [((*batch, *events[2]), per_phase.dtype)]
     if self.gives_edges:
       results.append(((*batch, m, columns), per_phase.dtype))
@@ -83,12 +84,7 @@ class Eliminate(multilinear.Map):
     return [x, at_edges] if self.gives_edges else [x], results
 
   def transpose(
-    self,
-    slot: int,
-    wanted: tuple[bool, ...],
-    primals: list[Any],
-    others: list[list[Any]],
-    cotangents: list[Any],
+    self, at: multilinear.Slot
   ) -> tuple[multilinear.Map, list[list[Any]]]:
     op = dataclasses.replace(
       self,
@@ -96,27 +92,10 @@ class Eliminate(multilinear.Map):
       takes_edges=self.gives_edges,
       gives_edges=self.takes_edges,
     )
-    return op, [cotangents]
+    return op, [at.cotangents]
 
   def batch(
     self, size: Any, primals: list[Any], axes: list[int | None]
   ) -> tuple[multilinear.Map, list[Any]]:
     del size
-    primals = [
-      jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
-      for x, axis in zip(primals, axes, strict=True)
-    ]
-    return self, primals
-
-
-def _broadcast(shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-  """The common shape; dimensions may be symbolic."""
-  result = []
-  for dims in zip(*shapes, strict=True):
-    sizes = [d for d in dims if not (isinstance(d, int) and d == 1)]
-    if any(d != sizes[0] for d in sizes):
-      raise ValueError(
-        f"elimination: batch shapes do not broadcast: {list(shapes)}"
-      )
-    result.append(sizes[0] if sizes else 1)
-  return tuple(result)
+    return self, multilinear.with_leading(primals, axes)

@@ -19,10 +19,8 @@ import numpy as onp
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
 
-# Positions of the operands with derivatives: parameters and initial.
-_FREE = (1, 4)
-# Of indices, coefficients and constants.
-_SHARED = (0, 2, 3)
+# Positions of the operands with derivatives: weights and initial.
+_FREE = (1, 2)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Moments(multilinear.Map):
   """Primals are as in `elimination_ops.moments`; there is no slot.
 
   Results are the mean (...), with `gives_variance` the variance, and with
-  `gives_gradients` for each the gradients in parameters and in initial.
+  `gives_gradients` for each the gradients in weights and in initial.
   """
 
   fallback: Callable[..., Any]
@@ -40,7 +38,7 @@ class Moments(multilinear.Map):
   epsilon: float
   gives_gradients: bool = False
 
-  groups = (7,)
+  groups = (5,)
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
     free = [operands[i] for i in _FREE]
@@ -55,10 +53,10 @@ class Moments(multilinear.Map):
     batch = _batch_shape(operands)
     rank = len(batch)
     full = [jnp.broadcast_to(x, (*batch, *x.shape[rank:])) for x in operands]
-    if all(_is_one(d) for i in _SHARED for d in operands[i].shape[:rank]):
-      for i in _SHARED:
-        full[i] = jnp.reshape(operands[i], operands[i].shape[rank:])
-      return self._of_edges(*full)
+    indices = operands[0]
+    if all(multilinear.is_one(d) for d in indices.shape[:rank]):
+      indices = jnp.reshape(indices, indices.shape[rank:])
+      return self._of_edges(indices, *full[1:])
     function = self._of_edges
     for _ in batch:
       function = jax.vmap(function)
@@ -73,10 +71,10 @@ class Moments(multilinear.Map):
         arguments[i] = x
       return self.fallback(
         *arguments,
-        self.discrete,
-        self.gives_variance,
-        self.gives_root,
-        self.epsilon,
+        discrete=self.discrete,
+        gives_variance=self.gives_variance,
+        gives_root=self.gives_root,
+        epsilon=self.epsilon,
       )
 
     free = [operands[i] for i in _FREE]
@@ -131,28 +129,13 @@ class Moments(multilinear.Map):
     self, size: Any, primals: list[Any], axes: list[int | None]
   ) -> tuple[multilinear.Map, list[Any]]:
     del size
-    primals = [
-      jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
-      for x, axis in zip(primals, axes, strict=True)
-    ]
-    return self, primals
+    return self, multilinear.with_leading(primals, axes)
 
 
 def _batch_shape(operands: Any) -> tuple[Any, ...]:
-  """The common batch shape; dimensions may be symbolic."""
-  ranks = (2, 1, 2, 1, 1, 1, 1)
+  """The common batch shape."""
   shapes = [
     tuple(x.shape[: len(x.shape) - rank])
-    for x, rank in zip(operands, ranks, strict=True)
+    for x, rank in zip(operands, (2, 1, 1, 1, 1), strict=True)
   ]
-  result = []
-  for dims in zip(*shapes, strict=True):
-    sizes = [d for d in dims if not _is_one(d)]
-    if any(d != sizes[0] for d in sizes):
-      raise ValueError(f"moments: batch shapes do not broadcast: {shapes}")
-    result.append(sizes[0] if sizes else 1)
-  return tuple(result)
-
-
-def _is_one(d: Any) -> bool:
-  return isinstance(d, int) and d == 1
+  return multilinear.broadcast_shapes("moments", shapes)

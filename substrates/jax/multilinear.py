@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 from jax.extend.core import Primitive
@@ -26,6 +26,24 @@ from jax.interpreters import mlir
 import jax.numpy as jnp
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec
+
+
+class Slot(NamedTuple):
+  """Where a map is to be transposed.
+
+  Attributes:
+    number: of the slot.
+    wanted: of which of its operands the results are looked at.
+    primals: the map's.
+    others: the other slots.
+    cotangents: of the map's results.
+  """
+
+  number: int
+  wanted: tuple[bool, ...]
+  primals: list[Any]
+  others: list[list[Any]]
+  cotangents: list[Any]
 
 
 class Map:
@@ -68,15 +86,8 @@ class Map:
     """
     raise NotImplementedError
 
-  def transpose(
-    self,
-    slot: int,
-    wanted: tuple[bool, ...],
-    primals: list[Any],
-    others: list[list[Any]],
-    cotangents: list[Any],
-  ) -> tuple[Map, list[list[Any]]]:
-    """The map, and its slots, that is the transpose in slot number `slot`.
+  def transpose(self, at: Slot) -> tuple[Map, list[list[Any]]]:
+    """The map, and its slots, that is the transpose in a slot.
 
     Its results belong to the operands of the slot; those that are not `wanted`
     are not looked at.
@@ -103,6 +114,38 @@ def broadcast_leading(x: Any, size: Any, axis: int | None) -> Any:
   if axis is None:
     return jnp.broadcast_to(x, (size, *jnp.shape(x)))
   return jnp.moveaxis(x, axis, 0)
+
+
+def with_leading(operands: Sequence[Any], axes: Sequence[Any]) -> list[Any]:
+  """Brings axes to the front; those of None get one of size one there."""
+  return [
+    jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
+    for x, axis in zip(operands, axes, strict=True)
+  ]
+
+
+def broadcast_shapes(
+  name: str, shapes: Sequence[Sequence[Any]]
+) -> tuple[Any, ...]:
+  """Returns the common shape; dimensions may be symbolic.
+
+  Raises:
+    ValueError: there is none.
+  """
+  result = []
+  for dims in zip(*shapes, strict=True):
+    sizes = [d for d in dims if not is_one(d)]
+    if any(d != sizes[0] for d in sizes):
+      raise ValueError(
+        f"{name}: batch shapes do not broadcast: {[*map(tuple, shapes)]}"
+      )
+    result.append(sizes[0] if sizes else 1)
+  return tuple(result)
+
+
+def is_one(d: Any) -> bool:
+  """Whether a dimension is known to be one."""
+  return isinstance(d, int) and d == 1
 
 
 multilinear_p = Primitive("phasic_multilinear")
@@ -209,13 +252,14 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, op: Map) -> list[Any]:
   index = linear[0]
   others = slots[:index] + slots[index + 1 :]
   # Where only a part of the slot is undefined, the rest are instantiated zeros.
-  transposed, new_slots = op.transpose(
+  slot = Slot(
     index,
     tuple(map(ad.is_undefined_primal, slots[index])),
     primals,
     others,
     [ad.instantiate_zeros(ct) for ct in cotangents],
   )
+  transposed, new_slots = op.transpose(slot)
   results: list[Any] = [None] * len(operands)
   first = sum(op.groups[: index + 1])
   for i, ct in enumerate(bind(transposed, primals, new_slots)):

@@ -163,17 +163,12 @@ class Linear(rules_lib.Mapped):
     return None, jax.jvp(f, at, tuple(tangents[i] for i in active))[1]
 
   def transpose(
-    self,
-    slot: int,
-    wanted: tuple[bool, ...],
-    primals: list[Any],
-    others: list[list[Any]],
-    cotangents: list[Any],
+    self, at: multilinear.Slot
   ) -> tuple[multilinear.Map, list[list[Any]]]:
     op = dataclasses.replace(
       self, transposed=not self.transposed, from_reverse=self.transposed
     )
-    return op, [cotangents]
+    return op, [at.cotangents]
 
   def _jvp(self, *operands: Any) -> list[Any]:
     rules, n = self.call.rules, len(self.inexact_in)

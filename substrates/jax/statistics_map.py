@@ -59,11 +59,6 @@ class Statistics(derivatives.Derivative):
     raise NotImplementedError(NO_DERIVATIVES)
 
   def transpose(
-    self,
-    slot: int,
-    wanted: tuple[bool, ...],
-    primals: list[Any],
-    others: list[list[Any]],
-    cotangents: list[Any],
+    self, at: multilinear.Slot
   ) -> tuple[multilinear.Map, list[list[Any]]]:
     raise NotImplementedError(NO_DERIVATIVES)

@@ -22,8 +22,11 @@ class Profile(enum.Enum):
 # substrates/seam.bzl.
 SHARED_SEAM = frozenset(
   {
+    "phasic/internal/dtypes.py",
+    "phasic/internal/elimination_ops.py",
     "phasic/internal/frameworks.py",
     "phasic/internal/kernel_common.py",
+    "phasic/internal/kernel_ops.py",
     "phasic/internal/late_names.py",
     "phasic/internal/native/__init__.py",
     "phasic/internal/native/host_functions.py",

@@ -6,12 +6,13 @@ of the arrays, and numbers alone become int64 or float64. Shapes may have
 scalar tensors in them where a dimension is unknown.
 """
 
-import builtins
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as onp
 import tensorflow as tf
+
+from phasic.substrates.tf.internal import given_dtypes
 
 Axis = int | Sequence[int] | None
 
@@ -24,7 +25,7 @@ def asarray(x: Any, dtype: Any = None) -> tf.Tensor:
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
     x = tf.convert_to_tensor(x)
     return x if dtype is None else tf.cast(x, dtype)
-  if _has_tensors(x):
+  if given_dtypes.holds_arrays(x):
     x = stack([asarray(item) for item in x])
     return x if dtype is None else tf.cast(x, dtype)
   name = None if dtype is None else tf.as_dtype(dtype).as_numpy_dtype
@@ -262,9 +263,3 @@ def _summable(x: Any) -> tf.Tensor:
 def _shape(shape: Any) -> tf.Tensor:
   sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
   return tf.convert_to_tensor(sizes, tf.int32)
-
-
-def _has_tensors(x: Any) -> bool:
-  return isinstance(x, (list, tuple)) and builtins.any(
-    tf.is_tensor(item) or _has_tensors(item) for item in x
-  )

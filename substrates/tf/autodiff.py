@@ -5,7 +5,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import raw_arguments
 from phasic.substrates.tf.internal import trees
 
 
@@ -14,19 +13,14 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
   return trees.flatten(tree), lambda leaves: trees.pack(tree, leaves)
 
 
-def leaves_like(tree: Any, like: Any, name: str) -> list[Any]:
+def leaves_like(tree: Any, like: Any) -> list[Any]:
   """Returns what a structure has in the places of another one's leaves.
 
   Raises:
-    ValueError: the structures differ.
+    TypeError: the structures differ.
+    ValueError: the same.
   """
-  try:
-    return trees.flatten_up_to(like, tree)
-  except TypeError:
-    raise ValueError(
-      f"a {name} is {raw_arguments.shown(tree)}: it must have the structure of "
-      f"{raw_arguments.shown(like)}"
-    ) from None
+  return trees.flatten_up_to(like, tree)
 
 
 def reverse(
@@ -41,14 +35,16 @@ def reverse(
     values = tuple(tf.convert_to_tensor(x) for x in f(*inputs))
 
   def pullback(cotangents: Sequence[Any]) -> Sequence[Any]:
-    real = [i for i, x in enumerate(values) if x.dtype.is_floating]
+    dtypes = [x.dtype for x in values]
+    places = [i for i, t in enumerate(dtypes) if t.is_floating or t.is_complex]
+    # TensorFlow's cotangents of complex numbers are the conjugates of ours.
     bars = tape.gradient(
-      [values[i] for i in real],
+      [values[i] for i in places],
       inputs,
-      output_gradients=[cotangents[i] for i in real],
+      output_gradients=[tf.math.conj(cotangents[i]) for i in places],
       unconnected_gradients=tf.UnconnectedGradients.ZERO,
     )
-    return [tf.convert_to_tensor(bar) for bar in bars]
+    return [tf.math.conj(tf.convert_to_tensor(bar)) for bar in bars]
 
   return values, pullback
 

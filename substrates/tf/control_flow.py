@@ -10,6 +10,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import trees
+
 # Scans of at most so many steps are unrolled in graphs: there every order and
 # mode of differentiation works. Through a while loop TensorFlow has reverse
 # mode of every order, and forward mode of the first (of others it raises).
@@ -43,13 +45,13 @@ def while_loop(
     while cond_fn(carry):
       carry = body_fn(carry)
     return carry
-  carry = _map(tf.convert_to_tensor, init)
+  carry = trees.map_leaves(tf.convert_to_tensor, init)
   leaves = tf.while_loop(
-    lambda *leaves: cond_fn(_pack(carry, leaves)),
-    lambda *leaves: _leaves_like(carry, body_fn(_pack(carry, leaves))),
-    _leaves(carry),
+    lambda *leaves: cond_fn(trees.pack(carry, leaves)),
+    lambda *leaves: _leaves_like(carry, body_fn(trees.pack(carry, leaves))),
+    trees.flatten(carry),
   )
-  return _pack(carry, leaves)
+  return trees.pack(carry, leaves)
 
 
 @tf.autograph.experimental.do_not_convert
@@ -71,18 +73,20 @@ def scan(
   Returns:
     The last carry, and the outputs stacked along a new leading axis.
   """
-  xs = _map(tf.convert_to_tensor, xs)
-  steps = length if xs is None else _leaves(xs)[0].shape[0]
+  xs = trees.map_leaves(tf.convert_to_tensor, xs)
+  steps = length if xs is None else trees.flatten(xs)[0].shape[0]
   if steps is None:
-    steps = tf.shape(_leaves(xs)[0])[0]
+    steps = tf.shape(trees.flatten(xs)[0])[0]
   known = isinstance(steps, int)
   if tf.executing_eagerly() or (known and steps <= _UNROLLED):
     carry, outputs = init, []
     for i in range(steps):
-      carry, y = f(carry, _map(operator.itemgetter(i), xs))
+      carry, y = f(carry, trees.map_leaves(operator.itemgetter(i), xs))
       outputs.append(y)
-    return carry, _stack(outputs)
-  return _graph_scan(f, _map(tf.convert_to_tensor, init), xs, steps)
+    if not outputs:
+      return carry, None
+    return carry, trees.map_leaves(lambda *xs: tf.stack(xs), *outputs)
+  return _graph_scan(f, trees.map_leaves(tf.convert_to_tensor, init), xs, steps)
 
 
 def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,18 +105,20 @@ def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
   forward mode in a graph. The first step is taken outside of the loop, as it
   gives the outputs' shapes.
   """
-  carry, output = f(init, _map(lambda x: x[0], xs))
+  carry, output = f(init, trees.map_leaves(lambda x: x[0], xs))
   filled = [
     tf.tensor_scatter_nd_update(_blank(y, steps), [[0]], y[None])
-    for y in _leaves(_map(tf.convert_to_tensor, output))
+    for y in trees.flatten(trees.map_leaves(tf.convert_to_tensor, output))
   ]
-  size = len(_leaves(init))
+  size = len(trees.flatten(init))
 
   def step(i: Any, *state: Any) -> tuple[Any, ...]:
-    carry, y = f(_pack(init, state[:size]), _map(lambda x: x[i], xs))
+    carry, y = f(
+      trees.pack(init, state[:size]), trees.map_leaves(lambda x: x[i], xs)
+    )
     written = [
       tf.tensor_scatter_nd_update(so_far, [[i]], leaf[None])
-      for so_far, leaf in zip(state[size:], _leaves(y), strict=True)
+      for so_far, leaf in zip(state[size:], trees.flatten(y), strict=True)
     ]
     return (i + 1, *_leaves_like(init, carry), *written)
 
@@ -122,20 +128,12 @@ def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
     (tf.constant(1), *_leaves_like(init, carry), *filled),
     maximum_iterations=steps,
   )
-  return _pack(init, state[:size]), _pack(output, state[size:])
+  return trees.pack(init, state[:size]), trees.pack(output, state[size:])
 
 
 def _blank(y: Any, steps: Any) -> Any:
   """Zeros for `steps` arrays like `y`."""
   return tf.zeros(tf.concat([[steps], tf.shape(y)], 0), y.dtype)
-
-
-def _map(f: Callable[[Any], Any], tree: Any) -> Any:
-  if tree is None:
-    return None
-  if isinstance(tree, tuple):
-    return tuple(_map(f, t) for t in tree)
-  return f(tree)
 
 
 def compiled(
@@ -155,31 +153,12 @@ def compiled(
   return f
 
 
-def _leaves(tree: Any) -> list[Any]:
-  found: list[Any] = []
-  _map(found.append, tree)
-  return found
-
-
-def _pack(like: Any, leaves: Any) -> Any:
-  left = iter(leaves)
-  return _map(lambda _: next(left), like)
-
-
 def _leaves_like(like: Any, tree: Any) -> list[Any]:
   """Leaves whose static shapes are at least as precise as those of `like`."""
   found = []
-  for x, y in zip(_leaves(tree), _leaves(like), strict=True):
+  for x, y in zip(trees.flatten(tree), trees.flatten(like), strict=True):
     x = tf.convert_to_tensor(x)
     # Not tf.ensure_shape, which has no forward mode in a graph.
     x.set_shape(y.shape)
     found.append(x)
   return found
-
-
-def _stack(items: list[Any]) -> Any:
-  if not items or items[0] is None:
-    return None
-  if isinstance(items[0], tuple):
-    return tuple(_stack(list(column)) for column in zip(*items, strict=True))
-  return tf.stack(items)

@@ -106,10 +106,10 @@ def moments(
 ) -> list[tf.Tensor]:
   """Moments and, where wanted, their gradients."""
   count = 2 if gives_variance else 1
-  batch = _batch(inputs, (2, 1, 2, 1, 1, 1, 1))
+  batch = _batch(inputs, (2, 1, 1, 1, 1))
   shapes = [batch] * count
   if gives_gradients:
-    of_free = [(*batch, _axis(inputs, i, -1)) for i in (1, 4)]
+    of_free = [(*batch, _axis(inputs, i, -1)) for i in (1, 2)]
     shapes += of_free * count
   attributes = {
     "V": count - 1,

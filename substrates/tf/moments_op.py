@@ -18,8 +18,8 @@ from phasic.substrates.tf.internal import xla_calls
 _fallbacks: list[Callable[..., Any]] = []
 
 
-# Positions of the operands with derivatives: parameters and initial.
-_FREE = (1, 4)
+# Positions of the operands with derivatives: weights and initial.
+_FREE = (1, 2)
 
 
 def moments(
@@ -33,7 +33,7 @@ def moments(
   Args:
     fallback: as in `elimination_ops.moments`.
     operands: those of `elimination_ops.moments`, with the full batch shape;
-      indices, coefficients and constants with as many ones.
+      indices with as many ones.
     gives_variance: whether the variance is wanted.
     **options: the others of `elimination_ops.moments`.
   """
@@ -48,20 +48,12 @@ def _call(
   gives_gradients: bool,
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Returns moments and, where wanted, gradients in parameters and initial."""
+  """Returns moments and, where wanted, gradients in weights and initial."""
   if phase_type_op.in_xla():
     return kernel_calls.moments(
       operands, gives_variance, gives_gradients, options
     )
-  names = (
-    "indices",
-    "parameters",
-    "coefficients",
-    "constants",
-    "initial",
-    "atom",
-    "stay",
-  )
+  names = ("indices", "weights", "initial", "atom", "stay")
   count = 2 if gives_variance else 1
   mean, variance, gradients = phase_type_op.native_ops().phasic_moments(
     **dict(zip(names, operands, strict=True)),
@@ -110,15 +102,14 @@ def _of_gradients(
   cotangents: Sequence[tf.Tensor],
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """The cotangents of parameters and initial, of those of all results."""
+  """The cotangents of weights and initial, of those of all results."""
   if not _fallbacks:
     raise NotImplementedError(
       "second derivatives of moments: a SavedModel cannot bring array code with "
       "it; call a function of phasic's that has moments first"
     )
-  arguments = list(operands)
-  for i, rank in ((0, 2), (2, 2), (3, 1)):
-    arguments[i] = tf.reshape(operands[i], tf.shape(operands[i])[-rank:])
+  indices, *rest = operands
+  arguments = [tf.reshape(indices, tf.shape(indices)[-2:]), *rest]
   free = [operands[i] for i in _FREE]
   zero = tf.UnconnectedGradients.ZERO
   with tf.GradientTape() as outer:

@@ -1,6 +1,5 @@
 """Conversion to arrays, the dtype rule, and classes as structures of arrays."""
 
-from collections.abc import Mapping
 import functools
 import inspect
 import re
@@ -10,10 +9,10 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import array_functions
+from phasic.substrates.tf.internal import dtypes
 from phasic.substrates.tf.internal import raw_arguments
 from phasic.substrates.tf.internal import static
 
-FLOATS = ("float32", "float64")
 _T = TypeVar("_T", bound=type)
 
 
@@ -88,40 +87,6 @@ def is_variable(x: Any) -> bool:
   return isinstance(x, tf.Variable)
 
 
-def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
-  """Returns the name of the floating dtype that the values share.
-
-  Python numbers, lists of them and integer arrays adopt the dtype of the
-  floating arrays. None values are skipped.
-
-  Args:
-    values: the values by argument name, which the messages use.
-    default: the dtype where no value is a floating array; the widest one if
-      None.
-
-  Raises:
-    TypeError: two values differ in their floating dtype (both are named), or
-      one is complex, bool, half precision, masked or not numeric.
-    ValueError: one is ragged or has too many dimensions.
-  """
-  found: tuple[str, str] | None = None
-  for name, value in values.items():
-    if value is None:
-      continue
-    dtype = _numeric_dtype(value, name)
-    if dtype not in FLOATS or _is_weak(value):
-      continue
-    if found is not None and found[1] != dtype:
-      raise TypeError(
-        f"{found[0]} is {found[1]} and {name} is {dtype}: floating arguments "
-        "must have one dtype"
-      )
-    found = found or (name, dtype)
-  if found is not None:
-    return found[1]
-  return default or static.wide_float()
-
-
 def as_array(
   x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
 ) -> Any:
@@ -138,15 +103,11 @@ def as_array(
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
     ValueError: `x` is ragged or has too many dimensions.
   """
-  own = _numeric_dtype(x, name)
-  if dtype is None:
-    keep = own in FLOATS and not _is_weak(x)
-    dtype = own if keep else static.wide_float()
-  if tf.is_tensor(x) or is_variable(x):
-    return tf.cast(tf.convert_to_tensor(x), dtype)
-  if _has_tensors(x):
-    return tf.stack([as_array(item, dtype, name) for item in x])
-  return tf.constant(onp.array(x, dtype=dtype, copy=copy or None))
+  kept = dtypes.kept(x, name)  # Which checks it as well.
+  dtype = kept if dtype is None else dtype
+  if copy and isinstance(x, onp.ndarray):
+    x = onp.array(x)
+  return array_functions.asarray(x, dtype)
 
 
 def cast(x: Any, dtype: Any = None) -> Any:
@@ -186,38 +147,3 @@ def as_index_array(x: Any, name: str) -> Any:
   if known is not None and not onp.array_equal(known.astype(onp.int32), known):
     raise ValueError(f"{name} has an entry that does not fit into 32 bits")
   return tf.cast(array, tf.int32)
-
-
-def _is_weak(x: Any) -> bool:
-  """Whether `x` has no dtype of its own: a Python number or a list."""
-  return not hasattr(x, "dtype") and not _has_tensors(x)
-
-
-def _numeric_dtype(x: Any, name: str) -> str:
-  """The dtype's name of `x`, if it is float32, float64 or an integer."""
-  raw_arguments.check_nesting(x, name)
-  raw_arguments.refuse_none(x, name)
-  if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
-    raise TypeError(f"{name} is {type(x).__name__}: it must be a dense tensor")
-  if _has_tensors(x):
-    return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
-  if tf.is_tensor(x) or is_variable(x):
-    dtype = onp.dtype(x.dtype.as_numpy_dtype)
-  else:
-    try:
-      dtype = onp.asarray(x).dtype
-    except ValueError:
-      raise raw_arguments.ragged(name) from None
-  if dtype.name in FLOATS or dtype.kind in "iu":
-    return dtype.name
-  raw_arguments.refuse_objects(dtype, name)
-  raise TypeError(
-    f"{name} has dtype {dtype.name}: it must be float32, float64 or an integer"
-  )
-
-
-def _has_tensors(x: Any) -> bool:
-  """Whether `x` is a nested list with tensors in it."""
-  return isinstance(x, (list, tuple)) and any(
-    tf.is_tensor(item) or is_variable(item) or _has_tensors(item) for item in x
-  )

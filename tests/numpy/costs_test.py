@@ -86,7 +86,7 @@ class CallTest(absltest.TestCase):
 
     construct_and_evaluate()
     counts = _calls(construct_and_evaluate)
-    self.assertLessEqual(counts["_numeric_dtype"], 12, counts)
+    self.assertLessEqual(counts["numeric"], 12, counts)
     self.assertLessEqual(counts["check_shapes"], 3, counts)
     self.assertNotIn("_parameter_properties", counts)
     self.assertLessEqual(sum(counts.values()), 280, counts)

@@ -102,6 +102,19 @@ class NativeOpsTest(parameterized.TestCase):
     onp.testing.assert_allclose(of_x, 3 * x**2 * w + 1, rtol=1e-15)
     onp.testing.assert_allclose(of_w, onp.sum(x**3 + 1), rtol=1e-15)
 
+  def test_complex_cotangents_are_those_of_all_substrates(self):
+    op = binding.bind_native(
+      libraries.ops(),
+      "test_complex",
+      forward=["test_complex_jvp"],
+      adjoint=["test_complex_vjp"],
+    )
+    z, w, ct = (onp.array(x) for x in (0.3 + 0.1j, 0.5 + 0.7j, 1.0 - 2.0j))
+    found = op.vjp([z, w], ct)
+    onp.testing.assert_allclose(found, [2 * z * w * ct, z * z * ct], rtol=1e-14)
+    along = op.jvp([z, w], [ct, z])
+    onp.testing.assert_allclose(along, 2 * z * w * ct + z**3, rtol=1e-14)
+
   def test_missing_rules(self):
     bare = binding.bind_native(libraries.ops(), "test_scale")
     message = "op test_scale: .* without a forward rule.*jvp.*declared as"

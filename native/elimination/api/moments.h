@@ -27,12 +27,9 @@ namespace phasic {
 // (broadcast) or of the common size; all but the indices of one floating type.
 struct MomentsCall {
   Input indices;  // [batch..., 2, m], int32: sources, then targets
-  // Weights are constants + coefficients . parameters, finite and >= 0.
-  Input parameters;    // [batch..., d]; [batch..., m], the weights themselves
-  Input coefficients;  // [batch..., m, d]; [batch..., m, 0]
-  Input constants;     // [batch..., m]; or [batch..., 0]: zeros
-  Input initial;       // alpha, [batch..., p], finite and >= 0
-  Input atom;  // mass at zero, [batch..., 1], or [batch..., 0]: what is left
+  Input weights;  // [batch..., m], finite and >= 0
+  Input initial;  // alpha, [batch..., p], finite and >= 0
+  Input atom;     // mass at zero, [batch..., 1], or [batch..., 0]: what is left
   // Of discrete time, probabilities of staying for a step, [batch..., p], or
   // [batch..., 0]: what the weights leave, which is not below zero then.
   Input stay;
@@ -45,12 +42,12 @@ struct MomentsCall {
   double epsilon = 0.0;
 };
 
-// A moment, its gradient in the parameters and that in the initial masses; in
+// A moment, its gradient in the weights and that in the initial masses; in
 // discrete time what leaves a phase changes the probability of staying.
 struct MomentResults {
-  Output value;          // [full batch...]
-  Output of_parameters;  // as parameters, only with wants_gradients
-  Output of_initial;     // [full batch..., p], the same
+  Output value;       // [full batch...]
+  Output of_weights;  // [full batch..., m], only with wants_gradients
+  Output of_initial;  // [full batch..., p], the same
 };
 
 // Writes the mean and, only with wants_variance, the variance or its root.

@@ -52,11 +52,7 @@ inline Found Compute(const Model& model, int64_t batch = 1,
   const int64_t slope_dims[] = {batch, p};
   MomentsCall call;
   call.indices = {indices.data(), {index_dims, 3}};
-  const int64_t none_dims[] = {1, m, 0};
-  const int64_t no_dims[] = {1, 0};
-  call.parameters = {model.weights.data(), {weight_dims, 2}};
-  call.coefficients = {nullptr, {none_dims, 3}};
-  call.constants = {nullptr, {no_dims, 2}};
+  call.weights = {model.weights.data(), {weight_dims, 2}};
   call.initial = {model.initial.data(), {phase_dims, 2}};
   call.atom = {model.atom.data(), {atom_dims, 2}};
   call.stay = {model.stay.data(), {stay_dims, 2}};

@@ -26,7 +26,6 @@ struct MomentArrays {
   T* spread_differences;  // [m]
   T* slopes;              // of the variance in x, [p]
   T* edge_slopes;         // in d, [m]
-  T* totals;              // of the slopes in each parameter
   T* weighted;            // U^T of both, [p]
 };
 

@@ -24,9 +24,8 @@ inline const Solver& SolverOf(const Wide&) { return kWideSolvers.for_wide; }
 // What a call computes besides y.
 struct MomentNeeds {
   bool is_discrete;
-  bool expected;       // x and d
-  bool slopes;         // of the variance
-  int64_t num_totals;  // slopes in parameters
+  bool expected;  // x and d
+  bool slopes;    // of the variance
 };
 
 // Memory of this thread for the arrays of so many models.
@@ -56,7 +55,6 @@ void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
       {&MomentArrays<T>::slopes, slopes ? p : 0},
       {&MomentArrays<T>::edge_slopes, slopes ? m : 0},
       {&MomentArrays<T>::weighted, slopes ? p : 0},
-      {&MomentArrays<T>::totals, needs.num_totals},
   };
   int64_t total = 0;
   for (const auto& part : parts) total += part.size;

@@ -27,9 +27,9 @@ class MomentWriter {
       *Part(results.value, model, 1) = value;
       if (!call_.wants_gradients) return;
       const F nan = std::numeric_limits<F>::quiet_NaN();
-      const int64_t d = layout_.num_parameters();
+      const int64_t m = layout_.num_edges();
       const int64_t p = layout_.num_phases();
-      std::fill_n(Part(results.of_parameters, model, d), d, nan);
+      std::fill_n(Part(results.of_weights, model, m), m, nan);
       std::fill_n(Part(results.of_initial, model, p), p, nan);
     };
     fill(mean_);
@@ -76,25 +76,9 @@ class MomentWriter {
                    const OfEdge& of_edge, const OfPhase& of_phase) const {
     const int64_t p = layout_.num_phases();
     const int64_t m = layout_.num_edges();
-    const int64_t d = layout_.num_parameters();
     WriteScaled(p, unit, Part(results.of_initial, model, p), of_phase);
     unit.exponent -= sums.exponent;
-    F* to = Part(results.of_parameters, model, d);
-    if (!layout_.has_coefficients()) {
-      WriteScaled(m, unit, to, of_edge);
-      return;
-    }
-    const F* row = static_cast<const F*>(call_.coefficients.data) +
-                   layout_.Offset(MomentsLayout::kCoefficients, model);
-    T* totals = sums.arrays.totals;
-    std::fill_n(totals, d, T(0.0));
-    for (int64_t e = 0; e < m; ++e, row += d) {
-      const T slope = of_edge(e);
-      for (int64_t c = 0; c < d; ++c) {
-        totals[c] += slope * static_cast<double>(row[c]);
-      }
-    }
-    WriteScaled(d, unit, to, [&](int64_t c) { return totals[c]; });
+    WriteScaled(m, unit, Part(results.of_weights, model, m), of_edge);
   }
 
   template <class T, class Slope>

@@ -60,9 +60,8 @@ class MomentsWork {
                    const std::shared_ptr<const Topology>& topology) const {
     MomentSums<T> models[kLanes];
     DivideMemory(*topology,
-                 {call_.is_discrete, needs_expected(), needs_slopes(),
-                  call_.wants_gradients ? layout_.num_parameters() : 0},
-                 count, models);
+                 {call_.is_discrete, needs_expected(), needs_slopes()}, count,
+                 models);
     uint32_t open = 0;  // models that are not done
     for (int l = 0; l < count; ++l) {
       if (Prepare(first + l, &models[l])) {
@@ -116,43 +115,14 @@ class MomentsWork {
     return static_cast<const F*>(input.data) + layout_.Offset(operand, model);
   }
 
-  template <class T>
-  void MakeWeights(int64_t model, T* weights) const {
-    const int64_t m = layout_.num_edges();
-    const int64_t d = layout_.num_parameters();
-    const F* parameters =
-        At(call_.parameters, MomentsLayout::kParameters, model);
-    const F* constants =
-        layout_.has_constants()
-            ? At(call_.constants, MomentsLayout::kConstants, model)
-            : nullptr;
-    const F* row = nullptr;
-    if (layout_.has_coefficients()) {
-      row = At(call_.coefficients, MomentsLayout::kCoefficients, model);
-    }
-    for (int64_t e = 0; e < m; ++e) {
-      double weight = 0.0;
-      if (row == nullptr) {
-        weight = parameters[e];
-      } else {
-        for (int64_t c = 0; c < d; ++c) {
-          weight +=
-              static_cast<double>(row[c]) * static_cast<double>(parameters[c]);
-        }
-        row += d;
-      }
-      if (constants != nullptr) weight += static_cast<double>(constants[e]);
-      weights[e] = weight;
-    }
-  }
-
   // Reads a model; returns whether its values keep the rules.
   template <class T>
   bool Prepare(int64_t model, MomentSums<T>* sums) const {
     const MomentArrays<T>& arrays = sums->arrays;
     const int64_t p = layout_.num_phases();
     const double tolerance = 4.0 * static_cast<double>(p) * call_.epsilon;
-    MakeWeights(model, arrays.weights);
+    std::copy_n(At(call_.weights, MomentsLayout::kWeights, model),
+                layout_.num_edges(), arrays.weights);
     std::copy_n(At(call_.initial, MomentsLayout::kInitial, model), p,
                 arrays.initial);
     double atom = 0.0;

@@ -11,9 +11,7 @@ namespace phasic {
 class MomentsLayout : public BatchLayout {
  public:
   enum Operand {
-    kParameters = kIndices + 1,
-    kCoefficients,
-    kConstants,
+    kWeights = kIndices + 1,
     kInitial,
     kAtom,
     kStay,
@@ -23,9 +21,6 @@ class MomentsLayout : public BatchLayout {
   const char* Check(const MomentsCall& call, const MomentResults& mean,
                     const MomentResults& variance);
 
-  int64_t num_parameters() const { return num_parameters_; }
-  bool has_coefficients() const { return has_coefficients_; }
-  bool has_constants() const { return has_constants_; }
   bool has_atom() const { return has_atom_; }
   bool has_stay() const { return has_stay_; }
 
@@ -33,9 +28,6 @@ class MomentsLayout : public BatchLayout {
   using BatchLayout::Fits;
   bool Fits(const MomentsCall& call, const MomentResults& results) const;
 
-  int64_t num_parameters_ = 0;
-  bool has_coefficients_ = false;
-  bool has_constants_ = false;
   bool has_atom_ = false;
   bool has_stay_ = false;
 };

@@ -278,12 +278,10 @@ TEST(MomentsTest, RefusesResultsThatDoNotFit) {
   const int64_t index_dims[] = {2, 1};
   const int64_t dims[] = {1};
   const int64_t none[] = {0};
-  int64_t coefficient_dims[] = {1, 0};
   MomentsCall call;
   call.indices = {indices, {index_dims, 2}};
-  call.parameters = call.initial = {&one, {dims, 1}};
-  call.coefficients = {nullptr, {coefficient_dims, 2}};
-  call.constants = call.atom = call.stay = {nullptr, {none, 1}};
+  call.weights = call.initial = {&one, {dims, 1}};
+  call.atom = call.stay = {nullptr, {none, 1}};
   double value = 0.0;
   const Output scalar = {&value, {dims, 0}};
   const Output wrong = {&value, {dims, 1}};
@@ -293,25 +291,10 @@ TEST(MomentsTest, RefusesResultsThatDoNotFit) {
   call.wants_gradients = true;
   EXPECT_NE(ComputeMoments(call, {scalar, scalar, wrong}, {}), nullptr);
   EXPECT_EQ(ComputeMoments(call, {scalar, wrong, wrong}, {}), nullptr);
-  // Coefficients and constants.
-  const double coefficients[] = {2.0, 3.0};
-  const double parameters[] = {0.5, 1.0};
+  const double weights[] = {0.5, 1.0};
   const int64_t two[] = {2};
-  double slopes[2] = {};
-  call.parameters = {parameters, {two, 1}};
-  EXPECT_NE(ComputeMoments(call, {scalar, {slopes, {two, 1}}, wrong}, {}),
-            nullptr);
-  coefficient_dims[1] = 2;
-  call.coefficients.data = coefficients;
-  call.constants = {parameters, {two, 1}};
-  EXPECT_NE(ComputeMoments(call, {scalar, {slopes, {two, 1}}, wrong}, {}),
-            nullptr);
-  call.constants = {&one, {dims, 1}};
-  EXPECT_EQ(ComputeMoments(
-                call, {scalar, {slopes, {two, 1}}, {&value, {dims, 1}}}, {}),
-            nullptr);
-  EXPECT_DOUBLE_EQ(slopes[0], -2.0 / 25.0);
-  EXPECT_DOUBLE_EQ(slopes[1], -3.0 / 25.0);
+  call.weights = {weights, {two, 1}};
+  EXPECT_NE(ComputeMoments(call, {scalar, wrong, wrong}, {}), nullptr);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ from phasic.distributions.base import distribution
 from phasic.distributions.base import parameter_properties
 from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
+from phasic.internal import dtypes
 from phasic.internal import static
-from phasic.internal import structures
 from phasic.math.model import edge_rates
 from phasic.math.model import named_checks
 from phasic.math.model import plausible
@@ -81,7 +81,7 @@ class OfGraph(distribution.Distribution):
       arrays["params"],
       arrays["edge_values"],
       arrays["initial_probs"],
-      structures.common_dtype(arrays),
+      dtypes.common_dtype(arrays),
     )
 
   def _checked_chain(self) -> tuple[Any, Any, Any, Any]:

@@ -34,6 +34,7 @@ class Field:
     convert: makes what is stored, of the name and what was given.
     shown: makes what the property returns, of the distribution; None for what
       is stored.
+    is_option: whether it stands behind all that are none.
   """
 
   text: str
@@ -132,21 +133,26 @@ def complete(cls: Any) -> None:
   if "__init__" in vars(cls):
     return
   if own:
-    _describe(cls, _constructor(cls, fields(cls)), fields(cls))
+    _describe(cls, _constructor)
   elif hasattr(cls.__init__, "is_declared"):
     # A subclass without declarations has the constructor, by its own name.
-    _describe(cls, _inherited(cls.__init__), fields(cls))
+    _describe(cls, _inherited)
 
 
-def _inherited(construct: Callable[..., None]) -> Callable[..., None]:
+def _inherited(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
+  del declared
+  construct = cls.__init__
+
   def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
     construct(self, *args, **kwargs)
 
   return __init__
 
 
-def _describe(cls: Any, construct: Any, declared: dict[str, Field]) -> None:
+def _describe(cls: Any, make: Callable[..., Any]) -> None:
   """Gives a class a constructor, with what `help` shows of it."""
+  declared = fields(cls)
+  construct = make(cls, declared)
   construct.__signature__ = _signature(cls, declared)
   construct.is_declared = True
   construct.__qualname__ = f"{cls.__qualname__}.__init__"
@@ -170,7 +176,7 @@ def _constructor(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
       or (kwargs and not kwargs.keys().isdisjoint(names[: len(args)]))
       or any(parameters[name] is _NONE for name in required)
     ):
-      _refuse(cls, signature, (self, *args), kwargs)
+      _refuse(type(self), signature, (self, *args), kwargs)
     if parameters["name"] is _NONE or parameters["name"] is None:
       parameters["name"] = type(self).__name__
     for name, convert in converts:
@@ -184,7 +190,9 @@ def _signature(cls: Any, declared: dict[str, Field]) -> inspect.Signature:
   parameter = functools.partial(
     inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD
   )
-  notes = {k: x for base in cls.__mro__ for k, x in _annotations(base).items()}
+  notes: dict[str, Any] = {}
+  for base in cls.__mro__:
+    notes |= vars(base).get("__annotations__", {})
   found = [parameter("self")]
   found += [
     parameter(
@@ -195,10 +203,6 @@ def _signature(cls: Any, declared: dict[str, Field]) -> inspect.Signature:
     for name, field in declared.items()
   ]
   return inspect.Signature(found, return_annotation=None)
-
-
-def _annotations(cls: Any) -> dict[str, Any]:
-  return vars(cls).get("__annotations__", {})
 
 
 def _refuse(
@@ -214,13 +218,10 @@ def _refuse(
 def _text(declared: dict[str, Field]) -> str:
   """Returns the constructor's docstring."""
   lines = ["Makes a batch of distributions.", "", "Args:"]
-  texts = {name: field.text for name, field in declared.items()}
-  for name, text in texts.items():
+  for name, field in declared.items():
+    text, indent = f"{name}: {field.text}", " " * 4
     lines += textwrap.wrap(
-      f"{name}: {text}",
-      _WIDTH,
-      initial_indent="  ",
-      subsequent_indent="    ",
+      text, _WIDTH, initial_indent="  ", subsequent_indent=indent
     )
   return "\n".join(
     [

@@ -25,6 +25,7 @@ from phasic.distributions.base import statistics
 from phasic.distributions.base import supports
 from phasic.distributions.base import transforms
 from phasic.internal import checks
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -96,7 +97,7 @@ class Distribution(
     arrays = {name: parameters[name] for name in properties}
     for name, value in arrays.items():
       _check_given(name, value, properties[name])
-    dtype = structures.common_dtype(representation.leaves(arrays))
+    dtype = dtypes.common_dtype(representation.leaves(arrays))
 
     def stored(name: str, value: Any) -> Any:
       if isinstance(value, Mapping):
@@ -142,7 +143,7 @@ class Distribution(
   @property
   def dtype(self) -> str:
     """The name of the dtype of parameters, values and results."""
-    return structures.common_dtype(self._arrays())
+    return dtypes.common_dtype(self._arrays())
 
   @property
   def reparameterization_type(
@@ -248,7 +249,7 @@ class Distribution(
 
   def _as_array(self, x: Any, name: str) -> Any:
     """Converts to an array of the distribution's dtype."""
-    dtype = structures.common_dtype({name: x, **self._arrays()})
+    dtype = dtypes.common_dtype({name: x, **self._arrays()})
     return structures.as_array(x, dtype, name)
 
   def _check_value_shape(self, value: Any) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from phasic.distributions.base import constraints
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import named_family
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
@@ -170,7 +171,7 @@ def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
   """
   distributions = closure_parts.check_all("distributions", distributions)
   dtype = distributions[0].dtype
-  own = structures.common_dtype({"probs": probs}, default=dtype)
+  own = dtypes.common_dtype({"probs": probs}, default=dtype)
   if own != dtype:
     raise TypeError(
       f"probs are {own} and distributions[0] is {dtype}: floating arguments "

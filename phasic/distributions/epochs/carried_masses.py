@@ -32,7 +32,6 @@ from phasic.internal import elimination_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation
-from phasic.math.calls import gradients
 from phasic.math.model import edge_rates
 from phasic.math.portable import elimination
 
@@ -101,11 +100,8 @@ def _evaluate(
     _joined(sources, onp.full(p, p)),
     np.concatenate([back, initial / divisor], axis=-1),
   )
-  log_density, slopes = gradients.value_and_gradient(
-    lambda x: evaluation.value(
-      "log_density", (x, reversed_edges, time, None, 0.0)
-    ),
-    start,
+  log_density, slopes = evaluation.value_and_start_slopes(
+    "log_density", (start, reversed_edges, time, None, 0.0)
   )
   shares = np.where(empty[..., None], 0.0, start * slopes)
   log_mass = log_density + killing * time + np.log(total)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -83,7 +84,7 @@ def check_dtypes(params: list[Any], boundaries: Any) -> None:
       given.update({f"params[{k}][{n!r}]": x for n, x in theta.items()})
     else:
       given[f"params[{k}]"] = theta
-  structures.common_dtype({**given, "boundaries": boundaries})
+  dtypes.common_dtype({**given, "boundaries": boundaries})
 
 
 def check_boundaries(boundaries: Any) -> None:

@@ -7,6 +7,7 @@ import numpy as onp
 
 from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.maximization import expected_paths
@@ -74,7 +75,7 @@ class Coxian(named_family.NamedFamily):
       1.000000
     """
     given = {"rates": rates, "continuation_probs": continuation_probs}
-    dtype = structures.common_dtype(given)
+    dtype = dtypes.common_dtype(given)
     rates, probs = (
       structures.as_array(x, dtype, name) for name, x in given.items()
     )

@@ -8,8 +8,6 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
-from phasic.distributions.base import declared
-from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
 from phasic.internal import structures
@@ -19,9 +17,7 @@ from phasic.math.moments import renewals
 
 
 @structures.register
-class Equilibrium(
-  wrapped_distribution.WrappedDistribution, named_family.NamedFamily
-):
+class Equilibrium(wrapped_distribution.OnSamePhases):
   """The stationary excess law of X, with the density P(X > t) / E[X].
 
   It is the law of the time until the next renewal where times with the law of
@@ -45,8 +41,6 @@ class Equilibrium(
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, sec.
       2.4.
   """
-
-  distribution: Any = declared.static("that of X, a phase-type one.")
 
   def _is_plausible(self, known: Mapping[str, Any]) -> bool:
     del known
@@ -80,15 +74,6 @@ class Equilibrium(
   def _as_array(self, x: Any, name: str) -> Any:
     # There are no arrays but those of the other distribution.
     return self.distribution._as_array(x, name)
-
-  @property
-  def num_phases(self) -> int:
-    """The number of phases p."""
-    return self.distribution.num_phases
-
-  @property
-  def _DISCRETE(self) -> bool:  # type: ignore[override]
-    return self.distribution._DISCRETE
 
   def _reasons(self, value: Any, method: str) -> onp.ndarray:
     """Returns why a method gives NaN."""

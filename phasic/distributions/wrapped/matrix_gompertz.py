@@ -38,9 +38,6 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
   _GROWS_SLOWLY = True
 
-  distribution: Any = declared.static(
-    "that of X, of phase type in continuous time."
-  )
   growth_rate: Any = declared.array(
     0, "positive", "b, (...), > 0, per unit of Y."
   )

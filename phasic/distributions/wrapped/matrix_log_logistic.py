@@ -41,9 +41,6 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
       distributions to data, Scand. J. Statist. 49, 2022.
   """
 
-  distribution: Any = declared.static(
-    "that of X, of phase type in continuous time."
-  )
   scale: Any = declared.array(0, "positive", "c, (...), > 0, in the unit of Y.")
   concentration: Any = declared.array(0, "positive", "k, (...), > 0.")
 

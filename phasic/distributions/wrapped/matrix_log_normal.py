@@ -41,9 +41,6 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
       distributions to data, Scand. J. Statist. 49, 2022.
   """
 
-  distribution: Any = declared.static(
-    "that of X, of phase type in continuous time."
-  )
   concentration: Any = declared.array(0, "positive", "k, (...), > 0.")
 
   def _forward(self, x: Any) -> Any:

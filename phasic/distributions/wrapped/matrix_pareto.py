@@ -40,9 +40,6 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
       tails, J. Appl. Probab. 56, 2019.
   """
 
-  distribution: Any = declared.static(
-    "that of X, of phase type in continuous time."
-  )
   scale: Any = declared.array(0, "positive", "c, (...), > 0, in the unit of Y.")
 
   def _mean(self) -> Any:

@@ -35,9 +35,6 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
 
   _GROWS_SLOWLY = True
 
-  distribution: Any = declared.static(
-    "that of X, of phase type in continuous time."
-  )
   concentration: Any = declared.array(0, "positive", "k, (...), > 0.")
 
   def _forward(self, x: Any) -> Any:

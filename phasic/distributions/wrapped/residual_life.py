@@ -9,7 +9,6 @@ import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import declared
-from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
 from phasic.math.model import named_checks
@@ -17,9 +16,7 @@ from phasic.math.moments.occupancy import conditional_occupancy
 
 
 @structures.register
-class ResidualLife(
-  wrapped_distribution.WrappedDistribution, named_family.NamedFamily
-):
+class ResidualLife(wrapped_distribution.OnSamePhases):
   """The law of X - t given X > t.
 
   It is a phase-type law with the same phases, and starts where the chain is at
@@ -40,7 +37,6 @@ class ResidualLife(
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
 
-  distribution: Any = declared.static("that of X, a phase-type one.")
   time: Any = declared.array(
     0,
     "nonnegative",
@@ -48,15 +44,6 @@ class ResidualLife(
     "broadcasts with the batch of the distribution.",
     fitted=False,
   )
-
-  @property
-  def num_phases(self) -> int:
-    """The number of phases p."""
-    return self.distribution.num_phases
-
-  @property
-  def _DISCRETE(self) -> bool:  # type: ignore[override]
-    return self.distribution._DISCRETE
 
   def _chain_of(self, time: Any) -> tuple[Any, Any, Any, Any]:
     model = self.distribution._model()

@@ -11,6 +11,7 @@ from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import constraint_checks
+from phasic.distributions.base import declared
 from phasic.distributions.base import divergences
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
@@ -18,7 +19,6 @@ from phasic.distributions.wrapped import transformed_statistics
 from phasic.distributions.wrapped import wrapped_events
 from phasic.internal import autodiff
 from phasic.internal import static
-from phasic.math.maximization import expected_paths
 from phasic.math.model import value_checks
 from phasic.math.quadrature import node_sums
 from phasic.math.quadrature import time_scales
@@ -26,6 +26,7 @@ from phasic.math.sampling import jump_chain
 
 # The smallest normal numbers: what is below may have lost its digits.
 _TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
+_FAR = 2.0**100
 
 
 class TransformedPhaseType(transformed_statistics.TransformedStatistics):
@@ -54,6 +55,10 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     H. Albrecher, M. Bladt, Inhomogeneous phase-type distributions and heavy
       tails, J. Appl. Probab. 56, 2019.
   """
+
+  distribution: Any = declared.static(
+    "that of X, of phase type in continuous time."
+  )
 
   _TAKES_DISCRETE = False
 
@@ -94,13 +99,18 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       return self._inverse(y)
 
   def _time(self, value: Any) -> Any:
-    """Returns h(y), and -1 below zero."""
+    """Returns h(y), and below zero a negative number.
+
+    That is -h of a number below one, so that what is -inf there has no
+    derivative in anything, and what is zero or one has those of a constant.
+    """
     below = value < 0
-    x = self._inverted(np.where(below, 0.0, value))
-    lost = (value > 0) & (x < _TINY[self.dtype])
+    early = np.maximum(np.where(below, value, -1.0), -_FAR)
+    x = self._inverted(np.where(below, early / (early - 1.0), value))
+    lost = (value != 0) & (x < _TINY[self.dtype])
     lost = lost | ((value < math.inf) & (x == math.inf))
-    x = np.where(lost, math.nan, x)
-    return np.where(below, -1.0, x)
+    before = np.where(lost, -1.0, -x)
+    return np.where(below, before, np.where(lost, math.nan, x))
 
   def _reasons(self, value: Any, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
@@ -218,12 +228,6 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     self, lower: Any, upper: Any, entry: Any
   ) -> chain_events.ChainEvents:
     return wrapped_events.transformed(self, lower, upper, entry)
-
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
-    return self._with_likeliest_chain(paths)
-
-  def _held(self) -> tuple[str, ...]:
-    return self._own_and_held()
 
 
 @divergences.register_kl(TransformedPhaseType, TransformedPhaseType)

@@ -17,7 +17,7 @@ _NO_MODE = (
 )
 
 
-class TransformedStatistics(wrapped_distribution.WrappedDistribution):
+class TransformedStatistics(wrapped_distribution.HeldAround):
   """Statistics of Y = g(X).
 
   A subclass has `_forwarded`, `_own`, and for its mode `_mode_of_stages` and

@@ -19,7 +19,6 @@ from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.likelihood import interval_probs
-from phasic.math.maximization import expected_paths
 from phasic.math.model import value_checks
 from phasic.math.model.named_checks import check
 from phasic.math.numeric import special
@@ -53,7 +52,6 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     J. P. Klein, M. L. Moeschberger, Survival analysis, 2003, ch. 3.4.
   """
 
-  distribution: Any = declared.static("that of X, a phase-type one.")
   low: Any = declared.array(
     0,
     "nonnegative",
@@ -138,9 +136,10 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
 
   def _log_prob(self, value: Any) -> Any:
     low, before, high = self._bounds()
-    found = self.distribution._log_prob(value)
     outside = (value < low) | (value > high)
-    found = np.where(outside, -math.inf, found)
+    # Below zero X has neither a density nor a derivative of its logarithm.
+    value = np.where(outside, -1.0 - np.abs(value), value)
+    found = self.distribution._log_prob(value)
     return found - self._normaliser(before, high)
 
   def _normaliser(self, before: Any, high: Any) -> Any:
@@ -275,9 +274,3 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     self, lower: Any, upper: Any, entry: Any
   ) -> chain_events.ChainEvents:
     return wrapped_events.truncated(self, lower, upper, entry)
-
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
-    return self._with_likeliest_chain(paths)
-
-  def _held(self) -> tuple[str, ...]:
-    return self._own_and_held()

@@ -18,7 +18,7 @@ from phasic.math.moments import truncated_moments
 from phasic.math.quadrature import time_scales
 
 
-class TruncatedStatistics(wrapped_distribution.WrappedDistribution):
+class TruncatedStatistics(wrapped_distribution.HeldAround):
   """Statistics of X given low <= X <= high.
 
   With what is left of X at the lower bound, R, they are those of R given R <=

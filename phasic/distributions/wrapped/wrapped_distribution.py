@@ -4,10 +4,13 @@ from typing import Any
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
+from phasic.distributions.base import declared
 from phasic.distributions.base import inferring
 from phasic.distributions.base import methods
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
+from phasic.distributions.families import named_family
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.maximization import expected_paths
@@ -19,6 +22,8 @@ class WrappedDistribution(comparable.Comparable):
   The batches of `distribution` and of the parameters that are arrays broadcast
   with each other; their dtypes agree.
   """
+
+  distribution: Any = declared.static("that of X, a phase-type one.")
 
   # Whether the other one may be in discrete time.
   _TAKES_DISCRETE = True
@@ -33,7 +38,7 @@ class WrappedDistribution(comparable.Comparable):
     if wrapped._DISCRETE and not self._TAKES_DISCRETE:
       raise TypeError(f"distribution is {name}: it must be in continuous time")
     arrays = {name: parameters[name] for name in self.parameter_properties()}
-    dtype = structures.common_dtype(arrays, default=wrapped.dtype)
+    dtype = dtypes.common_dtype(arrays, default=wrapped.dtype)
     if dtype != wrapped.dtype:
       raise TypeError(
         f"distribution is {wrapped.dtype} and its parameters are {dtype}: "
@@ -50,11 +55,6 @@ class WrappedDistribution(comparable.Comparable):
   @classmethod
   def _children(cls) -> tuple[str, ...]:
     return ("distribution", *super()._children())
-
-  @property
-  def distribution(self) -> Any:
-    """The distribution that this one is made of."""
-    return self._parameters["distribution"]
 
   def _batch_shape(self) -> static.Shape:
     return parameter_properties.batch_shape(
@@ -81,15 +81,30 @@ class WrappedDistribution(comparable.Comparable):
   def _held(self) -> tuple[str, ...]:
     return tuple(f"distribution.{x}" for x in inferring.held(self.distribution))
 
-  def _own_and_held(self) -> tuple[str, ...]:
-    """Returns the parameters that are given, and those that are held within."""
-    own = [name for name, x in self._arrays().items() if x is not None]
-    return (*own, *WrappedDistribution._held(self))
-
   def _maximizes_on_host(self) -> bool:
     return inferring.maximizes_on_host(self.distribution)
 
-  def _with_likeliest_chain(self, paths: expected_paths.ExpectedPaths) -> Any:
-    """Returns the law of the chain that the M-step makes, else as it is."""
+
+class HeldAround(WrappedDistribution):
+  """One whose M-step is that of the other, and keeps all parameters else."""
+
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
     inner = inferring.maximized(self.distribution, paths)
     return self.copy(distribution=inner)
+
+  def _held(self) -> tuple[str, ...]:
+    own = [name for name, x in self._arrays().items() if x is not None]
+    return (*own, *super()._held())
+
+
+class OnSamePhases(WrappedDistribution, named_family.NamedFamily):
+  """A time until absorption on the phases of the other one."""
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return self.distribution.num_phases
+
+  @property
+  def _DISCRETE(self) -> bool:  # type: ignore[override]
+    return self.distribution._DISCRETE

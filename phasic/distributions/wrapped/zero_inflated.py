@@ -7,7 +7,6 @@ import numpy as np
 from phasic.distributions.absorption import atoms
 from phasic.distributions.base import declared
 from phasic.distributions.base import inferring
-from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
 from phasic.math.maximization import expected_paths
@@ -15,9 +14,7 @@ from phasic.math.maximization import ratios
 
 
 @structures.register
-class ZeroInflated(
-  wrapped_distribution.WrappedDistribution, named_family.NamedFamily
-):
+class ZeroInflated(wrapped_distribution.OnSamePhases):
   """Zero with probability z, and else a phase-type variable X.
 
   With alpha and z_0 of X, which may have an atom itself, the masses of the
@@ -34,22 +31,12 @@ class ZeroInflated(
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
 
-  distribution: Any = declared.static("that of X, a phase-type one.")
   prob_zero: Any = declared.array(
     0,
     "probability",
     "z, (...), in [0, 1]; its shape broadcasts with the batch of the "
     "distribution.",
   )
-
-  @property
-  def num_phases(self) -> int:
-    """The number of phases p."""
-    return self.distribution.num_phases
-
-  @property
-  def _DISCRETE(self) -> bool:  # type: ignore[override]
-    return self.distribution._DISCRETE
 
   def _is_reparameterized(self) -> bool:
     base = self.distribution._is_reparameterized()

@@ -11,7 +11,7 @@ from phasic.graphs.construction import state_space
 from phasic.graphs.parts import absorption
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import validation
-from phasic.internal import structures
+from phasic.internal import dtypes
 from phasic.internal.raw_arguments import shown
 
 
@@ -78,7 +78,7 @@ def build(
 def _dtypes(given: dict[str, Any]) -> list[str]:
   """The floating dtypes of what is given; numbers alone are float64."""
   return [
-    structures.common_dtype({name: x}, "float64")
+    dtypes.common_dtype({name: x}, "float64")
     for name, x in given.items()
     if x is not None
   ]

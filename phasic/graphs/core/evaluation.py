@@ -5,6 +5,7 @@ from typing import Any
 from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import control_flow
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation
@@ -63,7 +64,7 @@ def log_prob_and_moments(
   given = {"values": values, "rewards": rewards}
   if graph.num_params > 0:
     given = {"params": params, **given}
-  dtype = structures.common_dtype(given)
+  dtype = dtypes.common_dtype(given)
   params = structures.cast(params, dtype)
   values = structures.as_array(values, dtype, "values")
   if static.rank(values) == 0:

@@ -9,6 +9,7 @@ import numpy as onp
 from phasic.graphs.core import builders
 from phasic.graphs.parts import parameters
 from phasic.graphs.parts import validation
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import edge_probs
@@ -123,7 +124,7 @@ class LinearWeights(builders.Builders):
     if self.num_params == 0:
       values = parameters.linear(self.constants, self.coefficients, params)
       return kind(sources, targets, values)
-    dtype = structures.common_dtype({"params": params})
+    dtype = dtypes.common_dtype({"params": params})
     return kind(
       sources,
       targets,

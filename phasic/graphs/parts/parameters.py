@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -58,7 +59,7 @@ def _of_mapping(
   if not names:
     return params_array(None, 0, None)
   given = {f"params[{name!r}]": params[name] for name in names}
-  dtype = structures.common_dtype(given)
+  dtype = dtypes.common_dtype(given)
   arrays = [structures.as_array(x, dtype, name) for name, x in given.items()]
   shape = static.broadcast_shapes(*(static.shape(x) for x in arrays))
   return np.stack([np.broadcast_to(x, shape) for x in arrays], axis=-1)
@@ -72,7 +73,7 @@ def linear(constants: Any, coefficients: Any, params: Any) -> Any:
     coefficients: (n, d).
     params: (..., d), an array; its dtype is the result's.
   """
-  dtype = structures.common_dtype({"params": params})
+  dtype = dtypes.common_dtype({"params": params})
   constants = structures.as_array(constants, dtype, "constants")
   coefficients = structures.as_array(coefficients, dtype, "coefficients")
   *batch, d = static.shape(params)

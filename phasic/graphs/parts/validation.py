@@ -9,9 +9,9 @@ from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import counted
+from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
-from phasic.internal import structures
 
 _INDICES = contents.ARRAYS[:2]
 _NUMBERS = contents.ARRAYS[2:]
@@ -55,7 +55,7 @@ def host_numbers(x: Any, name: str) -> onp.ndarray:
     TypeError: it is traced, or its dtype does not fit.
     ValueError: it is a ragged list.
   """
-  structures.common_dtype({name: x})
+  dtypes.common_dtype({name: x})
   found = static.concrete(x)
   if found is None:
     raise TypeError(

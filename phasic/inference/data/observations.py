@@ -10,6 +10,7 @@ from phasic.distributions.base import methods
 from phasic.inference.data import observation_makers
 from phasic.inference.terms import observation_rules
 from phasic.inference.terms import observation_terms
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -90,7 +91,7 @@ class Observations(observation_makers.ObservationMakers):
         a rule: the argument, the first such value and the rule are told.
     """
     given = {"lower": lower, "upper": upper, "weights": weights, "entry": entry}
-    dtype = structures.common_dtype(given)
+    dtype = dtypes.common_dtype(given)
     arrays: dict[str, Any] = {
       name: None if x is None else structures.as_array(x, dtype, name)
       for name, x in given.items()

@@ -9,8 +9,8 @@ import numpy as onp
 
 from phasic.inference.parameters.host_values import known
 from phasic.inference.terms import observation_rules
+from phasic.internal import dtypes
 from phasic.internal import raw_arguments
-from phasic.internal import structures
 from phasic.math.model import named_checks
 
 _RULE = "use Observations(lower, upper)"
@@ -39,7 +39,7 @@ def read(
   keys = [key for key in names if key != "cause"]
   numbers = {key: _numbers(table, names[key]) for key in keys}
   # Whole numbers, and objects, are of the dtype that the others have.
-  dtype = structures.common_dtype(
+  dtype = dtypes.common_dtype(
     {
       names[key]: numbers[key]
       for key in keys

@@ -146,8 +146,3 @@ def no_cotangent(x: Any) -> Any:
   """Returns what a rule returns for an argument that has no derivative."""
   del x
   return None
-
-
-def last_error() -> BaseException | None:
-  """Returns the last exception of a function that compiled code called."""
-  return host_functions.errors.last()

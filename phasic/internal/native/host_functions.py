@@ -228,3 +228,8 @@ class _Errors:
 
 
 errors = _Errors()
+
+
+def last_error() -> BaseException | None:
+  """Returns the last exception of a function that compiled code called."""
+  return errors.last()

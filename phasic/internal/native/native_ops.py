@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.internal import autodiff
 from phasic.internal import custom_gradient
 from phasic.internal.native import native_declarations
 from phasic.internal.native import native_libraries
@@ -52,106 +51,17 @@ def make(
     return rules.call(declaration, operands)
 
   call.__name__ = declaration.name
-  given: dict[str, Any] = {}
-  if _has_forward(function):
-    given["jvp_fn"] = rules.push
-  if _has_reverse(function):
-    given["vjp_fwd"] = lambda *x: (out := call(*x), (x, out))
-    given["vjp_bwd"] = rules.pull
-  return custom_gradient.custom_gradient(**given)(call)
+  forward, reverse = rules.push, lambda *x: (out := call(*x), (x, out))
+  if not _has_forward(function):
+    forward = _missing(declaration, "forward", "jvp", "forward")
+  if not _has_reverse(function):
+    reverse = _missing(declaration, "reverse", "vjp", "adjoint")
+  return custom_gradient.custom_gradient(reverse, rules.pull, forward)(call)
 
 
 def shape(x: Any) -> tuple[Any, ...]:
   """Returns the shape of an array, None where a size is not known."""
   return tuple(onp.shape(x))
-
-
-def with_rank(x: Any, rank: int) -> Any:
-  """Returns an array with ones in front, so that it has `rank` dimensions."""
-  missing = rank - onp.ndim(x)
-  return onp.reshape(x, (1,) * missing + onp.shape(x)) if missing else x
-
-
-def jvp(
-  function: native_declarations.NativeFunction,
-  call: Callable[..., Any],
-  operands: Sequence[Any],
-  tangents: Sequence[Any],
-) -> tuple[Any, ...]:
-  """Returns the outputs' tangents, None for those of integers.
-
-  Args:
-    function: the op.
-    call: what `make` returned.
-    operands: its operands.
-    tangents: theirs; None for those of integers.
-
-  Raises:
-    NotImplementedError: there is no rule.
-  """
-  if not _has_forward(function):
-    raise NotImplementedError(
-      function.declaration.error(
-        "it was bound without a forward rule, which NumPy needs for jvp: give "
-        "bind_native jvp or forward"
-      )
-    )
-  of_reals, places = _of_reals(function, call, operands)
-  _, moved = autodiff.forward(
-    of_reals, [operands[i] for i in places], [tangents[i] for i in places]
-  )
-  return tuple(
-    t if output.is_inexact else None
-    for output, t in zip(function.declaration.outputs, moved, strict=True)
-  )
-
-
-def vjp(
-  function: native_declarations.NativeFunction,
-  call: Callable[..., Any],
-  operands: Sequence[Any],
-  cotangents: Sequence[Any],
-) -> tuple[Any, ...]:
-  """Returns the operands' cotangents, None for those of integers.
-
-  Args:
-    function: the op.
-    call: what `make` returned.
-    operands: its operands.
-    cotangents: those of the outputs; None for those of integers.
-
-  Raises:
-    NotImplementedError: there is no rule.
-  """
-  if not _has_reverse(function):
-    raise NotImplementedError(
-      function.declaration.error(
-        "it was bound without a reverse rule, which NumPy needs for vjp: give "
-        "bind_native vjp or adjoint"
-      )
-    )
-  of_reals, places = _of_reals(function, call, operands)
-  _, pull = autodiff.reverse(of_reals, [operands[i] for i in places])
-  found = dict(zip(places, pull(cotangents), strict=True))
-  return tuple(found.get(i) for i in range(len(operands)))
-
-
-def _of_reals(
-  function: native_declarations.NativeFunction,
-  call: Callable[..., Any],
-  operands: Sequence[Any],
-) -> tuple[Callable[..., Any], list[int]]:
-  """Returns an op as a function of its operands of real numbers, their places."""
-  inputs = function.declaration.inputs
-  places = [i for i, operand in enumerate(inputs) if operand.is_inexact]
-
-  def of_reals(*arrays: Any) -> tuple[Any, ...]:
-    full = list(operands)
-    for i, x in zip(places, arrays, strict=True):
-      full[i] = x
-    return call(*full)
-
-  return of_reals, places
 
 
 def _has_forward(function: native_declarations.NativeFunction) -> bool:
@@ -162,6 +72,22 @@ def _has_reverse(function: native_declarations.NativeFunction) -> bool:
   """Whether there is a rule, or the forward one gives each derivative."""
   elementwise = function.jvp is not None and function.declaration.is_elementwise
   return function.vjp is not None or bool(function.adjoint) or elementwise
+
+
+def _missing(
+  declaration: native_declarations.Declaration, mode: str, rule: str, own: str
+) -> Callable[..., Any]:
+  """A rule of what was bound without one of a mode."""
+
+  def refuse(*args: Any) -> Any:
+    raise NotImplementedError(
+      declaration.error(
+        f"it was bound without a {mode} rule, which NumPy needs for {rule}: give "
+        f"bind_native {rule} or {own}"
+      )
+    )
+
+  return refuse
 
 
 class _Rules:
@@ -237,7 +163,11 @@ class _Rules:
     declaration = function.declaration
     pairs = zip(declaration.inputs, primals, strict=True)
     floats = [(own, onp.asarray(x)) for own, x in pairs if own.is_inexact]
-    cotangents = self._directions(cotangents, out)
+    given = zip(declaration.outputs, cotangents, out, strict=True)
+    cotangents = [
+      onp.asarray(ct, x.dtype) if own.is_inexact else None
+      for own, ct, x in given
+    ]
     if function.adjoint:
       wanted = [ct for ct in cotangents if ct is not None]
       arrays = _broadcast(function, [*primals, *wanted])
@@ -263,22 +193,6 @@ class _Rules:
       next(summed) if operand.is_inexact else None
       for operand in declaration.inputs
     )
-
-  def _directions(
-    self, cotangents: Sequence[Any], out: Sequence[onp.ndarray]
-  ) -> list[Any]:
-    """Cotangents of the outputs as arrays like them; None for integers."""
-    declaration = self._function.declaration
-    found: list[Any] = []
-    for own, ct, x in zip(declaration.outputs, cotangents, out, strict=True):
-      if not own.is_inexact:
-        found.append(None)
-        continue
-      array, what = onp.asarray(ct), f"the cotangent of {own.name}"
-      kinds = (array.shape, array.dtype), (x.shape, x.dtype)
-      native_shapes.check_direction(declaration, what, *kinds)
-      found.append(onp.broadcast_to(array.astype(x.dtype), x.shape))
-    return found
 
   def _free(self, tangents: Sequence[Any]) -> list[Any]:
     inputs = self._function.declaration.inputs

@@ -12,6 +12,7 @@ from phasic.internal.tape import placing
 from phasic.internal.tape import traced
 
 Traced = traced.Traced
+MAY_HOLD_TRACED = (Traced, list, tuple)
 _PLAIN = {onp.ndarray, float, int, str, bool, type(None)}
 cast = functions.cast
 constant = traced.constant
@@ -159,7 +160,7 @@ def _ended(
   for x in results:
     own = isinstance(x, Traced) and x.trace is trace
     value = _own(x.value) if own else x
-    if traced.dtype_of(value).kind not in "fiub":
+    if traced.dtype_of(value).kind not in "fiubc":
       raise TypeError(
         f"a function that is differentiated returned {type(value).__name__}: its "
         "results must be arrays of real numbers, or tuples, lists and mappings of "

@@ -111,6 +111,9 @@ class Traced(operators.Operators):
   ) -> Any:
     if method != "__call__" or options:
       what = f"numpy.{ufunc.__name__}"
+      if any(x is self for x in options.get("out", ())):
+        # Others may hold the same array.
+        raise leaving(f"a store into it, {what}")
       if method != "__call__":
         what += f".{method}"
       listed = f" with {', '.join(options)}" if options else ""
@@ -155,9 +158,6 @@ class Traced(operators.Operators):
 
   def __bool__(self) -> bool:
     raise leaving("a branch, as `if`, `while`, `and` and `or` do")
-
-  def _stored(self, sign: str, other: Any) -> Any:
-    raise leaving(f"a store into it, {sign}")
 
   def __setitem__(self, index: Any, value: Any) -> None:
     raise leaving("a store into it")
@@ -219,6 +219,10 @@ class Primitive:
     """The results, and their cotangents -> those of the wanted arrays."""
     raise NotImplementedError
 
+  def check(self, x: Any) -> Any:
+    """Returns an array, or a tuple of them, that may go in or come out."""
+    return checked(x)
+
 
 class Pairs(Primitive):
   """A primitive with one result, by a pair of functions for each argument.
@@ -262,26 +266,23 @@ class Pairs(Primitive):
 def apply(primitive: Primitive, *arrays: Any) -> Any:
   """Applies a primitive to arrays of which at least one is traced."""
   trace = latest(arrays)
+  check = primitive.check
   records: list[Any] = []
   values: list[Any] = []
   for x in arrays:
     own = isinstance(x, Traced) and x.trace is trace
     records.append(x.record if own else None)
-    values.append(x.value if own else _operand(x))
+    values.append(check(x.value if own else _operand(x)))
   wanted = [i for i, record in enumerate(records) if record is not None]
   if not wanted:
-    result = _checked(primitive.evaluate(values))
+    result = check(primitive.evaluate(values))
     return _wrapped(result, lambda x, i: Traced(x, trace, None))
   if trace.is_forward:
     result, tangent = primitive.forward(values, records)
     tangents = tangent if isinstance(tangent, tuple) else (tangent,)
-    return _wrapped(
-      _checked(result), lambda x, i: Traced(x, trace, tangents[i])
-    )
+    return _wrapped(check(result), lambda x, i: Traced(x, trace, tangents[i]))
   result, pull = primitive.reverse(values, wanted)
-  outputs = (
-    _checked(result) if isinstance(result, tuple) else (_checked(result),)
-  )
+  outputs = check(result) if isinstance(result, tuple) else (check(result),)
   node = Node(outputs, [records[i] for i in wanted], pull)
   return _wrapped(result, lambda x, i: Traced(x, trace, (node, i)))
 
@@ -301,11 +302,10 @@ def _operand(x: Any) -> Any:
   """A constant beside traced arrays; who changes it later changes nothing."""
   if isinstance(x, (Traced, int, float)):
     return x
-  x = onp.array(x) if isinstance(x, onp.ndarray) else onp.asarray(x)
-  return _checked(x)
+  return onp.array(x) if isinstance(x, onp.ndarray) else onp.asarray(x)
 
 
-def _checked(x: Any) -> Any:
+def checked(x: Any) -> Any:
   """An array or a tuple of arrays, if they are of numbers that are real."""
   for part in x if isinstance(x, tuple) else (x,):
     if dtype_of(part).kind in "cO":
@@ -341,7 +341,7 @@ def fixed(call: Callable[..., Any], *arrays: Any) -> Any:
   result = call(*(constant(x) for x in arrays))
   if not any(isinstance(x, Traced) for x in arrays):
     return result
-  return Traced(_checked(result), latest(arrays), None)
+  return Traced(checked(result), latest(arrays), None)
 
 
 def dtype_of(x: Any) -> onp.dtype:
@@ -368,7 +368,8 @@ def leaving(what: str) -> TypeError:
 def _place() -> str:
   """The caller's line, if it can be read."""
   frame = sys._getframe(1)
-  while frame is not None and frame.f_code.co_filename == __file__:
+  own = (__file__, *operators.FILES)
+  while frame is not None and frame.f_code.co_filename in own:
     frame = frame.f_back  # type: ignore[assignment]
   if frame is None:
     return ""

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from phasic.internal import raw_arguments
-
 
 def flatten(
   tree: Any,
@@ -32,31 +30,24 @@ def flatten(
   return [x for own, _ in pairs for x in own], put_together
 
 
-def leaves_like(tree: Any, like: Any, name: str) -> list[Any]:
-  """Returns the arrays of a structure in the order of another one's.
+def leaves_like(tree: Any, like: Any) -> list[Any]:
+  """Returns what a structure has in the places of another one's arrays.
 
   Raises:
     ValueError: the structures differ.
   """
   if isinstance(like, dict):
     if not isinstance(tree, dict) or set(tree) != set(like):
-      raise _unlike(tree, like, name)
+      raise ValueError("the structures differ")
     pairs = [(tree[key], like[key]) for key in like]
   elif isinstance(like, (list, tuple)):
     if not isinstance(tree, (list, tuple)) or len(tree) != len(like):
-      raise _unlike(tree, like, name)
+      raise ValueError("the structures differ")
     pairs = list(zip(tree, like, strict=True))
   elif like is None:
     if tree is not None:
-      raise _unlike(tree, like, name)
+      raise ValueError("the structures differ")
     return []
   else:
     return [tree]
-  return [x for a, b in pairs for x in leaves_like(a, b, name)]
-
-
-def _unlike(tree: Any, like: Any, name: str) -> ValueError:
-  return ValueError(
-    f"a {name} is {raw_arguments.shown(tree)}: it must have the structure of "
-    f"{raw_arguments.shown(like)}"
-  )
+  return [x for a, b in pairs for x in leaves_like(a, b)]

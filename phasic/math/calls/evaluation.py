@@ -4,7 +4,10 @@ Arguments are the five of `operands.ARGUMENTS`, or with `discrete` those of
 `operands.DISCRETE_ARGUMENTS`.
 """
 
+import numpy as np
+
 from phasic.internal import kernel_ops
+from phasic.math.calls import kernel_derivatives
 from phasic.math.model import operands as operands_lib
 from phasic.math.portable import portable_edges
 
@@ -16,6 +19,37 @@ def value(kind, arguments, discrete=False):
     kind, operands, fallback(discrete), edges, discrete=discrete
   )
   return operands_lib.result(layout, result)
+
+
+def slope(kind, arguments):
+  """Returns the derivative in the times, in continuous time, as `value` has it.
+
+  Only the kernel's call is differentiated.
+  """
+  operands, layout, edges = _prepare(arguments, False)
+  along = (None, None, None, None, np.ones_like(operands[4]))
+  found = kernel_derivatives.jvp(kind, operands, along, fallback(False), edges)
+  return operands_lib.result(layout, found)
+
+
+def value_and_start_slopes(kind, arguments, discrete=False):
+  """Returns the value and its derivatives in the initial probabilities.
+
+  These have the batch shape of the model, (batch..., p), and are sums over its
+  times. Only the kernel's call is differentiated.
+  """
+  operands, layout, edges = _prepare(arguments, discrete)
+  value, bars = kernel_derivatives.vjp(
+    kind,
+    operands,
+    None,
+    fallback(discrete),
+    edges,
+    (True, False, False, False, False),
+    discrete=discrete,
+  )
+  slopes = operands_lib.rows(layout, bars[0])
+  return operands_lib.result(layout, value), slopes
 
 
 def fallback(discrete):

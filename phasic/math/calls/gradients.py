@@ -96,9 +96,7 @@ def vjp(
   values, pull = autodiff.reverse(of_arrays, of_arrays.arrays)
 
   def pullback(cotangent: Any) -> tuple[Any, ...]:
-    bars = autodiff.leaves_like(
-      cotangent, of_arrays.result(values), "cotangent"
-    )
+    bars = _leaves_like(cotangent, of_arrays.result(values), "cotangent")
     fitting = [_fitting("cotangent", *pair) for pair in zip(bars, values)]
     return of_arrays.spread(pull(fitting))
 
@@ -259,6 +257,17 @@ def _fitting(name: str, x: Any, like: Any) -> Any:
   return found
 
 
+def _leaves_like(tree: Any, like: Any, name: str) -> list[Any]:
+  """What a tangent or cotangent has for the leaves of its structure."""
+  try:
+    return autodiff.leaves_like(tree, like)
+  except (TypeError, ValueError):
+    raise ValueError(
+      f"a {name} is {raw_arguments.shown(tree)}: it must have the structure of "
+      f"{raw_arguments.shown(like)}"
+    ) from None
+
+
 class _OfArrays:
   """A function of the real numbers in its arguments, as a list of arrays.
 
@@ -322,9 +331,7 @@ class _OfArrays:
       self._of_free(tangents), self._of_free(self._args), strict=True
     ):
       size = len(autodiff.flatten(like)[0])
-      leaves += (
-        [None] * size if x is None else autodiff.leaves_like(x, like, "tangent")
-      )
+      leaves += [None] * size if x is None else _leaves_like(x, like, "tangent")
     return [
       _fitting("tangent", leaves[i], x)
       for i, x in zip(self._places, self.arrays, strict=True)

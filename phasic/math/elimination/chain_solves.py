@@ -60,9 +60,7 @@ class Given(NamedTuple):
 
   Attributes:
     indices: sources, then targets, int32 (2, m).
-    parameters: theta, (..., d); the weights (..., m) without coefficients.
-    coefficients: of the weights, (m, d), or (m, 0).
-    constants: of the weights, (m,), or (0,).
+    weights: (..., m).
     initial: alpha, (..., p).
     atom: mass at zero, (..., 1), or (..., 0): what alpha leaves.
     stay: probabilities of staying for a step, (..., p), or (..., 0): what the
@@ -71,9 +69,7 @@ class Given(NamedTuple):
   """
 
   indices: Any
-  parameters: Any
-  coefficients: Any
-  constants: Any
+  weights: Any
   initial: Any
   atom: Any
   stay: Any
@@ -104,20 +100,15 @@ def given(model, discrete, dtype):
     initial, parameters, _, atom = arrays
     sources, targets, constants, coefficients = edges
     indices = np.stack([sources, targets])
-    m = static.shape(sources)[-1]
-    linear = [
-      np.zeros(empty, dtype=wide) if x is None else structures.cast(x, wide)
-      for x, empty in ((coefficients, (m, 0)), (constants, (0,)))
-    ]
-    stay = initial[..., :0]
-    coefficients, constants = linear
-    bad = None
-    if discrete and not _has_no_loops(sources, targets):
-      weights = edge_rates.values(parameters, constants, coefficients)
-      stay, bad = _kept(indices, weights, p, 4 * p * eps)
-    return Given(
-      indices, parameters, coefficients, constants, initial, atom, stay, bad
+    constants, coefficients = (
+      x if x is None else structures.cast(x, wide)
+      for x in (constants, coefficients)
     )
+    weights = edge_rates.values(parameters, constants, coefficients)
+    stay, bad = initial[..., :0], None
+    if discrete and not _has_no_loops(sources, targets):
+      stay, bad = _kept(indices, weights, p, 4 * p * eps)
+    return Given(indices, weights, initial, atom, stay, bad)
   if discrete:
     steps = step_chain.derive(arrays, eps, False)
     off, exits = steps.off, steps.exits
@@ -139,13 +130,7 @@ def given(model, discrete, dtype):
     ],
     axis=-1,
   )
-  indices = all_indices(p)
-  coefficients = np.zeros((p * p + p, 0), dtype=wide)
-  constants = np.zeros((0,), dtype=wide)
-  atom = atom[..., None]
-  return Given(
-    indices, weights, coefficients, constants, initial, atom, stay, bad
-  )
+  return Given(all_indices(p), weights, initial, atom[..., None], stay, bad)
 
 
 def complete(found, discrete, eps):
@@ -156,9 +141,7 @@ def complete(found, discrete, eps):
     discrete: whether weights are probabilities of a step.
     eps: the precision of the model's values.
   """
-  indices, parameters, coefficients, constants, *others = found
-  initial, atom, stay, bad = others
-  weights = edge_rates.values(parameters, constants, coefficients)
+  indices, weights, initial, atom, stay, bad = found
   p = static.shape(initial)[-1]
   tolerance = 4 * p * eps
   atom = chain_lib.derive_atom(initial, atom, tolerance)

@@ -12,7 +12,6 @@ from phasic.internal import elimination_ops
 from phasic.internal import static
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
-from phasic.math.model import edge_rates
 
 MEAN, VARIANCE, STDDEV = "mean", "variance", "stddev"
 SECOND_MOMENT = "second moment"
@@ -32,23 +31,17 @@ def evaluate(option, found, discrete, eps):
     eps: the precision of the model's values.
   """
   shared = _is_small(static.shape(found.indices)[-1])
-  # The native call has no derivatives in what weights are made of.
-  weights = edge_rates.values(
-    found.parameters, found.constants, found.coefficients
-  )
   both = elimination_ops.moments(
     _portable,
     found.indices,
-    weights,
-    found.coefficients[..., :0],
-    found.constants[..., :0],
+    found.weights,
     found.initial,
     found.atom,
     found.stay,
-    discrete,
-    shared or option != MEAN,
-    option == STDDEV,
-    eps,
+    discrete=discrete,
+    gives_variance=shared or option != MEAN,
+    gives_root=option == STDDEV,
+    epsilon=eps,
   )
   x = both[0 if option == MEAN else -1]
   if option == SECOND_MOMENT:
@@ -62,9 +55,7 @@ def _is_small(edges):
 
 def _portable(
   indices,
-  parameters,
-  coefficients,
-  constants,
+  weights,
   initial,
   atom,
   stay,
@@ -74,8 +65,7 @@ def _portable(
   epsilon,
 ):
   """Returns what `elimination_ops.moments` does; arguments are its own."""
-  linear = (parameters, coefficients, constants)
-  found = chain_solves.Given(indices, *linear, initial, atom, stay, None)
+  found = chain_solves.Given(indices, weights, initial, atom, stay, None)
   system = chain_solves.complete(found, discrete, epsilon)
   mean = moment_chains.raw_moments(1, system)[..., 0]
   if not gives_variance:

@@ -17,7 +17,6 @@ from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation
-from phasic.math.calls import gradients
 from phasic.math.elimination import wide_models
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import operands
@@ -226,12 +225,8 @@ def _slope(arguments):
   # Slopes at infinity are those of nothing.
   last = times == math.inf
   finite = np.where(last, 0.0, times)
-  _, slope = gradients.jvp(
-    lambda t: evaluation.value(
-      "log_survival", (*arguments[:2], t, *arguments[3:])
-    ),
-    (finite,),
-    (np.ones_like(finite),),
+  slope = evaluation.slope(
+    "log_survival", (*arguments[:2], finite, *arguments[3:])
   )
   # Before the start there is no hazard, if the model is one.
   known = slope == slope

@@ -11,6 +11,7 @@ import numpy as np
 
 from phasic.internal import autodiff
 from phasic.internal import checks
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import edge_probs
@@ -136,9 +137,9 @@ def convert(*values, names=ARGUMENTS):
       "coefficients": subgenerator.coefficients,
       "constants": subgenerator.constants,
     }
-    dtype = structures.common_dtype({**named, **edges})
+    dtype = dtypes.common_dtype({**named, **edges})
   else:
-    dtype = structures.common_dtype(named)
+    dtype = dtypes.common_dtype(named)
   found = {
     name: None if x is None else structures.as_array(x, dtype, name)
     for name, x in named.items()

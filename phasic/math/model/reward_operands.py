@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -38,7 +39,7 @@ def weighted_rewards(rewards, factors, name, others):
   """
   number(rewards)
   values = {"rewards": rewards, name: factors, **others}
-  dtype = structures.common_dtype(values)
+  dtype = dtypes.common_dtype(values)
   rewards = structures.as_array(rewards, dtype, "rewards")
   factors = structures.as_array(factors, dtype, name)
   shape, own = static.shape(rewards), static.shape(factors)

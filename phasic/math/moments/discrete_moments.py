@@ -18,6 +18,7 @@ from phasic.math.elimination import chain_calls
 from phasic.math.elimination import mean_variance
 from phasic.math.elimination import moment_chains
 from phasic.math.model import operands
+from phasic.math.moments import moments
 
 _NAMES = ("initial_probs", "subtransition", "exit_probs", "prob_zero")
 
@@ -73,7 +74,7 @@ def raw_moments(
     ['6.000000', '66.000000']
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return _power(values, order)
+  return moments.power(values, order, _NAMES)
 
 
 def reward_moments(
@@ -101,7 +102,7 @@ def reward_moments(
     An array (..., order), where (...) is the common batch shape.
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
-  return _power(values, order, operands.DISCRETE_REWARD_ARGUMENTS)
+  return moments.power(values, order, operands.DISCRETE_REWARD_ARGUMENTS)
 
 
 def variance(initial_probs, subtransition, exit_probs=None, prob_zero=None):
@@ -162,13 +163,4 @@ def reward_cross_moments(
     values,
     operands.DISCRETE_REWARD_ARGUMENTS,
     (2,),
-  )
-
-
-def _power(values, order, names=_NAMES):
-  """Returns raw moments 1, ..., order."""
-  order = chain_calls.checked_order(order)
-  ranks = (1,) * (len(values) - 4)
-  return chain_calls.value(
-    moment_chains.raw_moments, order, values, names, ranks
   )

@@ -72,7 +72,7 @@ def raw_moments(
     ['2.000000', '6.000000', '24.000000']
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return _power(values, order)
+  return power(values, order, _NAMES)
 
 
 def reward_moments(
@@ -101,7 +101,7 @@ def reward_moments(
     An array (..., order), where (...) is the common batch shape.
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
-  return _power(values, order, operands.REWARD_ARGUMENTS)
+  return power(values, order, operands.REWARD_ARGUMENTS)
 
 
 def variance(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
@@ -173,8 +173,14 @@ def reward_cross_moments(
   )
 
 
-def _power(values, order, names=_NAMES):
-  """Returns raw moments 1, ..., order."""
+def power(values, order, names):
+  """Returns raw moments 1, ..., order.
+
+  Args:
+    values: a model, with rewards in its third place or without.
+    order: a positive integer.
+    names: of the values.
+  """
   order = chain_calls.checked_order(order)
   ranks = (1,) * (len(values) - 4)
   return chain_calls.value(

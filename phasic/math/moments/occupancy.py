@@ -19,7 +19,6 @@ from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.calls import evaluation
-from phasic.math.calls import gradients
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.model import edge_probs
@@ -150,11 +149,8 @@ def _of_reversed(function, discrete, system, times):
   kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
   edges = kind(indices[0], indices[1], weights)
   others = (edges, times + 1.0 if discrete else times, None)
-  _, slopes = gradients.value_and_gradient(
-    lambda x: evaluation.value(
-      function, (x, *others, np.zeros_like(y[..., 0])), discrete
-    ),
-    start,
+  _, slopes = evaluation.value_and_start_slopes(
+    function, (start, *others, np.zeros_like(y[..., 0])), discrete
   )
   found = slopes[..., :p] * y
   return np.where(lost | np.logical_not(good[..., None]), math.nan, found)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from phasic.internal import control_flow
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.elimination import chain_arguments
@@ -166,7 +167,7 @@ def feed_forward_log_density(
     "exit_rates": exit_rates,
     "prob_zero": prob_zero,
   }
-  values = structures.as_array(values, structures.common_dtype(names), "values")
+  values = structures.as_array(values, dtypes.common_dtype(names), "values")
   model, (rewards,), batch, dtype = chain_arguments.convert(
     initial_probs,
     subgenerator,

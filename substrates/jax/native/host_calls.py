@@ -140,11 +140,6 @@ def no_cotangent(x: Any) -> Any:
   return None
 
 
-def last_error() -> BaseException | None:
-  """Returns the last exception of a function that compiled code called."""
-  return host_functions.errors.last()
-
-
 def _directly(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,

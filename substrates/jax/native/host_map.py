@@ -195,28 +195,23 @@ class HostCall(rules_lib.Mapped):
     raise NotImplementedError(host_functions.no_derivative(self.function.name))
 
   def transpose(
-    self,
-    slot: int,
-    wanted: tuple[bool, ...],
-    primals: list[Any],
-    others: list[list[Any]],
-    cotangents: list[Any],
+    self, at: multilinear.Slot
   ) -> tuple[multilinear.Map, list[list[Any]]]:
     count = len(self.arg_trees)
     if self.target == 0:
-      return self._transposed(slot), [*others, cotangents]
+      return self._transposed(at.number), [*at.others, at.cotangents]
     own = self.target - 1
-    if slot == count - 1:
+    if at.number == count - 1:
       # In the cotangent: f, with this one's cotangent as the own argument.
-      slots = [*others[:own], cotangents, *others[own:]]
+      slots = [*at.others[:own], at.cotangents, *at.others[own:]]
       return dataclasses.replace(self, target=0), slots
     # In another argument: its transpose, where the own argument is given.
-    index = slot if slot < own else slot + 1
+    index = at.number if at.number < own else at.number + 1
     kept = [i for i in range(count) if i not in (own, index)]
-    args = dict(zip(kept, others[:-1], strict=True))
-    args[own] = cotangents
+    args = dict(zip(kept, at.others[:-1], strict=True))
+    args[own] = at.cotangents
     slots = [args[i] for i in sorted(args)]
-    return self._transposed(index), [*slots, others[-1]]
+    return self._transposed(index), [*slots, at.others[-1]]
 
   def _transposed(self, index: int) -> HostCall:
     function = self.functions[index + 1]

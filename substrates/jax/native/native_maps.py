@@ -159,7 +159,24 @@ class Function(derivatives.NativeDerivatives):
     return lowering(ctx, *self.unsort(operands), **options)
 
 
-class Value(derivatives.Forward):
+class _Lowered:
+  """A map whose result a native function computes."""
+
+  function: Function
+
+  def _native(self) -> native_declarations.Declaration:
+    raise NotImplementedError
+
+  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+    return self.function.lower(ctx, self._native(), operands)
+
+  def lower_cuda(self, ctx: Any, *operands: Any) -> Any:
+    if not self.function.has_cuda(self._native()):
+      return None
+    return self.function.lower(ctx, self._native(), operands)
+
+
+class Value(_Lowered, derivatives.Forward):
   """The op, or its native J_k, whose results are the floating ones."""
 
   function: Function
@@ -288,28 +305,15 @@ class Value(derivatives.Forward):
   def _native(self) -> native_declarations.Declaration:
     if self.order == 0:
       return self.function.declaration
-    if self.order > len(self.function.function.forward):
-      raise NotImplementedError(
-        self.function.declaration.error(
-          f"a forward derivative of order {self.order} was asked for: it was "
-          f"bound with {len(self.function.function.forward)} of them"
-        )
-      )
-    return self.function.function.forward[self.order - 1]
-
-  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
-    return self.function.lower(ctx, self._native(), operands)
-
-  def lower_cuda(self, ctx: Any, *operands: Any) -> Any:
-    if not self.function.has_cuda(self._native()):
-      return None
-    return self.function.lower(ctx, self._native(), operands)
+    return _of_order(
+      self.function, "forward", self.function.function.forward, self.order
+    )
 
   def _adjoint(self, wanted: tuple[bool, ...]) -> Pullback:
     return Pullback(self.function, self.order, self.mapped_dims, wanted)
 
 
-class Pullback(derivatives.Adjoint):
+class Pullback(_Lowered, derivatives.Adjoint):
   """The op's native V_k, which computes all cotangents."""
 
   function: Function
@@ -318,25 +322,29 @@ class Pullback(derivatives.Adjoint):
     return shape
 
   def _native(self) -> native_declarations.Declaration:
-    if self.order > len(self.function.function.adjoint):
-      raise NotImplementedError(
-        self.function.declaration.error(
-          f"a reverse derivative of order {self.order} was asked for: it was "
-          f"bound with {len(self.function.function.adjoint)} of them"
-        )
-      )
-    return self.function.function.adjoint[self.order - 1]
-
-  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
-    return self.function.lower(ctx, self._native(), operands)
-
-  def lower_cuda(self, ctx: Any, *operands: Any) -> Any:
-    if not self.function.has_cuda(self._native()):
-      return None
-    return self.function.lower(ctx, self._native(), operands)
+    return _of_order(
+      self.function, "reverse", self.function.function.adjoint, self.order
+    )
 
   def _forward(self) -> Value:
     return Value(self.function, self.order, self.mapped_dims)
+
+
+def _of_order(
+  function: Function,
+  mode: str,
+  given: Sequence[native_declarations.Declaration],
+  order: int,
+) -> native_declarations.Declaration:
+  """The native derivative of an order, of those that the op was bound with."""
+  if order > len(given):
+    raise NotImplementedError(
+      function.declaration.error(
+        f"a {mode} derivative of order {order} was asked for: it was bound with "
+        f"{len(given)} of them"
+      )
+    )
+  return given[order - 1]
 
 
 def _attribute(value: Any) -> Any:

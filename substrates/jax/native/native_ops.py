@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from phasic.substrates.jax.internal import ffi_targets
@@ -81,93 +80,9 @@ def make(
   return call
 
 
-def jvp(
-  function: native_declarations.NativeFunction,
-  call: Callable[..., Any],
-  operands: Sequence[Any],
-  tangents: Sequence[Any],
-) -> tuple[Any, ...]:
-  """Returns the outputs' tangents, None for those of integers.
-
-  Args:
-    function: the op.
-    call: what `make` returned.
-    operands: its operands.
-    tangents: theirs; None for those of integers.
-
-  Raises:
-    NotImplementedError: there is no rule.
-  """
-  of_free, free = _of_free(function, call, operands)
-  along = [jnp.asarray(t) for t in tangents if t is not None]
-  _, found = jax.jvp(of_free, free, along)
-  return _with_none(function.declaration.outputs, found)
-
-
-def vjp(
-  function: native_declarations.NativeFunction,
-  call: Callable[..., Any],
-  operands: Sequence[Any],
-  cotangents: Sequence[Any],
-) -> tuple[Any, ...]:
-  """Returns the operands' cotangents, None for those of integers.
-
-  Args:
-    function: the op.
-    call: what `make` returned.
-    operands: its operands.
-    cotangents: those of the outputs; None for those of integers.
-
-  Raises:
-    NotImplementedError: there is no rule.
-  """
-  of_free, free = _of_free(function, call, operands)
-  out, pullback = jax.vjp(of_free, *free)
-  pairs = zip(function.declaration.outputs, cotangents, strict=True)
-  given = [(own, ct) for own, ct in pairs if own.is_inexact]
-  full = []
-  for (own, ct), x in zip(given, out, strict=True):
-    kinds = (jnp.shape(ct), jnp.result_type(ct)), (x.shape, x.dtype)
-    what = f"the cotangent of {own.name}"
-    native_shapes.check_direction(function.declaration, what, *kinds)
-    full.append(jnp.broadcast_to(jnp.asarray(ct, x.dtype), x.shape))
-  return _with_none(function.declaration.inputs, pullback(full))
-
-
 def shape(x: Any) -> tuple[Any, ...]:
   """Returns the shape of an array, None where a size is not known."""
   return tuple(jnp.shape(x))
-
-
-def with_rank(x: Any, rank: int) -> Any:
-  """Returns an array with ones in front, so that it has `rank` dimensions."""
-  missing = rank - jnp.ndim(x)
-  return jnp.reshape(x, (1,) * missing + jnp.shape(x)) if missing else x
-
-
-def _of_free(
-  function: native_declarations.NativeFunction,
-  call: Callable[..., Any],
-  operands: Sequence[Any],
-) -> tuple[Callable[..., Any], list[Any]]:
-  """The floating outputs as a function of the floating inputs, and these."""
-  declaration = function.declaration
-  free = [i for i, x in enumerate(declaration.inputs) if x.is_inexact]
-
-  def of_free(*values: Any) -> list[Any]:
-    chosen = dict(zip(free, values, strict=True))
-    results = call(*[chosen.get(i, x) for i, x in enumerate(operands)])
-    pairs = zip(results, declaration.outputs, strict=True)
-    return [x for x, own in pairs if own.is_inexact]
-
-  return of_free, [operands[i] for i in free]
-
-
-def _with_none(
-  operands: Sequence[native_declarations.Operand], found: Sequence[Any]
-) -> tuple[Any, ...]:
-  rest = iter(found)
-  return tuple(next(rest) if x.is_inexact else None for x in operands)
 
 
 def _broadcast(

@@ -140,8 +140,3 @@ def no_cotangent(x: Any) -> Any:
   """Returns what a rule returns for an argument that has no derivative."""
   # Not None, so that the argument's own gradient is asked for, and raises.
   return trees.map_leaves(tf.zeros_like, x)
-
-
-def last_error() -> BaseException | None:
-  """Returns the last exception of a function that compiled code called."""
-  return host_functions.errors.last()

@@ -46,6 +46,16 @@ def _scale_jvp(inputs, outputs, tangents):
   return (d_factor[..., None] * x + factor[..., None] * dx,)
 
 
+def _complex_jvp(inputs, outputs, tangents):
+  (z, w), (dz, dw) = inputs, tangents
+  return (2.0 * z * w * dz + z * z * dw,)
+
+
+def _complex_vjp(inputs, outputs, cotangents):
+  (z, w), (ct,) = inputs, cotangents
+  return 2.0 * z * w * ct, z * z * ct
+
+
 class NativeOpsTest(parameterized.TestCase):
   @parameterized.parameters({"jvp": _gather_jvp}, {"vjp": _gather_vjp})
   def test_integers_stay_constant(self, **rules):
@@ -63,6 +73,21 @@ class NativeOpsTest(parameterized.TestCase):
     none, bar = op.vjp((indices, x), (jnp.ones(4), None), copies=2)
     self.assertIsNone(none)
     onp.testing.assert_array_equal(bar, [2.0, 0.0, 2.0])
+
+  @parameterized.parameters(
+    {
+      "forward": ["test_complex_jvp", "test_complex_jvp2"],
+      "adjoint": ["test_complex_vjp", "test_complex_vjp2"],
+    },
+    {"jvp": _complex_jvp, "vjp": _complex_vjp},
+  )
+  def test_complex_cotangents_are_those_of_all_substrates(self, **rules):
+    op = binding.bind_native(libraries.ops(), "test_complex", **rules)
+    z, w, ct = (onp.array(x) for x in (0.3 + 0.1j, 0.5 + 0.7j, 1.0 - 2.0j))
+    found = op.vjp([z, w], ct)
+    onp.testing.assert_allclose(found, [2 * z * w * ct, z * z * ct], rtol=1e-14)
+    along = op.jvp([z, w], [ct, z])
+    onp.testing.assert_allclose(along, 2 * z * w * ct + z**3, rtol=1e-14)
 
   def test_models_of_one_size_share_a_compilation(self):
     op, count = gather(), 0

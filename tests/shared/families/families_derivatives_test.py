@@ -19,6 +19,13 @@ def _slope(function, x):
     return float(mpmath.diff(function, x))
 
 
+_OF_RATE = {
+  "weibull": lambda rate: pd.MatrixWeibull(pd.Erlang(1, rate), 1.0),
+  "gompertz": lambda rate: pd.MatrixGompertz(pd.Erlang(1, rate), 0.5),
+  "truncated": lambda rate: pd.TruncatedPhaseType(pd.Erlang(1, rate), 0.5, 3.0),
+}
+
+
 class FamiliesDerivativesTest(test_case.TestCase):
   def setUp(self):
     super().setUp()
@@ -41,6 +48,34 @@ class FamiliesDerivativesTest(test_case.TestCase):
     rate = np.asarray(onp.asarray(1.7))
     x, found = gradients.value_and_gradient(sample, rate)
     self.assert_close(found, onp.sum(self.host(x)) * (-0.5 / 1.7), 1e-11)
+
+  @parameterized.parameters(
+    ("weibull", -0.5), ("gompertz", -2.5), ("truncated", 0.25), ("truncated", 4)
+  )
+  def test_nothing_outside_of_the_support(self, family, time):
+    # There is no slope of log 0, as a phase-type density has none below zero.
+    def log_prob(rate, time):
+      return _OF_RATE[family](rate).log_prob(time)
+
+    at = [np.asarray(onp.asarray(x)) for x in (1.7, float(time))]
+    value, slopes = gradients.value_and_gradient(log_prob, *at)
+    self.assertEqual(float(value), -onp.inf)
+    ones, zeros = [np.ones_like(x) for x in at], [np.zeros_like(x) for x in at]
+    for i, slope in enumerate(slopes):
+      along = [*zeros[:i], ones[i], *zeros[i + 1 :]]
+      _, forward = gradients.jvp(log_prob, at, along)
+      self.assertTrue(onp.isnan(float(slope)), i)
+      self.assertTrue(onp.isnan(float(forward)), i)
+
+  def test_at_the_end_of_the_support(self):
+    def cdf(rate, time):
+      return _OF_RATE["gompertz"](rate).cdf(time)
+
+    for time, rate, wanted in ((-1.0, 1.7, 0.0), (0.0, 1.7, 1.7)):
+      at = [np.asarray(onp.asarray(x)) for x in (rate, time)]
+      _, slopes = gradients.value_and_gradient(cdf, *at)
+      self.assert_close(slopes[1], wanted, 1e-14)
+      self.assert_close(slopes[0], 0.0, 1e-14)
 
   @parameterized.parameters(
     (0.0, None, 0.25), (0.5, None, 0.75), (0.5, 3.0, 0.25), (0.5, 3.0, 0.75)

@@ -9,6 +9,7 @@ from phasic.substrates.tf import distributions as pd
 from phasic.substrates.tf import math as pm
 from phasic.substrates.tf.internal import checks
 from phasic.substrates.tf.internal import control_flow
+from phasic.substrates.tf.internal import dtypes
 from phasic.substrates.tf.internal import kernel_ops
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import random
@@ -109,7 +110,7 @@ class ChecksTest(absltest.TestCase):
 
 class StructuresTest(absltest.TestCase):
   def test_common_dtype(self):
-    common = structures.common_dtype
+    common = dtypes.common_dtype
     self.assertEqual(common({"a": [1, 2], "b": tf.zeros(2)}), "float32")
     self.assertEqual(common({"a": [1, 2], "b": None}), "float64")
     self.assertEqual(common({"a": [tf.zeros(())]}), "float32")

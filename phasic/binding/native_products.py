@@ -1,0 +1,88 @@
+"""Jacobian products of native ops, transposed or not."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from phasic.binding import operands
+from phasic.internal import autodiff
+from phasic.internal.native import native_declarations
+
+
+def jvp(
+  declaration: native_declarations.Declaration,
+  call: Callable[..., Any],
+  primals: Sequence[Any],
+  tangents: Sequence[Any],
+) -> tuple[Any, ...]:
+  """Returns the outputs' tangents, None for those of integers.
+
+  Args:
+    declaration: the op's.
+    call: the op as a function of its operands.
+    primals: the operands.
+    tangents: theirs; those of integers are not looked at.
+
+  Raises:
+    NotImplementedError: there is no rule.
+    TypeError: a tangent is complex, and its operand is not.
+    ValueError: a tangent does not broadcast to its operand.
+  """
+  inputs = declaration.inputs
+  of_floats, places = _of_floats(declaration, call, primals)
+  along = [
+    operands.direction(
+      declaration,
+      f"the tangent of {inputs[i].name}",
+      tangents[i],
+      primals[i],
+    )
+    for i in places
+  ]
+  _, moved = autodiff.forward(of_floats, [primals[i] for i in places], along)
+  return _spread(declaration.outputs, moved)
+
+
+def vjp(
+  declaration: native_declarations.Declaration,
+  call: Callable[..., Any],
+  primals: Sequence[Any],
+  cotangents: Sequence[Any],
+) -> tuple[Any, ...]:
+  """Returns the operands' cotangents, None for those of integers.
+
+  Arguments and errors are those of `jvp`, with cotangents of the outputs.
+  """
+  of_floats, places = _of_floats(declaration, call, primals)
+  results, pull = autodiff.reverse(of_floats, [primals[i] for i in places])
+  pairs = zip(declaration.outputs, cotangents, strict=True)
+  floats = [(own, bar) for own, bar in pairs if own.is_inexact]
+  bars = [
+    operands.direction(declaration, f"the cotangent of {own.name}", bar, x)
+    for (own, bar), x in zip(floats, results, strict=True)
+  ]
+  return _spread(declaration.inputs, pull(bars))
+
+
+def _of_floats(
+  declaration: native_declarations.Declaration,
+  call: Callable[..., Any],
+  primals: Sequence[Any],
+) -> tuple[Callable[..., tuple[Any, ...]], list[int]]:
+  """Floating outputs as a function of floating operands, and their places."""
+  places = [i for i, own in enumerate(declaration.inputs) if own.is_inexact]
+
+  def of_floats(*arrays: Any) -> tuple[Any, ...]:
+    full = list(primals)
+    for i, x in zip(places, arrays, strict=True):
+      full[i] = x
+    pairs = zip(declaration.outputs, call(*full), strict=True)
+    return tuple(x for own, x in pairs if own.is_inexact)
+
+  return of_floats, places
+
+
+def _spread(
+  owners: Sequence[native_declarations.Operand], found: Sequence[Any]
+) -> tuple[Any, ...]:
+  rest = iter(found)
+  return tuple(next(rest) if own.is_inexact else None for own in owners)

@@ -1,0 +1,94 @@
+"""The dtype rule: floating arguments have one, which other numbers adopt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import functools
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal import given_dtypes
+from phasic.internal import raw_arguments
+from phasic.internal import static
+
+FLOATS = ("float32", "float64")
+
+
+def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
+  """Returns the name of the floating dtype that the values share.
+
+  Python numbers, lists of them and integer arrays adopt the dtype of the
+  floating arrays. None values are skipped.
+
+  Args:
+    values: the values by argument name, which the messages use.
+    default: the dtype where no value is a floating array; the widest one if
+      None.
+
+  Raises:
+    TypeError: two values differ in their floating dtype (both are named), or
+      one is complex, bool, half precision, masked or not numeric.
+    ValueError: one is ragged or has too many dimensions.
+  """
+  found: tuple[str, str] | None = None
+  for name, value in values.items():
+    if value is None:
+      continue
+    dtype = numeric(value, name)
+    if dtype not in FLOATS or given_dtypes.is_weak(value):
+      continue
+    if found is not None and found[1] != dtype:
+      raise TypeError(
+        f"{found[0]} is {found[1]} and {name} is {dtype}: floating arguments "
+        "must have one dtype"
+      )
+    found = found or (name, dtype)
+  if found is not None:
+    return found[1]
+  return default or static.wide_float()
+
+
+def numeric(x: Any, name: str) -> str:
+  """Returns the name of the dtype of `x`, if that is of numbers we take.
+
+  It is float32, float64, or an integer; with 64-bit numbers switched off JAX
+  takes NumPy's float64 as float32.
+
+  Raises:
+    TypeError: it is another one, or `x` is masked or no array.
+    ValueError: `x` is ragged or has too many dimensions.
+  """
+  raw_arguments.check_nesting(x, name)
+  try:
+    dtype = given_dtypes.of(x, name)
+  except ValueError:
+    raise raw_arguments.ragged(name) from None
+  if dtype is None:
+    return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
+  # Other packages' dtypes may be none of NumPy's.
+  is_own = isinstance(dtype, onp.dtype)
+  found = _name(dtype)
+  if found in FLOATS or (is_own and dtype.kind in "iu"):
+    return found
+  if is_own:
+    raw_arguments.refuse_objects(dtype, name)
+  raise TypeError(
+    f"{name} has dtype {found}: it must be float32, float64 or an integer"
+  )
+
+
+@functools.cache
+def _name(dtype: Any) -> str:
+  """The dtype's name, which NumPy puts together anew at each use."""
+  return dtype.name if isinstance(dtype, onp.dtype) else str(dtype)
+
+
+def kept(x: Any, name: str) -> str:
+  """Returns a floating array's own dtype, and for all else the widest.
+
+  Errors are those of `numeric`.
+  """
+  own = numeric(x, name)
+  keeps = own in FLOATS and not given_dtypes.is_weak(x)
+  return own if keeps else static.wide_float()

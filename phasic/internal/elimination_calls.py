@@ -1,0 +1,60 @@
+"""Calls of the native eliminations by arrays of NumPy, for `elimination_ops`."""
+
+from collections.abc import Callable, Mapping, Sequence
+import functools
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal import kernel_common
+from phasic.internal.tape import elimination
+from phasic.internal.tape import modes
+
+
+def eliminate(
+  fallback: Callable[..., Any],
+  indices: Any,
+  weights: Any,
+  per_phase: Any,
+  per_edge: Any,
+  transposed: bool,
+  gives_edges: bool,
+) -> Any:
+  """Returns `elimination_ops.eliminate` on the kernel's path."""
+  if modes.any_traced((weights, per_phase, per_edge)):
+    indices = onp.array(modes.without_derivative(indices))
+    return elimination.eliminate(
+      functools.partial(eliminate, fallback, indices),
+      weights,
+      per_phase,
+      per_edge,
+      transposed,
+      gives_edges,
+    )
+  return kernel_common.load()[0].eliminate(
+    transposed,
+    onp.asarray(indices),
+    onp.asarray(weights),
+    onp.asarray(per_phase),
+    None if per_edge is None else onp.asarray(per_edge),
+    gives_edges,
+  )
+
+
+def moments(
+  fallback: Callable[..., Any],
+  operands: Sequence[Any],
+  options: Mapping[str, Any],
+) -> tuple[Any, ...]:
+  """Returns `elimination_ops.moments` on the kernel's path."""
+  # Where there are derivatives, those of its eliminations are the ones.
+  if modes.any_traced(operands[1:]):
+    return fallback(*operands, **options)
+  indices, *arrays = operands
+  indices = onp.asarray(indices, dtype=onp.int32)
+  ones = (1,) * (onp.ndim(arrays[0]) - 1)
+  return kernel_common.load()[0].moments(
+    onp.reshape(indices, (*ones, *indices.shape)),
+    *map(onp.asarray, arrays),
+    **options,
+  )

@@ -1,0 +1,49 @@
+"""Calls of the native eliminations by arrays of JAX, for `elimination_ops`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from phasic.substrates.jax.internal import elimination_map
+from phasic.substrates.jax.internal import moments_map
+from phasic.substrates.jax.internal import multilinear
+
+
+def eliminate(
+  fallback: Callable[..., Any],
+  indices: Any,
+  weights: Any,
+  per_phase: Any,
+  per_edge: Any,
+  transposed: bool,
+  gives_edges: bool,
+) -> Any:
+  """Returns `elimination_ops.eliminate` on the kernel's path."""
+  op = elimination_map.Eliminate(
+    fallback, transposed, per_edge is not None, gives_edges
+  )
+  indices, weights = jnp.asarray(indices), jnp.asarray(weights)
+  slot = [jnp.asarray(x) for x in (per_phase, per_edge) if x is not None]
+  # The transpose gives what it is linear in with all batch dimensions.
+  batch = jnp.broadcast_shapes(
+    indices.shape[:-2], weights.shape[:-1], *(x.shape[:-2] for x in slot)
+  )
+  slot = [jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in slot]
+  results = multilinear.bind(op, [indices, weights], [slot])
+  return tuple(results) if gives_edges else results[0]
+
+
+def moments(
+  fallback: Callable[..., Any],
+  operands: Sequence[Any],
+  options: Mapping[str, Any],
+) -> tuple[Any, ...]:
+  """Returns `elimination_ops.moments` on the kernel's path."""
+  op = moments_map.Moments(fallback, **options)
+  indices, *arrays = map(jnp.asarray, operands)
+  ones = (1,) * (arrays[0].ndim - 1)
+  indices = jnp.reshape(indices.astype("int32"), (*ones, *indices.shape))
+  return tuple(multilinear.bind(op, [indices, *arrays]))

@@ -1,0 +1,101 @@
+"""Calls of the native kernel by arrays of JAX, for `kernel_ops`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+
+from phasic.substrates.jax.internal import derivatives
+from phasic.substrates.jax.internal import ffi_targets
+from phasic.substrates.jax.internal import kernel_common
+from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import phase_type_function
+from phasic.substrates.jax.internal import statistics_map
+
+_DTYPES = {onp.dtype("float32"), onp.dtype("float64")}
+
+KERNEL = kernel_common.Kernel(
+  lambda: ffi_targets.load()[1], lambda: jax.default_backend() == "cpu"
+)
+
+
+def portable(
+  kind: str,
+  operands: Sequence[Any],
+  fallback: Callable[..., Any],
+  fixed: Sequence[Any],
+) -> Any:
+  """Returns `kernel_ops.phase_type` on the portable path."""
+  return fallback(kind, *operands, *fixed)
+
+
+def phase_type(
+  kind: str,
+  operands: Sequence[Any],
+  fallback: Callable[..., Any],
+  fixed: Sequence[Any],
+  discrete: bool,
+) -> Any:
+  """Returns `kernel_ops.phase_type` on the kernel's path.
+
+  Args:
+    kind: as there.
+    operands: as there.
+    fallback: as there.
+    fixed: edges and kinds.
+    discrete: as there.
+  """
+  arrays, flags = _checked(operands, fixed)
+  op = _forward(kind, fallback, *flags, discrete)
+  return multilinear.bind(op, arrays)[0]
+
+
+def statistics(
+  kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
+) -> Sequence[Any]:
+  """Returns `kernel_ops.statistics`; arguments are as above."""
+  arrays, flags = _checked(operands, fixed)
+  function = phase_type_function.PhaseTypeFunction(kind, None, *flags)
+  op = statistics_map.Statistics(function, 1)
+  weights = jnp.asarray(weights, arrays[-1].dtype)
+  return multilinear.bind(op, arrays, [[weights]])
+
+
+def _checked(
+  operands: Sequence[Any], fixed: Sequence[Any]
+) -> tuple[list[Any], tuple[bool, bool]]:
+  """All arrays, whose dtypes fit, and whether there are edges, and kinds."""
+  given = [*fixed, *operands]
+  arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given]
+  edges, kinds = kernel_common.edges_and_kinds(arrays[: len(fixed)])
+  numbers = [*(edges or ())[1:], *arrays[len(fixed) :]]
+  dtypes = {x.dtype for x in numbers}
+  if len(dtypes) > 1 or not dtypes <= _DTYPES:
+    names = [x.dtype.name for x in arrays[len(fixed) :]]
+    raise TypeError(
+      f"operands have dtypes {names}: all must be float32 or all float64"
+    )
+  if edges and edges[0].dtype != onp.int32:
+    raise TypeError(f"edges: indices are {edges[0].dtype}: must be int32")
+  if kinds is not None and kinds.dtype != onp.int32:
+    raise TypeError(f"kinds are {kinds.dtype}: must be int32")
+  return arrays, (edges is not None, kinds is not None)
+
+
+@functools.cache
+def _forward(
+  kind: str,
+  fallback: Callable[..., Any],
+  has_edges: bool,
+  has_kinds: bool,
+  discrete: bool,
+) -> multilinear.Map:
+  function = phase_type_function.PhaseTypeFunction(
+    kind, fallback, has_edges, has_kinds, discrete
+  )
+  return derivatives.Forward(function, 0)

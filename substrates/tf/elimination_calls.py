@@ -1,0 +1,65 @@
+"""Calls of the native eliminations by tensors, for `elimination_ops`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import elimination_op
+from phasic.substrates.tf.internal import moments_op
+from phasic.substrates.tf.internal import static
+
+
+def eliminate(
+  fallback: Callable[..., Any],
+  indices: Any,
+  weights: Any,
+  per_phase: Any,
+  per_edge: Any,
+  transposed: bool,
+  gives_edges: bool,
+) -> Any:
+  """Returns `elimination_ops.eliminate` on the kernel's path."""
+  del fallback
+  indices = tf.convert_to_tensor(indices, tf.int32)
+  given = [weights, per_phase, *([] if per_edge is None else [per_edge])]
+  ranks = (1, 2, 2)[: len(given)]
+  full = _with_one_batch(given, ranks, static.shape(indices)[:-2])
+  results = elimination_op.eliminate(
+    indices,
+    full[0],
+    full[1],
+    None if per_edge is None else full[2],
+    transposed,
+    gives_edges,
+  )
+  return tuple(results) if gives_edges else results[0]
+
+
+def moments(
+  fallback: Callable[..., Any],
+  operands: Sequence[Any],
+  options: Mapping[str, Any],
+) -> tuple[Any, ...]:
+  """Returns `elimination_ops.moments` on the kernel's path."""
+  arrays = _with_one_batch(operands[1:], (1, 1, 1, 1))
+  indices = tf.convert_to_tensor(operands[0], tf.int32)
+  ones = [1] * (arrays[0].shape.rank - 1)
+  indices = tf.reshape(indices, tf.stack([*ones, *static.shape(indices)]))
+  return moments_op.moments(fallback, [indices, *arrays], **options)
+
+
+def _with_one_batch(
+  values: Sequence[Any], event_ranks: Sequence[int], *batches: Any
+) -> list[tf.Tensor]:
+  """Tensors of one dtype with their, and others', full batch shape."""
+  first = tf.convert_to_tensor(values[0])
+  tensors = [first, *(tf.convert_to_tensor(x, first.dtype) for x in values[1:])]
+  shapes = [static.shape(x) for x in tensors]
+  ends = [len(s) - rank for s, rank in zip(shapes, event_ranks, strict=True)]
+  pairs = list(zip(shapes, ends, strict=True))
+  batch = static.broadcast_shapes(*(s[:end] for s, end in pairs), *batches)
+  return [
+    tf.broadcast_to(x, tf.stack([*batch, *s[end:]]))
+    for x, (s, end) in zip(tensors, pairs, strict=True)
+  ]

@@ -1,0 +1,86 @@
+"""Calls of the native kernel by tensors, for `kernel_ops`.
+
+The kernel runs on the CPU; TensorFlow copies what lies elsewhere. Under
+`jit_compile=True` the ops are calls of `kernel_calls`. Derivatives in constants
+and coefficients of edges are refused; `phase_type_op` says how.
+"""
+
+from collections.abc import Callable, Sequence
+import operator
+from typing import Any
+
+import tensorflow as tf
+
+from phasic.substrates.tf.internal import kernel_common
+from phasic.substrates.tf.internal import phase_type_op
+
+
+class _Kernel(kernel_common.Kernel):
+  """The ops are a library of their own, beside the host's."""
+
+  def on_host(self) -> Any:
+    kernel, reason = kernel_common.load()
+    if reason:
+      raise RuntimeError(reason)
+    return kernel
+
+  def num_threads(self) -> int:
+    self.require()
+    return phase_type_op.num_threads()
+
+  def set_num_threads(self, count: int) -> None:
+    self.require()
+    super().set_num_threads(count)  # Which checks it; `status` runs there.
+    phase_type_op.set_num_threads(operator.index(count))
+
+
+KERNEL = _Kernel(phase_type_op.load_error)
+
+
+@tf.autograph.experimental.do_not_convert
+def portable(
+  kind: str,
+  operands: Sequence[Any],
+  fallback: Callable[..., Any],
+  fixed: Sequence[Any],
+) -> Any:
+  """Returns `kernel_ops.phase_type` on the portable path."""
+  return fallback(kind, *operands, *_tensors(fixed))
+
+
+@tf.autograph.experimental.do_not_convert
+def phase_type(
+  kind: str,
+  operands: Sequence[Any],
+  fallback: Callable[..., Any],
+  fixed: Sequence[Any],
+  discrete: bool,
+) -> Any:
+  """Returns `kernel_ops.phase_type` on the kernel's path.
+
+  Args:
+    kind: as there.
+    operands: as there.
+    fallback: as there.
+    fixed: edges and kinds.
+    discrete: as there.
+  """
+  del fallback
+  number = kernel_common.KINDS.index(kind)
+  return phase_type_op.forward(
+    number, 0, [_tensors(operands)], _tensors(fixed), discrete=discrete
+  )
+
+
+@tf.autograph.experimental.do_not_convert
+def statistics(
+  kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
+) -> Sequence[Any]:
+  """Returns `kernel_ops.statistics`; arguments are as above."""
+  number = kernel_common.KINDS.index(kind)
+  *operands, weights = _tensors([*operands, weights])
+  return phase_type_op.statistics(number, operands, weights, _tensors(fixed))
+
+
+def _tensors(values: Sequence[Any]) -> list[tf.Tensor]:
+  return [tf.convert_to_tensor(v) for v in values]
