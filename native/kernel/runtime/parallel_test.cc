@@ -184,6 +184,9 @@ TEST_F(ParallelForTest, AForkedChildHasThreadsOfItsOwn) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer cannot start threads after a fork";
 #endif
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "AddressSanitizer's allocator may be locked during a fork";
+#endif
   SumOfChunks(OwnThreads(), 100);  // The parent's threads are there.
   // Other threads keep the pool busy while the process forks.
   std::atomic<bool> stop{false};
