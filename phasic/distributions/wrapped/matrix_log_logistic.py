@@ -61,9 +61,11 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     return scale + power * x + (power - 1.0) * special.log1mexp(-x)
 
   def _inverse(self, y: Any) -> Any:
+    found = self._own()
     zero = y <= 0
     log_odds = self._log_odds(np.where(zero, 1.0, y))
-    return np.where(zero, 0.0, _softplus(log_odds))
+    first = np.where(found["concentration"] == 1, y / found["scale"], 0.0)
+    return np.where(zero, first, _softplus(log_odds))
 
   def _log_slope(self, y: Any) -> Any:
     found = self._own()

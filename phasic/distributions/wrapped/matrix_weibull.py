@@ -46,10 +46,10 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
     return (1.0 / k - 1.0) * np.log(x) - np.log(k)
 
   def _inverse(self, y: Any) -> Any:
+    k = self._own()["concentration"]
     zero = y <= 0
-    y = np.where(zero, 1.0, y)
-    power = transformed_phase_type.power(y, self._own()["concentration"])
-    return np.where(zero, 0.0, power)
+    power = transformed_phase_type.power(np.where(zero, 1.0, y), k)
+    return np.where(zero, np.where(k == 1, y, 0.0), power)
 
   def _log_slope(self, y: Any) -> Any:
     k = self._own()["concentration"]

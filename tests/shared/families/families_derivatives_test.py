@@ -21,6 +21,10 @@ def _slope(function, x):
 
 _OF_RATE = {
   "weibull": lambda rate: pd.MatrixWeibull(pd.Erlang(1, rate), 1.0),
+  "steep": lambda rate: pd.MatrixWeibull(pd.Erlang(1, rate), 1.5),
+  "log_logistic": lambda rate: pd.MatrixLogLogistic(
+    pd.Erlang(1, rate), 2.0, 1.0
+  ),
   "gompertz": lambda rate: pd.MatrixGompertz(pd.Erlang(1, rate), 0.5),
   "truncated": lambda rate: pd.TruncatedPhaseType(pd.Erlang(1, rate), 0.5, 3.0),
 }
@@ -67,11 +71,14 @@ class FamiliesDerivativesTest(test_case.TestCase):
       self.assertTrue(onp.isnan(float(slope)), i)
       self.assertTrue(onp.isnan(float(forward)), i)
 
-  def test_at_the_end_of_the_support(self):
+  @parameterized.parameters(
+    ("gompertz", 1.7), ("weibull", 1.7), ("log_logistic", 0.85), ("steep", 0.0)
+  )
+  def test_at_the_end_of_the_support(self, family, density):
     def cdf(rate, time):
-      return _OF_RATE["gompertz"](rate).cdf(time)
+      return _OF_RATE[family](rate).cdf(time)
 
-    for time, rate, wanted in ((-1.0, 1.7, 0.0), (0.0, 1.7, 1.7)):
+    for time, rate, wanted in ((-1.0, 1.7, 0.0), (0.0, 1.7, density)):
       at = [np.asarray(onp.asarray(x)) for x in (rate, time)]
       _, slopes = gradients.value_and_gradient(cdf, *at)
       self.assert_close(slopes[1], wanted, 1e-14)
