@@ -44,40 +44,33 @@ def forward(mode, x, *arrays):
   return q, (q, x, *arrays)
 
 
-def backward(mode, residuals, cotangent, wanted=(True,) * 5):
+def backward(mode, residuals, cotangent):
   """Returns the cotangents of x and of the arrays.
 
   Args:
     mode: what x is, see `quantiles_targets.read`.
     residuals: what `forward` returned.
     cotangent: of the quantiles.
-    wanted: whether cotangents of the model's four operands, and of x, are.
   """
   q, x, *arrays = residuals
   at = _Point(mode, q, x, arrays)
-  bars = [None] * 4
-  if any(wanted[:4]):
-    weight = at.weighted(-1.0 / at.slope, cotangent)
-    _, found = kernel_derivatives.vjp(
-      "log_density",
-      at.operands,
-      weight,
-      portable_observations.phase_type,
-      at.edges,
-      (*wanted[:4], False),
-      kinds=at.kinds,
-    )
-    bars = list(found[:4])
-  of_x = None
-  if wanted[4]:
-    of_x = at.weighted(at.per_target, cotangent)
-    of_x = operands_lib.summed(of_x, static.shape(x))
-  none = [None] * (len(arrays) - _NUM_LIMITS - 4)
-  return (of_x, *[None] * _NUM_LIMITS, *bars, *none)
-
-
-def _backward(mode, residuals, cotangent):
-  return backward(mode, residuals, cotangent)
+  _, bars = kernel_derivatives.vjp(
+    "log_density",
+    at.operands,
+    at.weighted(-1.0 / at.slope, cotangent),
+    portable_observations.phase_type,
+    at.edges,
+    (True, True, True, True, False),
+    kinds=at.kinds,
+  )
+  of_x = at.weighted(at.per_target, cotangent)
+  of_x = operands_lib.summed(of_x, static.shape(x))
+  # There are none in constants and coefficients of edges, nor zeros.
+  lost = [
+    np.zeros_like(x) + math.nan * np.sum(cotangent) if i else None
+    for i, x in enumerate(at.edges)
+  ]
+  return (of_x, *[None] * _NUM_LIMITS, *bars[:4], *lost)
 
 
 def along(mode, primals, tangents):
@@ -100,7 +93,7 @@ def along(mode, primals, tangents):
 
 
 @custom_gradient.custom_gradient(
-  vjp_fwd=forward, vjp_bwd=_backward, jvp_fn=along, nondiff_argnums=(0,)
+  vjp_fwd=forward, vjp_bwd=backward, jvp_fn=along, nondiff_argnums=(0,)
 )
 def quantile(mode, x, *arrays):
   """Returns quantiles, (batch..., n), of a continuous distribution.

@@ -319,6 +319,30 @@ class DerivativesTest(test_case.TestCase):
       )
       self.assert_close(change, self.host(q) / 2, 1e-12)
 
+  @parameterized.product(of_constants=[True, False], forward=[True, False])
+  def test_no_silent_zero_in_coefficients(self, of_constants, forward):
+    self.require_kernel()
+    given = [onp.asarray([[1.0, 0.5], [0.0, 1.0]]), onp.asarray([0.1, 0.2])]
+    x = np.asarray(given[of_constants])
+
+    def quantile(x):
+      coefficients, constants = given[0], given[1]
+      if of_constants:
+        constants = x
+      else:
+        coefficients = x
+      edges = pm.EdgeRates([0, 1], [1, 2], [1.0, 2.0], coefficients, constants)
+      return pm.quantile([1.0, 0.0], edges, 0.5)
+
+    try:
+      if forward:
+        _, found = gradients.jvp(quantile, (x,), (np.ones_like(x),))
+      else:
+        _, found = gradients.value_and_gradient(quantile, x)
+    except (NotImplementedError, TypeError):
+      return
+    self.assertTrue(onp.all(onp.isnan(self.host(found))))
+
   def test_broadcast(self):
     self.require_kernel()
     matrix = onp.asarray([[[-1.0]], [[-2.0]]])
