@@ -79,7 +79,7 @@ class DiscreteKindsTest(test_case.TestCase):
     self.assert_close(bars[1], [[weights @ slope]], 1e-13)
     zeros = [np.zeros_like(x) for x in operands]
     zeros[1] = np.ones_like(operands[1])
-    _, tangent = kernel_derivatives.jvp(
+    tangent = kernel_derivatives.jvp(
       "log_density",
       operands,
       zeros,

@@ -165,9 +165,7 @@ class EdgeArraysTest(parameterized.TestCase):
       got = kernel_ops.phase_type("cdf", operands, fallback, edges)
       onp.testing.assert_array_equal(got, 2.5 * model.TIMES)
       tangents = [tf.ones_like(x) for x in operands]
-      _, slope = kernel_derivatives.jvp(
-        "cdf", operands, tangents, fallback, edges
-      )
+      slope = kernel_derivatives.jvp("cdf", operands, tangents, fallback, edges)
       # 8 phases, 3 parameters: 8 * 2.5 t + 3 t + 2.5.
       onp.testing.assert_allclose(slope, 23 * model.TIMES + 2.5)
       _, bars = kernel_derivatives.vjp(

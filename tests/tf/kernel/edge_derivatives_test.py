@@ -131,7 +131,7 @@ class EdgeDerivativesTest(parameterized.TestCase):
 
     tangents = [tf.zeros_like(x) for x in operands]
     tangents[1] = tf.constant(model.DIRECTION)
-    _, want = kernel_derivatives.jvp(
+    want = kernel_derivatives.jvp(
       "cdf", operands, tangents, None, model.edges()
     )
     arguments = self.theta, self.constants, self.coefficients

@@ -135,11 +135,8 @@ class EdgesTest(parameterized.TestCase):
     five = model.operands(theta)
     tangents = [tf.zeros_like(x) for x in five]
     tangents[1] = tf.constant(model.DIRECTION)
-    value, slope = kernel_derivatives.jvp(
-      "density", five, tangents, None, edges
-    )
+    slope = kernel_derivatives.jvp("density", five, tangents, None, edges)
     dense = functools.partial(model.dense, "density")
-    onp.testing.assert_array_equal(value, dense(theta))
     self.assertSameNumbers(slope, along(dense, theta))
     value, bars = kernel_derivatives.vjp(
       "density", five, tf.constant(WEIGHTS), None, edges
