@@ -12,6 +12,7 @@
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
 #   make bench-cost what calls cost as q t grows; writes docs/benchmarks_cost.md
+#   make bench-slow which methods of hard models of 31 to 600 phases take over 2 s
 #   make sanitize        native tests under sanitizers, and the fuzzer
 #   make sanitize-quick  its first part, as CI runs it
 #   make wheel      dist/phasic_substrates-*.whl
@@ -27,8 +28,8 @@
 PY := .venv/bin/python
 
 .PHONY: setup demo quick check test test-slow test-all test-versions sanitize \
-  sanitize-quick bench bench-page bench-cost wheel wheels format lint typecheck \
-  golden lock clean clean-cache
+  sanitize-quick bench bench-page bench-cost bench-slow wheel wheels format \
+  lint typecheck golden lock clean clean-cache
 
 setup:
 	@./setup.sh
@@ -66,6 +67,9 @@ bench: setup
 
 bench-page: setup
 	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks:run -- --page
+
+bench-slow: setup
+	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks:slow_calls
 
 bench-cost: setup
 	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks:cost -- --page
