@@ -140,7 +140,7 @@ class QuantileCall:
     limits = quantiles_limits.find(
       (initial, rates, exits, atom), model, edges, self.layout, discrete
     )
-    self.arrays = (*limits, *model, *edges)
+    self.arrays = (*limits, *model, *quantiles_rules.refusing(edges))
 
   def result(self, x):
     """Brings quantiles into the shape of what is asked and the model."""

@@ -32,6 +32,7 @@ from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets
 
 _NUM_LIMITS = len(quantiles_limits.Limits._fields)
+_EDGES = "no derivative in coefficients of edges: make their rates outside"
 _ADVICE = (
   "quantiles of a discrete distribution are steps: they have no derivative; "
   "apply stop_gradient to the quantile or to the parameters"
@@ -65,12 +66,9 @@ def backward(mode, residuals, cotangent):
   )
   of_x = at.weighted(at.per_target, cotangent)
   of_x = operands_lib.summed(of_x, static.shape(x))
-  # There are none in constants and coefficients of edges, nor zeros.
-  lost = [
-    np.zeros_like(x) + math.nan * np.sum(cotangent) if i else None
-    for i, x in enumerate(at.edges)
-  ]
-  return (of_x, *[None] * _NUM_LIMITS, *bars[:4], *lost)
+  # Of constants and coefficients of edges, which refuse them.
+  none = [np.zeros_like(x) if i else None for i, x in enumerate(at.edges)]
+  return (of_x, *[None] * _NUM_LIMITS, *bars[:4], *none)
 
 
 def along(mode, primals, tangents):
@@ -105,6 +103,16 @@ def quantile(mode, x, *arrays):
       its arrays of edges.
   """
   return _run(mode, kernel_ops.path(), x, *arrays)
+
+
+def refusing(edges):
+  """Returns arrays of edges; derivatives in what rates are made of raise."""
+  found = list(edges)
+  for i in range(1, len(edges)):
+    if static.shape(edges[i])[-1] != 0:
+      fixed = autodiff.stop_gradient(edges[i])
+      found[i] = not_differentiable.attach(_EDGES, fixed, edges[i])
+  return found
 
 
 def count_quantile(mode, x, *arrays):

@@ -319,6 +319,20 @@ class DerivativesTest(test_case.TestCase):
       )
       self.assert_close(change, self.host(q) / 2, 1e-12)
 
+  def test_parameters_beside_coefficients(self):
+    self.require_kernel()
+
+    def quantile(x):
+      edges = pm.EdgeRates([0], [1], x, [[2.0]], [0.5])
+      return pm.quantile([1.0], edges, 0.3)
+
+    x = np.asarray(onp.asarray([1.5]))
+    want = 2.0 * onp.log(0.7) / 3.5**2
+    _, found = gradients.value_and_gradient(quantile, x)
+    self.assert_close(found, [want], 1e-13)
+    _, found = gradients.jvp(quantile, (x,), (np.ones_like(x),))
+    self.assert_close(found, want, 1e-13)
+
   @parameterized.product(of_constants=[True, False], forward=[True, False])
   def test_no_silent_zero_in_coefficients(self, of_constants, forward):
     self.require_kernel()
