@@ -44,6 +44,9 @@ meets_constraint = _kernel.meets_constraint
 model_meets_constraints = _kernel.model_meets_constraints
 num_threads = _kernel.num_threads
 set_num_threads = _kernel.set_num_threads
+# Derivatives on the kernel's path, where edges and kinds are those of `fixed`.
+forward = phase_type_calls.forward
+adjoint = phase_type_calls.adjoint
 
 
 def phase_type(
@@ -76,10 +79,10 @@ def phase_type(
     NotImplementedError: a derivative of an order above three is asked for on
       the kernel's path, in JAX or NumPy.
   """
-  fixed = _fixed(edges, kinds)
+  more = fixed(edges, kinds)
   if path_of_call() == "portable":
-    return phase_type_calls.portable(kind, operands, fallback, fixed)
-  return phase_type_calls.phase_type(kind, operands, fallback, fixed, discrete)
+    return phase_type_calls.portable(kind, operands, fallback, more)
+  return phase_type_calls.forward(kind, [operands], fallback, more, discrete)
 
 
 def statistics(
@@ -110,10 +113,10 @@ def statistics(
   """
   if path_of_call() == "portable":
     raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
-  fixed = _fixed(edges, kinds)
-  return tuple(phase_type_calls.statistics(kind, operands, weights, fixed))
+  more = fixed(edges, kinds)
+  return tuple(phase_type_calls.statistics(kind, operands, weights, more))
 
 
-def _fixed(edges: Sequence[Any], kinds: Any) -> tuple[Any, ...]:
-  """What a call has besides operands: edges, kinds, both or nothing."""
+def fixed(edges: Sequence[Any], kinds: Any) -> tuple[Any, ...]:
+  """Returns the arrays of a call that have no derivatives, edges first."""
   return tuple(edges) if kinds is None else (*edges, kinds)

@@ -22,46 +22,42 @@ def portable(
   return fallback(kind, *operands, *fixed)
 
 
-def phase_type(
+def forward(
   kind: str,
-  operands: Sequence[Any],
+  groups: Sequence[Sequence[Any]],
   fallback: Callable[..., Any],
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Returns `kernel_ops.phase_type` on the kernel's path.
+  """Returns D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
 
   Args:
     kind: as there.
-    operands: as there.
+    groups: the operands x, then k groups of tangents of them.
     fallback: as there.
     fixed: edges and kinds.
     discrete: as there.
   """
   del fallback
-  kernel, number = kernel_common.load()[0], kernel_common.KINDS.index(kind)
-  if not modes.any_traced(operands):
-    edges, kinds = kernel_common.edges_and_kinds(_arrays(fixed))
-    return kernel.forward(
-      number, 0, _arrays(operands), edges, kinds=kinds, discrete=discrete
-    )
-  # Copies: what a derivative is of does not change any more.
-  edges, kinds = kernel_common.edges_and_kinds(
-    [onp.array(modes.without_derivative(x)) for x in fixed]
-  )
-  options = {"edges": edges, "kinds": kinds, "discrete": discrete}
+  arrays = [x for group in groups for x in group]
+  call = _call(kind, arrays, fixed, discrete)
+  return primitives.forward(call, len(groups) - 1, arrays)
 
-  def forward(order: int, arrays: Sequence[Any]) -> Any:
-    return kernel.forward(number, order, _arrays(arrays), **options)
 
-  def adjoint(
-    order: int, arrays: Sequence[Any], wanted: Sequence[bool]
-  ) -> Sequence[Any]:
-    bits = sum(1 << i for i, own in enumerate(wanted) if own)
-    arrays = _arrays(arrays)
-    return kernel.adjoint(number, order, arrays, wanted=bits, **options)
-
-  return primitives.forward(primitives.Call(forward, adjoint), 0, operands)
+def adjoint(
+  kind: str,
+  operands: Sequence[Any],
+  cotangent: Any,
+  wanted: Sequence[int],
+  fallback: Callable[..., Any],
+  fixed: Sequence[Any],
+  discrete: bool,
+) -> Sequence[Any]:
+  """Returns the cotangents of the operands of the `wanted` indices."""
+  del fallback
+  arrays = [*operands, cotangent]
+  call = _call(kind, arrays, fixed, discrete)
+  return primitives.adjoint(call, 1, arrays, wanted)
 
 
 def statistics(
@@ -75,11 +71,20 @@ def statistics(
       "they are constants for a derivative, as an E-step is, apply stop_gradient "
       "to the arguments"
     )
-  edges, kinds = kernel_common.edges_and_kinds(_arrays(fixed))
+  edges, kinds = kernel_common.edges_and_kinds(fixed)
   return kernel_common.load()[0].statistics(
-    kernel_common.KINDS.index(kind), _arrays(inputs), edges, kinds=kinds
+    kernel_common.KINDS.index(kind), inputs, edges, kinds=kinds
   )
 
 
-def _arrays(values: Sequence[Any]) -> list[onp.ndarray]:
-  return [onp.ascontiguousarray(v) for v in values]
+def _call(
+  kind: str, arrays: Sequence[Any], fixed: Sequence[Any], discrete: bool
+) -> primitives.Call:
+  """The kernel's functions of one kind."""
+  if modes.any_traced([*arrays, *fixed]):
+    # Copies: what a derivative is of does not change any more.
+    fixed = [onp.array(modes.without_derivative(x)) for x in fixed]
+  kernel, number = kernel_common.load()[0], kernel_common.KINDS.index(kind)
+  edges, kinds = kernel_common.edges_and_kinds(fixed)
+  options = {"edges": edges, "kinds": kinds, "discrete": discrete}
+  return primitives.Call(kernel, number, options)

@@ -34,25 +34,45 @@ def portable(
   return fallback(kind, *operands, *fixed)
 
 
-def phase_type(
+def forward(
   kind: str,
-  operands: Sequence[Any],
+  groups: Sequence[Sequence[Any]],
   fallback: Callable[..., Any],
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Returns `kernel_ops.phase_type` on the kernel's path.
+  """Returns D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
 
   Args:
     kind: as there.
-    operands: as there.
+    groups: the operands x, then k groups of tangents of them.
     fallback: as there.
     fixed: edges and kinds.
     discrete: as there.
   """
+  operands, *tangents = groups
   arrays, flags = _checked(operands, fixed)
-  op = _forward(kind, fallback, *flags, discrete)
-  return multilinear.bind(op, arrays)[0]
+  function = _function(kind, fallback, *flags, discrete)
+  op = derivatives.Forward(function, len(tangents))
+  return multilinear.bind(op, arrays, tangents)[0]
+
+
+def adjoint(
+  kind: str,
+  operands: Sequence[Any],
+  cotangent: Any,
+  wanted: Sequence[int],
+  fallback: Callable[..., Any],
+  fixed: Sequence[Any],
+  discrete: bool,
+) -> Sequence[Any]:
+  """Returns the cotangents of the operands of the `wanted` indices."""
+  arrays, flags = _checked(operands, fixed)
+  function = _function(kind, fallback, *flags, discrete)
+  own = tuple(i in wanted for i in range(len(operands)))
+  op = derivatives.Adjoint(function, 1, 0, own)
+  bars = multilinear.bind(op, arrays, [[cotangent]])
+  return [bars[i] for i in wanted]
 
 
 def statistics(
@@ -87,15 +107,4 @@ def _checked(
   return arrays, (edges is not None, kinds is not None)
 
 
-@functools.cache
-def _forward(
-  kind: str,
-  fallback: Callable[..., Any],
-  has_edges: bool,
-  has_kinds: bool,
-  discrete: bool,
-) -> multilinear.Map:
-  function = phase_type_function.PhaseTypeFunction(
-    kind, fallback, has_edges, has_kinds, discrete
-  )
-  return derivatives.Forward(function, 0)
+_function = functools.cache(phase_type_function.PhaseTypeFunction)

@@ -49,27 +49,53 @@ def portable(
 
 
 @tf.autograph.experimental.do_not_convert
-def phase_type(
+def forward(
   kind: str,
-  operands: Sequence[Any],
+  groups: Sequence[Sequence[Any]],
   fallback: Callable[..., Any],
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Returns `kernel_ops.phase_type` on the kernel's path.
+  """Returns D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
 
   Args:
     kind: as there.
-    operands: as there.
+    groups: the operands x, then k groups of tangents of them.
     fallback: as there.
     fixed: edges and kinds.
     discrete: as there.
   """
   del fallback
-  number = kernel_common.KINDS.index(kind)
+  number, order = kernel_common.KINDS.index(kind), len(groups) - 1
+  tensors = [_tensors(group) for group in groups]
   return phase_type_op.forward(
-    number, 0, [_tensors(operands)], _tensors(fixed), discrete=discrete
+    number, order, tensors, _tensors(fixed), discrete=discrete
   )
+
+
+@tf.autograph.experimental.do_not_convert
+def adjoint(
+  kind: str,
+  operands: Sequence[Any],
+  cotangent: Any,
+  wanted: Sequence[int],
+  fallback: Callable[..., Any],
+  fixed: Sequence[Any],
+  discrete: bool,
+) -> Sequence[Any]:
+  """Returns the cotangents of the operands of the `wanted` indices."""
+  del fallback
+  number, own = kernel_common.KINDS.index(kind), range(len(operands))
+  bars = phase_type_op.adjoint(
+    number,
+    1,
+    [_tensors(operands)],
+    tf.convert_to_tensor(cotangent),
+    _tensors(fixed),
+    [i in wanted for i in own],
+    discrete,
+  )
+  return [bars[i] for i in wanted]
 
 
 @tf.autograph.experimental.do_not_convert

@@ -9,7 +9,7 @@ The derivative of either in x is the one of order k + 1 with one more tangent,
 so that the two make up all derivatives.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -21,16 +21,31 @@ _LARGEST_ORDER = 3
 
 
 class Call(NamedTuple):
-  """The kernel's J and V for one kind of function.
+  """The kernel's functions of one kind.
 
   Attributes:
-    forward: `forward(order, arrays)`, the kernel's J.
-    adjoint: `adjoint(order, arrays, wanted)`, its V, five results, of which
-      only the wanted are looked at.
+    kernel: its Python module.
+    kind: the number of the kind.
+    options: what else a call takes, by name.
   """
 
-  forward: Callable[[int, Sequence[Any]], Any]
-  adjoint: Callable[[int, Sequence[Any], Sequence[bool]], Sequence[Any]]
+  kernel: Any
+  kind: int
+  options: Mapping[str, Any]
+
+  def forward(self, order: int, arrays: Sequence[Any]) -> Any:
+    """Returns J of a given order."""
+    return self.kernel.forward(self.kind, order, [*arrays], **self.options)
+
+  def adjoint(
+    self, order: int, arrays: Sequence[Any], wanted: Sequence[int]
+  ) -> Sequence[Any]:
+    """Returns the results of V of these indices."""
+    bits = sum(1 << i for i in wanted)
+    bars = self.kernel.adjoint(
+      self.kind, order, [*arrays], wanted=bits, **self.options
+    )
+    return tuple(bars[i] for i in wanted)
 
 
 def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
@@ -38,6 +53,13 @@ def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
   if not _is_traced(arrays):
     return call.forward(order, arrays)
   return _Forward(call, order).evaluate(arrays)
+
+
+def adjoint(
+  call: Call, order: int, arrays: Sequence[Any], wanted: Sequence[int]
+) -> Sequence[Any]:
+  """Returns the wanted results of V of operands, tangents and cotangent."""
+  return _Adjoint(call, order, wanted).evaluate(arrays)
 
 
 class _Forward(traced.Primitive):
@@ -98,9 +120,7 @@ class _Adjoint(traced.Primitive):
   def evaluate(self, arrays: Sequence[Any]) -> Any:
     if _is_traced(arrays):
       return traced.apply(self, *arrays)
-    wanted = [i in self.wanted for i in range(_OPERANDS)]
-    bars = self.call.adjoint(self.order, arrays, wanted)
-    return tuple(bars[i] for i in self.wanted)
+    return self.call.adjoint(self.order, arrays, self.wanted)
 
   def forward(
     self, arrays: Sequence[Any], tangents: Sequence[Any]

@@ -39,17 +39,12 @@ def value_and_start_slopes(kind, arguments, discrete=False):
   times. Only the kernel's call is differentiated.
   """
   operands, layout, edges = _prepare(arguments, discrete)
-  value, bars = kernel_derivatives.vjp(
-    kind,
-    operands,
-    None,
-    fallback(discrete),
-    edges,
-    (True, False, False, False, False),
-    discrete=discrete,
+  call = (fallback(discrete), edges)
+  value = kernel_ops.phase_type(kind, operands, *call, discrete=discrete)
+  (bar,) = kernel_derivatives.vjp(
+    kind, operands, np.ones_like(value), (0,), *call, discrete=discrete
   )
-  slopes = operands_lib.rows(layout, bars[0])
-  return operands_lib.result(layout, value), slopes
+  return operands_lib.result(layout, value), operands_lib.rows(layout, bar)
 
 
 def fallback(discrete):

@@ -14,8 +14,8 @@ def jvp(
   operands: Sequence[Any],
   tangents: Sequence[Any],
   fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  **options: Any,
+  fixed: Sequence[Any] = (),
+  discrete: bool = False,
 ) -> Any:
   """Returns the derivative of `phase_type` along five tangents.
 
@@ -24,62 +24,63 @@ def jvp(
     operands: the five operands.
     tangents: theirs, None for zeros.
     fallback: as in `phase_type`.
-    edges: the three arrays of a sparse model.
-    **options: of `phase_type`.
+    fixed: edges and kinds, as `kernel_ops.fixed` has them.
+    discrete: as in `phase_type`.
   """
-  chosen = [i for i, x in enumerate(tangents) if x is not None]
-  value = _of_some(kind, operands, chosen, fallback, edges, options)
-  _, (moved,) = autodiff.forward(
-    value, [operands[i] for i in chosen], [tangents[i] for i in chosen]
-  )
-  return moved
+  if kernel_ops.path_of_call() == "portable":
+    chosen = [i for i, x in enumerate(tangents) if x is not None]
+    value, points = _portable(kind, operands, chosen, fallback, fixed)
+    _, (moved,) = autodiff.forward(value, points, [tangents[i] for i in chosen])
+    return moved
+  along = [
+    np.zeros_like(x) if t is None else t
+    for x, t in zip(operands, tangents, strict=True)
+  ]
+  return kernel_ops.forward(kind, [operands, along], fallback, fixed, discrete)
 
 
 def vjp(
   kind: str,
   operands: Sequence[Any],
   cotangent: Any,
+  wanted: Sequence[int],
   fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  wanted: Sequence[bool] = (True,) * 5,
-  **options: Any,
-) -> tuple[Any, tuple[Any, ...]]:
-  """Returns `phase_type` and the cotangents of its operands.
+  fixed: Sequence[Any] = (),
+  discrete: bool = False,
+) -> Sequence[Any]:
+  """Returns the cotangents of some operands of `phase_type`.
 
   Args:
     kind: one of `kernel_ops.KINDS`.
     operands: the five operands.
-    cotangent: (batch..., n), of the value; None for ones.
+    cotangent: (batch..., n), of the value.
+    wanted: the indices of the operands.
     fallback: as in `phase_type`.
-    edges: the three arrays of a sparse model.
-    wanted: for each operand whether its cotangent is computed.
-    **options: of `phase_type`.
-
-  Returns:
-    The value and five cotangents, None where they are not wanted.
+    fixed: edges and kinds, as `kernel_ops.fixed` has them.
+    discrete: as in `phase_type`.
   """
-  chosen = [i for i, own in enumerate(wanted) if own]
-  value = _of_some(kind, operands, chosen, fallback, edges, options)
-  (found,), pull = autodiff.reverse(value, [operands[i] for i in chosen])
-  cotangent = np.ones_like(found) if cotangent is None else cotangent
-  bars = dict(zip(chosen, pull([cotangent]), strict=True))
-  return found, tuple(bars.get(i) for i in range(len(operands)))
+  if kernel_ops.path_of_call() == "portable":
+    value, points = _portable(kind, operands, wanted, fallback, fixed)
+    _, pull = autodiff.reverse(value, points)
+    return pull([cotangent])
+  return kernel_ops.adjoint(
+    kind, operands, cotangent, wanted, fallback, fixed, discrete
+  )
 
 
-def _of_some(
+def _portable(
   kind: str,
   operands: Sequence[Any],
   chosen: Sequence[int],
   fallback: Callable[..., Any],
-  edges: Sequence[Any],
-  options: Any,
-) -> Callable[..., tuple[Any, ...]]:
-  """Returns `phase_type` as a function of the operands of some indices."""
+  fixed: Sequence[Any],
+) -> tuple[Callable[..., tuple[Any, ...]], list[Any]]:
+  """The function of the operands of some indices, and these."""
 
   def value(*arrays: Any) -> tuple[Any, ...]:
     full = list(operands)
     for i, x in zip(chosen, arrays, strict=True):
       full[i] = x
-    return (kernel_ops.phase_type(kind, full, fallback, edges, **options),)
+    return (fallback(kind, *full, *fixed),)
 
-  return value
+  return value, [operands[i] for i in chosen]

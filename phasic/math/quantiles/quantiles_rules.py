@@ -55,20 +55,19 @@ def backward(mode, residuals, cotangent):
   """
   q, x, *arrays = residuals
   at = _Point(mode, q, x, arrays)
-  _, bars = kernel_derivatives.vjp(
+  bars = kernel_derivatives.vjp(
     "log_density",
     at.operands,
     at.weighted(-1.0 / at.slope, cotangent),
+    range(4),
     portable_observations.phase_type,
-    at.edges,
-    (True, True, True, True, False),
-    kinds=at.kinds,
+    (*at.edges, at.kinds),
   )
   of_x = at.weighted(at.per_target, cotangent)
   of_x = operands_lib.summed(of_x, static.shape(x))
   # Of constants and coefficients of edges, which refuse them.
   none = [np.zeros_like(x) if i else None for i, x in enumerate(at.edges)]
-  return (of_x, *[None] * _NUM_LIMITS, *bars[:4], *none)
+  return (of_x, *[None] * _NUM_LIMITS, *bars, *none)
 
 
 def along(mode, primals, tangents):
@@ -83,8 +82,7 @@ def along(mode, primals, tangents):
     at.operands,
     (*model, None),
     portable_observations.phase_type,
-    at.edges,
-    kinds=at.kinds,
+    (*at.edges, at.kinds),
   )
   of_x = at.completed(at.per_target) * moved_x
   return q, of_x - at.completed(1.0 / at.slope) * change
