@@ -33,6 +33,11 @@ STATISTICS_NEED_KERNEL = (
   "expected statistics need the native kernel: derivatives of the portable "
   "path hold them only as differences"
 )
+EDGES_ARE_FIXED = (
+  "a derivative in the coefficients or constants of edges was asked for: make "
+  "the rates of the edges outside, and pass them as parameters without "
+  "coefficients"
+)
 load = native_module.load
 
 

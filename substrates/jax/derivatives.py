@@ -27,6 +27,7 @@ from jax.interpreters import ad
 import jax.numpy as jnp
 import numpy as onp
 
+from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
 
 
@@ -122,11 +123,7 @@ class Derivative(multilinear.Map):
     mapped = self._mapped([*primals, *(x for slot in slots for x in slot)])
     fixed, tangents = tangents[: self._fixed], tangents[self._fixed :]
     if not all(isinstance(t, ad.Zero) for t in fixed):
-      raise NotImplementedError(
-        f"{self.function.name}: a derivative in the coefficients or constants"
-        " of edges was asked for. Make the rates of the edges outside and pass"
-        " them as parameters without coefficients."
-      )
+      raise NotImplementedError(kernel_common.EDGES_ARE_FIXED)
     along = [self._expand(ad.instantiate_zeros(t), mapped) for t in tangents]
     op = dataclasses.replace(self, order=self.order + 1)
     return None, multilinear.bind(op, primals, [along, *slots])

@@ -38,6 +38,7 @@ import tensorflow as tf
 
 from phasic import _native
 from phasic.substrates.tf.internal import kernel_calls
+from phasic.substrates.tf.internal import kernel_common
 from phasic.substrates.tf.internal import native_module
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal.native import native_files
@@ -269,10 +270,8 @@ def _fixed_gradients(
     op,
     len(op.inputs) - len(_fixed(op)),
     upstream,
-    "a derivative in the coefficients or constants of edges was asked for."
-    " Make the rates of the edges outside and pass them as parameters"
-    " without coefficients. If they are watched for something else, pass"
-    " tf.stop_gradient of them.",
+    f"{kernel_common.EDGES_ARE_FIXED}. If they are watched for something else, "
+    "pass tf.stop_gradient of them",
   )
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import custom_gradient
+from phasic.internal import kernel_common
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
@@ -32,7 +33,6 @@ from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets
 
 _NUM_LIMITS = len(quantiles_limits.Limits._fields)
-_EDGES = "no derivative in coefficients of edges: make their rates outside"
 _ADVICE = (
   "quantiles of a discrete distribution are steps: they have no derivative; "
   "apply stop_gradient to the quantile or to the parameters"
@@ -105,11 +105,11 @@ def quantile(mode, x, *arrays):
 
 def refusing(edges):
   """Returns arrays of edges; derivatives in what rates are made of raise."""
-  found = list(edges)
+  found, advice = list(edges), kernel_common.EDGES_ARE_FIXED
   for i in range(1, len(edges)):
     if static.shape(edges[i])[-1] != 0:
       fixed = autodiff.stop_gradient(edges[i])
-      found[i] = not_differentiable.attach(_EDGES, fixed, edges[i])
+      found[i] = not_differentiable.attach(advice, fixed, edges[i])
   return found
 
 
