@@ -1,13 +1,12 @@
 """Checks of what functions are bound with, and called with."""
 
 from collections.abc import Callable, Mapping, Sequence
-import functools
 from typing import Any
 
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import static_options
-from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
 from phasic.internal.native import native_ops
@@ -115,10 +114,8 @@ def check_unmasked(
 ) -> None:
   """Raises TypeError where there is a masked array, whose mask would be lost."""
   for i, arg in enumerate(args):
-    check = functools.partial(
-      host_results.check_unmasked, function, f"{what} {i}"
-    )
-    host_calls.map_leaves(check, arg)
+    for x in autodiff.flatten(arg)[0]:
+      host_results.check_unmasked(function, f"{what} {i}", x)
 
 
 def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:

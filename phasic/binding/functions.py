@@ -317,9 +317,8 @@ _RULES = (
 
 def _floating(tree: Any) -> Any:
   """Returns a tree with None in the place of integers."""
-  return host_calls.map_leaves(
-    lambda x: x if host_calls.is_differentiable(x) else None, tree
-  )
+  leaves, make = autodiff.flatten(tree)
+  return make([x if host_calls.is_differentiable(x) else None for x in leaves])
 
 
 def _dropping(

@@ -39,7 +39,7 @@ def jvp(
     for i in places
   ]
   _, moved = autodiff.forward(of_floats, [primals[i] for i in places], along)
-  return _spread(declaration.outputs, moved)
+  return native_declarations.spread(declaration.outputs, moved)
 
 
 def vjp(
@@ -54,13 +54,12 @@ def vjp(
   """
   of_floats, places = _of_floats(declaration, call, primals)
   results, pull = autodiff.reverse(of_floats, [primals[i] for i in places])
-  pairs = zip(declaration.outputs, cotangents, strict=True)
-  floats = [(own, bar) for own, bar in pairs if own.is_inexact]
+  floats = native_declarations.inexact(declaration.outputs, cotangents)
   bars = [
     operands.direction(declaration, f"the cotangent of {own.name}", bar, x)
     for (own, bar), x in zip(floats, results, strict=True)
   ]
-  return _spread(declaration.inputs, pull(bars))
+  return native_declarations.spread(declaration.inputs, pull(bars))
 
 
 def _of_floats(
@@ -75,14 +74,7 @@ def _of_floats(
     full = list(primals)
     for i, x in zip(places, arrays, strict=True):
       full[i] = x
-    pairs = zip(declaration.outputs, call(*full), strict=True)
-    return tuple(x for own, x in pairs if own.is_inexact)
+    results = native_declarations.inexact(declaration.outputs, call(*full))
+    return tuple(x for _, x in results)
 
   return of_floats, places
-
-
-def _spread(
-  owners: Sequence[native_declarations.Operand], found: Sequence[Any]
-) -> tuple[Any, ...]:
-  rest = iter(found)
-  return tuple(next(rest) if own.is_inexact else None for own in owners)

@@ -1,13 +1,13 @@
 """Calls of Python functions of NumPy arrays, as the backend makes them."""
 
 from collections.abc import Callable, Mapping, Sequence
-import functools
 from typing import Any
 
 import numpy as onp
 
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
+from phasic.internal.tape import trees
 
 
 def arrays(name: str, tree: Any) -> Any:
@@ -111,30 +111,13 @@ def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
   return lambda *args: (f(*args), args)
 
 
-def map_leaves(f: Callable[[Any], Any], tree: Any) -> Any:
-  """Returns a tree with `f` of its leaves; None is no leaf."""
-  if tree is None:
-    return None
-  if isinstance(tree, dict):
-    return {key: map_leaves(f, x) for key, x in tree.items()}
-  if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-    return type(tree)(*(map_leaves(f, x) for x in tree))
-  if isinstance(tree, (tuple, list)):
-    return type(tree)(map_leaves(f, x) for x in tree)
-  return f(tree)
-
-
 def _check_unmasked(function: host_functions.HostFunction, found: Any) -> None:
-  check = functools.partial(
-    host_results.check_unmasked, function.name, "a result"
-  )
-  map_leaves(check, found)
+  for x in _leaves(found):
+    host_results.check_unmasked(function.name, "a result", x)
 
 
 def _leaves(tree: Any) -> list[Any]:
-  found: list[Any] = []
-  map_leaves(found.append, tree)
-  return found
+  return trees.flatten(tree)[0]
 
 
 def conjugated(tree: Any) -> Any:

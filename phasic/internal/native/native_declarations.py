@@ -235,6 +235,22 @@ def _operands(name: str, text: str, side: str) -> tuple[Operand, ...]:
     at += 1
 
 
+def inexact(
+  operands: Sequence[Operand], values: Sequence[Any]
+) -> list[tuple[Operand, Any]]:
+  """Returns pairs of those that may have derivatives and their values."""
+  pairs = zip(operands, values, strict=True)
+  return [(own, x) for own, x in pairs if own.is_inexact]
+
+
+def spread(
+  operands: Sequence[Operand], values: Sequence[Any]
+) -> tuple[Any, ...]:
+  """Returns values of those that may have derivatives, None for the others."""
+  rest = iter(values)
+  return tuple(next(rest) if own.is_inexact else None for own in operands)
+
+
 def check_options(declaration: Declaration, options: Mapping[str, Any]) -> None:
   """Raises TypeError where an option is not declared."""
   for name in options:

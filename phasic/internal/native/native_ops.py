@@ -123,14 +123,14 @@ class _Rules:
     out = self.call(function.declaration, primals)
     if function.forward:
       first = function.forward[0]
-      arrays = _broadcast(function, [*primals, *self._free(tangents)])
-      moved = iter(self.call(first, arrays))
+      inputs = function.declaration.inputs
+      along = [t for _, t in native_declarations.inexact(inputs, tangents)]
+      moved: Sequence[Any] = self.call(
+        first, _broadcast(function, [*primals, *along])
+      )
     else:
-      moved = iter(self._moved(primals, out, tangents))
-    return out, tuple(
-      next(moved) if operand.is_inexact else None
-      for operand in function.declaration.outputs
-    )
+      moved = self._moved(primals, out, tangents)
+    return out, native_declarations.spread(function.declaration.outputs, moved)
 
   def _moved(
     self, primals: Sequence[Any], out: Sequence[Any], tangents: Sequence[Any]
@@ -138,11 +138,9 @@ class _Rules:
     """What the forward rule returns, in full, without entries of integers."""
     declaration, rule = self._function.declaration, self._function.jvp
     assert rule is not None
-    found = native_rules.check_tangents(
-      declaration, rule(primals, out, tuple(tangents))
-    )
-    pairs = zip(declaration.outputs, out, strict=True)
-    floats = [(own, x) for own, x in pairs if own.is_inexact]
+    found = rule(primals, out, tuple(tangents))
+    found = native_rules.check_rule(declaration, "jvp", found)
+    floats = native_declarations.inexact(declaration.outputs, out)
     return [
       onp.broadcast_to(
         self._checked("jvp", own, t, (x.shape, x.dtype)), x.shape
@@ -161,8 +159,8 @@ class _Rules:
     function = self._function
     primals, out = residuals
     declaration = function.declaration
-    pairs = zip(declaration.inputs, primals, strict=True)
-    floats = [(own, onp.asarray(x)) for own, x in pairs if own.is_inexact]
+    arrays = [*map(onp.asarray, primals)]
+    floats = native_declarations.inexact(declaration.inputs, arrays)
     given = zip(declaration.outputs, cotangents, out, strict=True)
     cotangents = [
       onp.asarray(ct, x.dtype) if own.is_inexact else None
@@ -173,9 +171,8 @@ class _Rules:
       arrays = _broadcast(function, [*primals, *wanted])
       found: Any = self.call(function.adjoint[0], arrays)
     elif function.vjp is not None:
-      found = native_rules.check_cotangents(
-        declaration, function.vjp(primals, out, tuple(cotangents))
-      )
+      found = function.vjp(primals, out, tuple(cotangents))
+      found = native_rules.check_rule(declaration, "vjp", found)
       shapes = native_shapes.cotangent_shapes(
         declaration, [*map(onp.shape, primals)]
       )
@@ -185,22 +182,11 @@ class _Rules:
       ]
     else:
       found = self._of_elements(primals, out, cotangents)
-    summed = iter(
+    summed = [
       native_shapes.summed(onp, ct, x.shape)
       for (_, x), ct in zip(floats, found, strict=True)
-    )
-    return tuple(
-      next(summed) if operand.is_inexact else None
-      for operand in declaration.inputs
-    )
-
-  def _free(self, tangents: Sequence[Any]) -> list[Any]:
-    inputs = self._function.declaration.inputs
-    return [
-      t
-      for operand, t in zip(inputs, tangents, strict=True)
-      if operand.is_inexact
     ]
+    return native_declarations.spread(declaration.inputs, summed)
 
   def _of_elements(
     self, primals: Sequence[Any], out: Sequence[Any], cotangents: Sequence[Any]
@@ -219,10 +205,7 @@ class _Rules:
         for j, (other, x) in enumerate(zip(inputs, primals, strict=True))
       )
       moved = self._moved(primals, out, unit)
-      outputs = function.declaration.outputs
-      of_floats = [
-        ct for ct, o in zip(cotangents, outputs, strict=True) if o.is_inexact
-      ]
+      of_floats = [ct for ct in cotangents if ct is not None]
       found.append(sum(ct * t for ct, t in zip(of_floats, moved, strict=True)))
     return found
 

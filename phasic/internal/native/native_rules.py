@@ -11,26 +11,20 @@ from phasic.internal.native import native_declarations
 from phasic.internal.native import native_shapes
 
 
-def check_tangents(
-  declaration: native_declarations.Declaration, found: Any
+def check_rule(
+  declaration: native_declarations.Declaration, rule: str, found: Any
 ) -> list[Any]:
-  """Returns what a forward rule returned, without entries of integers.
+  """Returns what the rule jvp or vjp returned, without entries of integers.
 
   Raises:
-    TypeError: it is not a tuple with an entry for each output.
+    TypeError: it is not a tuple with an entry for each output, of vjp for each
+      input.
   """
-  return _check_rule(declaration, "jvp", declaration.outputs, found)
-
-
-def check_cotangents(
-  declaration: native_declarations.Declaration, found: Any
-) -> list[Any]:
-  """Returns what a reverse rule returned, without entries of integers.
-
-  Raises:
-    TypeError: it is not a tuple with an entry for each input.
-  """
-  return _check_rule(declaration, "vjp", declaration.inputs, found)
+  forward = rule == "jvp"
+  operands = declaration.outputs if forward else declaration.inputs
+  what = f"what the rule {rule} returned"
+  entries = check_entries(declaration, what, operands, found)
+  return [value for _, value in native_declarations.inexact(operands, entries)]
 
 
 def check_dtype(
@@ -97,18 +91,6 @@ def check_entries(
         )
       )
   return tuple(found)
-
-
-def _check_rule(
-  declaration: native_declarations.Declaration,
-  rule: str,
-  operands: Sequence[native_declarations.Operand],
-  found: Any,
-) -> list[Any]:
-  what = f"what the rule {rule} returned"
-  entries = check_entries(declaration, what, operands, found)
-  pairs = zip(operands, entries, strict=True)
-  return [value for operand, value in pairs if operand.is_inexact]
 
 
 def check_result(

@@ -124,11 +124,6 @@ def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
   return lambda *args: (f(*args), args)
 
 
-def map_leaves(f: Callable[[Any], Any], tree: Any) -> Any:
-  """Returns a tree with `f` of its leaves; None is no leaf."""
-  return jax.tree.map(f, tree)
-
-
 def conjugated(tree: Any) -> Any:
   """Returns what the cotangents of rules are to the backend's: the same."""
   return tree

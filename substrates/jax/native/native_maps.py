@@ -222,11 +222,10 @@ class Value(_Lowered, derivatives.Forward):
     ]
     if function.function.jvp is not None:
       found = function.function.jvp(tuple(inputs), tuple(out), tuple(along))
-      found = native_rules.check_tangents(function.declaration, found)
+      found = native_rules.check_rule(function.declaration, "jvp", found)
     else:
       found = self._transposed(inputs, out, along)
-    pairs = zip(function.declaration.outputs, out, strict=True)
-    floats = [(own, x) for own, x in pairs if own.is_inexact]
+    floats = native_declarations.inexact(function.declaration.outputs, out)
     moved = [
       jnp.broadcast_to(self._checked("jvp", own, t, x.shape, x), x.shape)
       for (own, x), t in zip(floats, found, strict=True)
@@ -241,21 +240,15 @@ class Value(_Lowered, derivatives.Forward):
     declaration = function.declaration
     reverse = function.function.vjp
     assert reverse is not None
-    free = [x.is_inexact for x in declaration.inputs]
 
     def pull(*of_floats: Any) -> list[Any]:
-      rest = iter(of_floats)
-      cotangents = tuple(
-        next(rest) if own.is_inexact else None for own in declaration.outputs
-      )
-      found = native_rules.check_cotangents(
-        declaration, reverse(tuple(inputs), tuple(out), cotangents)
-      )
+      cotangents = native_declarations.spread(declaration.outputs, of_floats)
+      found = reverse(tuple(inputs), tuple(out), cotangents)
+      found = native_rules.check_rule(declaration, "vjp", found)
       shapes = native_shapes.cotangent_shapes(
         declaration, [*map(jnp.shape, inputs)]
       )
-      pairs = zip(declaration.inputs, inputs, strict=True)
-      likes = [(own, x) for own, x in pairs if own.is_inexact]
+      likes = native_declarations.inexact(declaration.inputs, inputs)
       return [
         native_shapes.summed(
           jnp, self._checked("vjp", own, ct, full, x), jnp.shape(x)
@@ -265,11 +258,10 @@ class Value(_Lowered, derivatives.Forward):
 
     floats = [
       jax.ShapeDtypeStruct.like(x)
-      for x, own in zip(out, declaration.outputs, strict=True)
-      if own.is_inexact
+      for _, x in native_declarations.inexact(declaration.outputs, out)
     ]
     push = jax.linear_transpose(pull, *floats)
-    return list(push([t for t, own in zip(along, free, strict=True) if own]))
+    return list(push([t for t in along if t is not None]))
 
   def _checked(
     self,

@@ -126,11 +126,6 @@ def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
   return lambda *args: (None, args)
 
 
-def map_leaves(f: Callable[[Any], Any], tree: Any) -> Any:
-  """Returns a tree with `f` of its leaves; None is no leaf."""
-  return trees.map_leaves(f, tree)
-
-
 def conjugated(tree: Any) -> Any:
   """Returns what the cotangents of rules are to the backend's: conjugates."""
   return host_family.conjugated(tree)

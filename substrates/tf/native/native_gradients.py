@@ -146,10 +146,10 @@ def _by_rule(
   else:
     assert function.jvp is not None
     found = _transposed(declaration, function.jvp, inputs, outputs, cotangents)
-  rest = iter(found)
+  full = native_declarations.spread(declaration.inputs, found)
   return [
-    _summed(next(rest), x) if own.is_inexact else None
-    for own, x in zip(declaration.inputs, inputs, strict=True)
+    None if ct is None else _summed(ct, x)
+    for ct, x in zip(full, inputs, strict=True)
   ]
 
 
@@ -163,15 +163,11 @@ def _transposed(
   """The reverse rule of the forward one, which is linear in its tangents."""
   free = [
     tf.zeros_like(x)
-    for x, own in zip(inputs, declaration.inputs, strict=True)
-    if own.is_inexact
+    for _, x in native_declarations.inexact(declaration.inputs, inputs)
   ]
   with tf.GradientTape() as tape:
     tape.watch(free)
-    rest = iter(free)
-    along = tuple(
-      next(rest) if own.is_inexact else None for own in declaration.inputs
-    )
+    along = native_declarations.spread(declaration.inputs, free)
     moved = forward(tuple(inputs), tuple(outputs), along)
     found = native_results.tangents(declaration, moved, outputs)
   pulled = tape.gradient(
@@ -278,17 +274,12 @@ def _member(
 
   declared = function.declaration
   if is_adjoint:
-    likes = [
-      x
-      for x, own in zip(primals, declared.inputs, strict=True)
-      if own.is_inexact
-    ]
+    likes = native_declarations.inexact(declared.inputs, primals)
   else:
-    likes = call(function, key, declared, primals, options)
-    pairs = zip(likes, declared.outputs, strict=True)
-    likes = [x for x, own in pairs if own.is_inexact]
+    results = call(function, key, declared, primals, options)
+    likes = native_declarations.inexact(declared.outputs, results)
   found = []
-  for x in likes:
+  for _, x in likes:
     value = tf.numpy_function(fail, [x], x.dtype, stateful=False)
     value.set_shape(x.shape)
     found.append(value)

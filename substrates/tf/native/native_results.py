@@ -28,9 +28,8 @@ def tangents(
     TypeError: a result has another dtype; Python numbers have any.
     ValueError: its shape is wrong.
   """
-  entries = native_rules.check_tangents(declaration, found)
-  pairs = zip(declaration.outputs, outputs, strict=True)
-  floats = [(own, x) for own, x in pairs if own.is_inexact]
+  entries = native_rules.check_rule(declaration, "jvp", found)
+  floats = native_declarations.inexact(declaration.outputs, outputs)
   results = []
   for (own, x), entry in zip(floats, entries, strict=True):
     full_shape = functools.partial(tf.shape, x)
@@ -52,7 +51,7 @@ def cotangents(
     TypeError: a result has another dtype; Python numbers have any.
     ValueError: its shape is wrong.
   """
-  entries = native_rules.check_cotangents(declaration, found)
+  entries = native_rules.check_rule(declaration, "vjp", found)
   shapes = native_shapes.cotangent_shapes(
     declaration, [native_calls.known_shape(x) for x in inputs]
   )
@@ -64,7 +63,7 @@ def cotangents(
     event = tf.shape(x)[tf.rank(x) - len(operand.dims) :]
     return tf.concat([batch, event], axis=0)
 
-  floats = [(own, x) for own, x in pairs if own.is_inexact]
+  floats = native_declarations.inexact(declaration.inputs, inputs)
   return [
     _checked(
       declaration,
