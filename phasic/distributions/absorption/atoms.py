@@ -4,9 +4,17 @@ from typing import Any
 
 import numpy as np
 
+from phasic.distributions.base import declared
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.model import chain
+
+_DERIVED = "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps."
+
+
+def derived(text: str = _DERIVED) -> Any:
+  """Declares a mass at zero that is derived where none is given."""
+  return declared.array(0, "probability", text, default=None, shown=shown_mass)
 
 
 def shown_mass(distribution: Any) -> Any:

@@ -67,7 +67,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     number = self._number(cause)
     known = static.concrete(value)
     if known is not None and not onp.any(onp.isinf(known)):
-      return structures.as_result(self._of_cause("cdf", value, number))
+      return self._of_cause("cdf", value, number)
     # The law is defective: the functions of a time do not know its limit.
     last = value == float("inf")
     finite = self._of_cause("cdf", np.where(last, 0.0, value), number)
@@ -89,17 +89,13 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       TypeError: dtypes differ.
       ValueError: there is no such cause, or shapes do not fit.
     """
-    value = self._value(value)
-    return structures.as_result(
-      self._of_cause("log_density", value, self._number(cause))
-    )
+    value, number = self._value(value), self._number(cause)
+    return self._of_cause("log_density", value, number)
 
   def cause_prob(self, value: Any, cause: str | None) -> Any:
     """Returns the density of the time and the cause; as `cause_log_prob`."""
-    value = self._value(value)
-    return structures.as_result(
-      self._of_cause("density", value, self._number(cause))
-    )
+    value, number = self._value(value), self._number(cause)
+    return self._of_cause("density", value, number)
 
   def cause_hazard(self, value: Any, cause: str | None) -> Any:
     """Returns the rate of absorption by the cause where there was none yet.
@@ -117,14 +113,13 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     """Returns a function of the law of the time and a cause."""
     initial_probs, edges, exits, prob_zero = self._model_of_cause(number)
     arguments = (initial_probs, edges, value, exits, prob_zero)
-    return evaluation.value(kind, arguments, discrete=self._DISCRETE)
+    found = evaluation.value(kind, arguments, discrete=self._DISCRETE)
+    return structures.as_result(found)
 
   def _model_of_cause(self, number: int) -> tuple[Any, Any, Any, Any]:
     """Returns the law of the time and a cause."""
-    initial_probs, edges, exits, prob_zero = competing_risks.of_cause(
-      number, *self._by_cause(), number == self._cause_of_atom()
-    )
-    return initial_probs, edges, exits, prob_zero
+    at_zero = number == self._cause_of_atom()
+    return competing_risks.of_cause(number, *self._by_cause(), at_zero)
 
   def _number(self, cause: Any) -> int:
     """Returns the number of a cause."""

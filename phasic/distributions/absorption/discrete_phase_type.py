@@ -71,13 +71,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     "its exit sum to one within 4 p eps.",
     default=None,
   )
-  prob_zero: Any = declared.array(
-    0,
-    "probability",
-    "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps.",
-    default=None,
-    shown=atoms.shown_mass,
-  )
+  prob_zero: Any = atoms.derived()
 
   @classmethod
   def from_graph(

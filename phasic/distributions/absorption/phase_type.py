@@ -75,13 +75,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     "of zero, relative to the row, counts as zero.",
     default=None,
   )
-  prob_zero: Any = declared.array(
-    0,
-    "probability",
-    "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps.",
-    default=None,
-    shown=atoms.shown_mass,
-  )
+  prob_zero: Any = atoms.derived()
 
   @classmethod
   def from_graph(

@@ -62,13 +62,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     "law is that of the formula, but the form not canonical. Zero, which "
     "`validate_args` refuses, is that of a phase that is never left.",
   )
-  prob_zero: Any = declared.array(
-    0,
-    "probability",
-    "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps.",
-    default=None,
-    shown=atoms.shown_mass,
-  )
+  prob_zero: Any = atoms.derived()
 
   @classmethod
   def from_phase_type(

@@ -20,6 +20,8 @@ from phasic.math.model import edge_rates
 from phasic.math.model import plausible
 from phasic.math.model import value_checks
 
+_ATOM = "z, (...); None for zero. Nothing is derived: alpha and z sum to one."
+
 
 class Sparse(named_family.NamedFamily):
   """What both kinds of time have in common.
@@ -125,13 +127,7 @@ class SparsePhaseType(Sparse):
   rates: Any = declared.array(
     1, constraints.EDGE_RATES, "(..., m), finite and >= 0, per unit of time."
   )
-  prob_zero: Any = declared.array(
-    0,
-    "probability",
-    "z, (...); None for zero. Nothing is derived: alpha and z sum to one.",
-    default=None,
-    shown=atoms.shown_mass,
-  )
+  prob_zero: Any = atoms.derived(_ATOM)
 
   def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
     start = ratios.start(self._arrays(), paths)
@@ -179,13 +175,7 @@ class SparseDiscretePhaseType(Sparse):
     constraints.EDGE_PROBS,
     "(..., m), >= 0, the probabilities of the edges in a step; those from one phase sum to one, or less where there is no edge to itself.",
   )
-  prob_zero: Any = declared.array(
-    0,
-    "probability",
-    "z, (...); None for zero. Nothing is derived: alpha and z sum to one.",
-    default=None,
-    shown=atoms.shown_mass,
-  )
+  prob_zero: Any = atoms.derived(_ATOM)
 
   def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
     start = ratios.start(self._arrays(), paths)

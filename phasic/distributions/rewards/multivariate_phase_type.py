@@ -61,13 +61,9 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
     "s, (..., p). None derives them as in `PhaseType`.",
     default=None,
   )
-  prob_zero: Any = declared.array(
-    0,
-    "probability",
+  prob_zero: Any = atoms.derived(
     "z, (...), the mass at the origin of paths that never start. None "
     "derives it as in `PhaseType`.",
-    default=None,
-    shown=atoms.shown_mass,
   )
 
   @classmethod

@@ -8,6 +8,25 @@ import itertools
 import numpy as np
 import numpy as onp
 
+from phasic.internal import raw_arguments
+from phasic.internal import static
+
+
+def checked(name, values, size):
+  """Returns one whole number for each of `size` rewards, as a tuple of ints."""
+  known = static.concrete(values)
+  if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
+    raise TypeError(
+      f"{name} is {raw_arguments.shown(values)}: it must be a sequence of integers"
+    )
+  found = tuple(int(n) for n in known)
+  if len(found) != size or min(found, default=0) < 0:
+    raise ValueError(
+      f"{name} is {found}: it must be R = {size} integers >= 0, as many as "
+      "rewards"
+    )
+  return found
+
 
 def levels(counts):
   """Returns, for each sum, the tuples of counts up to these that have it."""

@@ -6,7 +6,6 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
@@ -99,17 +98,7 @@ def joint_mark_probs(
 
 def checked_counts(max_counts, size):
   """Returns the largest counts as a tuple of ints."""
-  known = static.concrete(max_counts)
-  if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
-    raise TypeError(
-      f"max_counts is {raw_arguments.shown(max_counts)}: it must be a sequence of integers"
-    )
-  counts = tuple(int(n) for n in known)
-  if len(counts) != size or min(counts, default=0) < 0:
-    raise ValueError(
-      f"max_counts is {counts}: it must be R = {size} integers >= 0, as many "
-      "as rewards"
-    )
+  counts = count_levels.checked("max_counts", max_counts, size)
   number = math.prod(n + 1 for n in counts)
   if number > MAX_PROBS or sum(counts) > MAX_MARKS:
     raise ValueError(

@@ -7,8 +7,6 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import autodiff
-from phasic.internal import raw_arguments
-from phasic.internal import static
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
@@ -86,17 +84,7 @@ def mixed_moment(
 
 def checked_orders(orders, size):
   """Returns the orders as a tuple of ints."""
-  known = static.concrete(orders)
-  if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
-    raise TypeError(
-      f"orders is {raw_arguments.shown(orders)}: it must be a sequence of integers"
-    )
-  found = tuple(int(n) for n in known)
-  if len(found) != size or min(found, default=0) < 0:
-    raise ValueError(
-      f"orders is {found}: it must be R = {size} integers >= 0, as many as "
-      "rewards"
-    )
+  found = count_levels.checked("orders", orders, size)
   number = math.prod(n + 1 for n in found)
   if number > MAX_PRODUCTS:
     raise ValueError(
