@@ -19,6 +19,7 @@ _NO_NUMBERS = {
   "V": "records",
   "m": "durations",
 }
+_NUMBERS = frozenset((bool, complex, float, int))
 _SHORT = reprlib.Repr()
 _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 8
 _SHORT.maxstring = _SHORT.maxother = 80
@@ -70,13 +71,14 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
       f"{name} is a masked array: masks are not used; pass the entries that "
       "count, x.compressed(), or x.filled(value)"
     )
-  rank = getattr(x, "ndim", 0)
+  is_list = isinstance(x, (list, tuple))
+  rank = 1 if is_list else getattr(x, "ndim", 0)
   if depth + (rank if isinstance(rank, int) else 0) > MAX_DIMENSIONS:
     raise ValueError(
       f"{name} has more than {MAX_DIMENSIONS} dimensions: it must have at most "
       f"{MAX_DIMENSIONS}"
     )
-  if isinstance(x, (list, tuple)):
+  if is_list and not _NUMBERS.issuperset(map(type, x)):
     for item in x:
       check_nesting(item, name, depth + 1)
 

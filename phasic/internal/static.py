@@ -13,7 +13,7 @@ _Traced = modes.Traced
 
 def shape(x: Any) -> Shape:
   """Returns the shape of `x`, a tuple with one entry per dimension."""
-  return tuple(onp.shape(x))
+  return x.shape if type(x) is onp.ndarray else tuple(onp.shape(x))
 
 
 def rank(x: Any) -> int:

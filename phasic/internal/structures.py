@@ -52,8 +52,9 @@ def as_array(
   if type(x) is onp.ndarray and x.dtype == dtype and not copy:
     raw_arguments.check_nesting(x, name)
     return x
-  kept = dtypes.kept(x, name)  # Which checks it as well.
-  dtype = kept if dtype is None else dtype
+  # Either checks it as well.
+  own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
+  dtype = dtype or own
   if isinstance(x, modes.MAY_HOLD_TRACED) and modes.holds_traced(x):
     return modes.cast(modes.joined(x), dtype)
   return onp.array(x, dtype=dtype, copy=copy or None)

@@ -103,8 +103,9 @@ def as_array(
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
     ValueError: `x` is ragged or has too many dimensions.
   """
-  kept = dtypes.kept(x, name)  # Which checks it as well.
-  dtype = kept if dtype is None else dtype
+  # Either checks it as well.
+  own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
+  dtype = dtype or own
   if copy and isinstance(x, onp.ndarray):
     x = onp.array(x)
   return array_functions.asarray(x, dtype)

@@ -174,7 +174,7 @@ def _constructor(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
       len(args) > len(names)
       or len(parameters) != len(names)
       or (kwargs and not kwargs.keys().isdisjoint(names[: len(args)]))
-      or any(parameters[name] is _NONE for name in required)
+      or [name for name in required if parameters[name] is _NONE]
     ):
       _refuse(type(self), signature, (self, *args), kwargs)
     if parameters["name"] is _NONE or parameters["name"] is None:

@@ -51,10 +51,7 @@ def holds_traced(x: Any) -> bool:
   """Whether an array, or one in nested lists, is differentiated."""
   if not isinstance(x, (list, tuple)):
     return isinstance(x, Traced)
-  kinds = set(map(type, x))
-  if kinds <= _PLAIN:
-    return False
-  return Traced in kinds or any(map(holds_traced, x))
+  return not _PLAIN.issuperset(map(type, x)) and any(map(holds_traced, x))
 
 
 def joined(x: Any) -> Any:

@@ -163,8 +163,7 @@ def values(parameters, constants, coefficients):
   """
   found = parameters
   if coefficients is not None and static.shape(coefficients)[-1] > 0:
-    columns = np.moveaxis(coefficients, -1, -2)
-    found = np.matmul(parameters[..., None, :], columns)[..., 0, :]
+    found = np.matmul(coefficients, parameters[..., None])[..., 0]
   if constants is not None and static.shape(constants)[-1] > 0:
     found = found + constants
   return found

@@ -316,6 +316,9 @@ def operands(layout, arguments):
       laid_out.append(np.zeros(empty, dtype=initial_probs.dtype))
       continue
     event_rank = layout.event_ranks[index]
+    if event_rank and not layout.batch:
+      laid_out.append(x)
+      continue
     own, event = shape[: len(shape) - event_rank], shape[-event_rank:]
     event = event if event_rank else (1,)
     own = (1,) * (len(layout.batch) - len(own)) + tuple(own)

@@ -41,8 +41,6 @@ def values_at_hand(arrays: Sequence[Any]) -> list[Any] | None:
 
 def _size(x: Any) -> int:
   """Returns the number of entries, at most one more than may be looked at."""
-  if isinstance(x, onp.ndarray):
-    return onp.size(x)
   size = 1
   for d in static.shape(x):
     size *= d if isinstance(d, int) else MOST_NUMBERS + 1
