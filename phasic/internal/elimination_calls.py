@@ -22,7 +22,7 @@ def eliminate(
 ) -> Any:
   """Returns `elimination_ops.eliminate` on the kernel's path."""
   if modes.any_traced((weights, per_phase, per_edge)):
-    indices = onp.array(modes.without_derivative(indices))
+    indices = onp.array(modes.constant(indices))
     return elimination.eliminate(
       functools.partial(eliminate, fallback, indices),
       weights,

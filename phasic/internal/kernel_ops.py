@@ -29,6 +29,7 @@ from phasic.internal import kernel_common
 from phasic.internal import phase_type_calls
 
 KINDS = kernel_common.KINDS
+EDGES_ARE_FIXED = kernel_common.EDGES_ARE_FIXED
 
 _kernel = phase_type_calls.KERNEL
 unavailable_reason = _kernel.unavailable_reason
@@ -44,9 +45,10 @@ meets_constraint = _kernel.meets_constraint
 model_meets_constraints = _kernel.model_meets_constraints
 num_threads = _kernel.num_threads
 set_num_threads = _kernel.set_num_threads
-# Derivatives on the kernel's path, where edges and kinds are those of `fixed`.
+# On one path alone; what they take as `fixed` is made by the function below.
 forward = phase_type_calls.forward
 adjoint = phase_type_calls.adjoint
+portable = phase_type_calls.portable
 
 
 def phase_type(
@@ -81,8 +83,8 @@ def phase_type(
   """
   more = fixed(edges, kinds)
   if path_of_call() == "portable":
-    return phase_type_calls.portable(kind, operands, fallback, more)
-  return phase_type_calls.forward(kind, [operands], fallback, more, discrete)
+    return portable(kind, operands, fallback, more)
+  return forward(kind, [operands], fallback, more, discrete)
 
 
 def statistics(

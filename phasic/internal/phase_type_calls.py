@@ -80,10 +80,11 @@ def statistics(
 def _call(
   kind: str, arrays: Sequence[Any], fixed: Sequence[Any], discrete: bool
 ) -> primitives.Call:
-  """The kernel's functions of one kind."""
+  """Returns the kernel's functions of one kind."""
   if modes.any_traced([*arrays, *fixed]):
     # Copies: what a derivative is of does not change any more.
-    fixed = [onp.array(modes.without_derivative(x)) for x in fixed]
+    advice = kernel_common.EDGES_ARE_FIXED
+    fixed = [onp.array(modes.without_derivative(x, advice)) for x in fixed]
   kernel, number = kernel_common.load()[0], kernel_common.KINDS.index(kind)
   edges, kinds = kernel_common.edges_and_kinds(fixed)
   options = {"edges": edges, "kinds": kinds, "discrete": discrete}

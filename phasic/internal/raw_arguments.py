@@ -71,6 +71,7 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
       f"{name} is a masked array: masks are not used; pass the entries that "
       "count, x.compressed(), or x.filled(value)"
     )
+  # A list has a dimension of its own; one of plain numbers is done with it.
   is_list = isinstance(x, (list, tuple))
   rank = 1 if is_list else getattr(x, "ndim", 0)
   if depth + (rank if isinstance(rank, int) else 0) > MAX_DIMENSIONS:

@@ -413,6 +413,26 @@ class RulesTest(absltest.TestCase):
     with self.assertRaisesRegex(TypeError, "no derivative in argument 0"):
       gradients.vjp(lambda n: power(n, 2.0), 3.0)
 
+  def test_what_rates_of_edges_are_made_of(self):
+    def edges(constants, coefficients):
+      return pm.EdgeRates([0, 1], [1, 2], [2.0], coefficients, constants)
+
+    points = np.asarray([0.5, 0.25]), np.asarray([[3.0], [1.0]])
+    for function in (pm.log_density, pm.hazard, pm.quantile):
+      for i, _ in enumerate(points):
+
+        def of_one(x, f=function, i=i):
+          return f([1.0, 0.0], edges(*points[:i], x, *points[i + 1 :]), 0.5)
+
+        for derivative in (
+          gradients.value_and_gradient,
+          lambda f, x: gradients.jvp(f, (x,), (np.ones_like(x),)),
+        ):
+          with self.assertRaisesRegex(
+            NotImplementedError, "rates of the edges"
+          ):
+            derivative(of_one, points[i])
+
   def test_missing_rules(self):
     @custom_gradient.custom_gradient(
       vjp_fwd=lambda x: (x * x, x), vjp_bwd=lambda x, ct: (2.0 * x * ct,)

@@ -12,8 +12,8 @@ from phasic.math.model import chain
 _DERIVED = "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps."
 
 
-def derived(text: str = _DERIVED) -> Any:
-  """Declares a mass at zero that is derived where none is given."""
+def prob_zero(text: str = _DERIVED) -> Any:
+  """Declares the mass at zero, which has a default."""
   return declared.array(0, "probability", text, default=None, shown=shown_mass)
 
 

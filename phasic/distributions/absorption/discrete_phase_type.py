@@ -71,7 +71,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     "its exit sum to one within 4 p eps.",
     default=None,
   )
-  prob_zero: Any = atoms.derived()
+  prob_zero: Any = atoms.prob_zero()
 
   @classmethod
   def from_graph(

@@ -75,7 +75,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     "of zero, relative to the row, counts as zero.",
     default=None,
   )
-  prob_zero: Any = atoms.derived()
+  prob_zero: Any = atoms.prob_zero()
 
   @classmethod
   def from_graph(

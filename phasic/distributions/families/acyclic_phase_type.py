@@ -62,7 +62,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     "law is that of the formula, but the form not canonical. Zero, which "
     "`validate_args` refuses, is that of a phase that is never left.",
   )
-  prob_zero: Any = atoms.derived()
+  prob_zero: Any = atoms.prob_zero()
 
   @classmethod
   def from_phase_type(

@@ -127,7 +127,7 @@ class SparsePhaseType(Sparse):
   rates: Any = declared.array(
     1, constraints.EDGE_RATES, "(..., m), finite and >= 0, per unit of time."
   )
-  prob_zero: Any = atoms.derived(_ATOM)
+  prob_zero: Any = atoms.prob_zero(_ATOM)
 
   def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
     start = ratios.start(self._arrays(), paths)
@@ -175,7 +175,7 @@ class SparseDiscretePhaseType(Sparse):
     constraints.EDGE_PROBS,
     "(..., m), >= 0, the probabilities of the edges in a step; those from one phase sum to one, or less where there is no edge to itself.",
   )
-  prob_zero: Any = atoms.derived(_ATOM)
+  prob_zero: Any = atoms.prob_zero(_ATOM)
 
   def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
     start = ratios.start(self._arrays(), paths)

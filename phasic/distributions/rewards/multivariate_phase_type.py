@@ -61,7 +61,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
     "s, (..., p). None derives them as in `PhaseType`.",
     default=None,
   )
-  prob_zero: Any = atoms.derived(
+  prob_zero: Any = atoms.prob_zero(
     "z, (...), the mass at the origin of paths that never start. None "
     "derives it as in `PhaseType`.",
   )

@@ -32,17 +32,19 @@ def any_traced(values: Sequence[Any]) -> bool:
   return Traced in map(type, values)
 
 
-def without_derivative(x: Any) -> Any:
+def without_derivative(x: Any, advice: str) -> Any:
   """Returns the numbers of an array that has no derivative, as indices have.
 
+  Args:
+    x: the array.
+    advice: what is said where it has one, which would be lost.
+
   Raises:
-    TypeError: it has one, which would be lost.
+    NotImplementedError: it has one.
   """
   while isinstance(x, Traced):
     if x.record is not None and x.dtype.kind == "f":
-      raise traced.leaving(
-        "a call of native code, in a place without derivative"
-      )
+      raise NotImplementedError(advice)
     x = x.value
   return x
 

@@ -39,12 +39,11 @@ def value_and_start_slopes(kind, arguments, discrete=False):
   times. Only the kernel's call is differentiated.
   """
   operands, layout, edges = _prepare(arguments, discrete)
-  call = (fallback(discrete), edges)
-  value = kernel_ops.phase_type(kind, operands, *call, discrete=discrete)
-  (bar,) = kernel_derivatives.vjp(
-    kind, operands, np.ones_like(value), (0,), *call, discrete=discrete
+  value, (slopes,) = kernel_derivatives.vjp(
+    kind, operands, None, fallback(discrete), edges, (0,), discrete
   )
-  return operands_lib.result(layout, value), operands_lib.rows(layout, bar)
+  slopes = operands_lib.rows(layout, slopes)
+  return operands_lib.result(layout, value), slopes
 
 
 def fallback(discrete):

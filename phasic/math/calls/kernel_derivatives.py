@@ -43,27 +43,31 @@ def vjp(
   kind: str,
   operands: Sequence[Any],
   cotangent: Any,
-  wanted: Sequence[int],
   fallback: Callable[..., Any],
   fixed: Sequence[Any] = (),
+  wanted: Sequence[int] = range(5),
   discrete: bool = False,
-) -> Sequence[Any]:
-  """Returns the cotangents of some operands of `phase_type`.
+) -> tuple[Any, Sequence[Any]]:
+  """Returns `phase_type` and the cotangents of some of its operands.
 
   Args:
     kind: one of `kernel_ops.KINDS`.
     operands: the five operands.
-    cotangent: (batch..., n), of the value.
-    wanted: the indices of the operands.
+    cotangent: (batch..., n), of the value; None for ones.
     fallback: as in `phase_type`.
     fixed: edges and kinds, as `kernel_ops.fixed` has them.
+    wanted: the indices of these operands.
     discrete: as in `phase_type`.
   """
   if kernel_ops.path_of_call() == "portable":
-    value, points = _portable(kind, operands, wanted, fallback, fixed)
-    _, pull = autodiff.reverse(value, points)
-    return pull([cotangent])
-  return kernel_ops.adjoint(
+    function, points = _portable(kind, operands, wanted, fallback, fixed)
+    (value,), pull = autodiff.reverse(function, points)
+    return value, pull(
+      [np.ones_like(value) if cotangent is None else cotangent]
+    )
+  value = kernel_ops.forward(kind, [operands], fallback, fixed, discrete)
+  cotangent = np.ones_like(value) if cotangent is None else cotangent
+  return value, kernel_ops.adjoint(
     kind, operands, cotangent, wanted, fallback, fixed, discrete
   )
 
@@ -75,12 +79,12 @@ def _portable(
   fallback: Callable[..., Any],
   fixed: Sequence[Any],
 ) -> tuple[Callable[..., tuple[Any, ...]], list[Any]]:
-  """The function of the operands of some indices, and these."""
+  """Returns a function of the operands of some indices, and these."""
 
   def value(*arrays: Any) -> tuple[Any, ...]:
     full = list(operands)
     for i, x in zip(chosen, arrays, strict=True):
       full[i] = x
-    return (fallback(kind, *full, *fixed),)
+    return (kernel_ops.portable(kind, full, fallback, fixed),)
 
   return value, [operands[i] for i in chosen]

@@ -19,7 +19,6 @@ import numpy as np
 from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import custom_gradient
-from phasic.internal import kernel_common
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
@@ -55,13 +54,13 @@ def backward(mode, residuals, cotangent):
   """
   q, x, *arrays = residuals
   at = _Point(mode, q, x, arrays)
-  bars = kernel_derivatives.vjp(
+  _, bars = kernel_derivatives.vjp(
     "log_density",
     at.operands,
     at.weighted(-1.0 / at.slope, cotangent),
-    range(4),
     portable_observations.phase_type,
     (*at.edges, at.kinds),
+    range(4),
   )
   of_x = at.weighted(at.per_target, cotangent)
   of_x = operands_lib.summed(of_x, static.shape(x))
@@ -105,7 +104,7 @@ def quantile(mode, x, *arrays):
 
 def refusing(edges):
   """Returns arrays of edges; derivatives in what rates are made of raise."""
-  found, advice = list(edges), kernel_common.EDGES_ARE_FIXED
+  found, advice = list(edges), kernel_ops.EDGES_ARE_FIXED
   for i in range(1, len(edges)):
     if static.shape(edges[i])[-1] != 0:
       fixed = autodiff.stop_gradient(edges[i])

@@ -65,17 +65,18 @@ class DiscreteKindsTest(test_case.TestCase):
   def test_derivatives(self):
     operands = self._operands(0.75)
     weights = onp.asarray([1.0, -2.0, 0.5, 3.0, 1.5, 1.0])
-    (bar,) = kernel_derivatives.vjp(
+    value, (slopes,) = kernel_derivatives.vjp(
       "log_density",
       operands,
       np.asarray(weights),
-      (1,),
       portable_edges.discrete_phase_type,
       [np.asarray(_KINDS)],
+      (1,),
       discrete=True,
     )
-    _, slope = _truth(0.75)
-    self.assert_close(bar, [[weights @ slope]], 1e-13)
+    truth, slope = _truth(0.75)
+    self.assert_close(value, truth, 1e-14)
+    self.assert_close(slopes, [[weights @ slope]], 1e-13)
     zeros = [np.zeros_like(x) for x in operands]
     zeros[1] = np.ones_like(operands[1])
     tangent = kernel_derivatives.jvp(

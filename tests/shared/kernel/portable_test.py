@@ -67,7 +67,7 @@ class AgainstKernelTest(test_case.TestCase):
     # Entries of alpha and of the exits that are zero are among them.
     operands = _operands(models.erlang(4, 1.5), onp.asarray([1e-20, 0.5, 9.0]))
     seed = np.asarray(onp.asarray([1.0, 0.5, 2.0]))
-    expected = kernel_derivatives.vjp(kind, operands, seed, range(5), None)
+    _, expected = kernel_derivatives.vjp(kind, operands, seed, None)
     _, pullback = gradients.vjp(
       lambda *x: portable.phase_type(kind, *x), *operands
     )
