@@ -15,8 +15,8 @@ from typing import Any
 import jax
 import jaxlib
 
-from phasic.substrates.jax.internal import ffi_versions
 from phasic.substrates.jax.internal import native_module
+from phasic.substrates.jax.internal.native import ffi_versions
 
 FORWARD = "phasic_phase_type_forward"
 ADJOINT = "phasic_phase_type_adjoint"

@@ -13,7 +13,7 @@ import numpy as onp
 from phasic.substrates.jax import binding
 from phasic.substrates.jax.internal import exporting
 from phasic.substrates.jax.internal import ffi_targets
-from phasic.substrates.jax.internal import ffi_versions
+from phasic.substrates.jax.internal.native import ffi_versions
 from tests.native_ops import libraries
 from tests.native_ops import mistakes
 

@@ -14,8 +14,8 @@ import jaxlib
 
 from phasic.substrates.jax.internal import exporting
 from phasic.substrates.jax.internal import ffi_targets
-from phasic.substrates.jax.internal import ffi_versions
 from phasic.substrates.jax.internal import kernel_ops
+from phasic.substrates.jax.internal.native import ffi_versions
 
 # Makes JAX know one of the names already, as another handler's.
 _REFUSED = """
