@@ -3,6 +3,7 @@
 # The same names and signatures in phasic/internal and substrates/<s>.
 SEAM = [
     "__init__",
+    "arrays",
     "autodiff",
     "binary",
     "checks",

@@ -77,7 +77,7 @@ def class_of(cls: Any) -> Any:
   """
   signature = inspect.signature(cls.__init__)
 
-  def __init__(self, *args, **kwargs):
+  def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
     bound = signature.bind(self, *args, **kwargs)
     bound.apply_defaults()
     _, *values = bound.arguments.values()

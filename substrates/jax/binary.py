@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 from jax import lax
 import jax.numpy as jnp
 
@@ -42,15 +43,15 @@ def power_of_two(n: Any) -> Any:
   return lax.bitcast_convert_type(bits, n.dtype)
 
 
-def _layout(dtype) -> tuple[int, float, Any]:
+def _layout(dtype: jnp.dtype) -> tuple[int, float, Any]:
   """Returns digits after the point m, the exponents' bias, and 2^m."""
   info = jnp.finfo(dtype)
   return info.nmant, float(1 - info.minexp), jnp.asarray(2.0**info.nmant, dtype)
 
 
-def _bits(x):
+def _bits(x: jax.Array) -> jax.Array:
   return lax.bitcast_convert_type(x, f"int{jnp.finfo(x.dtype).bits}")
 
 
-def _bits_like(count, x):
+def _bits_like(count: int, x: jax.Array) -> jax.Array:
   return jnp.full_like(_bits(x), count)

@@ -9,6 +9,7 @@ from absl.testing import parameterized
 # Where Bazel, and pytest in a clone, run tests.
 _ROOT = pathlib.Path.cwd()
 _MODULES = (
+  "arrays",
   "autodiff",
   "binary",
   "checks",
@@ -43,8 +44,9 @@ def _signatures(path: pathlib.Path) -> dict[str, str]:
         parts.append(f"*{arguments.vararg.arg}")
       parts += [a.arg for a in arguments.kwonlyargs]
       found[node.name] = ", ".join(parts)
-    elif isinstance(node, ast.Assign):
-      names = [ast.unparse(target) for target in node.targets]
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+      own = node.targets if isinstance(node, ast.Assign) else [node.target]
+      names = [ast.unparse(target) for target in own]
       found.update({n: "=" for n in names if not n.startswith("_")})
   return found
 

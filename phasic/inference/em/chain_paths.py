@@ -13,6 +13,7 @@ from phasic.math.maximization import expected_paths
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.model.model_types import Edges
 from phasic.math.numeric import exact_sums
 
 
@@ -156,7 +157,7 @@ def _dense(initial_probs: Any, matrix: Any, exits: Any) -> tuple[Any, Any]:
   return between + eye * missing[..., None], exits
 
 
-def _by_edge(edges: edge_rates.EdgeRates, jumps: Any, exits: Any) -> Any:
+def _by_edge(edges: Edges, jumps: Any, exits: Any) -> Any:
   """Returns passages of each edge; parallel ones share them."""
   p = static.shape(exits)[-1]
   places = edges.sources * (p + 1) + edges.targets

@@ -85,7 +85,13 @@ class Coordinates(free_maps.FreeMap):
           "differences; fit a Coxian or a Hypoexponential instead"
         )
 
-  def _collect(self, blocks, known, held, together) -> None:
+  def _collect(
+    self,
+    blocks: Mapping[str, entry_blocks.Block],
+    known: parameter_names.Names,
+    held: Sequence[int],
+    together: Sequence[Sequence[int]],
+  ) -> None:
     """Numbers the entries."""
     free = [
       value > 0 and i not in held and kind.is_entry and kind.is_fitted
@@ -111,7 +117,7 @@ class Coordinates(free_maps.FreeMap):
           raise ValueError(f"tied has {known.names[i]!r} twice")
         leader[i] = positions[0]
     chosen = [i for i in range(len(free)) if free[i] and leader[i] == i]
-    chosen = self._without_certain(chosen, known, free)
+    chosen = self._without_certain(chosen, known)
     number = {i: c for c, i in enumerate(chosen)}
     self.names = tuple(known.names[i] for i in chosen)
     self.tied = {
@@ -158,7 +164,9 @@ class Coordinates(free_maps.FreeMap):
     self.rows = onp.arange(len(chosen))
     self.whole = self.entries
 
-  def _without_certain(self, chosen, known, free) -> list[int]:
+  def _without_certain(
+    self, chosen: Sequence[int], known: parameter_names.Names
+  ) -> list[int]:
     """Leaves out masses that are alone in their sum: they are certain."""
     members: dict[Any, list[int]] = {}
     for i in chosen:
@@ -172,7 +180,7 @@ class Coordinates(free_maps.FreeMap):
     }
     return [i for i in chosen if i not in alone]
 
-  def _group(self, chosen, known) -> None:
+  def _group(self, chosen: Sequence[int], known: parameter_names.Names) -> None:
     """Numbers the sums, and chooses what is left to one of each."""
     found: dict[Any, int] = {}
     groups = onp.full(len(chosen), -1)

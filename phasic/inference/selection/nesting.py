@@ -1,5 +1,7 @@
 """Where the law of a smaller model lies in a larger one."""
 
+from collections.abc import Mapping
+
 import numpy as onp
 
 from phasic.inference.parameters import coordinates as coordinates_lib
@@ -57,7 +59,11 @@ def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
   )
 
 
-def _check_nested(whole, entries, blocks) -> None:
+def _check_nested(
+  whole: coordinates_lib.Coordinates,
+  entries: onp.ndarray,
+  blocks: Mapping[str, entry_blocks.Block],
+) -> None:
   """Raises ValueError if a parameter is not what the larger model lets it be."""
   for path, table in whole.tables.items():
     index, base = onp.ravel(table.index), onp.ravel(table.base)

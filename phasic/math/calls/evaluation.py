@@ -4,15 +4,21 @@ Arguments are the five of `operands.ARGUMENTS`, or with `discrete` those of
 `operands.DISCRETE_ARGUMENTS`.
 """
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from phasic.internal import kernel_ops
+from phasic.internal.arrays import Array
 from phasic.math.calls import kernel_derivatives
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import Given
 from phasic.math.portable import portable_edges
 
 
-def value(kind, arguments, discrete=False):
+def value(
+  kind: str, arguments: Sequence[Given], discrete: bool = False
+) -> Array:
   """Lays the arguments out, calls the kernel and restores the shape."""
   operands, layout, edges = _prepare(arguments, discrete)
   result = kernel_ops.phase_type(
@@ -21,7 +27,7 @@ def value(kind, arguments, discrete=False):
   return operands_lib.result(layout, result)
 
 
-def slope(kind, arguments):
+def slope(kind: str, arguments: Sequence[Given]) -> Array:
   """Returns the derivative in the times, in continuous time, as `value` has it.
 
   Only the kernel's call is differentiated.
@@ -32,7 +38,9 @@ def slope(kind, arguments):
   return operands_lib.result(layout, found)
 
 
-def value_and_start_slopes(kind, arguments, discrete=False):
+def value_and_start_slopes(
+  kind: str, arguments: Sequence[Given], discrete: bool = False
+) -> tuple[Array, Array]:
   """Returns the value and its derivatives in the initial probabilities.
 
   These have the batch shape of the model, (batch..., p), and are sums over its
@@ -46,14 +54,16 @@ def value_and_start_slopes(kind, arguments, discrete=False):
   return operands_lib.result(layout, value), slopes
 
 
-def fallback(discrete):
+def fallback(discrete: bool) -> Callable[..., Array]:
   """The function of the portable path."""
   if discrete:
     return portable_edges.discrete_phase_type
   return portable_edges.phase_type
 
 
-def _prepare(arguments, discrete):
+def _prepare(
+  arguments: Sequence[Given], discrete: bool
+) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...]]:
   """Returns operands, layout and the arrays of edges."""
   names = operands_lib.names(discrete)
   arguments = operands_lib.convert(*arguments, names=names)

@@ -1,22 +1,22 @@
 """First derivatives of `kernel_ops.phase_type`, in its operands."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from phasic.internal import autodiff
 from phasic.internal import kernel_ops
+from phasic.internal.arrays import Array
 
 
 def jvp(
   kind: str,
-  operands: Sequence[Any],
-  tangents: Sequence[Any],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any] = (),
+  operands: Sequence[Array],
+  tangents: Sequence[Array | None],
+  fallback: Callable[..., Array],
+  fixed: Sequence[Array] = (),
   discrete: bool = False,
-) -> Any:
+) -> Array:
   """Returns the derivative of `phase_type` along five tangents.
 
   Args:
@@ -41,13 +41,13 @@ def jvp(
 
 def vjp(
   kind: str,
-  operands: Sequence[Any],
-  cotangent: Any,
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any] = (),
+  operands: Sequence[Array],
+  cotangent: Array | None,
+  fallback: Callable[..., Array],
+  fixed: Sequence[Array] = (),
   wanted: Sequence[int] = range(5),
   discrete: bool = False,
-) -> tuple[Any, Sequence[Any]]:
+) -> tuple[Array, Sequence[Array]]:
   """Returns `phase_type` and the cotangents of some of its operands.
 
   Args:
@@ -74,14 +74,14 @@ def vjp(
 
 def _portable(
   kind: str,
-  operands: Sequence[Any],
+  operands: Sequence[Array],
   chosen: Sequence[int],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any],
-) -> tuple[Callable[..., tuple[Any, ...]], list[Any]]:
+  fallback: Callable[..., Array],
+  fixed: Sequence[Array],
+) -> tuple[Callable[..., tuple[Array, ...]], list[Array]]:
   """Returns a function of the operands of some indices, and these."""
 
-  def value(*arrays: Any) -> tuple[Any, ...]:
+  def value(*arrays: Array) -> tuple[Array, ...]:
     full = list(operands)
     for i, x in zip(chosen, arrays, strict=True):
       full[i] = x

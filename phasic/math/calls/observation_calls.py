@@ -1,12 +1,17 @@
 """Calls of the kernel for observations, each of them a pair of times."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.model import named_checks
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import Arguments
+from phasic.math.model.model_types import Given
 from phasic.math.portable import portable_observations
 
 
@@ -23,7 +28,12 @@ class ObservationsCall:
       first.
   """
 
-  def __init__(self, arguments, validate_args=False, discrete=False):
+  def __init__(
+    self,
+    arguments: Sequence[Given],
+    validate_args: bool = False,
+    discrete: bool = False,
+  ) -> None:
     names = operands_lib.interval_names(discrete)
     self.names, self._discrete = names, discrete
     self.arguments = operands_lib.convert(*arguments, names=names)
@@ -58,12 +68,12 @@ class ObservationsCall:
     )
     self.operands = (*operands[:-1], _paired(lower, upper))
 
-  def _of_model(self, times):
+  def _of_model(self, times: Array) -> Arguments:
     """The five arguments of functions of one time."""
     initial_probs, subgenerator, _, _, exit_rates, prob_zero = self.arguments
     return initial_probs, subgenerator, times, exit_rates, prob_zero
 
-  def value(self):
+  def value(self) -> Array:
     """Returns the log likelihoods."""
     value = kernel_ops.phase_type(
       "log_density",
@@ -75,22 +85,22 @@ class ObservationsCall:
     )
     return self.result(value)
 
-  def result(self, value):
+  def result(self, value: Array) -> Array:
     """Brings the kernel's result into the shape of the observations."""
     return operands_lib.result(self.layout, _unpaired(value)[..., 0])
 
-  def weights(self, x, name):
+  def weights(self, x: Array, name: str) -> Array:
     """Lays weights of the observations out; the second of a pair has none."""
     x = operands_lib.cotangent(self.layout, x, name)
     return _paired(x, np.zeros_like(x))
 
 
-def _paired(first, second):
+def _paired(first: Array, second: Array) -> Array:
   """Interleaves two arrays along the last axis."""
   pairs = np.stack([first, second], axis=-1)
   return np.reshape(pairs, (*static.shape(first)[:-1], -1))
 
 
-def _unpaired(x):
+def _unpaired(x: Array) -> Array:
   """Returns (..., n, 2) of (..., 2 n)."""
   return np.reshape(x, (*static.shape(x)[:-1], -1, 2))

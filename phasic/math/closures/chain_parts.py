@@ -5,7 +5,7 @@ derivatives flow through it. Nothing is subtracted to make a part.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy as onp
@@ -14,9 +14,12 @@ from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.model import operands
+from phasic.math.model.model_types import Matrix
+from phasic.math.model.model_types import Model
 from phasic.math.numeric import scaled_sums
 from phasic.math.numeric.small_arrays import joined
 
@@ -44,17 +47,23 @@ class ChainParts(NamedTuple):
   """
 
   num_phases: int
-  initial: Any
+  initial: Array
   atom: Any
-  sources: Any
-  targets: Any
-  weights: Any
-  ends: Any
-  exits: Any
+  sources: onp.ndarray
+  targets: onp.ndarray
+  weights: Array
+  ends: onp.ndarray
+  exits: Array
   stay: Any
 
 
-def of_model(model, discrete, no_atom):
+# Sources, targets, weights, ends, exits and stay, as `ChainParts` has them.
+Made: TypeAlias = tuple[
+  onp.ndarray, onp.ndarray, Array, onp.ndarray, Array, Array | None
+]
+
+
+def of_model(model: Model, discrete: bool, no_atom: bool) -> ChainParts:
   """Returns the parts of a model.
 
   Args:
@@ -90,7 +99,12 @@ def of_model(model, discrete, no_atom):
   )
 
 
-def _derive(discrete, has_edges, dtype, arguments):
+def _derive(
+  discrete: bool,
+  has_edges: bool,
+  dtype: str,
+  arguments: chain_arguments.Arguments,
+) -> tuple[Array, Array, Array, Array, Array | None]:
   """Returns masses, atom, weights, exits and probabilities of staying."""
   system = chain_solves.derive(arguments, discrete, dtype)
   p = static.shape(system.initial)[-1]
@@ -107,11 +121,13 @@ def _derive(discrete, has_edges, dtype, arguments):
   return initial, system.atom + bad, weights, exits, stay
 
 
-def _indices(matrix, p):
+def _indices(matrix: Matrix, p: int) -> list[onp.ndarray] | onp.ndarray:
   """Returns the indices of the system's edges as host arrays."""
   if not operands.is_edges(matrix):
     return chain_solves.all_indices(p)
-  found = [static.concrete(x) for x in (matrix.sources, matrix.targets)]
+  found: list[Any] = [
+    static.concrete(x) for x in (matrix.sources, matrix.targets)
+  ]
   if any(x is None for x in found):
     raise ValueError(
       "the edges of a distribution are traced: it has to be known on the host "
@@ -121,7 +137,9 @@ def _indices(matrix, p):
   return found
 
 
-def _stay(sources, targets, weights, p, eps):
+def _stay(
+  sources: Array, targets: Array, weights: Array, p: int, eps: float
+) -> Array:
   """Returns probabilities of staying where edges to itself may tell them.
 
   They are what other edges leave, see `EdgeProbs`; where that is small its
@@ -138,12 +156,12 @@ def _stay(sources, targets, weights, p, eps):
   return np.where(leaving < 0.5, rest, given)
 
 
-def picked(x, index):
+def picked(x: Array, index: onp.ndarray) -> Array:
   """Returns entries of the last axis, by host integers."""
   return np.take(x, onp.asarray(index, dtype=onp.int32), axis=-1)
 
 
-def full_exits(parts):
+def full_exits(parts: ChainParts) -> Array:
   """Returns the exits of all phases, (..., p)."""
   places = onp.full(parts.num_phases, len(parts.ends))
   places[parts.ends] = onp.arange(len(parts.ends))
@@ -151,12 +169,12 @@ def full_exits(parts):
   return picked(joined(parts.exits, none), places)
 
 
-def mass(parts):
+def mass(parts: ChainParts) -> Array:
   """Returns the mass that is not at zero, (...), as a sum."""
   return np.sum(parts.initial, axis=-1)
 
 
-def edge_arrays(parts):
+def edge_arrays(parts: ChainParts) -> tuple[onp.ndarray, onp.ndarray, Array]:
   """Returns host sources and targets, and weights, as `EdgeRates` has them.
 
   In discrete time edges from phases to themselves are there; in continuous
@@ -178,7 +196,7 @@ def edge_arrays(parts):
   return sources, targets, joined(*weights)
 
 
-def check_size(what, phases, edges):
+def check_size(what: str, phases: int, edges: int) -> None:
   """Raises ValueError where a chain is too large to be made.
 
   Args:

@@ -7,12 +7,14 @@ Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981,
   sec. 2.2.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import segments
+from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 from phasic.math.closures.chain_parts import ChainParts
 from phasic.math.closures.chain_parts import picked
@@ -28,12 +30,12 @@ class _Moves(NamedTuple):
     weights: (..., m).
   """
 
-  sources: Any
-  targets: Any
-  weights: Any
+  sources: onp.ndarray
+  targets: onp.ndarray
+  weights: Array
 
 
-def convolution(a, b):
+def convolution(a: ChainParts, b: ChainParts) -> ChainParts:
   """Returns the parts of the sum of two times."""
   p = a.num_phases
   phases = p + b.num_phases
@@ -61,7 +63,7 @@ def convolution(a, b):
   )
 
 
-def mixture(probs, parts):
+def mixture(probs: Array, parts: Sequence[ChainParts]) -> ChainParts:
   """Returns the parts of the mixture of chains with these, (..., n)."""
   phases = sum(x.num_phases for x in parts)
   edges = sum(len(x.sources) + len(x.ends) for x in parts)
@@ -72,7 +74,7 @@ def mixture(probs, parts):
     probs[..., i] * x.atom for i, x in enumerate(parts) if x.atom is not None
   ]
 
-  def shifted(name):
+  def shifted(name: str) -> onp.ndarray:
     arrays = [getattr(x, name) for x in parts]
     return onp.concatenate(
       [x + n for x, n in zip(arrays, before[:-1], strict=True)]
@@ -92,7 +94,7 @@ def mixture(probs, parts):
   )
 
 
-def minimum(a, b):
+def minimum(a: ChainParts, b: ChainParts) -> ChainParts:
   """Returns the parts of the smaller one of two times."""
   phases = a.num_phases * b.num_phases
   chain_parts.check_size("the minimum", phases, _count_both(a, b) + phases)
@@ -117,7 +119,7 @@ def minimum(a, b):
   )
 
 
-def maximum(a, b):
+def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
   """Returns the parts of the larger one of two times.
 
   After the pairs come the phases of the first one alone, then the second's.
@@ -180,12 +182,12 @@ def maximum(a, b):
   )
 
 
-def _or_zero(parts):
+def _or_zero(parts: ChainParts) -> Array:
   """Returns the mass at zero, (...), where there can be none zero."""
   return parts.initial[..., 0] * 0.0 if parts.atom is None else parts.atom
 
 
-def _atom_of_minimum(a, b):
+def _atom_of_minimum(a: ChainParts, b: ChainParts) -> Array | None:
   """Returns z_a z_b + z_a sum(alpha_b) + sum(alpha_a) z_b."""
   if a.atom is None and b.atom is None:
     return None
@@ -197,7 +199,7 @@ def _atom_of_minimum(a, b):
   return a.atom * b.atom + alone
 
 
-def _moves(parts):
+def _moves(parts: ChainParts) -> _Moves:
   """Returns what a chain that goes on may do while another one ends."""
   phases = onp.arange(parts.num_phases)
   if parts.stay is None:
@@ -210,13 +212,13 @@ def _moves(parts):
   )
 
 
-def _lasting(parts):
+def _lasting(parts: ChainParts) -> Array:
   """Returns the probabilities that phases do not end in a step, (..., p)."""
   moves = _moves(parts)
   return segments.segment_sum(moves.weights, moves.sources, parts.num_phases)
 
 
-def _count_both(a, b):
+def _count_both(a: ChainParts, b: ChainParts) -> int:
   """Returns how many moves of two chains `_both` makes."""
   if a.stay is None:
     return len(a.sources) * b.num_phases + a.num_phases * len(b.sources)
@@ -225,7 +227,7 @@ def _count_both(a, b):
   return moves[0] * moves[1] - pairs
 
 
-def _both(a, b):
+def _both(a: ChainParts, b: ChainParts) -> tuple[_Moves, Any]:
   """Returns the moves of two chains that both go on, and how they stay."""
   q = b.num_phases
   if a.stay is None:
@@ -251,6 +253,6 @@ def _both(a, b):
   return moves, stay
 
 
-def _all_pairs(m, n):
+def _all_pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:
   """Returns all pairs of integers below two, as two host arrays."""
   return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)

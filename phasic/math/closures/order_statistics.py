@@ -8,6 +8,7 @@ Reference: D. Assaf, B. Levikson, Closure of phase type distributions under
   operations arising in reliability theory, Ann. Probab. 10, 1982.
 """
 
+from collections.abc import Mapping, Sequence
 import math
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as onp
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 from phasic.math.closures import multisets
 from phasic.math.closures import order_steps
@@ -25,7 +27,7 @@ from phasic.math.numeric.small_arrays import joined
 from phasic.math.numeric.small_arrays import powers
 
 
-def check_size(p, n, k):
+def check_size(p: int, n: int, k: int) -> int:
   """Returns the number of phases of the k-th smallest of n times of p.
 
   Raises:
@@ -37,7 +39,7 @@ def check_size(p, n, k):
   return phases
 
 
-def order_statistic(parts, n, k):
+def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
   """Returns the parts of the k-th smallest of n times.
 
   Args:
@@ -64,7 +66,9 @@ def order_statistic(parts, n, k):
   return ChainParts(phases, start, atom, *made)
 
 
-def _start(parts, n, states):
+def _start(
+  parts: ChainParts, n: int, states: Mapping[int, onp.ndarray]
+) -> Array:
   """Returns the masses of all states."""
   p = parts.num_phases
   table = powers(parts.initial, n)
@@ -84,7 +88,7 @@ def _start(parts, n, states):
   return joined(*found)
 
 
-def _coefficients(n, counts):
+def _coefficients(n: int, counts: onp.ndarray) -> onp.ndarray:
   """Returns the numbers of ways in which n times make up each multiset."""
   most = float(onp.finfo(static.wide_float()).max)
   found = []
@@ -101,7 +105,7 @@ def _coefficients(n, counts):
   return onp.asarray(found)
 
 
-def _early_ends(parts, n, k):
+def _early_ends(parts: ChainParts, n: int, k: int) -> Array:
   """Returns the probability that at least k of n times are zero."""
   alive = powers(chain_parts.mass(parts), n)
   dead = powers(parts.atom, n)
@@ -112,7 +116,9 @@ def _early_ends(parts, n, k):
   return sum(terms[1:], terms[0])
 
 
-def _rates(parts, states, first):
+def _rates(
+  parts: ChainParts, states: Mapping[int, onp.ndarray], first: Mapping[int, int]
+) -> chain_parts.Made:
   """Returns edges, exits and None, in continuous time: one moves at a time."""
   last = min(states)
   sources, targets, times, which = [], [], [], []
@@ -144,16 +150,16 @@ def _rates(parts, states, first):
   return _row(sources), _row(targets), weights, found, exits, None
 
 
-def _sums(sizes):
+def _sums(sizes: Sequence[int]) -> list[int]:
   """Returns partial sums, the empty one too, as integers."""
   return [int(x) for x in onp.cumsum([0, *sizes])]
 
 
-def _row(pieces):
+def _row(pieces: Sequence[onp.ndarray]) -> onp.ndarray:
   """Returns host arrays of integers as one."""
   return onp.concatenate([onp.zeros(0, dtype=onp.int64), *pieces])
 
 
-def _floats(pieces, like):
+def _floats(pieces: Sequence[onp.ndarray], like: Array) -> Array:
   """Returns the same as an array of a dtype."""
   return structures.cast(onp.asarray(_row(pieces), "float64"), like.dtype)

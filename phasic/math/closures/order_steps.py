@@ -4,14 +4,17 @@ What m chains do in a step is what m - 1 of them do and then one more: the
 probabilities are sums of products, level by level.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import segments
+from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 from phasic.math.closures import multisets
+from phasic.math.closures.chain_parts import ChainParts
 from phasic.math.closures.chain_parts import picked
 from phasic.math.numeric.small_arrays import joined
 
@@ -26,12 +29,14 @@ class _Steps(NamedTuple):
     probs: (..., t).
   """
 
-  before: Any
-  after: Any
-  probs: Any
+  before: onp.ndarray
+  after: onp.ndarray
+  probs: Array
 
 
-def steps(parts, states, first):
+def steps(
+  parts: ChainParts, states: Mapping[int, onp.ndarray], first: Mapping[int, int]
+) -> chain_parts.Made:
   """Returns edges, exits and probabilities of staying for an order statistic.
 
   Args:
@@ -62,7 +67,9 @@ def steps(parts, states, first):
   return sources[inner], targets[inner], picked(pool, inner), ends, exits, stay
 
 
-def _phases(p, m, first, phases):
+def _phases(
+  p: int, m: int, first: Mapping[int, int], phases: int
+) -> onp.ndarray:
   """Returns the phase that each multiset of m out of p + 1 is."""
   after = multisets.all_of(p + 1, m)
   left = m - after[:, p]
@@ -74,7 +81,7 @@ def _phases(p, m, first, phases):
   return found
 
 
-def _one_more(parts, m, level):
+def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
   """Returns the steps of m chains, of those of one less."""
   p = parts.num_phases
   counts: onp.ndarray = multisets.all_of(p, m)
@@ -106,7 +113,7 @@ def _one_more(parts, m, level):
   return _Steps(state[chosen], after[chosen], probs)
 
 
-def _with_one_more(p, m):
+def _with_one_more(p: int, m: int) -> onp.ndarray:
   """Returns the numbers of multisets of m - 1 out of p + 1 with one more."""
   smaller: onp.ndarray = multisets.all_of(p + 1, m - 1)
   found = onp.zeros((len(smaller), p + 1), dtype=onp.int64)
@@ -117,7 +124,9 @@ def _with_one_more(p, m):
   return found
 
 
-def _moves(parts):
+def _moves(
+  parts: ChainParts,
+) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, Array]:
   """Returns what one chain may do: moves, offsets, targets, probabilities.
 
   Those from phase i are moves[offsets[i]:offsets[i + 1]], which are places in

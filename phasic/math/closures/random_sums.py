@@ -9,13 +9,14 @@ Reference: D. Assaf, B. Levikson, Closure of phase type distributions under
   operations arising in reliability theory, Ann. Probab. 10, 1982.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 from phasic.math.closures.chain_parts import ChainParts
 from phasic.math.closures.chain_parts import picked
@@ -36,16 +37,16 @@ class _Count(NamedTuple):
     atom: the probability that there is none, (...); None where that is zero.
   """
 
-  start: Any
-  sources: Any
-  targets: Any
-  steps: Any
-  ends: Any
-  exits: Any
-  atom: Any
+  start: Array
+  sources: onp.ndarray
+  targets: onp.ndarray
+  steps: Array
+  ends: onp.ndarray
+  exits: Array
+  atom: Array | None
 
 
-def random_sum(count, time):
+def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
   """Returns the parts of X_1 + ... + X_N.
 
   In phase u p + i the chain that counts is in u, the time that runs in i.
@@ -91,7 +92,7 @@ def random_sum(count, time):
   )
 
 
-def _steps(count):
+def _steps(count: ChainParts) -> _Count:
   """Returns the chain of N itself, where no time is zero."""
   phases = onp.arange(count.num_phases)
   return _Count(
@@ -105,7 +106,7 @@ def _steps(count):
   )
 
 
-def _positive(count, time):
+def _positive(count: ChainParts, time: ChainParts) -> _Count:
   """Returns the chain that passes over times of length zero."""
   q = count.num_phases
   phases = onp.arange(q)
@@ -152,6 +153,6 @@ def _positive(count, time):
   )
 
 
-def _pairs(m, n):
+def _pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:
   """Returns all pairs of integers below two, as two host arrays."""
   return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)

@@ -1,11 +1,19 @@
 """Arguments of functions by elimination: models, and arrays beside them."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.model.model_types import SubtransitionLike
+
+# Arguments before they are converted.
+Value: TypeAlias = SubgeneratorLike | SubtransitionLike | None
+Values: TypeAlias = Sequence[Value]
 
 
 class Arguments(NamedTuple):
@@ -20,14 +28,16 @@ class Arguments(NamedTuple):
       batch dimensions.
   """
 
-  initial: Any
-  rates: Any
-  exits: Any
-  atom: Any
+  initial: Array
+  rates: Array
+  exits: Array
+  atom: Array
   edges: Any
 
 
-def convert(*values, names, event_ranks=()):
+def convert(
+  *values: Value, names: Sequence[str], event_ranks: Sequence[int] = ()
+) -> tuple[Arguments, tuple[Array, ...], static.Shape, str]:
   """Returns the model's `Arguments`, other arrays, batch shape and dtype.
 
   Args:
@@ -71,7 +81,9 @@ def convert(*values, names, event_ranks=()):
   return model, tuple(padded), batch, dtype
 
 
-def _check_other(name, x, rank, batch, phases):
+def _check_other(
+  name: str, x: Array, rank: int, batch: static.Shape, phases: object
+) -> static.Shape:
   """Returns the batch shape with that of an argument of `rank` dimensions."""
   shape = static.shape(x)
   if len(shape) < rank:
@@ -97,7 +109,7 @@ def _check_other(name, x, rank, batch, phases):
     ) from None
 
 
-def _padded(x, event_rank, size):
+def _padded(x: Array, event_rank: int, size: int) -> Array:
   """Returns x with `size` batch dimensions."""
   shape = static.shape(x)
   missing = size - (len(shape) - event_rank)

@@ -5,6 +5,8 @@ A function is told by its rule: `rule(option, system, *others)` returns an array
 option is a hashable host value. Mean and variance have a call of their own.
 """
 
+from collections.abc import Callable, Hashable, Sequence
+
 import numpy as np
 import numpy as onp
 
@@ -12,6 +14,7 @@ from phasic.internal import control_flow
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import mean_variance
@@ -20,7 +23,7 @@ from phasic.math.elimination import mean_variance
 MAX_ORDER = 170
 
 
-def checked_order(order, name="order"):
+def checked_order(order: int, name: str = "order") -> int:
   """Returns which moment is wanted; raises ValueError unless it can be."""
   whole = isinstance(order, (int, onp.integer)) and not isinstance(order, bool)
   if not whole or not 1 <= order <= MAX_ORDER:
@@ -31,7 +34,13 @@ def checked_order(order, name="order"):
   return int(order)
 
 
-def value(rule, option, values, names, event_ranks=()):
+def value(
+  rule: Callable[..., Array],
+  option: Hashable,
+  values: chain_arguments.Values,
+  names: Sequence[str],
+  event_ranks: Sequence[int] = (),
+) -> Array:
   """Returns a function's value, (..., event), in the dtype of the arguments.
 
   Args:
@@ -50,13 +59,22 @@ def value(rule, option, values, names, event_ranks=()):
   return np.broadcast_to(x, (*batch, *static.shape(x)[len(batch) :]))
 
 
-def _evaluate(rule, option, discrete, dtype, model, *others):
+def _evaluate(
+  rule: Callable[..., Array],
+  option: Hashable,
+  discrete: bool,
+  dtype: str,
+  model: chain_arguments.Arguments,
+  *others: Array,
+) -> Array:
   system = chain_solves.derive(model, discrete, dtype)
   wide = [structures.cast(x, system.initial.dtype) for x in others]
   return structures.cast(rule(option, system, *wide), dtype)
 
 
-def spread(option, values, names):
+def spread(
+  option: str, values: chain_arguments.Values, names: Sequence[str]
+) -> Array:
   """Returns what `mean_variance.evaluate` does, in the arguments' dtype.
 
   Args:
@@ -69,7 +87,9 @@ def spread(option, values, names):
   return np.broadcast_to(x, batch)
 
 
-def _spread(option, discrete, dtype, model):
+def _spread(
+  option: str, discrete: bool, dtype: str, model: chain_arguments.Arguments
+) -> Array:
   found = chain_solves.given(model, discrete, dtype)
   eps = static.finfo_eps(dtype)
   x = mean_variance.evaluate(option, found, discrete, eps)

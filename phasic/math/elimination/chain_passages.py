@@ -10,20 +10,21 @@ import numpy as onp
 
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import doors
 from phasic.math.elimination import killing as killing_lib
 from phasic.math.numeric import scaled_sums
 
 
-def sojourn_times(option, system):
+def sojourn_times(option: None, system: chain_solves.System) -> Array:
   """Returns expected times in the phases, (..., p); inf in a trap."""
   del option
   y = chain_solves.sojourns(chain_solves.natural(system))
   return chain_solves.checked_entries(system, y)
 
 
-def visits(option, system):
+def visits(option: None, system: chain_solves.System) -> Array:
   """Returns how often each phase is expected to be entered, (..., p)."""
   del option
   p = static.shape(system.initial)[-1]
@@ -38,7 +39,7 @@ def visits(option, system):
   return chain_solves.checked_entries(system, system.initial + entered[..., :p])
 
 
-def jumps(option, system):
+def jumps(option: None, system: chain_solves.System) -> Array:
   """Returns how often each edge is expected to be taken, (..., m).
 
   They are rates times expected times. Where such a time is out of range, an edge
@@ -71,7 +72,7 @@ def jumps(option, system):
   return chain_solves.checked_entries(system, taken)
 
 
-def hitting(option, system, targets):
+def hitting(option: None, system: chain_solves.System, targets: Array) -> Array:
   """Returns the probability of ever being in a target phase, (...).
 
   Args:
@@ -95,7 +96,7 @@ def hitting(option, system, targets):
   return chain_solves.checked(system, total)
 
 
-def laplace(option, system, u):
+def laplace(option: None, system: chain_solves.System, u: Array) -> Array:
   """Returns E exp(-u X), (...), with an edge of rate u to an end of its own.
 
   Args:
@@ -109,7 +110,7 @@ def laplace(option, system, u):
   return value * np.where(u >= 0, 1.0, math.nan)
 
 
-def generating(option, system, z):
+def generating(option: None, system: chain_solves.System, z: Array) -> Array:
   """Returns E z^N, (...): each step is survived with probability z.
 
   Args:
@@ -122,7 +123,9 @@ def generating(option, system, z):
   return value * np.where((z >= 0) & (z <= 1), 1.0, math.nan)
 
 
-def _survival(system, weights, killing):
+def _survival(
+  system: chain_solves.System, weights: Array, killing: Array
+) -> Array:
   """Returns the atom and the mass that gets to absorption unkilled."""
   mortal, alive = killing_lib.killed(system, weights, killing)
   none = np.zeros_like(system.initial)[..., None]
@@ -131,7 +134,7 @@ def _survival(system, weights, killing):
   return chain_solves.checked(system, total)
 
 
-def _flows(system):
+def _flows(system: chain_solves.System) -> Array:
   """Returns w_e y_i; an edge without weight is never taken."""
   z = chain_solves.at_sources(system, chain_solves.sojourns(system))
   z = np.where((system.weights == 0) & (z == math.inf), 0.0, z)

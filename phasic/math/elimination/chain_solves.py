@@ -12,7 +12,7 @@ cannot, traps count as absorption.
 
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import numpy as onp
@@ -23,11 +23,16 @@ from phasic.internal import elimination_ops
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.math.elimination import chain_arguments
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import step_chain
 from phasic.math.numeric import exact_sums
 from phasic.math.portable import elimination
+
+# Of edges; of a matrix those of the host.
+Indices: TypeAlias = Array | onp.ndarray
 
 
 class System(NamedTuple):
@@ -45,12 +50,13 @@ class System(NamedTuple):
     bad: whether a value breaks a rule, so that results are NaN, (...).
   """
 
-  indices: Any
-  weights: Any
-  unscaled: Any
+  # What is Any is None in a system that is made for `solve` alone.
+  indices: Indices
+  weights: Array
+  unscaled: Array
   exponent: Any
-  stay: Any
-  initial: Any
+  stay: Array | None
+  initial: Array
   atom: Any
   bad: Any
 
@@ -68,15 +74,17 @@ class Given(NamedTuple):
     bad: whether a row breaks a rule (...); None where that is not known.
   """
 
-  indices: Any
-  weights: Any
-  initial: Any
-  atom: Any
-  stay: Any
-  bad: Any
+  indices: Indices
+  weights: Array
+  initial: Array
+  atom: Array
+  stay: Array
+  bad: Array | None
 
 
-def derive(model, discrete, dtype):
+def derive(
+  model: chain_arguments.Arguments, discrete: bool, dtype: str
+) -> System:
   """Returns the system of a model in the widest precision there is.
 
   Args:
@@ -89,7 +97,9 @@ def derive(model, discrete, dtype):
   )
 
 
-def given(model, discrete, dtype):
+def given(
+  model: chain_arguments.Arguments, discrete: bool, dtype: str
+) -> Given:
   """Returns what `derive` makes a system of; arguments are its own."""
   wide = static.wide_float()
   *arrays, edges = model
@@ -133,7 +143,7 @@ def given(model, discrete, dtype):
   return Given(all_indices(p), weights, initial, atom[..., None], stay, bad)
 
 
-def complete(found, discrete, eps):
+def complete(found: Given, discrete: bool, eps: float) -> System:
   """Returns the system of what is `given`; sums near zero count as zero.
 
   Args:
@@ -166,7 +176,7 @@ def complete(found, discrete, eps):
   return _scaled(system)
 
 
-def natural(system):
+def natural(system: System) -> System:
   """Returns a system that is as it was derived in the model's unit of time.
 
   Solutions are then right wherever they can be represented, where those in the
@@ -176,13 +186,15 @@ def natural(system):
   return system._replace(weights=system.unscaled, exponent=exponent)
 
 
-def _has_no_loops(sources, targets):
+def _has_no_loops(sources: Array, targets: Array) -> bool:
   """Returns whether it is known that no edge leads to where it comes from."""
   known = [static.concrete(x) for x in (sources, targets)]
   return all(x is not None for x in known) and not onp.any(known[0] == known[1])
 
 
-def _kept(indices, weights, p, tolerance):
+def _kept(
+  indices: Array, weights: Array, p: int, tolerance: float
+) -> tuple[Array, Array]:
   """Returns probabilities of staying (..., p), and if a row is above one.
 
   A phase is kept with what leaves of one or, where that is the smaller part,
@@ -200,7 +212,7 @@ def _kept(indices, weights, p, tolerance):
 
 
 @functools.lru_cache(maxsize=8)
-def all_indices(p):
+def all_indices(p: int) -> onp.ndarray:
   """Returns the indices of all edges between p phases, then of all exits."""
   phases = onp.arange(p, dtype=onp.int32)
   return onp.stack(
@@ -211,7 +223,7 @@ def all_indices(p):
   )
 
 
-def _scaled(system):
+def _scaled(system: System) -> System:
   """Returns the system in units of a power of two near the largest weight."""
   info = onp.finfo(static.wide_float())
   lowest = float(info.minexp + 24)
@@ -231,7 +243,31 @@ def _scaled(system):
   return system._replace(weights=weights, exponent=exponent)
 
 
-def solve(system, per_phase, per_edge=None, gives_edges=False):
+@overload
+def solve(
+  system: System,
+  per_phase: Array,
+  per_edge: Array | None = None,
+  gives_edges: Literal[False] = False,
+) -> Array: ...
+
+
+@overload
+def solve(
+  system: System,
+  per_phase: Array,
+  per_edge: Array | None = None,
+  *,
+  gives_edges: Literal[True],
+) -> tuple[Array, Array]: ...
+
+
+def solve(
+  system: System,
+  per_phase: Array,
+  per_edge: Array | None = None,
+  gives_edges: bool = False,
+) -> Any:
   """Returns U b or, with `gives_edges`, its differences along edges too.
 
   Args:
@@ -243,12 +279,20 @@ def solve(system, per_phase, per_edge=None, gives_edges=False):
   return _eliminate(system, per_phase, per_edge, False, gives_edges)
 
 
-def solve_transposed(system, per_phase, per_edge=None):
+def solve_transposed(
+  system: System, per_phase: Array, per_edge: Array | None = None
+) -> Array:
   """Returns U^T (b + sum_e c_e (unit(i_e) - unit(j_e))), (..., p, r)."""
   return _eliminate(system, per_phase, per_edge, True, False)
 
 
-def _eliminate(system, per_phase, per_edge, transposed, gives_edges):
+def _eliminate(
+  system: System,
+  per_phase: Array,
+  per_edge: Array | None,
+  transposed: bool,
+  gives_edges: bool,
+) -> Any:
   weights = system.weights
   ones = (1,) * (static.rank(weights) - 1)
   indices = structures.cast(system.indices, "int32")
@@ -264,7 +308,7 @@ def _eliminate(system, per_phase, per_edge, transposed, gives_edges):
   )
 
 
-def sojourns(system):
+def sojourns(system: System) -> Array:
   """Returns y = U^T alpha, (..., p).
 
   y_i 2^-n is the expected time in phase i, in discrete time the expected
@@ -273,7 +317,7 @@ def sojourns(system):
   return solve_transposed(system, system.initial[..., None])[..., 0]
 
 
-def absorption_probs(system):
+def absorption_probs(system: System) -> Array:
   """Returns the probabilities that absorption comes, from each phase (..., p).
 
   They are one but where a trap can be reached.
@@ -284,40 +328,39 @@ def absorption_probs(system):
   return solve(system, none, exits[..., None])[..., 0]
 
 
-def at_sources(system, x):
+def at_sources(system: System, x: Array) -> Array:
   """Returns what x, (..., p), is at the edges' sources, (..., m)."""
   return np.take(x, system.indices[0], axis=-1)
 
 
-def at_targets(system, x):
+def at_targets(system: System, x: Array) -> Array:
   """Returns what x, (..., p), is at the edges' targets; 0 at absorption."""
   x = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
   return np.take(x, system.indices[1], axis=-1)
 
 
-def leaving_weights(system):
+def leaving_weights(system: System) -> Array:
   """Returns weights that are zero for edges from a phase to itself."""
   own = system.indices[0] == system.indices[1]
   return np.where(own, 0.0, system.weights)
 
 
-def later_steps(system, b):
+def later_steps(system: System, b: Array) -> Array:
   """Returns U T b = (U - 1) b, (..., p), for a discrete chain.
 
   The value is a sum without minus signs, and derivatives are those of U: as
   T and U commute they would be differences where a chain is slow.
   """
   fixed = autodiff.stop_gradient
-  constant = system._replace(
-    weights=fixed(system.weights), stay=fixed(system.stay)
-  )
+  stay = fixed(system.stay)
+  constant = system._replace(weights=fixed(system.weights), stay=stay)
   moved = leaving_weights(constant) * at_targets(system, b)
-  value = solve(constant, (constant.stay * b)[..., None], moved[..., None])
+  value = solve(constant, (stay * b)[..., None], moved[..., None])
   change = solve(system, b[..., None]) - solve(constant, b[..., None])
   return (value + change)[..., 0]
 
 
-def sojourns_and_traps(system):
+def sojourns_and_traps(system: System) -> tuple[Array, Array, Array]:
   """Returns y, what it is at the edges' sources, and which phases are traps.
 
   Returns:
@@ -334,7 +377,7 @@ def sojourns_and_traps(system):
   return y, z, (held == math.inf) & (fixed(y) == 0)
 
 
-def largest_exponent(x):
+def largest_exponent(x: Array) -> Array:
   """Returns n, (...), with the largest finite |x|, (..., m), near 2^n."""
   size = np.abs(autodiff.stop_gradient(x))
   size = np.max(np.where(np.isfinite(size), size, 0.0), axis=-1)
@@ -343,9 +386,9 @@ def largest_exponent(x):
   return np.where(positive, exact_sums.exponent(size, -math.inf), 0.0)
 
 
-def undefined(where, *arrays):
+def undefined(where: Array, *arrays: Array) -> Array:
   """Returns 0, (...), with derivatives NaN in the arrays where it is told."""
-  total: Any = 0.0
+  total: Array | float = 0.0
   for x in arrays:
     total = total + 0.0 * np.sum(x, axis=-1)
   # The root has no derivative at zero.
@@ -353,11 +396,11 @@ def undefined(where, *arrays):
   return root - np.where(where, 0.0, 1.0)
 
 
-def checked(system, x):
+def checked(system: System, x: Array) -> Array:
   """Returns x, (...), made NaN where the system is bad."""
   return x * np.where(system.bad, math.nan, 1.0)
 
 
-def checked_entries(system, x):
+def checked_entries(system: System, x: Array) -> Array:
   """Returns x, (..., n), made NaN where the system is bad."""
   return x * np.where(system.bad, math.nan, 1.0)[..., None]

@@ -6,27 +6,34 @@ exp(-c t); with c the inverse of the largest time they are of one size. In
 discrete time the matrix is multiplied by 1 - c.
 """
 
+from collections.abc import Callable, Hashable, Sequence
 import math
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_solves
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.model.model_types import Model
 from phasic.math.numeric import scaled_sums
 from phasic.math.numeric import small_arrays
 
 # Below it one over a time may be infinite.
 _LEAST_TIME = {"float64": 1e-290, "float32": 1e-30}
+# Sources, targets and weights of some edges.
+Part: TypeAlias = tuple[chain_solves.Indices, chain_solves.Indices, Array]
+_More = TypeVar("_More", bound=Hashable)
 
 
-class Option(NamedTuple):
+class Option(NamedTuple, Generic[_More]):
   """What rules know besides arrays.
 
   Attributes:
@@ -37,10 +44,16 @@ class Option(NamedTuple):
 
   discrete: bool
   has_stays: bool
-  more: object
+  more: _More
 
 
-def value(rule, model, times, discrete, more=None):
+def value(
+  rule: Callable[..., Array],
+  model: Model,
+  times: Array,
+  discrete: bool,
+  more: Hashable = None,
+) -> Array:
   """Returns `rule(option, system, times)`, (...), see `chain_calls`."""
   initial, matrix, exits, atom = model
   values = (initial, matrix, times, exits, atom)
@@ -49,11 +62,11 @@ def value(rule, model, times, discrete, more=None):
   return chain_calls.value(rule, option, values, operands.names(discrete), (0,))
 
 
-def edges(option, system):
+def edges(option: Option, system: chain_solves.System) -> Part:
   """Returns sources, targets and weights of all edges."""
   sources, targets = system.indices[0], system.indices[1]
   weights = scaled_sums.times_power(system.weights, system.exponent[..., None])
-  if not option.has_stays:
+  if system.stay is None or not option.has_stays:
     return sources, targets, weights
   phases = structures.cast(np.arange(static.shape(system.stay)[-1]), "int32")
   sources, targets = (
@@ -63,13 +76,13 @@ def edges(option, system):
   return sources, targets, small_arrays.joined(weights, system.stay)
 
 
-def good_times(times, discrete):
+def good_times(times: Array, discrete: bool) -> Array:
   """Returns which times there can be."""
   good = (times >= 0) & (times < math.inf)
   return good & (np.floor(times) == times) if discrete else good
 
 
-def killing(times, discrete):
+def killing(times: Array, discrete: bool) -> tuple[Array, Array, Array]:
   """Returns times, zero for those that cannot be, which can, and c."""
   good = good_times(times, discrete)
   times = np.where(good, times, 0.0)
@@ -82,7 +95,13 @@ def killing(times, discrete):
   return times, good, 1.0 / largest
 
 
-def density(discrete, initial, parts, times, kind="density"):
+def density(
+  discrete: bool,
+  initial: Array,
+  parts: Sequence[Part],
+  times: Array,
+  kind: str = "density",
+) -> Array:
   """Returns the density of the chain whose edges are those of the parts.
 
   Args:

@@ -6,10 +6,13 @@ import numpy as onp
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 
 
-def killed(system, weights, killing):
+def killed(
+  system: chain_solves.System, weights: Array, killing: Array
+) -> tuple[chain_solves.System, Array]:
   """Returns a system with another end, and what absorption gets by edge.
 
   Args:
@@ -42,13 +45,17 @@ def killed(system, weights, killing):
   return found, np.concatenate([alive, np.zeros_like(parts[1])], axis=-1)
 
 
-def absorbed_or_caught(system):
+def absorbed_or_caught(
+  system: chain_solves.System,
+) -> tuple[chain_solves.System, Array]:
   """Returns what `killed` does, of a chain that ends where it is caught."""
   trapped = chain_solves.absorption_probs(system) == 0
   return killed(system, system.weights, np.where(trapped, 1.0, 0.0))
 
 
-def killed_or_absorbed(system, rates):
+def killed_or_absorbed(
+  system: chain_solves.System, rates: Array
+) -> tuple[chain_solves.System, Array]:
   """Returns what `killed` does, of a chain that does not stay for ever.
 
   Where it may without being killed it is absorbed.

@@ -10,6 +10,7 @@ import numpy as np
 
 from phasic.internal import elimination_ops
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
 
@@ -21,7 +22,9 @@ SECOND_MOMENT = "second moment"
 _MOST_SHARED = 4096
 
 
-def evaluate(option, found, discrete, eps):
+def evaluate(
+  option: str, found: chain_solves.Given, discrete: bool, eps: float
+) -> Array:
   """Returns a moment of the time until absorption, (...); inf where its mean is.
 
   Args:
@@ -49,21 +52,21 @@ def evaluate(option, found, discrete, eps):
   return x if found.bad is None else np.where(found.bad, math.nan, x)
 
 
-def _is_small(edges):
+def _is_small(edges: object) -> bool:
   return isinstance(edges, int) and edges <= _MOST_SHARED
 
 
 def _portable(
-  indices,
-  weights,
-  initial,
-  atom,
-  stay,
-  discrete,
-  gives_variance,
-  gives_root,
-  epsilon,
-):
+  indices: chain_solves.Indices,
+  weights: Array,
+  initial: Array,
+  atom: Array,
+  stay: Array,
+  discrete: bool,
+  gives_variance: bool,
+  gives_root: bool,
+  epsilon: float,
+) -> tuple[Array, ...]:
   """Returns what `elimination_ops.moments` does; arguments are its own."""
   found = chain_solves.Given(indices, weights, initial, atom, stay, None)
   system = chain_solves.complete(found, discrete, epsilon)

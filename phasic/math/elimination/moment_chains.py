@@ -18,19 +18,22 @@ Reference: L. Rogers, D. Williams, Diffusions, Markov processes and martingales
   2, 1987, IV.21 (the martingales of a chain).
 """
 
+from collections.abc import Sequence
 import math
-from typing import Any
 
 import numpy as np
 
 from phasic.internal import autodiff
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.numeric import exact_sums
 from phasic.math.numeric import scaled_sums
 
 
-def raw_moments(order, system, rewards=None):
+def raw_moments(
+  order: int, system: chain_solves.System, rewards: Array | None = None
+) -> Array:
   """Returns E[Y^k] for k = 1, ..., order, (..., order).
 
   Args:
@@ -44,7 +47,8 @@ def raw_moments(order, system, rewards=None):
   undefined = chain_solves.undefined(
     infinite, system.initial, system.weights, rewards
   )
-  sums, unit, found = [r], 0.0, []
+  sums, found = [r], []
+  unit: Array | float = 0.0
   for k in range(1, order + 1):
     total, exponent = scaled_sums.dot(y, sums[-1])
     exponent = exponent + unit - k * system.exponent
@@ -64,7 +68,7 @@ def raw_moments(order, system, rewards=None):
   return np.stack(found, axis=-1)
 
 
-def variance(root, system):
+def variance(root: bool, system: chain_solves.System) -> Array:
   """Returns the variance of the time, or its root; inf where its mean is.
 
   Args:
@@ -91,7 +95,7 @@ def variance(root, system):
   return finish(total, exponent - 2 * system.exponent)
 
 
-def means(option, system, rewards):
+def means(option: None, system: chain_solves.System, rewards: Array) -> Array:
   """Returns means of totals, (..., R); arguments are those of `covariance`."""
   del option
   y, _, r, infinite, undefined = start_all(system, rewards)
@@ -103,7 +107,9 @@ def means(option, system, rewards):
   return total * np.where(system.bad, math.nan, 1.0)[..., None]
 
 
-def covariance(option, system, rewards):
+def covariance(
+  option: None, system: chain_solves.System, rewards: Array
+) -> Array:
   """Returns covariances of totals, (..., R, R); NaN where a mean is infinite.
 
   Args:
@@ -117,20 +123,22 @@ def covariance(option, system, rewards):
   sizes = [np.max(np.abs(d), axis=-2) for _, _, d in parts]
   largest = np.max(np.stack(sizes, axis=-2), axis=-2)
   own = chain_solves.largest_exponent(largest[..., None])
-  total: Any = 0.0
+  total: Array | float = 0.0
   for masses, counts, changes in parts:
     changes = scaled_sums.times_power(changes, -own[..., None, :])
     weighted = (masses * counts)[..., None] * changes
     total = total + np.matmul(np.moveaxis(weighted, -1, -2), changes)
   pairs = own[..., None] + own[..., None, :]
   lost = infinite[..., None] | infinite[..., None, :]
-  total = np.where(lost, math.nan, total) + undefined[..., None, None]
+  found = np.where(lost, math.nan, total) + undefined[..., None, None]
   exponent = pairs - 2 * system.exponent[..., None, None]
-  total = scaled_sums.times_power(total, exponent)
-  return total * np.where(system.bad, math.nan, 1.0)[..., None, None]
+  found = scaled_sums.times_power(found, exponent)
+  return found * np.where(system.bad, math.nan, 1.0)[..., None, None]
 
 
-def cross_moments(option, system, rewards):
+def cross_moments(
+  option: None, system: chain_solves.System, rewards: Array
+) -> Array:
   """Returns E[Y_a Y_b], (..., R, R); inf where a mean is infinite.
 
   Arguments are those of `covariance`.
@@ -163,7 +171,9 @@ def cross_moments(option, system, rewards):
   return total * np.where(system.bad, math.nan, 1.0)[..., None, None]
 
 
-def _changes(system, y, z, r):
+def _changes(
+  system: chain_solves.System, y: Array, z: Array, r: Array
+) -> list[tuple[Array, Array, Array]]:
   """Returns what the covariances of R totals are sums of.
 
   Args:
@@ -201,7 +211,9 @@ def _changes(system, y, z, r):
   return found
 
 
-def _checked_rewards(system, rewards):
+def _checked_rewards(
+  system: chain_solves.System, rewards: Array | None
+) -> Array:
   """Returns rewards, (..., p), made NaN where they break the rule."""
   if rewards is None:
     return np.ones_like(system.initial)
@@ -209,7 +221,9 @@ def _checked_rewards(system, rewards):
   return rewards * np.where(good, 1.0, math.nan)
 
 
-def start_all(system, rewards):
+def start_all(
+  system: chain_solves.System, rewards: Array
+) -> tuple[Array, Array, Array, Array, Array]:
   """Returns what moments of totals of rewards start from.
 
   Args:
@@ -238,7 +252,9 @@ def start_all(system, rewards):
   return y, z, r, infinite, undefined
 
 
-def _start(system, rewards):
+def _start(
+  system: chain_solves.System, rewards: Array
+) -> tuple[Array, Array, Array, Array]:
   """Returns y, z, rewards without unreached traps', and if E Y is infinite."""
   y, z, unreached = chain_solves.sojourns_and_traps(system)
   r = np.where(unreached, 0.0, rewards)
@@ -246,16 +262,18 @@ def _start(system, rewards):
   return y, z, r, infinite
 
 
-def _product(r, x):
+def _product(r: Array, x: Array) -> Array:
   """Returns r x; without reward in a phase nothing is earned there."""
   return r * np.where((r == 0) & (x == math.inf), 0.0, x)
 
 
-def _next_sum(system, r, sums):
+def _next_sum(
+  system: chain_solves.System, r: Array, sums: Sequence[Array]
+) -> Array:
   """Returns b_k for a discrete chain from all before it."""
   k = len(sums) + 1
   # Not r**k, of which second derivatives at zero are NaN in TensorFlow.
-  powers: list[Any] = [np.ones_like(r)]
+  powers: list[Array] = [np.ones_like(r)]
   for _ in range(k):
     powers.append(powers[-1] * r)
   total = powers[k]

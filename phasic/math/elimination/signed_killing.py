@@ -9,7 +9,7 @@ Reference: A. Berman, R. Plemmons, Nonnegative matrices in the mathematical
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -19,6 +19,7 @@ from phasic.internal import control_flow
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_passages
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
@@ -26,7 +27,7 @@ from phasic.math.model import edge_rates
 from phasic.math.numeric import scaled_sums
 
 
-def generating(option, system, s):
+def generating(option: bool, system: chain_solves.System, s: Array) -> Array:
   """Returns E exp(s X), (...): a rule for `chain_calls`.
 
   Args:
@@ -45,7 +46,7 @@ def generating(option, system, s):
   return np.where(above, _grown(system, np.where(above, s, 0.0)), below)
 
 
-def excess(option, system, s):
+def excess(option: None, system: chain_solves.System, s: Array) -> Array:
   """Returns E expm1(s X), the variance of exp(s X) and its root, (..., 3).
 
   A rule for `chain_calls`, for s > 0. With x_i = E exp(s X) from phase i the
@@ -102,7 +103,7 @@ def excess(option, system, s):
   return np.stack(found, axis=-1)
 
 
-def longest_time(option, system, s):
+def longest_time(option: None, system: chain_solves.System, s: Array) -> Array:
   """Returns the longest mean of the chain that is tilted by exp(s X), (...).
 
   A rule for `chain_calls`, for s > 0; a constant. Only phases that alpha can
@@ -134,16 +135,16 @@ class _Tilted(NamedTuple):
     code: as of `_solution`.
   """
 
-  chain: Any
-  alive: Any
-  level: Any
-  known: Any
-  reached: Any
-  growth: Any
-  code: Any
+  chain: chain_solves.System
+  alive: Array
+  level: Array
+  known: Array
+  reached: Array
+  growth: Array
+  code: Array
 
 
-def _tilted(system, s):
+def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
   """Returns the tilted chain for s >= 0.
 
   On it the solution is one everywhere, and nothing is negative but derivatives
@@ -173,7 +174,7 @@ def _tilted(system, s):
   return _Tilted(mortal, alive, x, known, reached, growth, code)
 
 
-def _grown(system, s):
+def _grown(system: chain_solves.System, s: Array) -> Array:
   """Returns E exp(s X) for s >= 0."""
   tilted = _tilted(system, s)
   none = np.zeros_like(system.initial)[..., None]
@@ -184,7 +185,9 @@ def _grown(system, s):
   return chain_solves.checked(system, _in_range(system, tilted, total, s))
 
 
-def _in_range(system, tilted, total, s):
+def _in_range(
+  system: chain_solves.System, tilted: _Tilted, total: Array, s: Array
+) -> Array:
   """Returns what is found, inf from the decay rate on, NaN if not known."""
   code, known, reached = tilted.code, tilted.known, tilted.reached
   # Below the decay rate it may be too large for a number.
@@ -205,7 +208,9 @@ def _in_range(system, tilted, total, s):
   )
 
 
-def _solution(system, reached, growth):
+def _solution(
+  system: chain_solves.System, reached: Array, growth: Array
+) -> tuple[Array, Array]:
   """Returns E exp(s X) from each phase, and a code.
 
   Returns:
@@ -233,7 +238,7 @@ def _solution(system, reached, growth):
   return np.where(good[0][..., None], x[0], math.nan), code
 
 
-def _dense(system, p):
+def _dense(system: chain_solves.System, p: int) -> tuple[Array, Array]:
   """Returns weights between phases (..., p, p), and to absorption (..., p)."""
   if p > edge_rates.MAX_DENSE_PHASES:
     raise ValueError(
@@ -248,7 +253,7 @@ def _dense(system, p):
   return sums[..., :p], sums[..., p]
 
 
-def _eliminate(off, exits, growth):
+def _eliminate(off: Array, exits: Array, growth: Array) -> tuple[Array, Array]:
   """Returns the solution x of -(S + s I) x = exits, and which pivots are > 0.
 
   Args:
@@ -266,7 +271,9 @@ def _eliminate(off, exits, growth):
   off = off + np.zeros_like(net)[..., None]
   exits = exits + np.zeros_like(net)
 
-  def remove(carry, masks):
+  def remove(
+    carry: tuple[Array, Array, Array], masks: tuple[Array, Array]
+  ) -> tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]:
     off, exits, net = carry
     unit, remain = masks
     row = np.sum(off * unit[:, None], axis=-2) * remain
@@ -285,7 +292,9 @@ def _eliminate(off, exits, growth):
 
   _, recorded = control_flow.scan(remove, (off, exits, net), (units, remain))
 
-  def restore(carry, step):
+  def restore(
+    carry: tuple[Array, Array], step: tuple[Array, Array, Array, Array]
+  ) -> tuple[tuple[Array, Array], None]:
     x, positive = carry
     unit, row, out, pivot = step
     # From a phase that is lost others are too.

@@ -11,9 +11,10 @@ from phasic.math.elimination import killed_chains
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.model.model_types import Model
 
 
-def widened(model, discrete):
+def widened(model: Model, discrete: bool) -> Model:
   """Returns a model's four arguments in the widest precision there is.
 
   Exits, the mass at zero and what counts as rounding are those of the precision

@@ -13,12 +13,22 @@ import numpy as np
 
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
 from phasic.math.moments import discrete_passages
 from phasic.math.moments import passages
 
 
-def of_cause(cause, initial_probs, edges, exits, prob_zero, has_atom):
+def of_cause(
+  cause: int,
+  initial_probs: Array,
+  edges: Edges,
+  exits: None,
+  prob_zero: Array | None,
+  has_atom: bool,
+) -> Model:
   """Returns the model of absorption by one cause.
 
   Args:
@@ -48,8 +58,13 @@ def of_cause(cause, initial_probs, edges, exits, prob_zero, has_atom):
 
 
 def cause_probs(
-  initial_probs, edges, prob_zero, count, cause_of_atom, discrete=False
-):
+  initial_probs: Array,
+  edges: Edges,
+  prob_zero: Array | None,
+  count: int,
+  cause_of_atom: int | None,
+  discrete: bool = False,
+) -> Array:
   """Returns the probabilities of the causes, (..., count).
 
   They are sums of how often edges to absorption are expected to be taken.

@@ -1,13 +1,21 @@
 """Why a value is NaN."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy as onp
 
 from phasic.internal import kernel_ops
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Operands
+from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.portable import portable
 
 # The first that holds is told; the last two need the result.
@@ -27,15 +35,15 @@ _RULES = (
 
 
 def diagnose(
-  kind,
-  initial_probs,
-  subgenerator,
-  times,
-  exit_rates=None,
-  prob_zero=None,
+  kind: str,
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike | SubtransitionLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
   *,
-  upper=None,
-  discrete=False,
+  upper: ArrayLike | None = None,
+  discrete: bool = False,
 ) -> onp.ndarray:
   """Returns why values are NaN, "ok" where they are not.
 
@@ -113,7 +121,9 @@ def diagnose(
   return onp.reshape(texts[index], onp.shape(codes))
 
 
-def _require_known(arguments, names):
+def _require_known(
+  arguments: Sequence[Array | Edges | None], names: Sequence[str]
+) -> None:
   """Raises TypeError if an argument is traced."""
   for name, x in zip(names, arguments, strict=True):
     x = x.parameters if operands_lib.is_edges(x) else x
@@ -122,7 +132,7 @@ def _require_known(arguments, names):
       raise TypeError(f"{name} is traced: only known values can be diagnosed")
 
 
-def _portable_codes(kind, operands) -> onp.ndarray:
+def _portable_codes(kind: str, operands: Operands) -> onp.ndarray:
   """Returns indices into the rules, (batch..., n), int32."""
   value = portable.phase_type(kind, *operands)
   eps = static.finfo_eps(value)

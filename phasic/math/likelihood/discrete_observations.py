@@ -1,19 +1,22 @@
 """Log likelihoods of observed counts of steps, see `observations`."""
 
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.likelihood import discrete_phase_type
+from phasic.math.model.model_types import SubtransitionLike
 
 
 def log_likelihood_terms(
-  initial_probs,
-  subtransition,
-  lower,
-  upper=None,
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  lower: ArrayLike,
+  upper: ArrayLike | None = None,
   *,
-  exit_probs=None,
-  prob_zero=None,
-  validate_args=False,
-):
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+  validate_args: bool = False,
+) -> Array:
   """Returns the log likelihoods of observations of N, one by one.
 
   What is known of the number of steps N is that it lies between `lower` and

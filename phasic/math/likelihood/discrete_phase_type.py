@@ -20,12 +20,19 @@ References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
 """
 
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
+from phasic.math.model.model_types import SubtransitionLike
 
 
 def log_prob(
-  initial_probs, subtransition, counts, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  counts: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns log P(N = k) = log(alpha T^(k-1) t), log(z) at k = 0.
 
   Args:
@@ -61,7 +68,13 @@ def log_prob(
   )
 
 
-def prob(initial_probs, subtransition, counts, exit_probs=None, prob_zero=None):
+def prob(
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  counts: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns P(N = k) = alpha T^(k-1) t, z at k = 0.
 
   Arguments, result and errors are those of `log_prob`; 0 for k < 0.
@@ -74,8 +87,12 @@ def prob(initial_probs, subtransition, counts, exit_probs=None, prob_zero=None):
 
 
 def log_survival(
-  initial_probs, subtransition, counts, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  counts: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns log P(N > k) = log(alpha T^k 1).
 
   Arguments, result and errors are those of `log_prob`; 0 for k < 0.
@@ -88,8 +105,12 @@ def log_survival(
 
 
 def survival(
-  initial_probs, subtransition, counts, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  counts: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns P(N > k) = alpha T^k 1.
 
   Arguments, result and errors are those of `log_prob`; 1 for k < 0.
@@ -102,8 +123,12 @@ def survival(
 
 
 def log_cdf(
-  initial_probs, subtransition, counts, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  counts: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns log P(N <= k), accurate in the left tail too.
 
   Arguments, result and errors are those of `log_prob`; -inf for k < 0.
@@ -115,7 +140,13 @@ def log_cdf(
   )
 
 
-def cdf(initial_probs, subtransition, counts, exit_probs=None, prob_zero=None):
+def cdf(
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  counts: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns P(N <= k) = z + sum_{j<k} alpha T^j t.
 
   Arguments, result and errors are those of `log_prob`; 0 for k < 0.

@@ -10,15 +10,19 @@ References:
     J. Statist. 23, 1996.
 """
 
+from collections.abc import Callable
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from phasic.internal import kernel_ops
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import SubgeneratorLike
 
 
 class ExpectedStatistics(NamedTuple):
@@ -35,24 +39,24 @@ class ExpectedStatistics(NamedTuple):
     atom: (...), of values that are zero by the atom.
   """
 
-  starts: Any
-  sojourns: Any
-  jumps: Any
-  exits: Any
-  atom: Any
+  starts: Array
+  sojourns: Array
+  jumps: Array
+  exits: Array
+  atom: Array
 
 
 def expected_statistics(
-  initial_probs,
-  subgenerator,
-  times,
-  exit_rates=None,
-  prob_zero=None,
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
   *,
-  weights=None,
-  kind="log_density",
-  upper=None,
-):
+  weights: ArrayLike | None = None,
+  kind: str = "log_density",
+  upper: ArrayLike | None = None,
+) -> ExpectedStatistics:
   """Returns the expected statistics of paths, given what is known of each X.
 
   With O the event that is known of a value and w its weight, sums over the
@@ -132,7 +136,9 @@ def expected_statistics(
     )
     operands, layout = operands_lib.canonical(arguments)
     edges, kinds = operands_lib.edges(layout, arguments), None
-    lay_out: Any = functools.partial(operands_lib.cotangent, layout)
+    lay_out: Callable[[Array, str], Array] = functools.partial(
+      operands_lib.cotangent, layout
+    )
   else:
     call = observation_calls.ObservationsCall(
       (initial_probs, subgenerator, times, upper, exit_rates, prob_zero)
@@ -140,11 +146,11 @@ def expected_statistics(
     operands, layout = call.operands, call.layout
     edges, kinds, lay_out = call.edges, call.kinds, call.weights
   dtype = static.dtype_name(operands[0])
-  weights = structures.as_array(
+  known = structures.as_array(
     1.0 if weights is None else weights, dtype, "weights"
   )
   statistics = kernel_ops.statistics(
-    kind, operands, lay_out(weights, "weights"), edges, kinds
+    kind, operands, lay_out(known, "weights"), edges, kinds
   )
   starts, sojourns, jumps, exits, atom = (
     operands_lib.rows(layout, x) for x in statistics

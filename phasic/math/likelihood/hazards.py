@@ -16,10 +16,16 @@ import numpy as onp
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.elimination import wide_models
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import operands
+from phasic.math.model.model_types import Arguments
+from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.model.model_types import SubtransitionLike
 
 # Quotients below it may have lost digits, or be gone.
 _SMALL = {"float64": 1e-280, "float32": 1e-30}
@@ -28,7 +34,13 @@ _SMALL = {"float64": 1e-280, "float32": 1e-30}
 _LARGEST_LOG = {"float64": 1e-6 / 2.0**-48, "float32": 1e-3 / 2.0**-19}
 
 
-def hazard(initial_probs, subgenerator, times, exit_rates=None, prob_zero=None):
+def hazard(
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns f(t) / P(X > t), the rate of absorption at t, per unit of time.
 
   Arguments and errors are those of `log_density`. At t = 0 it is the limit
@@ -56,8 +68,12 @@ def hazard(initial_probs, subgenerator, times, exit_rates=None, prob_zero=None):
 
 
 def log_hazard(
-  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns the logarithm of `hazard`, also where that is too small.
 
   Arguments and errors are those of `log_density`.
@@ -82,8 +98,12 @@ def log_hazard(
 
 
 def discrete_hazard(
-  initial_probs, subtransition, counts, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  counts: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns P(N = k) / P(N >= k), the probability of absorption in step k.
 
   Arguments and errors are those of `discrete_phase_type_log_prob`. At k = 0 it
@@ -106,8 +126,12 @@ def discrete_hazard(
 
 
 def discrete_log_hazard(
-  initial_probs, subtransition, counts, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  counts: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns the logarithm of `discrete_hazard`, with the same arguments.
 
   It is a difference of logarithms in the widest precision: its absolute error
@@ -131,7 +155,9 @@ def discrete_log_hazard(
   return _log_quotient(log_prob, log_left, dtype)
 
 
-def log_hazard_below(model, times, high, discrete):
+def log_hazard_below(
+  model: Model, times: Array, high: Array, discrete: bool
+) -> Array:
   """Returns log f(t) - log P(t < X <= high), the hazard of X given X <= high.
 
   Args:
@@ -173,7 +199,9 @@ def log_hazard_below(model, times, high, discrete):
   return _log_quotient(log_prob, log_left, dtype)
 
 
-def cause_hazard(part, model, times, discrete):
+def cause_hazard(
+  part: Model, model: Model, times: Array, discrete: bool
+) -> Array:
   """Returns the hazard of a cause, that of a part of a law beside the whole.
 
   Args:
@@ -198,7 +226,7 @@ def cause_hazard(part, model, times, discrete):
   return structures.cast(np.exp(found), dtype)
 
 
-def _widened(arguments, discrete):
+def _widened(arguments: Arguments, discrete: bool) -> Arguments:
   """Returns the five arguments in the widest precision."""
   initial_probs, matrix, times, exits, prob_zero = arguments
   initial_probs, matrix, exits, prob_zero = wide_models.widened(
@@ -208,7 +236,7 @@ def _widened(arguments, discrete):
   return initial_probs, matrix, times, exits, prob_zero
 
 
-def _rate(arguments):
+def _rate(arguments: Arguments) -> Array:
   """Returns the hazard as a slope, or as a quotient where there is none."""
   slope = _slope(arguments)
   known = static.concrete(slope)
@@ -219,7 +247,7 @@ def _rate(arguments):
   return np.where(lost, quotient, slope)
 
 
-def _slope(arguments):
+def _slope(arguments: Arguments) -> Array:
   """Returns the hazard as a slope."""
   times = arguments[2]
   # Slopes at infinity are those of nothing.
@@ -234,7 +262,7 @@ def _slope(arguments):
   return rate * np.where(last, math.nan, np.ones_like(rate))
 
 
-def _quotient(arguments):
+def _quotient(arguments: Arguments) -> Array:
   """Returns the logarithm of the hazard as a difference, NaN if of no use."""
   dtype = static.dtype_name(arguments[0])
   arguments = _widened(arguments, False)
@@ -248,7 +276,7 @@ def _quotient(arguments):
   return _log_quotient(log_density, log_left, dtype)
 
 
-def _log_quotient(log_part, log_left, dtype):
+def _log_quotient(log_part: Array, log_left: Array, dtype: str) -> Array:
   """Returns a difference of logarithms, NaN if nothing is left or too few digits."""
   known = log_left > -_LARGEST_LOG[static.dtype_name(log_left)]
   found = log_part - np.where(known, log_left, math.nan)

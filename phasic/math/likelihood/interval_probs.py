@@ -4,20 +4,23 @@ import math
 
 import numpy as np
 
+from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import observations
+from phasic.math.model.model_types import Matrix
+from phasic.math.model.model_types import Model
 from phasic.math.moments.occupancy import conditional_occupancy
 
 
 def log_interval_prob(
-  initial_probs,
-  matrix,
-  lower,
-  upper,
-  exits=None,
-  prob_zero=None,
-  discrete=False,
-):
+  initial_probs: Array,
+  matrix: Matrix,
+  lower: Array,
+  upper: Array,
+  exits: Array | None = None,
+  prob_zero: Array | None = None,
+  discrete: bool = False,
+) -> Array:
   """Returns log P(lower < X <= upper).
 
   In continuous time it is that of `log_likelihood_terms`. In discrete time it
@@ -53,7 +56,7 @@ def log_interval_prob(
   return np.where(empty, -math.inf, found)
 
 
-def _of_steps(model, lower, upper):
+def _of_steps(model: Model, lower: Array, upper: Array) -> Array:
   """Returns the logarithms in discrete time, of whole numbers."""
   initial_probs, matrix, exits, prob_zero = model
   empty = upper <= lower

@@ -3,20 +3,23 @@
 One power sequence and one adjoint of the kernel serve a mixed set of them.
 """
 
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.likelihood import phase_type
+from phasic.math.model.model_types import SubgeneratorLike
 
 
 def log_likelihood_terms(
-  initial_probs,
-  subgenerator,
-  lower,
-  upper=None,
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  lower: ArrayLike,
+  upper: ArrayLike | None = None,
   *,
-  exit_rates=None,
-  prob_zero=None,
-  validate_args=False,
-):
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+  validate_args: bool = False,
+) -> Array:
   """Returns the log likelihoods of observations of X, one by one.
 
   What is known of X is that it lies between `lower` and `upper`:

@@ -13,12 +13,19 @@ References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
 """
 
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
+from phasic.math.model.model_types import SubgeneratorLike
 
 
 def log_density(
-  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns log(alpha exp(S t) s), and log(z) at t = 0 where z > 0.
 
   Derivatives in time lose digits where x, the largest rate times t, is huge.
@@ -57,8 +64,12 @@ def log_density(
 
 
 def density(
-  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns alpha exp(S t) s, and z at t = 0 where z > 0.
 
   Arguments, result and errors are those of `log_density`; 0 for t < 0.
@@ -69,8 +80,12 @@ def density(
 
 
 def log_survival(
-  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns log P(X > t) = log(alpha exp(S t) 1).
 
   Arguments, result and errors are those of `log_density`; 0 for t < 0.
@@ -81,8 +96,12 @@ def log_survival(
 
 
 def survival(
-  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns P(X > t) = alpha exp(S t) 1.
 
   Arguments, result and errors are those of `log_density`; 1 for t < 0.
@@ -93,8 +112,12 @@ def survival(
 
 
 def log_cdf(
-  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns log P(X <= t), accurate in the left tail too.
 
   P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
@@ -106,7 +129,13 @@ def log_cdf(
   )
 
 
-def cdf(initial_probs, subgenerator, times, exit_rates=None, prob_zero=None):
+def cdf(
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
 
   Arguments, result and errors are those of `log_density`; 0 for t < 0.

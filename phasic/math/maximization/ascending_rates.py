@@ -16,7 +16,6 @@ References:
 """
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -24,13 +23,17 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
 
 
 def maximized(
-  old_masses: Any, masses: Any, rates: Any, paths: expected_paths.ExpectedPaths
-) -> tuple[Any, Any]:
+  old_masses: Array,
+  masses: Array,
+  rates: Array,
+  paths: expected_paths.ExpectedPaths,
+) -> tuple[Array, Array]:
   """Returns masses and ascending rates, (..., p) each.
 
   Args:
@@ -48,11 +51,13 @@ def maximized(
   )
 
 
-def _exchanged(masses: Any, rates: Any) -> tuple[Any, Any]:
+def _exchanged(masses: Array, rates: Array) -> tuple[Array, Array]:
   """Sorts the rates by exchanges of neighbours, which keep the law."""
   p = static.shape(rates)[-1]
 
-  def exchange(carry: Any, x: Any) -> Any:
+  def exchange(
+    carry: tuple[Array, Array], x: None
+  ) -> tuple[tuple[Array, Array], None]:
     del x
     return _exchange(_exchange(carry, 0), 1), None
 
@@ -62,7 +67,7 @@ def _exchanged(masses: Any, rates: Any) -> tuple[Any, Any]:
   return carry
 
 
-def _exchange(carry: tuple[Any, Any], offset: int) -> tuple[Any, Any]:
+def _exchange(carry: tuple[Array, Array], offset: int) -> tuple[Array, Array]:
   """Exchanges wrong ones of the pairs (offset, offset + 1) and so on."""
   masses, rates = carry
   p = static.shape(rates)[-1]
@@ -85,7 +90,7 @@ def _exchange(carry: tuple[Any, Any], offset: int) -> tuple[Any, Any]:
   return np.where(wrong, new, masses), np.where(wrong, other, rates)
 
 
-def _pooled(rates: Any, paths: expected_paths.ExpectedPaths) -> Any:
+def _pooled(rates: Array, paths: expected_paths.ExpectedPaths) -> Array:
   """Returns the likeliest ascending rates.
 
   They are max_{j <= i} min_{k >= i} of the ratios of the phases j to k. What
@@ -96,7 +101,7 @@ def _pooled(rates: Any, paths: expected_paths.ExpectedPaths) -> Any:
   blocks = ratios.ratio(jumps, times, math.inf)
   starts = structures.cast(onp.arange(p), rates.dtype)
 
-  def pooled(carry: Any, x: Any) -> Any:
+  def pooled(carry: Array, x: tuple[Array, Array]) -> tuple[Array, Array]:
     """Goes from the last phase to the first: x is blocks up to i, and i."""
     up_to, i = x
     least = np.minimum(carry, up_to)
@@ -111,12 +116,12 @@ def _pooled(rates: Any, paths: expected_paths.ExpectedPaths) -> Any:
   return np.where(paths.visits != 0, found, np.minimum(found, rates))
 
 
-def _block_sums(x: Any) -> Any:
+def _block_sums(x: Array) -> Array:
   """Returns sums of x, (..., p), over the phases j to k, as (k, ..., j)."""
   p = static.shape(x)[-1]
   starts = structures.cast(onp.arange(p), x.dtype)
 
-  def extended(carry: Any, y: Any) -> Any:
+  def extended(carry: Array, y: tuple[Array, Array]) -> tuple[Array, Array]:
     last, k = y
     sums = np.where(starts <= k, carry + last[..., None], 0.0)
     return sums, sums

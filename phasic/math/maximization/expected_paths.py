@@ -1,8 +1,10 @@
 """What paths of a chain are expected to have done."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+from phasic.internal.arrays import Array
 
 
 class ExpectedPaths(NamedTuple):
@@ -20,14 +22,14 @@ class ExpectedPaths(NamedTuple):
     atom: (...), of values that are zero by the atom.
   """
 
-  starts: Any
-  visits: Any
-  jumps: Any
-  exits: Any
-  stays: Any
-  atom: Any
+  starts: Array
+  visits: Array
+  jumps: Array
+  exits: Array
+  stays: Array
+  atom: Array
 
   @property
-  def total(self) -> Any:
+  def total(self) -> Array:
     """The number of paths (...), those that were never seen among them."""
     return np.sum(self.starts, axis=-1) + self.atom

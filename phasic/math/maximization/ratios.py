@@ -1,22 +1,33 @@
 """Rates and probabilities as ratios of what was counted."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths
 from phasic.math.model import edge_rates
+from phasic.math.model.edge_probs import EdgeProbs
 
 
-def ratio(counts: Any, exposures: Any, old: Any) -> Any:
+class Start(TypedDict):
+  """What `start` returns."""
+
+  initial_probs: Array
+  prob_zero: Array | None
+
+
+def ratio(counts: Array, exposures: Array, old: Array | float) -> Array:
   """Returns counts / exposures, the old value where nothing was exposed."""
   exposed = exposures != 0
   return np.where(exposed, counts / np.where(exposed, exposures, 1.0), old)
 
 
-def edge_parameters(edges: Any, paths: expected_paths.ExpectedPaths) -> Any:
+def edge_parameters(
+  edges: edge_rates.EdgeRates, paths: expected_paths.ExpectedPaths
+) -> Array:
   """Returns parameters of edges in continuous time, (..., d).
 
   A rate c + sum_k a_k theta_k is that of as many edges side by side, one for
@@ -45,7 +56,7 @@ def edge_parameters(edges: Any, paths: expected_paths.ExpectedPaths) -> Any:
   return ratio(edges.parameters * factors, times, edges.parameters)
 
 
-def edge_probs(edges: Any, paths: expected_paths.ExpectedPaths) -> Any:
+def edge_probs(edges: EdgeProbs, paths: expected_paths.ExpectedPaths) -> Array:
   """Returns probabilities of edges in discrete time, (..., m).
 
   Args:
@@ -73,7 +84,7 @@ def edge_probs(edges: Any, paths: expected_paths.ExpectedPaths) -> Any:
 
 def start(
   arrays: Mapping[str, Any], paths: expected_paths.ExpectedPaths
-) -> dict[str, Any]:
+) -> Start:
   """Returns masses of phases and, if it is given, the mass at zero.
 
   Args:

@@ -4,12 +4,14 @@ The native kernel derives the same quantities by the same rules from the same
 operands, so that both paths agree.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from phasic.internal import autodiff
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.math.model.model_types import Operands
 from phasic.math.numeric import exact_sums
 
 
@@ -25,15 +27,15 @@ class Chain(NamedTuple):
     bad: whether the values break a rule, so that results are NaN (...).
   """
 
-  initial: Any
-  off: Any
-  totals: Any
-  exits: Any
-  atom: Any
-  bad: Any
+  initial: Array
+  off: Array
+  totals: Array
+  exits: Array
+  atom: Array
+  bad: Array
 
 
-def derive(operands, eps):
+def derive(operands: Operands, eps: float) -> Chain:
   """Derives exits, atom and total rates from the operands.
 
   Args:
@@ -66,7 +68,9 @@ def derive(operands, eps):
   return Chain(initial_probs, off, totals, exits, atom, np.logical_not(good))
 
 
-def derive_atom(initial_probs, prob_zero, tolerance):
+def derive_atom(
+  initial_probs: Array, prob_zero: Array, tolerance: float
+) -> Array:
   """Returns the mass at zero (...), of the operands that `derive` takes."""
   if static.shape(prob_zero)[-1] > 0:
     return prob_zero[..., 0]
@@ -75,19 +79,19 @@ def derive_atom(initial_probs, prob_zero, tolerance):
   return snap(exact_sums.compensated_sum(parts), tolerance)
 
 
-def good_start(initial_probs, atom):
+def good_start(initial_probs: Array, atom: Array) -> Array:
   """Returns whether masses are such, those of the phases and at zero (...)."""
   good = (initial_probs >= 0) & np.isfinite(initial_probs)
   return np.all(good, axis=-1) & (atom >= 0) & (atom <= 1)
 
 
-def snap(x, tolerance):
+def snap(x: Array, tolerance: Array | float) -> Array:
   """Returns x with |x| <= tolerance made zero; the derivative stays 1."""
   near = autodiff.stop_gradient(np.where(np.abs(x) <= tolerance, x, 0.0))
   return x - near
 
 
-def with_absorbing_state(chain):
+def with_absorbing_state(chain: Chain) -> Chain:
   """Returns the chain with absorption as one more state, holding the atom.
 
   Its mass in that state at time t is the cumulative distribution function.
@@ -101,7 +105,7 @@ def with_absorbing_state(chain):
   return Chain(initial, off, totals, chain.exits, chain.atom, chain.bad)
 
 
-def _append(x, last, event_rank=2):
+def _append(x: Array, last: Array, event_rank: int = 2) -> Array:
   """Appends entries to the last axis, broadcasting the batch shapes."""
   batch = static.broadcast_shapes(
     static.shape(x)[:-event_rank], static.shape(last)[:-event_rank]

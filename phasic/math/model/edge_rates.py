@@ -5,7 +5,7 @@ them, and takes the place of the subgenerator in the functions of
 `phase_type`; the exits are then edges too, and nothing is subtracted.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy as onp
@@ -13,6 +13,8 @@ import numpy as onp
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.math.model.edge_probs import EdgeProbs
 
 # Of matrices that are made of edges.
 MAX_DENSE_PHASES = 4096
@@ -56,7 +58,10 @@ class EdgeRates(NamedTuple):
   constants: Any = None
 
 
-def convert(edges, dtype):
+_Edges = TypeVar("_Edges", EdgeRates, EdgeProbs, EdgeRates | EdgeProbs)
+
+
+def convert(edges: _Edges, dtype: str) -> _Edges:
   """Returns the edges as arrays: int32 indices, the others of `dtype`.
 
   Raises:
@@ -82,7 +87,7 @@ def convert(edges, dtype):
   return converted
 
 
-def _check_shapes(edges):
+def _check_shapes(edges: EdgeRates | EdgeProbs) -> None:
   """Raises ValueError unless the shapes of the arrays fit each other."""
   sources, targets = static.shape(edges.sources), static.shape(edges.targets)
   if len(sources) != 1 or sources != targets:
@@ -112,7 +117,7 @@ def _check_shapes(edges):
     )
 
 
-def check_range(edges, phases):
+def check_range(edges: EdgeRates | EdgeProbs, phases: int) -> None:
   """Raises ValueError if an index that is known is out of range."""
   rows = (("sources", edges.sources, 0), ("targets", edges.targets, 1))
   for name, indices, above in rows:
@@ -129,7 +134,9 @@ def check_range(edges, phases):
       )
 
 
-def arrays(edges, batch_rank):
+def arrays(
+  edges: EdgeRates | EdgeProbs, batch_rank: int
+) -> tuple[Array, Array, Array]:
   """Returns what the kernel takes: indices, constants and coefficients.
 
   Args:
@@ -153,7 +160,9 @@ def arrays(edges, batch_rank):
   )
 
 
-def values(parameters, constants, coefficients):
+def values(
+  parameters: Array, constants: Array | None, coefficients: Array | None
+) -> Array:
   """Returns the edges' weights (..., m), of what `convert` or `arrays` returns.
 
   Args:
@@ -169,7 +178,7 @@ def values(parameters, constants, coefficients):
   return found
 
 
-def dense(phases, edges):
+def dense(phases: int, edges: EdgeRates | EdgeProbs) -> tuple[Array, Array]:
   """Returns sums of rates between phases (..., p, p), and exits (..., p).
 
   The diagonal holds the edges from a phase to itself. `edges` is what `convert`

@@ -1,14 +1,15 @@
 """What is wrong with the values of a model, and how they were mended."""
 
-from typing import Any
-
 from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import single_rounding
 from phasic.math.model import value_checks
+from phasic.math.model.model_types import Given
 
 
-def examined(model: list[Any], discrete: bool) -> tuple[list[Any], list[str]]:
+def examined(
+  model: list[Given], discrete: bool
+) -> tuple[list[Given], list[str]]:
   """Returns a model with its sums mended, and messages on what breaks a rule.
 
   Args:

@@ -1,6 +1,7 @@
 """Checks of values with messages that name argument, value and rule."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy as onp
@@ -8,9 +9,13 @@ import numpy as onp
 from phasic.internal import checks
 from phasic.internal import static
 from phasic.internal import user_warnings
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import plausible
 
 _INF = float("inf")
+# An array, of the host too.
+_X = TypeVar("_X", bound=Array | onp.ndarray)
 
 
 class ValueRule(NamedTuple):
@@ -30,7 +35,7 @@ class ValueRule(NamedTuple):
   whole: bool = False
   finite: bool = True
 
-  def holds(self, x: Any) -> Any:
+  def holds(self, x: Array) -> Array:
     """Returns where values of an array keep to the rule, NaN not among them."""
     good = (x >= self.least) & (x <= self.most)
     if self.finite:
@@ -59,7 +64,13 @@ GENERATING = ValueRule(
 )
 
 
-def check(name: str, x: Any, good: Any, rule: str, what: Any = None) -> Any:
+def check(
+  name: str,
+  x: _X,
+  good: Array | onp.ndarray,
+  rule: str,
+  what: Array | onp.ndarray | None = None,
+) -> _X:
   """Returns `x`, checked; see `checks.check` for what happens if it fails.
 
   What is told of sums over the last axis is checked by `check_sums`.
@@ -76,7 +87,9 @@ def check(name: str, x: Any, good: Any, rule: str, what: Any = None) -> Any:
   return checks.check(good, _message(name, good, rule, what), x, what)
 
 
-def check_sums(name: str, x: Any, good: Any, rule: str, sums: Any) -> Any:
+def check_sums(
+  name: str, x: Array, good: Array, rule: str, sums: Array
+) -> Array:
   """Returns `x`, (..., n), checked by sums over its last axis.
 
   Args:
@@ -90,7 +103,7 @@ def check_sums(name: str, x: Any, good: Any, rule: str, sums: Any) -> Any:
   return checks.check(good[..., None], message, x, sums[..., None])
 
 
-def warn(name: str, x: Any, rule: ValueRule) -> None:
+def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
   """Warns of an argument that breaks a rule, where it is at hand.
 
   Args:
@@ -114,7 +127,7 @@ def warn(name: str, x: Any, rule: ValueRule) -> None:
     user_warnings.warn(_message(name, good, rule.text, x))
 
 
-def warn_of_order(lower: Any, upper: Any) -> None:
+def warn_of_order(lower: ArrayLike, upper: ArrayLike) -> None:
   """Warns of intervals whose end is before their start, where it is known."""
   known = _numbers([lower, upper])
   if known is None:
@@ -130,7 +143,7 @@ def warn_of_order(lower: Any, upper: Any) -> None:
     )
 
 
-def _numbers(arrays: Any) -> list[Any] | None:
+def _numbers(arrays: Sequence[ArrayLike]) -> list[onp.ndarray] | None:
   """Returns arrays of numbers on the host, None if one is not at hand."""
   try:
     known = plausible.values_at_hand(arrays)
@@ -141,7 +154,9 @@ def _numbers(arrays: Any) -> list[Any] | None:
   return known
 
 
-def _message(name: str, good: Any, rule: str, what: Any) -> str:
+def _message(
+  name: str, good: Array | onp.ndarray, rule: str, what: Array | onp.ndarray
+) -> str:
   """Returns the message, with the first value that breaks the rule if known."""
   values, held = static.at_hand(what), static.at_hand(good)
   if values is None or held is None or onp.all(held):

@@ -1,14 +1,17 @@
 """Arguments that name phases or edges."""
 
+from collections.abc import Sequence
+
 import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import operands
 
 
-def indicator(phases, initial_probs):
+def indicator(phases: ArrayLike, initial_probs: ArrayLike) -> list[float]:
   """Returns 1 for the phases that are named, else 0, as a list of p numbers.
 
   Args:
@@ -36,7 +39,7 @@ def indicator(phases, initial_probs):
   return [float(i in named) for i in range(p)]
 
 
-def require_edges(edges):
+def require_edges(edges: object) -> None:
   """Raises TypeError unless `edges` are EdgeRates or EdgeProbs."""
   if not operands.is_edges(edges):
     raise TypeError(
@@ -44,7 +47,9 @@ def require_edges(edges):
     )
 
 
-def check_tangents(tangents, names, fixed=()):
+def check_tangents(
+  tangents: Sequence[object], names: Sequence[str], fixed: Sequence[str] = ()
+) -> None:
   """Raises ValueError unless each name has one, None for fixed ones."""
   if len(tangents) != len(names):
     raise ValueError(

@@ -1,17 +1,25 @@
 """Results that have no derivative: whoever asks for one is told why."""
 
+from collections.abc import Sequence
+from typing import NoReturn
+
 from phasic.internal import custom_gradient
+from phasic.internal.arrays import Array
 
 
-def _forward(advice, value, *arrays):
+def _forward(
+  advice: str, value: Array, *arrays: Array
+) -> tuple[Array, tuple[()]]:
   return attach(advice, value, *arrays), ()
 
 
-def _no_vjp(advice, residuals, cotangent):
+def _no_vjp(advice: str, residuals: tuple[()], cotangent: Array) -> NoReturn:
   raise NotImplementedError(advice)
 
 
-def _no_jvp(advice, primals, tangents):
+def _no_jvp(
+  advice: str, primals: Sequence[Array], tangents: Sequence[Array | None]
+) -> NoReturn:
   raise NotImplementedError(advice)
 
 
@@ -22,7 +30,7 @@ def _no_jvp(advice, primals, tangents):
   nondiff_argnums=(0,),
   eager=True,
 )
-def attach(advice, value, *arrays):
+def attach(advice: str, value: Array, *arrays: Array) -> Array:
   """Returns the value, whose derivatives in the arrays raise.
 
   Args:

@@ -5,7 +5,8 @@ dimensions of the times that the model does not have, or has with size 1, are
 moved there; what remains are batch dimensions of the model.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -14,8 +15,14 @@ from phasic.internal import checks
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Arguments
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Given
+from phasic.math.model.model_types import Matrix
+from phasic.math.model.model_types import Model
 
 # What the five arguments are called, in their order.
 ARGUMENTS = (
@@ -66,7 +73,7 @@ DISCRETE_REWARD_ARGUMENTS = (
   "prob_zero",
 )
 # What may stand in the place of the matrix of that name.
-_EDGES: dict[str, Any] = {
+_EDGES: dict[str, type[Edges]] = {
   "subgenerator": edge_rates.EdgeRates,
   "subtransition": edge_probs.EdgeProbs,
 }
@@ -87,26 +94,28 @@ class Layout(NamedTuple):
     event_ranks: of the model's four, without their batch dimensions.
   """
 
-  batch: tuple[Any, ...]
+  batch: static.Shape
   kept: tuple[int, ...]
-  times_shape: tuple[Any, ...]
-  full: tuple[Any, ...]
+  times_shape: static.Shape
+  full: static.Shape
   axes: tuple[tuple[int, ...], tuple[int, ...]]
-  shapes: tuple[Any, ...]
+  shapes: tuple[static.Shape | None, ...]
   event_ranks: tuple[int, ...]
 
 
-def names(discrete):
+def names(discrete: bool) -> tuple[str, ...]:
   """Returns what the five arguments are called."""
   return DISCRETE_ARGUMENTS if discrete else ARGUMENTS
 
 
-def interval_names(discrete):
+def interval_names(discrete: bool) -> tuple[str, ...]:
   """Returns what the six arguments of functions of two times are called."""
   return DISCRETE_INTERVAL_ARGUMENTS if discrete else INTERVAL_ARGUMENTS
 
 
-def convert(*values, names=ARGUMENTS):
+def convert(
+  *values: Given, names: Sequence[str] = ARGUMENTS
+) -> tuple[Any, ...]:
   """Returns the arguments as arrays of their common dtype, None kept.
 
   Args:
@@ -124,7 +133,7 @@ def convert(*values, names=ARGUMENTS):
   for name in names[:-2]:
     if named[name] is None:
       raise TypeError(f"{name} is None: it must be an array")
-  subgenerator = named[names[1]]
+  subgenerator: Any = named[names[1]]
   has_edges = is_edges(subgenerator)
   if has_edges:
     if not isinstance(subgenerator, _EDGES[names[1]]):
@@ -140,7 +149,7 @@ def convert(*values, names=ARGUMENTS):
     dtype = dtypes.common_dtype({**named, **edges})
   else:
     dtype = dtypes.common_dtype(named)
-  found = {
+  found: dict[str, Any] = {
     name: None if x is None else structures.as_array(x, dtype, name)
     for name, x in named.items()
   }
@@ -158,14 +167,18 @@ def convert(*values, names=ARGUMENTS):
   return tuple(found[name] for name in names)
 
 
-def is_edges(x):
+def is_edges(x: object) -> TypeGuard[Edges]:
   """Returns whether `x` is EdgeRates or EdgeProbs."""
   return isinstance(x, tuple(_EDGES.values()))
 
 
 def check_shapes(
-  initial_probs, subgenerator, exit_rates, prob_zero, names=ARGUMENTS
-):
+  initial_probs: Array,
+  subgenerator: Matrix,
+  exit_rates: Array | None,
+  prob_zero: Array | None,
+  names: Sequence[str] = ARGUMENTS,
+) -> static.Shape:
   """Raises ValueError unless the shapes of the arrays are those of a model.
 
   Returns:
@@ -197,7 +210,12 @@ def check_shapes(
     raise ValueError(f"batch shapes do not broadcast: {listed}") from None
 
 
-def _check_dense(alpha, subgenerator, exit_rates, names):
+def _check_dense(
+  alpha: static.Shape,
+  subgenerator: Matrix,
+  exit_rates: Array | None,
+  names: Sequence[str],
+) -> list[tuple[str, static.Shape]]:
   """Returns the names and batch shapes of alpha, S and s where they fit."""
   matrix = static.shape(subgenerator)
   name, exit_name = names[1], names[-2]
@@ -224,14 +242,16 @@ def _check_dense(alpha, subgenerator, exit_rates, names):
   return batches
 
 
-def check_not_empty(name, shape):
+def check_not_empty(name: str, shape: static.Shape) -> None:
   """Raises ValueError if an array of this shape has no entries."""
   for d in shape:
     if isinstance(d, int) and d == 0:
       raise ValueError(f"{name} has shape {shape}: it must not be empty")
 
 
-def canonical(arguments, names=ARGUMENTS):
+def canonical(
+  arguments: Arguments, names: Sequence[str] = ARGUMENTS
+) -> tuple[tuple[Array, ...], Layout]:
   """Returns the kernel's five operands and their layout.
 
   Args:
@@ -278,18 +298,19 @@ def canonical(arguments, names=ARGUMENTS):
   return operands(layout, arguments), layout
 
 
-def constants(model):
+def constants(model: Model) -> Model:
   """Returns a model's four arguments without derivatives."""
-  initial_probs, rates, exits, prob_zero = (
+  fixed: Iterator[Any] = (
     x if x is None or is_edges(x) else autodiff.stop_gradient(x) for x in model
   )
+  initial_probs, rates, exits, prob_zero = fixed
   if is_edges(rates):
     parameters = autodiff.stop_gradient(rates.parameters)
     rates = rates._replace(parameters=parameters)
   return initial_probs, rates, exits, prob_zero
 
 
-def edges(layout, arguments):
+def edges(layout: Layout, arguments: Arguments) -> tuple[Array, ...]:
   """Returns the arrays of the edges as the kernel takes them, () for none."""
   rates = arguments[1]
   if not is_edges(rates):
@@ -297,17 +318,22 @@ def edges(layout, arguments):
   return edge_rates.arrays(rates, len(layout.kept))
 
 
-def _rates(subgenerator):
+def _rates(subgenerator: Any) -> Array:
   """The array of which the kernel has derivatives."""
   if is_edges(subgenerator):
     return subgenerator.parameters
   return subgenerator
 
 
-def operands(layout, arguments):
+def operands(layout: Layout, arguments: Arguments) -> tuple[Array, ...]:
   """Lays arguments (or tangents of them) out as the kernel's operands."""
   initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
-  model = (initial_probs, _rates(subgenerator), exit_rates, prob_zero)
+  model: tuple[Any, ...] = (
+    initial_probs,
+    _rates(subgenerator),
+    exit_rates,
+    prob_zero,
+  )
   laid_out = []
   for index, x in enumerate(model):
     shape = layout.shapes[index]
@@ -326,29 +352,29 @@ def operands(layout, arguments):
   return (*laid_out, times_operand(layout, times))
 
 
-def times_operand(layout, times):
+def times_operand(layout: Layout, times: Array) -> Array:
   """Lays times (or tangents of them) out as the kernel's operand."""
   return _to_last_axis(layout, times, layout.times_shape)
 
 
-def result(layout, x):
+def result(layout: Layout, x: Array) -> Array:
   """Brings the kernel's result back to the shape of times and model."""
   return _from_last_axis(layout, x, layout.full)
 
 
-def cotangent(layout, x, name="cotangent"):
+def cotangent(layout: Layout, x: Array, name: str = "cotangent") -> Array:
   """Lays a cotangent of the result out as the kernel's."""
   full = layout.full
   return _to_last_axis(layout, broadcast(name, x, full), full)
 
 
-def rows(layout, x):
+def rows(layout: Layout, x: Array) -> Array:
   """Brings what the kernel has for each model to the model's batch shape."""
   event = static.shape(x)[len(layout.kept) :]
   return np.reshape(x, (*layout.batch, *event))
 
 
-def broadcast(name, x, shape):
+def broadcast(name: str, x: Array, shape: static.Shape) -> Array:
   """Broadcasts an array to a shape, or raises ValueError with its name."""
   own = static.shape(x)
   missing = len(shape) - len(own)
@@ -363,7 +389,7 @@ def broadcast(name, x, shape):
   return np.broadcast_to(x, shape)
 
 
-def summed(x, shape):
+def summed(x: Array, shape: static.Shape) -> Array:
   """Sums over the dimensions that an array of this shape was broadcast to."""
   full = static.shape(x)
   extra = len(full) - len(shape)
@@ -374,7 +400,7 @@ def summed(x, shape):
   return np.reshape(x, shape)
 
 
-def _from_last_axis(layout, x, shape):
+def _from_last_axis(layout: Layout, x: Array, shape: static.Shape) -> Array:
   """Brings the axes of the times back to where they are in a shape."""
   kept, moved = layout.axes
   order = kept + moved
@@ -382,20 +408,20 @@ def _from_last_axis(layout, x, shape):
   return _transposed(x, tuple(order.index(i) for i in range(len(order))))
 
 
-def _to_last_axis(layout, x, shape):
+def _to_last_axis(layout: Layout, x: Array, shape: static.Shape) -> Array:
   """Moves the axes of the times to the end and flattens them."""
   kept, moved = layout.axes
   x = _transposed(np.reshape(x, shape), kept + moved)
   return np.reshape(x, (*(shape[i] for i in kept), -1))
 
 
-def _transposed(x, order):
+def _transposed(x: Array, order: tuple[int, ...]) -> Array:
   return x if list(order) == sorted(order) else np.transpose(x, order)
 
 
-def _is_one(d):
+def _is_one(d: object) -> bool:
   return isinstance(d, int) and d == 1
 
 
-def _differ(a, b):
+def _differ(a: object, b: object) -> bool:
   return isinstance(a, int) and isinstance(b, int) and a != b

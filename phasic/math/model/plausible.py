@@ -11,12 +11,15 @@ import numpy as onp
 
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.internal.arrays import ArrayLike
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Given
 
 # Arrays with more numbers in all are not looked at.
 MOST_NUMBERS = 100_000
 
 
-def values_at_hand(arrays: Sequence[Any]) -> list[Any] | None:
+def values_at_hand(arrays: Sequence[ArrayLike | None]) -> list[Any] | None:
   """Returns arrays as they are on the host, None where there is none.
 
   Args:
@@ -39,7 +42,7 @@ def values_at_hand(arrays: Sequence[Any]) -> list[Any] | None:
   return found
 
 
-def _size(x: Any) -> int:
+def _size(x: ArrayLike) -> int:
   """Returns the number of entries, at most one more than may be looked at."""
   size = 1
   for d in static.shape(x):
@@ -47,7 +50,7 @@ def _size(x: Any) -> int:
   return size
 
 
-def is_given_model(model: Sequence[Any], discrete: bool) -> bool:
+def is_given_model(model: Sequence[Given], discrete: bool) -> bool:
   """Whether a model as it was given seems to meet all rules.
 
   It does if it is not at hand, and where types or shapes do not fit: about
@@ -80,7 +83,10 @@ def host_model(model: Sequence[Any]) -> list[Any] | None:
 
 
 def is_parameter(
-  x: onp.ndarray, constraint: str, exits: Any = None, prob_zero: Any = None
+  x: onp.ndarray,
+  constraint: str,
+  exits: onp.ndarray | None = None,
+  prob_zero: onp.ndarray | None = None,
 ) -> bool:
   """Whether a parameter meets its constraint for certain.
 
@@ -97,8 +103,8 @@ def is_parameter(
 def is_model(
   initial_probs: onp.ndarray,
   matrix: Any,
-  exits: Any,
-  prob_zero: Any,
+  exits: onp.ndarray | None,
+  prob_zero: onp.ndarray | None,
   discrete: bool,
 ) -> bool:
   """Whether the four arrays of a model, on the host, seem to meet all rules.
@@ -181,7 +187,7 @@ def _tolerance(x: onp.ndarray) -> float:
   return 3 * x.shape[-1] * float(onp.finfo(wide).eps)
 
 
-def _are_edges(edges: Any, p: int, discrete: bool) -> bool:
+def _are_edges(edges: Edges, p: int, discrete: bool) -> bool:
   values: onp.ndarray = _edge_values(edges)
   if not is_parameter(values, "nonnegative"):
     return False
@@ -193,7 +199,7 @@ def _are_edges(edges: Any, p: int, discrete: bool) -> bool:
   return bool(onp.all(sums <= 1.0 + _tolerance(sums)))
 
 
-def _edge_values(edges: Any) -> onp.ndarray:
+def _edge_values(edges: Edges) -> onp.ndarray:
   if edges.coefficients is None:
     return edges.parameters
   constants = 0.0 if edges.constants is None else edges.constants

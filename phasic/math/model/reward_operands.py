@@ -1,5 +1,6 @@
 """Rewards and what they are weighted with."""
 
+from collections.abc import Mapping
 import math
 
 import numpy as np
@@ -7,9 +8,11 @@ import numpy as np
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 
 
-def number(rewards):
+def number(rewards: ArrayLike) -> int:
   """Returns how many rewards there are, R of an array (..., p, R).
 
   Raises:
@@ -24,7 +27,12 @@ def number(rewards):
   return shape[-1]
 
 
-def weighted_rewards(rewards, factors, name, others):
+def weighted_rewards(
+  rewards: ArrayLike,
+  factors: ArrayLike,
+  name: str,
+  others: Mapping[str, ArrayLike | None],
+) -> Array:
   """Returns r_ir f_r, (..., p, R).
 
   Args:
@@ -40,9 +48,9 @@ def weighted_rewards(rewards, factors, name, others):
   number(rewards)
   values = {"rewards": rewards, name: factors, **others}
   dtype = dtypes.common_dtype(values)
-  rewards = structures.as_array(rewards, dtype, "rewards")
-  factors = structures.as_array(factors, dtype, name)
-  shape, own = static.shape(rewards), static.shape(factors)
+  earned = structures.as_array(rewards, dtype, "rewards")
+  weights = structures.as_array(factors, dtype, name)
+  shape, own = static.shape(earned), static.shape(weights)
   if len(shape) < 2 or len(own) < 1 or own[-1] != shape[-1]:
     raise ValueError(
       f"rewards have shape {shape} and {name} {own}: the number of rewards R "
@@ -56,5 +64,5 @@ def weighted_rewards(rewards, factors, name, others):
       "broadcast"
     ) from None
   # Where the signs of two bad ones would cancel.
-  good = (rewards >= 0) & (factors >= 0)[..., None, :]
-  return np.where(good, rewards, math.nan) * factors[..., None, :]
+  good = (earned >= 0) & (weights >= 0)[..., None, :]
+  return np.where(good, earned, math.nan) * weights[..., None, :]

@@ -4,22 +4,21 @@ Numbers that were float32 once do not sum to one, nor to zero, in float64. Sums
 that are off by no more than that are mended, and the caller is told.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy as onp
 
+from phasic.internal.arrays import Array
 from phasic.math.model import plausible
 
 
 def mended(
   name: str,
-  x: Any,
+  x: Array,
   known: onp.ndarray,
   constraint: str,
   exits: onp.ndarray | None = None,
   prob_zero: onp.ndarray | None = None,
-) -> tuple[Any, onp.ndarray | None, str]:
+) -> tuple[Array, onp.ndarray | None, str]:
   """Mends the sums of an array.
 
   Args:
@@ -66,8 +65,8 @@ def mended(
 
 
 def _with_lower_diagonal(
-  name: str, x: Any, known: onp.ndarray
-) -> tuple[Any, onp.ndarray | None, str]:
+  name: str, x: Array, known: onp.ndarray
+) -> tuple[Array, onp.ndarray | None, str]:
   """Lowers the diagonal where a row sum is above zero by rounding alone."""
   sums: onp.ndarray = known.sum(axis=-1)
   scale: onp.ndarray = onp.abs(known).max(axis=-1)

@@ -3,13 +3,15 @@
 The native kernel derives the same quantities by the same rules.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from phasic.internal import autodiff
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.model import chain as chain_lib
+from phasic.math.model.model_types import Operands
 from phasic.math.numeric import exact_sums
 
 
@@ -27,16 +29,16 @@ class StepChain(NamedTuple):
     bad: whether the values break a rule, so that results are NaN (...).
   """
 
-  initial: Any
-  off: Any
-  keep: Any
-  lose: Any
-  exits: Any
-  atom: Any
-  bad: Any
+  initial: Array
+  off: Array
+  keep: Array
+  lose: Array
+  exits: Array
+  atom: Array
+  bad: Array
 
 
-def derive(operands, eps, completes):
+def derive(operands: Operands, eps: float, completes: bool) -> StepChain:
   """Derives exits, atom and the diagonal from the operands.
 
   Args:
@@ -83,7 +85,7 @@ def derive(operands, eps, completes):
   return StepChain(initial_probs, off, keep, lose, exits, atom, bad)
 
 
-def with_absorbing_state(chain):
+def with_absorbing_state(chain: StepChain) -> StepChain:
   """Returns the chain with absorption as one more state, holding the atom.
 
   Its mass in that state after k steps is the cumulative distribution function.
@@ -100,21 +102,21 @@ def with_absorbing_state(chain):
   )
 
 
-def _rest(parts):
+def _rest(parts: Array) -> Array:
   """Returns one less the sum over the last axis, in twice the precision."""
   ones = np.ones_like(parts[..., :1])
   parts = np.concatenate([ones, -parts], axis=-1)
   return exact_sums.compensated_sum(parts)
 
 
-def _append(matrix, column):
+def _append(matrix: Array, column: Array) -> Array:
   """Appends a column (..., m) to a matrix (..., m, m)."""
   batch = np.zeros_like(matrix[..., 0]) + np.zeros_like(column)
   wide = matrix + batch[..., None]
   return np.concatenate([wide, (column + batch)[..., None]], axis=-1)
 
 
-def _append_entry(row, entry):
+def _append_entry(row: Array, entry: Array) -> Array:
   """Appends an entry (...) to a row (..., m)."""
   batch = np.zeros_like(row[..., 0]) + np.zeros_like(entry)
   wide = row + batch[..., None]

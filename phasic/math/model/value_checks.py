@@ -6,23 +6,26 @@ import numpy as np
 
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model import plausible
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
 from phasic.math.model.named_checks import check
 from phasic.math.model.named_checks import check_sums
 from phasic.math.numeric import exact_sums
 
 
 def check_model(
-  initial_probs: Any,
+  initial_probs: Array,
   matrix: Any,
-  exits: Any,
-  prob_zero: Any,
+  exits: Array | None,
+  prob_zero: Array | None,
   discrete: bool = False,
   names: tuple[str, str] = ("initial_probs", "edge_values"),
   free: bool = False,
-) -> tuple[Any, Any, Any, Any]:
+) -> Model:
   """Returns the arrays of a phase-type model, checked.
 
   Args:
@@ -60,7 +63,7 @@ def check_model(
   return alpha, matrix, exits, prob_zero
 
 
-def _check_not_whole(matrix: Any, discrete: bool) -> None:
+def _check_not_whole(matrix: Array, discrete: bool) -> None:
   """Raises ValueError for the matrix of all states, where it is known."""
   known = plausible.values_at_hand([matrix])
   if known is None:
@@ -77,8 +80,12 @@ def _check_not_whole(matrix: Any, discrete: bool) -> None:
 
 
 def _check_start(
-  initial_probs: Any, prob_zero: Any, tolerance: Any, name: str, free: bool
-) -> tuple[Any, Any]:
+  initial_probs: Array,
+  prob_zero: Array | None,
+  tolerance: float,
+  name: str,
+  free: bool,
+) -> tuple[Array, Array | None]:
   """Returns the masses of the phases and at zero, checked."""
   alpha = check(
     name,
@@ -120,8 +127,8 @@ def _check_start(
 
 
 def _check_subtransition(
-  matrix: Any, exit_probs: Any, tolerance: Any
-) -> tuple[Any, Any]:
+  matrix: Array, exit_probs: Array | None, tolerance: float
+) -> tuple[Array, Array | None]:
   """Returns the probabilities of a step, checked."""
   matrix = check(
     "subtransition",
@@ -157,8 +164,8 @@ def _check_subtransition(
 
 
 def _check_subgenerator(
-  matrix: Any, exit_rates: Any, tolerance: Any, free: bool
-) -> Any:
+  matrix: Array, exit_rates: Array | None, tolerance: float, free: bool
+) -> Array:
   """Returns the subgenerator, checked against the exits or its row sums."""
   p = static.shape(matrix)[-1]
   eye = np.eye(p, dtype=matrix.dtype) > 0
@@ -194,8 +201,8 @@ def _check_subgenerator(
 
 
 def _check_edges(
-  edges: Any, p: int, tolerance: Any, discrete: bool, name: str
-) -> Any:
+  edges: Edges, p: int, tolerance: float, discrete: bool, name: str
+) -> Edges:
   """Returns edges whose parameters are the weights, checked."""
   values = edge_rates.values(
     edges.parameters, edges.constants, edges.coefficients
@@ -218,7 +225,7 @@ def _check_edges(
   return edges._replace(parameters=values, coefficients=None, constants=None)
 
 
-def check_times(times: Any) -> Any:
+def check_times(times: Array) -> Array:
   """Returns the times, checked to be in the support."""
   return check(
     "value",
@@ -228,7 +235,7 @@ def check_times(times: Any) -> Any:
   )
 
 
-def check_counts(counts: Any) -> Any:
+def check_counts(counts: Array) -> Array:
   """Returns the numbers of steps, checked to be in the support."""
   return check(
     "value",

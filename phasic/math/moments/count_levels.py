@@ -3,6 +3,7 @@
 At each level there is one column for each tuple.
 """
 
+from collections.abc import Sequence
 import itertools
 
 import numpy as np
@@ -10,9 +11,11 @@ import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 
 
-def checked(name, values, size):
+def checked(name: str, values: ArrayLike, size: int) -> tuple[int, ...]:
   """Returns one whole number for each of `size` rewards, as a tuple of ints."""
   known = static.concrete(values)
   if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
@@ -28,7 +31,7 @@ def checked(name, values, size):
   return found
 
 
-def levels(counts):
+def levels(counts: tuple[int, ...]) -> list[list[tuple[int, ...]]]:
   """Returns, for each sum, the tuples of counts up to these that have it."""
   found: list[list[tuple[int, ...]]] = [[] for _ in range(sum(counts) + 1)]
   for n in itertools.product(*(range(c + 1) for c in counts)):
@@ -36,7 +39,12 @@ def levels(counts):
   return found
 
 
-def lowered(x, before, level, k):
+def lowered(
+  x: Array,
+  before: Sequence[tuple[int, ...]],
+  level: Sequence[tuple[int, ...]],
+  k: int,
+) -> Array:
   """Returns the columns of x for tuples with one less at k, zeros for none.
 
   Args:
@@ -48,7 +56,12 @@ def lowered(x, before, level, k):
   return _taken(x, before, [(*n[:k], n[k] - 1, *n[k + 1 :]) for n in level])
 
 
-def raised(x, level, before, k):
+def raised(
+  x: Array,
+  level: Sequence[tuple[int, ...]],
+  before: Sequence[tuple[int, ...]],
+  k: int,
+) -> Array:
   """Returns the columns of x for tuples with one more at k, zeros for none.
 
   It is the transpose of `lowered`.
@@ -62,7 +75,9 @@ def raised(x, level, before, k):
   return _taken(x, level, [(*n[:k], n[k] + 1, *n[k + 1 :]) for n in before])
 
 
-def _taken(x, level, tuples):
+def _taken(
+  x: Array, level: Sequence[tuple[int, ...]], tuples: Sequence[tuple[int, ...]]
+) -> Array:
   places, last = {n: i for i, n in enumerate(level)}, len(level)
   columns = onp.asarray([places.get(n, last) for n in tuples])
   x = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)

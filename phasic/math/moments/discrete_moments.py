@@ -14,16 +14,24 @@ References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
 """
 
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import mean_variance
 from phasic.math.elimination import moment_chains
 from phasic.math.model import operands
+from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.moments import moments
 
 _NAMES = ("initial_probs", "subtransition", "exit_probs", "prob_zero")
 
 
-def mean(initial_probs, subtransition, exit_probs=None, prob_zero=None):
+def mean(
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E[N] = alpha (I - T)^-1 1.
 
   Args:
@@ -45,16 +53,24 @@ def mean(initial_probs, subtransition, exit_probs=None, prob_zero=None):
 
 
 def second_moment(
-  initial_probs, subtransition, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E[N^2]; arguments are those of `mean`."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.spread(mean_variance.SECOND_MOMENT, values, _NAMES)
 
 
 def raw_moments(
-  initial_probs, subtransition, exit_probs=None, prob_zero=None, *, order
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+  *,
+  order: int,
+) -> Array:
   """Returns E[N^k] for k = 1, ..., order.
 
   E[N^k] = sum_j S(k, j) j! alpha T^(j-1) (I - T)^-j 1 with Stirling numbers of
@@ -78,14 +94,14 @@ def raw_moments(
 
 
 def reward_moments(
-  initial_probs,
-  subtransition,
-  rewards,
-  exit_probs=None,
-  prob_zero=None,
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  rewards: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
   *,
-  order,
-):
+  order: int,
+) -> Array:
   """Returns E[Y^k], Y = sum_i r_i (steps made from phase i), k = 1, ..., order.
 
   Other arguments and errors are those of `mean`.
@@ -105,7 +121,12 @@ def reward_moments(
   return moments.power(values, order, operands.DISCRETE_REWARD_ARGUMENTS)
 
 
-def variance(initial_probs, subtransition, exit_probs=None, prob_zero=None):
+def variance(
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E[N^2] - E[N]^2; arguments are those of `mean`.
 
   The variance is a sum over steps of what each changes in the expected number
@@ -115,15 +136,24 @@ def variance(initial_probs, subtransition, exit_probs=None, prob_zero=None):
   return chain_calls.spread(mean_variance.VARIANCE, values, _NAMES)
 
 
-def stddev(initial_probs, subtransition, exit_probs=None, prob_zero=None):
+def stddev(
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns the root of the variance; arguments are those of `mean`."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.spread(mean_variance.STDDEV, values, _NAMES)
 
 
 def reward_covariance(
-  initial_probs, subtransition, rewards, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  rewards: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns the covariances of totals Y_a = sum_i r_ia (steps made from i).
 
   They are sums over jumps of the products of what each changes in the expected
@@ -150,8 +180,12 @@ def reward_covariance(
 
 
 def reward_cross_moments(
-  initial_probs, subtransition, rewards, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  rewards: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E[Y_a Y_b], (..., R, R); arguments as for `reward_covariance`.
 
   It is infinite where a total's mean is.

@@ -8,16 +8,23 @@ Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981,
   ch. 2.
 """
 
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
 from phasic.math.model import named_phases
+from phasic.math.model.edge_probs import EdgeProbs
+from phasic.math.model.model_types import SubtransitionLike
 
 _NAMES = ("initial_probs", "subtransition", "exit_probs", "prob_zero")
 
 
 def expected_visits(
-  initial_probs, subtransition, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns how many steps are expected from each phase, alpha (I - T)^-1.
 
   Args:
@@ -33,7 +40,9 @@ def expected_visits(
   return chain_calls.value(chain_passages.sojourn_times, None, values, _NAMES)
 
 
-def expected_jumps(initial_probs, edges, prob_zero=None):
+def expected_jumps(
+  initial_probs: ArrayLike, edges: EdgeProbs, prob_zero: ArrayLike | None = None
+) -> Array:
   """Returns how often each edge is expected to be taken.
 
   That of an edge to absorption is the probability of ending by it, so that
@@ -56,8 +65,12 @@ def expected_jumps(initial_probs, edges, prob_zero=None):
 
 
 def hitting_probs(
-  initial_probs, subtransition, phases, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  phases: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns the probability that the chain is ever in one of some phases.
 
   Args:
@@ -81,8 +94,12 @@ def hitting_probs(
 
 
 def probability_generating_function(
-  initial_probs, subtransition, z, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  z: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E z^N = P(N = 0) + z alpha (I - z T)^-1 t.
 
   Nothing is subtracted: it is the probability that N steps are survived where

@@ -7,20 +7,32 @@ Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
   probability, 2017, ch. 3.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_solves
 from phasic.math.elimination import signed_killing
+from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.model.model_types import SubtransitionLike
 
 _NAMES = ("initial_probs", "subgenerator", "s", "exit_rates", "prob_zero")
 _STEP_NAMES = ("initial_probs", "subtransition", "s", "exit_probs", "prob_zero")
 
 
 def moment_generating_function(
-  initial_probs, subgenerator, s, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  s: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E exp(s X) = z + alpha (-(S + s I))^-1 exits.
 
   It is inf from the decay rate on, the least s for which -(S + s I) has no
@@ -54,8 +66,12 @@ def moment_generating_function(
 
 
 def discrete_moment_generating_function(
-  initial_probs, subtransition, s, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  s: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E exp(s N), the generating function at z = exp(s), for any s.
 
   It is P(N = 0) + alpha (exp(-s) I - T)^-1 exits, and inf from the decay rate
@@ -78,8 +94,12 @@ def discrete_moment_generating_function(
 
 
 def discrete_laplace_transform(
-  initial_probs, subtransition, u, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  u: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E exp(-u N), for u >= 0, else NaN.
 
   Other arguments are those of `probability_generating_function`.
@@ -90,8 +110,12 @@ def discrete_laplace_transform(
 
 
 def excess_statistics(
-  initial_probs, subgenerator, s, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  s: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns statistics of exp(s X) - 1, that are sums without minus signs.
 
   Arguments are those of `moment_generating_function`, with s > 0.
@@ -110,13 +134,13 @@ def excess_statistics(
   return chain_calls.value(signed_killing.excess, None, values, _NAMES, (0,))
 
 
-def _killed_steps(option, system, u):
+def _killed_steps(option: None, system: chain_solves.System, u: Array) -> Array:
   """Returns E exp(-u N), (...)."""
   value = signed_killing.generating(True, system, 0.0 - u)
   return value + np.where(u >= 0, 0.0, float("nan"))
 
 
-def _value(values, names):
+def _value(values: chain_arguments.Values, names: Sequence[str]) -> Array:
   """Returns E exp(s X)."""
   known = static.concrete(values[2])
   below = known is not None and not onp.any(known > 0)

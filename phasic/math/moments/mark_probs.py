@@ -1,17 +1,22 @@
 """Joint probabilities of counts of marks, put down at random along a path."""
 
+from collections.abc import Sequence
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import operands
 from phasic.math.model import reward_operands
+from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
 from phasic.math.numeric import scaled_sums
 
@@ -21,15 +26,15 @@ MAX_MARKS = 1000
 
 
 def joint_mark_probs(
-  initial_probs,
-  subgenerator,
-  rewards,
-  mark_rates,
-  exit_rates=None,
-  prob_zero=None,
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  rewards: ArrayLike,
+  mark_rates: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
   *,
-  max_counts,
-):
+  max_counts: ArrayLike,
+) -> Array:
   """Returns P(N_1 = n_1, ..., N_R = n_R) for all counts up to given ones.
 
   Given the path of the chain, N_r is a Poisson number with mean theta_r Y_r,
@@ -96,7 +101,7 @@ def joint_mark_probs(
   )
 
 
-def checked_counts(max_counts, size):
+def checked_counts(max_counts: ArrayLike, size: int) -> tuple[int, ...]:
   """Returns the largest counts as a tuple of ints."""
   counts = count_levels.checked("max_counts", max_counts, size)
   number = math.prod(n + 1 for n in counts)
@@ -109,7 +114,9 @@ def checked_counts(max_counts, size):
   return counts
 
 
-def probs(counts, system, rates):
+def probs(
+  counts: tuple[int, ...], system: chain_solves.System, rates: Array
+) -> Array:
   """Returns the probabilities, (..., counts + 1)."""
   good = np.all(np.all((rates >= 0) & np.isfinite(rates), axis=-1), axis=-1)
   rates = scaled_sums.times_power(rates, -system.exponent[..., None, None])
@@ -120,7 +127,7 @@ def probs(counts, system, rates):
   x = chain_solves.solve(system, none, ends[..., None])
   found = [np.matmul(alpha, x)[..., 0, :] + system.atom[..., None]]
   for before, level in itertools.pairwise(levels):
-    b = 0.0
+    b: Any = 0.0
     for r in range(len(counts)):
       lower = count_levels.lowered(x, before, level, r)
       b = b + rates[..., r, None] * lower
@@ -130,7 +137,7 @@ def probs(counts, system, rates):
   return laid_out(counts, [x + lost for x in found])
 
 
-def laid_out(counts, found):
+def laid_out(counts: tuple[int, ...], found: Sequence[Array]) -> Array:
   """Returns an array (..., counts + 1) of the columns of levels, (..., n)."""
   batch = static.broadcast_shapes(*(static.shape(x)[:-1] for x in found))
   found = [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in found]

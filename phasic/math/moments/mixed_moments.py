@@ -1,17 +1,22 @@
 """Moments of several rewards at once, by elimination."""
 
+from collections.abc import Sequence
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import autodiff
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
 from phasic.math.model import operands
 from phasic.math.model import reward_operands
+from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
 from phasic.math.numeric import scaled_sums
 
@@ -20,14 +25,14 @@ MAX_PRODUCTS = 2**16
 
 
 def mixed_moment(
-  initial_probs,
-  subgenerator,
-  rewards,
-  exit_rates=None,
-  prob_zero=None,
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  rewards: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
   *,
-  orders,
-):
+  orders: ArrayLike,
+) -> Array:
   """Returns E[Y_1^n_1 ... Y_R^n_R], Y_r = sum_i r_ir (time spent in phase i).
 
   With U = (-S)^-1 it is alpha m_n, where
@@ -82,7 +87,7 @@ def mixed_moment(
   )
 
 
-def checked_orders(orders, size):
+def checked_orders(orders: ArrayLike, size: int) -> tuple[int, ...]:
   """Returns the orders as a tuple of ints."""
   found = count_levels.checked("orders", orders, size)
   number = math.prod(n + 1 for n in found)
@@ -94,12 +99,14 @@ def checked_orders(orders, size):
   return found
 
 
-def factors(level, k):
+def factors(level: Sequence[tuple[int, ...]], k: int) -> onp.ndarray:
   """Returns the n_k of a level's tuples of orders, on the host."""
   return onp.asarray([float(n[k]) for n in level])
 
 
-def moment(orders, system, rewards):
+def moment(
+  orders: tuple[int, ...], system: chain_solves.System, rewards: Array
+) -> Array:
   """Returns the moment, (...)."""
   y, _, r, infinite, undefined = moment_chains.start_all(system, rewards)
   endless = np.any(infinite & (onp.asarray(orders) > 0), axis=-1)
@@ -107,7 +114,7 @@ def moment(orders, system, rewards):
   x = np.ones_like(r[..., :1])
   unit = np.zeros_like(x[..., 0, 0])
   for before, level in itertools.pairwise(count_levels.levels(orders)):
-    b = 0.0
+    b: Any = 0.0
     for k in range(len(orders)):
       lower = count_levels.lowered(x, before, level, k)
       b = b + r[..., k, None] * factors(level, k) * lower

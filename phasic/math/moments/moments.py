@@ -17,15 +17,26 @@ References:
     probability, 2017, ch. 3 and 8.
 """
 
+from collections.abc import Sequence
+
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import mean_variance
 from phasic.math.elimination import moment_chains
 from phasic.math.model import operands
+from phasic.math.model.model_types import SubgeneratorLike
 
 _NAMES = ("initial_probs", "subgenerator", "exit_rates", "prob_zero")
 
 
-def mean(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
+def mean(
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E[X] = alpha (-S)^-1 1.
 
   Args:
@@ -46,15 +57,25 @@ def mean(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
   return chain_calls.spread(mean_variance.MEAN, values, _NAMES)
 
 
-def second_moment(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
+def second_moment(
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E[X^2] = 2 alpha (-S)^-2 1; arguments are those of `mean`."""
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.spread(mean_variance.SECOND_MOMENT, values, _NAMES)
 
 
 def raw_moments(
-  initial_probs, subgenerator, exit_rates=None, prob_zero=None, *, order
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+  *,
+  order: int,
+) -> Array:
   """Returns E[X^k] = k! alpha (-S)^-k 1 for k = 1, ..., order.
 
   Arguments are those of `mean`, and `order`, a positive integer.
@@ -76,14 +97,14 @@ def raw_moments(
 
 
 def reward_moments(
-  initial_probs,
-  subgenerator,
-  rewards,
-  exit_rates=None,
-  prob_zero=None,
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  rewards: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
   *,
-  order,
-):
+  order: int,
+) -> Array:
   """Returns E[Y^k], Y = sum_i r_i (time spent in phase i), k = 1, ..., order.
 
   E[Y^k] = k! alpha ((-S)^-1 diag(r))^k 1. Other arguments and errors are those
@@ -104,7 +125,12 @@ def reward_moments(
   return power(values, order, operands.REWARD_ARGUMENTS)
 
 
-def variance(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
+def variance(
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E[X^2] - E[X]^2; arguments are those of `mean`.
 
   The variance is a sum over jumps of what each changes in the expected time
@@ -114,7 +140,12 @@ def variance(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
   return chain_calls.spread(mean_variance.VARIANCE, values, _NAMES)
 
 
-def stddev(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
+def stddev(
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns the root of the variance; arguments are those of `mean`.
 
   It is right where it can be represented, though the variance may not be.
@@ -124,8 +155,12 @@ def stddev(initial_probs, subgenerator, exit_rates=None, prob_zero=None):
 
 
 def reward_means(
-  initial_probs, subgenerator, rewards, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  rewards: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E[Y_a], (..., R); arguments are those of `reward_covariance`.
 
   It is infinite where a reward may be earned for ever.
@@ -137,8 +172,12 @@ def reward_means(
 
 
 def reward_covariance(
-  initial_probs, subgenerator, rewards, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  rewards: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns the covariances of totals Y_a = sum_i r_ia (time spent in i).
 
   They are sums over jumps of the products of what each changes in the expected
@@ -161,8 +200,12 @@ def reward_covariance(
 
 
 def reward_cross_moments(
-  initial_probs, subgenerator, rewards, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  rewards: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E[Y_a Y_b], (..., R, R); arguments as for `reward_covariance`.
 
   It is infinite where a total's mean is.
@@ -173,7 +216,9 @@ def reward_cross_moments(
   )
 
 
-def power(values, order, names):
+def power(
+  values: chain_arguments.Values, order: int, names: Sequence[str]
+) -> Array:
   """Returns raw moments 1, ..., order.
 
   Args:

@@ -18,18 +18,28 @@ from phasic.internal import autodiff
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
+from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.numeric import scaled_sums
 
 
 def occupancy(
-  initial_probs, subgenerator, times, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  times: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns P(in phase j at time t), alpha exp(S t), for all phases j.
 
   Each probability is accurate to its own size, however small it is. They
@@ -65,8 +75,12 @@ def occupancy(
 
 
 def discrete_occupancy(
-  initial_probs, subtransition, counts, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  counts: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns P(in phase j after k steps), alpha T^k, for all phases j.
 
   Arguments, result and errors are those of `occupancy`, with T, (..., p, p), or
@@ -85,7 +99,7 @@ def discrete_occupancy(
   return _occupancy(values, True)
 
 
-def conditional_occupancy(model, times, discrete):
+def conditional_occupancy(model: Model, times: Array, discrete: bool) -> Array:
   """Returns P(in phase j at time t | X > t), alpha exp(S t) / P(X > t).
 
   With f_j the density of the reversed chain that starts in j, this is y_j f_j
@@ -107,12 +121,12 @@ def conditional_occupancy(model, times, discrete):
   return chain_calls.value(_shares, discrete, values, names, (0,))
 
 
-def _occupancy(values, discrete):
+def _occupancy(values: chain_arguments.Values, discrete: bool) -> Array:
   names = operands.names(discrete)
   return chain_calls.value(probs, discrete, values, names, (0,))
 
 
-def probs(discrete, system, times):
+def probs(discrete: bool, system: chain_solves.System, times: Array) -> Array:
   """Returns the probabilities, (..., p).
 
   Args:
@@ -123,7 +137,7 @@ def probs(discrete, system, times):
   return _of_reversed("density", discrete, system, times)
 
 
-def _shares(discrete, system, times):
+def _shares(discrete: bool, system: chain_solves.System, times: Array) -> Array:
   """Returns the probabilities over their sum, (..., p)."""
   found = _of_reversed("log_density", discrete, system, times)
   total = np.sum(found, axis=-1)[..., None]
@@ -131,7 +145,9 @@ def _shares(discrete, system, times):
   return np.where(some, found / np.where(some, total, 1.0), math.nan)
 
 
-def _of_reversed(function, discrete, system, times):
+def _of_reversed(
+  function: str, discrete: bool, system: chain_solves.System, times: Array
+) -> Array:
   """Returns y times the derivatives of a function of the reversed chain."""
   indices, weights, y, none, lost = _reversed(system)
   p = static.shape(y)[-1]
@@ -156,7 +172,9 @@ def _of_reversed(function, discrete, system, times):
   return np.where(lost | np.logical_not(good[..., None]), math.nan, found)
 
 
-def _reversed(system):
+def _reversed(
+  system: chain_solves.System,
+) -> tuple[Array, Array, Array, Array, Array]:
   """Returns the reversed chain's indices and weights, y, and two conditions.
 
   They are whether alpha cannot reach a phase, and whether it is a trap that

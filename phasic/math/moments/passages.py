@@ -8,16 +8,23 @@ Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
   probability, 2017, ch. 3.
 """
 
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
 from phasic.math.model import named_phases
+from phasic.math.model.edge_rates import EdgeRates
+from phasic.math.model.model_types import SubgeneratorLike
 
 _NAMES = ("initial_probs", "subgenerator", "exit_rates", "prob_zero")
 
 
 def expected_sojourn_times(
-  initial_probs, subgenerator, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns expected times spent in the phases, alpha (-S)^-1.
 
   Args:
@@ -43,8 +50,11 @@ def expected_sojourn_times(
 
 
 def expected_visits(
-  initial_probs, subgenerator, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns how often phases are expected to be entered, starts counted.
 
   Arguments are those of `expected_sojourn_times`; an array (..., p).
@@ -53,7 +63,9 @@ def expected_visits(
   return chain_calls.value(chain_passages.visits, None, values, _NAMES)
 
 
-def expected_jumps(initial_probs, edges, prob_zero=None):
+def expected_jumps(
+  initial_probs: ArrayLike, edges: EdgeRates, prob_zero: ArrayLike | None = None
+) -> Array:
   """Returns how often each edge is expected to be taken.
 
   That of an edge to absorption is the probability of ending by it, so that
@@ -84,8 +96,12 @@ def expected_jumps(initial_probs, edges, prob_zero=None):
 
 
 def hitting_probs(
-  initial_probs, subgenerator, phases, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  phases: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns the probability that the chain is ever in one of some phases.
 
   Args:
@@ -109,8 +125,12 @@ def hitting_probs(
 
 
 def laplace_transform(
-  initial_probs, subgenerator, u, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  u: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E exp(-u X) = z + alpha (u I - S)^-1 s.
 
   Nothing is subtracted: it is the probability that X ends before a clock of

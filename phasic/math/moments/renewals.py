@@ -10,6 +10,7 @@ References:
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -17,6 +18,7 @@ import numpy as onp
 from phasic.internal import autodiff
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
@@ -24,6 +26,7 @@ from phasic.math.elimination import killed_chains
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.model.model_types import Model
 from phasic.math.numeric import scaled_sums
 from phasic.math.numeric import small_arrays
 
@@ -31,7 +34,7 @@ from phasic.math.numeric import small_arrays
 _MAX_STARTS = 2**24
 
 
-def renewal_density(model, times, discrete):
+def renewal_density(model: Model, times: Array, discrete: bool) -> Array:
   """Returns the density of renewals at t > 0, or their probability at step n.
 
   Args:
@@ -58,12 +61,12 @@ def renewal_density(model, times, discrete):
   return killed_chains.value(_renewals, model, times, discrete, ends)
 
 
-def limited_expected_value(model, times, discrete):
+def limited_expected_value(model: Model, times: Array, discrete: bool) -> Array:
   """Returns E[min(X, t)]; arguments are those of `renewal_density`."""
   return killed_chains.value(_limited, model, times, discrete)
 
 
-def mean_residual_life(model, times, discrete):
+def mean_residual_life(model: Model, times: Array, discrete: bool) -> Array:
   """Returns E[X - t | X > t]; arguments are those of `renewal_density`.
 
   With X_e of the equilibrium law it is E[X] P(X_e > t) / P(X > t), found by
@@ -72,7 +75,7 @@ def mean_residual_life(model, times, discrete):
   return killed_chains.value(_mean_residual, model, times, discrete)
 
 
-def equilibrium_probs(model, discrete):
+def equilibrium_probs(model: Model, discrete: bool) -> Array:
   """Returns the masses of phases in equilibrium, alpha (-S)^-1 / E[X].
 
   They are NaN where absorption may never come.
@@ -84,7 +87,7 @@ def equilibrium_probs(model, discrete):
   return chain_calls.value(_equilibrium, None, values, names)
 
 
-def _ends(matrix, p):
+def _ends(matrix: Any, p: int) -> tuple[int, ...] | None:
   """Returns the phases that may end, None where any may."""
   if not operands.is_edges(matrix):
     return None
@@ -97,7 +100,11 @@ def _ends(matrix, p):
   return tuple(int(i) for i in onp.unique(sources[targets == p]))
 
 
-def _renewals(option, system, times):
+def _renewals(
+  option: killed_chains.Option[tuple[int, ...] | None],
+  system: chain_solves.System,
+  times: Array,
+) -> Array:
   p = static.shape(system.initial)[-1]
   phases = onp.arange(p)
   ends = phases if option.more is None else onp.asarray(option.more, "int32")
@@ -136,7 +143,9 @@ def _renewals(option, system, times):
   return chain_solves.checked(system, np.where(good, found, math.nan))
 
 
-def _limited(option, system, times):
+def _limited(
+  option: killed_chains.Option[None], system: chain_solves.System, times: Array
+) -> Array:
   p = static.shape(system.initial)[-1]
   phases = onp.arange(p)
   sources, targets, weights = killed_chains.edges(option, system)
@@ -158,7 +167,9 @@ def _limited(option, system, times):
   return chain_solves.checked(system, np.where(good, found, math.nan))
 
 
-def _mean_residual(option, system, times):
+def _mean_residual(
+  option: killed_chains.Option[None], system: chain_solves.System, times: Array
+) -> Array:
   sojourns = chain_solves.sojourns(system)
   total = np.sum(sojourns, axis=-1)
   endless = total == math.inf
@@ -171,7 +182,7 @@ def _mean_residual(option, system, times):
   edges = kind(*killed_chains.edges(option, system))
   none = np.zeros((), dtype=mean.dtype)
 
-  def log_survival(initial):
+  def log_survival(initial: Array) -> Array:
     arguments = (initial, edges, times, None, none)
     return evaluation.value("log_survival", arguments, option.discrete)
 
@@ -182,7 +193,7 @@ def _mean_residual(option, system, times):
   return chain_solves.checked(system, np.where(good, found, math.nan))
 
 
-def _equilibrium(option, system):
+def _equilibrium(option: None, system: chain_solves.System) -> Array:
   del option
   sojourns = chain_solves.sojourns(system)
   total = np.sum(sojourns, axis=-1)[..., None]
@@ -191,7 +202,7 @@ def _equilibrium(option, system):
   return chain_solves.checked_entries(system, found)
 
 
-def _undone(times, c, discrete):
+def _undone(times: Array, c: Array, discrete: bool) -> Array:
   """Returns what the killing has taken from densities, as a factor."""
   if discrete:
     return np.exp((1.0 - times) * np.log1p(-c))

@@ -16,21 +16,25 @@ Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
   probability, 2017, ch. 3 and 4.
 """
 
+from collections.abc import Callable, Sequence
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killed_chains
+from phasic.math.model.model_types import Model
 from phasic.math.moments.occupancy import conditional_occupancy
 from phasic.math.numeric import small_arrays
 
 
-def raw_moments(model, limit, order, discrete):
+def raw_moments(
+  model: Model, limit: Array, order: int, discrete: bool
+) -> Array:
   """Returns E[X^k | X <= t] for k = 1, ..., order, (..., order).
 
   Args:
@@ -42,7 +46,7 @@ def raw_moments(model, limit, order, discrete):
     discrete: whether time is.
   """
   log_mass = _log_mass(model, limit, discrete)
-  found = [
+  found: list[Array | float] = [
     math.factorial(k) * _mean_of(_marked, k, model, limit, log_mass, discrete)
     for k in range(1, order + 1)
   ]
@@ -54,7 +58,9 @@ def raw_moments(model, limit, order, discrete):
   return np.stack(found, axis=-1)
 
 
-def mean_and_variance(model, limit, discrete):
+def mean_and_variance(
+  model: Model, limit: Array, discrete: bool
+) -> tuple[Array, Array]:
   """Returns E[X | X <= t] and the variance; arguments as in `raw_moments`."""
   log_mass = _log_mass(model, limit, discrete)
   mean = _mean_of(_marked, 1, model, limit, log_mass, discrete)
@@ -91,7 +97,7 @@ def mean_and_variance(model, limit, discrete):
   return mean, np.maximum(found - np.square(mean - center), 0.0)
 
 
-def _log_mass(model, limit, discrete):
+def _log_mass(model: Model, limit: Array, discrete: bool) -> Array:
   """Returns log P(X <= t), NaN where that is zero."""
   initial, matrix, exits, atom = model
   good = killed_chains.good_times(limit, discrete)
@@ -100,17 +106,32 @@ def _log_mass(model, limit, discrete):
   return np.where(good & (found > -math.inf), found, math.nan)
 
 
-def _mean_of(rule, count, model, limit, log_mass, discrete):
+def _mean_of(
+  rule: Callable[..., Array],
+  count: int,
+  model: Model,
+  limit: Array,
+  log_mass: Array,
+  discrete: bool,
+) -> Array:
   log = _log_moment(rule, count, model, limit, discrete)
   return np.exp(log - log_mass)
 
 
-def _log_moment(rule, count, model, limit, discrete):
+def _log_moment(
+  rule: Callable[..., Array],
+  count: int,
+  model: Model,
+  limit: Array,
+  discrete: bool,
+) -> Array:
   """Returns the logarithm of the integral of a rule, for `count` marks."""
   return killed_chains.value(rule, model, limit, discrete, count)
 
 
-def _marked(option, system, times):
+def _marked(
+  option: killed_chains.Option[int], system: chain_solves.System, times: Array
+) -> Array:
   """Returns log E[X^k / k!; X <= t], in discrete time of a coefficient."""
   count, discrete = option.more, option.discrete
   p = static.shape(system.initial)[-1]
@@ -119,7 +140,7 @@ def _marked(option, system, times):
   times, good, c = killed_chains.killing(times, discrete)
   keep = 1.0 - c if discrete else 1.0
   phases, marks = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
-  parts: list[Any] = []
+  parts: list[killed_chains.Part] = []
   for k in range(count + 1):
     last = k == count
     out = held if last else trap
@@ -142,7 +163,9 @@ def _marked(option, system, times):
   return _undone(count, discrete, system, start, parts, times, good, c)
 
 
-def _unmarked(option, system, times):
+def _unmarked(
+  option: killed_chains.Option[int], system: chain_solves.System, times: Array
+) -> Array:
   """Returns log E[(t - X)^k / k!; X <= t], in discrete time likewise."""
   count, discrete = option.more, option.discrete
   p = static.shape(system.initial)[-1]
@@ -165,7 +188,16 @@ def _unmarked(option, system, times):
   return _undone(count, discrete, system, start, parts, times, good, c)
 
 
-def _undone(count, discrete, system, start, parts, times, good, c):
+def _undone(
+  count: int,
+  discrete: bool,
+  system: chain_solves.System,
+  start: Array,
+  parts: Sequence[killed_chains.Part],
+  times: Array,
+  good: Array,
+  c: Array,
+) -> Array:
   """Returns the logarithm of the integral from that of a density."""
   found = killed_chains.density(
     discrete, start, parts, times + 1.0 if discrete else times, "log_density"
@@ -178,11 +210,11 @@ def _undone(count, discrete, system, start, parts, times, good, c):
   return chain_solves.checked(system, np.where(good, found, math.nan))
 
 
-def _one(x):
+def _one(x: Array) -> Array:
   return np.reshape(x, (1,))
 
 
-def _stirling(k):
+def _stirling(k: int) -> list[int]:
   """Returns Stirling numbers of the second kind S(k, i), i = 1, ..., k."""
   row = [1]
   for _ in range(k - 1):

@@ -4,9 +4,10 @@ import numpy as np
 
 from phasic.internal import binary
 from phasic.internal import static
+from phasic.internal.arrays import Array
 
 
-def compensated_sum(x):
+def compensated_sum(x: Array) -> Array:
   """Returns the sum over the last axis, as if added in twice the precision.
 
   Neighbours are added in pairs, level by level, and the rounding error of
@@ -32,7 +33,7 @@ def compensated_sum(x):
   return x[..., 0] + low[..., 0]
 
 
-def exponent(x, lowest):
+def exponent(x: Array, lowest: float) -> Array:
   """Returns n with x near 2^n as a float, `lowest` where x is zero or below."""
   found = np.maximum(binary.exponent(x), lowest)
   return np.where(x > 0, found, lowest)

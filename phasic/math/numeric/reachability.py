@@ -4,17 +4,21 @@ import numpy as np
 
 from phasic.internal import control_flow
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Scalar
+
+_Carry = tuple[Array, Scalar, Array]
 
 
-def closure(linked, start, axis):
+def closure(linked: Array, start: Array, axis: int) -> Array:
   """States that lead to `start` (axis -1) or are led to from it (axis -2)."""
   size = static.shape(start)[-1]
 
-  def unfinished(carry):
+  def unfinished(carry: _Carry) -> Scalar:
     count, changed, _ = carry
     return changed & (count < size)
 
-  def grow(carry):
+  def grow(carry: _Carry) -> _Carry:
     count, _, states = carry
     along = states[..., None, :] if axis == -1 else states[..., :, None]
     grown = states | np.any(linked & along, axis=axis)

@@ -13,9 +13,10 @@ import numpy as onp
 from phasic.internal import autodiff
 from phasic.internal import binary
 from phasic.internal import static
+from phasic.internal.arrays import Array
 
 
-def dot(*factors):
+def dot(*factors: Array) -> tuple[Array, Array]:
   """Returns the sum over the last axis of products, as a scaled number.
 
   Entries of zero make their product zero, whatever the others are; infinite
@@ -43,7 +44,7 @@ def dot(*factors):
   return np.sum(terms, axis=-1), highest
 
 
-def times_power(x, n):
+def times_power(x: Array, n: Array) -> Array:
   """Returns x 2^n, right wherever it can be represented."""
   most = _most()
   for _ in range(3):
@@ -53,13 +54,13 @@ def times_power(x, n):
   return x
 
 
-def root(x, n):
+def root(x: Array, n: Array) -> Array:
   """Returns the square root of the scaled number (x, n)."""
   half = np.floor(0.5 * n)
   return times_power(np.sqrt(times_power(x, n - 2 * half)), half)
 
 
-def _most():
+def _most() -> float:
   """Returns the largest n for which 2^n and 2^-n are both in range."""
   info = onp.finfo(static.wide_float())
   return float(min(info.maxexp - 1, -info.minexp))

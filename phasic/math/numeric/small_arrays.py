@@ -3,9 +3,10 @@
 import numpy as np
 
 from phasic.internal import static
+from phasic.internal.arrays import Array
 
 
-def joined(*arrays):
+def joined(*arrays: Array) -> Array:
   """Returns arrays (..., m) joined along the last axis, batches broadcast."""
   shapes = [static.shape(x) for x in arrays]
   batch = static.broadcast_shapes(*(shape[:-1] for shape in shapes))
@@ -16,7 +17,7 @@ def joined(*arrays):
   return np.concatenate(full, axis=-1)
 
 
-def powers(x, last):
+def powers(x: Array, last: int) -> Array:
   """Returns x^0, ..., x^last, (..., last + 1)."""
   found = np.ones_like(x)[..., None]
   factor, count = x[..., None], 1

@@ -1,16 +1,19 @@
 """Small special functions."""
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
 import numpy as onp
+
+from phasic.internal.arrays import Array
 
 # Coefficients of series: those of derivatives, some orders, are seen as well.
 _EXPM1 = tuple(1.0 / math.factorial(n + 1) for n in range(20))
 _LOG1P = tuple((-1.0) ** n / (n + 1) for n in range(20))
 
 
-def log1mexp(x):
+def log1mexp(x: Array) -> Array:
   """Returns log(1 - exp(x)) for x <= 0, accurate for all of them, else NaN.
 
   References:
@@ -25,7 +28,7 @@ def log1mexp(x):
   return np.where(small, near, far)
 
 
-def log_both(u):
+def log_both(u: Array) -> tuple[Array, Array]:
   """Returns log(u) and log(1 - u), for u in [0, 1], else NaN; no warnings."""
   u = np.where((u >= 0.0) & (u <= 1.0), u, float("nan"))
   none, one = u == 0.0, u == 1.0
@@ -37,7 +40,7 @@ def log_both(u):
   )
 
 
-def logaddexp(x, y):
+def logaddexp(x: Array, y: Array) -> Array:
   """Returns log(exp(x) + exp(y)); either may be -inf."""
   top = np.maximum(x, y)
   finite = np.where(np.isfinite(top), top, 0.0)
@@ -47,7 +50,7 @@ def logaddexp(x, y):
   return np.where(none, top, found)
 
 
-def expm1_quotient(z):
+def expm1_quotient(z: Array) -> Array:
   """Returns (exp(z) - 1) / z for z >= 0, and one at zero.
 
   Its derivatives are accurate as well: differentiated as it is written here
@@ -59,7 +62,7 @@ def expm1_quotient(z):
   return np.where(small, near, np.expm1(z_far) / z_far)
 
 
-def log1p_quotient(z):
+def log1p_quotient(z: Array) -> Array:
   """Returns log(1 + z) / z for z >= 0, and one at zero; see above."""
   small = z < 0.0625
   z_far = np.where(small, 1.0, z)
@@ -67,7 +70,7 @@ def log1p_quotient(z):
   return np.where(small, near, np.log1p(z_far) / z_far)
 
 
-def _series(coefficients, z):
+def _series(coefficients: Sequence[float], z: Array) -> Array:
   """Returns the sum of coefficients[n] z^n."""
   total = np.zeros_like(z)
   for coefficient in reversed(coefficients):

@@ -16,6 +16,7 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 
 # Of masks of edges times phases, and of differences between all phases.
 MAX_ELEMENTS = 2**26
@@ -31,15 +32,20 @@ class Elimination(NamedTuple):
     exits: (p, ...), weights from it to absorption.
   """
 
-  units: Any
-  columns: Any
-  rows: Any
-  exits: Any
+  units: Array
+  columns: Array
+  rows: Array
+  exits: Array
 
 
 def eliminate(
-  indices, weights, per_phase, per_edge, transposed=False, gives_edges=False
-):
+  indices: Array,
+  weights: Array,
+  per_phase: Array,
+  per_edge: Array | None,
+  transposed: bool = False,
+  gives_edges: bool = False,
+) -> Array | tuple[Array, Array]:
   """Returns what `elimination_ops.eliminate` returns; arguments are its own."""
   dtype = static.dtype_name(weights)
   wide = static.wide_float()
@@ -80,7 +86,9 @@ def eliminate(
   return x, structures.cast(np.moveaxis(edges, -1, -2), dtype)
 
 
-def _masks(indices, weights, p):
+def _masks(
+  indices: Array, weights: Array, p: int
+) -> tuple[Array, Array, Array]:
   """Returns sources (..., m, p), targets (..., m, p + 1), and weights.
 
   Weights that break a rule are NaN, those from a phase to itself zero.
@@ -97,12 +105,12 @@ def _masks(indices, weights, p):
   )
 
 
-def _mask(indices, size, dtype):
+def _mask(indices: Array, size: int, dtype: Any) -> Array:
   positions = structures.cast(np.arange(size), indices.dtype)
   return structures.cast(indices[..., None] == positions, dtype)
 
 
-def _record(off, exits):
+def _record(off: Array, exits: Array) -> Elimination:
   """Returns the elimination of all phases.
 
   Args:
@@ -114,7 +122,9 @@ def _record(off, exits):
   units = structures.cast(onp.eye(p)[order], exits.dtype)
   remain = onp.tril(onp.ones((p, p)), -1)[order]
 
-  def remove(carry, masks):
+  def remove(
+    carry: tuple[Array, Array], masks: tuple[Array, Array]
+  ) -> tuple[tuple[Array, Array], tuple[Array, Array, Array]]:
     off, exits = carry
     unit, remain = masks
     row = np.sum(off * unit[:, None], axis=-2) * remain
@@ -136,26 +146,30 @@ def _record(off, exits):
   return Elimination(units, columns, rows, outs)
 
 
-def _quotient(x, pivot):
+def _quotient(x: Array, pivot: Array) -> Array:
   """Returns x / pivot; nothing in a trap is nothing, anything is infinite."""
   held = np.where(x > 0.0, math.inf, np.where(x == 0.0, 0.0, math.nan))
   return np.where(pivot > 0.0, x / np.where(pivot > 0.0, pivot, 1.0), held)
 
 
-def _times(weight, x):
+def _times(weight: Array, x: Array) -> Array:
   """Returns weight x; no weight on something infinite is nothing."""
   return np.where(weight == 0.0, 0.0, weight * x)
 
 
-def _solve(recorded, rest, gives_differences):
+def _solve(
+  recorded: Elimination, rest: Array, gives_differences: bool
+) -> tuple[Array, Array | None]:
   """Returns x (..., r, p) and x_i - x_j (..., r, p, p) or None."""
 
-  def forward(rest, step):
+  def forward(rest: Array, step: tuple[Array, Array]) -> tuple[Array, Array]:
     unit, column = step
     mine = np.sum(rest * unit, axis=-1)
     return rest + column * mine[..., None], mine
 
-  def backward(carry, step):
+  def backward(
+    carry: tuple[Array, Array], step: tuple[Array, Array, Array, Array]
+  ) -> tuple[tuple[Array, Array], None]:
     x, differences = carry
     unit, row, out, mine = step
     pivot = np.sum(row, axis=-1) + out
@@ -183,21 +197,25 @@ def _solve(recorded, rest, gives_differences):
   return x, differences if gives_differences else None
 
 
-def _quotient_signed(x, pivot):
+def _quotient_signed(x: Array, pivot: Array) -> Array:
   lost = np.where(x == 0.0, 0.0, math.nan)
   return np.where(pivot > 0.0, x / np.where(pivot > 0.0, pivot, 1.0), lost)
 
 
-def _solve_transposed(recorded, rest):
+def _solve_transposed(recorded: Elimination, rest: Array) -> Array:
   """Returns y (..., r, p)."""
 
-  def forward(rest, step):
+  def forward(
+    rest: Array, step: tuple[Array, Array, Array]
+  ) -> tuple[Array, Array]:
     unit, row, out = step
     pivot = np.sum(row, axis=-1) + out
     mine = _quotient_signed(np.sum(rest * unit, axis=-1), pivot)
     return rest + row * mine[..., None], mine
 
-  def backward(y, step):
+  def backward(
+    y: Array, step: tuple[Array, Array, Array]
+  ) -> tuple[Array, None]:
     unit, column, mine = step
     value = mine + np.sum(y * column, axis=-1)
     return y + unit * value[..., None], None

@@ -4,7 +4,7 @@ Forty transitions of probability 1e-9 in a row make 1e-360. A diagonal
 similarity by the weight of the heaviest path to each state makes it one.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,13 @@ from phasic.internal import autodiff
 from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Scalar
 from phasic.math.numeric import exact_sums
 
 NEVER = -1e9
+
+_Carry = tuple[Array, Scalar, tuple[Array, Array, Array]]
 
 
 class Paths(NamedTuple):
@@ -29,12 +33,12 @@ class Paths(NamedTuple):
       end weight, `NEVER` or less where there is no path (..., m).
   """
 
-  scale: Any
-  arrival: Any
-  departure: Any
+  scale: Array
+  arrival: Array
+  departure: Array
 
 
-def find(initial, jumps, end, lowest):
+def find(initial: Array, jumps: Array, end: Array, lowest: float) -> Paths:
   """Returns the paths, by Bellman and Ford in the (max, +) semiring.
 
   Args:
@@ -54,11 +58,11 @@ def find(initial, jumps, end, lowest):
   departure = np.where(end + batch > 0, 0.0, NEVER) + batch
   size = static.shape(initial)[-1]
 
-  def unfinished(carry):
+  def unfinished(carry: _Carry) -> Scalar:
     count, changed, _ = carry
     return changed & (count < size)
 
-  def relax(carry):
+  def relax(carry: _Carry) -> _Carry:
     count, _, now = carry
     scale, arrival, departure = now
     later = (
@@ -73,7 +77,9 @@ def find(initial, jumps, end, lowest):
   return Paths(*control_flow.while_loop(unfinished, relax, init)[2])
 
 
-def scaled(initial, jumps, end, scale):
+def scaled(
+  initial: Array, jumps: Array, end: Array, scale: Array
+) -> tuple[Array, Array, Array, Array]:
   """Applies the similarity; returns the exponent taken out of `end` as well."""
   initial = initial * binary.power_of_two(-scale)
   between = scale[..., :, None] - scale[..., None, :]

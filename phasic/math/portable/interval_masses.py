@@ -2,10 +2,17 @@
 
 import numpy as np
 
+from phasic.internal.arrays import Array
 from phasic.math.numeric import special
 
 
-def log_mass(counts, at_zero, alive, ended, atom):
+def log_mass(
+  counts: Array,
+  at_zero: Array,
+  alive: tuple[Array, Array],
+  ended: tuple[Array, Array],
+  atom: Array,
+) -> Array:
   """Returns log P(l < X <= u) as the smaller pair's difference.
 
   It is log(P(X > l) - P(X > u)) or log(P(X <= u) - P(X <= l)): what both are

@@ -17,7 +17,9 @@ from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.portable import poisson
+from phasic.math.portable import power_sequence
 
 
 class _WeightRange(NamedTuple):
@@ -48,7 +50,7 @@ _CHUNK = 2**20  # Entries of the table times by groups that are held at once.
 OK, SHORT, LOST = 0, 1, 2
 
 
-def mix(sequence, means):
+def mix(sequence: power_sequence.Sequence, means: Array) -> tuple[Array, ...]:
   """Sums the sequence with Poisson weights, a block of times at a time.
 
   Args:
@@ -84,17 +86,17 @@ def mix(sequence, means):
   return tuple(_joined(part)[..., :n] for part in parts)
 
 
-def _joined(blocks):
+def _joined(blocks: Array) -> Array:
   """Joins blocks (count, ..., block) along the last axis."""
   blocks = np.moveaxis(blocks, 0, -2)
   return np.reshape(blocks, (*static.shape(blocks)[:-2], -1))
 
 
-def _group_size(x):
+def _group_size(x: Array) -> int:
   return _RANGES[static.dtype_name(x)].group
 
 
-def _grouped(sequence):
+def _grouped(sequence: power_sequence.Sequence) -> tuple[Array, Array, Array]:
   """Returns the polynomials' coefficients, bounds and logarithms of scales.
 
   Coefficients and their bounds have the shape (..., group, K / group).
@@ -103,7 +105,7 @@ def _grouped(sequence):
   steps = static.shape(sequence.values)[-1]
   count = -(-steps // size)
 
-  def split(x, fill):
+  def split(x: Array, fill: float) -> Array:
     x = _padded(x, count * size - steps, fill)
     return np.reshape(x, (*static.shape(x)[:-1], count, size))
 
@@ -129,7 +131,7 @@ def _grouped(sequence):
   )
 
 
-def _padded(x, count, fill):
+def _padded(x: Array, count: int, fill: float) -> Array:
   """Appends `count` entries to the last axis."""
   if count == 0:
     return x
@@ -139,7 +141,11 @@ def _padded(x, count, fill):
   )
 
 
-def _mix_block(sequence, grouped, means):
+def _mix_block(
+  sequence: power_sequence.Sequence,
+  grouped: tuple[Array, Array, Array],
+  means: Array,
+) -> tuple[Array, Array, Array]:
   """Returns log value, value and code, (..., n).
 
   The values enter linearly, scaled by a constant, so that derivatives with
@@ -178,7 +184,7 @@ def _mix_block(sequence, grouped, means):
   return log_value * poison, np.exp(top) * total * poison, code
 
 
-def _powers(x, size, lift):
+def _powers(x: Array, size: int, lift: int) -> tuple[Array, Array]:
   """Returns multiples of x^i for i < size, and the factor's logarithm (...)."""
   low = (x > 0) & (x < 2.0 ** (-lift / size))
   powers = [np.where(low, 2.0**lift, 1.0) + np.zeros_like(x)]
@@ -188,7 +194,9 @@ def _powers(x, size, lift):
   return np.stack(powers, axis=-1), lifted
 
 
-def _short(sequence, means, log_size):
+def _short(
+  sequence: power_sequence.Sequence, means: Array, log_size: Array
+) -> Array:
   """Whether the terms that were left out may matter against a size."""
   steps = static.shape(sequence.values)[-1]
   ratio = means / (steps + 1)

@@ -9,17 +9,17 @@ References:
 """
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 
 _SERIES = 13  # Terms of the deviance's series; 0.25^26/27 is below 1e-17.
 
 
-def log_weights(counts, x):
+def log_weights(counts: onp.ndarray, x: Array) -> Array:
   """Returns log(x^k exp(-x) / k!).
 
   Args:
@@ -39,14 +39,14 @@ def log_weights(counts, x):
   return np.where(positive, value, np.where(first, -x, -math.inf))
 
 
-def _deviance(k, x):
+def _deviance(k: Array, x: Array) -> Array:
   """k log(k/x) + x - k for k, x > 0."""
   difference = k - x
   v = difference / (k + x)
   near = (v > -0.25) & (v < 0.25)
   v = np.where(near, v, 0.0)
   square = v * v
-  series: Any = 1.0 / (2 * _SERIES + 1)
+  series: Array | float = 1.0 / (2 * _SERIES + 1)
   for j in range(_SERIES - 1, 0, -1):
     series = series * square + 1.0 / (2 * j + 1)
   close = difference * v + 2 * k * v * square * series
@@ -54,7 +54,7 @@ def _deviance(k, x):
   return np.where(near, close, k * np.log(ratio) - difference)
 
 
-def _offset(counts):
+def _offset(counts: onp.ndarray) -> onp.ndarray:
   """delta(k) + log(2 pi k)/2 on the host, 0 for k = 0."""
   k = onp.maximum(onp.asarray(counts, onp.float64), 1)
   r = 1 / (k * k)
@@ -66,7 +66,7 @@ def _offset(counts):
   return onp.where(counts == 0, 0, error + onp.log(2 * onp.pi * k) / 2)
 
 
-def _stirling_error(k):
+def _stirling_error(k: int) -> float:
   """log k! minus Stirling's formula, for one small k."""
   if k == 0:
     return 0.0

@@ -35,7 +35,9 @@ from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.model import chain as chain_lib
+from phasic.math.model.model_types import Operands
 from phasic.math.portable import mixture
 from phasic.math.portable import power_sequence
 
@@ -44,7 +46,14 @@ MAX_ENTRIES = 2**26  # Of the power sequences of all models together.
 TRACED_STEPS = 2**12
 
 
-def phase_type(kind, initial_probs, subgenerator, exit_rates, prob_zero, times):
+def phase_type(
+  kind: str,
+  initial_probs: Array,
+  subgenerator: Array,
+  exit_rates: Array,
+  prob_zero: Array,
+  times: Array,
+) -> Array:
   """Returns one of the functions of a phase-type distribution at all times.
 
   Args:
@@ -82,7 +91,7 @@ def phase_type(kind, initial_probs, subgenerator, exit_rates, prob_zero, times):
     steps = min(8 * steps, limit)
 
 
-def most_steps(operands):
+def most_steps(operands: Operands) -> int:
   """Returns how many steps there may be for these five operands."""
   batches = [static.shape(x)[:-1] for x in operands[:1]]
   batches += [static.shape(x)[:-1] for x in operands[2:4]]
@@ -94,8 +103,14 @@ def most_steps(operands):
 
 
 def _run(
-  kind, steps, initial_probs, subgenerator, exit_rates, prob_zero, times
-):
+  kind: str,
+  steps: int,
+  initial_probs: Array,
+  subgenerator: Array,
+  exit_rates: Array,
+  prob_zero: Array,
+  times: Array,
+) -> tuple[Array, Array]:
   """Returns the result and the mixture's codes, `OK` where a rule is broken.
 
   The stages are compiled one by one: kinds share them, and a compiler takes
@@ -111,7 +126,9 @@ def _run(
     return _finish(kind, dtype, chain.atom, chain.bad, wide[4], mixed)
 
 
-def _power_sequence(quantity, steps, chain):
+def _power_sequence(
+  quantity: str, steps: int, chain: chain_lib.Chain
+) -> tuple[power_sequence.Sequence, Array]:
   """Returns the end values of a quantity, and the uniformization rate."""
   end = np.ones_like(chain.exits)
   absorbed = chain.exits
@@ -129,7 +146,9 @@ def _power_sequence(quantity, steps, chain):
   return sequence, power_sequence.uniformization_rate(chain.totals)
 
 
-def _mixture(sequence, rate, bad, times):
+def _mixture(
+  sequence: power_sequence.Sequence, rate: Array, bad: Array, times: Array
+) -> tuple[Array, ...]:
   """Returns logarithm, value and the mixture's code, at 0 <= t < inf.
 
   At other times the entries mean nothing.
@@ -138,7 +157,14 @@ def _mixture(sequence, rate, bad, times):
   return mixture.mix(sequence, rate[..., None] * np.where(usable, times, 0.0))
 
 
-def _result(kind, dtype, atom, bad, times, mixed):
+def _result(
+  kind: str,
+  dtype: str,
+  atom: Array,
+  bad: Array,
+  times: Array,
+  mixed: tuple[Array, Array, Array],
+) -> tuple[Array, Array]:
   """Returns the result for all times, and the codes."""
   log_value, value, code = mixed
   result = _whole_line(kind, atom[..., None], times, log_value, value)
@@ -154,7 +180,9 @@ _mix = control_flow.compiled(_mixture)
 _finish = control_flow.compiled(_result, static_argnums=(0, 1))
 
 
-def _whole_line(kind, atom, times, log_value, value):
+def _whole_line(
+  kind: str, atom: Array, times: Array, log_value: Array, value: Array
+) -> Array:
   """Adds the atom at zero, negative and infinite times, and NaN."""
   log = kind.startswith("log_")
   result = log_value if log else value
@@ -174,7 +202,7 @@ def _whole_line(kind, atom, times, log_value, value):
   return np.where(times == times, result, math.nan)
 
 
-def _counts(operands):
+def _counts(operands: Operands) -> onp.ndarray | None:
   """Returns the numbers of steps (batch..., n) on the host, None if traced."""
   known = [static.concrete(autodiff.stop_gradient(x)) for x in operands]
   if any(x is None for x in known):
@@ -196,11 +224,11 @@ def _counts(operands):
     return means + 9 * onp.sqrt(means) + p + 60
 
 
-def rounded(steps):
+def rounded(steps: int) -> int:
   """Rounds up to two significant bits: few lengths, few compilations."""
   unit = 2 ** max(0, int(steps).bit_length() - 2)
   return (steps + unit - 1) // unit * unit
 
 
-def _log(x):
+def _log(x: float) -> float:
   return math.log(x) if x > 0 else -math.inf

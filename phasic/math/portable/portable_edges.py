@@ -1,11 +1,14 @@
 """The portable path of models whose edges are given one by one."""
 
+from collections.abc import Callable
 import functools
+from typing import Any
 
 import numpy as np
 
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
 from phasic.math.portable import portable
 from phasic.math.portable import portable_steps
@@ -14,7 +17,9 @@ from phasic.math.portable import portable_steps
 MAX_MASK = 2**26
 
 
-def of_edges_too(dense, sparse=None):
+def of_edges_too(
+  dense: Callable[..., Array], sparse: Callable[..., Array] | None = None
+) -> Callable[..., Array]:
   """Returns a function of the portable path that takes edges as well.
 
   Args:
@@ -26,7 +31,15 @@ def of_edges_too(dense, sparse=None):
     parameters of the edges, and of none or what `arrays` returns.
   """
 
-  def evaluate(kind, initial_probs, rates, exits, prob_zero, times, *edges):
+  def evaluate(
+    kind: str,
+    initial_probs: Array,
+    rates: Array,
+    exits: Array,
+    prob_zero: Array,
+    times: Array,
+    *edges: Array,
+  ) -> Array:
     if not edges:
       return dense(kind, initial_probs, rates, exits, prob_zero, times)
     phases = static.shape(initial_probs)[-1]
@@ -44,7 +57,13 @@ discrete_phase_type = of_edges_too(
 )
 
 
-def densified(phases, parameters, indices, constants, coefficients):
+def densified(
+  phases: int,
+  parameters: Array,
+  indices: Array,
+  constants: Array,
+  coefficients: Array,
+) -> tuple[Array, Array]:
   """Returns sums of rates between phases (..., p, p), and exits (..., p).
 
   The diagonal holds those of edges from a phase to itself.
@@ -70,7 +89,7 @@ def densified(phases, parameters, indices, constants, coefficients):
   return dense[..., :phases], dense[..., phases]
 
 
-def _mask(indices, size, dtype):
+def _mask(indices: Array, size: int, dtype: Any) -> Array:
   """Returns (..., m, size), one where the index is, else zero."""
   positions = structures.cast(np.arange(size), indices.dtype)
   return structures.cast(indices[..., None] == positions, dtype)

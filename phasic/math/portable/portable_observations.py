@@ -5,6 +5,7 @@ taken. Where a function does not count it is evaluated at a harmless time, so
 that its derivatives there, taken times zero, are zero.
 """
 
+from collections.abc import Callable
 import functools
 import math
 
@@ -14,6 +15,7 @@ import numpy as onp
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.portable import interval_masses
 from phasic.math.portable import portable
 from phasic.math.portable import portable_edges
@@ -29,15 +31,15 @@ _LEFT = 9  # log P(X <= u), u being the next time
 
 
 def phase_type(
-  kind,
-  initial_probs,
-  rates,
-  exit_rates,
-  prob_zero,
-  times,
-  *structure,
-  discrete=False,
-):
+  kind: str,
+  initial_probs: Array,
+  rates: Array,
+  exit_rates: Array,
+  prob_zero: Array,
+  times: Array,
+  *structure: Array,
+  discrete: bool = False,
+) -> Array:
   """`portable.phase_type` with a kind for each time, and edges or none.
 
   Args:
@@ -53,6 +55,7 @@ def phase_type(
   del kind
   *edges, kinds = structure
   given = tuple(edges)
+  harmless: Array | float
   if discrete:
     # Of no steps nothing depends on the model.
     function, harmless = portable_edges.discrete_phase_type, -1.0
@@ -65,7 +68,7 @@ def phase_type(
       given = ()
     harmless = _harmless_time(rates, exit_rates)
 
-  def evaluate(kind, counts):
+  def evaluate(kind: str, counts: Array) -> Array:
     at = np.where(counts, times, harmless)
     return function(
       kind, initial_probs, rates, exit_rates, prob_zero, at, *given
@@ -106,19 +109,19 @@ def phase_type(
 _discrete = functools.partial(phase_type, discrete=True)
 
 
-def fallback(discrete):
+def fallback(discrete: bool) -> Callable[..., Array]:
   """The function of the portable path."""
   return _discrete if discrete else phase_type
 
 
-def _whole(kinds, times):
+def _whole(kinds: Array, times: Array) -> Array:
   """Returns counts, those that are not exact ones whole."""
   first = (kinds == LOG_OBSERVATION) & (times == _after(times, math.nan))
   second = _before(structures.cast(first, "int32"), 0) > 0
   return np.where(first | second, times, np.floor(times))
 
 
-def _resolved(kinds, times, next_time):
+def _resolved(kinds: Array, times: Array, next_time: Array) -> Array:
   """Returns the kinds of observations, as in native/kernel/api/phase_type.h."""
   is_pair = (kinds == LOG_OBSERVATION) & (_after(kinds, 0) == NOTHING)
   is_right = is_pair & (times < next_time) & (next_time == math.inf)
@@ -131,7 +134,7 @@ def _resolved(kinds, times, next_time):
   return np.where(is_left, _LEFT, kinds)
 
 
-def _harmless_time(rates, exit_rates):
+def _harmless_time(rates: Array, exit_rates: Array) -> Array:
   """Returns a time at which all functions are ordinary, (batch..., 1)."""
   largest = np.max(np.abs(autodiff.stop_gradient(rates)), axis=(-2, -1))
   if static.shape(exit_rates)[-1]:
@@ -141,13 +144,13 @@ def _harmless_time(rates, exit_rates):
   return np.where(usable, 1.0 / np.where(usable, largest, 1.0), 1.0)[..., None]
 
 
-def _after(x, last):
+def _after(x: Array, last: float) -> Array:
   """Returns the entries behind those of x on the last axis."""
   end = structures.cast(np.zeros_like(x[..., :1]) + last, x.dtype)
   return np.concatenate([x[..., 1:], end], axis=-1)
 
 
-def _before(x, first):
+def _before(x: Array, first: float) -> Array:
   """Returns the entries before those of x on the last axis."""
   end = structures.cast(np.zeros_like(x[..., :1]) + first, x.dtype)
   return np.concatenate([end, x[..., :-1]], axis=-1)

@@ -17,6 +17,7 @@ Work: as many steps as the largest count, where counts are known up to
 NaN. Memory grows with steps times models.
 """
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -28,7 +29,9 @@ from phasic.internal import control_flow
 from phasic.internal import custom_gradient
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.model import step_chain
+from phasic.math.model.model_types import Operands
 from phasic.math.portable import portable
 from phasic.math.portable import possible_steps
 from phasic.math.portable import power_sequence
@@ -36,14 +39,14 @@ from phasic.math.portable import transition_power
 
 
 def phase_type(
-  kind,
-  initial_probs,
-  subtransition,
-  exit_probs,
-  prob_zero,
-  counts,
-  completes=False,
-):
+  kind: str,
+  initial_probs: Array,
+  subtransition: Array,
+  exit_probs: Array,
+  prob_zero: Array,
+  counts: Array,
+  completes: bool = False,
+) -> Array:
   """Returns one of the functions of a discrete phase-type distribution.
 
   Args:
@@ -73,7 +76,7 @@ def phase_type(
   return _with_slope(result, np.broadcast_to(counts, static.shape(result)))
 
 
-def _steps(operands):
+def _steps(operands: Operands) -> int:
   """Returns how many terms are made."""
   limit = portable.most_steps(operands)
   counts = static.concrete(autodiff.stop_gradient(operands[4]))
@@ -85,7 +88,9 @@ def _steps(operands):
   return min(portable.rounded(int(largest) + 1), limit)
 
 
-def _evaluate(kind, dtype, steps, completes, *operands):
+def _evaluate(
+  kind: str, dtype: str, steps: int, completes: bool, *operands: Array
+) -> Array:
   """Returns the result without a derivative in the counts."""
   *model, counts = operands
   chain = step_chain.derive(model, static.finfo_eps(dtype), completes)
@@ -110,7 +115,9 @@ def _evaluate(kind, dtype, steps, completes, *operands):
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))
 
 
-def _terms(quantity, steps, chain, index):
+def _terms(
+  quantity: str, steps: int, chain: step_chain.StepChain, index: Array
+) -> tuple[Array, Array]:
   """Returns exponents and values of the terms (..., n) at indices.
 
   A value is NaN where there are not as many terms, and anything at an index
@@ -160,7 +167,7 @@ def _terms(quantity, steps, chain, index):
   return _pick(sequence.exponents, clipped), picked
 
 
-def _pick(table, index):
+def _pick(table: Array, index: Array) -> Array:
   """Returns table[..., index] for indices (..., n), batches broadcast."""
   batch = np.zeros_like(table[..., :1])
   index = index + batch
@@ -174,10 +181,12 @@ def _pick(table, index):
   return np.reshape(picked, static.shape(index))
 
 
-def _whole_line(quantity, log, atom, counts, result):
+def _whole_line(
+  quantity: str, log: bool, atom: Array, counts: Array, result: Array
+) -> Array:
   """Adds the atom, counts that are not whole, negative or infinite, and NaN."""
 
-  def put(where, value):
+  def put(where: Array, value: float) -> Array:
     return np.where(where, _logarithm(value) if log else value, result)
 
   if quantity == "density":
@@ -194,23 +203,25 @@ def _whole_line(quantity, log, atom, counts, result):
   return np.where(counts == counts, result, math.nan)
 
 
-def _logarithm(x):
+def _logarithm(x: float) -> float:
   return math.log(x) if x > 0 else -math.inf
 
 
-def _forward(result, counts):
+def _forward(result: Array, counts: Array) -> tuple[Array, Array]:
   return result, counts
 
 
-def _backward(counts, cotangent):
+def _backward(counts: Array, cotangent: Array) -> tuple[Array, Array]:
   return cotangent, _slope(counts, cotangent)
 
 
-def _along(primals, tangents):
+def _along(
+  primals: Sequence[Array], tangents: Sequence[Array]
+) -> tuple[Array, Array]:
   return primals[0], tangents[0] + _slope(primals[1], tangents[1])
 
 
-def _slope(counts, along):
+def _slope(counts: Array, along: Array) -> Array:
   """NaN at whole counts, where there is no derivative, along anything."""
   jumps = (np.floor(counts) == counts) & (counts >= 0) & (counts < math.inf)
   return np.where(jumps & (along != 0), math.nan, np.zeros_like(along))
@@ -219,7 +230,7 @@ def _slope(counts, along):
 @custom_gradient.custom_gradient(
   vjp_fwd=_forward, vjp_bwd=_backward, jvp_fn=_along
 )
-def _with_slope(result, counts):
+def _with_slope(result: Array, counts: Array) -> Array:
   """Returns the result; its derivative in a count is NaN or zero."""
   del counts
   return result

@@ -9,9 +9,12 @@ import numpy as np
 from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import static
+from phasic.internal.arrays import Array
 
 
-def find(initial, transitions, end, count, block):
+def find(
+  initial: Array, transitions: Array, end: Array, count: int, block: int
+) -> Array:
   """Returns whether alpha P^k end can be positive (..., count * block), k < K.
 
   Sets of states are rows of zeros and ones; P^B is found by squaring, columns
@@ -31,7 +34,7 @@ def find(initial, transitions, end, count, block):
     columns = np.concatenate([columns, _product(power, columns)], axis=-1)
     power = _product(power, power)
 
-  def step(state, _):
+  def step(state: Array, _: Array) -> tuple[Array, Array]:
     return _product(state[..., None, :], power)[..., 0, :], state
 
   indices = np.zeros((count,), dtype=batch.dtype)
@@ -41,11 +44,11 @@ def find(initial, transitions, end, count, block):
   return np.reshape(found, shape)
 
 
-def _marks(x):
+def _marks(x: Array) -> Array:
   """Returns one where x is not zero."""
   x = autodiff.stop_gradient(x)
   return np.where(x > 0, np.ones_like(x), 0.0)
 
 
-def _product(a, b):
+def _product(a: Array, b: Array) -> Array:
   return _marks(np.matmul(a, b))

@@ -15,7 +15,7 @@ below the range is bounded and reported. Scales are constants for derivatives.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -25,6 +25,7 @@ from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.numeric import exact_sums
 from phasic.math.portable import heaviest_paths
 from phasic.math.portable import transition_power
@@ -65,14 +66,14 @@ class Sequence(NamedTuple):
     reached: whether any state with an end weight can be reached (...).
   """
 
-  values: Any
-  lost: Any
-  exponents: Any
-  log_rest: Any
-  reached: Any
+  values: Array
+  lost: Array
+  exponents: Array
+  log_rest: Array
+  reached: Array
 
 
-def uniformization_rate(totals):
+def uniformization_rate(totals: Array) -> Array:
   """Returns a power of two, 16/15 of the largest rate or more, as a constant.
 
   Divided by a power of two, rates and times keep all their digits; a rounding
@@ -89,7 +90,14 @@ def uniformization_rate(totals):
   return np.where(largest > 0, rate, 1.0)
 
 
-def sequence(initial, off, totals, absorbed, end, steps):
+def sequence(
+  initial: Array,
+  off: Array,
+  totals: Array,
+  absorbed: Array,
+  end: Array,
+  steps: int,
+) -> Sequence:
   """Returns the first `steps` end values of the uniformized chain, or more.
 
   Args:
@@ -108,7 +116,15 @@ def sequence(initial, off, totals, absorbed, end, steps):
   return of_chain(initial, jumps, keep, lose, absorbed, end, steps)
 
 
-def of_chain(initial, jumps, keep, lose, absorbed, end, steps):
+def of_chain(
+  initial: Array,
+  jumps: Array,
+  keep: Array,
+  lose: Array,
+  absorbed: Array,
+  end: Array,
+  steps: int,
+) -> Sequence:
   """Returns the first `steps` end values of a chain in steps, or more.
 
   Args:
@@ -159,7 +175,9 @@ def of_chain(initial, jumps, keep, lose, absorbed, end, steps):
   )
 
 
-def _columns(power, end, weights, block):
+def _columns(
+  power: transition_power.Power, end: Array, weights: Array, block: int
+) -> tuple[Array, transition_power.Power]:
   """Returns P^i end for i < block (..., m, block), and P^block."""
   columns = end[..., None]
   for _ in range(block.bit_length() - 1):
@@ -170,7 +188,14 @@ def _columns(power, end, weights, block):
   return columns, power
 
 
-def _rows(power, initial, arrival, count, block, span):
+def _rows(
+  power: transition_power.Power,
+  initial: Array,
+  arrival: Array,
+  count: int,
+  block: int,
+  span: _ScaleRange,
+) -> tuple[Array, Array, Array, tuple[Array, Array]]:
   """Returns the scaled alpha P^(j block) for j < count.
 
   Returns:
@@ -180,7 +205,9 @@ def _rows(power, initial, arrival, count, block, span):
   fixed = autodiff.stop_gradient
   constant = transition_power.Power(*(fixed(x) for x in power))
 
-  def step(carry, index):
+  def step(
+    carry: tuple[Array, Array, Array], index: Array
+  ) -> tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]:
     row, lost, exponent = carry
     out = (row, lost, exponent)
     row = transition_power.before(row, power)
@@ -205,7 +232,9 @@ def _rows(power, initial, arrival, count, block, span):
   )
 
 
-def _normalised(row, lost, span):
+def _normalised(
+  row: Array, lost: Array, span: _ScaleRange
+) -> tuple[Array, Array, Array]:
   """Returns both times a power of two that brings the row's size to one."""
   largest = autodiff.stop_gradient(np.max(row, axis=-1))
   change = exact_sums.exponent(largest, span.least)

@@ -20,12 +20,13 @@ References:
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from phasic.internal import autodiff
 from phasic.internal import static
+from phasic.internal.arrays import Array
 
 # Longer blocks could leave the range: staying has probability 1/16 or more.
 LONGEST_BLOCK = {"float64": 64, "float32": 16}
@@ -43,13 +44,13 @@ class Power(NamedTuple):
     absorbed: mass absorbed from each state times 2**scale_i (..., m).
   """
 
-  off: Any
-  keep: Any
-  lose: Any
-  absorbed: Any
+  off: Array
+  keep: Array
+  lose: Array
+  absorbed: Array
 
 
-def block_length(steps, states, dtype):
+def block_length(steps: int, states: int, dtype: str) -> int:
   """Returns how many powers are made by doubling; the rest is a scan.
 
   With blocks of B = 2^l, l squarings give P^B, doubling gives the columns
@@ -67,7 +68,7 @@ def block_length(steps, states, dtype):
     dtype: name of the dtype, whose range bounds the length.
   """
 
-  def cost(block):
+  def cost(block: int) -> float:
     squarings = math.log2(block) * states**3 / 4
     return squarings + (block + steps / block) * (states**2 + _STEP)
 
@@ -77,7 +78,7 @@ def block_length(steps, states, dtype):
   return min(blocks, key=cost)
 
 
-def uniformized(totals, rate):
+def uniformized(totals: Array, rate: Array) -> tuple[Array, Array]:
   """Returns the diagonal of I + S/q in two parts, keep - lose.
 
   Args:
@@ -90,7 +91,7 @@ def uniformized(totals, rate):
   return keep, np.where(fast, 0.0, share)
 
 
-def squared(power, weights):
+def squared(power: Power, weights: Array) -> Power:
   """Returns P^2k from P^k; the weights are 2**scale (..., m).
 
   The derivative is that of the product, so that a diagonal may be data.
@@ -111,14 +112,14 @@ def squared(power, weights):
   return Power(off, keep, np.where(slow, lose, 0.0), absorbed)
 
 
-def after(power, columns):
+def after(power: Power, columns: Array) -> Array:
   """Returns P^k times columns (..., m, c)."""
   moved = np.matmul(power.off, columns)
   stayed = columns * power.keep[..., None] - columns * power.lose[..., None]
   return stayed + moved
 
 
-def before(row, power):
+def before(row: Array, power: Power) -> Array:
   """Returns a row (..., m) times P^k."""
   moved = np.matmul(row[..., None, :], power.off)[..., 0, :]
   return row * power.keep - row * power.lose + moved

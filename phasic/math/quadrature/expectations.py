@@ -1,5 +1,6 @@
 """Means and variances of functions of a phase-type variable."""
 
+from collections.abc import Callable
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as onp
 
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.quadrature import laws
 from phasic.math.quadrature import quadrature
 
@@ -14,7 +16,9 @@ from phasic.math.quadrature import quadrature
 _LEFT = math.exp(-61.0)
 
 
-def mean_and_variance(model, function):
+def mean_and_variance(
+  model: laws.ModelLike, function: Callable[[Array], Array]
+) -> tuple[Array, Array]:
   """Returns E g(X) and the variance of g(X), for an increasing g, g(0) = 0.
 
   They are sums over nodes as those of `information.entropy`. The error is
@@ -46,7 +50,9 @@ def mean_and_variance(model, function):
   return tuple(structures.cast(x, law.dtype) for x in (mean, variance))
 
 
-def raw_moment(model, function, k):
+def raw_moment(
+  model: laws.ModelLike, function: Callable[[Array], Array], k: int
+) -> Array:
   """Returns E g(X)^k; arguments and accuracy are those for E g(X).
 
   Args:
@@ -65,7 +71,9 @@ def raw_moment(model, function, k):
   return structures.cast(moment, law.dtype)
 
 
-def _nodes(model):
+def _nodes(
+  model: laws.ModelLike,
+) -> tuple[laws.Law, quadrature.QuadratureRule, Array, Array]:
   """Returns the law, its rule, and log densities and masses at the nodes."""
   law = laws.Law(laws.convert(model, False), False)
   rule = quadrature.times(law.log_rate, law.last, law.phases, law.dtype)
@@ -73,10 +81,14 @@ def _nodes(model):
   return law, rule, logs, quadrature.masses(logs, rule.log_weights)
 
 
-def _values(law, rule, function):
+def _values(
+  law: laws.Law,
+  rule: quadrature.QuadratureRule,
+  function: Callable[[Array], Array],
+) -> tuple[Array, Array]:
   """Returns g at the nodes, and at the last one that counts."""
 
-  def values(times):
+  def values(times: Array) -> Array:
     found = function(structures.cast(times, law.dtype))
     return structures.cast(found, static.wide_float())
 

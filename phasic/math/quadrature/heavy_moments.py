@@ -18,9 +18,11 @@ import numpy as onp
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import signed_killing
 from phasic.math.model import operands
+from phasic.math.model.model_types import Model
 from phasic.math.moments import generating_functions
 from phasic.math.quadrature import laws
 from phasic.math.quadrature import quadrature
@@ -41,7 +43,7 @@ class MomentNodes:
     undefined: what is added to results: zero, or NaN, or inf, (...).
   """
 
-  def __init__(self, law, last, undefined):
+  def __init__(self, law: laws.Law, last: Array, undefined: Array) -> None:
     """Takes X's law, the last time that matters and `undefined`."""
     self.law = law
     usable = np.isfinite(last) & (last > 0)
@@ -51,14 +53,14 @@ class MomentNodes:
     self.logs = law.value("log_density", self.times)
     self.undefined = undefined + np.where(usable, 0.0, math.nan)
 
-  def expected(self, log_value):
+  def expected(self, log_value: Array) -> Array:
     """Returns E exp(v(X)), v(0) = -inf, from v at the nodes."""
     log_value = _wide(log_value)
     with onp.errstate(all="ignore"):  # Where it is inf.
       terms = quadrature.masses(self.logs, self.rule.log_weights + log_value)
       return self._given(quadrature.total(self.rule, terms))
 
-  def variance(self, log_value, mean):
+  def variance(self, log_value: Array, mean: Array) -> Array:
     """Returns the variance of exp(v(X)) from its mean."""
     log_value, mean = _wide(log_value), _wide(mean)
     log_mean = np.log(mean)
@@ -71,13 +73,13 @@ class MomentNodes:
       atom = np.exp(self.law.log_atom()) * np.square(mean)
       return self._given(quadrature.total(self.rule, terms) + atom)
 
-  def _given(self, found):
+  def _given(self, found: Array) -> Array:
     endless = self.undefined == math.inf
     found = np.where(endless, 0.0, found) + self.undefined
     return structures.cast(found, self.law.dtype)
 
 
-def tilted(model, growth):
+def tilted(model: Model, growth: Array) -> MomentNodes:
   """Returns nodes for v with v(x) - q x bounded.
 
   Args:
@@ -109,7 +111,7 @@ def tilted(model, growth):
   return _with(nodes, np.where(lost, math.nan, 0.0))
 
 
-def slow(model, factor, power):
+def slow(model: Model, factor: float, power: Array) -> MomentNodes:
   """Returns nodes for v(x) = m x^(1/k) or less, k > 1.
 
   As P(X > t) <= exp(1 - t / (e M)) with M the longest mean, nothing is left of
@@ -138,10 +140,10 @@ def slow(model, factor, power):
   return MomentNodes(law, np.where(endless, 1.0, last), undefined)
 
 
-def _with(nodes, more):
+def _with(nodes: MomentNodes, more: Array) -> MomentNodes:
   nodes.undefined = nodes.undefined + more
   return nodes
 
 
-def _wide(x):
+def _wide(x: Array) -> Array:
   return structures.cast(x, static.wide_float())

@@ -26,11 +26,13 @@ from phasic.internal import control_flow
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.math.model.model_types import Model
 from phasic.math.quadrature import laws
 from phasic.math.quadrature import quadrature
 
 
-def entropy(model, discrete=False):
+def entropy(model: laws.ModelLike, discrete: bool = False) -> Array:
   """Returns -z log(z) - integral of f(t) log f(t) dt, or -sum p(k) log p(k).
 
   The error is relative to the integral of |f log f|.
@@ -59,7 +61,9 @@ def entropy(model, discrete=False):
   )
 
 
-def cross_entropy(model, other, discrete=False):
+def cross_entropy(
+  model: laws.ModelLike, other: laws.ModelLike, discrete: bool = False
+) -> Array:
   """Returns -z log(z') - integral of f(t) log g(t) dt, or its sum.
 
   It is inf where `other` has no mass but `model` has some; the error is
@@ -81,7 +85,9 @@ def cross_entropy(model, other, discrete=False):
   return _compare("cross_entropy", model, other, discrete)
 
 
-def kl_divergence(model, other, discrete=False):
+def kl_divergence(
+  model: laws.ModelLike, other: laws.ModelLike, discrete: bool = False
+) -> Array:
   """Returns the sum of p log(p / q) - p + q over the base measure.
 
   For probabilities that is the divergence of Kullback and Leibler, the
@@ -104,7 +110,9 @@ def kl_divergence(model, other, discrete=False):
   return _compare("kl_divergence", model, other, discrete)
 
 
-def _compare(kind, model, other, discrete):
+def _compare(
+  kind: str, model: laws.ModelLike, other: laws.ModelLike, discrete: bool
+) -> Array:
   """Returns what compares two models."""
   models = [
     laws.convert(x, discrete, name)
@@ -116,7 +124,7 @@ def _compare(kind, model, other, discrete):
   return _run(kind, discrete, kernel_ops.path(), *models)
 
 
-def _evaluate(kind, discrete, path, *models):
+def _evaluate(kind: str, discrete: bool, path: str, *models: Model) -> Array:
   """Returns a functional of one or two models."""
   del path  # Another one is another function.
   dtype = static.dtype_name(models[0][0])
@@ -126,7 +134,7 @@ def _evaluate(kind, discrete, path, *models):
   return structures.cast(found, dtype)
 
 
-def _functional(kind, law, second):
+def _functional(kind: str, law: laws.Law, second: laws.Law) -> Array:
   """Returns it for two laws, which are the same one for the entropy."""
   rule = laws.common_rule(law, second)
   logs = law.log_density(rule)
@@ -148,25 +156,29 @@ def _functional(kind, law, second):
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2))
 
 
-def _expected(rule, logs, others):
+def _expected(
+  rule: quadrature.QuadratureRule, logs: Array, others: Array
+) -> Array:
   """Returns minus p log q with weights; nothing where p has no mass."""
   return _product(quadrature.masses(logs, rule.log_weights), others)
 
 
-def _expected_at_zero(law, second):
+def _expected_at_zero(law: laws.Law, second: laws.Law) -> Array | float:
   """Returns -z log(z'); in discrete time zero is a node."""
   if law.discrete:
     return 0.0
   return _product(quadrature.masses(law.log_atom(), 0.0), second.log_atom())
 
 
-def _product(mass, log_q):
+def _product(mass: Array, log_q: Array) -> Array:
   none = log_q == -math.inf
   finite = mass * np.where(none, 0.0, log_q)
   return np.where(none & (mass > 0), math.inf, 0.0 - finite)
 
 
-def _divergence(log_p, log_q, log_weights):
+def _divergence(
+  log_p: Array, log_q: Array, log_weights: Array | float
+) -> Array:
   """Returns p log(p / q) - p + q with weights, which is not negative."""
   p, q = (
     quadrature.masses(log_p, log_weights),

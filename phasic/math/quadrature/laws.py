@@ -4,6 +4,7 @@ Sums are in the widest dtype there is, whatever that of the model.
 """
 
 import math
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy as onp
@@ -12,10 +13,15 @@ from phasic.internal import autodiff
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.model import operands
+from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.quadrature import quadrature
 from phasic.math.quadrature import time_scales
 
@@ -23,8 +29,16 @@ from phasic.math.quadrature import time_scales
 _LONGEST = 170.0
 _LOG_NOTHING = -61.0
 
+# What users give as a model; the last two may be None.
+ModelLike: TypeAlias = tuple[
+  ArrayLike,
+  SubgeneratorLike | SubtransitionLike,
+  ArrayLike | None,
+  ArrayLike | None,
+]
 
-def convert(model, discrete, name="model"):
+
+def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
   """Returns initial_probs, matrix, exits and prob_zero as arrays.
 
   Args:
@@ -45,7 +59,7 @@ def convert(model, discrete, name="model"):
   return alpha, matrix, exits, atom
 
 
-def _four(model, discrete, name):
+def _four(model: ModelLike, discrete: bool, name: str) -> ModelLike:
   """Returns a model's four arguments; raises TypeError for anything else."""
   if not isinstance(discrete, (bool, onp.bool_)):
     raise TypeError(
@@ -63,7 +77,7 @@ def _four(model, discrete, name):
   )
 
 
-def _listed(discrete):
+def _listed(discrete: bool) -> str:
   """Returns the names of a model's arguments."""
   names = operands.names(discrete)
   return ", ".join((*names[:2], *names[3:]))
@@ -81,7 +95,7 @@ class Law:
     longest: a time after which nothing is left from any phase, (...), too.
   """
 
-  def __init__(self, model, discrete):
+  def __init__(self, model: Model, discrete: bool) -> None:
     """Takes what `convert` returns."""
     self.discrete = discrete
     self._model = model
@@ -98,7 +112,7 @@ class Law:
       self.longest = np.floor(self.longest + _LONGEST)
     self.last = self._last()
 
-  def value(self, kind, times):
+  def value(self, kind: str, times: Array | float) -> Array:
     """Returns a function of times."""
     alpha, matrix, exits, atom = self._model
     times = structures.cast(times, self.dtype)
@@ -106,7 +120,9 @@ class Law:
     found = evaluation.value(kind, arguments, discrete=self.discrete)
     return structures.cast(found, static.wide_float())
 
-  def log_density(self, rule, until=None):
+  def log_density(
+    self, rule: quadrature.QuadratureRule, until: Array | None = None
+  ) -> Array:
     """Returns the logarithms of the density at the nodes of a rule.
 
     Where nothing is left they are -inf, as they may not be known so far out.
@@ -120,7 +136,7 @@ class Law:
     logs = self.value("log_density", np.where(gone, last, rule.nodes))
     return np.where(gone, -math.inf, logs)
 
-  def log_atom(self):
+  def log_atom(self) -> Array:
     """Returns the logarithm of the mass at zero, (...); -inf for none."""
     mass = self.value("cdf", 0.0)
     some = mass > 0
@@ -128,18 +144,21 @@ class Law:
     # What is NaN stays it.
     return np.where(mass == 0, -math.inf, log_mass + np.where(some, 0.0, mass))
 
-  def checked(self, rule, logs, x):
+  def checked(
+    self, rule: quadrature.QuadratureRule, logs: Array, x: Array
+  ) -> Array:
     """Returns x, NaN where the masses at the nodes are not all there is."""
     fixed = autodiff.stop_gradient
     masses = quadrature.masses(fixed(logs), rule.log_weights)
-    whole = 1.0
+    whole: Array | float = 1.0
     if not self.discrete:
       whole = 1.0 - quadrature.masses(fixed(self.log_atom()), 0.0)
     missing = np.abs(np.sum(masses, axis=0) - whole)
     return x * np.where(missing <= rule.tolerance, 1.0, math.nan)
 
-  def undefined(self, where):
+  def undefined(self, where: Array) -> Array:
     """Returns 0, (...), with derivatives NaN in the model where it is told."""
+    matrix: Any
     alpha, matrix, exits, atom = self._model
     rates = matrix.parameters if operands.is_edges(matrix) else matrix
     if not operands.is_edges(matrix):
@@ -151,7 +170,7 @@ class Law:
       where, *(structures.cast(x, wide) for x in given)
     )
 
-  def _last(self):
+  def _last(self) -> Array:
     """Returns a time after which nothing is left, (...)."""
     # By the bound, and mostly much earlier; late times may take long.
     longest = self.longest
@@ -165,7 +184,7 @@ class Law:
     return 0.0 - np.max(0.0 - gone, axis=0)
 
 
-def common_rule(law, second):
+def common_rule(law: Law, second: Law) -> quadrature.QuadratureRule:
   """Returns a rule for integrals or sums over the masses of two laws."""
   phases = max(law.phases, second.phases)
   last = np.maximum(law.last, second.last)

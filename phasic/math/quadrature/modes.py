@@ -24,6 +24,7 @@ from phasic.internal import control_flow
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.model import edge_rates
 
@@ -36,7 +37,7 @@ _MOST_UNLIKE = 2.0**27
 _NEWTON_STEPS = 2
 
 
-def of_stages(rates):
+def of_stages(rates: Array) -> Array:
   """Returns the mode of a sum of independent exponential times.
 
   The relative error is below 1e-12 (float32: 1e-5) for up to 1000 stages.
@@ -52,7 +53,7 @@ def of_stages(rates):
   return _run(kernel_ops.path(), rates)
 
 
-def _evaluate(path, rates):
+def _evaluate(path: str, rates: Array) -> Array:
   """Returns the mode, see `of_stages`."""
   del path  # Another one is another function.
   dtype = static.dtype_name(rates)
@@ -73,7 +74,7 @@ def _evaluate(path, rates):
 _run = control_flow.compiled(_evaluate, static_argnums=(0,))
 
 
-def _slowest_last(rates):
+def _slowest_last(rates: Array) -> Array:
   """Returns the rates in an order in which f_{p-1} and f_p are most unlike."""
   slowest = 0.0 - np.max(0.0 - rates, axis=-1)[..., None]
   equal = structures.cast(rates == slowest, "int32")
@@ -84,7 +85,7 @@ def _slowest_last(rates):
   return np.concatenate([others[..., :-1], last], axis=-1)
 
 
-def _capped(rates):
+def _capped(rates: Array) -> tuple[Array, Array]:
   """Returns rates within the kernel's range, and what the mode is later by.
 
   A stage that is far faster than the two slowest shifts the density by its
@@ -98,7 +99,7 @@ def _capped(rates):
   return capped, np.sum(gap, axis=-1)
 
 
-def _bracketed(rates):
+def _bracketed(rates: Array) -> Array:
   """Returns the mode by sections of a bracket, in the scale of log t."""
   low = 0.5 / np.max(rates, axis=-1)
   high = 3.0 * np.sum(1.0 / rates, axis=-1)
@@ -107,12 +108,12 @@ def _bracketed(rates):
   shape = (-1, *(1 for _ in static.shape(low)))
   parts = structures.cast(onp.reshape(shares, shape), static.wide_float())
 
-  def unfinished(carry):
+  def unfinished(carry: tuple[Array, Array, Array]) -> Array:
     count, low, high = carry
     wide = high > low * (1.0 + 8.0 * eps)
     return (count < _MAX_ITERATIONS) & np.any(wide)
 
-  def divide(carry):
+  def divide(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
     count, low, high = carry
     times = low * np.exp(parts * np.log(high / low))
     # Where it cannot be computed times are too large.
@@ -127,7 +128,7 @@ def _bracketed(rates):
   return np.sqrt(low) * np.sqrt(high)
 
 
-def _improved(rates, mode):
+def _improved(rates: Array, mode: Array) -> Array:
   """Makes one step of Newton's method for log f_{p-1} - log f_p = 0."""
   p = static.shape(rates)[-1]
   ratio = _log_ratio(rates, mode)
@@ -140,7 +141,7 @@ def _improved(rates, mode):
   return mode - ratio / slope
 
 
-def _log_ratio(rates, times):
+def _log_ratio(rates: Array, times: Array) -> Array:
   """Returns log f_{p-1} - log f_p."""
   p = static.shape(rates)[-1]
   return _log_density(rates[..., :-1], p - 1, times) - _log_density(
@@ -148,7 +149,7 @@ def _log_ratio(rates, times):
   )
 
 
-def _log_density(rates, count, times):
+def _log_density(rates: Array, count: int, times: Array) -> Array:
   """Returns log f_j for the first j stages."""
   stages = onp.arange(count)
   edges = edge_rates.EdgeRates(stages, stages + 1, rates)

@@ -8,14 +8,16 @@ p and of p log(p / q), whose terms have both signs; their error is below 1e-9
 where log(p / q) grows so fast that times matter which are never seen.
 """
 
+from collections.abc import Callable
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.quadrature import laws
 from phasic.math.quadrature import quadrature
 
@@ -37,13 +39,13 @@ class Nodes(NamedTuple):
   """
 
   rule: quadrature.QuadratureRule
-  values: Any
-  masses: Any
-  log_prob: Any
-  log_atom: Any
+  values: Array
+  masses: Array
+  log_prob: Array
+  log_atom: Array
 
 
-def of_model(model, discrete):
+def of_model(model: laws.ModelLike, discrete: bool) -> Nodes:
   """Returns the nodes of a chain."""
   law = laws.Law(laws.convert(model, discrete), discrete)
   rule = laws.common_rule(law, law)
@@ -51,7 +53,11 @@ def of_model(model, discrete):
   return _nodes(law, rule, rule.nodes, logs, 0.0)
 
 
-def of_increasing(model, forward, log_growth):
+def of_increasing(
+  model: laws.ModelLike,
+  forward: Callable[[Array], Array],
+  log_growth: Callable[[Array], Array],
+) -> Nodes:
   """Returns the nodes of g(X), of a chain's time X and an increasing g.
 
   Args:
@@ -68,7 +74,13 @@ def of_increasing(model, forward, log_growth):
   return _nodes(law, rule, forward(times), logs, growth)
 
 
-def of_interval(model, discrete, low, high, log_prob):
+def of_interval(
+  model: laws.ModelLike,
+  discrete: bool,
+  low: Array,
+  high: Array,
+  log_prob: Callable[[Array], Array],
+) -> Nodes:
   """Returns the nodes of a chain's time that is known to be in an interval.
 
   With D the interval's length they are those of the whole line, moved by t =
@@ -110,7 +122,7 @@ def of_interval(model, discrete, low, high, log_prob):
   return nodes._replace(log_atom=np.where(some, atom, -math.inf))
 
 
-def expected(nodes, factor, at_zero):
+def expected(nodes: Nodes, factor: Array, at_zero: Array) -> Array:
   """Returns minus the expectation of a factor, NaN where it is not seen.
 
   Args:
@@ -131,7 +143,13 @@ def expected(nodes, factor, at_zero):
   return found * _complete(nodes)
 
 
-def _nodes(law, rule, values, logs, growth):
+def _nodes(
+  law: laws.Law,
+  rule: quadrature.QuadratureRule,
+  values: Array,
+  logs: Array,
+  growth: Array | float,
+) -> Nodes:
   """Returns the nodes, where densities are measured in units that grow."""
   atom = np.zeros_like(law.last) - math.inf if law.discrete else law.log_atom()
   return Nodes(
@@ -143,7 +161,7 @@ def _nodes(law, rule, values, logs, growth):
   )
 
 
-def _product(log_mass, log_q):
+def _product(log_mass: Array, log_q: Array) -> Array:
   """Returns -p log q of atoms."""
   some, none = log_mass > -math.inf, log_q == -math.inf
   mass = quadrature.masses(log_mass, 0.0)
@@ -151,7 +169,7 @@ def _product(log_mass, log_q):
   return np.where(none & some, math.inf, finite)
 
 
-def _complete(nodes):
+def _complete(nodes: Nodes) -> Array:
   """Returns one, NaN where the masses are not all there is."""
   fixed = autodiff.stop_gradient
   whole = np.sum(fixed(nodes.masses), axis=0)

@@ -12,13 +12,14 @@ References:
 
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 
 # Where t is below exp(-46) of the shortest time scale.
 _LOWEST = -3.75
@@ -39,13 +40,15 @@ class QuadratureRule(NamedTuple):
       values.
   """
 
-  nodes: Any
-  log_weights: Any
-  coarse: Any
+  nodes: Array
+  log_weights: Array
+  coarse: Array
   tolerance: float
 
 
-def times(log_rate, last, phases, dtype):
+def times(
+  log_rate: Array, last: Array, phases: int, dtype: str
+) -> QuadratureRule:
   """Returns a rule for integrals over (0, inf).
 
   It is the trapezoidal rule in u, t = exp(u - exp(-u)) / rate, so that all
@@ -84,7 +87,7 @@ def times(log_rate, last, phases, dtype):
   )
 
 
-def counts(last, phases, dtype):
+def counts(last: Array, phases: int, dtype: str) -> QuadratureRule:
   """Returns a rule for sums over 0, 1, 2, ...
 
   The first ones are all there; then come two panels for each doubling, with n
@@ -114,7 +117,7 @@ def counts(last, phases, dtype):
   )
 
 
-def total(rule, terms, floor=0.0):
+def total(rule: QuadratureRule, terms: Array, floor: float = 0.0) -> Array:
   """Returns the sum of terms, NaN where the two rules differ by too much.
 
   Args:
@@ -131,7 +134,7 @@ def total(rule, terms, floor=0.0):
   return found * np.where(good, 1.0, math.nan)
 
 
-def masses(logs, log_weights):
+def masses(logs: Array, log_weights: Array | float) -> Array:
   """Returns exp(logs) times weights; nothing where the logarithm is -inf."""
   some = logs > -math.inf
   mass = np.exp(np.where(some, logs, 0.0) + log_weights)
@@ -139,7 +142,7 @@ def masses(logs, log_weights):
   return np.where(some, mass, lost)
 
 
-def _refinement(phases, most):
+def _refinement(phases: int, most: int) -> int:
   """Returns by how much a rule is finer for more phases than usual."""
   return max(1, math.ceil(math.sqrt(phases / most)))
 

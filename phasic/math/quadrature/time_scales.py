@@ -8,10 +8,12 @@ import numpy as onp
 from phasic.internal import autodiff
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.model.model_types import Model
 
 # Rates times times of which the kernel gives values.
 _MOST = 1e15
@@ -21,7 +23,7 @@ _USUAL = 1e10
 _SETTLED = 2000.0 * math.e
 
 
-def latest(model):
+def latest(model: Model) -> Array:
   """Returns times up to which values are found, (...), as constants.
 
   Args:
@@ -47,7 +49,7 @@ def latest(model):
   return np.where(good, _MOST / np.where(good, fastest, 1.0), most)
 
 
-def settled(model, low, high, discrete):
+def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
   """Returns upper bounds, inf for those so late that nothing is beyond them.
 
   Only bounds that may be too late for the kernel are looked at.
@@ -72,7 +74,7 @@ def settled(model, low, high, discrete):
   return np.where(late & (ratio > 1.0), math.inf, high)
 
 
-def log_scales(option, system):
+def log_scales(option: object, system: chain_solves.System) -> Array:
   """Returns logarithms of a rate and of a time, (..., 2), as constants.
 
   A rule for `chain_calls`.

@@ -7,6 +7,7 @@ have no closed solution are solved by Newton's method, from a side from which it
 does not overshoot.
 """
 
+from collections.abc import Callable
 import math
 
 import numpy as np
@@ -15,14 +16,19 @@ from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.numeric import special
 
 _MAX_ITERATIONS = 100
 # Each doubles the order of the derivatives that are right.
 _NEWTON_STEPS = 2
 
+# Of the stages' number, their rate, k, and of a step the last x.
+_Step = Callable[[int, Array, Array, Array], Array]
+_Start = Callable[[int, Array, Array], Array]
 
-def of_power(count, rate, power):
+
+def of_power(count: int, rate: Array, power: Array) -> Array:
   """Returns the top's x for g(x) = x^(1/k): (n - 1/k) / r, or zero.
 
   Args:
@@ -36,7 +42,7 @@ def of_power(count, rate, power):
   return np.maximum(count - 1.0 / power, 0.0) / rate
 
 
-def of_logarithm(count, rate, growth):
+def of_logarithm(count: int, rate: Array, growth: Array) -> Array:
   """Returns the top's x for g(x) = log(1 + b x) / b.
 
   It solves (n - 1) / x - r + b / (1 + b x) = 0, or is zero. Arguments are those
@@ -58,7 +64,7 @@ def of_logarithm(count, rate, growth):
   return np.where(slow, top, 0.5 * (gap + root)) / rate
 
 
-def of_log_normal(count, rate, power):
+def of_log_normal(count: int, rate: Array, power: Array) -> Array:
   """Returns log(1 + mode) for g(x) = exp(x^(1/k)) - 1.
 
   It is the L of L + r k L^k = n k - 1, or zero; to 1e-13 of itself (float32:
@@ -67,7 +73,7 @@ def of_log_normal(count, rate, power):
   return _run(_LOG_NORMAL, count, rate, power)
 
 
-def of_log_logistic(count, rate, power):
+def of_log_logistic(count: int, rate: Array, power: Array) -> Array:
   """Returns the top's x for g(x) = c (exp(x) - 1)^(1/k).
 
   It solves n - 1 + (1 - 1/k) x / (exp(x) - 1) = (r + 1/k) x, or is zero; to
@@ -79,7 +85,7 @@ def of_log_logistic(count, rate, power):
 _LOG_NORMAL, _LOG_LOGISTIC = "log_normal", "log_logistic"
 
 
-def _evaluate(kind, count, rate, power):
+def _evaluate(kind: str, count: int, rate: Array, power: Array) -> Array:
   dtype = static.dtype_name(rate)
   wide = static.wide_float()
   rate, power = structures.cast(rate, wide), structures.cast(power, wide)
@@ -104,16 +110,18 @@ def _evaluate(kind, count, rate, power):
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1))
 
 
-def _iterated(step, start, count, rate, power):
+def _iterated(
+  step: _Step, start: _Start, count: int, rate: Array, power: Array
+) -> Array:
   """Returns where the steps lead to."""
   eps = static.finfo_eps(rate)
 
-  def unfinished(carry):
+  def unfinished(carry: tuple[Array, Array, Array]) -> Array:
     done, x, change = carry
     far = np.abs(change) > 4.0 * eps * np.abs(x)
     return (done < _MAX_ITERATIONS) & np.any(far)
 
-  def move(carry):
+  def move(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
     done, x, _ = carry
     change = step(count, rate, power, x)
     return done + 1, x + change, change
@@ -123,7 +131,7 @@ def _iterated(step, start, count, rate, power):
   return control_flow.while_loop(unfinished, move, init)[1]
 
 
-def _log_normal_step(count, rate, power, x):
+def _log_normal_step(count: int, rate: Array, power: Array, x: Array) -> Array:
   """Returns Newton's step for log(e^x + r k e^(k x)) = log(n k - 1)."""
   total = special.logaddexp(x, np.log(rate * power) + power * x)
   share = np.exp(x - total)
@@ -131,12 +139,14 @@ def _log_normal_step(count, rate, power, x):
   return (np.log(count * power - 1.0) - total) / slope
 
 
-def _log_normal_start(count, rate, power):
+def _log_normal_start(count: int, rate: Array, power: Array) -> Array:
   log_total = np.log(count * power - 1.0)
   return np.minimum(log_total, (log_total - np.log(rate * power)) / power)
 
 
-def _log_logistic_step(count, rate, power, x):
+def _log_logistic_step(
+  count: int, rate: Array, power: Array, x: Array
+) -> Array:
   """Returns Newton's step for the equation of `of_log_logistic`."""
   more, less = 1.0 - 1.0 / power, rate + 1.0 / power
   small = x < 1e-6
@@ -148,7 +158,7 @@ def _log_logistic_step(count, rate, power, x):
   return value / (less - more * fall)
 
 
-def _log_logistic_start(count, rate, power):
+def _log_logistic_start(count: int, rate: Array, power: Array) -> Array:
   right = (count - 1.0) / (rate + 1.0 / power)
   return np.where(power > 1.0, 0.0, right)
 

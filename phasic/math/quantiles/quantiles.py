@@ -19,7 +19,13 @@ differentiated again. Inside of an atom they are zero, at its end, at zero and a
 infinity NaN.
 """
 
+from collections.abc import Sequence
+
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_rules
 
@@ -32,7 +38,13 @@ ASKED = {
 }
 
 
-def quantile(initial_probs, subgenerator, u, exit_rates=None, prob_zero=None):
+def quantile(
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  u: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns Q(u) = inf{t: P(X <= t) >= u}, in units of time.
 
   Args:
@@ -66,8 +78,12 @@ def quantile(initial_probs, subgenerator, u, exit_rates=None, prob_zero=None):
 
 
 def quantile_log_cdf(
-  initial_probs, subgenerator, log_cdf, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  log_cdf: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns inf{t: log P(X <= t) >= log_cdf}, for left tails below 1e-308.
 
   Arguments, result and errors are those of `quantile`, with a log probability,
@@ -85,8 +101,12 @@ def quantile_log_cdf(
 
 
 def quantile_log_survival(
-  initial_probs, subgenerator, log_survival, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  log_survival: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns inf{t: log P(X > t) <= log_survival}, for right tails.
 
   Arguments, result and errors are those of `quantile`, with a log probability,
@@ -103,7 +123,11 @@ def quantile_log_survival(
   return value("log_survival", arguments)
 
 
-def value(mode, arguments, discrete=False):
+def value(
+  mode: str,
+  arguments: Sequence[SubgeneratorLike | SubtransitionLike | None],
+  discrete: bool = False,
+) -> Array:
   """Returns quantiles; what is asked stands in the place of the times.
 
   Args:
@@ -129,7 +153,12 @@ class QuantileCall:
     arrays: what `quantiles_rules` takes besides.
   """
 
-  def __init__(self, mode, arguments, discrete=False):
+  def __init__(
+    self,
+    mode: str,
+    arguments: Sequence[SubgeneratorLike | SubtransitionLike | None],
+    discrete: bool = False,
+  ) -> None:
     names = operands_lib.names(discrete)
     self.names = (*names[:2], ASKED[mode], *names[3:])
     self.arguments = operands_lib.convert(*arguments, names=self.names)
@@ -142,6 +171,6 @@ class QuantileCall:
     )
     self.arrays = (*limits, *model, *quantiles_rules.refusing(edges))
 
-  def result(self, x):
+  def result(self, x: Array) -> Array:
     """Brings quantiles into the shape of what is asked and the model."""
     return operands_lib.result(self.layout, x)

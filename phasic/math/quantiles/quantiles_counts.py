@@ -14,8 +14,11 @@ from phasic.internal import control_flow
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
+from phasic.math.model.model_types import Operands
 from phasic.math.portable import portable_observations
+from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
@@ -30,7 +33,14 @@ _NOTHING = portable_observations.NOTHING
 _OWN = {"cdf": "cdf", "log_cdf": "log_cdf", "log_survival": "log_survival"}
 
 
-def find(mode, x, targets, limits, model, edges):
+def find(
+  mode: str,
+  x: Array,
+  targets: targets_lib.Targets,
+  limits: quantiles_limits.Limits,
+  model: Operands,
+  edges: Operands,
+) -> Array:
   """Returns quantiles (batch..., n), NaN where they are not found.
 
   Args:
@@ -51,11 +61,11 @@ def find(mode, x, targets, limits, model, edges):
   side = np.where(targets.upper, _SURVIVAL, _CDF)
   most = MAX_COUNT[static.dtype_name(targets.value)]
 
-  def unfinished(carry):
+  def unfinished(carry: tuple[Array, ...]) -> Array:
     count, *_, done = carry
     return (count < MAX_ITERATIONS) & np.any(np.logical_not(done))
 
-  def improve(carry):
+  def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
     count, k, low, high, slow, lost, lost_at, beyond, done = carry
     measured, log_prob = _values(
       model, edges, k, np.where(done, _NOTHING, side)
@@ -129,7 +139,13 @@ def find(mode, x, targets, limits, model, edges):
   return np.where(targets.bad | (limits.time != limits.time), math.nan, k)
 
 
-def _newton(k, change, log_prob, targets, ends):
+def _newton(
+  k: Array,
+  change: Array,
+  log_prob: Array,
+  targets: targets_lib.Targets,
+  ends: targets_lib.Ends,
+) -> Array:
   """Returns the count that Newton's method proposes, NaN for none."""
   error = targets_lib.mass_error(ends, change)
   log_mass = targets.log_value - np.log(np.abs(ends.ratio)) + error
@@ -141,7 +157,7 @@ def _newton(k, change, log_prob, targets, ends):
   return np.where(usable, -np.floor(-found), math.nan)
 
 
-def _middle(low, high, k):
+def _middle(low: Array, high: Array, k: Array) -> Array:
   """Returns a count within the bracket, beyond k where it has no end."""
   wide = high > 4.0 * (low + 1.0)
   half = low + np.floor(0.5 * (high - low))
@@ -150,7 +166,14 @@ def _middle(low, high, k):
   return np.where(high < math.inf, inside, 16.0 * k)
 
 
-def _settled(mode, x, k, targets, model, edges):
+def _settled(
+  mode: str,
+  x: Array,
+  k: Array,
+  targets: targets_lib.Targets,
+  model: Operands,
+  edges: Operands,
+) -> Array:
   """Decides between neighbouring counts by the very function that is inverted.
 
   Logarithms, and what was subtracted from one, may be rounded to the other side
@@ -177,7 +200,9 @@ def _settled(mode, x, k, targets, model, edges):
   return np.where(regular, np.where(before, counts - 1.0, then), k)
 
 
-def _values(model, edges, counts, kind):
+def _values(
+  model: Operands, edges: Operands, counts: Array, kind: Array
+) -> tuple[Array, Array]:
   """Returns logarithms of what kinds say, and of masses, (batch..., n)."""
   probs = np.where(kind == _NOTHING, _NOTHING, _DENSITY)
   kinds = structures.cast(np.concatenate([kind, probs], axis=-1), "int32")
@@ -193,7 +218,15 @@ def _values(model, edges, counts, kind):
   return found[..., :n], found[..., n:]
 
 
-def _portable(kind, initial, matrix, exits, atom, counts, *structure):
+def _portable(
+  kind: str,
+  initial: Array,
+  matrix: Array,
+  exits: Array,
+  atom: Array,
+  counts: Array,
+  *structure: Array,
+) -> Array:
   """The portable path for counts of several kinds."""
   del kind
   *edges, kinds = structure

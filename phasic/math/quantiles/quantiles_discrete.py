@@ -11,10 +11,19 @@ the functions themselves are, quantiles are NaN.
 They are steps: asking for a derivative raises NotImplementedError.
 """
 
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.quantiles import quantiles
 
 
-def quantile(initial_probs, subtransition, u, exit_probs=None, prob_zero=None):
+def quantile(
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  u: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns Q(u) = min{k: P(N <= k) >= u}.
 
   Args:
@@ -46,8 +55,12 @@ def quantile(initial_probs, subtransition, u, exit_probs=None, prob_zero=None):
 
 
 def quantile_log_cdf(
-  initial_probs, subtransition, log_cdf, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  log_cdf: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns min{k: log P(N <= k) >= log_cdf}.
 
   Arguments, result and errors are those of `quantile`, with a log probability,
@@ -58,8 +71,12 @@ def quantile_log_cdf(
 
 
 def quantile_log_survival(
-  initial_probs, subtransition, log_survival, exit_probs=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  log_survival: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns min{k: log P(N > k) <= log_survival}.
 
   Arguments, result and errors are those of `quantile`, with a log probability,

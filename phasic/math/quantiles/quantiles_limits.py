@@ -4,18 +4,21 @@ A quantile is sought between the atom at zero and the mass that absorption gets
 in the end, less than one where the chain may be caught in a trap.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from phasic.internal import autodiff
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Operands
 from phasic.math.numeric import scaled_sums
 
 
@@ -30,14 +33,20 @@ class Limits(NamedTuple):
     time: the expected time until the chain is absorbed or caught.
   """
 
-  atom: Any
-  alive: Any
-  absorbed: Any
-  caught: Any
-  time: Any
+  atom: Array
+  alive: Array
+  absorbed: Array
+  caught: Array
+  time: Array
 
 
-def find(arguments, operands, edges, layout, discrete):
+def find(
+  arguments: Model,
+  operands: Operands,
+  edges: Operands,
+  layout: operands_lib.Layout,
+  discrete: bool,
+) -> Limits:
   """Returns the `Limits` of models, as constants.
 
   Args:
@@ -68,7 +77,7 @@ def find(arguments, operands, edges, layout, discrete):
   return Limits(atom, alive, absorbed, caught, found[..., 2:])
 
 
-def _passage(option, system):
+def _passage(option: object, system: chain_solves.System) -> Array:
   """Returns P(X < inf), P(X = inf) and the time until either is known."""
   del option
   passage, alive = killing.absorbed_or_caught(system)

@@ -12,6 +12,7 @@ Where q is zero, strictly inside of an atom, derivatives are zero. Where it is
 zero or inf otherwise there are none: they are NaN.
 """
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -22,9 +23,11 @@ from phasic.internal import custom_gradient
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.calls import kernel_derivatives
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import Operands
 from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_counts
 from phasic.math.quantiles import quantiles_limits
@@ -38,13 +41,17 @@ _ADVICE = (
 )
 
 
-def forward(mode, x, *arrays):
+def forward(
+  mode: str, x: Array, *arrays: Array
+) -> tuple[Array, tuple[Array, ...]]:
   """Returns `quantile` and what `backward` takes."""
   q = quantile(mode, x, *arrays)
   return q, (q, x, *arrays)
 
 
-def backward(mode, residuals, cotangent):
+def backward(
+  mode: str, residuals: Sequence[Array], cotangent: Array
+) -> tuple[Array | None, ...]:
   """Returns the cotangents of x and of the arrays.
 
   Args:
@@ -69,7 +76,9 @@ def backward(mode, residuals, cotangent):
   return (of_x, *[None] * _NUM_LIMITS, *bars, *none)
 
 
-def along(mode, primals, tangents):
+def along(
+  mode: str, primals: Sequence[Array], tangents: Sequence[Array]
+) -> tuple[Array, Array]:
   """Returns `quantile` and its derivative along tangents of its arrays."""
   x, *arrays = primals
   moved_x, *moved = tangents
@@ -90,7 +99,7 @@ def along(mode, primals, tangents):
 @custom_gradient.custom_gradient(
   vjp_fwd=forward, vjp_bwd=backward, jvp_fn=along, nondiff_argnums=(0,)
 )
-def quantile(mode, x, *arrays):
+def quantile(mode: str, x: Array, *arrays: Array) -> Array:
   """Returns quantiles, (batch..., n), of a continuous distribution.
 
   Args:
@@ -102,7 +111,7 @@ def quantile(mode, x, *arrays):
   return _run(mode, kernel_ops.path(), x, *arrays)
 
 
-def refusing(edges):
+def refusing(edges: Operands) -> list[Array]:
   """Returns arrays of edges; derivatives in what rates are made of raise."""
   found, advice = list(edges), kernel_ops.EDGES_ARE_FIXED
   for i in range(1, len(edges)):
@@ -112,7 +121,7 @@ def refusing(edges):
   return found
 
 
-def count_quantile(mode, x, *arrays):
+def count_quantile(mode: str, x: Array, *arrays: Array) -> Array:
   """Returns the same of a discrete distribution; derivatives raise."""
   fixed = [autodiff.stop_gradient(y) for y in (x, *arrays)]
   k = _run_counts(mode, kernel_ops.path(), *fixed)
@@ -134,7 +143,9 @@ class _Point:
     inside: whether it is zero and strictly inside of an atom.
   """
 
-  def __init__(self, mode, q, x, arrays):
+  def __init__(
+    self, mode: str, q: Array, x: Array, arrays: Sequence[Array]
+  ) -> None:
     limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
     model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
     self.edges = tuple(arrays[_NUM_LIMITS + 4 :])
@@ -166,19 +177,19 @@ class _Point:
       per_target = np.exp(x - log_density)
       self.per_target = per_target if mode == "log_cdf" else -per_target
 
-  def completed(self, factor):
+  def completed(self, factor: Array) -> Array:
     """Returns a factor of derivatives with what it is at zero and infinity."""
     rest = np.where(self.inside, np.zeros_like(factor), math.nan)
     return np.where(self.regular, factor, rest)
 
-  def weighted(self, factor, cotangent):
+  def weighted(self, factor: Array, cotangent: Array) -> Array:
     """Returns the product; zero also where there is no derivative to take."""
     unused = np.logical_not(self.regular) & (cotangent == 0)
     product = self.completed(factor) * cotangent
     return np.where(unused, np.zeros_like(product), product)
 
 
-def _search(mode, path, x, *arrays):
+def _search(mode: str, path: str, x: Array, *arrays: Array) -> Array:
   """The search; paths are compiled apart."""
   del path
   limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
@@ -188,7 +199,7 @@ def _search(mode, path, x, *arrays):
   return quantiles_search.find(targets, limits, model, edges)
 
 
-def _search_counts(mode, path, x, *arrays):
+def _search_counts(mode: str, path: str, x: Array, *arrays: Array) -> Array:
   del path
   limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
   model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]

@@ -22,8 +22,11 @@ from phasic.internal import control_flow
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
+from phasic.math.model.model_types import Operands
 from phasic.math.portable import portable_observations
+from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_table as table
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
@@ -44,7 +47,12 @@ CDF = portable_observations.LOG_CDF
 NOTHING = portable_observations.NOTHING
 
 
-def find(targets, limits, model, edges):
+def find(
+  targets: targets_lib.Targets,
+  limits: quantiles_limits.Limits,
+  model: Operands,
+  edges: Operands,
+) -> Array:
   """Returns quantiles (batch..., n), NaN where they are not found.
 
   Args:
@@ -57,13 +65,15 @@ def find(targets, limits, model, edges):
   usable = (limits.time > 0) & (limits.time < math.inf)
   whole = np.where(usable, limits.time, 1.0)
 
-  def solve(targets, start):
+  def solve(
+    targets: targets_lib.Targets, start: Array
+  ) -> tuple[Array, Array, targets_lib.Ends]:
     ends = targets_lib.ends(targets, limits)
     special = targets.bad | ends.first | ends.never | lost
     t, slope = _search(targets, ends, special, model, edges, start)
     return t, slope, ends
 
-  def at_odds(targets):
+  def at_odds(targets: targets_lib.Targets) -> tuple[Array, Array]:
     t, slope, ends = solve(targets, np.zeros_like(targets.value) + whole)
     rest = 1.0 - targets.value
     return t, np.abs(ends.ratio) * rest / slope
@@ -78,7 +88,14 @@ def find(targets, limits, model, edges):
   return np.where(targets.bad | lost, math.nan, t)
 
 
-def _search(targets, ends, special, model, edges, start):
+def _search(
+  targets: targets_lib.Targets,
+  ends: targets_lib.Ends,
+  special: Array,
+  model: Operands,
+  edges: Operands,
+  start: Array,
+) -> tuple[Array, Array]:
   """Returns quantiles, NaN where they are not found, and slopes there.
 
   Args:
@@ -101,10 +118,10 @@ def _search(targets, ends, special, model, edges, start):
   # Of a step after which what is left is its square.
   short = eps**0.54
 
-  def unfinished(carry):
+  def unfinished(carry: tuple[Array, ...]) -> Array:
     return (carry[0] < MAX_ITERATIONS) & np.any(np.logical_not(carry[-1]))
 
-  def improve(carry):
+  def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
     count, t, low, high, slope, last, slow, *counts, done = carry
     lost, lost_at, beyond, is_above = counts
     kind = np.where(done, NOTHING, side)
@@ -176,7 +193,13 @@ def _search(targets, ends, special, model, edges, start):
   return np.where(carry[-1], carry[1], math.nan), carry[4]
 
 
-def values(model, edges, times, kind, with_density=True):
+def values(
+  model: Operands,
+  edges: Operands,
+  times: Array,
+  kind: Array,
+  with_density: bool = True,
+) -> tuple[Array, Array]:
   """Returns logarithms of what kinds say, and of the density (batch..., n)."""
   kinds, at = kind, times
   if with_density:
@@ -194,7 +217,7 @@ def values(model, edges, times, kind, with_density=True):
   return found[..., :n], found[..., n:]
 
 
-def _factor(rising, ratio):
+def _factor(rising: Array, ratio: Array) -> Array:
   """Returns by what Newton's step multiplies a time.
 
   Args:
@@ -207,13 +230,20 @@ def _factor(rising, ratio):
   return np.where(in_time, 1.0 + np.minimum(ratio, 15.0), multiplied)
 
 
-def _refined(t, slope, targets, ends, model, edges):
+def _refined(
+  t: Array,
+  slope: Array,
+  targets: targets_lib.Targets,
+  ends: targets_lib.Ends,
+  model: Operands,
+  edges: Operands,
+) -> Array:
   """Makes a step with F and 1 - F where their logarithms' rounding matters."""
   tiny = float(onp.finfo(static.dtype_name(t)).tiny)
   regular = (t > 0) & (t < math.inf) & (targets.value >= 16 * tiny)
   rough = regular & (np.abs(targets.log_value) > 8.0 * (1.0 + slope))
 
-  def step(t):
+  def step(t: Array) -> Array:
     parts = []
     for kind, counts in (
       ("cdf", np.logical_not(targets.upper)),

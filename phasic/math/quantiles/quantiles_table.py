@@ -8,12 +8,14 @@ Reference: G. Derflinger, W. Hoermann, J. Leydold, Random variate generation by
   numerical inversion when only the density is known, ACM TOMACS 20, 2010.
 """
 
+from collections.abc import Callable
 import math
 
 import numpy as np
 
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 # From how many quantiles of each model on, and of how many the table is.
@@ -22,13 +24,17 @@ _SHARE = 8
 _MOST_NODES = 1024
 
 
-def pays(targets):
+def pays(targets: targets_lib.Targets) -> bool:
   """Returns whether there are so many quantiles that a table is made."""
   n = static.shape(targets.value)[-1]
   return isinstance(n, int) and n >= LEAST
 
 
-def starts(targets, special, solve):
+def starts(
+  targets: targets_lib.Targets,
+  special: Array,
+  solve: Callable[[targets_lib.Targets], tuple[Array, Array]],
+) -> Array:
   """Returns times near quantiles (batch..., n), NaN where none is known.
 
   Args:
@@ -65,7 +71,9 @@ def starts(targets, special, solve):
   return np.reshape(found, (*batch, n))
 
 
-def _interpolated(share, width, index, times, slopes):
+def _interpolated(
+  share: Array, width: Array, index: Array, times: Array, slopes: Array
+) -> Array:
   """Returns times between nodes, (models, n), by Hermite's polynomials."""
   logs = np.log(np.where(times > 0, times, 1.0))
   inner = (times > 0) & (times < math.inf) & np.isfinite(slopes)
@@ -83,13 +91,13 @@ def _interpolated(share, width, index, times, slopes):
   return np.exp(np.where(right == right, mix, left))
 
 
-def _log_odds(targets):
+def _log_odds(targets: targets_lib.Targets) -> Array:
   """Returns log F - log(1 - F)."""
   size = np.log1p(-targets.value) - targets.log_value
   return np.where(targets.upper, size, -size)
 
 
-def _of_log_odds(odds):
+def _of_log_odds(odds: Array) -> targets_lib.Targets:
   """Returns the `Targets` of log odds."""
   size = np.abs(odds)
   log_value = -size - np.log1p(np.exp(-size))

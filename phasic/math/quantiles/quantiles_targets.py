@@ -7,13 +7,15 @@ its limit.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import control_flow
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.math.quantiles import quantiles_limits
 
 LOG_HALF = -0.6931471805599453
 MODES = ("cdf", "log_cdf", "log_survival", "folded")
@@ -30,10 +32,10 @@ class Targets(NamedTuple):
     bad: whether there is no quantile.
   """
 
-  upper: Any
-  value: Any
-  log_value: Any
-  bad: Any
+  upper: Array
+  value: Array
+  log_value: Array
+  bad: Array
 
 
 class Ends(NamedTuple):
@@ -49,15 +51,15 @@ class Ends(NamedTuple):
     bound: a time that is not below the quantile, by Markov's inequality.
   """
 
-  rising: Any
-  ratio: Any
-  is_plain: Any
-  first: Any
-  never: Any
-  bound: Any
+  rising: Array
+  ratio: Array
+  is_plain: Array
+  first: Array
+  never: Array
+  bound: Array
 
 
-def read(mode, x):
+def read(mode: str, x: Array) -> Targets:
   """Returns the `Targets` of an array.
 
   Args:
@@ -86,7 +88,7 @@ def read(mode, x):
   return Targets(upper, value, log_value, bad)
 
 
-def ends(targets, limits):
+def ends(targets: Targets, limits: quantiles_limits.Limits) -> Ends:
   """Returns the `Ends` for targets (batch..., n)."""
   upper, value, log_value, _ = targets
   nothing = log_value == -math.inf
@@ -111,13 +113,13 @@ def ends(targets, limits):
   return Ends(rising, ratio, is_plain, first, never, bound)
 
 
-def mass_error(ends_, change):
+def mass_error(ends_: Ends, change: Array) -> Array:
   """Returns log((M' - r) / (M - r)) where log(M' / M) is the change.
 
   It is NaN where M' and r are too near to each other to tell what is between.
   """
 
-  def measured(change):
+  def measured(change: Array) -> Array:
     few = np.minimum(np.maximum(change, -40.0), 40.0)
     eps = float(onp.finfo(static.dtype_name(change)).eps)
     shift = ends_.ratio * np.expm1(few)

@@ -1,5 +1,6 @@
 """The law of what a discrete chain earns until absorption."""
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -8,23 +9,26 @@ import numpy as onp
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model import step_chain
+from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.rewards import reward_stages
 from phasic.math.rewards import without_reward
 
 
 def discrete_reward_transform(
-  initial_probs,
-  subtransition,
-  rewards,
-  exit_probs=None,
-  prob_zero=None,
-  impulse_rewards=None,
-):
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  rewards: ArrayLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+  impulse_rewards: ArrayLike | None = None,
+) -> tuple[Array, Array, Array, Array]:
   """Returns the discrete phase-type model of the sum of integer rewards.
 
   Y adds r_i for each step that starts in phase i, and c_ij for each step from
@@ -86,7 +90,7 @@ def discrete_reward_transform(
       distributions in mathematical population genetics, Theor. Popul. Biol.
       157, 2024.
   """
-  model, (rewards,), _, _ = chain_arguments.convert(
+  model, (earned,), _, _ = chain_arguments.convert(
     initial_probs,
     subtransition,
     rewards,
@@ -104,14 +108,16 @@ def discrete_reward_transform(
       sources, targets, matrix, coefficients, constants
     )
     matrix, exits = edge_rates.dense(p, edges)
-  parts = (model.initial, matrix, exits, model.atom, rewards)
-  stages = _stages(rewards, impulse_rewards, p)
+  parts = (model.initial, matrix, exits, model.atom, earned)
+  stages = _stages(earned, impulse_rewards, p)
   if stages is None:
     return _run(completes, *parts)
   return _run_stages(completes, *parts[:4], *_arrays(stages, model.initial))
 
 
-def _stages(rewards, impulse_rewards, p):
+def _stages(
+  rewards: Array, impulse_rewards: ArrayLike | None, p: int
+) -> reward_stages.Stages | None:
   """Returns the stages; None where no phase needs more than one."""
   visits = static.concrete(rewards)
   jumps = onp.zeros((p, p + 1), int)
@@ -137,7 +143,7 @@ def _stages(rewards, impulse_rewards, p):
   return reward_stages.stages(visits, jumps)
 
 
-def _integers(name, x):
+def _integers(name: str, x: onp.ndarray) -> onp.ndarray:
   """Returns known rewards as integers."""
   x = onp.asarray(x)
   whole = onp.isfinite(x) & (x >= 0) & (x == onp.floor(x))
@@ -147,11 +153,11 @@ def _integers(name, x):
   return onp.asarray(x, int)
 
 
-def _arrays(stages, like):
+def _arrays(stages: reward_stages.Stages, like: Array) -> tuple[Array, ...]:
   """Returns the stages as arrays of the backend, with the batch dims of one."""
   rank = static.rank(like) - 1
 
-  def laid_out(x, event_rank):
+  def laid_out(x: onp.ndarray, event_rank: int) -> Array:
     missing = rank - (onp.ndim(x) - event_rank)
     x = onp.reshape(x, (*(1,) * missing, *onp.shape(x)))
     return structures.cast(x, static.wide_float())
@@ -167,7 +173,13 @@ def _arrays(stages, like):
   )
 
 
-def _chain(completes, initial_probs, subtransition, exit_probs, prob_zero):
+def _chain(
+  completes: bool,
+  initial_probs: Array,
+  subtransition: Array,
+  exit_probs: Array,
+  prob_zero: Array,
+) -> tuple[Array, Array, Array, Array, Array]:
   """Returns alpha, T, t, z, and whether values break a rule."""
   wide = [
     structures.cast(x, static.wide_float())
@@ -182,7 +194,14 @@ def _chain(completes, initial_probs, subtransition, exit_probs, prob_zero):
   return chain.initial, matrix, chain.exits, chain.atom, chain.bad
 
 
-def _evaluate(completes, initial, matrix, exits, prob_zero, rewards):
+def _evaluate(
+  completes: bool,
+  initial: Array,
+  matrix: Array,
+  exits: Array,
+  prob_zero: Array,
+  rewards: Array,
+) -> tuple[Array, Array, Array, Array]:
   """Returns the model for rewards of 0 and 1."""
   dtype = static.dtype_name(initial)
   *chain, bad = _chain(completes, initial, matrix, exits, prob_zero)
@@ -190,7 +209,14 @@ def _evaluate(completes, initial, matrix, exits, prob_zero, rewards):
   return _result(dtype, chain, rewards == 0, bad)
 
 
-def _evaluate_stages(completes, initial, matrix, exits, prob_zero, *stages):
+def _evaluate_stages(
+  completes: bool,
+  initial: Array,
+  matrix: Array,
+  exits: Array,
+  prob_zero: Array,
+  *stages: Array,
+) -> tuple[Array, Array, Array, Array]:
   """Returns the model of all stages."""
   dtype = static.dtype_name(initial)
   initial, matrix, exits, atom, bad = _chain(
@@ -212,7 +238,9 @@ def _evaluate_stages(completes, initial, matrix, exits, prob_zero, *stages):
   return _result(dtype, chain, earns == 0, bad)
 
 
-def _result(dtype, chain, idle, bad):
+def _result(
+  dtype: str, chain: Sequence[Array], idle: Array, bad: Array
+) -> tuple[Array, Array, Array, Array]:
   """Returns the model without phases that earn nothing."""
   initial, off, exits, atom = chain
   seen = without_reward.watched(initial, off, exits, atom, idle)

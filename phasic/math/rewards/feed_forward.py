@@ -24,8 +24,9 @@ References:
     probability, 2017, chapter 8.
 """
 
+from collections.abc import Callable
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -33,8 +34,10 @@ import numpy as onp
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.likelihood import phase_type
+from phasic.math.model.chain import Chain
 from phasic.math.numeric import reachability
 from phasic.math.rewards import without_reward
 
@@ -49,7 +52,7 @@ class Blocks(NamedTuple):
   """
 
   order: tuple[int, ...]
-  phases: tuple[Any, ...]
+  phases: tuple[tuple[int, ...], ...]
   idle: bool
 
 
@@ -61,11 +64,11 @@ class Rest(NamedTuple):
     faint: zeros that have the derivatives of the density where that is zero.
   """
 
-  logs: Any
-  faint: Any
+  logs: Array
+  faint: Array
 
 
-def blocks(rewards, off):
+def blocks(rewards: Array, off: Array) -> Blocks:
   """Returns the blocks of a chain.
 
   Args:
@@ -97,7 +100,7 @@ def blocks(rewards, off):
   return Blocks(order, phases, not bool(onp.all(onp.any(flat, axis=-1))))
 
 
-def _order(member, linked):
+def _order(member: onp.ndarray, linked: onp.ndarray) -> tuple[int, ...]:
   """Returns the rewards sorted so that edges lead forward only."""
   size = onp.shape(member)[1]
   # Through phases that earn nothing, too.
@@ -121,7 +124,9 @@ def _order(member, linked):
   return tuple(order)
 
 
-def log_density(found, chain, rewards, values):
+def log_density(
+  found: Blocks, chain: Chain, rewards: Array, values: Array
+) -> Array:
   """Returns log f(y), (...), NaN where the chain is not feed-forward.
 
   Args:
@@ -171,7 +176,7 @@ def log_density(found, chain, rewards, values):
   return np.log(_sum_of_shares(masses, shares, some)) + shift + lost
 
 
-def _broken(found, rewards, off):
+def _broken(found: Blocks, rewards: Array, off: Array) -> Array:
   """Returns whether the chain is not feed-forward in the order found, (...)."""
   earns = rewards > 0
   counts = np.sum(structures.cast(earns, static.dtype_name(off)), axis=-1)
@@ -183,13 +188,13 @@ def _broken(found, rewards, off):
   return broken
 
 
-def _without(own, x, value):
+def _without(own: Array, x: Array, value: float) -> Array:
   """Returns x (..., p + 1) with a value for phases that are not visited."""
   p = static.shape(own)[-1]
   return np.concatenate([np.where(own, value, x[..., :p]), x[..., p:]], axis=-1)
 
 
-def _shares(rest):
+def _shares(rest: Rest) -> tuple[Array, Array]:
   """Returns a shift B (...) and exp(logs - B), at most one (..., p + 1)."""
   some = autodiff.stop_gradient(rest.logs) != -math.inf
   highest = autodiff.stop_gradient(np.max(rest.logs, axis=-1))
@@ -199,7 +204,7 @@ def _shares(rest):
   return shift, np.where(some, np.exp(logs), 0.0) + faint
 
 
-def _sum_of_shares(weights, shares, some):
+def _sum_of_shares(weights: Array, shares: Array, some: Array) -> Array:
   """Returns sums of weights times shares, over the last axis.
 
   They are NaN where shares that are too small to see may count.
@@ -213,7 +218,7 @@ def _sum_of_shares(weights, shares, some):
   return total + np.where(lost, math.nan, 0.0)
 
 
-def _times_power(x, exponent):
+def _times_power(x: Array, exponent: Array) -> Array:
   """Returns x e^exponent for x that is zero and has a derivative.
 
   Where the factor is out of range the derivative is NaN.
@@ -224,7 +229,9 @@ def _times_power(x, exponent):
   return np.where(usable, x * factor, 0.0) + lost
 
 
-def _visit(phases, own, weights, rest, y):
+def _visit(
+  phases: tuple[int, ...], own: Array, weights: Array, rest: Rest, y: Array
+) -> Rest:
   """Returns the rest of the path from the phases of a block.
 
   Args:
@@ -238,14 +245,14 @@ def _visit(phases, own, weights, rest, y):
   empty = np.zeros_like(rest.logs)
   if k == 0:
     return Rest(empty - math.inf, empty)
-  phases = onp.asarray(phases)
+  block = onp.asarray(phases)
   shift, shares = _shares(rest)
   some = autodiff.stop_gradient(rest.logs) != -math.inf
   logs = np.where(some, rest.logs - shift[..., None], 0.0)
   misses = np.where(some, -np.expm1(logs), 1.0)
-  member = np.take(own, phases, axis=-1)
-  weights = np.take(weights, phases, axis=-2)
-  inside = np.take(weights, phases, axis=-1) * (1 - onp.eye(k))
+  member = np.take(own, block, axis=-1)
+  weights = np.take(weights, block, axis=-2)
+  inside = np.take(weights, block, axis=-1) * (1 - onp.eye(k))
   inside = np.where(member[..., None] & member[..., None, :], inside, 0.0)
   stays = np.concatenate([own, np.zeros_like(own[..., :1])], axis=-1)
   leave = np.where(stays[..., None, :], 0.0, weights)
@@ -261,7 +268,7 @@ def _visit(phases, own, weights, rest, y):
   starts = structures.cast(onp.eye(k, k + 1), static.dtype_name(weights))
   times = np.where(y != 0, y, 1.0)[..., None]
 
-  def of(function, exits):
+  def of(function: Callable[..., Array], exits: Array) -> Array:
     last = np.zeros_like(exits[..., :1])
     exits = np.concatenate([exits, last], axis=-1)
     return function(starts, matrix, times, exits, np.zeros_like(times))
@@ -277,11 +284,11 @@ def _visit(phases, own, weights, rest, y):
     faint = of(phase_type.density, success[..., None, :])
     faint = np.where(leads, 0.0, _times_power(faint, shift[..., None]))
   places = onp.full(p + 1, k)
-  places[phases] = onp.arange(k)
+  places[block] = onp.arange(k)
   return Rest(_spread(logs, -math.inf, places), _spread(faint, 0.0, places))
 
 
-def _spread(x, value, places):
+def _spread(x: Array, value: float, places: onp.ndarray) -> Array:
   """Returns (..., p + 1) with entries of (..., k), else a value."""
   last = np.zeros_like(x[..., :1]) + value
   return np.take(np.concatenate([x, last], axis=-1), places, axis=-1)

@@ -8,6 +8,8 @@ from phasic.internal import control_flow
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
@@ -16,18 +18,19 @@ from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model import reward_operands
+from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.numeric import scaled_sums
 from phasic.math.rewards import feed_forward
 
 
 def joint_laplace_transform(
-  initial_probs,
-  subgenerator,
-  rewards,
-  arguments,
-  exit_rates=None,
-  prob_zero=None,
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  rewards: ArrayLike,
+  arguments: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns E[exp(-u_1 Y_1 - ... - u_R Y_R)], Y_r = sum_i r_ir (time in i).
 
   It is alpha (Delta - S)^-1 s + z with Delta_ii = sum_r r_ir u_r: the
@@ -87,7 +90,7 @@ def joint_laplace_transform(
   )
 
 
-def _survival(option, system, rates):
+def _survival(option: None, system: chain_solves.System, rates: Array) -> Array:
   """Returns the probability of not being killed at rates (..., p), (...)."""
   del option
   good = np.all((rates >= 0) & np.isfinite(rates), axis=-1)
@@ -100,13 +103,13 @@ def _survival(option, system, rates):
 
 
 def feed_forward_log_density(
-  initial_probs,
-  subgenerator,
-  rewards,
-  values,
-  exit_rates=None,
-  prob_zero=None,
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  rewards: ArrayLike,
+  values: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
   """Returns log f(y) of rewards that are earned one after the other.
 
   Each phase earns one of the rewards at most, and no block of phases that earn
@@ -167,8 +170,8 @@ def feed_forward_log_density(
     "exit_rates": exit_rates,
     "prob_zero": prob_zero,
   }
-  values = structures.as_array(values, dtypes.common_dtype(names), "values")
-  model, (rewards,), batch, dtype = chain_arguments.convert(
+  given = structures.as_array(values, dtypes.common_dtype(names), "values")
+  model, (earned,), batch, dtype = chain_arguments.convert(
     initial_probs,
     subgenerator,
     rewards,
@@ -177,7 +180,7 @@ def feed_forward_log_density(
     names=operands.REWARD_ARGUMENTS,
     event_ranks=(2,),
   )
-  size, shape = static.shape(rewards)[-1], static.shape(values)
+  size, shape = static.shape(earned)[-1], static.shape(given)
   if len(shape) < 1 or shape[-1] != size:
     raise ValueError(
       f"values have shape {shape}: it must be (..., R), R = {size}"
@@ -190,13 +193,19 @@ def feed_forward_log_density(
       sources, targets, matrix, coefficients, constants
     )
     matrix, exits = edge_rates.dense(static.shape(model.initial)[-1], edges)
-  found = feed_forward.blocks(rewards, matrix)
+  found = feed_forward.blocks(earned, matrix)
   parts = (model.initial, matrix, exits, model.atom)
-  x = _log_density(found, dtype, rewards, values, *parts)
+  x = _log_density(found, dtype, earned, given, *parts)
   return np.broadcast_to(x, tuple(batch))
 
 
-def _evaluate(found, dtype, rewards, values, *model):
+def _evaluate(
+  found: feed_forward.Blocks,
+  dtype: str,
+  rewards: Array,
+  values: Array,
+  *model: Array,
+) -> Array:
   """Returns the logarithm of the density, (...)."""
   wide = static.wide_float()
   rewards, values, *parts = (

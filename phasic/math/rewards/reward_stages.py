@@ -5,7 +5,7 @@ goes down to stage 1. A visit that earns nothing is stage 0, and what is earned
 at absorption has stages too.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
 
@@ -25,16 +25,16 @@ class Stages(NamedTuple):
     last: from where it follows surely (n,), 0 or 1.
   """
 
-  phases: Any
-  earns: Any
-  starts: Any
-  moves: Any
-  descents: Any
-  ends: Any
-  last: Any
+  phases: onp.ndarray
+  earns: onp.ndarray
+  starts: onp.ndarray
+  moves: onp.ndarray
+  descents: onp.ndarray
+  ends: onp.ndarray
+  last: onp.ndarray
 
 
-def stages(visit_rewards, jump_rewards):
+def stages(visit_rewards: onp.ndarray, jump_rewards: onp.ndarray) -> Stages:
   """Returns the stages.
 
   Args:

@@ -9,16 +9,23 @@ from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.rewards import without_reward
 
 
 def reward_transform(
-  initial_probs, subgenerator, rewards, exit_rates=None, prob_zero=None
-):
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  rewards: ArrayLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> tuple[Array, Array | edge_rates.EdgeRates, Array | None, Array | None]:
   """Returns the phase-type model of Y = sum_i r_i (time spent in phase i).
 
   With + the phases of positive rewards, 0 those of zero rewards and
@@ -76,7 +83,7 @@ def reward_transform(
     M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
       probability, 2017, theorem 3.1.33.
   """
-  model, (rewards,), _, _ = chain_arguments.convert(
+  model, (earned,), _, _ = chain_arguments.convert(
     initial_probs,
     subgenerator,
     rewards,
@@ -86,17 +93,17 @@ def reward_transform(
     event_ranks=(1,),
   )
   if model.edges is None:
-    return _run(*model[:4], rewards)
+    return _run(*model[:4], earned)
   sources, targets, constants, coefficients = model.edges
   edges = edge_rates.EdgeRates(
     sources, targets, model.rates, coefficients, constants
   )
-  known = static.concrete(rewards)
+  known = static.concrete(earned)
   if known is not None and onp.any(known == 0):
     between, exits = edge_rates.dense(static.shape(model.initial)[-1], edges)
-    return _run(model.initial, between, exits, model.atom, rewards)
-  good = np.all((rewards > 0) & np.isfinite(rewards), axis=-1)
-  units = np.where(good[..., None], rewards, math.nan)
+    return _run(model.initial, between, exits, model.atom, earned)
+  good = np.all((earned > 0) & np.isfinite(earned), axis=-1)
+  units = np.where(good[..., None], earned, math.nan)
   rates = edge_rates.values(model.rates, constants, coefficients)
   rates = rates / np.take(units, sources, axis=-1)
   edges = edge_rates.EdgeRates(sources, targets, rates)
@@ -104,7 +111,9 @@ def reward_transform(
   return model.initial, edges, None, atom
 
 
-def _evaluate(initial, matrix, exits, atom, rewards):
+def _evaluate(
+  initial: Array, matrix: Array, exits: Array, atom: Array, rewards: Array
+) -> tuple[Array, Array, Array, Array]:
   """Returns the model of a matrix, for the parts of `chain_arguments`."""
   dtype = static.dtype_name(initial)
   wide = [

@@ -5,7 +5,7 @@ something. All are sums of products of non-negative numbers.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -15,6 +15,7 @@ from phasic.internal import custom_gradient
 from phasic.internal import elimination_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.numeric import reachability
 from phasic.math.portable import elimination
 
@@ -33,13 +34,15 @@ class Watched(NamedTuple):
     atom: mass of paths without any (...).
   """
 
-  initial: Any
-  off: Any
-  exits: Any
-  atom: Any
+  initial: Array
+  off: Array
+  exits: Array
+  atom: Array
 
 
-def watched(initial, off, exits, atom, idle):
+def watched(
+  initial: Array, off: Array, exits: Array, atom: Array, idle: Array
+) -> Watched:
   """Eliminates phases.
 
   With + the phases that earn something, 0 those that do not, and N the
@@ -89,7 +92,7 @@ def watched(initial, off, exits, atom, idle):
   )
 
 
-def solution(off, exits, b):
+def solution(off: Array, exits: Array, b: Array) -> Array:
   """Returns (-S)^-1 b (..., p, r) for weights between phases and of exits."""
   p = static.shape(exits)[-1]
   phases = onp.arange(p, dtype=onp.int32)
@@ -109,16 +112,20 @@ def solution(off, exits, b):
   )
 
 
-def _forward(rewards):
+def _forward(rewards: Array) -> tuple[Array, Array]:
   return no_derivative_at_zero(rewards), rewards
 
 
-def _lost_along(primals, tangents):
+def _lost_along(
+  primals: tuple[Array, Array], tangents: tuple[Array, Array]
+) -> tuple[Array, Array]:
   lost = _lost(*primals)
   return lost, lost + 0.0 * tangents[1][..., None]
 
 
-def _lost_back(residuals, cotangent):
+def _lost_back(
+  residuals: tuple[Array, Array], cotangent: Array
+) -> tuple[Array, Array]:
   rewards, like = residuals
   lost = np.where((rewards == 0) & (cotangent != 0), math.nan, 0.0)
   return np.zeros_like(rewards), np.sum(lost, axis=-1) + np.zeros_like(like)
@@ -129,7 +136,7 @@ def _lost_back(residuals, cotangent):
   vjp_bwd=_lost_back,
   jvp_fn=_lost_along,
 )
-def _lost(rewards, like):
+def _lost(rewards: Array, like: Array) -> Array:
   """Returns NaN for rewards (..., p) of zero, and else zeros.
 
   TensorFlow finds forward mode as the transpose of reverse mode, in `like`
@@ -138,13 +145,13 @@ def _lost(rewards, like):
   return np.where(rewards == 0, math.nan, 0.0) + 0.0 * like[..., None]
 
 
-def _vjp(rewards, cotangent):
+def _vjp(rewards: Array, cotangent: Array) -> tuple[Array]:
   # For the derivatives of this one.
   again = no_derivative_at_zero(rewards) + 0.0 * cotangent
   return (_lost(rewards, cotangent) + again[..., None],)
 
 
-def _jvp(primals, tangents):
+def _jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
   (rewards,), (moved,) = primals, tangents
   lost = np.where((rewards == 0) & (moved != 0), math.nan, 0.0)
   again = no_derivative_at_zero(rewards)
@@ -152,7 +159,7 @@ def _jvp(primals, tangents):
 
 
 @custom_gradient.custom_gradient(vjp_fwd=_forward, vjp_bwd=_vjp, jvp_fn=_jvp)
-def no_derivative_at_zero(rewards):
+def no_derivative_at_zero(rewards: Array) -> Array:
   """Returns zeros (...), whose derivative is NaN in rewards (..., p) of zero.
 
   The law with a reward of zero has a mass where that with a small one has a

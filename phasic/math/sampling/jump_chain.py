@@ -1,6 +1,8 @@
 """Samples of phase-type variables by running the chain that defines them."""
 
+from collections.abc import Sequence
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -10,16 +12,22 @@ from phasic.internal import control_flow
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Seed
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.model import step_chain
+from phasic.math.model.model_types import Arguments
+from phasic.math.model.model_types import Matrix
 from phasic.math.sampling import jump_tables
 from phasic.math.sampling import jumps
 
 MAX_JUMPS = 100_000
+
+_Carry = tuple[Array, Seed, Array, Array]
 
 ADVICE = (
   "samples of a phase-type distribution have no derivative with respect to "
@@ -29,14 +37,14 @@ ADVICE = (
 
 
 def sample(
-  n,
-  seed,
-  initial_probs,
-  subgenerator,
-  exit_rates=None,
-  prob_zero=None,
-  discrete=False,
-):
+  n: int,
+  seed: Seed,
+  initial_probs: Array,
+  subgenerator: Matrix,
+  exit_rates: Array | None = None,
+  prob_zero: Array | None = None,
+  discrete: bool = False,
+) -> Array:
   """Returns exact samples, by simulation of the embedded jump chain.
 
   Each sample starts in a phase drawn from alpha, or at zero with the atom's
@@ -69,15 +77,15 @@ def sample(
 
 
 def sample_rewards(
-  n,
-  seed,
-  initial_probs,
-  subgenerator,
-  rewards,
-  exit_rates=None,
-  prob_zero=None,
-  discrete=False,
-):
+  n: int,
+  seed: Seed,
+  initial_probs: Array,
+  subgenerator: Matrix,
+  rewards: Array,
+  exit_rates: Array | None = None,
+  prob_zero: Array | None = None,
+  discrete: bool = False,
+) -> Array:
   """Returns exact samples of rewards earned until absorption, as `sample`.
 
   Args:
@@ -120,7 +128,9 @@ def sample_rewards(
   return np.reshape(earned, (n, *batch, size))
 
 
-def without_derivatives(x, *arrays, advice=ADVICE):
+def without_derivatives(
+  x: Array, *arrays: Array | None, advice: str = ADVICE
+) -> Array:
   """Returns samples whose derivatives raise.
 
   Args:
@@ -133,7 +143,13 @@ def without_derivatives(x, *arrays, advice=ADVICE):
   return not_differentiable.attach(advice, fixed, x, *given)
 
 
-def _sample(n, seed, arguments, rewards, discrete):
+def _sample(
+  n: int,
+  seed: Seed,
+  arguments: Arguments,
+  rewards: Array | None,
+  discrete: bool,
+) -> tuple[static.Shape, Array]:
   """Returns the batch shape and samples (n, number of models, R)."""
   operands, layout, edges, depth = prepare(arguments, discrete)
   model = operands[:4]
@@ -149,7 +165,9 @@ def _sample(n, seed, arguments, rewards, discrete):
   return layout.batch, not_differentiable.attach(ADVICE, earned, *model)
 
 
-def prepare(arguments, discrete):
+def prepare(
+  arguments: Arguments, discrete: bool
+) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...], int]:
   """Returns operands, their layout, the edges' arrays if any, and their depth.
 
   Args:
@@ -162,7 +180,7 @@ def prepare(arguments, discrete):
   return operands, layout, edges, _depth(arguments[1]) if edges else 0
 
 
-def _depth(edges):
+def _depth(edges: Any) -> int:
   """Returns the bits of the largest number of edges that a phase has."""
   (m,) = static.shape(edges.sources)
   known = static.concrete(edges.sources)
@@ -170,7 +188,14 @@ def _depth(edges):
   return int(degree).bit_length()
 
 
-def _paths(n, discrete, depth, seed, rewards, *operands):
+def _paths(
+  n: int,
+  discrete: bool,
+  depth: int,
+  seed: Seed,
+  rewards: Array | None,
+  *operands: Array,
+) -> Array:
   """Returns what paths earn (n, number of models, R), the time without rewards.
 
   Args:
@@ -192,11 +217,11 @@ def _paths(n, discrete, depth, seed, rewards, *operands):
   row_of_model = p * structures.cast(np.arange(models), "int32")
   earned = np.zeros_like(uniform)[..., None] * np.zeros_like(rates[0])
 
-  def unfinished(carry):
+  def unfinished(carry: _Carry) -> Array:
     count, _, phase, _ = carry
     return (count < MAX_JUMPS) & np.any(phase < p)
 
-  def jump(carry):
+  def jump(carry: _Carry) -> _Carry:
     count, seed, phase, earned = carry
     hold_seed, turn_seed, seed = random.split_seed(seed, 3)
     running = phase < p
@@ -222,7 +247,9 @@ def _paths(n, discrete, depth, seed, rewards, *operands):
 _run = control_flow.compiled(_paths, static_argnums=(0, 1, 2))
 
 
-def _prepare(discrete, depth, rewards, *operands):
+def _prepare(
+  discrete: bool, depth: int, rewards: Array | None, *operands: Array
+) -> tuple[jump_tables.JumpTables, jump_tables.Earnings, Array]:
   """Returns tables, earnings, and whether values break a rule (models,)."""
   tables, bad = make_tables(discrete, depth, *operands)
   if rewards is None:
@@ -236,7 +263,9 @@ def _prepare(discrete, depth, rewards, *operands):
   return tables, earnings, bad
 
 
-def make_tables(discrete, depth, *operands):
+def make_tables(
+  discrete: bool, depth: int, *operands: Array
+) -> tuple[jump_tables.JumpTables, Array]:
   """Returns tables, and whether values break a rule (models,).
 
   Arguments are those that `prepare` returns, the operands one by one.
@@ -247,16 +276,22 @@ def make_tables(discrete, depth, *operands):
   if len(operands) > 4:
     tables, bad = _of_edges(wide, operands[4:], discrete, dtype, depth)
   elif discrete:
-    chain = step_chain.derive(wide, eps, completes=False)
-    tables = jump_tables.of_matrix(chain, jump_tables.step_hold_rates(chain))
-    bad = chain.bad
+    steps = step_chain.derive(wide, eps, completes=False)
+    tables = jump_tables.of_matrix(steps, jump_tables.step_hold_rates(steps))
+    bad = steps.bad
   else:
     chain = chain_lib.derive(wide, eps)
     tables, bad = jump_tables.of_matrix(chain, chain.totals), chain.bad
   return tables, np.reshape(bad, (-1,))
 
 
-def _of_edges(operands, edges, discrete, dtype, depth):
+def _of_edges(
+  operands: Sequence[Array],
+  edges: Sequence[Array],
+  discrete: bool,
+  dtype: str,
+  depth: int,
+) -> tuple[jump_tables.JumpTables, Array]:
   """The same for edges, as `operands.edges` has them."""
   initial, parameters, exits, prob_zero = operands
   indices, constants, coefficients = edges

@@ -1,7 +1,8 @@
 """Tables from which the jumps of a chain are drawn."""
 
+from collections.abc import Callable
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,10 +10,15 @@ from phasic.internal import control_flow
 from phasic.internal import elimination_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
+from phasic.math.model.chain import Chain
+from phasic.math.model.step_chain import StepChain
 from phasic.math.numeric import reachability
 from phasic.math.numeric import scaled_sums
 from phasic.math.portable import elimination
+
+_Carry = tuple[Array, Array, Array]
 
 
 class JumpTables(NamedTuple):
@@ -34,13 +40,13 @@ class JumpTables(NamedTuple):
     depth: a static number, the bits of the largest number of edges of a phase.
   """
 
-  starts: Any
-  sums: Any
-  targets: Any
-  first: Any
-  last: Any
-  scales: Any
-  leads: Any
+  starts: Array
+  sums: Array
+  targets: Array
+  first: Array
+  last: Array
+  scales: Array
+  leads: Array
   depth: int
 
 
@@ -53,17 +59,17 @@ class Earnings(NamedTuple):
     stops: the phases that a path is not followed from (models, p).
   """
 
-  rates: Any
-  stops: Any
+  rates: Array
+  stops: Array
 
 
-def time_earnings(tables):
+def time_earnings(tables: JumpTables) -> Earnings:
   """Returns earnings that are the time, for which R is one."""
   stops = np.logical_not(tables.leads)
   return Earnings(np.where(stops, math.inf, 1.0)[..., None], stops)
 
 
-def reward_earnings(tables, rewards):
+def reward_earnings(tables: JumpTables, rewards: Array) -> Earnings:
   """Returns the earnings of rewards (models, p, R).
 
   A path is followed until it is absorbed, or is where it earns for ever or
@@ -75,7 +81,7 @@ def reward_earnings(tables, rewards):
   return Earnings(np.where(stops[..., None], expected, rewards), stops)
 
 
-def _expected(tables, rewards):
+def _expected(tables: JumpTables, rewards: Array) -> Array:
   """Returns what is earned from each phase on (models, p, R), in some unit."""
   p = static.shape(rewards)[-2]
   m = static.shape(tables.targets)[0]
@@ -100,7 +106,7 @@ def _expected(tables, rewards):
   )
 
 
-def of_matrix(chain, hold_rates):
+def of_matrix(chain: Chain | StepChain, hold_rates: Array) -> JumpTables:
   """Returns the tables of a chain whose rates are a matrix.
 
   Args:
@@ -129,7 +135,7 @@ def of_matrix(chain, hold_rates):
   )
 
 
-def of_edges(system, depth):
+def of_edges(system: chain_solves.System, depth: int) -> JumpTables:
   """Returns the tables of a chain of edges.
 
   Args:
@@ -166,20 +172,22 @@ def of_edges(system, depth):
   )
 
 
-def edge_hold_rates(leaving):
+def edge_hold_rates(leaving: Array) -> Array:
   """Returns -log(1 - q), for probabilities q of leaving a phase in a step."""
   some = leaving < 1
   return np.where(some, -np.log1p(-np.where(some, leaving, 0.0)), math.inf)
 
 
-def step_hold_rates(chain):
+def step_hold_rates(chain: StepChain) -> Array:
   """Returns -log of the probabilities of staying, of a `StepChain`."""
   stays = chain.keep > 0
   kept = -np.log(np.where(stays, chain.keep, 1.0)) - np.log1p(-chain.lose)
   return np.where(stays, kept, math.inf)
 
 
-def draw(uniform, sums, low, high, depth):
+def draw(
+  uniform: Array, sums: Array, low: Array, high: Array, depth: int
+) -> Array:
   """Returns entries drawn by inverting sums of weights.
 
   Args:
@@ -195,7 +203,9 @@ def draw(uniform, sums, low, high, depth):
   )
 
 
-def _first_true(low, high, depth, holds):
+def _first_true(
+  low: Array, high: Array, depth: int, holds: Callable[[Array], Array]
+) -> Array:
   """Returns the first entry of [low, high] for which something holds.
 
   From there on it holds; the last is returned where it holds for none.
@@ -203,21 +213,21 @@ def _first_true(low, high, depth, holds):
 
   # A loop also where it is compiled: unrolled, XLA's fusions would repeat each
   # step in all that follow.
-  def halve(carry):
+  def halve(carry: _Carry) -> _Carry:
     count, low, high = carry
     middle = (low + high) // 2
     found = holds(middle)
     upper = np.where(found, low, np.minimum(middle + 1, high))
     return count + 1, upper, np.where(found, middle, high)
 
-  def unfinished(carry):
+  def unfinished(carry: _Carry) -> Array:
     return carry[0] < depth
 
   init = (np.asarray(0), low, high)
   return control_flow.while_loop(unfinished, halve, init)[2]
 
 
-def _starts(initial, atom):
+def _starts(initial: Array, atom: Array) -> Array:
   """Returns sums of the initial masses and the atom (models, p + 1)."""
   last = (np.zeros_like(initial[..., 0]) + atom)[..., None]
   masses = np.concatenate([initial, last], axis=-1)
@@ -225,31 +235,31 @@ def _starts(initial, atom):
   return np.reshape(np.cumsum(masses, axis=-1), (-1, size))
 
 
-def _scales(hold_rates):
+def _scales(hold_rates: Array) -> Array:
   """Returns the scales of holding times."""
   still = hold_rates == 0
   return np.where(still, math.inf, 1.0 / np.where(still, 1.0, hold_rates))
 
 
-def _row_bounds(sources, p, m):
+def _row_bounds(sources: Array, p: int, m: int) -> Array:
   """Returns the number of edges of the phases before each, and of all."""
   phases = structures.cast(np.arange(p + 1), "int32")
   low = np.zeros_like(phases)
   high = low + m
 
-  def starts(edge):
+  def starts(edge: Array) -> Array:
     there = np.take(sources, np.minimum(edge, m - 1), axis=0)
     return (edge >= m) | (there >= phases)
 
   return _first_true(low, high, int(m).bit_length() + 1, starts)
 
 
-def _sums_by_source(sources, weights, depth):
+def _sums_by_source(sources: Array, weights: Array, depth: int) -> Array:
   """Returns sums of weights up to each edge, from the first of its source."""
   m = static.shape(weights)[-1]
   positions = structures.cast(np.arange(m), "int32")
 
-  def add(carry):
+  def add(carry: _Carry) -> _Carry:
     count, distance, sums = carry
     before = np.maximum(positions - distance, 0)
     same = np.take(sources, before, axis=0) == sources
@@ -257,7 +267,7 @@ def _sums_by_source(sources, weights, depth):
     sums = sums + np.where(same, np.take(sums, before, axis=-1), 0.0)
     return count + 1, 2 * distance, sums
 
-  def unfinished(carry):
+  def unfinished(carry: _Carry) -> Array:
     return carry[0] < depth
 
   init = (np.asarray(0), structures.cast(1, "int32"), weights)

@@ -8,10 +8,12 @@ import numpy as np
 
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.sampling import jump_tables
+from phasic.math.sampling.jump_tables import JumpTables
 
 
-def first_phases(uniform, tables):
+def first_phases(uniform: Array, tables: JumpTables) -> Array:
   """Returns phases drawn from the initial masses and the atom.
 
   Args:
@@ -26,7 +28,7 @@ def first_phases(uniform, tables):
   return jump_tables.draw(uniform, starts, low, low + p, bits) - low
 
 
-def next_phases(uniform, tables, phase):
+def next_phases(uniform: Array, tables: JumpTables, phase: Array) -> Array:
   """Returns the phases that follow on phases in [0, p)."""
   m = static.shape(tables.targets)[0]
   model = _model(tables)
@@ -38,7 +40,7 @@ def next_phases(uniform, tables, phase):
   return np.take(tables.targets, edge - m * model, axis=0)
 
 
-def holding_times(scales, exponential, discrete):
+def holding_times(scales: Array, exponential: Array, discrete: bool) -> Array:
   """Returns times spent in phases, whole numbers of steps in discrete time.
 
   Args:
@@ -50,14 +52,14 @@ def holding_times(scales, exponential, discrete):
   return np.floor(hold) + 1.0 if discrete else hold
 
 
-def of_phases(values, phase):
+def of_phases(values: Array, phase: Array) -> Array:
   """Returns values (models, p) at phases in [0, p)."""
   models, p = static.shape(values)
   flat = np.reshape(values, (models * p,))
   return np.take(flat, phase + p * _model(values), axis=0)
 
 
-def _model(x):
+def _model(x: JumpTables | Array) -> Array:
   """Returns the numbers of the models, for tables or an array of them."""
   starts = x.starts if isinstance(x, jump_tables.JumpTables) else x
   return structures.cast(np.arange(static.shape(starts)[0]), "int32")

@@ -1,7 +1,7 @@
 """Paths of the chains behind phase-type distributions, jump by jump."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,10 +10,15 @@ from phasic.internal import control_flow
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Seed
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import Matrix
 from phasic.math.sampling import jump_chain
 from phasic.math.sampling import jumps
+
+_Carry = tuple[Seed, Array, Array]
 
 
 class PhasePaths(NamedTuple):
@@ -26,20 +31,20 @@ class PhasePaths(NamedTuple):
       its time; NaN where a value of the model breaks a rule.
   """
 
-  phases: Any
-  times: Any
+  phases: Array
+  times: Array
 
 
 def sample_paths(
-  n,
-  num_jumps,
-  seed,
-  initial_probs,
-  subgenerator,
-  exit_rates=None,
-  prob_zero=None,
-  discrete=False,
-):
+  n: int,
+  num_jumps: int,
+  seed: Seed,
+  initial_probs: Array,
+  subgenerator: Matrix,
+  exit_rates: Array | None = None,
+  prob_zero: Array | None = None,
+  discrete: bool = False,
+) -> PhasePaths:
   """Returns exact samples of paths: phases, and the times of their entry.
 
   A path starts in a phase drawn from alpha, or is absorbed at zero with the
@@ -77,7 +82,14 @@ def sample_paths(
   return PhasePaths(np.reshape(phases, shape), np.reshape(times, shape))
 
 
-def _paths(n, num_jumps, discrete, depth, seed, *operands):
+def _paths(
+  n: int,
+  num_jumps: int,
+  discrete: bool,
+  depth: int,
+  seed: Seed,
+  *operands: Array,
+) -> tuple[Array, Array]:
   """Returns phases and times (n, number of models, k + 1)."""
   wide = static.wide_float()
   tables, bad = jump_chain.make_tables(discrete, depth, *operands)
@@ -87,7 +99,7 @@ def _paths(n, num_jumps, discrete, depth, seed, *operands):
   phase = jumps.first_phases(uniform, tables)
   time = np.zeros_like(uniform)
 
-  def jump(carry, _):
+  def jump(carry: _Carry, _: None) -> tuple[_Carry, tuple[Array, Array]]:
     seed, phase, time = now = carry
     hold_seed, turn_seed, seed = random.split_seed(seed, 3)
     running = phase < p

@@ -28,7 +28,10 @@ import numpy as np
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Seed
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import Matrix
 from phasic.math.quantiles import quantiles
 from phasic.math.quantiles import quantiles_targets
 from phasic.math.sampling import jump_chain
@@ -36,15 +39,15 @@ from phasic.math.sampling import simulated_draws
 
 
 def sample(
-  n,
-  seed,
-  initial_probs,
-  subgenerator,
-  exit_rates=None,
-  prob_zero=None,
-  discrete=False,
-  differentiable=False,
-):
+  n: int,
+  seed: Seed,
+  initial_probs: Array,
+  subgenerator: Matrix,
+  exit_rates: Array | None = None,
+  prob_zero: Array | None = None,
+  discrete: bool = False,
+  differentiable: bool = False,
+) -> Array:
   """Returns independent samples of the time until absorption.
 
   Args:

@@ -8,6 +8,7 @@ are run only where the chain is expected to make few jumps.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -17,11 +18,14 @@ from phasic.internal import custom_gradient
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Seed
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import Model
 from phasic.math.quantiles import quantiles
 from phasic.math.quantiles import quantiles_targets
 from phasic.math.sampling import jump_chain
@@ -35,7 +39,7 @@ MOST_EXPECTED_JUMPS = 2000
 _MOST_JUMPS = 10_000
 
 
-def fill(x, seed, model, discrete):
+def fill(x: Array, seed: Seed, model: Model, discrete: bool) -> Array:
   """Returns draws by inversion, those that are NaN replaced by simulated ones.
 
   Where the draws are traced they are returned as they are: the paths' loop
@@ -80,7 +84,7 @@ def fill(x, seed, model, discrete):
   return _replaced(x, structures.cast(filled, static.dtype_name(x)))
 
 
-def _expected_jumps(model, discrete):
+def _expected_jumps(model: Model, discrete: bool) -> onp.ndarray | None:
   """Returns how many jumps a path has until it is absorbed or caught, (...).
 
   It is inf where a value breaks a rule. None: it is traced.
@@ -89,13 +93,13 @@ def _expected_jumps(model, discrete):
   found = chain_calls.value(
     _jumps_and_rules, None, model, (*names[:2], *names[3:])
   )
-  found = static.concrete(found)
-  if found is None:
+  known = static.concrete(found)
+  if known is None:
     return None
-  return onp.where(found[..., 1] > 0, math.inf, found[..., 0])
+  return onp.where(known[..., 1] > 0, math.inf, known[..., 0])
 
 
-def _jumps_and_rules(option, system):
+def _jumps_and_rules(option: None, system: chain_solves.System) -> Array:
   """Returns the expected number of jumps, and one where a rule is broken."""
   del option
   passage, _ = killing.absorbed_or_caught(system)
@@ -106,7 +110,7 @@ def _jumps_and_rules(option, system):
   return np.stack([jumps, np.where(system.bad, 1.0, 0.0)], axis=-1)
 
 
-def _absorbed_at_once(model, where):
+def _absorbed_at_once(model: Model, where: onp.ndarray) -> Model:
   """Returns the models, those where the condition holds without any phase."""
   if not onp.any(where):
     return model
@@ -117,7 +121,9 @@ def _absorbed_at_once(model, where):
   return initial, rates, exits, atom
 
 
-def _paths(n, seed, model, discrete):
+def _paths(
+  n: int, seed: Seed, model: Model, discrete: bool
+) -> tuple[onp.ndarray | None, Any]:
   """Returns times of paths (n, models), and whether these are in A."""
   initial, rates, exits, atom = model
   times = jump_chain.sample(n, seed, initial, rates, exits, atom, discrete)
@@ -129,14 +135,16 @@ def _paths(n, seed, model, discrete):
   # What is never absorbed is above all of F.
   asked = np.where(times == math.inf, math.inf, asked)
   found = quantiles.value("folded", (*model[:2], asked, *model[2:]), discrete)
-  times, found = static.concrete(times), static.concrete(found)
-  if times is None or found is None:
+  drawn, inverted = static.concrete(times), static.concrete(found)
+  if drawn is None or inverted is None:
     return None, None
-  times = onp.reshape(times, (n, -1))
-  return times, ~onp.isnan(onp.reshape(found, (n, -1)))
+  drawn = onp.reshape(drawn, (n, -1))
+  return drawn, ~onp.isnan(onp.reshape(inverted, (n, -1)))
 
 
-def _filled(x, times, known):
+def _filled(
+  x: onp.ndarray, times: onp.ndarray, known: onp.ndarray
+) -> tuple[onp.ndarray, bool]:
   """Returns draws with paths in place of NaN, and whether some are missing."""
   lost = onp.isnan(x)
   # Paths that are accepted first, in the order in which they were run.
@@ -149,23 +157,25 @@ def _filled(x, times, known):
   return found, bool(onp.any(lost & ~taken))
 
 
-def _forward(x, filled):
+def _forward(x: Array, filled: Array) -> tuple[Array, Array]:
   return _replaced(x, filled), _scale(x)
 
 
-def _vjp(scale, cotangent):
+def _vjp(scale: Array, cotangent: Array) -> tuple[Array, Array]:
   # Linear: forward mode may be the derivative of this.
   return cotangent * scale, np.zeros_like(cotangent)
 
 
-def _jvp(primals, tangents):
+def _jvp(
+  primals: tuple[Array, Array], tangents: tuple[Array | None, Array | None]
+) -> tuple[Array, Array]:
   x, filled = primals
   tangent, _ = tangents
   tangent = np.zeros_like(x) if tangent is None else tangent
   return _replaced(x, filled), tangent * _scale(x)
 
 
-def _scale(x):
+def _scale(x: Array) -> Array:
   """Returns one, and NaN where x is."""
   return np.where(np.isnan(x), float("nan"), np.ones_like(x))
 
@@ -173,7 +183,7 @@ def _scale(x):
 @custom_gradient.custom_gradient(
   vjp_fwd=_forward, vjp_bwd=_vjp, jvp_fn=_jvp, nondiff_argnums=()
 )
-def _replaced(x, filled):
+def _replaced(x: Array, filled: Array) -> Array:
   """Returns `filled`, with the derivative of x, NaN where x is NaN."""
   del x
   return filled

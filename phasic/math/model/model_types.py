@@ -1,0 +1,25 @@
+"""What models are called in signatures."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.math.model.edge_probs import EdgeProbs
+from phasic.math.model.edge_rates import EdgeRates
+
+# What users give in the place of S, or of T.
+SubgeneratorLike: TypeAlias = ArrayLike | EdgeRates
+SubtransitionLike: TypeAlias = ArrayLike | EdgeProbs
+# What users give for any argument of a model; None for what is derived.
+Given: TypeAlias = ArrayLike | EdgeRates | EdgeProbs | None
+# A sparse model, by its edges.
+Edges: TypeAlias = EdgeRates | EdgeProbs
+# A matrix, or the edges that it is made of.
+Matrix: TypeAlias = Array | Edges
+# Starts, matrix, exits and the mass at zero, as arrays; None for absent ones.
+Model: TypeAlias = tuple[Array, Matrix, Array | None, Array | None]
+# The same with times, or what stands in their place, in the middle.
+Arguments: TypeAlias = tuple[Array, Matrix, Array, Array | None, Array | None]
+# The kernel's five operands; a model's first four; or its arrays of edges.
+Operands: TypeAlias = Sequence[Array]
