@@ -1,5 +1,7 @@
 """What distributions of a time until absorption have in common."""
 
+from collections.abc import Callable
+import types
 from typing import Any
 
 import numpy as onp
@@ -9,16 +11,21 @@ from phasic.distributions.absorption import path_sampling
 from phasic.distributions.absorption import renewal_methods
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import divergences
+from phasic.distributions.base import methods
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Seed
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import hazards
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
 from phasic.math.model import operands
 from phasic.math.model import value_checks
+from phasic.math.model.model_types import Model
 from phasic.math.moments import discrete_moments
 from phasic.math.moments import discrete_passages
 from phasic.math.moments import generating_functions
@@ -92,7 +99,7 @@ class AbsorptionTime(
     known = None if atom is None else static.concrete(atom)
     return atom is None or (known is not None and not onp.any(known))
 
-  def expected_visits(self) -> Any:
+  def expected_visits(self) -> Array:
     """Returns how often phases are expected to be visited, (..., p).
 
     In continuous time visits are entries, the start counted; in discrete time
@@ -110,7 +117,7 @@ class AbsorptionTime(
     found = module.expected_visits(*self._model())
     return self._statistic("expected_visits", found)
 
-  def occupancy(self, value: Any) -> Any:
+  def occupancy(self, value: ArrayLike) -> Array:
     """Returns P(in phase j at a time), alpha exp(S t) or alpha T^k, (..., p).
 
     Probabilities sum up to `survival_function(value)`.
@@ -134,44 +141,44 @@ class AbsorptionTime(
     return structures.as_result(self._with(function, self._time(value)))
 
   @property
-  def _moments(self) -> Any:
+  def _moments(self) -> types.ModuleType:
     """The module of the moments' functions."""
     return discrete_moments if self._DISCRETE else moments
 
-  def _mean(self) -> Any:
+  def _mean(self) -> Array:
     return self._moments.mean(*self._model())
 
-  def _variance(self) -> Any:
+  def _variance(self) -> Array:
     return self._moments.variance(*self._model())
 
-  def _stddev(self) -> Any:
+  def _stddev(self) -> Array:
     return self._moments.stddev(*self._model())
 
-  def _moment(self, k: int) -> Any:
+  def _moment(self, k: int) -> Array:
     return self._raw_moments(k)[..., k - 1]
 
-  def _raw_moments(self, k: int) -> Any:
+  def _raw_moments(self, k: int) -> Array:
     """Returns the first k raw moments, (..., k)."""
     return self._moments.raw_moments(*self._model(), order=k)
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     self._missing("mode", "densities of chains may have several tops")
 
-  def _erlang_parts(self) -> tuple[int, Any] | None:
+  def _erlang_parts(self) -> tuple[int, Array] | None:
     """Returns the number of stages and their rate, if the law is Erlang's.
 
     The rate is NaN where it is bad. None where it is not known.
     """
     return None
 
-  def _entropy(self) -> Any:
+  def _entropy(self) -> Array:
     return information.entropy(self._whole_model(), self._DISCRETE)
 
   def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
     model = comparable.broadcast_start(self._whole_model(), batch)
     return node_sums.of_model(model, self._DISCRETE)
 
-  def _cross_entropy(self, other: Any) -> Any:
+  def _cross_entropy(self, other: methods.Methods) -> Array:
     if not isinstance(other, AbsorptionTime):
       return super()._cross_entropy(other)
     comparable.check_same_kind("cross_entropy", self, other)
@@ -179,30 +186,30 @@ class AbsorptionTime(
       self._whole_model(), other._whole_model(), self._DISCRETE
     )
 
-  def _quantile(self, value: Any) -> Any:
+  def _quantile(self, value: Array) -> Array:
     module = quantiles_discrete if self._DISCRETE else quantiles
     return self._with(module.quantile, value)
 
-  def _quantile_log_survival(self, value: Any) -> Any:
+  def _quantile_log_survival(self, value: Array) -> Array:
     module = quantiles_discrete if self._DISCRETE else quantiles
     return self._with(module.quantile_log_survival, value)
 
-  def _quantile_log_cdf(self, value: Any) -> Any:
+  def _quantile_log_cdf(self, value: Array) -> Array:
     module = quantiles_discrete if self._DISCRETE else quantiles
     return self._with(module.quantile_log_cdf, value)
 
-  def _laplace_transform(self, u: Any) -> Any:
+  def _laplace_transform(self, u: Array) -> Array:
     if self._DISCRETE:
       return self._with(generating_functions.discrete_laplace_transform, u)
     return self._with(passages.laplace_transform, u)
 
-  def _moment_generating_function(self, s: Any) -> Any:
+  def _moment_generating_function(self, s: Array) -> Array:
     if self._DISCRETE:
       function = generating_functions.discrete_moment_generating_function
       return self._with(function, s)
     return self._with(generating_functions.moment_generating_function, s)
 
-  def _probability_generating_function(self, z: Any) -> Any:
+  def _probability_generating_function(self, z: Array) -> Array:
     if not self._DISCRETE:
       self._missing(
         "probability_generating_function",
@@ -210,17 +217,17 @@ class AbsorptionTime(
       )
     return self._with(discrete_passages.probability_generating_function, z)
 
-  def _hazard_function(self, value: Any) -> Any:
+  def _hazard_function(self, value: Array) -> Array:
     discrete = self._DISCRETE
     function = hazards.discrete_hazard if discrete else hazards.hazard
     return self._with(function, value)
 
-  def _log_hazard_function(self, value: Any) -> Any:
+  def _log_hazard_function(self, value: Array) -> Array:
     discrete = self._DISCRETE
     function = hazards.discrete_log_hazard if discrete else hazards.log_hazard
     return self._with(function, value)
 
-  def _with(self, function: Any, argument: Any) -> Any:
+  def _with(self, function: Callable[..., Array], argument: Array) -> Array:
     """Returns a function of `math` of this model and an array."""
     initial_probs, matrix, exits, prob_zero = self._model()
     return function(initial_probs, matrix, argument, exits, prob_zero)
@@ -229,7 +236,7 @@ class AbsorptionTime(
     kind = "nonnegative_integer" if self._DISCRETE else "nonnegative"
     return supports.Support(kind)
 
-  def _chain(self) -> tuple[Any, Any, Any, Any]:
+  def _chain(self) -> Model:
     """Initial masses, rates (a matrix or edges), exits or None, atom or None.
 
     As they are now: variables are read.
@@ -240,44 +247,44 @@ class AbsorptionTime(
     )
     return initial_probs, matrix, exits, prob_zero
 
-  def _model(self) -> tuple[Any, Any, Any, Any]:
+  def _model(self) -> Model:
     """The chain, checked with `validate_args`."""
     chain = self._chain()
     if self.validate_args:
       return value_checks.check_model(*chain, discrete=self._DISCRETE)
     return chain
 
-  def _whole_model(self) -> tuple[Any, Any, Any, Any]:
+  def _whole_model(self) -> Model:
     """The model where probabilities matter however small they are.
 
     It is NaN where one of them is lost.
     """
     return self._model()
 
-  def _evaluate(self, kind: str, value: Any) -> Any:
+  def _evaluate(self, kind: str, value: Array) -> Array:
     initial_probs, matrix, exits, prob_zero = self._model()
     arguments = (initial_probs, matrix, value, exits, prob_zero)
     return evaluation.value(kind, arguments, discrete=self._DISCRETE)
 
-  def _log_prob(self, value: Any) -> Any:
+  def _log_prob(self, value: Array) -> Array:
     return self._evaluate("log_density", value)
 
-  def _prob(self, value: Any) -> Any:
+  def _prob(self, value: Array) -> Array:
     return self._evaluate("density", value)
 
-  def _log_cdf(self, value: Any) -> Any:
+  def _log_cdf(self, value: Array) -> Array:
     return self._evaluate("log_cdf", value)
 
-  def _cdf(self, value: Any) -> Any:
+  def _cdf(self, value: Array) -> Array:
     return self._evaluate("cdf", value)
 
-  def _log_survival_function(self, value: Any) -> Any:
+  def _log_survival_function(self, value: Array) -> Array:
     return self._evaluate("log_survival", value)
 
-  def _survival_function(self, value: Any) -> Any:
+  def _survival_function(self, value: Array) -> Array:
     return self._evaluate("survival", value)
 
-  def _sample_n(self, n: int, seed: Any) -> Any:
+  def _sample_n(self, n: int, seed: Seed) -> Array:
     return sampling.sample(
       n,
       seed,
@@ -286,7 +293,7 @@ class AbsorptionTime(
       differentiable=self._is_reparameterized(),
     )
 
-  def _check_value(self, value: Any) -> Any:
+  def _check_value(self, value: Array) -> Array:
     if self._DISCRETE:
       return value_checks.check_counts(value)
     return value_checks.check_times(value)
@@ -297,17 +304,18 @@ class AbsorptionTime(
     )
 
   def _chain_events(
-    self, lower: Any, upper: Any, entry: Any
+    self, lower: Array, upper: Array | None, entry: Array | None
   ) -> chain_events.ChainEvents:
     return chain_events.entered(self, lower, upper, entry)
 
-  def _likeliest(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _likeliest(self, paths: expected_paths.ExpectedPaths) -> Array:
     """Returns what the chain's edges are linear in, (..., d), by the M-step."""
-    return ratios.edge_parameters(self._model()[1], paths)
+    edges: Any = self._model()[1]
+    return ratios.edge_parameters(edges, paths)
 
 
 @divergences.register_kl(AbsorptionTime, AbsorptionTime)
-def kl_divergence(p: AbsorptionTime, q: AbsorptionTime) -> Any:
+def kl_divergence(p: AbsorptionTime, q: AbsorptionTime) -> Array:
   """Returns that of two chains, the rule of `register_kl`."""
   comparable.check_same_kind("kl_divergence", p, q)
   return information.kl_divergence(

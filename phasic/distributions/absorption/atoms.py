@@ -7,6 +7,7 @@ import numpy as np
 from phasic.distributions.base import declared
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.model import chain
 
 _DERIVED = "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps."
@@ -17,7 +18,7 @@ def prob_zero(text: str = _DERIVED) -> Any:
   return declared.array(0, "probability", text, default=None, shown=shown_mass)
 
 
-def shown_mass(distribution: Any) -> Any:
+def shown_mass(distribution: Any) -> Array:
   """Returns the mass at zero as it was given, else what is derived."""
   given = distribution.parameters.get("prob_zero")
   if given is not None:
@@ -25,7 +26,7 @@ def shown_mass(distribution: Any) -> Any:
   return structures.as_result(mass_at_zero(distribution))
 
 
-def mass_at_zero(distribution: Any) -> Any:
+def mass_at_zero(distribution: Any) -> Array:
   """Returns P(X = 0), of the batch shape or one that broadcasts to it."""
   initial_probs, _, _, prob_zero = distribution._chain()
   if prob_zero is not None:

@@ -1,31 +1,29 @@
 """Arguments of `math` for a distribution's chain, and for each of its causes."""
 
-from typing import Any
-
+from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import competing_risks
 from phasic.math.likelihood import competing_risks as models
+from phasic.math.model.model_types import Model
 
-Model = tuple[Any, Any, Any, Any]
 
-
-def model(chain: Any) -> Model:
+def model(chain: absorption_time.AbsorptionTime) -> Model:
   """Returns initial masses, rates, exits and the mass at zero, checked."""
   return chain._model()
 
 
-def is_discrete(chain: Any) -> bool:
+def is_discrete(chain: absorption_time.AbsorptionTime) -> bool:
   """Whether the chain goes in steps."""
   return chain._DISCRETE
 
 
-def causes(chain: Any) -> tuple[str | None, ...] | None:
+def causes(chain: object) -> tuple[str | None, ...] | None:
   """Returns the causes of absorption; None if the chain tells none apart."""
   if not isinstance(chain, competing_risks.CompetingRisks):
     return None
   return chain._causes()
 
 
-def models_by_cause(chain: Any) -> list[Model]:
+def models_by_cause(chain: competing_risks.CompetingRisks) -> list[Model]:
   """Returns the model of the time and each cause, with one phase more.
 
   The last phase is where the other causes lead.

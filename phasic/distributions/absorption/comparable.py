@@ -1,15 +1,17 @@
 """Entropies and divergences of laws of all kinds."""
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import diagnosing
 from phasic.distributions.base import divergences
+from phasic.distributions.base import methods
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.math.model.model_types import Model
 from phasic.math.quadrature import node_sums
 
 
@@ -25,11 +27,11 @@ class Comparable(diagnosing.Diagnosing):
     del batch
     raise NotImplementedError(f"{type(self).__name__} has no _nodes")
 
-  def _jumps(self) -> Any:
+  def _jumps(self) -> Array | None:
     """Returns where the density is known to jump, (..., n); None if nowhere."""
     return None
 
-  def _refined(self, other: "Comparable", jumps: Any) -> "Comparable":
+  def _refined(self, other: "Comparable", jumps: Array) -> "Comparable":
     """Returns the same law, whose nodes suit another one that jumps."""
     del jumps
     self._missing(
@@ -37,12 +39,12 @@ class Comparable(diagnosing.Diagnosing):
       "its density jumps, which the nodes of this one do not know",
     )
 
-  def _entropy(self) -> Any:
+  def _entropy(self) -> Array:
     own = nodes_of(self)
     found = node_sums.expected(own, own.log_prob, own.log_atom)
     return structures.cast(found, self.dtype)
 
-  def _cross_entropy(self, other: Any) -> Any:
+  def _cross_entropy(self, other: methods.Methods) -> Array:
     if not isinstance(other, Comparable):
       self._missing(
         f"cross_entropy with {type(other).__name__}",
@@ -60,7 +62,7 @@ def nodes_of(distribution: Comparable) -> node_sums.Nodes:
 
 
 @divergences.register_kl(Comparable, Comparable)
-def kl_divergence(p: Comparable, q: Comparable) -> Any:
+def kl_divergence(p: Comparable, q: Comparable) -> Array:
   """Returns E log(p / q), by p's nodes."""
   check_same_kind("kl_divergence", p, q)
   nodes, log_prob, at_zero = _both(p, q)
@@ -70,7 +72,7 @@ def kl_divergence(p: Comparable, q: Comparable) -> Any:
   return structures.cast(found, p.dtype)
 
 
-def _both(p: Comparable, q: Comparable) -> tuple[node_sums.Nodes, Any, Any]:
+def _both(p: Comparable, q: Comparable) -> tuple[node_sums.Nodes, Array, Array]:
   """Returns p's nodes, and q's log density and log mass at zero there."""
   jumps = q._jumps()
   if jumps is not None:
@@ -96,9 +98,7 @@ def check_same_kind(method: str, p: Comparable, q: Comparable) -> None:
     raise TypeError(f"{p.name} is {p.dtype} and {q.name} is {q.dtype}")
 
 
-def broadcast_start(
-  model: tuple[Any, Any, Any, Any], batch: static.Shape
-) -> tuple[Any, Any, Any, Any]:
+def broadcast_start(model: Model, batch: static.Shape) -> Model:
   """Returns a chain whose initial masses have all of a batch."""
   initial_probs, matrix, exits, prob_zero = model
   p = static.shape(initial_probs)[-1]
@@ -106,14 +106,14 @@ def broadcast_start(
   return start, matrix, exits, prob_zero
 
 
-def where_unknown(x: Any, reasons: onp.ndarray) -> onp.ndarray:
+def where_unknown(x: Array, reasons: onp.ndarray) -> onp.ndarray:
   """Returns reasons of NaN where an array is NaN, and else "ok"."""
   lost = onp.isnan(host(x))
   named = onp.where(reasons == "ok", "value: nothing is known there", reasons)
   return onp.where(lost, named, "ok")
 
 
-def host(x: Any) -> onp.ndarray:
+def host(x: Array) -> onp.ndarray:
   """Returns an array's values; raises TypeError while they are traced."""
   values = static.concrete(x)
   if values is None:

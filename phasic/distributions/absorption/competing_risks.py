@@ -9,9 +9,13 @@ from phasic.distributions.absorption import absorption_time
 from phasic.graphs.parts import absorbed
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import competing_risks
 from phasic.math.likelihood import hazards
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
 
 
 class CompetingRisks(absorption_time.AbsorptionTime):
@@ -22,7 +26,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
   up to that of the time.
   """
 
-  def cause_probs(self) -> Any:
+  def cause_probs(self) -> Array:
     """Returns the probability of each cause, (..., number of causes).
 
     They are in the order of `graph.causes`, and sum to one less the mass at
@@ -52,7 +56,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       ),
     )
 
-  def cumulative_incidence(self, value: Any, cause: str | None) -> Any:
+  def cumulative_incidence(self, value: ArrayLike, cause: str | None) -> Array:
     """Returns P(X <= value, absorbed by the cause).
 
     Args:
@@ -75,7 +79,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       np.where(last, self.cause_probs()[..., number], finite)
     )
 
-  def cause_log_prob(self, value: Any, cause: str | None) -> Any:
+  def cause_log_prob(self, value: ArrayLike, cause: str | None) -> Array:
     """Returns the log density of the time and the cause, at the value.
 
     In continuous time it is at zero the limit from the right, for plain
@@ -92,12 +96,12 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     value, number = self._value(value), self._number(cause)
     return self._of_cause("log_density", value, number)
 
-  def cause_prob(self, value: Any, cause: str | None) -> Any:
+  def cause_prob(self, value: ArrayLike, cause: str | None) -> Array:
     """Returns the density of the time and the cause; as `cause_log_prob`."""
     value, number = self._value(value), self._number(cause)
     return self._of_cause("density", value, number)
 
-  def cause_hazard(self, value: Any, cause: str | None) -> Any:
+  def cause_hazard(self, value: ArrayLike, cause: str | None) -> Array:
     """Returns the rate of absorption by the cause where there was none yet.
 
     It is cause_prob(t) / P(X > t), and in discrete time cause_prob(k) / P(N >=
@@ -109,14 +113,14 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       hazards.cause_hazard(part, self._model(), value, self._DISCRETE)
     )
 
-  def _of_cause(self, kind: str, value: Any, number: int) -> Any:
+  def _of_cause(self, kind: str, value: Array, number: int) -> Array:
     """Returns a function of the law of the time and a cause."""
     initial_probs, edges, exits, prob_zero = self._model_of_cause(number)
     arguments = (initial_probs, edges, value, exits, prob_zero)
     found = evaluation.value(kind, arguments, discrete=self._DISCRETE)
     return structures.as_result(found)
 
-  def _model_of_cause(self, number: int) -> tuple[Any, Any, Any, Any]:
+  def _model_of_cause(self, number: int) -> Model:
     """Returns the law of the time and a cause."""
     at_zero = number == self._cause_of_atom()
     return competing_risks.of_cause(number, *self._by_cause(), at_zero)
@@ -138,6 +142,6 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     """The causes, in their order."""
     raise NotImplementedError(f"{type(self).__name__} has no _causes")
 
-  def _by_cause(self) -> tuple[Any, Any, Any, Any]:
+  def _by_cause(self) -> tuple[Array, Edges, None, Array | None]:
     """The model, checked; targets p + c are absorption by cause c."""
     raise NotImplementedError(f"{type(self).__name__} has no _by_cause")

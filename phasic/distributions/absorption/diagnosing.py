@@ -1,13 +1,15 @@
 """Why a method gives NaN."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as onp
 
 from phasic.distributions.base import distribution
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import ArrayLike
 from phasic.math.likelihood import diagnosis
+from phasic.math.model.model_types import Model
 
 # What the methods are called in `math`.
 _KINDS = {
@@ -31,7 +33,7 @@ class Diagnosing(distribution.Distribution):
   _DISCRETE: ClassVar[bool]
 
   def diagnose(
-    self, value: Any = None, method: str = "log_prob"
+    self, value: ArrayLike | None = None, method: str = "log_prob"
   ) -> onp.ndarray:
     """Returns why a method of this distribution gives NaN, as strings.
 
@@ -66,7 +68,7 @@ class Diagnosing(distribution.Distribution):
       )
     return self._reasons(value, method)
 
-  def _reasons_of_statistic(self, value: Any, method: str) -> onp.ndarray:
+  def _reasons_of_statistic(self, value: object, method: str) -> onp.ndarray:
     if value is not None:
       raise ValueError(
         f"value is {raw_arguments.shown(value)}: it must be None, as {method} has "
@@ -83,7 +85,7 @@ class Diagnosing(distribution.Distribution):
     """Returns a value at which all parameters count."""
     return onp.ones(())
 
-  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method with a value gives NaN."""
     initial_probs, matrix, exits, prob_zero = self._chain()
     return diagnosis.diagnose(
@@ -96,7 +98,7 @@ class Diagnosing(distribution.Distribution):
       discrete=self._DISCRETE,
     )
 
-  def _chain(self) -> tuple[Any, Any, Any, Any]:
+  def _chain(self) -> Model:
     """Initial masses, rates, exits or None, and atom or None."""
     raise NotImplementedError
 

@@ -1,6 +1,7 @@
 """Discrete phase-type distributions."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from phasic.distributions.base import declared
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
 
@@ -77,9 +80,9 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
   def from_graph(
     cls,
     graph: graph_lib.Graph,
-    params: Any = None,
-    edge_values: Any = None,
-    initial_probs: Any = None,
+    params: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    edge_values: ArrayLike | None = None,
+    initial_probs: ArrayLike | None = None,
     **options: Any,
   ) -> "GraphDiscretePhaseType":
     """Returns the distribution of the steps until a graph's chain is absorbed.
@@ -112,7 +115,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
       graph, params, edge_values, initial_probs, **options
     )
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     arrays = self._arrays()
     matrix, exits = arrays["subtransition"], arrays["exit_probs"]
     eye = np.eye(static.shape(matrix)[-1], dtype=static.dtype_name(matrix))
@@ -149,7 +152,7 @@ class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):
   __init__ = graph_chain.GraphChain.__init__
 
   @property  # type: ignore[misc]
-  def subtransition(self) -> Any:
+  def subtransition(self) -> Array:
     """Probabilities of a step, T (..., p, p), for up to 4096 phases."""
     between, exits = self._dense()
     leaving = np.sum(between, axis=-1) + exits
@@ -157,6 +160,6 @@ class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):
     return between + eye * (1.0 - leaving)[..., None]
 
   @property  # type: ignore[misc]
-  def exit_probs(self) -> Any:
+  def exit_probs(self) -> Array:
     """Probabilities of absorption, t (..., p), for up to 4096 phases."""
     return self._dense()[1]

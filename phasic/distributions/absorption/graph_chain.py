@@ -1,6 +1,7 @@
 """What distributions whose chain is a graph have in common."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 from phasic.distributions.absorption import competing_risks
 from phasic.distributions.absorption import graph_maximization
@@ -10,8 +11,12 @@ from phasic.distributions.base import parameter_properties
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
 
 
 class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
@@ -23,9 +28,9 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
   def __init__(
     self,
     graph: graph_lib.Graph,
-    params: Any = None,
-    edge_values: Any = None,
-    initial_probs: Any = None,
+    params: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    edge_values: ArrayLike | None = None,
+    initial_probs: ArrayLike | None = None,
     validate_args: bool = False,
     allow_nan_stats: bool = True,
     name: str | None = None,
@@ -68,7 +73,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
     super()._batch_shape()  # Of the chain, which is checked.
     self._check_values(self._model)
 
-  def _model(self) -> tuple[Any, Any, Any, Any]:
+  def _model(self) -> Model:
     return self._checked_chain() if self.validate_args else self._chain()
 
   @property
@@ -84,21 +89,23 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
   def _causes(self) -> tuple[str | None, ...]:
     return self.graph.causes
 
-  def _by_cause(self) -> tuple[Any, Any, Any, Any]:
-    initial_probs, edges, exits, prob_zero = self._model()
+  def _by_cause(self) -> tuple[Array, Edges, None, Array | None]:
+    model: tuple[Array, Any, Any, Array | None] = self._model()
+    initial_probs, edges, exits, prob_zero = model
     targets = structures.as_index_array(self.graph.targets, "targets")
     return initial_probs, edges._replace(targets=targets), exits, prob_zero
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     arrays = self._arrays()
-    changed = {}
+    changed: dict[str, Array | dict[str, Array]] = {}
     if arrays["initial_probs"] is not None:
       changed["initial_probs"] = ratios.ratio(
         paths.starts, paths.total[..., None], arrays["initial_probs"]
       )
     if arrays["edge_values"] is not None:
       rule = ratios.edge_probs if self._DISCRETE else ratios.edge_parameters
-      changed["edge_values"] = rule(self._model()[1], paths)
+      edges: Any = self._model()[1]
+      changed["edge_values"] = rule(edges, paths)
     elif arrays["params"] is not None:
       changed["params"] = graph_maximization.maximized_params(self, paths)
     return self.copy(**changed)

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.absorption import of_graph
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Scalar
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import linear_maximum
 from phasic.math.maximization import ratios
@@ -16,7 +19,7 @@ from phasic.math.maximization import ratios
 
 def maximized_params(
   distribution: Any, paths: expected_paths.ExpectedPaths
-) -> Any:
+) -> Array | dict[str, Array]:
   """Returns a graph's parameters, in the form that they were given in.
 
   In continuous time, where no constant or coefficient is negative and masses
@@ -35,7 +38,7 @@ def maximized_params(
     TypeError: values are traced, and the M-step needs the host.
   """
   graph = distribution.graph
-  found: Any
+  found: Array
   if needs_host(distribution):
     found = _on_host(distribution, paths)
   else:
@@ -46,7 +49,7 @@ def maximized_params(
   return {name: found[..., c] for c, name in enumerate(graph.parameter_names)}
 
 
-def needs_host(distribution: Any) -> bool:
+def needs_host(distribution: of_graph.OfGraph) -> bool:
   """Whether the parameters are found on the host, as far as is known."""
   if distribution.params is None:
     return False
@@ -54,7 +57,7 @@ def needs_host(distribution: Any) -> bool:
   return distribution.graph.discrete or (known is not None and bool(known))
 
 
-def _has_no_ratios(distribution: Any) -> Any:
+def _has_no_ratios(distribution: of_graph.OfGraph) -> Scalar:
   """Whether the M-step is no ratio, in continuous time."""
   graph = distribution.graph
   found = [graph.constants < 0, graph.coefficients < 0]
@@ -64,7 +67,9 @@ def _has_no_ratios(distribution: Any) -> Any:
   return np.any(np.concatenate(flat, axis=0))
 
 
-def _on_host(distribution: Any, paths: expected_paths.ExpectedPaths) -> Any:
+def _on_host(
+  distribution: of_graph.OfGraph, paths: expected_paths.ExpectedPaths
+) -> Array:
   """Returns the likeliest parameters, (..., d)."""
   graph, params = distribution.graph, distribution._arrays()["params"]
   free = distribution._parameters["initial_probs"] is not None

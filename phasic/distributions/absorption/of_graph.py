@@ -13,10 +13,13 @@ from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import dtypes
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
 from phasic.math.model import named_checks
 from phasic.math.model import plausible
 from phasic.math.model import value_checks
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
 
 
 class OfGraph(distribution.Distribution):
@@ -47,22 +50,22 @@ class OfGraph(distribution.Distribution):
     return self._parameters["graph"]
 
   @property
-  def params(self) -> Any:
+  def params(self) -> Array | Mapping[str, Array] | None:
     """Its parameters as given, an array (..., d), a mapping or None."""
     return self._parameters["params"]
 
   @property
-  def edge_values(self) -> Any:
+  def edge_values(self) -> Array | None:
     """Weights of the edges as given, (..., m) or None."""
     return self._parameters["edge_values"]
 
   @property
-  def initial_probs(self) -> Any:
+  def initial_probs(self) -> Array:
     """Masses of the phases at time zero, alpha (..., p)."""
     return self._chain()[0]
 
   @property
-  def prob_zero(self) -> Any:
+  def prob_zero(self) -> Array:
     """The mass at zero, z (...), derived where it was not given."""
     return atoms.shown_mass(self)
 
@@ -73,7 +76,7 @@ class OfGraph(distribution.Distribution):
       return arrays
     return {**arrays, "params": self.graph.params_array(params)}
 
-  def _chain(self) -> tuple[Any, Any, Any, Any]:
+  def _chain(self) -> tuple[Array, Edges, None, Array | None]:
     """Initial masses, edges, None, and the mass at zero or None."""
     arrays = self._arrays()
     return chain_arrays.chain_arrays(
@@ -84,7 +87,7 @@ class OfGraph(distribution.Distribution):
       dtypes.common_dtype(arrays),
     )
 
-  def _checked_chain(self) -> tuple[Any, Any, Any, Any]:
+  def _checked_chain(self) -> Model:
     """The chain, its values checked."""
     check_params("params", self.graph, self._arrays()["params"])
     initial, edges = "initial_probs", "edge_values"
@@ -109,7 +112,7 @@ class OfGraph(distribution.Distribution):
       return is_plausible(self.graph, known["params"], start)
     return is_plausible(self.graph, known["params"], start, values)
 
-  def _dense(self) -> tuple[Any, Any]:
+  def _dense(self) -> tuple[Array, Array]:
     """Returns the weights between phases (..., p, p), and exits (..., p).
 
     Raises:
@@ -124,14 +127,14 @@ class OfGraph(distribution.Distribution):
       )
     return edge_rates.dense(p, self._chain()[1])
 
-  def _dense_subgenerator(self) -> Any:
+  def _dense_subgenerator(self) -> Array:
     """Returns the rates between the phases, S (..., p, p)."""
     between, exits = self._dense()
     totals = np.sum(between, axis=-1) + exits
     eye = np.eye(self.graph.num_phases, dtype=self.dtype)
     return between - eye * totals[..., None]
 
-  def _check_graph(self, graph: Any, initial_probs: Any) -> None:
+  def _check_graph(self, graph: object, initial_probs: Array | None) -> None:
     """Raises where the graph or the shape of given masses does not fit."""
     if not isinstance(graph, graph_lib.Graph):
       raise TypeError(
@@ -159,8 +162,8 @@ class OfGraph(distribution.Distribution):
 def is_plausible(
   graph: graph_lib.Graph,
   params: Any,
-  initial_probs: Any = None,
-  edge_values: Any = None,
+  initial_probs: onp.ndarray | None = None,
+  edge_values: onp.ndarray | None = None,
 ) -> bool:
   """Whether the weights of a graph seem to break no rule.
 
@@ -204,7 +207,9 @@ def is_plausible(
   )
 
 
-def check_params(name: str, graph: graph_lib.Graph, params: Any) -> None:
+def check_params(
+  name: str, graph: graph_lib.Graph, params: Array | None
+) -> None:
   """Raises ValueError where a graph's parameters are known and not finite.
 
   Args:

@@ -1,12 +1,15 @@
 """Paths of the chain of a distribution."""
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import sampling
 from phasic.internal import random
+from phasic.internal.arrays import Seed
+from phasic.math.model.model_types import Model
 from phasic.math.sampling import sample_paths as paths_lib
 
 # Of all jumps of all paths; phases and times take 12 bytes each.
@@ -19,7 +22,10 @@ class PathSampling(sampling.Sampling):
   _DISCRETE: ClassVar[bool]
 
   def sample_paths(
-    self, num_jumps: int, sample_shape: Any = (), seed: Any = None
+    self,
+    num_jumps: int,
+    sample_shape: int | Sequence[int] = (),
+    seed: "Seed | None" = None,
   ) -> paths_lib.PhasePaths:
     """Returns paths of the chain, the same ones for the same seed.
 
@@ -71,19 +77,19 @@ class PathSampling(sampling.Sampling):
         f"num_jumps is {jumps}: with sample_shape {shape} and batch shape "
         f"{batch} these are {total} jumps, more than {_MOST_JUMPS}"
       )
-    seed = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
+    own = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
     found = paths_lib.sample_paths(
-      n, jumps, seed, *self._model(), discrete=self._DISCRETE
+      n, jumps, own, *self._model(), discrete=self._DISCRETE
     )
     whole = (*shape, *self._batch_shape(), jumps + 1)
     phases, times = (np.reshape(x, whole) for x in found)
     return paths_lib.PhasePaths(phases, times)
 
-  def _model(self) -> tuple[Any, Any, Any, Any]:
+  def _model(self) -> Model:
     raise NotImplementedError
 
 
-def _checked_jumps(num_jumps: Any) -> int:
+def _checked_jumps(num_jumps: int | onp.integer) -> int:
   """Returns a number of jumps as an int."""
   integer = isinstance(num_jumps, (int, onp.integer))
   if not integer or isinstance(num_jumps, bool):

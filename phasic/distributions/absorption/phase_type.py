@@ -1,6 +1,7 @@
 """Continuous phase-type distributions."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from phasic.distributions.base import declared
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
 from phasic.math.model import chain as chain_lib
@@ -81,9 +84,9 @@ class PhaseType(absorption_time.AbsorptionTime):
   def from_graph(
     cls,
     graph: graph_lib.Graph,
-    params: Any = None,
-    edge_values: Any = None,
-    initial_probs: Any = None,
+    params: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    edge_values: ArrayLike | None = None,
+    initial_probs: ArrayLike | None = None,
     **options: Any,
   ) -> "GraphPhaseType":
     """Returns the distribution of the time until a graph's chain is absorbed.
@@ -112,7 +115,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     """
     return GraphPhaseType(graph, params, edge_values, initial_probs, **options)
 
-  def expected_sojourn_times(self) -> Any:
+  def expected_sojourn_times(self) -> Array:
     """Returns expected times spent in the phases, alpha (-S)^-1, (..., p).
 
     They are inf where the chain may be caught.
@@ -127,7 +130,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     found = passages.expected_sojourn_times(*self._model())
     return self._statistic("expected_sojourn_times", found)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     arrays = self._arrays()
     matrix, given = arrays["subgenerator"], arrays["exit_rates"]
     p, dtype = static.shape(matrix)[-1], static.dtype_name(matrix)
@@ -168,11 +171,11 @@ class GraphPhaseType(graph_chain.GraphChain, PhaseType):
   __init__ = graph_chain.GraphChain.__init__
 
   @property  # type: ignore[misc]
-  def subgenerator(self) -> Any:
+  def subgenerator(self) -> Array:
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
     return self._dense_subgenerator()
 
   @property  # type: ignore[misc]
-  def exit_rates(self) -> Any:
+  def exit_rates(self) -> Array:
     """Exit rates, s (..., p), for up to 4096 phases."""
     return self._dense()[1]

@@ -1,10 +1,13 @@
 """Renewals of a time until absorption, and what is left of it."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from phasic.distributions.base import methods
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import named_checks
+from phasic.math.model.model_types import Model
 from phasic.math.moments import renewals
 
 
@@ -16,7 +19,7 @@ class RenewalMethods(methods.Methods):
 
   _DISCRETE: ClassVar[bool]
 
-  def renewal_density(self, value: Any) -> Any:
+  def renewal_density(self, value: ArrayLike) -> Array:
     """Returns the density of renewals at t, broadcast over value and batch.
 
     Times with the law of X follow each other from zero on; m(t) dt is the
@@ -55,7 +58,7 @@ class RenewalMethods(methods.Methods):
       renewals.renewal_density(self._model(), value, self._DISCRETE)
     )
 
-  def mean_residual_life(self, value: Any) -> Any:
+  def mean_residual_life(self, value: ArrayLike) -> Array:
     """Returns E[X - t | X > t], broadcast over value and batch.
 
     It is E[X] P(X_e > t) / P(X > t), where X_e has the `Equilibrium` law, so
@@ -85,7 +88,7 @@ class RenewalMethods(methods.Methods):
       renewals.mean_residual_life(self._model(), value, self._DISCRETE)
     )
 
-  def limited_expected_value(self, value: Any) -> Any:
+  def limited_expected_value(self, value: ArrayLike) -> Array:
     """Returns E[min(X, t)], broadcast over value and batch.
 
     It is the integral of P(X > u) from 0 to t, in discrete time the sum over u
@@ -112,13 +115,13 @@ class RenewalMethods(methods.Methods):
       renewals.limited_expected_value(self._model(), value, self._DISCRETE)
     )
 
-  def _time(self, value: Any) -> Any:
+  def _time(self, value: ArrayLike) -> Array:
     """Converts a time, of whose rule there is a warning."""
     value = self._value(value)
     rule = named_checks.COUNT if self._DISCRETE else named_checks.TIME
     named_checks.warn("value", value, rule)
     return value
 
-  def _model(self) -> tuple[Any, Any, Any, Any]:
+  def _model(self) -> Model:
     """The chain, checked with `validate_args`."""
     raise NotImplementedError

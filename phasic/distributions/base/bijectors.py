@@ -4,12 +4,12 @@ Reference: B. Carpenter et al., Stan: a probabilistic programming language, J.
   Stat. Softw. 76, 2017, and its reference manual, ch. 10.
 """
 
-from typing import Any
-
 import numpy as np
 
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.numeric import exact_sums
 
 
@@ -24,26 +24,26 @@ class Bijector:
     """Takes the number of dimensions of one event, of x and of y."""
     self.event_ndims = event_ndims
 
-  def forward(self, x: Any) -> Any:
+  def forward(self, x: ArrayLike) -> Array:
     """Returns y."""
     raise NotImplementedError
 
-  def inverse(self, y: Any) -> Any:
+  def inverse(self, y: ArrayLike) -> Array:
     """Returns x."""
     raise NotImplementedError
 
-  def forward_log_det_jacobian(self, x: Any) -> Any:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
     """Returns log |det dy/dx|, without event dimensions."""
     raise NotImplementedError
 
-  def inverse_log_det_jacobian(self, y: Any) -> Any:
+  def inverse_log_det_jacobian(self, y: ArrayLike) -> Array:
     """Returns log |det dx/dy|, without event dimensions."""
     return 0.0 - self.forward_log_det_jacobian(self.inverse(y))
 
   def __repr__(self) -> str:
     return f"{type(self).__name__}(event_ndims={self.event_ndims})"
 
-  def _total(self, x: Any) -> Any:
+  def _total(self, x: Array) -> Array:
     """Returns sums over the event dimensions."""
     axes = tuple(range(-self.event_ndims, 0))
     return np.sum(x, axis=axes) if axes else x
@@ -59,13 +59,13 @@ class Exp(Bijector):
     -0.693147
   """
 
-  def forward(self, x: Any) -> Any:
+  def forward(self, x: ArrayLike) -> Array:
     return np.exp(structures.cast(x))
 
-  def inverse(self, y: Any) -> Any:
+  def inverse(self, y: ArrayLike) -> Array:
     return np.log(structures.cast(y))
 
-  def forward_log_det_jacobian(self, x: Any) -> Any:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
     return self._total(structures.cast(x))
 
 
@@ -79,16 +79,16 @@ class Sigmoid(Bijector):
     1.098612
   """
 
-  def forward(self, x: Any) -> Any:
-    x = structures.cast(x)
-    small = np.exp(0.0 - np.abs(x))
-    return np.where(x < 0, small, 1.0) / (1.0 + small)
+  def forward(self, x: ArrayLike) -> Array:
+    xs = structures.cast(x)
+    small = np.exp(0.0 - np.abs(xs))
+    return np.where(xs < 0, small, 1.0) / (1.0 + small)
 
-  def inverse(self, y: Any) -> Any:
-    y = structures.cast(y)
-    return np.log(y) - np.log1p(0.0 - y)
+  def inverse(self, y: ArrayLike) -> Array:
+    ys = structures.cast(y)
+    return np.log(ys) - np.log1p(0.0 - ys)
 
-  def forward_log_det_jacobian(self, x: Any) -> Any:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
     size = np.abs(structures.cast(x))
     return self._total(0.0 - size - 2.0 * np.log1p(np.exp(0.0 - size)))
 
@@ -105,33 +105,33 @@ class Interval(Bijector):
     2.000000
   """
 
-  def __init__(self, low: Any, high: Any, event_ndims: int = 0):
+  def __init__(self, low: ArrayLike, high: ArrayLike, event_ndims: int = 0):
     """Takes the bounds, arrays that broadcast with values."""
     super().__init__(event_ndims)
-    self.low = structures.cast(low)
-    self.high = structures.cast(high)
+    self.low: Array = structures.cast(low)
+    self.high: Array = structures.cast(high)
 
-  def forward(self, x: Any) -> Any:
-    x = structures.cast(x)
+  def forward(self, x: ArrayLike) -> Array:
+    xs = structures.cast(x)
     bounded, width = self._width()
     # What is not taken must be finite.
-    inside = width * Sigmoid().forward(x)
-    beyond = np.exp(np.where(bounded, 0.0, x))
+    inside = width * Sigmoid().forward(xs)
+    beyond = np.exp(np.where(bounded, 0.0, xs))
     return self.low + np.where(bounded, inside, beyond)
 
-  def inverse(self, y: Any) -> Any:
-    y = structures.cast(y)
+  def inverse(self, y: ArrayLike) -> Array:
+    ys = structures.cast(y)
     bounded, _ = self._width()
-    more = np.where(bounded, self.high, y + 1.0) - y
-    return np.log(y - self.low) - np.log(more)
+    more = np.where(bounded, self.high, ys + 1.0) - ys
+    return np.log(ys - self.low) - np.log(more)
 
-  def forward_log_det_jacobian(self, x: Any) -> Any:
-    x = structures.cast(x)
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
+    xs = structures.cast(x)
     bounded, width = self._width()
-    inside = np.log(width) + Sigmoid().forward_log_det_jacobian(x)
-    return self._total(np.where(bounded, inside, x))
+    inside = np.log(width) + Sigmoid().forward_log_det_jacobian(xs)
+    return self._total(np.where(bounded, inside, xs))
 
-  def _width(self) -> tuple[Any, Any]:
+  def _width(self) -> tuple[Array, Array]:
     """Returns where there is an upper bound, and how far off; else one."""
     bounded = self.high < float("inf")
     return bounded, np.where(bounded, self.high, self.low + 1.0) - self.low
@@ -151,18 +151,18 @@ class SoftmaxWithSlack(Bijector):
     ['0.333333', '0.333333']
   """
 
-  def forward(self, x: Any) -> Any:
-    x = structures.cast(x)
-    return np.exp(x - _log_total(x)[..., None])
+  def forward(self, x: ArrayLike) -> Array:
+    xs = structures.cast(x)
+    return np.exp(xs - _log_total(xs)[..., None])
 
-  def inverse(self, y: Any) -> Any:
-    y = structures.cast(y)
-    parts = np.concatenate([np.ones_like(y[..., :1]), 0.0 - y], axis=-1)
-    return np.log(y) - np.log(exact_sums.compensated_sum(parts))[..., None]
+  def inverse(self, y: ArrayLike) -> Array:
+    ys = structures.cast(y)
+    parts = np.concatenate([np.ones_like(ys[..., :1]), 0.0 - ys], axis=-1)
+    return np.log(ys) - np.log(exact_sums.compensated_sum(parts))[..., None]
 
-  def forward_log_det_jacobian(self, x: Any) -> Any:
-    x = structures.cast(x)
-    logs = np.sum(x, axis=-1) - (static.shape(x)[-1] + 1) * _log_total(x)
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
+    xs = structures.cast(x)
+    logs = np.sum(xs, axis=-1) - (static.shape(xs)[-1] + 1) * _log_total(xs)
     axes = tuple(range(1 - self.event_ndims, 0))
     return np.sum(logs, axis=axes) if axes else logs
 
@@ -181,14 +181,14 @@ class SoftmaxCentered(SoftmaxWithSlack):
     ['0.333333', '0.333333', '0.333333']
   """
 
-  def forward(self, x: Any) -> Any:
-    x = structures.cast(x)
-    whole = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
-    return np.exp(whole - _log_total(x)[..., None])
+  def forward(self, x: ArrayLike) -> Array:
+    xs = structures.cast(x)
+    whole = np.concatenate([xs, np.zeros_like(xs[..., :1])], axis=-1)
+    return np.exp(whole - _log_total(xs)[..., None])
 
-  def inverse(self, y: Any) -> Any:
-    y = structures.cast(y)
-    return np.log(y[..., :-1]) - np.log(y[..., -1:])
+  def inverse(self, y: ArrayLike) -> Array:
+    ys = structures.cast(y)
+    return np.log(ys[..., :-1]) - np.log(ys[..., -1:])
 
 
 class Increasing(Bijector):
@@ -202,15 +202,15 @@ class Increasing(Bijector):
     ['1.0', '2.0']
   """
 
-  def forward(self, x: Any) -> Any:
+  def forward(self, x: ArrayLike) -> Array:
     return np.cumsum(np.exp(structures.cast(x)), axis=-1)
 
-  def inverse(self, y: Any) -> Any:
-    y = structures.cast(y)
-    before = np.concatenate([np.zeros_like(y[..., :1]), y[..., :-1]], axis=-1)
-    return np.log(y - before)
+  def inverse(self, y: ArrayLike) -> Array:
+    ys = structures.cast(y)
+    before = np.concatenate([np.zeros_like(ys[..., :1]), ys[..., :-1]], axis=-1)
+    return np.log(ys - before)
 
-  def forward_log_det_jacobian(self, x: Any) -> Any:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
     return self._total(structures.cast(x))
 
 
@@ -228,23 +228,23 @@ class Subgenerator(Bijector):
     ['-2.0', '1.0']
   """
 
-  def forward(self, x: Any) -> Any:
+  def forward(self, x: ArrayLike) -> Array:
     rates = np.exp(structures.cast(x))
     eye = np.eye(static.shape(rates)[-1], dtype=static.dtype_name(rates))
     total = np.sum(rates, axis=-1)[..., None]
     return np.where(eye > 0, 0.0 - total, rates)
 
-  def inverse(self, y: Any) -> Any:
-    y = structures.cast(y)
-    eye = np.eye(static.shape(y)[-1], dtype=static.dtype_name(y))
-    exits = 0.0 - exact_sums.compensated_sum(y)
-    return np.log(np.where(eye > 0, exits[..., None], y))
+  def inverse(self, y: ArrayLike) -> Array:
+    ys = structures.cast(y)
+    eye = np.eye(static.shape(ys)[-1], dtype=static.dtype_name(ys))
+    exits = 0.0 - exact_sums.compensated_sum(ys)
+    return np.log(np.where(eye > 0, exits[..., None], ys))
 
-  def forward_log_det_jacobian(self, x: Any) -> Any:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
     return self._total(structures.cast(x))
 
 
-def _log_total(x: Any) -> Any:
+def _log_total(x: Array) -> Array:
   """Returns log(1 + sum exp(x)) over the last axis."""
   top = np.maximum(np.max(x, axis=-1), 0.0)
   return top + np.log(

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phasic.internal.arrays import Array
+
 
 class ChainEvents(NamedTuple):
   """What observations say of a chain's time Y until absorption.
@@ -29,14 +31,16 @@ class ChainEvents(NamedTuple):
   """
 
   chain: Any
-  lower: Any
+  lower: Array
   upper: Any
-  given: tuple[Any, Any] | None
-  offset: Any
+  given: tuple[Array, Array] | None
+  offset: Array | None
   is_cut: bool = False
 
 
-def entered(chain: Any, lower: Any, upper: Any, entry: Any) -> ChainEvents:
+def entered(
+  chain: Any, lower: Array, upper: Array | None, entry: Array | None
+) -> ChainEvents:
   """Returns the events of values of a chain that were not seen before entry."""
   if entry is None:
     return ChainEvents(chain, lower, upper, None, None)
@@ -46,7 +50,9 @@ def entered(chain: Any, lower: Any, upper: Any, entry: Any) -> ChainEvents:
   return ChainEvents(chain, within, upper, (entry, forever), offset)
 
 
-def cut(lower: Any, upper: Any, after: Any, until: Any) -> tuple[Any, Any, Any]:
+def cut(
+  lower: Array, upper: Array, after: Array, until: Array
+) -> tuple[Array, Array, Array]:
   """Returns what of observations is in (after, until], and offsets.
 
   Where that is not known the ends are NaN, and so are derivatives.

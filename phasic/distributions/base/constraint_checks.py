@@ -1,15 +1,15 @@
 """Checks of parameters against their declared constraints."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as onp
 
 from phasic.distributions.base import parameter_properties
 from phasic.internal import raw_arguments
+from phasic.internal.arrays import Array
 
 
-def check_options(parameters: Mapping[str, Any]) -> None:
+def check_options(parameters: Mapping[str, object]) -> None:
   """Raises TypeError for options of a wrong type, as one number too many has.
 
   Args:
@@ -27,8 +27,9 @@ def check_options(parameters: Mapping[str, Any]) -> None:
 
 
 def check_parameters(
-  arrays: Mapping[str, Any], properties: parameter_properties.Properties
-) -> dict[str, Any]:
+  arrays: Mapping[str, Array | None],
+  properties: parameter_properties.Properties,
+) -> dict[str, Array | None]:
   """Returns parameters by name, each checked; None stays None."""
   return {
     name: x if x is None else properties[name].constraint.check(name, x)

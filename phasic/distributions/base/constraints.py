@@ -1,7 +1,6 @@
 """The sets of values of parameters, each an object that knows all of itself."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -10,6 +9,7 @@ from phasic.distributions.base import bijectors
 from phasic.distributions.base import entries as entries_lib
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.model.named_checks import check
 from phasic.math.model.named_checks import check_sums
 from phasic.math.numeric import exact_sums
@@ -41,7 +41,7 @@ class Constraint:
   tfp: str | None = "Exp"
   by_differences = False
   beside = ""
-  _bijector: Any = bijectors.Exp
+  _bijector: type[bijectors.Bijector] = bijectors.Exp
 
   def __repr__(self) -> str:
     return repr(self.name)
@@ -58,7 +58,7 @@ class Constraint:
     """Returns a map from free real numbers onto the inner part of the set."""
     return self._bijector(event_ndims)
 
-  def check(self, name: str, x: Any) -> Any:
+  def check(self, name: str, x: Array) -> Array:
     """Returns a parameter of that name, checked."""
     return check(name, x, (x >= 0) & np.isfinite(x), _SIZE_RULE)
 
@@ -85,7 +85,7 @@ class Constraint:
     del place
     return entries_lib.same(values, names, entries_lib.Kind())
 
-  def of_entries(self, x: Any, others: Mapping[str, Any]) -> Any:
+  def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
     """Returns the parameter of entries in its shape.
 
     Args:
@@ -103,7 +103,7 @@ class _Positive(Constraint):
   numpyro = "positive"
   _RULE = "it must be > 0 and finite"
 
-  def check(self, name: str, x: Any) -> Any:
+  def check(self, name: str, x: Array) -> Array:
     return check(name, x, (x > 0) & np.isfinite(x), self._RULE)
 
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
@@ -126,7 +126,7 @@ class _Increasing(_Positive):
   by_differences = True
   _bijector = bijectors.Increasing
 
-  def check(self, name: str, x: Any) -> Any:
+  def check(self, name: str, x: Array) -> Array:
     x = super().check(name, x)
     before = np.concatenate([x[..., :1], x[..., :-1]], axis=-1)
     return check(name, x, x >= before, "they must be ascending")
@@ -136,7 +136,7 @@ class _Increasing(_Positive):
   ) -> entries_lib.Entries:
     return entries_lib.differences(values, names)
 
-  def of_entries(self, x: Any, others: Mapping[str, Any]) -> Any:
+  def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
     return np.cumsum(x, axis=-1)
 
 
@@ -149,7 +149,7 @@ class _Probability(Constraint):
   _RULE = "it must be in [0, 1]"
   _bijector = bijectors.Sigmoid
 
-  def check(self, name: str, x: Any) -> Any:
+  def check(self, name: str, x: Array) -> Array:
     return check(name, x, (x >= 0) & (x <= 1), self._RULE)
 
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
@@ -180,7 +180,7 @@ class _PositiveProbability(_Probability):
 
   name = "positive probability"
 
-  def check(self, name: str, x: Any) -> Any:
+  def check(self, name: str, x: Array) -> Array:
     return check(name, x, (x > 0) & (x <= 1), "it must be in (0, 1]")
 
   def entries(
@@ -196,14 +196,14 @@ class _Probabilities(Constraint):
   numpyro: str | None = "simplex"
   tfp: str | None = "SoftmaxCentered"
   is_whole = True
-  _bijector: Any = bijectors.SoftmaxCentered
+  _bijector: type[bijectors.Bijector] = bijectors.SoftmaxCentered
 
-  def check(self, name: str, x: Any) -> Any:
+  def check(self, name: str, x: Array) -> Array:
     x = super().check(name, x)
     sums = exact_sums.compensated_sum(x)
     return check_sums(f"sum({name})", x, *self._fits(x, sums), sums)
 
-  def _fits(self, x: Any, sums: Any) -> tuple[Any, str]:
+  def _fits(self, x: Array, sums: Array) -> tuple[Array, str]:
     near = np.abs(sums - 1) <= sum_tolerance(x)
     return near, "this sum must be 1 within 4 p eps"
 
@@ -232,7 +232,7 @@ class _Subprobabilities(_Probabilities):
   beside = "prob_zero"
   _bijector = bijectors.SoftmaxWithSlack
 
-  def _fits(self, x: Any, sums: Any) -> tuple[Any, str]:
+  def _fits(self, x: Array, sums: Array) -> tuple[Array, str]:
     rule = "this sum must be <= 1 within 4 p eps"
     return sums <= 1 + sum_tolerance(x), rule
 
@@ -277,7 +277,7 @@ class _Subgenerator(Constraint):
   ) -> entries_lib.Entries:
     return entries_lib.off_diagonal(values, names)
 
-  def of_entries(self, x: Any, others: Mapping[str, Any]) -> Any:
+  def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
     # The diagonal is not read where exits are given; it is told for readers.
     total = np.sum(x, axis=-1) + others[self.exits]
     eye = np.eye(static.shape(x)[-1], dtype=static.dtype_name(x))
@@ -345,6 +345,6 @@ def named(name: str) -> Constraint:
   return found
 
 
-def sum_tolerance(probs: Any) -> float:
+def sum_tolerance(probs: Array | onp.ndarray) -> float:
   """Returns how far from one the sum of p probabilities may be, 4 p eps."""
   return 4 * static.shape(probs)[-1] * static.finfo_eps(probs)

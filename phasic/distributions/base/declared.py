@@ -9,13 +9,14 @@ for each parameter; and the properties of those that are arrays, by which they
 are stored, checked, cut out of a batch, fitted, and known to other libraries.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import inspect
 import textwrap
 from typing import Any
 
+from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import structure
 
@@ -39,9 +40,9 @@ class Field:
 
   text: str
   properties: parameter_properties.ParameterProperties | None = None
-  default: Any = _NONE
-  convert: Callable[[str, Any], Any] | None = None
-  shown: Callable[[Any], Any] | None = None
+  default: object = _NONE
+  convert: Callable[[str, Any], object] | None = None
+  shown: Callable[[Any], object] | None = None
   is_option: bool = False
 
   def of(self, name: str) -> property:
@@ -52,12 +53,12 @@ class Field:
 
 def array(
   event_ndims: int,
-  constraint: Any,
+  constraint: str | constraints.Constraint,
   text: str,
   *,
-  default: Any = _NONE,
+  default: object = _NONE,
   fitted: bool = True,
-  shown: Callable[[Any], Any] | None = None,
+  shown: Callable[[Any], object] | None = None,
 ) -> Any:
   """Declares an array.
 
@@ -78,8 +79,8 @@ def array(
 def static(
   text: str,
   *,
-  convert: Callable[[str, Any], Any] | None = None,
-  shown: Callable[[Any], Any] | None = None,
+  convert: Callable[[str, Any], object] | None = None,
+  shown: Callable[[Any], object] | None = None,
 ) -> Any:
   """Declares structure, which is no array, or another distribution.
 
@@ -96,7 +97,7 @@ def count(text: str) -> Any:
   return static(text, convert=structure.static_count)
 
 
-def option(text: str, *, default: Any, kw_only: bool) -> Any:
+def option(text: str, *, default: object, kw_only: bool) -> Any:
   """Declares an option, which stands behind all others.
 
   Args:
@@ -108,7 +109,7 @@ def option(text: str, *, default: Any, kw_only: bool) -> Any:
   return Field(text, default=default, is_option=True)
 
 
-def fields(cls: Any) -> dict[str, Field]:
+def fields(cls: type) -> dict[str, Field]:
   """Returns the declarations of a class, the options behind all others."""
   # Of the class whose constructor it has: others of its bases have their own.
   cls = next(base for base in cls.__mro__ if "_DECLARED" in vars(base))
@@ -118,7 +119,9 @@ def fields(cls: Any) -> dict[str, Field]:
   return dict(sorted(found.items(), key=lambda item: item[1].is_option))
 
 
-def properties(cls: Any) -> dict[str, parameter_properties.ParameterProperties]:
+def properties(
+  cls: type,
+) -> dict[str, parameter_properties.ParameterProperties]:
   """Returns the properties of a class's arrays, by name."""
   return {k: x.properties for k, x in fields(cls).items() if x.properties}
 
@@ -161,7 +164,7 @@ def _describe(cls: Any, make: Callable[..., Any]) -> None:
   cls.__init__ = construct
 
 
-def _constructor(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
+def _constructor(cls: type, declared: dict[str, Field]) -> Callable[..., None]:
   signature = _signature(cls, declared)
   names = tuple(signature.parameters)[1:]
   template = {k: x.default for k, x in declared.items()} | {"name": _NONE}
@@ -186,7 +189,7 @@ def _constructor(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
   return __init__
 
 
-def _signature(cls: Any, declared: dict[str, Field]) -> inspect.Signature:
+def _signature(cls: type, declared: dict[str, Field]) -> inspect.Signature:
   parameter = functools.partial(
     inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD
   )
@@ -206,7 +209,10 @@ def _signature(cls: Any, declared: dict[str, Field]) -> inspect.Signature:
 
 
 def _refuse(
-  cls: Any, signature: inspect.Signature, args: Any, kwargs: Any
+  cls: type,
+  signature: inspect.Signature,
+  args: Sequence[object],
+  kwargs: Mapping[str, object],
 ) -> None:
   """Raises TypeError as a call that does not fit the signature does."""
   try:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 import functools
 import types
-from typing import Any
+from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy as onp
@@ -28,6 +28,8 @@ from phasic.internal import checks
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 
 
 class Distribution(
@@ -99,7 +101,7 @@ class Distribution(
       _check_given(name, value, properties[name])
     dtype = dtypes.common_dtype(representation.leaves(arrays))
 
-    def stored(name: str, value: Any) -> Any:
+    def stored(name: str, value: object) -> object:
       if isinstance(value, Mapping):
         return {k: stored(f"{name}[{k!r}]", v) for k, v in value.items()}
       if value is None or structures.is_variable(value):
@@ -119,7 +121,7 @@ class Distribution(
     return self._parameters
 
   @classmethod
-  def _unflatten(cls, parts: dict[str, Any]) -> Any:
+  def _unflatten(cls, parts: dict[str, Any]) -> Self:
     """Builds an instance of any parameters, without looking at them."""
     instance = object.__new__(cls)
     instance._parameters = dict(parts)
@@ -164,15 +166,15 @@ class Distribution(
     shape = self._event_shape()
     return tuple(d if isinstance(d, int) else None for d in shape)
 
-  def batch_shape_tensor(self) -> Any:
+  def batch_shape_tensor(self) -> Array:
     """Returns the batch shape as an integer array."""
     return _shape_array(self._batch_shape())
 
-  def event_shape_tensor(self) -> Any:
+  def event_shape_tensor(self) -> Array:
     """Returns the shape of one value as an integer array."""
     return _shape_array(self._event_shape())
 
-  def copy(self, **overrides: Any) -> Any:
+  def copy(self, **overrides: Any) -> Self:
     """Returns a distribution with some of the parameters replaced.
 
     Args:
@@ -180,11 +182,13 @@ class Distribution(
     """
     return type(self)(**{**self._parameters, **overrides})
 
-  def __getitem__(self, index: Any) -> Any:
+  def __getitem__(self, index: slicing.Index) -> Self:
     """Returns the distribution with a part of the batch."""
     return self._sliced(index)
 
-  def _sliced(self, index: Any, batch: static.Shape | None = None) -> Any:
+  def _sliced(
+    self, index: slicing.Index, batch: static.Shape | None = None
+  ) -> Self:
     """Returns a part of the batch, or of one that it broadcasts to."""
     sliced = slicing.slice_parameters(
       self.parameter_properties(),
@@ -194,7 +198,7 @@ class Distribution(
     )
     return self.copy(**sliced)
 
-  def __iter__(self) -> Any:
+  def __iter__(self) -> NoReturn:
     raise TypeError(f"{type(self).__name__} is not iterable: index its batch")
 
   def __repr__(self) -> str:
@@ -213,7 +217,7 @@ class Distribution(
       found[name] = value
     return found
 
-  def _check_values(self, validate: Callable[[], Any]) -> None:
+  def _check_values(self, validate: Callable[[], object]) -> None:
     """Raises for values that break a rule, or warns of those that are known.
 
     It is the last thing that a constructor does.
@@ -230,38 +234,38 @@ class Distribution(
     """Whether parameters, as they are on the host, seem to break no rule."""
     return known_values.are_plausible(known, self.parameter_properties())
 
-  def _value(self, value: Any) -> Any:
+  def _value(self, value: ArrayLike) -> Array:
     """Converts and checks the argument of a public method."""
     value = self._converted(value)
     return self._check_value(value) if self.validate_args else value
 
-  def _converted(self, value: Any) -> Any:
+  def _converted(self, value: ArrayLike) -> Array:
     """Converts a value; raises where its shape or dtype does not fit."""
     value = self._as_array(value, "value")
     self._check_value_shape(value)
     return checks.check_not_empty(value, "value")
 
-  def _argument(self, x: Any, name: str) -> Any:
+  def _argument(self, x: ArrayLike, name: str) -> Array:
     """Converts an array that belongs to no event; raises as `_converted`."""
     x = self._as_array(x, name)
     _check_broadcasts(x, name, "batch", self._batch_shape())
     return checks.check_not_empty(x, name)
 
-  def _as_array(self, x: Any, name: str) -> Any:
+  def _as_array(self, x: ArrayLike, name: str) -> Array:
     """Converts to an array of the distribution's dtype."""
     dtype = dtypes.common_dtype({name: x, **self._arrays()})
     return structures.as_array(x, dtype, name)
 
-  def _check_value_shape(self, value: Any) -> None:
+  def _check_value_shape(self, value: Array) -> None:
     """Raises ValueError unless the value broadcasts with the batch."""
     whole = (*self._batch_shape(), *self._event_shape())
     _check_broadcasts(value, "value", "batch and event", whole)
 
-  def _check_value(self, value: Any) -> Any:
+  def _check_value(self, value: Array) -> Array:
     """Returns the value, checked to be in the support."""
     return value
 
-  def _statistic(self, name: str, x: Any) -> Any:
+  def _statistic(self, name: str, x: Array) -> Array:
     """Returns a statistic, checked not to be NaN where that is asked for."""
     if self.allow_nan_stats:
       return structures.as_result(x)
@@ -283,7 +287,7 @@ declared.complete(Distribution)
 
 
 def _check_given(
-  name: str, value: Any, prop: properties_lib.ParameterProperties
+  name: str, value: object, prop: properties_lib.ParameterProperties
 ) -> None:
   """Raises TypeError for None, and for mappings that are no graph's."""
   if value is None and not prop.optional:
@@ -292,14 +296,14 @@ def _check_given(
     raise TypeError(f"{name} is {type(value).__name__}: it must be an array")
 
 
-def _shape_array(shape: static.Shape) -> Any:
+def _shape_array(shape: static.Shape) -> Array:
   if all(isinstance(d, int) for d in shape):
     return structures.cast(onp.asarray(shape, onp.int32), "int32")
   return np.stack([structures.cast(d, "int32") for d in shape])
 
 
 def _check_broadcasts(
-  x: Any, name: str, what: str, whole: static.Shape
+  x: Array, name: str, what: str, whole: static.Shape
 ) -> None:
   """Raises ValueError unless an array broadcasts with a shape."""
   shape = static.shape(x)

@@ -6,9 +6,11 @@ from typing import Any, TypeVar
 from phasic.distributions.base import methods
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 
-_Rule = TypeVar("_Rule", bound=Callable[[Any, Any], Any])
-_RULES: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
+_Rule = TypeVar("_Rule", bound=Callable[[Any, Any], ArrayLike])
+_RULES: dict[tuple[type, type], Callable[[Any, Any], ArrayLike]] = {}
 
 
 def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
@@ -47,7 +49,7 @@ def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
   return decorate
 
 
-def kl_divergence(p: Any, q: Any) -> Any:
+def kl_divergence(p: methods.Methods, q: methods.Methods) -> Array:
   """Returns E_p log(p / q), see `Distribution.kl_divergence`."""
   ways = [
     (i + j, (first, second))
@@ -69,7 +71,7 @@ def kl_divergence(p: Any, q: Any) -> Any:
 class Divergences(methods.Methods):
   """Methods that compare with another distribution."""
 
-  def kl_divergence(self, other: Any) -> Any:
+  def kl_divergence(self, other: methods.Methods) -> Array:
     """Returns E log(p(X) / q(X)), broadcast over both batches, in nats.
 
     X has this distribution, with density p with respect to the base measure,
@@ -100,7 +102,7 @@ class Divergences(methods.Methods):
     """
     return self._statistic("kl_divergence", kl_divergence(self, other))
 
-  def cross_entropy(self, other: Any) -> Any:
+  def cross_entropy(self, other: methods.Methods) -> Array:
     """Returns -E log q(X), broadcast over both batches, in nats.
 
     X has this distribution and q is the other's density. Arguments, errors and
@@ -119,7 +121,7 @@ class Divergences(methods.Methods):
     _check_batches("cross_entropy", self, other)
     return self._statistic("cross_entropy", self._cross_entropy(other))
 
-  def _cross_entropy(self, other: Any) -> Any:
+  def _cross_entropy(self, other: methods.Methods) -> Array:
     del other
     self._missing(
       "cross_entropy",
@@ -127,7 +129,7 @@ class Divergences(methods.Methods):
     )
 
 
-def _check_batches(method: str, p: Any, q: Any) -> None:
+def _check_batches(method: str, p: object, q: object) -> None:
   """Raises ValueError unless the batches of two distributions broadcast."""
   shapes = [getattr(x, "batch_shape", ()) for x in (p, q)]
   known = [tuple(1 if d is None else d for d in shape) for shape in shapes]

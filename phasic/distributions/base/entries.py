@@ -24,7 +24,7 @@ class Kind(NamedTuple):
     is_fitted: False for what is known, as the bounds of a truncation.
   """
 
-  group: Any = None
+  group: str | None = None
   may_be_zero: bool = True
   is_entry: bool = True
   is_fitted: bool = True
@@ -43,7 +43,7 @@ class Entries(NamedTuple):
   values: onp.ndarray
   names: Sequence[str]
   kinds: Sequence[Kind]
-  slack: Mapping[Any, bool]
+  slack: Mapping[str | None, bool]
 
 
 class Place(NamedTuple):
@@ -64,13 +64,16 @@ class Place(NamedTuple):
     """The sum of the masses of a start."""
     return f"{self.path}start"
 
-  def step(self, phase: Any) -> str:
+  def step(self, phase: object) -> str:
     """The sum of the probabilities of a step from a phase."""
     return f"{self.path}step {phase}"
 
 
 def same(
-  values: onp.ndarray, names: Sequence[str], kind: Kind, slack: Any = None
+  values: onp.ndarray,
+  names: Sequence[str],
+  kind: Kind,
+  slack: Mapping[str | None, bool] | None = None,
 ) -> Entries:
   """Returns entries of one kind."""
   return Entries(values, names, [kind] * len(names), slack or {})
@@ -124,7 +127,7 @@ def of_steps(
   """
   owner = place.owner
   sources, targets = onp.asarray(owner.sources), onp.asarray(owner.targets)
-  slack: dict[Any, bool] = {}
+  slack: dict[str | None, bool] = {}
   for source in sources:
     rows = sources == source
     rest = 1.0 - math.fsum(values[rows])

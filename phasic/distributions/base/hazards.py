@@ -1,12 +1,13 @@
 """Hazard functions of a distribution."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from phasic.distributions.base import methods
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 
 
 class Hazards(methods.Methods):
@@ -15,7 +16,7 @@ class Hazards(methods.Methods):
   Errors are those of `log_prob`.
   """
 
-  def hazard_function(self, value: Any) -> Any:
+  def hazard_function(self, value: ArrayLike) -> Array:
     """Returns f(t) / P(X > t), broadcast over value and batch.
 
     It is right however far in the tail. At t = 0 it is the limit from the
@@ -40,7 +41,7 @@ class Hazards(methods.Methods):
     """
     return structures.as_result(self._hazard_function(self._value(value)))
 
-  def log_hazard_function(self, value: Any) -> Any:
+  def log_hazard_function(self, value: ArrayLike) -> Array:
     """Returns the logarithm of `hazard_function`, also where that is tiny.
 
     Example: a stage has to end before 1e-300, and another one at that time.
@@ -52,7 +53,7 @@ class Hazards(methods.Methods):
     """
     return structures.as_result(self._log_hazard_function(self._value(value)))
 
-  def cumulative_hazard(self, value: Any) -> Any:
+  def cumulative_hazard(self, value: ArrayLike) -> Array:
     """Returns -log P(X > t), broadcast over value and batch.
 
     It is the integral of the hazard, and where there is an atom that starts at
@@ -69,19 +70,19 @@ class Hazards(methods.Methods):
       0.0 - self._log_survival_function(self._value(value))
     )
 
-  def _hazard_function(self, value: Any) -> Any:
+  def _hazard_function(self, value: Array) -> Array:
     return np.exp(self._log_hazard_function(value))
 
-  def _log_hazard_function(self, value: Any) -> Any:
+  def _log_hazard_function(self, value: Array) -> Array:
     log_prob = self._log_prob(value)
     log_left = self._log_survival_function(value)
     neither = (log_prob == -math.inf) & (log_left == -math.inf)
     return log_prob - np.where(neither, math.nan, log_left)
 
-  def _log_prob(self, value: Any) -> Any:
+  def _log_prob(self, value: Array) -> Array:
     del value
     self._missing("log_prob")
 
-  def _log_survival_function(self, value: Any) -> Any:
+  def _log_survival_function(self, value: Array) -> Array:
     del value
     self._missing("log_survival_function")

@@ -4,33 +4,37 @@ A family has the methods; the functions are how other packages ask for them.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from phasic.distributions.base import chain_events as events_lib
+from phasic.distributions.base import fallbacks
 from phasic.distributions.base import methods
 from phasic.distributions.base import observed_values
+from phasic.distributions.base import sampling
 from phasic.internal import static
 from phasic.internal import user_warnings
+from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths
 
 _WITHIN = "distribution"
+_T = TypeVar("_T", bound="Inferring")
 
 
 class Inferring(methods.Methods):
   """What a family that is made of a chain, or has an M-step, says of itself."""
 
   def _chain_events(
-    self, lower: Any, upper: Any, entry: Any
+    self, lower: Array, upper: Array | None, entry: Array | None
   ) -> events_lib.ChainEvents | None:
     """Returns what observations say of the chain; None if there is none."""
     del lower, upper, entry
     return None
 
-  def _linear_chain(self) -> tuple[Any, float]:
+  def _linear_chain(self) -> tuple[methods.Methods, float]:
     """Returns the chain whose paths EM counts, and how much later it ends."""
     return self, 0.0
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     """Returns the likeliest distribution, if paths were as is expected.
 
     Phases, edges or components that share a parameter share their statistics: a
@@ -54,7 +58,10 @@ class Inferring(methods.Methods):
 
 
 def chain_events(
-  distribution: Any, lower: Any, upper: Any, entry: Any
+  distribution: Inferring,
+  lower: Array,
+  upper: Array | None,
+  entry: Array | None,
 ) -> events_lib.ChainEvents | None:
   """Returns what observations say of a distribution's chain.
 
@@ -71,18 +78,21 @@ def chain_events(
 
 
 def log_likelihood_terms(
-  distribution: Any, lower: Any, upper: Any, entry: Any
-) -> Any:
+  distribution: fallbacks.Fallbacks,
+  lower: Array,
+  upper: Array,
+  entry: Array | None,
+) -> Array:
   """Returns log P(observation | X > entry), (..., n), where there is no chain."""
   return observed_values.log_likelihood_terms(distribution, lower, upper, entry)
 
 
-def linear_chain(chain: Any) -> tuple[Any, float]:
+def linear_chain(chain: Inferring) -> tuple[methods.Methods, float]:
   """Returns the chain whose paths EM counts, and how much later it ends."""
   return chain._linear_chain()
 
 
-def maximized(distribution: Any, paths: expected_paths.ExpectedPaths) -> Any:
+def maximized(distribution: _T, paths: expected_paths.ExpectedPaths) -> _T:
   """Returns the distribution of its family that the M-step makes.
 
   Args:
@@ -105,12 +115,12 @@ def check_has_maximum(distribution: Any) -> None:
     check_has_maximum(within)
 
 
-def held(distribution: Any) -> tuple[str, ...]:
+def held(distribution: Inferring) -> tuple[str, ...]:
   """Returns the parameters that the M-step keeps, by their paths."""
   return distribution._held()
 
 
-def maximizes_on_host(distribution: Any) -> bool:
+def maximizes_on_host(distribution: Inferring) -> bool:
   """Whether the M-step needs the values of what the E-step found."""
   return distribution._maximizes_on_host()
 
@@ -120,6 +130,6 @@ def arrays(distribution: Any) -> Mapping[str, Any]:
   return distribution._arrays()
 
 
-def batch_shape(distribution: Any) -> static.Shape:
+def batch_shape(distribution: sampling.Sampling) -> static.Shape:
   """Returns the batch shape, with sizes as arrays where they are not known."""
   return distribution._batch_shape()

@@ -76,7 +76,7 @@ def _at_hand(distribution: Any) -> dict[str, Any] | None:
   return None if known is None else dict(zip(names, known, strict=True))
 
 
-def _like(given: Any, values: Iterator[Any]) -> Any:
+def _like(given: object, values: Iterator[Any]) -> Any:
   """Returns values in the structure of nested mappings."""
   if isinstance(given, Mapping):
     return {name: _like(x, values) for name, x in given.items()}

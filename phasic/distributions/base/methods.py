@@ -1,12 +1,14 @@
 """What the parts of a distribution's interface ask of it."""
 
-from typing import Any, NoReturn, dataclass_transform
+from typing import NoReturn, dataclass_transform
 
 from phasic.distributions.base import declared
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import named_checks
 
 
-def check_substrate(name: str, x: Any) -> None:
+def check_substrate(name: str, x: object) -> None:
   """Raises TypeError for a distribution of another substrate."""
   kind = type(x)
   if isinstance(x, Methods):
@@ -46,15 +48,17 @@ class Methods:
 
   validate_args: bool
 
-  def _value(self, value: Any) -> Any:
+  def _value(self, value: ArrayLike) -> Array:
     """Converts and checks a value of the distribution."""
     raise NotImplementedError
 
-  def _argument(self, x: Any, name: str) -> Any:
+  def _argument(self, x: ArrayLike, name: str) -> Array:
     """Converts an array that broadcasts with the batch."""
     raise NotImplementedError
 
-  def _checked(self, x: Any, name: str, rule: named_checks.ValueRule) -> Any:
+  def _checked(
+    self, x: ArrayLike, name: str, rule: named_checks.ValueRule
+  ) -> Array:
     """Converts an argument that breaks no rule.
 
     Where it does there is a warning; with `validate_args` it raises.
@@ -65,7 +69,7 @@ class Methods:
       return x
     return named_checks.check(name, x, rule.holds(x), rule.text)
 
-  def _statistic(self, name: str, x: Any) -> Any:
+  def _statistic(self, name: str, x: Array) -> Array:
     """Returns a statistic, checked not to be NaN where that is asked for."""
     raise NotImplementedError
 

@@ -1,17 +1,21 @@
 """Observations of laws that are not made of one chain."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from phasic.distributions.base import chain_events
+from phasic.distributions.base import fallbacks
+from phasic.internal.arrays import Array
 from phasic.math.portable import interval_masses
 
 
 def log_likelihood_terms(
-  distribution: Any, lower: Any, upper: Any, entry: Any
-) -> Any:
+  distribution: fallbacks.Fallbacks,
+  lower: Array,
+  upper: Array,
+  entry: Array | None,
+) -> Array:
   """Returns log P(observation | X > entry), (..., n), from the law's functions.
 
   The mass of an interval is a difference, P(X > l) - P(X > u) or P(X <= u) -
@@ -25,7 +29,9 @@ def log_likelihood_terms(
   return found - distribution._log_survival_function(entry)
 
 
-def _unconditional(distribution: Any, lower: Any, upper: Any) -> Any:
+def _unconditional(
+  distribution: fallbacks.Fallbacks, lower: Array, upper: Array
+) -> Array:
   """Returns log P(observation), (..., n)."""
   exact, right = lower == upper, upper == math.inf
   left = np.logical_not(exact) & np.logical_not(right) & (lower < 0)

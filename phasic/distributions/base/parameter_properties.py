@@ -59,7 +59,7 @@ Properties = Mapping[str, ParameterProperties]
 
 
 def batch_shapes(
-  properties: Properties, parameters: Mapping[str, Any]
+  properties: Properties, parameters: Mapping[str, object]
 ) -> list[static.Shape]:
   """Returns the batch shapes of the parameters that are not None."""
   shapes = []
@@ -72,7 +72,7 @@ def batch_shapes(
 
 
 def check_batches(
-  properties: Properties, parameters: Mapping[str, Any]
+  properties: Properties, parameters: Mapping[str, object]
 ) -> None:
   """Raises ValueError if a parameter that is an array has an empty batch."""
   for name, prop in properties.items():
@@ -85,7 +85,7 @@ def check_batches(
 
 def batch_shape(
   properties: Properties,
-  parameters: Mapping[str, Any],
+  parameters: Mapping[str, object],
   wrapped: static.Shape | None = None,
 ) -> static.Shape:
   """Returns the batch shape of all parameters.

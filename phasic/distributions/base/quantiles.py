@@ -1,9 +1,9 @@
 """Quantiles of a distribution."""
 
-from typing import Any
-
 from phasic.distributions.base import methods
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import named_checks
 
 
@@ -15,7 +15,7 @@ class Quantiles(methods.Methods):
   raises ValueError.
   """
 
-  def quantile(self, value: Any) -> Any:
+  def quantile(self, value: ArrayLike) -> Array:
     """Returns Q(u) = inf{t: P(X <= t) >= u}, broadcast over u and batch.
 
     It is 0 up to the mass at zero, and inf at u = 1. For u near one take
@@ -33,7 +33,7 @@ class Quantiles(methods.Methods):
     value = self._checked(value, "value", named_checks.PROBABILITY)
     return structures.as_result(self._quantile(value))
 
-  def median(self) -> Any:
+  def median(self) -> Array:
     """Computes the median, the quantile of 1/2, of the batch shape.
 
     Example:
@@ -44,7 +44,7 @@ class Quantiles(methods.Methods):
     """
     return self.quantile(0.5)
 
-  def quantile_log_survival(self, value: Any) -> Any:
+  def quantile_log_survival(self, value: ArrayLike) -> Array:
     """Returns the quantile with log P(X > t) = v, however small that is.
 
     Args:
@@ -60,7 +60,7 @@ class Quantiles(methods.Methods):
     value = self._checked(value, "value", named_checks.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_survival(value))
 
-  def quantile_log_cdf(self, value: Any) -> Any:
+  def quantile_log_cdf(self, value: ArrayLike) -> Array:
     """Returns the quantile with log P(X <= t) = v, however small that is.
 
     Args:
@@ -78,14 +78,14 @@ class Quantiles(methods.Methods):
     value = self._checked(value, "value", named_checks.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_cdf(value))
 
-  def _quantile(self, value: Any) -> Any:
+  def _quantile(self, value: Array) -> Array:
     del value
     self._missing("quantile")
 
-  def _quantile_log_survival(self, value: Any) -> Any:
+  def _quantile_log_survival(self, value: Array) -> Array:
     del value
     self._missing("quantile_log_survival")
 
-  def _quantile_log_cdf(self, value: Any) -> Any:
+  def _quantile_log_cdf(self, value: Array) -> Array:
     del value
     self._missing("quantile_log_cdf")

@@ -14,7 +14,7 @@ from phasic.internal import structures
 _FEW = 9
 
 
-def text_of(distribution: Any, parameters: Mapping[str, Any]) -> str:
+def text_of(distribution: Any, parameters: Mapping[str, object]) -> str:
   """Returns the text of `repr`: shapes, dtype and small known parameters."""
   kind, name = type(distribution).__name__, distribution.name
   names = distribution.parameter_properties()
@@ -41,7 +41,7 @@ def leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
   return found
 
 
-def _shown(parameters: Mapping[str, Any]) -> str:
+def _shown(parameters: Mapping[str, object]) -> str:
   """Returns those parameters as text that are few numbers and known."""
   text = ""
   for name, x in parameters.items():

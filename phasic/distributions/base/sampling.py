@@ -1,7 +1,7 @@
 """Samples of a distribution."""
 
+from collections.abc import Sequence
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -11,6 +11,8 @@ from phasic.internal import random
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Seed
 
 _MOST_SAMPLES = 2**40
 
@@ -18,7 +20,9 @@ _MOST_SAMPLES = 2**40
 class Sampling(methods.Methods):
   """Methods that draw. Within a substrate the same seed gives the same draw."""
 
-  def sample(self, sample_shape: Any = (), seed: Any = None) -> Any:
+  def sample(
+    self, sample_shape: int | Sequence[int] = (), seed: "Seed | None" = None
+  ) -> Array:
     """Returns samples, the same ones for the same seed.
 
     Args:
@@ -34,19 +38,19 @@ class Sampling(methods.Methods):
         something else than integers.
       ValueError: sample_shape has a negative size.
     """
-    seed = random.sanitize_seed(seed, salt=type(self).__name__)
+    own = random.sanitize_seed(seed, salt=type(self).__name__)
     shape = checked_shape(sample_shape)
     n = 1
     for d in shape:
       n = n * d
-    samples = self._sample_n(n, seed)
+    samples = self._sample_n(n, own)
     return structures.as_result(
       np.reshape(samples, (*shape, *self._batch_shape(), *self._event_shape()))
     )
 
   def sample_and_log_prob(
-    self, sample_shape: Any = (), seed: Any = None
-  ) -> tuple[Any, Any]:
+    self, sample_shape: int | Sequence[int] = (), seed: "Seed | None" = None
+  ) -> tuple[Array, Array]:
     """Returns samples and what `log_prob` is at them.
 
     Arguments and errors are those of `sample`; the second array has no event
@@ -63,16 +67,16 @@ class Sampling(methods.Methods):
     return self._sample_and_log_prob(sample_shape, seed)
 
   def _sample_and_log_prob(
-    self, sample_shape: Any, seed: Any
-  ) -> tuple[Any, Any]:
+    self, sample_shape: int | Sequence[int], seed: "Seed | None"
+  ) -> tuple[Array, Array]:
     x = self.sample(sample_shape, seed)
     return x, structures.as_result(self._log_prob(x))
 
-  def _sample_n(self, n: int, seed: Any) -> Any:
+  def _sample_n(self, n: int, seed: Seed) -> Array:
     del n, seed
     self._missing("sample")
 
-  def _log_prob(self, value: Any) -> Any:
+  def _log_prob(self, value: Array) -> Array:
     del value
     self._missing("log_prob")
 
@@ -83,7 +87,7 @@ class Sampling(methods.Methods):
     return ()
 
 
-def checked_shape(sample_shape: Any) -> tuple[int, ...]:
+def checked_shape(sample_shape: int | Sequence[int]) -> tuple[int, ...]:
   """Returns a sample shape as a tuple of ints."""
   wrong = (
     f"sample_shape is {raw_arguments.shown(sample_shape)}: it must be an integer or a tuple of "

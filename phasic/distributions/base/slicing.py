@@ -1,21 +1,29 @@
 """Slicing of a distribution's batch."""
 
+from collections.abc import Mapping
 import operator
-from typing import Any
+import types
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import parameter_properties
 from phasic.internal import static
+from phasic.internal.arrays import Array
+
+_Checked: TypeAlias = int | slice | types.EllipsisType | None
+_Item: TypeAlias = SupportsIndex | slice | types.EllipsisType | None
+# What stands in the brackets.
+Index: TypeAlias = _Item | tuple[_Item, ...]
 
 
 def slice_parameters(
   properties: parameter_properties.Properties,
-  parameters: dict[str, Any],
-  index: Any,
+  parameters: Mapping[str, Any],
+  index: Index,
   batch: static.Shape | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Array | None]:
   """Returns the array parameters of the sliced batch.
 
   Args:
@@ -34,8 +42,8 @@ def slice_parameters(
   if batch is None:
     shapes = parameter_properties.batch_shapes(properties, parameters)
     batch = static.broadcast_shapes(*shapes)
-  index = _checked_index(index, batch)
-  sliced: dict[str, Any] = {}
+  items = _checked_index(index, batch)
+  sliced: dict[str, Array | None] = {}
   for name, prop in properties.items():
     value = parameters[name]
     if value is None:
@@ -44,13 +52,13 @@ def slice_parameters(
     whole = static.shape(value)
     event = whole[len(whole) - prop.event_ndims :]
     full = np.broadcast_to(value, (*batch, *event))
-    sliced[name] = full[(*index, *(slice(None) for _ in event))]
+    sliced[name] = full[(*items, *(slice(None) for _ in event))]
   return sliced
 
 
-def _checked_index(index: Any, batch: static.Shape) -> tuple[Any, ...]:
+def _checked_index(index: Index, batch: static.Shape) -> tuple[_Checked, ...]:
   """Returns the index as a tuple of ints, slices, None and one `...`."""
-  items: list[Any] = [
+  items: list[_Checked] = [
     item
     if item is None or item is ... or isinstance(item, slice)
     else _integer(item)
@@ -72,7 +80,7 @@ def _checked_index(index: Any, batch: static.Shape) -> tuple[Any, ...]:
   return tuple(items)
 
 
-def _integer(item: Any) -> int:
+def _integer(item: SupportsIndex) -> int:
   """Returns an item of an index as an int."""
   if not isinstance(item, (bool, onp.bool_)):
     try:
@@ -84,7 +92,7 @@ def _integer(item: Any) -> int:
   )
 
 
-def _check_range(item: Any, axis: int, batch: static.Shape) -> None:
+def _check_range(item: object, axis: int, batch: static.Shape) -> None:
   """Raises IndexError for an int that is out of range: JAX would not."""
   size = batch[axis]
   if not isinstance(item, int) or not isinstance(size, int):

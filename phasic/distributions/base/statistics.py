@@ -1,8 +1,7 @@
 """Statistics of a distribution."""
 
-from typing import Any
-
 from phasic.distributions.base import methods
+from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_calls
 
 
@@ -13,19 +12,19 @@ class SummaryStatistics(methods.Methods):
   tf.errors.InvalidArgumentError.
   """
 
-  def mean(self) -> Any:
+  def mean(self) -> Array:
     """Returns the mean, of the batch and the event shape."""
     return self._statistic("mean", self._mean())
 
-  def variance(self) -> Any:
+  def variance(self) -> Array:
     """Returns the variance, of the batch and the event shape."""
     return self._statistic("variance", self._variance())
 
-  def stddev(self) -> Any:
+  def stddev(self) -> Array:
     """Returns the standard deviation, of the batch and the event shape."""
     return self._statistic("stddev", self._stddev())
 
-  def covariance(self) -> Any:
+  def covariance(self) -> Array:
     """Returns the covariances of a vector's entries, (..., R, R).
 
     Raises:
@@ -33,7 +32,7 @@ class SummaryStatistics(methods.Methods):
     """
     return self._statistic("covariance", self._covariance())
 
-  def moment(self, k: int) -> Any:
+  def moment(self, k: int) -> Array:
     """Returns the raw moment E[X^k], of the batch shape.
 
     It is inf where absorption may never come. In continuous time E[X^k] = k!
@@ -55,7 +54,7 @@ class SummaryStatistics(methods.Methods):
     k = chain_calls.checked_order(k, "k")
     return self._statistic(f"moment({k})", self._moment(k))
 
-  def mode(self) -> Any:
+  def mode(self) -> Array:
     """Returns the mode, of the batch shape.
 
     Raises:
@@ -63,7 +62,7 @@ class SummaryStatistics(methods.Methods):
     """
     return self._statistic("mode", self._mode())
 
-  def entropy(self) -> Any:
+  def entropy(self) -> Array:
     """Returns the entropy -E log p(X), of the batch shape, in nats.
 
     With a density f on (0, inf) and an atom z at zero it is -z log(z) -
@@ -82,29 +81,29 @@ class SummaryStatistics(methods.Methods):
     """
     return self._statistic("entropy", self._entropy())
 
-  def _mean(self) -> Any:
+  def _mean(self) -> Array:
     self._missing("mean")
 
-  def _variance(self) -> Any:
+  def _variance(self) -> Array:
     self._missing("variance")
 
-  def _stddev(self) -> Any:
+  def _stddev(self) -> Array:
     self._missing("stddev")
 
-  def _covariance(self) -> Any:
+  def _covariance(self) -> Array:
     self._missing(
       "covariance", "a value is one number, whose variance() there is"
     )
 
-  def _moment(self, k: int) -> Any:
+  def _moment(self, k: int) -> Array:
     self._missing(f"moment({k})")
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     self._missing(
       "mode", "it is not known that densities of this family have one top"
     )
 
-  def _entropy(self) -> Any:
+  def _entropy(self) -> Array:
     self._missing(
       "entropy", "a quadrature needs to know where the mass of the family is"
     )

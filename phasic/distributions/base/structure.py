@@ -1,17 +1,18 @@
 """Arguments that are structure: numbers of phases, and which edges a chain has."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import ArrayLike
 
 # More stages are refused before anything is made of them.
 MAX_PHASES = 2**20
 
 
-def static_count(name: str, value: Any) -> int:
+def static_count(name: str, value: int | onp.integer) -> int:
   """Returns a count of phases as an int.
 
   Args:
@@ -35,7 +36,9 @@ def static_count(name: str, value: Any) -> int:
   return int(value)
 
 
-def static_counts(name: str, values: Any) -> tuple[int, ...]:
+def static_counts(
+  name: str, values: Sequence[int | onp.integer]
+) -> tuple[int, ...]:
   """Returns a list or tuple of counts, each as `static_count` has it.
 
   Their sum is bounded as well.
@@ -87,7 +90,9 @@ class StaticIndices:
     return f"StaticIndices({len(self.values)} integers)"
 
 
-def static_indices(name: str, values: Any, end: int) -> StaticIndices:
+def static_indices(
+  name: str, values: ArrayLike | StaticIndices, end: int
+) -> StaticIndices:
   """Returns indices, checked.
 
   Args:

@@ -1,13 +1,14 @@
 """Sets of values, declared as data."""
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import methods
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,10 +24,12 @@ class Support:
 
   constraint: str
   event_ndims: int = 0
-  low: Any = dataclasses.field(default=None, repr=False, compare=False)
-  high: Any = dataclasses.field(default=None, repr=False, compare=False)
+  low: Array | None = dataclasses.field(default=None, repr=False, compare=False)
+  high: Array | None = dataclasses.field(
+    default=None, repr=False, compare=False
+  )
 
-  def contains(self, value: Any) -> Any:
+  def contains(self, value: ArrayLike) -> Array:
     """Returns whether values are in the set, without event dimensions.
 
     Example:
@@ -35,14 +38,14 @@ class Support:
       >>> bool(Support("nonnegative").contains(2.5))
       True
     """
-    value = structures.cast(value)
-    good = (value >= 0) & np.isfinite(value)
+    values = structures.cast(value)
+    good = (values >= 0) & np.isfinite(values)
     if self.constraint == "nonnegative_integer":
-      good = good & (np.floor(value) == value)
+      good = good & (np.floor(values) == values)
     if self.low is not None:
-      good = good & (value >= self.low)
+      good = good & (values >= self.low)
     if self.high is not None:
-      good = good & (value <= self.high)
+      good = good & (values <= self.high)
     return np.all(good, axis=-1) if self.event_ndims else good
 
 

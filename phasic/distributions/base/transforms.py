@@ -1,9 +1,9 @@
 """Transforms of a distribution."""
 
-from typing import Any
-
 from phasic.distributions.base import methods
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import named_checks
 
 _NO_FORMULA = (
@@ -18,7 +18,7 @@ class Transforms(methods.Methods):
   that do not fit ValueError.
   """
 
-  def laplace_transform(self, u: Any) -> Any:
+  def laplace_transform(self, u: ArrayLike) -> Array:
     """Returns E exp(-u X), in continuous time z + alpha (u I - S)^-1 s.
 
     Nothing is subtracted: it is the probability that X ends before a clock of
@@ -42,7 +42,7 @@ class Transforms(methods.Methods):
       self._laplace_transform(self._checked(u, "u", named_checks.LAPLACE))
     )
 
-  def moment_generating_function(self, s: Any) -> Any:
+  def moment_generating_function(self, s: ArrayLike) -> Array:
     """Returns E exp(s X), which is inf from the decay rate on.
 
     In continuous time it is z + alpha (-(S + s I))^-1 exits, in discrete time
@@ -72,7 +72,7 @@ class Transforms(methods.Methods):
       self._moment_generating_function(self._argument(s, "s"))
     )
 
-  def probability_generating_function(self, z: Any) -> Any:
+  def probability_generating_function(self, z: ArrayLike) -> Array:
     """Returns E z^N = P(N = 0) + z alpha (I - z T)^-1 t of a number of steps.
 
     Args:
@@ -100,15 +100,15 @@ class Transforms(methods.Methods):
       )
     )
 
-  def _laplace_transform(self, u: Any) -> Any:
+  def _laplace_transform(self, u: Array) -> Array:
     del u
     self._missing("laplace_transform", _NO_FORMULA)
 
-  def _moment_generating_function(self, s: Any) -> Any:
+  def _moment_generating_function(self, s: Array) -> Array:
     del s
     self._missing("moment_generating_function", _NO_FORMULA)
 
-  def _probability_generating_function(self, z: Any) -> Any:
+  def _probability_generating_function(self, z: Array) -> Array:
     del z
     why = "values are no whole numbers"
     if self._counts():

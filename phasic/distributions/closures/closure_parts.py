@@ -1,6 +1,6 @@
 """Distributions as the parts of larger ones, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as onp
@@ -12,11 +12,12 @@ from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
+from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 
 
 def check_all(
-  name: str, distributions: Any
+  name: str, distributions: object
 ) -> Sequence[absorption_time.AbsorptionTime]:
   """Returns distributions, checked to be of one kind of time and one dtype.
 
@@ -50,7 +51,7 @@ def check_all(
   return distributions
 
 
-def check(name: str, distribution: Any) -> None:
+def check(name: str, distribution: object) -> None:
   """Raises TypeError unless it is a phase-type distribution."""
   if not isinstance(distribution, absorption_time.AbsorptionTime):
     kind = type(distribution)
@@ -61,7 +62,9 @@ def check(name: str, distribution: Any) -> None:
     )
 
 
-def check_broadcast(distributions: dict[str, Any]) -> None:
+def check_broadcast(
+  distributions: Mapping[str, absorption_time.AbsorptionTime],
+) -> None:
   """Raises unless dtypes agree and batches broadcast.
 
   Args:
@@ -99,7 +102,7 @@ def parts(
 
 
 def _no_atom(
-  distribution: absorption_time.AbsorptionTime, prob_zero: Any
+  distribution: absorption_time.AbsorptionTime, prob_zero: Array | None
 ) -> bool:
   """Whether it is known on the host that there is no mass at zero."""
   if prob_zero is None:  # It is derived.
@@ -120,10 +123,10 @@ def _no_atom(
 
 def of_parts(
   found: chain_parts.ChainParts,
-  children: Sequence[Any],
+  children: Sequence[absorption_time.AbsorptionTime],
   name: str,
-  options: dict[str, Any],
-) -> Any:
+  options: Mapping[str, Any],
+) -> sparse_phase_type.Sparse:
   """Returns the distribution of a chain's parts.
 
   Args:
@@ -134,7 +137,9 @@ def of_parts(
   """
   dtype = children[0].dtype
   sources, targets, weights = chain_parts.edge_arrays(found)
-  family: Any = sparse_phase_type.SparsePhaseType
+  family: Callable[..., sparse_phase_type.Sparse] = (
+    sparse_phase_type.SparsePhaseType
+  )
   if found.stay is not None:
     family = sparse_phase_type.SparseDiscretePhaseType
   checked = any(child.validate_args for child in children)

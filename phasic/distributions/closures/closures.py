@@ -7,26 +7,32 @@ read when a function is called. Where a child's values break a rule, results
 are NaN, as the child's are.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import functools
 import math
 from typing import Any
 
 import numpy as np
 
+from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import constraints
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import named_family
+from phasic.distributions.families import sparse_phase_type
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.closures import chain_parts
 from phasic.math.closures import closures
 from phasic.math.model import plausible
 
 
-def convolution(distributions: Any, **options: Any) -> Any:
+def convolution(
+  distributions: Sequence[absorption_time.AbsorptionTime], **options: Any
+) -> sparse_phase_type.Sparse:
   """Returns the law of X_1 + ... + X_n, for independent X_i of phase type.
 
   It has p_1 + ... + p_n phases, at most 100,000: where one chain ends the next
@@ -75,7 +81,9 @@ def convolution(distributions: Any, **options: Any) -> Any:
   )
 
 
-def minimum(distributions: Any, **options: Any) -> Any:
+def minimum(
+  distributions: Sequence[absorption_time.AbsorptionTime], **options: Any
+) -> sparse_phase_type.Sparse:
   """Returns the law of min(X_1, ..., X_n), for independent X_i of phase type.
 
   It has p_1 ... p_n phases, at most 100,000: where all the chains are. In
@@ -107,7 +115,9 @@ def minimum(distributions: Any, **options: Any) -> Any:
   )
 
 
-def maximum(distributions: Any, **options: Any) -> Any:
+def maximum(
+  distributions: Sequence[absorption_time.AbsorptionTime], **options: Any
+) -> sparse_phase_type.Sparse:
   """Returns the law of max(X_1, ..., X_n), for independent X_i of phase type.
 
   It has (p_1 + 1) ... (p_n + 1) - 1 phases, at most 100,000: where those of
@@ -138,7 +148,11 @@ def maximum(distributions: Any, **options: Any) -> Any:
   )
 
 
-def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
+def mixture(
+  probs: ArrayLike,
+  distributions: Sequence[absorption_time.AbsorptionTime],
+  **options: Any,
+) -> sparse_phase_type.Sparse:
   """Returns the law of X_i with probability q_i, for X_i of phase type.
 
   It has p_1 + ... + p_n phases, at most 100,000: which one it is is told at
@@ -177,8 +191,8 @@ def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
       f"probs are {own} and distributions[0] is {dtype}: floating arguments "
       "must have one dtype"
     )
-  probs = structures.as_array(probs, dtype, "probs")
-  shape, n = static.shape(probs), len(distributions)
+  weights = structures.as_array(probs, dtype, "probs")
+  shape, n = static.shape(weights), len(distributions)
   if shape[-1:] != (n,):
     raise ValueError(
       f"probs have shape {shape}: it must be (..., {n}), as there are {n} "
@@ -197,18 +211,18 @@ def mixture(probs: Any, distributions: Any, **options: Any) -> Any:
   chain_parts.check_size("the mixture", phases, 0)
   children = [closure_parts.parts(one) for one in distributions]
   if options.get("validate_args", any(x.validate_args for x in distributions)):
-    probs = constraints.PROBABILITIES.check("probs", probs)
+    weights = constraints.PROBABILITIES.check("probs", weights)
   else:
-    _warn_of(probs)
-  wide = structures.cast(probs, static.wide_float())
-  good = np.all(probs >= 0, axis=-1)
-  bad = np.where(good, named_family.no_atom(probs), float("nan"))
+    _warn_of(weights)
+  wide = structures.cast(weights, static.wide_float())
+  good = np.all(weights >= 0, axis=-1)
+  bad = np.where(good, named_family.no_atom(weights), float("nan"))
   wide = wide + structures.cast(bad, wide.dtype)[..., None]
   found = closures.mixture(wide, children)
   return closure_parts.of_parts(found, distributions, "Mixture", options)
 
 
-def _warn_of(probs: Any) -> None:
+def _warn_of(probs: Array) -> None:
   """Warns of probabilities of a mixture that break a rule, where known."""
   known = plausible.values_at_hand([probs])
   if known is None or plausible.is_parameter(
@@ -223,11 +237,11 @@ def _warn_of(probs: Any) -> None:
 
 def _folded(
   function: Callable[..., chain_parts.ChainParts],
-  count: Callable[[Any], int],
-  distributions: Any,
+  count: Callable[[Iterable[int]], int],
+  distributions: Sequence[absorption_time.AbsorptionTime],
   names: tuple[str, str],
-  options: dict[str, Any],
-) -> Any:
+  options: Mapping[str, Any],
+) -> sparse_phase_type.Sparse:
   """Returns a law that is made of two, then of that and the next one.
 
   Args:

@@ -2,12 +2,16 @@
 
 from typing import Any
 
+from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import structure
 from phasic.distributions.closures import closure_parts
+from phasic.distributions.families import sparse_phase_type
 from phasic.math.closures import order_statistics
 
 
-def order_statistic(distribution: Any, n: int, k: int, **options: Any) -> Any:
+def order_statistic(
+  distribution: absorption_time.AbsorptionTime, n: int, k: int, **options: Any
+) -> sparse_phase_type.Sparse:
   """Returns the law of the k-th smallest of n independent variables.
 
   All have the law of `distribution`, which is of phase type, with p phases.

@@ -2,12 +2,18 @@
 
 from typing import Any
 
+from phasic.distributions.absorption import absorption_time
 from phasic.distributions.closures import closure_parts
+from phasic.distributions.families import sparse_phase_type
 from phasic.math.closures import chain_parts
 from phasic.math.closures import random_sums
 
 
-def random_sum(count: Any, distribution: Any, **options: Any) -> Any:
+def random_sum(
+  count: absorption_time.AbsorptionTime,
+  distribution: absorption_time.AbsorptionTime,
+  **options: Any,
+) -> sparse_phase_type.Sparse:
   """Returns the law of X_1 + ... + X_N, where N is a number of steps itself.
 
   All are independent. With q phases of N, a discrete phase-type variable (beta,

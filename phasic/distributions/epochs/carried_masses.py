@@ -21,7 +21,7 @@ References:
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -31,6 +31,7 @@ from phasic.internal import control_flow
 from phasic.internal import elimination_ops
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.model import edge_rates
 from phasic.math.portable import elimination
@@ -47,12 +48,12 @@ class Carried(NamedTuple):
       left out or their shares are too small for a floating-point number.
   """
 
-  shares: Any
-  log_mass: Any
-  log_lost: Any
+  shares: Array
+  log_mass: Array
+  log_lost: Array
 
 
-def carry(initial: Any, edges: Any, time: Any) -> Carried:
+def carry(initial: Array, edges: edge_rates.EdgeRates, time: Array) -> Carried:
   """Returns the phases of a chain at a time.
 
   Args:
@@ -66,8 +67,8 @@ def carry(initial: Any, edges: Any, time: Any) -> Carried:
 
 
 def _evaluate(
-  initial: Any, rates: Any, sources: Any, targets: Any, time: Any
-) -> tuple[Any, Any, Any]:
+  initial: Array, rates: Array, sources: Array, targets: Array, time: Array
+) -> tuple[Array, Array, Array]:
   """Returns the parts of `Carried`."""
   p, m = static.shape(initial)[-1], static.shape(rates)[-1]
   batch = static.broadcast_shapes(
@@ -128,8 +129,8 @@ _run = control_flow.compiled(_evaluate)
 
 
 def _killed_times(
-  initial: Any, sources: Any, targets: Any, rates: Any, killing: Any
-) -> Any:
+  initial: Array, sources: Array, targets: Array, rates: Array, killing: Array
+) -> Array:
   """Returns y = alpha (k - S)^-1, (..., p)."""
   p = static.shape(initial)[-1]
   indices = np.stack(
@@ -146,7 +147,7 @@ def _killed_times(
   )[..., 0]
 
 
-def _joined(indices: Any, more: Any) -> Any:
+def _joined(indices: Array, more: onp.ndarray) -> Array:
   """Returns integers and more of them as one array of int32."""
   parts = (indices, more)
   return np.concatenate([structures.cast(x, "int32") for x in parts])

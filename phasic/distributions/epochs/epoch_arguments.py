@@ -1,7 +1,7 @@
 """What the constructor of `Epochs` takes, read and checked."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as onp
 
@@ -9,9 +9,14 @@ from phasic.graphs.core import graph as graph_lib
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+
+# Those of one epoch: an array (..., d), or arrays by name.
+EpochParams: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
 
 
-def epoch_graphs(graphs: Any, count: int) -> tuple[graph_lib.Graph, ...]:
+def epoch_graphs(graphs: object, count: int) -> tuple[graph_lib.Graph, ...]:
   """Returns one graph for each epoch."""
   if isinstance(graphs, graph_lib.Graph):
     graphs = (graphs,) * count
@@ -36,7 +41,7 @@ def epoch_graphs(graphs: Any, count: int) -> tuple[graph_lib.Graph, ...]:
   return found
 
 
-def epoch_count(boundaries: Any) -> int:
+def epoch_count(boundaries: ArrayLike | None) -> int:
   """Returns the number of epochs K for boundaries (..., K - 1)."""
   if boundaries is None:
     raise TypeError(
@@ -49,7 +54,7 @@ def epoch_count(boundaries: Any) -> int:
   return shape[-1] + 1
 
 
-def epoch_params(params: Any, count: int) -> list[Any]:
+def epoch_params(params: Any, count: int) -> list[EpochParams]:
   """Returns the parameters of each epoch.
 
   Args:
@@ -76,9 +81,9 @@ def epoch_params(params: Any, count: int) -> list[Any]:
   return [params[k] for k in range(count)]
 
 
-def check_dtypes(params: list[Any], boundaries: Any) -> None:
+def check_dtypes(params: Sequence[EpochParams], boundaries: ArrayLike) -> None:
   """Raises TypeError unless all have one dtype."""
-  given: dict[str, Any] = {}
+  given: dict[str, ArrayLike | None] = {}
   for k, theta in enumerate(params):
     if isinstance(theta, Mapping):
       given.update({f"params[{k}][{n!r}]": x for n, x in theta.items()})
@@ -87,7 +92,7 @@ def check_dtypes(params: list[Any], boundaries: Any) -> None:
   dtypes.common_dtype({**given, "boundaries": boundaries})
 
 
-def check_boundaries(boundaries: Any) -> None:
+def check_boundaries(boundaries: Array) -> None:
   """Raises ValueError unless they increase; what is traced is not looked at."""
   known = static.concrete(boundaries)
   if known is None or known.shape[-1] == 0:

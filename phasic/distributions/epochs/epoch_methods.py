@@ -1,5 +1,6 @@
 """Functions of a time until absorption, from the chains of its epochs."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from phasic.distributions.epochs import epoch_values
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Seed
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.likelihood import hazards
@@ -41,7 +45,7 @@ class EpochMethods(comparable.Comparable):
     """The chains of the epochs; they are checked with `validate_args`."""
     raise NotImplementedError(f"{type(self).__name__} has no _stages")
 
-  def _prob(self, value: Any) -> Any:
+  def _prob(self, value: Array) -> Array:
     return self._in_epochs(
       value,
       lambda s, t: (
@@ -49,13 +53,13 @@ class EpochMethods(comparable.Comparable):
       ),
     )
 
-  def _log_prob(self, value: Any) -> Any:
+  def _log_prob(self, value: Array) -> Array:
     return self._in_epochs(
       value,
       lambda s, t: epoch_values.log_of_stage(phase_type.log_density, s, t),
     )
 
-  def _survival_function(self, value: Any) -> Any:
+  def _survival_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
       lambda s, t: (
@@ -63,66 +67,70 @@ class EpochMethods(comparable.Comparable):
       ),
     )
 
-  def _log_survival_function(self, value: Any) -> Any:
+  def _log_survival_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
       lambda s, t: epoch_values.log_of_stage(phase_type.log_survival, s, t),
     )
 
-  def _hazard_function(self, value: Any) -> Any:
+  def _hazard_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
       lambda s, t: epoch_values.hazard_of_stage(hazards.hazard, s, t),
     )
 
-  def _log_hazard_function(self, value: Any) -> Any:
+  def _log_hazard_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
       lambda s, t: epoch_values.hazard_of_stage(hazards.log_hazard, s, t),
     )
 
-  def _cdf(self, value: Any) -> Any:
+  def _cdf(self, value: Array) -> Array:
     """The sum of what each epoch adds."""
 
-    def add(before: Any, stage: epoch_stages.Stage, t: Any) -> Any:
+    def add(
+      before: Array | float, stage: epoch_stages.Stage, t: Array
+    ) -> Array:
       return before + np.exp(stage.log_mass) * epoch_values.of_stage(
         phase_type.cdf, stage, t
       )
 
     return self._accumulated(value, add, 0.0)
 
-  def _log_cdf(self, value: Any) -> Any:
-    def add(before: Any, stage: epoch_stages.Stage, t: Any) -> Any:
+  def _log_cdf(self, value: Array) -> Array:
+    def add(before: Array | None, stage: epoch_stages.Stage, t: Array) -> Array:
       own = stage.log_mass + epoch_values.of_stage(phase_type.log_cdf, stage, t)
       total = own if before is None else epoch_values.log_sum(before, own)
       return epoch_values.seen(phase_type.log_cdf, stage, t, total)
 
     return self._accumulated(value, add, None)
 
-  def _mean(self) -> Any:
+  def _mean(self) -> Array:
     return self._finished(epoch_moments.moment(self._stages(), 1))
 
-  def _moment(self, k: int) -> Any:
+  def _moment(self, k: int) -> Array:
     """k times the integral of t^(k-1) P(X > t)."""
     k = chain_calls.checked_order(k)
     return self._finished(epoch_moments.moment(self._stages(), k))
 
-  def _variance(self) -> Any:
+  def _variance(self) -> Array:
     return self._finished(epoch_moments.variance(self._stages()))
 
-  def _quantile(self, value: Any) -> Any:
+  def _quantile(self, value: Array) -> Array:
     u = structures.cast(value, static.wide_float())
     return self._inverse(value, *special.log_both(u))
 
-  def _quantile_log_survival(self, value: Any) -> Any:
+  def _quantile_log_survival(self, value: Array) -> Array:
     log_survival = structures.cast(value, static.wide_float())
     return self._inverse(value, special.log1mexp(log_survival), log_survival)
 
-  def _quantile_log_cdf(self, value: Any) -> Any:
+  def _quantile_log_cdf(self, value: Array) -> Array:
     log_cdf = structures.cast(value, static.wide_float())
     return self._inverse(value, log_cdf, special.log1mexp(log_cdf))
 
-  def _inverse(self, value: Any, log_cdf: Any, log_survival: Any) -> Any:
+  def _inverse(
+    self, value: Array, log_cdf: Array, log_survival: Array
+  ) -> Array:
     found = epoch_quantiles.quantile(self._stages(), log_cdf, log_survival)
     return self._finished(found, static.shape(value))
 
@@ -131,12 +139,12 @@ class EpochMethods(comparable.Comparable):
       self._stages(), batch, self._log_prob, self.dtype
     )
 
-  def _laplace_transform(self, u: Any) -> Any:
+  def _laplace_transform(self, u: Array) -> Array:
     u = structures.cast(u, static.wide_float())
     found = epoch_transforms.laplace_transform(self._stages(), u)
     return self._finished(found, static.shape(u))
 
-  def _moment_generating_function(self, s: Any) -> Any:
+  def _moment_generating_function(self, s: Array) -> Array:
     s = structures.cast(s, static.wide_float())
     found = epoch_transforms.moment_generating_function(self._stages(), s)
     return self._finished(found, static.shape(s))
@@ -145,7 +153,7 @@ class EpochMethods(comparable.Comparable):
     boundaries = comparable.host(self._arrays()["boundaries"])
     return onp.asarray(1.0 + 2.0 * onp.max(boundaries, initial=0.0))
 
-  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
 
     What is told is that of the chain of the value's epoch, or that what is lost
@@ -167,7 +175,7 @@ class EpochMethods(comparable.Comparable):
     found = onp.where(found == "ok", lost, found)
     return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
 
-  def _sample_n(self, n: int, seed: Any) -> Any:
+  def _sample_n(self, n: int, seed: Seed) -> Array:
     """Returns samples, of the shape (n, batch).
 
     A path that survives an epoch is, at its end, in a phase that does not
@@ -188,14 +196,17 @@ class EpochMethods(comparable.Comparable):
       times = jump_chain.sample(n, one, initial, edges, prob_zero=atom)
       found = stage.start + times
       if result is not None:
-        found = np.where(times < stage.length, found, result)
+        length: Any = stage.length
+        found = np.where(times < length, found, result)
       result = found
     result = structures.cast(result, self.dtype)
     pairs = [(s.initial, s.edges.parameters) for s in stages]
     arrays = [x for pair in pairs for x in pair]
     return jump_chain.without_derivatives(result, *arrays, advice=_ADVICE)
 
-  def _in_epochs(self, value: Any, function: Any) -> Any:
+  def _in_epochs(
+    self, value: Array, function: Callable[[epoch_stages.Stage, Array], Array]
+  ) -> Array:
     """Returns a function of a stage and of times since its start."""
     times = structures.cast(value, static.wide_float())
     result: Any = None
@@ -205,7 +216,9 @@ class EpochMethods(comparable.Comparable):
       result = found if result is None else np.where(later, found, result)
     return self._finished(result, static.shape(value))
 
-  def _accumulated(self, value: Any, add: Any, before: Any) -> Any:
+  def _accumulated(
+    self, value: Array, add: Callable[..., Array], before: Array | float | None
+  ) -> Array:
     """Returns what stages add up to, one after another."""
     times = structures.cast(value, static.wide_float())
     result: Any = None
@@ -217,7 +230,7 @@ class EpochMethods(comparable.Comparable):
         before = add(before, stage, stage.length)
     return self._finished(result, static.shape(value))
 
-  def _finished(self, x: Any, shape: static.Shape = ()) -> Any:
+  def _finished(self, x: Array, shape: static.Shape = ()) -> Array:
     """Returns numbers in the dtype of the arguments, (value and batch)."""
     shape = static.broadcast_shapes(shape, self._batch_shape())
     return structures.cast(np.broadcast_to(x, shape), self.dtype)
@@ -225,5 +238,5 @@ class EpochMethods(comparable.Comparable):
   def _support(self) -> supports.Support:
     return supports.Support("nonnegative")
 
-  def _check_value(self, value: Any) -> Any:
+  def _check_value(self, value: Array) -> Array:
     return value_checks.check_times(value)

@@ -17,11 +17,12 @@ from phasic.distributions.epochs import carried_masses
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
 from phasic.distributions.epochs import truncated_times
+from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
 from phasic.math.moments import moments
 
 
-def moment(stages: list[epoch_stages.Stage], order: int) -> Any:
+def moment(stages: list[epoch_stages.Stage], order: int) -> Array:
   """Returns E X^k, k times the integral of t^(k - 1) S(t)."""
   total: Any = 0.0
   for stage in stages:
@@ -29,12 +30,12 @@ def moment(stages: list[epoch_stages.Stage], order: int) -> Any:
   return total
 
 
-def variance(stages: list[epoch_stages.Stage]) -> Any:
+def variance(stages: list[epoch_stages.Stage]) -> Array:
   """Returns E (X - c)^2, c = E X; inf where that is."""
   mean = moment(stages, 1)
   center = np.where(np.isfinite(mean), mean, 1.0)
   total: Any = 0.0
-  before: Any = 0.0
+  before: Array | float = 0.0
   for stage in stages:
     since = center - stage.start
     total = total + _below(stage, since, before) + _above(stage, since)
@@ -44,10 +45,10 @@ def variance(stages: list[epoch_stages.Stage]) -> Any:
   return np.where(np.isfinite(mean), total, mean)
 
 
-def _share(stage: epoch_stages.Stage, order: int) -> Any:
+def _share(stage: epoch_stages.Stage, order: int) -> Array:
   """Returns k times the integral of t^(k - 1) S(t) over a stage."""
-  total: Any = 0.0
-  shifted: Any = 1.0  # A power of the stage's start.
+  total: Array | float = 0.0
+  shifted: Array | float = 1.0  # A power of the stage's start.
   first = isinstance(stage.start, float)
   for k in range(order, 0, -1):
     within = math.comb(order - 1, k - 1) * _time_within(stage, k)
@@ -61,7 +62,7 @@ def _share(stage: epoch_stages.Stage, order: int) -> Any:
   return order * np.exp(stage.log_mass) * total
 
 
-def _time_within(stage: epoch_stages.Stage, order: int) -> Any:
+def _time_within(stage: epoch_stages.Stage, order: int) -> Array:
   """Returns the integral of u^(order - 1) S(u) over a stage, from its start.
 
   S is the survival function of what reaches the stage.
@@ -76,7 +77,9 @@ def _time_within(stage: epoch_stages.Stage, order: int) -> Any:
   )
 
 
-def _below(stage: epoch_stages.Stage, since: Any, before: Any) -> Any:
+def _below(
+  stage: epoch_stages.Stage, since: Array, before: Array | float
+) -> Array:
   """Returns 2 times the integral of (c - t) F(t) over a stage's t < c.
 
   Args:
@@ -85,7 +88,7 @@ def _below(stage: epoch_stages.Stage, since: Any, before: Any) -> Any:
     before: F at its start, (...).
   """
   inside = since > 0.0
-  rest: Any = 0.0
+  rest: Array | float = 0.0
   if stage.length is None:
     limit = np.where(inside, since, 1.0)
   else:
@@ -103,7 +106,7 @@ def _below(stage: epoch_stages.Stage, since: Any, before: Any) -> Any:
   return np.where(inside, 2.0 * found, 0.0)
 
 
-def _above(stage: epoch_stages.Stage, since: Any) -> Any:
+def _above(stage: epoch_stages.Stage, since: Array) -> Array:
   """Returns 2 times the integral of (t - c) S(t) over a stage's t > c.
 
   Args:
@@ -111,7 +114,8 @@ def _above(stage: epoch_stages.Stage, since: Any) -> Any:
     since: c less its start, (...).
   """
   inside = since > 0.0
-  some, length = 1.0, None
+  some: Array | float = 1.0
+  length: Array | None = None
   passed = since < -float("inf")  # No stage's end comes before c.
   if stage.length is not None:
     passed = since >= stage.length

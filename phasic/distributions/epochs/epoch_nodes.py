@@ -5,13 +5,13 @@ Densities jump at boundaries, and are smooth between them.
 
 from collections.abc import Callable
 import math
-from typing import Any
 
 import numpy as np
 
 from phasic.distributions.epochs import epoch_stages
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.quadrature import node_sums
 from phasic.math.quadrature import quadrature
 
@@ -19,7 +19,7 @@ from phasic.math.quadrature import quadrature
 def of_stages(
   stages: list[epoch_stages.Stage],
   batch: static.Shape,
-  log_prob: Callable[[Any], Any],
+  log_prob: Callable[[Array], Array],
   dtype: str,
 ) -> node_sums.Nodes:
   """Returns the nodes of all stages.
@@ -38,7 +38,7 @@ def of_stages(
   log_atom = np.where(some, log_atom, 0.0 * atom - math.inf)  # Or NaN.
   log_atom = np.broadcast_to(log_atom, batch)
 
-  def joined(*parts: Any) -> Any:
+  def joined(*parts: Array) -> Array:
     return np.concatenate(list(parts), axis=0)
 
   rules = [nodes.rule for nodes in found]

@@ -8,6 +8,7 @@ import numpy as np
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
 from phasic.math.numeric import special
 from phasic.math.quantiles import quantiles
@@ -17,8 +18,8 @@ _SOME = math.log(0.25)
 
 
 def quantile(
-  stages: list[epoch_stages.Stage], log_cdf: Any, log_survival: Any
-) -> Any:
+  stages: list[epoch_stages.Stage], log_cdf: Array, log_survival: Array
+) -> Array:
   """Returns inf{t: F(t) >= u}, NaN where it is lost at a boundary.
 
   Whichever of F and S is below one half is what decides. In a stage it is

@@ -5,7 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phasic.distributions.epochs import carried_masses
+from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.math.model import edge_rates
 
 
 class Stage(NamedTuple):
@@ -22,13 +25,13 @@ class Stage(NamedTuple):
       the first.
   """
 
-  initial: Any
-  edges: Any
-  prob_zero: Any
-  start: Any
-  length: Any
-  log_mass: Any
-  log_lost: Any
+  initial: Array
+  edges: edge_rates.EdgeRates
+  prob_zero: Array | float
+  start: Array | float
+  length: Array | None
+  log_mass: Array
+  log_lost: Array | None
 
 
 class StageChain(NamedTuple):
@@ -40,13 +43,15 @@ class StageChain(NamedTuple):
     prob_zero: the atom at the start, (...), used of the first epoch only.
   """
 
-  initial: Any
-  edges: Any
+  initial: Array
+  edges: edge_rates.EdgeRates
   prob_zero: Any
 
 
 def stages(
-  chains: list[StageChain], boundaries: Any, state_maps: tuple[Any, ...]
+  chains: list[StageChain],
+  boundaries: Array,
+  state_maps: tuple[state_maps_lib.StateMap, ...],
 ) -> list[Stage]:
   """Returns the stages of epochs.
 
@@ -67,12 +72,12 @@ def stages(
     ordered = np.all(boundaries > before, axis=-1)
     good = np.where(ordered, 1.0, float("nan"))
     initial, atom = initial * good[..., None], atom * good
-  start: Any = 0.0
+  start: Array | float = 0.0
   log_mass = np.zeros((), dtype=static.dtype_name(boundaries))
-  log_lost: Any = None
+  log_lost: Array | None = None
   found: list[Stage] = []
   for k, chain in enumerate(chains):
-    length = None
+    length: Array | None = None
     if k < len(chains) - 1:
       length = boundaries[..., k] - start
       length = np.where(length > 0.0, length, float("nan"))

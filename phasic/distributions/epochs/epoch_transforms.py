@@ -7,6 +7,7 @@ t), s > 0, what is absorbed is killed at rate s until D: what is left there is
 exp(-s D) times the integral.
 """
 
+from collections.abc import Sequence
 import math
 from typing import Any
 
@@ -18,13 +19,14 @@ from phasic.distributions.epochs import epoch_values
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
 from phasic.math.model import edge_rates
 from phasic.math.moments import generating_functions
 from phasic.math.moments import passages
 
 
-def laplace_transform(stages: list[epoch_stages.Stage], u: Any) -> Any:
+def laplace_transform(stages: list[epoch_stages.Stage], u: Array) -> Array:
   """Returns E exp(-u X), u >= 0, else NaN."""
   total: Any = 0.0
   for stage in stages:
@@ -36,7 +38,9 @@ def laplace_transform(stages: list[epoch_stages.Stage], u: Any) -> Any:
   return total
 
 
-def moment_generating_function(stages: list[epoch_stages.Stage], s: Any) -> Any:
+def moment_generating_function(
+  stages: list[epoch_stages.Stage], s: Array
+) -> Array:
   """Returns E exp(s X), inf from the last stage's decay rate on."""
   grows = s > 0
   # Zero where the other is taken: it is finite there, and so are its slopes.
@@ -60,8 +64,9 @@ def moment_generating_function(stages: list[epoch_stages.Stage], s: Any) -> Any:
   return np.where(np.isfinite(s), found, math.nan)
 
 
-def _before_clock(stage: epoch_stages.Stage, u: Any) -> Any:
+def _before_clock(stage: epoch_stages.Stage, u: Array) -> Array:
   """Returns the integral of exp(-u t) f(t) over a stage, from its start."""
+  length: Any = stage.length
   p = static.shape(stage.initial)[-1]
   phases = onp.arange(p)
   good = (u >= 0) & (u < math.inf)
@@ -73,16 +78,17 @@ def _before_clock(stage: epoch_stages.Stage, u: Any) -> Any:
     [(phases, phases * 0 + p, rates)],
   )
   return phase_type.cdf(
-    _padded(stage.initial, 1), edges, stage.length, prob_zero=stage.prob_zero
+    _padded(stage.initial, 1), edges, length, prob_zero=stage.prob_zero
   )
 
 
-def _log_grown(stage: epoch_stages.Stage, s: Any) -> Any:
+def _log_grown(stage: epoch_stages.Stage, s: Array) -> Array:
   """Returns log of the integral of exp(s t) f(t) over a stage; s >= 0."""
+  length: Any = stage.length
   p = static.shape(stage.initial)[-1]
   phases = onp.arange(p)
   held, trap = onp.asarray([p]), onp.asarray([p + 1])
-  clock = autodiff.stop_gradient(1.0 / stage.length)[..., None]
+  clock = autodiff.stop_gradient(1.0 / length)[..., None]
   edges = _joined(
     stage.edges,
     stage.edges.targets,
@@ -97,13 +103,17 @@ def _log_grown(stage: epoch_stages.Stage, s: Any) -> Any:
   atom = np.broadcast_to(structures.cast(stage.prob_zero, s.dtype), batch)
   parts = [stage.initial, atom[..., None], np.zeros_like(atom[..., None])]
   log_density = phase_type.log_density(
-    np.concatenate(parts, axis=-1), edges, stage.length, prob_zero=0.0
+    np.concatenate(parts, axis=-1), edges, length, prob_zero=0.0
   )
-  undone = clock[..., 0] * stage.length - np.log(clock[..., 0])
-  return log_density + undone + s * stage.length
+  undone = clock[..., 0] * length - np.log(clock[..., 0])
+  return log_density + undone + s * length
 
 
-def _joined(edges: Any, targets: Any, parts: list[tuple[Any, Any, Any]]) -> Any:
+def _joined(
+  edges: edge_rates.EdgeRates,
+  targets: Array,
+  parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
+) -> edge_rates.EdgeRates:
   """Returns edges with others, whose rates (..., 1) are equal in a part."""
   shape = static.broadcast_shapes(
     static.shape(edges.parameters)[:-1],
@@ -129,7 +139,7 @@ def _joined(edges: Any, targets: Any, parts: list[tuple[Any, Any, Any]]) -> Any:
   )
 
 
-def _padded(masses: Any, count: int) -> Any:
+def _padded(masses: Array, count: int) -> Array:
   """Returns masses (..., p) with empty phases behind them."""
   none = np.zeros_like(masses[..., :1])
   return np.concatenate([masses] + [none] * count, axis=-1)

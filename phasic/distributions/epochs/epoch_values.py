@@ -1,7 +1,7 @@
 """Values within the stages of epochs."""
 
+from collections.abc import Callable
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -9,23 +9,28 @@ import numpy as onp
 from phasic.distributions.epochs import epoch_stages
 from phasic.internal import autodiff
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
 
 
-def of_stage(function: Any, stage: epoch_stages.Stage, times: Any) -> Any:
+def of_stage(
+  function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
+) -> Array:
   """Returns a function of `math` for a stage's chain."""
   return function(stage.initial, stage.edges, times, prob_zero=stage.prob_zero)
 
 
-def log_of_stage(function: Any, stage: epoch_stages.Stage, times: Any) -> Any:
+def log_of_stage(
+  function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
+) -> Array:
   """Returns the logarithm of a probability or a density in a stage."""
   logs = stage.log_mass + of_stage(function, stage, times)
   return seen(function, stage, times, logs)
 
 
 def hazard_of_stage(
-  function: Any, stage: epoch_stages.Stage, times: Any
-) -> Any:
+  function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
+) -> Array:
   """Returns a hazard, which knows nothing of the mass that reaches a stage.
 
   Args:
@@ -43,8 +48,11 @@ def hazard_of_stage(
 
 
 def seen(
-  function: Any, stage: epoch_stages.Stage, times: Any, logs: Any
-) -> Any:
+  function: Callable[..., Array],
+  stage: epoch_stages.Stage,
+  times: Array,
+  logs: Array,
+) -> Array:
   """Returns logarithms, NaN where what is lost might be seen in them.
 
   It is compared with what it could be at most, in whatever phase it is.
@@ -68,7 +76,7 @@ def seen(
   return np.where(wrong, float("nan"), logs)
 
 
-def since(stage: epoch_stages.Stage, value: Any) -> tuple[Any, Any]:
+def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
   """Returns times since a stage's start, and which are not before it.
 
   Those that lie outside of the stage are replaced by some that lie in it, so
@@ -76,7 +84,7 @@ def since(stage: epoch_stages.Stage, value: Any) -> tuple[Any, Any]:
   """
   later = value >= stage.start
   inside = later | True
-  some: Any = stage.start
+  some: Array | float = stage.start
   if stage.length is not None:
     inside = np.logical_not(value >= stage.start + stage.length)
     some = 0.5 * stage.length
@@ -85,7 +93,7 @@ def since(stage: epoch_stages.Stage, value: Any) -> tuple[Any, Any]:
   return np.where(inside & later, value - stage.start, some), later
 
 
-def log_sum(x: Any, y: Any) -> Any:
+def log_sum(x: Array, y: Array) -> Array:
   """Returns log(exp(x) + exp(y)), -inf where both are."""
   larger = np.maximum(x, y)
   none = larger == -math.inf

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 import itertools
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy as onp
@@ -17,6 +17,8 @@ from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import value_checks
 
 _PROPERTIES = {
@@ -70,9 +72,10 @@ class Epochs(epoch_methods.EpochMethods):
   def __init__(
     self,
     graphs: graph_lib.Graph | Sequence[graph_lib.Graph],
-    params: Any,
-    boundaries: Any,
-    state_maps: Sequence[Callable[[Any], Any] | Any] | None = None,
+    params: ArrayLike | Sequence[epoch_arguments.EpochParams],
+    boundaries: ArrayLike,
+    state_maps: Sequence[Callable[[Any], Any] | state_maps_lib.StateMap | None]
+    | None = None,
     validate_args: bool = False,
     allow_nan_stats: bool = True,
     name: str = "Epochs",
@@ -142,13 +145,13 @@ class Epochs(epoch_methods.EpochMethods):
     return given if isinstance(given, tuple) else (given,) * self.num_epochs
 
   @property
-  def params(self) -> tuple[Any, ...]:
+  def params(self) -> tuple[epoch_arguments.EpochParams, ...]:
     """The parameters of each epoch, arrays (..., d_k), mappings or None."""
     given = self._parameters["params"]
     return tuple(epoch_arguments.epoch_params(given, self.num_epochs))
 
   @property
-  def boundaries(self) -> Any:
+  def boundaries(self) -> Array:
     """When epochs end, (..., K - 1)."""
     return self._parameters["boundaries"]
 
@@ -157,7 +160,7 @@ class Epochs(epoch_methods.EpochMethods):
     """The number of epochs K."""
     return epoch_arguments.epoch_count(self._parameters["boundaries"])
 
-  def __getitem__(self, index: Any) -> Any:
+  def __getitem__(self, index: Any) -> Self:
     """Returns the distribution with a part of the batch."""
     arrays = self._arrays()
     properties = dict.fromkeys(arrays, _PROPERTIES["params"])
@@ -195,7 +198,7 @@ class Epochs(epoch_methods.EpochMethods):
     for k, (graph, x) in enumerate(zip(self.graphs, params, strict=True)):
       x = structures.cast(graph.params_array(x), wide)
       values = structures.cast(graph.edge_values(x), wide)
-      edges = graph.edge_weights(edge_values=values)
+      edges: Any = graph.edge_weights(edge_values=values)
       p = graph.num_phases
       initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
       if k == 0:
@@ -213,10 +216,10 @@ class Epochs(epoch_methods.EpochMethods):
       chains, boundaries, self._parameters["state_maps"]
     )
 
-  def _jumps(self) -> Any:
+  def _jumps(self) -> Array | None:
     return self._arrays()["boundaries"] if self.num_epochs > 1 else None
 
-  def _refined(self, other: Any, jumps: Any) -> "Epochs":
+  def _refined(self, other: object, jumps: Array) -> Self:
     own = self._arrays()["boundaries"]
     known = static.concrete(own), static.concrete(jumps)
     if own is jumps or (
@@ -234,7 +237,7 @@ class Epochs(epoch_methods.EpochMethods):
     added = onp.setdiff1d(second, first)
     return self._split(first, onp.union1d(first, added))
 
-  def _split(self, own: onp.ndarray, all_of_them: onp.ndarray) -> "Epochs":
+  def _split(self, own: onp.ndarray, all_of_them: onp.ndarray) -> Self:
     """Returns the same law with more boundaries."""
     starts = [0.0, *all_of_them.tolist()]
     parts = onp.searchsorted(own, starts, side="right").tolist()

@@ -19,7 +19,7 @@ All terms are positive; with n = 1 / t, which is as good as any other, they are
 of one size.
 """
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy as onp
@@ -28,11 +28,14 @@ from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
 from phasic.math.model import edge_rates
 
 
-def survival_integral(initial: Any, edges: Any, limit: Any, order: int) -> Any:
+def survival_integral(
+  initial: Array, edges: edge_rates.EdgeRates, limit: Array, order: int
+) -> Array:
   """Returns the integral of u^(n-1) / (n-1)! S(u) over u from 0 to the limit.
 
   Args:
@@ -50,8 +53,12 @@ def survival_integral(initial: Any, edges: Any, limit: Any, order: int) -> Any:
 
 
 def cdf_integral(
-  initial: Any, edges: Any, prob_zero: Any, limit: Any, order: int
-) -> Any:
+  initial: Array,
+  edges: edge_rates.EdgeRates,
+  prob_zero: Array | float,
+  limit: Array,
+  order: int,
+) -> Array:
   """Returns the integral of (t-u)^(n-1) / (n-1)! F(u) over u from 0 to t.
 
   Args:
@@ -70,8 +77,13 @@ def cdf_integral(
 
 
 def _survival(
-  order: int, initial: Any, rates: Any, sources: Any, targets: Any, limit: Any
-) -> Any:
+  order: int,
+  initial: Array,
+  rates: Array,
+  sources: Array,
+  targets: Array,
+  limit: Array,
+) -> Array:
   """Returns what `survival_integral` does."""
   p = static.shape(initial)[-1]
   trap, last = order * p, order * p + 1
@@ -93,13 +105,13 @@ def _survival(
 
 def _cdf(
   order: int,
-  initial: Any,
-  rates: Any,
-  sources: Any,
-  targets: Any,
-  atom: Any,
-  limit: Any,
-) -> Any:
+  initial: Array,
+  rates: Array,
+  sources: Array,
+  targets: Array,
+  atom: Array,
+  limit: Array,
+) -> Array:
   """Returns what `cdf_integral` does."""
   p = static.shape(initial)[-1]
   trap = p + order + 1
@@ -125,12 +137,12 @@ def _cdf(
 
 def _integral(
   order: int,
-  start: Any,
-  sources: list[Any],
-  targets: list[Any],
-  rates: list[Any],
-  limit: Any,
-) -> Any:
+  start: Array,
+  sources: Sequence[Array | onp.ndarray],
+  targets: Sequence[Array | onp.ndarray],
+  rates: Sequence[Array],
+  limit: Array,
+) -> Array:
   """Returns an integral from the chain whose density it is.
 
   Args:
@@ -161,6 +173,6 @@ _run_survival = control_flow.compiled(_survival, static_argnums=(0,))
 _run_cdf = control_flow.compiled(_cdf, static_argnums=(0,))
 
 
-def _indices(parts: list[Any]) -> Any:
+def _indices(parts: Sequence[Array | onp.ndarray]) -> Array:
   """Returns integers as one array of int32."""
   return np.concatenate([structures.cast(x, "int32") for x in parts])

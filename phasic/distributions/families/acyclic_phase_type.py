@@ -1,6 +1,6 @@
 """Acyclic phase-type distributions in canonical form 1."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy as onp
@@ -13,11 +13,13 @@ from phasic.distributions.families import canonical_form
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.maximization import ascending_rates
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Model
 
 
 @structures.register
@@ -67,7 +69,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
   @classmethod
   def from_phase_type(
     cls, distribution: absorption_time.AbsorptionTime, **options: Any
-  ) -> "AcyclicPhaseType":
+  ) -> Self:
     """Returns the canonical form of a chain without cycles or of two phases.
 
     It is made on the host, and has no derivatives. Each of its entries is
@@ -119,13 +121,13 @@ class AcyclicPhaseType(named_family.NamedFamily):
     self._last_size("rates", self._last_size("initial_probs"))
 
   def _chain_of(
-    self, initial_probs: Any, rates: Any, prob_zero: Any
-  ) -> tuple[Any, Any, Any, Any]:
+    self, initial_probs: Array, rates: Array, prob_zero: Array | None
+  ) -> Model:
     phases = onp.arange(self._last_size("rates"))
     edges = edge_rates.EdgeRates(phases, phases + 1, rates)
     return initial_probs, edges, None, prob_zero
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     arrays = self._arrays()
     start = ratios.start(arrays, paths)
     masses, rates = ascending_rates.maximized(

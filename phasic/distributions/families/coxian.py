@@ -1,6 +1,7 @@
 """Coxian distributions."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 import numpy as onp
@@ -10,8 +11,11 @@ from phasic.distributions.families import named_family
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.maximization import expected_paths
 from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Model
 from phasic.math.model.named_checks import check
 from phasic.math.numeric import small_arrays
 
@@ -51,8 +55,8 @@ class Coxian(named_family.NamedFamily):
 
   @classmethod
   def from_probs(
-    cls, rates: Any, continuation_probs: Any, **options: Any
-  ) -> "Coxian":
+    cls, rates: ArrayLike, continuation_probs: ArrayLike, **options: Any
+  ) -> Self:
     """Returns the distribution with phases' rates, and whether they go on.
 
     Phase i is left at rate r_i, then with probability c_i to phase i + 1:
@@ -76,22 +80,22 @@ class Coxian(named_family.NamedFamily):
     """
     given = {"rates": rates, "continuation_probs": continuation_probs}
     dtype = dtypes.common_dtype(given)
-    rates, probs = (
+    leaving, probs = (
       structures.as_array(x, dtype, name) for name, x in given.items()
     )
-    shapes = static.shape(rates), static.shape(probs)
+    shapes = static.shape(leaving), static.shape(probs)
     if not all(shapes) or shapes[0][-1] - 1 != shapes[1][-1]:
       raise ValueError(
         f"rates have shape {shapes[0]} and continuation_probs {shapes[1]}: "
         "they must be (..., p) and (..., p - 1)"
       )
     exits = small_arrays.joined(
-      rates[..., :-1] * (1.0 - probs), rates[..., -1:]
+      leaving[..., :-1] * (1.0 - probs), leaving[..., -1:]
     )
-    return cls(rates[..., :-1] * probs, exits, **options)
+    return cls(leaving[..., :-1] * probs, exits, **options)
 
   @property
-  def subgenerator(self) -> Any:
+  def subgenerator(self) -> Array:
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
     return self.as_phase_type().subgenerator
 
@@ -105,7 +109,9 @@ class Coxian(named_family.NamedFamily):
         "(..., p)"
       )
 
-  def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
+  def _checked_parameters(
+    self, arrays: Mapping[str, Array]
+  ) -> dict[str, Array]:
     arrays = super()._checked_parameters(arrays)
     exits = arrays["exit_rates"]
     early = onp.arange(static.shape(exits)[-1]) < static.shape(exits)[-1] - 1
@@ -113,9 +119,7 @@ class Coxian(named_family.NamedFamily):
     rule = "that of the last phase must be > 0"
     return {**arrays, "exit_rates": check("exit_rates", exits, good, rule)}
 
-  def _chain_of(
-    self, progression_rates: Any, exit_rates: Any
-  ) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, progression_rates: Array, exit_rates: Array) -> Model:
     p = self._last_size("exit_rates")
     phases = onp.arange(p)
     edges = edge_rates.EdgeRates(
@@ -126,7 +130,7 @@ class Coxian(named_family.NamedFamily):
     start = named_family.first_of(p, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     rates, p = self._likeliest(paths), self.num_phases
     return self.copy(
       progression_rates=rates[..., : p - 1], exit_rates=rates[..., p - 1 :]

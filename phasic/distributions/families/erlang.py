@@ -1,6 +1,6 @@
 """Erlang distributions."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy as onp
@@ -8,8 +8,10 @@ import numpy as onp
 from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths
 from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Model
 
 
 @structures.register
@@ -45,7 +47,7 @@ class Erlang(named_family.NamedFamily):
     "is that of a phase that is never left.",
   )
 
-  def _chain_of(self, rate: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, rate: Array) -> Model:
     k = self.concentration
     stages = onp.arange(k)
     edges = edge_rates.EdgeRates(
@@ -54,13 +56,13 @@ class Erlang(named_family.NamedFamily):
     start = named_family.first_of(k, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     count, rate = self._erlang_parts()
     return (count - 1.0) / rate
 
-  def _erlang_parts(self) -> tuple[int, Any]:
+  def _erlang_parts(self) -> tuple[int, Array]:
     rate = self._own()["rate"]
     return self.concentration, named_family.positive(rate)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     return self.copy(rate=self._likeliest(paths)[..., 0])

@@ -1,7 +1,7 @@
 """Mixtures of geometric distributions."""
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy as onp
@@ -9,9 +9,11 @@ import numpy as onp
 from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
 from phasic.math.model import edge_probs
+from phasic.math.model.model_types import Model
 
 
 @structures.register
@@ -53,9 +55,7 @@ class GeometricMixture(named_family.NamedFamily):
   def _check_shapes(self) -> None:
     self._last_size("success_probs", self._last_size("mixture_probs"))
 
-  def _chain_of(
-    self, mixture_probs: Any, success_probs: Any
-  ) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, mixture_probs: Array, success_probs: Array) -> Model:
     p = self._last_size("success_probs")
     phases = onp.arange(p)
     # Failures are told, not derived: where they are rare a sum rounds to one.
@@ -67,14 +67,14 @@ class GeometricMixture(named_family.NamedFamily):
     atom = named_family.no_atom(mixture_probs)
     return mixture_probs, edges, None, atom
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     own = self._own()
     weights, probs = own["mixture_probs"], own["success_probs"]
     good = (weights >= 0) & (probs > 0) & (probs <= 1)
     found = named_family.no_atom(weights) + 1.0
     return np.where(np.all(good, axis=-1), found, math.nan)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     arrays = self._arrays()
     return self.copy(
       mixture_probs=ratios.ratio(

@@ -1,7 +1,7 @@
 """Mixtures of Erlang distributions."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy as onp
@@ -10,9 +10,11 @@ from phasic.distributions.base import declared
 from phasic.distributions.base import structure
 from phasic.distributions.families import named_family
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
 from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Model
 
 
 @structures.register
@@ -59,7 +61,7 @@ class HyperErlang(named_family.NamedFamily):
     self._last_size("probs", len(self.concentrations))
     self._last_size("rates", len(self.concentrations))
 
-  def _chain_of(self, probs: Any, rates: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, probs: Array, rates: Array) -> Model:
     counts = onp.asarray(self.concentrations)
     n, p = len(counts), int(onp.sum(counts))
     component = onp.repeat(onp.arange(n), counts)
@@ -74,7 +76,7 @@ class HyperErlang(named_family.NamedFamily):
     start = np.take(np.concatenate([probs, zero], axis=-1), starts, axis=-1)
     return start, edges, None, named_family.no_atom(probs)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     counts = onp.asarray(self.concentrations)
     starts = np.take(paths.starts, onp.cumsum(counts) - counts, axis=-1)
     probs = self._arrays()["probs"]

@@ -1,7 +1,7 @@
 """Mixtures of exponential distributions."""
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy as onp
@@ -9,9 +9,11 @@ import numpy as onp
 from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
 from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Model
 
 
 @structures.register
@@ -56,26 +58,26 @@ class Hyperexponential(named_family.NamedFamily):
   def _check_shapes(self) -> None:
     self._last_size("rates", self._last_size("probs"))
 
-  def _chain_of(self, probs: Any, rates: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, probs: Array, rates: Array) -> Model:
     p = self._last_size("rates")
     phases = onp.arange(p)
     edges = edge_rates.EdgeRates(phases, onp.full(p, p), rates)
     return probs, edges, None, named_family.no_atom(probs)
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     own = self._own()
     probs, rates = own["probs"], own["rates"]
     good = (probs >= 0) & (rates > 0) & (rates < math.inf)
     found = named_family.no_atom(probs)
     return np.where(np.all(good, axis=-1), found, math.nan)
 
-  def _erlang_parts(self) -> tuple[int, Any] | None:
+  def _erlang_parts(self) -> tuple[int, Array] | None:
     if self._last_size("rates") > 1:
       return None
     rate = named_family.positive(self._own()["rates"][..., 0])
     return 1, rate + self._mode()
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     probs = self._arrays()["probs"]
     return self.copy(
       probs=ratios.ratio(paths.starts, paths.total[..., None], probs),

@@ -1,6 +1,6 @@
 """Sums of exponential distributions."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy as onp
@@ -8,8 +8,10 @@ import numpy as onp
 from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths
 from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Model
 from phasic.math.quadrature import modes
 
 
@@ -44,20 +46,20 @@ class Hypoexponential(named_family.NamedFamily):
   def _check_shapes(self) -> None:
     self._last_size("rates")
 
-  def _chain_of(self, rates: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, rates: Array) -> Model:
     p = self._last_size("rates")
     phases = onp.arange(p)
     edges = edge_rates.EdgeRates(phases, phases + 1, rates)
     start = named_family.first_of(p, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     return modes.of_stages(self._own()["rates"])
 
-  def _erlang_parts(self) -> tuple[int, Any] | None:
+  def _erlang_parts(self) -> tuple[int, Array] | None:
     if self._last_size("rates") > 1:
       return None
     return 1, named_family.positive(self._own()["rates"][..., 0])
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     return self.copy(rates=self._likeliest(paths))

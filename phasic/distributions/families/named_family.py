@@ -1,5 +1,6 @@
 """What families with parameters of their own have in common."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from phasic.distributions.base import distribution
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.math.model.model_types import Model
 from phasic.math.numeric import exact_sums
 
 
@@ -34,7 +38,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
     """
     return dense_form.dense_form(self)
 
-  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
 
     Bad parameters of the family are told first.
@@ -49,15 +53,15 @@ class NamedFamily(absorption_time.AbsorptionTime):
       found = onp.where(bad & (found != "ok"), f"{name}: {rule}", found)
     return found
 
-  def _chain_of(self, *args: Any, **arrays: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, *args: Any, **arrays: Any) -> Model:
     """Returns the chain of the parameters, see `AbsorptionTime._chain`."""
     del args, arrays
     raise NotImplementedError(f"{type(self).__name__} has no _chain_of")
 
-  def _chain(self) -> tuple[Any, Any, Any, Any]:
+  def _chain(self) -> Model:
     return self._chain_of(**self._arrays())
 
-  def _model(self) -> tuple[Any, Any, Any, Any]:
+  def _model(self) -> Model:
     return self._chain_of(**self._own())
 
   def _own(self) -> dict[str, Any]:
@@ -65,7 +69,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
     arrays = self._arrays()
     return self._checked_parameters(arrays) if self.validate_args else arrays
 
-  def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
+  def _checked_parameters(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the parameters, checked against their constraints."""
     return constraint_checks.check_parameters(
       arrays, self.parameter_properties()
@@ -96,7 +100,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
     return size
 
 
-def no_atom(probs: Any) -> Any:
+def no_atom(probs: Array) -> Array:
   """Returns the mass at zero of probabilities that sum to one.
 
   It is zero, and NaN where they do not: nothing is normalised, and no mass is
@@ -107,11 +111,11 @@ def no_atom(probs: Any) -> Any:
   return np.where(near, np.zeros_like(total), float("nan"))
 
 
-def positive(rate: Any) -> Any:
+def positive(rate: Array) -> Array:
   """Returns a rate, NaN where it is not positive and finite."""
   return np.where((rate > 0) & (rate < float("inf")), rate, float("nan"))
 
 
-def first_of(count: int, dtype: Any) -> Any:
+def first_of(count: int, dtype: str) -> Array:
   """Returns the masses of a start in the first of `count` phases."""
   return structures.cast(onp.where(onp.arange(count) == 0, 1.0, 0.0), dtype)

@@ -1,7 +1,7 @@
 """Negative binomial distributions."""
 
 import math
-from typing import Any
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 import numpy as onp
@@ -9,13 +9,18 @@ import numpy as onp
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import declared
 from phasic.distributions.base import divergences
+from phasic.distributions.base import methods
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Seed
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
 from phasic.math.model import edge_probs
+from phasic.math.model.model_types import Model
 from phasic.math.numeric import small_arrays
 
 
@@ -34,7 +39,7 @@ class _Trials(named_family.NamedFamily):
     "`validate_args` refuses, it never comes.",
   )
 
-  def _likeliest_failures(self) -> Any:
+  def _likeliest_failures(self) -> Array:
     """Returns the likeliest number of failures, the larger one of two."""
     probs = self._own()["probs"]
     good = (probs > 0) & (probs <= 1)
@@ -42,7 +47,7 @@ class _Trials(named_family.NamedFamily):
     found = np.floor((self.total_count - 1.0) * (1.0 - known) / known)
     return np.where(good, found, math.nan)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     successes = np.sum(paths.jumps, axis=-1)
     trials = np.sum(paths.visits, axis=-1)
     old = self._arrays()["probs"]
@@ -71,7 +76,7 @@ class NegativeBinomialTrials(_Trials):
       vol. 1, 1968, sec. VI.8.
   """
 
-  def _chain_of(self, probs: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, probs: Array) -> Model:
     r = self.total_count
     phases, zeros = onp.arange(r), np.zeros(r, self.dtype)
     # One less a number near one is exact, and small: it is told, not derived.
@@ -85,7 +90,7 @@ class NegativeBinomialTrials(_Trials):
     start = named_family.first_of(r, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     return self._likeliest_failures() + self.total_count
 
 
@@ -114,7 +119,7 @@ class NegativeBinomialFailures(_Trials):
       vol. 1, 1968, sec. VI.8.
   """
 
-  def _chain_of(self, probs: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, probs: Array) -> Model:
     r = self.total_count
     powers = small_arrays.powers(probs, r)
     failure = (1.0 - probs)[..., None]
@@ -124,13 +129,14 @@ class NegativeBinomialFailures(_Trials):
     exits = np.take(powers, onp.arange(r, 0, -1), axis=-1)
     return powers[..., :r] * failure, matrix, exits, powers[..., r]
 
-  def _whole_model(self) -> tuple[Any, Any, Any, Any]:
+  def _whole_model(self) -> Model:
+    prob_zero: Any
     initial_probs, matrix, exits, prob_zero = self._model()
     least = float(onp.finfo(static.dtype_name(prob_zero)).tiny)
     prob_zero = np.where(prob_zero < least, math.nan, prob_zero)
     return initial_probs, matrix, exits, prob_zero
 
-  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
 
     What is told is that of the number of all trials.
@@ -138,44 +144,48 @@ class NegativeBinomialFailures(_Trials):
     count = self._converted(value) + self.total_count
     return self._trials().diagnose(count, method)
 
-  def _entropy(self) -> Any:
+  def _entropy(self) -> Array:
     return self._trials()._entropy()
 
-  def _cross_entropy(self, other: Any) -> Any:
+  def _cross_entropy(self, other: methods.Methods) -> Array:
     if self._is_shifted_as(other):
       return self._trials()._cross_entropy(other._trials())
     return super()._cross_entropy(other)
 
-  def _is_shifted_as(self, other: Any) -> bool:
+  def _is_shifted_as(
+    self, other: object
+  ) -> "TypeGuard[NegativeBinomialFailures]":
     """Whether both are numbers of trials less the same number."""
-    same = isinstance(other, NegativeBinomialFailures)
-    return same and self.total_count == other.total_count
+    return (
+      isinstance(other, NegativeBinomialFailures)
+      and self.total_count == other.total_count
+    )
 
-  def _evaluate(self, kind: str, value: Any) -> Any:
+  def _evaluate(self, kind: str, value: Array) -> Array:
     return self._trials()._evaluate(kind, value + self.total_count)
 
-  def _hazard_function(self, value: Any) -> Any:
+  def _hazard_function(self, value: Array) -> Array:
     return self._trials()._hazard_function(value + self.total_count)
 
-  def _log_hazard_function(self, value: Any) -> Any:
+  def _log_hazard_function(self, value: Array) -> Array:
     return self._trials()._log_hazard_function(value + self.total_count)
 
-  def _quantile(self, value: Any) -> Any:
+  def _quantile(self, value: Array) -> Array:
     return self._failures(self._trials()._quantile(value))
 
-  def _quantile_log_cdf(self, value: Any) -> Any:
+  def _quantile_log_cdf(self, value: Array) -> Array:
     return self._failures(self._trials()._quantile_log_cdf(value))
 
-  def _quantile_log_survival(self, value: Any) -> Any:
+  def _quantile_log_survival(self, value: Array) -> Array:
     return self._failures(self._trials()._quantile_log_survival(value))
 
-  def _sample_n(self, n: int, seed: Any) -> Any:
+  def _sample_n(self, n: int, seed: Seed) -> Array:
     return self._trials()._sample_n(n, seed) - self.total_count
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     return self._likeliest_failures()
 
-  def _failures(self, trials: Any) -> Any:
+  def _failures(self, trials: Array) -> Array:
     """Those among trials; the least number of these is 0 for P(N <= 0)."""
     return np.maximum(trials - self.total_count, 0.0)
 
@@ -186,7 +196,7 @@ class NegativeBinomialFailures(_Trials):
         self.total_count, self.probs, validate_args=self.validate_args
       )
 
-  def _linear_chain(self) -> tuple[Any, float]:
+  def _linear_chain(self) -> tuple[NegativeBinomialTrials, float]:
     # That of all trials is linear in the parameter.
     return self._trials(), float(self.total_count)
 
@@ -194,7 +204,7 @@ class NegativeBinomialFailures(_Trials):
 @divergences.register_kl(NegativeBinomialFailures, NegativeBinomialFailures)
 def _kl_divergence(
   p: NegativeBinomialFailures, q: NegativeBinomialFailures
-) -> Any:
+) -> Array:
   if p._is_shifted_as(q):
     return divergences.kl_divergence(p._trials(), q._trials())
   return absorption_time.kl_divergence(p, q)

@@ -1,7 +1,7 @@
 """Phase-type distributions of chains that are given by their edges."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy as onp
@@ -19,6 +19,8 @@ from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import plausible
 from phasic.math.model import value_checks
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
 
 _ATOM = "z, (...); None for zero. Nothing is derived: alpha and z sum to one."
 
@@ -30,7 +32,7 @@ class Sparse(named_family.NamedFamily):
   """
 
   _WEIGHTS: ClassVar[str]
-  _EDGES: ClassVar[Any]
+  _EDGES: ClassVar[type[Edges]]
 
   def _keep(self, parameters: dict[str, Any]) -> None:
     """Stores and checks the constructor's arguments."""
@@ -68,7 +70,7 @@ class Sparse(named_family.NamedFamily):
     ends = self._parameters["sources"], self._parameters["targets"]
     return ends[0].values, ends[1].values
 
-  def _chain_of(self, **arrays: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, **arrays: Any) -> Model:
     edges = self._EDGES(*self._ends(), arrays[self._WEIGHTS])
     atom = arrays["prob_zero"]
     if atom is None:
@@ -81,7 +83,7 @@ class Sparse(named_family.NamedFamily):
     atom = onp.zeros(()) if atom is None else atom
     return plausible.is_model(start, edges, None, atom, self._DISCRETE)
 
-  def _model(self) -> tuple[Any, Any, Any, Any]:
+  def _model(self) -> Model:
     chain = self._chain()
     if not self.validate_args:
       return chain
@@ -129,7 +131,7 @@ class SparsePhaseType(Sparse):
   )
   prob_zero: Any = atoms.prob_zero(_ATOM)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     start = ratios.start(self._arrays(), paths)
     return self.copy(**start, rates=self._likeliest(paths))
 
@@ -177,6 +179,7 @@ class SparseDiscretePhaseType(Sparse):
   )
   prob_zero: Any = atoms.prob_zero(_ATOM)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     start = ratios.start(self._arrays(), paths)
-    return self.copy(**start, probs=ratios.edge_probs(self._model()[1], paths))
+    edges: Any = self._model()[1]
+    return self.copy(**start, probs=ratios.edge_probs(edges, paths))

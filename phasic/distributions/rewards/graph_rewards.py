@@ -1,6 +1,6 @@
 """What distributions of rewards of a graph's chain have in common."""
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as onp
 
@@ -12,7 +12,10 @@ from phasic.distributions.rewards import reward_totals
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import user_warnings
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import operands
+from phasic.math.model.model_types import Matrix
 
 
 class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
@@ -24,10 +27,10 @@ class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
   def __init__(
     self,
     graph: graph_lib.Graph,
-    params: Any = None,
-    rewards: Any = None,
-    edge_values: Any = None,
-    initial_probs: Any = None,
+    params: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    rewards: ArrayLike | None = None,
+    edge_values: ArrayLike | None = None,
+    initial_probs: ArrayLike | None = None,
     validate_args: bool = False,
     allow_nan_stats: bool = True,
     name: str = "GraphMultivariatePhaseType",
@@ -77,7 +80,11 @@ class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
     return dict([params, ("rewards", rewards), *others])
 
   def _phase_type(
-    self, alpha: Any, matrix: Any, exits: Any, prob_zero: Any
+    self,
+    alpha: Array,
+    matrix: Matrix,
+    exits: Array | None,
+    prob_zero: Array | None,
   ) -> phase_type.PhaseType:
     if not operands.is_edges(matrix):
       return super()._phase_type(alpha, matrix, exits, prob_zero)

@@ -1,5 +1,6 @@
 """Multivariate phase-type distributions: several rewards of one chain."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from phasic.distributions.absorption import atoms
@@ -8,6 +9,9 @@ from phasic.distributions.rewards import graph_rewards
 from phasic.distributions.rewards import reward_totals
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.math.model.model_types import Model
 
 
 @structures.register
@@ -70,10 +74,10 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
   def from_graph(
     cls,
     graph: graph_lib.Graph,
-    params: Any = None,
-    rewards: Any = None,
-    edge_values: Any = None,
-    initial_probs: Any = None,
+    params: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    rewards: ArrayLike | None = None,
+    edge_values: ArrayLike | None = None,
+    initial_probs: ArrayLike | None = None,
     **options: Any,
   ) -> "GraphMultivariatePhaseType":
     """Returns the rewards of the chain of a graph.
@@ -107,7 +111,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
       graph, params, rewards, edge_values, initial_probs, **options
     )
 
-  def _chain(self) -> tuple[Any, Any, Any, Any]:
+  def _chain(self) -> Model:
     """Initial masses, rates (a matrix or edges), exits or None, atom or None.
 
     As they are now: variables are read.
@@ -142,11 +146,11 @@ class GraphMultivariatePhaseType(
   __init__ = graph_rewards.GraphRewards.__init__
 
   @property  # type: ignore[misc]
-  def subgenerator(self) -> Any:
+  def subgenerator(self) -> Array:
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
     return self._dense_subgenerator()
 
   @property  # type: ignore[misc]
-  def exit_rates(self) -> Any:
+  def exit_rates(self) -> Array:
     """Exit rates, s (..., p), for up to 4096 phases."""
     return self._dense()[1]

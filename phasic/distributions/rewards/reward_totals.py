@@ -11,11 +11,16 @@ from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Seed
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import named_checks
 from phasic.math.model import operands
 from phasic.math.model import reward_operands
 from phasic.math.model import value_checks
+from phasic.math.model.model_types import Matrix
+from phasic.math.model.model_types import Model
 from phasic.math.moments import mixed_moments
 from phasic.math.moments import moments
 from phasic.math.rewards import multivariate
@@ -47,7 +52,7 @@ class RewardTotals(distribution.Distribution):
   _DISCRETE = False
 
   @property
-  def rewards(self) -> Any:
+  def rewards(self) -> Array:
     """Rewards per unit of time, r (..., p, R)."""
     return self._parameters["rewards"]
 
@@ -61,7 +66,7 @@ class RewardTotals(distribution.Distribution):
     """The number of rewards R."""
     return static.shape(self.rewards)[-1]
 
-  def mixed_moment(self, orders: Any) -> Any:
+  def mixed_moment(self, orders: ArrayLike) -> Array:
     """Returns E[Y_1^n_1 ... Y_R^n_R], (...).
 
     Args:
@@ -74,7 +79,7 @@ class RewardTotals(distribution.Distribution):
     value = mixed_moments.mixed_moment(*self._model(), orders=orders)
     return self._statistic("mixed_moment", value)
 
-  def laplace_transform(self, arguments: Any) -> Any:
+  def laplace_transform(self, arguments: ArrayLike) -> Array:
     """Returns E[exp(-u_1 Y_1 - ... - u_R Y_R)], (...).
 
     Args:
@@ -106,7 +111,7 @@ class RewardTotals(distribution.Distribution):
     rewards = self._arrays()["rewards"]
     return self._transformed(rewards[..., index % size])
 
-  def projection(self, weights: Any) -> phase_type.PhaseType:
+  def projection(self, weights: ArrayLike) -> phase_type.PhaseType:
     """Returns the distribution of sum_r w_r Y_r.
 
     Args:
@@ -120,15 +125,17 @@ class RewardTotals(distribution.Distribution):
     rates = reward_operands.weighted_rewards(rewards, weights, "weights", {})
     return self._transformed(np.sum(rates, axis=-1))
 
-  def _look_at(self, name: str, x: Any, rule: named_checks.ValueRule) -> None:
+  def _look_at(
+    self, name: str, x: ArrayLike, rule: named_checks.ValueRule
+  ) -> None:
     """Warns of numbers beside rewards; with `validate_args` it raises."""
     if not self.validate_args:
       named_checks.warn(name, x, rule)
       return
-    x = self._as_array(x, name)
-    named_checks.check(name, x, rule.holds(x), rule.text)
+    array = self._as_array(x, name)
+    named_checks.check(name, array, rule.holds(array), rule.text)
 
-  def _transformed(self, rewards: Any) -> phase_type.PhaseType:
+  def _transformed(self, rewards: Array) -> phase_type.PhaseType:
     """Returns the distribution of one reward (..., p)."""
     alpha, matrix, _, exits, prob_zero = self._model()
     model = reward_transforms.reward_transform(
@@ -137,7 +144,11 @@ class RewardTotals(distribution.Distribution):
     return self._phase_type(*model)
 
   def _phase_type(
-    self, alpha: Any, matrix: Any, exits: Any, prob_zero: Any
+    self,
+    alpha: Array,
+    matrix: Matrix,
+    exits: Array | None,
+    prob_zero: Array | None,
   ) -> phase_type.PhaseType:
     with user_warnings.derived():
       return phase_type.PhaseType(
@@ -147,40 +158,40 @@ class RewardTotals(distribution.Distribution):
   def _support(self) -> supports.Support:
     return supports.Support("nonnegative", event_ndims=1)
 
-  def _cdf(self, value: Any) -> Any:
+  def _cdf(self, value: Array) -> Array:
     del value
     self._missing("cdf", _NO_JOINT_LAW)
 
-  def _quantile(self, value: Any) -> Any:
+  def _quantile(self, value: Array) -> Array:
     del value
     self._missing("quantile", _NO_QUANTILE)
 
-  def _quantile_log_survival(self, value: Any) -> Any:
+  def _quantile_log_survival(self, value: Array) -> Array:
     del value
     self._missing("quantile_log_survival", _NO_QUANTILE)
 
-  def _quantile_log_cdf(self, value: Any) -> Any:
+  def _quantile_log_cdf(self, value: Array) -> Array:
     del value
     self._missing("quantile_log_cdf", _NO_QUANTILE)
 
-  def _entropy(self) -> Any:
+  def _entropy(self) -> Array:
     self._missing("entropy", _NO_JOINT_LAW)
 
-  def _cross_entropy(self, other: Any) -> Any:
+  def _cross_entropy(self, other: object) -> Array:
     del other
     self._missing("cross_entropy", _NO_JOINT_LAW)
 
-  def _moment(self, k: int) -> Any:
+  def _moment(self, k: int) -> Array:
     self._missing(f"moment({k})", "mixed_moment(orders) is that of a vector")
 
-  def _probability_generating_function(self, z: Any) -> Any:
+  def _probability_generating_function(self, z: Array) -> Array:
     del z
     self._missing(
       "probability_generating_function",
       "rewards are no whole numbers; laplace_transform is that of a vector",
     )
 
-  def _moment_generating_function(self, s: Any) -> Any:
+  def _moment_generating_function(self, s: Array) -> Array:
     del s
     self._missing(
       "moment_generating_function",
@@ -188,34 +199,34 @@ class RewardTotals(distribution.Distribution):
       "projection(w).moment_generating_function(s) that along a direction",
     )
 
-  def _mean(self) -> Any:
+  def _mean(self) -> Array:
     return moments.reward_means(*self._model())
 
-  def _covariance(self) -> Any:
+  def _covariance(self) -> Array:
     return moments.reward_covariance(*self._model())
 
-  def _variance(self) -> Any:
+  def _variance(self) -> Array:
     eye = np.eye(self.num_rewards, dtype=self.dtype) > 0
     found = np.sum(np.where(eye, self._covariance(), 0.0), axis=-1)
     return np.where(self._mean() == math.inf, math.inf, found)
 
-  def _log_prob(self, value: Any) -> Any:
+  def _log_prob(self, value: Array) -> Array:
     alpha, matrix, rewards, exits, prob_zero = self._model()
     return multivariate.feed_forward_log_density(
       alpha, matrix, rewards, value, exits, prob_zero
     )
 
-  def _sample_n(self, n: int, seed: Any) -> Any:
+  def _sample_n(self, n: int, seed: Seed) -> Array:
     return jump_chain.sample_rewards(n, seed, *self._model())
 
-  def _chain(self) -> tuple[Any, Any, Any, Any]:
+  def _chain(self) -> Model:
     """Initial masses, rates (a matrix or edges), exits or None, atom or None.
 
     As they are now: variables are read.
     """
     raise NotImplementedError
 
-  def _model(self) -> tuple[Any, Any, Any, Any, Any]:
+  def _model(self) -> tuple[Array, Any, Array, Array | None, Array | None]:
     """Chain and rewards as `math` takes them, checked with `validate_args`."""
     checked = self.validate_args
     chain = self._checked_chain() if checked else self._chain()
@@ -230,14 +241,14 @@ class RewardTotals(distribution.Distribution):
     alpha, matrix, exits, prob_zero = chain
     return alpha, matrix, rewards, exits, prob_zero
 
-  def _checked_chain(self) -> tuple[Any, Any, Any, Any]:
+  def _checked_chain(self) -> Model:
     """The chain, its values checked."""
     return value_checks.check_model(*self._chain())
 
-  def _check_value(self, value: Any) -> Any:
+  def _check_value(self, value: Array) -> Array:
     return value_checks.check_times(value)
 
-  def _check_value_shape(self, value: Any) -> None:
+  def _check_value_shape(self, value: Array) -> None:
     shape = static.shape(value)
     size = self.num_rewards
     if len(shape) < 1 or shape[-1] != size:

@@ -11,8 +11,11 @@ from phasic.distributions.absorption import comparable
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import named_checks
 from phasic.math.model import plausible
+from phasic.math.model.model_types import Model
 from phasic.math.moments import renewals
 
 
@@ -51,7 +54,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     # Where it is not known there was another warning.
     return mean is None or not onp.any((mean <= 0.0) | (mean == math.inf))
 
-  def _model(self) -> tuple[Any, Any, Any, Any]:
+  def _model(self) -> Model:
     model = super()._model()
     if not self.validate_args:
       return model
@@ -63,19 +66,19 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
       "it must be > 0 and finite for an equilibrium; a chain that may be "
       "caught in some phases, or never starts, has none",
     )
-    start, *others = model
-    return (start + 0.0 * mean[..., None], *others)
+    start, matrix, exits, prob_zero = model
+    return start + 0.0 * mean[..., None], matrix, exits, prob_zero
 
   @property
   def dtype(self) -> str:
     """The name of the dtype of parameters, values and results."""
     return self.distribution.dtype
 
-  def _as_array(self, x: Any, name: str) -> Any:
+  def _as_array(self, x: ArrayLike, name: str) -> Array:
     # There are no arrays but those of the other distribution.
     return self.distribution._as_array(x, name)
 
-  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN."""
     found = super()._reasons(value, method)
     mean = comparable.host(self.distribution._mean())
@@ -84,7 +87,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     endless = "distribution: its mean must be > 0 and finite"
     return onp.where(lost, onp.where(why == "ok", endless, why), found)
 
-  def _chain_of(self) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self) -> Model:
     model = self.distribution._model()
     start = renewals.equilibrium_probs(model, self._DISCRETE)
     return start, model[1], model[2], np.zeros((), dtype=self.dtype)

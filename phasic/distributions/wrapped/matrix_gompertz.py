@@ -7,6 +7,7 @@ import numpy as np
 from phasic.distributions.base import declared
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.numeric import special
 from phasic.math.quadrature import transformed_modes
 
@@ -42,7 +43,7 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
     0, "positive", "b, (...), > 0, per unit of Y."
   )
 
-  def _forward(self, x: Any) -> Any:
+  def _forward(self, x: Array) -> Array:
     b = self._own()["growth_rate"]
     # The product may be too large for a number.
     log = np.log(b) + np.log(np.where(x > 0, x, 1.0))
@@ -50,10 +51,10 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
     x = np.where(large, 1.0 / b, x)
     return np.where(large, log / b, x * special.log1p_quotient(b * x))
 
-  def _log_growth(self, x: Any) -> Any:
+  def _log_growth(self, x: Array) -> Array:
     return 0.0 - np.log1p(self._own()["growth_rate"] * x)
 
-  def _inverse(self, y: Any) -> Any:
+  def _inverse(self, y: Array) -> Array:
     b = self._own()["growth_rate"]
     product = b * y
     large = product > 80.0
@@ -61,12 +62,12 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
     found = y * special.expm1_quotient(np.where(large, 0.0, product))
     return np.where(large, grown, found)
 
-  def _log_slope(self, y: Any) -> Any:
+  def _log_slope(self, y: Array) -> Array:
     return self._own()["growth_rate"] * y
 
-  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+  def _mode_of_stages(self, count: int, rate: Array) -> Array:
     b = self._own()["growth_rate"]
     return self._forwarded(transformed_modes.of_logarithm(count, rate, b))
 
-  def _speeds_up(self) -> Any:
+  def _speeds_up(self) -> Array:
     return self._own()["growth_rate"] > 0

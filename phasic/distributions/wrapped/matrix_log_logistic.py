@@ -7,6 +7,7 @@ import numpy as np
 from phasic.distributions.base import declared
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.numeric import special
 from phasic.math.quadrature import heavy_moments
 from phasic.math.quadrature import transformed_modes
@@ -44,7 +45,7 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
   scale: Any = declared.array(0, "positive", "c, (...), > 0, in the unit of Y.")
   concentration: Any = declared.array(0, "positive", "k, (...), > 0.")
 
-  def _forward(self, x: Any) -> Any:
+  def _forward(self, x: Array) -> Array:
     found = self._own()
     late = x > _LATE
     odds = np.expm1(np.where(late, 1.0, x))
@@ -53,21 +54,21 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     log = (log + special.log1mexp(-log)) / found["concentration"]
     return found["scale"] * np.where(late, np.exp(log), early)
 
-  def _log_growth(self, x: Any) -> Any:
+  def _log_growth(self, x: Array) -> Array:
     found = self._own()
     power = 1.0 / found["concentration"]
     # log g' = log(c / k) + x + (1 / k - 1) log(exp(x) - 1).
     scale = np.log(found["scale"]) + np.log(power)
     return scale + power * x + (power - 1.0) * special.log1mexp(-x)
 
-  def _inverse(self, y: Any) -> Any:
+  def _inverse(self, y: Array) -> Array:
     found = self._own()
     zero = y <= 0
     log_odds = self._log_odds(np.where(zero, 1.0, y))
     first = np.where(found["concentration"] == 1, y / found["scale"], 0.0)
     return np.where(zero, first, _softplus(log_odds))
 
-  def _log_slope(self, y: Any) -> Any:
+  def _log_slope(self, y: Array) -> Array:
     found = self._own()
     scale, k = found["scale"], found["concentration"]
     zero = y <= 0
@@ -84,26 +85,26 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     growth = growth + np.zeros_like(self._own()["scale"])
     return heavy_moments.tilted(self._batch_model(), growth)
 
-  def _log_ratio(self, x: Any) -> Any:
+  def _log_ratio(self, x: Array) -> Array:
     return (x + special.log1mexp(0.0 - x)) / self._own()["concentration"]
 
-  def _scale(self) -> Any:
+  def _scale(self) -> Array:
     return self._own()["scale"]
 
-  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+  def _mode_of_stages(self, count: int, rate: Array) -> Array:
     k = self._own()["concentration"]
     return self._forwarded(transformed_modes.of_log_logistic(count, rate, k))
 
-  def _speeds_up(self) -> Any:
+  def _speeds_up(self) -> Array:
     return self._own()["concentration"] > 1
 
-  def _log_odds(self, y: Any) -> Any:
+  def _log_odds(self, y: Array) -> Array:
     """Returns log((y / c)^k)."""
     found = self._own()
     log = transformed_phase_type.log_quotient(y, found["scale"])
     return found["concentration"] * log
 
 
-def _softplus(x: Any) -> Any:
+def _softplus(x: Array) -> Array:
   """Returns log(1 + exp(x)), accurate for all of them."""
   return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))

@@ -8,6 +8,7 @@ import numpy as onp
 from phasic.distributions.base import declared
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.numeric import special
 from phasic.math.quadrature import heavy_moments
 from phasic.math.quadrature import transformed_modes
@@ -43,21 +44,21 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
 
   concentration: Any = declared.array(0, "positive", "k, (...), > 0.")
 
-  def _forward(self, x: Any) -> Any:
+  def _forward(self, x: Array) -> Array:
     k = self._own()["concentration"]
     return np.expm1(transformed_phase_type.root(x, k))
 
-  def _log_growth(self, x: Any) -> Any:
+  def _log_growth(self, x: Array) -> Array:
     power = 1.0 / self._own()["concentration"]
     return np.log(power) + (power - 1.0) * np.log(x) + x**power
 
-  def _inverse(self, y: Any) -> Any:
+  def _inverse(self, y: Array) -> Array:
     zero = y <= 0
     log = np.log1p(np.where(zero, 1.0, y))
     power = transformed_phase_type.power(log, self._own()["concentration"])
     return np.where(zero, 0.0, power)
 
-  def _log_slope(self, y: Any) -> Any:
+  def _log_slope(self, y: Array) -> Array:
     k = self._own()["concentration"]
     log = np.log1p(y)
     power = transformed_phase_type.log_power(log, k - 1.0)
@@ -67,15 +68,15 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     power = self._own()["concentration"]
     return heavy_moments.slow(self._batch_model(), float(k), power)
 
-  def _log_ratio(self, x: Any) -> Any:
+  def _log_ratio(self, x: Array) -> Array:
     power = 1.0 / self._own()["concentration"]
     root = transformed_phase_type.power(x, power)
     return root + special.log1mexp(0.0 - root)
 
-  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+  def _mode_of_stages(self, count: int, rate: Array) -> Array:
     k = self._own()["concentration"]
     with onp.errstate(over="ignore"):
       return np.expm1(transformed_modes.of_log_normal(count, rate, k))
 
-  def _speeds_up(self) -> Any:
+  def _speeds_up(self) -> Array:
     return self._own()["concentration"] > 1

@@ -7,6 +7,7 @@ import numpy as np
 from phasic.distributions.base import declared
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.moments import generating_functions
 from phasic.math.numeric import special
 from phasic.math.quadrature import heavy_moments
@@ -42,20 +43,20 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
 
   scale: Any = declared.array(0, "positive", "c, (...), > 0, in the unit of Y.")
 
-  def _mean(self) -> Any:
+  def _mean(self) -> Array:
     scale, found = self._of_ratio()
     return scale * found[..., 0]
 
-  def _variance(self) -> Any:
+  def _variance(self) -> Array:
     scale, found = self._of_ratio()
     # In this order a small variance of a small scale is not lost.
     return scale * (scale * found[..., 1])
 
-  def _stddev(self) -> Any:
+  def _stddev(self) -> Array:
     scale, found = self._of_ratio()
     return scale * found[..., 2]
 
-  def _of_ratio(self) -> tuple[Any, Any]:
+  def _of_ratio(self) -> tuple[Array, Array]:
     """Returns c, and the statistics of Y / c."""
     scale = self._own()["scale"]
     initial_probs, matrix, exits, prob_zero = self.distribution._model()
@@ -69,31 +70,31 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     growth = np.zeros_like(self._own()["scale"]) + float(k)
     return heavy_moments.tilted(model, growth)
 
-  def _log_ratio(self, x: Any) -> Any:
+  def _log_ratio(self, x: Array) -> Array:
     return x + special.log1mexp(0.0 - x)
 
-  def _scale(self) -> Any:
+  def _scale(self) -> Array:
     return self._own()["scale"]
 
-  def _forward(self, x: Any) -> Any:
+  def _forward(self, x: Array) -> Array:
     return self._own()["scale"] * np.expm1(x)
 
-  def _log_growth(self, x: Any) -> Any:
+  def _log_growth(self, x: Array) -> Array:
     return np.log(self._own()["scale"]) + x
 
-  def _inverse(self, y: Any) -> Any:
+  def _inverse(self, y: Array) -> Array:
     scale = self._own()["scale"]
     log = transformed_phase_type.log_quotient(np.where(y > 0, y, scale), scale)
     # The quotient itself may be too large for a number.
     large = log > 40.0
     return np.where(large, log, np.log1p(np.where(large, 0.0, y) / scale))
 
-  def _log_slope(self, y: Any) -> Any:
+  def _log_slope(self, y: Array) -> Array:
     return -np.log(self._own()["scale"] + y)
 
-  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+  def _mode_of_stages(self, count: int, rate: Array) -> Array:
     # As g' is c exp(x), of stages whose rate is one more.
     return self._forwarded((count - 1.0) / (rate + 1.0))
 
-  def _speeds_up(self) -> Any:
+  def _speeds_up(self) -> Array:
     return self._own()["scale"] <= 0

@@ -7,6 +7,7 @@ import numpy as np
 from phasic.distributions.base import declared
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.quadrature import transformed_modes
 
 
@@ -37,27 +38,27 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
 
   concentration: Any = declared.array(0, "positive", "k, (...), > 0.")
 
-  def _forward(self, x: Any) -> Any:
+  def _forward(self, x: Array) -> Array:
     k = self._own()["concentration"]
     return transformed_phase_type.root(x, k)
 
-  def _log_growth(self, x: Any) -> Any:
+  def _log_growth(self, x: Array) -> Array:
     k = self._own()["concentration"]
     return (1.0 / k - 1.0) * np.log(x) - np.log(k)
 
-  def _inverse(self, y: Any) -> Any:
+  def _inverse(self, y: Array) -> Array:
     k = self._own()["concentration"]
     zero = y <= 0
     power = transformed_phase_type.power(np.where(zero, 1.0, y), k)
     return np.where(zero, np.where(k == 1, y, 0.0), power)
 
-  def _log_slope(self, y: Any) -> Any:
+  def _log_slope(self, y: Array) -> Array:
     k = self._own()["concentration"]
     return np.log(k) + transformed_phase_type.log_power(y, k - 1.0)
 
-  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+  def _mode_of_stages(self, count: int, rate: Array) -> Array:
     k = self._own()["concentration"]
     return self._forwarded(transformed_modes.of_power(count, rate, k))
 
-  def _speeds_up(self) -> Any:
+  def _speeds_up(self) -> Array:
     return self._own()["concentration"] > 1

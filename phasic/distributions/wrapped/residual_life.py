@@ -11,7 +11,10 @@ from phasic.distributions.absorption import comparable
 from phasic.distributions.base import declared
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import named_checks
+from phasic.math.model.model_types import Model
 from phasic.math.moments.occupancy import conditional_occupancy
 
 
@@ -45,13 +48,15 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     fitted=False,
   )
 
-  def _chain_of(self, time: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, time: Array) -> Model:
     model = self.distribution._model()
     _, matrix, exits, _ = model
     start = conditional_occupancy(model, time, self._DISCRETE)
     return start, matrix, exits, np.zeros((), dtype=self.dtype)
 
-  def _checked_parameters(self, arrays: dict[str, Any]) -> dict[str, Any]:
+  def _checked_parameters(
+    self, arrays: Mapping[str, Array]
+  ) -> dict[str, Array]:
     arrays = super()._checked_parameters(arrays)
     time = arrays["time"]
     if self._DISCRETE:
@@ -65,7 +70,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     )
     return bool(whole) and super()._is_plausible(known)
 
-  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
 
     Where the state of X at the time is not known it is told why.
@@ -78,7 +83,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     never = "time: X has ended for certain, or may never end"
     return onp.where(lost, onp.where(why == "ok", never, why), found)
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     """A part of a density with one top has it at the end, or where it was."""
     own = self._own()["time"]
     found = self.distribution._mode() - own

@@ -1,6 +1,6 @@
 """Inhomogeneous phase-type distributions, by a change of time."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import math
 from typing import Any
 
@@ -19,6 +19,9 @@ from phasic.distributions.wrapped import transformed_statistics
 from phasic.distributions.wrapped import wrapped_events
 from phasic.internal import autodiff
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Seed
 from phasic.math.model import value_checks
 from phasic.math.quadrature import node_sums
 from phasic.math.quadrature import time_scales
@@ -68,19 +71,19 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     self._batch_shape()
     self._check_values(self._own)
 
-  def _forward(self, x: Any) -> Any:
+  def _forward(self, x: Array) -> Array:
     """Returns g(x) for x >= 0."""
     raise NotImplementedError(f"{type(self).__name__} has no _forward")
 
-  def _inverse(self, y: Any) -> Any:
+  def _inverse(self, y: Array) -> Array:
     """Returns h(y) for y >= 0."""
     raise NotImplementedError(f"{type(self).__name__} has no _inverse")
 
-  def _log_slope(self, y: Any) -> Any:
+  def _log_slope(self, y: Array) -> Array:
     """Returns log h'(y) for y >= 0."""
     raise NotImplementedError(f"{type(self).__name__} has no _log_slope")
 
-  def _log_growth(self, x: Any) -> Any:
+  def _log_growth(self, x: Array) -> Array:
     """Returns log g'(x) for x > 0."""
     raise NotImplementedError(f"{type(self).__name__} has no _log_growth")
 
@@ -88,17 +91,17 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     model = self._broadcast_model(batch)
     return node_sums.of_increasing(model, self._forwarded, self._log_growth)
 
-  def _forwarded(self, x: Any) -> Any:
+  def _forwarded(self, x: Array) -> Array:
     """Returns g(x), inf without a warning where that is too large."""
     with onp.errstate(over="ignore"):
       return self._forward(x)
 
-  def _inverted(self, y: Any) -> Any:
+  def _inverted(self, y: Array) -> Array:
     """Returns h(y), inf without a warning where that is too large."""
     with onp.errstate(over="ignore"):
       return self._inverse(y)
 
-  def _time(self, value: Any) -> Any:
+  def _time(self, value: Array) -> Array:
     """Returns h(y), and below zero a negative number.
 
     That is -h of a number below one, so that what is -inf there has no
@@ -112,7 +115,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     before = np.where(lost, -1.0, -x)
     return np.where(below, before, np.where(lost, math.nan, x))
 
-  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
 
     What is told is that of X at h(value), a bad parameter or that h(value) is
@@ -128,19 +131,19 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       found = onp.where(good, found, f"{name}: it must be > 0")
     return comparable.where_unknown(getattr(self, f"_{method}")(y), found)
 
-  def _log_prob(self, value: Any) -> Any:
+  def _log_prob(self, value: Array) -> Array:
     x = self._time(value)
     at_atom = (value <= 0) & (atoms.mass_at_zero(self.distribution) > 0)
     found = self.distribution._log_prob(x)
     # An atom has no slope.
     return np.where(at_atom, found, self._sloped(found, value, x))
 
-  def _log_hazard_function(self, value: Any) -> Any:
+  def _log_hazard_function(self, value: Array) -> Array:
     x = self._time(value)
     found = self.distribution._log_hazard_function(x)
     return self._sloped(found, value, x)
 
-  def _sloped(self, found: Any, value: Any, x: Any) -> Any:
+  def _sloped(self, found: Array, value: Array, x: Array) -> Array:
     """Returns the logarithm of what is found at x, per unit of Y."""
     smooth = (value >= 0) & (x < math.inf)
     slope = self._log_slope(np.where(smooth, value, 1.0))
@@ -148,16 +151,18 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     unknown = (slope == math.inf) & (found == -math.inf)
     return found + np.where(unknown, math.nan, slope)
 
-  def _cdf(self, value: Any) -> Any:
+  def _cdf(self, value: Array) -> Array:
     return self._settled(self.distribution._cdf, value, 1.0)
 
-  def _log_cdf(self, value: Any) -> Any:
+  def _log_cdf(self, value: Array) -> Array:
     return self._settled(self.distribution._log_cdf, value, 0.0)
 
-  def _survival_function(self, value: Any) -> Any:
+  def _survival_function(self, value: Array) -> Array:
     return self._settled(self.distribution._survival_function, value, 0.0)
 
-  def _settled(self, function: Any, value: Any, last: float) -> Any:
+  def _settled(
+    self, function: Callable[[Array], Array], value: Array, last: float
+  ) -> Array:
     """Returns a monotonic function of X, which may have reached its limit.
 
     What is the limit at a time is so at all later ones, also where these are
@@ -171,19 +176,19 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     found = function(np.where(late, latest, x))
     return np.where(late & (found != last), math.nan, found)
 
-  def _log_survival_function(self, value: Any) -> Any:
+  def _log_survival_function(self, value: Array) -> Array:
     return self.distribution._log_survival_function(self._time(value))
 
-  def _quantile(self, value: Any) -> Any:
+  def _quantile(self, value: Array) -> Array:
     return self._forwarded(self.distribution._quantile(value))
 
-  def _quantile_log_cdf(self, value: Any) -> Any:
+  def _quantile_log_cdf(self, value: Array) -> Array:
     return self._forwarded(self.distribution._quantile_log_cdf(value))
 
-  def _quantile_log_survival(self, value: Any) -> Any:
+  def _quantile_log_survival(self, value: Array) -> Array:
     return self._forwarded(self.distribution._quantile_log_survival(value))
 
-  def _sample_n(self, n: int, seed: Any) -> Any:
+  def _sample_n(self, n: int, seed: Seed) -> Array:
     # Of the whole batch, so that its samples are independent.
     whole = self.distribution._sliced(..., self._batch_shape())
     y = self._forwarded(whole._sample_n(n, seed))
@@ -221,17 +226,17 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       arrays, self.parameter_properties()
     )
 
-  def _check_value(self, value: Any) -> Any:
+  def _check_value(self, value: Array) -> Array:
     return value_checks.check_times(value)
 
   def _chain_events(
-    self, lower: Any, upper: Any, entry: Any
+    self, lower: Array, upper: Array | None, entry: Array | None
   ) -> chain_events.ChainEvents:
     return wrapped_events.transformed(self, lower, upper, entry)
 
 
 @divergences.register_kl(TransformedPhaseType, TransformedPhaseType)
-def _kl_divergence(p: TransformedPhaseType, q: TransformedPhaseType) -> Any:
+def _kl_divergence(p: TransformedPhaseType, q: TransformedPhaseType) -> Array:
   comparable.check_same_kind("kl_divergence", p, q)
   if not _is_same_change(p, q):
     return comparable.kl_divergence(p, q)
@@ -254,20 +259,20 @@ def _is_same_change(p: TransformedPhaseType, q: TransformedPhaseType) -> bool:
   return True
 
 
-def log_quotient(x: Any, y: Any) -> Any:
+def log_quotient(x: Array, y: Array) -> Array:
   """Returns log(x / y) for x, y > 0, also where x / y is out of range."""
   log = np.log(x) - np.log(y)
   near = np.abs(log) < -0.9 * math.log(_TINY[static.dtype_name(log)])
   return np.where(near, np.log(np.where(near, x, y) / y), log)
 
 
-def power(x: Any, exponent: Any) -> Any:
+def power(x: Array, exponent: Array) -> Array:
   """Returns x^exponent, NaN where that of an exponent is: of one as well."""
   known = exponent == exponent
   return np.where(known, x**exponent, math.nan)
 
 
-def root(x: Any, degree: Any) -> Any:
+def root(x: Array, degree: Array) -> Array:
   """Returns x^(1 / degree) for x >= 0, with the digits that 1 / degree lacks.
 
   One step of Newton's method finds them: a constant for derivatives.
@@ -286,7 +291,7 @@ def root(x: Any, degree: Any) -> Any:
   return np.where(zero & (degree == degree), 0.0, found)
 
 
-def log_power(y: Any, exponent: Any) -> Any:
+def log_power(y: Array, exponent: Array) -> Array:
   """Returns exponent log(y) for y >= 0, at zero its limit."""
   zero = y <= 0
   limit = np.where(exponent > 0, -math.inf, np.zeros_like(exponent))

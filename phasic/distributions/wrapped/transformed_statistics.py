@@ -1,13 +1,14 @@
 """Mean, moments and mode of a function of a phase-type variable."""
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
 
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.math.model.model_types import Model
 from phasic.math.quadrature import expectations
 from phasic.math.quadrature import heavy_moments
 
@@ -27,15 +28,15 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
   # Whether g grows no faster than some power, so that there are all moments.
   _GROWS_SLOWLY = False
 
-  def _forwarded(self, x: Any) -> Any:
+  def _forwarded(self, x: Array) -> Array:
     """Returns g(x), inf without a warning where that is too large."""
     raise NotImplementedError(f"{type(self).__name__} has no _forwarded")
 
-  def _own(self) -> dict[str, Any]:
+  def _own(self) -> dict[str, Array]:
     """Returns the parameters, checked with `validate_args`, else NaN if bad."""
     raise NotImplementedError(f"{type(self).__name__} has no _own")
 
-  def _log_ratio(self, x: Any) -> Any:
+  def _log_ratio(self, x: Array) -> Array:
     """Returns log(g(x) / c), c the scale, for x > 0 however large g(x) is."""
     del x
     raise NotImplementedError(f"{type(self).__name__} has no _log_ratio")
@@ -45,42 +46,42 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     del k
     raise NotImplementedError(f"{type(self).__name__} has no _nodes_of_moment")
 
-  def _batch_model(self) -> tuple[Any, Any, Any, Any]:
+  def _batch_model(self) -> Model:
     """Returns X's chain with all of the batch."""
     return self._broadcast_model(self._batch_shape())
 
-  def _mean(self) -> Any:
+  def _mean(self) -> Array:
     if self._GROWS_SLOWLY:
       return self._mean_and_variance()[0]
     return self._moment(1)
 
-  def _variance(self) -> Any:
+  def _variance(self) -> Array:
     if self._GROWS_SLOWLY:
       return self._mean_and_variance()[1]
     # In this order a small variance of a small scale is not lost.
     scale = self._scale()
     return scale * (scale * self._variance_of_ratio())
 
-  def _stddev(self) -> Any:
+  def _stddev(self) -> Array:
     if self._GROWS_SLOWLY:
       return np.sqrt(self._mean_and_variance()[1])
     return self._scale() * np.sqrt(self._variance_of_ratio())
 
-  def _mean_and_variance(self) -> tuple[Any, Any]:
+  def _mean_and_variance(self) -> tuple[Array, Array]:
     """Returns both, by quadrature."""
     return expectations.mean_and_variance(self._batch_model(), self._forwarded)
 
-  def _variance_of_ratio(self) -> Any:
+  def _variance_of_ratio(self) -> Array:
     first, second = self._nodes_of_moment(1), self._nodes_of_moment(2)
     mean = first.expected(self._log_ratio(first.times))
     return second.variance(self._log_ratio(second.times), mean)
 
-  def _scale(self) -> Any:
+  def _scale(self) -> Array | float:
     """Returns c, one where there is none."""
     return 1.0
 
-  def _mode(self) -> Any:
-    nothing: Any = 0.0  # But NaN where a parameter is bad.
+  def _mode(self) -> Array:
+    nothing: Array | float = 0.0  # But NaN where a parameter is bad.
     for x in self._own().values():
       nothing = nothing + 0.0 * x
     parts = self.distribution._erlang_parts()
@@ -96,16 +97,16 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     found = self.distribution._mode() + nothing
     return np.where(falls, found, math.nan)
 
-  def _mode_of_stages(self, count: int, rate: Any) -> Any:
+  def _mode_of_stages(self, count: int, rate: Array) -> Array:
     """Returns the mode where X has that many stages of a rate."""
     del count, rate
     self._missing("mode", _NO_MODE)
 
-  def _speeds_up(self) -> Any:
+  def _speeds_up(self) -> Array:
     """Returns where h' is known to grow somewhere, (...)."""
     raise NotImplementedError(f"{type(self).__name__} has no _speeds_up")
 
-  def _moment(self, k: int) -> Any:
+  def _moment(self, k: int) -> Array:
     if self._GROWS_SLOWLY:
       return expectations.raw_moment(self._batch_model(), self._forwarded, k)
     nodes = self._nodes_of_moment(k)

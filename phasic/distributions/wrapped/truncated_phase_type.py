@@ -18,6 +18,9 @@ from phasic.distributions.wrapped import wrapped_events
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Seed
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import value_checks
 from phasic.math.model.named_checks import check
@@ -83,7 +86,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       good = good & (onp.floor(low) == low)
     return bool(onp.all(good & ordered))
 
-  def _bounds(self) -> tuple[Any, Any, Any]:
+  def _bounds(self) -> tuple[Array, Array, Array]:
     """Returns low, what is just below it, and high, as arrays.
 
     They are checked with `validate_args`, else NaN where they break a rule.
@@ -112,7 +115,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       return low, low - 1.0, high
     return low, np.where(low <= 0, -1.0, low), high
 
-  def _reasons(self, value: Any, method: str) -> onp.ndarray:
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
 
     What is told is that of X, or that nothing is known to be in the interval.
@@ -125,7 +128,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     found = onp.where(empty & (found == "ok"), why, found)
     return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
 
-  def _log_mass(self, lower: Any, upper: Any) -> Any:
+  def _log_mass(self, lower: Array, upper: Array) -> Array:
     """Returns log P(lower < X <= upper)."""
     wrapped = self.distribution
     upper = self._limit(lower, upper)
@@ -134,7 +137,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       initial_probs, matrix, lower, upper, exits, prob_zero, wrapped._DISCRETE
     )
 
-  def _log_prob(self, value: Any) -> Any:
+  def _log_prob(self, value: Array) -> Array:
     low, before, high = self._bounds()
     outside = (value < low) | (value > high)
     # Below zero X has neither a density nor a derivative of its logarithm.
@@ -142,12 +145,12 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     found = self.distribution._log_prob(value)
     return found - self._normaliser(before, high)
 
-  def _normaliser(self, before: Any, high: Any) -> Any:
+  def _normaliser(self, before: Array, high: Array) -> Array:
     """Returns log Z, NaN where Z is zero."""
     found = self._log_mass(before, high)
     return np.where(found == -math.inf, math.nan, found)
 
-  def _log_cdf(self, value: Any) -> Any:
+  def _log_cdf(self, value: Array) -> Array:
     low, before, high = self._bounds()
     inside = (value >= low) & (value < high)
     within = np.where(inside, value, high)
@@ -155,7 +158,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     found = np.where(value < low, -math.inf, np.minimum(log_mass, 0.0))
     return np.where(np.isnan(value), math.nan, found)
 
-  def _log_survival_function(self, value: Any) -> Any:
+  def _log_survival_function(self, value: Array) -> Array:
     low, before, high = self._bounds()
     inside = (value >= low) & (value < high)
     after = np.where(inside, value, before)
@@ -204,16 +207,16 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     low = static.concrete(self._arrays()["low"])
     return low is not None and bool(onp.all(low > 0))
 
-  def _quantile(self, value: Any) -> Any:
+  def _quantile(self, value: Array) -> Array:
     return self._inverse(*special.log_both(value))
 
-  def _quantile_log_cdf(self, value: Any) -> Any:
+  def _quantile_log_cdf(self, value: Array) -> Array:
     return self._inverse(value, special.log1mexp(value))
 
-  def _quantile_log_survival(self, value: Any) -> Any:
+  def _quantile_log_survival(self, value: Array) -> Array:
     return self._inverse(special.log1mexp(value), value)
 
-  def _inverse(self, log_cdf: Any, log_survival: Any) -> Any:
+  def _inverse(self, log_cdf: Array, log_survival: Array) -> Array:
     """Returns the quantile where both functions are known.
 
     With u for the distribution function it is X's where F = P(X < low) + u Z
@@ -242,7 +245,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     unknown = np.isnan(log_cdf) | np.isnan(log_survival)
     return np.where(unknown, math.nan, x)
 
-  def _sample_n(self, n: int, seed: Any) -> Any:
+  def _sample_n(self, n: int, seed: Seed) -> Array:
     shape = (n, *self._batch_shape())
     if n == 0:
       return np.zeros(shape, dtype=self.dtype)
@@ -260,7 +263,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       return x
     return jump_chain.without_derivatives(x, *self._arrays().values())
 
-  def _check_value(self, value: Any) -> Any:
+  def _check_value(self, value: Array) -> Array:
     if self.distribution._DISCRETE:
       value = value_checks.check_counts(value)
     else:
@@ -271,6 +274,6 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return check("value", value, good, "it must be in [low, high]")
 
   def _chain_events(
-    self, lower: Any, upper: Any, entry: Any
+    self, lower: Array, upper: Array | None, entry: Array | None
   ) -> chain_events.ChainEvents:
     return wrapped_events.truncated(self, lower, upper, entry)

@@ -1,5 +1,6 @@
 """Mean, moments, mode and hazard of a phase-type variable in an interval."""
 
+from collections.abc import Callable
 import functools
 import math
 from typing import Any
@@ -7,13 +8,16 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.wrapped import residual_life
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import user_warnings
+from phasic.internal.arrays import Array
 from phasic.math.likelihood import hazards
+from phasic.math.model.model_types import Model
 from phasic.math.moments import truncated_moments
 from phasic.math.quadrature import time_scales
 
@@ -33,22 +37,22 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     self._batch_shape()
     self._check_values(self._bounds)
 
-  def _bounds(self) -> tuple[Any, Any, Any]:
+  def _bounds(self) -> tuple[Array, Array, Array]:
     """Returns low, what is just below it, and high, as arrays."""
     raise NotImplementedError
 
-  def _limit(self, low: Any, high: Any) -> Any:
+  def _limit(self, low: Array, high: Array) -> Array:
     """Returns the upper bound, inf where nothing of X can be beyond it."""
     wrapped = self.distribution
     return time_scales.settled(
       wrapped._model(), np.maximum(low, 0.0), high, wrapped._DISCRETE
     )
 
-  def _normaliser(self, before: Any, high: Any) -> Any:
+  def _normaliser(self, before: Array, high: Array) -> Array:
     """Returns log P(before < X <= high), NaN where that is zero."""
     raise NotImplementedError
 
-  def _mean(self) -> Any:
+  def _mean(self) -> Array:
     return self._of_parts(
       lambda dist: dist._mean(),
       lambda model, limit, discrete: truncated_moments.raw_moments(
@@ -57,21 +61,21 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
       lambda shift, found: shift + found,
     )
 
-  def _variance(self) -> Any:
+  def _variance(self) -> Array:
     return self._of_parts(
       lambda dist: dist._variance(),
       lambda *args: truncated_moments.mean_and_variance(*args)[1],
       lambda shift, found: found + np.zeros_like(shift),
     )
 
-  def _stddev(self) -> Any:
+  def _stddev(self) -> Array:
     return self._of_parts(
       lambda dist: dist._stddev(),
       lambda *args: np.sqrt(truncated_moments.mean_and_variance(*args)[1]),
       lambda shift, found: found + np.zeros_like(shift),
     )
 
-  def _moment(self, k: int) -> Any:
+  def _moment(self, k: int) -> Array:
     return self._of_parts(
       lambda dist: dist._raw_moments(k),
       lambda model, limit, discrete: truncated_moments.raw_moments(
@@ -80,7 +84,12 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
       functools.partial(_shifted, k),
     )
 
-  def _of_parts(self, whole: Any, limited: Any, shifted: Any) -> Any:
+  def _of_parts(
+    self,
+    whole: Callable[[absorption_time.AbsorptionTime], Array],
+    limited: Callable[[Model, Array, bool], Array],
+    shifted: Callable[[Array, Array], Array],
+  ) -> Array:
     """Returns a statistic, from that of what is left of X at the lower bound.
 
     Args:
@@ -94,9 +103,9 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     with user_warnings.derived():
       residual = residual_life.ResidualLife(self.distribution, shift)
     known = static.concrete(high)
-    bounded: Any = known is None or bool(onp.any(known < math.inf))
-    endless: Any = known is None or bool(onp.any(known == math.inf))
-    found: Any = math.nan
+    bounded = known is None or bool(onp.any(known < math.inf))
+    endless = known is None or bool(onp.any(known == math.inf))
+    found: Array | float = math.nan
     if endless:
       beyond = shifted(shift, whole(residual))
       none = np.zeros_like(shift)
@@ -112,7 +121,9 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     nothing = 0.0 * autodiff.stop_gradient(shift)  # NaN where bounds are bad.
     return found + nothing
 
-  def _started(self, before: Any, residual: Any) -> tuple[Any, Any, Any, Any]:
+  def _started(
+    self, before: Array, residual: residual_life.ResidualLife
+  ) -> Model:
     """Returns the chain of what is left, with the atom if that counts."""
     first, matrix, exits, _ = self.distribution._model()
     start = residual._model()[0]
@@ -125,7 +136,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
       np.where(whole, atom, np.zeros_like(atom)),
     )
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     """A part of a density with one top has it at an end, or where it was."""
     low, before, high = self._bounds()
     first, last = low, high
@@ -136,7 +147,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     nothing = 0.0 * autodiff.stop_gradient(self._normaliser(before, high))
     return found + nothing
 
-  def _log_hazard_function(self, value: Any) -> Any:
+  def _log_hazard_function(self, value: Array) -> Array:
     low, before, high = self._bounds()
     discrete = self.distribution._DISCRETE
     # Of counts relative to P(N >= k). What is below low has no part in it.
@@ -152,11 +163,11 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     return np.where(ended | unknown, math.nan, found)
 
 
-def _shifted(k: int, shift: Any, rest: Any) -> Any:
+def _shifted(k: int, shift: Array, rest: Array) -> Array:
   """Returns E (shift + X)^k from E X, ..., E X^k, (..., k)."""
   # Nothing is negative.
   endless = rest[..., 0] == math.inf
-  found: Any = 1.0
+  found: Array | float = 1.0
   for j in range(1, k + 1):
     term = math.comb(k, j) * np.where(endless, 0.0, rest[..., j - 1])
     found = found * shift + term

@@ -1,6 +1,6 @@
 """Distributions that are made of another one."""
 
-from typing import Any
+from typing import Any, Self
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
@@ -14,6 +14,7 @@ from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.maximization import expected_paths
+from phasic.math.model.model_types import Model
 
 
 class WrappedDistribution(comparable.Comparable):
@@ -63,7 +64,7 @@ class WrappedDistribution(comparable.Comparable):
       self.distribution._batch_shape(),
     )
 
-  def _sliced(self, index: Any, batch: static.Shape | None = None) -> Any:
+  def _sliced(self, index: Any, batch: static.Shape | None = None) -> Self:
     batch = self._batch_shape() if batch is None else batch
     sliced = slicing.slice_parameters(
       self.parameter_properties(),
@@ -74,7 +75,7 @@ class WrappedDistribution(comparable.Comparable):
     wrapped = self.distribution._sliced(index, batch)
     return self.copy(distribution=wrapped, **sliced)
 
-  def _broadcast_model(self, batch: static.Shape) -> tuple[Any, Any, Any, Any]:
+  def _broadcast_model(self, batch: static.Shape) -> Model:
     """Returns the chain of X, with all of a batch."""
     return comparable.broadcast_start(self.distribution._model(), batch)
 
@@ -88,7 +89,7 @@ class WrappedDistribution(comparable.Comparable):
 class HeldAround(WrappedDistribution):
   """One whose M-step is that of the other, and keeps all parameters else."""
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     inner = inferring.maximized(self.distribution, paths)
     return self.copy(distribution=inner)
 

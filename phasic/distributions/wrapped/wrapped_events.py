@@ -7,11 +7,16 @@ import numpy as np
 
 from phasic.distributions.absorption import atoms
 from phasic.distributions.base import chain_events
+from phasic.distributions.wrapped import truncated_statistics
 from phasic.internal import static
+from phasic.internal.arrays import Array
 
 
 def truncated(
-  distribution: Any, lower: Any, upper: Any, entry: Any
+  distribution: truncated_statistics.TruncatedStatistics,
+  lower: Array,
+  upper: Array | None,
+  entry: Array | None,
 ) -> chain_events.ChainEvents:
   """Returns the events of a chain whose time is known to be in an interval.
 
@@ -30,10 +35,12 @@ def truncated(
 
 
 def transformed(
-  distribution: Any, lower: Any, upper: Any, entry: Any
+  distribution: Any, lower: Array, upper: Array | None, entry: Array | None
 ) -> chain_events.ChainEvents:
   """Returns the events of X = h(Y), with the slope of h at exact values."""
-  x, until, exact = distribution._time(lower), None, True
+  x = distribution._time(lower)
+  until: Array | None = None
+  exact: Array | bool = True
   if upper is not None:
     exact = lower == upper
     # At infinity h has slopes that no weight of zero would take away.

@@ -1,6 +1,6 @@
 """Mixtures with an atom at zero."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -9,8 +9,10 @@ from phasic.distributions.base import declared
 from phasic.distributions.base import inferring
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
+from phasic.math.model.model_types import Model
 
 
 @structures.register
@@ -42,17 +44,17 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
     base = self.distribution._is_reparameterized()
     return base and super()._is_reparameterized()
 
-  def _chain_of(self, prob_zero: Any) -> tuple[Any, Any, Any, Any]:
+  def _chain_of(self, prob_zero: Array) -> Model:
     initial_probs, matrix, exits, _ = self.distribution._model()
     own = atoms.mass_at_zero(self.distribution)
     rest = 1.0 - prob_zero
     atom = prob_zero + rest * own
     return rest[..., None] * initial_probs, matrix, exits, atom
 
-  def _mode(self) -> Any:
+  def _mode(self) -> Array:
     self._missing("mode", "there may be one top at zero and another one beyond")
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Any:
+  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     # Zeros are shared out to the mixture and to the atom within it.
     inner, extra = self.distribution, self._arrays()["prob_zero"]
     own = (1.0 - extra) * atoms.mass_at_zero(inner)

@@ -1,7 +1,7 @@
 """Graphs of edges that are listed."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from phasic.graphs.construction import exploration
 from phasic.graphs.construction import state_space
@@ -28,9 +28,13 @@ class Edge(NamedTuple):
   coefficients: tuple[float, ...]
 
 
+# What users give as an edge: a state, a state or absorption, and a weight.
+EdgeLike: TypeAlias = Edge | tuple[Hashable, Hashable, object]
+
+
 def build(
-  edges: Iterable[Any],
-  initial: Any,
+  edges: Iterable[EdgeLike],
+  initial: object,
   params: int | Sequence[str],
   discrete: bool,
   max_states: int,
@@ -86,7 +90,7 @@ def listed(
   )
 
 
-def lost_notes(states: Sequence[Any]) -> tuple[str, ...]:
+def lost_notes(states: Sequence[Hashable]) -> tuple[str, ...]:
   """Returns the remark on states that were left out."""
   if not states:
     return ()
@@ -99,13 +103,13 @@ def lost_notes(states: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _read_edge(
-  e: int, edge: Any, reader: weights.WeightReader
+  e: int, edge: object, reader: weights.WeightReader
 ) -> tuple[Hashable, Hashable, weights.Weight | None]:
   """Returns source, target and weight; a weight that is zero is None."""
   try:
     if isinstance(edge, Edge):
       source, target = edge.source, edge.target
-      weight: Any = weights.split(edge.constant, edge.coefficients)
+      weight: object = weights.split(edge.constant, edge.coefficients)
       if len(edge.coefficients) != reader.num_params:
         raise ValueError(
           f"it has {len(edge.coefficients)} coefficients: there are "

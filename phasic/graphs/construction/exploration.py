@@ -23,12 +23,12 @@ _REPORT = 1000
 
 
 def explore(
-  transitions: Callable[[Any], Iterable[Any]],
-  initial: Any,
+  transitions: Callable[[Any], Iterable[tuple[Hashable, object]]],
+  initial: object,
   params: int | Sequence[str],
   discrete: bool,
   max_states: int,
-  progress: Callable[[int], Any] | None,
+  progress: Callable[[int], object] | None,
   allow_never_absorbing: bool,
 ) -> contents.Contents:
   """Returns the graph of a function of transitions.
@@ -58,9 +58,9 @@ def explore(
 
 
 def _explore_state(
-  found: Any,
+  found: Iterable[object],
   number: int,
-  state: Any,
+  state: Hashable,
   space: state_space.StateSpace,
   reader: weights.WeightReader,
   edges: edge_list.EdgeList,
@@ -116,7 +116,7 @@ def _explore_state(
 
 
 def _read_initial(
-  initial: Any, space: state_space.StateSpace, reader: weights.WeightReader
+  initial: object, space: state_space.StateSpace, reader: weights.WeightReader
 ) -> list[tuple[int, weights.Weight]]:
   """Returns numbers and weights of the initial states; -1 is the atom."""
   if isinstance(initial, Mapping):
@@ -150,7 +150,7 @@ def _read_initial(
   return found
 
 
-def _initial_number(state: Any, space: state_space.StateSpace) -> int:
+def _initial_number(state: Hashable, space: state_space.StateSpace) -> int:
   if not absorbed.is_absorbed(state):
     return space.number(state)
   if state.cause is not None:

@@ -1,8 +1,7 @@
 """Graphs of initial vectors and matrices."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 import math
-from typing import Any
 
 import numpy as onp
 
@@ -12,14 +11,15 @@ from phasic.graphs.parts import absorption
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import validation
 from phasic.internal import dtypes
+from phasic.internal.arrays import ArrayLike
 from phasic.internal.raw_arguments import shown
 
 
 def build(
-  initial_probs: Any,
-  matrix: Any,
-  exits: Any,
-  prob_zero: Any,
+  initial_probs: ArrayLike,
+  matrix: ArrayLike,
+  exits: ArrayLike | None,
+  prob_zero: ArrayLike | None,
   discrete: bool,
   states: Sequence[Hashable] | None,
   allow_never_absorbing: bool,
@@ -75,7 +75,7 @@ def build(
   return graph
 
 
-def _dtypes(given: dict[str, Any]) -> list[str]:
+def _dtypes(given: Mapping[str, ArrayLike | None]) -> list[str]:
   """The floating dtypes of what is given; numbers alone are float64."""
   return [
     dtypes.common_dtype({name: x}, "float64")

@@ -1,15 +1,17 @@
 """States that are numbered in the order in which they are found."""
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import TypeVar
 
 import numpy as onp
 
 from phasic.graphs.parts import absorbed
 from phasic.internal.raw_arguments import shown
 
+_T = TypeVar("_T")
 
-def hash_problem(state: Any) -> str | None:
+
+def hash_problem(state: object) -> str | None:
   """Returns what is wrong with a state that is not hashable, else None."""
   try:
     hash(state)
@@ -23,7 +25,7 @@ def hash_problem(state: Any) -> str | None:
   return None
 
 
-def hashable(state: Any) -> Hashable:
+def hashable(state: object) -> Hashable:
   """Returns the state; raises TypeError if it is not hashable."""
   problem = hash_problem(state)
   if problem is not None:
@@ -31,7 +33,7 @@ def hashable(state: Any) -> Hashable:
   return state
 
 
-def found(table: Mapping[Any, Any], state: Any) -> Any:
+def found(table: Mapping[Hashable, _T], state: object) -> _T | None:
   """Returns what a table has for a state, or None if it has nothing.
 
   Raises:
@@ -43,7 +45,7 @@ def found(table: Mapping[Any, Any], state: Any) -> Any:
     raise TypeError(too_deep(state)) from None
 
 
-def too_deep(state: Any) -> str:
+def too_deep(state: object) -> str:
   """Returns what is wrong with a state that Python cannot compare."""
   return (
     f"state {shown(state)} is nested too deeply: Python must be able to compare "
@@ -54,9 +56,9 @@ def too_deep(state: Any) -> str:
 class StateSpace:
   """States by number: phases from zero up, causes of absorption below zero."""
 
-  states: list[Any]
+  states: list[Hashable]
   causes: list[str | None]
-  numbers: dict[Any, int]
+  numbers: dict[Hashable, int]
 
   def __init__(self, max_states: int):
     if isinstance(max_states, bool) or not isinstance(
@@ -72,7 +74,7 @@ class StateSpace:
     self.numbers = {}
     self._max_states = max_states
 
-  def number(self, state: Any) -> int:
+  def number(self, state: Hashable) -> int:
     """Returns the number of a state, a new one if it was not seen before.
 
     Raises:
@@ -103,12 +105,12 @@ class StateSpace:
           "must not be modified"
         )
 
-  def _explosion(self, state: Any) -> str:
+  def _explosion(self, state: Hashable) -> str:
     message = (
       f"more than max_states = {self._max_states} states were found, the last "
       f"is {shown(state)}"
     )
-    kind: Any = type(state)
+    kind: type[object] = type(state)
     if kind.__hash__ is object.__hash__:
       return (
         f"{message}: instances of {kind.__name__} are equal only to "

@@ -8,7 +8,9 @@ from phasic.graphs.construction import exploration
 from phasic.graphs.construction import matrices
 from phasic.graphs.core import graph_parts
 from phasic.graphs.formats import networks
+from phasic.graphs.parts import absorbed
 from phasic.internal import progress_bars
+from phasic.internal.arrays import ArrayLike
 
 
 class Builders(graph_parts.GraphParts):
@@ -17,12 +19,12 @@ class Builders(graph_parts.GraphParts):
   @classmethod
   def from_transitions(
     cls,
-    transitions: Callable[[Any], Iterable[Any]],
-    initial: Any,
+    transitions: Callable[[Any], Iterable[tuple[Hashable, object]]],
+    initial: object,
     params: int | Sequence[str] = 0,
     discrete: bool = False,
     max_states: int = 1_000_000,
-    progress: bool | Callable[[int], Any] = False,
+    progress: bool | Callable[[int], object] = False,
     allow_never_absorbing: bool = False,
   ) -> Self:
     """Returns the graph of all states that are reached, breadth first.
@@ -77,8 +79,8 @@ class Builders(graph_parts.GraphParts):
   @classmethod
   def from_edges(
     cls,
-    edges: Iterable[Any],
-    initial: Any,
+    edges: Iterable[edge_table.EdgeLike],
+    initial: object,
     params: int | Sequence[str] = 0,
     discrete: bool = False,
     max_states: int = 1_000_000,
@@ -118,10 +120,10 @@ class Builders(graph_parts.GraphParts):
   @classmethod
   def from_matrices(
     cls,
-    initial_probs: Any,
-    matrix: Any,
-    exits: Any = None,
-    prob_zero: Any = None,
+    initial_probs: ArrayLike,
+    matrix: ArrayLike,
+    exits: ArrayLike | None = None,
+    prob_zero: ArrayLike | None = None,
     discrete: bool = False,
     states: Sequence[Hashable] | None = None,
     allow_never_absorbing: bool = False,
@@ -172,11 +174,11 @@ class Builders(graph_parts.GraphParts):
   def from_networkx(
     cls,
     network: Any,
-    initial: Any = None,
+    initial: object = None,
     params: int | Sequence[str] | None = None,
     discrete: bool | None = None,
     weight: str = "weight",
-    absorbing: Mapping[Any, Any] | None = None,
+    absorbing: Mapping[Any, absorbed.Absorbed] | None = None,
     max_states: int = 1_000_000,
     allow_never_absorbing: bool = False,
   ) -> Self:

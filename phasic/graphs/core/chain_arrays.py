@@ -3,16 +3,20 @@
 from typing import Any
 
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.math.model.model_types import Edges
 
 
 def chain_arrays(
   graph: graph_lib.Graph,
-  params: Any,
-  edge_values: Any,
-  initial_probs: Any,
+  params: ParamsLike | None,
+  edge_values: ArrayLike | None,
+  initial_probs: ArrayLike | None,
   dtype: str,
-) -> tuple[Any, Any, Any, Any]:
+) -> tuple[Array, Edges, None, Any]:
   """Returns initial masses, edges, None and the mass at zero.
 
   Args:

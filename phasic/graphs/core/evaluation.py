@@ -1,13 +1,14 @@
 """Log densities and moments of a graph's chain in one call."""
 
-from typing import Any
-
 from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import control_flow
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.moments import discrete_moments
 from phasic.math.moments import moments as continuous_moments
@@ -15,11 +16,11 @@ from phasic.math.moments import moments as continuous_moments
 
 def log_prob_and_moments(
   graph: graph_lib.Graph,
-  params: Any,
-  values: Any,
-  rewards: Any = None,
+  params: ParamsLike | None,
+  values: ArrayLike,
+  rewards: ArrayLike | None = None,
   order: int = 2,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
   """Returns log densities of times and moments, for a graph and parameters.
 
   Both follow from one set of weights. In JAX the call is compiled once for all
@@ -75,8 +76,13 @@ def log_prob_and_moments(
 
 
 def _evaluate(
-  order: int, dtype: str, graph: Any, params: Any, values: Any, rewards: Any
-) -> tuple[Any, Any]:
+  order: int,
+  dtype: str,
+  graph: graph_lib.Graph,
+  params: Array,
+  values: Array,
+  rewards: Array | None,
+) -> tuple[Array, Array]:
   model = chain_arrays.chain_arrays(graph, params, None, None, dtype)
   initial_probs, edges, exits, prob_zero = model
   # One more batch dimension, of size one, for the values.

@@ -5,6 +5,7 @@ from typing import Any
 from phasic.graphs.core import linear_weights
 from phasic.graphs.formats import describing
 from phasic.graphs.formats import networks
+from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -140,7 +141,10 @@ class Graph(linear_weights.LinearWeights):
     return describing.describe(self._contents())
 
   def plot(
-    self, axes: Any = None, params: Any = None, max_phases: int = 100
+    self,
+    axes: Any = None,
+    params: ParamsLike | None = None,
+    max_phases: int = 100,
   ) -> Any:
     """Draws the graph with matplotlib.
 

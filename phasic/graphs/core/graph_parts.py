@@ -15,6 +15,7 @@ from phasic.graphs.parts import validation
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 
 
 class GraphParts:
@@ -24,12 +25,12 @@ class GraphParts:
 
   def __init__(
     self,
-    sources: Any,
-    targets: Any,
-    constants: Any,
-    coefficients: Any,
-    initial_constants: Any,
-    initial_coefficients: Any,
+    sources: onp.ndarray,
+    targets: onp.ndarray,
+    constants: onp.ndarray,
+    coefficients: onp.ndarray,
+    initial_constants: onp.ndarray,
+    initial_coefficients: onp.ndarray,
     parameter_names: Sequence[str] | None = None,
     causes: Sequence[str | None] = (None,),
     discrete: bool = False,
@@ -103,32 +104,32 @@ class GraphParts:
     self._edges: tuple[edge_table.Edge, ...] | None = None
 
   @property
-  def sources(self) -> Any:
+  def sources(self) -> Array:
     """The phases that edges leave, int32 (m,)."""
     return self._array("sources")
 
   @property
-  def targets(self) -> Any:
+  def targets(self) -> Array:
     """Where edges lead, int32 (m,); p + c is absorption by causes[c]."""
     return self._array("targets")
 
   @property
-  def constants(self) -> Any:
+  def constants(self) -> Array:
     """What weights have without parameters, (m,)."""
     return self._array("constants")
 
   @property
-  def coefficients(self) -> Any:
+  def coefficients(self) -> Array:
     """What weights have for each unit of a parameter, (m, d)."""
     return self._array("coefficients")
 
   @property
-  def initial_constants(self) -> Any:
+  def initial_constants(self) -> Array:
     """The same of the initial weights, (p + 1,); the last is the atom."""
     return self._array("initial_constants")
 
   @property
-  def initial_coefficients(self) -> Any:
+  def initial_coefficients(self) -> Array:
     """The same of the initial weights, (p + 1, d)."""
     return self._array("initial_coefficients")
 
@@ -226,14 +227,14 @@ class GraphParts:
       facts.append("discrete")
     return ", ".join(facts)
 
-  def _array(self, name: str) -> Any:
+  def _array(self, name: str) -> Array:
     """Returns an array, without dimensions that vmap has put before its own."""
     rows = self.num_phases + 1 if name.startswith("initial") else None
     linear = name.endswith("coefficients")
     event = (rows, self.num_params) if linear else (rows,)
     return batched_arrays.unbatched(name, self._values[name], event)
 
-  def _indices(self) -> tuple[Any, Any]:
+  def _indices(self) -> tuple[Array | onp.ndarray, Array | onp.ndarray]:
     """Returns sources and targets, all causes one; on the host where known."""
     sources, targets = self.sources, self.targets
     known = static.concrete(sources), static.concrete(targets)

@@ -9,9 +9,12 @@ import numpy as onp
 from phasic.graphs.core import builders
 from phasic.graphs.parts import parameters
 from phasic.graphs.parts import validation
+from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 
@@ -19,7 +22,7 @@ from phasic.math.model import edge_rates
 class LinearWeights(builders.Builders):
   """The weights of edges, and of starts, for given parameters."""
 
-  def params_array(self, params: Any = None) -> Any:
+  def params_array(self, params: ParamsLike | None = None) -> Array:
     """Returns parameters as an array (..., d).
 
     Args:
@@ -43,7 +46,7 @@ class LinearWeights(builders.Builders):
       params, self.num_params, self.parameter_names
     )
 
-  def edge_values(self, params: Any = None) -> Any:
+  def edge_values(self, params: ParamsLike | None = None) -> Array:
     """Returns the weights of the edges, (..., m), in their order.
 
     They are differentiable in `params`, whatever their signs: what a negative
@@ -63,7 +66,7 @@ class LinearWeights(builders.Builders):
     params = self.params_array(params)
     return parameters.linear(self.constants, self.coefficients, params)
 
-  def initial_probs(self, params: Any = None) -> Any:
+  def initial_probs(self, params: ParamsLike | None = None) -> Array:
     """Returns the masses of the phases at time zero, alpha (..., p).
 
     Args:
@@ -80,7 +83,7 @@ class LinearWeights(builders.Builders):
     """
     return self._initial_weights(params)[..., : self.num_phases]
 
-  def prob_zero(self, params: Any = None) -> Any:
+  def prob_zero(self, params: ParamsLike | None = None) -> Array:
     """Returns the atom at zero, (...).
 
     Args:
@@ -88,7 +91,9 @@ class LinearWeights(builders.Builders):
     """
     return self._initial_weights(params)[..., self.num_phases]
 
-  def edge_weights(self, params: Any = None, edge_values: Any = None) -> Any:
+  def edge_weights(
+    self, params: ParamsLike | None = None, edge_values: ArrayLike | None = None
+  ) -> Any:
     """Returns what functions of `math` take in place of a subgenerator.
 
     Args:
@@ -133,7 +138,7 @@ class LinearWeights(builders.Builders):
       structures.as_array(self.constants, dtype, "constants"),
     )
 
-  def _initial_weights(self, params: Any) -> Any:
+  def _initial_weights(self, params: ParamsLike | None) -> Array:
     """Returns initial weights, (..., p + 1)."""
     constants, coefficients = self.initial_constants, self.initial_coefficients
     known = static.concrete(coefficients)
@@ -146,7 +151,7 @@ class LinearWeights(builders.Builders):
       # Of a traced graph it is not known yet whether they have parameters.
       lost = np.any(coefficients != 0.0)
       return np.where(lost, math.nan, found)
-    params = self.params_array(params)
+    array = self.params_array(params)
     if is_constant:
-      coefficients, params = coefficients[:, :0], params[..., :0]
-    return parameters.linear(constants, coefficients, params)
+      coefficients, array = coefficients[:, :0], array[..., :0]
+    return parameters.linear(constants, coefficients, array)

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 import json
 import math
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as onp
 
@@ -91,7 +91,7 @@ def loads(text: str | bytes) -> contents.Contents:
   return _contents(found)
 
 
-def _contents(found: dict[str, Any]) -> contents.Contents:
+def _contents(found: dict[str, object]) -> contents.Contents:
   if type(found["discrete"]) is not bool:
     raise ValueError(
       f"discrete is {found['discrete']!r}: must be true or false"
@@ -125,8 +125,8 @@ def _contents(found: dict[str, Any]) -> contents.Contents:
   )
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-  found: dict[str, Any] = {}
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+  found: dict[str, object] = {}
   for key, value in pairs:
     if key in found:
       raise ValueError(f"key {shown(key)} is there twice")
@@ -134,11 +134,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
   return found
 
 
-def _refuse_constant(text: str) -> Any:
+def _refuse_constant(text: str) -> NoReturn:
   raise ValueError(f"{text} is in the graph's JSON: numbers must be finite")
 
 
-def _kind(x: Any) -> str:
+def _kind(x: object) -> str:
   """What JSON calls a value."""
   names: dict[type, str] = {
     dict: "an object",
@@ -150,7 +150,7 @@ def _kind(x: Any) -> str:
   return names.get(type(x), "a number")
 
 
-def _list(x: Any, name: str, size: int | None = None) -> list[Any]:
+def _list(x: object, name: str, size: int | None = None) -> list[Any]:
   if not isinstance(x, list):
     raise ValueError(f"{name} is {_kind(x)}: it must be an array")
   if size is not None and len(x) != size:
@@ -158,7 +158,7 @@ def _list(x: Any, name: str, size: int | None = None) -> list[Any]:
   return x
 
 
-def _integer(x: Any, name: str, least: int) -> int:
+def _integer(x: object, name: str, least: int) -> int:
   if type(x) is not int or not least <= x < 2**31 - 1:
     raise ValueError(f"{name} is {shown(x)}: it must be an integer >= {least}")
   return x
@@ -171,7 +171,7 @@ def _strings(x: Any, name: str, size: int | None = None) -> list[str]:
   return x
 
 
-def _integers(x: Any, name: str, size: int) -> onp.ndarray:
+def _integers(x: object, name: str, size: int) -> onp.ndarray:
   for i, item in enumerate(_list(x, name, size)):
     if type(item) is not int or not 0 <= item < 2**31:
       raise ValueError(
@@ -180,7 +180,7 @@ def _integers(x: Any, name: str, size: int) -> onp.ndarray:
   return onp.asarray(x, onp.int32)
 
 
-def _numbers(x: Any, name: str, size: int) -> onp.ndarray:
+def _numbers(x: object, name: str, size: int) -> onp.ndarray:
   found: list[float] = []
   for i, item in enumerate(_list(x, name, size)):
     # Integers beyond all floats are infinite, as 1e999 is.
@@ -197,7 +197,7 @@ def _numbers(x: Any, name: str, size: int) -> onp.ndarray:
   return onp.asarray(found, float)
 
 
-def _table(x: Any, name: str, rows: int, columns: int) -> onp.ndarray:
+def _table(x: object, name: str, rows: int, columns: int) -> onp.ndarray:
   found = [
     _numbers(row, f"{name}[{i}]", columns)
     for i, row in enumerate(_list(x, name, rows))
@@ -205,7 +205,7 @@ def _table(x: Any, name: str, rows: int, columns: int) -> onp.ndarray:
   return onp.reshape(onp.asarray(found, float), (rows, columns))
 
 
-def _encoded_states(states: Sequence[Hashable] | None) -> list[Any] | None:
+def _encoded_states(states: Sequence[Hashable] | None) -> list[object] | None:
   """Returns the states as JSON values, or None if one of them is none."""
   if states is None:
     return None
@@ -215,7 +215,7 @@ def _encoded_states(states: Sequence[Hashable] | None) -> list[Any] | None:
     return None
 
 
-def _encoded(state: Any) -> Any:
+def _encoded(state: object) -> object:
   if isinstance(state, tuple):  # Named ones come back as plain ones: equal.
     return [_encoded(x) for x in state]
   if isinstance(state, (bool, onp.bool_)):
@@ -229,7 +229,7 @@ def _encoded(state: Any) -> Any:
   raise TypeError(f"{type(state).__name__} has no JSON")
 
 
-def _decoded(state: Any) -> Any:
+def _decoded(state: object) -> Hashable:
   if isinstance(state, list):
     return tuple(_decoded(x) for x in state)
   if isinstance(state, dict):

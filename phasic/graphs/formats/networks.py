@@ -13,8 +13,8 @@ from phasic.internal.raw_arguments import shown
 
 
 def edges_of(
-  network: Any, weight: str, absorbing: Mapping[Any, Any]
-) -> list[Any]:
+  network: Any, weight: str, absorbing: Mapping[Any, absorbed.Absorbed]
+) -> list[edge_table.EdgeLike]:
   """Returns the edges of a directed network, as `Graph.from_edges` takes them.
 
   Args:
@@ -41,7 +41,7 @@ def edges_of(
       raise ValueError(f"absorbing has {shown(node)}, which is not a node")
     if network.out_degree(node) > 0:
       raise ValueError(f"absorbing node {shown(node)} has edges that leave it")
-  found: list[Any] = []
+  found: list[edge_table.EdgeLike] = []
   for source, target, data in network.edges(data=True):
     target = absorbing.get(target, target)
     if weight in data:
@@ -84,7 +84,7 @@ def to_network(
   for i, state in enumerate(states):
     network.add_node(state, index=i)
   for edge in edges:
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
       "constant": edge.constant,
       "coefficients": edge.coefficients,
     }

@@ -1,7 +1,6 @@
 """State spaces of the coalescent, for `models`."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import model_checks
@@ -32,7 +31,7 @@ def kingman(num_samples: int) -> graph_lib.Graph:
   """
   model_checks.at_least("num_samples", num_samples, 2)
 
-  def transitions(n: int) -> Iterator[tuple[Any, Any]]:
+  def transitions(n: int) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     yield n - 1 if n > 2 else ABSORBED, {"coalescence": n * (n - 1) / 2}
 
   return graph_lib.Graph.from_transitions(
@@ -69,7 +68,9 @@ def block_counting(num_samples: int) -> graph_lib.Graph:
   """
   model_checks.at_least("num_samples", num_samples, 2)
 
-  def transitions(counts: tuple[int, ...]) -> Iterator[tuple[Any, Any]]:
+  def transitions(
+    counts: tuple[int, ...],
+  ) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     sizes = [i for i, count in enumerate(counts) if count > 0]
     for place, i in enumerate(sizes):
       for j in sizes[place:]:
@@ -115,7 +116,9 @@ def island_coalescent(num_samples: Sequence[int]) -> graph_lib.Graph:
   """
   initial = model_checks.counts("num_samples", num_samples, 2, 2)
 
-  def transitions(lineages: tuple[int, ...]) -> Iterator[tuple[Any, Any]]:
+  def transitions(
+    lineages: tuple[int, ...],
+  ) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     total = sum(lineages)
     for i, here in enumerate(lineages):
       if here >= 2:
@@ -137,7 +140,7 @@ def island_coalescent(num_samples: Sequence[int]) -> graph_lib.Graph:
 
 def isolation_with_migration(
   num_samples: Sequence[int],
-) -> tuple[graph_lib.Graph, graph_lib.Graph, Any]:
+) -> tuple[graph_lib.Graph, graph_lib.Graph, Callable[[tuple[int, ...]], int]]:
   """Returns the two epochs of isolation with migration, and what joins them.
 
   Back in time there are two populations that exchange migrants, whose state
@@ -175,7 +178,9 @@ def isolation_with_migration(
       f"num_samples has {len(initial)} entries: there are two populations"
     )
 
-  def transitions(lineages: tuple[int, ...]) -> Iterator[tuple[Any, Any]]:
+  def transitions(
+    lineages: tuple[int, ...],
+  ) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     one, two = lineages
     last = one + two == 2
     if one >= 2:

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 import numbers
-from typing import Any
 
 from phasic.internal import raw_arguments
 
 
-def at_least(name: str, value: Any, least: int) -> None:
+def at_least(name: str, value: object, least: int) -> None:
   """Raises unless the value is an integer that is large enough.
 
   Raises:

@@ -1,7 +1,6 @@
 """State spaces of queues and of machines, for `models`."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping
 
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import model_checks
@@ -34,7 +33,7 @@ def busy_period(capacity: int, servers: int = 1) -> graph_lib.Graph:
   model_checks.at_least("capacity", capacity, 1)
   model_checks.at_least("servers", servers, 1)
 
-  def transitions(n: int) -> Iterator[tuple[Any, Any]]:
+  def transitions(n: int) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     yield n - 1 if n > 1 else ABSORBED, {"service": min(n, servers)}
     if n < capacity:
       yield n + 1, {"arrival": 1}
@@ -71,7 +70,9 @@ def tandem_queue(capacity: int) -> graph_lib.Graph:
   """
   model_checks.at_least("capacity", capacity, 1)
 
-  def transitions(state: tuple[int, int]) -> Iterator[tuple[Any, Any]]:
+  def transitions(
+    state: tuple[int, int],
+  ) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     first, second = state
     if first < capacity:
       yield (first + 1, second), {"arrival": 1}
@@ -112,7 +113,7 @@ def machine_repair(machines: int, repairers: int = 1) -> graph_lib.Graph:
   model_checks.at_least("machines", machines, 1)
   model_checks.at_least("repairers", repairers, 0)
 
-  def transitions(down: int) -> Iterator[tuple[Any, Any]]:
+  def transitions(down: int) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     last = down == machines - 1
     yield ABSORBED if last else down + 1, {"failure": machines - down}
     if down > 0 and repairers > 0:

@@ -1,7 +1,6 @@
 """State spaces of populations and of patients, for `models`."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping
 
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import model_checks
@@ -34,7 +33,7 @@ def birth_death(initial: int, maximum: int) -> graph_lib.Graph:
   model_checks.at_least("initial", initial, 1)
   model_checks.at_least("maximum", maximum, initial)
 
-  def transitions(n: int) -> Iterator[tuple[Any, Any]]:
+  def transitions(n: int) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     yield n - 1 if n > 1 else ABSORBED, {"death": n}
     if n < maximum:
       yield n + 1, {"birth": n}
@@ -63,7 +62,7 @@ def illness_death() -> graph_lib.Graph:
     (('healthy', 'ill'), ('healthy', 'ill'))
   """
 
-  def transitions(state: str) -> Iterator[tuple[Any, Any]]:
+  def transitions(state: str) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     if state == "healthy":
       yield "ill", {"illness": 1}
     else:

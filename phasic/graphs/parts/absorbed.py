@@ -1,6 +1,6 @@
 """The state that is no phase: absorption, by one cause or another."""
 
-from typing import Any
+from typing import TypeGuard
 
 from phasic.internal import raw_arguments
 
@@ -33,13 +33,13 @@ class Absorbed:
       raise TypeError("cause is None: it must be a string, not empty")
     return Absorbed(cause)
 
-  def __eq__(self, other: Any) -> bool:
+  def __eq__(self, other: object) -> bool:
     return is_absorbed(other) and other.cause == self.cause
 
   def __hash__(self) -> int:
     return hash(("phasic.ABSORBED", self.cause))
 
-  def __reduce__(self) -> tuple[Any, ...]:
+  def __reduce__(self) -> tuple[object, ...]:
     return Absorbed, (self.cause,)
 
   def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class Absorbed:
 ABSORBED = Absorbed()
 
 
-def is_absorbed(state: Any) -> bool:
+def is_absorbed(state: object) -> TypeGuard[Absorbed]:
   """Whether a state is absorption, of this substrate or of another."""
   return isinstance(state, Absorbed) or (
     # A function of transitions may serve several substrates.

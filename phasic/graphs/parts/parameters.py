@@ -1,18 +1,23 @@
 """Parameters as arrays, and what is linear in them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+
+# What users give for parameters: an array (..., d), or arrays by name.
+ParamsLike: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
 
 
 def params_array(
-  params: Any, num_params: int, names: tuple[str, ...] | None
-) -> Any:
+  params: ParamsLike | None, num_params: int, names: tuple[str, ...] | None
+) -> Array:
   """Returns parameters as an array (..., d).
 
   See `Graph.params_array`.
@@ -36,8 +41,10 @@ def params_array(
 
 
 def _of_mapping(
-  params: Mapping[str, Any], num_params: int, names: tuple[str, ...] | None
-) -> Any:
+  params: Mapping[str, ArrayLike],
+  num_params: int,
+  names: tuple[str, ...] | None,
+) -> Array:
   if names is None and num_params > 0:
     raise TypeError(
       f"params is a mapping: the graph has {num_params} parameters without "
@@ -65,7 +72,7 @@ def _of_mapping(
   return np.stack([np.broadcast_to(x, shape) for x in arrays], axis=-1)
 
 
-def linear(constants: Any, coefficients: Any, params: Any) -> Any:
+def linear(constants: Array, coefficients: Array, params: Array) -> Array:
   """Returns constants + coefficients . params, (..., n).
 
   Args:
@@ -83,7 +90,7 @@ def linear(constants: Any, coefficients: Any, params: Any) -> Any:
   return constants + terms[..., 0, :]
 
 
-def _is_size(d: Any, size: int) -> bool:
+def _is_size(d: object, size: int) -> bool:
   """Whether a dimension has a size, or one that is not known yet."""
   return not isinstance(d, int) or d == size
 

@@ -1,5 +1,6 @@
 """Maps from the states of one graph to the states of another."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from phasic.graphs.parts import batched_arrays
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 
 
 class StateMap(NamedTuple):
@@ -20,9 +22,9 @@ class StateMap(NamedTuple):
       number of phases, in what remains of it. None where nothing changes.
   """
 
-  phases: Any
+  phases: Array | onp.ndarray | None
 
-  def carry(self, masses: Any) -> Any:
+  def carry(self, masses: Array) -> Array:
     """Returns the masses (..., q) that masses (..., p) become."""
     if self.phases is None:
       return masses
@@ -32,7 +34,9 @@ class StateMap(NamedTuple):
     return np.sum(taken, axis=-1)
 
 
-def make_all(functions: Any, graphs: tuple[Any, ...]) -> tuple[StateMap, ...]:
+def make_all(
+  functions: Sequence[object] | None, graphs: tuple[Any, ...]
+) -> tuple[StateMap, ...]:
   """Returns the maps between graphs that follow each other.
 
   Args:
@@ -55,7 +59,7 @@ def make_all(functions: Any, graphs: tuple[Any, ...]) -> tuple[StateMap, ...]:
   )
 
 
-def make(name: str, graph: Any, following: Any, function: Any) -> StateMap:
+def make(name: str, graph: Any, following: Any, function: object) -> StateMap:
   """Returns the map between two graphs.
 
   Args:

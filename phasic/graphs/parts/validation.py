@@ -12,6 +12,7 @@ from phasic.graphs.parts.contents import counted
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import ArrayLike
 
 _INDICES = contents.ARRAYS[:2]
 _NUMBERS = contents.ARRAYS[2:]
@@ -48,7 +49,7 @@ def checked(given: contents.Contents) -> contents.Contents:
   return graph
 
 
-def host_numbers(x: Any, name: str) -> onp.ndarray:
+def host_numbers(x: ArrayLike, name: str) -> onp.ndarray:
   """Returns a copy of an array on the host, as float64.
 
   Raises:
@@ -115,7 +116,7 @@ def _freeze(array: onp.ndarray) -> None:
   array.setflags(write=False)
 
 
-def _indices(x: Any, name: str) -> onp.ndarray:
+def _indices(x: ArrayLike, name: str) -> onp.ndarray:
   found = static.concrete(x)
   if found is None:
     raise TypeError(f"{name} is traced: a graph's structure must be known")

@@ -84,7 +84,7 @@ class WeightReader:
       )
     return None
 
-  def _of_mapping(self, weight: Mapping[Any, Any]) -> Weight:
+  def _of_mapping(self, weight: Mapping[Any, object]) -> Weight:
     constant, terms = 0.0, []
     columns = self._columns
     for name, value in weight.items():
@@ -107,7 +107,7 @@ class WeightReader:
         )
     return Weight(constant, terms)
 
-  def _of_sequence(self, weight: Any) -> Weight:
+  def _of_sequence(self, weight: Sequence[object]) -> Weight:
     if len(weight) != self.num_params:
       raise ValueError(
         f"the weight has {len(weight)} coefficients: there are "
@@ -116,7 +116,7 @@ class WeightReader:
     return split(0.0, weight)
 
 
-def split(constant: Any, coefficients: Sequence[Any]) -> Weight:
+def split(constant: object, coefficients: Sequence[object]) -> Weight:
   """Returns the weight of a constant and coefficients, which are checked."""
   numbers = [_number(value) for value in coefficients]
   terms = [(c, value) for c, value in enumerate(numbers) if value != 0.0]
@@ -149,7 +149,7 @@ def read_params(
   return len(params), tuple(params)
 
 
-def _is_vector(weight: Any) -> bool:
+def _is_vector(weight: object) -> bool:
   """Whether it is an array with one dimension."""
   return hasattr(weight, "dtype") and static.rank(weight) == 1
 

@@ -1,13 +1,12 @@
 """Strongly connected components of a graph."""
 
-from typing import Any
-
 import numpy as onp
 
+from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.transformations import host_graphs
 
 
-def strongly_connected_components(graph: Any) -> list[onp.ndarray]:
+def strongly_connected_components(graph: graph_lib.Graph) -> list[onp.ndarray]:
   """Returns the phases of each strongly connected component.
 
   Two phases are in one if each leads to the other, by edges that have a weight

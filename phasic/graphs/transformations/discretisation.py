@@ -1,19 +1,22 @@
 """Events that come at a rate, counted until a graph is absorbed."""
 
+from collections.abc import Hashable
 import numbers
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts.parameters import ParamsLike
 from phasic.graphs.transformations import host_graphs
 from phasic.internal import raw_arguments
+from phasic.internal.arrays import ArrayLike
 
 
 class Event(NamedTuple):
   """The state of a discretised graph that an event in a state is."""
 
-  state: Any
+  state: Hashable
 
 
 class EventChain(NamedTuple):
@@ -29,7 +32,10 @@ class EventChain(NamedTuple):
 
 
 def discretise(
-  graph: Any, rate: float, rewards: Any = None, params: Any = None
+  graph: graph_lib.Graph,
+  rate: float,
+  rewards: ArrayLike | None = None,
+  params: ParamsLike | None = None,
 ) -> EventChain:
   """Returns the discrete graph that counts events before absorption.
 
@@ -125,7 +131,7 @@ def discretise(
   return EventChain(host_graphs.build(chain), counted)
 
 
-def _rate(rate: Any) -> float:
+def _rate(rate: object) -> float:
   """Returns the rate, checked."""
   if isinstance(rate, bool) or not isinstance(rate, numbers.Real):
     raise TypeError(f"rate is {raw_arguments.shown(rate)}: it must be a number")
@@ -135,7 +141,7 @@ def _rate(rate: Any) -> float:
   return theta
 
 
-def _rewards(rewards: Any, p: int) -> onp.ndarray:
+def _rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
   """Returns the rewards (p,), checked."""
   if rewards is None:
     return onp.ones(p)

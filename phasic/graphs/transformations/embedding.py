@@ -1,10 +1,11 @@
 """The jump chain that is embedded in a graph."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts.parameters import ParamsLike
 from phasic.graphs.transformations import host_graphs
 
 
@@ -20,7 +21,9 @@ class JumpChain(NamedTuple):
   rewards: onp.ndarray
 
 
-def normalise(graph: Any, params: Any = None) -> JumpChain:
+def normalise(
+  graph: graph_lib.Graph, params: ParamsLike | None = None
+) -> JumpChain:
   """Returns the embedded jump chain: weights divided by their phase's total.
 
   With w_ij the weights and w_i the sum of those that leave phase i, absorption

@@ -1,6 +1,6 @@
 """The time until a graph first reaches one of some states."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as onp
@@ -14,7 +14,7 @@ CAUSES = ("reached", "absorbed")
 
 
 def time_to(
-  graph: Any, states: Callable[[Any], bool] | Iterable[Any]
+  graph: graph_lib.Graph, states: Callable[[Any], bool] | Iterable[Hashable]
 ) -> graph_lib.Graph:
   """Returns the graph of the time until one of some states is first reached.
 
@@ -67,7 +67,10 @@ def time_to(
   return host_graphs.build(_used_causes(chosen))
 
 
-def _inside(host: host_graphs.HostGraph, states: Any) -> onp.ndarray:
+def _inside(
+  host: host_graphs.HostGraph,
+  states: Callable[[Any], bool] | Iterable[Hashable],
+) -> onp.ndarray:
   """Returns whether each phase (p,) is one of the states."""
   if host.states is None:
     raise ValueError("graph has lost its states")

@@ -1,13 +1,14 @@
 """A graph's numbers on the host, for functions that make a graph of a graph."""
 
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import absorption
+from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import raw_arguments
 from phasic.internal import static
 
@@ -59,7 +60,7 @@ class HostGraph(NamedTuple):
     return raw_arguments.shown(self.states[node])
 
 
-def read(graph: Any) -> HostGraph:
+def read(graph: graph_lib.Graph) -> HostGraph:
   """Returns the numbers of a graph.
 
   Edges that have no weight for any parameters are left out.
@@ -100,7 +101,7 @@ def read(graph: Any) -> HostGraph:
   )
 
 
-def _states(graph: Any) -> tuple[Hashable, ...] | None:
+def _states(graph: graph_lib.Graph) -> tuple[Hashable, ...] | None:
   """Returns the states, or None if they are lost."""
   try:
     return graph.states
@@ -125,7 +126,7 @@ def build(host: HostGraph) -> graph_lib.Graph:
   )
 
 
-def read_at(graph: Any, params: Any) -> HostGraph:
+def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
   """Returns the numbers of a graph for one vector of parameters, d = 0.
 
   Args:

@@ -1,6 +1,6 @@
 """Lumping: phases that behave alike become one, for all parameters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -9,6 +9,7 @@ from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.transformations import class_rates
 from phasic.graphs.transformations import host_graphs
 from phasic.graphs.transformations import refinement
+from phasic.internal.arrays import ArrayLike
 
 
 class Lumped(NamedTuple):
@@ -29,9 +30,9 @@ class Lumped(NamedTuple):
 
 
 def lump(
-  graph: Any,
-  partition: Callable[[Any], Any] | Sequence[Any] | None = None,
-  rewards: Any = None,
+  graph: graph_lib.Graph,
+  partition: Callable[[Any], Hashable] | Sequence[Hashable] | None = None,
+  rewards: ArrayLike | None = None,
 ) -> Lumped:
   """Returns the graph of classes of phases that behave alike.
 
@@ -90,7 +91,7 @@ def lump(
   )
 
 
-def _equal_rewards(rewards: Any, p: int) -> onp.ndarray:
+def _equal_rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
   """Returns numbers (p,) that are equal where rewards are."""
   if rewards is None:
     return onp.zeros(p, onp.int64)
@@ -105,8 +106,9 @@ def _equal_rewards(rewards: Any, p: int) -> onp.ndarray:
 
 
 def _given(
-  host: host_graphs.HostGraph, partition: Any
-) -> tuple[onp.ndarray, tuple[Any, ...]]:
+  host: host_graphs.HostGraph,
+  partition: Callable[[Any], Hashable] | Sequence[Hashable],
+) -> tuple[onp.ndarray, tuple[Hashable, ...]]:
   """Returns the classes (p,) of a partition, and their names."""
   p = host.num_phases
   if callable(partition):
@@ -148,7 +150,7 @@ def _check_rewards(
 
 
 def _check(
-  host: host_graphs.HostGraph, classes: onp.ndarray, names: tuple[Any, ...]
+  host: host_graphs.HostGraph, classes: onp.ndarray, names: tuple[Hashable, ...]
 ) -> None:
   """Raises ValueError unless the classes are a strong lumping."""
   p = host.num_phases
@@ -177,7 +179,7 @@ def _check(
 
 def _text(host: host_graphs.HostGraph, weight: onp.ndarray) -> str:
   """Returns a weight as users write it."""
-  names: Any = host.params
+  names: int | Sequence[object] = host.params
   if isinstance(names, int):
     names = range(names)
   found = {n: float(w) for n, w in zip(names, weight[:-1]) if w != 0.0}
@@ -192,7 +194,7 @@ def _lumped(
   host: host_graphs.HostGraph,
   classes: onp.ndarray,
   representatives: onp.ndarray,
-  names: tuple[Any, ...] | None,
+  names: tuple[Hashable, ...] | None,
 ) -> graph_lib.Graph:
   """Returns the graph of the classes."""
   count = len(representatives)

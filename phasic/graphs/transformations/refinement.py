@@ -1,7 +1,6 @@
 """The coarsest strong lumping of a graph, by refinement of a partition."""
 
 from collections.abc import Hashable, Iterable
-from typing import Any
 
 import numpy as onp
 
@@ -41,7 +40,7 @@ def coarsest(host: host_graphs.HostGraph, alike: onp.ndarray) -> onp.ndarray:
 
 def numbered(names: Iterable[Hashable]) -> onp.ndarray:
   """Returns numbers that tell names apart, in the order of discovery."""
-  found: dict[Any, int] = {}
+  found: dict[Hashable, int] = {}
   numbers = [found.setdefault(name, len(found)) for name in names]
   return onp.asarray(numbers, onp.int64)
 

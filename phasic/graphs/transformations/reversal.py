@@ -5,6 +5,7 @@ from typing import Any
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts.parameters import ParamsLike
 from phasic.graphs.transformations import host_graphs
 from phasic.internal import static
 from phasic.math.model import edge_probs
@@ -13,7 +14,9 @@ from phasic.math.moments import discrete_passages
 from phasic.math.moments import passages
 
 
-def reverse(graph: Any, params: Any = None) -> graph_lib.Graph:
+def reverse(
+  graph: graph_lib.Graph, params: ParamsLike | None = None
+) -> graph_lib.Graph:
   """Returns the graph whose paths are those of the given one, run backwards.
 
   With w_ij the weights, s_i those of absorption, alpha the starts and

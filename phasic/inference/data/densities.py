@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 import math
-from typing import Any
 
 import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import number
+from phasic.internal.arrays import ArrayLike
 
 # Of the nodes of the first rule, and how often it is refined.
 _FIRST_STEP = 0.25
@@ -19,7 +19,7 @@ _LEAST = 1e-18
 
 
 def observations_of_density(
-  density: Callable[[onp.ndarray], Any],
+  density: Callable[[onp.ndarray], ArrayLike],
   *,
   scale: float = 1.0,
   tolerance: float = 1e-8,
@@ -92,7 +92,7 @@ def observations_of_density(
 
 
 def _rule(
-  density: Callable[[onp.ndarray], Any], scale: float, step: float
+  density: Callable[[onp.ndarray], ArrayLike], scale: float, step: float
 ) -> tuple[onp.ndarray, onp.ndarray]:
   """Returns the nodes of a rule, and weights times the density."""
   u = onp.arange(-_FARTHEST, _FARTHEST + step / 2, step)

@@ -1,5 +1,6 @@
 """Ways to make observations of what studies and tables hold."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -7,19 +8,24 @@ import numpy as np
 from phasic.inference.data import tables
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import named_checks
 
 
 class ObservationMakers:
   """Class methods of `Observations`, whose arguments they work out."""
 
-  def __init__(self, *arrays: Any):
+  def __init__(self, *arrays: ArrayLike | None):
     """Is that of `Observations`, which takes the place of this one."""
     raise NotImplementedError
 
   @classmethod
   def exact(
-    cls, times: Any, weights: Any = None, entry: Any = None, cause: Any = None
+    cls,
+    times: ArrayLike,
+    weights: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    cause: ArrayLike | None = None,
   ) -> Self:
     """Returns observations of values that are known, (..., n)."""
     return cls(times, None, weights, entry, cause)
@@ -27,11 +33,11 @@ class ObservationMakers:
   @classmethod
   def right_censored(
     cls,
-    times: Any,
-    observed: Any,
-    weights: Any = None,
-    entry: Any = None,
-    cause: Any = None,
+    times: ArrayLike,
+    observed: ArrayLike,
+    weights: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    cause: ArrayLike | None = None,
   ) -> Self:
     """Returns observations of values, or of times up to which they had not come.
 
@@ -57,7 +63,7 @@ class ObservationMakers:
     return cls(*tables.ends(times, observed, weights, entry, cause))
 
   @classmethod
-  def grouped(cls, edges: Any, counts: Any) -> Self:
+  def grouped(cls, edges: ArrayLike, counts: ArrayLike) -> Self:
     """Returns observations of how many values were in each group.
 
     Args:
@@ -79,14 +85,14 @@ class ObservationMakers:
       >>> print(f"{float(data.log_likelihood(Erlang(1, 1.0))):.6f}")
       -12.421452
     """
-    edges = structures.as_array(edges, None, "edges")
-    shape = static.shape(edges)
+    ends = structures.as_array(edges, None, "edges")
+    shape = static.shape(ends)
     if len(shape) != 1 or shape[0] < 2:
       raise ValueError(f"edges has shape {shape}: it must be (k + 1,), k > 0")
-    low, high = edges[:-1], edges[1:]
+    low, high = ends[:-1], ends[1:]
     # One that is no number is above nothing.
-    above = np.concatenate([edges[:1] == edges[:1], high > low])
-    named_checks.check("edges", edges, above, "they must increase")
+    above = np.concatenate([ends[:1] == ends[:1], high > low])
+    named_checks.check("edges", ends, above, "they must increase")
     sizes = static.shape(structures.as_array(counts, None, "counts"))
     if not sizes or sizes[-1] != shape[0] - 1:
       raise ValueError(
@@ -107,7 +113,7 @@ class ObservationMakers:
     weight: str | None = None,
     entry: str | None = None,
     cause: str | None = None,
-    causes: Any = None,
+    causes: Sequence[str | None] | None = None,
   ) -> Self:
     """Returns observations of which each is a row of a table.
 

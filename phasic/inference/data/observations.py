@@ -13,6 +13,8 @@ from phasic.inference.terms import observation_terms
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 
 
 @structures.register
@@ -65,11 +67,11 @@ class Observations(observation_makers.ObservationMakers):
 
   def __init__(
     self,
-    lower: Any,
-    upper: Any = None,
-    weights: Any = None,
-    entry: Any = None,
-    cause: Any = None,
+    lower: ArrayLike,
+    upper: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    cause: ArrayLike | None = None,
   ):
     """Takes arrays, which broadcast with each other.
 
@@ -121,32 +123,32 @@ class Observations(observation_makers.ObservationMakers):
     return f"<Observations shape={shape}, with {', '.join(given)}>"
 
   @property
-  def lower(self) -> Any:
+  def lower(self) -> Array:
     """The lower ends, (..., n)."""
     return self._arrays["lower"]
 
   @property
-  def upper(self) -> Any:
+  def upper(self) -> Array:
     """The upper ends, (..., n)."""
     upper = self._arrays["upper"]
     return self.lower if upper is None else upper
 
   @property
-  def weights(self) -> Any:
+  def weights(self) -> Array | None:
     """The weights, (..., n), or None."""
     return self._arrays["weights"]
 
   @property
-  def entry(self) -> Any:
+  def entry(self) -> Array | None:
     """The times of entry, (..., n), or None."""
     return self._arrays["entry"]
 
   @property
-  def cause(self) -> Any:
+  def cause(self) -> Array | None:
     """The numbers of the causes, (..., n), or None."""
     return self._arrays["cause"]
 
-  def log_likelihood(self, distribution: Any) -> Any:
+  def log_likelihood(self, distribution: distributions.Distribution) -> Array:
     """Returns the sum of weights times log likelihoods, (...).
 
     Exact derivatives in the distribution's parameters and in the times exist in
@@ -172,7 +174,9 @@ class Observations(observation_makers.ObservationMakers):
       terms = weights * np.where(weights != 0, terms, 0.0)
     return structures.as_result(np.sum(terms, axis=-1))
 
-  def log_likelihood_terms(self, distribution: Any) -> Any:
+  def log_likelihood_terms(
+    self, distribution: distributions.Distribution
+  ) -> Array:
     """Returns the log likelihoods one by one, (..., n), without weights.
 
     Argument and errors are those of `log_likelihood`.
@@ -185,7 +189,9 @@ class Observations(observation_makers.ObservationMakers):
       distribution, lower, upper, entry, cause
     )
 
-  def counting(self) -> tuple[Any, Any, Any, Any, Any]:
+  def counting(
+    self,
+  ) -> tuple[Array, Array | None, Array | None, Array | None, Array | None]:
     """Returns the arrays, such that what has no weight is possible.
 
     So impossible values of weight zero count for nothing. `upper` is None
@@ -206,7 +212,7 @@ class Observations(observation_makers.ObservationMakers):
     cause = None if cause is None else np.where(counts, cause, -1)
     return lower, upper, weights, entry, cause
 
-  def check_fits(self, distribution: Any) -> None:
+  def check_fits(self, distribution: object) -> None:
     """Raises unless the observations can be of this distribution.
 
     Raises:
@@ -240,7 +246,7 @@ class Observations(observation_makers.ObservationMakers):
       ) from None
 
 
-def check_type(observations: Any) -> None:
+def check_type(observations: object) -> None:
   """Raises TypeError unless they are `Observations`."""
   if not isinstance(observations, Observations):
     raise TypeError(

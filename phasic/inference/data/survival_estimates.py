@@ -27,7 +27,9 @@ class SurvivalEstimate(NamedTuple):
   num_events: onp.ndarray
 
 
-def kaplan_meier(observations: Any) -> SurvivalEstimate:
+def kaplan_meier(
+  observations: observations_lib.Observations,
+) -> SurvivalEstimate:
   """Returns the estimate of Kaplan and Meier, by statsmodels.
 
   At each time of an event the survival function falls by the share that the
@@ -94,7 +96,7 @@ def product_limit(
 
 
 def host_times(
-  observations: Any,
+  observations: observations_lib.Observations,
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, onp.ndarray]:
   """Returns times, whether they are events, weights and entries, all (n,).
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 import math
 import os
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as onp
 
@@ -11,7 +11,17 @@ from phasic.inference.parameters.host_values import known
 from phasic.inference.terms import observation_rules
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import named_checks
+
+# Lower, upper, weights, entry and cause.
+Columns: TypeAlias = tuple[
+  ArrayLike,
+  ArrayLike | None,
+  ArrayLike | None,
+  ArrayLike | None,
+  ArrayLike | None,
+]
 
 _RULE = "use Observations(lower, upper)"
 # What kinds of dtypes hold that is no number, and what to do about it.
@@ -23,8 +33,10 @@ _NO_NUMBERS = {
 
 
 def read(
-  table: Any, columns: Mapping[str, str | None], causes: Sequence[Any] | None
-) -> tuple[Any, ...]:
+  table: Any,
+  columns: Mapping[str, str | None],
+  causes: Sequence[str | None] | None,
+) -> Columns:
   """Returns lower, upper, weights, entry and cause, on the host.
 
   Args:
@@ -60,7 +72,7 @@ def read(
     cause = _causes(_values(table, names["cause"]), names["cause"], causes)
   if "time" in names:
     times, event = column("time"), column("event")
-    found = (times, None, weights, entry, cause)
+    found: Columns = (times, None, weights, entry, cause)
     if event is not None:
       found = ends(
         times, event, weights, entry, cause, (names["time"], names["event"])
@@ -79,7 +91,7 @@ def read(
 
 
 def _check(
-  found: tuple[Any, ...], names: Mapping[str, str], lower: str, upper: str
+  found: Columns, names: Mapping[str, str], lower: str, upper: str
 ) -> None:
   """Raises ValueError for what `Observations` would, by the columns' names."""
   told = {**names, "lower": lower, "upper": upper}
@@ -90,13 +102,13 @@ def _check(
 
 
 def ends(
-  times: Any,
-  observed: Any,
-  weights: Any,
-  entry: Any,
-  cause: Any,
+  times: ArrayLike,
+  observed: ArrayLike,
+  weights: ArrayLike | None,
+  entry: ArrayLike | None,
+  cause: ArrayLike | None,
   names: tuple[str, str] = ("times", "observed"),
-) -> tuple[Any, ...]:
+) -> Columns:
   """Returns lower, upper, weights, entry and cause of right-censored values.
 
   Args:
@@ -129,7 +141,7 @@ def ends(
   return times, upper, weights, entry, cause
 
 
-def _check_names(table: Any, names: Mapping[str, str]) -> None:
+def _check_names(table: object, names: Mapping[str, str]) -> None:
   """Raises unless the columns are there and go together."""
   if isinstance(table, (str, bytes, os.PathLike)):
     raise TypeError(
@@ -212,7 +224,7 @@ def _missing(values: onp.ndarray) -> onp.ndarray:
 
 
 def _causes(
-  values: onp.ndarray, name: str, causes: Sequence[Any] | None
+  values: onp.ndarray, name: str, causes: Sequence[str | None] | None
 ) -> onp.ndarray:
   """Returns the numbers of causes, -1 where they are missing."""
   if causes is None:

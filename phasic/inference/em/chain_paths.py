@@ -6,6 +6,7 @@ import numpy as np
 
 from phasic.inference.terms import observation_terms
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.calls import gradients
 from phasic.math.likelihood import discrete_observations
 from phasic.math.likelihood.expected_statistics import expected_statistics
@@ -14,12 +15,13 @@ from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
 from phasic.math.numeric import exact_sums
 
 
 def paths_of_chain(
-  model: tuple[Any, Any, Any, Any],
-  data: tuple[Any, Any, Any],
+  model: Model,
+  data: tuple[Array, Array | None, Array],
   batch: static.Shape,
   discrete: bool,
 ) -> expected_paths.ExpectedPaths:
@@ -47,20 +49,18 @@ def paths_of_chain(
 
 
 def log_likelihood_terms(
-  model: tuple[Any, Any, Any, Any],
-  lower: Any,
-  upper: Any,
+  model: Model,
+  lower: Array,
+  upper: Array | None,
   batch: static.Shape,
   discrete: bool,
-) -> Any:
+) -> Array:
   """Returns log likelihoods of observations, (batch..., n)."""
   beside = _beside_observations(model, batch)
   return observation_terms.of_model(beside, lower, upper, discrete)
 
 
-def _beside_observations(
-  model: tuple[Any, Any, Any, Any], batch: static.Shape
-) -> tuple[Any, Any, Any, Any]:
+def _beside_observations(model: Model, batch: static.Shape) -> Model:
   """Returns the model with batch (batch..., 1)."""
   initial_probs, matrix, exits, prob_zero = model
   p = static.shape(initial_probs)[-1]
@@ -71,7 +71,7 @@ def _beside_observations(
 
 
 def _of_time(
-  model: tuple[Any, Any, Any, Any], data: tuple[Any, Any, Any]
+  model: Model, data: tuple[Array, Array | None, Array]
 ) -> expected_paths.ExpectedPaths:
   initial_probs, matrix, exits, prob_zero = model
   lower, upper, weights = data
@@ -95,7 +95,7 @@ def _of_time(
 
 
 def _of_steps(
-  model: tuple[Any, Any, Any, Any], data: tuple[Any, Any, Any]
+  model: Model, data: tuple[Array, Array | None, Array]
 ) -> expected_paths.ExpectedPaths:
   """Statistics of steps: probabilities times derivatives in them.
 
@@ -117,7 +117,9 @@ def _of_steps(
   exits = np.broadcast_to(exits, (*batch, p))
   prob_zero = np.broadcast_to(prob_zero, batch)
 
-  def terms(initial_probs: Any, between: Any, exits: Any, atom: Any) -> Any:
+  def terms(
+    initial_probs: Array, between: Array, exits: Array, atom: Array
+  ) -> Array:
     return discrete_observations.log_likelihood_terms(
       initial_probs, between, lower, upper, exit_probs=exits, prob_zero=atom
     )
@@ -138,7 +140,9 @@ def _of_steps(
   )
 
 
-def _dense(initial_probs: Any, matrix: Any, exits: Any) -> tuple[Any, Any]:
+def _dense(
+  initial_probs: Array, matrix: Any, exits: Array | None
+) -> tuple[Array, Array]:
   """Returns probabilities of steps (..., p, p), and of absorption (..., p)."""
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
@@ -157,7 +161,7 @@ def _dense(initial_probs: Any, matrix: Any, exits: Any) -> tuple[Any, Any]:
   return between + eye * missing[..., None], exits
 
 
-def _by_edge(edges: Edges, jumps: Any, exits: Any) -> Any:
+def _by_edge(edges: Edges, jumps: Array, exits: Array) -> Array:
   """Returns passages of each edge; parallel ones share them."""
   p = static.shape(exits)[-1]
   places = edges.sources * (p + 1) + edges.targets
@@ -171,7 +175,7 @@ def _by_edge(edges: Edges, jumps: Any, exits: Any) -> Any:
   return shares * _at_edges(jumps, exits, places)
 
 
-def _at_edges(between: Any, exits: Any, places: Any) -> Any:
+def _at_edges(between: Array, exits: Array, places: Array) -> Array:
   """Returns a matrix's entries, and those of exits, at edges (..., m)."""
   rows = np.concatenate([between, exits[..., None]], axis=-1)
   flat = np.reshape(rows, (*static.shape(exits)[:-1], -1))

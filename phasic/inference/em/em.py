@@ -1,13 +1,16 @@
 """One step of the EM algorithm."""
 
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple
 
 from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import paths as paths_lib
+from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import Distribution
+from phasic.internal.arrays import Array
 
 
-class EmStep(NamedTuple):
+class EmStep(NamedTuple, Generic[D]):
   """What a step of the EM algorithm gives.
 
   Attributes:
@@ -15,11 +18,11 @@ class EmStep(NamedTuple):
     log_likelihood: (...), of the distribution that the step started from.
   """
 
-  distribution: Any
-  log_likelihood: Any
+  distribution: D
+  log_likelihood: Array
 
 
-def em_step(dist: Any, observations: Any) -> EmStep:
+def em_step(dist: D, observations: observations_lib.Observations) -> EmStep[D]:
   """Returns a distribution whose log likelihood is at least as large.
 
   The E-step finds what the chain's paths are expected to have done, given the
@@ -78,7 +81,7 @@ def em_step(dist: Any, observations: Any) -> EmStep:
   return EmStep(inferring.maximized(dist, paths), value)
 
 
-def check_arguments(dist: Any, observations: Any) -> None:
+def check_arguments(dist: Distribution, observations: object) -> None:
   """Raises TypeError unless EM can be done with these."""
   observations_lib.check_type(observations)
   inferring.check_has_maximum(dist)

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 import math
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeAlias
 
 import numpy as onp
 
 from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
+from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import total_weight
 from phasic.internal import static
 
@@ -22,10 +24,10 @@ else:
 
   _COMPILED = control_flow.compiled(em.em_step)
 
-Step = Callable[[Any], em.EmStep]
+Step: TypeAlias = Callable[[D], em.EmStep[D]]
 
 
-class Climb(NamedTuple):
+class Climb(NamedTuple, Generic[D]):
   """Where EM got to.
 
   Attributes:
@@ -36,13 +38,13 @@ class Climb(NamedTuple):
     message: why it ended.
   """
 
-  distribution: Any
+  distribution: D
   heights: tuple[float, ...]
   converged: bool
   message: str
 
 
-def step_of(dist: Any, observations: observations_lib.Observations) -> Step:
+def step_of(dist: D, observations: observations_lib.Observations) -> Step[D]:
   """Returns EM's step from distributions with other parameters than one.
 
   It is compiled where the backend compiles, unless it needs the host.
@@ -52,11 +54,11 @@ def step_of(dist: Any, observations: observations_lib.Observations) -> Step:
   if MODE == "tf":
 
     @tensorflow.function(autograph=False)
-    def step(arrays: Any) -> Any:
+    def step(arrays: dict[str, object]) -> tuple[dict[str, object], object]:
       found = em.em_step(nested_arrays.with_arrays(dist, arrays), observations)
       return nested_arrays.arrays_of(found.distribution), found.log_likelihood
 
-    def of_distribution(at: Any) -> em.EmStep:
+    def of_distribution(at: D) -> em.EmStep[D]:
       arrays, height = step(nested_arrays.arrays_of(at))
       return em.EmStep(nested_arrays.with_arrays(at, arrays), height)
 
@@ -66,13 +68,13 @@ def step_of(dist: Any, observations: observations_lib.Observations) -> Step:
 
 
 def climb(
-  start: Any,
-  step: Step,
+  start: D,
+  step: Step[D],
   observations: observations_lib.Observations,
   tolerance: float,
   max_steps: int,
-  report: Callable[[int, float], Any] | None,
-) -> Climb:
+  report: Callable[[int, float], object] | None,
+) -> Climb[D]:
   """Returns where EM steps lead to.
 
   Args:
@@ -124,7 +126,7 @@ def _left(heights: list[float]) -> float:
 
 
 def _rounding(
-  dist: Any, height: float, observations: observations_lib.Observations
+  dist: Distribution, height: float, observations: observations_lib.Observations
 ) -> float:
   """Returns how far rounding may move a sum of log likelihoods."""
   eps = static.finfo_eps(dist.dtype)

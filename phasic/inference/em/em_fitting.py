@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 import dataclasses
-from typing import Any
 
 import numpy as onp
 
@@ -14,6 +13,7 @@ from phasic.inference.mle import mle
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import time_units
+from phasic.inference.parameters.distribution_types import D
 from phasic.inference.results import fits
 from phasic.inference.starts import starts
 from phasic.internal import progress_bars
@@ -24,7 +24,7 @@ _SPREAD = 1.0
 
 
 def fit_em(
-  dist: Any,
+  dist: D,
   observations: observations_lib.Observations,
   *,
   tolerance: float = 1e-7,
@@ -32,8 +32,8 @@ def fit_em(
   num_starts: int = 1,
   seed: int = 0,
   second_order: bool = True,
-  progress: bool | Callable[[int, float], Any] = False,
-) -> fits.Fit:
+  progress: bool | Callable[[int, float], object] = False,
+) -> fits.Fit[D]:
   """Returns the distribution that the EM algorithm climbs to.
 
   Steps are those of `em_step`: the log likelihood never falls, what is zero
@@ -92,7 +92,7 @@ def fit_em(
   where.entries = time_units.in_units_of(where, observations)
   starts.check_start(where, where.entries, observations)
   step = em_climbing.step_of(where.distribution, observations)
-  climbs: list[em_climbing.Climb] = []
+  climbs: list[em_climbing.Climb[D]] = []
   with progress_bars.fitting(progress, max_steps * num_starts) as report:
     for start in _starts(where, num_starts, seed):
       climb = em_climbing.climb(
@@ -119,7 +119,7 @@ def fit_em(
   return _polished(fit) if second_order else fit
 
 
-def _structure(dist: Any) -> Any:
+def _structure(dist: D) -> D:
   """Returns a distribution whose zeros are those that EM keeps.
 
   Rates that ascend may be equal; in a step of EM they do not stay so.
@@ -145,8 +145,8 @@ def _structure(dist: Any) -> Any:
 
 
 def _starts(
-  where: coordinates_lib.Coordinates, num_starts: int, seed: int
-) -> Iterator[Any]:
+  where: coordinates_lib.Coordinates[D], num_starts: int, seed: int
+) -> Iterator[D]:
   """Yields the start, and others round it."""
   random, dtype = onp.random.default_rng(seed), where.distribution.dtype
   free = where.free_of(where.entries)
@@ -159,8 +159,8 @@ def _starts(
 
 
 def _after(
-  climbs: list[em_climbing.Climb], report: Callable[[int, float], Any] | None
-) -> Callable[[int, float], Any] | None:
+  climbs: list[em_climbing.Climb], report: Callable[[int, float], object] | None
+) -> Callable[[int, float], object] | None:
   """Returns a report that counts the steps of earlier climbs too."""
   if report is None:
     return None
@@ -168,7 +168,7 @@ def _after(
   return lambda count, height: report(before + count, height)
 
 
-def _polished(fit: fits.Fit) -> fits.Fit:
+def _polished(fit: fits.Fit[D]) -> fits.Fit[D]:
   """Goes on with derivatives of the log likelihood, where that can be."""
   record = fit.record
   if not coordinates_lib.Coordinates(fit.distribution).num_free:

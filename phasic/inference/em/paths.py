@@ -22,13 +22,16 @@ import numpy as np
 from phasic.distributions.absorption import chain_models
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import inferring
+from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import chain_paths
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths as paths_lib
 
 
 def expected_paths(
-  distribution: Any, observations: Any
+  distribution: Distribution, observations: observations_lib.Observations
 ) -> paths_lib.ExpectedPaths:
   """Returns what the paths of a distribution's chain are expected to have done.
 
@@ -57,13 +60,17 @@ def expected_paths(
     possible = (weights == 0) | (events.offset > -math.inf)
     weights = np.where(possible, weights, math.nan)
   found, of_any = _of_causes(events, weights, cause, batch)
-  lower, upper = [events.lower], [events.upper]
-  of_any = [np.broadcast_to(of_any, (*batch, static.shape(of_any)[-1]))]
+  lowers, uppers = [events.lower], [events.upper]
+  of_all = [np.broadcast_to(of_any, (*batch, static.shape(of_any)[-1]))]
   for ends, unseen in _unseen(events, weights, batch):
-    lower.append(ends[0])
-    upper.append(ends[1])
-    of_any.append(unseen)
-  data = (_joined(lower, batch), _joined(upper, batch), _joined(of_any, batch))
+    lowers.append(ends[0])
+    uppers.append(ends[1])
+    of_all.append(unseen)
+  data = (
+    _joined(lowers, batch),
+    _joined(uppers, batch),
+    _joined(of_all, batch),
+  )
   chain = events.chain
   found.append(
     chain_paths.paths_of_chain(
@@ -93,8 +100,11 @@ def _linear(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
 
 
 def _of_causes(
-  events: chain_events.ChainEvents, weights: Any, cause: Any, batch: Any
-) -> tuple[list[paths_lib.ExpectedPaths], Any]:
+  events: chain_events.ChainEvents,
+  weights: Array,
+  cause: Array | None,
+  batch: static.Shape,
+) -> tuple[list[paths_lib.ExpectedPaths], Array]:
   """Returns statistics by cause, and weights where no cause is known."""
   if cause is None:
     return [], weights
@@ -118,8 +128,8 @@ def _of_causes(
 
 
 def _unseen(
-  events: chain_events.ChainEvents, weights: Any, batch: Any
-) -> list[tuple[tuple[Any, Any], Any]]:
+  events: chain_events.ChainEvents, weights: Array, batch: static.Shape
+) -> list[tuple[tuple[Array, Array], Array]]:
   """Returns ends of values that could not be seen, and how many are expected.
 
   They are below or, where the law is cut, above what observations are conditional
@@ -154,7 +164,7 @@ def _unseen(
   return found
 
 
-def _joined(parts: list[Any], batch: Any) -> Any:
+def _joined(parts: list[Any], batch: static.Shape) -> Any:
   """Returns arrays behind each other on the last axis."""
   if len(parts) == 1:
     return parts[0]

@@ -1,15 +1,18 @@
 """Derivatives of log likelihoods in the entries of a distribution."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import gradients
 
 MODE = "numpy"
@@ -20,6 +23,7 @@ else:
 
 Coordinates = coordinates_lib.Coordinates
 Observations = observations_lib.Observations
+_T = TypeVar("_T")
 
 
 def log_likelihood(
@@ -66,8 +70,8 @@ def hessian(
 def jacobian(
   where: Coordinates,
   entries: onp.ndarray,
-  f: Callable[..., Any] | str,
-  args: tuple[Any, ...],
+  f: Callable[..., ArrayLike] | str,
+  args: tuple[object, ...],
 ) -> onp.ndarray:
   """Returns the slopes of a function of the distribution, (..., k).
 
@@ -78,7 +82,7 @@ def jacobian(
     args: of `f` besides.
   """
 
-  def of_entries(x: Any) -> Any:
+  def of_entries(x: Array) -> ArrayLike:
     distribution = where.root.of(x)
     if isinstance(f, str):
       return getattr(distribution, f)(*args)
@@ -95,26 +99,33 @@ def jacobian(
   return _stacked(columns, static.shape(value))
 
 
-def _stacked(columns: list[onp.ndarray], shape: tuple[Any, ...]) -> onp.ndarray:
+def _stacked(columns: list[onp.ndarray], shape: static.Shape) -> onp.ndarray:
   """Returns columns of a shape side by side, (..., k), of none too."""
   rows = onp.reshape(columns, (len(columns), *shape))
   return onp.moveaxis(rows, 0, -1)
 
 
 def _value(
-  entries: Any, tables: Any, distribution: Any, observations: Observations
-) -> Any:
+  entries: Array,
+  tables: Mapping[str, coordinates_lib.Table],
+  distribution: Distribution,
+  observations: Observations,
+) -> Array:
   found = coordinates_lib.with_entries(distribution, tables, entries)
   return structures.cast(observations.log_likelihood(found))
 
 
-def _value_and_gradient(entries: Any, *args: Any) -> Any:
+def _value_and_gradient(entries: Array, *args: Any) -> tuple[Array, Array]:
   return gradients.value_and_gradient(lambda x: _value(x, *args), entries)
 
 
 def _slope_of_gradient(
-  entries: Any, tables: Any, distribution: Any, observations: Any, unit: Any
-) -> Any:
+  entries: Array,
+  tables: Mapping[str, coordinates_lib.Table],
+  distribution: Distribution,
+  observations: Observations,
+  unit: Array,
+) -> Array:
   args = (tables, distribution, observations)
   return gradients.hessian_vector_product(
     lambda x: _value(x, *args), (entries,), (unit,)
@@ -122,16 +133,20 @@ def _slope_of_gradient(
 
 
 def _slope_of_terms(
-  entries: Any, tables: Any, distribution: Any, observations: Any, unit: Any
-) -> Any:
-  def terms(x: Any) -> Any:
+  entries: Array,
+  tables: Mapping[str, coordinates_lib.Table],
+  distribution: Distribution,
+  observations: Observations,
+  unit: Array,
+) -> Array:
+  def terms(x: Array) -> Array:
     found = coordinates_lib.with_entries(distribution, tables, x)
     return observations.log_likelihood_terms(found)
 
   return gradients.jvp(terms, (entries,), (unit,))[1]
 
 
-def _compiled(f: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled(f: Callable[..., _T]) -> Callable[..., _T]:
   """Returns a function that is compiled once for a fit, where that is known."""
   if MODE == "tf":
     return tensorflow.function(f, autograph=False)
@@ -147,19 +162,21 @@ _SLOPE_OF_TERMS = _compiled(_slope_of_terms)
 
 def _arguments(
   where: Coordinates, entries: onp.ndarray, observations: Observations
-) -> tuple[Any, ...]:
+) -> tuple[
+  Array, Mapping[str, coordinates_lib.Table], Distribution, Observations
+]:
   whole = _array(where, where.embedded(entries))
   return whole, where.tables, where.distribution, observations
 
 
-def _array(where: Coordinates, entries: onp.ndarray) -> Any:
+def _array(where: Coordinates, entries: onp.ndarray) -> Array:
   dtype = where.distribution.dtype
   return structures.as_array(onp.asarray(entries, dtype), dtype, "entries")
 
 
-def _unit(where: Coordinates, i: int) -> Any:
+def _unit(where: Coordinates, i: int) -> Array:
   return _array(where, onp.arange(len(where.whole)) == i)
 
 
-def _host(x: Any) -> onp.ndarray:
+def _host(x: Array) -> onp.ndarray:
   return onp.asarray(static.concrete(x), onp.float64)

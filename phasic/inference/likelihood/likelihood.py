@@ -1,18 +1,19 @@
 """The log likelihood of arrays of observations."""
 
-from typing import Any
-
 from phasic.inference.data import observations
+from phasic.inference.parameters.distribution_types import Distribution
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 
 
 def log_likelihood(
-  distribution: Any,
-  lower: Any,
-  upper: Any = None,
-  weights: Any = None,
-  entry: Any = None,
-  cause: Any = None,
-) -> Any:
+  distribution: Distribution,
+  lower: ArrayLike,
+  upper: ArrayLike | None = None,
+  weights: ArrayLike | None = None,
+  entry: ArrayLike | None = None,
+  cause: ArrayLike | None = None,
+) -> Array:
   """Returns the log likelihood of observations, summed over the last axis.
 
   It is `Observations(lower, ...).log_likelihood(distribution)`, where

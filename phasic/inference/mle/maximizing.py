@@ -1,7 +1,7 @@
 """Climbing a log likelihood on the host, by SciPy's optimisers."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
 
@@ -185,7 +185,7 @@ class Search:
   def best_of(
     self,
     starts: Sequence[onp.ndarray],
-    report: Callable[[int, float], Any] | None,
+    report: Callable[[int, float], object] | None,
   ) -> tuple[Top, list[float]]:
     """Returns the highest top of several climbs, and all their heights."""
     tops: list[Top] = []

@@ -1,7 +1,6 @@
 """Maximum likelihood with exact derivatives."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as onp
 
@@ -11,6 +10,8 @@ from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.parameters import nested_arrays
 from phasic.inference.parameters import time_units
+from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.results import fits
 from phasic.inference.starts import starts as starts_lib
@@ -32,19 +33,19 @@ _ROUNDS = 5
 
 
 def fit_mle(
-  dist: Any,
+  dist: D,
   observations: Observations,
   *,
   fixed: Sequence[str] = (),
   tied: Sequence[Sequence[str]] = (),
   bounds: Mapping[str, tuple[float, float]] | None = None,
-  starts: Sequence[Any] = (),
+  starts: Sequence[Distribution] = (),
   num_starts: int = 1,
   seed: int = 0,
   max_steps: int = 2000,
   tolerance: float = 1e-6,
-  progress: bool | Callable[[int, float], Any] = False,
-) -> fits.Fit:
+  progress: bool | Callable[[int, float], object] = False,
+) -> fits.Fit[D]:
   """Returns the distribution under which the observations are likeliest.
 
   The structure is that of the given distribution, which is where the search
@@ -162,7 +163,7 @@ def fit_mle(
   )
 
 
-def _of_another(where: Coordinates, i: int, other: Any) -> onp.ndarray:
+def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
   """Returns the entries of another start.
 
   Raises:
@@ -181,7 +182,9 @@ def _of_another(where: Coordinates, i: int, other: Any) -> onp.ndarray:
   return coordinates_lib.entries_at(where, other)
 
 
-def _with_zeros(search: maximizing.Search, top: maximizing.Top) -> Any:
+def _with_zeros(
+  search: maximizing.Search, top: maximizing.Top
+) -> maximizing.Top:
   """Sets entries to zero where that costs nothing, and climbs again."""
   where = search.where
   never = onp.logical_not(where.may_be_zero) | (search.low > 0)

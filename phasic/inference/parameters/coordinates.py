@@ -5,8 +5,8 @@ are made of (rates, masses, differences of increasing rates), and free real
 numbers, which the entries are smooth functions of.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -16,7 +16,10 @@ from phasic.distributions.base import methods
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import free_maps
 from phasic.inference.parameters import parameter_names
+from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 
 
 class Table(NamedTuple):
@@ -28,10 +31,10 @@ class Table(NamedTuple):
   """
 
   index: Any
-  base: Any
+  base: onp.ndarray
 
 
-class Coordinates(free_maps.FreeMap):
+class Coordinates(free_maps.FreeMap, Generic[D]):
   """The entries of one distribution that are fitted.
 
   Attributes:
@@ -49,7 +52,7 @@ class Coordinates(free_maps.FreeMap):
 
   def __init__(
     self,
-    distribution: Any,
+    distribution: D,
     fixed: Sequence[str] = (),
     tied: Sequence[Sequence[str]] = (),
   ):
@@ -168,7 +171,7 @@ class Coordinates(free_maps.FreeMap):
     self, chosen: Sequence[int], known: parameter_names.Names
   ) -> list[int]:
     """Leaves out masses that are alone in their sum: they are certain."""
-    members: dict[Any, list[int]] = {}
+    members: dict[Hashable, list[int]] = {}
     for i in chosen:
       group = known.kinds[i].group
       if group is not None:
@@ -182,7 +185,7 @@ class Coordinates(free_maps.FreeMap):
 
   def _group(self, chosen: Sequence[int], known: parameter_names.Names) -> None:
     """Numbers the sums, and chooses what is left to one of each."""
-    found: dict[Any, int] = {}
+    found: dict[str, int] = {}
     groups = onp.full(len(chosen), -1)
     for c, i in enumerate(chosen):
       group = known.kinds[i].group
@@ -205,14 +208,14 @@ class Coordinates(free_maps.FreeMap):
 
   def restricted(
     self, entries: onp.ndarray, keep: onp.ndarray
-  ) -> "Coordinates":
+  ) -> "Coordinates[D]":
     """Returns some of the entries at other values; the others stay there."""
     keep = onp.asarray(keep, bool) & (entries > 0)
     for g in range(len(self.totals)):
       rows = keep & (self.groups == g)
       if not self.slack[g] and onp.sum(rows) == 1:
         keep = keep & onp.logical_not(rows)
-    found = object.__new__(Coordinates)
+    found: Coordinates[D] = object.__new__(Coordinates)
     found.distribution = self.distribution
     found.increasing = self.increasing
     found.names = tuple(onp.asarray(self.names, object)[keep])
@@ -247,7 +250,7 @@ class Coordinates(free_maps.FreeMap):
     found[self.rows] = entries
     return found
 
-  def of(self, entries: Any) -> Any:
+  def of(self, entries: Array | onp.ndarray) -> D:
     """Returns the distribution of entries, (k,), an array."""
     dtype = self.distribution.dtype
     entries = structures.as_array(entries, dtype, "entries")
@@ -260,7 +263,7 @@ class Coordinates(free_maps.FreeMap):
     return with_entries(self.distribution, self.tables, whole)
 
 
-def check_single(name: str, distribution: Any) -> None:
+def check_single(name: str, distribution: object) -> None:
   """Raises TypeError or ValueError unless this is one distribution."""
   methods.check_substrate(name, distribution)
   if not isinstance(distribution, distribution_lib.Distribution):
@@ -276,8 +279,8 @@ def check_single(name: str, distribution: Any) -> None:
 
 
 def with_entries(
-  distribution: Any, tables: Mapping[str, Table], entries: Any
-) -> Any:
+  distribution: D, tables: Mapping[str, Table], entries: Array | onp.ndarray
+) -> D:
   """Returns a distribution with entries of its parameters replaced.
 
   Args:
@@ -298,7 +301,9 @@ def with_entries(
   return entry_blocks.rebuilt(distribution, arrays)
 
 
-def entries_at(coordinates: Coordinates, distribution: Any) -> onp.ndarray:
+def entries_at(
+  coordinates: Coordinates, distribution: Distribution
+) -> onp.ndarray:
   """Returns the values of a structure's entries in another distribution.
 
   They are those of the parameters' first place where entries are tied.

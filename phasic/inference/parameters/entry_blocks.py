@@ -4,7 +4,7 @@ Exits are told and not derived, so is a mass at zero: nothing is subtracted.
 Increasing rates are told by their differences.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 import math
 from typing import Any, NamedTuple
 
@@ -12,10 +12,14 @@ import numpy as onp
 
 from phasic.distributions.base import entries as entries_lib
 from phasic.distributions.base import inferring
+from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.inference.parameters import nested_arrays
+from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import host_values
 from phasic.internal import static
 from phasic.internal import user_warnings
+from phasic.internal.arrays import Array
 
 
 class Block(NamedTuple):
@@ -33,10 +37,10 @@ class Block(NamedTuple):
   values: onp.ndarray
   names: Sequence[str]
   kinds: Sequence[entries_lib.Kind]
-  slack: Mapping[Any, bool]
+  slack: Mapping[Hashable, bool]
 
 
-def of(distribution: Any) -> tuple[Any, dict[str, Block]]:
+def of(distribution: D) -> tuple[D, dict[str, Block]]:
   """Returns the distribution with nothing derived, and its parameters' blocks.
 
   Raises:
@@ -61,9 +65,9 @@ def of(distribution: Any) -> tuple[Any, dict[str, Block]]:
   return distribution, blocks
 
 
-def rebuilt(distribution: Any, arrays: Mapping[str, Any]) -> Any:
+def rebuilt(distribution: D, arrays: Mapping[str, Array]) -> D:
   """Returns a distribution with parameters made of blocks' arrays."""
-  changed = dict(arrays)
+  changed: dict[str, Array | Mapping[str, Array]] = dict(arrays)
   mappings = names_of_mappings(distribution)
   for path, owner in nested_arrays.owners(distribution):
     for name, prop in owner.parameter_properties().items():
@@ -84,7 +88,7 @@ def rebuilt(distribution: Any, arrays: Mapping[str, Any]) -> Any:
   return nested_arrays.with_arrays(distribution, changed, validate_args=False)
 
 
-def names_of_mappings(distribution: Any) -> dict[str, tuple[str, ...]]:
+def names_of_mappings(distribution: Distribution) -> dict[str, tuple[str, ...]]:
   """Returns the names in parameters that are mappings, by their paths."""
   return {
     f"{path}{name}": owner.graph.parameter_names
@@ -94,7 +98,7 @@ def names_of_mappings(distribution: Any) -> dict[str, tuple[str, ...]]:
   }
 
 
-def increasing(distribution: Any) -> tuple[str, ...]:
+def increasing(distribution: Distribution) -> tuple[str, ...]:
   """Returns the paths of parameters that are told by their differences."""
   return tuple(
     f"{path}{name}"
@@ -106,7 +110,7 @@ def increasing(distribution: Any) -> tuple[str, ...]:
 
 def _explicit(distribution: Any) -> Any:
   """Returns the same distribution with exits and masses at zero given."""
-  changed: dict[str, Any] = {}
+  changed: dict[str, object] = {}
   if "distribution" in distribution.parameters:
     changed["distribution"] = _explicit(distribution.distribution)
   properties = distribution.parameter_properties()
@@ -130,7 +134,9 @@ def _explicit(distribution: Any) -> Any:
     return distribution.copy(**changed) if changed else distribution
 
 
-def _rest(name: str, values: onp.ndarray, one: float, eps: float) -> Any:
+def _rest(
+  name: str, values: onp.ndarray, one: float, eps: float
+) -> onp.ndarray:
   """Returns what rows lack of a total; nothing within rounding."""
   rows = onp.reshape(values, (-1, onp.shape(values)[-1]))
   found = onp.zeros(len(rows))
@@ -146,7 +152,11 @@ def _rest(name: str, values: onp.ndarray, one: float, eps: float) -> Any:
 
 
 def _block(
-  path: str, name: str, prop: Any, values: onp.ndarray, owner: Any
+  path: str,
+  name: str,
+  prop: properties_lib.ParameterProperties,
+  values: onp.ndarray,
+  owner: Any,
 ) -> Block:
   """Returns the entries of one parameter."""
   shape = onp.shape(values)

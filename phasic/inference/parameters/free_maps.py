@@ -6,12 +6,11 @@ has x = 0, either one of the entries, the reference, or what they lack of the
 total, the slack.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import bijectors
+from phasic.internal.arrays import Array
 
 
 class FreeMap:
@@ -110,7 +109,7 @@ class FreeMap:
     curved = onp.matmul(onp.matmul(onp.transpose(jacobian), second), jacobian)
     return curved + bend[onp.ix_(self.has_free, self.has_free)]
 
-  def forward(self, free: Any) -> Any:
+  def forward(self, free: Array) -> Array:
     """Returns the entries of free numbers, an array."""
     position = onp.cumsum(self.has_free) - 1
     rows = onp.flatnonzero(self.groups < 0)

@@ -1,16 +1,19 @@
 """A distribution as a function of free real numbers."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as onp
 
 from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters.distribution_types import D
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 
 
-class Unconstrained(NamedTuple):
+class Unconstrained(NamedTuple, Generic[D]):
   """Free real numbers, and the distribution that they stand for.
 
   Attributes:
@@ -18,13 +21,13 @@ class Unconstrained(NamedTuple):
     to_distribution: takes such an array, returns the distribution.
   """
 
-  free: Any
-  to_distribution: Callable[[Any], Any]
+  free: Array
+  to_distribution: Callable[[ArrayLike], D]
 
 
 def unconstrained(
-  dist: Any, fixed: Sequence[str] = (), tied: Sequence[Sequence[str]] = ()
-) -> Unconstrained:
+  dist: D, fixed: Sequence[str] = (), tied: Sequence[Sequence[str]] = ()
+) -> Unconstrained[D]:
   """Returns a distribution's parameters as free real numbers.
 
   They are, by the bijectors of `parameter_properties`: the logarithms of rates,
@@ -68,14 +71,14 @@ def unconstrained(
   dtype, size = where.distribution.dtype, where.num_free
   free = onp.asarray(where.free_of(where.entries), dtype)
 
-  def to_distribution(x: Any) -> Any:
-    x = structures.as_array(x, dtype, "free")
-    sizes = static.shape(x)
+  def to_distribution(x: ArrayLike) -> D:
+    array = structures.as_array(x, dtype, "free")
+    sizes = static.shape(array)
     if len(sizes) != 1 or (isinstance(sizes[0], int) and sizes[0] != size):
       raise ValueError(
         f"free has shape {sizes}: it must be ({size},); map for more than one"
       )
-    return where.of(where.forward(x))
+    return where.of(where.forward(array))
 
   return Unconstrained(
     structures.as_array(free, dtype, "free"), to_distribution

@@ -1,15 +1,16 @@
 """Values of arrays on the host, where fits are."""
 
 import operator
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import ArrayLike
 
 
-def known(name: str, x: Any, rule: str) -> onp.ndarray:
+def known(name: str, x: ArrayLike, rule: str) -> onp.ndarray:
   """Returns an array on the host, in its dtype.
 
   Args:
@@ -27,7 +28,7 @@ def known(name: str, x: Any, rule: str) -> onp.ndarray:
 
 
 def host_values(
-  name: str, x: Any, rule: str = "a fit needs its values"
+  name: str, x: ArrayLike, rule: str = "a fit needs its values"
 ) -> onp.ndarray:
   """Returns an array's values as float64, see `known`."""
   return onp.asarray(known(name, x, rule), onp.float64)
@@ -69,7 +70,9 @@ def number(name: str, x: Any) -> float:
   raise TypeError(f"{name} is {raw_arguments.shown(x)}: it must be a number")
 
 
-def whole_number(name: str, x: Any, least: int, most: int | None = None) -> int:
+def whole_number(
+  name: str, x: SupportsIndex, least: int, most: int | None = None
+) -> int:
   """Returns an argument as an int.
 
   Args:

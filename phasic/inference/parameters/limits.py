@@ -1,7 +1,6 @@
 """Least and greatest values of the entries that are fitted."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as onp
 
@@ -59,7 +58,7 @@ def limits(
   return low, high
 
 
-def _pair(name: str, pair: Any) -> tuple[float, float]:
+def _pair(name: str, pair: tuple[float, float]) -> tuple[float, float]:
   """Returns the bounds of a name."""
   try:
     least, greatest = map(float, pair)

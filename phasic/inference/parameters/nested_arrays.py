@@ -7,12 +7,14 @@ distribution within.
 from collections.abc import Mapping
 from typing import Any
 
+from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal import user_warnings
 
 _WITHIN = "distribution"
 
 
-def owners(distribution: Any) -> list[tuple[str, Any]]:
+def owners(distribution: Distribution) -> list[tuple[str, Any]]:
   """Returns a distribution, and those it is made of, with paths to them."""
   found, path = [("", distribution)], ""
   while _WITHIN in distribution.parameters:
@@ -22,7 +24,7 @@ def owners(distribution: Any) -> list[tuple[str, Any]]:
   return found
 
 
-def arrays_of(distribution: Any) -> dict[str, Any]:
+def arrays_of(distribution: Distribution) -> dict[str, object]:
   """Returns all arrays as they were given, by their paths."""
   return {
     f"{path}{name}": owner.parameters[name]
@@ -32,8 +34,8 @@ def arrays_of(distribution: Any) -> dict[str, Any]:
 
 
 def with_arrays(
-  distribution: Any, arrays: Mapping[str, Any], **options: Any
-) -> Any:
+  distribution: D, arrays: Mapping[str, object], **options: Any
+) -> D:
   """Returns a distribution with other arrays.
 
   Args:
@@ -42,8 +44,8 @@ def with_arrays(
     **options: arguments of all distributions whose arrays are replaced.
   """
   prefix = f"{_WITHIN}."
-  own: dict[str, Any] = {}
-  within: dict[str, Any] = {}
+  own: dict[str, object] = {}
+  within: dict[str, object] = {}
   for path, x in arrays.items():
     if path.startswith(prefix):
       within[path.removeprefix(prefix)] = x

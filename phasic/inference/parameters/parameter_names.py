@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 import itertools
-from typing import Any
 
+from phasic.inference.parameters import entry_blocks
 from phasic.internal import raw_arguments
 
 
@@ -18,7 +18,7 @@ class Names:
     first: where the entries of a parameter begin, by its path.
   """
 
-  def __init__(self, blocks: Mapping[str, Any]):
+  def __init__(self, blocks: Mapping[str, entry_blocks.Block]):
     """Takes the blocks of `entry_blocks`."""
     found = list(blocks.values())
     sizes = [len(block.names) for block in found]
@@ -68,14 +68,14 @@ class Names:
     return found
 
 
-def check_groups(argument: str, groups: Any) -> None:
+def check_groups(argument: str, groups: Iterable[object]) -> None:
   """Raises TypeError unless these are sequences of names."""
   _check_sequence(argument, groups, "groups of names")
   for names in groups:
     _check_sequence(argument, names, "names")
 
 
-def _check_sequence(argument: str, x: Any, of_what: str) -> None:
+def _check_sequence(argument: str, x: object, of_what: str) -> None:
   """Raises TypeError for a string, and for what has nothing in it."""
   if isinstance(x, str) or not isinstance(x, Iterable):
     raise TypeError(

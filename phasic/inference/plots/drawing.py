@@ -6,7 +6,9 @@ import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import methods
+from phasic.inference.data import observations as observations_lib
 from phasic.inference.data import survival_estimates
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import known
 
 NORMAL_95 = 1.959963984540054
@@ -64,13 +66,13 @@ def new_axes() -> Any:
   return axes
 
 
-def range_of(observations: Any) -> Range:
+def range_of(observations: observations_lib.Observations) -> Range:
   """Returns the range of times that shows observations."""
   times, _, _, entry = survival_estimates.host_times(observations)
   return Range(float(onp.min(entry)), float(onp.max(times)))
 
 
-def end_of(axes: Any, distribution: Any, end: float) -> float:
+def end_of(axes: Any, distribution: Distribution, end: float) -> float:
   """Returns where axes end that show times up to `end`, and what they have.
 
   Where these are none they show nearly all values of a distribution.
@@ -105,7 +107,11 @@ def draw_estimate(
 
 
 def draw_band(
-  axes: Any, times: onp.ndarray, low: Any, high: Any, **style: Any
+  axes: Any,
+  times: onp.ndarray,
+  low: onp.ndarray,
+  high: onp.ndarray,
+  **style: Any,
 ) -> None:
   """Draws a band between two functions that are constant between the times."""
   axes.fill_between(times, low, high, **_BAND, **style)
@@ -113,7 +119,7 @@ def draw_band(
 
 def draw_curve(
   axes: Any,
-  distribution: Any,
+  distribution: Distribution,
   times: onp.ndarray,
   heights: onp.ndarray,
   label: str,
@@ -124,7 +130,7 @@ def draw_curve(
   axes.plot(times, heights, drawstyle=style, label=label)
 
 
-def grid(distribution: Any, start: float, end: float) -> onp.ndarray:
+def grid(distribution: Distribution, start: float, end: float) -> onp.ndarray:
   """Returns the times at which a function is drawn, whole in discrete time."""
   if not counts(distribution):
     return onp.linspace(start, end, 400)
@@ -133,13 +139,15 @@ def grid(distribution: Any, start: float, end: float) -> onp.ndarray:
   return onp.unique(onp.round(onp.linspace(first, last, number)))
 
 
-def counts(distribution: Any) -> bool:
+def counts(distribution: Distribution) -> bool:
   """Returns whether the values are whole numbers."""
   constraint: str = distribution.support.constraint
   return constraint == "nonnegative_integer"
 
 
-def values(distribution: Any, name: str, x: Any) -> onp.ndarray:
+def values(
+  distribution: Distribution, name: str, x: onp.ndarray | float
+) -> onp.ndarray:
   """Returns the values of a method on the host.
 
   Raises:
@@ -158,7 +166,9 @@ def values(distribution: Any, name: str, x: Any) -> onp.ndarray:
   return found
 
 
-def log_survival_at_entry(distribution: Any, given: float) -> onp.ndarray:
+def log_survival_at_entry(
+  distribution: Distribution, given: float
+) -> onp.ndarray:
   """Returns log P(X > given); raises ValueError where that is impossible."""
   found = values(distribution, "log_survival_function", given)
   if found == -onp.inf:
@@ -168,7 +178,7 @@ def log_survival_at_entry(distribution: Any, given: float) -> onp.ndarray:
   return found
 
 
-def check_single(distribution: Any) -> None:
+def check_single(distribution: Distribution) -> None:
   """Raises unless there is one distribution."""
   check_type("distribution", distribution)
   shape = tuple(distribution.batch_shape)
@@ -178,7 +188,7 @@ def check_single(distribution: Any) -> None:
     )
 
 
-def check_type(name: str, distribution: Any) -> None:
+def check_type(name: str, distribution: object) -> None:
   """Raises unless it is a distribution of one variable."""
   methods.check_substrate(name, distribution)
   kind = type(distribution).__name__

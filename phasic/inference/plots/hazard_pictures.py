@@ -4,7 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
+from phasic.inference.data import observations as observations_lib
 from phasic.inference.data import survival_estimates
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.plots import drawing
 
@@ -24,8 +26,8 @@ class Groups(NamedTuple):
 
 
 def plot_hazard(
-  distribution: Any,
-  observations: Any = None,
+  distribution: Distribution,
+  observations: observations_lib.Observations | None = None,
   axes: Any = None,
   *,
   num_groups: int = 8,
@@ -86,7 +88,10 @@ def plot_hazard(
 
 
 def grouped(
-  observations: Any, num_groups: int, in_steps: bool, from_zero: bool
+  observations: observations_lib.Observations,
+  num_groups: int,
+  in_steps: bool,
+  from_zero: bool,
 ) -> Groups:
   """Returns groups with about the same number of events.
 
@@ -120,7 +125,11 @@ def grouped(
   return Groups(edges, counts, onp.sum(weights * at_risk, axis=1))
 
 
-def _groups_of(distribution: Any, observations: Any, num_groups: int) -> Groups:
+def _groups_of(
+  distribution: Distribution,
+  observations: observations_lib.Observations,
+  num_groups: int,
+) -> Groups:
   """Returns the groups; a step at zero counts where something may end there."""
   if not drawing.counts(distribution):
     return grouped(observations, num_groups, False, False)

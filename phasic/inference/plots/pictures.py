@@ -4,14 +4,16 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.inference.data import observations as observations_lib
 from phasic.inference.data import survival_estimates
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.plots import drawing
 from phasic.inference.results import predictive
 
 
 def plot_survival(
-  distribution: Any,
-  observations: Any = None,
+  distribution: Distribution,
+  observations: observations_lib.Observations | None = None,
   axes: Any = None,
   *,
   label: str = "fit",
@@ -70,7 +72,9 @@ def plot_survival(
 
 
 def plot_quantiles(
-  distribution: Any, observations: Any, axes: Any = None
+  distribution: Distribution,
+  observations: observations_lib.Observations,
+  axes: Any = None,
 ) -> Any:
   """Draws times of events against quantiles of a distribution.
 
@@ -120,7 +124,11 @@ def plot_quantiles(
 
 
 def plot_posterior_predictive(
-  draws: Any, observations: Any, axes: Any = None, *, seed: Any
+  draws: Distribution,
+  observations: observations_lib.Observations,
+  axes: Any = None,
+  *,
+  seed: Any,
 ) -> Any:
   """Draws the data among data that a posterior predicts.
 
@@ -161,7 +169,7 @@ def plot_posterior_predictive(
     Bayesian data analysis, 2013, ch. 6.
   """
   drawing.check_type("draws", draws)
-  shape = tuple(draws.batch_shape)
+  shape: tuple[Any, ...] = tuple(draws.batch_shape)
   if len(shape) != 1:
     raise ValueError(f"draws has batch shape {shape}: it must be (draws,)")
   drawing.checked_axes(axes)

@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.host_values import total_weight
 from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import static
+from phasic.internal.arrays import ArrayLike
 
 
 class Record(NamedTuple):
@@ -40,7 +42,7 @@ class Record(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Fit:
+class Fit(Generic[D]):
   """A distribution that was fitted to observations.
 
   Attributes:
@@ -56,11 +58,11 @@ class Fit:
     at_bounds: names of entries that ended at one of them.
   """
 
-  distribution: Any
+  distribution: D
   log_likelihood: float
   observations: observations_lib.Observations
   record: Record
-  structure: Any
+  structure: D
   fixed: Sequence[str] = ()
   tied: Sequence[Sequence[str]] = ()
   bounds: Mapping[str, tuple[float, float]] = dataclasses.field(
@@ -89,7 +91,7 @@ class Fit:
     )
 
   @property
-  def standard_errors(self) -> Mapping[str, Any]:
+  def standard_errors(self) -> Mapping[str, onp.ndarray]:
     """Standard errors of the parameters, arrays of their shapes by name.
 
     Parameters of a graph that have names are "params[birth]", as in `statuses`.
@@ -171,7 +173,9 @@ class Fit:
     """
     return self.uncertainty.names, self.uncertainty.covariance
 
-  def standard_error_of(self, f: Callable[..., Any] | str, *args: Any) -> Any:
+  def standard_error_of(
+    self, f: Callable[..., ArrayLike] | str, *args: object
+  ) -> onp.ndarray:
     """Returns the standard error of a function of the distribution.
 
     It is that of the delta method, with exact derivatives: sqrt(g' C g) for the

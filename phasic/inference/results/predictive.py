@@ -1,19 +1,24 @@
 """Data that a posterior predicts, censored and truncated as those observed."""
 
-from typing import Any
-
 import numpy as onp
 
+from phasic.inference.data import observations as observations_lib
 from phasic.inference.data import survival_estimates
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import host_values
 from phasic.internal import random
+from phasic.internal.arrays import Seed
 
 # At most so many values are drawn at once, but for one data set's.
 _AT_ONCE = 2**18
 
 
 def predicted_survival(
-  draws: Any, num_draws: int, observations: Any, at: onp.ndarray, seed: Any
+  draws: Distribution,
+  num_draws: int,
+  observations: observations_lib.Observations,
+  at: onp.ndarray,
+  seed: Seed,
 ) -> onp.ndarray:
   """Returns estimates of Kaplan and Meier of data from each draw.
 
@@ -62,7 +67,7 @@ def predicted_survival(
   return onp.stack(found)
 
 
-def _values(draws: Any, entry: onp.ndarray, seed: Any) -> onp.ndarray:
+def _values(draws: Distribution, entry: onp.ndarray, seed: Seed) -> onp.ndarray:
   """Returns a value after each time of entry from each draw, (draws, n)."""
   n = len(entry)
   if onp.all(entry < 0):
@@ -108,7 +113,9 @@ def _censoring_times(
   return onp.where(events, drawn, found)
 
 
-def _at(times: Any, survival: Any, at: onp.ndarray) -> onp.ndarray:
+def _at(
+  times: onp.ndarray, survival: onp.ndarray, at: onp.ndarray
+) -> onp.ndarray:
   """Returns a survival function that falls at some times."""
   index = onp.searchsorted(times, at, side="right")
   return onp.append(1.0, survival)[index]

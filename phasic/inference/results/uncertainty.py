@@ -11,7 +11,6 @@ may bend, but by chance: its expectation does not.
 
 from collections.abc import Callable, Mapping, Sequence
 import dataclasses
-from typing import Any
 
 import numpy as onp
 
@@ -20,10 +19,12 @@ from phasic.inference.likelihood import derivatives
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import total_weight
 from phasic.inference.results import directions
 from phasic.internal import static
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model import named_checks
 
 IDENTIFIED = "identified"
@@ -72,14 +73,14 @@ class Uncertainty:
   names: tuple[str, ...]
   statuses: Mapping[str, str]
   covariance: onp.ndarray
-  standard_errors: Mapping[str, Any]
+  standard_errors: Mapping[str, onp.ndarray]
   eigenvalues: onp.ndarray
   num_flat: int
   _inner: coordinates_lib.Coordinates
   _known: directions.Known
 
   def standard_error_of(
-    self, f: Callable[..., Any] | str, args: tuple[Any, ...]
+    self, f: Callable[..., ArrayLike] | str, args: tuple[object, ...]
   ) -> onp.ndarray:
     """Returns the standard error of a function, see `Fit`."""
     _check_values(f, args)
@@ -92,7 +93,9 @@ class Uncertainty:
     return self._known.standard_errors(along)[()]
 
 
-def _check_values(f: Callable[..., Any] | str, args: tuple[Any, ...]) -> None:
+def _check_values(
+  f: Callable[..., ArrayLike] | str, args: tuple[object, ...]
+) -> None:
   """Raises ValueError for values of which a method has no derivative.
 
   At its ends a quantile is an end of the support, for every parameter.
@@ -110,8 +113,8 @@ def _check_values(f: Callable[..., Any] | str, args: tuple[Any, ...]) -> None:
 
 
 def assess(
-  structure: Any,
-  distribution: Any,
+  structure: Distribution,
+  distribution: Distribution,
   observations: observations_lib.Observations,
   fixed: Sequence[str] = (),
   tied: Sequence[Sequence[str]] = (),
@@ -225,9 +228,9 @@ def _of_parameters(
   inner: coordinates_lib.Coordinates,
   jacobian: onp.ndarray,
   known: directions.Known,
-) -> dict[str, Any]:
+) -> dict[str, onp.ndarray]:
   """Returns standard errors of the parameters' arrays, by path."""
-  found: dict[str, Any] = {}
+  found: dict[str, onp.ndarray] = {}
   # The last row, of what is not fitted, is zero.
   whole = onp.zeros((len(inner.whole) + 1, onp.shape(jacobian)[-1]))
   whole[inner.rows] = jacobian

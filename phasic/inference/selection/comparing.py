@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable
 import math
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import mle
+from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
@@ -104,7 +105,9 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
   )
 
 
-def _of_same_data(first: Any, second: Any) -> bool:
+def _of_same_data(
+  first: observations_lib.Observations, second: observations_lib.Observations
+) -> bool:
   if first is second:
     return True
   pairs = [*zip(observation_values(first), observation_values(second))]
@@ -124,7 +127,7 @@ def _chi_square_tail(x: float, degrees: int) -> float:
   return float(special.gammaincc(degrees / 2.0, x / 2.0))
 
 
-class Choice(NamedTuple):
+class Choice(NamedTuple, Generic[D]):
   """Fits of several sizes.
 
   Attributes:
@@ -133,19 +136,19 @@ class Choice(NamedTuple):
     criterion: "aic" or "bic".
   """
 
-  best: fits.Fit
-  fits: dict[int, fits.Fit]
+  best: fits.Fit[D]
+  fits: dict[int, fits.Fit[D]]
   criterion: str
 
 
 def choose_num_phases(
-  start: Callable[[int], Any],
+  start: Callable[[int], D],
   observations: observations_lib.Observations,
   num_phases: Iterable[int],
   *,
   criterion: str = "bic",
   **options: Any,
-) -> Choice:
+) -> Choice[D]:
   """Returns fits with several numbers of phases, and the best of them.
 
   Args:

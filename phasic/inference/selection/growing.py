@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.distributions.families import coxian
 from phasic.inference.parameters.host_values import host_values
 
 # A rate of zero starts at this part of the mean rate.
@@ -15,7 +16,7 @@ _TWIN = 1.3
 _LEAVES = 0.05
 
 
-def with_one_more_phase(dist: Any) -> list[Any]:
+def with_one_more_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
   """Returns starts that are near a Coxian, with one more phase.
 
   A phase of which little leaves is put in, fast at each place of the chain, or

@@ -1,7 +1,5 @@
 """Starts of acyclic chains that are near mixtures of two Erlang laws."""
 
-from typing import Any
-
 import numpy as onp
 
 from phasic.distributions.families import acyclic_phase_type
@@ -10,6 +8,7 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import mle
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import whole_number
+from phasic.inference.results import fits
 from phasic.inference.starts import start_forms
 from phasic.internal import static
 
@@ -22,7 +21,7 @@ _APART = 0.02
 
 def hyper_erlang_starts(
   observations: observations_lib.Observations, num_phases: int
-) -> list[Any]:
+) -> list[acyclic_phase_type.AcyclicPhaseType]:
   """Returns starts of acyclic chains, near fits by two Erlang branches.
 
   The phases are shared out between two branches in each way there is. Such a
@@ -76,7 +75,7 @@ def _fit(
   counts: tuple[int, int],
   mean: float,
   factor: float,
-) -> Any:
+) -> fits.Fit[hyper_erlang.HyperErlang]:
   """Returns a fit of two branches with so many phases."""
   dtype = static.dtype_name(observations.lower)
   rates = onp.asarray(counts) / mean * onp.asarray([factor, 1.0 / factor])
@@ -86,7 +85,9 @@ def _fit(
   return mle.fit_mle(start, observations)
 
 
-def _near(dist: Any) -> Any:
+def _near(
+  dist: hyper_erlang.HyperErlang,
+) -> acyclic_phase_type.AcyclicPhaseType:
   """Returns an acyclic chain whose masses are not zero and rates not equal."""
   chain = acyclic_phase_type.AcyclicPhaseType.from_phase_type(dist)
   masses = onp.maximum(host_values("masses", chain.initial_probs), _LEAST)

@@ -1,7 +1,6 @@
 """Acyclic phase-types with given moments."""
 
 import math
-from typing import Any
 
 import numpy as onp
 
@@ -31,7 +30,7 @@ def match_moments(
   third: float | None = None,
   *,
   num_phases: int | None = None,
-) -> Any:
+) -> acyclic_phase_type.AcyclicPhaseType | erlang.Erlang:
   """Returns an acyclic phase-type distribution with two or three raw moments.
 
   It has as few phases as the moments allow: with two of them n phases for a
@@ -114,7 +113,9 @@ def match_moments(
   return _of_three(mean, n2, n3, fits[0])
 
 
-def _of_two(mean: float, n2: float, num_phases: int | None) -> Any:
+def _of_two(
+  mean: float, n2: float, num_phases: int | None
+) -> acyclic_phase_type.AcyclicPhaseType | erlang.Erlang:
   """Returns an Erlang whose first stages may be skipped, of two moments."""
   squared_cv = n2 - 1.0
   least = max(math.ceil((1.0 / squared_cv) * (1.0 - 1e-12)), 1)
@@ -174,7 +175,9 @@ def _is_possible(n2: float, n3: float, n: int) -> bool:
   return lowest - slack <= n3 <= highest + slack
 
 
-def _of_three(mean: float, n2: float, n3: float, n: int) -> Any:
+def _of_three(
+  mean: float, n2: float, n3: float, n: int
+) -> acyclic_phase_type.AcyclicPhaseType:
   """Returns n phases with a mean and two normalized moments."""
   candidates = _after(n2, n3, n) + _before(n2, n3, n)
   best, least = None, math.inf
@@ -278,7 +281,9 @@ def _error(
   return max(abs(x / y - 1.0) for x, y in zip(moments, wanted, strict=True))
 
 
-def _sorted_form(masses: list[float], rates: list[float]) -> Any:
+def _sorted_form(
+  masses: list[float], rates: list[float]
+) -> acyclic_phase_type.AcyclicPhaseType:
   """Returns a chain that starts in one of its phases and goes through the rest.
 
   Its form is canonical: rates ascend.

@@ -1,15 +1,15 @@
 """Distributions to start a fit from."""
 
-from typing import Any
-
 import numpy as onp
 
+from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.families import acyclic_phase_type
 from phasic.distributions.families import coxian
 from phasic.distributions.families import hyper_erlang
 from phasic.distributions.families import hyperexponential
 from phasic.inference.data import observations as observations_lib
+from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
@@ -29,7 +29,7 @@ def start_of(
   observations: observations_lib.Observations,
   num_phases: int,
   form: str = "acyclic",
-) -> Any:
+) -> absorption_time.AbsorptionTime:
   """Returns a distribution of about the size of the data, to start a fit from.
 
   Its rates are near each other, and all different, so that no two phases are
@@ -64,12 +64,12 @@ def start_of(
   mean = mean_of(observations)
   dtype = static.dtype_name(observations.lower)
 
-  def array(x: Any) -> onp.ndarray:
+  def array(x: onp.ndarray) -> onp.ndarray:
     return onp.asarray(x, dtype)
 
   spread = onp.geomspace(1.0 / _SPREAD, _SPREAD, p) if p > 1 else onp.ones(1)
   uniform = onp.full(p, 1.0 / p)
-  found: Any
+  found: absorption_time.AbsorptionTime
   if form in ("acyclic", "coxian"):
     fast = spread[::-1]
     found = coxian.Coxian(array(0.8 * fast[:-1]), array(_exits(fast)))
@@ -107,7 +107,7 @@ def _exits(rates: onp.ndarray) -> onp.ndarray:
   return onp.where(last, rates, 0.2 * rates)
 
 
-def _scaled(dist: Any, factor: float) -> Any:
+def _scaled(dist: D, factor: float) -> D:
   """Returns a distribution with all rates times a factor."""
   names = ("rates", "progression_rates", "exit_rates", "subgenerator")
   arrays = dist.parameters

@@ -1,13 +1,13 @@
 """What a fit needs to begin: data that determine it, and a start."""
 
 import math
-from typing import Any
 
 import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.likelihood import derivatives
 from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import observation_values
@@ -15,7 +15,7 @@ from phasic.inference.parameters.host_values import whole_number
 
 
 def check_data(
-  dist: Any, observations: observations_lib.Observations, num_free: int
+  dist: Distribution, observations: observations_lib.Observations, num_free: int
 ) -> None:
   """Raises ValueError for data under which no fit has a maximum.
 

@@ -9,13 +9,14 @@ import numpy as onp
 
 from phasic.internal import checks
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.model import named_checks
 
 # The order of the rows of arrays.
 NAMES = ("lower", "upper", "weights", "entry", "cause")
 
 
-def aligned(arrays: dict[str, Any]) -> dict[str, Any]:
+def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Any]:
   """Returns the arrays in their common shape (..., n)."""
   shapes = {
     name: static.shape(x) for name, x in arrays.items() if x is not None
@@ -78,8 +79,12 @@ def check_known(arrays: Mapping[str, Any], told: Mapping[str, str]) -> None:
 
 
 def _rules(
-  lower: Any, upper: Any, weights: Any, entry: Any, cause: Any
-) -> list[tuple[str, Any, str]]:
+  lower: Array,
+  upper: Array,
+  weights: Array | None,
+  entry: Array | None,
+  cause: Array | None,
+) -> list[tuple[str, Array, str]]:
   """Returns what is checked, whether it is good, and the rule.
 
   The arrays are the host's or traced ones: only operators are used.
@@ -120,7 +125,7 @@ def _rules(
   return rules
 
 
-def check_counts(lower: Any, upper: Any) -> None:
+def check_counts(lower: Array, upper: Array | None) -> None:
   """Raises ValueError if a known value of a discrete law is not whole."""
   known = static.concrete(lower)
   ends = known if upper is None else static.concrete(upper)
@@ -131,7 +136,7 @@ def check_counts(lower: Any, upper: Any) -> None:
   named_checks.check("lower", known, onp.asarray(good), rule)
 
 
-def check_causes(cause: Any, causes: tuple[str | None, ...]) -> None:
+def check_causes(cause: Array, causes: tuple[str | None, ...]) -> None:
   """Raises ValueError if a known number is none of a cause."""
   known = static.concrete(cause)
   if known is not None:

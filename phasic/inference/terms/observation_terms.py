@@ -1,5 +1,6 @@
 """Log likelihoods of observations, one by one, of any distribution."""
 
+from collections.abc import Sequence
 import math
 from typing import Any, NamedTuple
 
@@ -7,11 +8,14 @@ import numpy as np
 
 from phasic.distributions.absorption import chain_models
 from phasic.distributions.base import chain_events
+from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
 from phasic.inference.terms import observation_rules
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.likelihood import discrete_observations
 from phasic.math.likelihood import observations
+from phasic.math.model.model_types import Model
 
 
 class KernelCall(NamedTuple):
@@ -23,14 +27,18 @@ class KernelCall(NamedTuple):
     upper: as lower, or None where all times are exact.
   """
 
-  model: tuple[Any, Any, Any, Any]
-  lower: Any
-  upper: Any
+  model: Model
+  lower: Array
+  upper: Array | None
 
 
 def log_likelihood_terms(
-  distribution: Any, lower: Any, upper: Any, entry: Any, cause: Any
-) -> Any:
+  distribution: distribution_lib.Distribution,
+  lower: Array,
+  upper: Array | None,
+  entry: Array | None,
+  cause: Array | None,
+) -> Array:
   """Returns log P(observation | X > entry), (..., n), without weights.
 
   Observations and what they are conditional on are pairs of times of one call
@@ -54,8 +62,12 @@ def log_likelihood_terms(
 
 
 def find_events(
-  distribution: Any, lower: Any, upper: Any, entry: Any, cause: Any
-) -> tuple[Any, chain_events.ChainEvents | None]:
+  distribution: distribution_lib.Distribution,
+  lower: Array,
+  upper: Array | None,
+  entry: Array | None,
+  cause: Array | None,
+) -> tuple[distribution_lib.Distribution, chain_events.ChainEvents | None]:
   """Returns the distribution beside observations, and events of its chain.
 
   Raises:
@@ -82,7 +94,9 @@ def find_events(
   return distribution, events
 
 
-def calls(events: chain_events.ChainEvents, cause: Any) -> list[KernelCall]:
+def calls(
+  events: chain_events.ChainEvents, cause: Array | None
+) -> list[KernelCall]:
   """Returns the calls for events; conditions are in the first one."""
   chain = events.chain
   own = None if cause is None else cause < 0
@@ -99,7 +113,7 @@ def calls(events: chain_events.ChainEvents, cause: Any) -> list[KernelCall]:
   return found
 
 
-def _of(events: chain_events.ChainEvents, own: Any) -> tuple[Any, Any]:
+def _of(events: chain_events.ChainEvents, own: Array | None) -> tuple[Any, Any]:
   """Returns ends of events; what is not of a call is certain, and costs none."""
   if own is None:
     return events.lower, events.upper
@@ -108,8 +122,8 @@ def _of(events: chain_events.ChainEvents, own: Any) -> tuple[Any, Any]:
 
 
 def combined(
-  events: chain_events.ChainEvents, cause: Any, values: list[Any]
-) -> Any:
+  events: chain_events.ChainEvents, cause: Array | None, values: Sequence[Array]
+) -> Array:
   """Returns log likelihoods, (..., n), of the values of the calls."""
   found = values[0]
   if events.given is not None:
@@ -128,14 +142,14 @@ def combined(
   return found if events.offset is None else found + events.offset
 
 
-def evaluate(call: KernelCall, discrete: bool) -> Any:
+def evaluate(call: KernelCall, discrete: bool) -> Array:
   """Returns log probabilities of the pairs of ends of a call."""
   return of_model(call.model, call.lower, call.upper, discrete)
 
 
 def of_model(
-  model: tuple[Any, Any, Any, Any], lower: Any, upper: Any, discrete: bool
-) -> Any:
+  model: Model, lower: Array, upper: Array | None, discrete: bool
+) -> Array:
   """Returns log probabilities of pairs of ends, of a chain's arguments."""
   initial_probs, matrix, exits, prob_zero = model
   if discrete:
@@ -157,7 +171,7 @@ def of_model(
   )
 
 
-def joined(x: Any, y: Any) -> Any:
+def joined(x: Array, y: Array) -> Array:
   """Returns two arrays behind each other on the last axis."""
   shapes = static.shape(x)[:-1], static.shape(y)[:-1]
   batch = static.broadcast_shapes(*shapes)

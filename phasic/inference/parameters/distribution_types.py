@@ -1,0 +1,9 @@
+"""What distributions are called in signatures."""
+
+from typing import TypeAlias, TypeVar
+
+from phasic.distributions.base import distribution as distribution_lib
+
+Distribution: TypeAlias = distribution_lib.Distribution
+# A family: what is fitted to data is of that of the start.
+D = TypeVar("D", bound=distribution_lib.Distribution)
