@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
+from phasic.internal.tape import modes
 from phasic.internal.tape import traced
 
 _OPERANDS = 5
@@ -50,7 +51,7 @@ class Call(NamedTuple):
 
 def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
   """Returns J of operands and tangents, which may be traced."""
-  if not _is_traced(arrays):
+  if not modes.any_traced(arrays):
     return call.forward(order, arrays)
   return _Forward(call, order).evaluate(arrays)
 
@@ -70,7 +71,7 @@ class _Forward(traced.Primitive):
     self.order = _checked(order)
 
   def evaluate(self, arrays: Sequence[Any]) -> Any:
-    if _is_traced(arrays):
+    if modes.any_traced(arrays):
       return traced.apply(self, *arrays)
     return self.call.forward(self.order, arrays)
 
@@ -118,7 +119,7 @@ class _Adjoint(traced.Primitive):
     self.wanted = tuple(wanted)
 
   def evaluate(self, arrays: Sequence[Any]) -> Any:
-    if _is_traced(arrays):
+    if modes.any_traced(arrays):
       return traced.apply(self, *arrays)
     return self.call.adjoint(self.order, arrays, self.wanted)
 
@@ -169,10 +170,6 @@ class _Adjoint(traced.Primitive):
       return [found[n] for n in wanted]
 
     return self.evaluate(arrays), pull
-
-
-def _is_traced(arrays: Sequence[Any]) -> bool:
-  return traced.Traced in map(type, arrays)
 
 
 def _checked(order: int) -> int:
