@@ -14,7 +14,7 @@ from phasic.internal.arrays import Array
 
 _Checked: TypeAlias = int | slice | types.EllipsisType | None
 _Item: TypeAlias = SupportsIndex | slice | types.EllipsisType | None
-# What stands in the brackets.
+# What `distribution[...]` takes.
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 

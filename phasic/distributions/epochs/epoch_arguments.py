@@ -6,14 +6,15 @@ from typing import Any, TypeAlias
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 
-# Those of one epoch: an array (..., d), or arrays by name.
-EpochParams: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
+# Parameters of one epoch.
+EpochParams: TypeAlias = ParamsLike | None
 
 
 def epoch_graphs(graphs: object, count: int) -> tuple[graph_lib.Graph, ...]:

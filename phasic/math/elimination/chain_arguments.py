@@ -8,12 +8,10 @@ import numpy as np
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import operands as operands_lib
-from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.model.model_types import SubtransitionLike
+from phasic.math.model.model_types import Given
 
 # Arguments before they are converted.
-Value: TypeAlias = SubgeneratorLike | SubtransitionLike | None
-Values: TypeAlias = Sequence[Value]
+Values: TypeAlias = Sequence[Given]
 
 
 class Arguments(NamedTuple):
@@ -36,7 +34,7 @@ class Arguments(NamedTuple):
 
 
 def convert(
-  *values: Value, names: Sequence[str], event_ranks: Sequence[int] = ()
+  *values: Given, names: Sequence[str], event_ranks: Sequence[int] = ()
 ) -> tuple[Arguments, tuple[Array, ...], static.Shape, str]:
   """Returns the model's `Arguments`, other arrays, batch shape and dtype.
 

@@ -50,7 +50,7 @@ class System(NamedTuple):
     bad: whether a value breaks a rule, so that results are NaN, (...).
   """
 
-  # What is Any is None in a system that is made for `solve` alone.
+  # Fields of type Any are None where a system is made for `solve` alone.
   indices: Indices
   weights: Array
   unscaled: Array

@@ -14,8 +14,6 @@ from phasic.math.calls import observation_calls
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Operands
-from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.portable import portable
 
 # The first that holds is told; the last two need the result.
@@ -37,7 +35,7 @@ _RULES = (
 def diagnose(
   kind: str,
   initial_probs: ArrayLike,
-  subgenerator: SubgeneratorLike | SubtransitionLike,
+  subgenerator: ArrayLike | Edges,
   times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,

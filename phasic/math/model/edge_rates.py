@@ -5,7 +5,7 @@ them, and takes the place of the subgenerator in the functions of
 `phase_type`; the exits are then edges too, and nothing is subtracted.
 """
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy as onp
@@ -58,7 +58,9 @@ class EdgeRates(NamedTuple):
   constants: Any = None
 
 
-_Edges = TypeVar("_Edges", EdgeRates, EdgeProbs, EdgeRates | EdgeProbs)
+# A sparse model, by its edges.
+Edges: TypeAlias = EdgeRates | EdgeProbs
+_Edges = TypeVar("_Edges", EdgeRates, EdgeProbs, Edges)
 
 
 def convert(edges: _Edges, dtype: str) -> _Edges:
@@ -87,7 +89,7 @@ def convert(edges: _Edges, dtype: str) -> _Edges:
   return converted
 
 
-def _check_shapes(edges: EdgeRates | EdgeProbs) -> None:
+def _check_shapes(edges: Edges) -> None:
   """Raises ValueError unless the shapes of the arrays fit each other."""
   sources, targets = static.shape(edges.sources), static.shape(edges.targets)
   if len(sources) != 1 or sources != targets:
@@ -117,7 +119,7 @@ def _check_shapes(edges: EdgeRates | EdgeProbs) -> None:
     )
 
 
-def check_range(edges: EdgeRates | EdgeProbs, phases: int) -> None:
+def check_range(edges: Edges, phases: int) -> None:
   """Raises ValueError if an index that is known is out of range."""
   rows = (("sources", edges.sources, 0), ("targets", edges.targets, 1))
   for name, indices, above in rows:
@@ -134,9 +136,7 @@ def check_range(edges: EdgeRates | EdgeProbs, phases: int) -> None:
       )
 
 
-def arrays(
-  edges: EdgeRates | EdgeProbs, batch_rank: int
-) -> tuple[Array, Array, Array]:
+def arrays(edges: Edges, batch_rank: int) -> tuple[Array, Array, Array]:
   """Returns what the kernel takes: indices, constants and coefficients.
 
   Args:
@@ -178,7 +178,7 @@ def values(
   return found
 
 
-def dense(phases: int, edges: EdgeRates | EdgeProbs) -> tuple[Array, Array]:
+def dense(phases: int, edges: Edges) -> tuple[Array, Array]:
   """Returns sums of rates between phases (..., p, p), and exits (..., p).
 
   The diagonal holds the edges from a phase to itself. `edges` is what `convert`

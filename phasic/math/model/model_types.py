@@ -7,14 +7,13 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.edge_rates import EdgeRates
+from phasic.math.model.edge_rates import Edges
 
 # What users give in the place of S, or of T.
 SubgeneratorLike: TypeAlias = ArrayLike | EdgeRates
 SubtransitionLike: TypeAlias = ArrayLike | EdgeProbs
 # What users give for any argument of a model; None for what is derived.
-Given: TypeAlias = ArrayLike | EdgeRates | EdgeProbs | None
-# A sparse model, by its edges.
-Edges: TypeAlias = EdgeRates | EdgeProbs
+Given: TypeAlias = ArrayLike | Edges | None
 # A matrix, or the edges that it is made of.
 Matrix: TypeAlias = Array | Edges
 # Starts, matrix, exits and the mass at zero, as arrays; None for absent ones.

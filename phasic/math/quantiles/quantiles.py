@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_rules
 
@@ -125,7 +125,7 @@ def quantile_log_survival(
 
 def value(
   mode: str,
-  arguments: Sequence[SubgeneratorLike | SubtransitionLike | None],
+  arguments: Sequence[Given],
   discrete: bool = False,
 ) -> Array:
   """Returns quantiles; what is asked stands in the place of the times.
@@ -156,7 +156,7 @@ class QuantileCall:
   def __init__(
     self,
     mode: str,
-    arguments: Sequence[SubgeneratorLike | SubtransitionLike | None],
+    arguments: Sequence[Given],
     discrete: bool = False,
   ) -> None:
     names = operands_lib.names(discrete)
