@@ -10,4 +10,6 @@ Array: TypeAlias = onp.ndarray
 Scalar: TypeAlias = Any
 ArrayLike: TypeAlias = onp.typing.ArrayLike
 # A text: numpy.random takes a while to import.
-Seed: TypeAlias = "int | onp.random.SeedSequence | onp.random.Generator"
+Seed: TypeAlias = (
+  "int | onp.integer | onp.random.SeedSequence | onp.random.Generator"
+)

@@ -8,4 +8,4 @@ import numpy as onp
 Array: TypeAlias = jax.Array
 Scalar: TypeAlias = jax.Array
 ArrayLike: TypeAlias = jax.typing.ArrayLike | onp.typing.ArrayLike
-Seed: TypeAlias = int | jax.Array
+Seed: TypeAlias = jax.Array | onp.ndarray

@@ -8,4 +8,4 @@ import tensorflow as tf
 Array: TypeAlias = tf.Tensor
 Scalar: TypeAlias = tf.Tensor
 ArrayLike: TypeAlias = tf.Tensor | tf.Variable | onp.typing.ArrayLike
-Seed: TypeAlias = int | tf.Tensor
+Seed: TypeAlias = int | onp.integer | ArrayLike

@@ -56,7 +56,9 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       ),
     )
 
-  def cumulative_incidence(self, value: ArrayLike, cause: str | None) -> Array:
+  def cumulative_incidence(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Array:
     """Returns P(X <= value, absorbed by the cause).
 
     Args:
@@ -79,7 +81,9 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       np.where(last, self.cause_probs()[..., number], finite)
     )
 
-  def cause_log_prob(self, value: ArrayLike, cause: str | None) -> Array:
+  def cause_log_prob(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Array:
     """Returns the log density of the time and the cause, at the value.
 
     In continuous time it is at zero the limit from the right, for plain
@@ -96,12 +100,16 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     value, number = self._value(value), self._number(cause)
     return self._of_cause("log_density", value, number)
 
-  def cause_prob(self, value: ArrayLike, cause: str | None) -> Array:
+  def cause_prob(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Array:
     """Returns the density of the time and the cause; as `cause_log_prob`."""
     value, number = self._value(value), self._number(cause)
     return self._of_cause("density", value, number)
 
-  def cause_hazard(self, value: ArrayLike, cause: str | None) -> Array:
+  def cause_hazard(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Array:
     """Returns the rate of absorption by the cause where there was none yet.
 
     It is cause_prob(t) / P(X > t), and in discrete time cause_prob(k) / P(N >=

@@ -50,7 +50,7 @@ class OfGraph(distribution.Distribution):
     return self._parameters["graph"]
 
   @property
-  def params(self) -> Array | Mapping[str, Array] | None:
+  def params(self) -> Any:
     """Its parameters as given, an array (..., d), a mapping or None."""
     return self._parameters["params"]
 

@@ -49,7 +49,7 @@ def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
   return decorate
 
 
-def kl_divergence(p: methods.Methods, q: methods.Methods) -> Array:
+def kl_divergence(p: methods.Methods, q: object) -> Array:
   """Returns E_p log(p / q), see `Distribution.kl_divergence`."""
   ways = [
     (i + j, (first, second))
@@ -71,7 +71,7 @@ def kl_divergence(p: methods.Methods, q: methods.Methods) -> Array:
 class Divergences(methods.Methods):
   """Methods that compare with another distribution."""
 
-  def kl_divergence(self, other: methods.Methods) -> Array:
+  def kl_divergence(self, other: object) -> Array:
     """Returns E log(p(X) / q(X)), broadcast over both batches, in nats.
 
     X has this distribution, with density p with respect to the base measure,

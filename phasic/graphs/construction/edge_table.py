@@ -1,7 +1,7 @@
 """Graphs of edges that are listed."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from phasic.graphs.construction import exploration
 from phasic.graphs.construction import state_space
@@ -22,8 +22,8 @@ class Edge(NamedTuple):
     coefficients: what it has for each unit of a parameter, d numbers.
   """
 
-  source: Hashable
-  target: Hashable
+  source: Any
+  target: Any
   constant: float
   coefficients: tuple[float, ...]
 

@@ -169,7 +169,7 @@ class GraphParts:
     return self._notes
 
   @property
-  def states(self) -> tuple[Hashable, ...]:
+  def states(self) -> tuple[Any, ...]:
     """The states that are the phases, in their order.
 
     Raises:

@@ -1,5 +1,7 @@
 """Distributions to start a fit from."""
 
+from typing import Any
+
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
@@ -29,7 +31,7 @@ def start_of(
   observations: observations_lib.Observations,
   num_phases: int,
   form: str = "acyclic",
-) -> absorption_time.AbsorptionTime:
+) -> Any:
   """Returns a distribution of about the size of the data, to start a fit from.
 
   Its rates are near each other, and all different, so that no two phases are
