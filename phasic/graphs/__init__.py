@@ -9,12 +9,12 @@ from phasic.graphs.parts.absorbed import Absorbed
 from phasic.graphs.transformations.components import (
   strongly_connected_components,
 )
-from phasic.graphs.transformations.discretisation import Event
-from phasic.graphs.transformations.discretisation import EventChain
-from phasic.graphs.transformations.discretisation import discretise
-from phasic.graphs.transformations.embedding import JumpChain
-from phasic.graphs.transformations.embedding import normalise
-from phasic.graphs.transformations.first_passage import time_to
+from phasic.graphs.transformations.event_counts import Event
+from phasic.graphs.transformations.event_counts import EventChain
+from phasic.graphs.transformations.event_counts import with_event_counts
+from phasic.graphs.transformations.first_passage import first_passage_time
+from phasic.graphs.transformations.jump_chain import JumpChain
+from phasic.graphs.transformations.jump_chain import embedded_jump_chain
 from phasic.graphs.transformations.lumping import Lumped
 from phasic.graphs.transformations.lumping import lump
 from phasic.graphs.transformations.reversal import reverse
@@ -28,12 +28,12 @@ __all__ = [
   "Graph",
   "JumpChain",
   "Lumped",
-  "discretise",
+  "embedded_jump_chain",
+  "first_passage_time",
   "log_prob_and_moments",
   "lump",
   "models",
-  "normalise",
   "reverse",
   "strongly_connected_components",
-  "time_to",
+  "with_event_counts",
 ]

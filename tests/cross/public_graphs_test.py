@@ -36,19 +36,21 @@ def _in_both_orders(x: Any) -> list[Any]:
 
 
 FUNCTIONS: dict[str, Call] = {
-  "discretise": lambda x: x.graphs.discretise(
+  "with_event_counts": lambda x: x.graphs.with_event_counts(
     x.graphs.models.kingman(3), 2.0, params={"coalescence": x.array(1.0)}
   ),
   "log_prob_and_moments": lambda x: x.graphs.log_prob_and_moments(
     x.machine(), {"wear": x.array(0.5)}, x.array([0.5, 2.0])
   ),
   "lump": _in_both_orders,
-  "normalise": lambda x: x.graphs.normalise(*_queue(x)),
+  "embedded_jump_chain": lambda x: x.graphs.embedded_jump_chain(*_queue(x)),
   "reverse": lambda x: x.graphs.reverse(*_queue(x)),
   "strongly_connected_components": lambda x: (
     x.graphs.strongly_connected_components(x.machine())
   ),
-  "time_to": lambda x: x.graphs.time_to(_queue(x)[0], [2]),
+  "first_passage_time": lambda x: x.graphs.first_passage_time(
+    _queue(x)[0], [2]
+  ),
 }
 STRUCTURES: dict[str, Call] = {
   "ABSORBED": lambda x: repr(x.graphs.ABSORBED),
@@ -173,7 +175,7 @@ class PublicGraphsTest(comparisons.TestCase):
   def test_anchors(self):
     """Closed forms: what the others are compared with is right itself."""
     x = distributions_cases.Substrate("numpy")
-    chain = FUNCTIONS["normalise"](x)
+    chain = FUNCTIONS["embedded_jump_chain"](x)
     # One customer: an arrival before a service with probability 1/3.
     weights = onp.asarray(chain.graph.edge_values())
     self.assert_agrees(onp.sort(weights), onp.asarray([1, 2, 3]) / 3.0)

@@ -1,1 +1,1 @@
-"""Makes graphs from graphs: lumping, reversal, embedding."""
+"""Makes graphs from graphs: lumping, time reversal, embedded jump chains."""

@@ -1,4 +1,4 @@
-"""The time until a graph first reaches one of some states."""
+"""First passage times: the time until a graph reaches given states."""
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
@@ -13,33 +13,33 @@ from phasic.internal import raw_arguments
 CAUSES = ("reached", "absorbed")
 
 
-def time_to(
+def first_passage_time(
   graph: graph_lib.Graph, states: Callable[[Any], bool] | Iterable[Hashable]
 ) -> graph_lib.Graph:
-  """Returns the graph of the time until one of some states is first reached.
+  """Returns the graph of the first passage time to given states.
 
-  Edges into these states lead to absorption by the cause "reached"; absorption
-  by whatever cause becomes the cause "absorbed". States that can only be
-  reached through the given ones are dropped. A path that starts in one of them
-  takes no time: its weight is added to the atom at zero. The weights stay
-  linear in the parameters, which are those of the graph. So the result's
-  cumulative incidence of "reached" is P(0 < the first passage <= t).
+  Edges into these states lead to absorption with the cause "reached";
+  absorption with any cause becomes the cause "absorbed". States that can only
+  be reached through the given states are dropped. A path that starts in a
+  given state takes no time: its probability is added to the atom at zero. The
+  parameters of the graph stay, and weights stay linear in them. The cumulative
+  incidence of "reached" in the result is P(0 < first passage time <= t).
 
   Args:
     graph: a `Graph`.
-    states: the states, or a function that is true for them.
+    states: the states to reach, or a function that returns True for them.
 
   Raises:
-    TypeError: it is no graph, its arrays are traced, or a state is not
-      hashable.
-    ValueError: it has lost its states, there is no such state, or all paths
-      start in the states.
+    TypeError: `graph` is not a `Graph`, its arrays are traced, or a state is
+      not hashable.
+    ValueError: the graph has lost its states, one of `states` is not a state of
+      the graph, or all paths start in `states`.
 
   Example: the time at which a queue of at most three first is full.
 
     >>> from phasic import graphs
     >>> queue = graphs.models.busy_period(3)
-    >>> full = graphs.time_to(queue, [3])
+    >>> full = graphs.first_passage_time(queue, [3])
     >>> full.states, full.causes
     ((1, 2), ('reached', 'absorbed'))
   """
@@ -71,7 +71,7 @@ def _inside(
   host: host_graphs.HostGraph,
   states: Callable[[Any], bool] | Iterable[Hashable],
 ) -> onp.ndarray:
-  """Returns whether each phase (p,) is one of the states."""
+  """Returns a mask (p,) of the phases that are in `states`."""
   if host.states is None:
     raise ValueError("graph has lost its states")
   if callable(states):
@@ -81,7 +81,8 @@ def _inside(
     return inside
   if not isinstance(states, Iterable):
     raise TypeError(
-      f"states is {raw_arguments.shown(states)}: it must have states, or be a function of them"
+      f"states is {raw_arguments.shown(states)}: it must be an iterable of "
+      "states, or a function of a state"
     )
   places = {state: i for i, state in enumerate(host.states)}
   inside = onp.zeros(len(places), bool)
@@ -89,7 +90,7 @@ def _inside(
     place = state_space.found(places, state)
     if place is None:
       raise ValueError(
-        f"states: {raw_arguments.shown(state)} is no state of the graph"
+        f"states: {raw_arguments.shown(state)} is not a state of the graph"
       )
     inside[place] = True
   if not onp.any(inside):
@@ -98,7 +99,7 @@ def _inside(
 
 
 def _used_causes(host: host_graphs.HostGraph) -> host_graphs.HostGraph:
-  """Returns the numbers without causes that no edge leads to."""
+  """Removes the causes that no edge leads to."""
   p = host.num_phases
   used = onp.unique(host.targets[host.targets >= p]) - p
   place = onp.zeros(p + len(host.causes), onp.int64)

@@ -17,17 +17,17 @@ from phasic.math.moments import passages
 def reverse(
   graph: graph_lib.Graph, params: ParamsLike | None = None
 ) -> graph_lib.Graph:
-  """Returns the graph whose paths are those of the given one, run backwards.
+  """Returns the time-reversed graph, whose paths run backwards.
 
-  With w_ij the weights, s_i those of absorption, alpha the starts and
-  y = alpha U the expected sojourn times (of a discrete graph, visits), U the
-  inverse of -S (of I - T), the reversed graph has the weights
+  With the weights w_ij, the exit weights s_i, the initial probabilities alpha
+  and the expected sojourn times y = alpha U (of a discrete graph: visits),
+  where U is the inverse of -S (of I - T), the reversed graph has the weights
 
       from j to i: y_i w_ij / y_j,   to absorption: alpha_j / y_j,
 
-  the starts y_i s_i and the same atom at zero. Its law is that of the graph.
-  Phases that are never visited have no weights and are left out; causes are
-  lost, since a path's end is now its start.
+  the initial probabilities y_i s_i and the same atom at zero. Both graphs have
+  the same distribution. Phases that are never visited are left out; causes are
+  lost, since the end of a path is now its start.
 
   Args:
     graph: a `Graph`.
@@ -35,7 +35,7 @@ def reverse(
       the graph has none. The result has none.
 
   Raises:
-    TypeError: it is no graph, or an array is traced.
+    TypeError: `graph` is not a `Graph`, or an array is traced.
     ValueError: parameters are missing or are a batch, or a weight is negative
       or not finite.
     ArithmeticError: an expected sojourn time is not finite, or underflows.
@@ -61,7 +61,7 @@ def reverse(
   starts = host.initial[:p, 0]
   sojourns = _sojourns(host)
   inner = host.targets < p
-  # Absorption becomes a start, and a start absorption.
+  # Exits become starts, and starts become exits.
   ends = host_graphs.of_edges(host, onp.where(inner, 0.0, weights))
   begun = onp.flatnonzero(starts > 0.0)
   sources, targets = host.sources[inner], host.targets[inner]
@@ -80,7 +80,7 @@ def reverse(
 
 
 def _sojourns(host: host_graphs.HostGraph) -> onp.ndarray:
-  """Returns the expected sojourn times, or visits, (p,)."""
+  """Computes the expected sojourn times, or visits, (p,)."""
   p = host.num_phases
   edges: Any = edge_probs.EdgeProbs if host.discrete else edge_rates.EdgeRates
   model = edges(host.sources, onp.minimum(host.targets, p), host.weights[:, 0])

@@ -228,7 +228,7 @@ class ErrorsTest(test_case.TestCase):
 
   def test_refused(self):
     pair = models.kingman(2)
-    steps = graphs.normalise(pair, [1.0]).graph
+    steps = graphs.embedded_jump_chain(pair, [1.0]).graph
     one, two = [[1.0]], [[1.0], [2.0]]
     cases = (
       ((pair, two, 0.5), ValueError, "boundaries is a number"),

@@ -78,7 +78,7 @@ class StateErrorTest(test_case.TestCase):
     self.assertIsNone(json.loads(graph.to_json())["states"])
     for error, call in (
       (TypeError, lambda: graph.index_of(state())),
-      (TypeError, lambda: graphs.time_to(graph, [state()])),
+      (TypeError, lambda: graphs.first_passage_time(graph, [state()])),
       (TypeError, lambda: Graph.from_edges([(one, ABSORBED, 1.0)], state())),
       (
         TypeError,
@@ -104,7 +104,7 @@ class StateErrorTest(test_case.TestCase):
   def test_unhashable_in_a_passage(self, state):
     graph = Graph.from_edges([(0, ABSORBED, 1.0)], 0)
     with self.assertRaisesRegex(TypeError, "state .* is not hashable"):
-      graphs.time_to(graph, [state])
+      graphs.first_passage_time(graph, [state])
 
   def test_unhashable_initial_state(self):
     with self.assertRaisesRegex(

@@ -88,14 +88,16 @@ class ComponentsTest(test_case.TestCase):
     self.assertLen(whole, p)
 
 
-class NormaliseTest(test_case.TestCase):
+class EmbeddedJumpChainTest(test_case.TestCase):
   """The embedded jump chain."""
 
   @parameterized.parameters(False, True)
   def test_jump_chain(self, discrete):
     graph = random_graph(6, 15, 3, discrete)
     theta = [0.5, 1.25]
-    chain = graphs.normalise(graph, dict(zip(("a", "b"), theta, strict=True)))
+    chain = graphs.embedded_jump_chain(
+      graph, dict(zip(("a", "b"), theta, strict=True))
+    )
     given = rational_graph.read(graph, theta)
     jumps = rational_graph.read(chain.graph)
     self.assertTrue(chain.graph.discrete)
@@ -121,7 +123,7 @@ class NormaliseTest(test_case.TestCase):
 
   def test_number_of_jumps(self):
     # Of a queue of at most two with even odds, an odd number; 2 with none full.
-    chain = graphs.normalise(models.busy_period(2), [1.0, 1.0])
+    chain = graphs.embedded_jump_chain(models.busy_period(2), [1.0, 1.0])
     steps = pd.DiscretePhaseType.from_graph(chain.graph)
     expected = [0.5, 0.0, 0.25, 0.0, 0.125]
     self.assert_close(steps.prob([1.0, 2.0, 3.0, 4.0, 5.0]), expected, 1e-15)
@@ -129,20 +131,20 @@ class NormaliseTest(test_case.TestCase):
   def test_refused(self):
     queue = models.busy_period(2)
     with self.assertRaisesRegex(ValueError, "params is None: .* 2 parameters"):
-      graphs.normalise(queue)
+      graphs.embedded_jump_chain(queue)
     with self.assertRaisesRegex(ValueError, r"params has shape \(3, 2\)"):
-      graphs.normalise(queue, onp.ones((3, 2)))
+      graphs.embedded_jump_chain(queue, onp.ones((3, 2)))
     with self.assertRaisesRegex(ValueError, "from 1 to 2 gets the weight -1"):
-      graphs.normalise(queue, [-1.0, 1.0])
+      graphs.embedded_jump_chain(queue, [-1.0, 1.0])
     with self.assertRaisesRegex(ValueError, "from 1 to ABSORBED .* weight nan"):
-      graphs.normalise(queue, [1.0, onp.nan])
+      graphs.embedded_jump_chain(queue, [1.0, onp.nan])
     with self.assertRaisesRegex(ValueError, "leave 1 sum up to 0"):
-      graphs.normalise(queue, [0.0, 0.0])
+      graphs.embedded_jump_chain(queue, [0.0, 0.0])
     with self.assertRaisesRegex(TypeError, "graph is list"):
-      graphs.normalise([])
+      graphs.embedded_jump_chain([])
 
 
-class DiscretiseTest(test_case.TestCase):
+class WithEventCountsTest(test_case.TestCase):
   """Numbers of events."""
 
   def _probs(self, chain, counts):
@@ -160,7 +162,7 @@ class DiscretiseTest(test_case.TestCase):
     (models.busy_period(4), [2.0, 1.0], 0.01, [0.0, 1.0, 2.0, 3.0]),
   )
   def test_law(self, graph, theta, rate, rewards):
-    chain = graphs.discretise(graph, rate, rewards, theta)
+    chain = graphs.with_event_counts(graph, rate, rewards, theta)
     given = rational_graph.read(graph, theta)
     p = graph.num_phases
     r = onp.ones(p) if rewards is None else rewards
@@ -180,7 +182,7 @@ class DiscretiseTest(test_case.TestCase):
   def test_sparse(self):
     graph = models.block_counting(20)
     leaves = [float(state[0]) for state in graph.states]
-    chain = graphs.discretise(graph, 1.0, leaves, [1.0])
+    chain = graphs.with_event_counts(graph, 1.0, leaves, [1.0])
     events = onp.count_nonzero(leaves)
     self.assertEqual(chain.graph.num_edges, graph.num_edges + 2 * int(events))
     self.assertEqual(int(onp.sum(chain.rewards)), int(events))
@@ -201,10 +203,10 @@ class DiscretiseTest(test_case.TestCase):
     )
     for rate, rewards, error, message in cases:
       with self.assertRaisesRegex(error, message):
-        graphs.discretise(pair, rate, rewards, [1.0])
-    steps = graphs.normalise(pair, [1.0]).graph
+        graphs.with_event_counts(pair, rate, rewards, [1.0])
+    steps = graphs.embedded_jump_chain(pair, [1.0]).graph
     with self.assertRaisesRegex(ValueError, "graph is discrete"):
-      graphs.discretise(steps, 1.0)
+      graphs.with_event_counts(steps, 1.0)
 
 
 class ReverseTest(test_case.TestCase):
@@ -273,7 +275,7 @@ class ReverseTest(test_case.TestCase):
       graphs.reverse(models.kingman(3))
 
 
-class TimeToTest(test_case.TestCase):
+class FirstPassageTimeTest(test_case.TestCase):
   """First passage."""
 
   @parameterized.parameters(1.0, 2.0, 0.25)
@@ -287,7 +289,7 @@ class TimeToTest(test_case.TestCase):
       2,
       ("up", "down"),
     )
-    passage = graphs.time_to(walk, [5])
+    passage = graphs.first_passage_time(walk, [5])
     self.assertEqual(passage.states, (2, 1, 3, 4))
     self.assertEqual(passage.parameter_names, ("up", "down"))
     probs = rational_graph.read(passage, [arrival, 1.0]).cause_probs()
@@ -302,7 +304,7 @@ class TimeToTest(test_case.TestCase):
   def test_mean_of_all_paths(self):
     # All paths pass: until 3 lineages are left, then until one is.
     whole = models.kingman(6)
-    first = graphs.time_to(whole, lambda n: n <= 3)
+    first = graphs.first_passage_time(whole, lambda n: n <= 3)
     self.assertEqual(first.states, (6, 5, 4))
     self.assertEqual(first.causes, ("reached",))
     one = rational_graph.read(first, [1.0]).moment(1)
@@ -312,7 +314,7 @@ class TimeToTest(test_case.TestCase):
 
   def test_starts_inside(self):
     graph = random_graph(6, 15, 3)
-    passage = graphs.time_to(graph, [3])
+    passage = graphs.first_passage_time(graph, [3])
     self.assertNotIn(3, passage.states)
     self.assert_close(passage.prob_zero(), 0.5)
     self.assertEqual(passage.causes, ("reached", "absorbed"))
@@ -320,13 +322,13 @@ class TimeToTest(test_case.TestCase):
   def test_refused(self):
     queue = models.busy_period(3)
     with self.assertRaisesRegex(ValueError, "states: 7 is no state"):
-      graphs.time_to(queue, [2, 7])
+      graphs.first_passage_time(queue, [2, 7])
     with self.assertRaisesRegex(ValueError, "states is empty"):
-      graphs.time_to(queue, [])
+      graphs.first_passage_time(queue, [])
     with self.assertRaisesRegex(ValueError, "true for no state"):
-      graphs.time_to(queue, lambda n: n > 3)
+      graphs.first_passage_time(queue, lambda n: n > 3)
     with self.assertRaisesRegex(ValueError, "all paths start in one of them"):
-      graphs.time_to(queue, [1])
+      graphs.first_passage_time(queue, [1])
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ class ArgumentErrorTest(test_case.TestCase):
       Graph.from_matrices([1.0], None)
     graph = Graph.from_edges([(0, ABSORBED, 1.0)], 0)
     with self.assertRaisesRegex(TypeError, "states is None: it must have"):
-      graphs.time_to(graph, None)
+      graphs.first_passage_time(graph, None)
 
   def test_absorbing_nodes_are_no_mapping(self):
     network = types.SimpleNamespace(is_directed=lambda: True, graph={})

@@ -1,4 +1,4 @@
-"""The jump chain that is embedded in a graph."""
+"""The embedded jump chain of a graph."""
 
 from typing import NamedTuple
 
@@ -10,45 +10,46 @@ from phasic.graphs.transformations import host_graphs
 
 
 class JumpChain(NamedTuple):
-  """A discrete graph of jumps, and how long one waits for each.
+  """A discrete graph of jumps, and the mean time before each.
 
   Attributes:
     graph: the discrete graph.
-    rewards: (p,), a host array, the mean time in each phase before a jump.
+    rewards: (p,), a host array, the mean holding time of each phase.
   """
 
   graph: graph_lib.Graph
   rewards: onp.ndarray
 
 
-def normalise(
+def embedded_jump_chain(
   graph: graph_lib.Graph, params: ParamsLike | None = None
 ) -> JumpChain:
   """Returns the embedded jump chain: weights divided by their phase's total.
 
   With w_ij the weights and w_i the sum of those that leave phase i, absorption
-  included, the chain jumps from i to j with probability w_ij / w_i. Its law is
-  that of the number of jumps to absorption. With the rewards 1 / w_i its mean
-  reward is the mean of the graph's own law, and a path's reward the mean time
-  to absorption given the phases that are visited. Starts, the atom at zero,
-  causes and states are those of the graph.
+  included, the chain jumps from i to j with probability w_ij / w_i. The number
+  of jumps to absorption has the distribution of this chain. With the rewards
+  1 / w_i, the reward of a path is the mean time to absorption given the phases
+  on it, and the mean reward is the mean time to absorption. Initial
+  probabilities, the atom at zero, causes and states stay.
 
   Args:
-    graph: a `Graph`. Of a discrete one the jumps are the steps that leave a
-      phase, and w_i the probability of leaving it.
+    graph: a `Graph`. In a discrete graph, the jumps are the steps that leave a
+      phase, and w_i is the probability of leaving it.
     params: parameters, an array (d,) or a mapping of names to numbers; None if
       the graph has none. The result has none.
 
   Raises:
-    TypeError: it is no graph, or an array is traced.
+    TypeError: `graph` is not a `Graph`, or an array is traced.
     ValueError: parameters are missing or are a batch, a weight is negative or
-      not finite, or a phase has no weight to leave by.
+      not finite, or a phase has no outgoing weight.
 
-  Example: a queue of at most two, where a departure is twice as likely.
+  Example: a queue of at most two, where a departure is twice as likely as an
+  arrival.
 
     >>> from phasic import graphs
     >>> queue = graphs.models.busy_period(2)
-    >>> chain = graphs.normalise(queue, {"arrival": 1.0, "service": 2.0})
+    >>> chain = graphs.embedded_jump_chain(queue, {"arrival": 1.0, "service": 2.0})
     >>> [round(float(r), 6) for r in chain.rewards]
     [0.333333, 0.5]
   """

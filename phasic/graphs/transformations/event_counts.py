@@ -1,4 +1,4 @@
-"""Events that come at a rate, counted until a graph is absorbed."""
+"""Counts Poisson events until a graph is absorbed."""
 
 from collections.abc import Hashable
 import numbers
@@ -14,7 +14,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Event(NamedTuple):
-  """The state of a discretised graph that an event in a state is."""
+  """A state of an event-counting graph: an event that comes in `state`."""
 
   state: Hashable
 
@@ -31,7 +31,7 @@ class EventChain(NamedTuple):
   rewards: onp.ndarray
 
 
-def discretise(
+def with_event_counts(
   graph: graph_lib.Graph,
   rate: float,
   rewards: ArrayLike | None = None,
@@ -39,17 +39,19 @@ def discretise(
 ) -> EventChain:
   """Returns the discrete graph that counts events before absorption.
 
-  While the graph is in phase i events come at the rate theta r_i, as mutations
-  do on the branches of a coalescent. The result is the jump chain of the graph
-  and its events: an event in phase i is a visit to one more phase, from which
-  the chain goes back to i. With S the subgenerator, s the exits, alpha the
-  starts and z the atom at zero, the number N of these visits has
+  While the graph is in phase i, events come at the rate theta r_i, as mutations
+  do on the branches of a coalescent. The result is the embedded jump chain of
+  the graph with its events: each event in phase i is a visit to an additional
+  phase, from which the chain returns to i. With the subgenerator S, the exit
+  rates s, the initial probabilities alpha and the atom z at zero, the number N
+  of these visits has the distribution
 
       P(N = n) = alpha ((theta D(r) - S)^-1 theta D(r))^n (theta D(r) - S)^-1 s,
 
-  and P(N = 0) is greater by z. So N is the total reward of a path, with the
-  rewards that are returned; the phases of the graph have none. That matrix is
-  dense, the graph returned is as sparse as the one given.
+  and P(N = 0) is greater by z. N is the total reward of a path with the
+  returned rewards: one in the event phases, zero in the phases of the graph.
+  The matrix of this formula is dense; the returned graph is as sparse as the
+  given one.
 
   Args:
     graph: a continuous `Graph` with p phases.
@@ -59,25 +61,27 @@ def discretise(
       the graph has none. The result has none.
 
   Returns:
-    The graph, whose first p phases are those of the one given, in their order.
-    They are followed by the events of phases with a positive reward; their
-    states are `Event(state)`.
+    The discrete graph and its rewards. Its first p phases are the phases of the
+    given graph, in their order. A phase for the events of each phase with a
+    positive reward follows, with the state `Event(state)`.
 
   Raises:
-    TypeError: it is no graph, an array is traced, or an argument is no number.
-    ValueError: the graph is discrete, rewards have the wrong shape, or a value
-      breaks a rule.
+    TypeError: `graph` is not a `Graph`, an array is traced, or `rate` is not a
+      number.
+    ValueError: the graph is discrete, the rewards have the wrong shape, or a
+      value breaks a rule.
 
   References:
     A. Hobolth, A. Siri-Jegousse, M. Bladt, Phase-type distributions in
       population genetics, Theor. Popul. Biol. 127, 2019, section 3.
 
-  Example: mutations before two lineages meet are geometric, here with 1/3.
+  Example: the number of mutations before two lineages coalesce is geometric,
+  here with success probability 1/3.
 
     >>> from phasic import graphs
     >>> from phasic import math as pm
     >>> pair = graphs.models.kingman(2)
-    >>> chain = graphs.discretise(pair, 2.0, params={"coalescence": 1.0})
+    >>> chain = graphs.with_event_counts(pair, 2.0, params={"coalescence": 1.0})
     >>> chain.graph.states
     (2, Event(state=2))
     >>> graph = chain.graph
