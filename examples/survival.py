@@ -30,7 +30,7 @@ def read(table: pd.DataFrame) -> inference.Observations:
 def fit(data: inference.Observations, most_phases: int) -> inference.Choice:
   """Coxian fits with up to `most_phases` phases, and the one AIC prefers."""
   return inference.choose_num_phases(
-    lambda p: inference.start_of(data, p, "coxian"),
+    lambda p: inference.initial_guess(data, p, "coxian"),
     data,
     range(1, most_phases + 1),
     criterion="aic",

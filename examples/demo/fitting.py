@@ -38,7 +38,7 @@ def fit(
   ]
   dists = [coxian.distribution(rates) for rates in starts]
   if smaller is not None:
-    dists += ph.inference.with_one_more_phase(smaller.distribution)
+    dists += ph.inference.add_phase(smaller.distribution)
   with tqdm.tqdm(
     total=len(dists), desc=f"  {num_phases} phases", unit="start", leave=False
   ) as progress:

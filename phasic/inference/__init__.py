@@ -1,6 +1,6 @@
 """From data, censored and truncated as they are, to parameters."""
 
-from phasic.inference.data.densities import observations_of_density
+from phasic.inference.data.densities import observations_from_density
 from phasic.inference.data.observations import Observations
 from phasic.inference.data.survival_estimates import SurvivalEstimate
 from phasic.inference.data.survival_estimates import kaplan_meier
@@ -18,14 +18,14 @@ from phasic.inference.plots.pictures import plot_survival
 from phasic.inference.results.fits import Fit
 from phasic.inference.results.fits import Record
 from phasic.inference.results.uncertainty import Uncertainty
+from phasic.inference.selection.add_phase import add_phase
 from phasic.inference.selection.comparing import Choice
 from phasic.inference.selection.comparing import LikelihoodRatio
 from phasic.inference.selection.comparing import choose_num_phases
 from phasic.inference.selection.comparing import likelihood_ratio
-from phasic.inference.selection.growing import with_one_more_phase
 from phasic.inference.selection.hyper_erlang_starts import hyper_erlang_starts
+from phasic.inference.starts.initial_guess import initial_guess
 from phasic.inference.starts.moment_matching import match_moments
-from phasic.inference.starts.start_forms import start_of
 
 __all__ = [
   "Choice",
@@ -37,21 +37,21 @@ __all__ = [
   "SurvivalEstimate",
   "Uncertainty",
   "Unconstrained",
+  "add_phase",
   "choose_num_phases",
   "em_step",
   "fit_em",
   "fit_mle",
   "hyper_erlang_starts",
+  "initial_guess",
   "kaplan_meier",
   "likelihood_ratio",
   "log_likelihood",
   "match_moments",
-  "observations_of_density",
+  "observations_from_density",
   "plot_hazard",
   "plot_posterior_predictive",
   "plot_quantiles",
   "plot_survival",
-  "start_of",
   "unconstrained",
-  "with_one_more_phase",
 ]

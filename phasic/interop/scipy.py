@@ -226,7 +226,7 @@ class Frozen:
 
     Where SciPy's families search among all their laws, this one starts from its
     own, and keeps its structure: see `inference.fit_mle`, which has standard
-    errors too, and `inference.start_of` for a start.
+    errors too, and `inference.initial_guess` for a start.
 
     Args:
       data: exact observations, (n,), or `inference.Observations`, censored and

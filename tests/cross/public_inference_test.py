@@ -103,12 +103,12 @@ EXACT_CALLS: dict[str, Callable[[Substrate], Any]] = {
     x.coxian(), x.array(LOWER), x.array(UPPER)
   ),
   "match_moments": lambda x: x.inference.match_moments(2.0, 7.0, 40.0),
-  "observations_of_density": lambda x: _weighted(
-    x.inference.observations_of_density(_density, tolerance=1e-4)
+  "observations_from_density": lambda x: _weighted(
+    x.inference.observations_from_density(_density, tolerance=1e-4)
   ),
-  "start_of": lambda x: x.inference.start_of(x.data(), 2, "coxian"),
+  "initial_guess": lambda x: x.inference.initial_guess(x.data(), 2, "coxian"),
   "unconstrained": _unconstrained,
-  "with_one_more_phase": lambda x: x.inference.with_one_more_phase(x.coxian()),
+  "add_phase": lambda x: x.inference.add_phase(x.coxian()),
 }
 FITS: dict[str, Callable[[Substrate], Any]] = {
   "choose_num_phases": _choice,

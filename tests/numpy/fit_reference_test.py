@@ -30,11 +30,11 @@ class FitReferenceTest(parameterized.TestCase):
   def grown(self, name, most_phases):
     """A Coxian that grows by a phase at a time."""
     data = _data(name)
-    fit = inference.fit_mle(inference.start_of(data, 1, "coxian"), data)
+    fit = inference.fit_mle(inference.initial_guess(data, 1, "coxian"), data)
     for phases in range(2, most_phases + 1):
       before = fit.log_likelihood
-      grown = inference.with_one_more_phase(fit.distribution)
-      start = inference.start_of(data, phases, "coxian")
+      grown = inference.add_phase(fit.distribution)
+      start = inference.initial_guess(data, phases, "coxian")
       fit = inference.fit_mle(start, data, starts=grown)
       self.assertGreaterEqual(fit.log_likelihood, before)
     self.assertTrue(fit.record.converged)
@@ -44,7 +44,7 @@ class FitReferenceTest(parameterized.TestCase):
   def test_five_phases(self, name):
     self.assertGreater(self.grown(name, 5), _FIVE[name] - 1e-6)
 
-  def test_ten_phases_by_growing(self):
+  def test_ten_phases_by_add_phase(self):
     if not _FULL:
       self.skipTest("takes minutes")
     self.assertGreater(self.grown("weibull", 10), _TEN["weibull"] - 1e-6)
@@ -55,7 +55,7 @@ class FitReferenceTest(parameterized.TestCase):
       self.skipTest("takes minutes")
     data = _data(name)
     fit = inference.fit_mle(
-      inference.start_of(data, 10),
+      inference.initial_guess(data, 10),
       data,
       starts=inference.hyper_erlang_starts(data, 10),
     )

@@ -18,7 +18,7 @@ _FARTHEST = 6.0
 _LEAST = 1e-18
 
 
-def observations_of_density(
+def observations_from_density(
   density: Callable[[onp.ndarray], ArrayLike],
   *,
   scale: float = 1.0,
@@ -51,7 +51,7 @@ def observations_of_density(
     >>> from phasic import inference
     >>> from phasic.distributions import Erlang
     >>> gamma = lambda t: t * np.exp(-t)
-    >>> data = inference.observations_of_density(gamma)
+    >>> data = inference.observations_from_density(gamma)
     >>> fit = inference.fit_mle(Erlang(1, 1.0), data)
     >>> print(f"{float(fit.distribution.rate):.6f}")
     0.500000

@@ -135,7 +135,7 @@ class Fit(Generic[D]):
     """Akaike's criterion 2 k - 2 log L, k the number of parameters.
 
     Raises:
-      ValueError: the observations are no sample, see `observations_of_density`.
+      ValueError: the observations are no sample, see `observations_from_density`.
 
     Reference: H. Akaike, A new look at the statistical model identification,
       IEEE Trans. Automat. Contr. 19, 1974.
@@ -148,7 +148,7 @@ class Fit(Generic[D]):
     """Schwarz's criterion k log n - 2 log L, n the sum of the weights.
 
     Raises:
-      ValueError: the observations are no sample, see `observations_of_density`.
+      ValueError: the observations are no sample, see `observations_from_density`.
 
     Reference: G. Schwarz, Estimating the dimension of a model, Ann. Statist. 6,
       1978.

@@ -13,7 +13,7 @@ from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.results import fits
-from phasic.inference.selection import nesting
+from phasic.inference.selection import nested_models
 from phasic.internal import raw_arguments
 
 _CRITERIA = ("aic", "bic")
@@ -97,7 +97,7 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
       "smaller's distribution, or from more starts"
     )
   statistic = max(statistic, 0.0)
-  reason = nesting.why_irregular(smaller, larger)
+  reason = nested_models.why_irregular(smaller, larger)
   if reason:
     return LikelihoodRatio(statistic, degrees, math.nan, reason)
   return LikelihoodRatio(
@@ -153,7 +153,7 @@ def choose_num_phases(
 
   Args:
     start: takes a number of phases, returns a distribution to start from, such
-      as `lambda p: inference.start_of(observations, p, "coxian")`.
+      as `lambda p: inference.initial_guess(observations, p, "coxian")`.
     observations: the data.
     num_phases: the numbers that are tried.
     criterion: "aic" or "bic", of which the least is best.

@@ -9,7 +9,7 @@ from phasic.inference.mle import mle
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.results import fits
-from phasic.inference.starts import start_forms
+from phasic.inference.starts import initial_guess
 from phasic.internal import static
 
 # The rates of the two branches start at such factors, and their inverses.
@@ -48,7 +48,7 @@ def hyper_erlang_starts(
     >>> starts = inference.hyper_erlang_starts(data, 3)
     >>> [start.num_phases for start in starts]
     [3]
-    >>> fit = inference.fit_mle(inference.start_of(data, 3), data, starts=starts)
+    >>> fit = inference.fit_mle(inference.initial_guess(data, 3), data, starts=starts)
     >>> print(f"{float(fit.distribution.mean()):.3f}")
     1.725
 
@@ -58,7 +58,7 @@ def hyper_erlang_starts(
   """
   num_phases = whole_number("num_phases", num_phases, 2)
   observations_lib.check_type(observations)
-  mean = start_forms.mean_of(observations)
+  mean = initial_guess.mean_of(observations)
   found = []
   for few in range(1, num_phases // 2 + 1):
     counts = (few, num_phases - few)

@@ -67,7 +67,7 @@ class MistakesTest(test_case.TestCase):
 
   def test_starts_of_no_observations(self):
     with self.assertRaisesRegex(TypeError, "observations is list: it must be"):
-      inference.start_of([1.0, 2.0], 2)
+      inference.initial_guess([1.0, 2.0], 2)
     with self.assertRaisesRegex(TypeError, "observations is list: it must be"):
       inference.hyper_erlang_starts([1.0, 2.0], 2)
 
@@ -75,7 +75,7 @@ class MistakesTest(test_case.TestCase):
     for scale in (1e-320, 1e307):
       data = inference.Observations([1.0 * scale, 2.0 * scale, 9.0 * scale])
       with self.assertRaisesRegex(ValueError, "give the times in another unit"):
-        inference.start_of(data, 2)
+        inference.initial_guess(data, 2)
 
   def test_moments_of_too_many_phases(self):
     with self.assertRaisesRegex(ValueError, "needs .* phases: at most 1000"):
@@ -102,11 +102,11 @@ class MistakesTest(test_case.TestCase):
 
   def test_densities_that_are_none(self):
     with self.assertRaisesRegex(TypeError, "density is NoneType: it must be a"):
-      inference.observations_of_density(None)
+      inference.observations_from_density(None)
     with self.assertRaisesRegex(TypeError, "scale is '1': it must be a number"):
-      inference.observations_of_density(math.exp, scale="1")
+      inference.observations_from_density(math.exp, scale="1")
     with self.assertRaisesRegex(ValueError, "tolerance is nan: it must be in"):
-      inference.observations_of_density(math.exp, tolerance=math.nan)
+      inference.observations_from_density(math.exp, tolerance=math.nan)
 
   def test_numbers_of_phases_that_are_none(self):
     def start(p):

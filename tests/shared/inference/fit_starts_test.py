@@ -176,20 +176,20 @@ class ComparisonTest(test_case.TestCase):
     highest = max(chosen.fits.values(), key=lambda fit: fit.log_likelihood)
     self.assertIs(chosen.best, highest)
 
-  def test_growing(self):
+  def test_add_phase(self):
     data = inference.Observations(fit_data.TIMES)
-    small = inference.fit_mle(inference.start_of(data, 1, "coxian"), data)
-    grown = inference.with_one_more_phase(small.distribution)
+    small = inference.fit_mle(inference.initial_guess(data, 1, "coxian"), data)
+    grown = inference.add_phase(small.distribution)
     large = inference.fit_mle(grown[0], data, starts=grown[1:])
     self.assertGreater(large.log_likelihood, small.log_likelihood)
     with self.assertRaisesRegex(TypeError, "must be a Coxian"):
-      inference.with_one_more_phase(pd.Erlang(1, 1.0))
+      inference.add_phase(pd.Erlang(1, 1.0))
 
   def test_hyper_erlang_starts(self):
     data = inference.Observations(fit_data.TIMES)
     found = inference.hyper_erlang_starts(data, 4)
     self.assertLen(found, 2)
-    start = inference.start_of(data, 4)
+    start = inference.initial_guess(data, 4)
     fit = inference.fit_mle(start, data, starts=found)
     # A case of theirs.
     two = pd.HyperErlang([0.5, 0.5], (2, 2), [1.0, 3.0])
@@ -205,7 +205,7 @@ class ComparisonTest(test_case.TestCase):
   def test_starts_have_the_mean_of_the_data(self, form):
     data = inference.Observations(fit_data.TIMES)
     for phases in _SIZES:
-      dist = inference.start_of(data, phases, form)
+      dist = inference.initial_guess(data, phases, form)
       self.assertEqual(dist.num_phases, phases)
       self.assert_close(dist.mean(), onp.mean(fit_data.TIMES), rtol=1e-10)
 
@@ -217,15 +217,15 @@ class ComparisonTest(test_case.TestCase):
   def test_starts_with_wrong_arguments(self, arguments, message):
     data = inference.Observations(fit_data.TIMES)
     with self.assertRaisesRegex(ValueError, message):
-      inference.start_of(data, *arguments)
+      inference.initial_guess(data, *arguments)
 
   def test_starts_for_large_weights(self):
     times = [0.5, 1.0, 1.5, 3.0]
     data = inference.Observations(times, weights=[1e308] * 4)
-    self.assert_close(inference.start_of(data, 2).mean(), 1.5)
+    self.assert_close(inference.initial_guess(data, 2).mean(), 1.5)
 
   def test_density(self):
-    data = inference.observations_of_density(
+    data = inference.observations_from_density(
       lambda t: 4.0 * t * onp.exp(-2.0 * t)
     )
     fit = inference.fit_mle(pd.Erlang(2, 0.1), data)
@@ -237,7 +237,7 @@ class ComparisonTest(test_case.TestCase):
       with self.assertRaisesRegex(ValueError, f"{criterion} needs a sample"):
         getattr(fit, criterion)
     with self.assertRaisesRegex(ValueError, "a mass of"):
-      inference.observations_of_density(lambda t: onp.exp(-2.0 * t))
+      inference.observations_from_density(lambda t: onp.exp(-2.0 * t))
 
 
 if __name__ == "__main__":

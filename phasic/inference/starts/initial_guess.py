@@ -27,7 +27,7 @@ _LEAST = 1e8
 _MOST_PHASES = 4096
 
 
-def start_of(
+def initial_guess(
   observations: observations_lib.Observations,
   num_phases: int,
   form: str = "acyclic",
@@ -53,7 +53,7 @@ def start_of(
 
     >>> from phasic import inference
     >>> data = inference.Observations([0.5, 1.0, 1.5, 3.0])
-    >>> dist = inference.start_of(data, 2)
+    >>> dist = inference.initial_guess(data, 2)
     >>> print(f"{float(dist.mean()):.6f}")
     1.500000
   """

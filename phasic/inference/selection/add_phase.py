@@ -16,7 +16,7 @@ _TWIN = 1.3
 _LEAVES = 0.05
 
 
-def with_one_more_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
+def add_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
   """Returns starts that are near a Coxian, with one more phase.
 
   A phase of which little leaves is put in, fast at each place of the chain, or
@@ -37,7 +37,7 @@ def with_one_more_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
 
     >>> from phasic import inference
     >>> from phasic.distributions import Coxian
-    >>> grown = inference.with_one_more_phase(Coxian([1.0], [0.5, 2.0]))
+    >>> grown = inference.add_phase(Coxian([1.0], [0.5, 2.0]))
     >>> [dist.num_phases for dist in grown]
     [3, 3, 3, 3, 3]
   """
