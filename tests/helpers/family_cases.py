@@ -84,12 +84,12 @@ def _hyper_erlang(probs: Any, rates: Any, **options: Any) -> Any:
   return pd.HyperErlang(probs, (1, 4, 2), rates, **options)
 
 
-def _trials(probs: Any, **options: Any) -> Any:
-  return pd.NegativeBinomialTrials(3, probs, **options)
+def _trials(success_prob: Any, **options: Any) -> Any:
+  return pd.NegativeBinomialTrials(3, success_prob, **options)
 
 
-def _failures(probs: Any, **options: Any) -> Any:
-  return pd.NegativeBinomialFailures(4, probs, **options)
+def _failures(success_prob: Any, **options: Any) -> Any:
+  return pd.NegativeBinomialFailures(4, success_prob, **options)
 
 
 def _of_erlang(cls: Any) -> Callable[..., Any]:
@@ -125,14 +125,18 @@ def _excess_law(probs: Any, rates: Any) -> oracle.Law:
   return oracle.mixture([x / sum(means) for x in means], laws)
 
 
-def _residual_trials(probs: Any, time: Any, **options: Any) -> Any:
+def _residual_trials(success_prob: Any, time: Any, **options: Any) -> Any:
   checks = {k: v for k, v in options.items() if k == "validate_args"}
-  return pd.ResidualLife(_trials(probs, **checks), time, **options)
+  return pd.ResidualLife(_trials(success_prob, **checks), time, **options)
 
 
-def _truncated_trials(probs: Any, low: Any, high: Any, **options: Any) -> Any:
+def _truncated_trials(
+  success_prob: Any, low: Any, high: Any, **options: Any
+) -> Any:
   checks = {k: v for k, v in options.items() if k == "validate_args"}
-  return pd.TruncatedPhaseType(_trials(probs, **checks), low, high, **options)
+  return pd.TruncatedPhaseType(
+    _trials(success_prob, **checks), low, high, **options
+  )
 
 
 def _of_law(inverse: Callable[..., Any]) -> Callable[..., oracle.Law]:
@@ -210,15 +214,15 @@ CASES: dict[str, Case] = {
   ),
   "trials": Case(
     _trials,
-    {"probs": 0.3},
-    lambda probs: oracle.negative_binomial(3, probs, False),
+    {"success_prob": 0.3},
+    lambda success_prob: oracle.negative_binomial(3, success_prob, False),
     (3.0, 4.0, 20.0, 150.0, 900.0),
     discrete=True,
   ),
   "failures": Case(
     _failures,
-    {"probs": 0.3},
-    lambda probs: oracle.negative_binomial(4, probs, True),
+    {"success_prob": 0.3},
+    lambda success_prob: oracle.negative_binomial(4, success_prob, True),
     (0.0, *_COUNTS),
     discrete=True,
     atom=True,
@@ -283,9 +287,9 @@ CASES: dict[str, Case] = {
   ),
   "residual_trials": Case(
     _residual_trials,
-    {"probs": 0.3, "time": 6.0},
-    lambda probs, time: oracle.residual(
-      oracle.negative_binomial(3, probs, False), time
+    {"success_prob": 0.3, "time": 6.0},
+    lambda success_prob, time: oracle.residual(
+      oracle.negative_binomial(3, success_prob, False), time
     ),
     _COUNTS,
     discrete=True,
@@ -299,9 +303,9 @@ CASES: dict[str, Case] = {
   ),
   "truncated_trials": Case(
     _truncated_trials,
-    {"probs": 0.3, "low": 200.0, "high": 210.0},
-    lambda probs, low, high: oracle.truncated(
-      oracle.negative_binomial(3, probs, False), low - 1, high
+    {"success_prob": 0.3, "low": 200.0, "high": 210.0},
+    lambda success_prob, low, high: oracle.truncated(
+      oracle.negative_binomial(3, success_prob, False), low - 1, high
     ),
     (200.0, 201.0, 205.0, 209.0),
     discrete=True,

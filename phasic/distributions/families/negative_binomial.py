@@ -25,33 +25,34 @@ from phasic.math.numeric import small_arrays
 
 
 class _Trials(named_family.NamedFamily):
-  """Trials with one probability of success, until a number of them."""
+  """Independent trials until a given number of successes."""
 
   _DISCRETE = True
 
-  total_count: int = declared.count(
-    "r, a Python int > 0, for all of the batch."
+  num_successes: int = declared.count(
+    "r, the number of successes to wait for, a Python int > 0, the same for "
+    "the whole batch."
   )
-  probs: Any = declared.array(
+  success_prob: Any = declared.array(
     0,
     "positive probability",
-    "q, (...), the probability of a success, in (0, 1]. Of zero, which "
-    "`validate_args` refuses, it never comes.",
+    "q, (...), the probability of a success, in (0, 1]. With zero, which "
+    "`validate_args` refuses, a success never comes.",
   )
 
   def _likeliest_failures(self) -> Array:
-    """Returns the likeliest number of failures, the larger one of two."""
-    probs = self._own()["probs"]
-    good = (probs > 0) & (probs <= 1)
-    known = np.where(good, probs, 1.0)
-    found = np.floor((self.total_count - 1.0) * (1.0 - known) / known)
+    """Returns the mode of the failures, the larger one of two."""
+    prob = self._own()["success_prob"]
+    good = (prob > 0) & (prob <= 1)
+    known = np.where(good, prob, 1.0)
+    found = np.floor((self.num_successes - 1.0) * (1.0 - known) / known)
     return np.where(good, found, math.nan)
 
   def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
     successes = np.sum(paths.jumps, axis=-1)
     trials = np.sum(paths.visits, axis=-1)
-    old = self._arrays()["probs"]
-    return self.copy(probs=ratios.ratio(successes, trials, old))
+    old = self._arrays()["success_prob"]
+    return self.copy(success_prob=ratios.ratio(successes, trials, old))
 
 
 @structures.register
@@ -60,9 +61,13 @@ class NegativeBinomialTrials(_Trials):
 
       P(N = k) = (k - 1 choose r - 1) q^r (1 - q)^(k - r), k = r, r + 1, ...
 
-  It is the sum of r independent geometric numbers, with r phases.
+  N is a sum of r independent geometric numbers and has r phases;
   `NegativeBinomialFailures` is N - r. The mode is r + floor((r - 1) (1 - q) /
   q), the larger one where two numbers are as likely.
+
+  In SciPy this is `nbinom(n=r, p=q, loc=r)`. TensorFlow Probability has N - r,
+  as `NegativeBinomial(total_count=r, probs=1 - q)`: its `probs` is the
+  probability of what is counted, here of a failure.
 
   Example: throws of a die until the second six.
 
@@ -76,14 +81,14 @@ class NegativeBinomialTrials(_Trials):
       vol. 1, 1968, sec. VI.8.
   """
 
-  def _chain_of(self, probs: Array) -> Model:
-    r = self.total_count
+  def _chain_of(self, success_prob: Array) -> Model:
+    r = self.num_successes
     phases, zeros = onp.arange(r), np.zeros(r, self.dtype)
-    # One less a number near one is exact, and small: it is told, not derived.
+    # 1 - q as a coefficient and a constant of the edge: exact near q = 1.
     edges = edge_probs.EdgeProbs(
       onp.concatenate([phases, phases]),
       onp.concatenate([phases + 1, phases]),
-      probs[..., None],
+      success_prob[..., None],
       np.concatenate([zeros + 1.0, zeros - 1.0])[:, None],
       np.concatenate([zeros, zeros + 1.0]),
     )
@@ -91,7 +96,7 @@ class NegativeBinomialTrials(_Trials):
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
   def _mode(self) -> Array:
-    return self._likeliest_failures() + self.total_count
+    return self._likeliest_failures() + self.num_successes
 
 
 @structures.register
@@ -100,14 +105,18 @@ class NegativeBinomialFailures(_Trials):
 
       P(N = k) = (k + r - 1 choose k) q^r (1 - q)^k, k = 0, 1, ...
 
-  In its chain of r phases a step is a failure, and phase i has seen i
+  A step of its chain of r phases is a failure, and phase i is that after i
   successes: T_ij = q^(j - i) (1 - q), t_i = q^(r - i), and the mass at zero is
   q^r. The mode is floor((r - 1) (1 - q) / q). Values, entropy and divergences
-  of two of the same r go by the chain of `NegativeBinomialTrials`, which has no
-  powers that may underflow; divergences from and to others are NaN where q^r is
-  no normal number.
+  between two with the same r use the chain of `NegativeBinomialTrials`, which
+  has no powers that may underflow; other divergences are NaN where q^r is not a
+  normal floating-point number.
 
-  Example: throws of a die that are no six, before the second six.
+  In SciPy this is `nbinom(n=r, p=q)`. In TensorFlow Probability it is
+  `NegativeBinomial(total_count=r, probs=1 - q)`: its `probs` is the probability
+  of what is counted, here of a failure.
+
+  Example: throws of a die other than a six, before the second six.
 
     >>> from phasic.distributions import NegativeBinomialFailures
     >>> dist = NegativeBinomialFailures(2, 1 / 6)
@@ -119,10 +128,10 @@ class NegativeBinomialFailures(_Trials):
       vol. 1, 1968, sec. VI.8.
   """
 
-  def _chain_of(self, probs: Array) -> Model:
-    r = self.total_count
-    powers = small_arrays.powers(probs, r)
-    failure = (1.0 - probs)[..., None]
+  def _chain_of(self, success_prob: Array) -> Model:
+    r = self.num_successes
+    powers = small_arrays.powers(success_prob, r)
+    failure = (1.0 - success_prob)[..., None]
     steps = onp.arange(r) - onp.arange(r)[:, None]
     ahead = np.take(powers, onp.maximum(steps, 0), axis=-1)
     matrix = np.where(steps >= 0, ahead * failure[..., None], 0.0)
@@ -137,11 +146,8 @@ class NegativeBinomialFailures(_Trials):
     return initial_probs, matrix, exits, prob_zero
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method gives NaN.
-
-    What is told is that of the number of all trials.
-    """
-    count = self._converted(value) + self.total_count
+    """Returns why a method gives NaN, as the number of all trials says."""
+    count = self._converted(value) + self.num_successes
     return self._trials().diagnose(count, method)
 
   def _entropy(self) -> Array:
@@ -155,20 +161,20 @@ class NegativeBinomialFailures(_Trials):
   def _is_shifted_as(
     self, other: object
   ) -> "TypeGuard[NegativeBinomialFailures]":
-    """Whether both are numbers of trials less the same number."""
+    """Returns whether both count failures before the same success."""
     return (
       isinstance(other, NegativeBinomialFailures)
-      and self.total_count == other.total_count
+      and self.num_successes == other.num_successes
     )
 
   def _evaluate(self, kind: str, value: Array) -> Array:
-    return self._trials()._evaluate(kind, value + self.total_count)
+    return self._trials()._evaluate(kind, value + self.num_successes)
 
   def _hazard_function(self, value: Array) -> Array:
-    return self._trials()._hazard_function(value + self.total_count)
+    return self._trials()._hazard_function(value + self.num_successes)
 
   def _log_hazard_function(self, value: Array) -> Array:
-    return self._trials()._log_hazard_function(value + self.total_count)
+    return self._trials()._log_hazard_function(value + self.num_successes)
 
   def _quantile(self, value: Array) -> Array:
     return self._failures(self._trials()._quantile(value))
@@ -180,25 +186,25 @@ class NegativeBinomialFailures(_Trials):
     return self._failures(self._trials()._quantile_log_survival(value))
 
   def _sample_n(self, n: int, seed: Seed) -> Array:
-    return self._trials()._sample_n(n, seed) - self.total_count
+    return self._trials()._sample_n(n, seed) - self.num_successes
 
   def _mode(self) -> Array:
     return self._likeliest_failures()
 
   def _failures(self, trials: Array) -> Array:
-    """Those among trials; the least number of these is 0 for P(N <= 0)."""
-    return np.maximum(trials - self.total_count, 0.0)
+    """Returns the failures among trials; the least trials, 0, give 0."""
+    return np.maximum(trials - self.num_successes, 0.0)
 
   def _trials(self) -> NegativeBinomialTrials:
-    """The number of all trials."""
+    """Returns the distribution of the number of all trials."""
     with user_warnings.derived():
       return NegativeBinomialTrials(
-        self.total_count, self.probs, validate_args=self.validate_args
+        self.num_successes, self.success_prob, validate_args=self.validate_args
       )
 
   def _linear_chain(self) -> tuple[NegativeBinomialTrials, float]:
-    # That of all trials is linear in the parameter.
-    return self._trials(), float(self.total_count)
+    # The chain of all trials is linear in the parameter.
+    return self._trials(), float(self.num_successes)
 
 
 @divergences.register_kl(NegativeBinomialFailures, NegativeBinomialFailures)

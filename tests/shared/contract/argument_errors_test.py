@@ -184,8 +184,8 @@ class CountsTest(test_case.TestCase):
     for name, make in (
       ("concentration", lambda: pd.Erlang(count, 1.0)),
       (r"concentrations\[1\]", lambda: pd.HyperErlang([1], [1, count], [1])),
-      ("total_count", lambda: pd.NegativeBinomialTrials(count, 0.5)),
-      ("total_count", lambda: pd.NegativeBinomialFailures(count, 0.5)),
+      ("num_successes", lambda: pd.NegativeBinomialTrials(count, 0.5)),
+      ("num_successes", lambda: pd.NegativeBinomialFailures(count, 0.5)),
     ):
       with self.assertRaisesRegex(
         ValueError, f"^{name} is {count}: it must be .* at most 1048576"

@@ -147,7 +147,7 @@ CASES = {
   ),
   "trials": (
     lambda: pd.NegativeBinomialTrials(3, 1.5),
-    ("probs", "1.5", "must be in (0, 1]"),
+    ("success_prob", "1.5", "must be in (0, 1]"),
   ),
   "geometric_mixture": (
     lambda: pd.GeometricMixture([0.5, 0.25], [0.5, 0.25]),
@@ -199,7 +199,7 @@ CASES = {
   ),
   "failures": (
     lambda: pd.NegativeBinomialFailures(2, -0.5),
-    ("NegativeBinomialFailures: probs", "-0.5", "must be in (0, 1]"),
+    ("NegativeBinomialFailures: success_prob", "-0.5", "must be in (0, 1]"),
   ),
   "mixture": (
     lambda: pd.mixture([0.5, 0.25], [_erlang(), _erlang()]),

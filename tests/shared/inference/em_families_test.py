@@ -171,7 +171,7 @@ class SharedTest(test_case.TestCase):
     rows = em_cases.observations(em_cases.COUNTS[:-1])
     found = inference.em_step(pd.NegativeBinomialTrials(2, q), rows)
     share = (jumps[0, 1] + left[1]) / onp.sum(visits)
-    self.assert_close(found.distribution.probs, share)
+    self.assert_close(found.distribution.success_prob, share)
     failures = [
       (*(x - 2.0 for x in row[:2]), row[2], -1.0) for row in em_cases.COUNTS
     ]
@@ -183,7 +183,9 @@ class SharedTest(test_case.TestCase):
     other = inference.em_step(
       pd.NegativeBinomialFailures(2, q), em_cases.observations(failures)
     )
-    self.assert_close(other.distribution.probs, same.distribution.probs)
+    self.assert_close(
+      other.distribution.success_prob, same.distribution.success_prob
+    )
     starts, visits, _, left, _ = em_oracle.expected(
       [0.5, 0.5], onp.diag([0.5, 0.75]), [0.5, 0.25], 0.0, em_cases.COUNTS, True
     )

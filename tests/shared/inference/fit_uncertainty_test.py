@@ -250,8 +250,10 @@ class FitTest(test_case.TestCase):
     # All end with the first trial: the probability runs to one.
     data = inference.Observations([1.0, 1.0, 1.0])
     fit = inference.fit_mle(pd.NegativeBinomialTrials(1, 0.3), data)
-    self.assert_close(fit.distribution.probs, 1.0, rtol=1e-6)
-    self.assertEqual(fit.statuses["probs"], "not identified (no maximum)")
+    self.assert_close(fit.distribution.success_prob, 1.0, rtol=1e-6)
+    self.assertEqual(
+      fit.statuses["success_prob"], "not identified (no maximum)"
+    )
 
   def test_rare_events_are_known(self):
     weights = onp.asarray([2e6, 2e6, 3.0])
