@@ -2,9 +2,9 @@
 
 167 parts of a machine were inspected eight times (data/cracks.csv); of each it
 is known between which inspections it cracked, or that it had not at the last.
-Erlang laws with several numbers of stages, of one rate and of any rates, are
-fitted to these counts; the best gives the share that is cracked by a day, and
-the day by which a tenth is, with standard errors.
+Erlang distributions with several numbers of stages, of one rate and of any
+rates, are fitted to these counts; the best gives the share that is cracked by a
+day, and the day by which a tenth is, with standard errors.
 
     python examples/cracks.py
 """
@@ -32,7 +32,7 @@ def read() -> tuple[np.ndarray, np.ndarray]:
 
 
 def fits(data: inference.Observations) -> dict[str, inference.Fit]:
-  """Laws that start from 1500 days on the average."""
+  """Distributions that start from 1500 days on the average."""
   found = {}
   for p in (1, 2, 3, 4):
     start = distributions.Erlang(p, p / 1500)

@@ -107,7 +107,7 @@ class FinchesTest(absltest.TestCase):
     cls.sites, cls.counts = gene_flow.read()
 
   def probability(self, count, migration, mutation):
-    """By quadrature over the time, whose law is known in closed form."""
+    """By quadrature over the time, whose distribution is known in closed form."""
     moves = 2 * migration
     # Rates of the two exponential modes of two phases.
     middle, root = moves + 0.5, np.sqrt(moves**2 + 0.25)
@@ -128,13 +128,13 @@ class FinchesTest(absltest.TestCase):
 
   def test_law_of_differences(self):
     for migration, mutation in ((0.3, 0.004), (2.0, 0.02)):
-      law = self.gene_flow.differences(migration, mutation, self.sites[:2])
+      dist = self.gene_flow.differences(migration, mutation, self.sites[:2])
       for count in (0, 1, 5):
         expected = [
           self.probability(count, migration, mutation * sites)
           for sites in self.sites[:2]
         ]
-        np.testing.assert_allclose(law.prob(count + 1.0), expected, rtol=1e-9)
+        np.testing.assert_allclose(dist.prob(count + 1.0), expected, rtol=1e-9)
 
   def test_posterior_against_a_grid(self):
     from bayes import samplers
@@ -155,10 +155,10 @@ class FinchesTest(absltest.TestCase):
     @jax.vmap
     @jax.vmap
     def of_logs(migration, mutation):
-      law = self.gene_flow.differences(
+      dist = self.gene_flow.differences(
         *jax.numpy.exp(jax.numpy.stack([migration, mutation])), self.sites
       )
-      return jax.numpy.sum(data.log_likelihood(law))
+      return jax.numpy.sum(data.log_likelihood(dist))
 
     heights += np.asarray(of_logs(*np.meshgrid(*logs)))
     weights = np.exp(heights - heights.max())

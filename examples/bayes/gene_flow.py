@@ -67,7 +67,7 @@ def differences(
 
 def model(sites: np.ndarray, counts: np.ndarray) -> Callable[[], None]:
   """The model of NumPyro."""
-  # Each locus has a law of its own, and one observation of it.
+  # Each locus has a distribution of its own, and one observation of it.
   data = inference.Observations.exact(counts[:, None] + 1.0)
 
   def of_data() -> None:
@@ -75,8 +75,8 @@ def model(sites: np.ndarray, counts: np.ndarray) -> Callable[[], None]:
       name: numpyro.sample(name, priors.LogNormal(jnp.log(median), sd))
       for name, (median, sd) in PRIORS.items()
     }
-    law = differences(rates["migration"], rates["mutation"], sites)
-    numpyro.factor("loci", jnp.sum(data.log_likelihood(law)))
+    dist = differences(rates["migration"], rates["mutation"], sites)
+    numpyro.factor("loci", jnp.sum(data.log_likelihood(dist)))
 
   return of_data
 
@@ -95,8 +95,8 @@ def tell(seed: int, progress: bool) -> None:
   print(samplers.arviz.summary(found, round_to=4).to_string())
   draws = [found.posterior[name].values.ravel()[::5] for name in PRIORS]
   migration, mutation = (jnp.asarray(x)[:, None] for x in draws)
-  law = differences(migration, mutation, sites)
-  samples = np.asarray(law.sample(seed=jax.random.fold_in(key, 1))) - 1.0
+  dist = differences(migration, mutation, sites)
+  samples = np.asarray(dist.sample(seed=jax.random.fold_in(key, 1))) - 1.0
   print(f"{'':22s}{'data':>8s}{'predicted, 95 %':>20s}")
   for name, statistic in (
     ("mean", lambda x: x.mean(-1)),

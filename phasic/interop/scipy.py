@@ -224,8 +224,8 @@ class Frozen:
   def fit(self, data: Any, **options: Any) -> "Frozen":
     """Returns the distribution under which data are likeliest, wrapped.
 
-    Where SciPy's families search among all their laws, this one starts from its
-    own, and keeps its structure: see `inference.fit_mle`, which has standard
+    Where SciPy's families search among all their distributions, this one starts
+    from its own, and keeps its structure: see `inference.fit_mle`, which has standard
     errors too, and `inference.initial_guess` for a start.
 
     Args:

@@ -165,7 +165,7 @@ class AbsorptionTime(
     self._missing("mode", "densities of chains may have several tops")
 
   def _erlang_parts(self) -> tuple[int, Array] | None:
-    """Returns the number of stages and their rate, if the law is Erlang's.
+    """Returns the number of stages and their rate of an Erlang distribution.
 
     The rate is NaN where it is bad. None where it is not known.
     """

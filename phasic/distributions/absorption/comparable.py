@@ -1,4 +1,4 @@
-"""Entropies and divergences of laws of all kinds."""
+"""Entropies and divergences of distributions of all kinds."""
 
 import math
 
@@ -23,7 +23,7 @@ class Comparable(diagnosing.Diagnosing):
   """
 
   def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
-    """Returns the law at the nodes of a rule, for a batch it broadcasts to."""
+    """Evaluates the distribution at a rule's points, broadcast to a batch."""
     del batch
     raise NotImplementedError(f"{type(self).__name__} has no _nodes")
 
@@ -32,7 +32,7 @@ class Comparable(diagnosing.Diagnosing):
     return None
 
   def _refined(self, other: "Comparable", jumps: Array) -> "Comparable":
-    """Returns the same law, whose nodes suit another one that jumps."""
+    """Returns this distribution with points that suit one that has jumps."""
     del jumps
     self._missing(
       f"divergence from {type(other).__name__}",

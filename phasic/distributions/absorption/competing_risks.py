@@ -22,8 +22,8 @@ class CompetingRisks(absorption_time.AbsorptionTime):
   """A time until absorption by the first of a graph's causes.
 
   A cause is named as in `ABSORBED("cause")`; None is plain `ABSORBED`, to which
-  a mass at zero belongs. Laws of the time and a cause are defective: they sum
-  up to that of the time.
+  a mass at zero belongs. Distributions of the time and a cause are defective:
+  they sum up to that of the time.
   """
 
   def cause_probs(self) -> Array:
@@ -74,7 +74,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     known = static.concrete(value)
     if known is not None and not onp.any(onp.isinf(known)):
       return self._of_cause("cdf", value, number)
-    # The law is defective: the functions of a time do not know its limit.
+    # This distribution is defective, so functions of a time miss its limit.
     last = value == float("inf")
     finite = self._of_cause("cdf", np.where(last, 0.0, value), number)
     return structures.as_result(
@@ -122,14 +122,14 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     )
 
   def _of_cause(self, kind: str, value: Array, number: int) -> Array:
-    """Returns a function of the law of the time and a cause."""
+    """Returns a function of the distribution of the time and a cause."""
     initial_probs, edges, exits, prob_zero = self._model_of_cause(number)
     arguments = (initial_probs, edges, value, exits, prob_zero)
     found = evaluation.value(kind, arguments, discrete=self._DISCRETE)
     return structures.as_result(found)
 
   def _model_of_cause(self, number: int) -> Model:
-    """Returns the law of the time and a cause."""
+    """Returns the distribution of the time and a cause."""
     at_zero = number == self._cause_of_atom()
     return competing_risks.of_cause(number, *self._by_cause(), at_zero)
 

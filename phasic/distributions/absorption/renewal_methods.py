@@ -22,7 +22,7 @@ class RenewalMethods(methods.Methods):
   def renewal_density(self, value: ArrayLike) -> Array:
     """Returns the density of renewals at t, broadcast over value and batch.
 
-    Times with the law of X follow each other from zero on; m(t) dt is the
+    Times distributed as X follow each other from zero on; m(t) dt is the
     probability that one of them ends between t and t + dt, and its integral
     the expected number of such ends. In discrete time it is the probability
     that one ends at step n, and one for n = 0. Times of length zero count for
@@ -61,8 +61,9 @@ class RenewalMethods(methods.Methods):
   def mean_residual_life(self, value: ArrayLike) -> Array:
     """Returns E[X - t | X > t], broadcast over value and batch.
 
-    It is E[X] P(X_e > t) / P(X > t), where X_e has the `Equilibrium` law, so
-    that it is right also where P(X > t) is too small for a floating-point
+    It is E[X] P(X_e > t) / P(X > t), where X_e has the `Equilibrium`
+    distribution, so that it is right also where P(X > t) is too small for a
+    floating-point
     number: to 1e-15 max(10, |log P(X > t)|) or so of itself. It is inf where
     absorption may never come, and NaN where X > t cannot be.
 

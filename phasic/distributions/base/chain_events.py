@@ -1,4 +1,4 @@
-"""From observations of a law to events of the chain that it is made of."""
+"""Maps observations of a distribution to events of its chain."""
 
 import math
 from typing import Any, NamedTuple
@@ -19,14 +19,14 @@ class ChainEvents(NamedTuple):
   time, and stand for the density.
 
   Attributes:
-    chain: the law of Y, with a batch of shape (..., 1) or ().
+    chain: the distribution of Y, with a batch of shape (..., 1) or ().
     lower: (..., n).
     upper: (..., n); None where all are exact, and nothing is given.
     given: the ends of what the observations are conditional on, (..., n) or
       (..., 1); None where that is certain.
     offset: (..., n), what does not depend on the chain: logarithms of slopes,
       -inf of what cannot be, NaN of what is not known; or None.
-    is_cut: whether values above `given` are none of the law's, and were not
+    is_cut: whether values above `given` are outside the support, and were not
       only not seen yet.
   """
 

@@ -1,4 +1,4 @@
-"""Observations of laws that are not made of one chain."""
+"""Observations of distributions that are not made of one chain."""
 
 import math
 
@@ -16,7 +16,7 @@ def log_likelihood_terms(
   upper: Array,
   entry: Array | None,
 ) -> Array:
-  """Returns log P(observation | X > entry), (..., n), from the law's functions.
+  """Computes log P(observation | X > entry), (..., n), by cdf and density.
 
   The mass of an interval is a difference, P(X > l) - P(X > u) or P(X <= u) -
   P(X <= l), whichever is the smaller pair: its relative error is some eps times

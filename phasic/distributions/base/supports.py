@@ -67,8 +67,8 @@ class Supports(methods.Methods):
   def experimental_default_event_space_bijector(self) -> bijectors.Bijector:
     """Returns a smooth map from all real numbers onto the support's inner part.
 
-    That is (0, inf) but for truncated laws. It is called as in TensorFlow
-    Probability. Where there is an atom it covers the rest.
+    That is (0, inf) but for truncated distributions. It is called as in
+    TensorFlow Probability. Where there is an atom it covers the rest.
 
     Raises:
       NotImplementedError: values are whole numbers.

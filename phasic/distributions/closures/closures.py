@@ -33,7 +33,7 @@ from phasic.math.model import plausible
 def convolution(
   distributions: Sequence[absorption_time.AbsorptionTime], **options: Any
 ) -> sparse_phase_type.Sparse:
-  """Returns the law of X_1 + ... + X_n, for independent X_i of phase type.
+  """Returns the distribution of X_1 + ... + X_n, for independent X_i.
 
   It has p_1 + ... + p_n phases, at most 100,000: where one chain ends the next
   one starts. For two,
@@ -84,7 +84,7 @@ def convolution(
 def minimum(
   distributions: Sequence[absorption_time.AbsorptionTime], **options: Any
 ) -> sparse_phase_type.Sparse:
-  """Returns the law of min(X_1, ..., X_n), for independent X_i of phase type.
+  """Returns the distribution of min(X_1, ..., X_n), for independent X_i.
 
   It has p_1 ... p_n phases, at most 100,000: where all the chains are. In
   continuous time S is the Kronecker sum of the S_i, in discrete time T the
@@ -118,11 +118,11 @@ def minimum(
 def maximum(
   distributions: Sequence[absorption_time.AbsorptionTime], **options: Any
 ) -> sparse_phase_type.Sparse:
-  """Returns the law of max(X_1, ..., X_n), for independent X_i of phase type.
+  """Returns the distribution of max(X_1, ..., X_n), for independent X_i.
 
   It has (p_1 + 1) ... (p_n + 1) - 1 phases, at most 100,000: where those of
   the chains are that have not ended. The atom is z_1 ... z_n. For independent
-  ones of one law `order_statistic` needs fewer phases.
+  ones of one distribution `order_statistic` needs fewer phases.
 
   Arguments, result and errors are those of `convolution`.
 
@@ -153,7 +153,7 @@ def mixture(
   distributions: Sequence[absorption_time.AbsorptionTime],
   **options: Any,
 ) -> sparse_phase_type.Sparse:
-  """Returns the law of X_i with probability q_i, for X_i of phase type.
+  """Returns the distribution of X_i with probability q_i.
 
   It has p_1 + ... + p_n phases, at most 100,000: which one it is is told at
   the start. alpha = (q_1 alpha_1, ..., q_n alpha_n), and the atom is q_1 z_1 +
@@ -242,7 +242,7 @@ def _folded(
   names: tuple[str, str],
   options: Mapping[str, Any],
 ) -> sparse_phase_type.Sparse:
-  """Returns a law that is made of two, then of that and the next one.
+  """Combines distributions pairwise, from the first to the last.
 
   Args:
     function: makes the parts of two chains those of one.

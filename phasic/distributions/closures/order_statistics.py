@@ -1,4 +1,4 @@
-"""Order statistics of independent variables with one law."""
+"""Order statistics of independent variables with one distribution."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from phasic.math.closures import order_statistics
 def order_statistic(
   distribution: absorption_time.AbsorptionTime, n: int, k: int, **options: Any
 ) -> sparse_phase_type.Sparse:
-  """Returns the law of the k-th smallest of n independent variables.
+  """Returns the distribution of the k-th smallest of n independent variables.
 
-  All have the law of `distribution`, which is of phase type, with p phases.
+  All are distributed as `distribution`, which is of phase type with p phases.
   Those that have not ended are told apart by their phases alone, so that there
   are
 
@@ -26,7 +26,8 @@ def order_statistic(
   discrete time all move in each step, and there are the more edges.
 
   Args:
-    distribution: the law of each variable, a time or a number of steps.
+    distribution: the distribution of each variable, a time or a number of
+      steps.
     n: how many there are, a Python int > 0.
     k: which one, a Python int from 1 to n.
     **options: `validate_args` (else that of the distribution),

@@ -1,4 +1,4 @@
-"""Sums of a random number of independent variables with one law."""
+"""Sums of a random number of independent variables with one distribution."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def random_sum(
   distribution: absorption_time.AbsorptionTime,
   **options: Any,
 ) -> sparse_phase_type.Sparse:
-  """Returns the law of X_1 + ... + X_N, where N is a number of steps itself.
+  """Returns the distribution of X_1 + ... + X_N, for a discrete phase-type N.
 
   All are independent. With q phases of N, a discrete phase-type variable (beta,
   B, b), and p of each X_i there are q p phases, at most 100,000; of X_i
@@ -27,9 +27,9 @@ def random_sum(
   is beta (I - z B)^-1, and z' = P(N = 0) + z beta (I - z B)^-1 b.
 
   Args:
-    count: the law of N, a discrete phase-type distribution.
-    distribution: the law of each X_i, a time or a number of steps; its batch
-      broadcasts with that of the count.
+    count: the distribution of N, a discrete phase-type distribution.
+    distribution: the distribution of each X_i, a time or a number of steps; its
+      batch broadcasts with that of the count.
     **options: as in `convolution`.
 
   Returns:

@@ -28,7 +28,7 @@ def of_stages(
     stages: the stages.
     batch: what their batches broadcast to.
     log_prob: the log density, of times in the dtype, the batch last.
-    dtype: that of the law.
+    dtype: the dtype of the distribution.
   """
   found = [_of_stage(stage, batch, dtype) for stage in stages]
   wide = static.wide_float()
@@ -49,7 +49,7 @@ def of_stages(
     tolerance=max(rule.tolerance for rule in rules),
   )
   values = joined(*(nodes.values for nodes in found))
-  # At once, as another law's are, so that equal ones differ by nothing.
+  # One call, as for the other distribution: equal ones differ by exactly zero.
   logs = structures.cast(log_prob(values), wide)
   masses = quadrature.masses(logs, rule.log_weights)
   return node_sums.Nodes(rule, values, masses, logs, log_atom)

@@ -42,14 +42,14 @@ class Epochs(epoch_methods.EpochMethods):
 
       alpha_k = alpha_{k-1} exp(S_k D_k) M_k,
 
-  and in an epoch the law is the phase-type one with these masses. So nothing is
-  approximated, and values from different epochs are added, never subtracted.
-  Derivatives exist in all parameters and boundaries.
+  and in an epoch the distribution is the phase-type one with these masses. So
+  nothing is approximated, and values from different epochs are added, never
+  subtracted. Derivatives exist in all parameters and boundaries.
 
   Entropy and divergences are sums over nodes between the boundaries, see
-  `Distribution.entropy`; those of another law from this one, or with other
-  boundaries that are traced or have a batch, raise NotImplementedError. The
-  Laplace transform is a sum over epochs; there is no mode and no renewal.
+  `Distribution.entropy`; those of another distribution from this one, or with
+  other boundaries that are traced or have a batch, raise NotImplementedError.
+  The Laplace transform is a sum over epochs; there is no mode and no renewal.
 
   The density jumps at a boundary; there its value is that of the later epoch.
   At a boundary phases count as empty whose probability is below about 1e-288
@@ -80,7 +80,7 @@ class Epochs(epoch_methods.EpochMethods):
     allow_nan_stats: bool = True,
     name: str = "Epochs",
   ):
-    """Makes the law of K epochs.
+    """Makes the distribution of K epochs.
 
     Args:
       graphs: a continuous graph for all epochs, or K of them. Paths start as
@@ -238,7 +238,7 @@ class Epochs(epoch_methods.EpochMethods):
     return self._split(first, onp.union1d(first, added))
 
   def _split(self, own: onp.ndarray, all_of_them: onp.ndarray) -> Self:
-    """Returns the same law with more boundaries."""
+    """Returns the same distribution with more boundaries."""
     starts = [0.0, *all_of_them.tolist()]
     parts = onp.searchsorted(own, starts, side="right").tolist()
     maps = self._parameters["state_maps"]

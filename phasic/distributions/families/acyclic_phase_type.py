@@ -31,9 +31,9 @@ class AcyclicPhaseType(named_family.NamedFamily):
 
       sum_i alpha_i prod_{j >= i} r_j / (r_j + u) + z.
 
-  Every phase-type law whose chain has no cycles has this form, canonical form
-  1, with as many phases, and so has every one with two phases: the 2 p - 1
-  free parameters are the fewest there are.
+  Every phase-type distribution whose chain has no cycles has this form,
+  canonical form 1, with as many phases, and so has every one with two phases:
+  the 2 p - 1 free parameters are the fewest there are.
 
   Example: a chain with branches in this form.
 
@@ -61,7 +61,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     1,
     "increasing",
     "r_i, (..., p), > 0, ascending, per unit of time. In another order the "
-    "law is that of the formula, but the form not canonical. Zero, which "
+    "distribution is that of the formula, but the form not canonical. Zero, which "
     "`validate_args` refuses, is that of a phase that is never left.",
   )
   prob_zero: Any = atoms.prob_zero()

@@ -32,7 +32,7 @@ def canonical_forms(
 def canonical_form(
   initial: onp.ndarray, between: onp.ndarray, exits: onp.ndarray
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns masses and ascending rates of phases in a row, with the same law.
+  """Returns the canonical form: masses and ascending rates of phases in a row.
 
   From phase i of the result one gets at rate r_i to phase i + 1, from the last
   one to absorption.
@@ -88,11 +88,11 @@ def _of_acyclic(
 ) -> tuple[onp.ndarray, onp.ndarray]:
   """Takes the phases in, one by one, in an order with successors first.
 
-  A row of `forms` is the law of the time that is left from a phase taken in,
-  as masses of starts in the row of phases so far; its last entry is a start at
-  absorption. An exponential time X_m of rate m is one of rate l >= m with
-  probability m / l, and else the sum of both: with it a rate is put where it
-  belongs.
+  A row of `forms` is the distribution of the time that is left from a phase
+  taken in, as masses of starts in the row of phases so far; its last entry is a
+  start at absorption. An exponential time X_m of rate m is one of rate l >= m
+  with probability m / l, and else the sum of both: with it a rate is put where
+  it belongs.
   """
   p = len(rates)
   row: list[float] = []  # Ascending.

@@ -26,8 +26,8 @@ class Coxian(named_family.NamedFamily):
 
   Phase i goes on to phase i + 1 at rate a_i and is absorbed at rate e_i: all
   positive values are valid, so that these are the parameters to fit. The time
-  starts in the first phase. Every acyclic phase-type law without an atom has
-  such a form.
+  starts in the first phase. Every acyclic phase-type distribution without an
+  atom has such a form.
 
   Example: a hospital stay of up to three phases.
 

@@ -29,7 +29,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
   """
 
   def as_phase_type(self) -> Any:
-    """Returns the same law as `PhaseType`, or as `DiscretePhaseType`.
+    """Returns the same distribution as `PhaseType`, or as `DiscretePhaseType`.
 
     Its arrays are dense, and functions of the parameters of this one.
 

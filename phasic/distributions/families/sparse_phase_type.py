@@ -95,9 +95,10 @@ class Sparse(named_family.NamedFamily):
 class SparsePhaseType(Sparse):
   """The time until absorption of a chain that is given by its edges.
 
-  It is the law of `PhaseType`, of a subgenerator that is never made. Between
-  which phases there are edges is structure: distributions that share it share
-  a compilation. Closures such as `convolution` and `maximum` are such laws.
+  It is the distribution of `PhaseType`, of a subgenerator that is never made.
+  Between which phases there are edges is structure: distributions that share it
+  share a compilation. Closures such as `convolution` and `maximum` are such
+  distributions.
 
   Example: two stages in a row.
 
@@ -140,9 +141,9 @@ class SparsePhaseType(Sparse):
 class SparseDiscretePhaseType(Sparse):
   """The number of steps of a chain that is given by its edges.
 
-  It is the law of `DiscretePhaseType`, of a matrix that is never made; else it
-  is what `SparsePhaseType` is. A phase is kept with what its edges leave of
-  one, and derivatives are those of this rule: see `math.EdgeProbs`.
+  It is the distribution of `DiscretePhaseType`, of a matrix that is never made;
+  else it is what `SparsePhaseType` is. A phase is kept with what its edges
+  leave of one, and derivatives are those of this rule: see `math.EdgeProbs`.
 
   Example: throws of a die until the second six.
 

@@ -28,7 +28,7 @@ from phasic.math.rewards import reward_transforms
 from phasic.math.sampling import jump_chain
 
 _NO_JOINT_LAW = (
-  "there is no formula for the joint law of rewards; marginal(r) and "
+  "there is no formula for the joint distribution of rewards; marginal(r) and "
   "projection(w) have it"
 )
 

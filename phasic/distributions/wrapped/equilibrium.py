@@ -21,13 +21,13 @@ from phasic.math.moments import renewals
 
 @structures.register
 class Equilibrium(wrapped_distribution.OnSamePhases):
-  """The stationary excess law of X, with the density P(X > t) / E[X].
+  """The stationary excess distribution of X, with the density P(X > t) / E[X].
 
-  It is the law of the time until the next renewal where times with the law of
-  X have followed each other for ever. It is of phase type with the same
-  phases, and starts in them as X spends its time: with masses alpha (-S)^-1 /
-  E[X]. In discrete time P(X_e = k) = P(X >= k) / E[X] for k = 1, 2, ..., and
-  the masses are alpha (I - T)^-1 / E[X]. An atom of X at zero counts for
+  It is the distribution of the time until the next renewal where times
+  distributed as X have followed each other for ever. It is of phase type with
+  the same phases, and starts in them as X spends its time: with masses alpha
+  (-S)^-1 / E[X]. In discrete time P(X_e = k) = P(X >= k) / E[X] for k = 1, 2,
+  ..., and the masses are alpha (I - T)^-1 / E[X]. An atom of X at zero counts for
   nothing, and X_e has none.
 
   Results are NaN where E[X] is zero or infinite.

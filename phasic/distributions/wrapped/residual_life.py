@@ -20,13 +20,13 @@ from phasic.math.moments.occupancy import conditional_occupancy
 
 @structures.register
 class ResidualLife(wrapped_distribution.OnSamePhases):
-  """The law of X - t given X > t.
+  """The distribution of X - t given X > t.
 
-  It is a phase-type law with the same phases, and starts where the chain is at
-  time t: with pi = alpha exp(S t), in discrete time alpha T^t, the masses of
-  its phases are pi / (pi 1). Nothing is subtracted, and nothing underflows
-  however small P(X > t) is. Results are NaN where it is zero, and where X may
-  never end.
+  It is a phase-type distribution with the same phases, and starts where the
+  chain is at time t: with pi = alpha exp(S t), in discrete time alpha T^t, the
+  masses of its phases are pi / (pi 1). Nothing is subtracted, and nothing
+  underflows however small P(X > t) is. Results are NaN where it is zero, and
+  where X may never end.
 
   Example: an hour later, the bus has still not come.
 

@@ -33,7 +33,7 @@ _FAR = 2.0**100
 
 
 class TransformedPhaseType(transformed_statistics.TransformedStatistics):
-  """The law of Y = g(X), for X of phase type and an increasing g, g(0) = 0.
+  """The distribution of Y = g(X), for increasing g with g(0) = 0.
 
   It is the time until absorption of a chain whose rates all vary alike with
   time, S h'(y) with h = g^-1:
@@ -46,7 +46,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   late that they are one and zero. A subclass has g, h, log h' and log g'.
 
   The entropy is that of X and E log g'(X), by quadrature; the divergence of two
-  laws with the same g is that of the X's.
+  distributions with the same g is that of the X's.
 
   Mean, variance and moments are found by quadrature, to 1e-9 (float32: 1e-4) of
   themselves, or they are NaN; those that are infinite are inf.

@@ -31,7 +31,7 @@ from phasic.math.sampling import jump_chain
 
 @structures.register
 class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
-  """The law of X given low <= X <= high, for X of phase type.
+  """The distribution of X given low <= X <= high, for X of phase type.
 
   With Z = P(low <= X <= high) its log density is log f(x) - log Z between the
   bounds. Masses of intervals are accurate to their own size, also far in a

@@ -1,4 +1,4 @@
-"""From observations of a law that is made of a chain to events of this chain."""
+"""Maps observations of a wrapped distribution to events of its chain."""
 
 import math
 from typing import Any
@@ -20,7 +20,7 @@ def truncated(
 ) -> chain_events.ChainEvents:
   """Returns the events of a chain whose time is known to be in an interval.
 
-  Where it is known to be late as well the law's own condition cancels.
+  Where it is known to be late as well the distribution's own condition cancels.
   """
   _, before, high = distribution._bounds()
   upper = lower if upper is None else upper

@@ -223,7 +223,7 @@ def _notes(
   ]
   if loops:
     stays = "what a row lacks stays"
-    same = "they do not change the law"
+    same = "they do not change the distribution"
     notes.append(
       f"left out: {counted(len(loops), 'transition')} from a state to itself "
       f"({stays if discrete else same}), the first at {shown(states[loops[0]])}"

@@ -101,8 +101,8 @@ class Graph(linear_weights.LinearWeights):
     """Returns 64 hexadecimal digits that are the same in every process.
 
     SHA-256 of the arrays, sizes, parameter names, causes and `discrete`. States
-    and notes are not part of it: graphs of one hash have the same law for the
-    same parameters, whatever their states are called.
+    and notes are not part of it: graphs of one hash have the same distribution
+    for the same parameters, whatever their states are called.
 
     Raises:
       ValueError: the graph is traced.

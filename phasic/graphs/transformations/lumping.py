@@ -39,9 +39,9 @@ def lump(
   A partition is a strong lumping if all phases of a class have the same rates
   into every other class and into absorption by every cause. Rates are compared
   for each coefficient and for the constants by itself, so that the lumped graph
-  has the law of the given one for all parameters. Sums that agree to 1e-13 of
-  their terms count as the same; those of the first phase are taken. Weights of
-  starts are summed.
+  has the distribution of the given one for all parameters. Sums that agree to
+  1e-13 of their terms count as the same; those of the first phase are taken.
+  Weights of starts are summed.
 
   Args:
     graph: a `Graph` with p phases, continuous or discrete.

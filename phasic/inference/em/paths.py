@@ -132,8 +132,8 @@ def _unseen(
 ) -> list[tuple[tuple[Array, Array], Array]]:
   """Returns ends of values that could not be seen, and how many are expected.
 
-  They are below or, where the law is cut, above what observations are conditional
-  on. Of those above it is what the path did up to then.
+  They are below or, where the distribution is cut, above what observations are
+  conditional on. Of those above it is what the path did up to then.
   """
   if events.given is None:
     return []

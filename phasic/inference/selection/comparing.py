@@ -40,11 +40,11 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
   """Compares two fits to the same data, the first a case of the second.
 
   The statistic is about chi-square distributed if the smaller model is true, as
-  long as its law lies inside the larger model, and is identified in it. That
-  is judged where the smaller fit is. If there an entry of the larger model is
-  zero or at a bound, or the data would not tell its entries apart, as equal
-  rates in a row, there is no p-value. That is so for models that differ in the
-  number of phases; for these see `choose_num_phases`.
+  long as its distribution lies inside the larger model, and is identified in
+  it. That is judged where the smaller fit is. If there an entry of the larger
+  model is zero or at a bound, or the data would not tell its entries apart, as
+  equal rates in a row, there is no p-value. That is so for models that differ
+  in the number of phases; for these see `choose_num_phases`.
 
   Args:
     smaller: the fit of a special case, with parameters fixed, tied or zero.

@@ -1,4 +1,4 @@
-"""Starts of acyclic chains that are near mixtures of two Erlang laws."""
+"""Makes starts for acyclic chains from mixtures of two Erlang distributions."""
 
 import numpy as onp
 

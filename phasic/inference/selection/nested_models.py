@@ -1,4 +1,4 @@
-"""Where the law of a smaller model lies in a larger one."""
+"""Checks that models are nested, for the likelihood ratio test."""
 
 from collections.abc import Mapping
 
@@ -16,20 +16,21 @@ _NEAR = 1e-6
 
 
 def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
-  """Returns why likelihood ratios of two models are not about chi-square.
+  """Returns why the likelihood ratio is not asymptotically chi-square.
 
-  They are if the smaller law is inside of the larger model, and identified in
-  it: the scores of all its entries, there, are linearly independent.
+  It is chi-square if the smaller distribution lies inside the larger model, not
+  on its boundary, and is identified in it: the scores of all entries of the
+  larger model are linearly independent there.
 
   Args:
-    smaller: the fit that is taken as true.
-    larger: the fit of a model that it is a case of.
+    smaller: the fit of the null hypothesis.
+    larger: the fit of a model that contains it.
 
   Returns:
     The reason, or "".
 
   Raises:
-    ValueError: it is no case of the larger model.
+    ValueError: `smaller` is not a special case of the larger model.
   """
   held = [
     f"{name} of {which} is {uncertainty.BOUND}"
@@ -81,7 +82,7 @@ def _check_nested(
 def _statuses(
   whole: coordinates_lib.Coordinates, entries: onp.ndarray, larger: fits.Fit
 ) -> dict[str, str]:
-  """Returns what is known of the larger model's entries at the smaller law."""
+  """Returns the statuses of the larger model's entries at the smaller fit."""
   zero = entries <= 0
   low, high = limits_lib.limits(whole, larger.bounds)
   bound = (entries <= low) | (entries >= high)

@@ -57,7 +57,7 @@ def check_data(
       rows.append(host_values(name, x)[counted])
   distinct = onp.unique(onp.stack(rows), axis=1).shape[-1]
   phases = getattr(dist, "num_phases", num_free)
-  # No law of p phases is known by more than 2 p - 1 numbers.
+  # No distribution of p phases is known by more than 2 p - 1 numbers.
   needed = min(num_free, 2 * phases - 1)
   if distinct < needed:
     raise ValueError(

@@ -126,7 +126,7 @@ def _rules(
 
 
 def check_counts(lower: Array, upper: Array | None) -> None:
-  """Raises ValueError if a known value of a discrete law is not whole."""
+  """Raises ValueError if a known value of a discrete distribution is not whole."""
   known = static.concrete(lower)
   ends = known if upper is None else static.concrete(upper)
   if known is None or ends is None:

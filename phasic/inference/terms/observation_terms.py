@@ -72,7 +72,7 @@ def find_events(
 
   Raises:
     TypeError: there are causes, and the distribution is none of a graph.
-    ValueError: values that are known cannot be of this law.
+    ValueError: values that are known cannot be of this distribution.
   """
   kind = type(distribution).__name__
   if inferring.batch_shape(distribution):

@@ -11,7 +11,7 @@ from tests.helpers import conformance
 from tests.helpers import pairwise
 
 MODE = "numpy"
-# What is no family, and the joint law of several totals, whose methods are
+# What is no family, and the joint distribution of several totals, whose methods are
 # others: `multivariate_phase_type_accuracy_test`.
 _OTHERS = {
   *("Distribution", "ParameterProperties", "ReparameterizationType", "Support"),

@@ -39,7 +39,7 @@ class MissingTest(test_case.TestCase):
     (_steps, "mode", "several tops"),
     (_steps, "experimental_default_event_space_bijector", "whole numbers"),
     (_rewards, "mode", "one top"),
-    (_rewards, "entropy", "no formula for the joint law"),
+    (_rewards, "entropy", "no formula for the joint distribution"),
   )
   def test_without_arguments(self, make, method, why):
     dist = make()
@@ -51,9 +51,9 @@ class MissingTest(test_case.TestCase):
     (_times, "probability_generating_function", 0.5, "no whole numbers"),
     (_rewards, "moment", 2, r"mixed_moment\(orders\)"),
     (_rewards, "quantile", 0.5, r"marginal\(r\) and projection\(w\)"),
-    (_rewards, "cdf", [1.0, 1.0], "joint law"),
-    (_rewards, "log_survival_function", [1.0, 1.0], "joint law"),
-    (_rewards, "hazard_function", [1.0, 1.0], "joint law"),
+    (_rewards, "cdf", [1.0, 1.0], "joint distribution"),
+    (_rewards, "log_survival_function", [1.0, 1.0], "joint distribution"),
+    (_rewards, "hazard_function", [1.0, 1.0], "joint distribution"),
     (_rewards, "moment_generating_function", 0.1, "projection"),
   )
   def test_with_an_argument(self, make, method, argument, why):
