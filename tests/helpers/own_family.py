@@ -28,10 +28,10 @@ class Detour(named_family.NamedFamily):
     start = np.stack([detour_prob, 1.0 - detour_prob], axis=-1)
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
-  def _maximized(self, paths):
+  def _m_step(self, statistics):
     return self.copy(
-      rate=self._likeliest(paths)[..., 0],
-      detour_prob=paths.starts[..., 0] / paths.total,
+      rate=self._m_step_rates(statistics)[..., 0],
+      detour_prob=statistics.starts[..., 0] / statistics.total,
     )
 
 

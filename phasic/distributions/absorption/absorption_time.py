@@ -308,15 +308,15 @@ class AbsorptionTime(
   ) -> chain_events.ChainEvents:
     return chain_events.entered(self, lower, upper, entry)
 
-  def _likeliest(self, paths: expected_paths.ExpectedPaths) -> Array:
-    """Returns what the chain's edges are linear in, (..., d), by the M-step."""
+  def _m_step_rates(self, statistics: expected_paths.ExpectedPaths) -> Array:
+    """Computes the M-step of the parameters of the edges, (..., d)."""
     edges: Any = self._model()[1]
-    return ratios.edge_parameters(edges, paths)
+    return ratios.edge_parameters(edges, statistics)
 
 
 @divergences.register_kl(AbsorptionTime, AbsorptionTime)
 def kl_divergence(p: AbsorptionTime, q: AbsorptionTime) -> Array:
-  """Returns that of two chains, the rule of `register_kl`."""
+  """Computes the divergence of two chains, the rule of `register_kl`."""
   comparable.check_same_kind("kl_divergence", p, q)
   return information.kl_divergence(
     p._whole_model(), q._whole_model(), p._DISCRETE

@@ -115,16 +115,16 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
       graph, params, edge_values, initial_probs, **options
     )
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     arrays = self._arrays()
     matrix, exits = arrays["subtransition"], arrays["exit_probs"]
     eye = np.eye(static.shape(matrix)[-1], dtype=static.dtype_name(matrix))
-    steps = paths.jumps + eye * paths.stays[..., None]
+    steps = statistics.jumps + eye * statistics.stays[..., None]
     if exits is not None:
-      exits = ratios.ratio(paths.exits, paths.visits, exits)
+      exits = ratios.ratio(statistics.exits, statistics.visits, exits)
     return self.copy(
-      **ratios.start(arrays, paths),
-      subtransition=ratios.ratio(steps, paths.visits[..., None], matrix),
+      **ratios.start(arrays, statistics),
+      subtransition=ratios.ratio(steps, statistics.visits[..., None], matrix),
       exit_probs=exits,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from phasic.distributions.absorption import competing_risks
-from phasic.distributions.absorption import graph_maximization
+from phasic.distributions.absorption import graph_m_step
 from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import distribution
 from phasic.distributions.base import parameter_properties
@@ -95,20 +95,20 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
     targets = structures.as_index_array(self.graph.targets, "targets")
     return initial_probs, edges._replace(targets=targets), exits, prob_zero
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     arrays = self._arrays()
     changed: dict[str, Array | dict[str, Array]] = {}
     if arrays["initial_probs"] is not None:
       changed["initial_probs"] = ratios.ratio(
-        paths.starts, paths.total[..., None], arrays["initial_probs"]
+        statistics.starts, statistics.total[..., None], arrays["initial_probs"]
       )
     if arrays["edge_values"] is not None:
       rule = ratios.edge_probs if self._DISCRETE else ratios.edge_parameters
       edges: Any = self._model()[1]
-      changed["edge_values"] = rule(edges, paths)
+      changed["edge_values"] = rule(edges, statistics)
     elif arrays["params"] is not None:
-      changed["params"] = graph_maximization.maximized_params(self, paths)
+      changed["params"] = graph_m_step.m_step(self, statistics)
     return self.copy(**changed)
 
-  def _maximizes_on_host(self) -> bool:
-    return graph_maximization.needs_host(self)
+  def _m_step_on_host(self) -> bool:
+    return graph_m_step.needs_host(self)

@@ -130,7 +130,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     found = passages.expected_sojourn_times(*self._model())
     return self._statistic("expected_sojourn_times", found)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     arrays = self._arrays()
     matrix, given = arrays["subgenerator"], arrays["exit_rates"]
     p, dtype = static.shape(matrix)[-1], static.dtype_name(matrix)
@@ -141,11 +141,13 @@ class PhaseType(absorption_time.AbsorptionTime):
       old_exits = chain_lib.derive(operands, static.finfo_eps(dtype)).exits
     eye = np.eye(p, dtype=dtype)
     between = np.where(eye > 0, 0.0, matrix)
-    rates = ratios.ratio(paths.jumps, paths.visits[..., None], between)
-    exits = ratios.ratio(paths.exits, paths.visits, old_exits)
+    rates = ratios.ratio(
+      statistics.jumps, statistics.visits[..., None], between
+    )
+    exits = ratios.ratio(statistics.exits, statistics.visits, old_exits)
     leaving = np.sum(rates, axis=-1) + exits
     return self.copy(
-      **ratios.start(arrays, paths),
+      **ratios.start(arrays, statistics),
       subgenerator=rates - eye * leaving[..., None],
       exit_rates=None if given is None else exits,
     )

@@ -1,6 +1,6 @@
-"""What inference asks of a distribution: events of its chain, its M-step.
+"""The interface of distributions to inference: chain events and the M-step.
 
-A family has the methods; the functions are how other packages ask for them.
+A family implements the methods; other packages call the functions.
 """
 
 from collections.abc import Mapping
@@ -21,39 +21,38 @@ _T = TypeVar("_T", bound="Inferring")
 
 
 class Inferring(methods.Methods):
-  """What a family that is made of a chain, or has an M-step, says of itself."""
+  """Methods of families that are made of a chain or have an M-step."""
 
   def _chain_events(
     self, lower: Array, upper: Array | None, entry: Array | None
   ) -> events_lib.ChainEvents | None:
-    """Returns what observations say of the chain; None if there is none."""
+    """Maps observations to events of the chain; None if there is no chain."""
     del lower, upper, entry
     return None
 
   def _linear_chain(self) -> tuple[methods.Methods, float]:
-    """Returns the chain whose paths EM counts, and how much later it ends."""
+    """Returns the chain of the E-step, and how much later it is absorbed."""
     return self, 0.0
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
-    """Returns the likeliest distribution, if paths were as is expected.
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+    """Maximizes the expected complete-data log likelihood.
 
     Phases, edges or components that share a parameter share their statistics: a
-    rate is a sum of numbers of jumps over a sum of times in which they could
-    come. What no path had a chance to do keeps its value, and what is zero stays
-    zero.
+    rate is a sum of numbers of jumps, divided by the sum of times at risk. Rates
+    without time at risk keep their values, and zeros stay zero.
     """
-    del paths
+    del statistics
     raise TypeError(
       f"dist is {type(self).__name__}: EM has no M-step for it; fit_mle fits "
       "whatever has a log likelihood"
     )
 
-  def _held(self) -> tuple[str, ...]:
+  def _m_step_fixed(self) -> tuple[str, ...]:
     """Returns the parameters that the M-step keeps, by their paths."""
     return ()
 
-  def _maximizes_on_host(self) -> bool:
-    """Whether the M-step needs the values of what the E-step found."""
+  def _m_step_on_host(self) -> bool:
+    """Returns whether the M-step needs concrete statistics."""
     return False
 
 
@@ -63,7 +62,7 @@ def chain_events(
   upper: Array | None,
   entry: Array | None,
 ) -> events_lib.ChainEvents | None:
-  """Returns what observations say of a distribution's chain.
+  """Maps observations to events of a distribution's chain.
 
   Args:
     distribution: with a batch of shape (..., 1) or ().
@@ -72,7 +71,7 @@ def chain_events(
     entry: (..., n), or None.
 
   Returns:
-    `ChainEvents`, or None if it is made of no chain.
+    `ChainEvents`, or None if the distribution is not made of a chain.
   """
   return distribution._chain_events(lower, upper, entry)
 
@@ -83,53 +82,53 @@ def log_likelihood_terms(
   upper: Array,
   entry: Array | None,
 ) -> Array:
-  """Returns log P(observation | X > entry), (..., n), where there is no chain."""
+  """Computes log P(observation | X > entry), (..., n), without a chain."""
   return observed_values.log_likelihood_terms(distribution, lower, upper, entry)
 
 
 def linear_chain(chain: Inferring) -> tuple[methods.Methods, float]:
-  """Returns the chain whose paths EM counts, and how much later it ends."""
+  """Returns the chain of the E-step, and how much later it is absorbed."""
   return chain._linear_chain()
 
 
-def maximized(distribution: _T, paths: expected_paths.ExpectedPaths) -> _T:
-  """Returns the distribution of its family that the M-step makes.
+def m_step(distribution: _T, statistics: expected_paths.ExpectedPaths) -> _T:
+  """Returns the distribution with the parameters of the M-step.
 
   Args:
-    distribution: that of the E-step.
-    paths: what its E-step returned.
+    distribution: the distribution of the E-step.
+    statistics: the sufficient statistics of the E-step.
 
   Raises:
-    TypeError: there is no M-step for its family.
+    TypeError: the family has no M-step.
   """
   with user_warnings.derived():
-    return distribution._maximized(paths)
+    return distribution._m_step(statistics)
 
 
-def check_has_maximum(distribution: Any) -> None:
-  """Raises TypeError where there is no M-step for a distribution's family."""
-  if type(distribution)._maximized is Inferring._maximized:
-    distribution._maximized(None)
+def check_has_m_step(distribution: Any) -> None:
+  """Raises TypeError if the family of a distribution has no M-step."""
+  if type(distribution)._m_step is Inferring._m_step:
+    distribution._m_step(None)
   within = distribution.parameters.get(_WITHIN)
   if within is not None:
-    check_has_maximum(within)
+    check_has_m_step(within)
 
 
-def held(distribution: Inferring) -> tuple[str, ...]:
+def m_step_fixed(distribution: Inferring) -> tuple[str, ...]:
   """Returns the parameters that the M-step keeps, by their paths."""
-  return distribution._held()
+  return distribution._m_step_fixed()
 
 
-def maximizes_on_host(distribution: Inferring) -> bool:
-  """Whether the M-step needs the values of what the E-step found."""
-  return distribution._maximizes_on_host()
+def m_step_on_host(distribution: Inferring) -> bool:
+  """Returns whether the M-step needs concrete statistics."""
+  return distribution._m_step_on_host()
 
 
 def arrays(distribution: Any) -> Mapping[str, Any]:
-  """Returns array parameters by name, as they are now; None where not given."""
+  """Returns the current array parameters by name; None where not given."""
   return distribution._arrays()
 
 
 def batch_shape(distribution: sampling.Sampling) -> static.Shape:
-  """Returns the batch shape, with sizes as arrays where they are not known."""
+  """Returns the batch shape, with sizes as arrays where they are dynamic."""
   return distribution._batch_shape()

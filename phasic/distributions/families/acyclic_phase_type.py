@@ -127,13 +127,13 @@ class AcyclicPhaseType(named_family.NamedFamily):
     edges = edge_rates.EdgeRates(phases, phases + 1, rates)
     return initial_probs, edges, None, prob_zero
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     arrays = self._arrays()
-    start = ratios.start(arrays, paths)
+    start = ratios.start(arrays, statistics)
     masses, rates = ascending_rates.maximized(
       arrays["initial_probs"],
       start["initial_probs"],
-      self._likeliest(paths),
-      paths,
+      self._m_step_rates(statistics),
+      statistics,
     )
     return self.copy(**{**start, "initial_probs": masses, "rates": rates})

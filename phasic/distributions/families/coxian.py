@@ -130,8 +130,8 @@ class Coxian(named_family.NamedFamily):
     start = named_family.first_of(p, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
-    rates, p = self._likeliest(paths), self.num_phases
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+    rates, p = self._m_step_rates(statistics), self.num_phases
     return self.copy(
       progression_rates=rates[..., : p - 1], exit_rates=rates[..., p - 1 :]
     )

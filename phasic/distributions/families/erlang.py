@@ -64,5 +64,5 @@ class Erlang(named_family.NamedFamily):
     rate = self._own()["rate"]
     return self.concentration, named_family.positive(rate)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
-    return self.copy(rate=self._likeliest(paths)[..., 0])
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+    return self.copy(rate=self._m_step_rates(statistics)[..., 0])

@@ -74,13 +74,13 @@ class GeometricMixture(named_family.NamedFamily):
     found = named_family.no_atom(weights) + 1.0
     return np.where(np.all(good, axis=-1), found, math.nan)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     arrays = self._arrays()
     return self.copy(
       mixture_probs=ratios.ratio(
-        paths.starts, paths.total[..., None], arrays["mixture_probs"]
+        statistics.starts, statistics.total[..., None], arrays["mixture_probs"]
       ),
       success_probs=ratios.ratio(
-        paths.exits, paths.visits, arrays["success_probs"]
+        statistics.exits, statistics.visits, arrays["success_probs"]
       ),
     )

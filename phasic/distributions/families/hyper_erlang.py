@@ -76,11 +76,11 @@ class HyperErlang(named_family.NamedFamily):
     start = np.take(np.concatenate([probs, zero], axis=-1), starts, axis=-1)
     return start, edges, None, named_family.no_atom(probs)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     counts = onp.asarray(self.concentrations)
-    starts = np.take(paths.starts, onp.cumsum(counts) - counts, axis=-1)
+    starts = np.take(statistics.starts, onp.cumsum(counts) - counts, axis=-1)
     probs = self._arrays()["probs"]
     return self.copy(
-      probs=ratios.ratio(starts, paths.total[..., None], probs),
-      rates=self._likeliest(paths),
+      probs=ratios.ratio(starts, statistics.total[..., None], probs),
+      rates=self._m_step_rates(statistics),
     )

@@ -77,9 +77,9 @@ class Hyperexponential(named_family.NamedFamily):
     rate = named_family.positive(self._own()["rates"][..., 0])
     return 1, rate + self._mode()
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     probs = self._arrays()["probs"]
     return self.copy(
-      probs=ratios.ratio(paths.starts, paths.total[..., None], probs),
-      rates=self._likeliest(paths),
+      probs=ratios.ratio(statistics.starts, statistics.total[..., None], probs),
+      rates=self._m_step_rates(statistics),
     )

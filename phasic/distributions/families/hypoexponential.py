@@ -61,5 +61,5 @@ class Hypoexponential(named_family.NamedFamily):
       return None
     return 1, named_family.positive(self._own()["rates"][..., 0])
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
-    return self.copy(rates=self._likeliest(paths))
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+    return self.copy(rates=self._m_step_rates(statistics))

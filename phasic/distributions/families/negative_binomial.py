@@ -48,9 +48,9 @@ class _Trials(named_family.NamedFamily):
     found = np.floor((self.num_successes - 1.0) * (1.0 - known) / known)
     return np.where(good, found, math.nan)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
-    successes = np.sum(paths.jumps, axis=-1)
-    trials = np.sum(paths.visits, axis=-1)
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+    successes = np.sum(statistics.jumps, axis=-1)
+    trials = np.sum(statistics.visits, axis=-1)
     old = self._arrays()["success_prob"]
     return self.copy(success_prob=ratios.ratio(successes, trials, old))
 

@@ -132,9 +132,9 @@ class SparsePhaseType(Sparse):
   )
   prob_zero: Any = atoms.prob_zero(_ATOM)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
-    start = ratios.start(self._arrays(), paths)
-    return self.copy(**start, rates=self._likeliest(paths))
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+    start = ratios.start(self._arrays(), statistics)
+    return self.copy(**start, rates=self._m_step_rates(statistics))
 
 
 @structures.register
@@ -180,7 +180,7 @@ class SparseDiscretePhaseType(Sparse):
   )
   prob_zero: Any = atoms.prob_zero(_ATOM)
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
-    start = ratios.start(self._arrays(), paths)
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+    start = ratios.start(self._arrays(), statistics)
     edges: Any = self._model()[1]
-    return self.copy(**start, probs=ratios.edge_probs(edges, paths))
+    return self.copy(**start, probs=ratios.edge_probs(edges, statistics))

@@ -79,23 +79,25 @@ class WrappedDistribution(comparable.Comparable):
     """Returns the chain of X, with all of a batch."""
     return comparable.broadcast_start(self.distribution._model(), batch)
 
-  def _held(self) -> tuple[str, ...]:
-    return tuple(f"distribution.{x}" for x in inferring.held(self.distribution))
+  def _m_step_fixed(self) -> tuple[str, ...]:
+    return tuple(
+      f"distribution.{x}" for x in inferring.m_step_fixed(self.distribution)
+    )
 
-  def _maximizes_on_host(self) -> bool:
-    return inferring.maximizes_on_host(self.distribution)
+  def _m_step_on_host(self) -> bool:
+    return inferring.m_step_on_host(self.distribution)
 
 
 class HeldAround(WrappedDistribution):
   """One whose M-step is that of the other, and keeps all parameters else."""
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
-    inner = inferring.maximized(self.distribution, paths)
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+    inner = inferring.m_step(self.distribution, statistics)
     return self.copy(distribution=inner)
 
-  def _held(self) -> tuple[str, ...]:
+  def _m_step_fixed(self) -> tuple[str, ...]:
     own = [name for name, x in self._arrays().items() if x is not None]
-    return (*own, *super()._held())
+    return (*own, *super()._m_step_fixed())
 
 
 class OnSamePhases(WrappedDistribution, named_family.NamedFamily):

@@ -54,15 +54,15 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
   def _mode(self) -> Array:
     self._missing("mode", "there may be one top at zero and another one beyond")
 
-  def _maximized(self, paths: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     # Zeros are shared out to the mixture and to the atom within it.
     inner, extra = self.distribution, self._arrays()["prob_zero"]
     own = (1.0 - extra) * atoms.mass_at_zero(inner)
     known = extra + own != 0
     share = extra / np.where(known, extra + own, 1.0)
     rest = own / np.where(known, extra + own, 1.0)
-    within = paths._replace(atom=paths.atom * rest)
+    within = statistics._replace(atom=statistics.atom * rest)
     return self.copy(
-      distribution=inferring.maximized(inner, within),
-      prob_zero=ratios.ratio(paths.atom * share, paths.total, extra),
+      distribution=inferring.m_step(inner, within),
+      prob_zero=ratios.ratio(statistics.atom * share, statistics.total, extra),
     )

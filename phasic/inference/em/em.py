@@ -4,18 +4,19 @@ from typing import Generic, NamedTuple
 
 from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.em import paths as paths_lib
+from phasic.inference.em import e_step
 from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal.arrays import Array
 
 
 class EmStep(NamedTuple, Generic[D]):
-  """What a step of the EM algorithm gives.
+  """The result of a step of the EM algorithm.
 
   Attributes:
-    distribution: with the parameters of the M-step.
-    log_likelihood: (...), of the distribution that the step started from.
+    distribution: the distribution with the parameters of the M-step.
+    log_likelihood: (...), the log likelihood of the distribution before the
+      step.
   """
 
   distribution: D
@@ -25,39 +26,39 @@ class EmStep(NamedTuple, Generic[D]):
 def em_step(dist: D, observations: observations_lib.Observations) -> EmStep[D]:
   """Returns a distribution whose log likelihood is at least as large.
 
-  The E-step finds what the chain's paths are expected to have done, given the
-  observations: starts, times spent, jumps and absorptions. The M-step takes the
-  parameters that are likeliest for that, which are ratios of these numbers:
+  The E-step computes the expected sufficient statistics of the chain's paths
+  given the observations: starts, times spent, jumps and absorptions. The M-step
+  maximizes the likelihood of these, by ratios:
 
       alpha_i = starts_i / paths, S_ij = jumps_ij / time_i,
       s_i = exits_i / time_i
 
-  of a general phase-type distribution, and in discrete time with numbers of
-  steps in the place of time. Phases and edges that share a parameter have one
-  ratio of sums. Zeros stay zeros: they are the structure.
+  for a general phase-type distribution. In discrete time numbers of steps take
+  the place of time. Phases and edges that share a parameter have one ratio of
+  sums. Zeros stay zeros: they are the structure.
 
-  A batch is a step for each of its distributions. In JAX the step can be
+  Each distribution of a batch makes its own step. In JAX the step can be
   compiled and mapped.
 
   Args:
     dist: (batch...), a general, acyclic (canonical form 1), Coxian,
-      hyper-Erlang, Erlang, hyper- or hypoexponential one, one of edges or of a
-      graph whose weights are linear in parameters; in discrete time those of
-      matrices, edges and graphs, mixtures of geometric and negative binomial
-      ones. Each of them also with an extra mass at zero (`ZeroInflated`),
-      truncated, or with a change of time, `MatrixWeibull` say, whose own
-      parameters a step keeps.
+      hyper-Erlang, Erlang, hyper- or hypoexponential distribution, or one of
+      edges or of a graph; in discrete time one of a matrix, edges or a graph, a
+      mixture of geometric distributions or a negative binomial one. Each of
+      them can also have an extra mass at zero (`ZeroInflated`), be truncated,
+      or have a change of time such as `MatrixWeibull`, whose own parameters a
+      step keeps.
     observations: `Observations`, of any kind; leading axes broadcast with the
       batch.
 
   Returns:
     The new distribution and the log likelihood of the old one. NaN where a
-    number could not be computed, or an observation is impossible.
+    value could not be computed, or an observation is impossible.
 
   Raises:
     NotImplementedError: the native kernel does not run.
-    TypeError: there is no M-step for the distribution's family.
-    ValueError: there are causes, and the distribution has none.
+    TypeError: the family of the distribution has no M-step.
+    ValueError: the observations have causes, and the distribution has none.
 
   Example:
 
@@ -77,11 +78,11 @@ def em_step(dist: D, observations: observations_lib.Observations) -> EmStep[D]:
   """
   check_arguments(dist, observations)
   value = observations.log_likelihood(dist)
-  paths = paths_lib.expected_paths(dist, observations)
-  return EmStep(inferring.maximized(dist, paths), value)
+  statistics = e_step.sufficient_statistics(dist, observations)
+  return EmStep(inferring.m_step(dist, statistics), value)
 
 
 def check_arguments(dist: Distribution, observations: object) -> None:
-  """Raises TypeError unless EM can be done with these."""
+  """Raises TypeError unless EM works with these arguments."""
   observations_lib.check_type(observations)
-  inferring.check_has_maximum(dist)
+  inferring.check_has_m_step(dist)

@@ -8,7 +8,7 @@ import numpy as onp
 from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
-from phasic.inference.em import em_climbing
+from phasic.inference.em import em_steps
 from phasic.inference.mle import mle
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
@@ -19,7 +19,7 @@ from phasic.inference.starts import starts
 from phasic.internal import progress_bars
 from phasic.internal import structures
 
-# Of the starts round the first one, in a free number.
+# The standard deviation of perturbed starts, in each free parameter.
 _SPREAD = 1.0
 
 
@@ -34,39 +34,39 @@ def fit_em(
   second_order: bool = True,
   progress: bool | Callable[[int, float], object] = False,
 ) -> fits.Fit[D]:
-  """Returns the distribution that the EM algorithm climbs to.
+  """Fits a distribution by the EM algorithm.
 
-  Steps are those of `em_step`: the log likelihood never falls, what is zero
-  stays zero, and no step can lead out of the domain. Near the top they become
-  short; from there `fit_mle` goes on, which also finds where entries are zero.
-  As there, a start that is far off is brought to the units of the data.
+  Each step is an `em_step`: the log likelihood never falls, zeros stay zero, and
+  no step leaves the domain. Near a maximum the steps become short; `fit_mle`
+  continues from there, and also finds which entries are zero. As in `fit_mle`, a
+  start that is far off is first brought to the units of the data.
 
   Args:
-    dist: the start, without a batch, of a family that `em_step` takes.
+    dist: the start, without a batch, of a family that `em_step` accepts.
     observations: the data, of any kind.
-    tolerance: EM ends when what it would still gain, as Aitken's formula has it
-      from the last three log likelihoods, is below this for each observation.
-    max_steps: the most EM steps from a start.
-    num_starts: how many starts are tried: this one, and others round it.
-    seed: of the others.
-    second_order: whether `fit_mle` goes on from where EM ends.
-    progress: True for a bar of tqdm over the steps, which is needed only then;
-      or a function of the number of steps, and of the log likelihood.
+    tolerance: EM ends when the gain that is left, as Aitken's formula estimates
+      it from the last three log likelihoods, is below this per observation.
+    max_steps: the largest number of EM steps from one start.
+    num_starts: the number of starts: this one, and random ones near it.
+    seed: the seed of the random starts.
+    second_order: whether `fit_mle` continues from where EM ends.
+    progress: True for a progress bar over the steps, which needs tqdm; or a
+      function of the number of steps and the log likelihood.
 
   Returns:
     A `Fit`. Its record has the log likelihoods of all steps from the best
-    start, those of `fit_mle` behind those of EM.
+    start: first the steps of EM, then the steps of `fit_mle`.
 
   Raises:
-    ImportError: there is no SciPy, and `second_order` asks for it.
+    ImportError: SciPy is missing, which `second_order` needs.
     NotImplementedError: the native kernel does not run.
-    TypeError: there is no M-step for the distribution's family, or an option
-      is no number.
-    ValueError: there is a batch, an option breaks a rule, the likelihood is
-      zero or not known at the start, or it has no maximum for these data.
+    TypeError: the family of the distribution has no M-step, or an option is not
+      a number.
+    ValueError: `dist` has a batch, an option breaks a rule, the likelihood is
+      zero or not finite at the start, or it has no maximum for these data.
 
-  Example: two stages of repair, of which one was known only to have taken more
-  than three hours.
+  Example: a repair in two stages. The last time is right-censored at three
+  hours.
 
     >>> import math
     >>> from phasic import inference
@@ -91,43 +91,44 @@ def fit_em(
   starts.check_data(dist, observations, where.num_free)
   where.entries = time_units.in_units_of(where, observations)
   starts.check_start(where, where.entries, observations)
-  step = em_climbing.step_of(where.distribution, observations)
-  climbs: list[em_climbing.Climb[D]] = []
+  step = em_steps.step_of(where.distribution, observations)
+  runs: list[em_steps.EmRun[D]] = []
   with progress_bars.fitting(progress, max_steps * num_starts) as report:
     for start in _starts(where, num_starts, seed):
-      climb = em_climbing.climb(
-        start, step, observations, tolerance, max_steps, _after(climbs, report)
+      run = em_steps.run(
+        start, step, observations, tolerance, max_steps, _after(runs, report)
       )
-      if climb.heights:
-        climbs.append(climb)
-  best = max(climbs, key=lambda climb: climb.heights[-1])
+      if run.trace:
+        runs.append(run)
+  best = max(runs, key=lambda run: run.trace[-1])
   fit = fits.Fit(
     distribution=best.distribution.copy(validate_args=dist.validate_args),
-    log_likelihood=best.heights[-1],
+    log_likelihood=best.trace[-1],
     observations=observations,
     record=fits.Record(
       method="EM",
       converged=best.converged,
       message=best.message,
-      log_likelihoods=best.heights,
-      num_evaluations=sum(len(climb.heights) for climb in climbs),
-      reached=tuple(climb.heights[-1] for climb in climbs),
+      log_likelihoods=best.trace,
+      num_evaluations=sum(len(run.trace) for run in runs),
+      reached=tuple(run.trace[-1] for run in runs),
     ),
     structure=_structure(dist),
-    fixed=inferring.held(dist),
+    fixed=inferring.m_step_fixed(dist),
   )
-  return _polished(fit) if second_order else fit
+  return _refined(fit) if second_order else fit
 
 
 def _structure(dist: D) -> D:
-  """Returns a distribution whose zeros are those that EM keeps.
+  """Returns a distribution with the zeros that EM keeps.
 
-  Rates that ascend may be equal; in a step of EM they do not stay so.
+  Equal increasing rates become different in a step of EM, so their differences
+  of zero are not structure.
   """
   increasing = entry_blocks.increasing(dist)
   if not increasing:
     return dist
-  told, blocks = entry_blocks.of(dist)
+  explicit, blocks = entry_blocks.of(dist)
   arrays = {
     path: onp.reshape(
       onp.where(blocks[path].values > 0, blocks[path].values, 1.0),
@@ -136,7 +137,7 @@ def _structure(dist: D) -> D:
     for path in increasing
   }
   return entry_blocks.rebuilt(
-    told,
+    explicit,
     {
       path: structures.as_array(onp.asarray(x, dist.dtype), dist.dtype, path)
       for path, x in arrays.items()
@@ -147,7 +148,7 @@ def _structure(dist: D) -> D:
 def _starts(
   where: coordinates_lib.Coordinates[D], num_starts: int, seed: int
 ) -> Iterator[D]:
-  """Yields the start, and others round it."""
+  """Yields the start, and random starts near it."""
   random, dtype = onp.random.default_rng(seed), where.distribution.dtype
   free = where.free_of(where.entries)
   for i in range(num_starts):
@@ -159,33 +160,36 @@ def _starts(
 
 
 def _after(
-  climbs: list[em_climbing.Climb], report: Callable[[int, float], object] | None
+  runs: list[em_steps.EmRun], report: Callable[[int, float], object] | None
 ) -> Callable[[int, float], object] | None:
-  """Returns a report that counts the steps of earlier climbs too."""
+  """Returns a report function that counts the steps of earlier runs too."""
   if report is None:
     return None
-  before = sum(len(climb.heights) for climb in climbs)
-  return lambda count, height: report(before + count, height)
+  before = sum(len(run.trace) for run in runs)
+  return lambda count, log_likelihood: report(before + count, log_likelihood)
 
 
-def _polished(fit: fits.Fit[D]) -> fits.Fit[D]:
-  """Goes on with derivatives of the log likelihood, where that can be."""
+def _refined(fit: fits.Fit[D]) -> fits.Fit[D]:
+  """Continues a fit by `fit_mle`, unless nothing is left to fit."""
   record = fit.record
   if not coordinates_lib.Coordinates(fit.distribution).num_free:
-    # What EM has led to zero, or to certainty, stays there.
+    # Entries that EM led to zero or to certainty stay there.
     return fit
-  top = mle.fit_mle(fit.distribution, fit.observations)
-  if not top.log_likelihood >= fit.log_likelihood:
+  refined = mle.fit_mle(fit.distribution, fit.observations)
+  if not refined.log_likelihood >= fit.log_likelihood:
     return fit
   return dataclasses.replace(
     fit,
-    distribution=top.distribution,
-    log_likelihood=top.log_likelihood,
+    distribution=refined.distribution,
+    log_likelihood=refined.log_likelihood,
     fixed=(),
-    record=top.record._replace(
-      method=f"EM, then {top.record.method}",
-      log_likelihoods=(*record.log_likelihoods, *top.record.log_likelihoods),
-      num_evaluations=record.num_evaluations + top.record.num_evaluations,
+    record=refined.record._replace(
+      method=f"EM, then {refined.record.method}",
+      log_likelihoods=(
+        *record.log_likelihoods,
+        *refined.record.log_likelihoods,
+      ),
+      num_evaluations=record.num_evaluations + refined.record.num_evaluations,
       reached=record.reached,
     ),
   )

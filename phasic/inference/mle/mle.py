@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.mle import maximizing
+from phasic.inference.mle import optimizer as optimizer_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.parameters import nested_arrays
@@ -22,13 +22,13 @@ Observations = observations_lib.Observations
 
 # An entry is set to zero if this costs no more of the log likelihood.
 _ZERO_COST = 1e-6
-# Only entries below this part of the largest of their parameter, or of the sum
-# that they are part of, are tried.
+# Only entries below this fraction of the largest entry of their parameter, or of
+# the sum that they are part of, are tried at zero.
 _SMALL = 1e-3
-# An entry leaves zero if its slope, times the largest of its parameter, is above
-# this for the mean log likelihood.
+# An entry leaves zero if its slope of the mean log likelihood, times the largest
+# entry of its parameter, is above this.
 _RISES = 1e-6
-# How often zeros are tried, and taken back.
+# How many times zeros are tried, and undone.
 _ROUNDS = 5
 
 
@@ -46,49 +46,50 @@ def fit_mle(
   tolerance: float = 1e-6,
   progress: bool | Callable[[int, float], object] = False,
 ) -> fits.Fit[D]:
-  """Returns the distribution under which the observations are likeliest.
+  """Fits a distribution by maximum likelihood.
 
-  The structure is that of the given distribution, which is where the search
-  starts: its entries that are zero stay so, as do counts of phases and a
-  graph's states. The others are functions of free real numbers, see
-  `unconstrained`, in which SciPy's L-BFGS-B climbs with exact gradients. Newton
-  steps in a trust region follow, with exact second derivatives. An entry that
-  runs towards zero is set to zero where that costs nothing, and `Fit.statuses`
+  The optimizer starts from the given distribution and keeps its structure: zero
+  entries stay zero, and the numbers of phases and the states of a graph stay.
+  All other entries are functions of unconstrained parameters, see
+  `unconstrained`, in which SciPy's L-BFGS-B maximizes with exact gradients.
+  Newton steps in a trust region follow, with exact second derivatives. An entry
+  that tends to zero is set to zero if that costs nothing, and `Fit.statuses`
   says so.
 
-  A start whose mean is more than ten times that of the data, or less than a
-  tenth, is first brought to their units: its rates are multiplied by one number.
-  Where the likelihood cannot be computed, because a step leads to rates that
-  are out of all proportion, the search steps back.
+  If the mean of the start is more than ten times that of the data, or less than
+  a tenth, the start is first brought to the units of the data: its rates are
+  multiplied by one number. If a step leads to rates so extreme that the
+  likelihood cannot be computed, the optimizer steps back.
 
   Args:
     dist: the start, without a batch.
     observations: the data.
-    fixed: names of parameters or entries that are kept, "rates" or "rates[2]".
-    tied: groups of names of rates, or other positive numbers, that are one; it
-      starts from their geometric mean.
-    bounds: least and greatest values of parameters or entries, by name; where
-      an entry has two, both hold. Probabilities that sum to one have none.
-    starts: more distributions to start from, whose parameters have the shapes
-      and the zeros of this one.
-    num_starts: how many starts are tried round this one, itself among them.
-    seed: of the others.
-    max_steps: the most steps of a search; up to 50 Newton steps follow.
-    tolerance: how large a slope may be left, of the mean log likelihood in a
-      free number; in float32 about 5e-4 at least, which rounding leaves.
-    progress: True for a bar of tqdm over the starts, which is needed only
-      then; or a function of the number of starts that are done, and of the
-      largest log likelihood so far.
+    fixed: names of parameters or entries to keep, "rates" or "rates[2]".
+    tied: groups of names of rates, or other positive numbers, that are equal;
+      the optimizer starts from their geometric mean.
+    bounds: pairs (least, greatest) of parameters or entries, by name; if an
+      entry has two pairs, both hold. Probabilities that sum to one cannot have
+      bounds.
+    starts: more distributions to start from, with parameters of the same shapes
+      and the same zeros.
+    num_starts: the number of starts near this one, including this one.
+    seed: the seed of the random starts.
+    max_steps: the most steps of one run; up to 50 Newton steps follow.
+    tolerance: the largest slope of the mean log likelihood in a free parameter
+      at convergence; in float32 at least about 5e-4, because of rounding.
+    progress: True for a progress bar over the starts, which needs tqdm; or a
+      function of the number of starts that are done and the largest log
+      likelihood so far.
 
   Raises:
-    ImportError: there is no SciPy.
-    NotImplementedError: for `Epochs`.
-    TypeError: an option is no number.
-    ValueError: there is a batch, a name is unknown, an option breaks a rule,
-      the likelihood is zero or not known at the start, or it has no maximum for
-      these data.
+    ImportError: SciPy is missing.
+    NotImplementedError: `dist` is an `Epochs` distribution.
+    TypeError: an option is not a number.
+    ValueError: `dist` has a batch, a name is unknown, an option breaks a rule,
+      the likelihood is zero or not finite at the start, or it has no maximum
+      for these data.
 
-  Example: the rate of a life, of which one is known to be longer than two.
+  Example: the rate of an exponential lifetime; one lifetime is censored at 2.
 
     >>> import math
     >>> from phasic import inference
@@ -123,15 +124,19 @@ def fit_mle(
     onp.clip(_of_another(where, i, other), low, high)
     for i, other in enumerate(starts)
   ]
-  search = maximizing.Search(
+  optimizer = optimizer_lib.Optimizer(
     where, observations, low, high, max_steps, tolerance
   )
-  others = [start, *others, *search.round_about(start, num_starts - 1, seed)]
+  others = [
+    start,
+    *others,
+    *optimizer.perturbed_starts(start, num_starts - 1, seed),
+  ]
   with progress_bars.fitting(progress, len(others)) as report:
-    best, reached = search.best_of(others, report)
-  best = _with_zeros(search, search.polish(best))
+    best, reached = optimizer.best_of(others, report)
+  best = _with_zeros(optimizer, optimizer.polish(best))
   found = where.of(best.entries).copy(validate_args=dist.validate_args)
-  tolerance = max(tolerance, search.rounding(best.log_likelihood))
+  tolerance = max(tolerance, optimizer.rounding(best.log_likelihood))
   converged = best.gradient_norm <= tolerance
   message = best.message
   if not converged:
@@ -150,9 +155,9 @@ def fit_mle(
       method=best.method,
       converged=converged,
       message=message,
-      log_likelihoods=best.heights,
+      log_likelihoods=best.trace,
       gradient_norm=best.gradient_norm,
-      num_evaluations=search.num_evaluations,
+      num_evaluations=optimizer.num_evaluations,
       reached=tuple(reached),
     ),
     structure=dist,
@@ -164,10 +169,10 @@ def fit_mle(
 
 
 def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
-  """Returns the entries of another start.
+  """Returns the entries of an additional start.
 
   Raises:
-    TypeError: it is no distribution.
+    TypeError: it is not a distribution.
     ValueError: it has a batch, other parameters, or other zeros.
   """
   coordinates_lib.check_single(f"starts[{i}]", other)
@@ -183,46 +188,46 @@ def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
 
 
 def _with_zeros(
-  search: maximizing.Search, top: maximizing.Top
-) -> maximizing.Top:
-  """Sets entries to zero where that costs nothing, and climbs again."""
-  where = search.where
-  never = onp.logical_not(where.may_be_zero) | (search.low > 0)
+  optimizer: optimizer_lib.Optimizer, optimum: optimizer_lib.Optimum
+) -> optimizer_lib.Optimum:
+  """Sets entries to zero where that costs nothing, and maximizes again."""
+  where = optimizer.where
+  never = onp.logical_not(where.may_be_zero) | (optimizer.low > 0)
   for _ in range(_ROUNDS):
-    scale = limits_lib.scales(where, top.entries)
-    entries, value = top.entries, top.log_likelihood
+    scale = limits_lib.scales(where, optimum.entries)
+    entries, value = optimum.entries, optimum.log_likelihood
     small = (entries > 0) & (entries < _SMALL * scale) & onp.logical_not(never)
     for i in _ascending(small, entries / scale):
       trial = _without(where, entries, i)
-      there = search.value(trial)
+      there = optimizer.value(trial)
       if there >= value - _ZERO_COST and _ends(where, trial):
         entries, value = trial, there
-    changed = entries is not top.entries
-    before = top
+    changed = entries is not optimum.entries
+    before = optimum
     if changed:
-      top = search.polish(search.climb(entries))
-    zero = top.entries <= 0
+      optimum = optimizer.polish(optimizer.maximize(entries))
+    zero = optimum.entries <= 0
     if not onp.any(zero):
-      return top
-    rises = search.slopes(top.entries) * scale > _RISES * search.total
+      return optimum
+    rises = optimizer.slopes(optimum.entries) * scale > _RISES * optimizer.total
     back = zero & rises & (where.entries > 0)
     if not onp.any(back):
-      return top
-    # The likelihood rises where they leave zero.
+      return optimum
+    # The likelihood increases when these entries leave zero.
     never = never | back
     again = onp.where(before.entries > 0, before.entries, _SMALL * scale)
-    again = _balanced(where, onp.where(back, again, top.entries))
-    risen = search.polish(search.climb(again))
-    if not risen.log_likelihood >= top.log_likelihood:
-      return top
-    top = risen
-  return top
+    again = _balanced(where, onp.where(back, again, optimum.entries))
+    risen = optimizer.polish(optimizer.maximize(again))
+    if not risen.log_likelihood >= optimum.log_likelihood:
+      return optimum
+    optimum = risen
+  return optimum
 
 
 def _ends(where: Coordinates, entries: onp.ndarray) -> bool:
-  """Whether the chain of entries, some of them zero, ends for certain.
+  """Returns whether the chain of these entries is absorbed with probability 1.
 
-  A phase that is hardly ever reached costs nothing where nothing leaves it.
+  The likelihood hardly changes where a rarely visited phase loses its exits.
   """
   found = where.of(entries)
   try:
@@ -234,7 +239,7 @@ def _ends(where: Coordinates, entries: onp.ndarray) -> bool:
 
 
 def _balanced(where: Coordinates, entries: onp.ndarray) -> onp.ndarray:
-  """Returns entries whose probabilities sum up to what they must."""
+  """Rescales probabilities to their required sums."""
   found = onp.array(entries)
   for group, total in enumerate(where.totals):
     rows = where.groups == group
@@ -245,12 +250,12 @@ def _balanced(where: Coordinates, entries: onp.ndarray) -> onp.ndarray:
 
 
 def _ascending(chosen: onp.ndarray, sizes: onp.ndarray) -> list[int]:
-  """Returns the positions that are chosen, the least size first."""
+  """Returns the chosen positions, in order of increasing size."""
   return [int(i) for i in onp.argsort(sizes) if chosen[i]]
 
 
 def _without(where: Coordinates, entries: onp.ndarray, i: int) -> onp.ndarray:
-  """Returns entries with one at zero, its mass given to its sum's others."""
+  """Sets one entry to zero, and gives its mass to the others of its sum."""
   found = onp.array(entries)
   found[i] = 0.0
   group = where.groups[i]

@@ -11,8 +11,8 @@ from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
 from phasic.inference.likelihood import derivatives
-from phasic.inference.mle import hills
 from phasic.inference.mle import mle
+from phasic.inference.mle import objective as objective_lib
 from phasic.inference.parameters import coordinates
 from tests.helpers import fit_data
 from tests.helpers import test_case
@@ -106,15 +106,15 @@ class FitTest(test_case.TestCase):
       pd.PhaseType([0.25, 0.75], [[-2.0, 1.0], [0.0, -1.5]])
     )
     start = where.free_of(where.entries)
-    hill = hills.Hill(
+    objective = objective_lib.Objective(
       lambda inner, x: derivatives.value_and_gradient(inner, x, _CENSORED),
       60.0,
       where,
       start,
     )
-    height, _ = hill(start)
+    height, _ = objective(start)
     for far in (100.0, 1000.0):
-      there, slopes = hill(start + far)
+      there, slopes = objective(start + far)
       self.assertGreater(there, height)
       self.assertTrue(math.isfinite(there))
       self.assertGreater(float(onp.min(slopes)), 0.0)

@@ -1,4 +1,4 @@
-"""What SciPy's optimisers see of a log likelihood."""
+"""The objective that SciPy's optimizers minimize."""
 
 from collections.abc import Callable
 
@@ -7,12 +7,12 @@ import numpy as onp
 from phasic.inference.parameters import coordinates as coordinates_lib
 
 
-class Hill:
-  """Minus the mean log likelihood, and its gradient, in free numbers.
+class Objective:
+  """Minus the mean log likelihood and its gradient, in free parameters.
 
-  Where it cannot be computed, a step was too long: it is then a wall that rises
-  with the distance from the last step that was taken, so that a line search
-  comes back.
+  Where it cannot be computed, a step was too long. The value is then a penalty
+  that grows with the distance from the last accepted step, so that a line
+  search steps back.
   """
 
   def __init__(
@@ -24,21 +24,21 @@ class Hill:
     inner: coordinates_lib.Coordinates,
     free: onp.ndarray,
   ):
-    """Takes a log likelihood.
+    """Makes the objective of a log likelihood.
 
     Args:
-      evaluated: returns it, and its slopes, at entries of coordinates.
+      evaluated: returns the log likelihood and its gradient at given entries.
       total: the sum of the weights.
       inner: the coordinates.
-      free: where a search starts.
+      free: the free parameters at which the optimizer starts.
     """
     self._evaluated = evaluated
     self._total = total
     self._inner = inner
     self._base = onp.array(free)
-    self._height = 0.0
+    self._value = 0.0
     self._last: tuple[onp.ndarray, float] | None = None
-    self.heights: list[float] = []
+    self.trace: list[float] = []
 
   def __call__(self, free: onp.ndarray) -> tuple[float, onp.ndarray]:
     entries = self._inner.entries_of(free)
@@ -50,19 +50,19 @@ class Hill:
     if onp.isfinite(value) and onp.all(onp.isfinite(slopes)):
       mean = -value / self._total
       if self._last is None:
-        self._height = mean
-        self.heights.append(value)
+        self._value = mean
+        self.trace.append(value)
       self._last = (onp.array(free), mean)
       return mean, -slopes / self._total
     away = free - self._base
-    steep = 1.0 + abs(self._height)
-    return self._height + steep * (
+    steep = 1.0 + abs(self._value)
+    return self._value + steep * (
       1.0 + float(onp.sum(away * away))
     ), 2.0 * steep * away
 
   def accepted(self, free: onp.ndarray) -> None:
-    """Is told of the steps that are taken."""
+    """Records a step that the optimizer accepted."""
     self._base = onp.array(free)
     if self._last is not None and onp.array_equal(self._last[0], free):
-      self._height = self._last[1]
-    self.heights.append(-self._height * self._total)
+      self._value = self._last[1]
+    self.trace.append(-self._value * self._total)

@@ -1,4 +1,4 @@
-"""Climbing a log likelihood on the host, by SciPy's optimisers."""
+"""Maximizes a log likelihood on the host, by SciPy's optimizers."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -7,34 +7,34 @@ import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.likelihood import derivatives
-from phasic.inference.mle import hills
+from phasic.inference.mle import objective as objective_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters.host_values import total_weight
 from phasic.internal import static
 
-# A search goes no further than this in a free number, before it starts anew and
-# goes twice as far: all of them reach from the least double to the largest.
+# One run moves a free parameter by at most this; the next may move it twice as
+# far. All runs together reach from the least double to the largest.
 _REACH = 10.0
 _RESTARTS = 7
-# With more free numbers than this there are no Newton steps.
+# With more free parameters than this there are no Newton steps.
 _MOST_SECOND = 100
-# What is closer to a bound, relative to it, is at it.
+# An entry this close to a bound, relative to the bound, is at it.
 _NEAR = 1e-14
-# Of the starts round the first one, in a free number.
+# The standard deviation of perturbed starts, in each free parameter.
 _SPREAD = 1.0
 
 
-class Top(NamedTuple):
-  """Where a search ended.
+class Optimum(NamedTuple):
+  """A local maximum of the log likelihood, as far as an optimizer reached it.
 
   Attributes:
-    entries: of all coordinates, (k,).
-    log_likelihood: there.
-    gradient_norm: the largest slope that is left, of the mean log likelihood in
-      a free number that is not at a bound.
-    method: what was done.
-    message: why it ended.
-    heights: the log likelihoods after each step.
+    entries: the values of all coordinates, (k,).
+    log_likelihood: the log likelihood at these entries.
+    gradient_norm: the largest slope of the mean log likelihood, over the free
+      parameters that are not at a bound.
+    method: the names of the methods.
+    message: why the optimizer ended.
+    trace: the log likelihoods after each step.
   """
 
   entries: onp.ndarray
@@ -42,11 +42,11 @@ class Top(NamedTuple):
   gradient_norm: float
   method: str
   message: str
-  heights: tuple[float, ...]
+  trace: tuple[float, ...]
 
 
-class Search:
-  """Looks for the largest log likelihood between bounds."""
+class Optimizer:
+  """Maximizes the log likelihood within bounds."""
 
   def __init__(
     self,
@@ -57,15 +57,15 @@ class Search:
     max_steps: int,
     tolerance: float,
   ):
-    """Takes what is searched.
+    """Makes an optimizer for one fit.
 
     Args:
       where: the coordinates.
       observations: the data.
-      low: of the entries, (k,).
-      high: of the entries, (k,).
-      max_steps: the most steps of one search.
-      tolerance: the largest slope that may be left.
+      low: the lower bounds of the entries, (k,).
+      high: the upper bounds of the entries, (k,).
+      max_steps: the largest number of steps of one run.
+      tolerance: the largest slope at which a run has converged.
     """
     self.where = where
     self.observations = observations
@@ -77,32 +77,32 @@ class Search:
     self.total = total_weight(observations)
 
   def value(self, entries: onp.ndarray) -> float:
-    """Returns the log likelihood of all entries, some of them perhaps zero."""
+    """Computes the log likelihood at entries, some of which may be zero."""
     self.num_evaluations = self.num_evaluations + 1
     found = self.where.restricted(entries, entries > 0)
     value = derivatives.log_likelihood(found, found.entries, self.observations)
     return value if onp.isfinite(value) else -onp.inf
 
   def rounding(self, log_likelihood: float) -> float:
-    """Returns how small slopes cannot be told from none by the values.
+    """Returns the gradient norm below which rounding hides any ascent.
 
-    Near the top the mean log likelihood m bends by about a square of the slope:
-    within sqrt(eps (1 + |m|)) it does not change.
+    Near a maximum the mean log likelihood m changes by about the square of its
+    slope: slopes below sqrt(eps (1 + |m|)) change it by less than rounding.
     """
     eps = static.finfo_eps(self.where.distribution.dtype)
     return float(onp.sqrt(eps * (1.0 + abs(log_likelihood) / self.total)))
 
   def slopes(self, entries: onp.ndarray) -> onp.ndarray:
-    """Returns slopes of the log likelihood in all entries, as far as free."""
+    """Computes the gradient in all entries, projected on their sums."""
     _, found = derivatives.value_and_gradient(
       self.where, entries, self.observations
     )
     return self.where.above_mean(entries, found)
 
-  def climb(self, entries: onp.ndarray) -> Top:
-    """Climbs from entries; those that are zero stay so."""
+  def maximize(self, entries: onp.ndarray) -> Optimum:
+    """Maximizes from given entries; zeros stay zero."""
     keep = entries > 0
-    heights: list[float] = []
+    trace: list[float] = []
     message = ""
     for i in range(_RESTARTS):
       inner = self.where.restricted(entries, keep)
@@ -110,73 +110,73 @@ class Search:
         break
       free = inner.free_of(inner.entries)
       reach = _REACH * 2.0**i
-      found, message, at_edge = self._climb_once(inner, free, reach, heights)
-      entries = self._whole(entries, inner, found)
+      found, message, at_edge = self._maximize_once(inner, free, reach, trace)
+      entries = self._updated(entries, inner, found)
       if not at_edge:
         break
-    return self._top(entries, "L-BFGS-B", message, heights)
+    return self._optimum(entries, "L-BFGS-B", message, trace)
 
-  def polish(self, top: Top) -> Top:
-    """Ends with Newton steps, where there are not too many free numbers."""
-    entries = top.entries
+  def polish(self, optimum: Optimum) -> Optimum:
+    """Refines by Newton steps, unless there are too many free parameters."""
+    entries = optimum.entries
     keep = (entries > self.low) & (entries < self.high) & (entries > 0)
     inner = self.where.restricted(entries, keep)
     if not 0 < inner.num_free <= _MOST_SECOND:
-      return top
+      return optimum
     from scipy import optimize
 
     free = inner.free_of(inner.entries)
-    hill = hills.Hill(self.evaluated, self.total, inner, free)
+    objective = objective_lib.Objective(self.evaluated, self.total, inner, free)
 
     def second(x: onp.ndarray) -> onp.ndarray:
       at = inner.entries_of(x)
       _, slopes = self.evaluated(inner, at)
-      whole = derivatives.hessian(inner, at, self.observations)
-      bent = -inner.pull_second(at, slopes, whole) / self.total
+      hessian = derivatives.hessian(inner, at, self.observations)
+      bent = -inner.pull_second(at, slopes, hessian) / self.total
       if not onp.all(onp.isfinite(bent)):
-        raise FloatingPointError("second derivatives are not known")
+        raise FloatingPointError("second derivatives are not finite")
       return bent
 
     try:
       found = optimize.minimize(
-        hill,
+        objective,
         free,
         jac=True,
         hess=second,
         method="trust-exact",
-        callback=hill.accepted,
+        callback=objective.accepted,
         options={"gtol": 1e-12, "maxiter": 50, "initial_trust_radius": 0.1},
       )
     except FloatingPointError:
-      return top
-    entries = self._whole(entries, inner, found.x)
-    better = self._top(
+      return optimum
+    entries = self._updated(entries, inner, found.x)
+    better = self._optimum(
       entries,
       "L-BFGS-B, Newton steps in a trust region",
-      top.message,
-      [*top.heights, *hill.heights],
+      optimum.message,
+      [*optimum.trace, *objective.trace],
     )
-    if better.log_likelihood >= top.log_likelihood:
+    if better.log_likelihood >= optimum.log_likelihood:
       return better
     met = keep & ((entries == self.low) | (entries == self.high))
     if onp.any(met):
-      # From a saddle the way up may lead out of the bounds.
-      again = self.climb(entries)
-      if again.log_likelihood > top.log_likelihood:
+      # From a saddle point the ascent may lead out of the bounds.
+      again = self.maximize(entries)
+      if again.log_likelihood > optimum.log_likelihood:
         return self.polish(again)
-    return top
+    return optimum
 
-  def round_about(
+  def perturbed_starts(
     self, start: onp.ndarray, count: int, seed: int
   ) -> list[onp.ndarray]:
-    """Returns other starts near one, where the likelihood is known."""
+    """Returns random starts near one, at which the likelihood is positive."""
     random = onp.random.default_rng(seed)
     inner = self.where.restricted(start, start > 0)
     free = inner.free_of(inner.entries)
     found = []
     for _ in range(count):
       moved = free + _SPREAD * random.standard_normal(len(free))
-      at = onp.clip(self._whole(start, inner, moved), self.low, self.high)
+      at = onp.clip(self._updated(start, inner, moved), self.low, self.high)
       at = onp.where(start > 0, at, 0.0)
       if self.value(at) > -onp.inf:
         found.append(at)
@@ -186,35 +186,35 @@ class Search:
     self,
     starts: Sequence[onp.ndarray],
     report: Callable[[int, float], object] | None,
-  ) -> tuple[Top, list[float]]:
-    """Returns the highest top of several climbs, and all their heights."""
-    tops: list[Top] = []
+  ) -> tuple[Optimum, list[float]]:
+    """Maximizes from several starts; returns the best, and all maxima."""
+    optima: list[Optimum] = []
     for i, start in enumerate(starts):
-      tops.append(self.climb(start))
+      optima.append(self.maximize(start))
       if report is not None:
-        report(i + 1, max(map(_height, tops)))
-    best = max(tops, key=_height)
-    return best, [top.log_likelihood for top in tops]
+        report(i + 1, max(map(_value_of, optima)))
+    best = max(optima, key=_value_of)
+    return best, [optimum.log_likelihood for optimum in optima]
 
-  def _climb_once(
+  def _maximize_once(
     self,
     inner: coordinates_lib.Coordinates,
     free: onp.ndarray,
     reach: float,
-    heights: list[float],
+    trace: list[float],
   ) -> tuple[onp.ndarray, str, bool]:
-    """Returns where a search ended, why, and whether at its own edge."""
+    """Runs L-BFGS-B; returns the end, why, and whether its reach stopped it."""
     try:
       from scipy import optimize
     except ImportError:
       raise ImportError(
-        "fits use SciPy's optimisers: install phasic-substrates[inference]"
+        "fits use SciPy's optimizers: install phasic-substrates[inference]"
       ) from None
-    low, high = self._box(inner)
+    low, high = self._free_bounds(inner)
     near_low, near_high = free - reach, free + reach
-    hill = hills.Hill(self.evaluated, self.total, inner, free)
+    objective = objective_lib.Objective(self.evaluated, self.total, inner, free)
     found = optimize.minimize(
-      hill,
+      objective,
       free,
       jac=True,
       method="L-BFGS-B",
@@ -223,7 +223,7 @@ class Search:
           onp.maximum(low, near_low), onp.minimum(high, near_high), strict=True
         )
       ),
-      callback=hill.accepted,
+      callback=objective.accepted,
       options={
         "maxiter": self.max_steps,
         "maxfun": 10 * self.max_steps,
@@ -233,15 +233,15 @@ class Search:
         "gtol": self.tolerance / 100,
       },
     )
-    heights += hill.heights
+    trace += objective.trace
     x = onp.asarray(found.x, onp.float64)
     at_edge = onp.any((x >= near_high) | (x <= near_low))
     return x, str(found.message), bool(at_edge)
 
-  def _box(
+  def _free_bounds(
     self, inner: coordinates_lib.Coordinates
   ) -> tuple[onp.ndarray, onp.ndarray]:
-    """Returns the bounds of the free numbers."""
+    """Returns the bounds of the free parameters."""
     position = {name: i for i, name in enumerate(self.where.names)}
     rows = [
       position[name]
@@ -262,20 +262,20 @@ class Search:
           logs[side, j] = onp.log(bound[row] / rest)
     return logs[0], logs[1]
 
-  def _whole(
+  def _updated(
     self,
     entries: onp.ndarray,
     inner: coordinates_lib.Coordinates,
     free: onp.ndarray,
   ) -> onp.ndarray:
-    """Returns all entries, those of inner coordinates at free numbers."""
+    """Returns all entries, with the inner ones set from free parameters."""
     found = onp.array(entries)
     rows = onp.isin(onp.asarray(self.where.names, object), list(inner.names))
     found[rows] = inner.entries_of(free)
     given = (entries > 0) & ((self.low > 0) | (self.high < onp.inf))
     inside = onp.clip(found, self.low, self.high)
     for bound in (self.low, self.high):
-      # exp(log(bound)) may miss it.
+      # exp(log(bound)) may miss the bound by rounding.
       near = onp.abs(inside - bound) <= _NEAR * bound
       inside = onp.where(near & onp.isfinite(bound), bound, inside)
     return onp.where(given, inside, found)
@@ -283,22 +283,22 @@ class Search:
   def evaluated(
     self, inner: coordinates_lib.Coordinates, entries: onp.ndarray
   ) -> tuple[float, onp.ndarray]:
-    """Returns the log likelihood and its slopes, and counts that."""
+    """Computes the log likelihood and its gradient, and counts the call."""
     self.num_evaluations = self.num_evaluations + 1
     return derivatives.value_and_gradient(inner, entries, self.observations)
 
-  def _top(
-    self, entries: onp.ndarray, method: str, message: str, heights: list[float]
-  ) -> Top:
+  def _optimum(
+    self, entries: onp.ndarray, method: str, message: str, trace: list[float]
+  ) -> Optimum:
     keep = (entries > self.low) & (entries < self.high) & (entries > 0)
     inner = self.where.restricted(entries, keep)
     value, slopes = self.evaluated(inner, inner.entries)
     slopes = inner.pull(inner.entries, slopes) / self.total
     norm = float(onp.max(onp.abs(slopes), initial=0.0))
-    return Top(entries, value, norm, method, message, tuple(heights))
+    return Optimum(entries, value, norm, method, message, tuple(trace))
 
 
-def _height(top: Top) -> float:
-  """Returns its log likelihood, the least there is where that is not known."""
-  known = top.log_likelihood
+def _value_of(optimum: Optimum) -> float:
+  """Returns the log likelihood of an optimum, -inf where it is not finite."""
+  known = optimum.log_likelihood
   return known if onp.isfinite(known) else -onp.inf

@@ -17,32 +17,32 @@ from phasic.math.maximization import linear_maximum
 from phasic.math.maximization import ratios
 
 
-def maximized_params(
-  distribution: Any, paths: expected_paths.ExpectedPaths
+def m_step(
+  distribution: Any, statistics: expected_paths.ExpectedPaths
 ) -> Array | dict[str, Array]:
-  """Returns a graph's parameters, in the form that they were given in.
+  """Computes the M-step of a graph's parameters, in the form they were given.
 
-  In continuous time, where no constant or coefficient is negative and masses
-  of starts have no parameters, they are ratios. Else the M-step is a concave
-  problem in a few numbers that has no such solution; it is solved on the host.
+  In continuous time, without negative constants or coefficients, and with
+  initial probabilities that have no parameters, the solution is a ratio. Else
+  the M-step is a concave problem in few variables, solved on the host.
 
   Args:
-    distribution: one of a graph with `params`.
-    paths: of the E-step.
+    distribution: a distribution of a graph with `params`.
+    statistics: the sufficient statistics of the E-step.
 
   Returns:
-    Parameters (..., d), or a mapping. NaN where a graph that is traced turns
-    out to have no ratios.
+    Parameters (..., d), or a mapping. NaN where a traced graph turns out to
+    need the concave problem.
 
   Raises:
-    TypeError: values are traced, and the M-step needs the host.
+    TypeError: values are traced, and the M-step needs concrete ones.
   """
   graph = distribution.graph
   found: Array
   if needs_host(distribution):
-    found = _on_host(distribution, paths)
+    found = _on_host(distribution, statistics)
   else:
-    found = ratios.edge_parameters(distribution._model()[1], paths)
+    found = ratios.edge_parameters(distribution._model()[1], statistics)
     found = np.where(_has_no_ratios(distribution), math.nan, found)
   if not isinstance(distribution.params, Mapping):
     return found
@@ -50,7 +50,7 @@ def maximized_params(
 
 
 def needs_host(distribution: of_graph.OfGraph) -> bool:
-  """Whether the parameters are found on the host, as far as is known."""
+  """Returns whether the M-step runs on the host, as far as values are known."""
   if distribution.params is None:
     return False
   known = static.concrete(_has_no_ratios(distribution))
@@ -58,7 +58,7 @@ def needs_host(distribution: of_graph.OfGraph) -> bool:
 
 
 def _has_no_ratios(distribution: of_graph.OfGraph) -> Scalar:
-  """Whether the M-step is no ratio, in continuous time."""
+  """Returns whether the M-step is not a ratio, in continuous time."""
   graph = distribution.graph
   found = [graph.constants < 0, graph.coefficients < 0]
   if distribution._parameters["initial_probs"] is None:
@@ -68,14 +68,20 @@ def _has_no_ratios(distribution: of_graph.OfGraph) -> Scalar:
 
 
 def _on_host(
-  distribution: of_graph.OfGraph, paths: expected_paths.ExpectedPaths
+  distribution: of_graph.OfGraph, statistics: expected_paths.ExpectedPaths
 ) -> Array:
-  """Returns the likeliest parameters, (..., d)."""
+  """Solves the M-step on the host for parameters (..., d)."""
   graph, params = distribution.graph, distribution._arrays()["params"]
   free = distribution._parameters["initial_probs"] is not None
   arrays = (
-    *(params, paths.starts, paths.visits, paths.jumps, paths.stays),
-    *(paths.atom, graph.sources, graph.constants, graph.coefficients),
+    *(
+      params,
+      statistics.starts,
+      statistics.visits,
+      statistics.jumps,
+      statistics.stays,
+    ),
+    *(statistics.atom, graph.sources, graph.constants, graph.coefficients),
     *(graph.initial_constants, graph.initial_coefficients),
   )
   known = [static.concrete(x) for x in arrays]
@@ -118,5 +124,5 @@ def _on_host(
         params[index],
       )
     )
-  whole = onp.reshape(onp.asarray(found), (*batch, onp.shape(params)[-1]))
-  return structures.cast(whole, static.dtype_name(paths.starts))
+  solutions = onp.reshape(onp.asarray(found), (*batch, onp.shape(params)[-1]))
+  return structures.cast(solutions, static.dtype_name(statistics.starts))

@@ -19,29 +19,30 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import exact_sums
 
 
-def paths_of_chain(
+def statistics_of_chain(
   model: Model,
   data: tuple[Array, Array | None, Array],
   batch: static.Shape,
   discrete: bool,
 ) -> expected_paths.ExpectedPaths:
-  """Returns what paths of a chain are expected to have done.
+  """Computes the expected statistics of a chain's paths, given observations.
 
   Args:
-    model: initial masses, rates (a matrix or edges), exits or None, atom or
-      None, as functions of `math` take them.
+    model: initial probabilities, rates (a matrix or edges), exits or None, atom
+      or None, as functions of `math` take them.
     data: lower and upper ends of observations (..., n), and weights; None for
-      upper ends where all are exact.
-    batch: the result's; that of the model broadcasts to (batch..., 1).
-    discrete: whether the chain goes in steps.
+      upper ends if all observations are exact.
+    batch: the batch shape of the result; the batch of the model broadcasts to
+      (batch..., 1).
+    discrete: whether time is discrete.
 
   Raises:
     NotImplementedError: the native kernel does not run.
-    ValueError: the chain goes in steps, and has more than 4096 phases.
+    ValueError: time is discrete, and the chain has more than 4096 phases.
   """
   model = _beside_observations(model, batch)
   found = (_of_steps if discrete else _of_time)(model, data)
-  # The axis of the observations stands behind those of the batch.
+  # The axis of the observations follows the batch axes.
   rank = len(batch)
   return expected_paths.ExpectedPaths(
     *(np.reshape(x, (*batch, *static.shape(x)[rank + 1 :])) for x in found)
@@ -55,7 +56,7 @@ def log_likelihood_terms(
   batch: static.Shape,
   discrete: bool,
 ) -> Array:
-  """Returns log likelihoods of observations, (batch..., n)."""
+  """Computes log likelihoods of observations, (batch..., n)."""
   beside = _beside_observations(model, batch)
   return observation_terms.of_model(beside, lower, upper, discrete)
 
@@ -97,11 +98,11 @@ def _of_time(
 def _of_steps(
   model: Model, data: tuple[Array, Array | None, Array]
 ) -> expected_paths.ExpectedPaths:
-  """Statistics of steps: probabilities times derivatives in them.
+  """Computes discrete-time statistics: probabilities times derivatives in them.
 
-  The log likelihood is that of sums of products of probabilities, so that its
-  derivative in the logarithm of one is how often it is expected to be a factor
-  (Fisher's identity); nothing in it is subtracted.
+  The likelihood is a sum of products of probabilities. By Fisher's identity the
+  derivative of its logarithm in the logarithm of a probability is the expected
+  number of times that this probability is a factor. Nothing is subtracted.
   """
   initial_probs, matrix, exits, prob_zero = model
   lower, upper, weights = data
@@ -112,7 +113,7 @@ def _of_steps(
     none = np.zeros_like(initial_probs[..., :0])
     tolerance = 4 * p * static.finfo_eps(initial_probs)
     prob_zero = chain_lib.derive_atom(initial_probs, none, tolerance)
-  # What had fewer dimensions would have sums of derivatives.
+  # Broadcast first: an argument with fewer axes would get summed derivatives.
   between = np.broadcast_to(between, (*batch, p, p))
   exits = np.broadcast_to(exits, (*batch, p))
   prob_zero = np.broadcast_to(prob_zero, batch)
@@ -127,8 +128,8 @@ def _of_steps(
   value, pullback = gradients.vjp(
     terms, initial_probs, between, exits, prob_zero
   )
-  bars = pullback(np.broadcast_to(weights, static.shape(value)))
-  steps, left = between * bars[1], exits * bars[2]
+  derivatives = pullback(np.broadcast_to(weights, static.shape(value)))
+  steps, left = between * derivatives[1], exits * derivatives[2]
   is_stay = np.eye(p, dtype=static.dtype_name(initial_probs)) > 0
   stays = np.sum(np.where(is_stay, steps, 0.0), axis=-1)
   visits = np.sum(steps, axis=-1) + left
@@ -136,14 +137,19 @@ def _of_steps(
   if operands.is_edges(matrix):
     jumps = _by_edge(matrix, jumps, left)
   return expected_paths.ExpectedPaths(
-    initial_probs * bars[0], visits, jumps, left, stays, prob_zero * bars[3]
+    initial_probs * derivatives[0],
+    visits,
+    jumps,
+    left,
+    stays,
+    prob_zero * derivatives[3],
   )
 
 
 def _dense(
   initial_probs: Array, matrix: Any, exits: Array | None
 ) -> tuple[Array, Array]:
-  """Returns probabilities of steps (..., p, p), and of absorption (..., p)."""
+  """Returns step probabilities (..., p, p) and exit probabilities (..., p)."""
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
   if not operands.is_edges(matrix):
@@ -162,7 +168,7 @@ def _dense(
 
 
 def _by_edge(edges: Edges, jumps: Array, exits: Array) -> Array:
-  """Returns passages of each edge; parallel ones share them."""
+  """Distributes expected jumps over edges; parallel edges share them."""
   p = static.shape(exits)[-1]
   places = edges.sources * (p + 1) + edges.targets
   weights = edge_rates.values(
@@ -176,7 +182,7 @@ def _by_edge(edges: Edges, jumps: Array, exits: Array) -> Array:
 
 
 def _at_edges(between: Array, exits: Array, places: Array) -> Array:
-  """Returns a matrix's entries, and those of exits, at edges (..., m)."""
+  """Returns the entries of a matrix and of exits at edges (..., m)."""
   rows = np.concatenate([between, exits[..., None]], axis=-1)
   flat = np.reshape(rows, (*static.shape(exits)[:-1], -1))
   return np.take(flat, places, axis=-1)

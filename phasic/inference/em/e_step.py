@@ -1,9 +1,9 @@
-"""The E-step: what paths of a chain are expected to have done, given data.
+"""The E-step: expected sufficient statistics of a chain's paths, given data.
 
-Of an observation that is made only where X is in (a, b], what was never seen
-counts too: for each one seen P(X <= a) / P(a < X <= b) values are expected that
-were below, and P(X > b) / P(a < X <= b) that were above. With them the data are
-complete, and the likelihood that EM climbs is that of X given a < X <= b.
+An observation that is made only where X is in (a, b] also stands for unseen
+ones: for each seen observation P(X <= a) / P(a < X <= b) unseen values below a
+are expected, and P(X > b) / P(a < X <= b) above b. They complete the data, and
+EM maximizes the likelihood of X given a < X <= b.
 
 References:
   S. Asmussen, O. Nerman, M. Olsson, Fitting phase-type distributions via the
@@ -23,23 +23,23 @@ from phasic.distributions.absorption import chain_models
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.em import chain_paths
+from phasic.inference.em import chain_statistics
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.maximization import expected_paths as paths_lib
 
 
-def expected_paths(
+def sufficient_statistics(
   distribution: Distribution, observations: observations_lib.Observations
 ) -> paths_lib.ExpectedPaths:
-  """Returns what the paths of a distribution's chain are expected to have done.
+  """Computes the expected statistics of the paths of a distribution's chain.
 
-  Of right-censored ones it is what the path did up to then. Where an
-  observation that counts is impossible it is NaN.
+  A right-censored path counts up to its censoring. The statistics are NaN where
+  an observation with a positive weight is impossible.
 
   Args:
-    distribution: (batch...), one that is made of a chain.
+    distribution: (batch...), a distribution that is made of a chain.
     observations: `Observations`, whose leading axes broadcast with the batch.
 
   Raises:
@@ -73,7 +73,7 @@ def expected_paths(
   )
   chain = events.chain
   found.append(
-    chain_paths.paths_of_chain(
+    chain_statistics.statistics_of_chain(
       chain_models.model(chain), data, batch, chain_models.is_discrete(chain)
     )
   )
@@ -83,9 +83,9 @@ def expected_paths(
 
 
 def _linear(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
-  """Returns events of a chain that is linear in the parameters.
+  """Maps events to a chain that is linear in the parameters.
 
-  Failures are counted by the chain of all trials.
+  Negative binomial failures use the chain of all trials.
   """
   chain, later = inferring.linear_chain(events.chain)
   if chain is events.chain:
@@ -105,7 +105,7 @@ def _of_causes(
   cause: Array | None,
   batch: static.Shape,
 ) -> tuple[list[paths_lib.ExpectedPaths], Array]:
-  """Returns statistics by cause, and weights where no cause is known."""
+  """Computes statistics by cause; returns weights of unknown causes too."""
   if cause is None:
     return [], weights
   chain = events.chain
@@ -114,8 +114,8 @@ def _of_causes(
   for number, model in enumerate(chain_models.models_by_cause(chain)):
     of_it = np.where(cause == number, weights, 0.0)
     data = (events.lower, events.upper, of_it)
-    given = chain_paths.paths_of_chain(model, data, batch, discrete)
-    # The last phase is where paths to other causes are kept.
+    given = chain_statistics.statistics_of_chain(model, data, batch, discrete)
+    # The last phase collects the paths to other causes.
     found.append(
       given._replace(
         starts=given.starts[..., :-1],
@@ -130,10 +130,11 @@ def _of_causes(
 def _unseen(
   events: chain_events.ChainEvents, weights: Array, batch: static.Shape
 ) -> list[tuple[tuple[Array, Array], Array]]:
-  """Returns ends of values that could not be seen, and how many are expected.
+  """Returns intervals of unseen values, and how many values are expected there.
 
-  They are below or, where the distribution is cut, above what observations are
-  conditional on. Of those above it is what the path did up to then.
+  Unseen values are below the interval that observations are conditional on or,
+  if the support is truncated, above it. Paths to values above count up to the
+  end of the interval.
   """
   if events.given is None:
     return []
@@ -149,7 +150,7 @@ def _unseen(
     parts.append(((high_or_one, most), after))
   chain = events.chain
   terms = [
-    chain_paths.log_likelihood_terms(
+    chain_statistics.log_likelihood_terms(
       chain_models.model(chain), *ends, batch, chain_models.is_discrete(chain)
     )
     for ends in [(low, high), *(ends for ends, _ in parts)]
@@ -158,14 +159,14 @@ def _unseen(
   for (ends, none), term in zip(parts, terms[1:], strict=True):
     odds = np.exp(term - terms[0])
     number = np.where(none | (weights == 0), 0.0, weights * odds)
-    # What all share may have one end for all.
+    # A shared end has size one.
     start, end = (np.broadcast_to(x, static.shape(number)) for x in ends)
     found.append(((start, end), number))
   return found
 
 
 def _joined(parts: list[Any], batch: static.Shape) -> Any:
-  """Returns arrays behind each other on the last axis."""
+  """Concatenates arrays on the last axis."""
   if len(parts) == 1:
     return parts[0]
   wide = [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in parts]

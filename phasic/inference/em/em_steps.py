@@ -1,0 +1,136 @@
+"""Repeats steps of the EM algorithm until they gain too little."""
+
+from collections.abc import Callable
+import math
+from typing import Generic, NamedTuple, TypeAlias
+
+import numpy as onp
+
+from phasic.distributions.base import inferring
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.em import em
+from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import Distribution
+from phasic.inference.parameters.host_values import total_weight
+from phasic.internal import static
+
+MODE = "numpy"
+if MODE == "tf":
+  import tensorflow
+
+  from phasic.inference.parameters import nested_arrays
+else:
+  from phasic.internal import control_flow
+
+  _COMPILED = control_flow.compiled(em.em_step)
+
+Step: TypeAlias = Callable[[D], em.EmStep[D]]
+
+
+class EmRun(NamedTuple, Generic[D]):
+  """The result of EM steps from one start.
+
+  Attributes:
+    distribution: the last distribution with a finite log likelihood.
+    trace: the log likelihoods, from the start to `distribution`; empty if the
+      log likelihood of the start is not finite.
+    converged: whether EM ended because little was left to gain.
+    message: why it ended.
+  """
+
+  distribution: D
+  trace: tuple[float, ...]
+  converged: bool
+  message: str
+
+
+def step_of(dist: D, observations: observations_lib.Observations) -> Step[D]:
+  """Returns a function that makes an EM step from distributions like `dist`.
+
+  The function is compiled where the backend compiles, unless the M-step runs on
+  the host.
+  """
+  if inferring.m_step_on_host(dist):
+    return lambda at: em.em_step(at, observations)
+  if MODE == "tf":
+
+    @tensorflow.function(autograph=False)
+    def step(arrays: dict[str, object]) -> tuple[dict[str, object], object]:
+      found = em.em_step(nested_arrays.with_arrays(dist, arrays), observations)
+      return nested_arrays.arrays_of(found.distribution), found.log_likelihood
+
+    def of_distribution(at: D) -> em.EmStep[D]:
+      arrays, log_likelihood = step(nested_arrays.arrays_of(at))
+      return em.EmStep(nested_arrays.with_arrays(at, arrays), log_likelihood)
+
+    return of_distribution
+  else:
+    return lambda at: _COMPILED(at, observations)
+
+
+def run(
+  start: D,
+  step: Step[D],
+  observations: observations_lib.Observations,
+  tolerance: float,
+  max_steps: int,
+  report: Callable[[int, float], object] | None,
+) -> EmRun[D]:
+  """Makes EM steps until they converge.
+
+  Args:
+    start: the first distribution, without a batch.
+    step: see `step_of`.
+    observations: the data.
+    tolerance: the gain per observation that may be left.
+    max_steps: the largest number of steps.
+    report: called with the number of steps and the log likelihood, or None.
+  """
+  least = tolerance * total_weight(observations)
+  at, before = start, start
+  trace: list[float] = []
+  for count in range(max_steps + 1):
+    found = step(at)
+    log_likelihood = float(onp.asarray(static.concrete(found.log_likelihood)))
+    if not math.isfinite(log_likelihood):
+      message = f"the log likelihood after step {count} cannot be computed"
+      return EmRun(before, tuple(trace), False, message)
+    if trace and log_likelihood < trace[-1]:
+      fall = trace[-1] - log_likelihood
+      known = fall <= _rounding(start, trace[-1], observations)
+      message = "the log likelihood rises by no more than rounding"
+      if not known:
+        message = f"step {count} lost {fall:.3g}, more than rounding explains"
+      return EmRun(before, tuple(trace), known, message)
+    trace.append(log_likelihood)
+    if report is not None:
+      report(count, log_likelihood)
+    if _left(trace) <= least:
+      message = f"less than {tolerance:g} per observation is left to gain"
+      return EmRun(at, tuple(trace), True, message)
+    at, before = found.distribution, at
+  message = f"EM made max_steps = {max_steps} steps: more would gain"
+  return EmRun(before, tuple(trace), False, message)
+
+
+def _left(trace: list[float]) -> float:
+  """Estimates the gain that is left, if gains shrink as the last two did.
+
+  The estimate includes the last gain, so that one short step is not the end.
+  """
+  if len(trace) < 3:
+    return math.inf
+  first, second = trace[-2] - trace[-3], trace[-1] - trace[-2]
+  if second <= 0:
+    return 0.0
+  return math.inf if second >= first else second / (1.0 - second / first)
+
+
+def _rounding(
+  dist: Distribution,
+  log_likelihood: float,
+  observations: observations_lib.Observations,
+) -> float:
+  """Returns a bound on the rounding error of a sum of log likelihoods."""
+  eps = static.finfo_eps(dist.dtype)
+  return 64.0 * eps * (abs(log_likelihood) + total_weight(observations))
