@@ -8,7 +8,9 @@ from tools.loops import loop
 class LoopTest(absltest.TestCase):
   def test_linters_of_python(self):
     commands = loop.lint_commands(["tools/loops/loop.py"], types=True)
-    self.assertEqual(list(commands), ["ruff format", "ruff", "rooms", "mypy"])
+    self.assertEqual(
+      list(commands), ["ruff format", "ruff", "rooms", "words", "mypy"]
+    )
     self.assertEqual(commands["ruff"][-1], "tools/loops/loop.py")
     self.assertNotIn(
       "mypy", loop.lint_commands(["tools/loops/loop.py"], types=False)
@@ -16,7 +18,7 @@ class LoopTest(absltest.TestCase):
 
   def test_deleted_files_are_not_named(self):
     commands = loop.lint_commands(["native/a.cc", "phasic/a.py"], types=True)
-    self.assertEqual(list(commands), ["rooms", "mypy"])
+    self.assertEqual(list(commands), ["rooms", "words", "mypy"])
 
   def test_other_files_have_no_linter(self):
     self.assertEmpty(loop.lint_commands(["README.md"], types=True))
