@@ -1,4 +1,4 @@
-"""What the constructor of `Epochs` takes, read and checked."""
+"""Reads and checks the constructor arguments of `Epochs`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -24,12 +24,12 @@ def epoch_graphs(graphs: object, count: int) -> tuple[graph_lib.Graph, ...]:
   if not isinstance(graphs, (list, tuple)):
     raise TypeError(
       f"graphs is {type(graphs).__name__}: it must be a Graph, or a list with "
-      "one of each epoch"
+      "one for each epoch"
     )
   found = tuple(graphs)
   if len(found) != count:
     raise ValueError(
-      f"graphs has {len(found)} of them: with {count - 1} boundaries there are "
+      f"graphs has {len(found)} graphs: with {count - 1} boundaries there are "
       f"{count} epochs"
     )
   for k, graph in enumerate(found):
@@ -71,13 +71,13 @@ def epoch_params(params: Any, count: int) -> list[EpochParams]:
     size = static.shape(params)[0] if static.rank(params) else 0
   else:
     raise TypeError(
-      f"params is {type(params).__name__}: it must be a sequence with those of "
-      "each epoch, or an array (K, ..., d)"
+      f"params is {type(params).__name__}: it must be a sequence with the "
+      "parameters of each epoch, or an array (K, ..., d)"
     )
   if size != count:
     raise ValueError(
-      f"params has those of {size} epochs: with {count - 1} boundaries there "
-      f"are {count}"
+      f"params has parameters of {size} epochs: with {count - 1} boundaries "
+      f"there are {count} epochs"
     )
   return [params[k] for k in range(count)]
 
@@ -94,7 +94,7 @@ def check_dtypes(params: Sequence[EpochParams], boundaries: ArrayLike) -> None:
 
 
 def check_boundaries(boundaries: Array) -> None:
-  """Raises ValueError unless they increase; what is traced is not looked at."""
+  """Raises ValueError unless known boundaries increase."""
   known = static.concrete(boundaries)
   if known is None or known.shape[-1] == 0:
     return

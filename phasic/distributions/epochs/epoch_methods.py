@@ -1,4 +1,4 @@
-"""Functions of a time until absorption, from the chains of its epochs."""
+"""Methods of `Epochs`, computed from the chains of its epochs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +42,7 @@ class EpochMethods(comparable.Comparable):
   """The methods of a distribution that has stages, one for each epoch."""
 
   def _stages(self) -> list[epoch_stages.Stage]:
-    """The chains of the epochs; they are checked with `validate_args`."""
+    """Returns the stages of the epochs, checked with `validate_args`."""
     raise NotImplementedError(f"{type(self).__name__} has no _stages")
 
   def _prob(self, value: Array) -> Array:
@@ -86,7 +86,7 @@ class EpochMethods(comparable.Comparable):
     )
 
   def _cdf(self, value: Array) -> Array:
-    """The sum of what each epoch adds."""
+    """Sums the probabilities of absorption in each epoch."""
 
     def add(
       before: Array | float, stage: epoch_stages.Stage, t: Array
@@ -156,8 +156,8 @@ class EpochMethods(comparable.Comparable):
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
 
-    What is told is that of the chain of the value's epoch, or that what is lost
-    at a boundary might be seen.
+    The reason is that of the chain in the epoch of the value, or that mass lost
+    at a boundary might matter.
     """
     kind = diagnosing.kind_of(method)
     value = self._converted(value)
@@ -171,16 +171,15 @@ class EpochMethods(comparable.Comparable):
       if found is not None:
         own = onp.where(comparable.host(later), own, found)
       found = own
-    lost = "value: what is lost at a boundary might be seen there"
+    lost = "value: mass lost at a boundary might matter there"
     found = onp.where(found == "ok", lost, found)
     return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
 
   def _sample_n(self, n: int, seed: Seed) -> Array:
     """Returns samples, of the shape (n, batch).
 
-    A path that survives an epoch is, at its end, in a phase that does not
-    depend on when the epoch was to end. So each epoch has times of its own, and
-    the first that ends within its epoch counts.
+    Each stage has its own absorption time, independent of the others given the
+    initial distribution. The first one that falls in its epoch is the sample.
     """
     stages = self._stages()
     seeds = random.split_seed(seed, len(stages))
@@ -207,7 +206,7 @@ class EpochMethods(comparable.Comparable):
   def _in_epochs(
     self, value: Array, function: Callable[[epoch_stages.Stage, Array], Array]
   ) -> Array:
-    """Returns a function of a stage and of times since its start."""
+    """Evaluates a function of a stage and the times since its start."""
     times = structures.cast(value, static.wide_float())
     result: Any = None
     for stage in self._stages():
@@ -219,7 +218,7 @@ class EpochMethods(comparable.Comparable):
   def _accumulated(
     self, value: Array, add: Callable[..., Array], before: Array | float | None
   ) -> Array:
-    """Returns what stages add up to, one after another."""
+    """Accumulates a function over the stages, up to each value."""
     times = structures.cast(value, static.wide_float())
     result: Any = None
     for stage in self._stages():
@@ -231,7 +230,7 @@ class EpochMethods(comparable.Comparable):
     return self._finished(result, static.shape(value))
 
   def _finished(self, x: Array, shape: static.Shape = ()) -> Array:
-    """Returns numbers in the dtype of the arguments, (value and batch)."""
+    """Returns values in the dtype of the arguments, (value and batch)."""
     shape = static.broadcast_shapes(shape, self._batch_shape())
     return structures.cast(np.broadcast_to(x, shape), self.dtype)
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from phasic.distributions.epochs import carried_masses
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
+from phasic.distributions.epochs import transient_distribution
 from phasic.distributions.epochs import truncated_times
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
@@ -31,7 +31,7 @@ def moment(stages: list[epoch_stages.Stage], order: int) -> Array:
 
 
 def variance(stages: list[epoch_stages.Stage]) -> Array:
-  """Returns E (X - c)^2, c = E X; inf where that is."""
+  """Computes E (X - c)^2 with c = E X; inf where c is."""
   mean = moment(stages, 1)
   center = np.where(np.isfinite(mean), mean, 1.0)
   total: Any = 0.0
@@ -123,14 +123,16 @@ def _above(stage: epoch_stages.Stage, since: Array) -> Array:
     left = np.where(passed, stage.length, stage.length - since)
     length = np.where(inside, left, stage.length)
   time = np.where(inside & np.logical_not(passed), since, some)
-  carried = carried_masses.carry(stage.initial, stage.edges, time)
+  transient = transient_distribution.transient_distribution(
+    stage.initial, stage.edges, time
+  )
   rest = epoch_stages.Stage(
-    np.where(inside[..., None], carried.shares, stage.initial),
+    np.where(inside[..., None], transient.probs, stage.initial),
     stage.edges,
     0.0,
     np.where(inside, 0.0, -since),
     length,
-    stage.log_mass + np.where(inside, carried.log_mass, 0.0),
+    stage.log_mass + np.where(inside, transient.log_mass, 0.0),
     None,
   )
   return np.where(passed, 0.0, _share(rest, 2))

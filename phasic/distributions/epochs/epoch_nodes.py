@@ -1,4 +1,4 @@
-"""Where the mass of epochs is: nodes of a quadrature, stage by stage.
+"""Quadrature points for epochs, stage by stage.
 
 Densities jump at boundaries, and are smooth between them.
 """
@@ -58,7 +58,7 @@ def of_stages(
 def _of_stage(
   stage: epoch_stages.Stage, batch: static.Shape, dtype: str
 ) -> node_sums.Nodes:
-  """Returns the nodes of what ends in a stage, without densities."""
+  """Returns the quadrature points of a stage, without densities."""
   initial = structures.cast(stage.initial, dtype)
   initial = np.broadcast_to(initial, (*batch, static.shape(initial)[-1]))
   rates = structures.cast(stage.edges.parameters, dtype)

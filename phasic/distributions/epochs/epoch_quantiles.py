@@ -1,4 +1,4 @@
-"""Quantiles of epochs: those of the stage that they are in."""
+"""Quantiles of epochs, by the stage that contains each."""
 
 import math
 from typing import Any

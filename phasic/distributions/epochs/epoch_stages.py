@@ -1,10 +1,10 @@
-"""The chains of epochs, one after another, with the masses at each start."""
+"""The stages of epochs: a chain for each, with its initial distribution."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from phasic.distributions.epochs import carried_masses
+from phasic.distributions.epochs import transient_distribution
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -12,17 +12,17 @@ from phasic.math.model import edge_rates
 
 
 class Stage(NamedTuple):
-  """What holds between two boundaries, given that it is reached.
+  """The chain between two boundaries, given that the first one is reached.
 
   Attributes:
-    initial: the distribution of phases at its start, (..., p).
+    initial: the distribution of phases at the start, (..., p).
     edges: `math.EdgeRates`, without coefficients.
-    prob_zero: the atom at its start, (...) or 0.0.
-    start: when it starts, 0.0 or (...).
-    length: how long it lasts, (...); None for the last one.
-    log_mass: the logarithm of the probability to reach it, (...).
-    log_lost: the logarithm of what may be lost on the way to it, (...); None in
-      the first.
+    prob_zero: the atom at the start, (...) or 0.0.
+    start: the time of the start, 0.0 or (...).
+    length: the length of the stage, (...); None for the last one.
+    log_mass: the log probability to reach the stage, (...).
+    log_lost: the log of a bound on the mass lost before the stage, (...); None
+      in the first.
   """
 
   initial: Array
@@ -38,9 +38,9 @@ class StageChain(NamedTuple):
   """The chain of an epoch.
 
   Attributes:
-    initial: its masses at the start, (..., p), used of the first epoch only.
+    initial: its initial masses, (..., p), used in the first epoch only.
     edges: `math.EdgeRates`, without coefficients.
-    prob_zero: the atom at the start, (...), used of the first epoch only.
+    prob_zero: the atom at the start, (...), used in the first epoch only.
   """
 
   initial: Array
@@ -53,19 +53,19 @@ def stages(
   boundaries: Array,
   state_maps: tuple[state_maps_lib.StateMap, ...],
 ) -> list[Stage]:
-  """Returns the stages of epochs.
+  """Makes the stages of epochs.
 
-  The masses of phases at a boundary are alpha exp(S t); they are carried over
-  and scaled to sum up to one.
+  The masses alpha exp(S t) of phases at a boundary, scaled to sum to one, are
+  the initial distribution of the next stage.
 
   Args:
-    chains: K of them, in the widest dtype.
-    boundaries: (..., K - 1), of the same.
+    chains: K chains, in the widest dtype.
+    boundaries: (..., K - 1), in the same dtype.
     state_maps: K - 1 maps of phases.
   """
   initial, _, atom = chains[0]
   if len(chains) > 1:
-    # While they are traced nobody raises: then nothing is a number.
+    # Traced boundaries cannot raise: bad ones make all values NaN.
     before = np.concatenate(
       [np.zeros_like(boundaries[..., :1]), boundaries[..., :-1]], axis=-1
     )
@@ -86,10 +86,12 @@ def stages(
     found.append(stage)
     if length is None:
       break
-    carried = carried_masses.carry(initial, edges, length)
-    initial = state_maps[k].carry(carried.shares)
-    own_lost = log_mass + carried.log_lost
+    transient = transient_distribution.transient_distribution(
+      initial, edges, length
+    )
+    initial = state_maps[k].map_masses(transient.probs)
+    own_lost = log_mass + transient.log_lost
     log_lost = own_lost if log_lost is None else np.maximum(log_lost, own_lost)
-    log_mass = log_mass + carried.log_mass
+    log_mass = log_mass + transient.log_mass
     start, atom = boundaries[..., k], 0.0
   return found

@@ -1,9 +1,9 @@
-"""Expectations of exponentials of the times of stages, without a subtraction.
+"""Expectations of exponentials of absorption times, without a subtraction.
 
-A stage of the length D has the masses m, and the density f of what ends in it.
-Beside a clock of rate u the integral of exp(-u t) f(t) over t < D is the
-probability that the chain is absorbed by D and before the clock rings. For exp(s
-t), s > 0, what is absorbed is killed at rate s until D: what is left there is
+A stage of length D has the density f of absorption. With an exponential clock
+of rate u, the integral of exp(-u t) f(t) over t < D is the probability that the
+chain is absorbed before D and before the clock rings. For exp(s t) with s > 0,
+absorbed mass is killed at the rate s until D: the mass that is left then is
 exp(-s D) times the integral.
 """
 
@@ -43,7 +43,7 @@ def moment_generating_function(
 ) -> Array:
   """Returns E exp(s X), inf from the last stage's decay rate on."""
   grows = s > 0
-  # Zero where the other is taken: it is finite there, and so are its slopes.
+  # Zero where the other branch is taken: values and slopes are finite there.
   up = np.where(grows & (s < math.inf), s, 0.0)
   down = np.where(grows, 0.0, 0.0 - s)
   total: Any = 0.0
@@ -57,7 +57,7 @@ def moment_generating_function(
     else:
       found = _log_grown(stage, up)
     log = stage.log_mass + up * stage.start + found
-    # Where nothing gets there, what it would be does not matter.
+    # A stage that is never reached contributes zero.
     none = stage.log_mass == -math.inf
     total = total + np.where(none, 0.0, np.exp(np.where(none, 0.0, log)))
   found = np.where(grows, total, laplace_transform(stages, down))
@@ -73,7 +73,7 @@ def _before_clock(stage: epoch_stages.Stage, u: Array) -> Array:
   rates = np.where(good, u, math.nan)[..., None]
   edges = _joined(
     stage.edges,
-    # What the clock ends is in phase p.
+    # The clock leads to phase p.
     np.where(stage.edges.targets == p, p + 1, stage.edges.targets),
     [(phases, phases * 0 + p, rates)],
   )
@@ -87,16 +87,16 @@ def _log_grown(stage: epoch_stages.Stage, s: Array) -> Array:
   length: Any = stage.length
   p = static.shape(stage.initial)[-1]
   phases = onp.arange(p)
-  held, trap = onp.asarray([p]), onp.asarray([p + 1])
+  absorbed, trap = onp.asarray([p]), onp.asarray([p + 1])
   clock = autodiff.stop_gradient(1.0 / length)[..., None]
   edges = _joined(
     stage.edges,
     stage.edges.targets,
     [
-      # All is left at the clock's rate, but it is only seen in phase p.
+      # The clock absorbs from every phase, but counts in phase p only.
       (phases, phases * 0 + p + 1, clock),
-      (held, trap, s[..., None]),
-      (held, onp.asarray([p + 2]), clock),
+      (absorbed, trap, s[..., None]),
+      (absorbed, onp.asarray([p + 2]), clock),
     ],
   )
   batch = static.shape(stage.initial)[:-1]
@@ -114,7 +114,7 @@ def _joined(
   targets: Array,
   parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
 ) -> edge_rates.EdgeRates:
-  """Returns edges with others, whose rates (..., 1) are equal in a part."""
+  """Appends parts with equal rates (..., 1) to edges."""
   shape = static.broadcast_shapes(
     static.shape(edges.parameters)[:-1],
     *(static.shape(rates)[:-1] for _, _, rates in parts),
@@ -140,6 +140,6 @@ def _joined(
 
 
 def _padded(masses: Array, count: int) -> Array:
-  """Returns masses (..., p) with empty phases behind them."""
+  """Appends phases without mass to masses (..., p)."""
   none = np.zeros_like(masses[..., :1])
   return np.concatenate([masses] + [none] * count, axis=-1)

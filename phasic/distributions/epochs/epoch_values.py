@@ -1,4 +1,4 @@
-"""Values within the stages of epochs."""
+"""Evaluates functions within the stages of epochs."""
 
 from collections.abc import Callable
 import math
@@ -16,14 +16,14 @@ from phasic.math.likelihood import phase_type
 def of_stage(
   function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
 ) -> Array:
-  """Returns a function of `math` for a stage's chain."""
+  """Evaluates a function of `math` for the chain of a stage."""
   return function(stage.initial, stage.edges, times, prob_zero=stage.prob_zero)
 
 
 def log_of_stage(
   function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
 ) -> Array:
-  """Returns the logarithm of a probability or a density in a stage."""
+  """Computes a log probability or log density in a stage."""
   logs = stage.log_mass + of_stage(function, stage, times)
   return seen(function, stage, times, logs)
 
@@ -31,12 +31,12 @@ def log_of_stage(
 def hazard_of_stage(
   function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
 ) -> Array:
-  """Returns a hazard, which knows nothing of the mass that reaches a stage.
+  """Computes a hazard, which does not depend on the mass of a stage.
 
   Args:
     function: `hazards.hazard` or `hazards.log_hazard`.
     stage: the stage.
-    times: since its start.
+    times: the times since its start.
   """
   found = of_stage(function, stage, times)
   if stage.log_lost is None:
@@ -53,9 +53,9 @@ def seen(
   times: Array,
   logs: Array,
 ) -> Array:
-  """Returns logarithms, NaN where what is lost might be seen in them.
+  """Returns logarithms, NaN where lost mass might matter.
 
-  It is compared with what it could be at most, in whatever phase it is.
+  The lost mass is bounded by its value in the phase where it counts most.
   """
   if stage.log_lost is None:
     return logs
@@ -77,10 +77,10 @@ def seen(
 
 
 def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
-  """Returns times since a stage's start, and which are not before it.
+  """Returns times since the start of a stage, and which are not before it.
 
-  Those that lie outside of the stage are replaced by some that lie in it, so
-  that derivatives of what is not used are finite.
+  Times outside of the stage are replaced by some within it, so that derivatives
+  of unused values are finite.
   """
   later = value >= stage.start
   inside = later | True
@@ -94,7 +94,7 @@ def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
 
 
 def log_sum(x: Array, y: Array) -> Array:
-  """Returns log(exp(x) + exp(y)), -inf where both are."""
+  """Computes log(exp(x) + exp(y)), -inf where both are -inf."""
   larger = np.maximum(x, y)
   none = larger == -math.inf
   finite = np.where(none, 0.0, larger)

@@ -152,7 +152,7 @@ class Epochs(epoch_methods.EpochMethods):
 
   @property
   def boundaries(self) -> Array:
-    """When epochs end, (..., K - 1)."""
+    """The times at which epochs end, (..., K - 1)."""
     return self._parameters["boundaries"]
 
   @property
@@ -190,7 +190,7 @@ class Epochs(epoch_methods.EpochMethods):
     )
 
   def _stages(self) -> list[epoch_stages.Stage]:
-    """The chains of the epochs; they are checked with `validate_args`."""
+    """Returns the stages of the epochs, checked with `validate_args`."""
     # All is computed in the widest dtype, as masses go through many hands.
     wide = static.wide_float()
     *params, boundaries = self._arrays().values()

@@ -1,19 +1,19 @@
 """Integrals of survival and distribution functions, without a subtraction.
 
-A chain is run beside a clock of rate n, which changes its density of absorption
-f(t) to exp(-n t) f(t), and what is absorbed goes on through phases that the
-clock moves on from. Each of these integrates once more and multiplies by n.
+The chain competes with an exponential clock of rate n, which changes its
+density of absorption f(t) to exp(-n t) f(t). Absorbed mass continues through
+phases that the clock leaves: each integrates once more and multiplies by n.
 
-Survival: the clock leads from every phase to one that it leads from to
-absorption, and the chain's own absorption ends in a trap. The density is then
-n^2 exp(-n t) times the integral of S(u) over u from 0 to t; with a second copy
-of the chain, entered from the first by the clock, n^3 exp(-n t) times that of
-u S(u), and so on.
+Survival: the clock leads from every phase to a last phase, and from there to
+absorption; absorption of the chain itself ends in a trap. The density is then
+n^2 exp(-n t) times the integral of S(u) over u from 0 to t. With a second copy
+of the chain, entered from the first by the clock, it is n^3 exp(-n t) times the
+integral of u S(u), and so on.
 
-Distribution: the clock leads from every phase to the trap, and the chain's own
-absorption to the first of phases that the clock moves on from. Two of them give
-n^2 exp(-n t) times the integral of F(u), three n^3 exp(-n t) times that of
-(t - u) F(u).
+Distribution function: the clock leads from every phase to the trap, and
+absorption of the chain leads to a series of phases that the clock leaves. Two
+of them give n^2 exp(-n t) times the integral of F(u), three give n^3 exp(-n t)
+times the integral of (t - u) F(u).
 
 All terms are positive; with n = 1 / t, which is as good as any other, they are
 of one size.
@@ -36,7 +36,7 @@ from phasic.math.model import edge_rates
 def survival_integral(
   initial: Array, edges: edge_rates.EdgeRates, limit: Array, order: int
 ) -> Array:
-  """Returns the integral of u^(n-1) / (n-1)! S(u) over u from 0 to the limit.
+  """Computes the integral of u^(n-1) / (n-1)! S(u) over u from 0 to t.
 
   Args:
     initial: alpha, (..., p).
@@ -59,7 +59,7 @@ def cdf_integral(
   limit: Array,
   order: int,
 ) -> Array:
-  """Returns the integral of (t-u)^(n-1) / (n-1)! F(u) over u from 0 to t.
+  """Computes the integral of (t-u)^(n-1) / (n-1)! F(u) over u from 0 to t.
 
   Args:
     initial: alpha, (..., p).
@@ -84,7 +84,7 @@ def _survival(
   targets: Array,
   limit: Array,
 ) -> Array:
-  """Returns what `survival_integral` does."""
+  """Computes `survival_integral`."""
   p = static.shape(initial)[-1]
   trap, last = order * p, order * p + 1
   ticks = onp.append(onp.arange(trap), last)
@@ -112,7 +112,7 @@ def _cdf(
   atom: Array,
   limit: Array,
 ) -> Array:
-  """Returns what `cdf_integral` does."""
+  """Computes `cdf_integral`."""
   p = static.shape(initial)[-1]
   trap = p + order + 1
   phases = onp.arange(trap)
@@ -143,14 +143,14 @@ def _integral(
   rates: Sequence[Array],
   limit: Array,
 ) -> Array:
-  """Returns an integral from the chain whose density it is.
+  """Computes an integral from the density of a chain.
 
   Args:
-    order: how often there is an integration over the first.
+    order: the number of integrations after the first.
     start: masses, (..., q).
-    sources: of the chain's edges, then of the clock's.
-    targets: of the same.
-    rates: of the chain's edges, (..., m) each.
+    sources: the sources of the edges of the chain, then of the clock.
+    targets: the targets of the same edges.
+    rates: the rates of the edges of the chain, (..., m) each.
     limit: t, (...).
   """
   clock = autodiff.stop_gradient(1.0 / limit)
@@ -174,5 +174,5 @@ _run_cdf = control_flow.compiled(_cdf, static_argnums=(0,))
 
 
 def _indices(parts: Sequence[Array | onp.ndarray]) -> Array:
-  """Returns integers as one array of int32."""
+  """Concatenates integers to one array of int32."""
   return np.concatenate([structures.cast(x, "int32") for x in parts])

@@ -15,17 +15,17 @@ from phasic.internal.arrays import Array
 
 
 class StateMap(NamedTuple):
-  """Which phases of one graph become each phase of another.
+  """Maps the phases of one graph to the phases of another.
 
   Attributes:
-    phases: int32 (q, r); row j has the phases that become the j-th, and p, the
-      number of phases, in what remains of it. None where nothing changes.
+    phases: int32 (q, r); row j has the phases that are mapped to phase j,
+      padded by p, the number of phases. None for the identity.
   """
 
   phases: Array | onp.ndarray | None
 
-  def carry(self, masses: Array) -> Array:
-    """Returns the masses (..., q) that masses (..., p) become."""
+  def map_masses(self, masses: Array) -> Array:
+    """Maps masses (..., p) of phases to masses (..., q) of the next graph."""
     if self.phases is None:
       return masses
     phases = batched_arrays.unbatched("state_maps", self.phases, (None, None))
@@ -37,15 +37,15 @@ class StateMap(NamedTuple):
 def make_all(
   functions: Sequence[object] | None, graphs: tuple[Any, ...]
 ) -> tuple[StateMap, ...]:
-  """Returns the maps between graphs that follow each other.
+  """Makes the maps between successive graphs.
 
   Args:
-    functions: one less than graphs, or None; see `make`.
+    functions: one fewer than graphs, or None; see `make`.
     graphs: the graphs.
 
   Raises:
     TypeError: as `make`.
-    ValueError: as `make`, or there are more functions or less.
+    ValueError: as `make`, or the number of functions is wrong.
   """
   count = len(graphs) - 1
   functions = [None] * count if functions is None else list(functions)
@@ -66,13 +66,12 @@ def make(name: str, graph: Any, following: Any, function: object) -> StateMap:
     name: what messages call the function.
     graph: a `Graph`.
     following: the `Graph` mapped to.
-    function: from states of the one to states of the other; None if both have
-      the same states, in the same order; or a map that was made, which needs no
-      states.
+    function: maps states of `graph` to states of `following`; None if both have
+      the same states in the same order; or a `StateMap`, which needs no states.
 
   Raises:
-    TypeError: it is no function.
-    ValueError: a state is mapped to what is no state, or there is no function
+    TypeError: `function` is not a function.
+    ValueError: an image is not a state of `following`, or there is no function
       and the graphs differ in their states.
   """
   if isinstance(function, StateMap):
@@ -89,7 +88,7 @@ def make(name: str, graph: Any, following: Any, function: object) -> StateMap:
     if graph is not following and graph.states != following.states:
       raise ValueError(
         f"{name} is None, but the graphs before and after differ in their "
-        "states: give a function from the ones to the others"
+        "states: give a function that maps the former to the latter"
       )
     return StateMap(None)
   if not callable(function):
@@ -101,15 +100,15 @@ def make(name: str, graph: Any, following: Any, function: object) -> StateMap:
     image = function(state)
     if absorbed.is_absorbed(image):
       raise ValueError(
-        f"{name} maps {raw_arguments.shown(state)} to {raw_arguments.shown(image)}: a boundary absorbs "
-        "no path"
+        f"{name} maps {raw_arguments.shown(state)} to {raw_arguments.shown(image)}: a boundary cannot "
+        "absorb a path"
       )
     try:
       found[following.index_of(image)].append(i)
     except (TypeError, ValueError):
       raise ValueError(
         f"{name} maps {raw_arguments.shown(state)} to {raw_arguments.shown(image)}, which "
-        "is no state of the next graph"
+        "is not a state of the next graph"
       ) from None
   width = max(len(row) for row in found)
   rows = [row + [graph.num_phases] * (width - len(row)) for row in found]

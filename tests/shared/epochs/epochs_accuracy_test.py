@@ -232,10 +232,14 @@ class ErrorsTest(test_case.TestCase):
     one, two = [[1.0]], [[1.0], [2.0]]
     cases = (
       ((pair, two, 0.5), ValueError, "boundaries is a number"),
-      ((pair, two, [0.5, 1.0]), ValueError, "params has those of 2 epochs"),
-      ((pair, one, [0.5]), ValueError, "params has those of 1 epochs"),
+      (
+        (pair, two, [0.5, 1.0]),
+        ValueError,
+        "params has parameters of 2 epochs",
+      ),
+      ((pair, one, [0.5]), ValueError, "params has parameters of 1 epochs"),
       ((pair, {"coalescence": 1.0}, []), TypeError, "params is dict"),
-      (([pair], two, [0.5]), ValueError, "graphs has 1 of them"),
+      (([pair], two, [0.5]), ValueError, "graphs has 1 graphs"),
       (([pair, 3], two, [0.5]), TypeError, r"graphs\[1\] is int"),
       (([pair, steps], [[1.0], None], [1.0]), ValueError, "is discrete"),
       ((pair, two, [-0.5]), ValueError, "positive, finite and increasing"),
@@ -252,7 +256,7 @@ class ErrorsTest(test_case.TestCase):
       (
         ([models.kingman(3), pair], two, [1.0], [lambda n: n]),
         ValueError,
-        r"state_maps\[0\] maps 3 to 3, which is no state of the next graph",
+        r"state_maps\[0\] maps 3 to 3, which is not a state of the next graph",
       ),
       (
         (pair, two, [1.0], [lambda n: graphs.ABSORBED]),

@@ -1,19 +1,18 @@
-"""The phases a chain is in at a time, given that it is not absorbed yet.
+"""The transient state distribution: phases at a time, given no absorption.
 
-With Q = S - k I, the subgenerator of a chain that is killed at the rate k too,
-and y = alpha (-Q)^-1 the expected times in its phases, the chain that runs
-backwards leads from j to i at the rate y_i w_ij / y_j and is absorbed at the
-rate alpha_j / y_j. Let g_j(t) be its density of absorption from phase j. Then
+Let Q = S - k I be the subgenerator of the chain killed at the rate k, and
+y = alpha (-Q)^-1 the expected times in its phases. The time-reversed chain jumps
+from j to i at the rate y_i w_ij / y_j and is absorbed at the rate alpha_j / y_j.
+Let g_j(t) be its density of absorption from phase j. Then
 
     (alpha exp(S t))_j = y_j exp(k t) g_j(t),
 
-and with the start y / sum(y) its density g is that of the sum over j: the
-logarithm of the mass that is left is log g + k t + log sum(y), and the share of
+and from the start y / sum(y) its density g gives the sum over j: the log of the
+mass that is not absorbed is log g + k t + log sum(y), and the probability of
 phase j is y_j / sum(y) times the derivative of log g in the start at j. That is
-one gradient of the kernel. Nothing is subtracted, the mass may be below the
-range of floating-point numbers, and with k = 1 / t it does not matter whether
-absorption can be reached. Phases that are left out are those with y_j below
-1e-288 (1e-28 in single precision).
+one gradient of the kernel. Nothing is subtracted, the mass may underflow, and
+with k = 1 / t absorption need not be reachable. Phases with y_j below 1e-288
+(1e-28 in single precision) are left out.
 
 References:
   M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
@@ -37,31 +36,33 @@ from phasic.math.model import edge_rates
 from phasic.math.portable import elimination
 
 
-class Carried(NamedTuple):
-  """What a chain has become.
+class TransientDistribution(NamedTuple):
+  """The distribution of a chain's phases at a time, given no absorption.
 
   Attributes:
-    shares: the distribution of phases of what is not absorbed, (..., p).
-    log_mass: the logarithm of the mass that is not absorbed, (...); NaN if it
-      might be that of phases which are left out, or a value breaks a rule.
-    log_lost: the logarithm of what is at most lost, (...), because phases are
-      left out or their shares are too small for a floating-point number.
+    probs: the probabilities of the phases, given no absorption, (..., p).
+    log_mass: the log probability that the chain is not absorbed, (...); NaN if
+      omitted phases might matter, or a value breaks a rule.
+    log_lost: the log of a bound on the mass that is lost, (...), because phases
+      are omitted or their probabilities underflow.
   """
 
-  shares: Array
+  probs: Array
   log_mass: Array
   log_lost: Array
 
 
-def carry(initial: Array, edges: edge_rates.EdgeRates, time: Array) -> Carried:
-  """Returns the phases of a chain at a time.
+def transient_distribution(
+  initial: Array, edges: edge_rates.EdgeRates, time: Array
+) -> TransientDistribution:
+  """Computes the transient state distribution at a time.
 
   Args:
-    initial: alpha, (..., p); it need not sum up to one.
+    initial: alpha, (..., p); it need not sum to one.
     edges: `math.EdgeRates` without coefficients.
     time: t > 0, (...).
   """
-  return Carried(
+  return TransientDistribution(
     *_run(initial, edges.parameters, edges.sources, edges.targets, time)
   )
 
@@ -69,7 +70,7 @@ def carry(initial: Array, edges: edge_rates.EdgeRates, time: Array) -> Carried:
 def _evaluate(
   initial: Array, rates: Array, sources: Array, targets: Array, time: Array
 ) -> tuple[Array, Array, Array]:
-  """Returns the parts of `Carried`."""
+  """Computes the fields of `TransientDistribution`."""
   p, m = static.shape(initial)[-1], static.shape(rates)[-1]
   batch = static.broadcast_shapes(
     static.shape(initial)[:-1], static.shape(rates)[:-1], static.shape(time)
@@ -79,8 +80,8 @@ def _evaluate(
   time = np.broadcast_to(time, batch)
   killing = autodiff.stop_gradient(1.0 / time)
   times = _killed_times(initial, sources, targets, rates, killing)
-  # Below, ratios of products lose digits. Of a phase that is left out less
-  # than this times e and the rate at which it is left is lost.
+  # Below this floor, ratios of products lose digits. An omitted phase loses at
+  # most this mass times e and its total rate.
   info = onp.finfo(static.dtype_name(times))
   floor = float(info.tiny) * 2.0 ** (32 if info.bits == 32 else 64)
   wrong = np.any(np.isnan(times), axis=-1)
@@ -92,7 +93,7 @@ def _evaluate(
   flows = rates * np.take(times, sources, axis=-1)
   back = np.where(inner, flows / np.take(divisor, ends, axis=-1), 0.0)
   total = np.sum(times, axis=-1)
-  # Where nothing starts nothing is left.
+  # Without initial mass there is no mass later.
   empty = total == 0.0
   total = np.where(empty, 1.0, total)
   start = times / total[..., None]
@@ -104,7 +105,7 @@ def _evaluate(
   log_density, slopes = evaluation.value_and_start_slopes(
     "log_density", (start, reversed_edges, time, None, 0.0)
   )
-  shares = np.where(empty[..., None], 0.0, start * slopes)
+  probs = np.where(empty[..., None], 0.0, start * slopes)
   log_mass = log_density + killing * time + np.log(total)
   log_mass = np.where(empty, -float("inf"), log_mass)
   led_to = inner & (rates > 0.0) & np.take(visited, sources, axis=-1)
@@ -116,13 +117,13 @@ def _evaluate(
   least = math.log(p * floor) + 1.0 + np.log(np.abs(fastest))
   unsure = unseen & (log_mass < least - math.log(info.eps))
   log_mass = np.where(unsure | wrong, float("nan"), log_mass)
-  small = np.any(visited & (shares == 0.0), axis=-1)
+  small = np.any(visited & (probs == 0.0), axis=-1)
   smallest = autodiff.stop_gradient(log_mass) + math.log(p * info.tiny)
   log_lost = np.maximum(
     np.where(unseen, least, -float("inf")),
     np.where(small, smallest, -float("inf")),
   )
-  return shares, log_mass, log_lost
+  return probs, log_mass, log_lost
 
 
 _run = control_flow.compiled(_evaluate)
@@ -131,7 +132,7 @@ _run = control_flow.compiled(_evaluate)
 def _killed_times(
   initial: Array, sources: Array, targets: Array, rates: Array, killing: Array
 ) -> Array:
-  """Returns y = alpha (k - S)^-1, (..., p)."""
+  """Computes y = alpha (k - S)^-1, (..., p)."""
   p = static.shape(initial)[-1]
   indices = np.stack(
     [_joined(sources, onp.arange(p)), _joined(targets, onp.full(p, p))]
@@ -148,6 +149,6 @@ def _killed_times(
 
 
 def _joined(indices: Array, more: onp.ndarray) -> Array:
-  """Returns integers and more of them as one array of int32."""
+  """Concatenates integers to one array of int32."""
   parts = (indices, more)
   return np.concatenate([structures.cast(x, "int32") for x in parts])
