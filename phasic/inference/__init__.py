@@ -1,4 +1,4 @@
-"""From data, censored and truncated as they are, to parameters."""
+"""Inference from censored and truncated data."""
 
 from phasic.inference.data.densities import observations_from_density
 from phasic.inference.data.observations import Observations
@@ -9,8 +9,8 @@ from phasic.inference.em.em import em_step
 from phasic.inference.em.em_fitting import fit_em
 from phasic.inference.likelihood.likelihood import log_likelihood
 from phasic.inference.mle.mle import fit_mle
-from phasic.inference.parameters.free_parameters import Unconstrained
-from phasic.inference.parameters.free_parameters import unconstrained
+from phasic.inference.parameters.unconstrained import Unconstrained
+from phasic.inference.parameters.unconstrained import unconstrained
 from phasic.inference.plots.hazard_pictures import plot_hazard
 from phasic.inference.plots.pictures import plot_posterior_predictive
 from phasic.inference.plots.pictures import plot_quantiles

@@ -63,7 +63,7 @@ class Constraint:
     return check(name, x, (x >= 0) & np.isfinite(x), _SIZE_RULE)
 
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
-    """Returns where a parameter has no meaning, and what it must be.
+    """Returns where a parameter is invalid, and its rule.
 
     Args:
       x: its values, (..., event), on the host.
@@ -75,7 +75,7 @@ class Constraint:
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
   ) -> entries_lib.Entries:
-    """Returns what a fit moves.
+    """Returns the entries that a fit changes.
 
     Args:
       values: the parameter's, on the host.
@@ -258,9 +258,9 @@ class _Subtransition(Constraint):
   ) -> entries_lib.Entries:
     rows, columns = onp.shape(values)
     kinds = [entries_lib.Kind(place.step(i)) for i in range(rows)]
-    slack = {kind.group: False for kind in kinds}
+    substochastic = {kind.group: False for kind in kinds}
     kinds = [kind for kind in kinds for _ in range(columns)]
-    return entries_lib.Entries(values, names, kinds, slack)
+    return entries_lib.Entries(values, names, kinds, substochastic)
 
 
 class _Subgenerator(Constraint):
@@ -346,5 +346,5 @@ def named(name: str) -> Constraint:
 
 
 def sum_tolerance(probs: Array | onp.ndarray) -> float:
-  """Returns how far from one the sum of p probabilities may be, 4 p eps."""
+  """Returns the tolerance of a sum of p probabilities, 4 p eps."""
   return 4 * static.shape(probs)[-1] * static.finfo_eps(probs)

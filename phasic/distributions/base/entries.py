@@ -1,7 +1,7 @@
-"""The positive numbers that a parameter is made of, which a fit moves.
+"""The independent entries of a parameter, which a fit changes.
 
-No entry is derived from others: exits and a mass at zero are told, and rates
-that increase are told by their differences.
+Exits and a mass at zero are entries of their own; increasing rates are
+represented by their differences.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,14 +14,14 @@ from phasic.internal import static
 
 
 class Kind(NamedTuple):
-  """What an entry may be.
+  """The constraint of an entry.
 
   Attributes:
-    group: of which sum it is part; None for positive numbers.
-    may_be_zero: whether that is in the domain.
-    is_entry: False for what is not a number of its own, as a diagonal, or
-      changes nothing, as a rate from a phase to itself.
-    is_fitted: False for what is known, as the bounds of a truncation.
+    group: the name of the sum that it is part of; None for positive numbers.
+    may_be_zero: whether zero is in the domain.
+    is_entry: False for numbers that others determine, such as a diagonal, or
+      that change nothing, such as a rate from a phase to itself.
+    is_fitted: False for known numbers, such as the bounds of a truncation.
   """
 
   group: str | None = None
@@ -35,23 +35,23 @@ class Entries(NamedTuple):
 
   Attributes:
     values: in the parameter's shape, on the host.
-    names: of the entries.
-    kinds: of the entries.
-    slack: of the sums that begin here, whether there may be less.
+    names: the names of the entries.
+    kinds: the kinds of the entries.
+    substochastic: whether each sum of entries may be less than one.
   """
 
   values: onp.ndarray
   names: Sequence[str]
   kinds: Sequence[Kind]
-  slack: Mapping[str | None, bool]
+  substochastic: Mapping[str | None, bool]
 
 
 class Place(NamedTuple):
-  """Where a parameter is.
+  """The place of a parameter in a distribution.
 
   Attributes:
-    path: of the distribution that has it, "" or "distribution.".
-    name: the parameter's.
+    path: the path of the distribution that has it, "" or "distribution.".
+    name: the name of the parameter.
     owner: the distribution.
   """
 
@@ -61,11 +61,11 @@ class Place(NamedTuple):
 
   @property
   def start(self) -> str:
-    """The sum of the masses of a start."""
+    """The name of the sum of initial masses."""
     return f"{self.path}start"
 
   def step(self, phase: object) -> str:
-    """The sum of the probabilities of a step from a phase."""
+    """The name of the sum of step probabilities from a phase."""
     return f"{self.path}step {phase}"
 
 
@@ -73,23 +73,27 @@ def same(
   values: onp.ndarray,
   names: Sequence[str],
   kind: Kind,
-  slack: Mapping[str | None, bool] | None = None,
+  substochastic: Mapping[str | None, bool] | None = None,
 ) -> Entries:
   """Returns entries of one kind."""
-  return Entries(values, names, [kind] * len(names), slack or {})
+  return Entries(values, names, [kind] * len(names), substochastic or {})
 
 
 def masses(
-  values: onp.ndarray, names: Sequence[str], group: str, slack: bool, eps: float
+  values: onp.ndarray,
+  names: Sequence[str],
+  group: str,
+  substochastic: bool,
+  eps: float,
 ) -> Entries:
-  """Returns entries that sum to one, or with `slack` to less where they do."""
+  """Returns masses with sum one, or less if `substochastic` and not near one."""
   total = math.fsum(onp.ravel(values))
   near = abs(total - 1.0) <= 4 * len(names) * eps
-  return same(values, names, Kind(group), {group: slack and not near})
+  return same(values, names, Kind(group), {group: substochastic and not near})
 
 
 def differences(values: onp.ndarray, names: Sequence[str]) -> Entries:
-  """Returns what each of increasing numbers is above the one before."""
+  """Returns the differences of increasing numbers as entries."""
   found = onp.diff(values, axis=-1, prepend=0.0)
   first = onp.arange(onp.shape(values)[-1]) == 0
   kinds = [Kind(may_be_zero=not x) for x in first]
@@ -100,7 +104,7 @@ def differences(values: onp.ndarray, names: Sequence[str]) -> Entries:
 
 
 def off_diagonal(values: onp.ndarray, names: Sequence[str]) -> Entries:
-  """Returns the rates of a matrix, whose diagonal they and the exits make."""
+  """Returns the off-diagonal rates of a matrix as entries."""
   eye = onp.eye(onp.shape(values)[-1], dtype=bool)
   kinds = [Kind(is_entry=not x) for x in onp.ravel(eye)]
   return Entries(onp.where(eye, 0.0, values), names, kinds, {})
@@ -109,7 +113,7 @@ def off_diagonal(values: onp.ndarray, names: Sequence[str]) -> Entries:
 def of_edges(
   values: onp.ndarray, names: Sequence[str], place: Place
 ) -> Entries:
-  """Returns rates of edges, of which one to its own phase changes nothing."""
+  """Returns the rates of edges as entries, but for edges from a phase to itself."""
   owner = place.owner
   kinds = [
     Kind(is_entry=bool(source != target))
@@ -121,17 +125,19 @@ def of_edges(
 def of_steps(
   values: onp.ndarray, names: Sequence[str], place: Place
 ) -> Entries:
-  """Returns probabilities of edges, in sums by the phases that they leave.
+  """Returns the probabilities of edges as entries, with a sum for each source.
 
-  They sum to one, or to less where no edge is from the phase to itself.
+  A sum may be less than one if no edge leads from the phase to itself.
   """
   owner = place.owner
   sources, targets = onp.asarray(owner.sources), onp.asarray(owner.targets)
-  slack: dict[str | None, bool] = {}
+  substochastic: dict[str | None, bool] = {}
   for source in sources:
     rows = sources == source
     rest = 1.0 - math.fsum(values[rows])
     near = abs(rest) <= 4 * int(sum(rows)) * static.finfo_eps(owner.dtype)
-    slack[place.step(source)] = not (near or onp.any(targets[rows] == source))
+    substochastic[place.step(source)] = not (
+      near or onp.any(targets[rows] == source)
+    )
   kinds = [Kind(place.step(source)) for source in sources]
-  return Entries(values, names, kinds, slack)
+  return Entries(values, names, kinds, substochastic)

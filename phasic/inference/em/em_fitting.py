@@ -36,10 +36,10 @@ def fit_em(
 ) -> fits.Fit[D]:
   """Fits a distribution by the EM algorithm.
 
-  Each step is an `em_step`: the log likelihood never falls, zeros stay zero, and
-  no step leaves the domain. Near a maximum the steps become short; `fit_mle`
-  continues from there, and also finds which entries are zero. As in `fit_mle`, a
-  start that is far off is first brought to the units of the data.
+  Each step is an `em_step`: the log likelihood never falls, zeros stay zero,
+  and no step leaves the domain. Near a maximum the steps become short;
+  `fit_mle` continues from there, and also finds which entries are zero. As in
+  `fit_mle`, a start that is far off is first brought to the units of the data.
 
   Args:
     dist: the start, without a batch, of a family that `em_step` accepts.
@@ -98,20 +98,20 @@ def fit_em(
       run = em_steps.run(
         start, step, observations, tolerance, max_steps, _after(runs, report)
       )
-      if run.trace:
+      if run.log_likelihoods:
         runs.append(run)
-  best = max(runs, key=lambda run: run.trace[-1])
+  best = max(runs, key=lambda run: run.log_likelihoods[-1])
   fit = fits.Fit(
     distribution=best.distribution.copy(validate_args=dist.validate_args),
-    log_likelihood=best.trace[-1],
+    log_likelihood=best.log_likelihoods[-1],
     observations=observations,
     record=fits.Record(
       method="EM",
       converged=best.converged,
       message=best.message,
-      log_likelihoods=best.trace,
-      num_evaluations=sum(len(run.trace) for run in runs),
-      reached=tuple(run.trace[-1] for run in runs),
+      log_likelihoods=best.log_likelihoods,
+      num_evaluations=sum(len(run.log_likelihoods) for run in runs),
+      reached=tuple(run.log_likelihoods[-1] for run in runs),
     ),
     structure=_structure(dist),
     fixed=inferring.m_step_fixed(dist),
@@ -150,12 +150,12 @@ def _starts(
 ) -> Iterator[D]:
   """Yields the start, and random starts near it."""
   random, dtype = onp.random.default_rng(seed), where.distribution.dtype
-  free = where.free_of(where.entries)
+  free = where.to_unconstrained(where.entries)
   for i in range(num_starts):
     entries = where.entries
     if i > 0:
       moved = free + _SPREAD * random.standard_normal(len(free))
-      entries = where.entries_of(moved)
+      entries = where.to_constrained(moved)
     yield where.of(structures.as_array(onp.asarray(entries, dtype), dtype))
 
 
@@ -165,7 +165,7 @@ def _after(
   """Returns a report function that counts the steps of earlier runs too."""
   if report is None:
     return None
-  before = sum(len(run.trace) for run in runs)
+  before = sum(len(run.log_likelihoods) for run in runs)
   return lambda count, log_likelihood: report(before + count, log_likelihood)
 
 

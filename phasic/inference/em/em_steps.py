@@ -32,14 +32,14 @@ class EmRun(NamedTuple, Generic[D]):
 
   Attributes:
     distribution: the last distribution with a finite log likelihood.
-    trace: the log likelihoods, from the start to `distribution`; empty if the
-      log likelihood of the start is not finite.
+    log_likelihoods: the log likelihoods, from the start to `distribution`;
+      empty if the log likelihood of the start is not finite.
     converged: whether EM ended because little was left to gain.
     message: why it ended.
   """
 
   distribution: D
-  trace: tuple[float, ...]
+  log_likelihoods: tuple[float, ...]
   converged: bool
   message: str
 
@@ -88,39 +88,42 @@ def run(
   """
   least = tolerance * total_weight(observations)
   at, before = start, start
-  trace: list[float] = []
+  log_likelihoods: list[float] = []
   for count in range(max_steps + 1):
     found = step(at)
     log_likelihood = float(onp.asarray(static.concrete(found.log_likelihood)))
     if not math.isfinite(log_likelihood):
       message = f"the log likelihood after step {count} cannot be computed"
-      return EmRun(before, tuple(trace), False, message)
-    if trace and log_likelihood < trace[-1]:
-      fall = trace[-1] - log_likelihood
-      known = fall <= _rounding(start, trace[-1], observations)
+      return EmRun(before, tuple(log_likelihoods), False, message)
+    if log_likelihoods and log_likelihood < log_likelihoods[-1]:
+      fall = log_likelihoods[-1] - log_likelihood
+      known = fall <= _rounding(start, log_likelihoods[-1], observations)
       message = "the log likelihood rises by no more than rounding"
       if not known:
         message = f"step {count} lost {fall:.3g}, more than rounding explains"
-      return EmRun(before, tuple(trace), known, message)
-    trace.append(log_likelihood)
+      return EmRun(before, tuple(log_likelihoods), known, message)
+    log_likelihoods.append(log_likelihood)
     if report is not None:
       report(count, log_likelihood)
-    if _left(trace) <= least:
+    if _left(log_likelihoods) <= least:
       message = f"less than {tolerance:g} per observation is left to gain"
-      return EmRun(at, tuple(trace), True, message)
+      return EmRun(at, tuple(log_likelihoods), True, message)
     at, before = found.distribution, at
   message = f"EM made max_steps = {max_steps} steps: more would gain"
-  return EmRun(before, tuple(trace), False, message)
+  return EmRun(before, tuple(log_likelihoods), False, message)
 
 
-def _left(trace: list[float]) -> float:
+def _left(log_likelihoods: list[float]) -> float:
   """Estimates the gain that is left, if gains shrink as the last two did.
 
   The estimate includes the last gain, so that one short step is not the end.
   """
-  if len(trace) < 3:
+  if len(log_likelihoods) < 3:
     return math.inf
-  first, second = trace[-2] - trace[-3], trace[-1] - trace[-2]
+  first, second = (
+    log_likelihoods[-2] - log_likelihoods[-3],
+    log_likelihoods[-1] - log_likelihoods[-2],
+  )
   if second <= 0:
     return 0.0
   return math.inf if second >= first else second / (1.0 - second / first)

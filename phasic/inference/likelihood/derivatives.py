@@ -40,7 +40,7 @@ def value_and_gradient(
   """Returns the log likelihood of entries, and its gradient in them, (k,)."""
   arguments = _arguments(where, entries, observations)
   value, gradient = _VALUE_AND_GRADIENT(*arguments)
-  return float(_host(value)), _host(gradient)[where.rows]
+  return float(_host(value)), _host(gradient)[where.indices]
 
 
 def scores(
@@ -49,7 +49,8 @@ def scores(
   """Returns the slopes of the log likelihood of each observation, (n, k)."""
   arguments = _arguments(where, entries, observations)
   columns = [
-    _host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i)))) for i in where.rows
+    _host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i))))
+    for i in where.indices
   ]
   return _stacked(columns, onp.shape(observations.lower))
 
@@ -60,8 +61,8 @@ def hessian(
   """Returns second derivatives of the log likelihood, (k, k)."""
   arguments = _arguments(where, entries, observations)
   rows = [
-    _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))[where.rows]
-    for i in where.rows
+    _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))[where.indices]
+    for i in where.indices
   ]
   found = onp.reshape(rows, (len(rows), len(rows)))
   return (found + onp.transpose(found)) / 2
@@ -91,10 +92,10 @@ def jacobian(
   at = _array(where, where.embedded(entries))
   value, pullback = gradients.vjp(of_entries, at)
   if static.rank(value) == 0:
-    return _host(pullback(np.ones_like(value))[0])[where.rows]
+    return _host(pullback(np.ones_like(value))[0])[where.indices]
   columns = [
     _host(gradients.jvp(of_entries, (at,), (_unit(where, int(i)),))[1])
-    for i in where.rows
+    for i in where.indices
   ]
   return _stacked(columns, static.shape(value))
 
@@ -147,7 +148,7 @@ def _slope_of_terms(
 
 
 def _compiled(f: Callable[..., _T]) -> Callable[..., _T]:
-  """Returns a function that is compiled once for a fit, where that is known."""
+  """Compiles a function once for a fit, where the backend compiles."""
   if MODE == "tf":
     return tensorflow.function(f, autograph=False)
   else:
@@ -175,7 +176,7 @@ def _array(where: Coordinates, entries: onp.ndarray) -> Array:
 
 
 def _unit(where: Coordinates, i: int) -> Array:
-  return _array(where, onp.arange(len(where.whole)) == i)
+  return _array(where, onp.arange(len(where.all_entries)) == i)
 
 
 def _host(x: Array) -> onp.ndarray:

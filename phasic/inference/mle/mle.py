@@ -22,11 +22,11 @@ Observations = observations_lib.Observations
 
 # An entry is set to zero if this costs no more of the log likelihood.
 _ZERO_COST = 1e-6
-# Only entries below this fraction of the largest entry of their parameter, or of
-# the sum that they are part of, are tried at zero.
+# Only entries below this fraction of the largest entry of their parameter, or
+# of the sum that they are part of, are tried at zero.
 _SMALL = 1e-3
-# An entry leaves zero if its slope of the mean log likelihood, times the largest
-# entry of its parameter, is above this.
+# An entry leaves zero if its slope of the mean log likelihood, times the
+# largest entry of its parameter, is above this.
 _RISES = 1e-6
 # How many times zeros are tried, and undone.
 _ROUNDS = 5
@@ -155,7 +155,7 @@ def fit_mle(
       method=best.method,
       converged=converged,
       message=message,
-      log_likelihoods=best.trace,
+      log_likelihoods=best.log_likelihoods,
       gradient_norm=best.gradient_norm,
       num_evaluations=optimizer.num_evaluations,
       reached=tuple(reached),
@@ -242,10 +242,10 @@ def _balanced(where: Coordinates, entries: onp.ndarray) -> onp.ndarray:
   """Rescales probabilities to their required sums."""
   found = onp.array(entries)
   for group, total in enumerate(where.totals):
-    rows = where.groups == group
-    own = onp.sum(found[rows])
-    if own > total or not where.slack[group]:
-      found[rows] = found[rows] * (total / own)
+    members = where.groups == group
+    own = onp.sum(found[members])
+    if own > total or not where.substochastic[group]:
+      found[members] = found[members] * (total / own)
   return found
 
 
@@ -259,9 +259,9 @@ def _without(where: Coordinates, entries: onp.ndarray, i: int) -> onp.ndarray:
   found = onp.array(entries)
   found[i] = 0.0
   group = where.groups[i]
-  if group >= 0 and not where.slack[group]:
-    rows = where.groups == group
-    rest = onp.sum(found[rows])
+  if group >= 0 and not where.substochastic[group]:
+    members = where.groups == group
+    rest = onp.sum(found[members])
     if rest > 0:
-      found[rows] = found[rows] * (onp.sum(entries[rows]) / rest)
+      found[members] = found[members] * (onp.sum(entries[members]) / rest)
   return found

@@ -38,20 +38,20 @@ class Objective:
     self._base = onp.array(free)
     self._value = 0.0
     self._last: tuple[onp.ndarray, float] | None = None
-    self.trace: list[float] = []
+    self.log_likelihoods: list[float] = []
 
   def __call__(self, free: onp.ndarray) -> tuple[float, onp.ndarray]:
-    entries = self._inner.entries_of(free)
+    entries = self._inner.to_constrained(free)
     value, slopes = onp.nan, entries
     if onp.all(onp.isfinite(entries)):
       value, slopes = self._evaluated(self._inner, entries)
     with onp.errstate(all="ignore"):
-      slopes = self._inner.pull(entries, slopes)
+      slopes = self._inner.unconstrained_gradient(entries, slopes)
     if onp.isfinite(value) and onp.all(onp.isfinite(slopes)):
       mean = -value / self._total
       if self._last is None:
         self._value = mean
-        self.trace.append(value)
+        self.log_likelihoods.append(value)
       self._last = (onp.array(free), mean)
       return mean, -slopes / self._total
     away = free - self._base
@@ -65,4 +65,4 @@ class Objective:
     self._base = onp.array(free)
     if self._last is not None and onp.array_equal(self._last[0], free):
       self._value = self._last[1]
-    self.trace.append(-self._value * self._total)
+    self.log_likelihoods.append(-self._value * self._total)

@@ -34,7 +34,7 @@ class Optimum(NamedTuple):
       parameters that are not at a bound.
     method: the names of the methods.
     message: why the optimizer ended.
-    trace: the log likelihoods after each step.
+    log_likelihoods: the log likelihoods after each step.
   """
 
   entries: onp.ndarray
@@ -42,7 +42,7 @@ class Optimum(NamedTuple):
   gradient_norm: float
   method: str
   message: str
-  trace: tuple[float, ...]
+  log_likelihoods: tuple[float, ...]
 
 
 class Optimizer:
@@ -97,24 +97,26 @@ class Optimizer:
     _, found = derivatives.value_and_gradient(
       self.where, entries, self.observations
     )
-    return self.where.above_mean(entries, found)
+    return self.where.projected_gradient(entries, found)
 
   def maximize(self, entries: onp.ndarray) -> Optimum:
     """Maximizes from given entries; zeros stay zero."""
     keep = entries > 0
-    trace: list[float] = []
+    log_likelihoods: list[float] = []
     message = ""
     for i in range(_RESTARTS):
       inner = self.where.restricted(entries, keep)
       if not len(inner.names):
         break
-      free = inner.free_of(inner.entries)
+      free = inner.to_unconstrained(inner.entries)
       reach = _REACH * 2.0**i
-      found, message, at_edge = self._maximize_once(inner, free, reach, trace)
+      found, message, at_edge = self._maximize_once(
+        inner, free, reach, log_likelihoods
+      )
       entries = self._updated(entries, inner, found)
       if not at_edge:
         break
-    return self._optimum(entries, "L-BFGS-B", message, trace)
+    return self._optimum(entries, "L-BFGS-B", message, log_likelihoods)
 
   def polish(self, optimum: Optimum) -> Optimum:
     """Refines by Newton steps, unless there are too many free parameters."""
@@ -125,14 +127,14 @@ class Optimizer:
       return optimum
     from scipy import optimize
 
-    free = inner.free_of(inner.entries)
+    free = inner.to_unconstrained(inner.entries)
     objective = objective_lib.Objective(self.evaluated, self.total, inner, free)
 
     def second(x: onp.ndarray) -> onp.ndarray:
-      at = inner.entries_of(x)
+      at = inner.to_constrained(x)
       _, slopes = self.evaluated(inner, at)
       hessian = derivatives.hessian(inner, at, self.observations)
-      bent = -inner.pull_second(at, slopes, hessian) / self.total
+      bent = -inner.unconstrained_hessian(at, slopes, hessian) / self.total
       if not onp.all(onp.isfinite(bent)):
         raise FloatingPointError("second derivatives are not finite")
       return bent
@@ -154,7 +156,7 @@ class Optimizer:
       entries,
       "L-BFGS-B, Newton steps in a trust region",
       optimum.message,
-      [*optimum.trace, *objective.trace],
+      [*optimum.log_likelihoods, *objective.log_likelihoods],
     )
     if better.log_likelihood >= optimum.log_likelihood:
       return better
@@ -172,7 +174,7 @@ class Optimizer:
     """Returns random starts near one, at which the likelihood is positive."""
     random = onp.random.default_rng(seed)
     inner = self.where.restricted(start, start > 0)
-    free = inner.free_of(inner.entries)
+    free = inner.to_unconstrained(inner.entries)
     found = []
     for _ in range(count):
       moved = free + _SPREAD * random.standard_normal(len(free))
@@ -201,7 +203,7 @@ class Optimizer:
     inner: coordinates_lib.Coordinates,
     free: onp.ndarray,
     reach: float,
-    trace: list[float],
+    log_likelihoods: list[float],
   ) -> tuple[onp.ndarray, str, bool]:
     """Runs L-BFGS-B; returns the end, why, and whether its reach stopped it."""
     try:
@@ -233,7 +235,7 @@ class Optimizer:
         "gtol": self.tolerance / 100,
       },
     )
-    trace += objective.trace
+    log_likelihoods += objective.log_likelihoods
     x = onp.asarray(found.x, onp.float64)
     at_edge = onp.any((x >= near_high) | (x <= near_low))
     return x, str(found.message), bool(at_edge)
@@ -271,7 +273,7 @@ class Optimizer:
     """Returns all entries, with the inner ones set from free parameters."""
     found = onp.array(entries)
     rows = onp.isin(onp.asarray(self.where.names, object), list(inner.names))
-    found[rows] = inner.entries_of(free)
+    found[rows] = inner.to_constrained(free)
     given = (entries > 0) & ((self.low > 0) | (self.high < onp.inf))
     inside = onp.clip(found, self.low, self.high)
     for bound in (self.low, self.high):
@@ -288,14 +290,20 @@ class Optimizer:
     return derivatives.value_and_gradient(inner, entries, self.observations)
 
   def _optimum(
-    self, entries: onp.ndarray, method: str, message: str, trace: list[float]
+    self,
+    entries: onp.ndarray,
+    method: str,
+    message: str,
+    log_likelihoods: list[float],
   ) -> Optimum:
     keep = (entries > self.low) & (entries < self.high) & (entries > 0)
     inner = self.where.restricted(entries, keep)
     value, slopes = self.evaluated(inner, inner.entries)
-    slopes = inner.pull(inner.entries, slopes) / self.total
+    slopes = inner.unconstrained_gradient(inner.entries, slopes) / self.total
     norm = float(onp.max(onp.abs(slopes), initial=0.0))
-    return Optimum(entries, value, norm, method, message, tuple(trace))
+    return Optimum(
+      entries, value, norm, method, message, tuple(log_likelihoods)
+    )
 
 
 def _value_of(optimum: Optimum) -> float:

@@ -1,8 +1,8 @@
 """The entries of a distribution's parameters that are fitted.
 
-There are two sets of numbers: entries, the positive numbers that the parameters
-are made of (rates, masses, differences of increasing rates), and free real
-numbers, which the entries are smooth functions of.
+Entries are the constrained parameters: positive numbers such as rates, masses
+and differences of increasing rates. They are smooth functions of unconstrained
+real parameters.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -14,8 +14,8 @@ import numpy as onp
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import methods
 from phasic.inference.parameters import entry_blocks
-from phasic.inference.parameters import free_maps
 from phasic.inference.parameters import parameter_names
+from phasic.inference.parameters import unconstrained_map
 from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal import structures
@@ -23,31 +23,33 @@ from phasic.internal.arrays import Array
 
 
 class Table(NamedTuple):
-  """Where a parameter's entries come from, arrays of the parameter's shape.
+  """Maps the entries of a parameter to the vector of fitted entries.
 
   Attributes:
-    index: which of the entries; -1 for those that are not fitted.
-    base: their values.
+    index: positions in the vector, in the shape of the parameter; -1 for
+      entries that are not fitted.
+    base: the values of the entries that are not fitted, else zero.
   """
 
   index: Any
   base: onp.ndarray
 
 
-class Coordinates(free_maps.FreeMap, Generic[D]):
-  """The entries of one distribution that are fitted.
+class Coordinates(unconstrained_map.UnconstrainedMap, Generic[D]):
+  """The fitted entries of one distribution, and their unconstrained map.
 
   Attributes:
-    distribution: with parameters such that no entry is derived by subtraction.
-    names: of the entries.
-    entries: their values, (k,).
-    tied: of what is tied, by its name, the name of the entry that it is.
-    tables: where the entries stand, by the path of the parameter.
-    may_be_zero: for each entry.
+    distribution: the distribution, with exits and masses at zero given
+      explicitly, so that no entry is derived by subtraction.
+    names: the names of the entries.
+    entries: the values of the entries, (k,).
+    tied: maps the name of each tied entry to the name of its group's entry.
+    tables: a `Table` for each parameter, by its path.
+    may_be_zero: whether zero is in the domain, for each entry.
     increasing: paths of parameters whose entries are differences.
-    root: all entries that can be fitted, of which these are some.
-    rows: which of them, (k,).
-    whole: the values of all of them; what is not in `rows` stays there.
+    root: the coordinates of all entries that can be fitted.
+    indices: the positions of these entries among all, (k,).
+    all_entries: the values of all entries; those not in `indices` are constant.
   """
 
   def __init__(
@@ -56,17 +58,17 @@ class Coordinates(free_maps.FreeMap, Generic[D]):
     fixed: Sequence[str] = (),
     tied: Sequence[Sequence[str]] = (),
   ):
-    """Finds the entries that are neither zero nor fixed nor known.
+    """Selects the entries that are neither zero nor fixed nor known.
 
     Args:
-      distribution: one, without a batch, whose parameters are known.
-      fixed: names of parameters or entries.
-      tied: groups of names of positive entries that are one.
+      distribution: a distribution without a batch, with concrete parameters.
+      fixed: names of parameters or entries that are not fitted.
+      tied: groups of names of positive entries that are equal.
 
     Raises:
-      TypeError: it is no distribution.
+      TypeError: it is not a distribution.
       ValueError: there is a batch, a name is unknown, a value breaks a rule, or
-        what is tied are probabilities.
+        probabilities are tied.
     """
     check_single("distribution", distribution)
     self.distribution, blocks = entry_blocks.of(distribution)
@@ -75,9 +77,9 @@ class Coordinates(free_maps.FreeMap, Generic[D]):
     for names in tied:
       self.check_not_increasing("tied", names)
     known = parameter_names.Names(blocks)
-    held = known.positions(fixed, "fixed")
+    kept = known.positions(fixed, "fixed")
     together = [known.positions(names, "tied") for names in tied]
-    self._collect(blocks, known, held, together)
+    self._collect(blocks, known, kept, together)
 
   def check_not_increasing(self, argument: str, names: Sequence[str]) -> None:
     """Raises ValueError for a parameter whose entries are differences."""
@@ -92,12 +94,12 @@ class Coordinates(free_maps.FreeMap, Generic[D]):
     self,
     blocks: Mapping[str, entry_blocks.Block],
     known: parameter_names.Names,
-    held: Sequence[int],
+    kept: Sequence[int],
     together: Sequence[Sequence[int]],
   ) -> None:
-    """Numbers the entries."""
+    """Sets the attributes of the selected entries."""
     free = [
-      value > 0 and i not in held and kind.is_entry and kind.is_fitted
+      value > 0 and i not in kept and kind.is_entry and kind.is_fitted
       for i, (value, kind) in enumerate(
         zip(known.values, known.kinds, strict=True)
       )
@@ -164,13 +166,13 @@ class Coordinates(free_maps.FreeMap, Generic[D]):
       )
     self.tables = tables
     self.root = self
-    self.rows = onp.arange(len(chosen))
-    self.whole = self.entries
+    self.indices = onp.arange(len(chosen))
+    self.all_entries = self.entries
 
   def _without_certain(
     self, chosen: Sequence[int], known: parameter_names.Names
   ) -> list[int]:
-    """Leaves out masses that are alone in their sum: they are certain."""
+    """Drops masses that are alone in their sum, and so are certain."""
     members: dict[Hashable, list[int]] = {}
     for i in chosen:
       group = known.kinds[i].group
@@ -179,12 +181,12 @@ class Coordinates(free_maps.FreeMap, Generic[D]):
     alone = {
       rows[0]
       for group, rows in members.items()
-      if len(rows) == 1 and not known.slack[group]
+      if len(rows) == 1 and not known.substochastic[group]
     }
     return [i for i in chosen if i not in alone]
 
   def _group(self, chosen: Sequence[int], known: parameter_names.Names) -> None:
-    """Numbers the sums, and chooses what is left to one of each."""
+    """Numbers the sums, and chooses a reference entry of each."""
     found: dict[str, int] = {}
     groups = onp.full(len(chosen), -1)
     for c, i in enumerate(chosen):
@@ -192,7 +194,9 @@ class Coordinates(free_maps.FreeMap, Generic[D]):
       if group is not None:
         groups[c] = found.setdefault(group, len(found))
     self.groups = groups
-    self.slack = onp.asarray([known.slack[g] for g in found], bool)
+    self.substochastic = onp.asarray(
+      [known.substochastic[g] for g in found], bool
+    )
     totals = []
     fitted = set(chosen)
     for group, g in found.items():
@@ -202,18 +206,20 @@ class Coordinates(free_maps.FreeMap, Generic[D]):
         if known.kinds[i].group == group and i not in fitted
       )
       own = float(onp.sum(self.entries[groups == g]))
-      totals.append(1.0 - rest if known.slack[group] else own)
+      totals.append(1.0 - rest if known.substochastic[group] else own)
     self.totals = onp.asarray(totals, onp.float64)
-    self.reference = free_maps.references(self.entries, groups, self.slack)
+    self.reference = unconstrained_map.references(
+      self.entries, groups, self.substochastic
+    )
 
   def restricted(
     self, entries: onp.ndarray, keep: onp.ndarray
   ) -> "Coordinates[D]":
-    """Returns some of the entries at other values; the others stay there."""
+    """Returns coordinates of some entries; the others become constants."""
     keep = onp.asarray(keep, bool) & (entries > 0)
     for g in range(len(self.totals)):
       rows = keep & (self.groups == g)
-      if not self.slack[g] and onp.sum(rows) == 1:
+      if not self.substochastic[g] and onp.sum(rows) == 1:
         keep = keep & onp.logical_not(rows)
     found: Coordinates[D] = object.__new__(Coordinates)
     found.distribution = self.distribution
@@ -224,47 +230,49 @@ class Coordinates(free_maps.FreeMap, Generic[D]):
     old = sorted(set(self.groups[keep]) - {-1})
     number = {g: i for i, g in enumerate(old)} | {-1: -1}
     found.groups = onp.asarray([number[g] for g in self.groups[keep]], int)
-    found.slack = self.slack[old] if old else onp.zeros(0, bool)
+    found.substochastic = self.substochastic[old] if old else onp.zeros(0, bool)
     totals = onp.zeros(len(old))
     for i, g in enumerate(old):
       own = self.groups == g
       totals[i] = onp.sum(entries[own & keep])
-      if self.slack[g]:
+      if self.substochastic[g]:
         totals[i] = self.totals[g] - onp.sum(
           entries[own & onp.logical_not(keep)]
         )
     found.totals = totals
-    found.reference = free_maps.references(
-      found.entries, found.groups, found.slack
+    found.reference = unconstrained_map.references(
+      found.entries, found.groups, found.substochastic
     )
     found.tied = self.tied
     found.tables = self.tables
     found.root = self.root
-    found.rows = self.rows[keep]
-    found.whole = self.embedded(entries)
+    found.indices = self.indices[keep]
+    found.all_entries = self.embedded(entries)
     return found
 
   def embedded(self, entries: onp.ndarray) -> onp.ndarray:
-    """Returns the values of all of the root's entries, on the host."""
-    found = onp.array(self.whole)
-    found[self.rows] = entries
+    """Returns the values of all entries of the root, on the host."""
+    found = onp.array(self.all_entries)
+    found[self.indices] = entries
     return found
 
   def of(self, entries: Array | onp.ndarray) -> D:
-    """Returns the distribution of entries, (k,), an array."""
+    """Builds the distribution with these entries, (k,), an array."""
     dtype = self.distribution.dtype
     entries = structures.as_array(entries, dtype, "entries")
-    others = onp.setdiff1d(onp.arange(len(self.whole)), self.rows)
-    order = onp.argsort(onp.concatenate([self.rows, others]))
-    held = structures.as_array(
-      onp.asarray(self.whole[others], dtype), dtype, "entries"
+    others = onp.setdiff1d(onp.arange(len(self.all_entries)), self.indices)
+    order = onp.argsort(onp.concatenate([self.indices, others]))
+    kept = structures.as_array(
+      onp.asarray(self.all_entries[others], dtype), dtype, "entries"
     )
-    whole = np.take(np.concatenate([entries, held], axis=-1), order, axis=-1)
-    return with_entries(self.distribution, self.tables, whole)
+    all_entries = np.take(
+      np.concatenate([entries, kept], axis=-1), order, axis=-1
+    )
+    return with_entries(self.distribution, self.tables, all_entries)
 
 
 def check_single(name: str, distribution: object) -> None:
-  """Raises TypeError or ValueError unless this is one distribution."""
+  """Raises TypeError or ValueError unless this is a single distribution."""
   methods.check_substrate(name, distribution)
   if not isinstance(distribution, distribution_lib.Distribution):
     raise TypeError(
@@ -304,9 +312,9 @@ def with_entries(
 def entries_at(
   coordinates: Coordinates, distribution: Distribution
 ) -> onp.ndarray:
-  """Returns the values of a structure's entries in another distribution.
+  """Returns the values that these entries have in another distribution.
 
-  They are those of the parameters' first place where entries are tied.
+  For tied entries it is the value of the first one.
   """
   _, blocks = entry_blocks.of(distribution)
   values = onp.zeros(len(coordinates.names))

@@ -1,4 +1,4 @@
-"""What distributions are called in signatures."""
+"""Type names of distributions for signatures."""
 
 from typing import TypeAlias, TypeVar
 

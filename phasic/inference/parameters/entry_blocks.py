@@ -1,7 +1,7 @@
-"""A distribution's parameters as entries that are not derived from others.
+"""Splits the parameters of a distribution into independent entries.
 
-Exits are told and not derived, so is a mass at zero: nothing is subtracted.
-Increasing rates are told by their differences.
+Exits and a mass at zero are entries of their own, so that nothing is
+subtracted. Increasing rates are represented by their differences.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -27,24 +27,24 @@ class Block(NamedTuple):
 
   Attributes:
     sizes: the shape of the parameter.
-    values: of the entries, flat.
-    names: of the entries.
-    kinds: of the entries.
-    slack: of the sums that begin here, whether there may be less.
+    values: the values of the entries, flat.
+    names: the names of the entries.
+    kinds: the kinds of the entries.
+    substochastic: whether each sum of entries may be less than its total.
   """
 
   sizes: tuple[int, ...]
   values: onp.ndarray
   names: Sequence[str]
   kinds: Sequence[entries_lib.Kind]
-  slack: Mapping[Hashable, bool]
+  substochastic: Mapping[Hashable, bool]
 
 
 def of(distribution: D) -> tuple[D, dict[str, Block]]:
-  """Returns the distribution with nothing derived, and its parameters' blocks.
+  """Returns the distribution with explicit exits, and blocks of its parameters.
 
   Raises:
-    NotImplementedError: a parameter is no array, as those of `Epochs`.
+    NotImplementedError: a parameter is not an array, as in `Epochs`.
     TypeError: parameters are traced.
     ValueError: a value breaks a rule.
   """
@@ -57,7 +57,7 @@ def of(distribution: D) -> tuple[D, dict[str, Block]]:
       if name not in arrays:
         raise NotImplementedError(
           f"there is no fit of {type(owner).__name__}, whose {name} are several "
-          "arrays: climb inference.log_likelihood with an optimiser of your own"
+          "arrays: maximize inference.log_likelihood by an optimizer of your own"
         )
       if arrays[name] is not None:
         values = host_values(f"{path}{name}", arrays[name])
@@ -66,30 +66,28 @@ def of(distribution: D) -> tuple[D, dict[str, Block]]:
 
 
 def rebuilt(distribution: D, arrays: Mapping[str, Array]) -> D:
-  """Returns a distribution with parameters made of blocks' arrays."""
+  """Returns a distribution with the parameters of given blocks."""
   changed: dict[str, Array | Mapping[str, Array]] = dict(arrays)
   mappings = names_of_mappings(distribution)
   for path, owner in nested_arrays.owners(distribution):
     for name, prop in owner.parameter_properties().items():
-      whole = f"{path}{name}"
-      if whole not in arrays:
+      key = f"{path}{name}"
+      if key not in arrays:
         continue
-      x = arrays[whole]
+      x = arrays[key]
       others = {
         own: arrays[f"{path}{own}"]
         for own in owner.parameter_properties()
         if f"{path}{own}" in arrays
       }
-      changed[whole] = prop.constraint.of_entries(x, others)
-      if whole in mappings:
-        changed[whole] = {
-          own: x[..., i] for i, own in enumerate(mappings[whole])
-        }
+      changed[key] = prop.constraint.of_entries(x, others)
+      if key in mappings:
+        changed[key] = {own: x[..., i] for i, own in enumerate(mappings[key])}
   return nested_arrays.with_arrays(distribution, changed, validate_args=False)
 
 
 def names_of_mappings(distribution: Distribution) -> dict[str, tuple[str, ...]]:
-  """Returns the names in parameters that are mappings, by their paths."""
+  """Returns the keys of parameters that are mappings, by their paths."""
   return {
     f"{path}{name}": owner.graph.parameter_names
     for path, owner in nested_arrays.owners(distribution)
@@ -99,7 +97,7 @@ def names_of_mappings(distribution: Distribution) -> dict[str, tuple[str, ...]]:
 
 
 def increasing(distribution: Distribution) -> tuple[str, ...]:
-  """Returns the paths of parameters that are told by their differences."""
+  """Returns the paths of parameters whose entries are differences."""
   return tuple(
     f"{path}{name}"
     for path, owner in nested_arrays.owners(distribution)
@@ -109,7 +107,7 @@ def increasing(distribution: Distribution) -> tuple[str, ...]:
 
 
 def _explicit(distribution: Any) -> Any:
-  """Returns the same distribution with exits and masses at zero given."""
+  """Returns an equal distribution with explicit exits and masses at zero."""
   changed: dict[str, object] = {}
   if "distribution" in distribution.parameters:
     changed["distribution"] = _explicit(distribution.distribution)
@@ -137,7 +135,7 @@ def _explicit(distribution: Any) -> Any:
 def _rest(
   name: str, values: onp.ndarray, one: float, eps: float
 ) -> onp.ndarray:
-  """Returns what rows lack of a total; nothing within rounding."""
+  """Returns the differences of a total and row sums; 0 within rounding."""
   rows = onp.reshape(values, (-1, onp.shape(values)[-1]))
   found = onp.zeros(len(rows))
   for i, row in enumerate(rows):
@@ -176,13 +174,13 @@ def _block(
       raise ValueError(
         f"{label} is {x:g}: a fit starts from a number that is >= 0 and finite"
       )
-  return Block(shape, flat, found.names, kinds, found.slack)
+  return Block(shape, flat, found.names, kinds, found.substochastic)
 
 
-def _labels(whole: str, shape: tuple[int, ...]) -> list[str]:
+def _labels(key: str, shape: tuple[int, ...]) -> list[str]:
   """Returns names of entries, such as rates[1] and subgenerator[0, 2]."""
   if not shape:
-    return [whole]
+    return [key]
   return [
-    f"{whole}[{', '.join(map(str, place))}]" for place in onp.ndindex(*shape)
+    f"{key}[{', '.join(map(str, place))}]" for place in onp.ndindex(*shape)
   ]

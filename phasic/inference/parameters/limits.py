@@ -16,8 +16,8 @@ def limits(
 
   Raises:
     TypeError: there are no pairs of numbers by name.
-    ValueError: a name is unknown, bounds are in the wrong order, leave no value,
-      or are those of probabilities that sum to one.
+    ValueError: a name is unknown, bounds are in the wrong order, leave no
+      value, or are those of probabilities that sum to one.
   """
   if not isinstance(bounds, Mapping):
     raise TypeError(
@@ -29,32 +29,32 @@ def limits(
   place = {own: i for i, own in enumerate(where.names)}
   tied = {own: place[of] for own, of in where.tied.items() if of in place}
   for name, pair in bounds.items():
-    rows = sorted(
+    indices = sorted(
       {
         i
         for own, i in (place | tied).items()
         if name in (own, parameter_names.parameter_of(own))
       }
     )
-    if not rows:
+    if not indices:
       raise ValueError(
-        f"bounds has {name!r}: nothing is fitted by that name; what is fitted "
-        f"is {', '.join(where.names[:20])}"
+        f"bounds has {name!r}: no fitted parameter has that name; the fitted ones "
+        f"are {', '.join(where.names[:20])}"
       )
     least, greatest = _pair(name, pair)
-    for i in rows:
+    for i in indices:
       group = where.groups[i]
       if group >= 0 and onp.sum(where.groups == group) > 1:
         raise ValueError(
-          f"bounds has {name!r}: probabilities that sum to one have none"
+          f"bounds has {name!r}: probabilities that sum to one cannot have bounds"
         )
       if max(low[i], least) >= min(high[i], greatest):
         raise ValueError(
           f"bounds of {name!r} are ({least:g}, {greatest:g}), and {where.names[i]} "
-          f"is in ({low[i]:g}, {high[i]:g}) by another: nothing is between both"
+          f"must be in ({low[i]:g}, {high[i]:g}) by others: no value meets both"
         )
-    low[rows] = onp.maximum(low[rows], least)
-    high[rows] = onp.minimum(high[rows], greatest)
+    low[indices] = onp.maximum(low[indices], least)
+    high[indices] = onp.minimum(high[indices], greatest)
   return low, high
 
 
@@ -77,7 +77,7 @@ def _pair(name: str, pair: tuple[float, float]) -> tuple[float, float]:
 def scales(
   where: coordinates_lib.Coordinates, entries: onp.ndarray
 ) -> onp.ndarray:
-  """Returns what entries are large or small next to, (k,).
+  """Returns the scales of entries, (k,).
 
   It is the sum that they are part of, or the largest number of their parameter,
   fitted or not.

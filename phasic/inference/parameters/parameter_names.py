@@ -14,19 +14,22 @@ class Names:
     names: of the entries.
     values: of the entries.
     kinds: of the entries.
-    slack: of each sum, whether its entries may have less than its total.
+    substochastic: of each sum, whether its entries may have less than its
+      total.
     first: where the entries of a parameter begin, by its path.
   """
 
   def __init__(self, blocks: Mapping[str, entry_blocks.Block]):
-    """Takes the blocks of `entry_blocks`."""
+    """Reads the blocks of `entry_blocks`."""
     found = list(blocks.values())
     sizes = [len(block.names) for block in found]
     starts = itertools.accumulate(sizes, initial=0)
     self.names = [name for block in found for name in block.names]
     self.values = [float(x) for block in found for x in block.values]
     self.kinds = [kind for block in found for kind in block.kinds]
-    self.slack = {k: x for block in found for k, x in block.slack.items()}
+    self.substochastic = {
+      k: x for block in found for k, x in block.substochastic.items()
+    }
     self.first = dict(zip(blocks, starts, strict=False))
     self._whole = {
       path: [
@@ -38,7 +41,7 @@ class Names:
     }
 
   def positions(self, names: Sequence[str], argument: str) -> list[int]:
-    """Returns where entries are, those of all of a parameter for its name.
+    """Returns the positions of entries; a parameter's name stands for all.
 
     Raises:
       TypeError: `names` is no sequence, or has something else in it.
@@ -55,15 +58,15 @@ class Names:
         i = self.names.index(name)
         if not self.kinds[i].is_entry:
           raise ValueError(
-            f"{argument} has {name!r}: it is not fitted, and is what the other "
-            "numbers make it, or changes nothing"
+            f"{argument} has {name!r}: it is not fitted, since other entries "
+            "determine it or it changes nothing"
           )
         found.append(i)
       else:
         known = ", ".join(self._whole)
         raise ValueError(
-          f"{argument} has {name!r}: there is no such parameter; there are "
-          f"{known}, and their entries, as {self.names[0]!r}"
+          f"{argument} has {name!r}: there is no such parameter; parameters "
+          f"are {known}, and their entries, e.g. {self.names[0]!r}"
         )
     return found
 
@@ -76,7 +79,7 @@ def check_groups(argument: str, groups: Iterable[object]) -> None:
 
 
 def _check_sequence(argument: str, x: object, of_what: str) -> None:
-  """Raises TypeError for a string, and for what has nothing in it."""
+  """Raises TypeError for a string, and for a non-iterable."""
   if isinstance(x, str) or not isinstance(x, Iterable):
     raise TypeError(
       f"{argument} is {raw_arguments.shown(x)}: it must be a sequence of {of_what}"

@@ -16,7 +16,7 @@ _FAR = 10.0
 def in_units_of(
   where: coordinates_lib.Coordinates, observations: Any
 ) -> onp.ndarray:
-  """Returns entries whose mean is about that of the data.
+  """Scales entries such that the mean is about the mean of the data.
 
   From far off a search ends where phases have run away from each other. Rates
   are multiplied by one number; where that does not scale the time, as some are
@@ -42,7 +42,7 @@ def in_units_of(
 
 
 def _mean(where: coordinates_lib.Coordinates, entries: onp.ndarray) -> float:
-  """Returns the mean in continuous time, NaN where there is none."""
+  """Computes the mean in continuous time, else NaN."""
   owners = nested_arrays.owners(where.distribution)
   if any(getattr(owner, "_DISCRETE", False) for _, owner in owners):
     return onp.nan
@@ -54,7 +54,7 @@ def _mean(where: coordinates_lib.Coordinates, entries: onp.ndarray) -> float:
 
 
 def _about_mean(observations: Any) -> float:
-  """Returns the mean of the middles of what is known of each time."""
+  """Computes the mean of the midpoints of the observed intervals."""
   lower, upper, weights = observation_values(observations)
   known = weights > 0
   lower = onp.maximum(lower[known], 0.0)

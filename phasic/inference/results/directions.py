@@ -1,30 +1,31 @@
-"""Directions in which the data tell distributions apart, and those in which not.
+"""Identifiable and flat directions of an information matrix.
 
-Information matrices are judged with a unit diagonal: a rate that few of many
-observations tell of is known, if less well than others. What is flat is a
-direction in which parameters make up for each other.
+Information matrices are scaled to a unit diagonal: a rate that only few of many
+observations inform about is identified, if less precisely than others. Along a
+flat direction changes of parameters compensate for each other.
 """
 
 from typing import NamedTuple
 
 import numpy as onp
 
-# A direction whose eigenvalue is below this part of the largest one is flat.
+# A direction whose eigenvalue is below this fraction of the largest one is
+# flat.
 FLAT = 1e-6
-# What has more than this share in flat directions is not identified.
+# A function with more than this share in flat directions is not identified.
 SHARE = 0.01
-# A score of less than this part of the largest is none: where two phases have
-# become one, that of what goes to either is left over from their distance.
+# Scores below this fraction of the largest count as zero: where two phases have
+# become equal, the score of the split between them is a remainder.
 _NO_SCORE = 3e-6
 
 
 class Known(NamedTuple):
-  """What is known of free numbers, in units of their own.
+  """The information about free parameters, in scaled units.
 
   Attributes:
-    units: of the free numbers, (d,).
+    units: the units of the free parameters, (d,).
     flat: an orthonormal basis of the flat directions, (d, m).
-    spread: the covariance along the others, (d, d).
+    spread: the covariance along the other directions, (d, d).
     information: minus the second derivatives of the log likelihood, (d, d).
   """
 
@@ -35,18 +36,18 @@ class Known(NamedTuple):
 
   @property
   def num_flat(self) -> int:
-    """How many directions are flat."""
+    """The number of flat directions."""
     return onp.shape(self.flat)[-1]
 
   def covariance(self, slopes: onp.ndarray) -> onp.ndarray:
-    """Returns the covariance of k functions of slopes (k, d)."""
+    """Computes the covariance of k functions with slopes (k, d)."""
     return _congruent(self.spread, slopes * self.units)
 
   def standard_errors(self, slopes: onp.ndarray) -> onp.ndarray:
-    """Returns standard errors of functions, NaN for those not identified.
+    """Computes standard errors of functions, NaN if not identified.
 
     Args:
-      slopes: in the free numbers, (..., d).
+      slopes: slopes in the free parameters, (..., d).
     """
     slopes = slopes * self.units
     size = onp.linalg.norm(slopes, axis=-1)
@@ -56,13 +57,13 @@ class Known(NamedTuple):
     return onp.where(loads > SHARE * size, onp.nan, errors)
 
   def bends(self, slopes: onp.ndarray) -> onp.ndarray:
-    """Returns whether the likelihood bends along what is flat to first order.
+    """Returns whether the likelihood has curvature along flat directions.
 
     Args:
-      slopes: of k functions that are not identified, (k, d).
+      slopes: slopes of k functions that are not identified, (k, d).
 
     Returns:
-      For each function, (k,), of the flat direction that changes it most.
+      (k,), for each function along the flat direction that changes it most.
     """
     along = onp.matmul(slopes * self.units, self.flat)
     along = onp.matmul(along, onp.transpose(self.flat))
@@ -77,18 +78,18 @@ def find(
   precision: float,
   runs: onp.ndarray | None = None,
 ) -> Known:
-  """Returns which directions are flat, and the covariance along the others.
+  """Finds the flat directions, and the covariance along the others.
 
   Args:
     information: minus the second derivatives of the log likelihood, (d, d).
     outer: the sum of the scores' outer products, (d, d).
-    precision: what is rounding in a score, next to the largest.
-    runs: which free numbers run to infinity, (d,), which are flat; None for
-      none.
+    precision: the rounding error of a score, relative to the largest.
+    runs: which free parameters tend to infinity, (d,), and so are flat; None
+      for none.
   """
   if len(information) == 1:
-    # Nothing makes up for the only number; of equal observations, at their
-    # top, all scores are zero.
+    # Nothing compensates for a single parameter; its scores may all be zero, as
+    # those of equal observations are at the maximum.
     outer = onp.abs(information)
   sizes = onp.diag(outer)
   least = max(precision, _NO_SCORE) ** 2
@@ -100,15 +101,15 @@ def find(
     outer[onp.ix_(is_score, is_score)] * units[:, None] * units
   )
   same = values <= FLAT * onp.max(values, initial=0.0)
-  # Along the numbers that have no score, and along those of the others.
-  whole = onp.eye(len(sizes))
+  # Along parameters without a score, and along flat directions of the others.
+  identity = onp.eye(len(sizes))
   flat = onp.hstack(
     [
-      whole[:, onp.logical_not(is_score)],
-      onp.matmul(whole[:, is_score], units[:, None] * vectors[:, same]),
+      identity[:, onp.logical_not(is_score)],
+      onp.matmul(identity[:, is_score], units[:, None] * vectors[:, same]),
     ]
   )
-  # Of numbers without a score curvatures are rounding; they are logarithms, so
+  # Without a score the curvature is rounding; parameters are logarithms, so
   # that one is a large step.
   sizes = onp.maximum(onp.abs(onp.diag(information)), FLAT * sizes)
   units = 1.0 / onp.sqrt(onp.where(is_score, sizes, 1.0))
@@ -123,7 +124,7 @@ def find(
 
 
 def _split(columns: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns orthonormal bases of what columns span, and of the rest."""
+  """Returns orthonormal bases of the column space and its complement."""
   lengths = onp.linalg.norm(columns, axis=0)
   columns = columns[:, lengths > 0] / lengths[lengths > 0]
   basis, sizes, _ = onp.linalg.svd(columns)

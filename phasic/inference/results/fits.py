@@ -1,4 +1,4 @@
-"""What a fit returns."""
+"""The results of a fit."""
 
 from collections.abc import Callable, Mapping, Sequence
 import dataclasses
@@ -18,7 +18,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Record(NamedTuple):
-  """How a fit came to its end.
+  """The record of an optimization.
 
   Attributes:
     method: what was done, such as "EM" or "L-BFGS-B".
@@ -80,7 +80,7 @@ class Fit(Generic[D]):
 
   @functools.cached_property
   def uncertainty(self) -> uncertainty_lib.Uncertainty:
-    """What the data know of the parameters; computed when first asked for."""
+    """The uncertainty of the parameters, computed on first use."""
     return uncertainty_lib.assess(
       self.structure,
       self.distribution,
@@ -102,7 +102,7 @@ class Fit(Generic[D]):
 
   @property
   def statuses(self) -> Mapping[str, str]:
-    """What is known of each fitted entry, by its name.
+    """The status of each fitted entry, by name.
 
     "identified", "on the boundary (zero)", "on the boundary (certain)" of a
     probability whose alternatives are zero, "at a bound", or "not identified"
@@ -120,7 +120,7 @@ class Fit(Generic[D]):
 
   @property
   def num_parameters(self) -> int:
-    """How many free parameters were fitted, those on the boundary too."""
+    """The number of fitted free parameters, with those on the boundary."""
     return coordinates_lib.Coordinates(
       self.structure, self.fixed, self.tied
     ).num_free
@@ -135,7 +135,8 @@ class Fit(Generic[D]):
     """Akaike's criterion 2 k - 2 log L, k the number of parameters.
 
     Raises:
-      ValueError: the observations are no sample, see `observations_from_density`.
+      ValueError: the observations are no sample, see
+        `observations_from_density`.
 
     Reference: H. Akaike, A new look at the statistical model identification,
       IEEE Trans. Automat. Contr. 19, 1974.
@@ -148,7 +149,8 @@ class Fit(Generic[D]):
     """Schwarz's criterion k log n - 2 log L, n the sum of the weights.
 
     Raises:
-      ValueError: the observations are no sample, see `observations_from_density`.
+      ValueError: the observations are no sample, see
+        `observations_from_density`.
 
     Reference: G. Schwarz, Estimating the dimension of a model, Ann. Statist. 6,
       1978.

@@ -1,4 +1,4 @@
-"""What the data know of the parameters of a fit.
+"""Standard errors and identifiability of a fit's parameters.
 
 There are two ways not to have a standard error. On the boundary, an entry is
 zero, and the likelihood falls as it grows, or it is a probability whose
@@ -37,14 +37,13 @@ FLAT = "not identified (flat likelihood)"
 DEPENDENT = "not identified (dependent scores)"
 ENDLESS = "not identified (no maximum)"
 
-# A free number runs to infinity, and its entry to zero, say, if hardly any slope
-# of the mean log likelihood is left in it, and its Newton step is long all the
-# same.
+# A free parameter tends to infinity, and its entry to zero for example, if its
+# slope of the mean log likelihood is small but its Newton step is long.
 _NO_SLOPE = 1e-3
 _LONG_STEP = 0.1
 
-# At zero the likelihood falls with an entry if the slope of its mean, times what
-# the entry is small next to, is below minus this; else it is rounding.
+# At zero the likelihood falls with an entry if the slope of its mean, times
+# what the entry is small next to, is below minus this; else it is rounding.
 _FALLS = 1e-8
 
 # Where quantiles are inside of the support, by the name of the method.
@@ -57,17 +56,17 @@ _OPEN_RANGES = {
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Uncertainty:
-  """What is known of the fitted entries.
+  """The uncertainty of the fitted entries.
 
   Attributes:
-    names: of all that were fitted, k.
-    statuses: of each, one of the seven above.
-    covariance: (k, k), NaN for those that have no standard error.
+    names: the names of the k fitted entries.
+    statuses: the status of each entry, one of the seven above.
+    covariance: (k, k), NaN for entries that have no standard error.
     standard_errors: arrays of the parameters' shapes, by name; "params[a]" is
       the name of parameter a of a graph.
-    eigenvalues: of the information, minus the Hessian of the log likelihood, in
-      the free numbers of those entries that are off the boundary, ascending.
-    num_flat: how many of its directions are flat.
+    eigenvalues: the eigenvalues of the information, minus the Hessian of the
+      log likelihood in the free parameters off the boundary, ascending.
+    num_flat: the number of flat directions of the information.
   """
 
   names: tuple[str, ...]
@@ -82,12 +81,12 @@ class Uncertainty:
   def standard_error_of(
     self, f: Callable[..., ArrayLike] | str, args: tuple[object, ...]
   ) -> onp.ndarray:
-    """Returns the standard error of a function, see `Fit`."""
+    """Computes the standard error of a function, see `Fit`."""
     _check_values(f, args)
     inner = self._inner
     slopes = derivatives.jacobian(inner, inner.entries, f, args)
     if not len(inner.names):
-      # All parameters are on the boundary: of nothing is it known how it varies.
+      # All parameters are on the boundary: no standard errors exist.
       return onp.full(onp.shape(slopes)[:-1], onp.nan)[()]
     along = onp.matmul(slopes, inner.jacobian(inner.entries))
     return self._known.standard_errors(along)[()]
@@ -96,9 +95,9 @@ class Uncertainty:
 def _check_values(
   f: Callable[..., ArrayLike] | str, args: tuple[object, ...]
 ) -> None:
-  """Raises ValueError for values of which a method has no derivative.
+  """Raises ValueError for values at which a method has no derivative.
 
-  At its ends a quantile is an end of the support, for every parameter.
+  At 0 and 1 a quantile is an end of the support, for all parameters.
   """
   for x in args if isinstance(f, str) else ():
     value = static.concrete(x)
@@ -120,29 +119,31 @@ def assess(
   tied: Sequence[Sequence[str]] = (),
   at_bounds: Sequence[str] = (),
 ) -> Uncertainty:
-  """Says what is known of each entry of a fitted distribution.
+  """Computes the uncertainty of each entry of a fitted distribution.
 
   Args:
     structure: a distribution whose entries that are not zero were fitted.
-    distribution: the fitted one.
-    observations: to which it was.
-    fixed: names of what was not fitted.
-    tied: names of what is equal.
+    distribution: the fitted distribution.
+    observations: the data.
+    fixed: names of parameters or entries that were not fitted.
+    tied: groups of names of equal entries.
     at_bounds: names of entries at bounds.
   """
-  whole = coordinates_lib.Coordinates(structure, fixed, tied)
-  entries = coordinates_lib.entries_at(whole, distribution)
-  bound = onp.isin(whole.names, list(at_bounds))
+  where = coordinates_lib.Coordinates(structure, fixed, tied)
+  entries = coordinates_lib.entries_at(where, distribution)
+  bound = onp.isin(where.names, list(at_bounds))
   zero = entries <= 0
   statuses = onp.full(len(entries), IDENTIFIED, dtype=object)
   if onp.any(zero):
-    _, slopes = derivatives.value_and_gradient(whole, entries, observations)
-    slopes = whole.above_mean(entries, slopes) * limits.scales(whole, entries)
+    _, slopes = derivatives.value_and_gradient(where, entries, observations)
+    slopes = where.projected_gradient(entries, slopes) * limits.scales(
+      where, entries
+    )
     falls = slopes < -_FALLS * total_weight(observations)
     statuses[zero] = onp.where(falls[zero], ZERO, FLAT)
   statuses[bound] = BOUND
-  inner = whole.restricted(entries, onp.logical_not(zero | bound))
-  certain = onp.logical_not(zero | bound | onp.isin(whole.names, inner.names))
+  inner = where.restricted(entries, onp.logical_not(zero | bound))
+  certain = onp.logical_not(zero | bound | onp.isin(where.names, inner.names))
   statuses[certain] = CERTAIN
   slopes, matrix = _slopes_and_information(inner, observations)
   outer = outer_products(inner, observations)
@@ -153,7 +154,7 @@ def assess(
   known = directions.find(matrix, outer, precision(inner), runs)
   jacobian = inner.jacobian(inner.entries)
   errors = known.standard_errors(jacobian)
-  place = [whole.names.index(name) for name in inner.names]
+  place = [where.names.index(name) for name in inner.names]
   lost = onp.isnan(errors)
   statuses[onp.asarray(place, int)[lost]] = _reasons(
     known, jacobian[lost], runs
@@ -163,8 +164,8 @@ def assess(
   own = jacobian[onp.logical_not(lost)]
   covariance[onp.ix_(kept, kept)] = known.covariance(own)
   return Uncertainty(
-    names=whole.names,
-    statuses=dict(zip(whole.names, map(str, statuses), strict=True)),
+    names=where.names,
+    statuses=dict(zip(where.names, map(str, statuses), strict=True)),
     covariance=covariance,
     standard_errors=_of_parameters(inner, jacobian, known),
     eigenvalues=onp.linalg.eigvalsh(matrix),
@@ -180,9 +181,9 @@ def _reasons(
   """Returns why entries are not identified, (k,).
 
   Args:
-    known: what is known of the free numbers.
-    slopes: of the entries in these, (k, d).
-    runs: which of these run to infinity, (d,).
+    known: the information about the free parameters.
+    slopes: slopes of the entries in the free parameters, (k, d).
+    runs: which free parameters tend to infinity, (d,).
   """
   ends = onp.any(slopes[:, runs] != 0, axis=-1)
   found = onp.where(known.bends(slopes), DEPENDENT, FLAT).astype(object)
@@ -194,7 +195,7 @@ def outer_products(
   inner: coordinates_lib.Coordinates,
   observations: observations_lib.Observations,
 ) -> onp.ndarray:
-  """Returns the sum of the scores' outer products in free numbers, (d, d)."""
+  """Sums the outer products of the scores in free parameters, (d, d)."""
   _, _, known = observation_values(observations)
   slopes = derivatives.scores(inner, inner.entries, observations)
   slopes = onp.matmul(slopes, inner.jacobian(inner.entries))
@@ -205,7 +206,7 @@ def outer_products(
 
 
 def precision(inner: coordinates_lib.Coordinates) -> float:
-  """Returns how far rounding moves a score, relative to the largest."""
+  """Returns the rounding error of a score, relative to the largest."""
   return 1e3 * static.finfo_eps(inner.distribution.dtype)
 
 
@@ -213,15 +214,15 @@ def _slopes_and_information(
   inner: coordinates_lib.Coordinates,
   observations: observations_lib.Observations,
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns the log likelihood's gradient and minus its Hessian, (d,), (d, d).
+  """Computes the gradient and minus the Hessian, (d,) and (d, d).
 
-  Both are in the free numbers.
+  Both are in the free parameters.
   """
   at = inner.entries
   second = derivatives.hessian(inner, at, observations)
   _, gradient = derivatives.value_and_gradient(inner, at, observations)
-  slopes = inner.pull(at, gradient)
-  return slopes, -inner.pull_second(at, gradient, second)
+  slopes = inner.unconstrained_gradient(at, gradient)
+  return slopes, -inner.unconstrained_hessian(at, gradient, second)
 
 
 def _of_parameters(
@@ -231,13 +232,15 @@ def _of_parameters(
 ) -> dict[str, onp.ndarray]:
   """Returns standard errors of the parameters' arrays, by path."""
   found: dict[str, onp.ndarray] = {}
-  # The last row, of what is not fitted, is zero.
-  whole = onp.zeros((len(inner.whole) + 1, onp.shape(jacobian)[-1]))
-  whole[inner.rows] = jacobian
-  fitted = onp.append(onp.isin(onp.arange(len(inner.whole)), inner.rows), False)
+  # The last row, for entries that are not fitted, is zero.
+  padded = onp.zeros((len(inner.all_entries) + 1, onp.shape(jacobian)[-1]))
+  padded[inner.indices] = jacobian
+  fitted = onp.append(
+    onp.isin(onp.arange(len(inner.all_entries)), inner.indices), False
+  )
   for path, table in inner.tables.items():
     index = onp.asarray(table.index)
-    slopes = whole[index]
+    slopes = padded[index]
     if path in inner.increasing:
       slopes = onp.cumsum(slopes, axis=-2)
     errors = known.standard_errors(slopes)

@@ -1,4 +1,4 @@
-"""From a fit to starts with one more phase."""
+"""Adds a phase to a fitted Coxian, for the next fit."""
 
 from typing import Any
 
@@ -7,31 +7,31 @@ import numpy as onp
 from phasic.distributions.families import coxian
 from phasic.inference.parameters.host_values import host_values
 
-# A rate of zero starts at this part of the mean rate.
+# The rate of a start where the fit has zero, relative to the inverse mean.
 _LEAST = 1e-2
-# The rate of a new phase, in the largest there is, or in that of its twin; and
-# the part that leaves.
+# The rate of a new phase relative to the largest rate, or to the rate of the
+# next phase; and the fraction of it that exits.
 _FAST = 1.5
 _TWIN = 1.3
 _LEAVES = 0.05
 
 
 def add_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
-  """Returns starts that are near a Coxian, with one more phase.
+  """Returns Coxians with one more phase, as starts near a smaller Coxian.
 
-  A phase of which little leaves is put in, fast at each place of the chain, or
-  about as fast as the phase that follows it. The best search from these starts
-  goes higher than the fit with fewer phases did, where one from random starts is
-  often caught below it.
+  Each start has a new phase with a small exit rate at one position of the
+  chain. The phase is fast, or about as fast as the next one. The best fit from
+  these starts improves on the smaller fit, where fits from random starts often
+  end below it.
 
   Args:
-    dist: a `Coxian` of p phases, without a batch, whose parameters are known.
+    dist: a `Coxian` of p phases, without a batch, with concrete parameters.
 
   Returns:
     2 p + 1 Coxians.
 
   Raises:
-    TypeError: it is no Coxian, or its parameters are traced.
+    TypeError: `dist` is not a `Coxian`, or its parameters are traced.
 
   Example:
 

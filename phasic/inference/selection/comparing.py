@@ -1,4 +1,4 @@
-"""Which of several fits to take."""
+"""Compares fits: likelihood ratio tests and information criteria."""
 
 from collections.abc import Callable, Iterable
 import math
@@ -20,7 +20,7 @@ _CRITERIA = ("aic", "bic")
 
 
 class LikelihoodRatio(NamedTuple):
-  """Whether a larger model is needed.
+  """The result of a likelihood ratio test.
 
   Attributes:
     statistic: twice the difference of the log likelihoods.
@@ -80,8 +80,8 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
       raise TypeError(f"{name} is {type(fit).__name__}: it must be a Fit")
   if not _of_same_data(smaller.observations, larger.observations):
     raise ValueError(
-      "smaller and larger are fits to different observations: their log "
-      "likelihoods have nothing in common"
+      "smaller and larger are fits to different observations: fit both to "
+      "the same data"
     )
   degrees = larger.num_parameters - smaller.num_parameters
   if degrees <= 0:
@@ -194,6 +194,6 @@ def choose_num_phases(
     ) from None
   found = {p: mle.fit_mle(start(p), observations, **options) for p in sizes}
   if not found:
-    raise ValueError("num_phases has no number")
+    raise ValueError("num_phases is empty: it must have at least one number")
   best = min(found.values(), key=lambda fit: getattr(fit, criterion))
   return Choice(best, found, criterion)

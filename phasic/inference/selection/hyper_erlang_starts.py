@@ -12,9 +12,9 @@ from phasic.inference.results import fits
 from phasic.inference.starts import initial_guess
 from phasic.internal import static
 
-# The rates of the two branches start at such factors, and their inverses.
+# Factors of the rate of the first branch; the second has the inverse.
 _FACTORS = (0.5, 2.0)
-# A mass of zero starts at this, and a rate above the one before by this part.
+# The least mass of a start, and the least relative distance of rates.
 _LEAST = 1e-2
 _APART = 0.02
 
@@ -22,24 +22,24 @@ _APART = 0.02
 def hyper_erlang_starts(
   observations: observations_lib.Observations, num_phases: int
 ) -> list[acyclic_phase_type.AcyclicPhaseType]:
-  """Returns starts of acyclic chains, near fits by two Erlang branches.
+  """Returns starts for acyclic chains, near mixtures of two Erlangs.
 
-  The phases are shared out between two branches in each way there is. Such a
-  mixture has three free numbers, and is fitted in no time; that of all chains
-  with as many phases begins where its phases already stand in rows, which
-  searches from random starts seldom find where there are ten phases or more.
+  Each split of the phases into two branches gives a mixture with three free
+  parameters, whose fit is quick. A fit of an acyclic chain that starts there
+  has its phases in series already; with ten phases or more, fits from random
+  starts seldom find such a structure.
 
   Args:
-    observations: positive numbers, (n,), known.
-    num_phases: how many phases, at least two.
+    observations: positive numbers, (n,), not traced.
+    num_phases: the number of phases, at least two.
 
   Returns:
-    An `AcyclicPhaseType` for each way, num_phases // 2 of them.
+    An `AcyclicPhaseType` for each split, num_phases // 2 of them.
 
   Raises:
-    ImportError: there is no SciPy.
-    TypeError: observations are none, or traced.
-    ValueError: there are less than two phases, or no event.
+    ImportError: SciPy is missing.
+    TypeError: `observations` is not an `Observations`, or is traced.
+    ValueError: there are fewer than two phases, or there is no event.
 
   Example:
 
@@ -76,7 +76,7 @@ def _fit(
   mean: float,
   factor: float,
 ) -> fits.Fit[hyper_erlang.HyperErlang]:
-  """Returns a fit of two branches with so many phases."""
+  """Fits a mixture of two branches with given numbers of phases."""
   dtype = static.dtype_name(observations.lower)
   rates = onp.asarray(counts) / mean * onp.asarray([factor, 1.0 / factor])
   start = hyper_erlang.HyperErlang(
@@ -88,7 +88,7 @@ def _fit(
 def _near(
   dist: hyper_erlang.HyperErlang,
 ) -> acyclic_phase_type.AcyclicPhaseType:
-  """Returns an acyclic chain whose masses are not zero and rates not equal."""
+  """Returns a nearby acyclic chain with positive masses and distinct rates."""
   chain = acyclic_phase_type.AcyclicPhaseType.from_phase_type(dist)
   masses = onp.maximum(host_values("masses", chain.initial_probs), _LEAST)
   rates = host_values("rates", chain.rates)

@@ -32,27 +32,29 @@ def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
   Raises:
     ValueError: `smaller` is not a special case of the larger model.
   """
-  held = [
+  at_bounds = [
     f"{name} of {which} is {uncertainty.BOUND}"
     for which, fit in (("smaller", smaller), ("larger", larger))
     for name in fit.at_bounds
   ]
-  if held:
-    return "; ".join(held)
-  whole = coordinates_lib.Coordinates(
+  if at_bounds:
+    return "; ".join(at_bounds)
+  larger_model = coordinates_lib.Coordinates(
     larger.structure, larger.fixed, larger.tied
   )
   _, blocks = entry_blocks.of(smaller.distribution)
   shapes = {path: block.sizes for path, block in blocks.items()}
-  if shapes != {path: onp.shape(x.index) for path, x in whole.tables.items()}:
+  if shapes != {
+    path: onp.shape(x.index) for path, x in larger_model.tables.items()
+  }:
     return (
       "the parameters of smaller are not those of larger, so that it is not "
-      "known where it lies among these: fit it as a case of larger, with "
-      "entries that are fixed, tied or zero"
+      "known whether the models are nested: fit smaller as a case of larger, "
+      "with entries that are fixed, tied or zero"
     )
-  entries = coordinates_lib.entries_at(whole, smaller.distribution)
-  _check_nested(whole, entries, blocks)
-  found = _statuses(whole, entries, larger)
+  entries = coordinates_lib.entries_at(larger_model, smaller.distribution)
+  _check_nested(larger_model, entries, blocks)
+  found = _statuses(larger_model, entries, larger)
   return "; ".join(
     f"{name} of larger is {status} under smaller"
     for name, status in found.items()
@@ -61,16 +63,16 @@ def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
 
 
 def _check_nested(
-  whole: coordinates_lib.Coordinates,
+  larger_model: coordinates_lib.Coordinates,
   entries: onp.ndarray,
   blocks: Mapping[str, entry_blocks.Block],
 ) -> None:
-  """Raises ValueError if a parameter is not what the larger model lets it be."""
-  for path, table in whole.tables.items():
+  """Raises ValueError if the smaller model violates the larger one."""
+  for path, table in larger_model.tables.items():
     index, base = onp.ravel(table.index), onp.ravel(table.base)
-    told = onp.where(index >= 0, onp.append(entries, 0.0)[index], base)
+    predicted = onp.where(index >= 0, onp.append(entries, 0.0)[index], base)
     for name, kind, own, x in zip(
-      blocks[path].names, blocks[path].kinds, blocks[path].values, told
+      blocks[path].names, blocks[path].kinds, blocks[path].values, predicted
     ):
       if kind.is_entry and abs(own - x) > _NEAR * max(abs(own), abs(x)):
         raise ValueError(
@@ -80,19 +82,23 @@ def _check_nested(
 
 
 def _statuses(
-  whole: coordinates_lib.Coordinates, entries: onp.ndarray, larger: fits.Fit
+  larger_model: coordinates_lib.Coordinates,
+  entries: onp.ndarray,
+  larger: fits.Fit,
 ) -> dict[str, str]:
   """Returns the statuses of the larger model's entries at the smaller fit."""
   zero = entries <= 0
-  low, high = limits_lib.limits(whole, larger.bounds)
+  low, high = limits_lib.limits(larger_model, larger.bounds)
   bound = (entries <= low) | (entries >= high)
-  inner = whole.restricted(entries, onp.logical_not(zero | bound))
+  inner = larger_model.restricted(entries, onp.logical_not(zero | bound))
   outer = uncertainty.outer_products(inner, larger.observations)
   known = directions.find(outer, outer, uncertainty.precision(inner))
   errors = known.standard_errors(inner.jacobian(inner.entries))
-  lost = onp.isin(whole.names, onp.asarray(inner.names)[onp.isnan(errors)])
+  lost = onp.isin(
+    larger_model.names, onp.asarray(inner.names)[onp.isnan(errors)]
+  )
   found = onp.full(len(entries), uncertainty.IDENTIFIED, dtype=object)
   found[lost] = uncertainty.DEPENDENT
   found[bound] = uncertainty.BOUND
   found[zero] = uncertainty.ZERO
-  return dict(zip(whole.names, map(str, found), strict=True))
+  return dict(zip(larger_model.names, map(str, found), strict=True))

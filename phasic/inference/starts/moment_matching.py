@@ -19,8 +19,8 @@ _TINY = float(onp.finfo(onp.float64).tiny)
 # How far, relative to it, the last moment may be off.
 _TOLERANCE = 1e-9
 
-# The probability of what may be skipped, the rate of the single phase and of the
-# others, and whether the single one is first.
+# The probability of what may be skipped, the rate of the single phase and of
+# the others, and whether the single one is first.
 _Phases = tuple[float, float, float, bool]
 
 
@@ -142,7 +142,7 @@ def _of_two(
 
 
 def _is_erlang(n2: float, n3: float) -> bool:
-  """Whether normalized moments are those of an Erlang distribution."""
+  """Returns whether normalized moments belong to an Erlang distribution."""
   n = round(1.0 / (n2 - 1.0))
   if n < 1:
     return False
@@ -151,7 +151,7 @@ def _is_erlang(n2: float, n3: float) -> bool:
 
 
 def _is_possible(n2: float, n3: float, n: int) -> bool:
-  """Whether n phases have these normalized moments, see the paper's table 1."""
+  """Returns whether n phases can have these moments, see table 1."""
   if n < 2 or n2 < (n + 1.0) / n:
     return False
   lowest = (n + 1.0) / n * n2
@@ -171,8 +171,8 @@ def _is_possible(n2: float, n3: float, n: int) -> bool:
     highest = 2.0 * (n - 2.0) * (n * n2 - n - 1.0) * root
     highest = highest + (n + 2.0) * (3.0 * n * n2 - 2.0 * n - 2.0)
     highest = highest / (n * n * n2)
-  slack = 1e-12 * n3
-  return lowest - slack <= n3 <= highest + slack
+  rounding = 1e-12 * n3
+  return lowest - rounding <= n3 <= highest + rounding
 
 
 def _of_three(
@@ -257,7 +257,7 @@ def _error(
   n: int,
   wanted: tuple[float, float, float],
 ) -> float:
-  """Returns how far moments are off, relative to them.
+  """Computes the relative errors of moments.
 
   The sum is of an exponential time and of one with n - 1 stages, of which one
   or the other comes with probability p.
@@ -284,7 +284,7 @@ def _error(
 def _sorted_form(
   masses: list[float], rates: list[float]
 ) -> acyclic_phase_type.AcyclicPhaseType:
-  """Returns a chain that starts in one of its phases and goes through the rest.
+  """Returns phases in series that are entered at one of them.
 
   Its form is canonical: rates ascend.
   """

@@ -1,4 +1,4 @@
-"""What a fit needs to begin: data that determine it, and a start."""
+"""Checks of the data and the start of a fit."""
 
 import math
 
@@ -22,7 +22,7 @@ def check_data(
   Args:
     dist: the start.
     observations: the data.
-    num_free: how many free numbers are fitted.
+    num_free: how many free parameters are fitted.
   """
   observations_lib.check_type(observations)
   lower, upper, weights = observation_values(observations)
@@ -61,7 +61,7 @@ def check_data(
   needed = min(num_free, 2 * phases - 1)
   if distinct < needed:
     raise ValueError(
-      f"there are {distinct} distinct observations for {needed} free numbers "
+      f"there are {distinct} distinct observations for {needed} free parameters "
       "of the distribution: fit one with fewer phases, or fix or tie parameters"
     )
   of_zero = upper == 0
@@ -130,7 +130,7 @@ def check_slopes(
   inner = where.restricted(entries, entries > 0)
   _, slopes = derivatives.value_and_gradient(inner, inner.entries, observations)
   with onp.errstate(all="ignore"):
-    slopes = inner.pull(inner.entries, slopes)
+    slopes = inner.unconstrained_gradient(inner.entries, slopes)
   if onp.all(onp.isfinite(slopes)):
     return
   at = dict(zip(inner.names, map(float, inner.entries), strict=True))

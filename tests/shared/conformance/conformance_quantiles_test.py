@@ -28,7 +28,7 @@ class QuantilesTest(test_case.TestCase):
       # What is a float before a bound is too coarse for more.
       logs = (-1.0, *_LOGS[1:])
     count = len(logs)
-    if mode == conformance.VECTORISED:
+    if mode == conformance.VECTORIZED:
       rows = [conformance.varied(family, i) for i in range(count)]
     else:
       rows = [dict(case.parameters)] * count

@@ -1,4 +1,4 @@
-"""Entries, free numbers, and derivatives of one in the other."""
+"""Entries, free parameters, and derivatives of one in the other."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -56,9 +56,12 @@ class CoordinatesTest(test_case.TestCase):
     )
     where = coordinates.Coordinates(dist)
     moved = self.host(free) + onp.linspace(-1.0, 1.0, len(self.host(free)))
-    self.assert_close(where.forward(moved), where.entries_of(moved))
+    self.assert_close(where.forward(moved), where.to_constrained(moved))
     self.assert_close(
-      where.free_of(where.entries_of(moved)), moved, rtol=0, atol=1e-13
+      where.to_unconstrained(where.to_constrained(moved)),
+      moved,
+      rtol=0,
+      atol=1e-13,
     )
 
   @parameterized.parameters("general", "atom", "hyper-erlang")
@@ -66,7 +69,7 @@ class CoordinatesTest(test_case.TestCase):
     if name not in _LAWS:
       self.skipTest("compiles for seconds")
     where = coordinates.Coordinates(_LAWS[name]())
-    free = where.free_of(where.entries)
+    free = where.to_unconstrained(where.entries)
     weights = onp.linspace(1.0, 2.0, len(where.names))
 
     def value(*x):
@@ -80,12 +83,12 @@ class CoordinatesTest(test_case.TestCase):
         g = where.groups[i]
         if g >= 0:
           own = [p for p, h in zip(parts, where.groups, strict=True) if h == g]
-          below = mpmath.fsum(own) + (1 if where.slack[g] else 0)
+          below = mpmath.fsum(own) + (1 if where.substochastic[g] else 0)
           part = mpmath.mpf(float(where.totals[g])) * part / below
         total += mpmath.mpf(weights[i]) * part**2
       return total
 
-    entries = where.entries_of(free)
+    entries = where.to_constrained(free)
     slopes, second = 2 * weights * entries, onp.diag(2 * weights)
     d = len(free)
     with mpmath.workdps(40):
@@ -99,10 +102,13 @@ class CoordinatesTest(test_case.TestCase):
         for m in one
       ]
     self.assert_close(
-      where.pull(entries, slopes), gradient, rtol=1e-12, atol=1e-14
+      where.unconstrained_gradient(entries, slopes),
+      gradient,
+      rtol=1e-12,
+      atol=1e-14,
     )
     self.assert_close(
-      where.pull_second(entries, slopes, second),
+      where.unconstrained_hessian(entries, slopes, second),
       hessian,
       rtol=1e-12,
       atol=1e-14,
@@ -119,7 +125,9 @@ class CoordinatesTest(test_case.TestCase):
       where, where.entries, _CENSORED
     )
     self.assert_close(value, own)
-    self.assert_close(gradient, where.pull(where.entries, slopes), rtol=1e-9)
+    self.assert_close(
+      gradient, where.unconstrained_gradient(where.entries, slopes), rtol=1e-9
+    )
 
   @parameterized.parameters(*_LAWS)
   def test_scores_sum_up(self, name):

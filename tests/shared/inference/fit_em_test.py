@@ -126,10 +126,10 @@ class StepsTest(test_case.TestCase):
       rounding = 1e-12 * (8.0 + onp.sum(onp.abs(terms)))
       before = -math.inf
       for _ in range(_STEPS):
-        dist, height = inference.em_step(dist, data)
-        height = float(self.host(height))
-        self.assertGreaterEqual(height, before - rounding)
-        before = height
+        dist, log_likelihood = inference.em_step(dist, data)
+        log_likelihood = float(self.host(log_likelihood))
+        self.assertGreaterEqual(log_likelihood, before - rounding)
+        before = log_likelihood
         for part, still in _zeros(dist, self.host).items():
           self.assertTrue(onp.all(still[zeros[part]]), part)
 
@@ -184,13 +184,15 @@ class FitTest(test_case.TestCase):
       max_steps=5,
       num_starts=2,
       second_order=False,
-      progress=lambda count, height: told.append((count, height)),
+      progress=lambda count, log_likelihood: told.append(
+        (count, log_likelihood)
+      ),
     )
-    heights = fit.record.log_likelihoods
-    self.assertLen(heights, 6)
+    log_likelihoods = fit.record.log_likelihoods
+    self.assertLen(log_likelihoods, 6)
     self.assertEqual(max(fit.record.reached), fit.log_likelihood)
     self.assertLen(fit.record.reached, 2)
-    self.assertTrue(onp.all(onp.diff(heights) >= -1e-12))
+    self.assertTrue(onp.all(onp.diff(log_likelihoods) >= -1e-12))
     self.assertEqual([count for count, _ in told], list(range(12)))
     self.assertFalse(fit.record.converged)
     self.assertIn("max_steps = 5", fit.record.message)

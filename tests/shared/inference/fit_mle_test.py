@@ -105,17 +105,17 @@ class FitTest(test_case.TestCase):
     where = coordinates.Coordinates(
       pd.PhaseType([0.25, 0.75], [[-2.0, 1.0], [0.0, -1.5]])
     )
-    start = where.free_of(where.entries)
+    start = where.to_unconstrained(where.entries)
     objective = objective_lib.Objective(
       lambda inner, x: derivatives.value_and_gradient(inner, x, _CENSORED),
       60.0,
       where,
       start,
     )
-    height, _ = objective(start)
+    value, _ = objective(start)
     for far in (100.0, 1000.0):
       there, slopes = objective(start + far)
-      self.assertGreater(there, height)
+      self.assertGreater(there, value)
       self.assertTrue(math.isfinite(there))
       self.assertGreater(float(onp.min(slopes)), 0.0)
 

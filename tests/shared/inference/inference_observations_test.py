@@ -450,7 +450,9 @@ class TablesTest(test_case.TestCase):
     ):
       inference.Observations.from_table(table, time="t", weight="w")
     table["w"] = onp.asarray([1j, 3.0])
-    with self.assertRaisesRegex(TypeError, "'w' holds no numbers: it must"):
+    with self.assertRaisesRegex(
+      TypeError, "'w' holds values that are not numbers: it must"
+    ):
       inference.Observations.from_table(table, time="t", weight="w")
 
   def test_columns_of_other_lengths(self):

@@ -206,7 +206,7 @@ class PicturesTest(test_case.TestCase):
       inference.plot_quantiles,
       inference.plot_hazard,
     ):
-      with self.assertRaisesRegex(ValueError, "a picture is of one"):
+      with self.assertRaisesRegex(ValueError, "plots take"):
         picture(many, _observations())
     with self.assertRaisesRegex(ValueError, r"it must be \(draws,\)"):
       inference.plot_posterior_predictive(self.fit, _observations(), seed=3)

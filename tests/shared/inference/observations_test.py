@@ -257,7 +257,7 @@ class DerivativesTest(test_case.TestCase):
     moved = pm.hessian_vector_product(total, (rates,), (along,))
     self.assert_close(moved, expected, 1e-12)
 
-  def test_cotangents_are_those_of_the_neighbours(self):
+  def test_cotangents_are_those_of_the_neighbors(self):
     self.require_kernel()
     for i, function, time in (
       (0, pm.log_density, 2),

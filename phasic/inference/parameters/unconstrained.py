@@ -1,4 +1,4 @@
-"""A distribution as a function of free real numbers."""
+"""Distributions as functions of unconstrained parameters."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple
@@ -14,11 +14,12 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Unconstrained(NamedTuple, Generic[D]):
-  """Free real numbers, and the distribution that they stand for.
+  """Unconstrained parameters of a distribution.
 
   Attributes:
-    free: (d,), where the distribution is the given one.
-    to_distribution: takes such an array, returns the distribution.
+    free: (d,), the unconstrained parameters of the given distribution.
+    to_distribution: maps an array of unconstrained parameters to a
+      distribution.
   """
 
   free: Array
@@ -28,28 +29,27 @@ class Unconstrained(NamedTuple, Generic[D]):
 def unconstrained(
   dist: D, fixed: Sequence[str] = (), tied: Sequence[Sequence[str]] = ()
 ) -> Unconstrained[D]:
-  """Returns a distribution's parameters as free real numbers.
+  """Maps the parameters of a distribution to unconstrained real parameters.
 
-  They are, by the bijectors of `parameter_properties`: the logarithms of rates,
-  and of differences of increasing rates; those of the ratios of masses to the
-  largest of those that sum to one with them; log odds of other probabilities.
-  Zeros are structure, and stay. Exit rates, and a mass at zero, are told and
-  not derived in the distributions that come back, so that nothing is
-  subtracted.
+  By the bijectors of `parameter_properties` these are logarithms of rates and
+  of differences of increasing rates, logarithms of the ratios of masses to the
+  largest mass in their sum, and log odds of other probabilities. Zeros are
+  structure, and stay. The distributions of `to_distribution` have exit rates
+  and a mass at zero as parameters of their own, so that nothing is subtracted.
 
   In JAX and TensorFlow `to_distribution` can be differentiated, compiled and
-  mapped. That is what optimisers and samplers of other libraries need; the
-  density of a prior on the parameters needs the bijectors' log determinants.
+  mapped, as optimizers and samplers of other libraries need it. The density of
+  a prior on the parameters also needs the log determinants of the bijectors.
 
   Args:
-    dist: without a batch, whose parameters are known.
-    fixed: names of parameters or entries that are kept, "rates" or "rates[2]".
-    tied: groups of names of rates that are one; it is their geometric mean.
+    dist: a distribution without a batch, with concrete parameters.
+    fixed: names of parameters or entries to keep, "rates" or "rates[2]".
+    tied: groups of names of rates that are equal, to their geometric mean.
 
   Raises:
-    NotImplementedError: for `Epochs`.
+    NotImplementedError: `dist` is an `Epochs` distribution.
     TypeError: parameters are traced.
-    ValueError: there is a batch, a name is unknown, or a value breaks a rule.
+    ValueError: `dist` has a batch, a name is unknown, or a value breaks a rule.
 
   Example:
 
@@ -69,14 +69,14 @@ def unconstrained(
   """
   where = coordinates_lib.Coordinates(dist, fixed, tied)
   dtype, size = where.distribution.dtype, where.num_free
-  free = onp.asarray(where.free_of(where.entries), dtype)
+  free = onp.asarray(where.to_unconstrained(where.entries), dtype)
 
   def to_distribution(x: ArrayLike) -> D:
     array = structures.as_array(x, dtype, "free")
     sizes = static.shape(array)
     if len(sizes) != 1 or (isinstance(sizes[0], int) and sizes[0] != size):
       raise ValueError(
-        f"free has shape {sizes}: it must be ({size},); map for more than one"
+        f"free has shape {sizes}: it must be ({size},); map over more than one"
       )
     return where.of(where.forward(array))
 
