@@ -70,7 +70,7 @@ void Uniformize(const Model& model, const double* theta, Chain* chain) {
   for (double& x : chain->stay) x = 1.0 - x / chain->q;
 }
 
-// The first weights[k] that matter up to the last, normalised by the mode's.
+// The first weights[k] that matter up to the last, normalized by the mode's.
 // Returns the number of the last one.
 int64_t PoissonWeights(double x, std::vector<double>* weights) {
   const int64_t mode = static_cast<int64_t>(x);

@@ -145,7 +145,7 @@ class FinchesTest(absltest.TestCase):
       np.log(median) + np.linspace(-3.5, 3.5, 71) * sd
       for median, sd in priors.values()
     ]
-    heights = sum(
+    log_posterior = sum(
       stats.norm.logpdf(x, np.log(median), sd)
       for x, (median, sd) in zip(np.meshgrid(*logs), priors.values())
     )
@@ -160,8 +160,8 @@ class FinchesTest(absltest.TestCase):
       )
       return jax.numpy.sum(data.log_likelihood(dist))
 
-    heights += np.asarray(of_logs(*np.meshgrid(*logs)))
-    weights = np.exp(heights - heights.max())
+    log_posterior += np.asarray(of_logs(*np.meshgrid(*logs)))
+    weights = np.exp(log_posterior - log_posterior.max())
     weights /= weights.sum()
     found = samplers.nuts_by_numpyro(
       self.gene_flow.model(self.sites, self.counts),

@@ -3,7 +3,7 @@
 # what passed, and what was left out for want of what.
 #
 #   tools/sanitize.sh         everything
-#   tools/sanitize.sh quick   address and undefined-behaviour sanitizers only
+#   tools/sanitize.sh quick   address and undefined-behavior sanitizers only
 #
 #   FUZZ_SECONDS  how long each fuzzer runs; default 60
 #

@@ -1,6 +1,6 @@
 """Posteriors by the samplers of NumPyro and BlackJAX.
 
-The log-likelihood is phasic's, unchanged; priors, samplers and optimisers are
+The log-likelihood is phasic's, unchanged; priors, samplers and optimizers are
 those libraries' own.
 """
 

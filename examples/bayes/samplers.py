@@ -34,7 +34,7 @@ def nuts_by_numpyro(
   num_samples: int = 500,
   progress: bool = False,
 ) -> arviz.InferenceData:
-  """NUTS of NumPyro, with its own bar; chains are vectorised."""
+  """NUTS of NumPyro, with its own bar; chains are vectorized."""
   sampler = infer.MCMC(
     infer.NUTS(model),
     num_warmup=num_warmup,
@@ -57,7 +57,7 @@ def nuts_by_blackjax(
   num_samples: int = 500,
   progress: bool = False,
 ) -> arviz.InferenceData:
-  """NUTS of BlackJAX, after its window adaptation; chains are vectorised."""
+  """NUTS of BlackJAX, after its window adaptation; chains are vectorized."""
   start_key, warmup_key, key = jax.random.split(key, 3)
   log_density, starts, constrain = of_model(model, start_key, num_chains)
   warmup = blackjax.window_adaptation(blackjax.nuts, log_density)

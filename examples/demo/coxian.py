@@ -48,7 +48,7 @@ def canonical(rates: np.ndarray) -> np.ndarray:
   """Returns the same distribution with its phases in order, fastest first.
 
   The order of the total rates lambda_i + mu_i is not a property of the
-  distribution: two neighbours with q1 < q2 can change places if the chance to
+  distribution: two neighbors with q1 < q2 can change places if the chance to
   go on, b, becomes b1' = 1 - mu1 / q2 and b2' = b1 b2 / b1'. After that one
   distribution has one set of rates.
 

@@ -56,7 +56,7 @@ def check(ctx: context.Context) -> None:
         ctx.refuse(
           node,
           "operator ~ of an array: use np.logical_not (TensorFlow's graph"
-          f" optimiser makes x < y of ~(x >= y), wrong of NaN){_HOST}",
+          f" optimizer makes x < y of ~(x >= y), wrong of NaN){_HOST}",
         )
     elif (
       isinstance(node, ast.Attribute)

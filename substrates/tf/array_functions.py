@@ -104,7 +104,7 @@ def log1p(x: Any) -> tf.Tensor:
 def logical_not(x: Any) -> tf.Tensor:
   """Whether false.
 
-  Not by TensorFlow's operation: its graph optimiser makes x < y of not
+  Not by TensorFlow's operation: its graph optimizer makes x < y of not
   (x >= y), which is wrong of NaN.
   """
   return tf.where(asarray(x), False, True)

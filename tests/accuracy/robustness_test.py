@@ -196,7 +196,7 @@ class BadValuesTest(parameterized.TestCase):
   def test_prob_zero(self, bad):
     self._check_nan(cases.small_model(prob_zero=bad), "prob_zero")
 
-  def test_a_bad_model_leaves_its_neighbours_alone(self):
+  def test_a_bad_model_leaves_its_neighbors_alone(self):
     good = kernel_calls.inputs(cases.small_model())
     batch = [onp.stack([x, x, x]) for x in good]
     batch[2][1, 0] = -1.0

@@ -8,13 +8,13 @@ Each `conformance_*_test.py` is a group of checks, on every family of `CASES`:
   structure: shapes, batches, slices, copies, pytrees, validate_args;
 - derivatives and statistics_derivatives: of every method in every parameter.
 
-`make test` runs, in NumPy, the groups of every family eagerly and a covering set
-of the other modes, in which all pairs meet. JAX and TensorFlow run the same
+`make test` runs, in NumPy, the groups of every family eagerly and a covering
+set of the other modes, in which all pairs meet. JAX and TensorFlow run the same
 source, and each row takes them seconds: JAX runs every family compiled and
-vectorised and every group in every mode, TensorFlow, which keeps nothing that it
-compiled, every family in one mode and every group in every mode. What both do
-eagerly in every family is in `cross/public_distributions_test`. Derivatives are
-in `make test-slow` there. What has no modes is beside them:
+vectorized and every group in every mode, TensorFlow, which keeps nothing that
+it compiled, every family in one mode and every group in every mode. What both
+do eagerly in every family is in `cross/public_distributions_test`. Derivatives
+are in `make test-slow` there. What has no modes is beside them:
 `conformance_round_trips_test` (drawn quantiles), `conformance_scipy_test`,
 `conformance_rewards_test` (vectors), the families without 64-bit numbers in
 `jax/conformance_float32_test`, and as variables in
@@ -45,7 +45,7 @@ del CASES["erlang_1000"]
 
 EAGER = "eager"
 COMPILED = "compiled"
-VECTORISED = "vectorised"
+VECTORIZED = "vectorized"
 
 GROUPS = (
   "values",
@@ -57,10 +57,10 @@ GROUPS = (
   "structure",
 )
 DERIVATIVES = ("derivatives", "statistics_derivatives")
-MODES: tuple[str, ...] = (EAGER, VECTORISED)
+MODES: tuple[str, ...] = (EAGER, VECTORIZED)
 _OF_DERIVATIVES: tuple[str, ...] = (EAGER,)
 if MODE != "numpy":
-  MODES = (EAGER, COMPILED, VECTORISED)  # NumPy does not compile.
+  MODES = (EAGER, COMPILED, VECTORIZED)  # NumPy does not compile.
   _OF_DERIVATIVES = MODES
 
 # Bounds, and times that are whole numbers.
@@ -82,8 +82,8 @@ def covering_rows() -> tuple[Row, ...]:
   """Rows (family, group, mode) of the covering set.
 
   In JAX and TensorFlow each row takes seconds: there families and groups meet
-  elsewhere. Every group has every mode, and in JAX every family those that trace
-  it.
+  elsewhere. Every group has every mode, and in JAX every family those that
+  trace it.
   """
   if MODE == "numpy":
     rows = pairwise.covering([tuple(CASES), GROUPS, MODES[1:]])
@@ -145,9 +145,9 @@ def rows(group: str) -> list[tuple[str, str, str]]:
 
 
 def points(family: str, mode: str) -> tuple[list[dict[str, Any]], list[float]]:
-  """Parameters and values that belong together; equal ones but vectorised."""
+  """Parameters and values that belong together; equal ones but vectorized."""
   case = CASES[family]
-  if mode != VECTORISED:
+  if mode != VECTORIZED:
     return [dict(case.parameters)] * len(case.values), list(case.values)
   values = list(case.values[1:4])
   return [varied(family, i) for i in range(len(values))], values

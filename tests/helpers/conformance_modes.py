@@ -1,4 +1,4 @@
-"""Functions of parameters and values, run eagerly, compiled and vectorised."""
+"""Functions of parameters and values, run eagerly, compiled and vectorized."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def evaluate(
     function: of arrays by name and values, gives arrays of the values' shape,
       or of the batch's, by name.
     mode: one of `conformance.MODES`.
-    rows: n sets of arrays, which are equal but in the mode `VECTORISED`.
+    rows: n sets of arrays, which are equal but in the mode `VECTORIZED`.
     values: n numbers.
     dtype: of all arrays.
 
@@ -50,7 +50,7 @@ def evaluate(
     found = _compiled(function, each[0], values)
   else:
     batch = {k: onp.stack([row[k] for row in each]) for k in each[0]}
-    found = _vectorised(function, each, batch, values)
+    found = _vectorized(function, each, batch, values)
   host = {k: onp.asarray(static.concrete(x)) for k, x in found.items()}
   return {k: _full(x, len(values)) for k, x in host.items()}
 
@@ -93,7 +93,7 @@ def _first(x: Any) -> Any:
   return x[..., 0]
 
 
-def _vectorised(
+def _vectorized(
   function: Function,
   each: Sequence[Arrays],
   batch: Arrays,
@@ -131,9 +131,9 @@ def draws(
   if mode == conformance.EAGER:
     found = draw(each[0])[None]
   elif MODE == "jax":
-    vectorised = jax.vmap(draw)
+    vectorized = jax.vmap(draw)
     found = (
-      jax.jit(vectorised) if mode == conformance.COMPILED else vectorised
+      jax.jit(vectorized) if mode == conformance.COMPILED else vectorized
     )(batch)
   elif MODE == "tf":
     spec = {
@@ -153,7 +153,7 @@ def jacobians(
 
   Args:
     function: of arrays by name, gives an array (m,).
-    mode: one of `conformance.MODES`. Vectorised it is over two equal sets in
+    mode: one of `conformance.MODES`. Vectorized it is over two equal sets in
       JAX, in TensorFlow over one for each direction.
     arrays: where.
 
@@ -203,7 +203,7 @@ if MODE == "jax":
 
     if mode == conformance.COMPILED:
       both = jax.jit(both)
-    elif mode == conformance.VECTORISED:
+    elif mode == conformance.VECTORIZED:
       pairs = {k: onp.stack([x, x]) for k, x in arrays.items()}
       return jax.tree.map(lambda x: x[0], jax.vmap(both)(pairs))
     return both(dict(arrays))
@@ -258,7 +258,7 @@ if MODE == "tf":
       rows = [tf.unstack(x, count) for x in tf.nest.flatten(stacked)]
       return [tf.nest.pack_sequence_as(stacked, row) for row in zip(*rows)]
 
-    if mode == conformance.VECTORISED:
+    if mode == conformance.VECTORIZED:
       places = {k: tf.stack([x] * count) for k, x in arrays.items()}
       return parts(
         tf.vectorized_map(

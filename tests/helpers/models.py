@@ -46,7 +46,7 @@ def cyclic() -> Model:
 
 
 def birth_death(p: int) -> Model:
-  """Neighbouring phases linked both ways, exits from the first."""
+  """Neighboring phases linked both ways, exits from the first."""
   up, down = onp.full(p - 1, 1.25), onp.full(p - 1, 1.0)
   off = onp.diag(up, 1) + onp.diag(down, -1)
   exits = onp.zeros(p)

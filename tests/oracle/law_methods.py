@@ -23,7 +23,7 @@ METHODS = (
   "log_hazard_function",
   "cumulative_hazard",
 )
-_STEP = 40  # Digits that a number and its neighbour agree in.
+_STEP = 40  # Digits that a number and its neighbor agree in.
 
 
 class Point(NamedTuple):
@@ -83,7 +83,7 @@ def slope(method: str, at: Point, change: Point) -> Any:
   }[method]()
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
   """Two laws whose parameters differ in one number."""
 
   above: family_oracle.Law
@@ -109,12 +109,12 @@ def indices(x: Any) -> Iterator[tuple[int, ...]]:
       yield (i, *rest)
 
 
-def neighbours(
+def neighbors(
   law: Callable[..., family_oracle.Law],
   parameters: dict[str, Any],
   name: str,
   index: Sequence[int],
-) -> Neighbours:
+) -> Neighbors:
   """Laws where the number at a position of a parameter is moved."""
 
   def moved(sign: int) -> tuple[family_oracle.Law, Any]:
@@ -129,4 +129,4 @@ def neighbours(
     return law(**box), step
 
   (above, step), (below, _) = moved(1), moved(-1)
-  return Neighbours(above, below, 2 * step)
+  return Neighbors(above, below, 2 * step)

@@ -17,7 +17,7 @@ from phasic.internal.native import host_results
 
 
 class BatchLevel(NamedTuple):
-  """A vectorisation: which arrays have its dimension in front."""
+  """A vectorization: which arrays have its dimension in front."""
 
   mapped: tuple[bool, ...]
 

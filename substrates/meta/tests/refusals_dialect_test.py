@@ -71,7 +71,7 @@ class DialectTest(parameterized.TestCase):
       "invert",
       "def f(a, b):\n  return ~(a >= b)",
       "4:10: operator ~ of an array: use np.logical_not (TensorFlow's graph"
-      f" optimiser makes x < y of ~(x >= y), wrong of NaN){_HOST}",
+      f" optimizer makes x < y of ~(x >= y), wrong of NaN){_HOST}",
     ),
     (
       "sum",

@@ -46,7 +46,7 @@ def _formulas(rates):
 
 
 class ContractUsesTest(absltest.TestCase):
-  def test_compiled_and_vectorised(self):
+  def test_compiled_and_vectorized(self):
     calls = []
 
     def both(rates):

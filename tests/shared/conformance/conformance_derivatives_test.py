@@ -31,7 +31,7 @@ if MODE == "jax":
   _OF_LOGARITHMS = conformance.FULL  # Each is a search to be compiled.
 _ONE_SEARCH = False
 if MODE == "tf":
-  _ONE_SEARCH = True  # It takes long to make a loop of a vectorised search.
+  _ONE_SEARCH = True  # It takes long to make a loop of a vectorized search.
 if not _OF_LOGARITHMS:
   del _INVERSES["quantile_log_cdf"], _INVERSES["quantile_log_survival"]
 
@@ -49,7 +49,7 @@ class DerivativesTest(test_case.TestCase):
     value = float(case.values[len(case.values) // 2])
     arrays = conformance.arrays(case.parameters)
     inverses = {} if case.discrete else dict(_INVERSES)
-    if _ONE_SEARCH and mode == conformance.VECTORISED:
+    if _ONE_SEARCH and mode == conformance.VECTORIZED:
       inverses = {k: f for k, f in inverses.items() if k == "quantile"}
     fully = distributions.FULLY_REPARAMETERIZED
     if inverses and case.make().reparameterization_type is not fully:
@@ -95,7 +95,7 @@ class DerivativesTest(test_case.TestCase):
           continue
         entries = []
         for index in law_methods.indices(case.parameters[name]):
-          near = law_methods.neighbours(case.law, parameters, name, index)
+          near = law_methods.neighbors(case.law, parameters, name, index)
           change = near.change(
             lambda law: law_methods.point(law, value, case.discrete)
           )

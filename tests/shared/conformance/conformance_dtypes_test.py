@@ -32,7 +32,7 @@ class DtypesTest(test_case.TestCase):
       dist = case.build(**parameters)
       found = {name: getattr(dist, name)(value) for name in functions}
       found["quantile"] = dist.quantile(0.25 + 0.0 * value)
-      if mode != conformance.VECTORISED:
+      if mode != conformance.VECTORIZED:
         # A batch has other draws than a loop.
         found["sample"] = dist.sample(seed=3) + 0.0 * value
       for name in names:

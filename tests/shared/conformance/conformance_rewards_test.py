@@ -117,7 +117,7 @@ class RewardsTest(test_case.TestCase):
   @parameterized.parameters(*_MODES)
   def test_values(self, mode):
     rows = [dict(_PARAMETERS)] * 2
-    if mode == conformance.VECTORISED:
+    if mode == conformance.VECTORIZED:
       rows[1] = {k: x * 0.9375 for k, x in _PARAMETERS.items()}
     found = conformance_modes.evaluate(_methods, mode, rows, _VALUES)
     for i, (row, value) in enumerate(zip(rows, _VALUES, strict=True)):

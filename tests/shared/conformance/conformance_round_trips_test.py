@@ -114,7 +114,7 @@ class RoundTripsTest(test_case.TestCase):
       self.assertGreaterEqual(law.cdf(_TINY) * (1 + 4 * _EPS), u)
       return
     if exact == 0:
-      # A bound, to which its neighbours were rounded.
+      # A bound, to which its neighbors were rounded.
       self.assertGreaterEqual(law.cdf(x * (1 + _EPS)), asked)
       return
     size = 1 + x * law.prob(x) / exact

@@ -43,8 +43,8 @@ class RulesTest(test_case.TestCase):
       names = (*law_methods.METHODS, "unnormalized_log_prob")
       return {name: getattr(dist, name)(value) for name in names}
 
-    # TensorFlow takes minutes to make a loop of a vectorised search.
-    quantiles = () if mode == conformance.VECTORISED else _QUANTILES
+    # TensorFlow takes minutes to make a loop of a vectorized search.
+    quantiles = () if mode == conformance.VECTORIZED else _QUANTILES
 
     def all_methods(parameters, value):
       # No probability: NaN as well.

@@ -24,7 +24,7 @@ class SamplesTest(test_case.TestCase):
   def test_distribution(self, family, mode):
     case = conformance.CASES[family]
     rows, _ = conformance.points(family, mode)
-    rows = rows[:2] if mode == conformance.VECTORISED else rows[:1]
+    rows = rows[:2] if mode == conformance.VECTORIZED else rows[:1]
 
     def draw(parameters):
       return case.build(**parameters).sample(_COUNT, seed=11)

@@ -79,7 +79,7 @@ class StatisticsDerivativesTest(test_case.TestCase):
       for name, x in free.items():
         entries, moving = [], name in _JUMPS
         for index in law_methods.indices(case.parameters[name]):
-          near = law_methods.neighbours(
+          near = law_methods.neighbors(
             lambda **box: (case.law(**box), box), parameters, name, index
           )
           change = near.change(functools.partial(values, moving=moving))
@@ -144,7 +144,7 @@ class DivergencesTest(test_case.TestCase):
         parameters = conformance.exact_parameters(sets[int(i)])
         entries = []
         for index in law_methods.indices(sets[int(i)][name]):
-          near = law_methods.neighbours(case.law, parameters, name, index)
+          near = law_methods.neighbors(case.law, parameters, name, index)
           entries.append([float(x) for x in _change(laws, near, at, int(i))])
         found[key] = onp.reshape(onp.asarray(entries).T, (2, *onp.shape(x)))
     return found

@@ -25,7 +25,7 @@ class StatisticsTest(test_case.TestCase):
     case = conformance.CASES[family]
     rows, values = conformance.points(family, mode)
     names = conformance_statistics.existing(family)
-    count = 2 if mode == conformance.VECTORISED else 1
+    count = 2 if mode == conformance.VECTORIZED else 1
     rows, values = rows[:count], values[:count]
 
     def statistics(parameters, value):

@@ -11,8 +11,8 @@ from tests.helpers import conformance
 from tests.helpers import pairwise
 
 MODE = "numpy"
-# What is no family, and the joint distribution of several totals, whose methods are
-# others: `multivariate_phase_type_accuracy_test`.
+# What is no family, and the joint distribution of several totals, whose methods
+# are others: `multivariate_phase_type_accuracy_test`.
 _OTHERS = {
   *("Distribution", "ParameterProperties", "ReparameterizationType", "Support"),
   *("TransformedPhaseType", "MultivariatePhaseType"),
@@ -58,7 +58,7 @@ class PairwiseTest(parameterized.TestCase):
     traced: tuple[str, ...] = ()
     is_part = False
     if MODE == "jax":
-      traced = (conformance.COMPILED, conformance.VECTORISED)
+      traced = (conformance.COMPILED, conformance.VECTORIZED)
     if MODE != "numpy":
       is_part = not conformance.FULL
     if is_part:

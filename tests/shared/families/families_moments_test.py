@@ -48,7 +48,7 @@ class MomentsTest(test_case.TestCase):
 
   @parameterized.parameters(1, 3, 6)
   def test_transformed_times(self, k):
-    # Of a generalised gamma variable, X^(1 / c).
+    # Of a generalized gamma variable, X^(1 / c).
     dist = pd.MatrixWeibull(pd.Erlang(2, [1.0, 3.0]), 0.8)
     expected = special.gamma(2 + k / 0.8) * onp.asarray([1.0, 3.0]) ** (
       -k / 0.8

@@ -85,7 +85,7 @@ class StructureTest(test_case.TestCase):
       )
 
   @parameterized.parameters("hyper_erlang", "weibull", "residual_life")
-  def test_vectorised(self, name):
+  def test_vectorized(self, name):
     if MODE != "jax":
       self.skipTest("JAX's vmap")
     case = CASES[name]
