@@ -1,4 +1,4 @@
-"""Checks of what functions are bound with, and called with."""
+"""Checks of the arguments of `bind` and of bound functions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ _BATCHINGS = {"sequential": None, "expand": host_functions.expand}
 def host_function(
   what: str, f: Any, name: str | None, batching: str
 ) -> host_functions.HostFunction:
-  """Returns a function that is to be bound, checked.
+  """Checks a function that will be bound.
 
   Args:
     what: the argument's name, for messages.
@@ -92,7 +92,7 @@ def positions(name: str, values: Sequence[int]) -> tuple[int, ...]:
 
 
 def check_sequence(name: str, values: Any, what: str) -> None:
-  """Raises TypeError unless there is a tuple or a list."""
+  """Raises TypeError unless it is a tuple or a list."""
   if not isinstance(values, (tuple, list)):
     raise TypeError(f"{name} is {values!r}: it must be a tuple or list {what}")
 
@@ -112,14 +112,14 @@ def check_positions(
 def check_unmasked(
   function: str, args: Sequence[Any], what: str = "argument"
 ) -> None:
-  """Raises TypeError where there is a masked array, whose mask would be lost."""
+  """Raises TypeError for masked arrays, whose masks would be lost."""
   for i, arg in enumerate(args):
     for x in autodiff.flatten(arg)[0]:
       host_results.check_unmasked(function, f"{what} {i}", x)
 
 
 def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
-  """Raises TypeError where a derivative is not like what it is one of.
+  """Raises TypeError unless a derivative has the structure of `like`.
 
   Args:
     rule: what messages call the rule.

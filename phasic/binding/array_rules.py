@@ -11,9 +11,9 @@ def array_code(rule: Callable[..., Any]) -> "ArrayCode":
   """Marks a rule of `bind` as one in the backend's own array code.
 
   Such a rule is traced with the program that asks for the derivative, is called
-  with the backend's arrays, and is differentiated in its turn. It may call bound
-  functions, also the one whose rule it is: then there are derivatives of every
-  order. Each mode needs a rule, as without the mark.
+  with the backend's arrays, and is differentiated in its turn. It may call
+  bound functions, also the one whose rule it is: then there are derivatives of
+  every order. Each mode needs a rule, as without the mark.
 
   Args:
     rule: what `bind` takes as `jvp` or `vjp`, in array code.
@@ -38,7 +38,7 @@ def array_code(rule: Callable[..., Any]) -> "ArrayCode":
 
 @dataclasses.dataclass(frozen=True)
 class ArrayCode:
-  """What `array_code` returns.
+  """A rule in array code, see `array_code`.
 
   Attributes:
     rule: the rule.

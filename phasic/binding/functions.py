@@ -90,7 +90,7 @@ def bind(
 
 
 class BoundFunction:
-  """What `bind` returns: call it as the function itself."""
+  """A bound function, see `bind`; call it like the function."""
 
   def __init__(
     self,
@@ -100,7 +100,7 @@ class BoundFunction:
     vjp: Any,
     nondifferentiable: tuple[int, ...],
   ):
-    """Keeps what `bind` was called with; rules may be host functions."""
+    """Stores the arguments of `bind`; rules may be host functions."""
     self._function = function
     self._abstract = abstract
     self._nondifferentiable = nondifferentiable
@@ -112,7 +112,7 @@ class BoundFunction:
 
   @property
   def name(self) -> str:
-    """What messages call the function."""
+    """The name of the function in messages."""
     return self._function.name
 
   def __repr__(self) -> str:
@@ -208,7 +208,7 @@ class BoundFunction:
     )
 
   def _floating(self, args: Any) -> tuple[Any, ...]:
-    """Returns arguments with None in the place of what has no derivative."""
+    """Replaces arguments without a derivative by None."""
     fixed = self._nondifferentiable
     return tuple(
       None if i in fixed else _floating(x) for i, x in enumerate(args)

@@ -26,7 +26,7 @@ class Callback:
     can_batch: bool,
     num_fixed: int | None = None,
   ):
-    """Keeps what a function is.
+    """Stores the function and its options.
 
     Args:
       f: `f(out, args, kwargs_dump)`.
@@ -47,7 +47,7 @@ class Callback:
     self._kept = functools.lru_cache(maxsize=256)(self._plan)
 
   def check_call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    """Raises TypeError for what is no array, or no keyword argument."""
+    """Raises TypeError for non-arrays and unknown keyword arguments."""
     for i, x in enumerate(args):
       if x is None or isinstance(x, (tuple, list, dict)):
         raise TypeError(
@@ -57,7 +57,7 @@ class Callback:
     arguments.check_unmasked(self._name, args)
     if self._can_batch and "batch_axes" in kwargs:
       raise TypeError(
-        f"{self._name}: batch_axes is no keyword argument: jax.vmap makes it"
+        f"{self._name}: batch_axes is not a keyword argument: jax.vmap sets it"
       )
     arguments.key(self._name, kwargs)
 
@@ -141,7 +141,7 @@ class Callback:
     axes: tuple[tuple[int, ...], ...] | None,
     kwargs: dict[str, Any],
   ) -> tuple[list[host_results.ArraySpec], list[Any]]:
-    """Returns specs of `out`, and what `abstract` returned."""
+    """Returns the specs of `out`, and the result of `abstract`."""
     found = list(self._abstract(*like, **self._keywords(axes, kwargs)))
     return [host_results.ArraySpec(*item[:2]) for item in found], found
 
@@ -224,7 +224,7 @@ def _level_at(
 
 
 def _leaves(tree: Any) -> list[Any]:
-  """Returns what is in nested tuples and lists, but None."""
+  """Flattens nested tuples and lists, without None."""
   if isinstance(tree, (tuple, list)):
     return [leaf for item in tree for leaf in _leaves(item)]
   return [] if tree is None else [tree]

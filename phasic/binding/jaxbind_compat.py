@@ -2,7 +2,8 @@
 
 The functions have the signatures and the meaning that they have in JAXbind
 1.3.1: functions `f(out, args, kwargs_dump)` write into the arrays `out`, and
-calls return lists. What JAXbind's calls cannot do works here, as these are bound
+calls return lists. What JAXbind's calls cannot do works here, as these are
+bound
 functions: derivatives of all orders where a function is linear, all dtypes,
 exceptions of one's own, gradients of replicated arguments in `jax.shard_map`.
 
@@ -139,7 +140,7 @@ def _rule(
   ],
   finish: Callable[[list[Any]], Any],
 ) -> host_functions.HostFunction | host_functions.Missing:
-  """Returns a rule, declared as a `Callback`, or what is said without it."""
+  """Returns a rule as a `Callback`, or a message if it is missing."""
   f, abstract, can_batch, num_fixed = declared
   if f is None:
     return host_functions.Missing(missing)

@@ -72,7 +72,7 @@ def bind_multilinear(
   batching: str = "sequential",
   name: str | None = None,
 ) -> "MultilinearFunction":
-  """Makes an op of a Python function that is linear in each of its arguments.
+  """Makes an op of a Python function that is linear in each argument.
 
   As `bind_linear`, but that the function is linear in each argument, the others
   held, but the first `num_fixed`. The transpose in linear argument i,
@@ -117,7 +117,7 @@ def bind_multilinear(
 
 
 class MultilinearFunction:
-  """What the others return: call it as the function itself."""
+  """A bound linear function; call it like the function."""
 
   def __init__(
     self,
@@ -134,7 +134,7 @@ class MultilinearFunction:
 
   @property
   def name(self) -> str:
-    """What messages call the function."""
+    """The name of the function in messages."""
     function = self._functions[0]
     assert isinstance(function, host_functions.HostFunction)
     return function.name
@@ -165,7 +165,7 @@ def _transpose(
   what: str,
   rule: Callable[..., Any] | None,
 ) -> host_functions.HostFunction | host_functions.Missing:
-  """Returns a transpose of a function as one of the host."""
+  """Returns the transpose of a function, as a host function."""
   if rule is None:
     return host_functions.Missing(
       f"{function.name} was bound without the rule {what}: reverse mode needs it"

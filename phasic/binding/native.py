@@ -168,7 +168,7 @@ def _declarations(
   what: str,
   names: Sequence[str],
 ) -> tuple[native_declarations.Declaration, ...]:
-  """Returns what a library's native derivatives say of themselves."""
+  """Returns the declarations of a library's native derivatives."""
   if not isinstance(names, (tuple, list)) or not all(
     isinstance(x, str) for x in names
   ):
@@ -181,16 +181,16 @@ def _declarations(
 
 
 class NativeOp:
-  """What `bind_native` returns: call it as the function itself."""
+  """A native op, see `bind_native`; call it like a function."""
 
   def __init__(self, function: native_declarations.NativeFunction):
-    """Keeps what `bind_native` was told."""
+    """Stores the arguments of `bind_native`."""
     self._function = function
     self._made = functools.lru_cache(arguments.MAX_MADE)(self._make)
 
   @property
   def name(self) -> str:
-    """What messages call the function."""
+    """The name of the function in messages."""
     return self._function.declaration.name
 
   @property
@@ -228,7 +228,7 @@ class NativeOp:
   def vjp(
     self, args: Any, cotangent: Any, /, **options: Any
   ) -> tuple[Any, ...]:
-    """Returns the arguments' cotangents; None for those of integers.
+    """Returns the cotangents of the arguments, None for integers.
 
     Args:
       args: the arguments.
@@ -249,7 +249,7 @@ class NativeOp:
     )
 
   def check(self, /, *args: Any, **options: Any) -> None:
-    """Looks at what the native function does to its memory; for your tests.
+    """Checks how the native function uses its memory, for tests.
 
     It is called twice with the arguments, in memory that tells what was
     written, which no call can see.
@@ -263,7 +263,7 @@ class NativeOp:
     if self._function.handler:
       raise NotImplementedError(
         self._function.declaration.error(
-          "only PHASIC_OP makes what can be checked"
+          "only ops made by PHASIC_OP can be checked"
         )
       )
     text = native_declarations.options_text(self._function.declaration, options)

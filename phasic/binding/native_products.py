@@ -14,7 +14,7 @@ def jvp(
   primals: Sequence[Any],
   tangents: Sequence[Any],
 ) -> tuple[Any, ...]:
-  """Returns the outputs' tangents, None for those of integers.
+  """Returns the tangents of the outputs, None for integers.
 
   Args:
     declaration: the op's.
@@ -48,7 +48,7 @@ def vjp(
   primals: Sequence[Any],
   cotangents: Sequence[Any],
 ) -> tuple[Any, ...]:
-  """Returns the operands' cotangents, None for those of integers.
+  """Returns the cotangents of the operands, None for integers.
 
   Arguments and errors are those of `jvp`, with cotangents of the outputs.
   """

@@ -44,7 +44,7 @@ _ASCENDING = _Ascending()
 def wrap(
   distribution: Any, validate_args: bool | None = None
 ) -> "NumPyroDistribution":
-  """Returns a distribution as one of NumPyro's.
+  """Wraps a distribution as a NumPyro distribution.
 
   It is an instance of a subclass of `NumPyroDistribution` that belongs to the
   class of `distribution`, whose parameters it has.
@@ -78,7 +78,8 @@ def wrap(
   """
   if not isinstance(distribution, distribution_lib.Distribution):
     raise TypeError(
-      f"distribution is {type(distribution).__name__}: it must be one of phasic"
+      f"distribution is {type(distribution).__name__}: it must be a distribution "
+      "of phasic"
     )
   cls: Any = type(distribution)
   return _class_of(cls)(distribution, validate_args=validate_args)
@@ -189,7 +190,7 @@ def _kl_divergence(p: Any, q: Any) -> Any:
 
 @functools.cache
 def _class_of(cls: Any) -> Any:
-  """The subclass for a class of distributions."""
+  """Returns the subclass for a class of distributions."""
   properties = cls.parameter_properties()
   own = {
     "arg_constraints": {name: _constraint(p) for name, p in properties.items()},
@@ -201,7 +202,7 @@ def _class_of(cls: Any) -> Any:
 
 
 def _constraint(properties: Any) -> Any:
-  """What NumPyro has for the set of a parameter's values."""
+  """Returns NumPyro's constraint for the values of a parameter."""
   constraint, rank = properties.constraint, properties.event_ndims
   if constraint.numpyro == "ascending":
     return _ASCENDING

@@ -38,20 +38,21 @@ def wrap(distribution: Any) -> "Frozen":
   """
   if not isinstance(distribution, distribution_lib.Distribution):
     raise TypeError(
-      f"distribution is {type(distribution).__name__}: it must be one of phasic"
+      f"distribution is {type(distribution).__name__}: it must be a distribution "
+      "of phasic"
     )
   support = distribution.support
   if support.event_ndims:
     raise TypeError(
       f"distribution is {type(distribution).__name__}, whose values are "
-      "vectors: it must be one of numbers"
+      "vectors: it must be a distribution of numbers"
     )
   discrete = support.constraint == "nonnegative_integer"
   return (FrozenDiscrete if discrete else FrozenContinuous)(distribution)
 
 
 class Frozen:
-  """What continuous and discrete ones have in common.
+  """The base class of frozen continuous and discrete distributions.
 
   Arguments broadcast with the batch of `distribution`. Means are infinite, and
   what cannot be computed is NaN, as the distribution has it. There is no
@@ -86,7 +87,7 @@ class Frozen:
     return _plain(self.distribution.quantile(q))
 
   def isf(self, q: Any) -> Any:
-    """Returns the x with P(X > x) = q, however small that is."""
+    """Computes the x with P(X > x) = q, also for tiny q."""
     with onp.errstate(divide="ignore", invalid="ignore"):
       logs = onp.log(onp.asarray(q, dtype=self.distribution.dtype))
     return _plain(self.distribution.quantile_log_survival(logs))
@@ -144,12 +145,12 @@ class Frozen:
     return found if len(found) > 1 else found[0]
 
   def interval(self, confidence: Any) -> tuple[Any, Any]:
-    """Returns what has equal masses (1 - confidence) / 2 on its two sides."""
+    """Returns the central interval with tails of (1 - confidence) / 2."""
     tail = (1.0 - onp.asarray(confidence, self.distribution.dtype)) / 2.0
     return self.ppf(tail), self.isf(tail)
 
   def support(self) -> tuple[Any, Any]:
-    """Returns the bounds of what has a positive probability."""
+    """Returns the bounds of the support."""
     return self.ppf(self._lowest()), self.ppf(1.0)
 
   def rvs(self, size: Any = None, random_state: Any = None) -> Any:
@@ -189,7 +190,7 @@ class Frozen:
     ub: float | None = None,
     conditional: bool = False,
   ) -> float:
-    """Returns E[func(X)], of lb <= X <= ub alone; there is no batch.
+    """Computes E[func(X); lb <= X <= ub], without a batch.
 
     An atom at zero counts. In continuous time it is by `scipy.integrate.quad`
     between quantiles; where that has an error above 1e-8 of what it adds it is
@@ -251,7 +252,7 @@ class Frozen:
     return wrap(mle.fit_mle(self.distribution, data, **options).distribution)
 
   def _lowest(self) -> float:
-    """What `ppf` takes to the lower end of the support."""
+    """Returns the probability that `ppf` maps to the lower end."""
     raise NotImplementedError
 
   def _expect(
@@ -261,21 +262,21 @@ class Frozen:
     raise NotImplementedError
 
   def below(self, low: float) -> float:
-    """The x with P(X <= x) = P(X < low)."""
+    """Returns the x with P(X <= x) = P(X < low)."""
     raise NotImplementedError
 
   def _skewness(self) -> Any:
     mean, second, third = (self.moment(k) for k in (1, 2, 3))
     central = third - mean * (3.0 * second - 2.0 * mean**2)
     size = third + mean * (3.0 * second + 2.0 * mean**2)
-    return expectations.standardised(self, 3, central, size)
+    return expectations.standardized(self, 3, central, size)
 
   def _kurtosis(self) -> Any:
     mean, second, third, fourth = (self.moment(k) for k in (1, 2, 3, 4))
     inner = 6.0 * second - 3.0 * mean**2
     central = fourth - mean * (4.0 * third - mean * inner)
     size = fourth + mean * (4.0 * third + mean * (6.0 * second + 3.0 * mean**2))
-    return expectations.standardised(self, 4, central, size) - 3.0
+    return expectations.standardized(self, 4, central, size) - 3.0
 
 
 class FrozenContinuous(Frozen):

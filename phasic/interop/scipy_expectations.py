@@ -161,7 +161,7 @@ def discrete(
   return total
 
 
-def standardised(frozen: Any, k: int, central: Any, size: Any) -> Any:
+def standardized(frozen: Any, k: int, central: Any, size: Any) -> Any:
   """Returns a central moment in terms of the standard deviation.
 
   Args:

@@ -39,7 +39,7 @@ ConstraintBijector = tfp_parameters.ConstraintBijector
 
 
 def wrap(distribution: Any) -> "TFPDistribution":
-  """Returns a distribution as one of TensorFlow Probability's.
+  """Wraps a distribution as one of TensorFlow Probability.
 
   It is an instance of `class_of(type(distribution))` with the same parameters.
 
@@ -58,7 +58,8 @@ def wrap(distribution: Any) -> "TFPDistribution":
   """
   if not isinstance(distribution, distribution_lib.Distribution):
     raise TypeError(
-      f"distribution is {type(distribution).__name__}: it must be one of phasic"
+      f"distribution is {type(distribution).__name__}: it must be a distribution "
+      "of phasic"
     )
   cls: Any = type(distribution)
   # As they are stored, so that conversions are not repeated.
@@ -118,7 +119,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   """
 
   def _initialize(self) -> None:
-    """Calls the base's constructor, once there is something wrapped."""
+    """Calls the constructor of the base class, after wrapping."""
     wrapped = self._wrapped
     # As long as this one is there they are the same.
     self._held = [tfp_constants.held(x) for x in wrapped.parameters.values()]
@@ -137,7 +138,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
 
   @property
   def wrapped(self) -> Any:
-    """The distribution of phasic, for what is not in the contract."""
+    """The wrapped distribution of phasic."""
     return self._wrapped
 
   def __getitem__(self, slices: Any) -> Any:
@@ -218,7 +219,7 @@ def _kl_divergence(p: Any, q: Any, name: str | None = None) -> Any:
 
 
 def _parameter(name: str, dist: Any) -> Any:
-  """A parameter; a distribution comes wrapped."""
+  """Returns a parameter; a distribution is wrapped."""
   value = dist.wrapped.parameters[name]
   if isinstance(value, distribution_lib.Distribution):
     return wrap(value)
@@ -233,7 +234,7 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _dtype(name: str) -> Any:
-  """The dtype as TensorFlow Probability has it."""
+  """Returns the dtype as TensorFlow Probability has it."""
   dtype: Any = onp.dtype(name)
   if MODE == "tf":
     dtype = tensorflow.as_dtype(dtype)

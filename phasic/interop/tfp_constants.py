@@ -7,7 +7,7 @@ from phasic.graphs.core import graph as graph_lib
 
 
 class Constant:
-  """A value that is no tensor; a call returns it.
+  """A value that is not a tensor; a call returns it.
 
   TensorFlow compares the arguments of a `tf.function` by their parts, and of
   these what can be called by identity. So a graph is one of them, and functions
@@ -40,5 +40,5 @@ def held(value: Any) -> Any:
 
 
 def value_of(value: Any) -> Any:
-  """Returns what a constant holds, and other values as such."""
+  """Returns the value of a constant, and other values unchanged."""
   return value() if isinstance(value, Constant) else value

@@ -1,4 +1,4 @@
-"""What TensorFlow Probability asks to know of parameters."""
+"""Parameter properties for TensorFlow Probability."""
 
 import functools
 from typing import Any
@@ -88,5 +88,5 @@ def _same_shape(shape: Any) -> Any:
 
 def _unknown_shape(shape: Any) -> Any:
   raise NotImplementedError(
-    f"a sample's shape {shape} does not tell the number of phases"
+    f"a sample's shape {shape} does not determine the number of phases"
   )

@@ -185,7 +185,9 @@ class AgainstScipyTest(parameterized.TestCase):
 
   def test_wrap_takes_distributions(self):
     for other in (3, pd.Erlang, stats.norm()):
-      with self.assertRaisesRegex(TypeError, "it must be one of phasic"):
+      with self.assertRaisesRegex(
+        TypeError, "it must be a distribution of phasic"
+      ):
         adapter.wrap(other)
 
 

@@ -1,4 +1,4 @@
-"""What distributions of a time until absorption have in common."""
+"""The base class of distributions of a time until absorption."""
 
 from collections.abc import Callable
 import types
@@ -100,7 +100,7 @@ class AbsorptionTime(
     return atom is None or (known is not None and not onp.any(known))
 
   def expected_visits(self) -> Array:
-    """Returns how often phases are expected to be visited, (..., p).
+    """Computes the expected numbers of visits to the phases, (..., p).
 
     In continuous time visits are entries, the start counted; in discrete time
     they are the steps made from a phase, alpha (I - T)^-1. They are inf where
@@ -142,7 +142,7 @@ class AbsorptionTime(
 
   @property
   def _moments(self) -> types.ModuleType:
-    """The module of the moments' functions."""
+    """Returns the module with the functions of moments."""
     return discrete_moments if self._DISCRETE else moments
 
   def _mean(self) -> Array:
@@ -213,7 +213,7 @@ class AbsorptionTime(
     if not self._DISCRETE:
       self._missing(
         "probability_generating_function",
-        "values are no whole numbers, E z^X is laplace_transform(-log(z))",
+        "values are not whole numbers: E z^X is laplace_transform(-log(z))",
       )
     return self._with(discrete_passages.probability_generating_function, z)
 
@@ -248,14 +248,14 @@ class AbsorptionTime(
     return initial_probs, matrix, exits, prob_zero
 
   def _model(self) -> Model:
-    """The chain, checked with `validate_args`."""
+    """Returns the chain, checked with `validate_args`."""
     chain = self._chain()
     if self.validate_args:
       return value_checks.check_model(*chain, discrete=self._DISCRETE)
     return chain
 
   def _whole_model(self) -> Model:
-    """The model where probabilities matter however small they are.
+    """Returns the model for methods in which tiny probabilities matter.
 
     It is NaN where one of them is lost.
     """

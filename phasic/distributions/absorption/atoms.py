@@ -19,7 +19,7 @@ def prob_zero(text: str = _DERIVED) -> Any:
 
 
 def shown_mass(distribution: Any) -> Array:
-  """Returns the mass at zero as it was given, else what is derived."""
+  """Returns the mass at zero, as given or derived."""
   given = distribution.parameters.get("prob_zero")
   if given is not None:
     return given

@@ -12,7 +12,7 @@ def model(chain: absorption_time.AbsorptionTime) -> Model:
 
 
 def is_discrete(chain: absorption_time.AbsorptionTime) -> bool:
-  """Whether the chain goes in steps."""
+  """Returns whether time is discrete."""
   return chain._DISCRETE
 
 

@@ -48,7 +48,7 @@ class Comparable(diagnosing.Diagnosing):
     if not isinstance(other, Comparable):
       self._missing(
         f"cross_entropy with {type(other).__name__}",
-        "that is no distribution of one number",
+        "it is not a distribution of one number",
       )
     check_same_kind("cross_entropy", self, other)
     nodes, log_prob, at_zero = _both(self, other)
@@ -92,7 +92,7 @@ def check_same_kind(method: str, p: Comparable, q: Comparable) -> None:
   if p._support() != q._support():
     raise NotImplementedError(
       f"there is no {method} of {type(p).__name__} and {type(q).__name__}: "
-      "both must be times, or both numbers of steps"
+      "both must be times, or both must be numbers of steps"
     )
   if p.dtype != q.dtype:
     raise TypeError(f"{p.name} is {p.dtype} and {q.name} is {q.dtype}")
@@ -117,5 +117,7 @@ def host(x: Array) -> onp.ndarray:
   """Returns an array's values; raises TypeError while they are traced."""
   values = static.concrete(x)
   if values is None:
-    raise TypeError("parameters are traced: reasons are told of known values")
+    raise TypeError(
+      "parameters are traced: diagnose needs concrete parameters; call it outside jit"
+    )
   return values

@@ -147,9 +147,9 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     return causes.index(None) if None in causes else None
 
   def _causes(self) -> tuple[str | None, ...]:
-    """The causes, in their order."""
+    """Returns the causes, in their order."""
     raise NotImplementedError(f"{type(self).__name__} has no _causes")
 
   def _by_cause(self) -> tuple[Array, Edges, None, Array | None]:
-    """The model, checked; targets p + c are absorption by cause c."""
+    """Returns the checked model; targets p + c are absorption by cause c."""
     raise NotImplementedError(f"{type(self).__name__} has no _by_cause")

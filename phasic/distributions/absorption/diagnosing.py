@@ -63,20 +63,20 @@ class Diagnosing(distribution.Distribution):
       return self._reasons_of_statistic(value, method)
     kind_of(method)
     if value is None:
-      raise ValueError(
-        f"value is None: it must be what {method} is called with"
-      )
+      raise ValueError(f"value is None: it must be the argument of {method}")
     return self._reasons(value, method)
 
   def _reasons_of_statistic(self, value: object, method: str) -> onp.ndarray:
     if value is not None:
       raise ValueError(
-        f"value is {raw_arguments.shown(value)}: it must be None, as {method} has "
-        "none"
+        f"value is {raw_arguments.shown(value)}: it must be None: {method} "
+        "takes no value"
       )
     found = static.concrete(getattr(self, f"_{method}")())
     if found is None:
-      raise TypeError("parameters are traced: reasons are told of known values")
+      raise TypeError(
+        "parameters are traced: diagnose needs concrete parameters; call it outside jit"
+      )
     why = self._reasons(self._late(), "survival_function")
     lost = f"{method}: it is out of the range of numbers"
     return onp.where(onp.isnan(found), onp.where(why == "ok", lost, why), "ok")
@@ -104,7 +104,7 @@ class Diagnosing(distribution.Distribution):
 
 
 def kind_of(method: str) -> str:
-  """Returns what a method is called in `math`; raises ValueError for others."""
+  """Returns the name of a method in `math`; raises ValueError if there is none."""
   if method not in _KINDS:
     names = ", ".join((*_KINDS, *_STATISTICS))
     shown = raw_arguments.shown(method)

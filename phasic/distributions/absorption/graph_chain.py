@@ -1,4 +1,4 @@
-"""What distributions whose chain is a graph have in common."""
+"""The base class of distributions whose chain is a graph."""
 
 from collections.abc import Mapping
 from typing import Any, Self

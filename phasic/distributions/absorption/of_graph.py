@@ -1,4 +1,4 @@
-"""What distributions of a graph have in common, whatever they are of it."""
+"""The base class of all distributions of a graph."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -88,7 +88,7 @@ class OfGraph(distribution.Distribution):
     )
 
   def _checked_chain(self) -> Model:
-    """The chain, its values checked."""
+    """Returns the chain, with checked values."""
     check_params("params", self.graph, self._arrays()["params"])
     initial, edges = "initial_probs", "edge_values"
     if self._parameters[initial] is None:
@@ -121,9 +121,9 @@ class OfGraph(distribution.Distribution):
     p, most = self.graph.num_phases, edge_rates.MAX_DENSE_PHASES
     if p > most:
       raise ValueError(
-        f"a matrix of {p} x {p} phases is not made, {most} are the most: "
-        "graph.edge_weights(params) is what functions of `math` take in its "
-        "place, and the methods of this distribution need no matrix"
+        f"a dense matrix of {p} phases is not made, at most {most} are allowed: "
+        "functions of `math` take graph.edge_weights(params) instead, and the "
+        "methods of this distribution need no matrix"
       )
     return edge_rates.dense(p, self._chain()[1])
 
@@ -165,7 +165,7 @@ def is_plausible(
   initial_probs: onp.ndarray | None = None,
   edge_values: onp.ndarray | None = None,
 ) -> bool:
-  """Whether the weights of a graph seem to break no rule.
+  """Returns whether the weights of a graph seem valid.
 
   Args:
     graph: the graph.

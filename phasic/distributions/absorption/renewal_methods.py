@@ -1,4 +1,4 @@
-"""Renewals of a time until absorption, and what is left of it."""
+"""Renewal theory: renewal densities and residual lives."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from phasic.math.moments import renewals
 
 
 class RenewalMethods(methods.Methods):
-  """Methods that are in no table of functions, and take times that are there.
+  """Methods of renewal theory, evaluated at given times.
 
   Values are finite and >= 0, in discrete time whole, else results are NaN.
   """
@@ -117,12 +117,12 @@ class RenewalMethods(methods.Methods):
     )
 
   def _time(self, value: ArrayLike) -> Array:
-    """Converts a time, of whose rule there is a warning."""
+    """Converts a time, and warns if it breaks the rule."""
     value = self._value(value)
     rule = named_checks.COUNT if self._DISCRETE else named_checks.TIME
     named_checks.warn("value", value, rule)
     return value
 
   def _model(self) -> Model:
-    """The chain, checked with `validate_args`."""
+    """Returns the chain, checked with `validate_args`."""
     raise NotImplementedError

@@ -21,7 +21,7 @@ class Bijector:
   """
 
   def __init__(self, event_ndims: int = 0):
-    """Takes the number of dimensions of one event, of x and of y."""
+    """Sets the number of event dimensions of x and y."""
     self.event_ndims = event_ndims
 
   def forward(self, x: ArrayLike) -> Array:
@@ -106,7 +106,7 @@ class Interval(Bijector):
   """
 
   def __init__(self, low: ArrayLike, high: ArrayLike, event_ndims: int = 0):
-    """Takes the bounds, arrays that broadcast with values."""
+    """Sets the bounds, arrays that broadcast with values."""
     super().__init__(event_ndims)
     self.low: Array = structures.cast(low)
     self.high: Array = structures.cast(high)
@@ -132,7 +132,7 @@ class Interval(Bijector):
     return self._total(np.where(bounded, inside, xs))
 
   def _width(self) -> tuple[Array, Array]:
-    """Returns where there is an upper bound, and how far off; else one."""
+    """Returns where an upper bound exists, and the width; 1 elsewhere."""
     bounded = self.high < float("inf")
     return bounded, np.where(bounded, self.high, self.low + 1.0) - self.low
 

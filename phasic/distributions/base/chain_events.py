@@ -9,7 +9,7 @@ from phasic.internal.arrays import Array
 
 
 class ChainEvents(NamedTuple):
-  """What observations say of a chain's time Y until absorption.
+  """Events of a chain's absorption time Y, from observations.
 
   The log likelihood of an observation is
 
@@ -53,7 +53,7 @@ def entered(
 def cut(
   lower: Array, upper: Array, after: Array, until: Array
 ) -> tuple[Array, Array, Array]:
-  """Returns what of observations is in (after, until], and offsets.
+  """Restricts observations to (after, until], and returns offsets.
 
   Where that is not known the ends are NaN, and so are derivatives.
   """

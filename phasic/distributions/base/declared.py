@@ -82,7 +82,7 @@ def static(
   convert: Callable[[str, Any], object] | None = None,
   shown: Callable[[Any], object] | None = None,
 ) -> Any:
-  """Declares structure, which is no array, or another distribution.
+  """Declares structure that is not an array, or another distribution.
 
   Args:
     text: what it is.
@@ -127,7 +127,7 @@ def properties(
 
 
 def complete(cls: Any) -> None:
-  """Gives a class what follows from the declarations in its body."""
+  """Completes a class from the declarations in its body."""
   own = {k: x for k, x in vars(cls).items() if isinstance(x, Field)}
   if own:
     cls._DECLARED = own
@@ -153,7 +153,7 @@ def _inherited(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
 
 
 def _describe(cls: Any, make: Callable[..., Any]) -> None:
-  """Gives a class a constructor, with what `help` shows of it."""
+  """Adds a constructor with a signature and a docstring to a class."""
   declared = fields(cls)
   construct = make(cls, declared)
   construct.__signature__ = _signature(cls, declared)

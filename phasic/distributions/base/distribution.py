@@ -73,7 +73,7 @@ class Distribution(
   )
 
   def __init_subclass__(cls, **kwargs: Any) -> None:
-    """Gives a family what follows from its declarations."""
+    """Completes a family from its declarations."""
     super().__init_subclass__(**kwargs)
     declared.complete(cls)
 
@@ -231,7 +231,7 @@ class Distribution(
       known_values.look_at(self)
 
   def _is_plausible(self, known: Mapping[str, Any]) -> bool:
-    """Whether parameters, as they are on the host, seem to break no rule."""
+    """Returns whether the host values of the parameters seem valid."""
     return known_values.are_plausible(known, self.parameter_properties())
 
   def _value(self, value: ArrayLike) -> Array:
@@ -266,7 +266,7 @@ class Distribution(
     return value
 
   def _statistic(self, name: str, x: Array) -> Array:
-    """Returns a statistic, checked not to be NaN where that is asked for."""
+    """Returns a statistic, checked for NaN unless `allow_nan_stats`."""
     if self.allow_nan_stats:
       return structures.as_result(x)
     message = f"{name} is NaN, and allow_nan_stats is False"
@@ -289,7 +289,7 @@ declared.complete(Distribution)
 def _check_given(
   name: str, value: object, prop: properties_lib.ParameterProperties
 ) -> None:
-  """Raises TypeError for None, and for mappings that are no graph's."""
+  """Raises TypeError for None, and for mappings other than a graph's."""
   if value is None and not prop.optional:
     raise TypeError(f"{name} is None: it must be an array")
   if isinstance(value, Mapping) and not prop.constraint.is_of_graph:

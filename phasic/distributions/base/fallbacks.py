@@ -12,7 +12,7 @@ from phasic.math.numeric import special
 
 
 class Fallbacks(methods.Methods):
-  """What a distribution offers, each made of what its subclass has.
+  """Methods with default implementations by other methods.
 
   Methods of a value raise ValueError where it does not broadcast with the
   batch or has no entries; in a `tf.function` that is traced with an unknown
@@ -84,7 +84,7 @@ class Fallbacks(methods.Methods):
     return np.sqrt(self._from("_variance", "_stddev")())
 
   def _has(self, name: str) -> bool:
-    """Whether a subclass has its own method of this name."""
+    """Returns whether a subclass has its own method of this name."""
     return getattr(type(self), name) is not getattr(Fallbacks, name)
 
   def _from(self, name: str, missing: str) -> Callable[..., Array]:

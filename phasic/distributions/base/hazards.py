@@ -11,7 +11,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Hazards(methods.Methods):
-  """How likely the end is, where it has not come yet.
+  """Methods for hazards.
 
   Errors are those of `log_prob`.
   """
@@ -42,7 +42,7 @@ class Hazards(methods.Methods):
     return structures.as_result(self._hazard_function(self._value(value)))
 
   def log_hazard_function(self, value: ArrayLike) -> Array:
-    """Returns the logarithm of `hazard_function`, also where that is tiny.
+    """Computes the log hazard, also where the hazard underflows.
 
     Example: a stage has to end before 1e-300, and another one at that time.
 

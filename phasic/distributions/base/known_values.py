@@ -1,4 +1,4 @@
-"""Values that break a rule, told when a distribution is made."""
+"""Checks of parameter values when a distribution is made."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -36,7 +36,7 @@ def look_at(distribution: Any) -> None:
 def are_plausible(
   known: Mapping[str, Any], properties: parameter_properties.Properties
 ) -> bool:
-  """Whether parameters seem to meet their constraints.
+  """Returns whether parameters seem to meet their constraints.
 
   Args:
     known: their values on the host, None among them.
@@ -84,7 +84,7 @@ def _like(given: object, values: Iterator[Any]) -> Any:
 
 
 def _mend(distribution: Any, known: dict[str, Any]) -> list[str]:
-  """Mends sums that nearly fit, and returns what was done."""
+  """Corrects sums that are nearly valid, and returns remarks."""
   texts = []
   parameters: dict[str, Any] = distribution._parameters
   for name, prop in distribution.parameter_properties().items():

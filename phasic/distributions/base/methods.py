@@ -1,4 +1,4 @@
-"""What the parts of a distribution's interface ask of it."""
+"""The methods that the parts of a distribution's interface need."""
 
 from typing import NoReturn, dataclass_transform
 
@@ -70,7 +70,7 @@ class Methods:
     return named_checks.check(name, x, rule.holds(x), rule.text)
 
   def _statistic(self, name: str, x: Array) -> Array:
-    """Returns a statistic, checked not to be NaN where that is asked for."""
+    """Returns a statistic, checked for NaN unless `allow_nan_stats`."""
     raise NotImplementedError
 
   def _counts(self) -> bool:

@@ -1,4 +1,4 @@
-"""What is known of a distribution's parameters, declared as data."""
+"""Properties of a distribution's parameters, declared as data."""
 
 from collections.abc import Mapping
 import dataclasses
@@ -17,11 +17,12 @@ class ParameterProperties:
     event_ndims: number of trailing dimensions of one parameter value; the
       dimensions before are batch dimensions.
     constraint: the set of its values, an object that equals its name; a name is
-      taken for it: "subprobabilities" (masses >= 0 with a sum <= 1), "probabilities" (their sum is 1), "subgenerator" (off-diagonals
-      >= 0, row sums <= 0), "subtransition" (entries >= 0, row sums <= 1),
-      "nonnegative", "positive", "probability" (in [0, 1]), "positive
-      probability" (in (0, 1]), "increasing" (positive, each above the one
-      before) or "parameters" (those for which a graph's weights are >= 0).
+      taken for it: "subprobabilities" (masses >= 0 with a sum <= 1),
+      "probabilities" (their sum is 1), "subgenerator" (off-diagonals >= 0, row
+      sums <= 0), "subtransition" (entries >= 0, row sums <= 1), "nonnegative",
+      "positive", "probability" (in [0, 1]), "positive probability" (in (0, 1]),
+      "increasing" (positive, each above the one before) or "parameters" (those
+      for which a graph's weights are >= 0).
     optional: whether None is allowed.
     fitted: whether fits move it; False for what is known, as bounds are.
 
@@ -74,7 +75,7 @@ def batch_shapes(
 def check_batches(
   properties: Properties, parameters: Mapping[str, object]
 ) -> None:
-  """Raises ValueError if a parameter that is an array has an empty batch."""
+  """Raises ValueError if an array parameter has an empty batch."""
   for name, prop in properties.items():
     if hasattr(parameters[name], "shape"):
       whole = static.shape(parameters[name])

@@ -45,7 +45,7 @@ class Quantiles(methods.Methods):
     return self.quantile(0.5)
 
   def quantile_log_survival(self, value: ArrayLike) -> Array:
-    """Returns the quantile with log P(X > t) = v, however small that is.
+    """Computes the inverse log survival function (SciPy: isf of exp).
 
     Args:
       value: log probabilities v, (...), <= 0.
@@ -61,7 +61,7 @@ class Quantiles(methods.Methods):
     return structures.as_result(self._quantile_log_survival(value))
 
   def quantile_log_cdf(self, value: ArrayLike) -> Array:
-    """Returns the quantile with log P(X <= t) = v, however small that is.
+    """Computes the inverse log cdf (SciPy: ppf of exp).
 
     Args:
       value: log probabilities v, (...), <= 0.

@@ -1,4 +1,4 @@
-"""Whether samples are differentiable functions of the parameters."""
+"""Markers of whether samples are differentiable in the parameters."""
 
 
 class ReparameterizationType:

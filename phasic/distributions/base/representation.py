@@ -31,7 +31,7 @@ def text_of(distribution: Any, parameters: Mapping[str, object]) -> str:
 
 
 def leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
-  """Returns arrays by name, those of mappings by names like params['a']."""
+  """Returns arrays by name, entries of mappings as params['a']."""
   found: dict[str, Any] = {}
   for name, value in arrays.items():
     if isinstance(value, Mapping):
@@ -42,7 +42,7 @@ def leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(parameters: Mapping[str, object]) -> str:
-  """Returns those parameters as text that are few numbers and known."""
+  """Formats the parameters that are small and concrete."""
   text = ""
   for name, x in parameters.items():
     if isinstance(x, int) and not isinstance(x, bool):

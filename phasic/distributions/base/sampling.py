@@ -18,7 +18,7 @@ _MOST_SAMPLES = 2**40
 
 
 class Sampling(methods.Methods):
-  """Methods that draw. Within a substrate the same seed gives the same draw."""
+  """Methods that draw samples, which a seed determines in a substrate."""
 
   def sample(
     self, sample_shape: int | Sequence[int] = (), seed: "Seed | None" = None
@@ -51,7 +51,7 @@ class Sampling(methods.Methods):
   def sample_and_log_prob(
     self, sample_shape: int | Sequence[int] = (), seed: "Seed | None" = None
   ) -> tuple[Array, Array]:
-    """Returns samples and what `log_prob` is at them.
+    """Draws samples, and computes `log_prob` at them.
 
     Arguments and errors are those of `sample`; the second array has no event
     dimensions.

@@ -93,7 +93,7 @@ def _integer(item: SupportsIndex) -> int:
 
 
 def _check_range(item: object, axis: int, batch: static.Shape) -> None:
-  """Raises IndexError for an int that is out of range: JAX would not."""
+  """Raises IndexError for an int out of range, which JAX would clip."""
   size = batch[axis]
   if not isinstance(item, int) or not isinstance(size, int):
     return

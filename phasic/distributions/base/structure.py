@@ -112,8 +112,8 @@ def static_indices(
     raise raw_arguments.ragged(name) from None
   if known is None:
     raise TypeError(
-      f"{name} are traced: they tell which edges the chain has, which must be "
-      "known on the host"
+      f"{name} are traced: the edges of a chain must be concrete; close over "
+      "them"
     )
   if known.dtype.kind not in "iu":
     raise TypeError(f"{name} have dtype {known.dtype}: they must be integers")

@@ -50,11 +50,11 @@ class Support:
 
 
 class Supports(methods.Methods):
-  """What is known of a distribution's values."""
+  """Methods for the support of a distribution."""
 
   @property
   def support(self) -> Support:
-    """The set of values, inf and what only has probability zero left out.
+    """The set of values, without inf and sets of probability zero.
 
     Example:
 

@@ -43,7 +43,7 @@ class Transforms(methods.Methods):
     )
 
   def moment_generating_function(self, s: ArrayLike) -> Array:
-    """Returns E exp(s X), which is inf from the decay rate on.
+    """Computes E exp(s X), inf for s at or above the decay rate.
 
     In continuous time it is z + alpha (-(S + s I))^-1 exits, in discrete time
     P(N = 0) + alpha (exp(-s) I - T)^-1 exits. Close below the decay rate digits

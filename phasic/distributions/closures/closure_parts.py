@@ -104,7 +104,7 @@ def parts(
 def _no_atom(
   distribution: absorption_time.AbsorptionTime, prob_zero: Array | None
 ) -> bool:
-  """Whether it is known on the host that there is no mass at zero."""
+  """Returns whether the mass at zero is known to be zero."""
   if prob_zero is None:  # It is derived.
     return False
   if isinstance(distribution, sparse_phase_type.Sparse) and (

@@ -161,7 +161,7 @@ def mixture(
 
   Args:
     probs: q, (..., n), >= 0; they sum to one within 4 n eps, else results are
-      NaN. Nothing is normalised.
+      NaN. Nothing is normalized.
     distributions: as in `convolution`.
     **options: as in `convolution`.
 

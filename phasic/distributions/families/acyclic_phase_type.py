@@ -24,7 +24,7 @@ from phasic.math.model.model_types import Model
 
 @structures.register
 class AcyclicPhaseType(named_family.NamedFamily):
-  """Phases in a row with ascending rates, one of which is where time starts.
+  """Phases in series with ascending rates, entered at any of them.
 
   From phase i one gets to phase i + 1 at rate r_i, from the last one to
   absorption. With masses alpha the Laplace transform is

@@ -68,7 +68,7 @@ def canonical_form(
 
 
 def _last_first(between: onp.ndarray) -> list[int] | None:
-  """Returns the phases with successors first, None where there is a cycle."""
+  """Sorts phases with successors first; None if there is a cycle."""
   waiting = onp.count_nonzero(between, axis=1)
   order = [int(i) for i in onp.flatnonzero(waiting == 0)]
   for j in order:
@@ -86,7 +86,7 @@ def _of_acyclic(
   rates: list[float],
   order: list[int],
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Takes the phases in, one by one, in an order with successors first.
+  """Computes the canonical form by adding phases, successors first.
 
   A row of `forms` is the distribution of the time that is left from a phase
   taken in, as masses of starts in the row of phases so far; its last entry is a
@@ -128,7 +128,7 @@ def _of_two(
   exits: onp.ndarray,
   rates: list[float],
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """The spectral polynomial algorithm, all of whose terms are positive.
+  """Runs the spectral polynomial algorithm, with positive terms only.
 
   With the eigenvalues r_1 <= r_2 of -S the masses are alpha . s / r_2 for the
   last phase and alpha (S + r_2 I) s / (r_1 r_2) for the first.

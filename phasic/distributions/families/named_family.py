@@ -1,4 +1,4 @@
-"""What families with parameters of their own have in common."""
+"""The base class of named families."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -103,7 +103,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
 def no_atom(probs: Array) -> Array:
   """Returns the mass at zero of probabilities that sum to one.
 
-  It is zero, and NaN where they do not: nothing is normalised, and no mass is
+  It is zero, and NaN where they do not: nothing is normalized, and no mass is
   put anywhere.
   """
   total = exact_sums.compensated_sum(autodiff.stop_gradient(probs))

@@ -26,7 +26,7 @@ _ATOM = "z, (...); None for zero. Nothing is derived: alpha and z sum to one."
 
 
 class Sparse(named_family.NamedFamily):
-  """What both kinds of time have in common.
+  """The base class of sparse distributions in both kinds of time.
 
   A subclass names its edges' weights by `_WEIGHTS`, and makes them by `_EDGES`.
   """

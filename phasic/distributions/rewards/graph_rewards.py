@@ -1,4 +1,4 @@
-"""What distributions of rewards of a graph's chain have in common."""
+"""The base class of distributions of rewards of a graph's chain."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What distributions of several rewards of a chain have in common."""
+"""The base class of distributions of several rewards of a chain."""
 
 import math
 from typing import Any
@@ -188,7 +188,7 @@ class RewardTotals(distribution.Distribution):
     del z
     self._missing(
       "probability_generating_function",
-      "rewards are no whole numbers; laplace_transform is that of a vector",
+      "rewards are not whole numbers; laplace_transform takes a vector",
     )
 
   def _moment_generating_function(self, s: Array) -> Array:
@@ -242,7 +242,7 @@ class RewardTotals(distribution.Distribution):
     return alpha, matrix, rewards, exits, prob_zero
 
   def _checked_chain(self) -> Model:
-    """The chain, its values checked."""
+    """Returns the chain, with checked values."""
     return value_checks.check_model(*self._chain())
 
   def _check_value(self, value: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What is left of the time that runs, long after renewals have begun."""
+"""Equilibrium distributions of renewal theory."""
 
 from collections.abc import Mapping
 import math

@@ -1,4 +1,4 @@
-"""What is left of a time that has not ended."""
+"""Residual lifetimes."""
 
 from collections.abc import Mapping
 import math
@@ -84,7 +84,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     return onp.where(lost, onp.where(why == "ok", never, why), found)
 
   def _mode(self) -> Array:
-    """A part of a density with one top has it at the end, or where it was."""
+    """Returns the mode of X less t, or the least value."""
     own = self._own()["time"]
     found = self.distribution._mode() - own
     found = np.maximum(found, 1.0 if self._DISCRETE else 0.0)

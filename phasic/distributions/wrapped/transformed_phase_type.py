@@ -92,12 +92,12 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return node_sums.of_increasing(model, self._forwarded, self._log_growth)
 
   def _forwarded(self, x: Array) -> Array:
-    """Returns g(x), inf without a warning where that is too large."""
+    """Computes g(x), inf without a warning on overflow."""
     with onp.errstate(over="ignore"):
       return self._forward(x)
 
   def _inverted(self, y: Array) -> Array:
-    """Returns h(y), inf without a warning where that is too large."""
+    """Computes h(y), inf without a warning on overflow."""
     with onp.errstate(over="ignore"):
       return self._inverse(y)
 
@@ -144,7 +144,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return self._sloped(found, value, x)
 
   def _sloped(self, found: Array, value: Array, x: Array) -> Array:
-    """Returns the logarithm of what is found at x, per unit of Y."""
+    """Converts a log density or log hazard at x to units of Y."""
     smooth = (value >= 0) & (x < math.inf)
     slope = self._log_slope(np.where(smooth, value, 1.0))
     slope = np.where(smooth, slope, 0.0)
@@ -203,7 +203,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   def reparameterization_type(
     self,
   ) -> reparameterization.ReparameterizationType:
-    """Whether samples can be differentiated: where those of X can.
+    """Whether samples can be differentiated, as the samples of X.
 
     Else asking for a derivative raises NotImplementedError.
     """
@@ -246,7 +246,7 @@ def _kl_divergence(p: TransformedPhaseType, q: TransformedPhaseType) -> Array:
 
 
 def _is_same_change(p: TransformedPhaseType, q: TransformedPhaseType) -> bool:
-  """Whether both are known to have the same g."""
+  """Returns whether both are known to have the same g."""
   if type(p) is not type(q):
     return False
   others = q._own()
@@ -267,7 +267,7 @@ def log_quotient(x: Array, y: Array) -> Array:
 
 
 def power(x: Array, exponent: Array) -> Array:
-  """Returns x^exponent, NaN where that of an exponent is: of one as well."""
+  """Computes x^exponent, NaN where the exponent is, also for x = 1."""
   known = exponent == exponent
   return np.where(known, x**exponent, math.nan)
 

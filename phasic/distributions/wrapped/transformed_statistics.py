@@ -29,7 +29,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
   _GROWS_SLOWLY = False
 
   def _forwarded(self, x: Array) -> Array:
-    """Returns g(x), inf without a warning where that is too large."""
+    """Computes g(x), inf without a warning on overflow."""
     raise NotImplementedError(f"{type(self).__name__} has no _forwarded")
 
   def _own(self) -> dict[str, Array]:
@@ -42,7 +42,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     raise NotImplementedError(f"{type(self).__name__} has no _log_ratio")
 
   def _nodes_of_moment(self, k: int) -> heavy_moments.MomentNodes:
-    """Returns where X matters for E g(X)^k."""
+    """Returns quadrature points of X for E g(X)^k."""
     del k
     raise NotImplementedError(f"{type(self).__name__} has no _nodes_of_moment")
 
@@ -77,7 +77,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     return second.variance(self._log_ratio(second.times), mean)
 
   def _scale(self) -> Array | float:
-    """Returns c, one where there is none."""
+    """Returns the scale c, 1 if there is none."""
     return 1.0
 
   def _mode(self) -> Array:
@@ -103,7 +103,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     self._missing("mode", _NO_MODE)
 
   def _speeds_up(self) -> Array:
-    """Returns where h' is known to grow somewhere, (...)."""
+    """Returns whether h' is known to grow somewhere, (...)."""
     raise NotImplementedError(f"{type(self).__name__} has no _speeds_up")
 
   def _moment(self, k: int) -> Array:

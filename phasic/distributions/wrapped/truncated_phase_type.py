@@ -87,7 +87,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return bool(onp.all(good & ordered))
 
   def _bounds(self) -> tuple[Array, Array, Array]:
-    """Returns low, what is just below it, and high, as arrays.
+    """Returns low, the value just below it, and high, as arrays.
 
     They are checked with `validate_args`, else NaN where they break a rule.
     """
@@ -123,7 +123,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     value = self._converted(value)
     found = self.distribution.diagnose(value, method)
     _, before, high = self._bounds()
-    empty = onp.isnan(comparable.host(self._normaliser(before, high)))
+    empty = onp.isnan(comparable.host(self._normalizer(before, high)))
     why = "low, high: no mass is known to be between them"
     found = onp.where(empty & (found == "ok"), why, found)
     return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
@@ -143,9 +143,9 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     # Below zero X has neither a density nor a derivative of its logarithm.
     value = np.where(outside, -1.0 - np.abs(value), value)
     found = self.distribution._log_prob(value)
-    return found - self._normaliser(before, high)
+    return found - self._normalizer(before, high)
 
-  def _normaliser(self, before: Array, high: Array) -> Array:
+  def _normalizer(self, before: Array, high: Array) -> Array:
     """Returns log Z, NaN where Z is zero."""
     found = self._log_mass(before, high)
     return np.where(found == -math.inf, math.nan, found)
@@ -154,7 +154,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     low, before, high = self._bounds()
     inside = (value >= low) & (value < high)
     within = np.where(inside, value, high)
-    log_mass = self._log_mass(before, within) - self._normaliser(before, high)
+    log_mass = self._log_mass(before, within) - self._normalizer(before, high)
     found = np.where(value < low, -math.inf, np.minimum(log_mass, 0.0))
     return np.where(np.isnan(value), math.nan, found)
 
@@ -162,7 +162,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     low, before, high = self._bounds()
     inside = (value >= low) & (value < high)
     after = np.where(inside, value, before)
-    log_mass = self._log_mass(after, high) - self._normaliser(before, high)
+    log_mass = self._log_mass(after, high) - self._normalizer(before, high)
     found = np.where(value >= high, -math.inf, np.minimum(log_mass, 0.0))
     return np.where(np.isnan(value), math.nan, found)
 
@@ -223,7 +223,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     and 1 - F = P(X > high) + (1 - u) Z: the smaller one has all its digits.
     """
     low, before, high = self._bounds()
-    total = self._normaliser(before, high)
+    total = self._normalizer(before, high)
     wrapped = self.distribution
     # Where nothing is cut off the logarithm has no derivative.
     open_below = before < 0

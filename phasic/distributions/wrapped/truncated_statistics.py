@@ -28,7 +28,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
   With what is left of X at the lower bound, R, they are those of R given R <=
   high - low, of which nothing is subtracted: see `math.truncated_moments`.
 
-  A subclass has `_bounds` and `_normaliser`.
+  A subclass has `_bounds` and `_normalizer`.
   """
 
   def _keep(self, parameters: dict[str, Any]) -> None:
@@ -38,7 +38,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     self._check_values(self._bounds)
 
   def _bounds(self) -> tuple[Array, Array, Array]:
-    """Returns low, what is just below it, and high, as arrays."""
+    """Returns low, the value just below it, and high, as arrays."""
     raise NotImplementedError
 
   def _limit(self, low: Array, high: Array) -> Array:
@@ -48,8 +48,8 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
       wrapped._model(), np.maximum(low, 0.0), high, wrapped._DISCRETE
     )
 
-  def _normaliser(self, before: Array, high: Array) -> Array:
-    """Returns log P(before < X <= high), NaN where that is zero."""
+  def _normalizer(self, before: Array, high: Array) -> Array:
+    """Computes log P(before < X <= high), NaN where the probability is 0."""
     raise NotImplementedError
 
   def _mean(self) -> Array:
@@ -90,7 +90,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     limited: Callable[[Model, Array, bool], Array],
     shifted: Callable[[Array, Array], Array],
   ) -> Array:
-    """Returns a statistic, from that of what is left of X at the lower bound.
+    """Computes a statistic from the residual life at the lower bound.
 
     Args:
       whole: its function of a distribution without an upper bound.
@@ -124,7 +124,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
   def _started(
     self, before: Array, residual: residual_life.ResidualLife
   ) -> Model:
-    """Returns the chain of what is left, with the atom if that counts."""
+    """Returns the chain of the residual life, with the atom if it counts."""
     first, matrix, exits, _ = self.distribution._model()
     start = residual._model()[0]
     atom = atoms.mass_at_zero(self.distribution)
@@ -137,14 +137,14 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     )
 
   def _mode(self) -> Array:
-    """A part of a density with one top has it at an end, or where it was."""
+    """Returns the mode of X, moved to the nearest value between the bounds."""
     low, before, high = self._bounds()
     first, last = low, high
     if self.distribution._DISCRETE:
       first, last = before + 1.0, np.floor(high)
     found = np.minimum(np.maximum(self.distribution._mode(), first), last)
     # Zero, but NaN where nothing is between the bounds.
-    nothing = 0.0 * autodiff.stop_gradient(self._normaliser(before, high))
+    nothing = 0.0 * autodiff.stop_gradient(self._normalizer(before, high))
     return found + nothing
 
   def _log_hazard_function(self, value: Array) -> Array:
@@ -159,7 +159,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     last = self._limit(some, high)
     found = hazards.log_hazard_below(model, some, last, discrete)
     found = np.where(value < low, -math.inf, found)
-    unknown = np.isnan(value) | np.isnan(self._normaliser(before, high))
+    unknown = np.isnan(value) | np.isnan(self._normalizer(before, high))
     return np.where(ended | unknown, math.nan, found)
 
 

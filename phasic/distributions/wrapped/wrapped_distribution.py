@@ -89,7 +89,7 @@ class WrappedDistribution(comparable.Comparable):
 
 
 class HeldAround(WrappedDistribution):
-  """One whose M-step is that of the other, and keeps all parameters else."""
+  """Wraps a distribution; its M-step changes the wrapped one only."""
 
   def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     inner = inferring.m_step(self.distribution, statistics)

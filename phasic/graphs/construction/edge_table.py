@@ -105,7 +105,7 @@ def lost_notes(states: Sequence[Hashable]) -> tuple[str, ...]:
 def _read_edge(
   e: int, edge: object, reader: weights.WeightReader
 ) -> tuple[Hashable, Hashable, weights.Weight | None]:
-  """Returns source, target and weight; a weight that is zero is None."""
+  """Reads source, target and weight; a zero weight becomes None."""
   try:
     if isinstance(edge, Edge):
       source, target = edge.source, edge.target

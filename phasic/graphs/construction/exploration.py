@@ -207,7 +207,7 @@ def _notes(
   states: Sequence[Hashable],
   discrete: bool,
 ) -> tuple[str, ...]:
-  """Returns remarks on what was left out or is not used.
+  """Returns remarks on omitted transitions and unused parameters.
 
   Args:
     table: coefficients of all weights, (n, d).

@@ -76,7 +76,7 @@ def build(
 
 
 def _dtypes(given: Mapping[str, ArrayLike | None]) -> list[str]:
-  """The floating dtypes of what is given; numbers alone are float64."""
+  """Returns the floating dtypes of the arrays; Python numbers are float64."""
   return [
     dtypes.common_dtype({name: x}, "float64")
     for name, x in given.items()

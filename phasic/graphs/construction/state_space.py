@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 
 
 def hash_problem(state: object) -> str | None:
-  """Returns what is wrong with a state that is not hashable, else None."""
+  """Returns why a state is not hashable, or None."""
   try:
     hash(state)
   except TypeError as error:
@@ -34,7 +34,7 @@ def hashable(state: object) -> Hashable:
 
 
 def found(table: Mapping[Hashable, _T], state: object) -> _T | None:
-  """Returns what a table has for a state, or None if it has nothing.
+  """Looks up a state in a table; None if it is not there.
 
   Raises:
     TypeError: the state is not hashable, or nested too deeply to be compared.
@@ -46,7 +46,7 @@ def found(table: Mapping[Hashable, _T], state: object) -> _T | None:
 
 
 def too_deep(state: object) -> str:
-  """Returns what is wrong with a state that Python cannot compare."""
+  """Returns why a state cannot be compared."""
   return (
     f"state {shown(state)} is nested too deeply: Python must be able to compare "
     "it; use numbers, or tuples of a few levels"

@@ -1,4 +1,4 @@
-"""What all graphs have: arrays, static facts, and states on the host."""
+"""The parts of all graphs: arrays, static facts, and host states."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
@@ -19,7 +19,7 @@ from phasic.internal.arrays import Array
 
 
 class GraphParts:
-  """The parts of a graph; `Graph` says what they mean."""
+  """The parts of a graph, which `Graph` documents."""
 
   _values: dict[str, Any]
 
@@ -115,22 +115,22 @@ class GraphParts:
 
   @property
   def constants(self) -> Array:
-    """What weights have without parameters, (m,)."""
+    """The constants of the weights, (m,)."""
     return self._array("constants")
 
   @property
   def coefficients(self) -> Array:
-    """What weights have for each unit of a parameter, (m, d)."""
+    """The coefficients of the weights, (m, d)."""
     return self._array("coefficients")
 
   @property
   def initial_constants(self) -> Array:
-    """The same of the initial weights, (p + 1,); the last is the atom."""
+    """The constants of the initial weights, (p + 1,); the last is the atom."""
     return self._array("initial_constants")
 
   @property
   def initial_coefficients(self) -> Array:
-    """The same of the initial weights, (p + 1, d)."""
+    """The coefficients of the initial weights, (p + 1, d)."""
     return self._array("initial_coefficients")
 
   @property
@@ -150,7 +150,7 @@ class GraphParts:
 
   @property
   def parameter_names(self) -> tuple[str, ...] | None:
-    """The names of the parameters, None where they have none."""
+    """The names of the parameters, None if they have no names."""
     return self._values["parameter_names"]
 
   @property
@@ -165,20 +165,20 @@ class GraphParts:
 
   @property
   def notes(self) -> tuple[str, ...]:
-    """Remarks on what was left out when the graph was built."""
+    """Remarks on transitions that were omitted when the graph was built."""
     return self._notes
 
   @property
   def states(self) -> tuple[Any, ...]:
-    """The states that are the phases, in their order.
+    """The states of the phases, in their order.
 
     Raises:
       ValueError: the graph has none, because it was rebuilt from arrays.
     """
     if self._states is None:
       raise ValueError(
-        "the graph has no states: they stay with the graph that was built on "
-        "the host, not with what jit, vmap, tree_map or a file make of it"
+        "the graph has no states: only the graph that was built on the host "
+        "has them, not the graphs that jit, vmap, tree_map or a file make of it"
       )
     return self._states
 
@@ -245,7 +245,7 @@ class GraphParts:
     return sources, np.minimum(targets, self.num_phases)
 
   def _contents(self) -> contents.Contents:
-    """Returns what the graph consists of, on the host."""
+    """Returns the parts of the graph, on the host."""
     host = {
       name: static.concrete(self._array(name)) for name in contents.ARRAYS
     }

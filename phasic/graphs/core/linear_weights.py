@@ -94,7 +94,7 @@ class LinearWeights(builders.Builders):
   def edge_weights(
     self, params: ParamsLike | None = None, edge_values: ArrayLike | None = None
   ) -> Any:
-    """Returns what functions of `math` take in place of a subgenerator.
+    """Returns the edges that functions of `math` take as a subgenerator.
 
     Args:
       params: as for `params_array`.

@@ -1,4 +1,4 @@
-"""What a graph is, in a few lines."""
+"""Describes a graph in a few lines."""
 
 import numpy as onp
 
@@ -55,7 +55,7 @@ def _cause(cause: str | None) -> str:
 
 
 def _elimination(graph: contents.Contents, p: int) -> str:
-  """What moments take, as the kernel predicts it."""
+  """Returns the cost of moments, as the kernel predicts it."""
   targets = onp.minimum(graph.targets, p)
   try:
     size = kernel_ops.measure_elimination(

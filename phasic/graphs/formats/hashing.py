@@ -1,4 +1,4 @@
-"""A hash of what a graph computes, the same in every process."""
+"""Hashes the arrays of a graph, identically in every process."""
 
 import hashlib
 import json

@@ -72,7 +72,7 @@ def loads(text: str | bytes) -> contents.Contents:
   except RecursionError:
     raise ValueError("the graph's JSON is nested too deeply") from None
   except json.JSONDecodeError as error:
-    raise ValueError(f"the graph is no JSON: {error}") from None
+    raise ValueError(f"the text is not JSON: {error}") from None
   if not isinstance(found, dict):
     raise ValueError(
       f"the graph's JSON is {_kind(found)}: it must be an object"
@@ -139,7 +139,7 @@ def _refuse_constant(text: str) -> NoReturn:
 
 
 def _kind(x: object) -> str:
-  """What JSON calls a value."""
+  """Returns the JSON name of a value's type."""
   names: dict[type, str] = {
     dict: "an object",
     list: "an array",
@@ -206,7 +206,7 @@ def _table(x: object, name: str, rows: int, columns: int) -> onp.ndarray:
 
 
 def _encoded_states(states: Sequence[Hashable] | None) -> list[object] | None:
-  """Returns the states as JSON values, or None if one of them is none."""
+  """Encodes the states as JSON values; None if one cannot be encoded."""
   if states is None:
     return None
   try:

@@ -1,4 +1,4 @@
-"""Where the phases of a graph stand in a picture."""
+"""Layouts of a graph's phases in a plot."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ _PATIENCE = 30.0
 
 
 def positions(graph: contents.Contents) -> list[Point]:
-  """Returns where the phases stand, then the causes of absorption.
+  """Computes the positions of the phases, then of the causes.
 
   By Graphviz where its program `dot` is there, else by networkx in layers: each
   phase stands as far to the right as the fewest edges that lead to it.

@@ -1,4 +1,4 @@
-"""Graphs to and from networkx, which is needed only here."""
+"""Converts graphs to and from networkx."""
 
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -58,7 +58,7 @@ def edges_of(
 
 
 def defaults(network: Any) -> dict[str, Any]:
-  """Returns what `to_network` kept of the graph: initial, params, discrete.
+  """Returns what `to_network` stored: initial, params, discrete.
 
   Raises:
     TypeError: `network` is not a directed network.

@@ -21,7 +21,7 @@ def plot(
   p = len(graph.initial_constants) - 1
   if p > most:
     raise ValueError(
-      f"the graph has {p:,} phases: a picture has at most max_phases = {most}"
+      f"the graph has {p:,} phases: plots have at most max_phases = {most}"
     )
   if axes is None:
     axes = _new_axes()
@@ -101,7 +101,7 @@ def _draw_edge(
 
 
 def _label(graph: contents.Contents, values: onp.ndarray | None, e: int) -> str:
-  """What stands at an edge: its value or its formula."""
+  """Returns the label of an edge: its value or its formula."""
   if values is not None:
     return f"{float(values[e]):.4g}"
   names = graph.parameter_names or tuple(

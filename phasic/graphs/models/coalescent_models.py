@@ -141,7 +141,7 @@ def island_coalescent(num_samples: Sequence[int]) -> graph_lib.Graph:
 def isolation_with_migration(
   num_samples: Sequence[int],
 ) -> tuple[graph_lib.Graph, graph_lib.Graph, Callable[[tuple[int, ...]], int]]:
-  """Returns the two epochs of isolation with migration, and what joins them.
+  """Returns two graphs and a state map for isolation with migration.
 
   Back in time there are two populations that exchange migrants, whose state
   is the pair of their lineages, until the time at which they split from an

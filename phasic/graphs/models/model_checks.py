@@ -7,7 +7,7 @@ from phasic.internal import raw_arguments
 
 
 def at_least(name: str, value: object, least: int) -> None:
-  """Raises unless the value is an integer that is large enough.
+  """Raises unless the value is an integer at or above a minimum.
 
   Raises:
     TypeError: it is no integer.

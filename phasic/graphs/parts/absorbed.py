@@ -1,4 +1,4 @@
-"""The state that is no phase: absorption, by one cause or another."""
+"""Absorption, by any cause, as the target of transitions."""
 
 from typing import TypeGuard
 
@@ -6,7 +6,7 @@ from phasic.internal import raw_arguments
 
 
 class Absorbed:
-  """Absorption, in the place of a state: `ABSORBED` and what it returns.
+  """Absorption as a target in place of a state; see `ABSORBED`.
 
   Two are equal if their causes are, whatever the substrate they come from.
 
@@ -50,7 +50,7 @@ ABSORBED = Absorbed()
 
 
 def is_absorbed(state: object) -> TypeGuard[Absorbed]:
-  """Whether a state is absorption, of this substrate or of another."""
+  """Returns whether a state is absorption, of any substrate."""
   return isinstance(state, Absorbed) or (
     # A function of transitions may serve several substrates.
     type(state).__name__ == "Absorbed"

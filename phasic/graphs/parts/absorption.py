@@ -1,4 +1,4 @@
-"""Which phases can be reached, and from which absorption can."""
+"""Reachability of phases and of absorption."""
 
 from collections.abc import Callable
 

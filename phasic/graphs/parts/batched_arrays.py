@@ -30,7 +30,7 @@ def unbatched(name: str, x: Any, event: tuple[int | None, ...]) -> Any:
   if extra < 0:
     raise ValueError(
       f"{name} of a graph has shape {shape}: it must have {len(event)} "
-      "dimensions. vmap has mapped the arrays of a graph, which are no batch: "
+      "dimensions. vmap has mapped the arrays of a graph, which have no batch axis: "
       "map a function of the parameters, in which the distribution is made, or "
       "give in_axes with None for the arrays of the graph"
     )
@@ -49,7 +49,7 @@ def unbatched(name: str, x: Any, event: tuple[int | None, ...]) -> Any:
   rows: onp.ndarray = onp.reshape(known, (-1, *own))
   if not fits or onp.any(rows != rows[:1]):
     raise ValueError(
-      f"{name} of a graph has shape {shape}, which is no batch of one graph: "
+      f"{name} of a graph has shape {shape}, which is not a batch of one graph: "
       f"vmap has returned different graphs, or its out_axes is not 0. {way_out}"
     )
   return x[(0,) * extra]

@@ -1,4 +1,4 @@
-"""What a graph consists of, as host arrays."""
+"""The parts of a graph, as host arrays."""
 
 from collections.abc import Hashable
 from typing import Any, NamedTuple

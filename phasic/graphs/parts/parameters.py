@@ -1,4 +1,4 @@
-"""Parameters as arrays, and what is linear in them."""
+"""Parameters as arrays, and linear functions of them."""
 
 from collections.abc import Mapping
 from typing import TypeAlias
@@ -91,7 +91,7 @@ def linear(constants: Array, coefficients: Array, params: Array) -> Array:
 
 
 def _is_size(d: object, size: int) -> bool:
-  """Whether a dimension has a size, or one that is not known yet."""
+  """Returns whether a dimension is `size`, or not known yet."""
   return not isinstance(d, int) or d == size
 
 

@@ -19,7 +19,7 @@ _NUMBERS = contents.ARRAYS[2:]
 
 
 def checked(given: contents.Contents) -> contents.Contents:
-  """Returns what a graph consists of, as arrays that keep every rule.
+  """Checks the parts of a graph, and returns them as arrays.
 
   Raises:
     TypeError: something is of a wrong type.
@@ -74,8 +74,8 @@ def check_initial_mass(
   mass = math.fsum(constants)
   if not abs(mass - 1.0) <= tolerance:
     raise ValueError(
-      f"the initial weights sum to {mass!r}: this sum, with that of ABSORBED "
-      "for an atom at zero, must be 1 within 4 p eps"
+      f"the initial weights sum to {mass!r}: this sum, with the weight of "
+      "ABSORBED for an atom at zero, must be 1 within 4 p eps"
     )
 
 
@@ -92,7 +92,7 @@ def check_edge_values(shape: static.Shape, num_edges: int) -> None:
 
 
 def edge_name(graph: contents.Contents, e: int) -> str:
-  """Returns how messages call an edge."""
+  """Returns the name of an edge in messages."""
   p = len(graph.initial_constants) - 1
   source, target = int(graph.sources[e]), int(graph.targets[e])
   if target >= p:
@@ -112,7 +112,7 @@ def _state_name(graph: contents.Contents, i: int) -> str:
 
 
 def _freeze(array: onp.ndarray) -> None:
-  """Makes an array read-only: what was checked must stay as it is."""
+  """Makes an array read-only, so that it stays checked."""
   array.setflags(write=False)
 
 
@@ -144,7 +144,7 @@ def _check_shapes(graph: contents.Contents) -> None:
       f"initial_constants have shape {initial}: it must be (p + 1,) with p > 0"
     )
   if shapes["sources"] == (0,):
-    raise ValueError("there are no edges: nothing ever happens")
+    raise ValueError("the graph has no edges: it needs at least one")
   (m,), (n,), d = shapes["sources"], initial, shapes["coefficients"][1]
   wanted = {
     "targets": (m,),
@@ -162,7 +162,7 @@ def _check_shapes(graph: contents.Contents) -> None:
 
 
 def _check_facts(graph: contents.Contents) -> None:
-  """Raises unless names, causes and states are what they must be."""
+  """Raises unless names, causes and states are valid."""
   p = len(graph.initial_constants) - 1
   d = onp.shape(graph.coefficients)[1]
   if not isinstance(graph.discrete, bool):
@@ -201,7 +201,7 @@ def _check_facts(graph: contents.Contents) -> None:
       raise ValueError("a state is there twice")
     for i, state in enumerate(graph.states):
       if absorbed.is_absorbed(state):
-        raise ValueError(f"states[{i}] is {state}: absorption is no phase")
+        raise ValueError(f"states[{i}] is {state}: absorption is not a phase")
 
 
 def _check_range(

@@ -21,7 +21,7 @@ class Weight(NamedTuple):
   terms: list[tuple[int, float]]
 
   def __repr__(self) -> str:
-    """The sum as messages show it."""
+    """Formats the sum for messages."""
     listed = [f"{a!r} params[{c}]" for c, a in self.terms]
     if self.constant != 0.0 or not listed:
       listed.insert(0, repr(self.constant))
@@ -150,7 +150,7 @@ def read_params(
 
 
 def _is_vector(weight: object) -> bool:
-  """Whether it is an array with one dimension."""
+  """Returns whether it is an array with one dimension."""
   return hasattr(weight, "dtype") and static.rank(weight) == 1
 
 
@@ -165,8 +165,8 @@ def _number(value: Any) -> float:
       value = math.inf
     except Exception:  # Arrays and tracers raise types of their own.
       raise TypeError(
-        f"{shown(value)} is not a number; what is computed from traced arrays goes "
-        "by edge_values="
+        f"{shown(value)} is not a number; pass weights that are computed from traced arrays "
+        "as edge_values="
       ) from None
   if not -math.inf < value < math.inf:
     raise ValueError(f"{raw_arguments.shown(value)} is not finite")

@@ -38,7 +38,7 @@ class ClassRates:
   def signatures(
     self, phases: onp.ndarray, classes: onp.ndarray
   ) -> Sequence[bytes]:
-    """Returns what is equal for phases with equal rates out of their class.
+    """Returns signatures: equal for phases with equal rates to other classes.
 
     Args:
       phases: the phases that are compared with each other.
@@ -87,7 +87,7 @@ class ClassRates:
 
 
 def agree(one: onp.ndarray, two: onp.ndarray) -> bool:
-  """Whether two vectors of weights count as equal."""
+  """Returns whether two vectors of weights are equal up to rounding."""
   larger = onp.maximum(onp.abs(one), onp.abs(two))
   return bool(onp.all(onp.abs(one - two) <= host_graphs.TOLERANCE * larger))
 

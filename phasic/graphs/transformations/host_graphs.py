@@ -1,4 +1,4 @@
-"""A graph's numbers on the host, for functions that make a graph of a graph."""
+"""Host arrays of a graph, for functions that transform graphs."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ TOLERANCE = 1e-13
 
 
 class HostGraph(NamedTuple):
-  """What a graph consists of, with host arrays.
+  """The parts of a graph, with host arrays.
 
   Attributes:
     sources: (m,), phases.
@@ -51,7 +51,7 @@ class HostGraph(NamedTuple):
     return onp.shape(self.weights)[1] - 1
 
   def name(self, node: int) -> str:
-    """Returns what messages call a phase, or absorption (from p on)."""
+    """Returns the name of a phase in messages, or of absorption (from p on)."""
     p = self.num_phases
     if node >= p:
       return repr(absorbed.Absorbed(self.causes[node - p]))
@@ -61,7 +61,7 @@ class HostGraph(NamedTuple):
 
 
 def read(graph: graph_lib.Graph) -> HostGraph:
-  """Returns the numbers of a graph.
+  """Reads the host arrays of a graph.
 
   Edges that have no weight for any parameters are left out.
 
@@ -110,7 +110,7 @@ def _states(graph: graph_lib.Graph) -> tuple[Hashable, ...] | None:
 
 
 def build(host: HostGraph) -> graph_lib.Graph:
-  """Returns the graph of such numbers; edges may be parallel."""
+  """Builds a graph; parallel edges are merged."""
   host = merged(host)
   return graph_lib.Graph(
     host.sources,
@@ -127,7 +127,7 @@ def build(host: HostGraph) -> graph_lib.Graph:
 
 
 def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
-  """Returns the numbers of a graph for one vector of parameters, d = 0.
+  """Reads the host arrays of a graph at given parameters, with d = 0.
 
   Args:
     graph: the graph.
@@ -144,7 +144,7 @@ def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
   if params is None and d > 0:
     raise ValueError(
       f"params is None: the graph has {d} parameters, and the weights of the "
-      "result are no linear function of them"
+      "result are not linear in them; give their values"
     )
   values = onp.zeros(0)
   if d > 0:
@@ -182,7 +182,7 @@ def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
 
 
 def merged(host: HostGraph) -> HostGraph:
-  """Returns the numbers with parallel edges summed, by source.
+  """Merges parallel edges, and sorts edges by source.
 
   Edges from a phase to itself are dropped. Those of a phase are in the order in
   which the first of each stood.
@@ -206,7 +206,7 @@ def merged(host: HostGraph) -> HostGraph:
 
 
 def sums_from(weights: onp.ndarray, first: onp.ndarray) -> onp.ndarray:
-  """Returns sums of rows of weights, from each of the places on to the next.
+  """Sums rows of weights between successive places.
 
   What is left of terms that cancel is zero.
   """
@@ -218,7 +218,7 @@ def sums_from(weights: onp.ndarray, first: onp.ndarray) -> onp.ndarray:
 
 
 def selected(host: HostGraph, phases: onp.ndarray) -> HostGraph:
-  """Returns the numbers of some phases only.
+  """Selects some phases of a graph.
 
   Args:
     host: the numbers.
@@ -243,7 +243,7 @@ def selected(host: HostGraph, phases: onp.ndarray) -> HostGraph:
 
 
 def reached(host: HostGraph) -> onp.ndarray:
-  """Returns the phases that some start leads to, in increasing order."""
+  """Returns the reachable phases, in increasing order."""
   p = host.num_phases
   starts = onp.flatnonzero(onp.any(host.initial[:p] != 0.0, axis=1))
   targets = onp.minimum(host.targets, p)
@@ -252,7 +252,7 @@ def reached(host: HostGraph) -> onp.ndarray:
 
 
 def successor_lists(host: HostGraph) -> list[list[int]]:
-  """Returns the phases to which the edges of each phase lead."""
+  """Returns the successors of each phase."""
   successors: list[list[int]] = [[] for _ in range(host.num_phases)]
   for i, j in zip(host.sources, host.targets):
     if j < host.num_phases:
@@ -263,7 +263,7 @@ def successor_lists(host: HostGraph) -> list[list[int]]:
 def of_edges(
   host: HostGraph, values: Sequence[float] | onp.ndarray
 ) -> onp.ndarray:
-  """Returns sums (p,) of the values (m,) of the edges that leave each phase."""
+  """Sums values (m,) over the edges that leave each phase, (p,)."""
   total = onp.zeros(host.num_phases)
   onp.add.at(total, host.sources, values)
   return total

@@ -1,4 +1,4 @@
-"""Lumping: phases that behave alike become one, for all parameters."""
+"""Lumping: merges equivalent phases, for all parameters."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Lumped(NamedTuple):
-  """A lumped graph, and which phases became which.
+  """A lumped graph, and the classes of its phases.
 
   Attributes:
     graph: the lumped graph. The states are those of the first phase of each
@@ -34,7 +34,7 @@ def lump(
   partition: Callable[[Any], Hashable] | Sequence[Hashable] | None = None,
   rewards: ArrayLike | None = None,
 ) -> Lumped:
-  """Returns the graph of classes of phases that behave alike.
+  """Returns the lumped graph, whose phases are classes of phases.
 
   A partition is a strong lumping if all phases of a class have the same rates
   into every other class and into absorption by every cause. Rates are compared
@@ -92,7 +92,7 @@ def lump(
 
 
 def _equal_rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
-  """Returns numbers (p,) that are equal where rewards are."""
+  """Numbers phases (p,) by their rewards."""
   if rewards is None:
     return onp.zeros(p, onp.int64)
   array: onp.ndarray = onp.asarray(rewards, onp.float64)
@@ -178,7 +178,7 @@ def _check(
 
 
 def _text(host: host_graphs.HostGraph, weight: onp.ndarray) -> str:
-  """Returns a weight as users write it."""
+  """Formats a weight as users write it."""
   names: int | Sequence[object] = host.params
   if isinstance(names, int):
     names = range(names)

@@ -56,7 +56,7 @@ class _Partition:
       self._members[c].add(i)
 
   def by_class(self, phases: onp.ndarray) -> dict[int, list[int]]:
-    """Returns those of the phases that are in each class."""
+    """Groups phases by class."""
     found: dict[int, list[int]] = {}
     for i, c in zip(phases, self.classes[phases]):
       found.setdefault(int(c), []).append(int(i))

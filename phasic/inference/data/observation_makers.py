@@ -1,4 +1,4 @@
-"""Ways to make observations of what studies and tables hold."""
+"""Constructors of observations from studies and tables."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -16,7 +16,7 @@ class ObservationMakers:
   """Class methods of `Observations`, whose arguments they work out."""
 
   def __init__(self, *arrays: ArrayLike | None):
-    """Is that of `Observations`, which takes the place of this one."""
+    """See `Observations`, which overrides this constructor."""
     raise NotImplementedError
 
   @classmethod

@@ -1,4 +1,4 @@
-"""What is known of values that were observed, perhaps in part."""
+"""Observations: exact, censored, truncated and weighted values."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from phasic.internal.arrays import ArrayLike
 
 @structures.register
 class Observations(observation_makers.ObservationMakers):
-  """What is known of n values, each of them exactly or in part.
+  """Observations of n values, exact or as intervals.
 
   Of X it is known that it lies between `lower` and `upper`:
 
@@ -33,8 +33,8 @@ class Observations(observation_makers.ObservationMakers):
   exact observation.
 
   With a time of entry e >= 0 the value would not have been observed had it not
-  been above e (it is left-truncated): all is then conditional on X > e, and what
-  of (lower, upper] is before e is cut off.
+  been above e (it is left-truncated): all is then conditional on X > e, and
+  what of (lower, upper] is before e is cut off.
 
   With a cause c the value is known to have ended by that of `graph.causes`: the
   density and the probabilities are those of the time and the cause.
@@ -73,7 +73,7 @@ class Observations(observation_makers.ObservationMakers):
     entry: ArrayLike | None = None,
     cause: ArrayLike | None = None,
   ):
-    """Takes arrays, which broadcast with each other.
+    """Makes observations of arrays, which broadcast.
 
     Args:
       lower: (..., n), times, or counts of steps; finite, or below zero (-inf
@@ -160,8 +160,8 @@ class Observations(observation_makers.ObservationMakers):
 
     Raises:
       NotImplementedError: the distribution has no cdf.
-      TypeError: it is no distribution, dtypes differ, or there are causes and it
-        is none of a graph.
+      TypeError: it is no distribution, dtypes differ, or there are causes and
+        it is none of a graph.
       ValueError: batches do not broadcast, a count is not whole, or there is no
         such cause.
     """
@@ -192,7 +192,7 @@ class Observations(observation_makers.ObservationMakers):
   def counting(
     self,
   ) -> tuple[Array, Array | None, Array | None, Array | None, Array | None]:
-    """Returns the arrays, such that what has no weight is possible.
+    """Returns the arrays, with possible values where weights are zero.
 
     So impossible values of weight zero count for nothing. `upper` is None
     where all are exact, which takes half as many times.

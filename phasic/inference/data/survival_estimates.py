@@ -1,4 +1,4 @@
-"""What is known of a survival function without a model; needs statsmodels."""
+"""Nonparametric estimates of survival functions, by statsmodels."""
 
 from typing import Any, NamedTuple
 

@@ -93,7 +93,7 @@ def read(
 def _check(
   found: Columns, names: Mapping[str, str], lower: str, upper: str
 ) -> None:
-  """Raises ValueError for what `Observations` would, by the columns' names."""
+  """Raises ValueError as `Observations` does, with names of columns."""
   told = {**names, "lower": lower, "upper": upper}
   told["weights"] = names.get("weight", "weights")
   observation_rules.check_known(
@@ -206,7 +206,9 @@ def _numbers(table: Any, name: str) -> onp.ndarray:
       else:
         values = kept
   if values.dtype.kind not in "biuf":
-    what = _NO_NUMBERS.get(values.dtype.kind, "no numbers: it must hold them")
+    what = _NO_NUMBERS.get(
+      values.dtype.kind, "values that are not numbers: it must have numbers"
+    )
     raise TypeError(f"column {name!r} holds {what}")
   if values.dtype.kind == "f" and values.dtype.itemsize < 4:
     values = onp.asarray(values, dtype=onp.float64)
@@ -214,7 +216,7 @@ def _numbers(table: Any, name: str) -> onp.ndarray:
 
 
 def _missing(values: onp.ndarray) -> onp.ndarray:
-  """Returns which entries of an array of objects are no values.
+  """Returns a mask of missing values in an array of objects.
 
   They are None, NaN, and what pandas has for both, which equals nothing.
   """

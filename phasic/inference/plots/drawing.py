@@ -1,4 +1,4 @@
-"""What pictures of fits are drawn with; matplotlib is needed only here."""
+"""Helpers for plots of fits, with matplotlib."""
 
 from typing import Any, NamedTuple
 
@@ -48,7 +48,7 @@ def checked_axes(axes: Any) -> Any:
     import matplotlib.axes
   except ImportError as error:
     raise ImportError(
-      "pictures need matplotlib: pip install 'phasic-substrates[inference]'"
+      "plots need matplotlib: pip install 'phasic-substrates[inference]'"
     ) from error
   if axes is not None and not isinstance(axes, matplotlib.axes.Axes):
     raise TypeError(
@@ -73,7 +73,7 @@ def range_of(observations: observations_lib.Observations) -> Range:
 
 
 def end_of(axes: Any, distribution: Distribution, end: float) -> float:
-  """Returns where axes end that show times up to `end`, and what they have.
+  """Returns the end of axes that show times up to `end` and their content.
 
   Where these are none they show nearly all values of a distribution.
   """
@@ -121,13 +121,13 @@ def draw_curve(
   axes: Any,
   distribution: Distribution,
   times: onp.ndarray,
-  heights: onp.ndarray,
+  curve: onp.ndarray,
   label: str,
   steps: str,
 ) -> None:
   """Draws a function at times of `grid`, by steps in discrete time."""
   style = steps if counts(distribution) else "default"
-  axes.plot(times, heights, drawstyle=style, label=label)
+  axes.plot(times, curve, drawstyle=style, label=label)
 
 
 def grid(distribution: Distribution, start: float, end: float) -> onp.ndarray:
@@ -156,12 +156,12 @@ def values(
   """
   at = onp.asarray(x, distribution.dtype)
   found = getattr(distribution, name)(at)
-  found = known("distribution", found, "a picture needs its values")
+  found = known("distribution", found, "plots need concrete, finite values")
   missing = onp.ravel(found != found)
   if onp.all(missing) or (name.startswith("quantile") and onp.any(missing)):
     first = onp.ravel(at)[onp.argmax(missing)]
     raise ValueError(
-      f"distribution has {name}({first}) = nan: a picture needs its values"
+      f"distribution has {name}({first}) = nan: plots need concrete, finite values"
     )
   return found
 
@@ -169,22 +169,22 @@ def values(
 def log_survival_at_entry(
   distribution: Distribution, given: float
 ) -> onp.ndarray:
-  """Returns log P(X > given); raises ValueError where that is impossible."""
+  """Computes log P(X > given); raises ValueError if it is -inf."""
   found = values(distribution, "log_survival_function", given)
   if found == -onp.inf:
     raise ValueError(
-      f"distribution is never above {given}, where the first entry is"
+      f"distribution is never above {given}, the time of the first entry"
     )
   return found
 
 
 def check_single(distribution: Distribution) -> None:
-  """Raises unless there is one distribution."""
+  """Raises unless it is a single distribution."""
   check_type("distribution", distribution)
   shape = tuple(distribution.batch_shape)
   if shape:
     raise ValueError(
-      f"distribution has batch shape {shape}: a picture is of one; slice it"
+      f"distribution has batch shape {shape}: plots take a single distribution; slice it, e.g. dist[0]"
     )
 
 
@@ -198,8 +198,7 @@ def check_type(name: str, distribution: object) -> None:
     )
   if tuple(distribution.event_shape):
     raise TypeError(
-      f"{name} is {kind}, of vectors: a picture is of one variable, as "
-      "marginal(r) is"
+      f"{name} is {kind}, of vectors: plots take one variable, e.g. marginal(r)"
     )
 
 

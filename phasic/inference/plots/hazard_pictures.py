@@ -76,11 +76,11 @@ def plot_hazard(
     last = float(groups.edges[-1]) + half
   end = drawing.end_of(axes, distribution, last)
   times = drawing.grid(distribution, 0.0, end)
-  heights = drawing.values(distribution, "hazard_function", times)
+  curve = drawing.values(distribution, "hazard_function", times)
   axes = drawing.new_axes() if axes is None else axes
   if groups is not None:
     _draw_rates(axes, groups, half)
-  drawing.draw_curve(axes, distribution, times, heights, label, "steps-mid")
+  drawing.draw_curve(axes, distribution, times, curve, label, "steps-mid")
   axes = drawing.finish(axes, "hazard", end, None)
   if axes.get_xscale() == "linear":
     axes.set_xlim(left=-half)

@@ -58,16 +58,16 @@ def plot_survival(
     shown = drawing.range_of(observations)
   end = drawing.end_of(axes, distribution, shown.end)
   times = drawing.grid(distribution, shown.start, end)
-  heights = drawing.values(distribution, "survival_function", times)
+  curve = drawing.values(distribution, "survival_function", times)
   if shown.given >= 0.0:
-    heights = onp.exp(
+    curve = onp.exp(
       drawing.values(distribution, "log_survival_function", times)
       - drawing.log_survival_at_entry(distribution, shown.given)
     )
   axes = drawing.new_axes() if axes is None else axes
   if estimate is not None:
     drawing.draw_estimate(axes, estimate, shown)
-  drawing.draw_curve(axes, distribution, times, heights, label, "steps-post")
+  drawing.draw_curve(axes, distribution, times, curve, label, "steps-post")
   return drawing.finish(axes, _survival_label(shown), end, 1.02)
 
 

@@ -1,4 +1,4 @@
-"""What observations must be, and what is told of those that are not."""
+"""Rules of observations, and their error messages."""
 
 from collections.abc import Mapping
 import math
@@ -85,7 +85,7 @@ def _rules(
   entry: Array | None,
   cause: Array | None,
 ) -> list[tuple[str, Array, str]]:
-  """Returns what is checked, whether it is good, and the rule.
+  """Returns the checked arrays, masks of valid values, and rules.
 
   The arrays are the host's or traced ones: only operators are used.
   """

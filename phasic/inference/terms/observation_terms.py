@@ -87,8 +87,8 @@ def find_events(
     causes = chain_models.causes(chain)
     if causes is None:
       raise TypeError(
-        f"distribution is {kind}: causes are those of graphs; from_graph makes "
-        "a distribution that has them"
+        f"distribution is {kind}: only distributions of graphs have causes; "
+        "make one by from_graph"
       )
     observation_rules.check_causes(cause, causes)
   return distribution, events
@@ -114,7 +114,7 @@ def calls(
 
 
 def _of(events: chain_events.ChainEvents, own: Array | None) -> tuple[Any, Any]:
-  """Returns ends of events; what is not of a call is certain, and costs none."""
+  """Returns ends of the events of one call; others become certain events."""
   if own is None:
     return events.lower, events.upper
   lower = np.where(own, events.lower, -1.0)

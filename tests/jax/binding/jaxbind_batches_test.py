@@ -181,7 +181,9 @@ class BatchErrorsTest(parameterized.TestCase):
       jax.vmap(call)(_X)
 
   def test_keyword_is_the_batch_s(self):
-    with self.assertRaisesRegex(TypeError, "batch_axes is no keyword argument"):
+    with self.assertRaisesRegex(
+      TypeError, "batch_axes is not a keyword argument"
+    ):
       _call_powers()(_Y, _Y, batch_axes=None)
 
   def test_keyword_is_any_other_without_batches(self):

@@ -26,7 +26,7 @@ def _hartley(out, args, kwargs_dump):
 
 
 def _fourier(out, args, kwargs_dump):
-  """The Fourier transform, unnormalised: its matrix is symmetric too."""
+  """The Fourier transform, unnormalized: its matrix is symmetric too."""
   options = jaxbind.load_kwargs(kwargs_dump)
   norm = "backward" if options["forward"] else "forward"
   transform = onp.fft.fftn if options["forward"] else onp.fft.ifftn

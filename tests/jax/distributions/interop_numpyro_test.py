@@ -78,7 +78,9 @@ class MethodsTest(absltest.TestCase):
 
   def test_wrap_takes_distributions(self):
     for other in (3, pd.Erlang, nd.Gamma(1.0, 1.0)):
-      with self.assertRaisesRegex(TypeError, "it must be one of phasic"):
+      with self.assertRaisesRegex(
+        TypeError, "it must be a distribution of phasic"
+      ):
         adapter.wrap(other)
 
   def test_constraints(self):

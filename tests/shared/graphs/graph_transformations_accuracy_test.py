@@ -321,7 +321,7 @@ class FirstPassageTimeTest(test_case.TestCase):
 
   def test_refused(self):
     queue = models.busy_period(3)
-    with self.assertRaisesRegex(ValueError, "states: 7 is no state"):
+    with self.assertRaisesRegex(ValueError, "states: 7 is not a state"):
       graphs.first_passage_time(queue, [2, 7])
     with self.assertRaisesRegex(ValueError, "states is empty"):
       graphs.first_passage_time(queue, [])

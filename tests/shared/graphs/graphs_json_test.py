@@ -105,13 +105,13 @@ class JsonTest(graph_cases.SameGraphCase):
         Graph.from_json(json.dumps(less))
 
   @parameterized.parameters(
-    ("", "is no JSON"),
+    ("", "is not JSON"),
     ("[1, 2]", "is an array: it must be an object"),
     ("null", "is null: it must be an object"),
     ('{"format": 1, "format": 2}', "key 'format' is there twice"),
-    ("[" * 100_000, "nested too deeply|is no JSON"),
+    ("[" * 100_000, "nested too deeply|is not JSON"),
     ("[" + "1" * 10_000 + "]", "digits"),
-    (b"\xff\xfe\xfa", "codec can't decode|is no JSON"),
+    (b"\xff\xfe\xfa", "codec can't decode|is not JSON"),
   )
   def test_no_graph(self, text, message):
     with self.assertRaisesRegex(ValueError, message):

@@ -68,7 +68,7 @@ class BuiltTest(test_case.TestCase):
       graph.notes,
       (
         "left out: 1 transition from a state to itself (they do not change the "
-        "law), the first at ()",
+        "distribution), the first at ()",
       ),
     )
 
