@@ -12,7 +12,7 @@ from phasic.internal.native import host_results
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
 
-# For how many keyword arguments a bound function is kept as it was made.
+# The number of keyword arguments for which a bound function is cached.
 MAX_MADE = 1024
 _BATCHINGS = {"sequential": None, "expand": host_functions.expand}
 
@@ -29,7 +29,7 @@ def host_function(
     batching: "sequential" or "expand".
 
   Raises:
-    TypeError: `f` cannot be called, or `name` is no string.
+    TypeError: `f` cannot be called, or `name` is not a string.
     ValueError: there is no such batching.
   """
   check_callable(what, f)
@@ -70,7 +70,7 @@ def count(name: str, value: int) -> int:
   """Returns a number of arguments, checked.
 
   Raises:
-    TypeError: it is no integer.
+    TypeError: it is not an integer.
     ValueError: it is negative.
   """
   if not isinstance(value, (int, onp.integer)) or isinstance(value, bool):
@@ -84,7 +84,7 @@ def positions(name: str, values: Sequence[int]) -> tuple[int, ...]:
   """Returns positions of arguments, checked.
 
   Raises:
-    TypeError: they are no sequence, or no integers.
+    TypeError: it is not a sequence of integers.
     ValueError: one is negative.
   """
   check_sequence(name, values, "of positions of arguments")

@@ -19,7 +19,7 @@ def array_code(rule: Callable[..., Any]) -> "ArrayCode":
     rule: what `bind` takes as `jvp` or `vjp`, in array code.
 
   Raises:
-    TypeError: it is no function.
+    TypeError: it is not a function.
 
   Example:
 

@@ -30,7 +30,7 @@ def bind(
   The function and its rules are called on the host, with NumPy arrays of their
   own in the place of arrays, also by compiled programs. Arguments and results
   are arrays, or nested tuples, lists and dicts of them. Keyword arguments are
-  handed on as they are: they must be hashable, and are no arrays.
+  handed on as they are: they must be hashable, and are not arrays.
 
   Rules of derivatives are functions of NumPy arrays too, or, for derivatives
   of higher order, `array_code` or bound functions themselves:
@@ -68,7 +68,7 @@ def bind(
     A function. Its methods `jvp` and `vjp` are the rules as ops.
 
   Raises:
-    TypeError: an argument is no function, or no sequence of positions.
+    TypeError: an argument is not a function, or positions are not a sequence.
     ValueError: there is no such batching, or a position is negative.
 
   Example:
@@ -174,7 +174,7 @@ class BoundFunction:
     rules = (self._vjp, self._jvp)
     return self._linear(rules, self._cotangent_like, at, along, options)
 
-  # Methods, which are equal in all calls: backends keep what they find.
+  # Bound methods are equal in all calls, so that backends can cache by them.
   def _tangent_like(self, args: Any, tangents: Any, /, **options: Any) -> Any:
     del tangents
     function, abstract = self._function, self._abstract
@@ -254,10 +254,10 @@ class BoundFunction:
         for i, x in enumerate(args)
       )
 
-    def push(args: Any, tangents: Any) -> Any:
+    def call_jvp(args: Any, tangents: Any) -> Any:
       result, moved = made(*args), self.jvp(args, tangents, **options)
       rule = f"jvp of {self.name}"
-      # Also of the host's, which are only known to fit the result for zeros.
+      # Also for host functions, whose results are only known to fit zeros.
       arguments.check_derivative(rule, moved, _floating(result), "the result")
       return result, moved
 
@@ -267,7 +267,7 @@ class BoundFunction:
       forward = host_calls.forward_rule(lambda *args: made(*args))
       rules.update(vjp_fwd=forward, vjp_bwd=backward)
     if not isinstance(self._jvp, host_functions.Missing):
-      rules.update(jvp_fn=push)
+      rules.update(jvp_fn=call_jvp)
     made = custom_gradient.custom_gradient(**rules, eager=True)(call)
     return made
 
@@ -306,7 +306,7 @@ def _are_bound_once(jvp: Any, vjp: Any) -> bool:
   )
 
 
-# Rules that stay as they are.
+# Rules that are used unchanged.
 _RULES = (
   BoundFunction,
   linear.MultilinearFunction,

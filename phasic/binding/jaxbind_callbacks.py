@@ -43,7 +43,8 @@ class Callback:
     self._abstract = abstract
     self._can_batch = can_batch
     self._num_fixed = num_fixed
-    # Most of what a call would take, and the same for all of one kind.
+    # Cached: it takes most of the time of a call, and depends on the kinds
+    # only.
     self._kept = functools.lru_cache(maxsize=256)(self._plan)
 
   def check_call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -67,7 +68,7 @@ class Callback:
     """Returns a function of trees, whose result `finish` makes."""
 
     def call(*trees: Any, **kwargs: Any) -> Any:
-      # Without batches `batch_axes` is a keyword argument as any other.
+      # Without batches `batch_axes` is an ordinary keyword argument.
       levels = kwargs.pop("batch_axes", ()) if self._can_batch else ()
       return finish(self._call(_leaves(trees), levels, kwargs))
 

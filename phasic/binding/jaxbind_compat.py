@@ -22,7 +22,7 @@ from phasic.binding import jaxbind_callbacks
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 
-# Of JAXbind, whose interface this is.
+# The version of JAXbind that has this interface.
 __version__ = "1.3.1"
 
 

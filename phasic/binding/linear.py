@@ -39,7 +39,7 @@ def bind_linear(
     name: what messages call the function.
 
   Raises:
-    TypeError: an argument is no function, or no number.
+    TypeError: an argument is not a function or a number, as it should be.
     ValueError: a number is negative, or there is no such batching.
 
   Example: sums up to each entry. The functions are NumPy's, always.
@@ -91,7 +91,7 @@ def bind_multilinear(
     name: what messages call the function.
 
   Raises:
-    TypeError: an argument is no function, or no number.
+    TypeError: an argument is not a function or a number, as it should be.
     ValueError: a number is negative, or there is no such batching.
 
   Example: the product of two arrays.

@@ -103,7 +103,7 @@ def bind_native(
   Raises:
     FileNotFoundError: there is no such library.
     OSError: it cannot be loaded.
-    TypeError: a rule is no function, or a path is none.
+    TypeError: a rule is not a function, or the library is not a path.
     ValueError: the library lacks a function or was compiled for another
       framework, rules are given twice, or declarations do not fit.
 

@@ -53,13 +53,17 @@ def vjp(
   Arguments and errors are those of `jvp`, with cotangents of the outputs.
   """
   of_floats, places = _of_floats(declaration, call, primals)
-  results, pull = autodiff.reverse(of_floats, [primals[i] for i in places])
+  results, pullback = autodiff.reverse(of_floats, [primals[i] for i in places])
   floats = native_declarations.inexact(declaration.outputs, cotangents)
-  bars = [
-    operands.direction(declaration, f"the cotangent of {own.name}", bar, x)
-    for (own, bar), x in zip(floats, results, strict=True)
+  own_cotangents = [
+    operands.direction(
+      declaration, f"the cotangent of {own.name}", cotangent, x
+    )
+    for (own, cotangent), x in zip(floats, results, strict=True)
   ]
-  return native_declarations.spread(declaration.inputs, pull(bars))
+  return native_declarations.spread(
+    declaration.inputs, pullback(own_cotangents)
+  )
 
 
 def _of_floats(

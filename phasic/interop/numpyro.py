@@ -57,7 +57,7 @@ def wrap(
       own `validate_args` does.
 
   Raises:
-    TypeError: it is no distribution of phasic.
+    TypeError: it is not a distribution of phasic.
 
   Example: the rate of a service of three stages, by its posterior.
 
@@ -132,7 +132,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     support = self.distribution.support
     low, high = support.low, support.high
     known = None if high is None else static.concrete(high)
-    # A bound that is traced is taken to be finite.
+    # A traced bound is assumed to be finite.
     endless = high is None or (
       known is not None and not onp.any(known < math.inf)
     )

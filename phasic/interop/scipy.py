@@ -26,7 +26,7 @@ def wrap(distribution: Any) -> "Frozen":
     `FrozenContinuous`, or of counts `FrozenDiscrete`.
 
   Raises:
-    TypeError: it is no distribution of phasic, or values are vectors.
+    TypeError: it is not a distribution of phasic, or values are vectors.
 
   Example:
 
@@ -236,7 +236,7 @@ class Frozen:
         `num_starts` and so on.
 
     Raises:
-      TypeError: data are no numbers; SciPy's `CensoredData` are not taken.
+      TypeError: data are not numbers; SciPy's `CensoredData` are not taken.
       ValueError: as `inference.fit_mle`.
 
     Example:

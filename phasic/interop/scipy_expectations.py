@@ -14,7 +14,7 @@ from phasic.math.quadrature import node_sums
 
 _CHUNK = 100_000
 _MOST_TERMS = 10_000_000
-# What is left of the mass by the last of the counts that are summed over.
+# The mass beyond the last count of a sum.
 _LOG_LEFT = -69.0
 # Logarithms of what is left of the mass at the ends of the parts of integrals:
 # where a tail is heavy its values have all magnitudes.
@@ -70,7 +70,7 @@ def continuous(
     weight = float(onp.exp(frozen.logpdf(x) - log_total)) if x > 0 else 0.0
     if weight != weight and frozen.sf(x) == 0.0:
       weight = 0.0  # So late that only the survival function is known.
-    # The function may be out of range where nothing is.
+    # The function may overflow where there is no mass.
     return float(func(x)) * weight if weight != 0.0 else 0.0
 
   inner = {float(x) for x in _cuts(frozen, low, high, log_total)}

@@ -27,7 +27,7 @@ try:
     import tensorflow
     import tensorflow_probability as tfp
 
-    # The package loads itself, and tf-keras, when it is used.
+    # The package is imported lazily, and imports tf-keras.
     tfp.distributions.Distribution  # noqa: B018
 except ImportError as error:
   raise ImportError(_MISSING) from error
@@ -62,7 +62,7 @@ def wrap(distribution: Any) -> "TFPDistribution":
       "of phasic"
     )
   cls: Any = type(distribution)
-  # As they are stored, so that conversions are not repeated.
+  # The stored values, so that conversions are not repeated.
   return class_of(cls)(**distribution.parameters)
 
 
@@ -87,7 +87,7 @@ def class_of(cls: Any) -> Any:
     self._wrapped = cls(**{k: _unwrapped(v) for k, v in given.items()})
     TFPDistribution._initialize(self)
 
-  # TensorFlow Probability reads it, to take instances apart.
+  # TensorFlow Probability reads it to flatten instances.
   __init__.__signature__ = signature  # type: ignore[attr-defined]
   own: dict[str, Any] = {
     name: property(functools.partial(_parameter, name))
@@ -121,7 +121,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _initialize(self) -> None:
     """Calls the constructor of the base class, after wrapping."""
     wrapped = self._wrapped
-    # As long as this one is there they are the same.
+    # Keeps the values alive, and so their identities.
     self._held = [tfp_constants.held(x) for x in wrapped.parameters.values()]
     full = reparameterization.FULLY_REPARAMETERIZED
     tfp.distributions.AutoCompositeTensorDistribution.__init__(
@@ -155,7 +155,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     return self._wrapped.sample(n, seed=seed)
 
   def _experimental_tangent_space(self, x: Any) -> Any:
-    # Probabilities, unlike densities, stay what they are when transformed.
+    # Probabilities, unlike densities, do not change under a transformation.
     del x
     spaces = tfp.experimental.tangent_spaces
     return spaces.ZeroSpace() if self._is_discrete() else spaces.FullSpace()
@@ -181,7 +181,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     return tfp.bijectors.Sigmoid(support.low, support.high)
 
 
-# What a method of the contract is of, by the same name.
+# Methods of the contract with the same names.
 _METHODS = (
   "batch_shape_tensor",
   "event_shape_tensor",

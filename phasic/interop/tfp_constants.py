@@ -24,7 +24,7 @@ class Constant:
     return f"Constant({self._value!r})"
 
 
-# By the identities of what a constant holds, as long as it is held.
+# By the identities of values, as long as these are alive.
 _KNOWN: weakref.WeakValueDictionary[tuple[int, ...], Constant] = (
   weakref.WeakValueDictionary()
 )

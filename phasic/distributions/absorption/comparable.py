@@ -81,7 +81,7 @@ def _both(p: Comparable, q: Comparable) -> tuple[node_sums.Nodes, Array, Array]:
   nodes = p._nodes(static.broadcast_shapes(*shapes))
   wide = static.wide_float()
   log_prob = structures.cast(q._log_prob(nodes.values), wide)
-  # There is no telling what it is beyond the last number.
+  # Values beyond the last point are unknown.
   log_prob = np.where(nodes.values < math.inf, log_prob, math.nan)
   zero = np.zeros((), dtype=p.dtype)
   return nodes, log_prob, structures.cast(q._log_cdf(zero), wide)

@@ -11,7 +11,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.likelihood import diagnosis
 from phasic.math.model.model_types import Model
 
-# What the methods are called in `math`.
+# The names of the methods in `math`.
 _KINDS = {
   "log_prob": "log_density",
   "prob": "density",

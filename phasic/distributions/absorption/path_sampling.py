@@ -12,7 +12,7 @@ from phasic.internal.arrays import Seed
 from phasic.math.model.model_types import Model
 from phasic.math.sampling import sample_paths as paths_lib
 
-# Of all jumps of all paths; phases and times take 12 bytes each.
+# The most jumps of all paths together; each takes 12 bytes.
 _MOST_JUMPS = 2**27
 
 

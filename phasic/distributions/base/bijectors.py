@@ -114,7 +114,7 @@ class Interval(Bijector):
   def forward(self, x: ArrayLike) -> Array:
     xs = structures.cast(x)
     bounded, width = self._width()
-    # What is not taken must be finite.
+    # The branch that is not taken must be finite.
     inside = width * Sigmoid().forward(xs)
     beyond = np.exp(np.where(bounded, 0.0, xs))
     return self.low + np.where(bounded, inside, beyond)

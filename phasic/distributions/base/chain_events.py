@@ -61,7 +61,7 @@ def cut(
   start, end = np.maximum(lower, after), np.minimum(upper, until)
   possible = np.where(exact, (lower > after) & (upper <= until), start < end)
   unknown = np.isnan(start) | np.isnan(end)
-  # Anything, where nothing is left.
+  # Placeholders where the intersection is empty.
   start = np.where(exact, lower, start)
   end = np.where(exact, upper, end)
   start = np.where(possible, start, -1.0)

@@ -107,7 +107,7 @@ class _Positive(Constraint):
     return check(name, x, (x > 0) & np.isfinite(x), self._RULE)
 
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
-    # Zero is told by no NaN.
+    # Zero gives no NaN, so that only the sizes are checked.
     return super().broken(x, event_ndims)[0], self._RULE
 
   def entries(
@@ -278,7 +278,7 @@ class _Subgenerator(Constraint):
     return entries_lib.off_diagonal(values, names)
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
-    # The diagonal is not read where exits are given; it is told for readers.
+    # With exits given, the diagonal is not read; it is shown for readers.
     total = np.sum(x, axis=-1) + others[self.exits]
     eye = np.eye(static.shape(x)[-1], dtype=static.dtype_name(x))
     return np.where(eye > 0, 0.0 - total[..., None], x)
@@ -311,7 +311,7 @@ class _EdgeProbs(Constraint):
 
 
 PROBABILITIES = _Probabilities()
-# Of sparse models; to all but a fit they are numbers >= 0.
+# For sparse models; except in fits these are plain numbers >= 0.
 EDGE_RATES, EDGE_PROBS = _EdgeRates(), _EdgeProbs()
 _NAMED = {
   x.name: x

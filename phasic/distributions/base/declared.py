@@ -111,7 +111,7 @@ def option(text: str, *, default: object, kw_only: bool) -> Any:
 
 def fields(cls: type) -> dict[str, Field]:
   """Returns the declarations of a class, the options behind all others."""
-  # Of the class whose constructor it has: others of its bases have their own.
+  # For the class that has the constructor; other bases have their own.
   cls = next(base for base in cls.__mro__ if "_DECLARED" in vars(base))
   found: dict[str, Field] = {}
   for base in reversed(cls.__mro__):

@@ -25,7 +25,7 @@ class Hazards(methods.Methods):
     would have less than six digits: rates times times are above 1e8 then.
 
     In discrete time it is P(N = k) / P(N >= k), the probability of the end in
-    step k, and at zero that of the atom; zero at what is no whole number, NaN
+    step k, and at zero that of the atom; zero at values that are not whole, NaN
     at infinity and where the end has come for certain. Its relative error is
     up to 16 eps |log P(N >= k)|, with eps of the widest precision there is; it
     is NaN where that leaves less than six digits (three in single precision).

@@ -36,7 +36,7 @@ def _unconditional(
   exact, right = lower == upper, upper == math.inf
   left = np.logical_not(exact) & np.logical_not(right) & (lower < 0)
   between = np.logical_not(exact) & np.logical_not(right) & np.logical_not(left)
-  # A time at which the functions that do not count are ordinary.
+  # A placeholder time at which unused functions are finite.
   ordinary = np.where(right, lower, upper)
   ordinary = np.where((ordinary > 0) & (ordinary < math.inf), ordinary, 1.0)
   log_prob = distribution._log_prob(np.where(exact, lower, ordinary))
@@ -55,5 +55,5 @@ def _unconditional(
     distribution._cdf(np.zeros_like(ordinary)),
   )
   found = np.where(between, mass, found)
-  # A factor: what is not known has no derivative either.
+  # A factor, so that unknown values have NaN derivatives too.
   return found * np.where(upper >= lower, np.ones_like(found), math.nan)

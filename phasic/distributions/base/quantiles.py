@@ -11,8 +11,8 @@ class Quantiles(methods.Methods):
   """Inverses of the distribution functions.
 
   Arguments broadcast with the batch; shapes and dtypes that do not fit raise as
-  in `log_prob`. What is no probability gives NaN, with `validate_args` it
-  raises ValueError.
+  in `log_prob`. Values that are not probabilities give NaN, with
+  `validate_args` it raises ValueError.
   """
 
   def quantile(self, value: ArrayLike) -> Array:

@@ -10,7 +10,7 @@ import numpy as onp
 from phasic.internal import static
 from phasic.internal import structures
 
-# The text shows parameters of at most this many numbers.
+# `repr` shows parameters with at most this many numbers.
 _FEW = 9
 
 

@@ -8,7 +8,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
 
-# More stages are refused before anything is made of them.
+# More stages are refused before arrays are allocated.
 MAX_PHASES = 2**20
 
 

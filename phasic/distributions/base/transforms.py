@@ -83,7 +83,7 @@ class Transforms(methods.Methods):
       An array of the common shape of z and the batch.
 
     Raises:
-      NotImplementedError: values are no whole numbers; `laplace_transform`,
+      NotImplementedError: values are not whole numbers; `laplace_transform`,
         where there is one, is E z^X at u = -log(z).
 
     Example: throws of a die until the first six.
@@ -110,7 +110,7 @@ class Transforms(methods.Methods):
 
   def _probability_generating_function(self, z: Array) -> Array:
     del z
-    why = "values are no whole numbers"
+    why = "values are not whole numbers"
     if self._counts():
       why = _NO_FORMULA
     self._missing("probability_generating_function", why)

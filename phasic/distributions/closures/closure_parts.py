@@ -114,7 +114,7 @@ def _no_atom(
   known = static.concrete(prob_zero)
   if known is not None:
     return not onp.any(known)
-  # Families that have none say so also where all is traced.
+  # Families without an atom are known to have none under tracing too.
   if isinstance(distribution, wrapped_distribution.WrappedDistribution):
     return False
   family = isinstance(distribution, named_family.NamedFamily)
@@ -143,7 +143,7 @@ def of_parts(
   if found.stay is not None:
     family = sparse_phase_type.SparseDiscretePhaseType
   checked = any(child.validate_args for child in children)
-  # Of bad children, and of bad probabilities, the user was told.
+  # Warnings about invalid arguments have been given before.
   with user_warnings.derived():
     return family(
       structures.cast(found.initial, dtype),

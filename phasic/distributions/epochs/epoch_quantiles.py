@@ -13,7 +13,7 @@ from phasic.math.likelihood import phase_type
 from phasic.math.numeric import special
 from phasic.math.quantiles import quantiles
 
-# What stands in the place of targets that belong to other stages.
+# A placeholder for targets in other stages.
 _SOME = math.log(0.25)
 
 
@@ -55,7 +55,7 @@ def quantile(
       epoch_values.of_stage(quantiles.quantile_log_survival, stage, rest),
     )
     if result is not None:
-      # Rounded, an earlier one may be beyond its stage; or nothing is known.
+      # By rounding a quantile may lie beyond its stage, or it is NaN.
       unknown = np.isnan(stage.log_mass) & (result >= stage.start)
       early = np.where(unknown, math.nan, np.minimum(result, stage.start))
       found = np.where(later, found, early)

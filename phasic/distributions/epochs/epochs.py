@@ -26,7 +26,7 @@ _PROPERTIES = {
   "boundaries": parameter_properties.ParameterProperties(1, "increasing"),
 }
 
-# What messages call, of a graph, masses and weights of edges.
+# Names of masses and edge weights of a graph in messages.
 _WEIGHTS = ("initial_probs", "edge_values")
 
 
@@ -108,7 +108,8 @@ class Epochs(epoch_methods.EpochMethods):
     super()._keep(
       {
         "graphs": graphs if isinstance(graphs, graph_lib.Graph) else each,
-        # By name, as parts of a structure are: a variable is read at each use.
+        # By name, like parts of a structure, so that variables are read at each
+        # use.
         "params": params
         if structures.is_variable(params)
         else {str(k): x for k, x in enumerate(given)},
@@ -191,7 +192,7 @@ class Epochs(epoch_methods.EpochMethods):
 
   def _stages(self) -> list[epoch_stages.Stage]:
     """Returns the stages of the epochs, checked with `validate_args`."""
-    # All is computed in the widest dtype, as masses go through many hands.
+    # All is computed in the widest dtype, since errors of masses accumulate.
     wide = static.wide_float()
     *params, boundaries = self._arrays().values()
     chains: list[epoch_stages.StageChain] = []

@@ -101,7 +101,7 @@ def _of_acyclic(
     rate, n = rates[i], len(row)
     place = bisect.bisect_right(row, rate)
     after = onp.append(onp.dot(between[i], forms[:, :n]), exits[i]) / rate
-    # Starts before the new phase: those that go without it start one later
+    # Starts before the new phase: paths that skip it start one later
     # with probability row[k] / rate.
     skip = onp.asarray(row[:place]) / rate
     stay = (rate - onp.asarray(row[:place])) / rate
@@ -135,12 +135,12 @@ def _of_two(
   """
   forth, back = float(between[0, 1]), float(between[1, 0])
   out = [float(x) for x in exits]
-  # Of rates that nearly agree: one rounding, of the exact difference.
+  # For nearly equal rates: the exact difference, rounded once.
   gap = math.fsum([forth, out[0], -back, -out[1]])
   root = math.hypot(gap, 2 * math.sqrt(forth) * math.sqrt(back))
   large = (rates[0] + rates[1] + root) / 2
   small = (forth * out[1] + out[0] * back + out[0] * out[1]) / large
-  # large - rates[0] and large - rates[1], of which one would cancel.
+  # large - rates[0] and large - rates[1], one of which would cancel.
   above = (root + abs(gap)) / 2
   below = forth * back / above if above else 0.0
   above, below = (below, above) if gap > 0 else (above, below)

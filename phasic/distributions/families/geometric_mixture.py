@@ -58,7 +58,7 @@ class GeometricMixture(named_family.NamedFamily):
   def _chain_of(self, mixture_probs: Array, success_probs: Array) -> Model:
     p = self._last_size("success_probs")
     phases = onp.arange(p)
-    # Failures are told, not derived: where they are rare a sum rounds to one.
+    # Failures are edges of their own: if they are rare, 1 - p rounds to one.
     edges = edge_probs.EdgeProbs(
       onp.concatenate([phases, phases]),
       onp.concatenate([onp.full(p, p), phases]),

@@ -70,7 +70,7 @@ class HyperErlang(named_family.NamedFamily):
     targets = onp.where(onp.isin(phases, last), p, phases + 1)
     of_component = onp.asarray(component[:, None] == onp.arange(n), self.dtype)
     edges = edge_rates.EdgeRates(phases, targets, rates, of_component)
-    # Place n is that of the phases in which no component starts.
+    # Index n is for phases in which no component starts.
     starts = onp.where(onp.isin(phases, last - counts + 1), component, n)
     zero = np.zeros_like(probs[..., :1])
     start = np.take(np.concatenate([probs, zero], axis=-1), starts, axis=-1)

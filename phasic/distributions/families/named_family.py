@@ -76,7 +76,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
     )
 
   def _batch_shape(self) -> static.Shape:
-    # From the parameters alone: no chain is made.
+    # Uses only the parameters, without making a chain.
     return distribution.Distribution._batch_shape(self)
 
   def _last_size(self, name: str, wanted: int | None = None) -> int:

@@ -88,7 +88,7 @@ class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
   ) -> phase_type.PhaseType:
     if not operands.is_edges(matrix):
       return super()._phase_type(alpha, matrix, exits, prob_zero)
-    # Masses that are given have a derived atom, which is lost if it is small.
+    # The atom derived from given masses loses digits if it is small.
     given = self._parameters["initial_probs"] is not None
     linear = static.concrete(self.graph.initial_coefficients)
     constant = linear is not None and not onp.any(linear != 0.0)

@@ -73,7 +73,7 @@ class RewardTotals(distribution.Distribution):
       orders: R integers n_r >= 0.
 
     Raises:
-      TypeError: the orders are no integers.
+      TypeError: the orders are not integers.
       ValueError: there are not R of them, or they are negative or too large.
     """
     value = mixed_moments.mixed_moment(*self._model(), orders=orders)

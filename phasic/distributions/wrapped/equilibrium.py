@@ -51,7 +51,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     if model is None:
       return True
     mean = static.concrete(self.distribution._mean())
-    # Where it is not known there was another warning.
+    # Unknown values have caused another warning.
     return mean is None or not onp.any((mean <= 0.0) | (mean == math.inf))
 
   def _model(self) -> Model:
@@ -75,7 +75,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     return self.distribution.dtype
 
   def _as_array(self, x: ArrayLike, name: str) -> Array:
-    # There are no arrays but those of the other distribution.
+    # The only arrays are those of the wrapped distribution.
     return self.distribution._as_array(x, name)
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:

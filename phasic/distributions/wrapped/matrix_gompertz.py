@@ -45,7 +45,7 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
   def _forward(self, x: Array) -> Array:
     b = self._own()["growth_rate"]
-    # The product may be too large for a number.
+    # The product may overflow.
     log = np.log(b) + np.log(np.where(x > 0, x, 1.0))
     large = log > 40.0
     x = np.where(large, 1.0 / b, x)

@@ -12,7 +12,7 @@ from phasic.math.numeric import special
 from phasic.math.quadrature import heavy_moments
 from phasic.math.quadrature import transformed_modes
 
-# Where exp(x) is still a number, also in float32.
+# The largest x for which exp(x) is finite in float32.
 _LATE = 64.0
 
 

@@ -49,7 +49,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
 
   def _variance(self) -> Array:
     scale, found = self._of_ratio()
-    # In this order a small variance of a small scale is not lost.
+    # This order avoids underflow of a small variance with a small scale.
     return scale * (scale * found[..., 1])
 
   def _stddev(self) -> Array:
@@ -85,7 +85,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
   def _inverse(self, y: Array) -> Array:
     scale = self._own()["scale"]
     log = transformed_phase_type.log_quotient(np.where(y > 0, y, scale), scale)
-    # The quotient itself may be too large for a number.
+    # The quotient itself may overflow.
     large = log > 40.0
     return np.where(large, log, np.log1p(np.where(large, 0.0, y) / scale))
 
@@ -93,7 +93,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     return -np.log(self._own()["scale"] + y)
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
-    # As g' is c exp(x), of stages whose rate is one more.
+    # Since g' is c exp(x), the stages have rates that are larger by one.
     return self._forwarded((count - 1.0) / (rate + 1.0))
 
   def _speeds_up(self) -> Array:

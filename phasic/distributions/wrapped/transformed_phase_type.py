@@ -27,7 +27,7 @@ from phasic.math.quadrature import node_sums
 from phasic.math.quadrature import time_scales
 from phasic.math.sampling import jump_chain
 
-# The smallest normal numbers: what is below may have lost its digits.
+# The smallest normal numbers: smaller ones may have lost digits.
 _TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
 _FAR = 2.0**100
 
@@ -135,7 +135,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     x = self._time(value)
     at_atom = (value <= 0) & (atoms.mass_at_zero(self.distribution) > 0)
     found = self.distribution._log_prob(x)
-    # An atom has no slope.
+    # The probability of an atom is not per unit of time.
     return np.where(at_atom, found, self._sloped(found, value, x))
 
   def _log_hazard_function(self, value: Array) -> Array:
@@ -171,7 +171,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     latest = time_scales.latest(self.distribution._chain())
     x = self._inverted(np.where(value < 0, 0.0, value))
     late = (value < math.inf) & (x > latest)
-    # What is too late must not have a slope that is too large.
+    # Late times must not have infinite slopes.
     x = self._time(np.where(late, 0.0, value))
     found = function(np.where(late, latest, x))
     return np.where(late & (found != last), math.nan, found)
@@ -189,7 +189,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return self._forwarded(self.distribution._quantile_log_survival(value))
 
   def _sample_n(self, n: int, seed: Seed) -> Array:
-    # Of the whole batch, so that its samples are independent.
+    # Samples for the whole batch, so that they are independent.
     whole = self.distribution._sliced(..., self._batch_shape())
     y = self._forwarded(whole._sample_n(n, seed))
     if self.distribution._is_reparameterized():
@@ -210,7 +210,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return self.distribution.reparameterization_type
 
   def _is_plausible(self, known: Mapping[str, Any]) -> bool:
-    # Zero is none of a change of time.
+    # Parameters of a change of time must be positive.
     positive = all(bool(onp.all(x > 0.0)) for x in known.values())
     return positive and super()._is_plausible(known)
 
@@ -285,7 +285,7 @@ def root(x: Array, degree: Array) -> Array:
   ratio = np.where(some & np.logical_not(zero), fixed(x), 1.0) / near ** fixed(
     degree
   )
-  # It is far from one where a power is below the normal range.
+  # The ratio is far from one where a power is subnormal.
   step = np.where(np.abs(ratio - 1.0) < 1e-3, (ratio - 1.0) / degree, 0.0)
   found = found * (1.0 + fixed(step))
   return np.where(zero & (degree == degree), 0.0, found)

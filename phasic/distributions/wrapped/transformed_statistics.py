@@ -25,7 +25,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
   `_speeds_up`.
   """
 
-  # Whether g grows no faster than some power, so that there are all moments.
+  # Whether g grows at most like a power, so that all moments exist.
   _GROWS_SLOWLY = False
 
   def _forwarded(self, x: Array) -> Array:
@@ -58,7 +58,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
   def _variance(self) -> Array:
     if self._GROWS_SLOWLY:
       return self._mean_and_variance()[1]
-    # In this order a small variance of a small scale is not lost.
+    # This order avoids underflow of a small variance with a small scale.
     scale = self._scale()
     return scale * (scale * self._variance_of_ratio())
 

@@ -101,7 +101,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       good = good & (np.floor(low) == low)
       ordered = (high >= low) & (np.floor(high) == high)
     else:
-      # One time has no mass, except for an atom at zero.
+      # A single time has no mass, except for an atom at zero.
       ordered = (high > low) | ((low == 0) & (high == 0))
     if self.validate_args:
       kind, above = ("an integer", ">=") if discrete else ("a number", ">")
@@ -140,7 +140,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _log_prob(self, value: Array) -> Array:
     low, before, high = self._bounds()
     outside = (value < low) | (value > high)
-    # Below zero X has neither a density nor a derivative of its logarithm.
+    # Below zero neither the density nor its log derivative exists.
     value = np.where(outside, -1.0 - np.abs(value), value)
     found = self.distribution._log_prob(value)
     return found - self._normalizer(before, high)
@@ -225,7 +225,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     low, before, high = self._bounds()
     total = self._normalizer(before, high)
     wrapped = self.distribution
-    # Where nothing is cut off the logarithm has no derivative.
+    # Without truncation the log mass has no derivative.
     open_below = before < 0
     open_above = self._limit(before, high) == math.inf
     less = wrapped._log_cdf(np.where(open_below, 1.0, before))
@@ -241,7 +241,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       wrapped._quantile_log_survival(np.where(left, -1.0, above)),
     )
     x = np.minimum(np.maximum(x, low), high)
-    # What is no probability has no logarithm.
+    # Only probabilities have logarithms.
     unknown = np.isnan(log_cdf) | np.isnan(log_survival)
     return np.where(unknown, math.nan, x)
 
@@ -252,7 +252,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     coin_seed, depth_seed = random.split_seed(seed)
     coin = random.uniform(coin_seed, shape, self.dtype)
     depth = random.exponential(depth_seed, shape, self.dtype)
-    # Both tails have all their digits.
+    # Both tails have full precision.
     small = -math.log(2) - depth
     large = special.log1mexp(small)
     below = coin < 0.5

@@ -143,14 +143,14 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     if self.distribution._DISCRETE:
       first, last = before + 1.0, np.floor(high)
     found = np.minimum(np.maximum(self.distribution._mode(), first), last)
-    # Zero, but NaN where nothing is between the bounds.
+    # Zero, or NaN where the interval has no mass.
     nothing = 0.0 * autodiff.stop_gradient(self._normalizer(before, high))
     return found + nothing
 
   def _log_hazard_function(self, value: Array) -> Array:
     low, before, high = self._bounds()
     discrete = self.distribution._DISCRETE
-    # Of counts relative to P(N >= k). What is below low has no part in it.
+    # For counts, relative to P(N >= k). Values below low do not matter.
     ended = (value - 1.0 if discrete else value) >= high
     ended = ended | (value == math.inf)
     inside = (value >= low) & np.logical_not(ended)

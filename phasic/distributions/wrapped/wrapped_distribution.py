@@ -26,7 +26,7 @@ class WrappedDistribution(comparable.Comparable):
 
   distribution: Any = declared.static("that of X, a phase-type one.")
 
-  # Whether the other one may be in discrete time.
+  # Whether the wrapped distribution may be discrete.
   _TAKES_DISCRETE = True
 
   def _keep(self, parameters: dict[str, Any]) -> None:

@@ -43,14 +43,14 @@ def transformed(
   exact: Array | bool = True
   if upper is not None:
     exact = lower == upper
-    # At infinity h has slopes that no weight of zero would take away.
+    # At infinity h has infinite slopes, which a weight of zero does not remove.
     last = upper == math.inf
     until = distribution._time(np.where(last, 1.0, upper))
     until = np.where(last, math.inf, until)
-    # Ends that become one are not a value that is known.
+    # Ends that become equal by rounding are not an exact value.
     until = np.where(exact | (x != until), until, math.nan)
   atom = (lower <= 0) & (atoms.mass_at_zero(distribution.distribution) > 0)
-  # There is no slope below zero.
+  # Slopes do not exist below zero.
   at = np.where(np.logical_not(atom) & exact, lower, -1.0)
   offset = distribution._sloped(np.zeros_like(x), at, x)
   entry = None if entry is None else distribution._time(entry)

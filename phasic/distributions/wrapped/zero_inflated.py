@@ -55,7 +55,7 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
     self._missing("mode", "there may be one top at zero and another one beyond")
 
   def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
-    # Zeros are shared out to the mixture and to the atom within it.
+    # Zeros are divided between the mixture and the atom of the wrapped one.
     inner, extra = self.distribution, self._arrays()["prob_zero"]
     own = (1.0 - extra) * atoms.mass_at_zero(inner)
     known = extra + own != 0

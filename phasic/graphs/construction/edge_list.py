@@ -6,7 +6,7 @@ import numpy as onp
 
 from phasic.graphs.parts import weights
 
-# Of constants and coefficients of all edges: a gigabyte.
+# The most constants and coefficients of all edges: a gigabyte.
 MAX_NUMBERS = 2**27
 
 

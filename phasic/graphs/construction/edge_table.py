@@ -28,7 +28,7 @@ class Edge(NamedTuple):
   coefficients: tuple[float, ...]
 
 
-# What users give as an edge: a state, a state or absorption, and a weight.
+# An edge as users give it: a state, a state or absorption, and a weight.
 EdgeLike: TypeAlias = Edge | tuple[Hashable, Hashable, object]
 
 

@@ -18,7 +18,7 @@ from phasic.internal.raw_arguments import shown
 
 EPS = float(onp.finfo(float).eps)
 
-# How many states are explored between two reports of progress.
+# The number of states between two progress reports.
 _REPORT = 1000
 
 
@@ -166,7 +166,7 @@ def _contents(
   discrete: bool,
 ) -> contents.Contents:
   p = len(space.states)
-  # Summed as edges are: one for each phase, and for the atom.
+  # Summed like edges: one for each phase and one for the atom.
   initial = edge_list.EdgeList(reader.num_params)
   for i in range(p + 1):
     initial.add(i, i, weights.Weight(0.0, []))

@@ -32,7 +32,7 @@ class Builders(graph_parts.GraphParts):
     A weight is a number, which is a constant, a sequence of d numbers, which
     are coefficients, or a mapping {name: coefficient, 1: constant}. Negative
     coefficients may stand beside positive ones, as in 1 - q. A weight that is
-    zero for all parameters is no edge.
+    zero for all parameters is not an edge.
 
     Args:
       transitions: a function of a state that yields pairs (state, weight).
@@ -131,7 +131,7 @@ class Builders(graph_parts.GraphParts):
     """Returns the graph of a phase-type model's arrays, without parameters.
 
     Phases keep their order; those that cannot be reached are left out, with a
-    note. An entry that is zero is no edge.
+    note. An entry that is zero is not an edge.
 
     Args:
       initial_probs: alpha, (p,).
@@ -229,7 +229,7 @@ class Builders(graph_parts.GraphParts):
 
     Raises:
       TypeError: `text` is neither a str nor bytes.
-      ValueError: it is no JSON, of another version, or breaks a rule.
+      ValueError: it is not JSON, has another version, or breaks a rule.
     """
     from phasic.graphs.formats import json_format  # Late: it takes long.
 

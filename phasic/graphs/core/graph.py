@@ -29,8 +29,8 @@ class Graph(linear_weights.LinearWeights):
   and `discrete` its structure, so that two graphs of one size share a
   compilation. What is rebuilt from leaves has no `states` and `notes`: these
   belong to the host. `jax.vmap` of a function of a batch of distributions would
-  map the graph's arrays too, which are no batch: map a function of parameters,
-  in which the distribution is made, or give
+  map the graph's arrays too, which have no batch axis: map a function of
+  parameters, in which the distribution is made, or give
 
       in_axes = jax.tree_util.tree_map_with_path(
         lambda path, x: None if path[0].name == "graph" else 0, dist

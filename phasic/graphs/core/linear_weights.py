@@ -30,7 +30,7 @@ class LinearWeights(builders.Builders):
         broadcast; None where there are no parameters.
 
     Raises:
-      TypeError: dtypes differ or are no floats, or the parameters of the graph
+      TypeError: dtypes differ or are not floats, or the parameters of the graph
         have no names.
       ValueError: a name is unknown or missing, or shapes do not fit.
 
@@ -148,7 +148,7 @@ class LinearWeights(builders.Builders):
     ):
       none = parameters.params_array(None, 0, None)
       found = parameters.linear(constants, coefficients[:, :0], none)
-      # Of a traced graph it is not known yet whether they have parameters.
+      # For a traced graph it is not known yet whether they have parameters.
       lost = np.any(coefficients != 0.0)
       return np.where(lost, math.nan, found)
     array = self.params_array(params)

@@ -60,8 +60,8 @@ def loads(text: str | bytes) -> contents.Contents:
   """Returns the graph of a text; its arrays are yet to be checked.
 
   Raises:
-    TypeError: `text` is no text.
-    ValueError: it is no JSON, or not that of a graph; what is wrong is named.
+    TypeError: `text` is not a string.
+    ValueError: it is not JSON, or not the JSON of a graph; the error says why.
   """
   if not isinstance(text, (str, bytes)):
     raise TypeError(f"the graph is {type(text).__name__}: it must be a str")

@@ -9,7 +9,7 @@ from phasic.graphs.parts import contents
 
 Point = tuple[float, float]
 
-# Seconds that Graphviz may take.
+# The time limit of Graphviz, in seconds.
 _PATIENCE = 30.0
 
 
@@ -81,7 +81,7 @@ def _in_layers(graph: contents.Contents) -> list[Point]:
   found = networkx.bfs_layers(network, starts)
   layers = [[i for i in layer if i < p] for layer in found]
   layers = [layer for layer in layers if layer]
-  # Absorption, and what cannot be reached, stand last.
+  # Absorption and unreachable phases come last.
   placed = {i for layer in layers for i in layer}
   layers.append([i for i in range(size) if i not in placed])
   places = networkx.multipartite_layout(

@@ -87,7 +87,7 @@ def _draw_edge(
       "shrinkB": _RADIUS,
     },
   )
-  # A label stands where the arc bends to.
+  # A label is placed on the outer side of the arc.
   x = (tail[0] + head[0]) / 2 + bend * (head[1] - tail[1]) / 2
   y = (tail[1] + head[1]) / 2 - bend * (head[0] - tail[0]) / 2
   axes.annotate(

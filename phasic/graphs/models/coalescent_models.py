@@ -18,7 +18,7 @@ def kingman(num_samples: int) -> graph_lib.Graph:
     num_samples: the number of lineages at the start, at least 2.
 
   Raises:
-    TypeError, ValueError: num_samples is no such integer.
+    TypeError, ValueError: num_samples is not an integer of at least 2.
 
   References:
     J. F. C. Kingman, The coalescent, Stoch. Process. Appl. 13, 1982.
@@ -52,7 +52,7 @@ def block_counting(num_samples: int) -> graph_lib.Graph:
       one: 41 of 10, 626 of 20, 37337 of 40.
 
   Raises:
-    TypeError, ValueError: num_samples is no such integer.
+    TypeError, ValueError: num_samples is not an integer of at least 2.
 
   References:
     Y.-X. Fu, Statistical properties of segregating sites, Theor. Popul. Biol.

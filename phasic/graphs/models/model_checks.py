@@ -10,7 +10,7 @@ def at_least(name: str, value: object, least: int) -> None:
   """Raises unless the value is an integer at or above a minimum.
 
   Raises:
-    TypeError: it is no integer.
+    TypeError: it is not an integer.
     ValueError: it is too small.
   """
   if isinstance(value, bool) or not isinstance(value, numbers.Integral):
@@ -33,7 +33,7 @@ def counts(
     total: what they must add up to at least.
 
   Raises:
-    TypeError: it is no sequence of integers.
+    TypeError: it is not a sequence of integers.
     ValueError: there are too few, or one is negative.
   """
   if not isinstance(values, Sequence) or isinstance(values, str):

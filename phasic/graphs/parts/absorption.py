@@ -13,7 +13,7 @@ def check(graph: contents.Contents) -> None:
   lost = onp.flatnonzero(~can_be_absorbed(graph))
   if len(lost) == 0:
     return
-  # A state that is never left is the likely cause.
+  # The likely cause is a state without outgoing edges.
   ends = onp.setdiff1d(lost, graph.sources)
   first = int(ends[0] if len(ends) > 0 else lost[0])
   states = graph.states

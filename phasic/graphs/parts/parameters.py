@@ -11,7 +11,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 
-# What users give for parameters: an array (..., d), or arrays by name.
+# Parameters as users give them: an array (..., d), or arrays by name.
 ParamsLike: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
 
 

@@ -20,7 +20,7 @@ def strongly_connected_components(graph: graph_lib.Graph) -> list[onp.ndarray]:
     component to itself and to later ones.
 
   Raises:
-    TypeError: it is no graph, or its arrays are traced.
+    TypeError: it is not a graph, or its arrays are traced.
 
   References:
     R. Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput.
@@ -35,7 +35,7 @@ def strongly_connected_components(graph: graph_lib.Graph) -> list[onp.ndarray]:
   """
   successors = host_graphs.successor_lists(host_graphs.read(graph))
   p = len(successors)
-  # The order of discovery, and the earliest phase on the path that is led to.
+  # The order of discovery, and the earliest reachable phase on the path.
   number, lowest = [-1] * p, [0] * p
   unfinished: list[int] = []
   waits = [False] * p

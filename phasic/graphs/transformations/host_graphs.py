@@ -12,7 +12,7 @@ from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import raw_arguments
 from phasic.internal import static
 
-# Of the sum of the terms' sizes: what rounding may make of equal sums.
+# The rounding error of equal sums, relative to the sum of absolute terms.
 TOLERANCE = 1e-13
 
 
@@ -66,7 +66,7 @@ def read(graph: graph_lib.Graph) -> HostGraph:
   Edges that have no weight for any parameters are left out.
 
   Raises:
-    TypeError: it is no graph, or its arrays are traced.
+    TypeError: it is not a graph, or its arrays are traced.
   """
   if not isinstance(graph, graph_lib.Graph):
     raise TypeError(f"graph is {type(graph).__name__}: it must be a Graph")
@@ -135,7 +135,7 @@ def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
       if it has none.
 
   Raises:
-    TypeError: it is no graph, or an array is traced.
+    TypeError: it is not a graph, or an array is traced.
     ValueError: parameters are missing or are a batch, or a weight is negative
       or not finite.
   """

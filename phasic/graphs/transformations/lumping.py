@@ -55,9 +55,9 @@ def lump(
     has the first phase of each.
 
   Raises:
-    TypeError: it is no graph, its arrays are traced, or a class has a name that
-      is not hashable.
-    ValueError: the partition is no strong lumping (two phases of a class and
+    TypeError: it is not a graph, its arrays are traced, or a class has a name
+      that is not hashable.
+    ValueError: the partition is not a strong lumping (two phases of a class and
       what differs are named), or shapes do not fit.
 
   References:

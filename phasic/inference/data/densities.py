@@ -9,12 +9,12 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import number
 from phasic.internal.arrays import ArrayLike
 
-# Of the nodes of the first rule, and how often it is refined.
+# The step size of the first rule, and the number of refinements.
 _FIRST_STEP = 0.25
 _REFINEMENTS = 7
-# Where exp(pi/2 sinh u) and its inverse are no numbers any more.
+# Beyond it exp(pi/2 sinh u) and its inverse are not finite.
 _FARTHEST = 6.0
-# A node of less mass than this is left out: a double does not tell it.
+# Points with less mass than this are left out, as rounding hides them.
 _LEAST = 1e-18
 
 
@@ -41,7 +41,7 @@ def observations_from_density(
     tolerance: how far the total mass may be from one.
 
   Raises:
-    TypeError: the density is no function, or an option no number.
+    TypeError: the density is not a function, or an option is not a number.
     ValueError: an option breaks a rule, the density is negative or not finite
       somewhere, or its mass is not one.
 

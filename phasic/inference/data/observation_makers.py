@@ -90,7 +90,7 @@ class ObservationMakers:
     if len(shape) != 1 or shape[0] < 2:
       raise ValueError(f"edges has shape {shape}: it must be (k + 1,), k > 0")
     low, high = ends[:-1], ends[1:]
-    # One that is no number is above nothing.
+    # NaN is not above any number.
     above = np.concatenate([ends[:1] == ends[:1], high > low])
     named_checks.check("edges", ends, above, "they must increase")
     sizes = static.shape(structures.as_array(counts, None, "counts"))

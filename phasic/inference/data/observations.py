@@ -88,7 +88,7 @@ class Observations(observation_makers.ObservationMakers):
 
     Raises:
       TypeError: dtypes differ, or are complex, bool or half precision, or
-        causes are no integers.
+        causes are not integers.
       ValueError: shapes do not fit, there is no observation, or a value breaks
         a rule: the argument, the first such value and the rule are told.
     """
@@ -160,8 +160,8 @@ class Observations(observation_makers.ObservationMakers):
 
     Raises:
       NotImplementedError: the distribution has no cdf.
-      TypeError: it is no distribution, dtypes differ, or there are causes and
-        it is none of a graph.
+      TypeError: it is not a distribution, dtypes differ, or there are causes
+        and it is none of a graph.
       ValueError: batches do not broadcast, a count is not whole, or there is no
         such cause.
     """
@@ -216,7 +216,7 @@ class Observations(observation_makers.ObservationMakers):
     """Raises unless the observations can be of this distribution.
 
     Raises:
-      TypeError: it is no distribution of one variable, or dtypes differ.
+      TypeError: it is not a distribution of one variable, or dtypes differ.
       ValueError: batches do not broadcast.
     """
     methods.check_substrate("distribution", distribution)

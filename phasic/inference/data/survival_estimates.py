@@ -43,7 +43,7 @@ def kaplan_meier(
 
   Raises:
     ImportError: statsmodels is missing.
-    TypeError: they are no observations, or traced.
+    TypeError: they are not observations, or traced.
     ValueError: they are batched, one is left- or interval-censored, or none is
       an event.
 
@@ -65,7 +65,7 @@ def kaplan_meier(
   found = product_limit(times, events, entry, weights)
   survival = onp.asarray(found.surv_prob)
   at_risk, num_events = onp.asarray(found.n_risk), onp.asarray(found.n_events)
-  # Greenwood's formula; that of statsmodels is another one with weights.
+  # Greenwood's formula; with weights statsmodels uses a different one.
   left = onp.where(survival > 0.0, at_risk - num_events, onp.inf)
   spread = onp.sqrt(onp.cumsum(num_events / at_risk / left))
   return SurvivalEstimate(

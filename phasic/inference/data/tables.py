@@ -14,7 +14,7 @@ from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import named_checks
 
-# Lower, upper, weights, entry and cause.
+# The columns lower, upper, weights, entry and cause.
 Columns: TypeAlias = tuple[
   ArrayLike,
   ArrayLike | None,
@@ -24,7 +24,7 @@ Columns: TypeAlias = tuple[
 ]
 
 _RULE = "use Observations(lower, upper)"
-# What kinds of dtypes hold that is no number, and what to do about it.
+# Kinds of dtypes that are not numbers, and the way out.
 _NO_NUMBERS = {
   "M": "dates: subtract the origin, and pass numbers of days, say",
   "m": "durations: divide by a unit, and pass numbers",
@@ -50,7 +50,7 @@ def read(
 
   keys = [key for key in names if key != "cause"]
   numbers = {key: _numbers(table, names[key]) for key in keys}
-  # Whole numbers, and objects, are of the dtype that the others have.
+  # Integers and objects get the dtype of the other columns.
   dtype = dtypes.common_dtype(
     {
       names[key]: numbers[key]
@@ -197,7 +197,7 @@ def _numbers(table: Any, name: str) -> onp.ndarray:
     elif onp.all(lost):
       values = onp.full(len(values), math.nan)
     else:
-      # By NumPy, which tells what it is where these are no numbers.
+      # NumPy finds the dtype, also if these are not numbers.
       kept = onp.asarray(list(values[onp.logical_not(lost)]))
       if kept.dtype.kind in "biuf":
         kept = onp.asarray(kept, dtype=onp.float64)

@@ -5,5 +5,5 @@ from typing import TypeAlias, TypeVar
 from phasic.distributions.base import distribution as distribution_lib
 
 Distribution: TypeAlias = distribution_lib.Distribution
-# A family: what is fitted to data is of that of the start.
+# A family of distributions: a fit has the family of its start.
 D = TypeVar("D", bound=distribution_lib.Distribution)

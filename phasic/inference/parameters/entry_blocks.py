@@ -165,7 +165,7 @@ def _block(
   found = prop.constraint.entries(values, labels, place)
   kinds = found.kinds
   if not prop.fitted:
-    # The likelihood would have bounds at the ends of the data.
+    # Fitted truncation bounds would end up at the range of the data.
     kinds = [kind._replace(is_fitted=False) for kind in kinds]
   flat = onp.ravel(found.values)
   for label, x, kind in zip(found.names, flat, kinds, strict=True):

@@ -44,7 +44,7 @@ class Names:
     """Returns the positions of entries; a parameter's name stands for all.
 
     Raises:
-      TypeError: `names` is no sequence, or has something else in it.
+      TypeError: `names` is not a sequence, or has something else in it.
       ValueError: there is no such name.
     """
     _check_sequence(argument, names, "names")

@@ -9,7 +9,7 @@ from phasic.inference.parameters import nested_arrays
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import observation_values
 
-# A mean that is further than this from that of the data is of other units.
+# A larger ratio of means indicates different units of time.
 _FAR = 10.0
 
 

@@ -13,7 +13,7 @@ from phasic.inference.parameters.host_values import known
 
 NORMAL_95 = 1.959963984540054
 _BAND = {"alpha": 0.2, "linewidth": 0.0, "step": "post"}
-# At most so many values of a function are drawn.
+# The most values of a function that a plot has.
 _NUM_VALUES = 1000
 
 
@@ -42,7 +42,7 @@ def checked_axes(axes: Any) -> Any:
 
   Raises:
     ImportError: matplotlib is missing.
-    TypeError: they are no axes.
+    TypeError: they are not axes.
   """
   try:
     import matplotlib.axes
@@ -206,7 +206,7 @@ def finish(axes: Any, ylabel: str, end: float, top: float | None) -> Any:
   """Names the axes, sets their ends, and returns them."""
   axes.set_xlabel("time")
   axes.set_ylabel(ylabel)
-  # There is no zero on a logarithmic scale.
+  # A logarithmic scale has no zero.
   axes.set_xlim(0.0 if axes.get_xscale() == "linear" else None, end)
   axes.set_ylim(0.0 if axes.get_yscale() == "linear" else None, top)
   axes.legend()

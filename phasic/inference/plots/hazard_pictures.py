@@ -144,7 +144,7 @@ def _draw_rates(axes: Any, groups: Groups, half: float) -> None:
   edges, counts, exposures = groups
   rates = counts / exposures
   factor = onp.exp(drawing.NORMAL_95 / onp.sqrt(counts))
-  # A rate of steps is a probability.
+  # In discrete time a rate is a probability.
   highest = onp.where(half > 0.0, 1.0, onp.inf)
   axes.errorbar(
     (edges[1:] + edges[:-1]) / 2.0 + half,

@@ -36,7 +36,7 @@ def plot_survival(
 
   Raises:
     ImportError: matplotlib or statsmodels is missing.
-    TypeError, ValueError: as `kaplan_meier`; it is no distribution of one
+    TypeError, ValueError: as `kaplan_meier`; it is not a distribution of one
       variable, it has a batch, or its values are NaN; `axes` are none.
 
   Example:
@@ -151,7 +151,7 @@ def plot_posterior_predictive(
 
   Raises:
     ImportError, TypeError, ValueError: as `plot_survival`, or `draws` has
-      another batch shape, or weights are no whole numbers.
+      another batch shape, or weights are not whole numbers.
 
   Example: three draws of a rate.
 

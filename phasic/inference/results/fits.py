@@ -135,7 +135,7 @@ class Fit(Generic[D]):
     """Akaike's criterion 2 k - 2 log L, k the number of parameters.
 
     Raises:
-      ValueError: the observations are no sample, see
+      ValueError: the observations are not a sample, see
         `observations_from_density`.
 
     Reference: H. Akaike, A new look at the statistical model identification,
@@ -149,7 +149,7 @@ class Fit(Generic[D]):
     """Schwarz's criterion k log n - 2 log L, n the sum of the weights.
 
     Raises:
-      ValueError: the observations are no sample, see
+      ValueError: the observations are not a sample, see
         `observations_from_density`.
 
     Reference: G. Schwarz, Estimating the dimension of a model, Ann. Statist. 6,
@@ -190,8 +190,8 @@ class Fit(Generic[D]):
       *args: of the method, after the distribution.
 
     Raises:
-      ValueError: a value is NaN, or that of a quantile is no probability
-        between zero and one, or no logarithm of one.
+      ValueError: a value is NaN, or the level of a quantile is not a
+        probability between zero and one, or no logarithm of one.
 
     Example: of the mean, which is that of the data for this family.
 

@@ -9,7 +9,7 @@ from phasic.inference.parameters.host_values import host_values
 from phasic.internal import random
 from phasic.internal.arrays import Seed
 
-# At most so many values are drawn at once, but for one data set's.
+# The most values that are drawn at once, but at least one data set.
 _AT_ONCE = 2**18
 
 
@@ -33,7 +33,7 @@ def predicted_survival(
     Survival functions at these times, (draws, m).
 
   Raises:
-    ValueError: weights are no whole numbers, or samples are NaN.
+    ValueError: weights are not whole numbers, or samples are NaN.
   """
   times, events, weights, entry = survival_estimates.host_times(observations)
   odd = weights != onp.floor(weights)
@@ -78,7 +78,7 @@ def _values(draws: Distribution, entry: onp.ndarray, seed: Seed) -> onp.ndarray:
   left = onp.where(entry[:, None] < 0, 0.0, at_entry)
   left = onp.asarray(left - host_values("draws", spent), draws.dtype)
   found = host_values("draws", draws.quantile_log_survival(left))
-  # Rounding must not lead to the entry itself.
+  # Rounding must not give the time of entry itself.
   after = onp.nextafter(start, onp.inf)
   if draws.support.constraint == "nonnegative_integer":
     after = onp.floor(start) + 1.0
@@ -102,7 +102,7 @@ def _censoring_times(
   found = onp.broadcast_to(limits, shares.shape)
   if onp.all(events):
     return found
-  # Of those at one time, events are before the others.
+  # At equal times events come before censoring.
   left = onp.where(events, onp.nextafter(times, -onp.inf), times)
   known = survival_estimates.product_limit(left, onp.logical_not(events), entry)
   before = _at(known.surv_times, known.surv_prob, left)

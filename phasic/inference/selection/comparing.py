@@ -51,7 +51,7 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
     larger: the fit of the general one, of the same family.
 
   Raises:
-    TypeError: one is no fit.
+    TypeError: an argument is not a `Fit`.
     ValueError: the larger one has not more parameters, does not hold the
       smaller one, or has a log likelihood that is lower by more than rounding:
       its search has not ended at the top.
@@ -160,7 +160,8 @@ def choose_num_phases(
     **options: of `fit_mle`.
 
   Raises:
-    TypeError: `start` is no function, or `num_phases` no sequence of numbers.
+    TypeError: `start` is not a function, or `num_phases` is not a sequence of
+      numbers.
     ValueError: there is no such criterion, no number, or a fit fails.
 
   Example:

@@ -11,7 +11,7 @@ from phasic.inference.results import directions
 from phasic.inference.results import fits
 from phasic.inference.results import uncertainty
 
-# How far, relative to it, a value may be from the one that is fixed.
+# The relative error within which a value counts as equal to a fixed one.
 _NEAR = 1e-6
 
 

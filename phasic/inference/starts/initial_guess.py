@@ -21,9 +21,9 @@ from phasic.internal import static
 _FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
 # Rates are spread over this factor below and above their mean.
 _SPREAD = 4.0
-# Rates are at least this many times the least number, and at most the inverse.
+# The least rate, relative to the smallest number; the largest is the inverse.
 _LEAST = 1e8
-# A search that begins here keeps a number of each pair of phases.
+# Fits keep a number for each pair of phases.
 _MOST_PHASES = 4096
 
 
@@ -125,7 +125,7 @@ def _scaled(dist: D, factor: float) -> D:
 def mean_of(observations: observations_lib.Observations) -> float:
   """Returns the mean of an exponential distribution, as far as ends tell."""
   lower, upper, weights = observation_values(observations)
-  # Halves of shares of the weight: no sum overflows.
+  # Half of the relative weights, so that no sum overflows.
   weights = weights / max(float(onp.max(weights)), 1e-300) / len(weights)
   ended = upper < onp.inf
   middle = onp.maximum(lower, 0.0)

@@ -9,14 +9,14 @@ from phasic.distributions.families import erlang
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
 
-# Of an order that is not given.
+# The most phases if `num_phases` is not given.
 _MOST_PHASES = 1000
 # Of moments, relative to what they would be if all times were equal: fourth
 # powers of larger ones are above all numbers.
 _LARGEST_RATIO = 1e60
-# Below it numbers lose digits.
+# Smaller numbers lose digits.
 _TINY = float(onp.finfo(onp.float64).tiny)
-# How far, relative to it, the last moment may be off.
+# The relative error that the last moment may have.
 _TOLERANCE = 1e-9
 
 # The probability of what may be skipped, the rate of the single phase and of
@@ -48,7 +48,7 @@ def match_moments(
     An `AcyclicPhaseType`, or an `Erlang` where it is one.
 
   Raises:
-    TypeError: an argument is no number, or num_phases is not whole.
+    TypeError: an argument is not a number, or num_phases is not whole.
     ValueError: no distribution has these moments, none of so many phases, or
       none that numbers of this precision can tell.
 
@@ -133,7 +133,7 @@ def _of_two(
   if abs(squared_cv * n - 1.0) <= 1e-12:
     return erlang.Erlang(n, n / mean)
   n = max(n, 2)
-  # All phases with probability p, else the last alone.
+  # All phases with probability p, else only the last.
   p = 1.0 / (squared_cv + 1.0 + (squared_cv - 1.0) / (n - 1))
   rate = p * n / mean
   return _sorted_form(

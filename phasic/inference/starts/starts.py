@@ -57,7 +57,7 @@ def check_data(
       rows.append(host_values(name, x)[counted])
   distinct = onp.unique(onp.stack(rows), axis=1).shape[-1]
   phases = getattr(dist, "num_phases", num_free)
-  # No distribution of p phases is known by more than 2 p - 1 numbers.
+  # A distribution of p phases has at most 2 p - 1 identifiable parameters.
   needed = min(num_free, 2 * phases - 1)
   if distinct < needed:
     raise ValueError(
@@ -97,7 +97,7 @@ def check_start(
 ) -> None:
   """Raises ValueError where the likelihood is zero or unknown at a start."""
   dist = where.of(entries)
-  # Says which parameter is outside of its domain, if one is.
+  # Raises for a parameter outside of its domain.
   dist.copy(validate_args=True)
   value = derivatives.log_likelihood(where, entries, observations)
   if onp.isfinite(value):

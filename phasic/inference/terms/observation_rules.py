@@ -12,7 +12,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import named_checks
 
-# The order of the rows of arrays.
+# The order of the arrays.
 NAMES = ("lower", "upper", "weights", "entry", "cause")
 
 
@@ -28,7 +28,7 @@ def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Any]:
     raise ValueError(f"shapes do not broadcast: {listed}") from None
   if not shape:
     raise ValueError("lower is a scalar: observations have shape (..., n)")
-  # Sizes that are not known while tracing cannot be compared.
+  # Dynamic sizes cannot be compared.
   known = all(isinstance(d, int) for own in shapes.values() for d in own)
   found = {
     name: x

@@ -130,10 +130,10 @@ def combined(
     n = static.shape(events.lower)[-1]
     found, given = found[..., :n], found[..., n:]
   if cause is not None:
-    # An end that was not seen has no cause.
+    # A censored observation has no cause.
     seen = np.logical_not(events.upper == math.inf)
     known = (cause < 0) | (seen & (cause < len(values) - 1))
-    # A factor: what is not known has no derivative either.
+    # A factor, so that unknown values have NaN derivatives too.
     found = found * np.where(known, np.ones_like(found), math.nan)
     for number, value in enumerate(values[1:]):
       found = np.where((cause == number) & seen, value, found)

@@ -48,7 +48,7 @@ class MissingTest(test_case.TestCase):
       getattr(dist, method)()
 
   @parameterized.parameters(
-    (_times, "probability_generating_function", 0.5, "no whole numbers"),
+    (_times, "probability_generating_function", 0.5, "not whole numbers"),
     (_rewards, "moment", 2, r"mixed_moment\(orders\)"),
     (_rewards, "quantile", 0.5, r"marginal\(r\) and projection\(w\)"),
     (_rewards, "cdf", [1.0, 1.0], "joint distribution"),
@@ -120,7 +120,7 @@ class ReasonsTest(test_case.TestCase):
         with self.assertRaisesRegex(NotImplementedError, "rates never change"):
           getattr(dist, method)(0.5)
     for dist, why in (
-      (pd.MatrixWeibull(erlang, 2.0), "no whole numbers$"),
+      (pd.MatrixWeibull(erlang, 2.0), "not whole numbers$"),
       (pd.TruncatedPhaseType(trials, 2.0, 5.0), "rates never change"),
       (erlang, r"laplace_transform\(-log\(z\)\)"),
     ):

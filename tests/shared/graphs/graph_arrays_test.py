@@ -78,7 +78,12 @@ class ArraysTest(test_case.TestCase):
       "coefficients is ragged",
     ),
     ("complex", {"constants": [1j] * 3}, TypeError, "constants has dtype comp"),
-    ("empty", {"sources": onp.zeros(0, int)}, ValueError, "there are no edges"),
+    (
+      "empty",
+      {"sources": onp.zeros(0, int)},
+      ValueError,
+      "the graph has no edges",
+    ),
     ("sizes", {"targets": [1, 2]}, ValueError, r"targets have shape \(2,\)"),
     ("rank", {"sources": [[0, 0, 1]]}, ValueError, "sources have shape"),
     ("table", {"coefficients": onp.zeros(3)}, ValueError, r"it must be \(m, d"),

@@ -371,7 +371,7 @@ class ErrorsTest(test_case.TestCase):
     )
     dist = pd.PhaseType.from_graph(graph)
     self.assertEqual(dist.num_phases, 4097)
-    with self.assertRaisesRegex(ValueError, "4097 x 4097.*graph.edge_weights"):
+    with self.assertRaisesRegex(ValueError, "4097 phases.*graph.edge_weights"):
       _ = dist.subgenerator
 
 

@@ -178,7 +178,7 @@ class StateErrorTest(test_case.TestCase):
       Graph.from_transitions(lambda n: [(1, 1.0)] if n == 0 else (), 0)
 
   def test_no_edges(self):
-    with self.assertRaisesRegex(ValueError, "there are no edges"):
+    with self.assertRaisesRegex(ValueError, "the graph has no edges"):
       Graph.from_transitions(lambda n: (), 0, allow_never_absorbing=True)
 
   def test_absorption_is_no_state(self):

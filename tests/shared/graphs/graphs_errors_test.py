@@ -113,7 +113,7 @@ class ArgumentErrorTest(test_case.TestCase):
     with self.assertRaisesRegex(TypeError, "matrix is None: it must be an"):
       Graph.from_matrices([1.0], None)
     graph = Graph.from_edges([(0, ABSORBED, 1.0)], 0)
-    with self.assertRaisesRegex(TypeError, "states is None: it must have"):
+    with self.assertRaisesRegex(TypeError, "states is None: it must be"):
       graphs.first_passage_time(graph, None)
 
   def test_absorbing_nodes_are_no_mapping(self):

@@ -163,7 +163,7 @@ class MistakesTest(test_case.TestCase):
     data = inference.Observations(fit_data.TIMES)
     start = pd.Hypoexponential([1.0, 2.0])
     self._refused(
-      "no such parameter; there are rates", start, data, fixed=["r"]
+      "no such parameter; parameters are rates", start, data, fixed=["r"]
     )
     self._refused("sequence of names", start, data, fixed="rate")
     self._refused("sequence of names", start, data, tied=["rates"])
@@ -207,7 +207,7 @@ class MistakesTest(test_case.TestCase):
     # Both hold, so none may leave nothing of the other.
     start = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
     bounds = {"rates": (1.0, 3.0), "rates[1]": (0.1, 1.0)}
-    self._refused("rates.1. is in .* nothing is between", start, bounds=bounds)
+    self._refused("rates.1. must be in .* no value meets", start, bounds=bounds)
 
   def test_other_starts(self):
     self._refused("starts is Erlang: it must be a list", starts=pd.Erlang(1, 1))

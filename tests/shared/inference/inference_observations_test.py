@@ -173,7 +173,9 @@ class RulesTest(test_case.TestCase):
 
   def test_causes_that_do_not_fit(self):
     known = inference.Observations([1.0], cause=[1])
-    with self.assertRaisesRegex(TypeError, "Erlang: causes are those of graph"):
+    with self.assertRaisesRegex(
+      TypeError, "Erlang: only distributions of graphs have causes"
+    ):
       known.log_likelihood(pd.Erlang(2, 1.0))
     graph = graphs.models.kingman(3)
     with self.assertRaisesRegex(ValueError, r"cause\[0\] = 1: there are 1"):
