@@ -124,7 +124,7 @@ def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
   Args:
     rule: what messages call the rule.
     found: the derivative, arrays or nested structures of them.
-    like: what it is a derivative in, or of; None where there is none.
+    like: the array with the shape and dtype of the derivative, or None.
     what: what messages call that.
   """
   if found is None or like is None:

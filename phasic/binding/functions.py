@@ -135,7 +135,7 @@ class BoundFunction:
     """Returns f'(args) tangents, by the forward rule.
 
     Raises:
-      NotImplementedError: there is none.
+      NotImplementedError: there is no such rule.
     """
     if isinstance(self._jvp, host_functions.Missing):
       raise NotImplementedError(self._jvp.message)
@@ -153,7 +153,7 @@ class BoundFunction:
     It has None for arguments that are integers or nondifferentiable.
 
     Raises:
-      NotImplementedError: there is none.
+      NotImplementedError: there is no such rule.
     """
     if isinstance(self._vjp, host_functions.Missing):
       raise NotImplementedError(self._vjp.message)

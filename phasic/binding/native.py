@@ -233,7 +233,7 @@ class NativeOp:
     Args:
       args: the arguments.
       cotangent: the output's, or a tuple where there are several.
-      **options: those of the call.
+      **options: the options of the call.
     """
     declaration = self._function.declaration
     primals = self._operands(args)

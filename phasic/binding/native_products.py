@@ -20,7 +20,7 @@ def jvp(
     declaration: the op's.
     call: the op as a function of its operands.
     primals: the operands.
-    tangents: theirs; those of integers are not looked at.
+    tangents: their tangents; those of integers are ignored.
 
   Raises:
     NotImplementedError: there is no rule.
@@ -50,7 +50,7 @@ def vjp(
 ) -> tuple[Any, ...]:
   """Returns the cotangents of the operands, None for integers.
 
-  Arguments and errors are those of `jvp`, with cotangents of the outputs.
+  Arguments and errors are as for `jvp`, with cotangents of the outputs.
   """
   of_floats, places = _of_floats(declaration, call, primals)
   results, pullback = autodiff.reverse(of_floats, [primals[i] for i in places])

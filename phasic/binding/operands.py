@@ -20,7 +20,7 @@ def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
   """Returns an argument as an array of the declared dtype.
 
   Args:
-    operand: what is declared.
+    operand: the declared operand.
     x: an array, a number or nested lists of numbers.
     common: the floating dtype of the operands without a type.
 

@@ -50,7 +50,7 @@ def wrap(
   class of `distribution`, whose parameters it has.
 
   Args:
-    distribution: what is wrapped; its parameters may be traced.
+    distribution: the distribution to wrap; its parameters may be traced.
     validate_args: whether NumPyro checks parameters against `arg_constraints`,
       and warns of values outside the support; None is its default. Matrices
       and initial masses are not among what it can check: the distribution's
@@ -92,7 +92,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   differentiated where `has_rsample` is true.
 
   Attributes:
-    distribution: what was wrapped.
+    distribution: the wrapped distribution.
   """
 
   pytree_data_fields = ("distribution",)

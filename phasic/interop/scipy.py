@@ -59,7 +59,7 @@ class Frozen:
   location and no scale.
 
   Attributes:
-    distribution: what was wrapped.
+    distribution: the wrapped distribution.
   """
 
   def __init__(self, distribution: Any):
@@ -199,7 +199,7 @@ class Frozen:
     Args:
       func: a function of a number, in discrete time of an array; None is the
         number itself.
-      lb: the lower bound; None is that of the support.
+      lb: the lower bound; None for the lower end of the support.
       ub: the upper one.
       conditional: whether to divide by P(lb <= X <= ub).
 
@@ -232,7 +232,7 @@ class Frozen:
     Args:
       data: exact observations, (n,), or `inference.Observations`, censored and
         truncated as they are.
-      **options: those of `inference.fit_mle`: `fixed`, `tied`, `bounds`,
+      **options: options of `inference.fit_mle`: `fixed`, `tied`, `bounds`,
         `num_starts` and so on.
 
     Raises:

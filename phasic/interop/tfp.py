@@ -44,7 +44,8 @@ def wrap(distribution: Any) -> "TFPDistribution":
   It is an instance of `class_of(type(distribution))` with the same parameters.
 
   Args:
-    distribution: what is wrapped; its parameters may be traced, or variables.
+    distribution: the distribution to wrap; its parameters may be traced or
+      variables.
 
   Example: the rate of a service of three stages, and two services.
 

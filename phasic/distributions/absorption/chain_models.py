@@ -17,7 +17,7 @@ def is_discrete(chain: absorption_time.AbsorptionTime) -> bool:
 
 
 def causes(chain: object) -> tuple[str | None, ...] | None:
-  """Returns the causes of absorption; None if the chain tells none apart."""
+  """Returns the causes of absorption; None if the chain has none."""
   if not isinstance(chain, competing_risks.CompetingRisks):
     return None
   return chain._causes()

@@ -113,7 +113,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     """Returns the rate of absorption by the cause where there was none yet.
 
     It is cause_prob(t) / P(X > t), and in discrete time cause_prob(k) / P(N >=
-    k). Arguments and errors are those of `cause_log_prob`.
+    k). Arguments and errors are as for `cause_log_prob`.
     """
     value = self._value(value)
     part = self._model_of_cause(self._number(cause))

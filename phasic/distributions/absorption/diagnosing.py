@@ -26,7 +26,7 @@ _STATISTICS = ("mean", "variance", "stddev")
 class Diagnosing(distribution.Distribution):
   """The reasons of NaN.
 
-  They are those of a time until absorption of a chain; another distribution has
+  They fit a time until absorption of a chain; another distribution has
   `_reasons` of its own.
   """
 

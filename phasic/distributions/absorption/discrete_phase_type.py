@@ -31,15 +31,16 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
   number `prob` is zero, and `cdf` and `survival_function`, P(N > k), are those
   of the whole number below.
 
-  Derivatives are those of this formula in free coordinates: they are not
+  Derivatives follow this formula in free coordinates: they are not
   projected on the simplex, and the diagonal of `subtransition` is data like
   all else. With `exit_probs` derivatives in T leave t as it is; without, t is
   1 - T 1. In the value there are none: see `math.discrete_phase_type_log_prob`.
 
   Values that break a rule raise ValueError with `validate_args=True` (under
-  jit in JAX they make the result NaN). Otherwise they give NaN, with one warning
-  where they are known, and `diagnose` names the reason. With `validate_args=True` a given `prob_zero` has to make
-  the masses sum to one, and values have to be whole numbers >= 0.
+  jit in JAX they make the result NaN). Otherwise they give NaN, with one
+  warning where they are known, and `diagnose` names the reason. With
+  `validate_args=True` a given `prob_zero` has to make the masses sum to one,
+  and values have to be whole numbers >= 0.
 
   Example: throws of a die until the second six.
 
@@ -90,7 +91,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     Args:
       graph: a discrete `graphs.Graph`.
       params: its parameters, as for `GraphDiscretePhaseType`.
-      edge_values: probabilities in the place of what is linear in them.
+      edge_values: probabilities of the edges, instead of `params`.
       initial_probs: masses in the place of the graph's initial weights.
       **options: `validate_args`, `allow_nan_stats` and `name`.
 

@@ -48,7 +48,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
         lack of one.
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
-      name: the distribution's name; None for that of its class.
+      name: the distribution's name; None for the name of its class.
 
     Raises:
       TypeError: the graph is none or of the other kind of time, dtypes differ,
@@ -70,7 +70,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
       },
     )
     self._check_graph(graph, self._parameters["initial_probs"])
-    super()._batch_shape()  # Of the chain, which is checked.
+    super()._batch_shape()  # Checks the chain.
     self._check_values(self._model)
 
   def _model(self) -> Model:

@@ -29,17 +29,18 @@ class PhaseType(absorption_time.AbsorptionTime):
   is Lebesgue's on (0, inf) plus a unit mass at 0, so that `prob(0.)` is z
   where z > 0, else alpha . s.
 
-  Derivatives are those of this formula in free coordinates: they are not
+  Derivatives follow this formula in free coordinates: they are not
   projected on the simplex. If `exit_rates` are given, the off-diagonals and
   the exits are the data: the diagonal of `subgenerator` is not read, its
   derivative is zero by definition, and changing S_ij changes the diagonal
   that is implied.
 
   Values that break a rule raise ValueError with `validate_args=True` (under
-  jit in JAX they make the result NaN). Otherwise they give NaN, with one warning
-  where they are known, and `diagnose` names the reason. Two rules hold only with `validate_args=True`, since the
-  arrays are free coordinates without it: a diagonal has to agree with given
-  `exit_rates`, and a given `prob_zero` has to make the masses sum to one.
+  jit in JAX they make the result NaN). Otherwise they give NaN, with one
+  warning where they are known, and `diagnose` names the reason. Two rules hold
+  only with `validate_args=True`, since the arrays are free coordinates without
+  it: a diagonal has to agree with given `exit_rates`, and a given `prob_zero`
+  has to make the masses sum to one.
 
   The derivative of a logarithm where it is -inf is NaN, and so is that of the
   density in time at an atom. Where absorption may never come the mean is inf,

@@ -143,7 +143,7 @@ class SoftmaxWithSlack(Bijector):
   They are the entries of the last axis: initial probabilities, or rows of a
   matrix.
 
-  Example: what they leave of one is 1 / (1 + sum exp(x)).
+  Example: the difference of their sum to one is 1 / (1 + sum exp(x)).
 
     >>> from phasic.distributions.base import bijectors
     >>> y = bijectors.SoftmaxWithSlack(1).forward([0.0, 0.0])

@@ -24,7 +24,7 @@ class Constraint:
   Attributes:
     name: by which `ParameterProperties` and the kernel's checks know it.
     exits: the name of the parameter that stands beside a matrix.
-    is_of_graph: whether it is that of a graph's parameters, which may be given
+    is_of_graph: whether it constrains a graph's parameters, which may be given
       by their names.
     numpyro: the name of NumPyro's constraint; None if that has none.
     is_whole: whether NumPyro's is of a vector, and not of each number.
@@ -90,7 +90,7 @@ class Constraint:
 
     Args:
       x: the entries.
-      others: those of the other parameters, by name.
+      others: the values of the other parameters, by name.
     """
     del others
     return x

@@ -29,13 +29,13 @@ class Field:
   """A parameter.
 
   Attributes:
-    text: what it is, for the constructor and its property.
-    properties: those of an array, else None.
-    default: of the constructor; `inspect.Parameter.empty` where there is none.
-    convert: makes what is stored, of the name and what was given.
+    text: the description, for the constructor and the property.
+    properties: the properties of an array, else None.
+    default: the default; `inspect.Parameter.empty` if there is none.
+    convert: maps the name and the given value to the stored value.
     shown: makes what the property returns, of the distribution; None for what
       is stored.
-    is_option: whether it stands behind all that are none.
+    is_option: whether it follows all parameters that are not options.
   """
 
   text: str
@@ -65,7 +65,7 @@ def array(
   Args:
     event_ndims: see `ParameterProperties`.
     constraint: see there.
-    text: what it is.
+    text: the description.
     default: None makes it optional.
     fitted: see there.
     shown: makes what the property returns, of the distribution.
@@ -85,8 +85,8 @@ def static(
   """Declares structure that is not an array, or another distribution.
 
   Args:
-    text: what it is.
-    convert: makes what is stored, of the name and what was given.
+    text: the description.
+    convert: maps the name and the given value to the stored value.
     shown: makes what the property returns, of the distribution.
   """
   return Field(text, convert=convert, shown=shown)
@@ -101,7 +101,7 @@ def option(text: str, *, default: object, kw_only: bool) -> Any:
   """Declares an option, which stands behind all others.
 
   Args:
-    text: what it is.
+    text: the description.
     default: its default.
     kw_only: True, by which type checkers leave it to the end.
   """

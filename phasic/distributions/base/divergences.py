@@ -106,7 +106,7 @@ class Divergences(methods.Methods):
     """Returns -E log q(X), broadcast over both batches, in nats.
 
     X has this distribution and q is the other's density. Arguments, errors and
-    accuracy are those of `kl_divergence`; the error is relative to the integral
+    accuracy are as for `kl_divergence`; the error is relative to the integral
     of |p log q|.
 
     Example: of exponential times, b / a - log(b).

@@ -13,7 +13,7 @@ from phasic.internal.arrays import ArrayLike
 class Hazards(methods.Methods):
   """Methods for hazards.
 
-  Errors are those of `log_prob`.
+  Errors are as for `log_prob`.
   """
 
   def hazard_function(self, value: ArrayLike) -> Array:

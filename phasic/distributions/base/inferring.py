@@ -38,13 +38,13 @@ class Inferring(methods.Methods):
     """Maximizes the expected complete-data log likelihood.
 
     Phases, edges or components that share a parameter share their statistics: a
-    rate is a sum of numbers of jumps, divided by the sum of times at risk. Rates
-    without time at risk keep their values, and zeros stay zero.
+    rate is a sum of numbers of jumps, divided by the sum of times at risk.
+    Rates without time at risk keep their values, and zeros stay zero.
     """
     del statistics
     raise TypeError(
       f"dist is {type(self).__name__}: EM has no M-step for it; fit_mle fits "
-      "whatever has a log likelihood"
+      "any distribution with a log likelihood"
     )
 
   def _m_step_fixed(self) -> tuple[str, ...]:

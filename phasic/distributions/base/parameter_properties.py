@@ -24,7 +24,7 @@ class ParameterProperties:
       "increasing" (positive, each above the one before) or "parameters" (those
       for which a graph's weights are >= 0).
     optional: whether None is allowed.
-    fitted: whether fits move it; False for what is known, as bounds are.
+    fitted: whether fits change it; False for known values, such as bounds.
 
   Raises:
     ValueError: there is no constraint of that name.

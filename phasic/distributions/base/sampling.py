@@ -53,7 +53,7 @@ class Sampling(methods.Methods):
   ) -> tuple[Array, Array]:
     """Draws samples, and computes `log_prob` at them.
 
-    Arguments and errors are those of `sample`; the second array has no event
+    Arguments and errors are as for `sample`; the second array has no event
     dimensions.
 
     Example:

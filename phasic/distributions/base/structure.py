@@ -98,7 +98,7 @@ def static_indices(
   Args:
     name: the argument's name.
     values: integers (m,) with m > 0, or `StaticIndices`.
-    end: what they are all below.
+    end: an upper bound, exclusive.
 
   Raises:
     TypeError: they are traced, or no integers.

@@ -26,7 +26,7 @@ def check_all(
     distributions: a list or tuple of them.
 
   Raises:
-    TypeError: it is something else, one is none of phase type, or time or
+    TypeError: it is something else, one is not of phase type, or time or
       dtypes differ.
     ValueError: there are none, or batches do not broadcast.
   """
@@ -131,7 +131,7 @@ def of_parts(
 
   Args:
     found: the parts.
-    children: what it is made of: its values are checked if those of one are.
+    children: its components: its values are checked if those of one are.
     name: its name, where options have none.
     options: for the constructor.
   """

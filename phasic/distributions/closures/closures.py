@@ -47,14 +47,14 @@ def convolution(
   Args:
     distributions: a list or tuple of times, or of numbers of steps; batches
       broadcast.
-    **options: `validate_args` (else that of any of them), `allow_nan_stats`
+    **options: `validate_args` (default: as any of them), `allow_nan_stats`
       and `name`.
 
   Returns:
     A `SparsePhaseType` or a `SparseDiscretePhaseType`.
 
   Raises:
-    TypeError: one is none of phase type, or times or dtypes differ.
+    TypeError: one is not of phase type, or times or dtypes differ.
     ValueError: there are none, batches do not broadcast, a graph is traced, or
       there are more than 100,000 phases or 10,000,000 edges.
 
@@ -91,7 +91,7 @@ def minimum(
   Kronecker product of the T_i. With m_i the mass that X_i has beyond zero, the
   sum of alpha_i, the atom for two is z_1 z_2 + z_1 m_2 + m_1 z_2.
 
-  Arguments, result and errors are those of `convolution`.
+  Arguments, result and errors are as for `convolution`.
 
   Example: which comes first, a repair or the next fault?
 
@@ -124,7 +124,7 @@ def maximum(
   the chains are that have not ended. The atom is z_1 ... z_n. For independent
   ones of one distribution `order_statistic` needs fewer phases.
 
-  Arguments, result and errors are those of `convolution`.
+  Arguments, result and errors are as for `convolution`.
 
   Example: two jobs in parallel.
 
@@ -245,8 +245,8 @@ def _folded(
   """Combines distributions pairwise, from the first to the last.
 
   Args:
-    function: makes the parts of two chains those of one.
-    count: the number of phases of all, of an iterable of those of each.
+    function: combines the parts of two chains to those of one.
+    count: maps the numbers of phases of each to the total number.
     distributions: the argument of the public function.
     names: what the result is called in messages, and as a distribution.
     options: for the constructor.

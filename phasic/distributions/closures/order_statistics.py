@@ -30,14 +30,14 @@ def order_statistic(
       steps.
     n: how many there are, a Python int > 0.
     k: which one, a Python int from 1 to n.
-    **options: `validate_args` (else that of the distribution),
+    **options: `validate_args` (default: as the distribution),
       `allow_nan_stats` and `name`.
 
   Returns:
     A `SparsePhaseType` or a `SparseDiscretePhaseType`, see `convolution`.
 
   Raises:
-    TypeError: the distribution is none of phase type, or a count is no Python
+    TypeError: the distribution is not of phase type, or a count is not a Python
       int.
     ValueError: k is not in 1, ..., n, a graph is traced, there are more than
       100,000 phases or 10,000,000 edges, or n is so large that the ways to

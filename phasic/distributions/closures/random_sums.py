@@ -36,7 +36,7 @@ def random_sum(
     What `convolution` returns.
 
   Raises:
-    TypeError: one is none of phase type, the count is continuous, or dtypes
+    TypeError: one is not of phase type, the count is continuous, or dtypes
       differ.
     ValueError: batches do not broadcast, a graph is traced, or there are more
       than 100,000 phases or 10,000,000 edges.

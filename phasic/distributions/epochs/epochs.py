@@ -85,8 +85,8 @@ class Epochs(epoch_methods.EpochMethods):
     Args:
       graphs: a continuous graph for all epochs, or K of them. Paths start as
         the first one says; the starts of others are not looked at.
-      params: those of each epoch: a sequence of K arrays (..., d_k) or mappings
-        of names, or an array (K, ..., d).
+      params: the parameters of each epoch: a sequence of K arrays (..., d_k) or
+        mappings of names, or an array (K, ..., d).
       boundaries: (..., K - 1), positive and increasing, in units of time.
       state_maps: K - 1 functions, the k-th from the states of the k-th graph to
         those of the next; None in the place of one that changes nothing, None

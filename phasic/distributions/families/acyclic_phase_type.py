@@ -62,7 +62,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     "increasing",
     "r_i, (..., p), > 0, ascending, per unit of time. In another order the "
     "distribution is that of the formula, but the form not canonical. Zero, which "
-    "`validate_args` refuses, is that of a phase that is never left.",
+    "`validate_args` refuses, means a phase that is never left.",
   )
   prob_zero: Any = atoms.prob_zero()
 

@@ -116,7 +116,7 @@ class Coxian(named_family.NamedFamily):
     exits = arrays["exit_rates"]
     early = onp.arange(static.shape(exits)[-1]) < static.shape(exits)[-1] - 1
     good = (exits > 0) | early
-    rule = "that of the last phase must be > 0"
+    rule = "the exit rate of the last phase must be > 0"
     return {**arrays, "exit_rates": check("exit_rates", exits, good, rule)}
 
   def _chain_of(self, progression_rates: Array, exit_rates: Array) -> Model:

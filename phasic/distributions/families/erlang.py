@@ -44,7 +44,7 @@ class Erlang(named_family.NamedFamily):
     0,
     "positive",
     "r, (...), > 0, per unit of time. Zero, which `validate_args` refuses, "
-    "is that of a phase that is never left.",
+    "means a phase that is never left.",
   )
 
   def _chain_of(self, rate: Array) -> Model:

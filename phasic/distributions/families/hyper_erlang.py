@@ -54,7 +54,7 @@ class HyperErlang(named_family.NamedFamily):
     1,
     "positive",
     "r_i, (..., n), > 0, per unit of time. Zero, which `validate_args` "
-    "refuses, is that of a phase that is never left.",
+    "refuses, means a phase that is never left.",
   )
 
   def _check_shapes(self) -> None:

@@ -26,7 +26,7 @@ class Hyperexponential(named_family.NamedFamily):
 
   It falls, so the mode is zero; its hazard falls too, and its coefficient of
   variation is at least one.
-  Derivatives in `probs` are those of this formula, not projected on the
+  Derivatives in `probs` follow this formula, not projected on the
   simplex.
 
   Example: short calls and a few long ones.
@@ -52,7 +52,7 @@ class Hyperexponential(named_family.NamedFamily):
     1,
     "positive",
     "r_i, (..., p), > 0, per unit of time. Zero, which `validate_args` "
-    "refuses, is that of a phase that is never left.",
+    "refuses, means a phase that is never left.",
   )
 
   def _check_shapes(self) -> None:

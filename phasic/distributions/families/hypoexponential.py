@@ -40,7 +40,7 @@ class Hypoexponential(named_family.NamedFamily):
     1,
     "positive",
     "r_i, (..., p), > 0, per unit of time, in any order. Zero, which "
-    "`validate_args` refuses, is that of a phase that is never left.",
+    "`validate_args` refuses, means a phase that is never left.",
   )
 
   def _check_shapes(self) -> None:

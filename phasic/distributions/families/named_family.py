@@ -25,7 +25,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
   """A time until absorption whose chain is made of a family's parameters.
 
   A subclass declares its parameters, and makes the chain of them in
-  `_chain_of`. All else is that of `AbsorptionTime`.
+  `_chain_of`. All else comes from `AbsorptionTime`.
   """
 
   def as_phase_type(self) -> Any:
@@ -41,7 +41,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
 
-    Bad parameters of the family are told first.
+    Invalid parameters of the family are reported first.
     """
     found = super()._reasons(value, method)
     for name, prop in self.parameter_properties().items():
@@ -84,7 +84,7 @@ class NamedFamily(absorption_time.AbsorptionTime):
 
     Args:
       name: the parameter's name.
-      wanted: what it must be; None for anything above zero.
+      wanted: the required value; None for any positive one.
 
     Raises:
       ValueError: it is something else, or not known statically.

@@ -73,7 +73,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
 
-    Where the state of X at the time is not known it is told why.
+    If the state of X at the time is not known, the reason says why.
     """
     found = super()._reasons(value, method)
     start = comparable.host(self._chain()[0])

@@ -60,7 +60,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   """
 
   distribution: Any = declared.static(
-    "that of X, of phase type in continuous time."
+    "the distribution of X, of phase type in continuous time."
   )
 
   _TAKES_DISCRETE = False

@@ -24,7 +24,7 @@ class WrappedDistribution(comparable.Comparable):
   with each other; their dtypes agree.
   """
 
-  distribution: Any = declared.static("that of X, a phase-type one.")
+  distribution: Any = declared.static("the distribution of X, of phase type.")
 
   # Whether the wrapped distribution may be discrete.
   _TAKES_DISCRETE = True

@@ -15,7 +15,7 @@ class EdgeList:
 
   Attributes:
     sources: the number of the state that each edge leaves.
-    targets: that of the state where it leads, negative for absorption.
+    targets: the numbers of the target states, negative for absorption.
     loops: states with an edge to itself that was left out.
   """
 

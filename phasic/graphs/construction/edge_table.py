@@ -19,7 +19,7 @@ class Edge(NamedTuple):
     source: a state.
     target: a state or absorption.
     constant: what the weight has without parameters.
-    coefficients: what it has for each unit of a parameter, d numbers.
+    coefficients: the coefficients of the parameters, d numbers.
   """
 
   source: Any

@@ -74,7 +74,7 @@ def _explore_state(
     )
   own: dict[int, int] = {}
   known = space.numbers
-  fixed: list[float] = []  # of a discrete chain, what has no parameter in it
+  fixed: list[float] = []  # in a discrete chain, the constant parts
   for item in found:
     if not isinstance(item, (tuple, list)) or len(item) != 2:
       raise TypeError(
@@ -83,7 +83,7 @@ def _explore_state(
       )
     try:
       weight = reader.read(item[1])
-      if weight is None:  # No edge, whatever the parameters are.
+      if weight is None:  # Zero for all parameters: not an edge.
         continue
       target = known.get(item[0])
       if target is None:
@@ -222,7 +222,7 @@ def _notes(
     for c in map(int, unused)
   ]
   if loops:
-    stays = "what a row lacks stays"
+    stays = "the rest of each row stays"
     same = "they do not change the distribution"
     notes.append(
       f"left out: {counted(len(loops), 'transition')} from a state to itself "

@@ -30,16 +30,16 @@ def log_prob_and_moments(
   Args:
     graph: the graph; where it is discrete times are numbers of steps.
     params: (..., d), or a mapping of the graph's names to arrays.
-    values: times, (..., n); what is before n broadcasts with the parameters.
+    values: times, (..., n); leading axes broadcast with the parameters.
     rewards: r, (..., p), rewards per unit of time or per step in each phase;
       None for ones. They must be finite and >= 0, else moments are NaN.
     order: how many moments, a positive integer.
 
   Returns:
     The log densities of the times until absorption, (..., n), and the raw
-    moments E[Y^k], k = 1, ..., order, (..., order), of what is earned until
-    then, Y = sum_i r_i (time spent in phase i): of the time itself without
-    rewards.
+    moments E[Y^k], k = 1, ..., order, (..., order), of the reward accumulated
+    until then, Y = sum_i r_i (time spent in phase i): of the time itself
+    without rewards.
 
   Raises:
     TypeError: dtypes differ, are complex, bool or half precision, or it is no

@@ -23,7 +23,7 @@ class Graph(linear_weights.LinearWeights):
   sources, no two are parallel and none leads from a phase to itself: in
   continuous time such an edge changes nothing, and in a discrete chain a phase
   is kept with the mass that the others leave of one. The initial weights are
-  linear in the same way; those of row p are the atom at zero.
+  linear in the same way; row p is the atom at zero.
 
   In JAX a graph is a pytree: arrays are its leaves, and sizes, names, causes
   and `discrete` its structure, so that two graphs of one size share a
@@ -102,7 +102,7 @@ class Graph(linear_weights.LinearWeights):
 
     SHA-256 of the arrays, sizes, parameter names, causes and `discrete`. States
     and notes are not part of it: graphs of one hash have the same distribution
-    for the same parameters, whatever their states are called.
+    for the same parameters, with any names of states.
 
     Raises:
       ValueError: the graph is traced.

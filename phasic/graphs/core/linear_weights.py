@@ -99,7 +99,7 @@ class LinearWeights(builders.Builders):
     Args:
       params: as for `params_array`.
       edge_values: (..., m), weights of the edges in the order of the graph, in
-        place of what is linear in parameters.
+        place of weights that are linear in parameters.
 
     Returns:
       `math.EdgeRates`, or `math.EdgeProbs` of a discrete graph. All causes of

@@ -159,7 +159,7 @@ def isolation_with_migration(
     to the states of the second.
 
   Raises:
-    TypeError, ValueError: num_samples is not two such integers.
+    TypeError, ValueError: num_samples is not two integers in their range.
 
   References:
     R. Nielsen, J. Wakeley, Distinguishing migration from isolation, Genetics

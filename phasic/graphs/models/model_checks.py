@@ -30,7 +30,7 @@ def counts(
     name: the argument's name.
     values: integers that are not negative.
     entries: how many there must be at least.
-    total: what they must add up to at least.
+    total: the least sum of them.
 
   Raises:
     TypeError: it is not a sequence of integers.

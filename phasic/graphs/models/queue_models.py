@@ -19,7 +19,7 @@ def busy_period(capacity: int, servers: int = 1) -> graph_lib.Graph:
     servers: c, at least 1.
 
   Raises:
-    TypeError, ValueError: an argument is not such an integer.
+    TypeError, ValueError: an argument is not an integer in its range.
 
   References:
     L. Kleinrock, Queueing systems, vol. 1, 1975, ch. 3 and 5.
@@ -57,7 +57,7 @@ def tandem_queue(capacity: int) -> graph_lib.Graph:
       (capacity + 1)^2 - 1 states.
 
   Raises:
-    TypeError, ValueError: capacity is not such an integer.
+    TypeError, ValueError: capacity is not an integer in its range.
 
   References:
     L. Kleinrock, Queueing systems, vol. 1, 1975, ch. 4.
@@ -99,7 +99,7 @@ def machine_repair(machines: int, repairers: int = 1) -> graph_lib.Graph:
     repairers: their number, at least 0.
 
   Raises:
-    TypeError, ValueError: an argument is not such an integer.
+    TypeError, ValueError: an argument is not an integer in its range.
 
   References:
     R. E. Barlow, F. Proschan, Mathematical theory of reliability, 1965, ch. 5.

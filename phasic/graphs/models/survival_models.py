@@ -18,7 +18,7 @@ def birth_death(initial: int, maximum: int) -> graph_lib.Graph:
     maximum: the largest size, at least `initial`.
 
   Raises:
-    TypeError, ValueError: an argument is not such an integer.
+    TypeError, ValueError: an argument is not an integer in its range.
 
   References:
     D. G. Kendall, On the generalized birth-and-death process, Ann. Math.

@@ -8,7 +8,7 @@ from phasic.internal import raw_arguments
 class Absorbed:
   """Absorption as a target in place of a state; see `ABSORBED`.
 
-  Two are equal if their causes are, whatever the substrate they come from.
+  Two are equal if their causes are equal, in any substrates.
 
   Attributes:
     cause: the name of the cause, None for plain `ABSORBED`.

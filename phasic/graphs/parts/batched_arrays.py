@@ -16,7 +16,7 @@ def unbatched(name: str, x: Any, event: tuple[int | None, ...]) -> Any:
 
   Args:
     name: what the array is called.
-    x: the array, (..., event), or what a transformation has put in its place.
+    x: the array, (..., event), or a placeholder of a transformation.
     event: its shape in one graph; None is any size.
 
   Raises:

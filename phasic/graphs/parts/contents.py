@@ -9,7 +9,7 @@ import numpy as onp
 class Contents(NamedTuple):
   """The constructor's arguments of a `Graph`, on the host.
 
-  Those of `Graph`; see there.
+  The parts of `Graph`, which documents them.
   """
 
   sources: onp.ndarray

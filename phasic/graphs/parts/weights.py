@@ -59,7 +59,7 @@ class WeightReader:
       TypeError: it is not a weight.
       ValueError: a number in it breaks a rule.
     """
-    kind = type(weight)  # The usual ones first, by what is quickest.
+    kind = type(weight)  # Fast paths for the usual types.
     if kind is float or kind is int:
       found = Weight(_number(weight), [])
     elif kind is dict or isinstance(weight, Mapping):

@@ -79,7 +79,7 @@ def read(graph: graph_lib.Graph) -> HostGraph:
   ]
   if any(x is None for x in arrays):
     raise TypeError(
-      "graph has traced arrays: make a graph of another outside of what is "
+      "graph has traced arrays: transform graphs outside of functions that are "
       "compiled"
     )
   sources, targets, coefficients, constants, of_initial, initial = (
@@ -184,8 +184,8 @@ def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
 def merged(host: HostGraph) -> HostGraph:
   """Merges parallel edges, and sorts edges by source.
 
-  Edges from a phase to itself are dropped. Those of a phase are in the order in
-  which the first of each stood.
+  Edges from a phase to itself are dropped. The edges of a phase are in the
+  order in which the first of each stood.
   """
   keep = onp.flatnonzero(host.sources != host.targets)
   nodes = host.num_phases + len(host.causes)

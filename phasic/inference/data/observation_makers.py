@@ -130,7 +130,7 @@ class ObservationMakers:
       entry: when it came under observation; missing where that was from the
         start.
       cause: the cause of the event, its number or its name; missing where it is
-        not known. Those of rows without an event do not count.
+        not known. Causes of rows without an event do not count.
       causes: the names of the causes in their order, `graph.causes`, where the
         column has names.
 

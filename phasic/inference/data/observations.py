@@ -37,7 +37,7 @@ class Observations(observation_makers.ObservationMakers):
   what of (lower, upper] is before e is cut off.
 
   With a cause c the value is known to have ended by that of `graph.causes`: the
-  density and the probabilities are those of the time and the cause.
+  density and the probabilities are joint ones of the time and the cause.
 
   A structure of arrays: in JAX a pytree. Values are checked when it is made,
   where they are known; traced ones that break a rule give NaN (TensorFlow
@@ -179,7 +179,7 @@ class Observations(observation_makers.ObservationMakers):
   ) -> Array:
     """Returns the log likelihoods one by one, (..., n), without weights.
 
-    Argument and errors are those of `log_likelihood`.
+    Argument and errors are as for `log_likelihood`.
     """
     self.check_fits(distribution)
     lower, upper, _, entry, cause = (

@@ -43,7 +43,7 @@ def kaplan_meier(
 
   Raises:
     ImportError: statsmodels is missing.
-    TypeError: they are not observations, or traced.
+    TypeError: `observations` is not an `Observations`, or is traced.
     ValueError: they are batched, one is left- or interval-censored, or none is
       an event.
 

@@ -157,7 +157,7 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
   if isinstance(table, Mapping):
     there = list(table)
   else:
-    # That of pyarrow, or that of pandas and polars.
+    # Attributes of pyarrow, or of pandas and polars.
     there = list(getattr(table, "column_names", getattr(table, "columns", [])))
   for key, name in names.items():
     if name not in there:

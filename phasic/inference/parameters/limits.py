@@ -12,12 +12,12 @@ from phasic.internal import raw_arguments
 def limits(
   where: coordinates_lib.Coordinates, bounds: Mapping[str, tuple[float, float]]
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns the bounds of the entries, which are within all that name them.
+  """Returns the bounds of the entries: the intersection of all given ones.
 
   Raises:
-    TypeError: there are no pairs of numbers by name.
+    TypeError: `bounds` does not map names to pairs of numbers.
     ValueError: a name is unknown, bounds are in the wrong order, leave no
-      value, or are those of probabilities that sum to one.
+      value, or belong to probabilities that sum to one.
   """
   if not isinstance(bounds, Mapping):
     raise TypeError(

@@ -21,7 +21,7 @@ class Record(NamedTuple):
   """The record of an optimization.
 
   Attributes:
-    method: what was done, such as "EM" or "L-BFGS-B".
+    method: the name of the method, such as "EM" or "L-BFGS-B".
     converged: whether it ended by itself.
     message: why it ended.
     log_likelihoods: after each step, the start first.
@@ -180,7 +180,7 @@ class Fit(Generic[D]):
   ) -> onp.ndarray:
     """Returns the standard error of a function of the distribution.
 
-    It is that of the delta method, with exact derivatives: sqrt(g' C g) for the
+    By the delta method, with exact derivatives, it is sqrt(g' C g) for the
     gradient g and the parameters' covariance C. It is NaN where the data do not
     know the function: where it changes in a direction in which the likelihood
     does not. Parameters on the boundary are taken as known.
@@ -193,7 +193,7 @@ class Fit(Generic[D]):
       ValueError: a value is NaN, or the level of a quantile is not a
         probability between zero and one, or no logarithm of one.
 
-    Example: of the mean, which is that of the data for this family.
+    Example: the mean, which equals the sample mean for this family.
 
       >>> from phasic import inference
       >>> from phasic.distributions import Erlang

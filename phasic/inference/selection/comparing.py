@@ -93,7 +93,7 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
   if statistic < -1e-6 * (1.0 + abs(larger.log_likelihood)):
     raise ValueError(
       f"larger has the log likelihood {larger.log_likelihood:.6g}, which is "
-      f"below that of smaller, {smaller.log_likelihood:.6g}: start its fit from "
+      f"below the one of smaller, {smaller.log_likelihood:.6g}: start its fit from "
       "smaller's distribution, or from more starts"
     )
   statistic = max(statistic, 0.0)

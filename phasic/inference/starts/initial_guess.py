@@ -32,10 +32,10 @@ def initial_guess(
   num_phases: int,
   form: str = "acyclic",
 ) -> Any:
-  """Returns a distribution of about the size of the data, to start a fit from.
+  """Returns a distribution with about the mean of the data, to start a fit.
 
   Its rates are near each other, and all different, so that no two phases are
-  alike: where they are, a search cannot tell them apart.
+  exchangeable, which an optimizer could not change.
 
   Args:
     observations: positive numbers, (n,), known.
@@ -45,9 +45,9 @@ def initial_guess(
       "general" (`PhaseType` with all rates positive).
 
   Raises:
-    TypeError: observations are none, or traced.
+    TypeError: `observations` is not an `Observations`, or is traced.
     ValueError: there is no such form, `num_phases` is out of range, there is no
-      event, or no rate can be told for times of this size.
+      event, or rates for times of this size overflow or underflow.
 
   Example:
 
@@ -123,7 +123,7 @@ def _scaled(dist: D, factor: float) -> D:
 
 
 def mean_of(observations: observations_lib.Observations) -> float:
-  """Returns the mean of an exponential distribution, as far as ends tell."""
+  """Estimates the mean of an exponential distribution from interval ends."""
   lower, upper, weights = observation_values(observations)
   # Half of the relative weights, so that no sum overflows.
   weights = weights / max(float(onp.max(weights)), 1e-300) / len(weights)

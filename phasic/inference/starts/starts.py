@@ -108,7 +108,7 @@ def check_start(
   i = int(onp.argmax(onp.logical_not(onp.isfinite(terms)) & (weights > 0)))
   said = (
     "cannot be computed under the distribution that the fit starts from: start "
-    "from one whose mean is near that of the data"
+    "from one whose mean is near the mean of the data"
   )
   if terms[i] == -onp.inf:
     said = (
@@ -126,7 +126,7 @@ def check_slopes(
   entries: onp.ndarray,
   observations: observations_lib.Observations,
 ) -> None:
-  """Raises ValueError where a search could not tell its first step."""
+  """Raises ValueError if the gradient at a start is not finite."""
   inner = where.restricted(entries, entries > 0)
   _, slopes = derivatives.value_and_gradient(inner, inner.entries, observations)
   with onp.errstate(all="ignore"):
@@ -135,6 +135,6 @@ def check_slopes(
     return
   at = dict(zip(inner.names, map(float, inner.entries), strict=True))
   raise ValueError(
-    "the slopes of the log likelihood cannot be computed where the fit starts, "
-    f"at {at}: start from a distribution whose mean is near that of the data"
+    "the gradient of the log likelihood cannot be computed at the start, "
+    f"at {at}: start from a distribution whose mean is near the mean of the data"
   )

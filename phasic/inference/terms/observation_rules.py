@@ -45,7 +45,7 @@ def checked(arrays: dict[str, Any]) -> dict[str, Any]:
 
   Raises:
     ValueError: a value breaks a rule; see `checks.check` for what happens while
-      values are traced: what is observed is then not known, NaN.
+      values are traced: the observations are then unknown, NaN.
   """
   given = arrays
   if arrays["upper"] is None:

@@ -23,7 +23,7 @@ class KernelCall(NamedTuple):
 
   Attributes:
     model: the four arguments of a chain.
-    lower: (..., n), or (..., n + m) with those of conditions behind.
+    lower: (..., n), or (..., n + m) with the ends of conditions last.
     upper: as lower, or None where all times are exact.
   """
 
