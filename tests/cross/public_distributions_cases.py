@@ -7,7 +7,6 @@ from typing import Any
 import jax
 import numpy as onp
 
-from phasic.substrates import numpy as in_numpy
 from tests.cross import comparisons
 from tests.cross import public_math_cases as math_cases
 
@@ -256,7 +255,7 @@ def first_methods() -> list[tuple[str, str]]:
   """Each method with the first class of `FAMILIES` that has this very one."""
   found, seen = [], set()
   for family in FAMILIES:
-    cls = getattr(in_numpy.distributions, family)
+    cls = getattr(comparisons.in_numpy.distributions, family)
     for name, function in public_methods(cls).items():
       if name in METHODS and (name, function) not in seen:
         seen.add((name, function))

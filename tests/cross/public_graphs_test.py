@@ -9,7 +9,6 @@ from absl.testing import parameterized
 import matplotlib as mpl
 import numpy as onp
 
-from phasic.substrates import numpy as in_numpy
 from tests.cross import comparisons
 from tests.cross import public_distributions_cases as distributions_cases
 
@@ -160,7 +159,7 @@ class PublicGraphsTest(comparisons.TestCase):
   @parameterized.product(
     name=[
       name
-      for name, member in inspect.getmembers(in_numpy.graphs.Graph)
+      for name, member in inspect.getmembers(comparisons.in_numpy.graphs.Graph)
       if isinstance(member, property) and not name.startswith("_")
     ],
     substrate=comparisons.OTHERS,

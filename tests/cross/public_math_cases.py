@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from phasic.substrates import numpy as in_numpy
+from tests.cross import comparisons
 
 ARRAY = onp.asarray
 
@@ -48,14 +48,14 @@ REWARDS = ARRAY([1.0, 0.5])
 WITH_ZERO = ARRAY([1.0, 0.0])
 SEVERAL_REWARDS = ARRAY([[1.0, 0.0], [0.5, 1.0]])
 MARK_RATES = ARRAY([0.5, 1.5])
-EDGES = in_numpy.math.EdgeRates(
+EDGES = comparisons.in_numpy.math.EdgeRates(
   ARRAY([0, 0, 1]),
   ARRAY([1, 2, 2]),
   ARRAY([1.5, 0.5]),
   ARRAY([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]]),
   ARRAY([0.0, 0.25, 0.0]),
 )
-EDGE_PROBS = in_numpy.math.EdgeProbs(
+EDGE_PROBS = comparisons.in_numpy.math.EdgeProbs(
   ARRAY([0, 0, 0, 1, 1]),
   ARRAY([0, 1, 2, 1, 2]),
   ARRAY([0.25, 0.5, 0.25, 0.625, 0.375]),
@@ -166,7 +166,9 @@ CASES |= {
 
 def direction(x: Any) -> Any:
   """Returns a tangent of an argument, or None where it can have none."""
-  if isinstance(x, in_numpy.math.EdgeRates | in_numpy.math.EdgeProbs):
+  if isinstance(
+    x, comparisons.in_numpy.math.EdgeRates | comparisons.in_numpy.math.EdgeProbs
+  ):
     x = x.parameters
   if not isinstance(x, onp.ndarray):
     return None

@@ -235,38 +235,6 @@ class DerivativesTest(comparisons.TestCase):
   """Functions of users' functions, in closed form."""
 
   @parameterized.parameters(*comparisons.SUBSTRATES)
-  def test_structures(self, substrate):
-    """log f = log(r) - r t of an exponential time with the rate r = 2 a b."""
-    ph = comparisons.SUBSTRATES[substrate]
-    a, b, t = comparisons.to_substrate(
-      (onp.asarray(0.5), onp.asarray(3.0), onp.asarray(0.75)), substrate
-    )
-    count = onp.asarray(2)
-
-    def log_prob(parameters: Any, time: Any) -> Any:
-      (x, y), n = parameters["factors"], parameters["count"]
-      return ph.distributions.Erlang(1, float(n) * x * y).log_prob(time)
-
-    parameters = {"factors": (a, [b][0]), "count": count}
-    value, gradient = ph.math.value_and_gradient(log_prob, parameters, t)
-    self.assert_agrees(value, onp.log(3.0) - 3.0 * 0.75)
-    slope = 1 / 3 - 0.75
-    self.assert_agrees(gradient[0]["factors"][0], onp.asarray(6 * slope))
-    self.assert_agrees(gradient[0]["factors"][1], onp.asarray(slope))
-    self.assertIsNone(gradient[0]["count"])
-    self.assert_agrees(gradient[1], onp.asarray(-3.0))
-    tangents = ({"factors": (1.0, None), "count": None}, None)
-    _, moved = ph.math.jvp(log_prob, (parameters, t), tangents)
-    self.assert_agrees(moved, onp.asarray(6 * slope))
-    product = ph.math.hessian_vector_product(
-      log_prob, (parameters, t), tangents
-    )
-    # In a, b and t: -1 / a^2, -2 t and -2 b.
-    self.assert_agrees(product[0]["factors"][0], onp.asarray(-4.0))
-    self.assert_agrees(product[0]["factors"][1], onp.asarray(-1.5))
-    self.assert_agrees(product[1], onp.asarray(-6.0))
-
-  @parameterized.parameters(*comparisons.SUBSTRATES)
   def test_several_results(self, substrate):
     math = comparisons.SUBSTRATES[substrate].math
     x = comparisons.to_substrate(onp.asarray([0.5, 1.5]), substrate)
