@@ -8,6 +8,7 @@ Reference: H. Takahasi, M. Mori, Double exponential formulas for numerical
 """
 
 from collections.abc import Callable, Sequence
+import functools
 import itertools
 from typing import Any, NamedTuple
 
@@ -33,12 +34,24 @@ class Nodes(NamedTuple):
 
   def masses(self, law: family_oracle.Law) -> list[Any]:
     """The densities or probabilities of a law there; first an atom."""
-    return [law.cdf(self.values[0]), *(law.prob(t) for t in self.values[1:])]
+    return [law.cdf(self.values[0]), *(_prob(law, t) for t in self.values[1:])]
 
   def sum(self, terms: Any) -> Any:
     """The weighted sum of a term for each node."""
     pairs = zip(self.weights, terms, strict=True)
     return mpmath.fsum(w * x for w, x in pairs)
+
+
+def _prob(law: family_oracle.Law, time: Any) -> Any:
+  return _known_prob(law, time, mpmath.mp.prec)
+
+
+# Several expectations under one law have the same nodes.
+@functools.lru_cache(maxsize=1 << 14)
+def _known_prob(law: family_oracle.Law, time: Any, precision: int) -> Any:
+  """The density or probability, computed in so many bits."""
+  del precision
+  return law.prob(time)
 
 
 def nodes(
@@ -71,7 +84,7 @@ def nodes(
         s = sign * mpmath.mpf(j + (sign < 0)) / per_unit
         t, weight = _node(s, mpmath.mpf(low), high)
         weight = weight / per_unit
-        below = below + 1 if weight * law.prob(t) * (1 + t**3) < _SMALL else 0
+        below = below + 1 if weight * _prob(law, t) * (1 + t**3) < _SMALL else 0
         if below > per_unit // 4:
           break
         values.append(t)
