@@ -12,7 +12,7 @@ _CODE = """
 import sys
 sys.path[:] = [sys.argv[1], *sys.argv[2:]]
 try:
-  import phasic.substrates.jax
+  from phasic.substrates.jax import math
 except ImportError as error:
   print(error)
 """

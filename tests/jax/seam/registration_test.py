@@ -143,17 +143,6 @@ class RegistrationTest(parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, "path is 'fast'"):
       kernel_ops.set_path("fast")
 
-  def test_import_registers_and_starts_no_backend(self):
-    result = _run("""
-      import phasic.substrates.jax
-      from jax.extend import backend
-      from phasic.substrates.jax.internal import ffi_targets
-      assert ffi_targets._load.cache_info().currsize == 1
-      import jax
-      assert not jax._src.xla_bridge._backends
-    """)
-    self.assertEqual(result.returncode, 0, result.stderr)
-
   @parameterized.named_parameters(
     ("missing", "", "has no library _kernel"),
     ("refused", _REFUSED, "refuses the kernel's handlers: .*phasic"),

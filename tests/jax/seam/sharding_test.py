@@ -28,8 +28,9 @@ def _mesh(axis_type=AxisType.Auto):
 
 
 def _log_likelihood(log_rate, data):
-  """That of exponential times, by our kernel."""
-  return data.log_likelihood(pd.Erlang(1, jnp.exp(log_rate)))
+  """Of exponential times, by our kernel."""
+  rate = jnp.exp(log_rate)
+  return data.log_likelihood(pd.PhaseType([1.0], -rate[..., None, None]))
 
 
 def _data(size):
