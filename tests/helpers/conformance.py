@@ -8,13 +8,13 @@ Each `conformance_*_test.py` is a group of checks, on every family of `CASES`:
   structure: shapes, batches, slices, copies, pytrees, validate_args;
 - derivatives and statistics_derivatives: of every method in every parameter.
 
-`make test` runs, in NumPy, the groups of every family eagerly and a covering
-set of the other modes, in which all pairs meet. JAX and TensorFlow run the same
-source, and each row takes them seconds: JAX runs every family compiled and
-vectorized and every group in every mode, TensorFlow, which keeps nothing that
-it compiled, every family in one mode and every group in every mode. What both
-do eagerly in every family is in `cross/public_distributions_test`. Derivatives
-are in `make test-slow` there. What has no modes is beside them:
+`make test` runs, in NumPy, the groups of every family eagerly and a covering set
+of the other modes, in which all pairs meet. JAX and TensorFlow run the same
+source, and each row takes them seconds. So they run every group in every mode,
+and JAX runs every family in one of the modes that trace it. Every family is
+called eagerly in both by `cross/public_distributions_test`, and traced in
+TensorFlow by `tf/conformance_module_test`. Derivatives, and what draws its
+cases, are in `make test-slow` there. What has no modes is beside them:
 `conformance_round_trips_test` (drawn quantiles), `conformance_scipy_test`,
 `conformance_rewards_test` (vectors), the families without 64-bit numbers in
 `jax/conformance_float32_test`, and as variables in
@@ -71,6 +71,12 @@ _MANY_DIGITS = (
 )
 _MASSES = ("probs", "mixture_probs", "initial_probs")
 
+# TensorFlow traces these quickly, and few others.
+_IN_TF = (
+  *("erlang", "hyperexponential", "coxian", "trials"),
+  *("weibull", "zero_inflated", "sparse"),
+)
+
 # Derivatives are tried of so many families by default: each takes a while.
 _EVERY = 8
 
@@ -81,26 +87,27 @@ Row = tuple[str, str, str]
 def covering_rows() -> tuple[Row, ...]:
   """Rows (family, group, mode) of the covering set.
 
-  In JAX and TensorFlow each row takes seconds: there families and groups meet
-  elsewhere. Every group has every mode, and in JAX every family those that
-  trace it.
+  In JAX and TensorFlow each row takes seconds: there every group meets every
+  mode, and in JAX every family meets a mode that traces it.
   """
+  families = tuple(CASES)
   if MODE == "numpy":
-    rows = pairwise.covering([tuple(CASES), GROUPS, MODES[1:]])
+    rows = pairwise.covering([families, GROUPS, MODES[1:]])
     found = [tuple(map(str, row)) for row in rows]
   elif MODE == "tf":
-    # The numbers of groups and of modes have no common factor.
+    # The numbers of groups and of modes have no common factor, so that these
+    # are all pairs.
     found = [
       (family, GROUPS[i % len(GROUPS)], MODES[i % len(MODES)])
-      for i, family in enumerate(CASES)
+      for i, family in enumerate(_IN_TF * len(MODES))
     ]
   else:
+    traced = MODES[1:]
     found = [
-      (family, GROUPS[(i + j) % len(GROUPS)], mode)
-      for i, family in enumerate(CASES)
-      for j, mode in enumerate(MODES)
-      if mode != EAGER or i < len(GROUPS)
+      (family, GROUPS[i % len(GROUPS)], traced[i % len(traced)])
+      for i, family in enumerate(families)
     ]
+    found += zip(families, GROUPS, (EAGER,) * len(GROUPS))
   return tuple((family, group, mode) for family, group, mode in found)
 
 

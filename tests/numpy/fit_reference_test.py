@@ -42,6 +42,8 @@ class FitReferenceTest(parameterized.TestCase):
 
   @parameterized.parameters(*_FIVE)
   def test_five_phases(self, name):
+    if name != "bimodal" and not _FULL:
+      self.skipTest("takes ten seconds")
     self.assertGreater(self.grown(name, 5), _FIVE[name] - 1e-6)
 
   def test_ten_phases_by_add_phase(self):
