@@ -17,6 +17,7 @@ run "ruff format" .venv/bin/ruff format --check --quiet .
 run "ruff" .venv/bin/ruff check --quiet .
 run "rooms" .venv/bin/python -m tools.rooms.check
 run "words" .venv/bin/python -m tools.words.check
+run "spelling" .venv/bin/codespell
 run "clang-format" bash -c "find native benchmarks phasic/include \
   tests/native_ops examples -name '*.h' -o -name '*.cc' -o -name '*.cu' |
   xargs -r .venv/bin/clang-format --dry-run -Werror"

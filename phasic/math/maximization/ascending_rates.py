@@ -2,7 +2,7 @@
 
 Each order of the rates has a canonical form of the same law. An exponential
 time of rate m is one of rate l >= m with probability m / l, and else the sum of
-both; so neighbours change places at the price of some mass. Where that would
+both; so neighbors change places at the price of some mass. Where that would
 put mass on a phase that has none, rates that would not ascend are made equal
 instead, to the likeliest ascending ones.
 
@@ -52,7 +52,7 @@ def maximized(
 
 
 def _exchanged(masses: Array, rates: Array) -> tuple[Array, Array]:
-  """Sorts the rates by exchanges of neighbours, which keep the law."""
+  """Sorts the rates by exchanges of neighbors, which keep the law."""
   p = static.shape(rates)[-1]
 
   def exchange(

@@ -10,7 +10,7 @@ from phasic.internal.arrays import Array
 def compensated_sum(x: Array) -> Array:
   """Returns the sum over the last axis, as if added in twice the precision.
 
-  Neighbours are added in pairs, level by level, and the rounding error of
+  Neighbors are added in pairs, level by level, and the rounding error of
   each addition (Knuth's two-sum) is carried along. The derivative is that of
   the sum.
 

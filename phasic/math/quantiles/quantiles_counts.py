@@ -174,7 +174,7 @@ def _settled(
   model: Operands,
   edges: Operands,
 ) -> Array:
-  """Decides between neighbouring counts by the very function that is inverted.
+  """Decides between neighboring counts by the very function that is inverted.
 
   Logarithms, and what was subtracted from one, may be rounded to the other side
   of a target that F meets exactly.
