@@ -66,7 +66,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
         "initial_probs": initial_probs,
         "validate_args": validate_args,
         "allow_nan_stats": allow_nan_stats,
-        "name": name or type(self).__name__,
+        "name": type(self).__name__ if name is None else name,
       },
     )
     self._check_graph(graph, self._parameters["initial_probs"])

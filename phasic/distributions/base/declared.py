@@ -121,9 +121,15 @@ def fields(cls: type) -> dict[str, Field]:
 
 def properties(
   cls: type,
-) -> dict[str, parameter_properties.ParameterProperties]:
-  """Returns the properties of a class's arrays, by name."""
-  return {k: x.properties for k, x in fields(cls).items() if x.properties}
+) -> dict[str, parameter_properties.ParameterProperties] | None:
+  """Returns the properties of a class's arrays, by name.
+
+  None stands for a class that declares no parameters.
+  """
+  found = fields(cls)
+  if all(x.is_option for x in found.values()):
+    return None
+  return {k: x.properties for k, x in found.items() if x.properties}
 
 
 def complete(cls: Any) -> None:

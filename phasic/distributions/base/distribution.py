@@ -129,7 +129,14 @@ class Distribution(
 
   @classmethod
   def _parameter_properties(cls) -> properties_lib.Properties:
-    return declared.properties(cls)
+    found = declared.properties(cls)
+    if found is None:
+      raise NotImplementedError(
+        f"{cls.__name__} does not say what its parameters are: declare them in "
+        "its body, or define the class method _parameter_properties, which "
+        "returns the properties of those that are arrays, by name"
+      )
+    return found
 
   @classmethod
   @functools.cache

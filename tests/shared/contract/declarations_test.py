@@ -75,6 +75,18 @@ class DeclarationsTest(test_case.TestCase):
     self.assertEqual(batch.batch_shape, (2,))
     self.assert_close(batch[1].rate, 2.0)
 
+  def test_a_family_that_declares_nothing(self):
+    class Silent(pd.Distribution):
+      def __init__(self):
+        super().__init__(
+          {"validate_args": False, "allow_nan_stats": True, "name": "Silent"}
+        )
+
+    with self.assertRaisesRegex(
+      NotImplementedError, "Silent does not say.*define.*_parameter_properties"
+    ):
+      Silent()
+
   def test_law(self):
     dist, t = self._dist(), np.asarray(onp.asarray([0.25, 1.0, 3.0]))
     density = onp.exp(-2.0 * self.host(t)) * (1.5 + self.host(t))
