@@ -12,6 +12,8 @@ from phasic.internal import structures
 
 # `repr` shows parameters with at most this many numbers.
 _FEW = 9
+# And at most this many graphs.
+_FEW_STRUCTURES = 3
 
 
 def text_of(distribution: Any, parameters: Mapping[str, object]) -> str:
@@ -42,23 +44,54 @@ def leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(parameters: Mapping[str, object]) -> str:
-  """Formats the parameters that are small and concrete."""
-  text = ""
-  for name, x in parameters.items():
-    if isinstance(x, int) and not isinstance(x, bool):
-      text += f", {name}={x}"
-    if not hasattr(x, "shape") or structures.is_variable(x):
-      continue
-    shape = static.shape(x)
-    if not all(isinstance(d, int) for d in shape) or math.prod(shape) > _FEW:
-      continue
-    host = static.concrete(x)
-    if host is not None:
-      shown = onp.array2string(
-        host,
-        separator=", ",
-        max_line_width=1000,
-        formatter={"float_kind": lambda number: f"{number:g}"},
-      )
-      text += f", {name}={shown}".replace("\n", "")
-  return text
+  """Formats the parameters that are short and concrete."""
+  found = ((name, _text(x)) for name, x in parameters.items())
+  return "".join(f", {name}={text}" for name, text in found if text)
+
+
+def _text(x: object) -> str | None:
+  """Returns an integer, few numbers, a graph or a distribution as text."""
+  if isinstance(x, int) and not isinstance(x, bool):
+    return str(x)
+  if isinstance(x, Mapping):
+    return _text_of_mapping(x)
+  if isinstance(x, tuple) and x and all(map(_is_structure, x)):
+    shown = [repr(one) for one in x[:_FEW_STRUCTURES]]
+    more = ["..."] if len(x) > len(shown) else []
+    return f"({', '.join(shown + more)})"
+  if _is_structure(x):
+    return repr(x)
+  if not hasattr(x, "shape") or structures.is_variable(x):
+    return None
+  return _text_of_array(x)
+
+
+def _is_structure(x: object) -> bool:
+  return hasattr(type(x), "_children")
+
+
+def _text_of_mapping(x: Mapping[str, object]) -> str | None:
+  """Returns arrays by name as text, those of epochs without their numbers."""
+  texts = {k: "None" if one is None else _text(one) for k, one in x.items()}
+  if any(text is None for text in texts.values()):
+    return None
+  if all(name.isdigit() for name in texts):
+    return f"[{', '.join(map(str, texts.values()))}]"
+  named = (f"{name!r}: {text}" for name, text in texts.items())
+  return f"{{{', '.join(named)}}}"
+
+
+def _text_of_array(x: object) -> str | None:
+  shape = static.shape(x)
+  if not all(isinstance(d, int) for d in shape) or math.prod(shape) > _FEW:
+    return None
+  host = static.concrete(x)
+  if host is None:
+    return None
+  shown = onp.array2string(
+    host,
+    separator=", ",
+    max_line_width=1000,
+    formatter={"float_kind": lambda number: f"{number:g}"},
+  )
+  return shown.replace("\n", "")

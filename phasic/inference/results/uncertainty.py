@@ -75,8 +75,8 @@ class Uncertainty:
   standard_errors: Mapping[str, onp.ndarray]
   eigenvalues: onp.ndarray
   num_flat: int
-  _inner: coordinates_lib.Coordinates
-  _known: directions.Known
+  _inner: coordinates_lib.Coordinates = dataclasses.field(repr=False)
+  _known: directions.Known = dataclasses.field(repr=False)
 
   def standard_error_of(
     self, f: Callable[..., ArrayLike] | str, args: tuple[object, ...]

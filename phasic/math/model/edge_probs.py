@@ -2,6 +2,10 @@
 
 from typing import Any, NamedTuple
 
+import numpy as onp
+
+from phasic.internal.arrays import ArrayLike
+
 
 class EdgeProbs(NamedTuple):
   """The probabilities of a sparse chain's edges, linear in parameters.
@@ -44,3 +48,17 @@ class EdgeProbs(NamedTuple):
   parameters: Any
   coefficients: Any = None
   constants: Any = None
+
+  def __repr__(self) -> str:
+    return text_of(self)
+
+
+def text_of(edges: tuple[ArrayLike | None, ...]) -> str:
+  """Returns the text of `repr` of a sparse model: the shapes of its arrays."""
+  names = EdgeProbs._fields
+  shapes = [
+    f"{name}={getattr(x, 'shape', None) or onp.shape(x)}"
+    for name, x in zip(names, edges, strict=True)
+    if x is not None
+  ]
+  return f"<{type(edges).__name__} of shapes {', '.join(shapes)}>"

@@ -14,6 +14,7 @@ from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.math.model import edge_probs
 from phasic.math.model.edge_probs import EdgeProbs
 
 # Of matrices that are made of edges.
@@ -56,6 +57,9 @@ class EdgeRates(NamedTuple):
   parameters: Any
   coefficients: Any = None
   constants: Any = None
+
+  def __repr__(self) -> str:
+    return edge_probs.text_of(self)
 
 
 # A sparse model, by its edges.

@@ -87,6 +87,18 @@ class DeclarationsTest(test_case.TestCase):
     ):
       Silent()
 
+  def test_text(self):
+    base = self._dist()
+    self.assertIn("rate=2, detour_prob=0.25, repeats=3>", repr(base))
+    text = repr(pd.ZeroInflated(base, 0.5))
+    self.assertIn(f"distribution={base!r}, prob_zero=0.5>", text)
+    edges = pm.EdgeRates([0, 1], [1, 2], [2.0], [[3.0], [1.0]])
+    self.assertEqual(
+      repr(edges),
+      "<EdgeRates of shapes sources=(2,), targets=(2,), parameters=(1,), "
+      "coefficients=(2, 1)>",
+    )
+
   def test_law(self):
     dist, t = self._dist(), np.asarray(onp.asarray([0.25, 1.0, 3.0]))
     density = onp.exp(-2.0 * self.host(t)) * (1.5 + self.host(t))

@@ -44,6 +44,8 @@ class EpochsTest(test_case.TestCase):
     self.assertEqual(
       repr(dist),
       "<Epochs 'history' batch_shape=(4, 5), event_shape=(), dtype=float64, "
+      "graphs=<Graph 2 phases, 2 edges, 1 parameter coalescence>, "
+      "params=[[[1], [1], [1], [1], [1]], [[1], [1], [1], [1], [1]]], "
       "boundaries=[[[1]], [[1]], [[1]], [[1]]]>",
     )
     self.assertEqual(
