@@ -6,6 +6,7 @@ import numpy as onp
 
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
+from phasic.internal.arrays import Result
 from phasic.internal.tape import modes
 
 # NumPy reads a name anew at each use.
@@ -75,7 +76,7 @@ def cast(x: Any, dtype: Any = None) -> Any:
   return onp.asarray(x, dtype)
 
 
-def as_result(x: Any) -> Any:
+def as_result(x: Any) -> Result:
   """Returns what a public method returns: what it computed.
 
   In NumPy that is a scalar where there are no dimensions, as it is of NumPy's

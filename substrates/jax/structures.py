@@ -11,6 +11,7 @@ import numpy as onp
 from phasic.substrates.jax.internal import dtypes
 from phasic.substrates.jax.internal import raw_arguments
 from phasic.substrates.jax.internal import static
+from phasic.substrates.jax.internal.arrays import Result
 
 _T = TypeVar("_T", bound=type)
 
@@ -84,7 +85,7 @@ def cast(x: Any, dtype: Any = None) -> Any:
   return jnp.asarray(x, dtype=dtype)
 
 
-def as_result(x: Any) -> Any:
+def as_result(x: Any) -> Result:
   """Returns what a public method returns: what it computed.
 
   In NumPy that is a scalar where there are no dimensions, as it is of NumPy's

@@ -7,5 +7,6 @@ import tensorflow as tf
 
 Array: TypeAlias = tf.Tensor
 Scalar: TypeAlias = tf.Tensor
+Result: TypeAlias = tf.Tensor
 ArrayLike: TypeAlias = tf.Tensor | tf.Variable | onp.typing.ArrayLike
 Seed: TypeAlias = int | onp.integer | ArrayLike

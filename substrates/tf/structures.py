@@ -12,6 +12,7 @@ from phasic.substrates.tf.internal import array_functions
 from phasic.substrates.tf.internal import dtypes
 from phasic.substrates.tf.internal import raw_arguments
 from phasic.substrates.tf.internal import static
+from phasic.substrates.tf.internal.arrays import Result
 
 _T = TypeVar("_T", bound=type)
 
@@ -119,7 +120,7 @@ def cast(x: Any, dtype: Any = None) -> Any:
   return array_functions.asarray(x, dtype)
 
 
-def as_result(x: Any) -> Any:
+def as_result(x: Any) -> Result:
   """Returns what a public method returns: what it computed.
 
   In NumPy that is a scalar where there are no dimensions, as it is of NumPy's

@@ -18,6 +18,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import hazards
@@ -99,7 +100,7 @@ class AbsorptionTime(
     known = None if atom is None else static.concrete(atom)
     return atom is None or (known is not None and not onp.any(known))
 
-  def expected_visits(self) -> Array:
+  def expected_visits(self) -> Result:
     """Computes the expected numbers of visits to the phases, (..., p).
 
     In continuous time visits are entries, the start counted; in discrete time
@@ -117,7 +118,7 @@ class AbsorptionTime(
     found = module.expected_visits(*self._model())
     return self._statistic("expected_visits", found)
 
-  def occupancy(self, value: ArrayLike) -> Array:
+  def occupancy(self, value: ArrayLike) -> Result:
     """Returns P(in phase j at a time), alpha exp(S t) or alpha T^k, (..., p).
 
     Probabilities sum up to `survival_function(value)`.

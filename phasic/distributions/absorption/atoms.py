@@ -8,6 +8,7 @@ from phasic.distributions.base import declared
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Result
 from phasic.math.model import chain
 
 _DERIVED = "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps."
@@ -18,7 +19,7 @@ def prob_zero(text: str = _DERIVED) -> Any:
   return declared.array(0, "probability", text, default=None, shown=shown_mass)
 
 
-def shown_mass(distribution: Any) -> Array:
+def shown_mass(distribution: Any) -> Result:
   """Returns the mass at zero, as given or derived."""
   given = distribution.parameters.get("prob_zero")
   if given is not None:

@@ -11,6 +11,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import competing_risks
 from phasic.math.likelihood import hazards
@@ -26,7 +27,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
   they sum up to that of the time.
   """
 
-  def cause_probs(self) -> Array:
+  def cause_probs(self) -> Result:
     """Returns the probability of each cause, (..., number of causes).
 
     They are in the order of `graph.causes`, and sum to one less the mass at
@@ -58,7 +59,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
 
   def cumulative_incidence(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
-  ) -> Array:
+  ) -> Result:
     """Returns P(X <= value, absorbed by the cause).
 
     Args:
@@ -109,7 +110,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
 
   def cause_hazard(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
-  ) -> Array:
+  ) -> Result:
     """Returns the rate of absorption by the cause where there was none yet.
 
     It is cause_prob(t) / P(X > t), and in discrete time cause_prob(k) / P(N >=
@@ -121,7 +122,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       hazards.cause_hazard(part, self._model(), value, self._DISCRETE)
     )
 
-  def _of_cause(self, kind: str, value: Array, number: int) -> Array:
+  def _of_cause(self, kind: str, value: Array, number: int) -> Result:
     """Returns a function of the distribution of the time and a cause."""
     initial_probs, edges, exits, prob_zero = self._model_of_cause(number)
     arguments = (initial_probs, edges, value, exits, prob_zero)

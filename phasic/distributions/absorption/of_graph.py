@@ -14,6 +14,7 @@ from phasic.graphs.core import graph as graph_lib
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Result
 from phasic.math.model import edge_rates
 from phasic.math.model import named_checks
 from phasic.math.model import plausible
@@ -65,7 +66,7 @@ class OfGraph(distribution.Distribution):
     return self._chain()[0]
 
   @property
-  def prob_zero(self) -> Array:
+  def prob_zero(self) -> Result:
     """The mass at zero, z (...), derived where it was not given."""
     return atoms.shown_mass(self)
 

@@ -14,6 +14,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.math.maximization import expected_paths
 from phasic.math.maximization import ratios
 from phasic.math.model import chain as chain_lib
@@ -116,7 +117,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     """
     return GraphPhaseType(graph, params, edge_values, initial_probs, **options)
 
-  def expected_sojourn_times(self) -> Array:
+  def expected_sojourn_times(self) -> Result:
     """Returns expected times spent in the phases, alpha (-S)^-1, (..., p).
 
     They are inf where the chain may be caught.

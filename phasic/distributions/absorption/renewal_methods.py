@@ -6,6 +6,7 @@ from phasic.distributions.base import methods
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.math.model import named_checks
 from phasic.math.model.model_types import Model
 from phasic.math.moments import renewals
@@ -19,7 +20,7 @@ class RenewalMethods(methods.Methods):
 
   _DISCRETE: ClassVar[bool]
 
-  def renewal_density(self, value: ArrayLike) -> Array:
+  def renewal_density(self, value: ArrayLike) -> Result:
     """Returns the density of renewals at t, broadcast over value and batch.
 
     Times distributed as X follow each other from zero on; m(t) dt is the
@@ -58,7 +59,7 @@ class RenewalMethods(methods.Methods):
       renewals.renewal_density(self._model(), value, self._DISCRETE)
     )
 
-  def mean_residual_life(self, value: ArrayLike) -> Array:
+  def mean_residual_life(self, value: ArrayLike) -> Result:
     """Returns E[X - t | X > t], broadcast over value and batch.
 
     It is E[X] P(X_e > t) / P(X > t), where X_e has the `Equilibrium`
@@ -89,7 +90,7 @@ class RenewalMethods(methods.Methods):
       renewals.mean_residual_life(self._model(), value, self._DISCRETE)
     )
 
-  def limited_expected_value(self, value: ArrayLike) -> Array:
+  def limited_expected_value(self, value: ArrayLike) -> Result:
     """Returns E[min(X, t)], broadcast over value and batch.
 
     It is the integral of P(X > u) from 0 to t, in discrete time the sum over u

@@ -10,6 +10,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.math.numeric import exact_sums
 
 
@@ -24,19 +25,19 @@ class Bijector:
     """Sets the number of event dimensions of x and y."""
     self.event_ndims = event_ndims
 
-  def forward(self, x: ArrayLike) -> Array:
+  def forward(self, x: ArrayLike) -> Result:
     """Returns y."""
     raise NotImplementedError
 
-  def inverse(self, y: ArrayLike) -> Array:
+  def inverse(self, y: ArrayLike) -> Result:
     """Returns x."""
     raise NotImplementedError
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
     """Returns log |det dy/dx|, without event dimensions."""
     raise NotImplementedError
 
-  def inverse_log_det_jacobian(self, y: ArrayLike) -> Array:
+  def inverse_log_det_jacobian(self, y: ArrayLike) -> Result:
     """Returns log |det dx/dy|, without event dimensions."""
     return 0.0 - self.forward_log_det_jacobian(self.inverse(y))
 
@@ -59,13 +60,13 @@ class Exp(Bijector):
     -0.693147
   """
 
-  def forward(self, x: ArrayLike) -> Array:
+  def forward(self, x: ArrayLike) -> Result:
     return np.exp(structures.cast(x))
 
-  def inverse(self, y: ArrayLike) -> Array:
+  def inverse(self, y: ArrayLike) -> Result:
     return np.log(structures.cast(y))
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
     return self._total(structures.cast(x))
 
 
@@ -79,16 +80,16 @@ class Sigmoid(Bijector):
     1.098612
   """
 
-  def forward(self, x: ArrayLike) -> Array:
+  def forward(self, x: ArrayLike) -> Result:
     xs = structures.cast(x)
     small = np.exp(0.0 - np.abs(xs))
     return np.where(xs < 0, small, 1.0) / (1.0 + small)
 
-  def inverse(self, y: ArrayLike) -> Array:
+  def inverse(self, y: ArrayLike) -> Result:
     ys = structures.cast(y)
     return np.log(ys) - np.log1p(0.0 - ys)
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
     size = np.abs(structures.cast(x))
     return self._total(0.0 - size - 2.0 * np.log1p(np.exp(0.0 - size)))
 
@@ -111,7 +112,7 @@ class Interval(Bijector):
     self.low: Array = structures.cast(low)
     self.high: Array = structures.cast(high)
 
-  def forward(self, x: ArrayLike) -> Array:
+  def forward(self, x: ArrayLike) -> Result:
     xs = structures.cast(x)
     bounded, width = self._width()
     # The branch that is not taken must be finite.
@@ -119,13 +120,13 @@ class Interval(Bijector):
     beyond = np.exp(np.where(bounded, 0.0, xs))
     return self.low + np.where(bounded, inside, beyond)
 
-  def inverse(self, y: ArrayLike) -> Array:
+  def inverse(self, y: ArrayLike) -> Result:
     ys = structures.cast(y)
     bounded, _ = self._width()
     more = np.where(bounded, self.high, ys + 1.0) - ys
     return np.log(ys - self.low) - np.log(more)
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
     xs = structures.cast(x)
     bounded, width = self._width()
     inside = np.log(width) + Sigmoid().forward_log_det_jacobian(xs)
@@ -151,16 +152,16 @@ class SoftmaxWithSlack(Bijector):
     ['0.333333', '0.333333']
   """
 
-  def forward(self, x: ArrayLike) -> Array:
+  def forward(self, x: ArrayLike) -> Result:
     xs = structures.cast(x)
     return np.exp(xs - _log_total(xs)[..., None])
 
-  def inverse(self, y: ArrayLike) -> Array:
+  def inverse(self, y: ArrayLike) -> Result:
     ys = structures.cast(y)
     parts = np.concatenate([np.ones_like(ys[..., :1]), 0.0 - ys], axis=-1)
     return np.log(ys) - np.log(exact_sums.compensated_sum(parts))[..., None]
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
     xs = structures.cast(x)
     logs = np.sum(xs, axis=-1) - (static.shape(xs)[-1] + 1) * _log_total(xs)
     axes = tuple(range(1 - self.event_ndims, 0))
@@ -181,12 +182,12 @@ class SoftmaxCentered(SoftmaxWithSlack):
     ['0.333333', '0.333333', '0.333333']
   """
 
-  def forward(self, x: ArrayLike) -> Array:
+  def forward(self, x: ArrayLike) -> Result:
     xs = structures.cast(x)
     whole = np.concatenate([xs, np.zeros_like(xs[..., :1])], axis=-1)
     return np.exp(whole - _log_total(xs)[..., None])
 
-  def inverse(self, y: ArrayLike) -> Array:
+  def inverse(self, y: ArrayLike) -> Result:
     ys = structures.cast(y)
     return np.log(ys[..., :-1]) - np.log(ys[..., -1:])
 
@@ -202,15 +203,15 @@ class Increasing(Bijector):
     ['1.0', '2.0']
   """
 
-  def forward(self, x: ArrayLike) -> Array:
+  def forward(self, x: ArrayLike) -> Result:
     return np.cumsum(np.exp(structures.cast(x)), axis=-1)
 
-  def inverse(self, y: ArrayLike) -> Array:
+  def inverse(self, y: ArrayLike) -> Result:
     ys = structures.cast(y)
     before = np.concatenate([np.zeros_like(ys[..., :1]), ys[..., :-1]], axis=-1)
     return np.log(ys - before)
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
     return self._total(structures.cast(x))
 
 
@@ -228,19 +229,19 @@ class Subgenerator(Bijector):
     ['-2.0', '1.0']
   """
 
-  def forward(self, x: ArrayLike) -> Array:
+  def forward(self, x: ArrayLike) -> Result:
     rates = np.exp(structures.cast(x))
     eye = np.eye(static.shape(rates)[-1], dtype=static.dtype_name(rates))
     total = np.sum(rates, axis=-1)[..., None]
     return np.where(eye > 0, 0.0 - total, rates)
 
-  def inverse(self, y: ArrayLike) -> Array:
+  def inverse(self, y: ArrayLike) -> Result:
     ys = structures.cast(y)
     eye = np.eye(static.shape(ys)[-1], dtype=static.dtype_name(ys))
     exits = 0.0 - exact_sums.compensated_sum(ys)
     return np.log(np.where(eye > 0, exits[..., None], ys))
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Array:
+  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
     return self._total(structures.cast(x))
 
 

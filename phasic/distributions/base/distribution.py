@@ -30,6 +30,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 
 
 class Distribution(
@@ -272,7 +273,7 @@ class Distribution(
     """Returns the value, checked to be in the support."""
     return value
 
-  def _statistic(self, name: str, x: Array) -> Array:
+  def _statistic(self, name: str, x: Array) -> Result:
     """Returns a statistic, checked for NaN unless `allow_nan_stats`."""
     if self.allow_nan_stats:
       return structures.as_result(x)

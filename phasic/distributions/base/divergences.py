@@ -8,6 +8,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 
 _Rule = TypeVar("_Rule", bound=Callable[[Any, Any], ArrayLike])
 _RULES: dict[tuple[type, type], Callable[[Any, Any], ArrayLike]] = {}
@@ -49,7 +50,7 @@ def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
   return decorate
 
 
-def kl_divergence(p: methods.Methods, q: object) -> Array:
+def kl_divergence(p: methods.Methods, q: object) -> Result:
   """Returns E_p log(p / q), see `Distribution.kl_divergence`."""
   ways = [
     (i + j, (first, second))
@@ -71,7 +72,7 @@ def kl_divergence(p: methods.Methods, q: object) -> Array:
 class Divergences(methods.Methods):
   """Methods that compare with another distribution."""
 
-  def kl_divergence(self, other: object) -> Array:
+  def kl_divergence(self, other: object) -> Result:
     """Returns E log(p(X) / q(X)), broadcast over both batches, in nats.
 
     X has this distribution, with density p with respect to the base measure,
@@ -102,7 +103,7 @@ class Divergences(methods.Methods):
     """
     return self._statistic("kl_divergence", kl_divergence(self, other))
 
-  def cross_entropy(self, other: methods.Methods) -> Array:
+  def cross_entropy(self, other: methods.Methods) -> Result:
     """Returns -E log q(X), broadcast over both batches, in nats.
 
     X has this distribution and q is the other's density. Arguments, errors and

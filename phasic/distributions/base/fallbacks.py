@@ -8,6 +8,7 @@ from phasic.distributions.base import methods
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.math.numeric import special
 
 
@@ -23,31 +24,31 @@ class Fallbacks(methods.Methods):
   altogether raises NotImplementedError.
   """
 
-  def log_prob(self, value: ArrayLike) -> Array:
+  def log_prob(self, value: ArrayLike) -> Result:
     """Returns the log density, broadcast over value and batch."""
     return structures.as_result(self._log_prob(self._value(value)))
 
-  def unnormalized_log_prob(self, value: ArrayLike) -> Array:
+  def unnormalized_log_prob(self, value: ArrayLike) -> Result:
     """Returns `log_prob`: all densities here are normalized."""
     return self.log_prob(value)
 
-  def prob(self, value: ArrayLike) -> Array:
+  def prob(self, value: ArrayLike) -> Result:
     """Returns the density, broadcast over value and batch."""
     return structures.as_result(self._prob(self._value(value)))
 
-  def cdf(self, value: ArrayLike) -> Array:
+  def cdf(self, value: ArrayLike) -> Result:
     """Returns P(X <= value), broadcast over value and batch."""
     return structures.as_result(self._cdf(self._value(value)))
 
-  def log_cdf(self, value: ArrayLike) -> Array:
+  def log_cdf(self, value: ArrayLike) -> Result:
     """Returns log P(X <= value), broadcast over value and batch."""
     return structures.as_result(self._log_cdf(self._value(value)))
 
-  def survival_function(self, value: ArrayLike) -> Array:
+  def survival_function(self, value: ArrayLike) -> Result:
     """Returns P(X > value), broadcast over value and batch."""
     return structures.as_result(self._survival_function(self._value(value)))
 
-  def log_survival_function(self, value: ArrayLike) -> Array:
+  def log_survival_function(self, value: ArrayLike) -> Result:
     """Returns log P(X > value), broadcast over value and batch."""
     return structures.as_result(self._log_survival_function(self._value(value)))
 

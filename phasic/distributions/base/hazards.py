@@ -8,6 +8,7 @@ from phasic.distributions.base import methods
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 
 
 class Hazards(methods.Methods):
@@ -16,7 +17,7 @@ class Hazards(methods.Methods):
   Errors are as for `log_prob`.
   """
 
-  def hazard_function(self, value: ArrayLike) -> Array:
+  def hazard_function(self, value: ArrayLike) -> Result:
     """Returns f(t) / P(X > t), broadcast over value and batch.
 
     It is right however far in the tail. At t = 0 it is the limit from the
@@ -41,7 +42,7 @@ class Hazards(methods.Methods):
     """
     return structures.as_result(self._hazard_function(self._value(value)))
 
-  def log_hazard_function(self, value: ArrayLike) -> Array:
+  def log_hazard_function(self, value: ArrayLike) -> Result:
     """Computes the log hazard, also where the hazard underflows.
 
     Example: a stage has to end before 1e-300, and another one at that time.
@@ -53,7 +54,7 @@ class Hazards(methods.Methods):
     """
     return structures.as_result(self._log_hazard_function(self._value(value)))
 
-  def cumulative_hazard(self, value: ArrayLike) -> Array:
+  def cumulative_hazard(self, value: ArrayLike) -> Result:
     """Returns -log P(X > t), broadcast over value and batch.
 
     It is the integral of the hazard, and where there is an atom that starts at

@@ -4,6 +4,7 @@ from phasic.distributions.base import methods
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.math.model import named_checks
 
 
@@ -15,7 +16,7 @@ class Quantiles(methods.Methods):
   `validate_args` it raises ValueError.
   """
 
-  def quantile(self, value: ArrayLike) -> Array:
+  def quantile(self, value: ArrayLike) -> Result:
     """Returns Q(u) = inf{t: P(X <= t) >= u}, broadcast over u and batch.
 
     It is 0 up to the mass at zero, and inf at u = 1. For u near one take
@@ -33,7 +34,7 @@ class Quantiles(methods.Methods):
     value = self._checked(value, "value", named_checks.PROBABILITY)
     return structures.as_result(self._quantile(value))
 
-  def median(self) -> Array:
+  def median(self) -> Result:
     """Computes the median, the quantile of 1/2, of the batch shape.
 
     Example:
@@ -44,7 +45,7 @@ class Quantiles(methods.Methods):
     """
     return self.quantile(0.5)
 
-  def quantile_log_survival(self, value: ArrayLike) -> Array:
+  def quantile_log_survival(self, value: ArrayLike) -> Result:
     """Computes the inverse log survival function (SciPy: isf of exp).
 
     Args:
@@ -60,7 +61,7 @@ class Quantiles(methods.Methods):
     value = self._checked(value, "value", named_checks.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_survival(value))
 
-  def quantile_log_cdf(self, value: ArrayLike) -> Array:
+  def quantile_log_cdf(self, value: ArrayLike) -> Result:
     """Computes the inverse log cdf (SciPy: ppf of exp).
 
     Args:

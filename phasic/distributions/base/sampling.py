@@ -12,6 +12,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 
 _MOST_SAMPLES = 2**40
@@ -22,7 +23,7 @@ class Sampling(methods.Methods):
 
   def sample(
     self, sample_shape: int | Sequence[int] = (), seed: "Seed | None" = None
-  ) -> Array:
+  ) -> Result:
     """Returns samples, the same ones for the same seed.
 
     Args:
@@ -50,7 +51,7 @@ class Sampling(methods.Methods):
 
   def sample_and_log_prob(
     self, sample_shape: int | Sequence[int] = (), seed: "Seed | None" = None
-  ) -> tuple[Array, Array]:
+  ) -> tuple[Result, Result]:
     """Draws samples, and computes `log_prob` at them.
 
     Arguments and errors are as for `sample`; the second array has no event
@@ -68,7 +69,7 @@ class Sampling(methods.Methods):
 
   def _sample_and_log_prob(
     self, sample_shape: int | Sequence[int], seed: "Seed | None"
-  ) -> tuple[Array, Array]:
+  ) -> tuple[Result, Result]:
     x = self.sample(sample_shape, seed)
     return x, structures.as_result(self._log_prob(x))
 

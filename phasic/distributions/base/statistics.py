@@ -2,6 +2,7 @@
 
 from phasic.distributions.base import methods
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Result
 from phasic.math.elimination import chain_calls
 
 
@@ -12,19 +13,19 @@ class SummaryStatistics(methods.Methods):
   tf.errors.InvalidArgumentError.
   """
 
-  def mean(self) -> Array:
+  def mean(self) -> Result:
     """Returns the mean, of the batch and the event shape."""
     return self._statistic("mean", self._mean())
 
-  def variance(self) -> Array:
+  def variance(self) -> Result:
     """Returns the variance, of the batch and the event shape."""
     return self._statistic("variance", self._variance())
 
-  def stddev(self) -> Array:
+  def stddev(self) -> Result:
     """Returns the standard deviation, of the batch and the event shape."""
     return self._statistic("stddev", self._stddev())
 
-  def covariance(self) -> Array:
+  def covariance(self) -> Result:
     """Returns the covariances of a vector's entries, (..., R, R).
 
     Raises:
@@ -32,7 +33,7 @@ class SummaryStatistics(methods.Methods):
     """
     return self._statistic("covariance", self._covariance())
 
-  def moment(self, k: int) -> Array:
+  def moment(self, k: int) -> Result:
     """Returns the raw moment E[X^k], of the batch shape.
 
     It is inf where absorption may never come. In continuous time E[X^k] = k!
@@ -54,7 +55,7 @@ class SummaryStatistics(methods.Methods):
     k = chain_calls.checked_order(k, "k")
     return self._statistic(f"moment({k})", self._moment(k))
 
-  def mode(self) -> Array:
+  def mode(self) -> Result:
     """Returns the mode, of the batch shape.
 
     Raises:
@@ -62,7 +63,7 @@ class SummaryStatistics(methods.Methods):
     """
     return self._statistic("mode", self._mode())
 
-  def entropy(self) -> Array:
+  def entropy(self) -> Result:
     """Returns the entropy -E log p(X), of the batch shape, in nats.
 
     With a density f on (0, inf) and an atom z at zero it is -z log(z) -

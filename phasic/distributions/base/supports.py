@@ -9,6 +9,7 @@ from phasic.distributions.base import methods
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Support:
     default=None, repr=False, compare=False
   )
 
-  def contains(self, value: ArrayLike) -> Array:
+  def contains(self, value: ArrayLike) -> Result:
     """Returns whether values are in the set, without event dimensions.
 
     Example:

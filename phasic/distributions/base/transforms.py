@@ -4,6 +4,7 @@ from phasic.distributions.base import methods
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.math.model import named_checks
 
 _NO_FORMULA = (
@@ -18,7 +19,7 @@ class Transforms(methods.Methods):
   that do not fit ValueError.
   """
 
-  def laplace_transform(self, u: ArrayLike) -> Array:
+  def laplace_transform(self, u: ArrayLike) -> Result:
     """Returns E exp(-u X), in continuous time z + alpha (u I - S)^-1 s.
 
     Nothing is subtracted: it is the probability that X ends before a clock of
@@ -42,7 +43,7 @@ class Transforms(methods.Methods):
       self._laplace_transform(self._checked(u, "u", named_checks.LAPLACE))
     )
 
-  def moment_generating_function(self, s: ArrayLike) -> Array:
+  def moment_generating_function(self, s: ArrayLike) -> Result:
     """Computes E exp(s X), inf for s at or above the decay rate.
 
     In continuous time it is z + alpha (-(S + s I))^-1 exits, in discrete time
@@ -72,7 +73,7 @@ class Transforms(methods.Methods):
       self._moment_generating_function(self._argument(s, "s"))
     )
 
-  def probability_generating_function(self, z: ArrayLike) -> Array:
+  def probability_generating_function(self, z: ArrayLike) -> Result:
     """Returns E z^N = P(N = 0) + z alpha (I - z T)^-1 t of a number of steps.
 
     Args:

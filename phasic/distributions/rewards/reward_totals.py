@@ -13,6 +13,7 @@ from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import named_checks
@@ -66,7 +67,7 @@ class RewardTotals(distribution.Distribution):
     """The number of rewards R."""
     return static.shape(self.rewards)[-1]
 
-  def mixed_moment(self, orders: ArrayLike) -> Array:
+  def mixed_moment(self, orders: ArrayLike) -> Result:
     """Returns E[Y_1^n_1 ... Y_R^n_R], (...).
 
     Args:
@@ -79,7 +80,7 @@ class RewardTotals(distribution.Distribution):
     value = mixed_moments.mixed_moment(*self._model(), orders=orders)
     return self._statistic("mixed_moment", value)
 
-  def laplace_transform(self, arguments: ArrayLike) -> Array:
+  def laplace_transform(self, arguments: ArrayLike) -> Result:
     """Returns E[exp(-u_1 Y_1 - ... - u_R Y_R)], (...).
 
     Args:

@@ -15,6 +15,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 
 
 @structures.register
@@ -148,7 +149,7 @@ class Observations(observation_makers.ObservationMakers):
     """The numbers of the causes, (..., n), or None."""
     return self._arrays["cause"]
 
-  def log_likelihood(self, distribution: distributions.Distribution) -> Array:
+  def log_likelihood(self, distribution: distributions.Distribution) -> Result:
     """Returns the sum of weights times log likelihoods, (...).
 
     Exact derivatives in the distribution's parameters and in the times exist in
