@@ -5,12 +5,12 @@ from typing import Generic, NamedTuple
 from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import e_step
-from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.distribution_types import Distribution
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal.arrays import Array
 
 
-class EmStep(NamedTuple, Generic[D]):
+class EmStep(NamedTuple, Generic[DistributionT]):
   """The result of a step of the EM algorithm.
 
   Attributes:
@@ -19,11 +19,13 @@ class EmStep(NamedTuple, Generic[D]):
       step.
   """
 
-  distribution: D
+  distribution: DistributionT
   log_likelihood: Array
 
 
-def em_step(dist: D, observations: observations_lib.Observations) -> EmStep[D]:
+def em_step(
+  dist: DistributionT, observations: observations_lib.Observations
+) -> EmStep[DistributionT]:
   """Returns a distribution whose log likelihood is at least as large.
 
   The E-step computes the expected sufficient statistics of the chain's paths

@@ -13,7 +13,7 @@ from phasic.inference.mle import mle
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import time_units
-from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.results import fits
 from phasic.inference.starts import starts
 from phasic.internal import progress_bars
@@ -24,7 +24,7 @@ _SPREAD = 1.0
 
 
 def fit_em(
-  dist: D,
+  dist: DistributionT,
   observations: observations_lib.Observations,
   *,
   tolerance: float = 1e-7,
@@ -33,7 +33,7 @@ def fit_em(
   seed: int = 0,
   second_order: bool = True,
   progress: bool | Callable[[int, float], object] = False,
-) -> fits.Fit[D]:
+) -> fits.Fit[DistributionT]:
   """Fits a distribution by the EM algorithm.
 
   Each step is an `em_step`: the log likelihood never falls, zeros stay zero,
@@ -92,7 +92,7 @@ def fit_em(
   where.entries = time_units.in_units_of(where, observations)
   starts.check_start(where, where.entries, observations)
   step = em_steps.step_of(where.distribution, observations)
-  runs: list[em_steps.EmRun[D]] = []
+  climbs: list[em_climbing.Climb[DistributionT]] = []
   with progress_bars.fitting(progress, max_steps * num_starts) as report:
     for start in _starts(where, num_starts, seed):
       run = em_steps.run(
@@ -119,7 +119,7 @@ def fit_em(
   return _refined(fit) if second_order else fit
 
 
-def _structure(dist: D) -> D:
+def _structure(dist: DistributionT) -> DistributionT:
   """Returns a distribution with the zeros that EM keeps.
 
   Equal increasing rates become different in a step of EM, so their differences
@@ -146,8 +146,8 @@ def _structure(dist: D) -> D:
 
 
 def _starts(
-  where: coordinates_lib.Coordinates[D], num_starts: int, seed: int
-) -> Iterator[D]:
+  where: coordinates_lib.Coordinates[DistributionT], num_starts: int, seed: int
+) -> Iterator[DistributionT]:
   """Yields the start, and random starts near it."""
   random, dtype = onp.random.default_rng(seed), where.distribution.dtype
   free = where.to_unconstrained(where.entries)
@@ -169,7 +169,7 @@ def _after(
   return lambda count, log_likelihood: report(before + count, log_likelihood)
 
 
-def _refined(fit: fits.Fit[D]) -> fits.Fit[D]:
+def _polished(fit: fits.Fit[DistributionT]) -> fits.Fit[DistributionT]:
   """Continues a fit by `fit_mle`, unless nothing is left to fit."""
   record = fit.record
   if not coordinates_lib.Coordinates(fit.distribution).num_free:

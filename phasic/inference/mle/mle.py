@@ -10,8 +10,8 @@ from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.parameters import nested_arrays
 from phasic.inference.parameters import time_units
-from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.distribution_types import Distribution
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.results import fits
 from phasic.inference.starts import starts as starts_lib
@@ -33,7 +33,7 @@ _ROUNDS = 5
 
 
 def fit_mle(
-  dist: D,
+  dist: DistributionT,
   observations: Observations,
   *,
   fixed: Sequence[str] = (),
@@ -45,7 +45,7 @@ def fit_mle(
   max_steps: int = 2000,
   tolerance: float = 1e-6,
   progress: bool | Callable[[int, float], object] = False,
-) -> fits.Fit[D]:
+) -> fits.Fit[DistributionT]:
   """Fits a distribution by maximum likelihood.
 
   The optimizer starts from the given distribution and keeps its structure: zero

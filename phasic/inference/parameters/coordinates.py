@@ -16,8 +16,8 @@ from phasic.distributions.base import methods
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import parameter_names
 from phasic.inference.parameters import unconstrained_map
-from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.distribution_types import Distribution
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
@@ -35,7 +35,7 @@ class Table(NamedTuple):
   base: onp.ndarray
 
 
-class Coordinates(unconstrained_map.UnconstrainedMap, Generic[D]):
+class Coordinates(free_maps.FreeMap, Generic[DistributionT]):
   """The fitted entries of one distribution, and their unconstrained map.
 
   Attributes:
@@ -54,7 +54,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[D]):
 
   def __init__(
     self,
-    distribution: D,
+    distribution: DistributionT,
     fixed: Sequence[str] = (),
     tied: Sequence[Sequence[str]] = (),
   ):
@@ -214,14 +214,14 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[D]):
 
   def restricted(
     self, entries: onp.ndarray, keep: onp.ndarray
-  ) -> "Coordinates[D]":
+  ) -> "Coordinates[DistributionT]":
     """Returns coordinates of some entries; the others become constants."""
     keep = onp.asarray(keep, bool) & (entries > 0)
     for g in range(len(self.totals)):
       rows = keep & (self.groups == g)
       if not self.substochastic[g] and onp.sum(rows) == 1:
         keep = keep & onp.logical_not(rows)
-    found: Coordinates[D] = object.__new__(Coordinates)
+    found: Coordinates[DistributionT] = object.__new__(Coordinates)
     found.distribution = self.distribution
     found.increasing = self.increasing
     found.names = tuple(onp.asarray(self.names, object)[keep])
@@ -256,7 +256,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[D]):
     found[self.indices] = entries
     return found
 
-  def of(self, entries: Array | onp.ndarray) -> D:
+  def of(self, entries: Array | onp.ndarray) -> DistributionT:
     """Builds the distribution with these entries, (k,), an array."""
     dtype = self.distribution.dtype
     entries = structures.as_array(entries, dtype, "entries")
@@ -287,8 +287,10 @@ def check_single(name: str, distribution: object) -> None:
 
 
 def with_entries(
-  distribution: D, tables: Mapping[str, Table], entries: Array | onp.ndarray
-) -> D:
+  distribution: DistributionT,
+  tables: Mapping[str, Table],
+  entries: Array | onp.ndarray,
+) -> DistributionT:
   """Returns a distribution with entries of its parameters replaced.
 
   Args:

@@ -6,4 +6,4 @@ from phasic.distributions.base import distribution as distribution_lib
 
 Distribution: TypeAlias = distribution_lib.Distribution
 # A family of distributions: a fit has the family of its start.
-D = TypeVar("D", bound=distribution_lib.Distribution)
+DistributionT = TypeVar("DistributionT", bound=distribution_lib.Distribution)

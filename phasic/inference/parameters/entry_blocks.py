@@ -14,8 +14,8 @@ from phasic.distributions.base import entries as entries_lib
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.inference.parameters import nested_arrays
-from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.distribution_types import Distribution
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.internal import static
 from phasic.internal import user_warnings
@@ -40,7 +40,7 @@ class Block(NamedTuple):
   substochastic: Mapping[Hashable, bool]
 
 
-def of(distribution: D) -> tuple[D, dict[str, Block]]:
+def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
   """Returns the distribution with explicit exits, and blocks of its parameters.
 
   Raises:
@@ -65,7 +65,9 @@ def of(distribution: D) -> tuple[D, dict[str, Block]]:
   return distribution, blocks
 
 
-def rebuilt(distribution: D, arrays: Mapping[str, Array]) -> D:
+def rebuilt(
+  distribution: DistributionT, arrays: Mapping[str, Array]
+) -> DistributionT:
   """Returns a distribution with the parameters of given blocks."""
   changed: dict[str, Array | Mapping[str, Array]] = dict(arrays)
   mappings = names_of_mappings(distribution)

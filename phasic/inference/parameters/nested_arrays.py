@@ -7,8 +7,8 @@ distribution within.
 from collections.abc import Mapping
 from typing import Any
 
-from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.distribution_types import Distribution
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal import user_warnings
 
 _WITHIN = "distribution"
@@ -34,8 +34,8 @@ def arrays_of(distribution: Distribution) -> dict[str, object]:
 
 
 def with_arrays(
-  distribution: D, arrays: Mapping[str, object], **options: Any
-) -> D:
+  distribution: DistributionT, arrays: Mapping[str, object], **options: Any
+) -> DistributionT:
   """Returns a distribution with other arrays.
 
   Args:

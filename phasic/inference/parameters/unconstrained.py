@@ -6,14 +6,14 @@ from typing import Generic, NamedTuple
 import numpy as onp
 
 from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 
 
-class Unconstrained(NamedTuple, Generic[D]):
+class Unconstrained(NamedTuple, Generic[DistributionT]):
   """Unconstrained parameters of a distribution.
 
   Attributes:
@@ -23,12 +23,14 @@ class Unconstrained(NamedTuple, Generic[D]):
   """
 
   free: Array
-  to_distribution: Callable[[ArrayLike], D]
+  to_distribution: Callable[[ArrayLike], DistributionT]
 
 
 def unconstrained(
-  dist: D, fixed: Sequence[str] = (), tied: Sequence[Sequence[str]] = ()
-) -> Unconstrained[D]:
+  dist: DistributionT,
+  fixed: Sequence[str] = (),
+  tied: Sequence[Sequence[str]] = (),
+) -> Unconstrained[DistributionT]:
   """Maps the parameters of a distribution to unconstrained real parameters.
 
   By the bijectors of `parameter_properties` these are logarithms of rates and
@@ -71,7 +73,7 @@ def unconstrained(
   dtype, size = where.distribution.dtype, where.num_free
   free = onp.asarray(where.to_unconstrained(where.entries), dtype)
 
-  def to_distribution(x: ArrayLike) -> D:
+  def to_distribution(x: ArrayLike) -> DistributionT:
     array = structures.as_array(x, dtype, "free")
     sizes = static.shape(array)
     if len(sizes) != 1 or (isinstance(sizes[0], int) and sizes[0] != size):

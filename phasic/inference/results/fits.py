@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import total_weight
 from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import static
@@ -42,7 +42,7 @@ class Record(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Fit(Generic[D]):
+class Fit(Generic[DistributionT]):
   """A distribution that was fitted to observations.
 
   Attributes:
@@ -58,11 +58,11 @@ class Fit(Generic[D]):
     at_bounds: names of entries that ended at one of them.
   """
 
-  distribution: D
+  distribution: DistributionT
   log_likelihood: float
   observations: observations_lib.Observations
   record: Record
-  structure: D
+  structure: DistributionT
   fixed: Sequence[str] = ()
   tied: Sequence[Sequence[str]] = ()
   bounds: Mapping[str, tuple[float, float]] = dataclasses.field(

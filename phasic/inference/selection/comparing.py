@@ -8,7 +8,7 @@ import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import mle
-from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
@@ -127,7 +127,7 @@ def _chi_square_tail(x: float, degrees: int) -> float:
   return float(special.gammaincc(degrees / 2.0, x / 2.0))
 
 
-class Choice(NamedTuple, Generic[D]):
+class Choice(NamedTuple, Generic[DistributionT]):
   """Fits of several sizes.
 
   Attributes:
@@ -136,19 +136,19 @@ class Choice(NamedTuple, Generic[D]):
     criterion: "aic" or "bic".
   """
 
-  best: fits.Fit[D]
-  fits: dict[int, fits.Fit[D]]
+  best: fits.Fit[DistributionT]
+  fits: dict[int, fits.Fit[DistributionT]]
   criterion: str
 
 
 def choose_num_phases(
-  start: Callable[[int], D],
+  start: Callable[[int], DistributionT],
   observations: observations_lib.Observations,
   num_phases: Iterable[int],
   *,
   criterion: str = "bic",
   **options: Any,
-) -> Choice[D]:
+) -> Choice[DistributionT]:
   """Returns fits with several numbers of phases, and the best of them.
 
   Args:

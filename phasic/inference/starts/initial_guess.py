@@ -11,7 +11,7 @@ from phasic.distributions.families import coxian
 from phasic.distributions.families import hyper_erlang
 from phasic.distributions.families import hyperexponential
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.parameters.distribution_types import D
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
@@ -109,7 +109,7 @@ def _exits(rates: onp.ndarray) -> onp.ndarray:
   return onp.where(last, rates, 0.2 * rates)
 
 
-def _scaled(dist: D, factor: float) -> D:
+def _scaled(dist: DistributionT, factor: float) -> DistributionT:
   """Returns a distribution with all rates times a factor."""
   names = ("rates", "progression_rates", "exit_rates", "subgenerator")
   arrays = dist.parameters

@@ -10,8 +10,8 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import named_checks
 from phasic.math.model import operands as operands_lib
-from phasic.math.model.model_types import Arguments
 from phasic.math.model.model_types import Given
+from phasic.math.model.model_types import TimedModel
 from phasic.math.portable import portable_observations
 
 
@@ -68,7 +68,7 @@ class ObservationsCall:
     )
     self.operands = (*operands[:-1], _paired(lower, upper))
 
-  def _of_model(self, times: Array) -> Arguments:
+  def _of_model(self, times: Array) -> TimedModel:
     """The five arguments of functions of one time."""
     initial_probs, subgenerator, _, _, exit_rates, prob_zero = self.arguments
     return initial_probs, subgenerator, times, exit_rates, prob_zero

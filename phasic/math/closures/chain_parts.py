@@ -103,7 +103,7 @@ def _derive(
   discrete: bool,
   has_edges: bool,
   dtype: str,
-  arguments: chain_arguments.Arguments,
+  arguments: chain_arguments.ChainArguments,
 ) -> tuple[Array, Array, Array, Array, Array | None]:
   """Returns masses, atom, weights, exits and probabilities of staying."""
   system = chain_solves.derive(arguments, discrete, dtype)

@@ -14,7 +14,7 @@ from phasic.math.model.model_types import Given
 Values: TypeAlias = Sequence[Given]
 
 
-class Arguments(NamedTuple):
+class ChainArguments(NamedTuple):
   """A model's arguments, each with as many batch dimensions as the model.
 
   Attributes:
@@ -35,8 +35,8 @@ class Arguments(NamedTuple):
 
 def convert(
   *values: Given, names: Sequence[str], event_ranks: Sequence[int] = ()
-) -> tuple[Arguments, tuple[Array, ...], static.Shape, str]:
-  """Returns the model's `Arguments`, other arrays, batch shape and dtype.
+) -> tuple[ChainArguments, tuple[Array, ...], static.Shape, str]:
+  """Returns the model's `ChainArguments`, other arrays, batch shape and dtype.
 
   Args:
     *values: initial_probs; subgenerator or subtransition, or edges; others;
@@ -45,8 +45,8 @@ def convert(
     event_ranks: of the others, how many dimensions are no batch dimensions.
 
   Returns:
-    `Arguments`; a tuple of the others, of the same number of batch dimensions;
-    the batch shape that all have in common; the dtype's name.
+    `ChainArguments`; a tuple of the others, of the same number of batch
+    dimensions; the batch shape that all have in common; the dtype's name.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, or edges
@@ -66,7 +66,7 @@ def convert(
   size = len(batch)
   dtype = static.dtype_name(initial)
   none = np.zeros((*(1 for _ in batch), 0), dtype=dtype)
-  model = Arguments(
+  model = ChainArguments(
     _padded(initial, 1, size),
     _padded(rates, 2 if edges is None else 1, size),
     none if exits is None else _padded(exits, 1, size),

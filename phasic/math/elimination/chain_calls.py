@@ -64,7 +64,7 @@ def _evaluate(
   option: Hashable,
   discrete: bool,
   dtype: str,
-  model: chain_arguments.Arguments,
+  model: chain_arguments.ChainArguments,
   *others: Array,
 ) -> Array:
   system = chain_solves.derive(model, discrete, dtype)
@@ -88,7 +88,7 @@ def spread(
 
 
 def _spread(
-  option: str, discrete: bool, dtype: str, model: chain_arguments.Arguments
+  option: str, discrete: bool, dtype: str, model: chain_arguments.ChainArguments
 ) -> Array:
   found = chain_solves.given(model, discrete, dtype)
   eps = static.finfo_eps(dtype)

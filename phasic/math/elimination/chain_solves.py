@@ -83,7 +83,7 @@ class Given(NamedTuple):
 
 
 def derive(
-  model: chain_arguments.Arguments, discrete: bool, dtype: str
+  model: chain_arguments.ChainArguments, discrete: bool, dtype: str
 ) -> System:
   """Returns the system of a model in the widest precision there is.
 
@@ -98,7 +98,7 @@ def derive(
 
 
 def given(
-  model: chain_arguments.Arguments, discrete: bool, dtype: str
+  model: chain_arguments.ChainArguments, discrete: bool, dtype: str
 ) -> Given:
   """Returns what `derive` makes a system of; arguments are its own."""
   wide = static.wide_float()

@@ -13,7 +13,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Operands
+from phasic.math.model.model_types import KernelArrays
 from phasic.math.portable import portable
 
 # The first that holds is told; the last two need the result.
@@ -130,7 +130,7 @@ def _require_known(
       raise TypeError(f"{name} is traced: only known values can be diagnosed")
 
 
-def _portable_codes(kind: str, operands: Operands) -> onp.ndarray:
+def _portable_codes(kind: str, operands: KernelArrays) -> onp.ndarray:
   """Returns indices into the rules, (batch..., n), int32."""
   value = portable.phase_type(kind, *operands)
   eps = static.finfo_eps(value)

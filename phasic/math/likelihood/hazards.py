@@ -22,10 +22,10 @@ from phasic.math.calls import evaluation
 from phasic.math.elimination import wide_models
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import operands
-from phasic.math.model.model_types import Arguments
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
+from phasic.math.model.model_types import TimedModel
 
 # Quotients below it may have lost digits, or be gone.
 _SMALL = {"float64": 1e-280, "float32": 1e-30}
@@ -226,7 +226,7 @@ def cause_hazard(
   return structures.cast(np.exp(found), dtype)
 
 
-def _widened(arguments: Arguments, discrete: bool) -> Arguments:
+def _widened(arguments: TimedModel, discrete: bool) -> TimedModel:
   """Returns the five arguments in the widest precision."""
   initial_probs, matrix, times, exits, prob_zero = arguments
   initial_probs, matrix, exits, prob_zero = wide_models.widened(
@@ -236,7 +236,7 @@ def _widened(arguments: Arguments, discrete: bool) -> Arguments:
   return initial_probs, matrix, times, exits, prob_zero
 
 
-def _rate(arguments: Arguments) -> Array:
+def _rate(arguments: TimedModel) -> Array:
   """Returns the hazard as a slope, or as a quotient where there is none."""
   slope = _slope(arguments)
   known = static.concrete(slope)
@@ -247,7 +247,7 @@ def _rate(arguments: Arguments) -> Array:
   return np.where(lost, quotient, slope)
 
 
-def _slope(arguments: Arguments) -> Array:
+def _slope(arguments: TimedModel) -> Array:
   """Returns the hazard as a slope."""
   times = arguments[2]
   # Slopes at infinity are those of nothing.
@@ -262,7 +262,7 @@ def _slope(arguments: Arguments) -> Array:
   return rate * np.where(last, math.nan, np.ones_like(rate))
 
 
-def _quotient(arguments: Arguments) -> Array:
+def _quotient(arguments: TimedModel) -> Array:
   """Returns the logarithm of the hazard as a difference, NaN if of no use."""
   dtype = static.dtype_name(arguments[0])
   arguments = _widened(arguments, False)

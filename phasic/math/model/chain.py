@@ -11,7 +11,7 @@ import numpy as np
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.math.model.model_types import Operands
+from phasic.math.model.model_types import KernelArrays
 from phasic.math.numeric import exact_sums
 
 
@@ -35,7 +35,7 @@ class Chain(NamedTuple):
   bad: Array
 
 
-def derive(operands: Operands, eps: float) -> Chain:
+def derive(operands: KernelArrays, eps: float) -> Chain:
   """Derives exits, atom and total rates from the operands.
 
   Args:

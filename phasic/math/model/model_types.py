@@ -19,6 +19,10 @@ Matrix: TypeAlias = Array | Edges
 # Starts, matrix, exits and the mass at zero, as arrays; None for absent ones.
 Model: TypeAlias = tuple[Array, Matrix, Array | None, Array | None]
 # The same with times, or what stands in their place, in the middle.
-Arguments: TypeAlias = tuple[Array, Matrix, Array, Array | None, Array | None]
-# The kernel's five operands; a model's first four; or its arrays of edges.
-Operands: TypeAlias = Sequence[Array]
+TimedModel: TypeAlias = tuple[Array, Matrix, Array, Array | None, Array | None]
+# Operands of the kernel: a timed model's five, all arrays.
+KernelArrays: TypeAlias = Sequence[Array]
+# The four of them that are the model's.
+ModelArrays: TypeAlias = Sequence[Array]
+# Of a sparse model, its edges: sources, targets, constants and coefficients.
+EdgeArrays: TypeAlias = Sequence[Array]

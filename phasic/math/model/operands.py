@@ -18,11 +18,11 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
-from phasic.math.model.model_types import Arguments
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import TimedModel
 
 # What the five arguments are called, in their order.
 ARGUMENTS = (
@@ -250,7 +250,7 @@ def check_not_empty(name: str, shape: static.Shape) -> None:
 
 
 def canonical(
-  arguments: Arguments, names: Sequence[str] = ARGUMENTS
+  arguments: TimedModel, names: Sequence[str] = ARGUMENTS
 ) -> tuple[tuple[Array, ...], Layout]:
   """Returns the kernel's five operands and their layout.
 
@@ -310,7 +310,7 @@ def constants(model: Model) -> Model:
   return initial_probs, rates, exits, prob_zero
 
 
-def edges(layout: Layout, arguments: Arguments) -> tuple[Array, ...]:
+def edges(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
   """Returns the arrays of the edges as the kernel takes them, () for none."""
   rates = arguments[1]
   if not is_edges(rates):
@@ -325,7 +325,7 @@ def _rates(subgenerator: Any) -> Array:
   return subgenerator
 
 
-def operands(layout: Layout, arguments: Arguments) -> tuple[Array, ...]:
+def operands(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
   """Lays arguments (or tangents of them) out as the kernel's operands."""
   initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
   model: tuple[Any, ...] = (

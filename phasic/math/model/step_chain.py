@@ -11,7 +11,7 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import chain as chain_lib
-from phasic.math.model.model_types import Operands
+from phasic.math.model.model_types import KernelArrays
 from phasic.math.numeric import exact_sums
 
 
@@ -38,7 +38,7 @@ class StepChain(NamedTuple):
   bad: Array
 
 
-def derive(operands: Operands, eps: float, completes: bool) -> StepChain:
+def derive(operands: KernelArrays, eps: float, completes: bool) -> StepChain:
   """Derives exits, atom and the diagonal from the operands.
 
   Args:

@@ -37,7 +37,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import chain as chain_lib
-from phasic.math.model.model_types import Operands
+from phasic.math.model.model_types import KernelArrays
 from phasic.math.portable import mixture
 from phasic.math.portable import power_sequence
 
@@ -91,7 +91,7 @@ def phase_type(
     steps = min(8 * steps, limit)
 
 
-def most_steps(operands: Operands) -> int:
+def most_steps(operands: KernelArrays) -> int:
   """Returns how many steps there may be for these five operands."""
   batches = [static.shape(x)[:-1] for x in operands[:1]]
   batches += [static.shape(x)[:-1] for x in operands[2:4]]
@@ -202,7 +202,7 @@ def _whole_line(
   return np.where(times == times, result, math.nan)
 
 
-def _counts(operands: Operands) -> onp.ndarray | None:
+def _counts(operands: KernelArrays) -> onp.ndarray | None:
   """Returns the numbers of steps (batch..., n) on the host, None if traced."""
   known = [static.concrete(autodiff.stop_gradient(x)) for x in operands]
   if any(x is None for x in known):

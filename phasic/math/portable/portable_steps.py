@@ -31,7 +31,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import step_chain
-from phasic.math.model.model_types import Operands
+from phasic.math.model.model_types import KernelArrays
 from phasic.math.portable import portable
 from phasic.math.portable import possible_steps
 from phasic.math.portable import power_sequence
@@ -76,7 +76,7 @@ def phase_type(
   return _with_slope(result, np.broadcast_to(counts, static.shape(result)))
 
 
-def _steps(operands: Operands) -> int:
+def _steps(operands: KernelArrays) -> int:
   """Returns how many terms are made."""
   limit = portable.most_steps(operands)
   counts = static.concrete(autodiff.stop_gradient(operands[4]))

@@ -16,7 +16,8 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
-from phasic.math.model.model_types import Operands
+from phasic.math.model.model_types import EdgeArrays
+from phasic.math.model.model_types import ModelArrays
 from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_search
@@ -38,8 +39,8 @@ def find(
   x: Array,
   targets: targets_lib.Targets,
   limits: quantiles_limits.Limits,
-  model: Operands,
-  edges: Operands,
+  model: ModelArrays,
+  edges: EdgeArrays,
 ) -> Array:
   """Returns quantiles (batch..., n), NaN where they are not found.
 
@@ -171,8 +172,8 @@ def _settled(
   x: Array,
   k: Array,
   targets: targets_lib.Targets,
-  model: Operands,
-  edges: Operands,
+  model: ModelArrays,
+  edges: EdgeArrays,
 ) -> Array:
   """Decides between neighboring counts by the very function that is inverted.
 
@@ -201,7 +202,7 @@ def _settled(
 
 
 def _values(
-  model: Operands, edges: Operands, counts: Array, kind: Array
+  model: ModelArrays, edges: EdgeArrays, counts: Array, kind: Array
 ) -> tuple[Array, Array]:
   """Returns logarithms of what kinds say, and of masses, (batch..., n)."""
   probs = np.where(kind == _NOTHING, _NOTHING, _DENSITY)

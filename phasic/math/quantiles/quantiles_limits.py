@@ -17,8 +17,9 @@ from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import Model
-from phasic.math.model.model_types import Operands
+from phasic.math.model.model_types import ModelArrays
 from phasic.math.numeric import scaled_sums
 
 
@@ -42,8 +43,8 @@ class Limits(NamedTuple):
 
 def find(
   arguments: Model,
-  operands: Operands,
-  edges: Operands,
+  operands: ModelArrays,
+  edges: EdgeArrays,
   layout: operands_lib.Layout,
   discrete: bool,
 ) -> Limits:

@@ -27,7 +27,7 @@ from phasic.internal.arrays import Array
 from phasic.math.calls import kernel_derivatives
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
-from phasic.math.model.model_types import Operands
+from phasic.math.model.model_types import EdgeArrays
 from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_counts
 from phasic.math.quantiles import quantiles_limits
@@ -111,7 +111,7 @@ def quantile(mode: str, x: Array, *arrays: Array) -> Array:
   return _run(mode, kernel_ops.path(), x, *arrays)
 
 
-def refusing(edges: Operands) -> list[Array]:
+def refusing(edges: EdgeArrays) -> list[Array]:
   """Returns arrays of edges; derivatives in what rates are made of raise."""
   found, advice = list(edges), kernel_ops.EDGES_ARE_FIXED
   for i in range(1, len(edges)):

@@ -24,7 +24,8 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
-from phasic.math.model.model_types import Operands
+from phasic.math.model.model_types import EdgeArrays
+from phasic.math.model.model_types import ModelArrays
 from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_table as table
@@ -50,8 +51,8 @@ NOTHING = portable_observations.NOTHING
 def find(
   targets: targets_lib.Targets,
   limits: quantiles_limits.Limits,
-  model: Operands,
-  edges: Operands,
+  model: ModelArrays,
+  edges: EdgeArrays,
 ) -> Array:
   """Returns quantiles (batch..., n), NaN where they are not found.
 
@@ -92,8 +93,8 @@ def _search(
   targets: targets_lib.Targets,
   ends: targets_lib.Ends,
   special: Array,
-  model: Operands,
-  edges: Operands,
+  model: ModelArrays,
+  edges: EdgeArrays,
   start: Array,
 ) -> tuple[Array, Array]:
   """Returns quantiles, NaN where they are not found, and slopes there.
@@ -194,8 +195,8 @@ def _search(
 
 
 def values(
-  model: Operands,
-  edges: Operands,
+  model: ModelArrays,
+  edges: EdgeArrays,
   times: Array,
   kind: Array,
   with_density: bool = True,
@@ -235,8 +236,8 @@ def _refined(
   slope: Array,
   targets: targets_lib.Targets,
   ends: targets_lib.Ends,
-  model: Operands,
-  edges: Operands,
+  model: ModelArrays,
+  edges: EdgeArrays,
 ) -> Array:
   """Makes a step with F and 1 - F where their logarithms' rounding matters."""
   tiny = float(onp.finfo(static.dtype_name(t)).tiny)

@@ -20,8 +20,8 @@ from phasic.math.model import chain as chain_lib
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.model import step_chain
-from phasic.math.model.model_types import Arguments
 from phasic.math.model.model_types import Matrix
+from phasic.math.model.model_types import TimedModel
 from phasic.math.sampling import jump_tables
 from phasic.math.sampling import jumps
 
@@ -146,7 +146,7 @@ def without_derivatives(
 def _sample(
   n: int,
   seed: Seed,
-  arguments: Arguments,
+  arguments: TimedModel,
   rewards: Array | None,
   discrete: bool,
 ) -> tuple[static.Shape, Array]:
@@ -166,7 +166,7 @@ def _sample(
 
 
 def prepare(
-  arguments: Arguments, discrete: bool
+  arguments: TimedModel, discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...], int]:
   """Returns operands, their layout, the edges' arrays if any, and their depth.
 
@@ -298,7 +298,7 @@ def _of_edges(
   m, d = static.shape(coefficients)[-2:]
   indices = np.reshape(indices, (2, m))
   linear = (np.reshape(constants, (-1,)), np.reshape(coefficients, (m, d)))
-  model = chain_arguments.Arguments(
+  model = chain_arguments.ChainArguments(
     initial, parameters, exits, prob_zero, (indices[0], indices[1], *linear)
   )
   system = chain_solves.derive(model, discrete, dtype)
