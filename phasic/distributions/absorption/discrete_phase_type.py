@@ -56,18 +56,18 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
 
   _DISCRETE = True
 
-  initial_probs: Any = declared.array(
+  initial_probs: declared.Given = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at the start.",
   )
-  subtransition: Any = declared.array(
+  subtransition: declared.Given = declared.array(
     2,
     "subtransition",
     "T, (..., p, p), the probabilities of a step from phase to phase; no "
     "row's sum is above one.",
   )
-  exit_probs: Any = declared.array(
+  exit_probs: declared.Optional = declared.array(
     1,
     "probability",
     "t, (..., p), the probabilities of absorption in a step. None derives "
@@ -75,7 +75,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     "its exit sum to one within 4 p eps.",
     default=None,
   )
-  prob_zero: Any = atoms.prob_zero()
+  prob_zero: declared.Derived = atoms.prob_zero()
 
   @classmethod
   def from_graph(

@@ -63,24 +63,24 @@ class PhaseType(absorption_time.AbsorptionTime):
       probability, 2017.
   """
 
-  initial_probs: Any = declared.array(
+  initial_probs: declared.Given = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at time zero.",
   )
-  subgenerator: Any = declared.array(
+  subgenerator: declared.Given = declared.array(
     2,
     "subgenerator",
     "S, (..., p, p), the rates between phases, per unit of time.",
   )
-  exit_rates: Any = declared.array(
+  exit_rates: declared.Optional = declared.array(
     1,
     "nonnegative",
     "s, (..., p). None derives them, s = -S 1, where what is within 4 p eps "
     "of zero, relative to the row, counts as zero.",
     default=None,
   )
-  prob_zero: Any = atoms.prob_zero()
+  prob_zero: declared.Derived = atoms.prob_zero()
 
   @classmethod
   def from_graph(

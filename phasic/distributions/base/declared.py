@@ -1,8 +1,8 @@
 """Parameters of a family, each declared once in its class.
 
     class Erlang(NamedFamily):
-      concentration: int = declared.count("k, a Python int > 0.")
-      rate: Any = declared.array(0, "positive", "r, (...), > 0.")
+      concentration: declared.Count = declared.count("k, a Python int > 0.")
+      rate: declared.Given = declared.array(0, "positive", "r, (...), > 0.")
 
 From the declarations a class has its constructor, with a signature; a property
 for each parameter; and the properties of those that are arrays, by which they
@@ -14,14 +14,85 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as onp
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import structure
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 
 _NONE = inspect.Parameter.empty
 _WIDTH = 74
+
+
+class Given(Protocol):
+  """What type checkers know of an array: what is given, and what is read."""
+
+  def __get__(self, instance: object, owner: type | None = None, /) -> Array:
+    """Returns what was given as an array."""
+
+  def __set__(self, instance: object, value: ArrayLike, /) -> None:
+    """Has the type of the constructor's argument; nothing can be set."""
+
+
+class Optional(Protocol):
+  """The same of an array that may be None."""
+
+  def __get__(
+    self, instance: object, owner: type | None = None, /
+  ) -> Array | None:
+    """Returns what was given, as an array."""
+
+  def __set__(self, instance: object, value: ArrayLike | None, /) -> None:
+    """Has the type of the constructor's argument; nothing can be set."""
+
+
+class Derived(Protocol):
+  """The same of an array that is derived where None was given."""
+
+  def __get__(self, instance: object, owner: type | None = None, /) -> Result:
+    """Returns what was given or derived."""
+
+  def __set__(self, instance: object, value: ArrayLike | None, /) -> None:
+    """Has the type of the constructor's argument; nothing can be set."""
+
+
+class Count(Protocol):
+  """The same of an integer."""
+
+  def __get__(self, instance: object, owner: type | None = None, /) -> int:
+    """Returns the integer."""
+
+  def __set__(self, instance: object, value: int | onp.integer, /) -> None:
+    """Has the type of the constructor's argument; nothing can be set."""
+
+
+class Indices(Protocol):
+  """The same of integers on the host."""
+
+  def __get__(
+    self, instance: object, owner: type | None = None, /
+  ) -> onp.ndarray:
+    """Returns the integers."""
+
+  def __set__(
+    self, instance: object, value: ArrayLike | structure.StaticIndices, /
+  ) -> None:
+    """Has the type of the constructor's argument; nothing can be set."""
+
+
+# Of these `help` shows in a constructor's signature what is given.
+_GIVEN: dict[object, str] = {
+  Given: "ArrayLike",
+  Optional: "ArrayLike | None",
+  Derived: "ArrayLike | None",
+  Count: "int",
+  Indices: "ArrayLike",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,7 +270,7 @@ def _signature(cls: type, declared: dict[str, Field]) -> inspect.Signature:
   parameter = functools.partial(
     inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD
   )
-  notes: dict[str, Any] = {}
+  notes: dict[str, object] = {}
   for base in cls.__mro__:
     notes |= vars(base).get("__annotations__", {})
   found = [parameter("self")]
@@ -207,7 +278,9 @@ def _signature(cls: type, declared: dict[str, Field]) -> inspect.Signature:
     parameter(
       name,
       default=cls.__name__ if name == "name" else field.default,
-      annotation=notes.get(name, Any),
+      annotation=_GIVEN.get(notes[name], notes[name])
+      if name in notes
+      else _NONE,
     )
     for name, field in declared.items()
   ]

@@ -52,19 +52,19 @@ class AcyclicPhaseType(named_family.NamedFamily):
       representations for phase type distributions, Stochastic Models 22, 2006.
   """
 
-  initial_probs: Any = declared.array(
+  initial_probs: declared.Given = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at time zero.",
   )
-  rates: Any = declared.array(
+  rates: declared.Given = declared.array(
     1,
     "increasing",
     "r_i, (..., p), > 0, ascending, per unit of time. In another order the "
     "distribution is that of the formula, but the form not canonical. Zero, which "
     "`validate_args` refuses, means a phase that is never left.",
   )
-  prob_zero: Any = atoms.prob_zero()
+  prob_zero: declared.Derived = atoms.prob_zero()
 
   @classmethod
   def from_phase_type(

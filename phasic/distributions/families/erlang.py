@@ -1,6 +1,6 @@
 """Erlang distributions."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy as onp
@@ -37,10 +37,10 @@ class Erlang(named_family.NamedFamily):
       vol. 2, 1971, sec. I.3.
   """
 
-  concentration: int = declared.count(
+  concentration: declared.Count = declared.count(
     "k, a Python int > 0, for all of the batch."
   )
-  rate: Any = declared.array(
+  rate: declared.Given = declared.array(
     0,
     "positive",
     "r, (...), > 0, per unit of time. Zero, which `validate_args` refuses, "

@@ -1,7 +1,7 @@
 """Mixtures of geometric distributions."""
 
 import math
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy as onp
@@ -39,13 +39,13 @@ class GeometricMixture(named_family.NamedFamily):
 
   _DISCRETE = True
 
-  mixture_probs: Any = declared.array(
+  mixture_probs: declared.Given = declared.array(
     1,
     "probabilities",
     "p_i, (..., p), the probabilities of the components; where their sum is "
     "not one within 4 p eps, results are NaN.",
   )
-  success_probs: Any = declared.array(
+  success_probs: declared.Given = declared.array(
     1,
     "positive probability",
     "q_i, (..., p), in (0, 1]. Of zero, which `validate_args` refuses, "

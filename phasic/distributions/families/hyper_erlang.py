@@ -1,7 +1,7 @@
 """Mixtures of Erlang distributions."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy as onp
@@ -40,7 +40,7 @@ class HyperErlang(named_family.NamedFamily):
       with the EM algorithm, IEEE Trans. Dependable Secure Comput. 3, 2006.
   """
 
-  probs: Any = declared.array(
+  probs: declared.Given = declared.array(
     1,
     "probabilities",
     "p_i, (..., n), the probabilities of the components; where their sum is "
@@ -50,7 +50,7 @@ class HyperErlang(named_family.NamedFamily):
     "k_i, n Python ints > 0, for all of the batch.",
     convert=structure.static_counts,
   )
-  rates: Any = declared.array(
+  rates: declared.Given = declared.array(
     1,
     "positive",
     "r_i, (..., n), > 0, per unit of time. Zero, which `validate_args` "

@@ -1,7 +1,7 @@
 """Mixtures of exponential distributions."""
 
 import math
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy as onp
@@ -42,13 +42,13 @@ class Hyperexponential(named_family.NamedFamily):
 
   _FALLS = True
 
-  probs: Any = declared.array(
+  probs: declared.Given = declared.array(
     1,
     "probabilities",
     "p_i, (..., p), the probabilities of the components; where their sum is "
     "not one within 4 p eps, results are NaN.",
   )
-  rates: Any = declared.array(
+  rates: declared.Given = declared.array(
     1,
     "positive",
     "r_i, (..., p), > 0, per unit of time. Zero, which `validate_args` "

@@ -1,6 +1,6 @@
 """Sums of exponential distributions."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy as onp
@@ -36,7 +36,7 @@ class Hypoexponential(named_family.NamedFamily):
     S. M. Ross, Introduction to probability models, 2019, sec. 5.2.4.
   """
 
-  rates: Any = declared.array(
+  rates: declared.Given = declared.array(
     1,
     "positive",
     "r_i, (..., p), > 0, per unit of time, in any order. Zero, which "

@@ -29,11 +29,11 @@ class _Trials(named_family.NamedFamily):
 
   _DISCRETE = True
 
-  num_successes: int = declared.count(
+  num_successes: declared.Count = declared.count(
     "r, the number of successes to wait for, a Python int > 0, the same for "
     "the whole batch."
   )
-  success_prob: Any = declared.array(
+  success_prob: declared.Given = declared.array(
     0,
     "positive probability",
     "q, (...), the probability of a success, in (0, 1]. With zero, which "

@@ -114,23 +114,23 @@ class SparsePhaseType(Sparse):
   _WEIGHTS = "rates"
   _EDGES = edge_rates.EdgeRates
 
-  initial_probs: Any = declared.array(
+  initial_probs: declared.Given = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at time zero.",
   )
-  sources: Any = declared.static(
+  sources: declared.Indices = declared.static(
     "integers (m,), known on the host, the phases that edges leave.",
     shown=lambda self: self._parameters["sources"].values,
   )
-  targets: Any = declared.static(
+  targets: declared.Indices = declared.static(
     "integers (m,), known on the host, the phases that they lead to; p is absorption. Parallel edges add up; an edge from a phase to itself changes nothing.",
     shown=lambda self: self._parameters["targets"].values,
   )
-  rates: Any = declared.array(
+  rates: declared.Given = declared.array(
     1, constraints.EDGE_RATES, "(..., m), finite and >= 0, per unit of time."
   )
-  prob_zero: Any = atoms.prob_zero(_ATOM)
+  prob_zero: declared.Derived = atoms.prob_zero(_ATOM)
 
   def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     start = ratios.start(self._arrays(), statistics)
@@ -160,25 +160,25 @@ class SparseDiscretePhaseType(Sparse):
   _WEIGHTS = "probs"
   _EDGES = edge_probs.EdgeProbs
 
-  initial_probs: Any = declared.array(
+  initial_probs: declared.Given = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at the start.",
   )
-  sources: Any = declared.static(
+  sources: declared.Indices = declared.static(
     "integers (m,), known on the host, the phases that edges leave.",
     shown=lambda self: self._parameters["sources"].values,
   )
-  targets: Any = declared.static(
+  targets: declared.Indices = declared.static(
     "integers (m,), known on the host, the phases that they lead to; p is absorption. Parallel edges add up.",
     shown=lambda self: self._parameters["targets"].values,
   )
-  probs: Any = declared.array(
+  probs: declared.Given = declared.array(
     1,
     constraints.EDGE_PROBS,
     "(..., m), >= 0, the probabilities of the edges in a step; those from one phase sum to one, or less where there is no edge to itself.",
   )
-  prob_zero: Any = atoms.prob_zero(_ATOM)
+  prob_zero: declared.Derived = atoms.prob_zero(_ATOM)
 
   def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
     start = ratios.start(self._arrays(), statistics)

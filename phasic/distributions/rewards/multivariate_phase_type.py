@@ -46,26 +46,26 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
       probability, 2017, chapter 8.
   """
 
-  initial_probs: Any = declared.array(
+  initial_probs: declared.Given = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at time zero.",
   )
-  subgenerator: Any = declared.array(
+  subgenerator: declared.Given = declared.array(
     2,
     "subgenerator",
     "S, (..., p, p), the rates between phases, per unit of time.",
   )
-  rewards: Any = declared.array(
+  rewards: declared.Given = declared.array(
     2, "nonnegative", "r, (..., p, R), per unit of time, finite and >= 0."
   )
-  exit_rates: Any = declared.array(
+  exit_rates: declared.Optional = declared.array(
     1,
     "nonnegative",
     "s, (..., p). None derives them as in `PhaseType`.",
     default=None,
   )
-  prob_zero: Any = atoms.prob_zero(
+  prob_zero: declared.Derived = atoms.prob_zero(
     "z, (...), the mass at the origin of paths that never start. None "
     "derives it as in `PhaseType`.",
   )

@@ -1,7 +1,5 @@
 """Matrix-Gompertz distributions."""
 
-from typing import Any
-
 import numpy as np
 
 from phasic.distributions.base import declared
@@ -39,7 +37,7 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
   _GROWS_SLOWLY = True
 
-  growth_rate: Any = declared.array(
+  growth_rate: declared.Given = declared.array(
     0, "positive", "b, (...), > 0, per unit of Y."
   )
 

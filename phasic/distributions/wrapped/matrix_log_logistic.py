@@ -1,7 +1,5 @@
 """Matrix-loglogistic distributions."""
 
-from typing import Any
-
 import numpy as np
 
 from phasic.distributions.base import declared
@@ -42,8 +40,12 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
       distributions to data, Scand. J. Statist. 49, 2022.
   """
 
-  scale: Any = declared.array(0, "positive", "c, (...), > 0, in the unit of Y.")
-  concentration: Any = declared.array(0, "positive", "k, (...), > 0.")
+  scale: declared.Given = declared.array(
+    0, "positive", "c, (...), > 0, in the unit of Y."
+  )
+  concentration: declared.Given = declared.array(
+    0, "positive", "k, (...), > 0."
+  )
 
   def _forward(self, x: Array) -> Array:
     found = self._own()

@@ -1,7 +1,5 @@
 """Matrix-lognormal distributions."""
 
-from typing import Any
-
 import numpy as np
 import numpy as onp
 
@@ -42,7 +40,9 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
       distributions to data, Scand. J. Statist. 49, 2022.
   """
 
-  concentration: Any = declared.array(0, "positive", "k, (...), > 0.")
+  concentration: declared.Given = declared.array(
+    0, "positive", "k, (...), > 0."
+  )
 
   def _forward(self, x: Array) -> Array:
     k = self._own()["concentration"]

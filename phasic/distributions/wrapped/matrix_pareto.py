@@ -1,7 +1,5 @@
 """Matrix-Pareto distributions."""
 
-from typing import Any
-
 import numpy as np
 
 from phasic.distributions.base import declared
@@ -41,7 +39,9 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
       tails, J. Appl. Probab. 56, 2019.
   """
 
-  scale: Any = declared.array(0, "positive", "c, (...), > 0, in the unit of Y.")
+  scale: declared.Given = declared.array(
+    0, "positive", "c, (...), > 0, in the unit of Y."
+  )
 
   def _mean(self) -> Array:
     scale, found = self._of_ratio()

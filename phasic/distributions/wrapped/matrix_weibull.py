@@ -1,7 +1,5 @@
 """Matrix-Weibull distributions."""
 
-from typing import Any
-
 import numpy as np
 
 from phasic.distributions.base import declared
@@ -36,7 +34,9 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
 
   _GROWS_SLOWLY = True
 
-  concentration: Any = declared.array(0, "positive", "k, (...), > 0.")
+  concentration: declared.Given = declared.array(
+    0, "positive", "k, (...), > 0."
+  )
 
   def _forward(self, x: Array) -> Array:
     k = self._own()["concentration"]

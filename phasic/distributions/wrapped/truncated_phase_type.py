@@ -55,7 +55,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     J. P. Klein, M. L. Moeschberger, Survival analysis, 2003, ch. 3.4.
   """
 
-  low: Any = declared.array(
+  low: declared.Given = declared.array(
     0,
     "nonnegative",
     "(...), the lower bound, >= 0 and finite; its shape broadcasts with the "
@@ -65,7 +65,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     default=0.0,
     fitted=False,
   )
-  high: Any = declared.array(
+  high: declared.Optional = declared.array(
     0,
     "nonnegative",
     "(...), the upper bound, above low; inf for none, as None for all. In "

@@ -1,6 +1,6 @@
 """Mixtures with an atom at zero."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
 
-  prob_zero: Any = declared.array(
+  prob_zero: declared.Given = declared.array(
     0,
     "probability",
     "z, (...), in [0, 1]; its shape broadcasts with the batch of the "
