@@ -1,5 +1,7 @@
 """Checks of the arguments of `bind` and of bound functions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Rules of derivatives in the backend's own array code."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import dataclasses
 from typing import Any
@@ -7,7 +9,7 @@ from typing import Any
 from phasic.binding import arguments
 
 
-def array_code(rule: Callable[..., Any]) -> "ArrayCode":
+def array_code(rule: Callable[..., Any]) -> ArrayCode:
   """Marks a rule of `bind` as one in the backend's own array code.
 
   Such a rule is traced with the program that asks for the derivative, is called

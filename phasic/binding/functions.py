@@ -1,5 +1,7 @@
 """Functions of NumPy arrays as differentiable ops."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import functools
 from typing import Any
@@ -24,7 +26,7 @@ def bind(
   nondifferentiable: Sequence[int] = (),
   batching: str = "sequential",
   name: str | None = None,
-) -> "BoundFunction":
+) -> BoundFunction:
   """Makes a differentiable op of a Python function of NumPy arrays.
 
   The function and its rules are called on the host, with NumPy arrays of their

@@ -1,5 +1,7 @@
 """JAXbind's functions `f(out, args, kwargs_dump)` as functions of arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import functools
 import operator

@@ -13,6 +13,8 @@ one, as copies. And `out` has NaN in it, or zeros for integers, so what a
 function does not write is seen.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import pickle
 from typing import Any

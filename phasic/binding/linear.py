@@ -1,5 +1,7 @@
 """Linear and multilinear functions of NumPy arrays as ops."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import dataclasses
 from typing import Any
@@ -17,7 +19,7 @@ def bind_linear(
   abstract: Callable[..., Any] | None = None,
   batching: str = "sequential",
   name: str | None = None,
-) -> "MultilinearFunction":
+) -> MultilinearFunction:
   """Makes an op of a linear Python function of NumPy arrays.
 
   The function is linear in all arguments together but the first `num_fixed`,
@@ -71,7 +73,7 @@ def bind_multilinear(
   abstract: Callable[..., Any] | None = None,
   batching: str = "sequential",
   name: str | None = None,
-) -> "MultilinearFunction":
+) -> MultilinearFunction:
   """Makes an op of a Python function that is linear in each argument.
 
   As `bind_linear`, but that the function is linear in each argument, the others

@@ -1,5 +1,7 @@
 """Native functions of one's own as differentiable ops."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 import functools
 import os
@@ -42,7 +44,7 @@ def bind_native(
   tf_library: str | os.PathLike[str] | None = None,
   declaration: str | None = None,
   handler: str | None = None,
-) -> "NativeOp":
+) -> NativeOp:
   """Makes a differentiable op of a native function in a compiled library.
 
   The function is made with the macro PHASIC_OP(name, function, declaration) of

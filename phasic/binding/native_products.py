@@ -1,5 +1,7 @@
 """Jacobian products of native ops, transposed or not."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

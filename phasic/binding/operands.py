@@ -1,5 +1,7 @@
 """Arguments as operands of the declared dtypes."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,6 +1,8 @@
 """What arrays, and arguments that become arrays, are called in signatures."""
 
-from typing import Any, TypeAlias
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ForwardRef, TypeAlias
 
 import numpy as onp
 
@@ -12,7 +14,15 @@ Scalar: TypeAlias = Any
 # NumPy's own functions have Any there, as no type says which it is.
 Result: TypeAlias = onp.ndarray | Any
 ArrayLike: TypeAlias = onp.typing.ArrayLike
-# A text: numpy.random takes a while to import.
-Seed: TypeAlias = (
-  "int | onp.integer | onp.random.SeedSequence | onp.random.Generator"
-)
+if TYPE_CHECKING:
+  Seed: TypeAlias = (
+    int | onp.integer | onp.random.SeedSequence | onp.random.Generator
+  )
+else:
+  # By their names: numpy.random takes a while to import.
+  Seed = (
+    int
+    | onp.integer
+    | ForwardRef("onp.random.SeedSequence", module=__name__)
+    | ForwardRef("onp.random.Generator", module=__name__)
+  )

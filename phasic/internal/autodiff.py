@@ -5,6 +5,8 @@ here, of any order. An array that would leave them is an error: its derivative
 would be lost.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -3,6 +3,8 @@
 Derivatives take what is returned as constants.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

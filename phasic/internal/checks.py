@@ -1,5 +1,7 @@
 """Checks of values."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Conditionals and loops over arrays and nested tuples of arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import functools
 from typing import Any

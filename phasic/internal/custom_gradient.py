@@ -1,5 +1,7 @@
 """Functions with derivative rules of their own."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import functools
 from typing import Any, NamedTuple

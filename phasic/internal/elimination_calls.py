@@ -1,5 +1,7 @@
 """Calls of the native eliminations by arrays of NumPy, for `elimination_ops`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 import functools
 from typing import Any

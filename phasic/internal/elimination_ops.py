@@ -12,6 +12,8 @@ Nothing is subtracted to find x, y or the differences d. An edge from a phase
 to itself is not looked at. See native/elimination/api/elimination.h.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import functools
 from typing import Any

@@ -1,5 +1,7 @@
 """The array libraries of substrates: which versions serve, and what to install."""
 
+from __future__ import annotations
+
 import importlib
 import importlib.metadata
 import re

@@ -1,5 +1,7 @@
 """Dtypes of arguments before they are arrays of the backend."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

@@ -4,6 +4,8 @@ This file goes into each substrate as it stands, so each has its own choice of
 a path.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import functools

@@ -22,6 +22,8 @@ chosen when a call is traced: what `jax.jit` or `tf.function` has compiled keeps
 it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

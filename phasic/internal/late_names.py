@@ -1,5 +1,7 @@
 """Public packages whose names are imported when they are first used."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 import importlib
 import sys

@@ -1,5 +1,7 @@
 """Loads the kernel's Python module; the same in every substrate."""
 
+from __future__ import annotations
+
 import functools
 import importlib
 import importlib.util

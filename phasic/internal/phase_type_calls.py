@@ -1,5 +1,7 @@
 """Calls of the native kernel by arrays of NumPy, for `kernel_ops`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Progress reports of long computations."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 import contextlib
 from typing import Any

@@ -4,6 +4,8 @@ A seed is an int, a `numpy.random.SeedSequence` or a `numpy.random.Generator`.
 From a generator one integer is drawn, so that it moves on with each use.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp
@@ -101,5 +103,5 @@ def _child(seed: Any, key: int) -> Any:
   )
 
 
-def _generator(seed: Any) -> "onp.random.Generator":
+def _generator(seed: Any) -> onp.random.Generator:
   return onp.random.Generator(onp.random.PCG64(seed))

@@ -1,5 +1,7 @@
 """Sums of entries that belong together."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

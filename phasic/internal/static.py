@@ -1,5 +1,7 @@
 """Shape and dtype work that is done once, before any array is computed."""
 
+from __future__ import annotations
+
 import functools
 from typing import Any
 

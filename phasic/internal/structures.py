@@ -1,5 +1,7 @@
 """Conversion to arrays, the dtype rule, and classes as structures of arrays."""
 
+from __future__ import annotations
+
 from typing import Any, TypeVar
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Warnings that point at the caller's own line."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 import contextlib
 import contextvars

@@ -1,5 +1,7 @@
 """Distributions as NumPyro's: for `numpyro.sample`, plates, NUTS and SVI."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import functools
 import math
@@ -43,7 +45,7 @@ _ASCENDING = _Ascending()
 
 def wrap(
   distribution: Any, validate_args: bool | None = None
-) -> "NumPyroDistribution":
+) -> NumPyroDistribution:
   """Wraps a distribution as a NumPyro distribution.
 
   It is an instance of a subclass of `NumPyroDistribution` that belongs to the

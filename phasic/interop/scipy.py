@@ -4,6 +4,8 @@ Methods have SciPy's names and meaning; what is computed is the distribution's
 own. SciPy itself is needed for `expect` alone.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +18,7 @@ from phasic.inference.mle import mle
 from phasic.interop import scipy_expectations as expectations
 
 
-def wrap(distribution: Any) -> "Frozen":
+def wrap(distribution: Any) -> Frozen:
   """Returns a distribution with the methods of SciPy's frozen ones.
 
   Args:
@@ -222,7 +224,7 @@ class Frozen:
     found = self._expect(func or (lambda x: x), low, high, log_mass)
     return found if conditional else found * float(onp.exp(log_mass))
 
-  def fit(self, data: Any, **options: Any) -> "Frozen":
+  def fit(self, data: Any, **options: Any) -> Frozen:
     """Returns the distribution under which data are likeliest, wrapped.
 
     Where SciPy's families search among all their distributions, this one starts

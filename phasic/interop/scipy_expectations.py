@@ -1,5 +1,7 @@
 """Expectations of functions of SciPy's look-alikes, for `interop.scipy`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import itertools
 import math

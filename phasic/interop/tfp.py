@@ -3,6 +3,8 @@
 In JAX these are pytrees, in TensorFlow composite tensors.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 from typing import Any
@@ -38,7 +40,7 @@ from phasic.interop import tfp_parameters  # noqa: E402
 ConstraintBijector = tfp_parameters.ConstraintBijector
 
 
-def wrap(distribution: Any) -> "TFPDistribution":
+def wrap(distribution: Any) -> TFPDistribution:
   """Wraps a distribution as one of TensorFlow Probability.
 
   It is an instance of `class_of(type(distribution))` with the same parameters.

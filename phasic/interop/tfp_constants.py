@@ -1,5 +1,7 @@
 """Parameters of which TensorFlow knows nothing but whether they are the same."""
 
+from __future__ import annotations
+
 from typing import Any
 import weakref
 

@@ -1,5 +1,7 @@
 """Parameter properties for TensorFlow Probability."""
 
+from __future__ import annotations
+
 import functools
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The base class of distributions of a time until absorption."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import types
 from typing import Any

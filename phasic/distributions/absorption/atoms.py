@@ -1,5 +1,7 @@
 """Masses at zero."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

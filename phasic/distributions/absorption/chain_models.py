@@ -1,5 +1,7 @@
 """Arguments of `math` for a distribution's chain, and for each of its causes."""
 
+from __future__ import annotations
+
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import competing_risks
 from phasic.math.likelihood import competing_risks as models

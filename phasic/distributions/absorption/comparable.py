@@ -1,5 +1,7 @@
 """Entropies and divergences of distributions of all kinds."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -31,7 +33,7 @@ class Comparable(diagnosing.Diagnosing):
     """Returns where the density is known to jump, (..., n); None if nowhere."""
     return None
 
-  def _refined(self, other: "Comparable", jumps: Array) -> "Comparable":
+  def _refined(self, other: Comparable, jumps: Array) -> Comparable:
     """Returns this distribution with points that suit one that has jumps."""
     del jumps
     self._missing(

@@ -1,5 +1,7 @@
 """Methods of distributions whose chains are absorbed by several causes."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Chains of edges as matrices."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Why a method gives NaN."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Discrete phase-type distributions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -85,7 +87,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     edge_values: ArrayLike | None = None,
     initial_probs: ArrayLike | None = None,
     **options: Any,
-  ) -> "GraphDiscretePhaseType":
+  ) -> GraphDiscretePhaseType:
     """Returns the distribution of the steps until a graph's chain is absorbed.
 
     Args:

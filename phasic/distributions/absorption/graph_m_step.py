@@ -1,5 +1,7 @@
 """The M-step of a graph's parameters."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import math
 from typing import Any

@@ -1,5 +1,7 @@
 """The base class of all distributions of a graph."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -1,5 +1,7 @@
 """Paths of the chain of a distribution."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -25,7 +27,7 @@ class PathSampling(sampling.Sampling):
     self,
     num_jumps: int,
     sample_shape: int | Sequence[int] = (),
-    seed: "Seed | None" = None,
+    seed: Seed | None = None,
   ) -> paths_lib.PhasePaths:
     """Returns paths of the chain, the same ones for the same seed.
 

@@ -1,5 +1,7 @@
 """Continuous phase-type distributions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -90,7 +92,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     edge_values: ArrayLike | None = None,
     initial_probs: ArrayLike | None = None,
     **options: Any,
-  ) -> "GraphPhaseType":
+  ) -> GraphPhaseType:
     """Returns the distribution of the time until a graph's chain is absorbed.
 
     Args:

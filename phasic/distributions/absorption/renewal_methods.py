@@ -1,5 +1,7 @@
 """Renewal theory: renewal densities and residual lives."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 from phasic.distributions.base import methods

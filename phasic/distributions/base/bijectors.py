@@ -4,6 +4,8 @@ Reference: B. Carpenter et al., Stan: a probabilistic programming language, J.
   Stat. Softw. 76, 2017, and its reference manual, ch. 10.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from phasic.internal import static

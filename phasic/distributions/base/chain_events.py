@@ -1,5 +1,7 @@
 """Maps observations of a distribution to events of its chain."""
 
+from __future__ import annotations
+
 import math
 from typing import Any, NamedTuple
 

@@ -1,5 +1,7 @@
 """Checks of parameters against their declared constraints."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """The sets of values of parameters, each an object that knows all of itself."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

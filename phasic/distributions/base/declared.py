@@ -9,6 +9,8 @@ for each parameter; and the properties of those that are arrays, by which they
 are stored, checked, cut out of a batch, fitted, and known to other libraries.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
@@ -86,12 +88,12 @@ class Indices(Protocol):
 
 
 # Of these `help` shows in a constructor's signature what is given.
-_GIVEN: dict[object, str] = {
-  Given: "ArrayLike",
-  Optional: "ArrayLike | None",
-  Derived: "ArrayLike | None",
-  Count: "int",
-  Indices: "ArrayLike",
+_GIVEN = {
+  "Given": "ArrayLike",
+  "Optional": "ArrayLike | None",
+  "Derived": "ArrayLike | None",
+  "Count": "int",
+  "Indices": "ArrayLike",
 }
 
 
@@ -278,13 +280,17 @@ def _signature(cls: type, declared: dict[str, Field]) -> inspect.Signature:
     parameter(
       name,
       default=cls.__name__ if name == "name" else field.default,
-      annotation=_GIVEN.get(notes[name], notes[name])
-      if name in notes
-      else _NONE,
+      annotation=_shown(notes.get(name, _NONE)),
     )
     for name, field in declared.items()
   ]
   return inspect.Signature(found, return_annotation=None)
+
+
+def _shown(note: object) -> object:
+  """Returns an annotation, of a declared array that of what is given."""
+  name = note if isinstance(note, str) else getattr(note, "__name__", "")
+  return _GIVEN.get(name.removeprefix("declared."), note)
 
 
 def _refuse(

@@ -1,5 +1,7 @@
 """The base class of all distributions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 import functools
 import types

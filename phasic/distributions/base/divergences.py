@@ -1,5 +1,7 @@
 """Divergences between distributions, and their registry."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, TypeVar
 

@@ -4,6 +4,8 @@ Exits and a mass at zero are entries of their own; increasing rates are
 represented by their differences.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 import math
 from typing import Any, NamedTuple

@@ -1,5 +1,7 @@
 """Public methods of values, and how they are made from each other."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

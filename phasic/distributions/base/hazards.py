@@ -1,5 +1,7 @@
 """Hazard functions of a distribution."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

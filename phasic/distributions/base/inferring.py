@@ -3,6 +3,8 @@
 A family implements the methods; other packages call the functions.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar
 

@@ -1,5 +1,7 @@
 """Checks of parameter values when a distribution is made."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Any
 

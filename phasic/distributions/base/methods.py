@@ -1,5 +1,7 @@
 """The methods that the parts of a distribution's interface need."""
 
+from __future__ import annotations
+
 from typing import NoReturn, dataclass_transform
 
 from phasic.distributions.base import declared

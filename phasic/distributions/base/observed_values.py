@@ -1,5 +1,7 @@
 """Observations of distributions that are not made of one chain."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

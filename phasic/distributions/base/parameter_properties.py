@@ -1,5 +1,7 @@
 """Properties of a distribution's parameters, declared as data."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import dataclasses
 from typing import Any

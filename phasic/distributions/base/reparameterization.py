@@ -1,5 +1,7 @@
 """Markers of whether samples are differentiable in the parameters."""
 
+from __future__ import annotations
+
 
 class ReparameterizationType:
   """A marker with a name; compare with `is`."""
@@ -11,10 +13,10 @@ class ReparameterizationType:
     return f"<ReparameterizationType {self.name}>"
 
   # One object per kind, also after copying.
-  def __copy__(self) -> "ReparameterizationType":
+  def __copy__(self) -> ReparameterizationType:
     return self
 
-  def __deepcopy__(self, memo: dict) -> "ReparameterizationType":
+  def __deepcopy__(self, memo: dict) -> ReparameterizationType:
     del memo
     return self
 

@@ -1,5 +1,7 @@
 """Distributions as text."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import contextlib
 import math

@@ -1,5 +1,7 @@
 """Samples of a distribution."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 
@@ -22,7 +24,7 @@ class Sampling(methods.Methods):
   """Methods that draw samples, which a seed determines in a substrate."""
 
   def sample(
-    self, sample_shape: int | Sequence[int] = (), seed: "Seed | None" = None
+    self, sample_shape: int | Sequence[int] = (), seed: Seed | None = None
   ) -> Result:
     """Returns samples, the same ones for the same seed.
 
@@ -50,7 +52,7 @@ class Sampling(methods.Methods):
     )
 
   def sample_and_log_prob(
-    self, sample_shape: int | Sequence[int] = (), seed: "Seed | None" = None
+    self, sample_shape: int | Sequence[int] = (), seed: Seed | None = None
   ) -> tuple[Result, Result]:
     """Draws samples, and computes `log_prob` at them.
 
@@ -68,7 +70,7 @@ class Sampling(methods.Methods):
     return self._sample_and_log_prob(sample_shape, seed)
 
   def _sample_and_log_prob(
-    self, sample_shape: int | Sequence[int], seed: "Seed | None"
+    self, sample_shape: int | Sequence[int], seed: Seed | None
   ) -> tuple[Result, Result]:
     x = self.sample(sample_shape, seed)
     return x, structures.as_result(self._log_prob(x))

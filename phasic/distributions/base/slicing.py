@@ -1,5 +1,7 @@
 """Slicing of a distribution's batch."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import operator
 import types

@@ -1,5 +1,7 @@
 """Statistics of a distribution."""
 
+from __future__ import annotations
+
 from phasic.distributions.base import methods
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result

@@ -1,5 +1,7 @@
 """Arguments that are structure: numbers of phases, and which edges a chain has."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as onp

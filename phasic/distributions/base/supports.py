@@ -1,5 +1,7 @@
 """Sets of values, declared as data."""
 
+from __future__ import annotations
+
 import dataclasses
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Transforms of a distribution."""
 
+from __future__ import annotations
+
 from phasic.distributions.base import methods
 from phasic.internal import structures
 from phasic.internal.arrays import Array

@@ -1,5 +1,7 @@
 """Distributions as the parts of larger ones, and back."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

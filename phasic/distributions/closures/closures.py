@@ -7,6 +7,8 @@ read when a function is called. Where a child's values break a rule, results
 are NaN, as the child's are.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 import functools
 import math

@@ -1,5 +1,7 @@
 """Sums of a random number of independent variables with one distribution."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from phasic.distributions.absorption import absorption_time

@@ -1,5 +1,7 @@
 """Reads and checks the constructor arguments of `Epochs`."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 

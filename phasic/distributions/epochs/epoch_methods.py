@@ -1,5 +1,7 @@
 """Methods of `Epochs`, computed from the chains of its epochs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

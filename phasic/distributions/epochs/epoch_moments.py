@@ -8,6 +8,8 @@ With c = E X and F = 1 - S the variance is E (X - c)^2, which is
 so that it is right however small it is beside c^2.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

@@ -3,6 +3,8 @@
 Densities jump at boundaries, and are smooth between them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 

@@ -1,5 +1,7 @@
 """Quantiles of epochs, by the stage that contains each."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

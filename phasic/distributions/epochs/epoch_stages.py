@@ -1,5 +1,7 @@
 """The stages of epochs: a chain for each, with its initial distribution."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -7,6 +7,8 @@ absorbed mass is killed at the rate s until D: the mass that is left then is
 exp(-s D) times the integral.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 from typing import Any

@@ -1,5 +1,7 @@
 """Evaluates functions within the stages of epochs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 

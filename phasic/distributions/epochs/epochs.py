@@ -1,5 +1,7 @@
 """Graphs whose parameters change at known times."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 import itertools
 from typing import Any, Self

@@ -19,6 +19,8 @@ References:
     probability, 2017, section 5.3.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

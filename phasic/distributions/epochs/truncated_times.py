@@ -19,6 +19,8 @@ All terms are positive; with n = 1 / t, which is as good as any other, they are
 of one size.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Acyclic phase-type distributions in canonical form 1."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

@@ -5,6 +5,8 @@ what is not negative, of ratios of rates and of differences of two rates. So
 equal or near rates do no harm.
 """
 
+from __future__ import annotations
+
 import bisect
 import math
 

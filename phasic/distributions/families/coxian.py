@@ -1,5 +1,7 @@
 """Coxian distributions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """Erlang distributions."""
 
+from __future__ import annotations
+
 from typing import Self
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Mixtures of Erlang distributions."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Self
 

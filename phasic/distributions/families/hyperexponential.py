@@ -1,5 +1,7 @@
 """Mixtures of exponential distributions."""
 
+from __future__ import annotations
+
 import math
 from typing import Self
 

@@ -1,5 +1,7 @@
 """The base class of named families."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Negative binomial distributions."""
 
+from __future__ import annotations
+
 import math
 from typing import Any, Self, TypeGuard
 
@@ -160,7 +162,7 @@ class NegativeBinomialFailures(_Trials):
 
   def _is_shifted_as(
     self, other: object
-  ) -> "TypeGuard[NegativeBinomialFailures]":
+  ) -> TypeGuard[NegativeBinomialFailures]:
     """Returns whether both count failures before the same success."""
     return (
       isinstance(other, NegativeBinomialFailures)

@@ -1,5 +1,7 @@
 """Phase-type distributions of chains that are given by their edges."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 

@@ -1,5 +1,7 @@
 """The base class of distributions of rewards of a graph's chain."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as onp

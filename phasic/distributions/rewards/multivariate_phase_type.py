@@ -1,5 +1,7 @@
 """Multivariate phase-type distributions: several rewards of one chain."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
@@ -79,7 +81,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
     edge_values: ArrayLike | None = None,
     initial_probs: ArrayLike | None = None,
     **options: Any,
-  ) -> "GraphMultivariatePhaseType":
+  ) -> GraphMultivariatePhaseType:
     """Returns the rewards of the chain of a graph.
 
     Args:

@@ -1,5 +1,7 @@
 """The base class of distributions of several rewards of a chain."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

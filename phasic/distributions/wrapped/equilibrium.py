@@ -1,5 +1,7 @@
 """Equilibrium distributions of renewal theory."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import math
 from typing import Any

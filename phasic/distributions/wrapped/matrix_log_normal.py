@@ -1,5 +1,7 @@
 """Matrix-lognormal distributions."""
 
+from __future__ import annotations
+
 import numpy as np
 import numpy as onp
 

@@ -1,5 +1,7 @@
 """Matrix-Weibull distributions."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from phasic.distributions.base import declared

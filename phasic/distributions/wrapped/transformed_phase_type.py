@@ -1,5 +1,7 @@
 """Inhomogeneous phase-type distributions, by a change of time."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 import math
 from typing import Any

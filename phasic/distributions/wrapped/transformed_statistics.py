@@ -1,5 +1,7 @@
 """Mean, moments and mode of a function of a phase-type variable."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

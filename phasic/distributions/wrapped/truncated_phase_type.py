@@ -1,5 +1,7 @@
 """Phase-type variables that are known to lie in an interval."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import dataclasses
 import math

@@ -1,5 +1,7 @@
 """Mean, moments, mode and hazard of a phase-type variable in an interval."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import functools
 import math

@@ -1,5 +1,7 @@
 """Distributions that are made of another one."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 from phasic.distributions.absorption import absorption_time

@@ -1,5 +1,7 @@
 """Mixtures with an atom at zero."""
 
+from __future__ import annotations
+
 from typing import Self
 
 import numpy as np

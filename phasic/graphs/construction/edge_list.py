@@ -1,5 +1,7 @@
 """Edges in arrays that grow, and their weights as tables."""
 
+from __future__ import annotations
+
 import array
 
 import numpy as onp

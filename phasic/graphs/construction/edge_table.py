@@ -1,5 +1,7 @@
 """Graphs of edges that are listed."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 

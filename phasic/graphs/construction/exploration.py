@@ -1,5 +1,7 @@
 """The states that can be reached, found breadth first."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 import math
 from typing import Any

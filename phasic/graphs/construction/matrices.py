@@ -1,5 +1,7 @@
 """Graphs of initial vectors and matrices."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping, Sequence
 import math
 

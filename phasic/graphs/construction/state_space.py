@@ -1,5 +1,7 @@
 """States that are numbered in the order in which they are found."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
 

@@ -1,5 +1,7 @@
 """The ways to make a graph."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Self
 

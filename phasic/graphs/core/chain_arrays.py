@@ -1,5 +1,7 @@
 """A graph's chain as functions of `math` take it."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from phasic.graphs.core import graph as graph_lib

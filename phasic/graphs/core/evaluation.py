@@ -1,5 +1,7 @@
 """Log densities and moments of a graph's chain in one call."""
 
+from __future__ import annotations
+
 from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts.parameters import ParamsLike

@@ -1,5 +1,7 @@
 """Graphs: state spaces whose weights are linear in parameters."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from phasic.graphs.core import linear_weights

@@ -1,5 +1,7 @@
 """The parts of all graphs: arrays, static facts, and host states."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """Weights of a graph that are linear in parameters."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

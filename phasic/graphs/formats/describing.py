@@ -1,5 +1,7 @@
 """Describes a graph in a few lines."""
 
+from __future__ import annotations
+
 import numpy as onp
 
 from phasic.graphs.parts import absorption

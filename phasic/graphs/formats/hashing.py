@@ -1,5 +1,7 @@
 """Hashes the arrays of a graph, identically in every process."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 

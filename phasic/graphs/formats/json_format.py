@@ -1,5 +1,7 @@
 """Graphs as JSON texts, which are not trusted when they are read."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
 import json
 import math

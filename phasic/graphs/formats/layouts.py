@@ -1,5 +1,7 @@
 """Layouts of a graph's phases in a plot."""
 
+from __future__ import annotations
+
 import shutil
 import subprocess
 

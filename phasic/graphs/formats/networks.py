@@ -1,5 +1,7 @@
 """Converts graphs to and from networkx."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Pictures of graphs; matplotlib is needed only here."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """State spaces of the coalescent, for `models`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from phasic.graphs.core import graph as graph_lib

@@ -1,5 +1,7 @@
 """Checks of the arguments of ready models."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import numbers
 

@@ -1,5 +1,7 @@
 """State spaces of queues and of machines, for `models`."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterator, Mapping
 
 from phasic.graphs.core import graph as graph_lib

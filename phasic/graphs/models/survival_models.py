@@ -1,5 +1,7 @@
 """State spaces of populations and of patients, for `models`."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterator, Mapping
 
 from phasic.graphs.core import graph as graph_lib

@@ -1,5 +1,7 @@
 """Absorption, by any cause, as the target of transitions."""
 
+from __future__ import annotations
+
 from typing import TypeGuard
 
 from phasic.internal import raw_arguments
@@ -25,7 +27,7 @@ class Absorbed:
       )
     self.cause = cause
 
-  def __call__(self, cause: str) -> "Absorbed":
+  def __call__(self, cause: str) -> Absorbed:
     """Returns absorption by a cause: competing risks have several."""
     if self.cause is not None:
       raise TypeError(f"{self!r} has a cause already")

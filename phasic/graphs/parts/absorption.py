@@ -1,5 +1,7 @@
 """Reachability of phases and of absorption."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as onp

@@ -4,6 +4,8 @@ JAX's vmap gives every array of what a function returns the mapped dimension,
 those of a graph among them, which are the same for all entries.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

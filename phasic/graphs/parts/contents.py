@@ -1,5 +1,7 @@
 """The parts of a graph, as host arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 

@@ -1,5 +1,7 @@
 """Parameters as arrays, and linear functions of them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TypeAlias
 

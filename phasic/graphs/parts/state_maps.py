@@ -1,5 +1,7 @@
 """Maps from the states of one graph to the states of another."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

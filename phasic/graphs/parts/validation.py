@@ -1,5 +1,7 @@
 """Checks of a graph's arrays, before anything is computed with them."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

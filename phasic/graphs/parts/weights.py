@@ -1,5 +1,7 @@
 """Weights as users write them: a constant, coefficients, or a mix by name."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 import math
 from typing import Any, NamedTuple

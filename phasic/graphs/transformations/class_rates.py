@@ -1,5 +1,7 @@
 """The rates of phases into classes of phases, for lumping."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import itertools
 

@@ -1,5 +1,7 @@
 """Strongly connected components of a graph."""
 
+from __future__ import annotations
+
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib

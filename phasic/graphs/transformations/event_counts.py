@@ -1,5 +1,7 @@
 """Counts Poisson events until a graph is absorbed."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 import numbers
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """First passage times: the time until a graph reaches given states."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Host arrays of a graph, for functions that transform graphs."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 

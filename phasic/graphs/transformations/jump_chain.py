@@ -1,5 +1,7 @@
 """The embedded jump chain of a graph."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Lumping: merges equivalent phases, for all parameters."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 

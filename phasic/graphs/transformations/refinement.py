@@ -1,5 +1,7 @@
 """The coarsest strong lumping of a graph, by refinement of a partition."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable
 
 import numpy as onp

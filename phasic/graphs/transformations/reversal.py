@@ -1,5 +1,7 @@
 """The time-reversed chain of a graph."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Fits to a density in the place of data."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 

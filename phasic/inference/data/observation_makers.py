@@ -1,5 +1,7 @@
 """Constructors of observations from studies and tables."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Self
 

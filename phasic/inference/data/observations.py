@@ -1,5 +1,7 @@
 """Observations: exact, censored, truncated and weighted values."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -113,7 +115,7 @@ class Observations(observation_makers.ObservationMakers):
     return self._arrays
 
   @classmethod
-  def _unflatten(cls, parts: dict[str, Any]) -> "Observations":
+  def _unflatten(cls, parts: dict[str, Any]) -> Observations:
     instance = object.__new__(cls)
     instance._arrays = dict(parts)
     return instance

@@ -1,5 +1,7 @@
 """Nonparametric estimates of survival functions, by statsmodels."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Columns of tables, whose library is not imported, as observations."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 import math
 import os

@@ -1,5 +1,7 @@
 """Expected statistics of one chain, in continuous and in discrete time."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -14,6 +14,8 @@ References:
     data via the EM algorithm, J. R. Statist. Soc. B 39, 1977, sec. 4.2.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

@@ -1,5 +1,7 @@
 """One step of the EM algorithm."""
 
+from __future__ import annotations
+
 from typing import Generic, NamedTuple
 
 from phasic.distributions.base import inferring

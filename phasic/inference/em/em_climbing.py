@@ -1,5 +1,7 @@
 """Steps of the EM algorithm, one after the other."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 from typing import Generic, NamedTuple, TypeAlias

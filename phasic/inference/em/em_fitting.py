@@ -1,5 +1,7 @@
 """Fits by the EM algorithm."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 import dataclasses
 

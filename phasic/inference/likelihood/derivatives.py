@@ -1,5 +1,7 @@
 """Derivatives of log likelihoods in the entries of a distribution."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

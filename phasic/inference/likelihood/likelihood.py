@@ -1,5 +1,7 @@
 """The log likelihood of arrays of observations."""
 
+from __future__ import annotations
+
 from phasic.inference.data import observations
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal.arrays import Array

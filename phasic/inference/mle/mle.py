@@ -1,5 +1,7 @@
 """Maximum likelihood with exact derivatives."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as onp

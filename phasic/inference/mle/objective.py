@@ -1,5 +1,7 @@
 """The objective that SciPy's optimizers minimize."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Maximizes a log likelihood on the host, by SciPy's optimizers."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

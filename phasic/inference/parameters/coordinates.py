@@ -5,6 +5,8 @@ and differences of increasing rates. They are smooth functions of unconstrained
 real parameters.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple
 
@@ -214,7 +216,7 @@ class Coordinates(free_maps.FreeMap, Generic[DistributionT]):
 
   def restricted(
     self, entries: onp.ndarray, keep: onp.ndarray
-  ) -> "Coordinates[DistributionT]":
+  ) -> Coordinates[DistributionT]:
     """Returns coordinates of some entries; the others become constants."""
     keep = onp.asarray(keep, bool) & (entries > 0)
     for g in range(len(self.totals)):

@@ -1,5 +1,7 @@
 """Type names of distributions for signatures."""
 
+from __future__ import annotations
+
 from typing import TypeAlias, TypeVar
 
 from phasic.distributions.base import distribution as distribution_lib

@@ -1,5 +1,7 @@
 """Values of arrays on the host, where fits are."""
 
+from __future__ import annotations
+
 import operator
 from typing import Any, SupportsIndex
 

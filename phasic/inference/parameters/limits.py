@@ -1,5 +1,7 @@
 """Least and greatest values of the entries that are fitted."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as onp

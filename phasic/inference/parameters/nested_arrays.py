@@ -4,6 +4,8 @@ The path of an array is its name, behind "distribution." where it is one of the
 distribution within.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

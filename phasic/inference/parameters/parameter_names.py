@@ -1,5 +1,7 @@
 """Names of parameters and of their entries."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 import itertools
 

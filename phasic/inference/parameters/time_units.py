@@ -1,5 +1,7 @@
 """Starts of fits in the units of the data."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Distributions as functions of unconstrained parameters."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple
 

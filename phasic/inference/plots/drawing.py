@@ -1,5 +1,7 @@
 """Helpers for plots of fits, with matplotlib."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as onp

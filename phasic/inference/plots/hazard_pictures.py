@@ -1,5 +1,7 @@
 """Pictures of hazards next to rates of events."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Pictures of fits next to their data."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

@@ -5,6 +5,8 @@ observations inform about is identified, if less precisely than others. Along a
 flat direction changes of parameters compensate for each other.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """The results of a fit."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools

@@ -1,5 +1,7 @@
 """Data that a posterior predicts, censored and truncated as those observed."""
 
+from __future__ import annotations
+
 import numpy as onp
 
 from phasic.inference.data import observations as observations_lib

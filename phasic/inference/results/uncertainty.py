@@ -9,6 +9,8 @@ density of no observation changes along it. In the second case the likelihood
 may bend, but by chance: its expectation does not.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 

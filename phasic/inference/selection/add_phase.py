@@ -1,5 +1,7 @@
 """Adds a phase to a fitted Coxian, for the next fit."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Compares fits: likelihood ratio tests and information criteria."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 import math
 from typing import Any, Generic, NamedTuple

@@ -1,5 +1,7 @@
 """Makes starts for acyclic chains from mixtures of two Erlang distributions."""
 
+from __future__ import annotations
+
 import numpy as onp
 
 from phasic.distributions.families import acyclic_phase_type

@@ -1,5 +1,7 @@
 """Checks that models are nested, for the likelihood ratio test."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Distributions to start a fit from."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

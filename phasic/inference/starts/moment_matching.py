@@ -1,5 +1,7 @@
 """Acyclic phase-types with given moments."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as onp

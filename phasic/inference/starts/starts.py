@@ -1,5 +1,7 @@
 """Checks of the data and the start of a fit."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as onp

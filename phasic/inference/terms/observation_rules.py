@@ -1,5 +1,7 @@
 """Rules of observations, and their error messages."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import math
 from typing import Any

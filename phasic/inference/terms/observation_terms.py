@@ -1,5 +1,7 @@
 """Log likelihoods of observations, one by one, of any distribution."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 from typing import Any, NamedTuple

@@ -1,5 +1,7 @@
 """Calls of Python functions of NumPy arrays, as the backend makes them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

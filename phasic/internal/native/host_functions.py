@@ -4,6 +4,8 @@ What all substrates share: how a function is run on a batch, what is said of one
 that cannot be, and where its last exception is kept.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import dataclasses
 import functools

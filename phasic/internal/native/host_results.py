@@ -1,5 +1,7 @@
 """Results of Python functions of NumPy arrays: what they are to be, and are."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import dataclasses
 import math

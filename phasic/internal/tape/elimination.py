@@ -5,6 +5,8 @@ derivative along weights is E of -dw_e d_e at the edges; its transpose is the
 other of the two maps.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Entries of arrays, and arrays of some entries."""
 
+from __future__ import annotations
+
 import operator
 from typing import Any
 

@@ -1,5 +1,7 @@
 """How rules are registered, and those of linear maps."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Forward and reverse mode."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import heapq
 from typing import Any

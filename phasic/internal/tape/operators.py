@@ -1,5 +1,7 @@
 """Python's operators, and methods of arrays, as NumPy's functions."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as onp

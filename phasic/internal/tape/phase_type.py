@@ -9,6 +9,8 @@ The derivative of either in x is the one of order k + 1 with one more tangent,
 so that the two make up all derivatives.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

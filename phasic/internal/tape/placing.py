@@ -1,5 +1,7 @@
 """Derivatives of functions that say where numbers stand."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

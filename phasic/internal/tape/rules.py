@@ -1,5 +1,7 @@
 """Functions with derivative rules of their own as primitives."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -10,6 +10,8 @@ An array that leaves NumPy's functions would become a constant, and its
 derivative zero in silence. So every way out is an error: see `leaving`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import itertools
 import linecache
@@ -49,7 +51,7 @@ class Node:
   def __init__(
     self,
     outputs: Sequence[Any],
-    parents: Sequence[tuple["Node", int]],
+    parents: Sequence[tuple[Node, int]],
     pull: Callable[[list[Any]], Sequence[Any]],
   ):
     self.order = next(_orders)

@@ -1,5 +1,7 @@
 """Nested tuples, lists and mappings of arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Derivatives of NumPy's functions of numbers, entry by entry."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

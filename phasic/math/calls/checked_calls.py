@@ -1,5 +1,7 @@
 """Public functions of `math` that look at a model's values before they run."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 from typing import Any

@@ -4,6 +4,8 @@ Arguments are the five of `operands.ARGUMENTS`, or with `discrete` those of
 `operands.DISCRETE_ARGUMENTS`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -8,6 +8,8 @@ In NumPy a function has to be written in functions of NumPy and of phasic; an
 array that would leave them is an error, as its derivative would be lost.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """First derivatives of `kernel_ops.phase_type`, in its operands."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Calls of the kernel for observations, each of them a pair of times."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

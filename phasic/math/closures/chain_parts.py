@@ -4,6 +4,8 @@ Which edges there are is known on the host; what they weigh is an array, and
 derivatives flow through it. Nothing is subtracted to make a part.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any, NamedTuple, TypeAlias
 

@@ -7,6 +7,8 @@ Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981,
   sec. 2.2.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -7,6 +7,8 @@ Reference: D. E. Knuth, The art of computer programming, vol. 4A, 2011, sec.
   7.2.1.3.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 

@@ -8,6 +8,8 @@ Reference: D. Assaf, B. Levikson, Closure of phase type distributions under
   operations arising in reliability theory, Ann. Probab. 10, 1982.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 import math
 

@@ -4,6 +4,8 @@ What m chains do in a step is what m - 1 of them do and then one more: the
 probabilities are sums of products, level by level.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import NamedTuple
 

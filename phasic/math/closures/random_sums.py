@@ -9,6 +9,8 @@ Reference: D. Assaf, B. Levikson, Closure of phase type distributions under
   operations arising in reliability theory, Ann. Probab. 10, 1982.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

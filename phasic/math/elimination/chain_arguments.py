@@ -1,5 +1,7 @@
 """Arguments of functions by elimination: models, and arrays beside them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 

@@ -5,6 +5,8 @@ A function is told by its rule: `rule(option, system, *others)` returns an array
 option is a hashable host value. Mean and variance have a call of their own.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np

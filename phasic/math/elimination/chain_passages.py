@@ -3,6 +3,8 @@
 Rules for `chain_calls`.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

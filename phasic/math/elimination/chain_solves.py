@@ -10,6 +10,8 @@ one, what accumulates in it is infinite, and derivatives are NaN; where it
 cannot, traps count as absorption.
 """
 
+from __future__ import annotations
+
 import functools
 import math
 from typing import Any, Literal, NamedTuple, TypeAlias, overload

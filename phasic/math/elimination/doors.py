@@ -5,6 +5,8 @@ number is right wherever it can be represented, while a rate times the expected
 time in a phase may have a factor that cannot.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import numpy as onp
 

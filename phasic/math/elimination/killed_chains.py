@@ -6,6 +6,8 @@ exp(-c t); with c the inverse of the largest time they are of one size. In
 discrete time the matrix is multiplied by 1 - c.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Sequence
 import math
 from typing import Generic, NamedTuple, TypeAlias, TypeVar

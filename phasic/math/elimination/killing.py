@@ -1,5 +1,7 @@
 """Chains that are killed at a rate in each phase."""
 
+from __future__ import annotations
+
 import numpy as np
 import numpy as onp
 

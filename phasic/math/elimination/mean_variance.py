@@ -4,6 +4,8 @@
 here are its portable path; derivatives of second order go by them too.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

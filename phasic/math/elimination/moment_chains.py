@@ -18,6 +18,8 @@ Reference: L. Rogers, D. Williams, Diffusions, Markov processes and martingales
   2, 1987, IV.21 (the martingales of a chain).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 

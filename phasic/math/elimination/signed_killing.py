@@ -8,6 +8,8 @@ Reference: A. Berman, R. Plemmons, Nonnegative matrices in the mathematical
   sciences, 1994, ch. 6.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

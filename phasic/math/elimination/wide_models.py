@@ -1,5 +1,7 @@
 """Models in the widest precision, for differences of logarithms."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

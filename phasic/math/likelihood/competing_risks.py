@@ -9,6 +9,8 @@ Reference: J. D. Kalbfleisch, R. L. Prentice, The statistical analysis of
   failure time data, 2002, ch. 8.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from phasic.internal import static

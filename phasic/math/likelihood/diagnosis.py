@@ -1,5 +1,7 @@
 """Why a value is NaN."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Log likelihoods of observed counts of steps, see `observations`."""
 
+from __future__ import annotations
+
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls

@@ -10,6 +10,8 @@ References:
     J. Statist. 23, 1996.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import functools
 from typing import NamedTuple

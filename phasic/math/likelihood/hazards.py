@@ -8,6 +8,8 @@ quotient, if that has digits.
 Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Probabilities of intervals, however narrow or far out they are."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

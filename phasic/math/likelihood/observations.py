@@ -3,6 +3,8 @@
 One power sequence and one adjoint of the kernel serve a mixed set of them.
 """
 
+from __future__ import annotations
+
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls

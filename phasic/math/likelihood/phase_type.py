@@ -13,6 +13,8 @@ References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
 """
 
+from __future__ import annotations
+
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation

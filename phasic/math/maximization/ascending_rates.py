@@ -15,6 +15,8 @@ References:
     inference, 1988, ch. 1.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

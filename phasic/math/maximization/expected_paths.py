@@ -1,5 +1,7 @@
 """What paths of a chain are expected to have done."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -3,6 +3,8 @@
 It runs on the host, in a few numbers, by Newton's method.
 """
 
+from __future__ import annotations
+
 import numpy as onp
 
 _MOST_STEPS = 100

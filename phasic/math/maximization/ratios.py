@@ -1,5 +1,7 @@
 """Rates and probabilities as ratios of what was counted."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, TypedDict
 

@@ -4,6 +4,8 @@ The native kernel derives the same quantities by the same rules from the same
 operands, so that both paths agree.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

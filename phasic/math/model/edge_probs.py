@@ -1,5 +1,7 @@
 """Sparse discrete models: probabilities of edges, linear in parameters."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as onp

@@ -5,6 +5,8 @@ them, and takes the place of the subgenerator in the functions of
 `phase_type`; the exits are then edges too, and nothing is subtracted.
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What models are called in signatures."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TypeAlias
 

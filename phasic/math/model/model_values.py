@@ -1,5 +1,7 @@
 """What is wrong with the values of a model, and how they were mended."""
 
+from __future__ import annotations
+
 from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import single_rounding

@@ -1,5 +1,7 @@
 """Checks of values with messages that name argument, value and rule."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 

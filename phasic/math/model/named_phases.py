@@ -1,5 +1,7 @@
 """Arguments that name phases or edges."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as onp

@@ -1,5 +1,7 @@
 """Results that have no derivative: whoever asks for one is told why."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import NoReturn
 

@@ -5,6 +5,8 @@ dimensions of the times that the model does not have, or has with size 1, are
 moved there; what remains are batch dimensions of the model.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeGuard
 

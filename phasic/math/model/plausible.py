@@ -4,6 +4,8 @@ The rules are those of `value_checks`, which is called where this look is not
 sure that all is well.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

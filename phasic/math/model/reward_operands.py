@@ -1,5 +1,7 @@
 """Rewards and what they are weighted with."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import math
 

@@ -4,6 +4,8 @@ Numbers that were float32 once do not sum to one, nor to zero, in float64. Sums
 that are off by no more than that are mended, and the caller is told.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import numpy as onp
 

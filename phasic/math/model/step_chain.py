@@ -3,6 +3,8 @@
 The native kernel derives the same quantities by the same rules.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -3,6 +3,8 @@
 At each level there is one column for each tuple.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import itertools
 

@@ -8,6 +8,8 @@ Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981,
   ch. 2.
 """
 
+from __future__ import annotations
+
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls

@@ -7,6 +7,8 @@ Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
   probability, 2017, ch. 3.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Joint probabilities of counts of marks, put down at random along a path."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import itertools
 import math

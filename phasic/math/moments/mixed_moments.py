@@ -1,5 +1,7 @@
 """Moments of several rewards at once, by elimination."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import itertools
 import math

@@ -17,6 +17,8 @@ References:
     probability, 2017, ch. 3 and 8.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from phasic.internal.arrays import Array

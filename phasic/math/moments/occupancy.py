@@ -10,6 +10,8 @@ end there in a phase of their own that nothing leaves.
 Reference: F. P. Kelly, Reversibility and stochastic networks, 1979, sec. 1.7.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

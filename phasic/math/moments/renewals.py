@@ -9,6 +9,8 @@ References:
   S. Asmussen, Applied probability and queues, 2003, sec. V.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

@@ -16,6 +16,8 @@ Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
   probability, 2017, ch. 3 and 4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import math
 

@@ -1,5 +1,7 @@
 """Sums and powers of two without rounding errors that matter."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from phasic.internal import binary

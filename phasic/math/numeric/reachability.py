@@ -1,5 +1,7 @@
 """Which phases lead where."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from phasic.internal import control_flow

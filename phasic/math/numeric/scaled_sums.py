@@ -4,6 +4,8 @@ A scaled number is a pair (s, n) and means s 2^n; n is an integer held as a
 float, and a constant for derivatives.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Arrays joined, and powers of them."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from phasic.internal import static

@@ -1,5 +1,7 @@
 """Small special functions."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 

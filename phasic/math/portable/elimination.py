@@ -7,6 +7,8 @@ References:
     chains, Numer. Math. 65, 1993.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any, NamedTuple
 

@@ -4,6 +4,8 @@ Forty transitions of probability 1e-9 in a row make 1e-360. A diagonal
 similarity by the weight of the heaviest path to each state makes it one.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The mass of an interval, of functions at its ends."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from phasic.internal.arrays import Array

@@ -6,6 +6,8 @@ with coefficients that are not negative, all groups are one matrix product, and
 only the first weight of a group needs a logarithm and an exponential.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

@@ -8,6 +8,8 @@ References:
   C. Loader, Fast and accurate computation of binomial probabilities, 2000.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The portable path of models whose edges are given one by one."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import functools
 from typing import Any

@@ -5,6 +5,8 @@ taken. Where a function does not count it is evaluated at a harmless time, so
 that its derivatives there, taken times zero, are zero.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import functools
 import math

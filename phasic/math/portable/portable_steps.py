@@ -17,6 +17,8 @@ Work: as many steps as the largest count, where counts are known up to
 NaN. Memory grows with steps times models.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 

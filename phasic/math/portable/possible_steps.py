@@ -4,6 +4,8 @@ A term of a power sequence may be zero because no path has that many steps, as
 in a periodic chain, or because it fell below the range. Paths tell.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from phasic.internal import autodiff

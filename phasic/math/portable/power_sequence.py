@@ -14,6 +14,8 @@ path to it, and each left factor is brought to size one. What then still falls
 below the range is bounded and reported. Scales are constants for derivatives.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

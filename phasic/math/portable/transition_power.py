@@ -19,6 +19,8 @@ References:
     entrywise to high relative accuracy, Math. Comp. 82, 2013.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Means and variances of functions of a phase-type variable."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 

@@ -10,6 +10,8 @@ Where v grows slower than x there are all moments, and a bound of the survival
 function says how late times matter.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

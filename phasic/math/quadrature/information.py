@@ -17,6 +17,8 @@ Reference: T. M. Cover, J. A. Thomas, Elements of information theory, 2006, ch.
   8.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

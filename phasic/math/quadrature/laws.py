@@ -3,6 +3,8 @@
 Sums are in the widest dtype there is, whatever that of the model.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any, TypeAlias
 

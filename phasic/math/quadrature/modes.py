@@ -14,6 +14,8 @@ Reference: S. Dharmadhikari, K. Joag-dev, Unimodality, convexity, and
   applications, 1988, ch. 1.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -8,6 +8,8 @@ p and of p log(p / q), whose terms have both signs; their error is below 1e-9
 where log(p / q) grows so fast that times matter which are never seen.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 from typing import NamedTuple

@@ -10,6 +10,8 @@ References:
     rule, SIAM Review 56, 2014.
 """
 
+from __future__ import annotations
+
 import functools
 import math
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """The shortest and the longest times of a chain."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

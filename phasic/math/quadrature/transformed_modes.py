@@ -7,6 +7,8 @@ have no closed solution are solved by Newton's method, from a side from which it
 does not overshoot.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 

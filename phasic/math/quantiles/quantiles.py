@@ -19,6 +19,8 @@ differentiated again. Inside of an atom they are zero, at its end, at zero and a
 infinity NaN.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from phasic.internal.arrays import Array

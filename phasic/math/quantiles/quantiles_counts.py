@@ -5,6 +5,8 @@ tail is geometric, proposes a count; what F is there brackets the quantile, and
 the search ends when the bracket is one step wide. See `quantiles_search`.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

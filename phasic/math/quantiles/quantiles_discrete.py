@@ -11,6 +11,8 @@ the functions themselves are, quantiles are NaN.
 They are steps: asking for a derivative raises NotImplementedError.
 """
 
+from __future__ import annotations
+
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model.model_types import SubtransitionLike

@@ -4,6 +4,8 @@ A quantile is sought between the atom at zero and the mass that absorption gets
 in the end, less than one where the chain may be caught in a trap.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -12,6 +12,8 @@ Where q is zero, strictly inside of an atom, derivatives are zero. Where it is
 zero or inf otherwise there are none: they are NaN.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 

@@ -13,6 +13,8 @@ has only thirteen digits of what it is the logarithm of; where that is not
 enough, one step is made with F and 1 - F themselves.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -8,6 +8,8 @@ Reference: G. Derflinger, W. Hoermann, J. Leydold, Random variate generation by
   numerical inversion when only the density is known, ACM TOMACS 20, 2010.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 

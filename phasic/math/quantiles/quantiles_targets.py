@@ -6,6 +6,8 @@ the target and the nearer end: what F has above the atom, or what it lacks of
 its limit.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """The law of what a discrete chain earns until absorption."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 

@@ -24,6 +24,8 @@ References:
     probability, 2017, chapter 8.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """Functions of several rewards of one chain."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -5,6 +5,8 @@ goes down to stage 1. A visit that earns nothing is stage 0, and what is earned
 at absorption has stages too.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as onp

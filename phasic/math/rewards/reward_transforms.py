@@ -1,5 +1,7 @@
 """The law of a reward that is earned at a rate until absorption."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -4,6 +4,8 @@ What is left is the chain at the times when it is in a phase that earns
 something. All are sums of products of non-negative numbers.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

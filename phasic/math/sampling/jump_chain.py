@@ -1,5 +1,7 @@
 """Samples of phase-type variables by running the chain that defines them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 from typing import Any

@@ -1,5 +1,7 @@
 """Tables from which the jumps of a chain are drawn."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 from typing import NamedTuple

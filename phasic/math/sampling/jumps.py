@@ -4,6 +4,8 @@ Arrays of phases and of random numbers are (n, number of models); phase p is
 absorption.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from phasic.internal import static

@@ -1,5 +1,7 @@
 """Paths of the chains behind phase-type distributions, jump by jump."""
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

@@ -23,6 +23,8 @@ References:
     NeurIPS 2018.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from phasic.internal import random

@@ -7,6 +7,8 @@ Of n draws n P(B) are not found, and each needs 1 / P(B) paths, n in all. Paths
 are run only where the chain is expected to make few jumps.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any
 
