@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ForwardRef, TypeAlias
+from collections.abc import Sequence
+from typing import (
+  TYPE_CHECKING,
+  Any,
+  ForwardRef,
+  SupportsIndex,
+  TypeAlias,
+)
 
 import numpy as onp
 
@@ -13,7 +20,15 @@ Scalar: TypeAlias = Any
 # What public methods return: an array, or a scalar where there are no dimensions.
 # NumPy's own functions have Any there, as no type says which it is.
 Result: TypeAlias = onp.ndarray | Any
-ArrayLike: TypeAlias = onp.typing.ArrayLike
+_Leaf: TypeAlias = onp.typing.ArrayLike
+# In lists numbers and arrays may be mixed.
+ArrayLike: TypeAlias = (
+  _Leaf | Sequence[_Leaf | Sequence[_Leaf | Sequence[_Leaf]]]
+)
+# What a size or a count may be.
+Integer: TypeAlias = int | onp.integer
+# A batch shape has None for a size that is not known.
+ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None]
 if TYPE_CHECKING:
   Seed: TypeAlias = (
     int | onp.integer | onp.random.SeedSequence | onp.random.Generator

@@ -1,6 +1,7 @@
 """What arrays, and arguments that become arrays, are called in signatures."""
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import SupportsIndex, TypeAlias
 
 import numpy as onp
 import tensorflow as tf
@@ -8,5 +9,15 @@ import tensorflow as tf
 Array: TypeAlias = tf.Tensor
 Scalar: TypeAlias = tf.Tensor
 Result: TypeAlias = tf.Tensor
-ArrayLike: TypeAlias = tf.Tensor | tf.Variable | onp.typing.ArrayLike
+_Leaf: TypeAlias = tf.Tensor | tf.Variable | onp.typing.ArrayLike
+# In lists numbers and arrays may be mixed.
+ArrayLike: TypeAlias = (
+  _Leaf | Sequence[_Leaf | Sequence[_Leaf | Sequence[_Leaf]]]
+)
+# What a size or a count may be.
+Integer: TypeAlias = int | onp.integer
+# A batch shape has None for a size that is not known.
+ShapeLike: TypeAlias = (
+  SupportsIndex | Sequence[SupportsIndex | None] | tf.TensorShape | tf.Tensor
+)
 Seed: TypeAlias = int | onp.integer | ArrayLike

@@ -133,7 +133,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
 
 
 @structures.register
-class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):
+class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):  # type: ignore[override]
   """Steps until the chain of a graph is absorbed, see `DiscretePhaseType`.
 
   Probabilities of edges are linear in parameters, or given as `edge_values`; a
@@ -155,7 +155,7 @@ class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):
   __init__ = graph_chain.GraphChain.__init__
 
   @property  # type: ignore[misc]
-  def subtransition(self) -> Array:
+  def subtransition(self) -> Array:  # type: ignore[override]
     """Probabilities of a step, T (..., p, p), for up to 4096 phases."""
     between, exits = self._dense()
     leaving = np.sum(between, axis=-1) + exits
@@ -163,6 +163,6 @@ class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):
     return between + eye * (1.0 - leaving)[..., None]
 
   @property  # type: ignore[misc]
-  def exit_probs(self) -> Array:
+  def exit_probs(self) -> Array:  # type: ignore[override]
     """Probabilities of absorption, t (..., p), for up to 4096 phases."""
     return self._dense()[1]

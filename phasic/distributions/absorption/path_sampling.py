@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +9,9 @@ import numpy as onp
 
 from phasic.distributions.base import sampling
 from phasic.internal import random
+from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Seed
+from phasic.internal.arrays import ShapeLike
 from phasic.math.model.model_types import Model
 from phasic.math.sampling import sample_paths as paths_lib
 
@@ -25,8 +26,8 @@ class PathSampling(sampling.Sampling):
 
   def sample_paths(
     self,
-    num_jumps: int,
-    sample_shape: int | Sequence[int] = (),
+    num_jumps: Integer,
+    sample_shape: ShapeLike = (),
     seed: Seed | None = None,
   ) -> paths_lib.PhasePaths:
     """Returns paths of the chain, the same ones for the same seed.
@@ -91,7 +92,7 @@ class PathSampling(sampling.Sampling):
     raise NotImplementedError
 
 
-def _checked_jumps(num_jumps: int | onp.integer) -> int:
+def _checked_jumps(num_jumps: Integer) -> int:
   """Returns a number of jumps as an int."""
   integer = isinstance(num_jumps, (int, onp.integer))
   if not integer or isinstance(num_jumps, bool):

@@ -158,7 +158,7 @@ class PhaseType(absorption_time.AbsorptionTime):
 
 
 @structures.register
-class GraphPhaseType(graph_chain.GraphChain, PhaseType):
+class GraphPhaseType(graph_chain.GraphChain, PhaseType):  # type: ignore[override]
   """The time until the chain of a graph is absorbed, see `PhaseType`.
 
   Weights of edges are linear in parameters, or given as `edge_values`. No
@@ -177,11 +177,11 @@ class GraphPhaseType(graph_chain.GraphChain, PhaseType):
   __init__ = graph_chain.GraphChain.__init__
 
   @property  # type: ignore[misc]
-  def subgenerator(self) -> Array:
+  def subgenerator(self) -> Array:  # type: ignore[override]
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
     return self._dense_subgenerator()
 
   @property  # type: ignore[misc]
-  def exit_rates(self) -> Array:
+  def exit_rates(self) -> Array:  # type: ignore[override]
     """Exit rates, s (..., p), for up to 4096 phases."""
     return self._dense()[1]

@@ -25,6 +25,7 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import structure
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
 
 _NONE = inspect.Parameter.empty
@@ -69,7 +70,7 @@ class Count(Protocol):
   def __get__(self, instance: object, owner: type | None = None, /) -> int:
     """Returns the integer."""
 
-  def __set__(self, instance: object, value: int | onp.integer, /) -> None:
+  def __set__(self, instance: object, value: Integer, /) -> None:
     """Has the type of the constructor's argument; nothing can be set."""
 
 
@@ -92,7 +93,7 @@ _GIVEN = {
   "Given": "ArrayLike",
   "Optional": "ArrayLike | None",
   "Derived": "ArrayLike | None",
-  "Count": "int",
+  "Count": "Integer",
   "Indices": "ArrayLike",
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -16,6 +15,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
+from phasic.internal.arrays import ShapeLike
 
 _MOST_SAMPLES = 2**40
 
@@ -24,7 +24,7 @@ class Sampling(methods.Methods):
   """Methods that draw samples, which a seed determines in a substrate."""
 
   def sample(
-    self, sample_shape: int | Sequence[int] = (), seed: Seed | None = None
+    self, sample_shape: ShapeLike = (), seed: Seed | None = None
   ) -> Result:
     """Returns samples, the same ones for the same seed.
 
@@ -52,7 +52,7 @@ class Sampling(methods.Methods):
     )
 
   def sample_and_log_prob(
-    self, sample_shape: int | Sequence[int] = (), seed: Seed | None = None
+    self, sample_shape: ShapeLike = (), seed: Seed | None = None
   ) -> tuple[Result, Result]:
     """Draws samples, and computes `log_prob` at them.
 
@@ -70,7 +70,7 @@ class Sampling(methods.Methods):
     return self._sample_and_log_prob(sample_shape, seed)
 
   def _sample_and_log_prob(
-    self, sample_shape: int | Sequence[int], seed: Seed | None
+    self, sample_shape: ShapeLike, seed: Seed | None
   ) -> tuple[Result, Result]:
     x = self.sample(sample_shape, seed)
     return x, structures.as_result(self._log_prob(x))
@@ -90,7 +90,7 @@ class Sampling(methods.Methods):
     return ()
 
 
-def checked_shape(sample_shape: int | Sequence[int]) -> tuple[int, ...]:
+def checked_shape(sample_shape: ShapeLike) -> tuple[int, ...]:
   """Returns a sample shape as a tuple of ints."""
   wrong = (
     f"sample_shape is {raw_arguments.shown(sample_shape)}: it must be an integer or a tuple of "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from phasic.distributions.base import methods
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
 from phasic.math.elimination import chain_calls
 
@@ -35,7 +36,7 @@ class SummaryStatistics(methods.Methods):
     """
     return self._statistic("covariance", self._covariance())
 
-  def moment(self, k: int) -> Result:
+  def moment(self, k: Integer) -> Result:
     """Returns the raw moment E[X^k], of the batch shape.
 
     It is inf where absorption may never come. In continuous time E[X^k] = k!

@@ -9,12 +9,13 @@ import numpy as onp
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Integer
 
 # More stages are refused before arrays are allocated.
 MAX_PHASES = 2**20
 
 
-def static_count(name: str, value: int | onp.integer) -> int:
+def static_count(name: str, value: Integer) -> int:
   """Returns a count of phases as an int.
 
   Args:
@@ -38,9 +39,7 @@ def static_count(name: str, value: int | onp.integer) -> int:
   return int(value)
 
 
-def static_counts(
-  name: str, values: Sequence[int | onp.integer]
-) -> tuple[int, ...]:
+def static_counts(name: str, values: Sequence[Integer]) -> tuple[int, ...]:
   """Returns a list or tuple of counts, each as `static_count` has it.
 
   Their sum is bounded as well.

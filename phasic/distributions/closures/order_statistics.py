@@ -8,11 +8,15 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import structure
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import sparse_phase_type
+from phasic.internal.arrays import Integer
 from phasic.math.closures import order_statistics
 
 
 def order_statistic(
-  distribution: absorption_time.AbsorptionTime, n: int, k: int, **options: Any
+  distribution: absorption_time.AbsorptionTime,
+  n: Integer,
+  k: Integer,
+  **options: Any,
 ) -> sparse_phase_type.Sparse:
   """Returns the distribution of the k-th smallest of n independent variables.
 

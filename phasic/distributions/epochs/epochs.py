@@ -163,7 +163,7 @@ class Epochs(epoch_methods.EpochMethods):
     """The number of epochs K."""
     return epoch_arguments.epoch_count(self._parameters["boundaries"])
 
-  def __getitem__(self, index: Any) -> Self:
+  def __getitem__(self, index: slicing.Index) -> Self:
     """Returns the distribution with a part of the batch."""
     arrays = self._arrays()
     properties = dict.fromkeys(arrays, _PROPERTIES["params"])

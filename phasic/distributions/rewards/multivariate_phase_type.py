@@ -127,7 +127,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
 @structures.register
 class GraphMultivariatePhaseType(
   graph_rewards.GraphRewards, MultivariatePhaseType
-):
+):  # type: ignore[override]
   """Rewards of the chain of a graph, see `MultivariatePhaseType`.
 
   Weights of edges are linear in parameters, or given as `edge_values`. No
@@ -148,11 +148,11 @@ class GraphMultivariatePhaseType(
   __init__ = graph_rewards.GraphRewards.__init__
 
   @property  # type: ignore[misc]
-  def subgenerator(self) -> Array:
+  def subgenerator(self) -> Array:  # type: ignore[override]
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
     return self._dense_subgenerator()
 
   @property  # type: ignore[misc]
-  def exit_rates(self) -> Array:
+  def exit_rates(self) -> Array:  # type: ignore[override]
     """Exit rates, s (..., p), for up to 4096 phases."""
     return self._dense()[1]

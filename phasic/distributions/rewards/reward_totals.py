@@ -15,6 +15,7 @@ from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.math.elimination import chain_arguments
@@ -99,7 +100,7 @@ class RewardTotals(distribution.Distribution):
       )
     )
 
-  def marginal(self, index: int) -> phase_type.PhaseType:
+  def marginal(self, index: Integer) -> phase_type.PhaseType:
     """Returns the distribution of one reward.
 
     Args:

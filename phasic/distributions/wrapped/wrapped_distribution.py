@@ -66,7 +66,9 @@ class WrappedDistribution(comparable.Comparable):
       self.distribution._batch_shape(),
     )
 
-  def _sliced(self, index: Any, batch: static.Shape | None = None) -> Self:
+  def _sliced(
+    self, index: slicing.Index, batch: static.Shape | None = None
+  ) -> Self:
     batch = self._batch_shape() if batch is None else batch
     sliced = slicing.slice_parameters(
       self.parameter_properties(),

@@ -11,6 +11,7 @@ from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import counted
+from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
 
@@ -37,9 +38,9 @@ EdgeLike: TypeAlias = Edge | tuple[Hashable, Hashable, object]
 def build(
   edges: Iterable[EdgeLike],
   initial: object,
-  params: int | Sequence[str],
+  params: Integer | Sequence[str],
   discrete: bool,
-  max_states: int,
+  max_states: Integer,
   allow_never_absorbing: bool,
 ) -> contents.Contents:
   """Returns the graph of listed edges.

@@ -16,6 +16,7 @@ from phasic.graphs.parts import contents
 from phasic.graphs.parts import validation
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import counted
+from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
 EPS = float(onp.finfo(float).eps)
@@ -27,9 +28,9 @@ _REPORT = 1000
 def explore(
   transitions: Callable[[Any], Iterable[tuple[Hashable, object]]],
   initial: object,
-  params: int | Sequence[str],
+  params: Integer | Sequence[str],
   discrete: bool,
-  max_states: int,
+  max_states: Integer,
   progress: Callable[[int], object] | None,
   allow_never_absorbing: bool,
 ) -> contents.Contents:

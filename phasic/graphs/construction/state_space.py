@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as onp
 
 from phasic.graphs.parts import absorbed
+from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
 _T = TypeVar("_T")
@@ -62,7 +63,7 @@ class StateSpace:
   causes: list[str | None]
   numbers: dict[Hashable, int]
 
-  def __init__(self, max_states: int):
+  def __init__(self, max_states: Integer):
     if isinstance(max_states, bool) or not isinstance(
       max_states, (int, onp.integer)
     ):

@@ -13,6 +13,7 @@ from phasic.graphs.formats import networks
 from phasic.graphs.parts import absorbed
 from phasic.internal import progress_bars
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Integer
 
 
 class Builders(graph_parts.GraphParts):
@@ -23,9 +24,9 @@ class Builders(graph_parts.GraphParts):
     cls,
     transitions: Callable[[Any], Iterable[tuple[Hashable, object]]],
     initial: object,
-    params: int | Sequence[str] = 0,
+    params: Integer | Sequence[str] = 0,
     discrete: bool = False,
-    max_states: int = 1_000_000,
+    max_states: Integer = 1_000_000,
     progress: bool | Callable[[int], object] = False,
     allow_never_absorbing: bool = False,
   ) -> Self:
@@ -83,9 +84,9 @@ class Builders(graph_parts.GraphParts):
     cls,
     edges: Iterable[edge_table.EdgeLike],
     initial: object,
-    params: int | Sequence[str] = 0,
+    params: Integer | Sequence[str] = 0,
     discrete: bool = False,
-    max_states: int = 1_000_000,
+    max_states: Integer = 1_000_000,
     allow_never_absorbing: bool = False,
   ) -> Self:
     """Returns the graph of listed edges, its states breadth first.
@@ -177,11 +178,11 @@ class Builders(graph_parts.GraphParts):
     cls,
     network: Any,
     initial: object = None,
-    params: int | Sequence[str] | None = None,
+    params: Integer | Sequence[str] | None = None,
     discrete: bool | None = None,
     weight: str = "weight",
     absorbing: Mapping[Any, absorbed.Absorbed] | None = None,
-    max_states: int = 1_000_000,
+    max_states: Integer = 1_000_000,
     allow_never_absorbing: bool = False,
   ) -> Self:
     """Returns the graph of a directed networkx graph, whose nodes are states.

@@ -11,6 +11,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Integer
 from phasic.math.calls import evaluation
 from phasic.math.moments import discrete_moments
 from phasic.math.moments import moments as continuous_moments
@@ -21,7 +22,7 @@ def log_prob_and_moments(
   params: ParamsLike | None,
   values: ArrayLike,
   rewards: ArrayLike | None = None,
-  order: int = 2,
+  order: Integer = 2,
 ) -> tuple[Array, Array]:
   """Returns log densities of times and moments, for a graph and parameters.
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import model_checks
 from phasic.graphs.parts.absorbed import ABSORBED
+from phasic.internal.arrays import Integer
 
 
-def kingman(num_samples: int) -> graph_lib.Graph:
+def kingman(num_samples: Integer) -> graph_lib.Graph:
   """Returns Kingman's coalescent, the number of lineages of a sample.
 
   Each pair of n lineages merges at the rate `coalescence`, one by one, until
@@ -41,7 +42,7 @@ def kingman(num_samples: int) -> graph_lib.Graph:
   )
 
 
-def block_counting(num_samples: int) -> graph_lib.Graph:
+def block_counting(num_samples: Integer) -> graph_lib.Graph:
   """Returns the coalescent that counts lineages by their descendants.
 
   A state is the tuple (a_1, ..., a_n): a_i lineages have i descendants in the
@@ -92,7 +93,7 @@ def block_counting(num_samples: int) -> graph_lib.Graph:
   )
 
 
-def island_coalescent(num_samples: Sequence[int]) -> graph_lib.Graph:
+def island_coalescent(num_samples: Sequence[Integer]) -> graph_lib.Graph:
   """Returns the structured coalescent on islands of equal size.
 
   A state is the tuple of the lineages on each island. A pair on one island
@@ -141,7 +142,7 @@ def island_coalescent(num_samples: Sequence[int]) -> graph_lib.Graph:
 
 
 def isolation_with_migration(
-  num_samples: Sequence[int],
+  num_samples: Sequence[Integer],
 ) -> tuple[graph_lib.Graph, graph_lib.Graph, Callable[[tuple[int, ...]], int]]:
   """Returns two graphs and a state map for isolation with migration.
 

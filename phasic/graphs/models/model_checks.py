@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import numbers
 
 from phasic.internal import raw_arguments
+from phasic.internal.arrays import Integer
 
 
-def at_least(name: str, value: object, least: int) -> None:
+def at_least(name: str, value: object, least: Integer) -> None:
   """Raises unless the value is an integer at or above a minimum.
 
   Raises:
@@ -24,7 +25,7 @@ def at_least(name: str, value: object, least: int) -> None:
 
 
 def counts(
-  name: str, values: Sequence[int], entries: int, total: int
+  name: str, values: Sequence[Integer], entries: int, total: int
 ) -> tuple[int, ...]:
   """Returns a tuple of counts.
 

@@ -7,9 +7,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import model_checks
 from phasic.graphs.parts.absorbed import ABSORBED
+from phasic.internal.arrays import Integer
 
 
-def busy_period(capacity: int, servers: int = 1) -> graph_lib.Graph:
+def busy_period(capacity: Integer, servers: Integer = 1) -> graph_lib.Graph:
   """Returns the busy period of an M/M/c/K queue.
 
   The state is the number of customers. One comes at the rate `arrival`, unless
@@ -35,7 +36,9 @@ def busy_period(capacity: int, servers: int = 1) -> graph_lib.Graph:
   model_checks.at_least("capacity", capacity, 1)
   model_checks.at_least("servers", servers, 1)
 
-  def transitions(n: int) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
+  def transitions(
+    n: int,
+  ) -> Iterator[tuple[Hashable, Mapping[str, float | Integer]]]:
     yield n - 1 if n > 1 else ABSORBED, {"service": min(n, servers)}
     if n < capacity:
       yield n + 1, {"arrival": 1}
@@ -45,7 +48,7 @@ def busy_period(capacity: int, servers: int = 1) -> graph_lib.Graph:
   )
 
 
-def tandem_queue(capacity: int) -> graph_lib.Graph:
+def tandem_queue(capacity: Integer) -> graph_lib.Graph:
   """Returns the busy period of two queues, one behind the other.
 
   The state is the pair of the numbers of customers. One comes to the first
@@ -74,7 +77,7 @@ def tandem_queue(capacity: int) -> graph_lib.Graph:
 
   def transitions(
     state: tuple[int, int],
-  ) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
+  ) -> Iterator[tuple[Hashable, Mapping[str, float | Integer]]]:
     first, second = state
     if first < capacity:
       yield (first + 1, second), {"arrival": 1}
@@ -89,7 +92,9 @@ def tandem_queue(capacity: int) -> graph_lib.Graph:
   )
 
 
-def machine_repair(machines: int, repairers: int = 1) -> graph_lib.Graph:
+def machine_repair(
+  machines: Integer, repairers: Integer = 1
+) -> graph_lib.Graph:
   """Returns the time until all of some machines are down at once.
 
   The state is the number of machines that are down. Each that works fails at
@@ -115,7 +120,9 @@ def machine_repair(machines: int, repairers: int = 1) -> graph_lib.Graph:
   model_checks.at_least("machines", machines, 1)
   model_checks.at_least("repairers", repairers, 0)
 
-  def transitions(down: int) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
+  def transitions(
+    down: int,
+  ) -> Iterator[tuple[Hashable, Mapping[str, float | Integer]]]:
     last = down == machines - 1
     yield ABSORBED if last else down + 1, {"failure": machines - down}
     if down > 0 and repairers > 0:

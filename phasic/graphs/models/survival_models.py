@@ -7,9 +7,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import model_checks
 from phasic.graphs.parts.absorbed import ABSORBED
+from phasic.internal.arrays import Integer
 
 
-def birth_death(initial: int, maximum: int) -> graph_lib.Graph:
+def birth_death(initial: Integer, maximum: Integer) -> graph_lib.Graph:
   """Returns the time to extinction of a linear birth and death process.
 
   The state is the size of the population. Each of n individuals gives birth

@@ -10,6 +10,7 @@ import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
 # The key of the constant in a mapping.
@@ -40,7 +41,7 @@ class WeightReader:
   num_params: int
   names: tuple[str, ...] | None
 
-  def __init__(self, params: int | Sequence[str]):
+  def __init__(self, params: Integer | Sequence[str]):
     """Makes a reader.
 
     Args:
@@ -126,7 +127,7 @@ def split(constant: object, coefficients: Sequence[object]) -> Weight:
 
 
 def read_params(
-  params: int | Sequence[str],
+  params: Integer | Sequence[str],
 ) -> tuple[int, tuple[str, ...] | None]:
   """Returns the number of parameters, and their names or None.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -33,7 +33,7 @@ class Lumped(NamedTuple):
 
 def lump(
   graph: graph_lib.Graph,
-  partition: Callable[[Any], Hashable] | Sequence[Hashable] | None = None,
+  partition: Callable[[Any], Hashable] | Iterable[Hashable] | None = None,
   rewards: ArrayLike | None = None,
 ) -> Lumped:
   """Returns the lumped graph, whose phases are classes of phases.
@@ -109,7 +109,7 @@ def _equal_rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
 
 def _given(
   host: host_graphs.HostGraph,
-  partition: Callable[[Any], Hashable] | Sequence[Hashable],
+  partition: Callable[[Any], Hashable] | Iterable[Hashable],
 ) -> tuple[onp.ndarray, tuple[Hashable, ...]]:
   """Returns the classes (p,) of a partition, and their names."""
   p = host.num_phases

@@ -15,6 +15,7 @@ from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import total_weight
 from phasic.internal import static
+from phasic.internal.arrays import Integer
 
 MODE = "numpy"
 if MODE == "tf":
@@ -76,7 +77,7 @@ def climb(
   step: Step[DistributionT],
   observations: observations_lib.Observations,
   tolerance: float,
-  max_steps: int,
+  max_steps: Integer,
   report: Callable[[int, float], object] | None,
 ) -> Climb[DistributionT]:
   """Returns where EM steps lead to.

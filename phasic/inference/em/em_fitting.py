@@ -20,6 +20,7 @@ from phasic.inference.results import fits
 from phasic.inference.starts import starts
 from phasic.internal import progress_bars
 from phasic.internal import structures
+from phasic.internal.arrays import Integer
 
 # The standard deviation of perturbed starts, in each free parameter.
 _SPREAD = 1.0
@@ -30,9 +31,9 @@ def fit_em(
   observations: observations_lib.Observations,
   *,
   tolerance: float = 1e-7,
-  max_steps: int = 300,
-  num_starts: int = 1,
-  seed: int = 0,
+  max_steps: Integer = 300,
+  num_starts: Integer = 1,
+  seed: Integer = 0,
   second_order: bool = True,
   progress: bool | Callable[[int, float], object] = False,
 ) -> fits.Fit[DistributionT]:
@@ -148,7 +149,9 @@ def _structure(dist: DistributionT) -> DistributionT:
 
 
 def _starts(
-  where: coordinates_lib.Coordinates[DistributionT], num_starts: int, seed: int
+  where: coordinates_lib.Coordinates[DistributionT],
+  num_starts: Integer,
+  seed: Integer,
 ) -> Iterator[DistributionT]:
   """Yields the start, and random starts near it."""
   random, dtype = onp.random.default_rng(seed), where.distribution.dtype

@@ -18,6 +18,7 @@ from phasic.inference.parameters.host_values import host_values
 from phasic.inference.results import fits
 from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
+from phasic.internal.arrays import Integer
 
 Coordinates = coordinates_lib.Coordinates
 Observations = observations_lib.Observations
@@ -40,11 +41,11 @@ def fit_mle(
   *,
   fixed: Sequence[str] = (),
   tied: Sequence[Sequence[str]] = (),
-  bounds: Mapping[str, tuple[float, float]] | None = None,
+  bounds: Mapping[str, Sequence[float]] | None = None,
   starts: Sequence[Distribution] = (),
-  num_starts: int = 1,
-  seed: int = 0,
-  max_steps: int = 2000,
+  num_starts: Integer = 1,
+  seed: Integer = 0,
+  max_steps: Integer = 2000,
   tolerance: float = 1e-6,
   progress: bool | Callable[[int, float], object] = False,
 ) -> fits.Fit[DistributionT]:

@@ -13,6 +13,7 @@ from phasic.inference.mle import objective as objective_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters.host_values import total_weight
 from phasic.internal import static
+from phasic.internal.arrays import Integer
 
 # One run moves a free parameter by at most this; the next may move it twice as
 # far. All runs together reach from the least double to the largest.
@@ -56,7 +57,7 @@ class Optimizer:
     observations: observations_lib.Observations,
     low: onp.ndarray,
     high: onp.ndarray,
-    max_steps: int,
+    max_steps: Integer,
     tolerance: float,
   ):
     """Makes an optimizer for one fit.
@@ -171,7 +172,7 @@ class Optimizer:
     return optimum
 
   def perturbed_starts(
-    self, start: onp.ndarray, count: int, seed: int
+    self, start: onp.ndarray, count: Integer, seed: Integer
   ) -> list[onp.ndarray]:
     """Returns random starts near one, at which the likelihood is positive."""
     random = onp.random.default_rng(seed)

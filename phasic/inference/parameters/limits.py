@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as onp
 
@@ -12,7 +12,7 @@ from phasic.internal import raw_arguments
 
 
 def limits(
-  where: coordinates_lib.Coordinates, bounds: Mapping[str, tuple[float, float]]
+  where: coordinates_lib.Coordinates, bounds: Mapping[str, Sequence[float]]
 ) -> tuple[onp.ndarray, onp.ndarray]:
   """Returns the bounds of the entries: the intersection of all given ones.
 
@@ -60,7 +60,7 @@ def limits(
   return low, high
 
 
-def _pair(name: str, pair: tuple[float, float]) -> tuple[float, float]:
+def _pair(name: str, pair: Sequence[float]) -> tuple[float, float]:
   """Returns the bounds of a name."""
   try:
     least, greatest = map(float, pair)

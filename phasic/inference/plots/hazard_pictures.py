@@ -11,6 +11,7 @@ from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.plots import drawing
+from phasic.internal.arrays import Integer
 
 
 class Groups(NamedTuple):
@@ -32,7 +33,7 @@ def plot_hazard(
   observations: observations_lib.Observations | None = None,
   axes: Any = None,
   *,
-  num_groups: int = 8,
+  num_groups: Integer = 8,
   label: str = "fit",
 ) -> Any:
   """Draws a hazard function over rates of events in groups of times.

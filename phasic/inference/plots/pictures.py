@@ -11,6 +11,7 @@ from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.plots import drawing
 from phasic.inference.results import predictive
+from phasic.internal.arrays import Seed
 
 
 def plot_survival(
@@ -130,7 +131,7 @@ def plot_posterior_predictive(
   observations: observations_lib.Observations,
   axes: Any = None,
   *,
-  seed: Any,
+  seed: Seed,
 ) -> Any:
   """Draws the data among data that a posterior predicts.
 

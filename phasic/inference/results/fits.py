@@ -67,7 +67,7 @@ class Fit(Generic[DistributionT]):
   structure: DistributionT
   fixed: Sequence[str] = ()
   tied: Sequence[Sequence[str]] = ()
-  bounds: Mapping[str, tuple[float, float]] = dataclasses.field(
+  bounds: Mapping[str, Sequence[float]] = dataclasses.field(
     default_factory=dict
   )
   at_bounds: Sequence[str] = ()

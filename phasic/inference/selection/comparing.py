@@ -17,6 +17,7 @@ from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.results import fits
 from phasic.inference.selection import nested_models
 from phasic.internal import raw_arguments
+from phasic.internal.arrays import Integer
 
 _CRITERIA = ("aic", "bic")
 
@@ -146,7 +147,7 @@ class Choice(NamedTuple, Generic[DistributionT]):
 def choose_num_phases(
   start: Callable[[int], DistributionT],
   observations: observations_lib.Observations,
-  num_phases: Iterable[int],
+  num_phases: Iterable[Integer],
   *,
   criterion: str = "bic",
   **options: Any,

@@ -13,6 +13,7 @@ from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.results import fits
 from phasic.inference.starts import initial_guess
 from phasic.internal import static
+from phasic.internal.arrays import Integer
 
 # Factors of the rate of the first branch; the second has the inverse.
 _FACTORS = (0.5, 2.0)
@@ -22,7 +23,7 @@ _APART = 0.02
 
 
 def hyper_erlang_starts(
-  observations: observations_lib.Observations, num_phases: int
+  observations: observations_lib.Observations, num_phases: Integer
 ) -> list[acyclic_phase_type.AcyclicPhaseType]:
   """Returns starts for acyclic chains, near mixtures of two Erlangs.
 

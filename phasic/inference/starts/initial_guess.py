@@ -19,6 +19,7 @@ from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import Integer
 
 _FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
 # Rates are spread over this factor below and above their mean.
@@ -31,7 +32,7 @@ _MOST_PHASES = 4096
 
 def initial_guess(
   observations: observations_lib.Observations,
-  num_phases: int,
+  num_phases: Integer,
   form: str = "acyclic",
 ) -> Any:
   """Returns a distribution with about the mean of the data, to start a fit.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import SupportsFloat
 
 import numpy as onp
 
@@ -10,6 +11,7 @@ from phasic.distributions.families import acyclic_phase_type
 from phasic.distributions.families import erlang
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
+from phasic.internal.arrays import Integer
 
 # The most phases if `num_phases` is not given.
 _MOST_PHASES = 1000
@@ -27,11 +29,11 @@ _Phases = tuple[float, float, float, bool]
 
 
 def match_moments(
-  mean: float,
-  second: float,
-  third: float | None = None,
+  mean: SupportsFloat,
+  second: SupportsFloat,
+  third: SupportsFloat | None = None,
   *,
-  num_phases: int | None = None,
+  num_phases: Integer | None = None,
 ) -> acyclic_phase_type.AcyclicPhaseType | erlang.Erlang:
   """Returns an acyclic phase-type distribution with two or three raw moments.
 

@@ -14,6 +14,7 @@ from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
+from phasic.internal.arrays import Integer
 
 
 def check_data(
@@ -79,7 +80,7 @@ def check_data(
 
 
 def check_options(
-  num_starts: int, seed: int, max_steps: int, tolerance: float
+  num_starts: Integer, seed: Integer, max_steps: Integer, tolerance: float
 ) -> None:
   """Raises unless these can be options of a search."""
   for name, x, least in (

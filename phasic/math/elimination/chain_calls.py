@@ -17,6 +17,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import mean_variance
@@ -25,7 +26,7 @@ from phasic.math.elimination import mean_variance
 MAX_ORDER = 170
 
 
-def checked_order(order: int, name: str = "order") -> int:
+def checked_order(order: Integer, name: str = "order") -> int:
   """Returns which moment is wanted; raises ValueError unless it can be."""
   whole = isinstance(order, (int, onp.integer)) and not isinstance(order, bool)
   if not whole or not 1 <= order <= MAX_ORDER:

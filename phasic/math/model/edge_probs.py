@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from phasic.internal.arrays import ArrayLike
-
 
 class EdgeProbs(NamedTuple):
   """The probabilities of a sparse chain's edges, linear in parameters.
@@ -55,11 +53,11 @@ class EdgeProbs(NamedTuple):
     return text_of(self)
 
 
-def text_of(edges: tuple[ArrayLike | None, ...]) -> str:
+def text_of(edges: tuple[object, ...]) -> str:
   """Returns the text of `repr` of a sparse model: the shapes of its arrays."""
   names = EdgeProbs._fields
   shapes = [
-    f"{name}={getattr(x, 'shape', None) or onp.shape(x)}"
+    f"{name}={getattr(x, 'shape', None) or onp.shape(onp.asarray(x))}"
     for name, x in zip(names, edges, strict=True)
     if x is not None
   ]

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import mean_variance
 from phasic.math.elimination import moment_chains
@@ -71,7 +72,7 @@ def raw_moments(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
   *,
-  order: int,
+  order: Integer,
 ) -> Array:
   """Returns E[N^k] for k = 1, ..., order.
 
@@ -102,7 +103,7 @@ def reward_moments(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
   *,
-  order: int,
+  order: Integer,
 ) -> Array:
   """Returns E[Y^k], Y = sum_i r_i (steps made from phase i), k = 1, ..., order.
 

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import mean_variance
@@ -76,7 +77,7 @@ def raw_moments(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
   *,
-  order: int,
+  order: Integer,
 ) -> Array:
   """Returns E[X^k] = k! alpha (-S)^-k 1 for k = 1, ..., order.
 
@@ -105,7 +106,7 @@ def reward_moments(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
   *,
-  order: int,
+  order: Integer,
 ) -> Array:
   """Returns E[Y^k], Y = sum_i r_i (time spent in phase i), k = 1, ..., order.
 
@@ -219,7 +220,7 @@ def reward_cross_moments(
 
 
 def power(
-  values: chain_arguments.Values, order: int, names: Sequence[str]
+  values: chain_arguments.Values, order: Integer, names: Sequence[str]
 ) -> Array:
   """Returns raw moments 1, ..., order.
 
