@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import types
 from typing import Any
 
@@ -59,7 +59,7 @@ class AbsorptionTime(
   # Whether the density is known to fall.
   _FALLS = False
 
-  def _keep(self, parameters: dict[str, Any]) -> None:
+  def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters, see `Distribution`."""
     super()._keep(parameters)
     self._check_shapes()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy as onp
 
@@ -136,7 +134,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     at_zero = number == self._cause_of_atom()
     return competing_risks.of_cause(number, *self._by_cause(), at_zero)
 
-  def _number(self, cause: Any) -> int:
+  def _number(self, cause: str | absorbed.Absorbed | None) -> int:
     """Returns the number of a cause."""
     cause = cause.cause if absorbed.is_absorbed(cause) else cause
     causes = self._causes()

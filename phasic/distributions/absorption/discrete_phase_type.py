@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self, Unpack
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     params: ArrayLike | Mapping[str, ArrayLike] | None = None,
     edge_values: ArrayLike | None = None,
     initial_probs: ArrayLike | None = None,
-    **options: Any,
+    **options: Unpack[declared.Options],
   ) -> GraphDiscretePhaseType:
     """Returns the distribution of the steps until a graph's chain is absorbed.
 

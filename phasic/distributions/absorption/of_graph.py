@@ -13,6 +13,7 @@ from phasic.distributions.base import distribution
 from phasic.distributions.base import parameter_properties
 from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -53,7 +54,7 @@ class OfGraph(distribution.Distribution):
     return self._parameters["graph"]
 
   @property
-  def params(self) -> Any:
+  def params(self) -> ParamsLike | None:
     """Its parameters as given, an array (..., d), a mapping or None."""
     return self._parameters["params"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self, Unpack
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     params: ArrayLike | Mapping[str, ArrayLike] | None = None,
     edge_values: ArrayLike | None = None,
     initial_probs: ArrayLike | None = None,
-    **options: Any,
+    **options: Unpack[declared.Options],
   ) -> GraphPhaseType:
     """Returns the distribution of the time until a graph's chain is absorbed.
 

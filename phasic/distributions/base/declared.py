@@ -16,7 +16,7 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 import numpy as onp
 
@@ -30,6 +30,14 @@ from phasic.internal.arrays import Result
 
 _NONE = inspect.Parameter.empty
 _WIDTH = 74
+
+
+class Options(TypedDict, total=False):
+  """What functions that make distributions pass on to constructors."""
+
+  validate_args: bool
+  allow_nan_stats: bool
+  name: str
 
 
 class Given(Protocol):
@@ -226,7 +234,7 @@ def _inherited(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
   del declared
   construct = cls.__init__
 
-  def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+  def __init__(self: object, *args: object, **kwargs: object) -> None:
     construct(self, *args, **kwargs)
 
   return __init__
@@ -251,7 +259,7 @@ def _constructor(cls: type, declared: dict[str, Field]) -> Callable[..., None]:
   required = tuple(k for k, x in declared.items() if x.default is _NONE)
   converts = tuple((k, x.convert) for k, x in declared.items() if x.convert)
 
-  def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+  def __init__(self: Any, *args: object, **kwargs: object) -> None:
     parameters = {**template, **dict(zip(names, args)), **kwargs}
     if (
       len(args) > len(names)

@@ -75,12 +75,12 @@ class Distribution(
     "the distribution's name.", default="", kw_only=True
   )
 
-  def __init_subclass__(cls, **kwargs: Any) -> None:
+  def __init_subclass__(cls, **kwargs: object) -> None:
     """Completes a family from its declarations."""
     super().__init_subclass__(**kwargs)
     declared.complete(cls)
 
-  def __init__(self, parameters: dict[str, Any]):
+  def __init__(self, parameters: Mapping[str, object]):
     """Stores the parameters, the arrays among them in their common dtype.
 
     Args:
@@ -95,7 +95,7 @@ class Distribution(
     """
     self._keep(parameters)
 
-  def _keep(self, parameters: dict[str, Any]) -> None:
+  def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters."""
     constraint_checks.check_options(parameters)
     properties = self.parameter_properties()
@@ -120,11 +120,11 @@ class Distribution(
     """The parameters that are arrays or structures of arrays."""
     return tuple(cls.parameter_properties())
 
-  def _parts(self) -> dict[str, Any]:
+  def _parts(self) -> Mapping[str, object]:
     return self._parameters
 
   @classmethod
-  def _unflatten(cls, parts: dict[str, Any]) -> Self:
+  def _unflatten(cls, parts: Mapping[str, object]) -> Self:
     """Builds an instance of any parameters, without looking at them."""
     instance = object.__new__(cls)
     instance._parameters = dict(parts)

@@ -8,7 +8,6 @@ import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
-from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer
 
 # More stages are refused before arrays are allocated.
@@ -91,9 +90,7 @@ class StaticIndices:
     return f"StaticIndices({len(self.values)} integers)"
 
 
-def static_indices(
-  name: str, values: ArrayLike | StaticIndices, end: int
-) -> StaticIndices:
+def static_indices(name: str, values: object, end: int) -> StaticIndices:
   """Returns indices, checked.
 
   Args:

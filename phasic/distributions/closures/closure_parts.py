@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.distributions.families import sparse_phase_type
 from phasic.distributions.wrapped import wrapped_distribution
@@ -127,7 +127,7 @@ def of_parts(
   found: chain_parts.ChainParts,
   children: Sequence[absorption_time.AbsorptionTime],
   name: str,
-  options: Mapping[str, Any],
+  options: declared.Options,
 ) -> sparse_phase_type.Sparse:
   """Returns the distribution of a chain's parts.
 

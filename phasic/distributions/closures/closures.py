@@ -9,15 +9,16 @@ are NaN, as the child's are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import functools
 import math
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import constraints
+from phasic.distributions.base import declared
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import named_family
 from phasic.distributions.families import sparse_phase_type
@@ -33,7 +34,8 @@ from phasic.math.model import plausible
 
 
 def convolution(
-  distributions: Sequence[absorption_time.AbsorptionTime], **options: Any
+  distributions: Sequence[absorption_time.AbsorptionTime],
+  **options: Unpack[declared.Options],
 ) -> sparse_phase_type.Sparse:
   """Returns the distribution of X_1 + ... + X_n, for independent X_i.
 
@@ -84,7 +86,8 @@ def convolution(
 
 
 def minimum(
-  distributions: Sequence[absorption_time.AbsorptionTime], **options: Any
+  distributions: Sequence[absorption_time.AbsorptionTime],
+  **options: Unpack[declared.Options],
 ) -> sparse_phase_type.Sparse:
   """Returns the distribution of min(X_1, ..., X_n), for independent X_i.
 
@@ -118,7 +121,8 @@ def minimum(
 
 
 def maximum(
-  distributions: Sequence[absorption_time.AbsorptionTime], **options: Any
+  distributions: Sequence[absorption_time.AbsorptionTime],
+  **options: Unpack[declared.Options],
 ) -> sparse_phase_type.Sparse:
   """Returns the distribution of max(X_1, ..., X_n), for independent X_i.
 
@@ -153,7 +157,7 @@ def maximum(
 def mixture(
   probs: ArrayLike,
   distributions: Sequence[absorption_time.AbsorptionTime],
-  **options: Any,
+  **options: Unpack[declared.Options],
 ) -> sparse_phase_type.Sparse:
   """Returns the distribution of X_i with probability q_i.
 
@@ -242,7 +246,7 @@ def _folded(
   count: Callable[[Iterable[int]], int],
   distributions: Sequence[absorption_time.AbsorptionTime],
   names: tuple[str, str],
-  options: Mapping[str, Any],
+  options: declared.Options,
 ) -> sparse_phase_type.Sparse:
   """Combines distributions pairwise, from the first to the last.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.base import declared
 from phasic.distributions.base import structure
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import sparse_phase_type
@@ -16,7 +17,7 @@ def order_statistic(
   distribution: absorption_time.AbsorptionTime,
   n: Integer,
   k: Integer,
-  **options: Any,
+  **options: Unpack[declared.Options],
 ) -> sparse_phase_type.Sparse:
   """Returns the distribution of the k-th smallest of n independent variables.
 

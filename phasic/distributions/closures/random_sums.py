@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.base import declared
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import sparse_phase_type
 from phasic.math.closures import chain_parts
@@ -14,7 +15,7 @@ from phasic.math.closures import random_sums
 def random_sum(
   count: absorption_time.AbsorptionTime,
   distribution: absorption_time.AbsorptionTime,
-  **options: Any,
+  **options: Unpack[declared.Options],
 ) -> sparse_phase_type.Sparse:
   """Returns the distribution of X_1 + ... + X_N, for a discrete phase-type N.
 

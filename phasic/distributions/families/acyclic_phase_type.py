@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self, Unpack
 
 import numpy as np
 import numpy as onp
@@ -70,7 +70,9 @@ class AcyclicPhaseType(named_family.NamedFamily):
 
   @classmethod
   def from_phase_type(
-    cls, distribution: absorption_time.AbsorptionTime, **options: Any
+    cls,
+    distribution: absorption_time.AbsorptionTime,
+    **options: Unpack[declared.Options],
   ) -> Self:
     """Returns the canonical form of a chain without cycles or of two phases.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self, Unpack
 
 import numpy as np
 import numpy as onp
@@ -57,7 +57,10 @@ class Coxian(named_family.NamedFamily):
 
   @classmethod
   def from_probs(
-    cls, rates: ArrayLike, continuation_probs: ArrayLike, **options: Any
+    cls,
+    rates: ArrayLike,
+    continuation_probs: ArrayLike,
+    **options: Unpack[declared.Options],
   ) -> Self:
     """Returns the distribution with phases' rates, and whether they go on.
 

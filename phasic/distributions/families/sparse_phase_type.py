@@ -36,7 +36,7 @@ class Sparse(named_family.NamedFamily):
   _WEIGHTS: ClassVar[str]
   _EDGES: ClassVar[type[Edges]]
 
-  def _keep(self, parameters: dict[str, Any]) -> None:
+  def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the constructor's arguments."""
     initial_probs = parameters["initial_probs"]
     if not hasattr(initial_probs, "shape"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Unpack
 
 from phasic.distributions.absorption import atoms
 from phasic.distributions.base import declared
@@ -80,7 +80,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
     rewards: ArrayLike | None = None,
     edge_values: ArrayLike | None = None,
     initial_probs: ArrayLike | None = None,
-    **options: Any,
+    **options: Unpack[declared.Options],
   ) -> GraphMultivariatePhaseType:
     """Returns the rewards of the chain of a graph.
 
@@ -125,9 +125,9 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
 
 
 @structures.register
-class GraphMultivariatePhaseType(
+class GraphMultivariatePhaseType(  # type: ignore[override]
   graph_rewards.GraphRewards, MultivariatePhaseType
-):  # type: ignore[override]
+):
   """Rewards of the chain of a graph, see `MultivariatePhaseType`.
 
   Weights of edges are linear in parameters, or given as `edge_values`. No

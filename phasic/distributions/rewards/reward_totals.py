@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import math
 from typing import Any
 
@@ -47,7 +48,7 @@ class RewardTotals(distribution.Distribution):
   A subclass has `_chain`, and `rewards` among its parameters.
   """
 
-  def _keep(self, parameters: dict[str, Any]) -> None:
+  def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters, see `Distribution`."""
     super()._keep(parameters)
     self._batch_shape()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import chain_events
@@ -61,13 +62,13 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       tails, J. Appl. Probab. 56, 2019.
   """
 
-  distribution: Any = declared.static(
+  distribution: absorption_time.AbsorptionTime = declared.static(
     "the distribution of X, of phase type in continuous time."
   )
 
   _TAKES_DISCRETE = False
 
-  def _keep(self, parameters: dict[str, Any]) -> None:
+  def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores the parameters, see `Distribution`; `distribution` is X's."""
     super()._keep(parameters)
     self._batch_shape()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import functools
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -33,7 +32,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
   A subclass has `_bounds` and `_normalizer`.
   """
 
-  def _keep(self, parameters: dict[str, Any]) -> None:
+  def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters, see `Distribution`."""
     super()._keep(parameters)
     self._batch_shape()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Self
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
@@ -26,12 +27,14 @@ class WrappedDistribution(comparable.Comparable):
   with each other; their dtypes agree.
   """
 
-  distribution: Any = declared.static("the distribution of X, of phase type.")
+  distribution: absorption_time.AbsorptionTime = declared.static(
+    "that of X, a phase-type one."
+  )
 
   # Whether the wrapped distribution may be discrete.
   _TAKES_DISCRETE = True
 
-  def _keep(self, parameters: dict[str, Any]) -> None:
+  def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores the parameters, see `Distribution`; `distribution` is one."""
     wrapped = parameters["distribution"]
     methods.check_substrate("distribution", wrapped)
