@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -84,12 +84,12 @@ class GraphParts:
     """The names of the parts that are arrays."""
     return contents.ARRAYS
 
-  def _parts(self) -> dict[str, Any]:
+  def _parts(self) -> Mapping[str, object]:
     """Arrays and static facts by name, without what belongs to the host."""
     return dict(self._values)
 
   @classmethod
-  def _unflatten(cls, parts: dict[str, Any]) -> Self:
+  def _unflatten(cls, parts: Mapping[str, object]) -> Self:
     """Builds a graph of any parts, without looking at them."""
     instance = object.__new__(cls)
     instance._values = dict(parts)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy as onp
@@ -14,6 +14,21 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+
+
+class HasStates(Protocol):
+  """What is asked of a graph here."""
+
+  @property
+  def num_phases(self) -> int:
+    """The number of phases."""
+
+  @property
+  def states(self) -> tuple[Any, ...]:
+    """The state that each phase is."""
+
+  def index_of(self, state: Hashable) -> int:
+    """Returns the phase that a state is."""
 
 
 class StateMap(NamedTuple):
@@ -37,7 +52,7 @@ class StateMap(NamedTuple):
 
 
 def make_all(
-  functions: Sequence[object] | None, graphs: tuple[Any, ...]
+  functions: Sequence[object] | None, graphs: tuple[HasStates, ...]
 ) -> tuple[StateMap, ...]:
   """Makes the maps between successive graphs.
 
@@ -61,7 +76,9 @@ def make_all(
   )
 
 
-def make(name: str, graph: Any, following: Any, function: object) -> StateMap:
+def make(
+  name: str, graph: HasStates, following: HasStates, function: object
+) -> StateMap:
   """Returns the map between two graphs.
 
   Args:
@@ -77,12 +94,12 @@ def make(name: str, graph: Any, following: Any, function: object) -> StateMap:
       and the graphs differ in their states.
   """
   if isinstance(function, StateMap):
-    rows = graph.num_phases
+    count = graph.num_phases
     if function.phases is not None:
-      rows = static.shape(function.phases)[-2]
-    if rows != following.num_phases:
+      count = static.shape(function.phases)[-2]
+    if count != following.num_phases:
       raise ValueError(
-        f"{name} leads to {rows} phases: the next graph has "
+        f"{name} leads to {count} phases: the next graph has "
         f"{following.num_phases}"
       )
     return function
