@@ -290,6 +290,7 @@ ROOMS = {
         "inference/mle",
     ],
     "inference/plots": [
+        "internal",
         "distributions/base",
         "inference/parameters",
         "inference/data",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -111,11 +112,11 @@ class Observations(observation_makers.ObservationMakers):
   def _children(cls) -> tuple[str, ...]:
     return observation_rules.NAMES
 
-  def _parts(self) -> dict[str, Any]:
+  def _parts(self) -> Mapping[str, object]:
     return self._arrays
 
   @classmethod
-  def _unflatten(cls, parts: dict[str, Any]) -> Observations:
+  def _unflatten(cls, parts: Mapping[str, object]) -> Observations:
     instance = object.__new__(cls)
     instance._arrays = dict(parts)
     return instance

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as onp
 
@@ -13,8 +13,10 @@ from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import known
 
+# matplotlib.axes.Axes, which is imported only where there is a picture.
+Axes: TypeAlias = Any
+
 NORMAL_95 = 1.959963984540054
-_BAND = {"alpha": 0.2, "linewidth": 0.0, "step": "post"}
 # The most values of a function that a plot has.
 _NUM_VALUES = 1000
 
@@ -39,8 +41,8 @@ class Range(NamedTuple):
     return 1.05 * self.last
 
 
-def checked_axes(axes: Any) -> Any:
-  """Returns the axes, or None for none.
+def checked_axes(axes: object) -> None:
+  """Raises unless these are axes, or None.
 
   Raises:
     ImportError: matplotlib is missing.
@@ -57,10 +59,9 @@ def checked_axes(axes: Any) -> Any:
       f"axes is {type(axes).__name__}: it must be axes of matplotlib, or None "
       "for new ones"
     )
-  return axes
 
 
-def new_axes() -> Any:
+def new_axes() -> Axes:
   """Returns axes of a new figure."""
   import matplotlib.pyplot
 
@@ -74,7 +75,7 @@ def range_of(observations: observations_lib.Observations) -> Range:
   return Range(float(onp.min(entry)), float(onp.max(times)))
 
 
-def end_of(axes: Any, distribution: Distribution, end: float) -> float:
+def end_of(axes: Axes | None, distribution: Distribution, end: float) -> float:
   """Returns the end of axes that show times up to `end` and their content.
 
   Where these are none they show nearly all values of a distribution.
@@ -88,7 +89,7 @@ def end_of(axes: Any, distribution: Distribution, end: float) -> float:
 
 
 def draw_estimate(
-  axes: Any,
+  axes: Axes,
   estimate: survival_estimates.SurvivalEstimate,
   shown: Range,
   with_band: bool = True,
@@ -109,18 +110,20 @@ def draw_estimate(
 
 
 def draw_band(
-  axes: Any,
+  axes: Axes,
   times: onp.ndarray,
   low: onp.ndarray,
   high: onp.ndarray,
   **style: Any,
 ) -> None:
   """Draws a band between two functions that are constant between the times."""
-  axes.fill_between(times, low, high, **_BAND, **style)
+  axes.fill_between(
+    times, low, high, alpha=0.2, linewidth=0.0, step="post", **style
+  )
 
 
 def draw_curve(
-  axes: Any,
+  axes: Axes,
   distribution: Distribution,
   times: onp.ndarray,
   curve: onp.ndarray,
@@ -204,7 +207,7 @@ def check_type(name: str, distribution: object) -> None:
     )
 
 
-def finish(axes: Any, ylabel: str, end: float, top: float | None) -> Any:
+def finish(axes: Axes, ylabel: str, end: float, top: float | None) -> Axes:
   """Names the axes, sets their ends, and returns them."""
   axes.set_xlabel("time")
   axes.set_ylabel(ylabel)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
 
@@ -11,6 +11,7 @@ from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.plots import drawing
+from phasic.inference.plots.drawing import Axes
 from phasic.internal.arrays import Integer
 
 
@@ -31,11 +32,11 @@ class Groups(NamedTuple):
 def plot_hazard(
   distribution: Distribution,
   observations: observations_lib.Observations | None = None,
-  axes: Any = None,
+  axes: Axes | None = None,
   *,
   num_groups: Integer = 8,
   label: str = "fit",
-) -> Any:
+) -> Axes:
   """Draws a hazard function over rates of events in groups of times.
 
   In each group the rate is the number of events by the time (or the steps)
@@ -142,7 +143,7 @@ def _groups_of(
   return grouped(observations, num_groups, True, from_zero)
 
 
-def _draw_rates(axes: Any, groups: Groups, half: float) -> None:
+def _draw_rates(axes: Axes, groups: Groups, half: float) -> None:
   """Draws rates with bars of 95 %; `half` is half a step."""
   edges, counts, exposures = groups
   rates = counts / exposures

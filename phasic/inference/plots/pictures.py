@@ -10,6 +10,7 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.plots import drawing
+from phasic.inference.plots.drawing import Axes
 from phasic.inference.results import predictive
 from phasic.internal.arrays import Seed
 
@@ -17,10 +18,10 @@ from phasic.internal.arrays import Seed
 def plot_survival(
   distribution: Distribution,
   observations: observations_lib.Observations | None = None,
-  axes: Any = None,
+  axes: Axes | None = None,
   *,
   label: str = "fit",
-) -> Any:
+) -> Axes:
   """Draws a survival function over the estimate of Kaplan and Meier.
 
   Where all values were seen only above the first time of entry, e, the estimate
@@ -77,8 +78,8 @@ def plot_survival(
 def plot_quantiles(
   distribution: Distribution,
   observations: observations_lib.Observations,
-  axes: Any = None,
-) -> Any:
+  axes: Axes | None = None,
+) -> Axes:
   """Draws times of events against quantiles of a distribution.
 
   The event at t is drawn at the quantile of 1 - (S(t-) + S(t)) / 2, where S is
@@ -129,10 +130,10 @@ def plot_quantiles(
 def plot_posterior_predictive(
   draws: Distribution,
   observations: observations_lib.Observations,
-  axes: Any = None,
+  axes: Axes | None = None,
   *,
   seed: Seed,
-) -> Any:
+) -> Axes:
   """Draws the data among data that a posterior predicts.
 
   From each draw of the posterior a data set of the same size is sampled, with
