@@ -30,7 +30,7 @@ def register(cls: _T) -> _T:
   return cls
 
 
-def is_variable(x: Any) -> bool:
+def is_variable(x: object) -> bool:
   """Returns whether `x` is a variable, which is read anew at each use."""
   del x
   return False

@@ -24,7 +24,7 @@ from phasic.internal import structures
 _CONSTANTS = ("bool", "int", "uint", "key", "string")
 
 
-def value_and_gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, Any]:
+def value_and_gradient(f: Callable[..., Any], *args: object) -> tuple[Any, Any]:
   """Returns `f(*args)` and the gradient of the sum of its entries.
 
   It is what `tfp.math.value_and_gradient` is. The derivative of the entries one
@@ -67,7 +67,7 @@ def value_and_gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, Any]:
 
 
 def vjp(
-  f: Callable[..., Any], *args: Any
+  f: Callable[..., Any], *args: object
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
   """Returns `f(*args)` and its pullback, in reverse mode.
 
@@ -97,7 +97,7 @@ def vjp(
   of_arrays = _OfArrays(f, args)
   values, pull = autodiff.reverse(of_arrays, of_arrays.arrays)
 
-  def pullback(cotangent: Any) -> tuple[Any, ...]:
+  def pullback(cotangent: object) -> tuple[Any, ...]:
     bars = _leaves_like(cotangent, of_arrays.result(values), "cotangent")
     fitting = [_fitting("cotangent", *pair) for pair in zip(bars, values)]
     return of_arrays.spread(pull(fitting))
@@ -106,7 +106,7 @@ def vjp(
 
 
 def jvp(
-  f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+  f: Callable[..., Any], primals: Sequence[object], tangents: Sequence[object]
 ) -> tuple[Any, Any]:
   """Returns `f(*primals)` and its derivative along `tangents`, in forward mode.
 
@@ -144,7 +144,7 @@ def jvp(
 
 
 def hessian_vector_product(
-  f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+  f: Callable[..., Any], primals: Sequence[object], tangents: Sequence[object]
 ) -> Any:
   """Returns the derivative of the gradient of `f` along `tangents`.
 
@@ -176,7 +176,7 @@ def hessian_vector_product(
   """
   _check_sequence("primals", primals)
 
-  def gradient(*args: Any) -> tuple[Any, ...]:
+  def gradient(*args: object) -> tuple[Any, ...]:
     value, pullback = vjp(f, *args)
     return pullback(np.ones_like(_one_array(f, value)))
 
@@ -201,13 +201,13 @@ def stop_gradient(x: Any) -> Any:
   )
 
 
-def _check_callable(f: Any) -> None:
+def _check_callable(f: object) -> None:
   """Raises TypeError for what is no function."""
   if not callable(f):
     raise TypeError(f"f is {raw_arguments.shown(f)}: it must be a function")
 
 
-def _check_sequence(name: str, x: Any) -> None:
+def _check_sequence(name: str, x: object) -> None:
   """Raises TypeError for what is no tuple or list with an entry an argument."""
   if not isinstance(x, (tuple, list)):
     raise TypeError(
@@ -231,7 +231,7 @@ def _one_array(f: Callable[..., Any], value: Any) -> Any:
   return value
 
 
-def _is_constant(x: Any) -> bool:
+def _is_constant(x: object) -> bool:
   """Whether a leaf has no derivative: integer and boolean arrays, and bools."""
   if isinstance(x, bool):
     return True
@@ -259,7 +259,7 @@ def _fitting(name: str, x: Any, like: Any) -> Any:
   return found
 
 
-def _leaves_like(tree: Any, like: Any, name: str) -> list[Any]:
+def _leaves_like(tree: object, like: object, name: str) -> list[Any]:
   """What a tangent or cotangent has for the leaves of its structure."""
   try:
     return autodiff.leaves_like(tree, like)
@@ -277,7 +277,7 @@ class _OfArrays:
     arrays: the real numbers.
   """
 
-  def __init__(self, f: Callable[..., Any], args: Sequence[Any]):
+  def __init__(self, f: Callable[..., Any], args: Sequence[object]):
     _check_callable(f)
     self._f = f
     self._args = list(args)
@@ -314,10 +314,10 @@ class _OfArrays:
         )
     return tuple(results)
 
-  def _of_free(self, args: Sequence[Any]) -> tuple[Any, ...]:
+  def _of_free(self, args: Sequence[object]) -> tuple[Any, ...]:
     return tuple(args[i] for i in self._free)
 
-  def tangents(self, tangents: Sequence[Any]) -> list[Any]:
+  def tangents(self, tangents: Sequence[object]) -> list[Any]:
     """Returns the tangents of the arrays.
 
     Raises:
