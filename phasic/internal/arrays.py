@@ -20,11 +20,8 @@ Scalar: TypeAlias = Any
 # What public methods return: an array, or a scalar where there are no dimensions.
 # NumPy's own functions have Any there, as no type says which it is.
 Result: TypeAlias = onp.ndarray | Any
-_Leaf: TypeAlias = onp.typing.ArrayLike
-# In lists numbers and arrays may be mixed.
-ArrayLike: TypeAlias = (
-  _Leaf | Sequence[_Leaf | Sequence[_Leaf | Sequence[_Leaf]]]
-)
+# In lists numbers and arrays may be mixed, which type checkers lose track of.
+ArrayLike: TypeAlias = onp.typing.ArrayLike | Sequence[Any]
 # What a size or a count may be.
 Integer: TypeAlias = int | onp.integer
 # A batch shape has None for a size that is not known.

@@ -1,7 +1,7 @@
 """What arrays, and arguments that become arrays, are called in signatures."""
 
 from collections.abc import Sequence
-from typing import SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 import jax
 import numpy as onp
@@ -9,10 +9,9 @@ import numpy as onp
 Array: TypeAlias = jax.Array
 Scalar: TypeAlias = jax.Array
 Result: TypeAlias = jax.Array
-_Leaf: TypeAlias = jax.typing.ArrayLike | onp.typing.ArrayLike
-# In lists numbers and arrays may be mixed.
+# In lists numbers and arrays may be mixed, which type checkers lose track of.
 ArrayLike: TypeAlias = (
-  _Leaf | Sequence[_Leaf | Sequence[_Leaf | Sequence[_Leaf]]]
+  jax.typing.ArrayLike | onp.typing.ArrayLike | Sequence[Any]
 )
 # What a size or a count may be.
 Integer: TypeAlias = int | onp.integer

@@ -1,7 +1,7 @@
 """What arrays, and arguments that become arrays, are called in signatures."""
 
 from collections.abc import Sequence
-from typing import SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as onp
 import tensorflow as tf
@@ -9,10 +9,9 @@ import tensorflow as tf
 Array: TypeAlias = tf.Tensor
 Scalar: TypeAlias = tf.Tensor
 Result: TypeAlias = tf.Tensor
-_Leaf: TypeAlias = tf.Tensor | tf.Variable | onp.typing.ArrayLike
-# In lists numbers and arrays may be mixed.
+# In lists numbers and arrays may be mixed, which type checkers lose track of.
 ArrayLike: TypeAlias = (
-  _Leaf | Sequence[_Leaf | Sequence[_Leaf | Sequence[_Leaf]]]
+  tf.Tensor | tf.Variable | onp.typing.ArrayLike | Sequence[Any]
 )
 # What a size or a count may be.
 Integer: TypeAlias = int | onp.integer
