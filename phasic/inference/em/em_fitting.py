@@ -95,7 +95,7 @@ def fit_em(
   where.entries = time_units.in_units_of(where, observations)
   starts.check_start(where, where.entries, observations)
   step = em_steps.step_of(where.distribution, observations)
-  climbs: list[em_climbing.Climb[DistributionT]] = []
+  runs: list[em_steps.EmRun[DistributionT]] = []
   with progress_bars.fitting(progress, max_steps * num_starts) as report:
     for start in _starts(where, num_starts, seed):
       run = em_steps.run(
@@ -174,7 +174,7 @@ def _after(
   return lambda count, log_likelihood: report(before + count, log_likelihood)
 
 
-def _polished(fit: fits.Fit[DistributionT]) -> fits.Fit[DistributionT]:
+def _refined(fit: fits.Fit[DistributionT]) -> fits.Fit[DistributionT]:
   """Continues a fit by `fit_mle`, unless nothing is left to fit."""
   record = fit.record
   if not coordinates_lib.Coordinates(fit.distribution).num_free:

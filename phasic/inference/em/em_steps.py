@@ -1,5 +1,7 @@
 """Repeats steps of the EM algorithm until they gain too little."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import math
 from typing import Generic, NamedTuple, TypeAlias
@@ -9,10 +11,11 @@ import numpy as onp
 from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
-from phasic.inference.parameters.distribution_types import D
 from phasic.inference.parameters.distribution_types import Distribution
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import total_weight
 from phasic.internal import static
+from phasic.internal.arrays import Integer
 
 MODE = "numpy"
 if MODE == "tf":
@@ -24,10 +27,10 @@ else:
 
   _COMPILED = control_flow.compiled(em.em_step)
 
-Step: TypeAlias = Callable[[D], em.EmStep[D]]
+Step: TypeAlias = Callable[[DistributionT], em.EmStep[DistributionT]]
 
 
-class EmRun(NamedTuple, Generic[D]):
+class EmRun(NamedTuple, Generic[DistributionT]):
   """The result of EM steps from one start.
 
   Attributes:
@@ -38,13 +41,15 @@ class EmRun(NamedTuple, Generic[D]):
     message: why it ended.
   """
 
-  distribution: D
+  distribution: DistributionT
   log_likelihoods: tuple[float, ...]
   converged: bool
   message: str
 
 
-def step_of(dist: D, observations: observations_lib.Observations) -> Step[D]:
+def step_of(
+  dist: DistributionT, observations: observations_lib.Observations
+) -> Step[DistributionT]:
   """Returns a function that makes an EM step from distributions like `dist`.
 
   The function is compiled where the backend compiles, unless the M-step runs on
@@ -59,7 +64,7 @@ def step_of(dist: D, observations: observations_lib.Observations) -> Step[D]:
       found = em.em_step(nested_arrays.with_arrays(dist, arrays), observations)
       return nested_arrays.arrays_of(found.distribution), found.log_likelihood
 
-    def of_distribution(at: D) -> em.EmStep[D]:
+    def of_distribution(at: DistributionT) -> em.EmStep[DistributionT]:
       arrays, log_likelihood = step(nested_arrays.arrays_of(at))
       return em.EmStep(nested_arrays.with_arrays(at, arrays), log_likelihood)
 
@@ -69,13 +74,13 @@ def step_of(dist: D, observations: observations_lib.Observations) -> Step[D]:
 
 
 def run(
-  start: D,
-  step: Step[D],
+  start: DistributionT,
+  step: Step[DistributionT],
   observations: observations_lib.Observations,
   tolerance: float,
-  max_steps: int,
+  max_steps: Integer,
   report: Callable[[int, float], object] | None,
-) -> EmRun[D]:
+) -> EmRun[DistributionT]:
   """Makes EM steps until they converge.
 
   Args:

@@ -37,7 +37,7 @@ class Table(NamedTuple):
   base: onp.ndarray
 
 
-class Coordinates(free_maps.FreeMap, Generic[DistributionT]):
+class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
   """The fitted entries of one distribution, and their unconstrained map.
 
   Attributes:

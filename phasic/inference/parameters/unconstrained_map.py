@@ -5,6 +5,8 @@ y_i = T exp(x_i) / sum exp(x). One part of each sum has x = 0: a reference entry
 or, in a substochastic sum, the difference to the total.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import numpy as onp
 
