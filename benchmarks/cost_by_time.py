@@ -184,7 +184,7 @@ def _calls(
 
   def value(alpha, own, times, atom, exits=None):
     own = rates._replace(parameters=own) if exits is None else own
-    return pm.log_density(alpha, own, times, exits, atom)
+    return pm.phase_type.log_prob(times, alpha, own, exits, atom)
 
   return {
     "value": lambda: value(*arrays),

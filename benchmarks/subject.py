@@ -16,6 +16,7 @@ from phasic.substrates.jax import graphs
 from phasic.substrates.jax import inference
 from phasic.substrates.jax import math as jax_math
 from phasic.substrates.jax.distributions import PhaseType
+from phasic.substrates.jax.math.likelihood import observations
 from phasic.substrates.numpy import math as numpy_math
 
 
@@ -53,8 +54,8 @@ def log_prob(model: models.Model):
   """
   if is_sparse(model):
     alpha = jnp.asarray(model.initial_probs)
-    return lambda theta, times: jax_math.log_density(
-      alpha, edges(model, jax_math, theta), times
+    return lambda theta, times: jax_math.phase_type.log_prob(
+      times, alpha, edges(model, jax_math, theta)
     )
   rates, exits = jnp.asarray(model.rates), jnp.asarray(model.exits)
   alpha = jnp.asarray(model.initial_probs)
@@ -72,7 +73,9 @@ def mean_and_variance(model: models.Model):
 
   def at(theta):
     rates = edges(model, jax_math, theta)
-    return jax_math.mean(alpha, rates), jax_math.variance(alpha, rates)
+    return jax_math.phase_type.mean(alpha, rates), jax_math.phase_type.variance(
+      alpha, rates
+    )
 
   return at
 
@@ -108,7 +111,7 @@ def edges_log_prob(model: models.EdgeModel):
       parameters=theta,
       coefficients=model.coefficients,
     )
-    return jax_math.log_density(alpha, rates, times)
+    return jax_math.phase_type.log_prob(times, alpha, rates)
 
   return at
 
@@ -120,7 +123,7 @@ def phasic_observations(
   alpha = jnp.asarray(model.initial_probs)
   return alternatives.JaxMethod(
     model.theta,
-    lambda theta, lower, upper: jax_math.log_likelihood_terms(
+    lambda theta, lower, upper: observations.log_likelihood_terms(
       alpha, edges(model, jax_math, theta), lower, upper
     ),
     jnp.asarray(lower),
@@ -197,27 +200,29 @@ class PhasicNumpy:
     model = self._model
     alpha = model.initial_probs
     if is_sparse(model):
-      return alpha, edges(model, numpy_math, model.theta), self._times
+      return self._times, alpha, edges(model, numpy_math, model.theta)
     off = (self._rates @ model.theta).reshape(len(alpha), len(alpha))
-    return alpha, off, self._times, model.exits @ model.theta
+    return self._times, alpha, off, model.exits @ model.theta
 
   def log_prob(self) -> onp.ndarray:
     """log f at all times."""
-    return numpy_math.log_density(*self._arguments())
+    return numpy_math.phase_type.log_prob(*self._arguments())
 
   def value_and_gradient(self) -> tuple[float, onp.ndarray]:
     """sum log f and its derivatives in theta."""
-    alpha, rates, times, *exits = self._arguments()
+    times, alpha, rates, *exits = self._arguments()
     if is_sparse(self._model):
       value, gradient = numpy_math.value_and_gradient(
-        lambda x: numpy_math.log_density(
-          alpha, rates._replace(parameters=x), times
+        lambda x: numpy_math.phase_type.log_prob(
+          times, alpha, rates._replace(parameters=x)
         ),
         rates.parameters,
       )
       return onp.sum(value), gradient
     value, (of_rates, of_exits) = numpy_math.value_and_gradient(
-      lambda x, y: numpy_math.log_density(alpha, x, times, y), rates, *exits
+      lambda x, y: numpy_math.phase_type.log_prob(times, alpha, x, y),
+      rates,
+      *exits,
     )
     gradient = onp.ravel(of_rates) @ self._rates + of_exits @ self._model.exits
     return onp.sum(value), gradient

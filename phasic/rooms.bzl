@@ -5,9 +5,10 @@
 only what its line names, and only what stands above it here.
 """
 
-# The packages whose `__init__` re-exports public names; it is part of every
-# room of the package, since importing a room imports it.
+# The packages whose own modules re-export public names; they are part of every
+# room of the package, since importing a room imports them.
 PACKAGES = [
+    "config",
     "math",
     "graphs",
     "distributions",

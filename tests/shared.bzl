@@ -99,7 +99,10 @@ TESTS = {
             "test_case",
             "trials",
         ],
-        rooms = ["math"],
+        rooms = [
+            "config/package",
+            "math",
+        ],
     ),
     "kernel/portable_tests": dict(
         files = [
@@ -111,7 +114,10 @@ TESTS = {
             "models",
             "test_case",
         ],
-        rooms = ["math"],
+        rooms = [
+            "config/package",
+            "math",
+        ],
     ),
     "quantiles/quantile_tests": dict(
         files = ["quantiles/quantile_test"],
@@ -154,6 +160,7 @@ TESTS = {
             "test_case",
         ],
         rooms = [
+            "config/package",
             "math/rewards",
             "distributions/absorption",
         ],
@@ -169,7 +176,10 @@ TESTS = {
             "derivatives",
             "test_case",
         ],
-        rooms = ["math"],
+        rooms = [
+            "config/package",
+            "math",
+        ],
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "traces many cases"},
@@ -199,7 +209,10 @@ TESTS = {
             "reward_models",
             "test_case",
         ],
-        rooms = ["distributions/rewards"],
+        rooms = [
+            "config/package",
+            "distributions/rewards",
+        ],
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "computes what NumPy computes, in the same code"},
@@ -302,7 +315,10 @@ TESTS = {
             "own_family",
             "test_case",
         ],
-        rooms = ["distributions"],
+        rooms = [
+            "config/package",
+            "distributions",
+        ],
     ),
     "contract/accuracy_tests": dict(
         files = [
@@ -338,6 +354,7 @@ TESTS = {
             "test_case",
         ],
         rooms = [
+            "config/package",
             "distributions",
             "graphs/models",
         ],
@@ -431,6 +448,7 @@ TESTS = {
             "test_case",
         ],
         rooms = [
+            "config/package",
             "distributions/wrapped",
             "graphs/models",
             "distributions/rewards",

@@ -21,6 +21,7 @@ from typing import Any
 
 from phasic.binding import functions
 from phasic.binding import jaxbind_callbacks
+from phasic.internal import late_names
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 
@@ -148,3 +149,7 @@ def _rule(
     return host_functions.Missing(missing)
   callback = jaxbind_callbacks.Callback(f, abstract, can_batch, num_fixed)
   return callback.host_function(finish)
+
+
+__all__ = ["get_linear_call", "get_nonlinear_call", "load_kwargs"]
+__dir__ = late_names.lister(__name__)

@@ -121,7 +121,7 @@ class Kernel:
     if is_required:
       raise RuntimeError(
         f"{message}PHASIC_REQUIRE_KERNEL is 1, which makes this an error; "
-        "math.use_path('portable') computes without the kernel"
+        "config.use_path('portable') computes without the kernel"
       )
     with self._lock:
       is_first, self._has_warned = not self._has_warned, True
@@ -130,7 +130,7 @@ class Kernel:
     try:
       user_warnings.warn(
         f"{message}Calls take the portable path instead, which is many times "
-        "slower. math.use_path('portable') chooses it without this warning; "
+        "slower. config.use_path('portable') chooses it without this warning; "
         "PHASIC_REQUIRE_KERNEL=1 makes it an error"
       )
     except RuntimeWarning:  # An error by a filter, so for each call.

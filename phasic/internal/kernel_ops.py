@@ -96,7 +96,7 @@ def statistics(
   edges: Sequence[Any] = (),
   kinds: Any = None,
 ) -> tuple[Any, ...]:
-  """Returns the expected statistics that `math.expected_statistics` documents.
+  """Returns what `math.phase_type.expected_statistics` documents.
 
   Args:
     kind: one of `KINDS`.

@@ -1,4 +1,4 @@
-"""Public packages whose names are imported when they are first used."""
+"""Public modules: names that are imported on first use, and what `dir` lists."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def resolvers(
   names: Mapping[str, tuple[str, str | None]],
   wrapper: str | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-  """Returns the `__getattr__` and `__dir__` of a package.
+  """Returns the `__getattr__` and `__dir__` of a public module.
 
   Args:
-    package: the package's name.
+    package: the module's name.
     names: by public name, the module that has it, and its name there; None
       where the module itself is meant.
     wrapper: a module whose function `checked` takes each object, the package
@@ -37,10 +37,22 @@ def resolvers(
     setattr(sys.modules[package], name, value)
     return value
 
-  def listed() -> list[str]:
-    return sorted({*vars(sys.modules[package]), *names})
+  return get, lister(package)
 
-  return get, listed
+
+def lister(module: str) -> Callable[[], list[str]]:
+  """Returns the `__dir__` of a public module: `__all__`, and names like `__doc__`.
+
+  Args:
+    module: the module's name.
+  """
+
+  def listed() -> list[str]:
+    own = vars(sys.modules[module])
+    special = {x for x in own if x.startswith("__") and x.endswith("__")}
+    return sorted(special.union(own["__all__"]))
+
+  return listed
 
 
 def load(package: types.ModuleType) -> None:

@@ -12,6 +12,7 @@ import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import reparameterization
+from phasic.internal import late_names
 from phasic.internal import static
 
 try:
@@ -213,3 +214,7 @@ def _constraint(properties: Any) -> Any:
     each = rank == 0 or constraint.is_whole
     return found if each else constraints.independent(found, rank)
   return constraints.dependent(is_discrete=False, event_dim=rank)
+
+
+__all__ = ["wrap"]
+__dir__ = late_names.lister(__name__)

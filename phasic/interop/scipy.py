@@ -15,6 +15,7 @@ import numpy as onp
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.inference.data import observations
 from phasic.inference.mle import mle
+from phasic.internal import late_names
 from phasic.interop import scipy_expectations as expectations
 
 
@@ -333,3 +334,7 @@ class FrozenDiscrete(Frozen):
 def _plain(x: Any) -> Any:
   """Returns an array without dimensions as a number."""
   return np.asarray(x)[()]
+
+
+__all__ = ["wrap"]
+__dir__ = late_names.lister(__name__)

@@ -13,6 +13,7 @@ import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import reparameterization
+from phasic.internal import late_names
 from phasic.internal import static
 
 MODE = "numpy"
@@ -242,3 +243,7 @@ def _dtype(name: str) -> Any:
   if MODE == "tf":
     dtype = tensorflow.as_dtype(dtype)
   return dtype
+
+
+__all__ = ["wrap"]
+__dir__ = late_names.lister(__name__)

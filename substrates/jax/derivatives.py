@@ -78,7 +78,7 @@ class NativeDerivatives:
     return (
       f"{self.name}: a derivative of order {order} was asked"
       f" for; the native kernel has orders up to {self.max_order}."
-      " The portable path has all orders: math.use_path('portable')."
+      " The portable path has all orders: config.use_path('portable')."
     )
 
 

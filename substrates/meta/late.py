@@ -1,4 +1,4 @@
-"""Public packages: their names are imported when they are first used.
+"""Public modules: their names are imported when they are first used.
 
 A program, and a test, that uses one room does not import all of them.
 """
@@ -13,30 +13,38 @@ from substrates.meta import errors
 from substrates.meta import tables
 
 _PATHS = frozenset(
-  f"phasic/{package}/__init__.py" for package in tables.PUBLIC_PACKAGES
+  [
+    *(f"phasic/{package}/__init__.py" for package in tables.PUBLIC_PACKAGES),
+    *(f"phasic/{module}" for module in tables.PUBLIC_MODULES),
+  ]
 )
-# What the public functions of a package go through.
-_WRAPPERS = {"phasic/math/__init__.py": "math.calls.checked_calls"}
+# What the public functions of a module go through.
+_WRAPPERS = {
+  f"phasic/math/{name}.py": "math.calls.checked_calls"
+  for name in ("discrete_phase_type", "phase_type")
+}
 
 
 def is_late(path: str) -> bool:
-  """Whether a source is the `__init__` of a public package."""
+  """Whether a source is a public module, which only imports names."""
   return path in _PATHS
 
 
 def rewrite(text: str, path: str, substrate: str) -> str:
-  """Returns the rewritten `__init__`, with imports for type checkers only.
+  """Returns the rewritten module, with imports for type checkers only.
 
   Args:
-    text: the package's `__init__`, rewritten for the substrate: a docstring,
-      imports of names, and `__all__`.
+    text: the module, rewritten for the substrate: a docstring, imports of
+      names, and `__all__`.
     path: of its source.
     substrate: one of `tables.SUBSTRATES`.
 
   Raises:
     RewriteError: if there is anything else in it.
   """
-  package = f"phasic.substrates.{substrate}." + path.split("/")[1]
+  module = path.removeprefix("phasic/").removesuffix(".py")
+  module = module.removesuffix("/__init__").replace("/", ".")
+  package = f"phasic.substrates.{substrate}.{module}"
   body = list(ast.parse(text).body)
   if body and _is_docstring(body[0]):
     body.pop(0)
@@ -47,7 +55,7 @@ def rewrite(text: str, path: str, substrate: str) -> str:
       path,
       node.lineno,
       node.col_offset + 1,
-      "a public package only imports names, and lists them in __all__",
+      "a public module only imports names, and lists them in __all__",
     )
     for node in others
     if not _is_all(node)

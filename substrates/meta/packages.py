@@ -65,8 +65,7 @@ def init_text(
   late = [name for name in names if name in tables.LATE_PACKAGES]
   eager = [name for name in names if name not in late]
   lines = [f'"""Phase-type distributions for {_TITLES[substrate]}."""', ""]
-  if late:
-    lines += ["import typing", ""]
+  lines += ["import typing", ""]
   lines.append("from phasic import __version__")
   lines += [f"from {base} import {name}" for name in eager]
   if besides is None:
@@ -83,9 +82,8 @@ def init_text(
   lines += ["", _all(listed)]
   # So a program that only imports the substrate can load a pickle.
   lines += ["", *[f"late_names.load({name})" for name in eager]]
-  if late:
-    modules = {name: (f"{base}.{name}", None) for name in late}
-    lines += ["", *late_lib.resolver_lines(modules)]
+  modules = {name: (f"{base}.{name}", None) for name in late}
+  lines += ["", *late_lib.resolver_lines(modules)]
   return "\n".join(lines) + "\n"
 
 

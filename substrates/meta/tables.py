@@ -7,10 +7,20 @@ import sys
 SUBSTRATES = ("numpy", "jax", "tf")
 
 # The packages under `phasic/` that `phasic.substrates.<s>` imports.
-PUBLIC_PACKAGES = ("binding", "distributions", "graphs", "inference", "math")
+PUBLIC_PACKAGES = (
+  *("binding", "config", "distributions", "graphs", "inference", "math"),
+)
 # Those of them that are imported when they are first asked for: a program that
 # evaluates distributions does not pay for fits.
 LATE_PACKAGES = frozenset({"inference"})
+
+# Other modules that only have public names of modules.
+PUBLIC_MODULES = (
+  "graphs/models/__init__.py",
+  "interop/__init__.py",
+  "math/discrete_phase_type.py",
+  "math/phase_type.py",
+)
 
 # What a substrate has besides, by name: the module of its seam that has it.
 SUBSTRATE_NAMES: dict[str, dict[str, str]] = {
@@ -31,7 +41,7 @@ SHARED = frozenset({"_native", "__version__", "include"})
 # First components that name a module when they stand in a string.
 PACKAGES = (
   *("distributions", "graphs", "math", "inference"),
-  *("binding", "interop", "internal"),
+  *("binding", "config", "interop", "internal"),
 )
 
 ARRAY_IMPORT = {

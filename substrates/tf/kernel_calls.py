@@ -25,7 +25,7 @@ def load(path: str) -> None:
     raise NotImplementedError(
       f"jit_compile=True: {path} was built without handlers for XLA. Call "
       "phasic outside of jit_compile=True, or take the portable path: "
-      "math.use_path('portable')"
+      "config.use_path('portable')"
     )
   xla_calls.register(symbol, xla_calls.OURS)
 

@@ -248,7 +248,7 @@ def _check_order(op: Any, order: int) -> None:
     raise NotImplementedError(
       f"a derivative of order {order} of the phase-type kernel was asked for; "
       f"it has derivatives up to order {MAX_ORDER}. Higher orders: "
-      "math.use_path('portable')."
+      "config.use_path('portable')."
     )
 
 

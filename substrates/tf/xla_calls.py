@@ -101,7 +101,7 @@ def _refused(name: str) -> str:
     f"TensorFlow is {version}, whose XLA refuses the handlers of phasic: it must "
     f"be {_OLDEST} or later for jit_compile=True; upgrade it, call phasic "
     "outside of jit_compile=True, or take the portable path: "
-    "math.use_path('portable')"
+    "config.use_path('portable')"
   )
 
 

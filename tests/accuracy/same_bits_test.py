@@ -7,6 +7,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
 
+from phasic.substrates.numpy.math.model import function_kinds
 from tests.accuracy import cases
 from tests.accuracy import kernel_calls
 from tests.oracle import models
@@ -28,8 +29,24 @@ if HAVE_TF:
   _PACKAGES["tf"] = "tensorflow"
 
 
+# Of functions, by what the kernel calls them.
+_NAMES = {kind: name for name, kind in function_kinds.KINDS.items()}
+
+
 def _math(substrate):
   return importlib.import_module(f"phasic.substrates.{substrate}.math")
+
+
+def _observations(math):
+  return importlib.import_module(f"{math.__name__}.likelihood.observations")
+
+
+def _function(math, kind):
+  """A function of `math`, of arguments in the order of the oracle's."""
+  function = getattr(math.phase_type, _NAMES[kind])
+  return lambda alpha, matrix, times, exits, atom: function(
+    times, alpha, matrix, exits, atom
+  )
 
 
 def _arguments(model, options, dtype):
@@ -61,13 +78,13 @@ def _tangents(arguments, dtype):
 
 def _vjp(math, name, arguments, cotangent):
   """The value, and the cotangents of the arguments that are given."""
-  given, of_given = _of_given(getattr(math, name), arguments)
+  given, of_given = _of_given(_function(math, name), arguments)
   value, pullback = math.vjp(of_given, *given)
   return value, pullback(cotangent)
 
 
 def _jvp(math, name, arguments, tangents):
-  given, of_given = _of_given(getattr(math, name), arguments)
+  given, of_given = _of_given(_function(math, name), arguments)
   return math.jvp(of_given, given, [v for v in tangents if v is not None])
 
 
@@ -86,7 +103,7 @@ def _of_given(function, arguments):
 
 def _jax_vjp(name, arguments, cotangent):
   """By jax.vjp itself, jitted."""
-  given, of_given = _of_given(getattr(_math("jax"), name), arguments)
+  given, of_given = _of_given(_function(_math("jax"), name), arguments)
 
   @jax.jit
   def both(values, cotangent):
@@ -98,7 +115,7 @@ def _jax_vjp(name, arguments, cotangent):
 
 def _tf_vjp(name, arguments, cotangent):
   """By tf.GradientTape itself, in a tf.function."""
-  given, of_given = _of_given(getattr(_math("tf"), name), arguments)
+  given, of_given = _of_given(_function(_math("tf"), name), arguments)
 
   @tf.function
   def both(values, cotangent):
@@ -140,7 +157,7 @@ class SameBitsTest(parameterized.TestCase):
   )
   def test_values(self, kind, model, options, dtype):
     arguments = _arguments(model, options, dtype)
-    values = self._compare(lambda math: getattr(math, kind)(*arguments))
+    values = self._compare(lambda math: _function(math, kind)(*arguments))
     # The kernel itself, without any framework.
     alpha, matrix, times, exits, atom = arguments
     arrays = kernel_calls.inputs(
@@ -158,9 +175,13 @@ class SameBitsTest(parameterized.TestCase):
     dtype=("float64", "float32"),
   )
   def test_expected_statistics(self, kind, model, options, dtype):
-    arguments = _arguments(model, options, dtype)
+    alpha, matrix, times, exits, atom = _arguments(model, options, dtype)
     self._compare(
-      lambda math: tuple(math.expected_statistics(*arguments, kind=kind))
+      lambda math: tuple(
+        math.phase_type.expected_statistics(
+          times, alpha, matrix, exits, atom, kind=_NAMES[kind]
+        )
+      )
     )
 
   @parameterized.product(
@@ -203,7 +224,9 @@ class SameBitsTest(parameterized.TestCase):
     arguments = (alpha, matrix, lower, upper, exits, atom)
     self._compare(
       lambda math: tuple(
-        math.expected_statistics(alpha, matrix, lower, upper=upper, **given)
+        math.phase_type.expected_statistics(
+          lower, alpha, matrix, upper=upper, **given
+        )
       )
     )
     cotangent = onp.array([1.0, -0.5, 2.0, 0.25, 1.0, 3.0], dtype)
@@ -212,7 +235,7 @@ class SameBitsTest(parameterized.TestCase):
 
     def terms(math):
       def of(alpha, matrix, lower, upper, exits, atom):
-        return math.log_likelihood_terms(
+        return _observations(math).log_likelihood_terms(
           alpha, matrix, lower, upper, exit_rates=exits, prob_zero=atom
         )
 
@@ -235,7 +258,7 @@ class SameBitsTest(parameterized.TestCase):
     matrix = rates - onp.eye(4) * (rates.sum(-1) + exits)[..., None]
     times = rng.uniform(0.1, 5.0, (7, 3))
     arguments = (alpha, matrix, times, exits, None)
-    self._compare(lambda math: getattr(math, kind)(*arguments))
+    self._compare(lambda math: _function(math, kind)(*arguments))
     cotangent = rng.standard_normal((7, 3))
     self._compare(lambda math: _vjp(math, kind, arguments, cotangent))
 
@@ -283,7 +306,7 @@ class AccuracyThroughTheLibraryTest(parameterized.TestCase):
     # The other substrates' array code is NumPy's: fewer kinds will do.
     for kind in oracle.KINDS if substrate == "numpy" else ("log_density",):
       with kernel_ops.use_path("portable"):
-        values = getattr(math, kind)(alpha, matrix, times, exits, atom)
+        values = _function(math, kind)(alpha, matrix, times, exits, atom)
       for t, x in zip(times, onp.asarray(values), strict=True):
         truth, _ = oracle.directional(kind, operands._replace(time=t))
         size = float(abs(truth).upper())

@@ -1,4 +1,4 @@
-"""Arguments for every function of `ph.math`."""
+"""Arguments for every function of models in `ph.math`."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -41,8 +41,6 @@ TIMES = ARRAY([0.1, 7.0])
 COUNTS = ARRAY([1.0, 9.0])
 LOWER = ARRAY([0.1, 7.0, 2.0, -1.0])
 UPPER = ARRAY([0.1, onp.inf, 9.0, 3.0])
-LOWER_COUNTS = ARRAY([1.0, 7.0, 2.0, -1.0])
-UPPER_COUNTS = ARRAY([1.0, onp.inf, 9.0, 3.0])
 LEVELS = ARRAY([0.3, 0.95])
 REWARDS = ARRAY([1.0, 0.5])
 WITH_ZERO = ARRAY([1.0, 0.0])
@@ -66,101 +64,84 @@ OTHER = (INITIAL, RATES * 1.25, EXITS * 0.75, ATOM)
 OTHER_STEPS = (INITIAL, PROBS / 2, EXIT_PROBS + PROBS.sum(axis=1) / 2, ATOM)
 
 
-def at(x: Any, discrete: bool = False) -> tuple[Any, ...]:
-  """Positional arguments, with one between the matrix and the exits."""
-  initial, matrix, exits, atom = STEPS if discrete else MODEL
-  return (initial, matrix, x, exits, atom)
+def at(*x: Any) -> tuple[Any, ...]:
+  """Positional arguments of functions of the continuous model."""
+  return (*x, *MODEL)
+
+
+def steps_at(*x: Any) -> tuple[Any, ...]:
+  """Those of functions of the discrete model."""
+  return (*x, *STEPS)
 
 
 def _both(name: str, case: Case, discrete: Case) -> dict[str, Case]:
-  return {name: case, f"discrete_phase_type_{name}": discrete}
+  return {
+    f"phase_type.{name}": case,
+    f"discrete_phase_type.{name}": discrete,
+  }
 
 
 CASES: dict[str, Case] = {}
-for _name in ("survival", "cdf", "log_survival", "log_cdf"):
+for _name in (
+  *("prob", "log_prob", "survival_function", "cdf"),
+  *("log_survival_function", "log_cdf"),
+):
   CASES |= _both(
     _name,
     Case(at(TIMES), exact=True),
-    Case(at(COUNTS, True), exact=True),
+    Case(steps_at(COUNTS), exact=True),
   )
-for _name in ("density", "log_density"):
-  CASES[_name] = Case(at(TIMES), exact=True)
-for _name in ("prob", "log_prob"):
-  CASES[f"discrete_phase_type_{_name}"] = Case(at(COUNTS, True), exact=True)
-for _name in ("mean", "second_moment", "stddev", "variance", "expected_visits"):
+for _name in (
+  *("mean", "second_moment", "stddev", "variance"),
+  *("expected_visits", "entropy"),
+):
   CASES |= _both(_name, Case(MODEL), Case(STEPS))
-for _name in ("hazard", "log_hazard", "occupancy"):
-  CASES |= _both(_name, Case(at(TIMES)), Case(at(COUNTS, True)))
+for _name in ("hazard_function", "log_hazard_function", "occupancy"):
+  CASES |= _both(_name, Case(at(TIMES)), Case(steps_at(COUNTS)))
 for _name in ("laplace_transform", "moment_generating_function"):
-  CASES |= _both(_name, Case(at(LEVELS / 8)), Case(at(LEVELS / 8, True)))
+  CASES |= _both(_name, Case(at(LEVELS / 8)), Case(steps_at(LEVELS / 8)))
 for _name in ("reward_covariance", "reward_cross_moments"):
   CASES |= _both(
-    _name, Case(at(SEVERAL_REWARDS)), Case(at(SEVERAL_REWARDS, True))
+    _name, Case(at(SEVERAL_REWARDS)), Case(steps_at(SEVERAL_REWARDS))
   )
 for _name, _x in (
   ("quantile", LEVELS),
   ("quantile_log_cdf", onp.log(LEVELS)),
   ("quantile_log_survival", onp.log1p(-LEVELS)),
 ):
-  CASES |= _both(_name, Case(at(_x)), Case(at(_x, True)))
-_TWO = {"order": 2}
+  CASES |= _both(_name, Case(at(_x)), Case(steps_at(_x)))
+for _name in ("cross_entropy", "kl_divergence"):
+  CASES |= _both(_name, Case((MODEL, OTHER)), Case((STEPS, OTHER_STEPS)))
+_UNKNOWN = ARRAY([1.0, onp.nan])
 CASES |= {
-  **_both(
-    "log_likelihood_terms",
-    Case(
-      (INITIAL, RATES, LOWER, UPPER),
-      {"exit_rates": EXITS, "prob_zero": ATOM},
-      exact=True,
-    ),
-    Case(
-      (INITIAL, PROBS, LOWER_COUNTS, UPPER_COUNTS),
-      {"exit_probs": EXIT_PROBS, "prob_zero": ATOM},
-      exact=True,
-    ),
-  ),
-  **_both(
-    "raw_moments",
-    Case(MODEL, options=_TWO),
-    Case(STEPS, options=_TWO),
-  ),
-  **_both(
-    "reward_moments",
-    Case(at(REWARDS), options=_TWO),
-    Case(at(REWARDS, True), options=_TWO),
-  ),
+  **_both("raw_moments", Case(at(2)), Case(steps_at(2))),
+  **_both("reward_moments", Case(at(2, REWARDS)), Case(steps_at(2, REWARDS))),
   **_both(
     "expected_jumps",
-    Case((INITIAL, EDGES, ATOM)),
-    Case((INITIAL, EDGE_PROBS, ATOM)),
+    Case((INITIAL, EDGES, None, ATOM)),
+    Case((INITIAL, EDGE_PROBS, None, ATOM)),
   ),
-  **_both("hitting_probs", Case(at((1,))), Case(at((1,), True))),
-  "cross_entropy": Case((MODEL, OTHER)),
-  "entropy": Case((MODEL,)),
-  "kl_divergence": Case((STEPS, OTHER_STEPS), options={"discrete": True}),
-  "diagnose": Case(("log_density", *at(ARRAY([1.0, onp.nan])))),
-  "discrete_reward_transform": Case(at(WITH_ZERO, True)),
-  "expected_sojourn_times": Case(MODEL),
-  "expected_statistics": Case(at(LOWER), options={"upper": UPPER}, exact=True),
-  "feed_forward_log_density": Case(
+  **_both("hitting_probs", Case(at((1,))), Case(steps_at((1,)))),
+  **_both("diagnose", Case(at(_UNKNOWN)), Case(steps_at(_UNKNOWN))),
+  **_both("reward_transform", Case(at(WITH_ZERO)), Case(steps_at(WITH_ZERO))),
+  "discrete_phase_type.probability_generating_function": Case(steps_at(LEVELS)),
+  "phase_type.expected_sojourn_times": Case(MODEL),
+  "phase_type.expected_statistics": Case(
+    at(LOWER), options={"upper": UPPER}, exact=True
+  ),
+  "phase_type.joint_log_prob": Case(
     (
+      ARRAY([0.5, 1.0]),
+      ARRAY([[1.0, 0.0], [0.0, 2.0]]),
       ARRAY([1.0, 0.0]),
       ARRAY([[0.0, 1.5], [0.0, 0.0]]),
-      ARRAY([[1.0, 0.0], [0.0, 2.0]]),
-      ARRAY([0.5, 1.0]),
       ARRAY([0.0, 0.75]),
     ),
   ),
-  "joint_laplace_transform": Case(
-    (INITIAL, RATES, SEVERAL_REWARDS, MARK_RATES, EXITS, ATOM)
-  ),
-  "joint_mark_probs": Case(
-    (INITIAL, RATES, SEVERAL_REWARDS, MARK_RATES, EXITS, ATOM),
-    options={"max_counts": (1, 1)},
-  ),
-  "mixed_moment": Case(at(SEVERAL_REWARDS), options={"orders": (1, 1)}),
-  "probability_generating_function": Case(at(LEVELS, True)),
-  "reward_means": Case(at(SEVERAL_REWARDS)),
-  "reward_transform": Case(at(WITH_ZERO)),
+  "phase_type.joint_laplace_transform": Case(at(MARK_RATES, SEVERAL_REWARDS)),
+  "phase_type.joint_mark_probs": Case(at((1, 1), SEVERAL_REWARDS, MARK_RATES)),
+  "phase_type.mixed_moment": Case(at((1, 1), SEVERAL_REWARDS)),
+  "phase_type.reward_means": Case(at(SEVERAL_REWARDS)),
 }
 
 

@@ -1,4 +1,4 @@
-"""Every function of `ph.math`, in all substrates."""
+"""Every function of `ph.math`, and `ph.config`, in all substrates."""
 
 import functools
 from typing import Any
@@ -16,16 +16,18 @@ from tests.cross import public_math_cases as cases
 CASES = cases.CASES
 # Whose first derivatives no rule gives, or whose arguments are structures.
 WITHOUT_DERIVATIVES = (
-  "cross_entropy",
-  "diagnose",
-  "discrete_phase_type_quantile",
-  "discrete_phase_type_quantile_log_cdf",
-  "discrete_phase_type_quantile_log_survival",
-  "discrete_reward_transform",
-  "entropy",
-  "expected_statistics",
-  "kl_divergence",
-  "reward_transform",
+  "discrete_phase_type.quantile",
+  "discrete_phase_type.quantile_log_cdf",
+  "discrete_phase_type.quantile_log_survival",
+  "phase_type.expected_statistics",
+  *(
+    f"{module}.{name}"
+    for module in ("discrete_phase_type", "phase_type")
+    for name in (
+      *("cross_entropy", "diagnose", "entropy"),
+      *("kl_divergence", "reward_transform"),
+    )
+  ),
 )
 DIFFERENTIABLE = tuple(x for x in CASES if x not in WITHOUT_DERIVATIVES)
 # See `DerivativesTest`.
@@ -45,27 +47,38 @@ SETTINGS = (
   "use_path",
 )
 STRUCTURES = ("EdgeProbs", "EdgeRates", "ExpectedStatistics")
+MODULES = ("discrete_phase_type", "phase_type")
 # Derivatives whose values JAX computes: those by the kernel, and one by
 # elimination. The others are traced, as each compiles for a second; their
 # array code is that of TensorFlow, which computes all.
 COMPILED = (
   *(x for x in DIFFERENTIABLE if CASES[x].exact),
-  "expected_jumps",
+  "phase_type.expected_jumps",
 )
 # Run in one compiled function, with their gradients: each kind of rule once.
 TRACED = (
-  "log_density",
-  "survival",
-  "quantile",
-  "variance",
-  "discrete_phase_type_log_prob",
-  "expected_jumps",
+  "phase_type.log_prob",
+  "phase_type.survival_function",
+  "phase_type.quantile",
+  "phase_type.variance",
+  "discrete_phase_type.log_prob",
+  "phase_type.expected_jumps",
 )
 # Gradients outside of compiled functions. JAX compiles each for seconds.
 GRADIENTS = {
-  "jax": ("density", "log_survival", "raw_moments"),
+  "jax": (
+    "phase_type.prob",
+    "phase_type.log_survival_function",
+    "phase_type.raw_moments",
+  ),
   "tf": DIFFERENTIABLE,
 }
+
+
+def function_of(substrate: str, name: str) -> Any:
+  """Returns the function of a name, of a module and in it."""
+  module, _, last = name.partition(".")
+  return getattr(getattr(comparisons.SUBSTRATES[substrate].math, module), last)
 
 
 def options_of(name: str) -> dict[str, Any]:
@@ -81,7 +94,7 @@ def call(substrate: str, name: str) -> Any:
   arguments, options = comparisons.to_substrate(
     (case.arguments, options), substrate
   )
-  function = getattr(comparisons.SUBSTRATES[substrate].math, name)
+  function = function_of(substrate, name)
   return function(*arguments, **options)
 
 
@@ -141,7 +154,7 @@ def with_values(substrate: str, name: str, arrays: Any) -> Any:
 
   arguments = [replaced(x) for x in case.arguments]
   named = {key: replaced(x) for key, x in case.named.items()}
-  function = getattr(comparisons.SUBSTRATES[substrate].math, name)
+  function = function_of(substrate, name)
   options = {
     key: comparisons.to_substrate(x, substrate)
     for key, x in options.items()
@@ -175,10 +188,14 @@ def rtol_of(name: str) -> float:
 class CompletenessTest(comparisons.TestCase):
   @parameterized.parameters(*comparisons.SUBSTRATES)
   def test_all_names_are_called(self, substrate):
-    called = {*CASES, *DERIVATIVES, *SETTINGS, *STRUCTURES}
-    self.assert_complete(
-      comparisons.SUBSTRATES[substrate].math, called, "public_math_cases.CASES"
-    )
+    ph = comparisons.SUBSTRATES[substrate]
+    source = "public_math_cases.CASES"
+    self.assert_complete(ph.math, {*MODULES, *DERIVATIVES, *STRUCTURES}, source)
+    self.assert_complete(ph.config, set(SETTINGS), source)
+    for module in MODULES:
+      names = [name.partition(".") for name in CASES]
+      called = {last for first, _, last in names if first == module}
+      self.assert_complete(getattr(ph.math, module), called, source)
 
 
 class ValueTest(comparisons.TestCase):
@@ -295,21 +312,22 @@ class DerivativesTest(comparisons.TestCase):
 class SettingsTest(comparisons.TestCase):
   @parameterized.parameters(*comparisons.SUBSTRATES)
   def test_settings(self, substrate):
-    math = comparisons.SUBSTRATES[substrate].math
-    count = math.num_threads()
+    ph = comparisons.SUBSTRATES[substrate]
+    config = ph.config
+    count = config.num_threads()
     self.assertGreaterEqual(count, 1)
-    math.set_num_threads(1)
-    self.assertEqual(math.num_threads(), 1)
-    math.set_num_threads(count)
+    config.set_num_threads(1)
+    self.assertEqual(config.num_threads(), 1)
+    config.set_num_threads(count)
     # Without the kernel, comparisons to the last bit mean nothing.
-    self.assertEqual(math.path(), "kernel", math.unavailable_reason())
-    self.assertEqual(math.unavailable_reason(), "")
-    self.assertEqual(math.precision(), "float64")
+    self.assertEqual(config.path(), "kernel", config.unavailable_reason())
+    self.assertEqual(config.unavailable_reason(), "")
+    self.assertEqual(config.precision(), "float64")
     arguments = comparisons.to_substrate(cases.at(cases.TIMES[1]), substrate)
-    with math.use_path("portable"):
-      self.assertEqual(math.path(), "portable")
-      found = math.density(*arguments)
-    expected_value = comparisons.in_numpy.math.density(
+    with config.use_path("portable"):
+      self.assertEqual(config.path(), "portable")
+      found = ph.math.phase_type.prob(*arguments)
+    expected_value = comparisons.in_numpy.math.phase_type.prob(
       *cases.at(cases.TIMES[1])
     )
     self.assert_agrees(found, expected_value, 1e-12)
@@ -324,23 +342,25 @@ class AnchorTest(comparisons.TestCase):
     model = ([1.0, 0.0], [[-2.0, 2.0], [0.0, -2.0]])
     times = onp.asarray([0.1, 1.0, 7.0])
     for name, truth in (
-      ("density", law.pdf),
-      ("log_density", law.logpdf),
+      ("prob", law.pdf),
+      ("log_prob", law.logpdf),
       ("cdf", law.cdf),
       ("log_cdf", law.logcdf),
-      ("survival", law.sf),
-      ("log_survival", law.logsf),
+      ("survival_function", law.sf),
+      ("log_survival_function", law.logsf),
     ):
       with self.subTest(name):
         self.assert_agrees(
-          getattr(math, name)(*model, times), truth(times), 1e-11
+          getattr(math.phase_type, name)(times, *model), truth(times), 1e-11
         )
     levels = onp.asarray([0.3, 0.95])
-    self.assert_agrees(math.quantile(*model, levels), law.ppf(levels), 1e-11)
-    self.assert_agrees(math.mean(*model), 1.0)
-    self.assert_agrees(math.variance(*model), 0.5)
     self.assert_agrees(
-      math.raw_moments(*model, order=3), onp.asarray([1.0, 1.5, 3.0])
+      math.phase_type.quantile(levels, *model), law.ppf(levels), 1e-11
+    )
+    self.assert_agrees(math.phase_type.mean(*model), 1.0)
+    self.assert_agrees(math.phase_type.variance(*model), 0.5)
+    self.assert_agrees(
+      math.phase_type.raw_moments(3, *model), onp.asarray([1.0, 1.5, 3.0])
     )
 
   def test_exponential_derivatives(self):
@@ -349,19 +369,23 @@ class AnchorTest(comparisons.TestCase):
     model = ([1.0], onp.asarray([[-rate]]))
     # log f = log(rate) - rate t; the subgenerator is minus the rate.
     value, slopes = math.value_and_gradient(
-      lambda matrix, t: math.log_density([1.0], matrix, t), model[1], time
+      lambda matrix, t: math.phase_type.log_prob(t, [1.0], matrix),
+      model[1],
+      time,
     )
     self.assert_agrees(value, onp.log(rate) - rate * time)
     self.assert_agrees(slopes[0], onp.asarray([[time - 1 / rate]]))
     self.assert_agrees(slopes[1], onp.asarray(-rate))
     _, moved = math.jvp(
-      lambda matrix, t: math.log_density([1.0], matrix, t),
+      lambda matrix, t: math.phase_type.log_prob(t, [1.0], matrix),
       (model[1], time),
       (onp.asarray([[-2.0]]), 0.5),
     )
     self.assert_agrees(moved, onp.asarray(2 * (1 / rate - time) - 0.5 * rate))
     _, slopes = math.value_and_gradient(
-      lambda matrix, u: math.quantile([1.0], matrix, u), model[1], 0.5
+      lambda matrix, u: math.phase_type.quantile(u, [1.0], matrix),
+      model[1],
+      0.5,
     )
     self.assert_agrees(slopes[0], onp.asarray([[onp.log(2) / rate**2]]))
     self.assert_agrees(slopes[1], onp.asarray(2 / rate))
@@ -371,11 +395,11 @@ class AnchorTest(comparisons.TestCase):
     law = scipy.stats.geom(0.25)
     counts = onp.asarray([1.0, 4.0, 20.0])
     for name, truth in (("prob", law.pmf), ("cdf", law.cdf)):
-      function = getattr(math, f"discrete_phase_type_{name}")
+      function = getattr(math.discrete_phase_type, name)
       self.assert_agrees(
-        function([1.0], [[0.75]], counts), truth(counts), 1e-12
+        function(counts, [1.0], [[0.75]]), truth(counts), 1e-12
       )
-    self.assert_agrees(math.discrete_phase_type_mean([1.0], [[0.75]]), 4.0)
+    self.assert_agrees(math.discrete_phase_type.mean([1.0], [[0.75]]), 4.0)
 
 
 if __name__ == "__main__":

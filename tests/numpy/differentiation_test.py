@@ -365,7 +365,7 @@ class OrderTest(parameterized.TestCase):
 
   def _nested(self, order, rate, time):
     def function(r):
-      return pm.log_density([1.0], -np.reshape(r, (1, 1)), time)
+      return pm.phase_type.log_prob(time, [1.0], -np.reshape(r, (1, 1)))
 
     for _ in range(order):
       inner = function
@@ -418,11 +418,15 @@ class RulesTest(absltest.TestCase):
       return pm.EdgeRates([0, 1], [1, 2], [2.0], coefficients, constants)
 
     points = np.asarray([0.5, 0.25]), np.asarray([[3.0], [1.0]])
-    for function in (pm.log_density, pm.hazard, pm.quantile):
+    for function in (
+      pm.phase_type.log_prob,
+      pm.phase_type.hazard_function,
+      pm.phase_type.quantile,
+    ):
       for i, _ in enumerate(points):
 
         def of_one(x, f=function, i=i):
-          return f([1.0, 0.0], edges(*points[:i], x, *points[i + 1 :]), 0.5)
+          return f(0.5, [1.0, 0.0], edges(*points[:i], x, *points[i + 1 :]))
 
         for derivative in (
           gradients.value_and_gradient,

@@ -38,8 +38,8 @@ def search(
   def loss(logs: np.ndarray) -> tuple[float, np.ndarray]:
     rates = np.exp(logs)
     values, (of_matrix, of_exits) = pm.value_and_gradient(
-      lambda matrix, exits: pm.log_density(
-        first, matrix, times, exit_rates=exits
+      lambda matrix, exits: pm.phase_type.log_prob(
+        times, first, matrix, exit_rates=exits
       ),
       np.diag(rates[:between], 1),
       rates[between:],

@@ -13,6 +13,7 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic import _native
+from phasic.substrates.numpy import config
 from phasic.substrates.numpy import math as pm
 from phasic.substrates.numpy.internal import kernel_common
 from phasic.substrates.numpy.internal import kernel_ops
@@ -62,8 +63,8 @@ def _kernel_is(content, name="_kernel.so"):
 class KernelFilesTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
-    if pm.unavailable_reason():
-      self.skipTest(pm.unavailable_reason())
+    if config.unavailable_reason():
+      self.skipTest(config.unavailable_reason())
 
   @parameterized.named_parameters(
     ("missing", lambda: None, "has no library _kernel for cpython 3"),
@@ -79,7 +80,7 @@ class KernelFilesTest(parameterized.TestCase):
       with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         for _ in range(2):
-          value = pm.log_density([1.0], [[-2.0]], 0.5)
+          value = pm.phase_type.log_prob(0.5, [1.0], [[-2.0]])
           self.assertAlmostEqual(value, onp.log(2.0) - 1.0)
       self.assertLen(found, 1)
       self.assertEqual(found[0].filename, __file__)
@@ -88,21 +89,21 @@ class KernelFilesTest(parameterized.TestCase):
         f"^the native kernel cannot run: .*{reason}.*; reinstall it: pip "
         "install .*phasic-substrates. Calls take the portable path instead",
       )
-      self.assertRegex(pm.unavailable_reason(), f"{reason}.*{_REINSTALL}")
-      self.assertEqual(pm.path(), "portable")
-    self.assertEqual(pm.path(), "kernel")
+      self.assertRegex(config.unavailable_reason(), f"{reason}.*{_REINSTALL}")
+      self.assertEqual(config.path(), "portable")
+    self.assertEqual(config.path(), "kernel")
 
   def test_library_for_another_python(self):
     name = "_kernel.cpython-399-x86_64-linux-gnu.so"
     with _kernel_is(_library(), name):
       self.assertRegex(
-        pm.unavailable_reason(), f"for cpython 3.*, only {name};"
+        config.unavailable_reason(), f"for cpython 3.*, only {name};"
       )
 
   def test_unreadable_library(self):
     with _kernel_is(None) as folder:
       os.symlink("_kernel.so", os.path.join(folder, "_kernel.so"))
-      self.assertRegex(pm.unavailable_reason(), "_kernel")
+      self.assertRegex(config.unavailable_reason(), "_kernel")
 
   def test_required(self):
     environment = {"PHASIC_REQUIRE_KERNEL": "1"}
@@ -113,9 +114,9 @@ class KernelFilesTest(parameterized.TestCase):
       with self.assertRaisesRegex(
         RuntimeError, "a part of the file is missing; .*PHASIC_REQUIRE_KERNEL"
       ):
-        pm.log_density([1.0], [[-2.0]], 0.5)
-      with pm.use_path("portable"):
-        pm.log_density([1.0], [[-2.0]], 0.5)
+        pm.phase_type.log_prob(0.5, [1.0], [[-2.0]])
+      with config.use_path("portable"):
+        pm.phase_type.log_prob(0.5, [1.0], [[-2.0]])
 
 
 if __name__ == "__main__":

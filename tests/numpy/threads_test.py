@@ -14,6 +14,7 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic._native import _kernel
+from phasic.substrates.numpy import config
 from phasic.substrates.numpy import math as pm
 
 _RATES = onp.linspace(0.5, 4.0, 200)
@@ -22,10 +23,10 @@ _TIMES = onp.array([0.2, 1.0, 3.0])
 
 def _log_density():
   """Exponential distributions: (3, 200)."""
-  return pm.log_density(
+  return pm.phase_type.log_prob(
+    _TIMES[:, None],
     [1.0],
     onp.zeros((200, 1, 1)),
-    _TIMES[:, None],
     exit_rates=_RATES[:, None],
   )
 
@@ -54,32 +55,32 @@ def _run(code, **environment):
 class ThreadsTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
-    self.assertEqual(pm.path(), "kernel")
-    before = pm.num_threads()
-    self.addCleanup(pm.set_num_threads, before)
-    pm.set_num_threads(4)
+    self.assertEqual(config.path(), "kernel")
+    before = config.num_threads()
+    self.addCleanup(config.set_num_threads, before)
+    config.set_num_threads(4)
     # A hang ends the process, with all stacks, and that is a failure.
     faulthandler.dump_traceback_later(240, exit=True)
     self.addCleanup(faulthandler.cancel_dump_traceback_later)
 
   def test_number(self):
-    pm.set_num_threads(onp.int32(3))
-    self.assertEqual(pm.num_threads(), 3)
+    config.set_num_threads(onp.int32(3))
+    self.assertEqual(config.num_threads(), 3)
 
   @parameterized.parameters(0, -1, 257, 2**40)
   def test_number_out_of_range(self, count):
     with self.assertRaisesRegex(
       ValueError, f"count is {count}: it must be from 1 to 256"
     ):
-      pm.set_num_threads(count)
-    self.assertEqual(pm.num_threads(), 4)
+      config.set_num_threads(count)
+    self.assertEqual(config.num_threads(), 4)
 
   @parameterized.parameters(2.0, "2", None)
   def test_number_of_another_type(self, count):
     with self.assertRaisesRegex(
       TypeError, f"count is {count!r}: it must be an integer from 1 to 256"
     ):
-      pm.set_num_threads(count)
+      config.set_num_threads(count)
 
   def test_many_callers(self):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
@@ -87,7 +88,7 @@ class ThreadsTest(parameterized.TestCase):
     self.assertTrue(all(right))
 
   def test_other_python_threads_run_during_a_call(self):
-    pm.set_num_threads(1)
+    config.set_num_threads(1)
     rates, absent = onp.ones((20000, 1)), onp.ones((1, 0))
     times = onp.linspace(0.1, 9.0, 100)[None]
     operands = [onp.ones((1, 1)), -rates[..., None], rates, absent, times]
@@ -127,11 +128,12 @@ class ThreadsTest(parameterized.TestCase):
     result = _run("""
       import threading
       import numpy as np
+      from phasic.substrates.numpy import config
       from phasic.substrates.numpy import math as pm
-      pm.set_num_threads(8)
+      config.set_num_threads(8)
       def work(count):
         for _ in range(count):
-          pm.log_density([1.0], -np.ones((500, 1, 1)), np.array([3.0]))
+          pm.phase_type.log_prob(np.array([3.0]), [1.0], -np.ones((500, 1, 1)))
       work(3)
       threading.Thread(target=work, args=(10**9,), daemon=True).start()
       work(3)
@@ -145,8 +147,8 @@ class ThreadsTest(parameterized.TestCase):
   )
   def test_environment_variable(self, text, count, complaint):
     code = """
-      from phasic.substrates.numpy import math as pm
-      print(pm.num_threads())
+      from phasic.substrates.numpy import config
+      print(config.num_threads())
     """
     result = _run(code, PHASIC_NUM_THREADS=text)
     self.assertEqual(result.returncode, 0, result.stderr)

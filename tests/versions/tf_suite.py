@@ -49,7 +49,7 @@ class TensorFlowSuite(unittest.TestCase):
     np.testing.assert_allclose(actual, desired, rtol=rtol)
 
   def test_path(self):
-    self.assertEqual(ph.math.path(), "kernel")
+    self.assertEqual(ph.config.path(), "kernel")
 
   def test_graph_calls_the_kernel(self):
     graph = tf.function(_value_and_slope).get_concrete_function(

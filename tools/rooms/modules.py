@@ -54,13 +54,28 @@ def _module(path: pathlib.PurePosixPath) -> str:
   return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def _is_public(file: str, packages: list[str]) -> bool:
+  """Returns whether a file only has public names of other modules."""
+  parts = pathlib.PurePosixPath(file).parts
+  if len(parts) != 3 or parts[0] != "phasic":
+    return False
+  # All files of this room lie where its public names are.
+  is_init = parts[2] == "__init__.py"
+  return parts[1] in packages and (is_init or parts[1] != "binding")
+
+
+def _package(module: str) -> str:
+  """Returns the package that a public module is, or is in."""
+  return ".".join(module.split(".")[:2])
+
+
 class Project:
   """The modules of `phasic` and `tests` below a root.
 
   Attributes:
     files: by module, its path.
     folders: the folders with modules, by dotted names.
-    public: by public package, its names.
+    public: by public package, and module right in its folder, its names.
   """
 
   def __init__(self, root: pathlib.Path, packages: list[str]):
@@ -82,9 +97,9 @@ class Project:
       for parent in pathlib.PurePosixPath(file).parents
     }
     self.public = {
-      f"phasic.{package}": self._names(f"phasic.{package}")
-      for package in packages
-      if f"phasic.{package}" in self.files
+      module: self._names(module)
+      for module, file in self.files.items()
+      if _is_public(file, packages)
     }
 
   def exists(self, name: str) -> bool:
@@ -147,13 +162,14 @@ class Project:
   def _need(self, line: int, name: str) -> Need:
     """Returns the need of the module that a dotted name is in, or is."""
     if name in self.public:
-      return Need(line, name, name)
+      return Need(line, name, _package(name))
     package, _, last = name.rpartition(".")
     if self.exists(name) or not package:
       return Need(line, name)
     if package in self.public:
       found = self.public[package].get(last)
-      return Need(line, found.module if found else package, package)
+      module = found.module if found else package
+      return Need(line, module, _package(package))
     return self._need(line, package)
 
   def _uses(
@@ -178,7 +194,7 @@ class Project:
           break
         attribute = outer.get(id(attribute))
       need = self._need(node.lineno, name)
-      yield dataclasses.replace(need, package=packages[node.id].module)
+      yield dataclasses.replace(need, package=packages[node.id].package)
     # Something that is not seen here may use all of such a package.
     yield from unused.values()
 

@@ -36,10 +36,11 @@ class Rooms:
     self.packages = list(source.names("PACKAGES"))
 
   def of(self, module: str) -> str:
-    """Returns a module's room; of a public package, its name."""
+    """Returns a module's room; of a package's own modules, the package."""
     parts = module.split(".")
     if len(parts) > 2 and parts[1] in self.packages:
-      return "/".join(parts[1:3])
+      room = "/".join(parts[1:3])
+      return room if room in self.entries else parts[1]
     return parts[1] if len(parts) > 1 else module
 
   def members(self, name: str) -> list[str]:
@@ -186,13 +187,15 @@ def _package_errors(rooms: Rooms, project: modules.Project) -> Iterator[str]:
       " drop it, as every room imports phasic"
     )
   for package in rooms.packages:
-    file = project.files.get(f"phasic.{package}")
-    if file is None:
+    if f"phasic.{package}" not in project.files:
       yield f"{RULES}:1: {package} has no __init__.py: add it, or drop {package}"
-      continue
+  for module in project.public:
+    package, file = module.split(".")[1], project.files[module]
     for need in project.needs(file):
       other = rooms.of(need.module)
-      if other != "internal" and not other.startswith(f"{package}/"):
+      if other not in ("internal", package) and not other.startswith(
+        f"{package}/"
+      ):
         yield (
           f"{file}:{need.line}: {package} imports {need.module}: a public"
           " package has names only of its own rooms and of internal; move it"

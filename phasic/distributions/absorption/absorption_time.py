@@ -162,7 +162,7 @@ class AbsorptionTime(
 
   def _raw_moments(self, k: int) -> Array:
     """Returns the first k raw moments, (..., k)."""
-    return self._moments.raw_moments(*self._model(), order=k)
+    return self._moments.raw_moments(k, *self._model())
 
   def _mode(self) -> Array:
     self._missing("mode", "densities of chains may have several tops")
@@ -175,7 +175,7 @@ class AbsorptionTime(
     return None
 
   def _entropy(self) -> Array:
-    return information.entropy(self._whole_model(), self._DISCRETE)
+    return information.entropy_of(self._whole_model(), self._DISCRETE)
 
   def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
     model = comparable.broadcast_start(self._whole_model(), batch)
@@ -185,8 +185,11 @@ class AbsorptionTime(
     if not isinstance(other, AbsorptionTime):
       return super()._cross_entropy(other)
     comparable.check_same_kind("cross_entropy", self, other)
-    return information.cross_entropy(
-      self._whole_model(), other._whole_model(), self._DISCRETE
+    return information.compare(
+      "cross_entropy",
+      self._whole_model(),
+      other._whole_model(),
+      self._DISCRETE,
     )
 
   def _quantile(self, value: Array) -> Array:
@@ -222,18 +225,24 @@ class AbsorptionTime(
 
   def _hazard_function(self, value: Array) -> Array:
     discrete = self._DISCRETE
-    function = hazards.discrete_hazard if discrete else hazards.hazard
+    function = (
+      hazards.discrete_hazard_function if discrete else hazards.hazard_function
+    )
     return self._with(function, value)
 
   def _log_hazard_function(self, value: Array) -> Array:
     discrete = self._DISCRETE
-    function = hazards.discrete_log_hazard if discrete else hazards.log_hazard
+    function = (
+      hazards.discrete_log_hazard_function
+      if discrete
+      else hazards.log_hazard_function
+    )
     return self._with(function, value)
 
   def _with(self, function: Callable[..., Array], argument: Array) -> Array:
     """Returns a function of `math` of this model and an array."""
     initial_probs, matrix, exits, prob_zero = self._model()
-    return function(initial_probs, matrix, argument, exits, prob_zero)
+    return function(argument, initial_probs, matrix, exits, prob_zero)
 
   def _support(self) -> supports.Support:
     kind = "nonnegative_integer" if self._DISCRETE else "nonnegative"
@@ -321,6 +330,6 @@ class AbsorptionTime(
 def kl_divergence(p: AbsorptionTime, q: AbsorptionTime) -> Array:
   """Computes the divergence of two chains, the rule of `register_kl`."""
   comparable.check_same_kind("kl_divergence", p, q)
-  return information.kl_divergence(
-    p._whole_model(), q._whole_model(), p._DISCRETE
+  return information.compare(
+    "kl_divergence", p._whole_model(), q._whole_model(), p._DISCRETE
   )

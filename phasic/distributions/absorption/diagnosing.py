@@ -11,17 +11,9 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
 from phasic.math.likelihood import diagnosis
+from phasic.math.model import function_kinds
 from phasic.math.model.model_types import Model
 
-# The names of the methods in `math`.
-_KINDS = {
-  "log_prob": "log_density",
-  "prob": "density",
-  "log_survival_function": "log_survival",
-  "survival_function": "survival",
-  "log_cdf": "log_cdf",
-  "cdf": "cdf",
-}
 _STATISTICS = ("mean", "variance", "stddev")
 
 
@@ -90,13 +82,10 @@ class Diagnosing(distribution.Distribution):
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method with a value gives NaN."""
     initial_probs, matrix, exits, prob_zero = self._chain()
-    return diagnosis.diagnose(
+    value = self._converted(value)
+    return diagnosis.reasons(
       kind_of(method),
-      initial_probs,
-      matrix,
-      self._converted(value),
-      exits,
-      prob_zero,
+      (initial_probs, matrix, value, exits, prob_zero),
       discrete=self._DISCRETE,
     )
 
@@ -106,9 +95,5 @@ class Diagnosing(distribution.Distribution):
 
 
 def kind_of(method: str) -> str:
-  """Returns the name of a method in `math`; raises ValueError if there is none."""
-  if method not in _KINDS:
-    names = ", ".join((*_KINDS, *_STATISTICS))
-    shown = raw_arguments.shown(method)
-    raise ValueError(f"method is {shown}: it must be one of {names}")
-  return _KINDS[method]
+  """Returns what the kernel calls a method; raises ValueError for others."""
+  return function_kinds.kind_of(method, "method", _STATISTICS)

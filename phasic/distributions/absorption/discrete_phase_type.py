@@ -36,7 +36,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
   Derivatives follow this formula in free coordinates: they are not
   projected on the simplex, and the diagonal of `subtransition` is data like
   all else. With `exit_probs` derivatives in T leave t as it is; without, t is
-  1 - T 1. In the value there are none: see `math.discrete_phase_type_log_prob`.
+  1 - T 1. In the value there are none: see `math.discrete_phase_type.log_prob`.
 
   Values that break a rule raise ValueError with `validate_args=True` (under
   jit in JAX they make the result NaN). Otherwise they give NaN, with one

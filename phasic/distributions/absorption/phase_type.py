@@ -49,7 +49,7 @@ class PhaseType(absorption_time.AbsorptionTime):
   density in time at an atom. Where absorption may never come the mean is inf,
   and values at infinity are NaN. Derivatives in time and in other arguments are
   NaN where rates times times are so large that they would be off by 1e-3; see
-  `math.log_density`.
+  `math.phase_type.log_prob`.
 
   Example:
 

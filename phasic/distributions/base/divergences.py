@@ -81,7 +81,7 @@ class Divergences(methods.Methods):
     and q is the other's. It is inf where q has no mass but p has some: an atom
     at zero, or a number of steps. What is computed is the sum of p log(p / q) -
     p + q, of which no term is negative; the error is at most 1e-9 (float32:
-    1e-4) of it and eps, or the result is NaN. See `math.kl_divergence`.
+    1e-4) of it and eps, or the result is NaN. See `math.phase_type.kl_divergence`.
 
     Args:
       other: a distribution of the same kind of time and the same dtype, or of

@@ -72,7 +72,7 @@ class SummaryStatistics(methods.Methods):
     With a density f on (0, inf) and an atom z at zero it is -z log(z) -
     integral of f(t) log f(t) dt, and in discrete time -sum p(k) log p(k). The
     error is at most 1e-9 (float32: 1e-4) of the integral of |f log f|, or the
-    result is NaN; mostly it is near rounding. See `math.entropy`.
+    result is NaN; mostly it is near rounding. See `math.phase_type.entropy`.
 
     Raises:
       NotImplementedError: there is no such formula for the family.

@@ -51,40 +51,45 @@ class EpochMethods(comparable.Comparable):
     return self._in_epochs(
       value,
       lambda s, t: (
-        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.density, s, t)
+        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.prob, s, t)
       ),
     )
 
   def _log_prob(self, value: Array) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: epoch_values.log_of_stage(phase_type.log_density, s, t),
+      lambda s, t: epoch_values.log_of_stage(phase_type.log_prob, s, t),
     )
 
   def _survival_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
       lambda s, t: (
-        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.survival, s, t)
+        np.exp(s.log_mass)
+        * epoch_values.of_stage(phase_type.survival_function, s, t)
       ),
     )
 
   def _log_survival_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: epoch_values.log_of_stage(phase_type.log_survival, s, t),
+      lambda s, t: epoch_values.log_of_stage(
+        phase_type.log_survival_function, s, t
+      ),
     )
 
   def _hazard_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: epoch_values.hazard_of_stage(hazards.hazard, s, t),
+      lambda s, t: epoch_values.hazard_of_stage(hazards.hazard_function, s, t),
     )
 
   def _log_hazard_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: epoch_values.hazard_of_stage(hazards.log_hazard, s, t),
+      lambda s, t: epoch_values.hazard_of_stage(
+        hazards.log_hazard_function, s, t
+      ),
     )
 
   def _cdf(self, value: Array) -> Array:
@@ -167,8 +172,8 @@ class EpochMethods(comparable.Comparable):
     found: Any = None
     for stage in self._stages():
       local, later = epoch_values.since(stage, times)
-      own = diagnosis.diagnose(
-        kind, stage.initial, stage.edges, local, None, stage.prob_zero
+      own = diagnosis.reasons(
+        kind, (stage.initial, stage.edges, local, None, stage.prob_zero)
       )
       if found is not None:
         own = onp.where(comparable.host(later), own, found)

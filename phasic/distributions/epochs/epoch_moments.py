@@ -71,7 +71,7 @@ def _time_within(stage: epoch_stages.Stage, order: int) -> Array:
   """
   if stage.length is None:
     found = moments.raw_moments(
-      stage.initial, stage.edges, prob_zero=stage.prob_zero, order=order
+      order, stage.initial, stage.edges, prob_zero=stage.prob_zero
     )
     return found[..., order - 1] / order
   return math.factorial(order - 1) * truncated_times.survival_integral(

@@ -80,7 +80,7 @@ def _before_clock(stage: epoch_stages.Stage, u: Array) -> Array:
     [(phases, phases * 0 + p, rates)],
   )
   return phase_type.cdf(
-    _padded(stage.initial, 1), edges, length, prob_zero=stage.prob_zero
+    length, _padded(stage.initial, 1), edges, prob_zero=stage.prob_zero
   )
 
 
@@ -104,8 +104,8 @@ def _log_grown(stage: epoch_stages.Stage, s: Array) -> Array:
   batch = static.shape(stage.initial)[:-1]
   atom = np.broadcast_to(structures.cast(stage.prob_zero, s.dtype), batch)
   parts = [stage.initial, atom[..., None], np.zeros_like(atom[..., None])]
-  log_density = phase_type.log_density(
-    np.concatenate(parts, axis=-1), edges, length, prob_zero=0.0
+  log_density = phase_type.log_prob(
+    length, np.concatenate(parts, axis=-1), edges, prob_zero=0.0
   )
   undone = clock[..., 0] * length - np.log(clock[..., 0])
   return log_density + undone + s * length

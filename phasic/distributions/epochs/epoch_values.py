@@ -19,7 +19,7 @@ def of_stage(
   function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
 ) -> Array:
   """Evaluates a function of `math` for the chain of a stage."""
-  return function(stage.initial, stage.edges, times, prob_zero=stage.prob_zero)
+  return function(times, stage.initial, stage.edges, prob_zero=stage.prob_zero)
 
 
 def log_of_stage(
@@ -36,7 +36,7 @@ def hazard_of_stage(
   """Computes a hazard, which does not depend on the mass of a stage.
 
   Args:
-    function: `hazards.hazard` or `hazards.log_hazard`.
+    function: `hazards.hazard_function` or `log_hazard_function`.
     stage: the stage.
     times: the times since its start.
   """
@@ -44,7 +44,7 @@ def hazard_of_stage(
   if stage.log_lost is None:
     return found
   unknown = stage.log_mass == -math.inf
-  for part in (phase_type.log_density, phase_type.log_survival):
+  for part in (phase_type.log_prob, phase_type.log_survival_function):
     unknown = unknown | np.isnan(log_of_stage(part, stage, times))
   return np.where(unknown, math.nan, found)
 

@@ -164,7 +164,7 @@ def _integral(
   edges = edge_rates.EdgeRates(
     _indices(sources), _indices(targets), np.concatenate([*own, beats], axis=-1)
   )
-  density = phase_type.density(start, edges, limit, prob_zero=0.0)
+  density = phase_type.prob(limit, start, edges, prob_zero=0.0)
   scaled = density * np.exp(clock * limit)
   for _ in range(order + 1):
     scaled = scaled / clock

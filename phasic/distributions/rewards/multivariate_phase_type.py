@@ -25,7 +25,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
   `PhaseType`; means, covariances, mixed moments, the joint Laplace transform
   and samples exist for all, on the edges of a graph at any size. There is no
   formula for the joint density in general: `log_prob` and `prob` exist where
-  the chain is feed-forward, see `math.feed_forward_log_density`.
+  the chain is feed-forward, see `math.phase_type.joint_log_prob`.
 
   Example: the times in two stages of a queue, of which the second may be left
   out.

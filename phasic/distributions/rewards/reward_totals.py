@@ -81,7 +81,7 @@ class RewardTotals(distribution.Distribution):
       TypeError: the orders are not integers.
       ValueError: there are not R of them, or they are negative or too large.
     """
-    value = mixed_moments.mixed_moment(*self._model(), orders=orders)
+    value = mixed_moments.mixed_moment(orders, *self._model())
     return self._statistic("mixed_moment", value)
 
   def laplace_transform(self, arguments: ArrayLike) -> Result:
@@ -93,11 +93,11 @@ class RewardTotals(distribution.Distribution):
     Raises:
       ValueError: shapes do not fit.
     """
-    alpha, matrix, rewards, exits, prob_zero = self._model()
+    rewards, alpha, matrix, exits, prob_zero = self._model()
     self._look_at("arguments", arguments, named_checks.TIME)
     return structures.as_result(
       multivariate.joint_laplace_transform(
-        alpha, matrix, rewards, arguments, exits, prob_zero
+        arguments, rewards, alpha, matrix, exits, prob_zero
       )
     )
 
@@ -142,9 +142,9 @@ class RewardTotals(distribution.Distribution):
 
   def _transformed(self, rewards: Array) -> phase_type.PhaseType:
     """Returns the distribution of one reward (..., p)."""
-    alpha, matrix, _, exits, prob_zero = self._model()
+    _, alpha, matrix, exits, prob_zero = self._model()
     model = reward_transforms.reward_transform(
-      alpha, matrix, rewards, exits, prob_zero
+      rewards, alpha, matrix, exits, prob_zero
     )
     return self._phase_type(*model)
 
@@ -216,13 +216,16 @@ class RewardTotals(distribution.Distribution):
     return np.where(self._mean() == math.inf, math.inf, found)
 
   def _log_prob(self, value: Array) -> Array:
-    alpha, matrix, rewards, exits, prob_zero = self._model()
-    return multivariate.feed_forward_log_density(
-      alpha, matrix, rewards, value, exits, prob_zero
+    rewards, alpha, matrix, exits, prob_zero = self._model()
+    return multivariate.joint_log_prob(
+      value, rewards, alpha, matrix, exits, prob_zero
     )
 
   def _sample_n(self, n: int, seed: Seed) -> Array:
-    return jump_chain.sample_rewards(n, seed, *self._model())
+    rewards, alpha, matrix, exits, prob_zero = self._model()
+    return jump_chain.sample_rewards(
+      n, seed, alpha, matrix, rewards, exits, prob_zero
+    )
 
   def _chain(self) -> Model:
     """Initial masses, rates (a matrix or edges), exits or None, atom or None.
@@ -231,8 +234,8 @@ class RewardTotals(distribution.Distribution):
     """
     raise NotImplementedError
 
-  def _model(self) -> tuple[Array, Any, Array, Array | None, Array | None]:
-    """Chain and rewards as `math` takes them, checked with `validate_args`."""
+  def _model(self) -> tuple[Array, Array, Any, Array | None, Array | None]:
+    """Rewards and chain as `math` takes them, checked with `validate_args`."""
     checked = self.validate_args
     chain = self._checked_chain() if checked else self._chain()
     rewards = self._arrays()["rewards"]
@@ -243,8 +246,7 @@ class RewardTotals(distribution.Distribution):
         (rewards >= 0) & np.isfinite(rewards),
         "rewards must be >= 0 and finite",
       )
-    alpha, matrix, exits, prob_zero = chain
-    return alpha, matrix, rewards, exits, prob_zero
+    return (rewards, *chain)
 
   def _checked_chain(self) -> Model:
     """Returns the chain, with checked values."""

@@ -63,7 +63,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     scale = self._own()["scale"]
     initial_probs, matrix, exits, prob_zero = self.distribution._model()
     found = generating_functions.excess_statistics(
-      initial_probs, matrix, np.ones_like(scale), exits, prob_zero
+      np.ones_like(scale), initial_probs, matrix, exits, prob_zero
     )
     return scale, found
 

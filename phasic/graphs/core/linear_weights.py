@@ -116,7 +116,9 @@ class LinearWeights(builders.Builders):
       >>> from phasic.graphs import ABSORBED, Graph
       >>> graph = Graph.from_edges([(0, 1, [1.0]), (1, ABSORBED, [1.0])], 0, 1)
       >>> edges = graph.edge_weights([2.0])
-      >>> print(f"{float(pm.density(graph.initial_probs(), edges, 1.0)):.6f}")
+      >>> print(
+      ...   f"{float(pm.phase_type.prob(1.0, graph.initial_probs(), edges)):.6f}"
+      ... )
       0.541341
     """
     kind = edge_probs.EdgeProbs if self.discrete else edge_rates.EdgeRates

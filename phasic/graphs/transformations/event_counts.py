@@ -87,10 +87,10 @@ def with_event_counts(
     >>> chain.graph.states
     (2, Event(state=2))
     >>> graph = chain.graph
-    >>> alpha, matrix, exits, atom = pm.discrete_reward_transform(
-    ...   graph.initial_probs(), graph.edge_weights(), chain.rewards
+    >>> alpha, matrix, exits, atom = pm.discrete_phase_type.reward_transform(
+    ...   chain.rewards, graph.initial_probs(), graph.edge_weights()
     ... )
-    >>> value = pm.discrete_phase_type_prob(alpha, matrix, 2, exits, atom)
+    >>> value = pm.discrete_phase_type.prob(2, alpha, matrix, exits, atom)
     >>> print(f"{float(value):.6f}")
     0.148148
   """

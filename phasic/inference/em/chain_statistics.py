@@ -79,9 +79,9 @@ def _of_time(
   initial_probs, matrix, exits, prob_zero = model
   lower, upper, weights = data
   given = expected_statistics(
+    lower,
     initial_probs,
     matrix,
-    lower,
     exits,
     prob_zero,
     weights=weights,

@@ -12,8 +12,8 @@ from phasic.math.model import named_checks
 from phasic.math.model import operands
 from phasic.math.model import plausible
 
-# Rules of the third argument of functions, without "discrete_phase_type_".
-_THIRD = {
+# Rules of the first argument of functions.
+_FIRST = {
   "quantile": named_checks.PROBABILITY,
   "quantile_log_survival": named_checks.LOG_PROBABILITY,
   "quantile_log_cdf": named_checks.LOG_PROBABILITY,
@@ -26,7 +26,8 @@ _NAMED = {
   "mark_rates": named_checks.TIME,
   "rewards": named_checks.REWARD,
 }
-_MATRICES = {"subgenerator": False, "subtransition": True}
+# What says why a value is NaN takes models that break a rule.
+_UNCHECKED = "diagnose"
 
 
 def checked(function: Any, package: str, name: str) -> Any:
@@ -38,38 +39,30 @@ def checked(function: Any, package: str, name: str) -> Any:
 
   Args:
     function: a function.
-    package: the public package that it is in.
+    package: the public module that it is in.
     name: its name there.
   """
   if inspect.isclass(function) or not callable(function):
     return function
   names = tuple(inspect.signature(function).parameters)
-  if names[:1] != ("initial_probs",) or names[1] not in _MATRICES:
+  if "initial_probs" not in names or name == _UNCHECKED:
     return function
-  discrete = _MATRICES[names[1]]
-  wanted = (*names[:2], *operands.names(discrete)[-2:])
-  places = [names.index(n) if n in names else None for n in wanted]
-
-  rules = _rules(name.removeprefix("discrete_phase_type_"), names, discrete)
+  first = names.index("initial_probs")
+  places = range(first, first + 4)
+  wanted = names[first : first + 4]
+  discrete = wanted == operands.model_names(True)
+  rules = _rules(name, names[:first], discrete)
 
   @functools.wraps(function)
   def call(*args: Any, **kwargs: Any) -> Any:
     model = [
-      args[place]
-      if place is not None and place < len(args)
-      else kwargs.get(own)
+      args[place] if place < len(args) else kwargs.get(own)
       for own, place in zip(wanted, places, strict=True)
     ]
     for k, rule in rules.items():
       value = args[k] if len(args) > k else kwargs.get(names[k])
       if value is not None:
         named_checks.warn(names[k], value, rule)
-    if names[2:4] == ("lower", "upper") and not kwargs.get("validate_args"):
-      lower, upper = (
-        args[k] if len(args) > k else kwargs.get(names[k]) for k in (2, 3)
-      )
-      if lower is not None and upper is not None:
-        named_checks.warn_of_order(lower, upper)
     if plausible.is_given_model(model, discrete):
       return function(*args, **kwargs)
     mended, messages = model_values.examined(model, discrete)
@@ -79,7 +72,7 @@ def checked(function: Any, package: str, name: str) -> Any:
       wanted, places, mended, model, strict=True
     ):
       if x is not before:
-        if place is not None and place < len(args):
+        if place < len(args):
           args = (*args[:place], x, *args[place + 1 :])
         else:
           kwargs[own] = x
@@ -91,17 +84,15 @@ def checked(function: Any, package: str, name: str) -> Any:
 
 
 def _rules(
-  name: str, names: tuple[str, ...], discrete: bool
+  name: str, others: tuple[str, ...], discrete: bool
 ) -> dict[int, named_checks.ValueRule]:
-  """Returns the rules of a function's arguments, by their places."""
+  """Returns the rules of the arguments before the model's, by their places."""
   found = {}
-  # That of discrete rewards raises.
-  if name != "discrete_reward_transform":
-    found = {
-      names.index(n): rule for n, rule in _NAMED.items() if n in names[2:]
-    }
-  if name in _THIRD:
-    found[2] = _THIRD[name]
+  # The function itself raises for discrete rewards.
+  if name != "reward_transform" or not discrete:
+    found = {others.index(n): rule for n, rule in _NAMED.items() if n in others}
+  if name in _FIRST:
+    found[0] = _FIRST[name]
   elif name == "occupancy":
-    found[2] = named_checks.COUNT if discrete else named_checks.TIME
+    found[0] = named_checks.COUNT if discrete else named_checks.TIME
   return found

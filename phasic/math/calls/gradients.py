@@ -89,7 +89,9 @@ def vjp(
   Example: of the density 2 exp(-2 t), in the time.
 
     >>> from phasic import math as pm
-    >>> value, pullback = pm.vjp(lambda t: pm.density([1.0], [[-2.0]], t), 0.5)
+    >>> value, pullback = pm.vjp(
+    ...   lambda t: pm.phase_type.prob(t, [1.0], [[-2.0]]), 0.5
+    ... )
     >>> (slope,) = pullback(1.0)
     >>> print(f"{float(value):.4f} {float(slope):.4f}")
     0.7358 -1.4715
@@ -129,7 +131,7 @@ def jvp(
 
     >>> from phasic import math as pm
     >>> value, slope = pm.jvp(
-    ...   lambda t: pm.density([1.0], [[-2.0]], t), (0.5,), (1.0,)
+    ...   lambda t: pm.phase_type.prob(t, [1.0], [[-2.0]]), (0.5,), (1.0,)
     ... )
     >>> print(f"{float(value):.4f} {float(slope):.4f}")
     0.7358 -1.4715

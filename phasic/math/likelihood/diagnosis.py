@@ -8,14 +8,17 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import kernel_ops
-from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls
+from phasic.math.model import function_kinds
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import KernelArrays
+from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.portable import portable
 
 # The first that holds is told; the last two need the result.
@@ -35,61 +38,99 @@ _RULES = (
 
 
 def diagnose(
-  kind: str,
+  value: ArrayLike,
   initial_probs: ArrayLike,
-  subgenerator: ArrayLike | Edges,
-  times: ArrayLike,
+  subgenerator: SubgeneratorLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
   *,
+  method: str = "log_prob",
   upper: ArrayLike | None = None,
-  discrete: bool = False,
 ) -> onp.ndarray:
   """Returns why values are NaN, "ok" where they are not.
 
   Args:
-    kind: which function of `math` gave them: "log_density", "density",
-      "log_survival", "survival", "log_cdf" or "cdf".
+    value: what the function was called with.
     initial_probs: as for the function, and so on.
-    subgenerator: EdgeRates too; in discrete time the transition probabilities
-      or EdgeProbs.
-    times: see there; counts in discrete time.
+    subgenerator: see there; EdgeRates too.
     exit_rates: see there.
     prob_zero: see there.
-    upper: where the function is `log_likelihood_terms`, which has no kind,
-      its `upper`; `times` is then its `lower`.
-    discrete: whether the function is one of discrete phase-types.
+    method: which function gave them: "log_prob", "prob",
+      "log_survival_function", "survival_function", "log_cdf" or "cdf".
+    upper: where it was a likelihood of observations between two values, or
+      `expected_statistics` with `upper`: the upper ones; `value` is then the
+      lower ones, and `method` does not count.
 
   Returns:
     A host array of strings with the shape of the function's result.
 
   Raises:
-    NotImplementedError: edges, `upper` or `discrete` on the portable path.
+    NotImplementedError: edges or `upper` on the portable path.
     TypeError: an argument is traced, or as the function.
-    ValueError: there is no such kind, or as the function.
+    ValueError: there is no such function, or as the function.
 
   Example:
 
     >>> import math
     >>> from phasic import math as pm
-    >>> str(pm.diagnose("log_density", [1.0], [[-1.0]], math.nan))
+    >>> str(pm.phase_type.diagnose(math.nan, [1.0], [[-1.0]]))
     'value: is NaN'
   """
-  if kind not in kernel_ops.KINDS:
-    raise ValueError(
-      f"kind is {raw_arguments.shown(kind)}: it must be one of {kernel_ops.KINDS}"
-    )
+  arguments = (initial_probs, subgenerator, value, exit_rates, prob_zero)
+  kind = function_kinds.kind_of(method, "method")
+  return reasons(kind, arguments, upper)
+
+
+def discrete_diagnose(
+  value: ArrayLike,
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+  *,
+  method: str = "log_prob",
+  upper: ArrayLike | None = None,
+) -> onp.ndarray:
+  """Returns why values are NaN, "ok" where they are not.
+
+  Arguments, result and errors are those of `phase_type.diagnose`, with T,
+  (..., p, p), or `EdgeProbs`. Only the kernel knows reasons.
+
+  Example:
+
+    >>> import math
+    >>> from phasic import math as pm
+    >>> str(pm.discrete_phase_type.diagnose(math.nan, [1.0], [[0.5]]))
+    'value: is NaN'
+  """
+  arguments = (initial_probs, subtransition, value, exit_probs, prob_zero)
+  kind = function_kinds.kind_of(method, "method")
+  return reasons(kind, arguments, upper, discrete=True)
+
+
+def reasons(
+  kind: str,
+  arguments: Sequence[Given],
+  upper: ArrayLike | None = None,
+  discrete: bool = False,
+) -> onp.ndarray:
+  """Returns why values are NaN, as `diagnose`.
+
+  Args:
+    kind: what the kernel calls the function.
+    arguments: the five of `operands.names`.
+    upper: as in `diagnose`.
+    discrete: whether time is.
+  """
   names = operands_lib.names(discrete)
-  model = (initial_probs, subgenerator)
-  rest = (exit_rates, prob_zero)
   if upper is None:
-    arguments = operands_lib.convert(*model, times, *rest, names=names)
-    _require_known(arguments, names)
-    operands, layout = operands_lib.canonical(arguments, names)
-    edges, kinds = operands_lib.edges(layout, arguments), None
+    converted = operands_lib.convert(*arguments, names=names)
+    _require_known(converted, names)
+    operands, layout = operands_lib.canonical(converted, names)
+    edges, kinds = operands_lib.edges(layout, converted), None
   else:
     call = observation_calls.ObservationsCall(
-      (*model, times, upper, *rest), discrete=discrete
+      (*arguments[:3], upper, *arguments[3:]), discrete=discrete
     )
     _require_known(call.arguments, call.names)
     operands, layout = call.operands, call.layout
@@ -128,7 +169,6 @@ def _require_known(
   for name, x in zip(names, arguments, strict=True):
     x = x.parameters if operands_lib.is_edges(x) else x
     if x is not None and static.concrete(x) is None:
-      name = "value" if name == "times" else name
       raise TypeError(f"{name} is traced: only known values can be diagnosed")
 
 

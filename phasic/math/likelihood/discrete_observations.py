@@ -31,7 +31,7 @@ def log_likelihood_terms(
 
   The first that holds counts. Ends that are not whole stand for the count
   below; no derivative in an end exists. The kernel sums the probabilities of an
-  interval; the portable path subtracts as that of `math.log_likelihood_terms`.
+  interval; the portable path subtracts as that of `observations.log_likelihood_terms`.
 
   Args:
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
@@ -56,8 +56,8 @@ def log_likelihood_terms(
   Example: a first six with the third throw, and none in three throws.
 
     >>> import math
-    >>> from phasic import math as pm
-    >>> terms = pm.discrete_phase_type_log_likelihood_terms(
+    >>> from phasic.math.likelihood import discrete_observations
+    >>> terms = discrete_observations.log_likelihood_terms(
     ...   [1.0], [[5 / 6]], [3.0, 3.0], [3.0, math.inf]
     ... )
     >>> print([f"{float(x):.6f}" for x in terms])
@@ -65,7 +65,7 @@ def log_likelihood_terms(
   """
   if upper is None and not validate_args:
     return discrete_phase_type.log_prob(
-      initial_probs, subtransition, lower, exit_probs, prob_zero
+      lower, initial_probs, subtransition, exit_probs, prob_zero
     )
   upper = lower if upper is None else upper
   arguments = (initial_probs, subtransition, lower, upper)

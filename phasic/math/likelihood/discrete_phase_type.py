@@ -6,7 +6,7 @@ phase to phase and t of absorption in a step, and an atom z at zero. Its base
 measure counts {0, 1, 2, ...}.
 
 All functions take the model's arrays with batch dimensions, which broadcast
-with each other and with `counts`; the result has the broadcast shape. They are
+with each other and with `value`; the result has the broadcast shape. They are
 differentiable in all arguments but the counts, see `math.value_and_gradient`.
 Where a value breaks a rule the result is NaN.
 
@@ -29,27 +29,27 @@ from phasic.math.model.model_types import SubtransitionLike
 
 
 def log_prob(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  counts: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns log P(N = k) = log(alpha T^(k-1) t), log(z) at k = 0.
 
   Args:
+    value: k, (...). -inf for k < 0 and k = inf.
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subtransition: T, (..., p, p), probabilities of a step. The diagonal is
       data like all else. No row's sum is above one. Or `EdgeProbs`, the
       probabilities of a sparse model, without `exit_probs`.
-    counts: k, (...). -inf for k < 0 and k = inf.
     exit_probs: t, (..., p); None derives them, t = 1 - T 1, zero within 4 p
       eps. If given, each row of T and its exit sum to one within 4 p eps, and
       all are free: derivatives in T leave t as it is.
     prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
 
   Returns:
-    An array with the broadcast shape of `counts` and the model's batch.
+    An array with the broadcast shape of `value` and the model's batch.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
@@ -59,21 +59,21 @@ def log_prob(
 
     >>> import numpy as np
     >>> from phasic.math.likelihood import discrete_phase_type
-    >>> value = discrete_phase_type.log_prob([1.0], [[5 / 6]], 3)
+    >>> value = discrete_phase_type.log_prob(3, [1.0], [[5 / 6]])
     >>> print(f"{float(value):.6f}")
     -2.156403
   """
   return evaluation.value(
     "log_density",
-    (initial_probs, subtransition, counts, exit_probs, prob_zero),
+    (initial_probs, subtransition, value, exit_probs, prob_zero),
     discrete=True,
   )
 
 
 def prob(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  counts: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -83,15 +83,15 @@ def prob(
   """
   return evaluation.value(
     "density",
-    (initial_probs, subtransition, counts, exit_probs, prob_zero),
+    (initial_probs, subtransition, value, exit_probs, prob_zero),
     discrete=True,
   )
 
 
-def log_survival(
+def log_survival_function(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  counts: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -101,15 +101,15 @@ def log_survival(
   """
   return evaluation.value(
     "log_survival",
-    (initial_probs, subtransition, counts, exit_probs, prob_zero),
+    (initial_probs, subtransition, value, exit_probs, prob_zero),
     discrete=True,
   )
 
 
-def survival(
+def survival_function(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  counts: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -119,15 +119,15 @@ def survival(
   """
   return evaluation.value(
     "survival",
-    (initial_probs, subtransition, counts, exit_probs, prob_zero),
+    (initial_probs, subtransition, value, exit_probs, prob_zero),
     discrete=True,
   )
 
 
 def log_cdf(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  counts: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -137,15 +137,15 @@ def log_cdf(
   """
   return evaluation.value(
     "log_cdf",
-    (initial_probs, subtransition, counts, exit_probs, prob_zero),
+    (initial_probs, subtransition, value, exit_probs, prob_zero),
     discrete=True,
   )
 
 
 def cdf(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  counts: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -155,6 +155,6 @@ def cdf(
   """
   return evaluation.value(
     "cdf",
-    (initial_probs, subtransition, counts, exit_probs, prob_zero),
+    (initial_probs, subtransition, value, exit_probs, prob_zero),
     discrete=True,
   )

@@ -17,12 +17,12 @@ import functools
 from typing import NamedTuple
 
 from phasic.internal import kernel_ops
-from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls
+from phasic.math.model import function_kinds
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import SubgeneratorLike
 
@@ -49,14 +49,14 @@ class ExpectedStatistics(NamedTuple):
 
 
 def expected_statistics(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
   *,
   weights: ArrayLike | None = None,
-  kind: str = "log_density",
+  kind: str = "log_prob",
   upper: ArrayLike | None = None,
 ) -> ExpectedStatistics:
   """Returns the expected statistics of paths, given what is known of each X.
@@ -72,23 +72,22 @@ def expected_statistics(
 
   probabilities being densities where X = t is known. The kinds say what O is:
 
-  - "log_density": X = t, an exact value. The sums of starts and atom are that
+  - "log_prob": X = t, an exact value. The sums of starts and atom are that
     of the weights, that of exits the weights' of t > 0, that of sojourns
     sum(w t).
-  - "log_survival": X > t, a right-censored value. Statistics are those of the
+  - "log_survival_function": X > t, a right-censored value. Statistics are those of the
     path up to t; what follows t is not included. So there are no exits, and
     sojourns sum up to sum(w t).
   - "log_cdf": X <= t, a left-censored value. Statistics are those of the whole
     path, which ends before t.
-  - "density", "survival", "cdf": the same times P(O), E[...; O], which add up
+  - "prob", "survival_function", "cdf": the same times P(O), E[...; O], which add up
     over events.
 
   With `upper` data of all kinds are one call: each value is known to lie
-  between its time t and u, its `upper`, as `log_likelihood_terms` has it. O is
-  then
+  between its time t and u, its `upper`. O is then
 
-      t == u:    X = t     as "log_density"
-      u == inf:  X > t     as "log_survival"
+      t == u:    X = t     as "log_prob"
+      u == inf:  X > t     as "log_survival_function"
       t < 0:     X <= u    as "log_cdf"
       else:      t < X <= u, interval-censored; of the whole path.
 
@@ -96,12 +95,12 @@ def expected_statistics(
   sojourns_i and s_i = exits_i / sojourns_i.
 
   Args:
-    initial_probs: as in `log_density`.
-    subgenerator: as in `log_density`; EdgeRates too.
-    times: t, (...). Dimensions that the model does not have are summed over.
+    value: t, (...). Dimensions that the model does not have are summed over.
       "log_cdf" of inf leaves sojourns, jumps and exits unknown: NaN.
-    exit_rates: as in `log_density`.
-    prob_zero: as in `log_density`.
+    initial_probs: as in `log_prob`.
+    subgenerator: as in `log_prob`; EdgeRates too.
+    exit_rates: as in `log_prob`.
+    prob_zero: as in `log_prob`.
     weights: w, broadcast to the shape of times, `upper` and model; None for
       ones. Times of weight zero count for nothing, NaN and impossible ones too.
     kind: see above; not used where there is `upper`.
@@ -116,25 +115,22 @@ def expected_statistics(
     NotImplementedError: the native kernel does not run, or (JAX, and
       TensorFlow where it runs eagerly; NaN in its graphs) a derivative is
       asked for.
-    TypeError: as in `log_density`.
-    ValueError: as in `log_density`, or the kind is unknown.
+    TypeError: as in `log_prob`.
+    ValueError: as in `log_prob`, or the kind is unknown.
 
   Example: which of two exponential components values came from.
 
     >>> from phasic import math as pm
-    >>> given = pm.expected_statistics(
-    ...   [0.5, 0.5], [[-1.0, 0.0], [0.0, -2.0]], [0.3, 2.0]
+    >>> given = pm.phase_type.expected_statistics(
+    ...   [0.3, 2.0], [0.5, 0.5], [[-1.0, 0.0], [0.0, -2.0]]
     ... )
     >>> print(f"{float(given.starts[0]):.6f} {float(given.starts[1]):.6f}")
     1.189946 0.810054
   """
-  if kind not in kernel_ops.KINDS:
-    raise ValueError(
-      f"kind is {raw_arguments.shown(kind)}: it must be one of {kernel_ops.KINDS}"
-    )
+  function = function_kinds.kind_of(kind, "kind")
   if upper is None:
     arguments = operands_lib.convert(
-      initial_probs, subgenerator, times, exit_rates, prob_zero
+      initial_probs, subgenerator, value, exit_rates, prob_zero
     )
     operands, layout = operands_lib.canonical(arguments)
     edges, kinds = operands_lib.edges(layout, arguments), None
@@ -143,7 +139,7 @@ def expected_statistics(
     )
   else:
     call = observation_calls.ObservationsCall(
-      (initial_probs, subgenerator, times, upper, exit_rates, prob_zero)
+      (initial_probs, subgenerator, value, upper, exit_rates, prob_zero)
     )
     operands, layout = call.operands, call.layout
     edges, kinds, lay_out = call.edges, call.kinds, call.weights
@@ -152,7 +148,7 @@ def expected_statistics(
     1.0 if weights is None else weights, dtype, "weights"
   )
   statistics = kernel_ops.statistics(
-    kind, operands, lay_out(known, "weights"), edges, kinds
+    function, operands, lay_out(known, "weights"), edges, kinds
   )
   starts, sojourns, jumps, exits, atom = (
     operands_lib.rows(layout, x) for x in statistics

@@ -36,32 +36,32 @@ _SMALL = {"float64": 1e-280, "float32": 1e-30}
 _LARGEST_LOG = {"float64": 1e-6 / 2.0**-48, "float32": 1e-3 / 2.0**-19}
 
 
-def hazard(
+def hazard_function(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns f(t) / P(X > t), the rate of absorption at t, per unit of time.
 
-  Arguments and errors are those of `log_density`. At t = 0 it is the limit
+  Arguments and errors are those of `log_prob`. At t = 0 it is the limit
   from the right, alpha s / sum(alpha), whatever the atom is. It is zero for t
   < 0, and NaN at infinity and where |log P(X > t)| is so large that neither a
   slope nor a quotient has six digits (three where all is in single precision).
 
   Returns:
-    An array with the broadcast shape of `times` and the model's batch.
+    An array with the broadcast shape of `value` and the model's batch.
 
   Example:
 
     >>> from phasic import math as pm
-    >>> value = pm.hazard([1.0], [[-2.0]], 1e6)
+    >>> value = pm.phase_type.hazard_function(1e6, [1.0], [[-2.0]])
     >>> print(f"{float(value):.6f}")
     2.000000
   """
   arguments = operands.convert(
-    initial_probs, subgenerator, times, exit_rates, prob_zero
+    initial_probs, subgenerator, value, exit_rates, prob_zero
   )
   if kernel_ops.path_of_call() == "portable":
     # A derivative takes many times as long there.
@@ -69,26 +69,26 @@ def hazard(
   return _rate(arguments)
 
 
-def log_hazard(
+def log_hazard_function(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns the logarithm of `hazard`, also where that is too small.
+  """Returns the logarithm of `hazard_function`, also where that is too small.
 
-  Arguments and errors are those of `log_density`.
+  Arguments and errors are those of `log_prob`.
 
   Example:
 
     >>> from phasic import math as pm
-    >>> value = pm.log_hazard([1.0], [[-2.0]], 1e6)
+    >>> value = pm.phase_type.log_hazard_function(1e6, [1.0], [[-2.0]])
     >>> print(f"{float(value):.6f}")
     0.693147
   """
   arguments = operands.convert(
-    initial_probs, subgenerator, times, exit_rates, prob_zero
+    initial_probs, subgenerator, value, exit_rates, prob_zero
   )
   quotient = _quotient(arguments)
   if kernel_ops.path_of_call() == "portable":
@@ -99,16 +99,16 @@ def log_hazard(
   return np.where(known, np.log(np.where(known, rate, 1.0)), quotient)
 
 
-def discrete_hazard(
+def discrete_hazard_function(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  counts: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns P(N = k) / P(N >= k), the probability of absorption in step k.
 
-  Arguments and errors are those of `discrete_phase_type_log_prob`. At k = 0 it
+  Arguments and errors are those of `log_prob`. At k = 0 it
   is P(N = 0). It is zero at what is no whole number, and NaN at infinity,
   where absorption has come for certain, and where |log P(N >= k)| is so large
   that less than six digits are left (three where all is in single precision).
@@ -116,25 +116,25 @@ def discrete_hazard(
   Example: the first six of a die.
 
     >>> from phasic import math as pm
-    >>> value = pm.discrete_phase_type_hazard([1.0], [[5 / 6]], 1000.0)
+    >>> value = pm.discrete_phase_type.hazard_function(1000.0, [1.0], [[5 / 6]])
     >>> print(f"{float(value):.6f}")
     0.166667
   """
   return np.exp(
-    discrete_log_hazard(
-      initial_probs, subtransition, counts, exit_probs, prob_zero
+    discrete_log_hazard_function(
+      value, initial_probs, subtransition, exit_probs, prob_zero
     )
   )
 
 
-def discrete_log_hazard(
+def discrete_log_hazard_function(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  counts: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns the logarithm of `discrete_hazard`, with the same arguments.
+  """Returns the logarithm of `hazard_function`, with the same arguments.
 
   It is a difference of logarithms in the widest precision: its absolute error
   is up to 16 eps times |log P(N >= k)|, with that precision's eps. Where that
@@ -143,16 +143,16 @@ def discrete_log_hazard(
   arguments = operands.convert(
     initial_probs,
     subtransition,
-    counts,
+    value,
     exit_probs,
     prob_zero,
     names=operands.DISCRETE_ARGUMENTS,
   )
   dtype = static.dtype_name(arguments[0])
   arguments = _widened(arguments, True)
-  initial_probs, subtransition, counts, exit_probs, prob_zero = arguments
+  initial_probs, subtransition, value, exit_probs, prob_zero = arguments
   log_prob = evaluation.value("log_density", arguments, discrete=True)
-  before = (initial_probs, subtransition, counts - 1.0, exit_probs, prob_zero)
+  before = (initial_probs, subtransition, value - 1.0, exit_probs, prob_zero)
   log_left = evaluation.value("log_survival", before, discrete=True)
   return _log_quotient(log_prob, log_left, dtype)
 
@@ -172,7 +172,7 @@ def log_hazard_below(
 
   Returns:
     An array of the common batch shape, found in the widest precision; NaN where
-    the second is zero, and as `hazard` is.
+    the second is zero, and as `hazard_function` is.
   """
   initial_probs, matrix, exits, prob_zero = model
   dtype = static.dtype_name(times)

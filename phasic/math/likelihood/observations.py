@@ -68,10 +68,12 @@ def log_likelihood_terms(
 
     >>> import math
     >>> import numpy as np
-    >>> from phasic import math as pm
+    >>> from phasic.math.likelihood import observations
     >>> lower = np.asarray([0.5, 2.0, 1.0])
     >>> upper = np.asarray([0.5, math.inf, 2.0])
-    >>> terms = pm.log_likelihood_terms([1.0], [[-2.0]], lower, upper)
+    >>> terms = observations.log_likelihood_terms(
+    ...   [1.0], [[-2.0]], lower, upper
+    ... )
     >>> print([f"{float(x):.6f}" for x in terms])
     ['-0.306853', '-4.000000', '-2.145413']
 
@@ -81,8 +83,8 @@ def log_likelihood_terms(
       Scand. J. Statist. 23, 1996.
   """
   if upper is None and not validate_args:
-    return phase_type.log_density(
-      initial_probs, subgenerator, lower, exit_rates, prob_zero
+    return phase_type.log_prob(
+      lower, initial_probs, subgenerator, exit_rates, prob_zero
     )
   upper = lower if upper is None else upper
   arguments = (initial_probs, subgenerator, lower, upper, exit_rates, prob_zero)

@@ -5,7 +5,7 @@ initial distribution alpha, subgenerator S, exit rates s and an atom z at zero.
 Its base measure is Lebesgue's on (0, inf) plus a unit mass at 0.
 
 All functions take the model's arrays with batch dimensions, which broadcast
-with each other and with `times`; the result has the broadcast shape. They are
+with each other and with `value`; the result has the broadcast shape. They are
 differentiable in all arguments, see `math.value_and_gradient`. Where a value
 breaks a rule the result is NaN.
 
@@ -21,10 +21,10 @@ from phasic.math.calls import evaluation
 from phasic.math.model.model_types import SubgeneratorLike
 
 
-def log_density(
+def log_prob(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -37,16 +37,16 @@ def log_density(
   above 7e5.
 
   Args:
+    value: t, (...), in units of time. -inf for t < 0 and t = inf.
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subgenerator: S, (..., p, p), rates per unit of time; off-diagonals >= 0.
       Or `EdgeRates`, the rates of a sparse model, without `exit_rates`.
-    times: t, (...), in units of time. -inf for t < 0 and t = inf.
     exit_rates: s, (..., p); None derives them, s = -S 1. If given, the
       diagonal of S is not read and its derivative is zero by definition.
     prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
 
   Returns:
-    An array with the broadcast shape of `times` and the model's batch.
+    An array with the broadcast shape of `value` and the model's batch.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
@@ -56,67 +56,67 @@ def log_density(
 
     >>> import numpy as np
     >>> from phasic.math.likelihood import phase_type
-    >>> value = phase_type.log_density([1.0], [[-2.0]], 0.5)
+    >>> value = phase_type.log_prob(0.5, [1.0], [[-2.0]])
     >>> print(f"{float(value):.6f}")
     -0.306853
   """
   return evaluation.value(
-    "log_density", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+    "log_density", (initial_probs, subgenerator, value, exit_rates, prob_zero)
   )
 
 
-def density(
+def prob(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns alpha exp(S t) s, and z at t = 0 where z > 0.
 
-  Arguments, result and errors are those of `log_density`; 0 for t < 0.
+  Arguments, result and errors are those of `log_prob`; 0 for t < 0.
   """
   return evaluation.value(
-    "density", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+    "density", (initial_probs, subgenerator, value, exit_rates, prob_zero)
   )
 
 
-def log_survival(
+def log_survival_function(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns log P(X > t) = log(alpha exp(S t) 1).
 
-  Arguments, result and errors are those of `log_density`; 0 for t < 0.
+  Arguments, result and errors are those of `log_prob`; 0 for t < 0.
   """
   return evaluation.value(
-    "log_survival", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+    "log_survival", (initial_probs, subgenerator, value, exit_rates, prob_zero)
   )
 
 
-def survival(
+def survival_function(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns P(X > t) = alpha exp(S t) 1.
 
-  Arguments, result and errors are those of `log_density`; 1 for t < 0.
+  Arguments, result and errors are those of `log_prob`; 1 for t < 0.
   """
   return evaluation.value(
-    "survival", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+    "survival", (initial_probs, subgenerator, value, exit_rates, prob_zero)
   )
 
 
 def log_cdf(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -124,24 +124,24 @@ def log_cdf(
 
   P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
 
-  Arguments, result and errors are those of `log_density`; -inf for t < 0.
+  Arguments, result and errors are those of `log_prob`; -inf for t < 0.
   """
   return evaluation.value(
-    "log_cdf", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+    "log_cdf", (initial_probs, subgenerator, value, exit_rates, prob_zero)
   )
 
 
 def cdf(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
 
-  Arguments, result and errors are those of `log_density`; 0 for t < 0.
+  Arguments, result and errors are those of `log_prob`; 0 for t < 0.
   """
   return evaluation.value(
-    "cdf", (initial_probs, subgenerator, times, exit_rates, prob_zero)
+    "cdf", (initial_probs, subgenerator, value, exit_rates, prob_zero)
   )

@@ -38,7 +38,7 @@ class EdgeProbs(NamedTuple):
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> edges = pm.EdgeProbs([0, 1, 2], [1, 2, 3], [0.25], [[1.0]] * 3)
-    >>> value = pm.discrete_phase_type_prob([1.0, 0.0, 0.0], edges, 4)
+    >>> value = pm.discrete_phase_type.prob(4, [1.0, 0.0, 0.0], edges)
     >>> print(f"{float(value):.6f}")
     0.035156
   """

@@ -49,7 +49,7 @@ class EdgeRates(NamedTuple):
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> edges = pm.EdgeRates([0, 1], [1, 2], [2.0], [[3.0], [1.0]])
-    >>> value = pm.density([1.0, 0.0], edges, 0.5)
+    >>> value = pm.phase_type.prob(0.5, [1.0, 0.0], edges)
     >>> print(f"{float(value):.6f}")
     0.954277
   """

@@ -129,22 +129,6 @@ def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
     user_warnings.warn(_message(name, good, rule.text, x))
 
 
-def warn_of_order(lower: ArrayLike, upper: ArrayLike) -> None:
-  """Warns of intervals whose end is before their start, where it is known."""
-  known = _numbers([lower, upper])
-  if known is None:
-    return
-  try:
-    good: onp.ndarray = onp.logical_not(known[1] < known[0])
-  except ValueError:  # Shapes do not fit, which raises elsewhere.
-    return
-  if not onp.all(good):
-    upper = onp.broadcast_to(known[1], onp.shape(good))
-    user_warnings.warn(
-      _message("upper", good, "it must be at least lower", upper)
-    )
-
-
 def _numbers(arrays: Sequence[ArrayLike]) -> list[onp.ndarray] | None:
   """Returns arrays of numbers on the host, None if one is not at hand."""
   try:

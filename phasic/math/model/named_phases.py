@@ -41,11 +41,11 @@ def indicator(phases: ArrayLike, initial_probs: ArrayLike) -> list[float]:
   return [float(i in named) for i in range(p)]
 
 
-def require_edges(edges: object) -> None:
-  """Raises TypeError unless `edges` are EdgeRates or EdgeProbs."""
+def require_edges(edges: object, name: str) -> None:
+  """Raises TypeError unless an argument is EdgeRates or EdgeProbs."""
   if not operands.is_edges(edges):
     raise TypeError(
-      f"edges is {type(edges).__name__}: it must be EdgeRates or EdgeProbs"
+      f"{name} is {type(edges).__name__}: it must be EdgeRates or EdgeProbs"
     )
 
 

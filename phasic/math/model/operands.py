@@ -30,14 +30,14 @@ from phasic.math.model.model_types import TimedModel
 ARGUMENTS = (
   "initial_probs",
   "subgenerator",
-  "times",
+  "value",
   "exit_rates",
   "prob_zero",
 )
 DISCRETE_ARGUMENTS = (
   "initial_probs",
   "subtransition",
-  "counts",
+  "value",
   "exit_probs",
   "prob_zero",
 )
@@ -59,7 +59,7 @@ DISCRETE_INTERVAL_ARGUMENTS = (
   "exit_probs",
   "prob_zero",
 )
-# Of functions of a reward for each phase, in the place of the times.
+# Of functions of a reward for each phase, in the place of the value.
 REWARD_ARGUMENTS = (
   "initial_probs",
   "subgenerator",
@@ -108,6 +108,12 @@ class Layout(NamedTuple):
 def names(discrete: bool) -> tuple[str, ...]:
   """Returns what the five arguments are called."""
   return DISCRETE_ARGUMENTS if discrete else ARGUMENTS
+
+
+def model_names(discrete: bool) -> tuple[str, ...]:
+  """Returns what a model's four arguments are called."""
+  names_of_all = names(discrete)
+  return (*names_of_all[:2], *names_of_all[3:])
 
 
 def interval_names(discrete: bool) -> tuple[str, ...]:
@@ -280,7 +286,7 @@ def canonical(
     full = static.broadcast_shapes(times_shape, batch)
   except ValueError:
     raise ValueError(
-      f"{names[2]} have shape {times_shape} and the model has batch shape "
+      f"{names[2]} has shape {times_shape} and the model has batch shape "
       f"{batch}: they do not broadcast"
     ) from None
   missing = max(0, len(batch) - len(times_shape))

@@ -67,12 +67,11 @@ def second_moment(
 
 
 def raw_moments(
+  order: Integer,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
-  *,
-  order: Integer,
 ) -> Array:
   """Returns E[N^k] for k = 1, ..., order.
 
@@ -88,7 +87,7 @@ def raw_moments(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> edges = pm.EdgeProbs([0], [1], [1 / 6])
-    >>> values = pm.discrete_phase_type_raw_moments([1.0], edges, order=2)
+    >>> values = pm.discrete_phase_type.raw_moments(2, [1.0], edges)
     >>> [f"{float(value):.6f}" for value in values]
     ['6.000000', '66.000000']
   """
@@ -97,25 +96,24 @@ def raw_moments(
 
 
 def reward_moments(
+  order: Integer,
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  rewards: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
-  *,
-  order: Integer,
 ) -> Array:
   """Returns E[Y^k], Y = sum_i r_i (steps made from phase i), k = 1, ..., order.
 
   Other arguments and errors are those of `mean`.
 
   Args:
+    order: a positive integer.
+    rewards: r, (..., p), finite and >= 0, else results are NaN.
     initial_probs: alpha, (..., p).
     subtransition: T, (..., p, p), or `EdgeProbs`.
-    rewards: r, (..., p), finite and >= 0, else results are NaN.
     exit_probs: t, (..., p), or None.
     prob_zero: z, (...), or None.
-    order: a positive integer.
 
   Returns:
     An array (..., order), where (...) is the common batch shape.
@@ -151,9 +149,9 @@ def stddev(
 
 
 def reward_covariance(
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  rewards: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -163,9 +161,9 @@ def reward_covariance(
   totals, and take one solution for each reward.
 
   Args:
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
     initial_probs: alpha, (..., p).
     subtransition: as in `mean`.
-    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
     exit_probs: as in `mean`.
     prob_zero: z, (...), or None.
 
@@ -183,9 +181,9 @@ def reward_covariance(
 
 
 def reward_cross_moments(
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  rewards: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:

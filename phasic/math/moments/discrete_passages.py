@@ -43,7 +43,10 @@ def expected_visits(
 
 
 def expected_jumps(
-  initial_probs: ArrayLike, edges: EdgeProbs, prob_zero: ArrayLike | None = None
+  initial_probs: ArrayLike,
+  subtransition: EdgeProbs,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns how often each edge is expected to be taken.
 
@@ -52,33 +55,34 @@ def expected_jumps(
 
   Args:
     initial_probs: alpha, (..., p).
-    edges: `EdgeProbs` with m edges.
+    subtransition: `EdgeProbs` with m edges.
+    exit_probs: None, as edges lead to absorption.
     prob_zero: z, (...), or None.
 
   Returns:
     An array (..., m).
 
   Raises:
-    TypeError: `edges` are not `EdgeProbs`.
+    TypeError: `subtransition` is not `EdgeProbs`.
   """
-  named_phases.require_edges(edges)
-  values = (initial_probs, edges, None, prob_zero)
+  named_phases.require_edges(subtransition, "subtransition")
+  values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.value(chain_passages.jumps, None, values, _NAMES)
 
 
 def hitting_probs(
+  phases: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  phases: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns the probability that the chain is ever in one of some phases.
 
   Args:
+    phases: the numbers of the phases, a sequence of integers in [0, p).
     initial_probs: alpha, (..., p).
     subtransition: T, (..., p, p), or `EdgeProbs`.
-    phases: the numbers of the phases, a sequence of integers in [0, p).
     exit_probs: t, (..., p), or None.
     prob_zero: z, (...), or None.
 
@@ -96,9 +100,9 @@ def hitting_probs(
 
 
 def probability_generating_function(
+  z: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  z: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -108,9 +112,9 @@ def probability_generating_function(
   each is with probability z.
 
   Args:
+    z: (...), in [0, 1], else the result is NaN.
     initial_probs: alpha, (..., p).
     subtransition: T, (..., p, p), or `EdgeProbs`.
-    z: (...), in [0, 1], else the result is NaN.
     exit_probs: t, (..., p), or None.
     prob_zero: P(N = 0), (...), or None.
 
@@ -122,7 +126,9 @@ def probability_generating_function(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> edges = pm.EdgeProbs([0], [1], [1 / 6])
-    >>> value = pm.probability_generating_function([1.0], edges, 0.5)
+    >>> value = pm.discrete_phase_type.probability_generating_function(
+    ...   0.5, [1.0], edges
+    ... )
     >>> print(f"{float(value):.6f}")
     0.142857
   """

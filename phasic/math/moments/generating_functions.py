@@ -29,9 +29,9 @@ _STEP_NAMES = ("initial_probs", "subtransition", "s", "exit_probs", "prob_zero")
 
 
 def moment_generating_function(
+  s: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  s: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -44,10 +44,10 @@ def moment_generating_function(
   phase is too large for a floating-point number.
 
   Args:
-    initial_probs: alpha, (..., p).
-    subgenerator: S, (..., p, p), or `EdgeRates`.
     s: (...), per unit of time. For s > 0 a matrix is made, of at most 4096
       phases.
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
     exit_rates: (..., p), or None.
     prob_zero: z, (...), or None.
 
@@ -59,7 +59,7 @@ def moment_generating_function(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> s = np.asarray([-2.0, 0.0, 1.0, 2.0])
-    >>> values = pm.moment_generating_function([1.0], [[-2.0]], s)
+    >>> values = pm.phase_type.moment_generating_function(s, [1.0], [[-2.0]])
     >>> [f"{float(value):.3f}" for value in values]
     ['0.500', '1.000', '2.000', 'inf']
   """
@@ -68,9 +68,9 @@ def moment_generating_function(
 
 
 def discrete_moment_generating_function(
+  s: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  s: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -85,8 +85,8 @@ def discrete_moment_generating_function(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> s = np.asarray([0.0, 0.25, 0.75])
-    >>> values = pm.discrete_phase_type_moment_generating_function(
-    ...   [1.0], [[0.5]], s
+    >>> values = pm.discrete_phase_type.moment_generating_function(
+    ...   s, [1.0], [[0.5]]
     ... )
     >>> [f"{float(value):.3f}" for value in values]
     ['1.000', '1.793', 'inf']
@@ -96,9 +96,9 @@ def discrete_moment_generating_function(
 
 
 def discrete_laplace_transform(
+  u: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  u: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -112,9 +112,9 @@ def discrete_laplace_transform(
 
 
 def excess_statistics(
+  s: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  s: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -128,7 +128,7 @@ def excess_statistics(
   Example: of an exponential time, 2 / (2 - s) - 1.
 
     >>> from phasic.math.moments import generating_functions
-    >>> found = generating_functions.excess_statistics([1.0], [[-2.0]], 1e-9)
+    >>> found = generating_functions.excess_statistics(1e-9, [1.0], [[-2.0]])
     >>> print(f"{float(found[0]):.6e}")
     5.000000e-10
   """

@@ -28,14 +28,13 @@ MAX_MARKS = 1000
 
 
 def joint_mark_probs(
-  initial_probs: ArrayLike,
-  subgenerator: SubgeneratorLike,
+  max_counts: ArrayLike,
   rewards: ArrayLike,
   mark_rates: ArrayLike,
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
-  *,
-  max_counts: ArrayLike,
 ) -> Array:
   """Returns P(N_1 = n_1, ..., N_R = n_R) for all counts up to given ones.
 
@@ -53,13 +52,13 @@ def joint_mark_probs(
   Derivatives exist in all arguments but the counts.
 
   Args:
-    initial_probs: alpha, (..., p).
-    subgenerator: S, (..., p, p), or `EdgeRates`.
+    max_counts: R integers >= 0, the largest counts.
     rewards: r, (..., p, R), finite and >= 0, else results are NaN.
     mark_rates: theta, (..., R), per unit of reward, finite and >= 0.
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
     exit_rates: s, (..., p); None derives them from the row sums of S.
     prob_zero: z, (...); None derives it.
-    max_counts: R integers >= 0, the largest counts.
 
   Returns:
     An array (..., max_counts[0] + 1, ..., max_counts[R - 1] + 1).
@@ -74,8 +73,8 @@ def joint_mark_probs(
 
     >>> import numpy as np
     >>> from phasic import math as pm
-    >>> probs = pm.joint_mark_probs(
-    ...   [1.0], [[-1.0]], [[1.0, 1.0]], [0.5, 0.5], max_counts=(1, 0)
+    >>> probs = pm.phase_type.joint_mark_probs(
+    ...   (1, 0), [[1.0, 1.0]], [0.5, 0.5], [1.0], [[-1.0]]
     ... )
     >>> [f"{float(prob):.6f}" for prob in probs[:, 0]]
     ['0.500000', '0.125000']

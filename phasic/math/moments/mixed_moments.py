@@ -27,13 +27,12 @@ MAX_PRODUCTS = 2**16
 
 
 def mixed_moment(
+  orders: ArrayLike,
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  rewards: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
-  *,
-  orders: ArrayLike,
 ) -> Array:
   """Returns E[Y_1^n_1 ... Y_R^n_R], Y_r = sum_i r_ir (time spent in phase i).
 
@@ -45,13 +44,13 @@ def mixed_moment(
   diag(r_b) ... 1. Nothing is subtracted.
 
   Args:
+    orders: R integers >= 0.
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
-    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
     exit_rates: s, (..., p); None derives them from the row sums of S.
     prob_zero: z, (...); None derives it. It does not enter, but is checked,
       unless all orders are zero.
-    orders: R integers >= 0.
 
   Returns:
     An array (...): inf where a reward of which there is a power may be earned
@@ -68,7 +67,9 @@ def mixed_moment(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> matrix = np.asarray([[-1.0, 1.0], [0.0, -2.0]])
-    >>> value = pm.mixed_moment([1.0, 0.0], matrix, np.eye(2), orders=(2, 1))
+    >>> value = pm.phase_type.mixed_moment(
+    ...   (2, 1), np.eye(2), [1.0, 0.0], matrix
+    ... )
     >>> print(f"{float(value):.6f}")
     1.000000
 

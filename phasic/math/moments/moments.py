@@ -72,12 +72,11 @@ def second_moment(
 
 
 def raw_moments(
+  order: Integer,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
-  *,
-  order: Integer,
 ) -> Array:
   """Returns E[X^k] = k! alpha (-S)^-k 1 for k = 1, ..., order.
 
@@ -91,7 +90,7 @@ def raw_moments(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> matrix = np.asarray([[-1.0, 1.0], [0.0, -1.0]])
-    >>> values = pm.raw_moments([1.0, 0.0], matrix, order=3)
+    >>> values = pm.phase_type.raw_moments(3, [1.0, 0.0], matrix)
     >>> [f"{float(value):.6f}" for value in values]
     ['2.000000', '6.000000', '24.000000']
   """
@@ -100,13 +99,12 @@ def raw_moments(
 
 
 def reward_moments(
+  order: Integer,
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  rewards: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
-  *,
-  order: Integer,
 ) -> Array:
   """Returns E[Y^k], Y = sum_i r_i (time spent in phase i), k = 1, ..., order.
 
@@ -114,12 +112,12 @@ def reward_moments(
   of `mean`.
 
   Args:
+    order: a positive integer.
+    rewards: r, (..., p), finite and >= 0, else results are NaN.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
-    rewards: r, (..., p), finite and >= 0, else results are NaN.
     exit_rates: s, (..., p), or None.
     prob_zero: z, (...), or None.
-    order: a positive integer.
 
   Returns:
     An array (..., order), where (...) is the common batch shape.
@@ -158,9 +156,9 @@ def stddev(
 
 
 def reward_means(
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  rewards: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -175,9 +173,9 @@ def reward_means(
 
 
 def reward_covariance(
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  rewards: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -187,9 +185,9 @@ def reward_covariance(
   totals, and take one solution for each reward.
 
   Args:
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
     initial_probs: alpha, (..., p).
     subgenerator: as in `mean`.
-    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
     exit_rates: as in `mean`.
     prob_zero: z, (...), or None.
 
@@ -203,9 +201,9 @@ def reward_covariance(
 
 
 def reward_cross_moments(
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  rewards: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:

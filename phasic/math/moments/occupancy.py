@@ -36,9 +36,9 @@ from phasic.math.numeric import scaled_sums
 
 
 def occupancy(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  times: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -48,9 +48,9 @@ def occupancy(
   start what comes after: the state vector at a time when rates change, say.
 
   Args:
+    value: t, (...), finite and >= 0, else results are NaN.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
-    times: t, (...), finite and >= 0, else results are NaN.
     exit_rates: s, (..., p), or None.
     prob_zero: z, (...), or None.
 
@@ -68,18 +68,18 @@ def occupancy(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> edges = pm.EdgeRates([0, 1], [1, 2], [1.0, 1.0])
-    >>> probs = pm.occupancy([1.0, 0.0], edges, 1.0)
+    >>> probs = pm.phase_type.occupancy(1.0, [1.0, 0.0], edges)
     >>> [f"{float(x):.6f}" for x in probs]
     ['0.367879', '0.367879']
   """
-  values = (initial_probs, subgenerator, times, exit_rates, prob_zero)
+  values = (initial_probs, subgenerator, value, exit_rates, prob_zero)
   return _occupancy(values, False)
 
 
 def discrete_occupancy(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  counts: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -93,11 +93,11 @@ def discrete_occupancy(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> edges = pm.EdgeProbs([0], [1], [0.25])
-    >>> probs = pm.discrete_phase_type_occupancy([1.0], edges, 2)
+    >>> probs = pm.discrete_phase_type.occupancy(2, [1.0], edges)
     >>> [f"{float(x):.6f}" for x in probs]
     ['0.562500']
   """
-  values = (initial_probs, subtransition, counts, exit_probs, prob_zero)
+  values = (initial_probs, subtransition, value, exit_probs, prob_zero)
   return _occupancy(values, True)
 
 

@@ -43,7 +43,7 @@ def expected_sojourn_times(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> edges = pm.EdgeRates([0, 1], [1, 2], [1.0, 2.0])
-    >>> times = pm.expected_sojourn_times([1.0, 0.0], edges)
+    >>> times = pm.phase_type.expected_sojourn_times([1.0, 0.0], edges)
     >>> [f"{float(x):.6f}" for x in times]
     ['1.000000', '0.500000']
   """
@@ -66,7 +66,10 @@ def expected_visits(
 
 
 def expected_jumps(
-  initial_probs: ArrayLike, edges: EdgeRates, prob_zero: ArrayLike | None = None
+  initial_probs: ArrayLike,
+  subgenerator: EdgeRates,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns how often each edge is expected to be taken.
 
@@ -75,41 +78,42 @@ def expected_jumps(
 
   Args:
     initial_probs: alpha, (..., p).
-    edges: `EdgeRates` with m edges.
+    subgenerator: `EdgeRates` with m edges.
+    exit_rates: None, as edges lead to absorption.
     prob_zero: z, (...), or None.
 
   Returns:
     An array (..., m).
 
   Raises:
-    TypeError: `edges` are not `EdgeRates`.
+    TypeError: `subgenerator` is not `EdgeRates`.
 
   Example: of two causes the second is three times as likely.
 
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> edges = pm.EdgeRates([0, 0], [1, 1], [0.5, 1.5])
-    >>> [f"{float(x):.6f}" for x in pm.expected_jumps([1.0], edges)]
+    >>> [f"{float(x):.6f}" for x in pm.phase_type.expected_jumps([1.0], edges)]
     ['0.250000', '0.750000']
   """
-  named_phases.require_edges(edges)
-  values = (initial_probs, edges, None, prob_zero)
+  named_phases.require_edges(subgenerator, "subgenerator")
+  values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.value(chain_passages.jumps, None, values, _NAMES)
 
 
 def hitting_probs(
+  phases: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  phases: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns the probability that the chain is ever in one of some phases.
 
   Args:
+    phases: the numbers of the phases, a sequence of integers in [0, p).
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
-    phases: the numbers of the phases, a sequence of integers in [0, p).
     exit_rates: s, (..., p), or None.
     prob_zero: z, (...), or None.
 
@@ -127,9 +131,9 @@ def hitting_probs(
 
 
 def laplace_transform(
+  u: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  u: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -139,9 +143,9 @@ def laplace_transform(
   rate u rings.
 
   Args:
+    u: (...), finite and >= 0, else the result is NaN.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
-    u: (...), finite and >= 0, else the result is NaN.
     exit_rates: s, (..., p), or None.
     prob_zero: z, (...), or None.
 
@@ -152,7 +156,7 @@ def laplace_transform(
 
     >>> import numpy as np
     >>> from phasic import math as pm
-    >>> value = pm.laplace_transform([1.0], [[-2.0]], 0.5)
+    >>> value = pm.phase_type.laplace_transform(0.5, [1.0], [[-2.0]])
     >>> print(f"{float(value):.6f}")
     0.800000
   """

@@ -97,7 +97,7 @@ def tilted(model: Model, growth: Array) -> MomentNodes:
   longest = chain_calls.value(
     signed_killing.longest_time, None, values, tuple(names), (0,)
   )
-  total = generating_functions.moment_generating_function(*values)
+  total = generating_functions.moment_generating_function(growth, *model)
   total = _wide(autodiff.stop_gradient(total))
   finite = total < math.inf
   longest = np.where(finite, _wide(longest), 1.0)

@@ -1,10 +1,7 @@
 """Entropies and divergences of phase-type distributions.
 
 They are those of densities with respect to Lebesgue's measure on (0, inf) plus
-a unit mass at 0, in discrete time of probabilities. A model is a tuple of
-initial_probs, subgenerator, exit_rates and prob_zero, in discrete time of
-initial_probs, subtransition, exit_probs and prob_zero, as all functions of
-`math` take them; the last two may be None.
+a unit mass at 0, in discrete time of probabilities.
 
 Integrals are sums over nodes that are fixed by the models' time scales, sums
 over numbers of steps are whole up to 2048 (more, where there are more than 64
@@ -29,93 +26,156 @@ from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.quadrature import laws
 from phasic.math.quadrature import quadrature
 
 
-def entropy(model: laws.ModelLike, discrete: bool = False) -> Array:
-  """Returns -z log(z) - integral of f(t) log f(t) dt, or -sum p(k) log p(k).
+def entropy(
+  initial_probs: ArrayLike,
+  subgenerator: SubgeneratorLike,
+  exit_rates: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
+  """Returns -z log(z) - integral of f(t) log f(t) dt.
 
   The error is relative to the integral of |f log f|.
 
   Args:
-    model: the model, a tuple.
-    discrete: whether time is.
+    initial_probs: alpha, (..., p).
+    subgenerator: S, (..., p, p), or `EdgeRates`.
+    exit_rates: s, (..., p); None derives them from the row sums of S.
+    prob_zero: z, (...); None derives it.
 
   Returns:
     An array with the model's batch shape.
 
   Raises:
-    TypeError: the model is no tuple of four, dtypes differ, or are complex,
-      bool or half precision.
+    TypeError: dtypes differ, or are complex, bool or half precision.
     ValueError: shapes do not fit, or an array is empty.
 
   Example: that of an exponential time is 1 - log(rate).
 
     >>> from phasic import math as pm
-    >>> value = pm.entropy(([1.0], [[-2.0]], None, None))
-    >>> print(f"{float(value):.6f}")
+    >>> print(f"{float(pm.phase_type.entropy([1.0], [[-2.0]])):.6f}")
     0.306853
   """
+  model = (initial_probs, subgenerator, exit_rates, prob_zero)
+  return entropy_of(model, False)
+
+
+def discrete_entropy(
+  initial_probs: ArrayLike,
+  subtransition: SubtransitionLike,
+  exit_probs: ArrayLike | None = None,
+  prob_zero: ArrayLike | None = None,
+) -> Array:
+  """Returns -sum p(k) log p(k).
+
+  Arguments, result and errors are those of `phase_type.entropy`, with T,
+  (..., p, p), or `EdgeProbs`.
+
+  Example: that of a number of throws of a coin is two bits.
+
+    >>> from phasic import math as pm
+    >>> print(f"{float(pm.discrete_phase_type.entropy([1.0], [[0.5]])):.6f}")
+    1.386294
+  """
+  model = (initial_probs, subtransition, exit_probs, prob_zero)
+  return entropy_of(model, True)
+
+
+def cross_entropy(model: laws.ModelLike, other: laws.ModelLike) -> Array:
+  """Returns -z log(z') - integral of f(t) log g(t) dt.
+
+  It is inf where `other` has no mass but `model` has some; the error is
+  relative to the integral of |f log g|.
+
+  Args:
+    model: that of f and z, a tuple of the four arguments of `entropy`; the
+      last two may be None.
+    other: that of g and z'.
+
+  Returns:
+    An array with the common batch shape of the models.
+
+  Raises:
+    TypeError: a model is no tuple of four, dtypes differ, or are complex,
+      bool or half precision.
+    ValueError: shapes do not fit, or an array is empty.
+
+  Example:
+
+    >>> from phasic import math as pm
+    >>> first = ([1.0], [[-2.0]], None, None)
+    >>> second = ([1.0], [[-1.0]], None, None)
+    >>> value = pm.phase_type.cross_entropy(first, second)
+    >>> print(f"{float(value):.6f}")
+    0.500000
+  """
+  return compare("cross_entropy", model, other, False)
+
+
+def discrete_cross_entropy(
+  model: laws.ModelLike, other: laws.ModelLike
+) -> Array:
+  """Returns -sum p(k) log q(k).
+
+  Arguments, result and errors are those of `phase_type.cross_entropy`, with
+  tuples of the arguments of `discrete_phase_type.entropy`.
+  """
+  return compare("cross_entropy", model, other, True)
+
+
+def kl_divergence(model: laws.ModelLike, other: laws.ModelLike) -> Array:
+  """Returns the integral of f log(f / g) - f + g over the base measure.
+
+  For probabilities that is the divergence of Kullback and Leibler, the
+  expectation of log(f / g). No term is negative, so nothing is lost however
+  close the models are. It is inf where `other` has no mass but `model` has
+  some: an atom, or the density. Derivatives in free coordinates are those of
+  this formula. A mass at zero that is zero is none, and has no derivative.
+
+  Arguments, result and errors are those of `cross_entropy`.
+
+  Example:
+
+    >>> from phasic import math as pm
+    >>> first = ([1.0], [[-2.0]], None, None)
+    >>> second = ([1.0], [[-1.0]], None, None)
+    >>> value = pm.phase_type.kl_divergence(first, second)
+    >>> print(f"{float(value):.6f}")
+    0.193147
+  """
+  return compare("kl_divergence", model, other, False)
+
+
+def discrete_kl_divergence(
+  model: laws.ModelLike, other: laws.ModelLike
+) -> Array:
+  """Returns the sum of p log(p / q) - p + q over all numbers of steps.
+
+  It is inf where `other` lacks a number of steps that `model` has. The rest is
+  as for `phase_type.kl_divergence`, with tuples of the arguments of
+  `discrete_phase_type.entropy`.
+  """
+  return compare("kl_divergence", model, other, True)
+
+
+def entropy_of(model: laws.ModelLike, discrete: bool) -> Array:
+  """Returns the entropy of a model, a tuple of four."""
   return _run(
     "entropy", discrete, kernel_ops.path(), laws.convert(model, discrete)
   )
 
 
-def cross_entropy(
-  model: laws.ModelLike, other: laws.ModelLike, discrete: bool = False
-) -> Array:
-  """Returns -z log(z') - integral of f(t) log g(t) dt, or its sum.
-
-  It is inf where `other` has no mass but `model` has some; the error is
-  relative to the integral of |f log g|. Arguments are those of `entropy`.
-
-  Args:
-    model: that of f and z.
-    other: that of g and z'.
-    discrete: whether time is, of both.
-
-  Example:
-
-    >>> from phasic import math as pm
-    >>> first = ([1.0], [[-2.0]], None, None)
-    >>> second = ([1.0], [[-1.0]], None, None)
-    >>> print(f"{float(pm.cross_entropy(first, second)):.6f}")
-    0.500000
-  """
-  return _compare("cross_entropy", model, other, discrete)
-
-
-def kl_divergence(
-  model: laws.ModelLike, other: laws.ModelLike, discrete: bool = False
-) -> Array:
-  """Returns the sum of p log(p / q) - p + q over the base measure.
-
-  For probabilities that is the divergence of Kullback and Leibler, the
-  expectation of log(p / q). No term is negative, so nothing is lost however
-  close the models are. It is inf where `other` has no mass but `model` has
-  some: an atom, the density, or a number of steps. Derivatives in free
-  coordinates are those of this formula. A mass at zero that is zero is none,
-  and has no derivative.
-
-  Arguments are those of `cross_entropy`.
-
-  Example:
-
-    >>> from phasic import math as pm
-    >>> first = ([1.0], [[-2.0]], None, None)
-    >>> second = ([1.0], [[-1.0]], None, None)
-    >>> print(f"{float(pm.kl_divergence(first, second)):.6f}")
-    0.193147
-  """
-  return _compare("kl_divergence", model, other, discrete)
-
-
-def _compare(
+def compare(
   kind: str, model: laws.ModelLike, other: laws.ModelLike, discrete: bool
 ) -> Array:
-  """Returns what compares two models."""
+  """Returns what compares two models, the kind's function of them."""
   models = [
     laws.convert(x, discrete, name)
     for name, x in (("model", model), ("other", other))

@@ -12,7 +12,6 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import autodiff
-from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -62,11 +61,6 @@ def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
 
 def _four(model: ModelLike, discrete: bool, name: str) -> ModelLike:
   """Returns a model's four arguments; raises TypeError for anything else."""
-  if not isinstance(discrete, (bool, onp.bool_)):
-    raise TypeError(
-      f"discrete is {raw_arguments.shown(discrete)}: it must be a bool; {name} "
-      f"is one tuple of {_listed(False)}"
-    )
   if isinstance(model, (tuple, list)) and len(model) == 4:
     return model
   what = type(model).__name__

@@ -12,7 +12,7 @@ that both tails have their digits: where F(t) is as accurate as it is rounded,
     |F(Q) - u| <= 8 eps min(u, 1 - u) (1 + Q f(Q) / min(F(Q), 1 - F(Q))).
 
 What is not found is NaN: a quantile for which the largest rate times Q is above
-the kernel's limits (see `log_density`), or a model that breaks a rule.
+the kernel's limits (see `log_prob`), or a model that breaks a rule.
 
 Derivatives are implicit, dq = (du - F_theta dtheta) / f(q), and can be
 differentiated again. Inside of an atom they are zero, at its end, at zero and at
@@ -31,29 +31,21 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_rules
 
-# What is asked, by mode.
-ASKED = {
-  "cdf": "u",
-  "log_cdf": "log_cdf",
-  "log_survival": "log_survival",
-  "folded": "folded",
-}
-
 
 def quantile(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  u: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns Q(u) = inf{t: P(X <= t) >= u}, in units of time.
 
   Args:
+    value: probabilities u, (...); outside of [0, 1] the result is NaN.
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subgenerator: S, (..., p, p), rates per unit of time; off-diagonals >= 0.
       Or `EdgeRates`, the rates of a sparse model, without `exit_rates`.
-    u: probabilities, (...); outside of [0, 1] the result is NaN.
     exit_rates: s, (..., p); None derives them, s = -S 1. If given, the
       diagonal of S is not read and its derivative is zero by definition.
     prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
@@ -69,63 +61,65 @@ def quantile(
 
     >>> import numpy as np
     >>> from phasic import math as pm
-    >>> print(f"{float(pm.quantile([1.0], [[-2.0]], 0.5)):.6f}")
+    >>> print(f"{float(pm.phase_type.quantile(0.5, [1.0], [[-2.0]])):.6f}")
     0.346574
 
   References:
     W. H. Press et al., Numerical recipes, 2007, ch. 9.4 (Newton's method
       within a bracket).
   """
-  return value("cdf", (initial_probs, subgenerator, u, exit_rates, prob_zero))
+  return evaluate(
+    "cdf", (initial_probs, subgenerator, value, exit_rates, prob_zero)
+  )
 
 
 def quantile_log_cdf(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  log_cdf: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns inf{t: log P(X <= t) >= log_cdf}, for left tails below 1e-308.
 
   Arguments, result and errors are those of `quantile`, with a log probability,
-  at most zero, in the place of u. A time below the least normal number is zero.
+  at most zero, as the value. A time below the least normal number is zero.
 
   Example:
 
     >>> from phasic import math as pm
-    >>> value = pm.quantile_log_cdf([1.0], [[-2.0]], -600.0)
+    >>> value = pm.phase_type.quantile_log_cdf(-600.0, [1.0], [[-2.0]])
     >>> print(f"{float(value):.6e}")
     1.325198e-261
   """
-  arguments = (initial_probs, subgenerator, log_cdf, exit_rates, prob_zero)
-  return value("log_cdf", arguments)
+  arguments = (initial_probs, subgenerator, value, exit_rates, prob_zero)
+  return evaluate("log_cdf", arguments)
 
 
 def quantile_log_survival(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  log_survival: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns inf{t: log P(X > t) <= log_survival}, for right tails.
 
   Arguments, result and errors are those of `quantile`, with a log probability,
-  at most zero, in the place of u.
+  at most zero, as the value.
 
   Example:
 
     >>> from phasic import math as pm
-    >>> value = pm.quantile_log_survival([1.0], [[-2.0]], -10000.0)
+    >>> value = pm.phase_type.quantile_log_survival(-10000.0, [1.0], [[-2.0]])
     >>> print(f"{float(value):.6f}")
     5000.000000
   """
-  arguments = (initial_probs, subgenerator, log_survival, exit_rates, prob_zero)
-  return value("log_survival", arguments)
+  arguments = (initial_probs, subgenerator, value, exit_rates, prob_zero)
+  return evaluate("log_survival", arguments)
 
 
-def value(
+def evaluate(
   mode: str,
   arguments: Sequence[Given],
   discrete: bool = False,
@@ -161,8 +155,7 @@ class QuantileCall:
     arguments: Sequence[Given],
     discrete: bool = False,
   ) -> None:
-    names = operands_lib.names(discrete)
-    self.names = (*names[:2], ASKED[mode], *names[3:])
+    self.names = operands_lib.names(discrete)
     self.arguments = operands_lib.convert(*arguments, names=self.names)
     operands, self.layout = operands_lib.canonical(self.arguments, self.names)
     *model, self.asked = operands

@@ -4,7 +4,7 @@
 
 is zero up to the atom at zero, and inf as in `quantiles`. It is the least count
 as the functions of `discrete_phase_type` decide it: at k = Q(u) `cdf` is at
-least u, or `survival` at most 1 - u where u is above one half, and before k
+least u, or `survival_function` at most 1 - u where u is above one half, and before k
 `cdf` is below u. Counts go up to 2^52, in float32 to 2^24; beyond, and where
 the functions themselves are, quantiles are NaN.
 
@@ -20,19 +20,19 @@ from phasic.math.quantiles import quantiles
 
 
 def quantile(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  u: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns Q(u) = min{k: P(N <= k) >= u}.
 
   Args:
+    value: probabilities u, (...); outside of [0, 1] the result is NaN.
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subtransition: T, (..., p, p), probabilities of a step. Or `EdgeProbs`, the
       probabilities of a sparse model, without `exit_probs`.
-    u: probabilities, (...); outside of [0, 1] the result is NaN.
     exit_probs: t, (..., p); None derives them, t = 1 - T 1.
     prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
 
@@ -48,49 +48,49 @@ def quantile(
 
     >>> import numpy as np
     >>> from phasic import math as pm
-    >>> value = pm.discrete_phase_type_quantile([1.0], [[5 / 6]], 0.9)
+    >>> value = pm.discrete_phase_type.quantile(0.9, [1.0], [[5 / 6]])
     >>> print(int(value))
     13
   """
-  arguments = (initial_probs, subtransition, u, exit_probs, prob_zero)
-  return quantiles.value("cdf", arguments, discrete=True)
+  arguments = (initial_probs, subtransition, value, exit_probs, prob_zero)
+  return quantiles.evaluate("cdf", arguments, discrete=True)
 
 
 def quantile_log_cdf(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  log_cdf: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns min{k: log P(N <= k) >= log_cdf}.
 
   Arguments, result and errors are those of `quantile`, with a log probability,
-  at most zero, in the place of u.
+  at most zero, as the value.
   """
-  arguments = (initial_probs, subtransition, log_cdf, exit_probs, prob_zero)
-  return quantiles.value("log_cdf", arguments, discrete=True)
+  arguments = (initial_probs, subtransition, value, exit_probs, prob_zero)
+  return quantiles.evaluate("log_cdf", arguments, discrete=True)
 
 
 def quantile_log_survival(
+  value: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  log_survival: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
   """Returns min{k: log P(N > k) <= log_survival}.
 
   Arguments, result and errors are those of `quantile`, with a log probability,
-  at most zero, in the place of u.
+  at most zero, as the value.
 
   Example: throws after which a six is missing with probability 1e-100.
 
     >>> import math
     >>> from phasic import math as pm
     >>> asked = -100 * math.log(10)
-    >>> value = pm.discrete_phase_type_quantile_log_survival(
-    ...   [1.0], [[5 / 6]], asked
+    >>> value = pm.discrete_phase_type.quantile_log_survival(
+    ...   asked, [1.0], [[5 / 6]]
     ... )
     >>> print(int(value))
     1263
@@ -98,8 +98,8 @@ def quantile_log_survival(
   arguments = (
     initial_probs,
     subtransition,
-    log_survival,
+    value,
     exit_probs,
     prob_zero,
   )
-  return quantiles.value("log_survival", arguments, discrete=True)
+  return quantiles.evaluate("log_survival", arguments, discrete=True)

@@ -24,11 +24,12 @@ from phasic.math.rewards import without_reward
 
 
 def discrete_reward_transform(
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
-  rewards: ArrayLike,
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
+  *,
   impulse_rewards: ArrayLike | None = None,
 ) -> tuple[Array, Array, Array, Array]:
   """Returns the discrete phase-type model of the sum of integer rewards.
@@ -53,10 +54,10 @@ def discrete_reward_transform(
   Derivatives exist in all but rewards.
 
   Args:
-    initial_probs: alpha, (..., p).
-    subtransition: T, (..., p, p), or EdgeProbs, of which a matrix is made.
     rewards: r, (..., p), integers >= 0. Traced ones must be 0 or 1, and give
       NaN if they are not.
+    initial_probs: alpha, (..., p).
+    subtransition: T, (..., p, p), or EdgeProbs, of which a matrix is made.
     exit_probs: t, (..., p); None derives them from the row sums of T.
     prob_zero: z, (...); None derives it.
     impulse_rewards: c, (..., p, p + 1), integers >= 0, the last column for
@@ -77,11 +78,11 @@ def discrete_reward_transform(
 
     >>> import numpy as np
     >>> from phasic import math as pm
-    >>> model = pm.discrete_reward_transform(
-    ...   [1.0], [[0.5]], [0], impulse_rewards=[[2, 0]]
+    >>> model = pm.discrete_phase_type.reward_transform(
+    ...   [0], [1.0], [[0.5]], impulse_rewards=[[2, 0]]
     ... )
     >>> alpha, matrix, exits, atom = model
-    >>> value = pm.discrete_phase_type_prob(alpha, matrix, 4, exits, atom)
+    >>> value = pm.discrete_phase_type.prob(4, alpha, matrix, exits, atom)
     >>> print(f"{float(value):.6f}")
     0.125000
 

@@ -273,17 +273,17 @@ def _visit(
   def of(function: Callable[..., Array], exits: Array) -> Array:
     last = np.zeros_like(exits[..., :1])
     exits = np.concatenate([exits, last], axis=-1)
-    return function(starts, matrix, times, exits, np.zeros_like(times))
+    return function(times, starts, matrix, exits, np.zeros_like(times))
 
   # From where there is no success the logarithm has no derivative.
   exits = np.where(leads[..., None], success[..., None, :], 1.0)
-  logs = of(phase_type.log_density, exits) + shift[..., None]
+  logs = of(phase_type.log_prob, exits) + shift[..., None]
   logs = np.where(leads, logs, -math.inf)
   known = static.concrete(leads)
   if known is not None and onp.all(known):
     faint = np.zeros_like(logs)
   else:
-    faint = of(phase_type.density, success[..., None, :])
+    faint = of(phase_type.prob, success[..., None, :])
     faint = np.where(leads, 0.0, _times_power(faint, shift[..., None]))
   places = onp.full(p + 1, k)
   places[block] = onp.arange(k)

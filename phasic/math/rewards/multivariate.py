@@ -26,10 +26,10 @@ from phasic.math.rewards import feed_forward
 
 
 def joint_laplace_transform(
+  arguments: ArrayLike,
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  rewards: ArrayLike,
-  arguments: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -41,10 +41,10 @@ def joint_laplace_transform(
   anything Y ends there.
 
   Args:
+    arguments: u, (..., R), finite and >= 0, else results are NaN.
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
-    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
-    arguments: u, (..., R), finite and >= 0, else results are NaN.
     exit_rates: s, (..., p); None derives them from the row sums of S.
     prob_zero: z, (...); None derives it.
 
@@ -60,8 +60,8 @@ def joint_laplace_transform(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> matrix = np.asarray([[-1.0, 1.0], [0.0, -2.0]])
-    >>> value = pm.joint_laplace_transform(
-    ...   [1.0, 0.0], matrix, np.eye(2), [1.0, 2.0]
+    >>> value = pm.phase_type.joint_laplace_transform(
+    ...   [1.0, 2.0], np.eye(2), [1.0, 0.0], matrix
     ... )
     >>> print(f"{float(value):.6f}")
     0.250000
@@ -104,11 +104,11 @@ def _survival(option: None, system: chain_solves.System, rates: Array) -> Array:
   return chain_solves.checked(system, total + np.where(good, 0.0, math.nan))
 
 
-def feed_forward_log_density(
+def joint_log_prob(
+  value: ArrayLike,
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  rewards: ArrayLike,
-  values: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
@@ -131,10 +131,10 @@ def feed_forward_log_density(
   give NaN.
 
   Args:
+    value: y, (..., R).
+    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates` of up to 4096 phases.
-    rewards: r, (..., p, R), finite and >= 0, else results are NaN.
-    values: y, (..., R).
     exit_rates: s, (..., p); None derives them from the row sums of S.
     prob_zero: z, (...); None derives it.
 
@@ -155,8 +155,8 @@ def feed_forward_log_density(
     >>> import numpy as np
     >>> from phasic import math as pm
     >>> matrix = np.asarray([[-1.0, 1.0], [0.0, -2.0]])
-    >>> value = pm.feed_forward_log_density(
-    ...   [1.0, 0.0], matrix, np.eye(2), [1.0, 2.0]
+    >>> value = pm.phase_type.joint_log_prob(
+    ...   [1.0, 2.0], np.eye(2), [1.0, 0.0], matrix
     ... )
     >>> print(f"{float(value):.6f}")
     -4.306853
@@ -168,11 +168,11 @@ def feed_forward_log_density(
   names = {
     "initial_probs": initial_probs,
     "rewards": rewards,
-    "values": values,
+    "value": value,
     "exit_rates": exit_rates,
     "prob_zero": prob_zero,
   }
-  given = structures.as_array(values, dtypes.common_dtype(names), "values")
+  given = structures.as_array(value, dtypes.common_dtype(names), "value")
   model, (earned,), batch, dtype = chain_arguments.convert(
     initial_probs,
     subgenerator,
@@ -185,7 +185,7 @@ def feed_forward_log_density(
   size, shape = static.shape(earned)[-1], static.shape(given)
   if len(shape) < 1 or shape[-1] != size:
     raise ValueError(
-      f"values have shape {shape}: it must be (..., R), R = {size}"
+      f"value has shape {shape}: it must be (..., R), R = {size}"
     )
   batch = static.broadcast_shapes(batch, shape[:-1])
   matrix, exits = model.rates, model.exits

@@ -22,9 +22,9 @@ from phasic.math.rewards import without_reward
 
 
 def reward_transform(
+  rewards: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
-  rewards: ArrayLike,
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> tuple[Array, Array | edge_rates.EdgeRates, Array | None, Array | None]:
@@ -48,12 +48,12 @@ def reward_transform(
 
   Derivatives exist in all arguments, but that in a reward of zero is NaN: the
   law with a small reward has a density where that with none has a mass.
-  (Moments of Y do have one; see `reward_moment`.)
+  (Moments of Y do have one; see `reward_moments`.)
 
   Args:
+    rewards: r, (..., p), per unit of time, finite and >= 0.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or EdgeRates.
-    rewards: r, (..., p), per unit of time, finite and >= 0.
     exit_rates: s, (..., p); None derives them from the row sums of S.
     prob_zero: z, (...); None derives it.
 
@@ -73,12 +73,12 @@ def reward_transform(
 
     >>> import numpy as np
     >>> from phasic import math as pm
-    >>> tree = pm.reward_transform(
-    ...   [1.0, 0.0], [[-3.0, 3.0], [0.0, -1.0]], [3.0, 2.0]
+    >>> tree = pm.phase_type.reward_transform(
+    ...   [3.0, 2.0], [1.0, 0.0], [[-3.0, 3.0], [0.0, -1.0]]
     ... )
-    >>> print(f"{float(pm.mean(*tree)):.6f}")
+    >>> print(f"{float(pm.phase_type.mean(*tree)):.6f}")
     3.000000
-    >>> print(f"{float(pm.density(*tree[:2], 1.0)):.6f}")
+    >>> print(f"{float(pm.phase_type.prob(1.0, *tree[:2])):.6f}")
     0.238651
 
   References:

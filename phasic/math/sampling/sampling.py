@@ -91,7 +91,7 @@ def sample(
   below = random.uniform(coin, (n, *batch), wide) < 0.5
   asked = structures.cast(np.where(below, -size, size), dtype)
   arguments = (*model[:2], asked, *model[2:])
-  x = quantiles.value("folded", arguments, discrete)
+  x = quantiles.evaluate("folded", arguments, discrete)
   x = simulated_draws.fill(x, paths, model, discrete)
   if differentiable and not discrete:
     return x

@@ -136,7 +136,9 @@ def _paths(
   asked = np.where(upper, 0.0 - log_left, log_cdf)
   # What is never absorbed is above all of F.
   asked = np.where(times == math.inf, math.inf, asked)
-  found = quantiles.value("folded", (*model[:2], asked, *model[2:]), discrete)
+  found = quantiles.evaluate(
+    "folded", (*model[:2], asked, *model[2:]), discrete
+  )
   drawn, inverted = static.concrete(times), static.concrete(found)
   if drawn is None or inverted is None:
     return None, None

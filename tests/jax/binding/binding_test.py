@@ -196,17 +196,17 @@ class OperationTest(parameterized.TestCase):
     chain = onp.array([[-3.0, 2.0, 0.5], [0.0, -1.0, 0.25], [0.5, 0.0, -2.0]])
     start = onp.array([0.25, 0.5, 0.25])
     times = onp.linspace(0.0, 30.0, 41)
-    op = binding.bind(numpy_math.log_density)
+    op = binding.bind(numpy_math.phase_type.log_prob)
     chains = onp.stack([chain, 2.0 * chain, 0.125 * chain])
     for wrap in (lambda f: f, jax.jit):
-      expected = wrap(math.log_density)(start, chain, times)
-      actual = wrap(op)(start, chain, times)
+      expected = wrap(math.phase_type.log_prob)(times, start, chain)
+      actual = wrap(op)(times, start, chain)
       self.assertEqual(
         onp.asarray(actual).tobytes(), onp.asarray(expected).tobytes()
       )
       expected, actual = (
-        wrap(jax.vmap(f, (None, 0, None)))(start, chains, times)
-        for f in (math.log_density, op)
+        wrap(jax.vmap(f, (None, None, 0)))(times, start, chains)
+        for f in (math.phase_type.log_prob, op)
       )
       self.assertEqual(
         onp.asarray(actual).tobytes(), onp.asarray(expected).tobytes()

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
+from phasic.substrates.jax import config
 from phasic.substrates.jax import math
 
 jax.config.update("jax_enable_x64", True)
@@ -18,7 +19,7 @@ def _log_prob(theta, counts=_COUNTS):
   edges = math.EdgeProbs(
     onp.arange(3), onp.arange(3) + 1, theta, onp.ones((3, 1))
   )
-  return math.discrete_phase_type_log_prob(onp.eye(3)[0], edges, counts)
+  return math.discrete_phase_type.log_prob(counts, onp.eye(3)[0], edges)
 
 
 def _derivative(theta, order):
@@ -63,18 +64,18 @@ class DiscreteUsesTest(parameterized.TestCase):
   @parameterized.parameters("kernel", "portable")
   def test_floating_counts_have_none_that_is_a_number(self, path):
     def value(k):
-      return math.discrete_phase_type_survival([1.0], [[0.5]], k)
+      return math.discrete_phase_type.survival_function(k, [1.0], [[0.5]])
 
-    with math.use_path(path):
+    with config.use_path(path):
       for slope in (jax.grad(value), jax.jacfwd(value)):
         self.assertTrue(onp.isnan(slope(2.0)))
         self.assertEqual(slope(2.5), 0.0)
 
   def test_traced_portable_path(self):
     counts = jnp.asarray([1.0, 7.0, 4000.0, 10_000.0])
-    with math.use_path("portable"):
+    with config.use_path("portable"):
       value = jax.jit(
-        lambda k: math.discrete_phase_type_log_prob([1.0], [[0.75]], k)
+        lambda k: math.discrete_phase_type.log_prob(k, [1.0], [[0.75]])
       )(counts)
     expected = onp.log(0.25) + (counts - 1) * onp.log(0.75)
     onp.testing.assert_allclose(value[:3], expected[:3], rtol=1e-13)

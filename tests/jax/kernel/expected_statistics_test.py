@@ -19,8 +19,8 @@ _TIMES = onp.array([0.1, 0.5, 1.0, 2.0])
 
 
 def _statistics(theta, times=_TIMES, weights=None):
-  return math.expected_statistics(
-    _PROBS, theta[:, None] * _CYCLE, times, weights=weights
+  return math.phase_type.expected_statistics(
+    times, _PROBS, theta[:, None] * _CYCLE, weights=weights
   )
 
 
@@ -55,8 +55,8 @@ class ExpectedStatisticsTest(parameterized.TestCase):
 
   def test_vmap_over_observations(self):
     def statistics(theta, lower, upper):
-      return math.expected_statistics(
-        _PROBS, theta[:, None] * _CYCLE, lower, upper=upper
+      return math.phase_type.expected_statistics(
+        lower, _PROBS, theta[:, None] * _CYCLE, upper=upper
       )
 
     lower = onp.array([[0.1, -1.0], [0.5, 1.0], [0.0, 2.0]])
@@ -89,7 +89,7 @@ class ExpectedStatisticsTest(parameterized.TestCase):
   def test_float32_without_x64(self):
     with jax.enable_x64(False):
       probs, matrix, times = map(jnp.asarray, (_PROBS, _CYCLE, _TIMES))
-      given = math.expected_statistics(probs, matrix, times)
+      given = math.phase_type.expected_statistics(times, probs, matrix)
     for x in given:
       self.assertEqual(x.dtype, jnp.float32)
 
@@ -114,7 +114,9 @@ class ExpectedStatisticsTest(parameterized.TestCase):
       return jnp.sum(counts * jnp.log(theta) - given.sojourns * theta)
 
     def likelihood(theta):
-      return jnp.sum(math.log_density(_PROBS, theta[:, None] * _CYCLE, _TIMES))
+      return jnp.sum(
+        math.phase_type.log_prob(_TIMES, _PROBS, theta[:, None] * _CYCLE)
+      )
 
     # Fisher's identity.
     onp.testing.assert_allclose(

@@ -10,6 +10,7 @@ import numpy as onp
 
 from phasic.substrates.jax import math
 from phasic.substrates.jax.internal import kernel_ops
+from phasic.substrates.jax.math.model import function_kinds
 from phasic.substrates.jax.math.portable import portable
 
 jax.config.update("jax_enable_x64", True)
@@ -20,7 +21,7 @@ _CYCLE = onp.array([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0], [0.7, 0.0, -1.0]])
 
 
 def _log_density(theta):
-  return math.log_density(_PROBS, theta[:, None] * _CYCLE, _TIMES)
+  return math.phase_type.log_prob(_TIMES, _PROBS, theta[:, None] * _CYCLE)
 
 
 def _loss(theta):
@@ -48,7 +49,7 @@ _EXITS = onp.array([0.25, 0.5, 0.75])
 
 
 def _total(probs, rates, exits, atom, times):
-  values = math.log_density(probs, rates, times, exits, atom)
+  values = math.phase_type.log_prob(times, probs, rates, exits, atom)
   return jnp.sum(jnp.sin(values))
 
 
@@ -136,12 +137,12 @@ class KernelDerivativesTest(parameterized.TestCase):
       ):
         transform(third)(self.theta)
 
-  @parameterized.parameters(*kernel_ops.KINDS)
+  @parameterized.parameters(*function_kinds.KINDS)
   def test_all_kinds(self, kind):
-    f = getattr(math, kind)
+    f = getattr(math.phase_type, kind)
 
     def run(theta):
-      return f(_PROBS, theta[:, None] * _CYCLE, _TIMES)
+      return f(_TIMES, _PROBS, theta[:, None] * _CYCLE)
 
     def compute(path):
       with kernel_ops.use_path(path):
@@ -173,7 +174,7 @@ class KernelDerivativesTest(parameterized.TestCase):
 
     def run(theta, probs, times):
       generators = theta[..., None] * _CYCLE
-      return math.log_density(probs, generators, times)
+      return math.phase_type.log_prob(times, probs, generators)
 
     def loss(theta, probs, times):
       return jnp.sum(jnp.cos(run(theta, probs, times)))

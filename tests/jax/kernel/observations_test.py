@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
-from phasic.substrates.jax import math
+from phasic.substrates.jax import config
+from phasic.substrates.jax.math.likelihood import observations
 from tests.oracle import interval_oracle
 from tests.oracle import phase_type_oracle as oracle
 
@@ -21,7 +22,7 @@ _THETA = jnp.array([1.0, 1.5, 0.75])
 
 
 def _terms(theta, lower=_LOWER, upper=_UPPER):
-  return math.log_likelihood_terms(
+  return observations.log_likelihood_terms(
     _ALPHA, theta[:, None] * _CYCLE, lower, upper, exit_rates=_EXITS
   )
 
@@ -79,7 +80,7 @@ class ObservationsTest(parameterized.TestCase):
       jax.jacrev(jax.jacrev(_loss)),
     ):
       onp.testing.assert_allclose(jax.jit(other)(_THETA), hessian, rtol=1e-12)
-    with math.use_path("portable"):
+    with config.use_path("portable"):
       portable = jax.hessian(_loss)(_THETA)
     onp.testing.assert_allclose(portable, hessian, rtol=1e-9)
 

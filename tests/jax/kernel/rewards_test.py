@@ -40,25 +40,27 @@ class RewardsTest(absltest.TestCase):
     self.assertTrue(jnp.isnan(log_prob(flipped, y)))
 
   def test_transform_of_traced_rewards(self):
-    compiled = jax.jit(math.reward_transform)
+    compiled = jax.jit(math.phase_type.reward_transform)
     for rewards in ([1.0, 2.0, 3.0], [0.0, 2.0, 3.0], [0.0, 0.0, 0.0]):
       rewards = jnp.array(rewards)
-      found = compiled(_PROBS, _CYCLE, rewards)
-      expected = math.reward_transform(_PROBS, _CYCLE, rewards)
+      found = compiled(rewards, _PROBS, _CYCLE)
+      expected = math.phase_type.reward_transform(rewards, _PROBS, _CYCLE)
       for x, y in zip(found, expected, strict=True):
         onp.testing.assert_allclose(x, y, 1e-14)
     self.assertEqual(compiled._cache_size(), 1)
     rows = jnp.array([[0.0, 2.0, 3.0], [1.0, 0.0, 0.0]])
-    atoms = jax.vmap(lambda r: math.reward_transform(_PROBS, _CYCLE, r)[3])(
-      rows
-    )
+    atoms = jax.vmap(
+      lambda r: math.phase_type.reward_transform(r, _PROBS, _CYCLE)[3]
+    )(rows)
     for atom, row in zip(atoms, rows, strict=True):
-      one = math.reward_transform(_PROBS, _CYCLE, row)[3]
+      one = math.phase_type.reward_transform(row, _PROBS, _CYCLE)[3]
       onp.testing.assert_allclose(atom, one, 1e-14)
 
   def test_no_derivative_in_rewards_of_zero(self):
     def mean(rewards):
-      return math.mean(*math.reward_transform(_PROBS, _CYCLE, rewards))
+      return math.phase_type.mean(
+        *math.phase_type.reward_transform(rewards, _PROBS, _CYCLE)
+      )
 
     rewards = jnp.array([0.0, 2.0, 3.0])
     for derivative in (jax.grad, jax.jacfwd):
@@ -77,13 +79,13 @@ class RewardsTest(absltest.TestCase):
     # P(N = 1) = t r a / (t r + a)^2 for one phase that is left at rate a.
     def prob(x):
       t, r, a = x
-      found = math.joint_mark_probs(
-        jnp.ones(1),
-        jnp.zeros((1, 1)),
+      found = math.phase_type.joint_mark_probs(
+        (1,),
         jnp.reshape(r, (1, 1)),
         jnp.reshape(t, (1,)),
+        jnp.ones(1),
+        jnp.zeros((1, 1)),
         jnp.reshape(a, (1,)),
-        max_counts=(1,),
       )
       return found[1]
 
@@ -97,7 +99,9 @@ class RewardsTest(absltest.TestCase):
 
   def test_second_derivatives_of_moments(self):
     def moment(scale):
-      return math.mixed_moment(_PROBS, scale * _CYCLE, _REWARDS, orders=(1, 2))
+      return math.phase_type.mixed_moment(
+        (1, 2), _REWARDS, _PROBS, scale * _CYCLE
+      )
 
     # It is of degree -3 in the rates.
     onp.testing.assert_allclose(

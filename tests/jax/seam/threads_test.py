@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
+from phasic.substrates.jax import config
 from phasic.substrates.jax import math as pm
 
 jax.config.update("jax_enable_x64", True)
@@ -24,8 +25,8 @@ def _log_density(rates, times):
   start = jnp.zeros(_PHASES).at[0].set(1.0)
   chain = jnp.eye(_PHASES, k=1)
   last = jnp.zeros(_PHASES).at[-1].set(1.0)
-  return pm.log_density(
-    start, rates[:, None, None] * chain, times, rates[:, None] * last
+  return pm.phase_type.log_prob(
+    times, start, rates[:, None, None] * chain, rates[:, None] * last
   )
 
 
@@ -54,9 +55,9 @@ def _values_and_gradients(rates):
 class ThreadsTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
-    self.assertEqual(pm.path(), "kernel")
-    before = pm.num_threads()
-    self.addCleanup(pm.set_num_threads, before)
+    self.assertEqual(config.path(), "kernel")
+    before = config.num_threads()
+    self.addCleanup(config.set_num_threads, before)
     # A hang ends the process, with all stacks, and that is a failure.
     faulthandler.dump_traceback_later(240, exit=True)
     self.addCleanup(faulthandler.cancel_dump_traceback_later)
@@ -70,7 +71,7 @@ class ThreadsTest(parameterized.TestCase):
 
   @parameterized.parameters(2, 8)
   def test_many_calls_from_many_threads(self, num_threads):
-    pm.set_num_threads(num_threads)
+    config.set_num_threads(num_threads)
 
     def caller(seed):
       rng = onp.random.default_rng(seed)
@@ -96,10 +97,10 @@ class ThreadsTest(parameterized.TestCase):
       return jax.vmap(jax.value_and_grad(shared))(scales)
 
     scales = onp.array([0.5, 1.0, 2.0])
-    pm.set_num_threads(1)
+    config.set_num_threads(1)
     expected = [onp.asarray(x).tobytes() for x in mapped(scales)]
     for count in (2, 3, 8):
-      pm.set_num_threads(count)
+      config.set_num_threads(count)
       actual = [onp.asarray(x).tobytes() for x in mapped(scales)]
       self.assertEqual(actual, expected, count)
 

@@ -4,9 +4,9 @@ from absl.testing import absltest
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import distributions as pd
 from phasic import graphs
-from phasic import math as pm
 from phasic.math.calls import gradients
 from tests.helpers import test_case
 
@@ -67,7 +67,7 @@ class ClosureTest(test_case.TestCase):
     steps = _steps()
     results = []
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         values = [
           pd.random_sum(steps, law).log_prob(1.0),
           pd.maximum([law, law]).log_prob(1.0),

@@ -43,8 +43,8 @@ def _nested(x, depth):
 # Of integers.
 _INDEX_CALLS = (
   ("sources", lambda x: pd.SparsePhaseType([1.0], x, [0], [1.0])),
-  ("phases", lambda x: pm.hitting_probs([1.0], [[0.0]], x, [1.0])),
-  ("sources", lambda x: pm.mean([1.0], pm.EdgeRates(x, [1], [1.0]))),
+  ("phases", lambda x: pm.phase_type.hitting_probs(x, [1.0], [[0.0]], [1.0])),
+  ("sources", lambda x: pm.phase_type.mean([1.0], pm.EdgeRates(x, [1], [1.0]))),
 )
 
 

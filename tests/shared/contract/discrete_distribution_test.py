@@ -64,14 +64,17 @@ class ValuesTest(test_case.TestCase):
     model = tuple(_GOOD.values())
     counts = onp.asarray([0, 1, 7])
     for method, function in (
-      (dist.log_prob, pm.discrete_phase_type_log_prob),
-      (dist.prob, pm.discrete_phase_type_prob),
-      (dist.log_cdf, pm.discrete_phase_type_log_cdf),
-      (dist.cdf, pm.discrete_phase_type_cdf),
-      (dist.log_survival_function, pm.discrete_phase_type_log_survival),
-      (dist.survival_function, pm.discrete_phase_type_survival),
+      (dist.log_prob, pm.discrete_phase_type.log_prob),
+      (dist.prob, pm.discrete_phase_type.prob),
+      (dist.log_cdf, pm.discrete_phase_type.log_cdf),
+      (dist.cdf, pm.discrete_phase_type.cdf),
+      (
+        dist.log_survival_function,
+        pm.discrete_phase_type.log_survival_function,
+      ),
+      (dist.survival_function, pm.discrete_phase_type.survival_function),
     ):
-      self.assert_close(method(counts), function(*model, counts), 0.0)
+      self.assert_close(method(counts), function(counts, *model), 0.0)
 
   @parameterized.parameters((1, 0.3), (3, 0.05))
   def test_samples(self, r, q):

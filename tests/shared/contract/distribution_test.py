@@ -35,14 +35,14 @@ class ContractTest(test_case.TestCase):
     model = tuple(_GOOD.values())
     times = onp.asarray([0.0, 0.5, 2.0])
     for method, function in (
-      (dist.log_prob, pm.log_density),
-      (dist.prob, pm.density),
-      (dist.log_cdf, pm.log_cdf),
-      (dist.cdf, pm.cdf),
-      (dist.log_survival_function, pm.log_survival),
-      (dist.survival_function, pm.survival),
+      (dist.log_prob, pm.phase_type.log_prob),
+      (dist.prob, pm.phase_type.prob),
+      (dist.log_cdf, pm.phase_type.log_cdf),
+      (dist.cdf, pm.phase_type.cdf),
+      (dist.log_survival_function, pm.phase_type.log_survival_function),
+      (dist.survival_function, pm.phase_type.survival_function),
     ):
-      self.assert_close(method(times), function(*model, times), 0.0)
+      self.assert_close(method(times), function(times, *model), 0.0)
 
   def test_moments(self):
     dist = pd.PhaseType(**_GOOD)

@@ -8,9 +8,9 @@ import mpmath
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import distributions as pd
 from phasic import graphs as pg
-from phasic import math as pm
 from phasic.internal import static
 from phasic.math.calls import gradients
 from tests.helpers import models
@@ -142,7 +142,7 @@ class ContinuousTest(test_case.TestCase):
     values = [-1.0, 0.0, math.inf, math.nan]
     first = model.initial_probs @ -onp.sum(model.subgenerator, axis=-1) / 0.9
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         self.assert_close(
           dist.hazard_function(values), [0.0, first, math.nan, math.nan]
         )
@@ -163,7 +163,7 @@ class ContinuousTest(test_case.TestCase):
     times = onp.asarray([0.0, 0.5, 20.0])
     expected = self.host(dist.log_hazard_function(times))
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         self.assert_close(dist.log_hazard_function(times), expected, 1e-11)
 
   def test_integral(self):

@@ -11,6 +11,7 @@ from phasic import distributions as pd
 from phasic import math as pm
 from phasic.internal import kernel_ops
 from phasic.math.calls import gradients
+from phasic.math.likelihood import observations
 from tests.helpers import derivatives
 from tests.helpers import test_case
 
@@ -23,10 +24,10 @@ class MistakesTest(test_case.TestCase):
   def test_edge_out_of_range(self, sources, targets, name):
     edges = pm.EdgeRates(sources, targets, [0.75])
     with self.assertRaisesRegex(ValueError, rf"{name}\[0\] = "):
-      pm.log_density([1.0, 0.0], edges, 1.0)
+      pm.phase_type.log_prob(1.0, [1.0, 0.0], edges)
     probs = pm.EdgeProbs(sources, targets, [0.75])
     with self.assertRaisesRegex(ValueError, rf"{name}\[0\] = "):
-      pm.discrete_phase_type_prob([1.0, 0.0], probs, 1.0)
+      pm.discrete_phase_type.prob(1.0, [1.0, 0.0], probs)
 
   def test_batches_that_do_not_broadcast(self):
     two, three = pd.Erlang(2, [1.0, 2.0]), pd.Erlang(2, [1.0, 2.0, 3.0])
@@ -42,56 +43,56 @@ class MistakesTest(test_case.TestCase):
   def test_moments_of_the_other_time(self):
     edges = pm.EdgeRates([0], [1], [2.0])
     with self.assertRaisesRegex(TypeError, "subtransition is EdgeRates"):
-      pm.discrete_phase_type_mean([1.0], edges)
+      pm.discrete_phase_type.mean([1.0], edges)
     probs = pm.EdgeProbs([0], [1], [0.5])
     with self.assertRaisesRegex(TypeError, "subgenerator is EdgeProbs"):
-      pm.mean([1.0], probs)
+      pm.phase_type.mean([1.0], probs)
 
   def test_arguments_of_moments(self):
     with self.assertRaisesRegex(ValueError, "order is 0"):
-      pm.raw_moments([1.0], [[-1.0]], order=0)
+      pm.phase_type.raw_moments(0, [1.0], [[-1.0]])
     with self.assertRaisesRegex(ValueError, "order is True"):
-      pm.raw_moments([1.0], [[-1.0]], order=True)
-    found = pm.raw_moments([1.0], [[-1.0]], order=onp.int64(2))
+      pm.phase_type.raw_moments(True, [1.0], [[-1.0]])
+    found = pm.phase_type.raw_moments(onp.int64(2), [1.0], [[-1.0]])
     self.assert_close(found, [1.0, 2.0], 1e-14)
     with self.assertRaisesRegex(ValueError, r"rewards has shape \(2,\)"):
-      pm.reward_moments([1.0], [[-1.0]], [1.0, 2.0], order=1)
-    for function, options in (
-      (pm.mixed_moment, {"orders": (1,)}),
-      (pm.joint_mark_probs, {"mark_rates": [1.0], "max_counts": (1,)}),
+      pm.phase_type.reward_moments(1, [1.0, 2.0], [1.0], [[-1.0]])
+    model = ([1.0], [[-1.0]])
+    for function, others in (
+      (pm.phase_type.mixed_moment, ()),
+      (pm.phase_type.joint_mark_probs, ([1.0],)),
     ):
       with self.assertRaisesRegex(TypeError, r"rewards is None.*p, R\)"):
-        function([1.0], [[-1.0]], None, **options)
+        function((1,), None, *others, *model)
       with self.assertRaisesRegex(ValueError, r"shape \(1,\).*p, R\)"):
-        function([1.0], [[-1.0]], [1.0], **options)
+        function((1,), [1.0], *others, *model)
     with self.assertRaisesRegex(ValueError, "rewards has batch shape"):
-      pm.reward_moments(
-        [1.0], onp.full((3, 1, 1), -1.0), onp.ones((2, 1)), order=1
+      pm.phase_type.reward_moments(
+        1, onp.ones((2, 1)), [1.0], onp.full((3, 1, 1), -1.0)
       )
 
   def test_models_that_are_no_tuples(self):
     start, matrix = [1.0, 0.0], [[-2.0, 1.0], [0.0, -1.0]]
     model = (start, matrix, None, None)
-    with self.assertRaisesRegex(TypeError, "discrete is .*it must be a bool"):
-      pm.entropy(start, matrix)
     for wrong in (start, (start, matrix), pd.Erlang(2, 1.0), 1.0):
-      with self.assertRaisesRegex(
-        TypeError, "model is .*tuple of initial_probs"
+      for function in (
+        pm.phase_type.cross_entropy,
+        pm.phase_type.kl_divergence,
       ):
-        pm.entropy(wrong)
-      for function in (pm.cross_entropy, pm.kl_divergence):
+        with self.assertRaisesRegex(TypeError, "model is .*tuple of initial_"):
+          function(wrong, model)
         with self.assertRaisesRegex(TypeError, "other is .*tuple of initial_"):
           function(model, wrong)
     with self.assertRaisesRegex(TypeError, "model is .*subtransition"):
-      pm.entropy((start, matrix), discrete=True)
+      pm.discrete_phase_type.kl_divergence((start, matrix), model)
 
-  def test_no_times(self):
-    with self.assertRaisesRegex(TypeError, "times is None"):
-      pm.log_density([1.0], [[-1.0]], None)
+  def test_no_value(self):
+    with self.assertRaisesRegex(TypeError, "value is None"):
+      pm.phase_type.log_prob(None, [1.0], [[-1.0]])
 
   def test_interval_that_ends_before_it_begins(self):
     with self.assertRaisesRegex(ValueError, r"upper\[1\] = 1"):
-      pm.log_likelihood_terms(
+      observations.log_likelihood_terms(
         [1.0], [[-1.0]], [1.0, 3.0], [2.0, 1.0], validate_args=True
       )
 
@@ -116,7 +117,9 @@ class MistakesTest(test_case.TestCase):
   def test_gradient_of_an_infinite_mean(self):
 
     def mean(rate):
-      return pm.mean(np.ones_like(rate)[None], -rate * onp.ones((1, 1)))
+      return pm.phase_type.mean(
+        np.ones_like(rate)[None], -rate * onp.ones((1, 1))
+      )
 
     value, slope = gradients.value_and_gradient(mean, np.asarray(0.0))
     self.assertEqual(float(value), math.inf)
@@ -131,25 +134,25 @@ class DiagnoseTest(test_case.TestCase):
 
   def test_edges(self):
     edges = pm.EdgeRates([0], [1], [-2.0])
-    reason = pm.diagnose("log_density", [1.0], edges, [1.0, 2.0])
+    reason = pm.phase_type.diagnose([1.0, 2.0], [1.0], edges)
     self.assertEqual(onp.shape(reason), (2,))
     self.assertNotEqual(reason[0], "ok")
 
   def test_discrete(self):
     probs = pm.EdgeProbs([0, 0], [1, 1], [0.75, 0.75])
-    reason = pm.diagnose("density", [1.0], probs, 3.0, discrete=True)
+    reason = pm.discrete_phase_type.diagnose(3.0, [1.0], probs, method="prob")
     self.assertNotEqual(str(reason), "ok")
 
   def test_observations(self):
-    reasons = pm.diagnose(
-      "log_density", [1.0], [[-1.0]], [1.0, 2.0], upper=[2.0, 1.0]
+    reasons = pm.phase_type.diagnose(
+      [1.0, 2.0], [1.0], [[-1.0]], upper=[2.0, 1.0]
     )
     self.assertEqual(str(reasons[0]), "ok")
     self.assertNotEqual(str(reasons[1]), "ok")
 
-  def test_kind(self):
-    with self.assertRaisesRegex(ValueError, "kind is 'pdf'"):
-      pm.diagnose("pdf", [1.0], [[-1.0]], 1.0)
+  def test_method(self):
+    with self.assertRaisesRegex(ValueError, "method is 'pdf'"):
+      pm.phase_type.diagnose(1.0, [1.0], [[-1.0]], method="pdf")
 
 
 class WantedTest(test_case.TestCase):
@@ -161,10 +164,13 @@ class WantedTest(test_case.TestCase):
     arguments = (*model, [0.5, 1.0, 2.0], [0.5, math.inf, 3.0])
     bar = onp.asarray([1.0, 2.0, 3.0])
     _, every = derivatives.vjp(
-      pm.log_likelihood_terms, *arguments, cotangent=bar
+      observations.log_likelihood_terms, *arguments, cotangent=bar
     )
     _, some = derivatives.vjp(
-      pm.log_likelihood_terms, *arguments, cotangent=bar, wanted=wanted
+      observations.log_likelihood_terms,
+      *arguments,
+      cotangent=bar,
+      wanted=wanted,
     )
     names = ("initial_probs", "subgenerator", "lower", "upper")
     for name, x, y in zip(names, every, some, strict=False):

@@ -19,7 +19,7 @@ class StructureErrorTest(test_case.TestCase):
     ("not_square", [1.0], [[-1.0, 1.0]], 1.0, None, "must be square"),
     ("phases", [1.0, 0.0], [[-1.0]], 1.0, None, "phases p must agree"),
     ("empty", onp.zeros((0,)), onp.zeros((0, 0)), 1.0, None, "empty"),
-    ("no_times", [1.0], [[-1.0]], onp.zeros(0), None, "times.*empty"),
+    ("no_times", [1.0], [[-1.0]], onp.zeros(0), None, "value.*empty"),
     ("exits", [1.0], [[-1.0]], 1.0, [1.0, 2.0], "exit_rates"),
     (
       "batch",
@@ -34,16 +34,16 @@ class StructureErrorTest(test_case.TestCase):
   )
   def test_shapes(self, alpha, matrix, times, exits, message):
     with self.assertRaisesRegex(ValueError, message):
-      pm.log_density(alpha, matrix, times, exits)
+      pm.phase_type.log_prob(times, alpha, matrix, exits)
 
   def test_mixed_dtypes_are_both_named(self):
     with self.assertRaisesRegex(TypeError, "float32.*float64"):
-      pm.log_density(onp.ones(1, onp.float32), -onp.ones((1, 1)), 1.0)
+      pm.phase_type.log_prob(1.0, onp.ones(1, onp.float32), -onp.ones((1, 1)))
 
   @parameterized.parameters("complex128", "bool", "float16")
   def test_other_dtypes(self, dtype):
-    with self.assertRaisesRegex(TypeError, f"times.*{dtype}"):
-      pm.log_density([1.0], [[-1.0]], onp.ones(2, dtype))
+    with self.assertRaisesRegex(TypeError, f"value.*{dtype}"):
+      pm.phase_type.log_prob(onp.ones(2, dtype), [1.0], [[-1.0]])
 
   @parameterized.parameters(
     (onp.ma.array([1.0, 2.0], mask=[True, False]),),
@@ -54,7 +54,7 @@ class StructureErrorTest(test_case.TestCase):
   def test_masked_arrays(self, masked):
     dist = pd.PhaseType([1.0], [[-1.0]])
     for call, name in (
-      (lambda x: pm.log_density([1.0], [[-1.0]], x), "times"),
+      (lambda x: pm.phase_type.log_prob(x, [1.0], [[-1.0]]), "value"),
       (dist.log_prob, "value"),
       (lambda x: pd.PhaseType(x, [[-1.0, 0.0], [0.0, -1.0]]), "initial_probs"),
     ):
@@ -70,7 +70,7 @@ class StructureErrorTest(test_case.TestCase):
   )
   def test_cotangents(self, cotangent, error, message):
     _, pullback = pm.vjp(
-      lambda t: pm.cdf([1.0], [[-1.0]], t), np.asarray(onp.ones(3))
+      lambda t: pm.phase_type.cdf(t, [1.0], [[-1.0]]), np.asarray(onp.ones(3))
     )
     with self.assertRaisesRegex(error, message):
       pullback(cotangent)
@@ -83,7 +83,9 @@ class StructureErrorTest(test_case.TestCase):
   def test_tangents(self, tangent, error, message):
     with self.assertRaisesRegex(error, message):
       pm.jvp(
-        lambda x: pm.cdf(x, -onp.eye(2), 1.0), (onp.ones(2) / 2,), (tangent,)
+        lambda x: pm.phase_type.cdf(1.0, x, -onp.eye(2)),
+        (onp.ones(2) / 2,),
+        (tangent,),
       )
 
 

@@ -149,11 +149,11 @@ class WithEventCountsTest(test_case.TestCase):
 
   def _probs(self, chain, counts):
     graph = chain.graph
-    alpha, matrix, exits, atom = pm.discrete_reward_transform(
-      graph.initial_probs(), graph.edge_weights(), chain.rewards
+    alpha, matrix, exits, atom = pm.discrete_phase_type.reward_transform(
+      chain.rewards, graph.initial_probs(), graph.edge_weights()
     )
     return self.host(
-      pm.discrete_phase_type_prob(alpha, matrix, counts, exits, atom)
+      pm.discrete_phase_type.prob(counts, alpha, matrix, exits, atom)
     )
 
   @parameterized.parameters(

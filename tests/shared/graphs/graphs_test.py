@@ -162,9 +162,13 @@ class WeightsTest(test_case.TestCase):
     by_values = graph.edge_weights(edge_values=graph.edge_values([0.5]))
     dense = [[-1.125, 0.5], [3.0, -3.75]]
     alpha = graph.initial_probs()
-    expected = pm.log_density([1.0, 0.0], dense, times)
-    self.assert_close(pm.log_density(alpha, edges, times), expected, 1e-13)
-    self.assert_close(pm.log_density(alpha, by_values, times), expected, 1e-13)
+    expected = pm.phase_type.log_prob(times, [1.0, 0.0], dense)
+    self.assert_close(
+      pm.phase_type.log_prob(times, alpha, edges), expected, 1e-13
+    )
+    self.assert_close(
+      pm.phase_type.log_prob(times, alpha, by_values), expected, 1e-13
+    )
     with self.assertRaisesRegex(ValueError, "only one may be"):
       graph.edge_weights([0.5], [1.0] * 4)
     with self.assertRaisesRegex(ValueError, r"edge_values have shape \(3,\)"):
@@ -174,7 +178,7 @@ class WeightsTest(test_case.TestCase):
     graph = graphs.Graph.from_transitions(lambda n: [(ABSORBED, 2.0)], 0)
     self.assert_close(graph.edge_values(), [2.0])
     self.assert_close(graph.edge_values(onp.ones((3, 0))), 2 * onp.ones((3, 1)))
-    value = pm.density(graph.initial_probs(), graph.edge_weights(), 0.5)
+    value = pm.phase_type.prob(0.5, graph.initial_probs(), graph.edge_weights())
     self.assert_close(value, 2 * onp.exp(-1.0), 1e-14)
 
   def test_discrete(self):
@@ -183,7 +187,7 @@ class WeightsTest(test_case.TestCase):
     )
     edges = graph.edge_weights()
     self.assertIsInstance(edges, pm.EdgeProbs)
-    value = pm.discrete_phase_type_prob(graph.initial_probs(), edges, 3)
+    value = pm.discrete_phase_type.prob(3, graph.initial_probs(), edges)
     self.assert_close(value, 0.25 * 0.75**2, 1e-15)
 
   def test_gradients(self):

@@ -7,6 +7,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
 
+from phasic import config
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
@@ -245,7 +246,7 @@ class SumsTest(test_case.TestCase):
     )
     for dist in laws[:_LAWS]:
       for path in self.paths():
-        with pm.use_path(path):
+        with config.use_path(path):
           found = data.log_likelihood_terms(dist)
           self.assert_close(found, onp.log(probs), 1e-13, 1e-14)
     for law in (pd.Erlang(1, 2.0), pd.DiscretePhaseType([1.0], [[0.5]])):

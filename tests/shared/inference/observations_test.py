@@ -7,8 +7,10 @@ from absl.testing import parameterized
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import math as pm
 from phasic.math.calls import gradients
+from phasic.math.likelihood import observations
 from tests.helpers import derivatives
 from tests.helpers import test_case
 
@@ -27,26 +29,30 @@ _SMOOTH = [0, 2, 3, 5, 6, 7, 8, 9]
 
 
 def _terms(lower, upper):
-  return pm.log_likelihood_terms(_ALPHA, _MATRIX, lower, upper)
+  return observations.log_likelihood_terms(_ALPHA, _MATRIX, lower, upper)
 
 
 class ValuesTest(test_case.TestCase):
   def test_each_kind_is_the_function_of_that_name(self):
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         value = self.host(_terms(_LOWER, _UPPER))
         for places, function, times in (
-          (_EXACT, pm.log_density, _LOWER),
-          (_RIGHT, pm.log_survival, _LOWER),
-          (_LEFT, pm.log_cdf, _UPPER),
+          (_EXACT, pm.phase_type.log_prob, _LOWER),
+          (_RIGHT, pm.phase_type.log_survival_function, _LOWER),
+          (_LEFT, pm.phase_type.log_cdf, _UPPER),
         ):
-          alone = function(_ALPHA, _MATRIX, times[places])
+          alone = function(times[places], _ALPHA, _MATRIX)
           if path == "kernel":
             onp.testing.assert_array_equal(value[places], self.host(alone))
           else:
             self.assert_close(value[places], alone, 1e-13, 1e-13)
-        mass = self.host(pm.survival(_ALPHA, _MATRIX, _LOWER[_BETWEEN]))
-        mass = mass - self.host(pm.survival(_ALPHA, _MATRIX, _UPPER[_BETWEEN]))
+        mass = self.host(
+          pm.phase_type.survival_function(_LOWER[_BETWEEN], _ALPHA, _MATRIX)
+        )
+        mass = mass - self.host(
+          pm.phase_type.survival_function(_UPPER[_BETWEEN], _ALPHA, _MATRIX)
+        )
         self.assert_close(onp.exp(value[_BETWEEN]), mass, 1e-12, 0.0)
 
   @parameterized.parameters(0.5, 1.0, 1e3)
@@ -61,8 +67,10 @@ class ValuesTest(test_case.TestCase):
     expected = onp.where(lower == upper, math.log(rate) - rate * lower, mass)
     expected[5] = onp.log(-onp.expm1(-rate * upper[5]))
     for path in self.paths():
-      with pm.use_path(path):
-        value = pm.log_likelihood_terms([1.0], [[-rate]], lower, upper)
+      with config.use_path(path):
+        value = observations.log_likelihood_terms(
+          [1.0], [[-rate]], lower, upper
+        )
         # The portable path's loss in the left tail is nothing: F(l) is small.
         self.assert_close(value, expected, 1e-12, 1e-9)
         if path == "kernel":
@@ -72,9 +80,9 @@ class ValuesTest(test_case.TestCase):
     lower = onp.asarray([0.25, 1.0, 2.0, 20.0])
     for digits in (2, 5, 8):
       upper = lower * (1.0 + 10.0**-digits)
-      with pm.use_path("portable"):
+      with config.use_path("portable"):
         value = self.host(
-          pm.log_likelihood_terms([1.0], [[-2.0]], lower, upper)
+          observations.log_likelihood_terms([1.0], [[-2.0]], lower, upper)
         )
       mass = -onp.expm1(-2.0 * (upper - lower)) * onp.exp(-2.0 * lower)
       minuend = onp.minimum(onp.exp(-2 * lower), -onp.expm1(-2 * upper))
@@ -82,8 +90,8 @@ class ValuesTest(test_case.TestCase):
       self.assertTrue(onp.all(abs(value - onp.log(mass)) <= bound + 1e-13))
 
   def test_no_upper_ends_are_exact_observations(self):
-    value = pm.log_likelihood_terms(_ALPHA, _MATRIX, _LOWER)
-    expected = self.host(pm.log_density(_ALPHA, _MATRIX, _LOWER))
+    value = observations.log_likelihood_terms(_ALPHA, _MATRIX, _LOWER)
+    expected = self.host(pm.phase_type.log_prob(_LOWER, _ALPHA, _MATRIX))
     onp.testing.assert_array_equal(self.host(value), expected)
 
   def test_the_same_bits_alone_and_in_any_order(self):
@@ -107,7 +115,7 @@ class ValuesTest(test_case.TestCase):
   @test_case.of_bad_values
   def test_what_is_not_in_order_is_nan(self):
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         value = _terms(
           onp.asarray([2.0, -1.0, math.nan, 1.0, math.nan, math.inf]),
           onp.asarray([1.0, -2.0, 1.0, math.nan, math.nan, 1.0]),
@@ -116,7 +124,7 @@ class ValuesTest(test_case.TestCase):
 
   def test_impossible_observations(self):
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         value = _terms(
           onp.asarray([-2.0, -1.0, math.inf]),
           onp.asarray([-1.0, -1.0, math.inf]),
@@ -129,12 +137,12 @@ class ValuesTest(test_case.TestCase):
     sources, targets = onp.nonzero(rates > 0)
     edges = pm.EdgeRates(sources, targets, rates[sources, targets])
     for path in self.paths():
-      with pm.use_path(path):
-        value = pm.log_likelihood_terms(_ALPHA, edges, _LOWER, _UPPER)
+      with config.use_path(path):
+        value = observations.log_likelihood_terms(_ALPHA, edges, _LOWER, _UPPER)
         self.assert_close(value, _terms(_LOWER, _UPPER), 1e-13, 1e-13)
 
   def test_float32(self):
-    value = pm.log_likelihood_terms(
+    value = observations.log_likelihood_terms(
       *(onp.asarray(x, onp.float32) for x in (_ALPHA, _MATRIX, _LOWER, _UPPER))
     )
     self.assertEqual(self.host(value).dtype, onp.float32)
@@ -147,27 +155,27 @@ class ShapesTest(test_case.TestCase):
     scales = onp.asarray([1.0, 0.75, 0.5])
     alpha = scales[:, None] * _ALPHA
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         value = self.host(
-          pm.log_likelihood_terms(
+          observations.log_likelihood_terms(
             alpha, _MATRIX, _LOWER[:, None, None], _UPPER[:, None]
           )
         )
         self.assertEqual(value.shape, (10, 10, 3))
     self.require_kernel()
     for j in range(3):
-      alone = pm.log_likelihood_terms(
+      alone = observations.log_likelihood_terms(
         alpha[j], _MATRIX, _LOWER[:, None], _UPPER
       )
       onp.testing.assert_array_equal(value[..., j], self.host(alone))
 
   def test_one_observation_for_each_model(self):
     alpha = onp.asarray([1.0, 0.75])[:, None] * _ALPHA
-    value = pm.log_likelihood_terms(
+    value = observations.log_likelihood_terms(
       alpha, _MATRIX, onp.asarray([1.0, 2.0]), onp.asarray([1.5, math.inf])
     )
     for i, (lower, upper) in enumerate(((1.0, 1.5), (2.0, math.inf))):
-      alone = pm.log_likelihood_terms(alpha[i], _MATRIX, lower, upper)
+      alone = observations.log_likelihood_terms(alpha[i], _MATRIX, lower, upper)
       self.assert_close(value[i], alone, 1e-15)
 
   def test_wrong_arguments(self):
@@ -181,12 +189,14 @@ class ShapesTest(test_case.TestCase):
   def test_validate_args(self):
     for lower, upper in ((2.0, 1.0), (math.nan, 1.0), (1.0, math.nan)):
       with self.assertRaisesRegex(ValueError, "upper.* = .*: it must be"):
-        pm.log_likelihood_terms(
+        observations.log_likelihood_terms(
           _ALPHA, _MATRIX, lower, upper, validate_args=True
         )
     with self.assertRaisesRegex(ValueError, "upper.*: it must be"):
-      pm.log_likelihood_terms(_ALPHA, _MATRIX, math.nan, validate_args=True)
-    value = pm.log_likelihood_terms(
+      observations.log_likelihood_terms(
+        _ALPHA, _MATRIX, math.nan, validate_args=True
+      )
+    value = observations.log_likelihood_terms(
       _ALPHA, _MATRIX, _LOWER, _UPPER, validate_args=True
     )
     self.assert_close(value, _terms(_LOWER, _UPPER), 0.0)
@@ -195,7 +205,7 @@ class ShapesTest(test_case.TestCase):
 class DerivativesTest(test_case.TestCase):
   def _vjp(self, lower, upper, cotangent):
     value, bars = derivatives.vjp(
-      pm.log_likelihood_terms,
+      observations.log_likelihood_terms,
       _ALPHA,
       _MATRIX,
       lower,
@@ -249,7 +259,7 @@ class DerivativesTest(test_case.TestCase):
     off = onp.zeros((2, 2))
 
     def total(exit_rates):
-      terms = pm.log_likelihood_terms(
+      terms = observations.log_likelihood_terms(
         alpha, off, lower, upper, exit_rates=exit_rates
       )
       return np.sum(np.asarray(weights) * terms)
@@ -260,16 +270,16 @@ class DerivativesTest(test_case.TestCase):
   def test_cotangents_are_those_of_the_neighbors(self):
     self.require_kernel()
     for i, function, time in (
-      (0, pm.log_density, 2),
-      (2, pm.log_survival, 2),
-      (3, pm.log_cdf, 3),
+      (0, pm.phase_type.log_prob, 2),
+      (2, pm.phase_type.log_survival_function, 2),
+      (3, pm.phase_type.log_cdf, 3),
     ):
       end = _UPPER[i] if time == 3 else _LOWER[i]
       _, bars = derivatives.vjp(
-        function, _ALPHA, _MATRIX, end, None, _ATOM, cotangent=1.0
+        function, end, _ALPHA, _MATRIX, None, _ATOM, cotangent=1.0
       )
       _, found = self._vjp(_LOWER[i], _UPPER[i], 1.0)
-      for k, bar in ((0, bars[0]), (1, bars[1]), (time, bars[2]), (4, bars[4])):
+      for k, bar in ((0, bars[1]), (1, bars[2]), (time, bars[0]), (4, bars[4])):
         onp.testing.assert_array_equal(found[k], self.host(bar))
       self.assertEqual(found[5 - time], 0.0)
 
@@ -280,9 +290,9 @@ class DerivativesTest(test_case.TestCase):
     value, bars = self._vjp(lower, upper, onp.ones(4))
     model = (_ALPHA, _MATRIX)
     # At zero the density is the atom's: from the right it is alpha . s.
-    f = self.host(pm.density(*model, lower, None, 0.0))
+    f = self.host(pm.phase_type.prob(lower, *model, None, 0.0))
     self.assert_close(bars[2], -f / onp.exp(value), 1e-12)
-    f = self.host(pm.density(*model, upper))
+    f = self.host(pm.phase_type.prob(upper, *model))
     self.assert_close(bars[3], f / onp.exp(value), 1e-12)
 
   def test_cotangents_of_ends_that_broadcast(self):
@@ -304,7 +314,7 @@ class DerivativesTest(test_case.TestCase):
       for x in arguments
     ]
     _, moved = derivatives.jvp(
-      pm.log_likelihood_terms,
+      observations.log_likelihood_terms,
       *arguments[:4],
       prob_zero=_ATOM,
       tangents=tangents,
@@ -321,7 +331,7 @@ class DerivativesTest(test_case.TestCase):
   def test_no_upper_ends(self):
     self.require_kernel()
     _, bars = derivatives.vjp(
-      pm.log_likelihood_terms,
+      observations.log_likelihood_terms,
       _ALPHA,
       _MATRIX,
       _UPPER[5:8],
@@ -330,17 +340,21 @@ class DerivativesTest(test_case.TestCase):
     self.assertLen(bars, 6)
     self.assertIsNone(bars[3])
     _, expected = derivatives.vjp(
-      pm.log_density, _ALPHA, _MATRIX, _UPPER[5:8], cotangent=onp.ones(3)
+      pm.phase_type.log_prob,
+      _UPPER[5:8],
+      _ALPHA,
+      _MATRIX,
+      cotangent=onp.ones(3),
     )
-    onp.testing.assert_array_equal(self.host(bars[2]), self.host(expected[2]))
+    onp.testing.assert_array_equal(self.host(bars[2]), self.host(expected[0]))
     _, moved = derivatives.jvp(
-      pm.log_likelihood_terms,
+      observations.log_likelihood_terms,
       _ALPHA,
       _MATRIX,
       _UPPER[5:8],
       tangents=(None, None, onp.ones(3), None, None, None),
     )
-    self.assert_close(moved, expected[2], 1e-12)
+    self.assert_close(moved, expected[0], 1e-12)
 
   @parameterized.parameters(0.0, _ATOM)
   def test_autodiff(self, atom):
@@ -350,15 +364,19 @@ class DerivativesTest(test_case.TestCase):
     )
     cotangent = np.asarray(_COTANGENT[_SMOOTH])
     _, bars = derivatives.vjp(
-      pm.log_likelihood_terms, *arguments, prob_zero=atom, cotangent=cotangent
+      observations.log_likelihood_terms,
+      *arguments,
+      prob_zero=atom,
+      cotangent=cotangent,
     )
     paths = [("kernel", 0.0)]
     if atom == 0.0:
       paths.append(("portable", 1e-9))  # It takes long to compile.
     for path, tolerance in paths:
-      with pm.use_path(path):
+      with config.use_path(path):
         _, pullback = gradients.vjp(
-          lambda *x: pm.log_likelihood_terms(*x, prob_zero=atom), *arguments
+          lambda *x: observations.log_likelihood_terms(*x, prob_zero=atom),
+          *arguments,
         )
         found = pullback(cotangent)
       for x, y in zip(found, bars, strict=False):

@@ -18,7 +18,7 @@ from tests.helpers import trials
 
 
 def _function(name):
-  return getattr(pm, f"discrete_phase_type_{name}")
+  return getattr(pm.discrete_phase_type, name)
 
 
 class DerivativeTest(test_case.TestCase):
@@ -33,18 +33,18 @@ class DerivativeTest(test_case.TestCase):
     alpha, matrix = self._model()
     k = 4.0
     _, bars = derivatives.vjp(
-      pm.discrete_phase_type_prob, alpha, matrix, k, cotangent=1.0
+      pm.discrete_phase_type.prob, k, alpha, matrix, cotangent=1.0
     )
     # d/dT_ii of alpha_i T_ii^(k-1) (1 - T_ii - ..).
     stay, exit = onp.diag(matrix), 1 - onp.diag(matrix)
     diagonal = alpha * ((k - 1) * stay ** (k - 2) * exit - stay ** (k - 1))
-    self.assert_close(onp.diag(self.host(bars[1])), diagonal)
-    self.assert_close(bars[0], stay ** (k - 1) * exit)
-    self.assertTrue(onp.isnan(self.host(bars[2])))
+    self.assert_close(onp.diag(self.host(bars[2])), diagonal)
+    self.assert_close(bars[1], stay ** (k - 1) * exit)
+    self.assertTrue(onp.isnan(self.host(bars[0])))
     # T_01: leaves phase 0 for phase 1 instead of absorption.
     jump = sum(stay[0] ** i * stay[1] ** (2 - i) for i in range(3))
     self.assert_close(
-      self.host(bars[1])[0, 1],
+      self.host(bars[2])[0, 1],
       alpha[0] * (jump * exit[1] - stay[0] ** (k - 1)),
     )
 
@@ -53,9 +53,9 @@ class DerivativeTest(test_case.TestCase):
     alpha, matrix = self._model()
     stay, exit = onp.diag(matrix), 1 - onp.diag(matrix)
     _, bars = derivatives.vjp(
-      pm.discrete_phase_type_prob, alpha, matrix, 4, exit, cotangent=1.0
+      pm.discrete_phase_type.prob, 4, alpha, matrix, exit, cotangent=1.0
     )
-    self.assert_close(onp.diag(self.host(bars[1])), alpha * 3 * stay**2 * exit)
+    self.assert_close(onp.diag(self.host(bars[2])), alpha * 3 * stay**2 * exit)
     self.assert_close(bars[3], alpha * stay**3)
 
   def test_edges(self):
@@ -65,43 +65,43 @@ class DerivativeTest(test_case.TestCase):
     for loops in (False, True):
       for i, k in enumerate(counts):
         _, bars = derivatives.vjp(
-          pm.discrete_phase_type_log_prob,
+          pm.discrete_phase_type.log_prob,
+          counts,
           onp.eye(3)[0],
           trials.edges(3, 0.25, loops),
-          counts,
           cotangent=onp.eye(3)[i],
         )
-        self.assert_close(bars[1], [3 / 0.25 - (k - 3) / 0.75], 1e-12)
+        self.assert_close(bars[2], [3 / 0.25 - (k - 3) / 0.75], 1e-12)
 
   def test_forward_mode(self):
     self.require_kernel()
     value, tangent = derivatives.jvp(
-      pm.discrete_phase_type_log_survival,
+      pm.discrete_phase_type.log_survival_function,
+      [0, 4],
       [1.0],
       [[0.5]],
-      [0, 4],
-      tangents=(None, [[1.0]], None, None, None),
+      tangents=(None, None, [[1.0]], None, None),
     )
     self.assert_close(value, [0.0, 4 * math.log(0.5)])
     self.assert_close(tangent, [0.0, 8.0])
 
   def test_between_counts_the_derivative_is_zero(self):
     self.require_kernel()
-    for kind in ("prob", "survival", "cdf"):
+    for kind in ("prob", "survival_function", "cdf"):
       _, bars = derivatives.vjp(
         _function(kind),
+        [-1.0, 0.5, 2.5, 2.0],
         [1.0],
         [[0.5]],
-        [-1.0, 0.5, 2.5, 2.0],
         cotangent=onp.ones(4),
       )
-      self.assert_close(bars[2], [0.0, 0.0, 0.0, math.nan])
+      self.assert_close(bars[0], [0.0, 0.0, 0.0, math.nan])
       _, tangent = derivatives.jvp(
         _function(kind),
+        [2.5, 2.0],
         [1.0],
         [[0.5]],
-        [2.5, 2.0],
-        tangents=(None, None, onp.ones(2), None, None),
+        tangents=(onp.ones(2), None, None, None, None),
       )
       self.assert_close(tangent, [0.0, math.nan])
 
@@ -118,7 +118,7 @@ class DerivativeTest(test_case.TestCase):
       sources, targets = onp.divmod(onp.arange(12), 4)
       theta = onp.reshape(onp.append(matrix, exits[:, None], axis=1), (-1,))
       rates = pm.EdgeProbs(sources, targets, theta)
-    model = (alpha, rates, counts, exits if form == 1 else None)
+    model = (counts, alpha, rates, exits if form == 1 else None)
     vjp = functools.partial(derivatives.vjp, _function(kind))
     with kernel_ops.use_path("kernel"):
       value, bars = vjp(*model, cotangent=weights)

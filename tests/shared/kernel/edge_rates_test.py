@@ -8,16 +8,17 @@ from absl.testing import parameterized
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import math as pm
 from tests.helpers import derivatives
 from tests.helpers import test_case
 
 _TIMES = onp.asarray([1e-3, 0.4, 1.7, 9.0])
 _KINDS = (
-  "log_density",
-  "density",
-  "log_survival",
-  "survival",
+  "log_prob",
+  "prob",
+  "log_survival_function",
+  "survival_function",
   "log_cdf",
   "cdf",
 )
@@ -65,7 +66,9 @@ class ClosedFormTest(test_case.TestCase):
   """Models whose density and derivative are known."""
 
   def test_erlang(self):
-    value = self.host(pm.log_density(onp.eye(4)[0], _erlang(1.3), _TIMES))
+    value = self.host(
+      pm.phase_type.log_prob(_TIMES, onp.eye(4)[0], _erlang(1.3))
+    )
     expected = 4 * math.log(1.3) + 3 * onp.log(_TIMES) - 1.3 * _TIMES
     self.assert_close(value, expected - math.log(6.0), 1e-13)
 
@@ -73,27 +76,27 @@ class ClosedFormTest(test_case.TestCase):
     self.require_kernel()
     for i, t in enumerate(_TIMES):
       _, bars = derivatives.vjp(
-        pm.log_density,
+        pm.phase_type.log_prob,
+        _TIMES,
         onp.eye(4)[0],
         _erlang(1.3),
-        _TIMES,
         cotangent=onp.eye(4)[i],
       )
-      self.assert_close(self.host(bars[1]), [4 / 1.3 - t], 1e-13)
+      self.assert_close(self.host(bars[2]), [4 / 1.3 - t], 1e-13)
 
   def test_an_edge_of_rate_zero_has_a_derivative(self):
     # Phase 1 is only reached by the edge: d cdf / d rate at rate 0.
     self.require_kernel()
     edges = pm.EdgeRates([0, 0, 1], [1, 2, 2], onp.asarray([0.0, 1.0, 3.0]))
     _, bars = derivatives.vjp(
-      pm.survival,
+      pm.phase_type.survival_function,
+      onp.asarray([0.8]),
       onp.asarray([1.0, 0.0]),
       edges,
-      onp.asarray([0.8]),
       cotangent=[1.0],
     )
     by_jump = (math.exp(-0.8) - math.exp(-2.4)) / 2 - 0.8 * math.exp(-0.8)
-    self.assert_close(self.host(bars[1])[0], by_jump, 1e-13)
+    self.assert_close(self.host(bars[2])[0], by_jump, 1e-13)
 
 
 class AgainstDenseTest(test_case.TestCase):
@@ -103,10 +106,10 @@ class AgainstDenseTest(test_case.TestCase):
   def test_values(self, kind):
     alpha, edges = _random()
     rates, exits, _ = _dense(edges)
-    function = getattr(pm, kind)
+    function = getattr(pm.phase_type, kind)
     self.assert_close(
-      self.host(function(alpha, edges, _TIMES)),
-      self.host(function(alpha, rates, _TIMES, exits)),
+      self.host(function(_TIMES, alpha, edges)),
+      self.host(function(_TIMES, alpha, rates, exits)),
       1e-13,
     )
 
@@ -114,10 +117,10 @@ class AgainstDenseTest(test_case.TestCase):
   def test_portable_path(self, kind):
     alpha, edges = _random()
     rates, exits, _ = _dense(edges)
-    function = getattr(pm, kind)
-    with pm.use_path("portable"):
-      value = self.host(function(alpha, edges, _TIMES))
-      expected = self.host(function(alpha, rates, _TIMES, exits))
+    function = getattr(pm.phase_type, kind)
+    with config.use_path("portable"):
+      value = self.host(function(_TIMES, alpha, edges))
+      expected = self.host(function(_TIMES, alpha, rates, exits))
     self.assert_close(value, expected, 1e-13)
 
   @parameterized.parameters(*_KINDS)
@@ -125,28 +128,34 @@ class AgainstDenseTest(test_case.TestCase):
     self.require_kernel()
     alpha, edges = _random(1)
     rates, exits, slopes = _dense(edges)
-    vjp = functools.partial(derivatives.vjp, getattr(pm, kind))
+    vjp = functools.partial(derivatives.vjp, getattr(pm.phase_type, kind))
     seed = onp.asarray([0.3, -1.0, 2.0, 0.7])
-    _, bars = vjp(alpha, edges, _TIMES, cotangent=seed)
-    _, dense = vjp(alpha, rates, _TIMES, exits, cotangent=seed)
-    expected = onp.einsum("ij,ijd->d", self.host(dense[1]), slopes[:, :-1])
+    _, bars = vjp(_TIMES, alpha, edges, cotangent=seed)
+    _, dense = vjp(_TIMES, alpha, rates, exits, cotangent=seed)
+    expected = onp.einsum("ij,ijd->d", self.host(dense[2]), slopes[:, :-1])
     expected += onp.einsum("i,id->d", self.host(dense[3]), slopes[:, -1])
-    self.assert_close(self.host(bars[1]), expected, 1e-11)
+    self.assert_close(self.host(bars[2]), expected, 1e-11)
     self.assert_close(self.host(bars[0]), self.host(dense[0]), 1e-12)
-    self.assert_close(self.host(bars[2]), self.host(dense[2]), 1e-12)
+    self.assert_close(self.host(bars[1]), self.host(dense[1]), 1e-12)
 
   def test_forward_and_reverse_mode_agree(self):
     self.require_kernel()
     alpha, edges = _random(2)
     along = onp.asarray([0.2, -1.0, 0.5])
     seed = onp.asarray([0.3, -1.0, 2.0, 0.7])
-    _, bars = derivatives.vjp(pm.log_cdf, alpha, edges, _TIMES, cotangent=seed)
+    _, bars = derivatives.vjp(
+      pm.phase_type.log_cdf, _TIMES, alpha, edges, cotangent=seed
+    )
     _, tangent = derivatives.jvp(
-      pm.log_cdf, alpha, edges, _TIMES, tangents=(None, along, None, None, None)
+      pm.phase_type.log_cdf,
+      _TIMES,
+      alpha,
+      edges,
+      tangents=(None, None, along, None, None),
     )
     self.assert_close(
       onp.sum(self.host(tangent) * seed),
-      onp.sum(self.host(bars[1]) * along),
+      onp.sum(self.host(bars[2]) * along),
       1e-12,
     )
 
@@ -155,8 +164,8 @@ class AgainstDenseTest(test_case.TestCase):
     rates = edges.constants + edges.coefficients @ edges.parameters
     plain = pm.EdgeRates(edges.sources, edges.targets, rates)
     self.assert_close(
-      self.host(pm.log_density(alpha, plain, _TIMES)),
-      self.host(pm.log_density(alpha, edges, _TIMES)),
+      self.host(pm.phase_type.log_prob(_TIMES, alpha, plain)),
+      self.host(pm.phase_type.log_prob(_TIMES, alpha, edges)),
       1e-13,
     )
 
@@ -164,14 +173,14 @@ class AgainstDenseTest(test_case.TestCase):
     alpha, edges = _random()
     theta = onp.stack([edges.parameters, 2.0 * edges.parameters])
     both = self.host(
-      pm.log_density(
-        alpha, edges._replace(parameters=theta[:, None, :]), _TIMES
+      pm.phase_type.log_prob(
+        _TIMES, alpha, edges._replace(parameters=theta[:, None, :])
       )
     )
     self.assertEqual(both.shape, (2, 4))
     for value, parameters in zip(both, theta, strict=True):
-      alone = pm.log_density(
-        alpha, edges._replace(parameters=parameters), _TIMES
+      alone = pm.phase_type.log_prob(
+        _TIMES, alpha, edges._replace(parameters=parameters)
       )
       onp.testing.assert_array_equal(value, self.host(alone))
 
@@ -187,15 +196,15 @@ class AgainstDenseTest(test_case.TestCase):
     self.require_kernel()
     for _ in range(2):  # What an earlier call left must not matter.
       _, bars = derivatives.vjp(
-        pm.log_density,
+        pm.phase_type.log_prob,
+        _TIMES,
         alpha,
         edges,
-        _TIMES,
         cotangent=onp.ones(4),
         prob_zero=0.0,
       )
       # log f is homogeneous of degree one in alpha.
-      self.assert_close(onp.sum(self.host(bars[0]) * alpha), 4.0, 1e-12)
+      self.assert_close(onp.sum(self.host(bars[1]) * alpha), 4.0, 1e-12)
 
 
 class BadInputTest(test_case.TestCase):
@@ -205,7 +214,7 @@ class BadInputTest(test_case.TestCase):
   def test_index_out_of_range(self, path):
     if path == "kernel":
       self.require_kernel()
-    with pm.use_path(path):
+    with config.use_path(path):
       for sources, targets, name in (
         ([-1, 1], [1, 2], "sources"),
         ([0, 2], [1, 2], "sources"),
@@ -213,51 +222,51 @@ class BadInputTest(test_case.TestCase):
       ):
         edges = pm.EdgeRates(sources, targets, onp.asarray([1.0, 1.0]))
         with self.assertRaisesRegex(ValueError, name):
-          pm.density(onp.asarray([1.0, 0.0]), edges, _TIMES)
+          pm.phase_type.prob(_TIMES, onp.asarray([1.0, 0.0]), edges)
 
   @parameterized.parameters("kernel", "portable")
   @test_case.of_bad_values
   def test_negative_rate(self, path):
     if path == "kernel":
       self.require_kernel()
-    with pm.use_path(path):
+    with config.use_path(path):
       edges = pm.EdgeRates([0, 0, 1], [1, 1, 2], onp.asarray([2.0, -1.0, 1.0]))
-      value = pm.density(onp.asarray([1.0, 0.0]), edges, _TIMES)
+      value = pm.phase_type.prob(_TIMES, onp.asarray([1.0, 0.0]), edges)
       self.assertTrue(onp.all(onp.isnan(self.host(value))))
 
   def test_shapes(self):
     alpha = onp.asarray([1.0, 0.0])
     one = onp.asarray([1.0])
     with self.assertRaisesRegex(ValueError, "sources have shape"):
-      pm.density(alpha, pm.EdgeRates([0], [1, 2], one), _TIMES)
+      pm.phase_type.prob(_TIMES, alpha, pm.EdgeRates([0], [1, 2], one))
     with self.assertRaisesRegex(ValueError, "parameters have shape"):
-      pm.density(alpha, pm.EdgeRates([0, 1], [1, 2], one), _TIMES)
+      pm.phase_type.prob(_TIMES, alpha, pm.EdgeRates([0, 1], [1, 2], one))
     with self.assertRaisesRegex(ValueError, "coefficients have shape"):
-      pm.density(alpha, pm.EdgeRates([0, 1], [1, 2], one, one), _TIMES)
+      pm.phase_type.prob(_TIMES, alpha, pm.EdgeRates([0, 1], [1, 2], one, one))
     with self.assertRaisesRegex(ValueError, "constants have shape"):
-      pm.density(
+      pm.phase_type.prob(
+        _TIMES,
         alpha,
         pm.EdgeRates([0, 1], [1, 2], one, onp.ones((2, 1)), one),
-        _TIMES,
       )
 
   def test_indices_are_integers(self):
     edges = pm.EdgeRates([0.0], [1], onp.asarray([1.0]))
     with self.assertRaisesRegex(TypeError, "sources"):
-      pm.density(onp.asarray([1.0]), edges, _TIMES)
+      pm.phase_type.prob(_TIMES, onp.asarray([1.0]), edges)
     edges = pm.EdgeRates([2**40], [1], onp.asarray([1.0]))
     with self.assertRaisesRegex(ValueError, "sources"):
-      pm.density(onp.asarray([1.0]), edges, _TIMES)
+      pm.phase_type.prob(_TIMES, onp.asarray([1.0]), edges)
 
   def test_exit_rates_are_refused(self):
     with self.assertRaisesRegex(ValueError, "exit_rates must be None"):
-      pm.density(onp.eye(4)[0], _erlang(1.0), _TIMES, onp.ones(4))
+      pm.phase_type.prob(_TIMES, onp.eye(4)[0], _erlang(1.0), onp.ones(4))
 
   def test_dtypes_must_agree(self):
     edges = _erlang(1.0)
     edges = edges._replace(coefficients=onp.ones((4, 1), onp.float32))
     with self.assertRaisesRegex(TypeError, "one dtype"):
-      pm.density(np.asarray(onp.eye(4)[0]), edges, _TIMES)
+      pm.phase_type.prob(_TIMES, np.asarray(onp.eye(4)[0]), edges)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from tests.helpers import models
 from tests.helpers import test_case
 
 _TIMES = onp.asarray([1e-12, 0.02, 0.7, 3.0, 40.0])
-_LOG_KINDS = ("log_density", "log_survival", "log_cdf")
+_LOG_KINDS = ("log_prob", "log_survival_function", "log_cdf")
 
 
 def _poisson(x, counts):
@@ -30,7 +30,9 @@ class ErlangTest(test_case.TestCase):
 
   def _given(self, kind, t, **options):
     model = models.erlang(self.p, self.rate)
-    return pm.expected_statistics(*model[:2], t, kind=kind, **options)
+    return pm.phase_type.expected_statistics(
+      t, *model[:2], kind=kind, **options
+    )
 
   def _check_path(self, given, jumps, sojourns, exits):
     self.assert_close(given.starts, onp.eye(self.p)[0])
@@ -42,7 +44,7 @@ class ErlangTest(test_case.TestCase):
   @parameterized.parameters(*_TIMES, 400.0)
   def test_exact(self, t):
     # Given the last of p events, the others are uniform before it.
-    given = self._given("log_density", t)
+    given = self._given("log_prob", t)
     self._check_path(
       given, onp.ones(self.p - 1), onp.full(self.p, t / self.p), 1.0
     )
@@ -55,7 +57,9 @@ class ErlangTest(test_case.TestCase):
     gaps = weights * t / onp.arange(1, self.p + 1)
     sojourns = onp.cumsum(gaps[::-1])[::-1] / alive
     jumps = onp.cumsum(weights[::-1])[::-1][1:] / alive
-    self._check_path(self._given("log_survival", t), jumps, sojourns, 0.0)
+    self._check_path(
+      self._given("log_survival_function", t), jumps, sojourns, 0.0
+    )
 
   @parameterized.parameters(*_TIMES)
   def test_left_censored(self, t):
@@ -69,10 +73,10 @@ class ErlangTest(test_case.TestCase):
       1.0,
     )
 
-  @parameterized.parameters("density", "survival", "cdf")
+  @parameterized.parameters("prob", "survival_function", "cdf")
   def test_kinds_that_are_no_logs_are_not_conditional(self, kind):
     value = self.host(
-      getattr(pm, kind)(*models.erlang(self.p, self.rate)[:2], 2.0)
+      getattr(pm.phase_type, kind)(2.0, *models.erlang(self.p, self.rate)[:2])
     )
     joint = self._given(kind, 2.0)
     for x, y in zip(self._given("log_" + kind, 2.0), joint, strict=True):
@@ -87,7 +91,7 @@ class ErlangTest(test_case.TestCase):
     mean = special.gammainc(self.p + 1, self.rate * onp.asarray([1, 1.2]))
     mean = (mean[1] - mean[0]) / (outer - inner) / self.rate
     self._check_path(given, onp.ones(self.p - 1), onp.full(self.p, mean), 1.0)
-    given = self._given("log_density", 1.0, upper=1.2)
+    given = self._given("log_prob", 1.0, upper=1.2)
     self._check_path(given, onp.ones(self.p - 1), onp.full(self.p, mean), 1.0)
 
 
@@ -105,19 +109,19 @@ class HyperexponentialTest(test_case.TestCase):
     # E[X; X <= t] of an exponential.
     mean = special.gammainc(2, self.rates * t) / self.rates
     mass, time, atom = {
-      "log_density": (self.rates * decay, t * self.rates * decay, 0.0),
-      "log_survival": (decay, t * decay, 0.0),
+      "log_prob": (self.rates * decay, t * self.rates * decay, 0.0),
+      "log_survival_function": (decay, t * decay, 0.0),
       "log_cdf": (before, mean, 0.125),
     }[kind]
     total = onp.sum(self.probs * mass) + atom
     starts = self.probs * mass / total
-    given = pm.expected_statistics(
-      self.probs, onp.diag(-self.rates), t, kind=kind
+    given = pm.phase_type.expected_statistics(
+      t, self.probs, onp.diag(-self.rates), kind=kind
     )
     self.assert_close(given.starts, starts)
     self.assert_close(given.sojourns, self.probs * time / total)
     self.assert_close(given.jumps, onp.zeros((3, 3)))
-    exits = onp.zeros(3) if kind == "log_survival" else starts
+    exits = onp.zeros(3) if kind == "log_survival_function" else starts
     self.assert_close(given.exits, exits)
     self.assert_close(given.atom, atom / total)
 
@@ -134,17 +138,17 @@ class EmTest(test_case.TestCase):
     off = state.uniform(0.2, 1.0, size=(3, 3)) * (1 - onp.eye(3))
     exits, alpha = state.uniform(0.2, 1.0, size=3), onp.full(3, 1 / 3)
     data = (
-      ("log_density", exact),
-      ("log_survival", censored),
+      ("log_prob", exact),
+      ("log_survival_function", censored),
       ("log_cdf", early),
     )
     last = -math.inf
     for _ in range(30):
       total, sums = 0.0, [0.0] * 5
       for kind, times in data:
-        arguments = (alpha, off, times, exits)
-        total += onp.sum(self.host(getattr(pm, kind)(*arguments)))
-        given = pm.expected_statistics(*arguments, kind=kind)
+        arguments = (times, alpha, off, exits)
+        total += onp.sum(self.host(getattr(pm.phase_type, kind)(*arguments)))
+        given = pm.phase_type.expected_statistics(*arguments, kind=kind)
         sums = [s + self.host(x) for s, x in zip(sums, given, strict=True)]
       self.assertGreater(total, last)
       last = total

@@ -6,13 +6,14 @@ from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
 
+from phasic import config
 from phasic import math as pm
 from phasic.internal import static
 from tests.helpers import models
 from tests.helpers import test_case
 
 _TIMES = onp.asarray([1e-12, 0.02, 0.7, 3.0, 40.0])
-_LOG_KINDS = ("log_density", "log_survival", "log_cdf")
+_LOG_KINDS = ("log_prob", "log_survival_function", "log_cdf")
 
 
 class SumsTest(test_case.TestCase):
@@ -26,7 +27,7 @@ class SumsTest(test_case.TestCase):
 
   def _arguments(self, name):
     model = models.ALL[name]
-    return (*model[:2], onp.asarray([0.01, 0.7, 3.0, 20.0]), *model[2:])
+    return (onp.asarray([0.01, 0.7, 3.0, 20.0]), *model)
 
   def _check_balance(self, given, survivors):
     """What comes into a phase leaves it, or is still there in the end."""
@@ -42,12 +43,14 @@ class SumsTest(test_case.TestCase):
   @parameterized.product(name=tuple(models.ALL), kind=_LOG_KINDS)
   def test_sums(self, name, kind):
     arguments = self._arguments(name)
-    given = pm.expected_statistics(*arguments, weights=self.weights, kind=kind)
+    given = pm.phase_type.expected_statistics(
+      *arguments, weights=self.weights, kind=kind
+    )
     total = onp.sum(self.weights)
     starts = onp.sum(self.host(given.starts)) + self.host(given.atom)
     self.assert_close(starts, total)
     exits = onp.sum(self.host(given.exits))
-    if kind == "log_survival":
+    if kind == "log_survival_function":
       self.assert_close(exits, 0.0)
       self._check_balance(given, total)
     else:
@@ -56,7 +59,7 @@ class SumsTest(test_case.TestCase):
     if kind != "log_cdf":
       self.assert_close(
         onp.sum(self.host(given.sojourns)),
-        onp.sum(self.weights * arguments[2]),
+        onp.sum(self.weights * arguments[0]),
       )
 
   @parameterized.parameters(*models.ALL)
@@ -65,31 +68,30 @@ class SumsTest(test_case.TestCase):
     lower = onp.asarray([0.5, 1.0, -1.0, 0.25, 0.0, 2.0])
     upper = onp.asarray([0.5, math.inf, 2.0, 0.375, 1.0, 2.0])
     weights = onp.asarray([1.0, 2.0, 0.5, 3.0, 0.25, 1.5])
-    given = pm.expected_statistics(
-      *model[:2], lower, *model[2:], weights=weights, upper=upper
+    given = pm.phase_type.expected_statistics(
+      lower, *model, weights=weights, upper=upper
     )
     parts = []
     for kind, chosen, times in (
-      ("log_density", [0, 5], lower),
-      ("log_survival", [1], lower),
+      ("log_prob", [0, 5], lower),
+      ("log_survival_function", [1], lower),
       ("log_cdf", [2], upper),
     ):
       parts.append(
-        pm.expected_statistics(
-          *model[:2],
+        pm.phase_type.expected_statistics(
           times[chosen],
-          *model[2:],
+          *model,
           weights=weights[chosen],
           kind=kind,
         )
       )
     for i in (3, 4):
       ends = onp.asarray([lower[i], upper[i]])
-      below = self.host(pm.cdf(*model[:2], ends, *model[2:]))
+      below = self.host(pm.phase_type.cdf(ends, *model))
       share = onp.asarray([-1.0, 1.0]) / (below[1] - below[0])
       parts.append(
-        pm.expected_statistics(
-          *model[:2], ends, *model[2:], weights=weights[i] * share, kind="cdf"
+        pm.phase_type.expected_statistics(
+          ends, *model, weights=weights[i] * share, kind="cdf"
         )
       )
     for x, each in zip(given, zip(*parts, strict=True), strict=True):
@@ -99,8 +101,8 @@ class SumsTest(test_case.TestCase):
   def test_zeros(self):
     # The atom's part of the data: values that are zero.
     model = models.cyclic()
-    given = pm.expected_statistics(
-      *model[:2], onp.asarray([0.0, 1.0, 0.0]), weights=[1.0, 2.0, 4.0]
+    given = pm.phase_type.expected_statistics(
+      onp.asarray([0.0, 1.0, 0.0]), *model[:2], weights=[1.0, 2.0, 4.0]
     )
     self.assert_close(given.atom, 5.0)
     self.assert_close(onp.sum(self.host(given.starts)), 2.0)
@@ -110,11 +112,15 @@ class SumsTest(test_case.TestCase):
   def test_values_that_say_nothing(self):
     model = models.cyclic()
     alpha = model.initial_probs
-    given = pm.expected_statistics(*model[:2], -1.0, kind="log_survival")
+    given = pm.phase_type.expected_statistics(
+      -1.0, *model[:2], kind="log_survival_function"
+    )
     self.assert_close(given.starts, alpha)
     self.assert_close(given.atom, 1.0 - onp.sum(alpha))
     self.assert_close(given.sojourns, onp.zeros(3))
-    given = pm.expected_statistics(*model[:2], math.inf, kind="log_cdf")
+    given = pm.phase_type.expected_statistics(
+      math.inf, *model[:2], kind="log_cdf"
+    )
     self.assert_close(given.starts, alpha)
     self.assert_close(given.atom, 1.0 - onp.sum(alpha))
     self.assertTrue(onp.all(onp.isnan(self.host(given.sojourns))))
@@ -123,18 +129,18 @@ class SumsTest(test_case.TestCase):
   def test_impossible_values(self):
     model = models.cyclic()
     for t, kind in (
-      (-1.0, "log_density"),
+      (-1.0, "log_prob"),
       (-1.0, "log_cdf"),
       (math.nan, "cdf"),
     ):
-      given = pm.expected_statistics(*model[:2], [t, 1.0], kind=kind)
+      given = pm.phase_type.expected_statistics([t, 1.0], *model[:2], kind=kind)
       for x in given:
         self.assertTrue(onp.all(onp.isnan(self.host(x))))
       # Values without weight count for nothing.
-      given = pm.expected_statistics(
-        *model[:2], [t, 1.0], weights=[0.0, 1.0], kind=kind
+      given = pm.phase_type.expected_statistics(
+        [t, 1.0], *model[:2], weights=[0.0, 1.0], kind=kind
       )
-      alone = pm.expected_statistics(*model[:2], 1.0, kind=kind)
+      alone = pm.phase_type.expected_statistics(1.0, *model[:2], kind=kind)
       for x, y in zip(given, alone, strict=True):
         self.assert_close(x, y)
 
@@ -144,7 +150,7 @@ class SumsTest(test_case.TestCase):
     rates = onp.asarray([[0.0, rare, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
     exits = onp.asarray([1.0, 0.0, 3.0])
     alpha, t = onp.asarray([1.0, 0.0, 0.0]), 1e-3
-    given = pm.expected_statistics(alpha, rates, t, exits)
+    given = pm.phase_type.expected_statistics(t, alpha, rates, exits)
     # A hypoexponential density of rates 1, 2, 3 over one of rate 1.
     rare *= (
       6.0
@@ -175,9 +181,9 @@ class EdgesTest(test_case.TestCase):
     )
     rates = onp.asarray([[0.0, 3.0], [1.5, 0.0]])
     times = onp.asarray([0.2, 1.0, 6.0])
-    given = pm.expected_statistics(alpha, edges, times, kind=kind)
-    dense = pm.expected_statistics(
-      alpha, rates, times, onp.asarray([0.0, 3.0]), kind=kind
+    given = pm.phase_type.expected_statistics(times, alpha, edges, kind=kind)
+    dense = pm.phase_type.expected_statistics(
+      times, alpha, rates, onp.asarray([0.0, 3.0]), kind=kind
     )
     for name in ("starts", "sojourns", "exits", "atom"):
       self.assert_close(getattr(given, name), getattr(dense, name))
@@ -200,8 +206,8 @@ class ShapeTest(test_case.TestCase):
     matrix = onp.stack([k * model.subgenerator for k in (1.0, 2.0, 3.0)])
     times = onp.asarray([0.3, 1.0, 2.0, 5.0])[:, None, None, None]
     weights = onp.asarray([[1.0], [2.0]])
-    given = pm.expected_statistics(
-      alpha[:, None, None], matrix[:, None], times, weights=weights[:, None]
+    given = pm.phase_type.expected_statistics(
+      times, alpha[:, None, None], matrix[:, None], weights=weights[:, None]
     )
     shapes = [onp.shape(self.host(x)) for x in given]
     batch = (2, 3, 1)
@@ -211,8 +217,8 @@ class ShapeTest(test_case.TestCase):
     )
     for i in range(2):
       for j in range(3):
-        alone = pm.expected_statistics(
-          alpha[i], matrix[j], onp.ravel(times), weights=weights[i]
+        alone = pm.phase_type.expected_statistics(
+          onp.ravel(times), alpha[i], matrix[j], weights=weights[i]
         )
         for x, y in zip(given, alone, strict=True):
           onp.testing.assert_array_equal(self.host(x)[i, j, 0], self.host(y))
@@ -222,9 +228,9 @@ class ShapeTest(test_case.TestCase):
     state = onp.random.RandomState(4)
     times, weights = state.gamma(1.0, size=40), state.uniform(size=40)
     order = state.permutation(40)
-    one = pm.expected_statistics(*model[:2], times, *model[2:], weights=weights)
-    other = pm.expected_statistics(
-      *model[:2], times[order], *model[2:], weights=weights[order]
+    one = pm.phase_type.expected_statistics(times, *model, weights=weights)
+    other = pm.phase_type.expected_statistics(
+      times[order], *model, weights=weights[order]
     )
     for x, y in zip(one, other, strict=True):
       onp.testing.assert_array_equal(self.host(x), self.host(y))
@@ -232,11 +238,11 @@ class ShapeTest(test_case.TestCase):
   def test_float32(self):
     alpha = onp.asarray([0.5, 0.25, 0.25], onp.float32)
     matrix = onp.asarray(models.cyclic().subgenerator, onp.float32)
-    given = pm.expected_statistics(alpha, matrix, [0.5, 2.0])
-    exact = pm.expected_statistics(
+    given = pm.phase_type.expected_statistics([0.5, 2.0], alpha, matrix)
+    exact = pm.phase_type.expected_statistics(
+      onp.asarray([0.5, 2.0]),
       onp.asarray(alpha, onp.float64),
       onp.asarray(matrix, onp.float64),
-      onp.asarray([0.5, 2.0]),
     )
     for x, y in zip(given, exact, strict=True):
       self.assertEqual(static.dtype_name(x), "float32")
@@ -244,18 +250,22 @@ class ShapeTest(test_case.TestCase):
 
   def test_errors(self):
     with self.assertRaisesRegex(ValueError, "kind is 'hazard'"):
-      pm.expected_statistics([1.0], [[-1.0]], 1.0, kind="hazard")
+      pm.phase_type.expected_statistics(1.0, [1.0], [[-1.0]], kind="hazard")
     with self.assertRaisesRegex(ValueError, "do not broadcast"):
-      pm.expected_statistics([1.0], [[-1.0]], [1.0, 2.0], upper=onp.ones(3))
+      pm.phase_type.expected_statistics(
+        [1.0, 2.0], [1.0], [[-1.0]], upper=onp.ones(3)
+      )
     with self.assertRaisesRegex(ValueError, "weights has shape"):
-      pm.expected_statistics([1.0], [[-1.0]], [1.0, 2.0], weights=[1, 2, 3])
+      pm.phase_type.expected_statistics(
+        [1.0, 2.0], [1.0], [[-1.0]], weights=[1, 2, 3]
+      )
     with self.assertRaisesRegex(TypeError, "weights"):
-      pm.expected_statistics([1.0], [[-1.0]], 1.0, weights=1j)
+      pm.phase_type.expected_statistics(1.0, [1.0], [[-1.0]], weights=1j)
     with (
-      pm.use_path("portable"),
+      config.use_path("portable"),
       self.assertRaisesRegex(NotImplementedError, "native kernel"),
     ):
-      pm.expected_statistics([1.0], [[-1.0]], 1.0)
+      pm.phase_type.expected_statistics(1.0, [1.0], [[-1.0]])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from scipy import stats
 from phasic import math as pm
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.math.model import function_kinds
 from tests.helpers import models
 from tests.helpers import test_case
 
@@ -39,17 +40,22 @@ class ClosedFormTest(test_case.TestCase):
     for path in self.paths():
       with kernel_ops.use_path(path):
         self.assert_close(
-          pm.log_density(*model[:2], times),
+          pm.phase_type.log_prob(times, *model[:2]),
           math.log(rate) - rate * times,
           atol=1e-12,
         )
         self.assert_close(
-          pm.log_survival(*model[:2], times), -rate * times, atol=1e-12
+          pm.phase_type.log_survival_function(times, *model[:2]),
+          -rate * times,
+          atol=1e-12,
         )
         self.assert_close(
-          pm.survival(*model[:2], times), onp.exp(-rate * times)
+          pm.phase_type.survival_function(times, *model[:2]),
+          onp.exp(-rate * times),
         )
-        self.assert_close(pm.cdf(*model[:2], times), -onp.expm1(-rate * times))
+        self.assert_close(
+          pm.phase_type.cdf(times, *model[:2]), -onp.expm1(-rate * times)
+        )
 
   @parameterized.parameters((2, 1.0), (10, 1.0), (10, 7.0), (40, 0.3))
   def test_erlang(self, p, rate):
@@ -58,12 +64,16 @@ class ClosedFormTest(test_case.TestCase):
     expected = _erlang_log_density(p, rate, times)
     for path in self.paths():
       with kernel_ops.use_path(path):
-        self.assert_close(pm.log_density(*model[:2], times), expected, 2e-13)
         self.assert_close(
-          pm.cdf(*model[:2], _TIMES), special.gammainc(p, rate * _TIMES), 1e-12
+          pm.phase_type.log_prob(times, *model[:2]), expected, 2e-13
         )
         self.assert_close(
-          pm.survival(*model[:2], _TIMES[:7]),
+          pm.phase_type.cdf(_TIMES, *model[:2]),
+          special.gammainc(p, rate * _TIMES),
+          1e-12,
+        )
+        self.assert_close(
+          pm.phase_type.survival_function(_TIMES[:7], *model[:2]),
           special.gammaincc(p, rate * _TIMES[:7]),
           1e-12,
         )
@@ -74,7 +84,7 @@ class ClosedFormTest(test_case.TestCase):
     expected = 5 * onp.log(2 * times) - math.lgamma(6)
     for path in self.paths():
       with kernel_ops.use_path(path):
-        self.assert_close(pm.log_cdf(*model[:2], times), expected)
+        self.assert_close(pm.phase_type.log_cdf(times, *model[:2]), expected)
 
   def test_hyperexponential_whose_heavy_part_is_rare(self):
     model = models.hyperexponential([1.0, 1e-20], [1.0, 0.1])
@@ -82,7 +92,7 @@ class ClosedFormTest(test_case.TestCase):
     expected = onp.logaddexp(-times, onp.log(1e-21) - times / 10)
     for path in self.paths():
       with kernel_ops.use_path(path):
-        self.assert_close(pm.log_density(*model[:2], times), expected)
+        self.assert_close(pm.phase_type.log_prob(times, *model[:2]), expected)
 
   def test_atom(self):
     alpha, rate = onp.asarray([0.75]), 2.0
@@ -91,17 +101,21 @@ class ClosedFormTest(test_case.TestCase):
       for path in self.paths():
         with kernel_ops.use_path(path):
           model = {"exit_rates": None, "prob_zero": atom}
-          arguments = (alpha, onp.asarray([[-rate]]), times)
+          arguments = (times, alpha, onp.asarray([[-rate]]))
           after = 0.75 * math.exp(-rate)
           self.assert_close(
-            pm.density(*arguments, **model), [0.25, rate * after]
+            pm.phase_type.prob(*arguments, **model), [0.25, rate * after]
           )
           self.assert_close(
-            pm.log_density(*arguments, **model),
+            pm.phase_type.log_prob(*arguments, **model),
             onp.log([0.25, rate * after]),
           )
-          self.assert_close(pm.cdf(*arguments, **model), [0.25, 1 - after])
-          self.assert_close(pm.survival(*arguments, **model), [0.75, after])
+          self.assert_close(
+            pm.phase_type.cdf(*arguments, **model), [0.25, 1 - after]
+          )
+          self.assert_close(
+            pm.phase_type.survival_function(*arguments, **model), [0.75, after]
+          )
 
   @parameterized.parameters(*models.ALL)
   def test_matrix_exponential(self, name):
@@ -111,14 +125,21 @@ class ClosedFormTest(test_case.TestCase):
     powers = [_exponential(model.subgenerator, t) for t in times]
     expected = [model.initial_probs @ m @ exits for m in powers]
     expected_sf = [onp.sum(model.initial_probs @ m) for m in powers]
-    arguments = (*model[:2], times, *model[2:])
+    arguments = (times, *model)
     for path in self.paths():
       with kernel_ops.use_path(path):
         # The row sums that `exits` is made of are rounded.
-        self.assert_close(pm.density(*arguments), expected, 1e-11, 1e-15)
-        self.assert_close(pm.survival(*arguments), expected_sf)
         self.assert_close(
-          pm.cdf(*arguments), 1 - onp.asarray(expected_sf), 1e-12, 1e-15
+          pm.phase_type.prob(*arguments), expected, 1e-11, 1e-15
+        )
+        self.assert_close(
+          pm.phase_type.survival_function(*arguments), expected_sf
+        )
+        self.assert_close(
+          pm.phase_type.cdf(*arguments),
+          1 - onp.asarray(expected_sf),
+          1e-12,
+          1e-15,
         )
 
   def test_stiff_chain(self):
@@ -129,7 +150,7 @@ class ClosedFormTest(test_case.TestCase):
     expected = leading - math.lgamma(41)
     for path in self.paths():
       with kernel_ops.use_path(path):
-        value = self.host(pm.log_density(*model[:2], t))
+        value = self.host(pm.phase_type.log_prob(t, *model[:2]))
         # The kernel may say that the value is out of its range, no more.
         if path == "portable" or not math.isnan(value):
           self.assertLess(abs(value - expected), 1e-6)
@@ -139,10 +160,10 @@ class EdgeTest(test_case.TestCase):
   """Times outside the support, impossible values, values out of bounds."""
 
   @parameterized.parameters(
-    ("log_density", [-math.inf, 0.0, -math.inf, math.nan]),
-    ("density", [0.0, 1.0, 0.0, math.nan]),
-    ("log_survival", [0.0, 0.0, -math.inf, math.nan]),
-    ("survival", [1.0, 1.0, 0.0, math.nan]),
+    ("log_prob", [-math.inf, 0.0, -math.inf, math.nan]),
+    ("prob", [0.0, 1.0, 0.0, math.nan]),
+    ("log_survival_function", [0.0, 0.0, -math.inf, math.nan]),
+    ("survival_function", [1.0, 1.0, 0.0, math.nan]),
     ("log_cdf", [-math.inf, -math.inf, 0.0, math.nan]),
     ("cdf", [0.0, 0.0, 1.0, math.nan]),
   )
@@ -150,12 +171,14 @@ class EdgeTest(test_case.TestCase):
     times = onp.asarray([-1.0, 0.0, math.inf, math.nan])
     for path in self.paths():
       with kernel_ops.use_path(path):
-        self.assert_close(getattr(pm, kind)([1.0], [[-1.0]], times), expected)
+        self.assert_close(
+          getattr(pm.phase_type, kind)(times, [1.0], [[-1.0]]), expected
+        )
 
   def test_infinite_negative_time(self):
     for path in self.paths():
       with kernel_ops.use_path(path):
-        value = pm.log_density([1.0], [[-1.0]], -math.inf)
+        value = pm.phase_type.log_prob(-math.inf, [1.0], [[-1.0]])
         self.assert_close(value, -math.inf)
 
   def test_density_that_is_truly_zero(self):
@@ -163,9 +186,11 @@ class EdgeTest(test_case.TestCase):
     matrix = onp.asarray([[0.0, 0.0], [1.0, -2.0]])
     for path in self.paths():
       with kernel_ops.use_path(path):
-        value = pm.log_density([1.0, 0.0], matrix, [0.0, 1.0])
+        value = pm.phase_type.log_prob([0.0, 1.0], [1.0, 0.0], matrix)
         self.assert_close(value, [-math.inf, -math.inf])
-        self.assert_close(pm.survival([1.0, 0.0], matrix, 1.0), 1.0)
+        self.assert_close(
+          pm.phase_type.survival_function(1.0, [1.0, 0.0], matrix), 1.0
+        )
 
   def test_rates_near_the_greatest_number(self):
     rates = onp.asarray([1e288, 1.4845e298, 1e299, 1e300])
@@ -173,9 +198,9 @@ class EdgeTest(test_case.TestCase):
     times = shares / rates
     zeros = onp.zeros((4, 1, 1))
     exits = rates[:, None]
-    found = pm.log_density([1.0], zeros, times, exits)
+    found = pm.phase_type.log_prob(times, [1.0], zeros, exits)
     self.assert_close(found, onp.log(rates) - rates * times)
-    found = pm.log_survival([1.0], zeros, times, exits)
+    found = pm.phase_type.log_survival_function(times, [1.0], zeros, exits)
     self.assert_close(found, -rates * times)
 
   @parameterized.named_parameters(
@@ -192,9 +217,11 @@ class EdgeTest(test_case.TestCase):
   @test_case.of_bad_values
   def test_bad_values_give_nan(self, alpha, matrix, exits, atom):
     for path in self.paths():
-      for kind in kernel_ops.KINDS:
+      for kind in function_kinds.KINDS:
         with kernel_ops.use_path(path):
-          value = getattr(pm, kind)(alpha, matrix, [0.0, 1.0], exits, atom)
+          value = getattr(pm.phase_type, kind)(
+            [0.0, 1.0], alpha, matrix, exits, atom
+          )
           self.assert_close(value, [math.nan, math.nan])
 
   def test_sums_within_tolerance_count_as_zero(self):
@@ -205,21 +232,25 @@ class EdgeTest(test_case.TestCase):
     tenths = onp.full(10, 0.1, onp.float32)
     for path in self.paths():
       with kernel_ops.use_path(path):
-        self.assert_close(pm.log_density(alpha, matrix, 0.0), -math.inf)
-        value = pm.survival(tenths, -onp.eye(10, dtype=onp.float32), 0.0)
+        self.assert_close(pm.phase_type.log_prob(0.0, alpha, matrix), -math.inf)
+        value = pm.phase_type.survival_function(
+          0.0, tenths, -onp.eye(10, dtype=onp.float32)
+        )
         self.assert_close(value, onp.float32(1.0), 1e-6)
 
   def test_diagonal_is_not_read_when_exits_are_given(self):
     matrix = onp.asarray([[math.nan, 1.0], [0.0, 5.0]])
     for path in self.paths():
       with kernel_ops.use_path(path):
-        value = pm.log_density([1.0, 0.0], matrix, 2.0, [0.0, 1.0])
+        value = pm.phase_type.log_prob(2.0, [1.0, 0.0], matrix, [0.0, 1.0])
         self.assert_close(value, math.log(2.0) - 2.0)
 
   def test_enormous_rates_give_nan_or_the_value(self):
     for path in self.paths():
       with kernel_ops.use_path(path):
-        value = self.host(pm.log_density([1.0], [[-1e12]], [1e-12, 1.0]))
+        value = self.host(
+          pm.phase_type.log_prob([1e-12, 1.0], [1.0], [[-1e12]])
+        )
         onp.testing.assert_allclose(value[0], math.log(1e12) - 1)
         if not math.isnan(value[1]):
           onp.testing.assert_allclose(value[1], math.log(1e12) - 1e12)
@@ -248,22 +279,24 @@ class ShapeTest(test_case.TestCase):
     matrix = model.subgenerator * scale
     times = state.uniform(size=times_shape) * 3
     one = onp.vectorize(
-      lambda a, s, t: self.host(pm.log_density(a, s, t)),
+      lambda a, s, t: self.host(pm.phase_type.log_prob(t, a, s)),
       signature="(p),(p,p),()->()",
     )
     want = one(alpha, matrix, times)
     self.assertEqual(want.shape, expected)
     for path in self.paths():
       with kernel_ops.use_path(path):
-        self.assert_close(pm.log_density(alpha, matrix, times), want, 1e-13)
+        self.assert_close(
+          pm.phase_type.log_prob(times, alpha, matrix), want, 1e-13
+        )
 
   def test_exits_and_atom_broadcast(self):
     model = models.random_model(3, onp.random.RandomState(1))
     exits = onp.stack([model.exit_rates, 2 * model.exit_rates])[:, None]
     atom = onp.asarray([0.0, 0.0, 0.0, float(model.prob_zero)])
-    value = pm.cdf(*model[:2], 1.0, exits, atom)
+    value = pm.phase_type.cdf(1.0, *model[:2], exits, atom)
     self.assertEqual(onp.shape(self.host(value)), (2, 4))
-    one = pm.cdf(*model[:2], 1.0, exits[1, 0], atom[3])
+    one = pm.phase_type.cdf(1.0, *model[:2], exits[1, 0], atom[3])
     self.assert_close(self.host(value)[1, 3], one, 1e-13)
 
   @parameterized.parameters("float32", "float64")
@@ -272,15 +305,15 @@ class ShapeTest(test_case.TestCase):
     alpha = onp.asarray(model.initial_probs, dtype)
     matrix = onp.asarray(model.subgenerator, dtype)
     exact = self.host(
-      pm.log_density(
+      pm.phase_type.log_prob(
+        onp.asarray([0.5, 9.0]),
         onp.asarray(alpha, onp.float64),
         onp.asarray(matrix, onp.float64),
-        onp.asarray([0.5, 9.0]),
       )
     )
     for path in self.paths():
       with kernel_ops.use_path(path):
-        value = pm.log_density(alpha, matrix, [0.5, 9])
+        value = pm.phase_type.log_prob([0.5, 9], alpha, matrix)
         self.assertEqual(static.dtype_name(value), dtype)
         rtol = 1e-5 if dtype == "float32" else 1e-13
         onp.testing.assert_allclose(self.host(value), exact, rtol=rtol)
@@ -288,15 +321,15 @@ class ShapeTest(test_case.TestCase):
   def test_many_times(self):
     model = models.cyclic()
     times = onp.linspace(0, 30, 5001)
-    few = pm.log_density(*model[:2], times[::100])
+    few = pm.phase_type.log_prob(times[::100], *model[:2])
     for path in self.paths():
       with kernel_ops.use_path(path):
-        many = self.host(pm.log_density(*model[:2], times))
+        many = self.host(pm.phase_type.log_prob(times, *model[:2]))
         self.assert_close(many[::100], few)
 
   def test_median_of_exponential(self):
     t = stats.expon.ppf(0.5)
-    self.assert_close(pm.cdf([1.0], [[-1.0]], t), 0.5)
+    self.assert_close(pm.phase_type.cdf(t, [1.0], [[-1.0]]), 0.5)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def _model(number):
 
 
 def _arguments(model, times):
-  return (*model[:2], times, *model[2:])
+  return (times, *model)
 
 
 class PropertyTest(test_case.TestCase):
@@ -32,7 +32,9 @@ class PropertyTest(test_case.TestCase):
   @hypothesis.given(_SEEDS, _TIMES)
   def test_cdf_and_survival_sum_to_one(self, number, t):
     arguments = _arguments(_model(number), onp.asarray([t]))
-    total = self.host(pm.cdf(*arguments)) + self.host(pm.survival(*arguments))
+    total = self.host(pm.phase_type.cdf(*arguments)) + self.host(
+      pm.phase_type.survival_function(*arguments)
+    )
     onp.testing.assert_allclose(total, 1, rtol=1e-12)
 
   @_SETTINGS
@@ -40,9 +42,9 @@ class PropertyTest(test_case.TestCase):
   def test_logarithms(self, number, t):
     arguments = _arguments(_model(number), onp.asarray([t]))
     for value, logarithm in (
-      (pm.density, pm.log_density),
-      (pm.survival, pm.log_survival),
-      (pm.cdf, pm.log_cdf),
+      (pm.phase_type.prob, pm.phase_type.log_prob),
+      (pm.phase_type.survival_function, pm.phase_type.log_survival_function),
+      (pm.phase_type.cdf, pm.phase_type.log_cdf),
     ):
       onp.testing.assert_allclose(
         self.host(value(*arguments)),
@@ -62,8 +64,9 @@ class PropertyTest(test_case.TestCase):
       model.prob_zero,
     )
     onp.testing.assert_allclose(
-      self.host(pm.log_density(*_arguments(scaled, times * c))) + onp.log(c),
-      self.host(pm.log_density(*_arguments(model, times))),
+      self.host(pm.phase_type.log_prob(*_arguments(scaled, times * c)))
+      + onp.log(c),
+      self.host(pm.phase_type.log_prob(*_arguments(model, times))),
       atol=1e-11,
     )
 
@@ -80,8 +83,8 @@ class PropertyTest(test_case.TestCase):
       model.prob_zero,
     )
     onp.testing.assert_allclose(
-      self.host(pm.log_density(*_arguments(shuffled, times))),
-      self.host(pm.log_density(*_arguments(model, times))),
+      self.host(pm.phase_type.log_prob(*_arguments(shuffled, times))),
+      self.host(pm.phase_type.log_prob(*_arguments(model, times))),
       atol=1e-12,
     )
 
@@ -91,11 +94,13 @@ class PropertyTest(test_case.TestCase):
     model = _model(number)
     times = onp.linspace(0.0, 1.0, 513)
     # The integral to 1 and from there on, by the chain started anew at 1.
-    survival = self.host(pm.survival(*_arguments(model, times)))
+    survival = self.host(
+      pm.phase_type.survival_function(*_arguments(model, times))
+    )
     weights = onp.full(513, 4.0)
     weights[2:-1:2], weights[[0, -1]] = 2.0, 1.0
     head = onp.sum(weights * survival) / (3 * 512)
-    mean = float(self.host(pm.mean(*model)))
+    mean = float(self.host(pm.phase_type.mean(*model)))
     self.assertLessEqual(head, mean * (1 + 1e-9))
     self.assertGreaterEqual(mean, survival[-1])
 

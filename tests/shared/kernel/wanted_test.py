@@ -7,11 +7,13 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic import math as pm
-from phasic.math.model import operands as operands_lib
+from phasic.math.model import operands
 from tests.helpers import derivatives
 from tests.helpers import models
 from tests.helpers import test_case
 
+# In the order of the functions.
+_ARGUMENTS = ("value", *operands.model_names(False))
 _TIMES = onp.asarray([0.1, 1.0, 5.0])
 
 
@@ -23,29 +25,34 @@ class WantedTest(test_case.TestCase):
     self.require_kernel()
 
   def _check(self, full, part, wanted):
-    for name, x, y in zip(operands_lib.ARGUMENTS, full, part, strict=True):
+    for name, x, y in zip(_ARGUMENTS, full, part, strict=True):
       if name in wanted and x is not None:
         onp.testing.assert_array_equal(self.host(x), self.host(y), name)
       else:
         self.assertIsNone(y, name)
 
   @parameterized.parameters(
-    "log_density", "density", "log_survival", "survival", "log_cdf", "cdf"
+    "log_prob",
+    "prob",
+    "log_survival_function",
+    "survival_function",
+    "log_cdf",
+    "cdf",
   )
   def test_one_argument(self, kind):
     model = models.random_model(5, onp.random.RandomState(2))
-    arguments = (*model[:2], _TIMES, *model[2:])
-    vjp = functools.partial(derivatives.vjp, getattr(pm, kind))
+    arguments = (_TIMES, *model)
+    vjp = functools.partial(derivatives.vjp, getattr(pm.phase_type, kind))
     cotangent = onp.asarray([1.0, -0.5, 2.0])
     value, full = vjp(*arguments, cotangent=cotangent)
-    for name in operands_lib.ARGUMENTS:
+    for name in _ARGUMENTS:
       same, part = vjp(*arguments, cotangent=cotangent, wanted=(name,))
       onp.testing.assert_array_equal(self.host(same), self.host(value))
       self._check(full, part, (name,))
 
   @parameterized.parameters(
-    (("times", "subgenerator"),),
-    (("initial_probs", "times"),),
+    (("value", "subgenerator"),),
+    (("initial_probs", "value"),),
     (["exit_rates", "prob_zero"],),
   )
   def test_several(self, wanted):
@@ -53,24 +60,24 @@ class WantedTest(test_case.TestCase):
       models.cyclic(),
       models.random_model(4, onp.random.RandomState(8)),
     ):
-      arguments = (*model[:2], _TIMES, *model[2:])
-      if all(
-        arguments[operands_lib.ARGUMENTS.index(x)] is None for x in wanted
-      ):
+      arguments = (_TIMES, *model)
+      if all(arguments[_ARGUMENTS.index(x)] is None for x in wanted):
         continue
-      _, full = derivatives.vjp(pm.log_density, *arguments, cotangent=1.0)
+      _, full = derivatives.vjp(
+        pm.phase_type.log_prob, *arguments, cotangent=1.0
+      )
       _, part = derivatives.vjp(
-        pm.log_density, *arguments, cotangent=1.0, wanted=wanted
+        pm.phase_type.log_prob, *arguments, cotangent=1.0, wanted=wanted
       )
       self._check(full, part, wanted)
 
   def test_parameters_of_edges(self):
     edges = pm.EdgeRates([0, 1], [1, 2], [2.0], [[3.0], [1.0]])
-    arguments = ([1.0, 0.0], edges, _TIMES)
-    _, full = derivatives.vjp(pm.log_cdf, *arguments, cotangent=1.0)
+    arguments = (_TIMES, [1.0, 0.0], edges)
+    _, full = derivatives.vjp(pm.phase_type.log_cdf, *arguments, cotangent=1.0)
     wanted = ("subgenerator",)
     _, part = derivatives.vjp(
-      pm.log_cdf, *arguments, cotangent=1.0, wanted=wanted
+      pm.phase_type.log_cdf, *arguments, cotangent=1.0, wanted=wanted
     )
     self._check(full, part, wanted)
 

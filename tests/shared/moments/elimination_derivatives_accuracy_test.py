@@ -1,12 +1,14 @@
 """Derivatives of functions by elimination: rational numbers, and two modes."""
 
 import functools
+from typing import Any
 
 from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import math as pm
 from phasic.internal import static
 from tests.helpers import chains
@@ -25,12 +27,12 @@ if MODE != "numpy":
 
 def _function(model, name):
   """The function of `math` for the model's time."""
-  if model.discrete and name.startswith("laplace_transform"):
-    return getattr(pm, "probability_generating_function" + name[17:])
+  if model.discrete and name == "laplace_transform":
+    return pm.discrete_phase_type.probability_generating_function
   if model.discrete:
     name = name.replace("sojourn_times", "visits")
-    return getattr(pm, "discrete_phase_type_" + name)
-  return getattr(pm, name)
+    return getattr(pm.discrete_phase_type, name)
+  return getattr(pm.phase_type, name)
 
 
 def _moments(model, moves, order, absolute=False):
@@ -54,16 +56,16 @@ class ExactTest(test_case.TestCase):
       self.skipTest("the portable path runs in NumPy, on small models")
     edges = chains.ALL[model]
     order, ct = 3, onp.asarray([0.5, -1.0, 2.0])
-    arguments = (edges.initial_probs, edges.structure(), edges.rewards)
-    with pm.use_path(path):
+    arguments = (edges.rewards, edges.initial_probs, edges.structure())
+    with config.use_path(path):
       _, bars = derivatives.vjp(
         _function(edges, "reward_moments"),
+        order,
         *arguments,
-        order=order,
         cotangent=ct,
       )
     self.assertIsNone(bars[3])
-    bars = [self.host(x) for x in bars[:3]]
+    bars = [self.host(bars[i]) for i in (1, 2, 0)]
     state = onp.random.RandomState(4)
     sizes = [edges.phases, len(edges.weights), edges.phases]
     for k, size in enumerate(sizes):
@@ -79,12 +81,12 @@ class ExactTest(test_case.TestCase):
         error = rational_chain.error(float(bars[k][i]), exact, size)
         self.assertLess(error, 1e-12)
     moves = [onp.round(state.normal(size=n) * 64) / 64 for n in sizes]
-    with pm.use_path(path):
+    with config.use_path(path):
       _, found = derivatives.jvp(
         _function(edges, "reward_moments"),
+        order,
         *arguments,
-        order=order,
-        tangents=(*moves, None, None),
+        tangents=(moves[2], *moves[:2], None, None),
       )
     truth, scale = (
       _moments(edges, moves, order),
@@ -94,18 +96,19 @@ class ExactTest(test_case.TestCase):
       self.assertLess(rational_chain.error(float(value), f[1], c[1]), 1e-12)
 
 
-_CALLS = {
-  "raw_moments": {"order": 3},
-  "expected_sojourn_times": {},
-  "laplace_transform": {},
-  "reward_covariance": {},
-  "variance": {},
-  "expected_visits": {},
-  "expected_jumps": {},
-  "hitting_probs": {},
-  "occupancy": {},
-  "mixed_moment": {"orders": (2, 1)},
-  "joint_mark_probs": {"max_counts": (2, 1)},
+# With the arguments that are no arrays.
+_CALLS: dict[str, tuple[Any, ...]] = {
+  "raw_moments": (3,),
+  "expected_sojourn_times": (),
+  "laplace_transform": (),
+  "reward_covariance": (),
+  "variance": (),
+  "expected_visits": (),
+  "expected_jumps": (),
+  "hitting_probs": (),
+  "occupancy": (),
+  "mixed_moment": ((2, 1),),
+  "joint_mark_probs": ((2, 1),),
 }
 # Of which there are none in discrete time, and none of a matrix.
 _CONTINUOUS = ("mixed_moment", "joint_mark_probs")
@@ -113,7 +116,7 @@ _OF_EDGES = ("expected_jumps",)
 
 
 def _arguments(model, dense, name, batch):
-  """Arrays by position: alpha, matrix or weights, the other, exits, atom."""
+  """Arrays by position: others, alpha, matrix or weights, exits, atom."""
   scale = onp.ones((*batch, 1))
   alpha = model.initial_probs * scale
   if dense:
@@ -132,9 +135,7 @@ def _arguments(model, dense, name, batch):
     "occupancy": (onp.asarray(3.0),),
   }.get(name, ())
   atom = onp.asarray(1 - onp.sum(model.initial_probs)) if dense else None
-  if name in _OF_EDGES:
-    return (alpha, matrix, atom)
-  return (alpha, matrix, *other, exits, atom)
+  return (*other, alpha, matrix, exits, atom)
 
 
 def _filled(model, dense, arguments, given, arrays):
@@ -143,7 +144,7 @@ def _filled(model, dense, arguments, given, arrays):
   for i, x in zip(given, arrays, strict=True):
     values[i] = x
   if not dense:
-    values[1] = model.structure(values[1])
+    values[-3] = model.structure(values[-3])
   return values
 
 
@@ -167,11 +168,11 @@ class AgreementTest(test_case.TestCase):
       self.skipTest("it takes edges only")
     options = _CALLS[name]
     arguments = _arguments(model, dense, name, batch)
-    fixed = [2] if name == "hitting_probs" else []
+    fixed = [0] if name == "hitting_probs" else []
     if name == "occupancy":
       if MODE == "numpy":
         self.require_kernel()
-      fixed = [2] if model.discrete else []
+      fixed = [0] if model.discrete else []
     given = [
       i for i, x in enumerate(arguments) if x is not None and i not in fixed
     ]
@@ -179,19 +180,19 @@ class AgreementTest(test_case.TestCase):
     arrays = [np.asarray(arguments[i]) for i in given]
     state = onp.random.RandomState(6)
     values = _filled(model, dense, arguments, given, arrays)
-    value = _function(model, name)(*values, **options)
+    value = _function(model, name)(*options, *values)
     ct = state.normal(size=static.shape(value))
     moves = [state.normal(size=onp.shape(arguments[i])) for i in given]
     tangents = [None] * len(arguments)
     for i, v in zip(given, moves, strict=True):
       tangents[i] = v
     again, bars = derivatives.vjp(
-      _function(model, name), *values, **options, cotangent=ct
+      _function(model, name), *options, *values, cotangent=ct
     )
     # Of what is differentiated the variance is summed in another order.
     self.assert_close(again, value, 4e-16)
     _, moved = derivatives.jvp(
-      _function(model, name), *values, **options, tangents=tangents
+      _function(model, name), *options, *values, tangents=tangents
     )
     left = onp.sum(ct * self.host(moved))
     right = sum(
@@ -207,7 +208,11 @@ class AgreementTest(test_case.TestCase):
   def test_edges(self):
     edges = pm.EdgeRates([0, 0], [1, 1], [1.0, 3.0])
     value, bars = derivatives.vjp(
-      pm.expected_jumps, [1.0], edges, cotangent=[1.0, 0.0], wanted=("edges",)
+      pm.phase_type.expected_jumps,
+      [1.0],
+      edges,
+      cotangent=[1.0, 0.0],
+      wanted=("subgenerator",),
     )
     self.assert_close(value, [0.25, 0.75])
     self.assertIsNone(bars[0])
@@ -215,37 +220,37 @@ class AgreementTest(test_case.TestCase):
 
   def test_moment_of_order_zero(self):
     value, bars = derivatives.vjp(
-      pm.mixed_moment,
+      pm.phase_type.mixed_moment,
+      (0,),
+      [[1.0]],
       [0.5],
       [[-1.0]],
-      [[1.0]],
       None,
       0.5,
-      orders=(0,),
       cotangent=1.0,
     )
     for x, expected in zip(
-      (value, *bars[:3], bars[4]), (1.0, [1.0], [[0.0]], [[0.0]], 1.0)
+      (value, *bars[:3], bars[4]), (1.0, [[0.0]], [1.0], [[0.0]], 1.0)
     ):
       self.assert_close(x, expected, 0.0)
 
   def test_linear_parameters(self):
     edges = pm.EdgeRates([0, 1], [1, 2], [2.0], [[3.0], [1.0]], [0.5, 0.0])
     _, bars = derivatives.vjp(
-      pm.raw_moments,
+      pm.phase_type.raw_moments,
+      1,
       [1.0, 0.0],
       edges,
-      order=1,
       cotangent=[1.0],
       wanted=["subgenerator"],
     )
     # The mean is 1 / (3 a + 1 / 2) + 1 / a.
     self.assert_close(bars[1], [-3 / 6.5**2 - 1 / 4], 1e-14)
     _, moved = derivatives.jvp(
-      pm.raw_moments,
+      pm.phase_type.raw_moments,
+      1,
       [1.0, 0.0],
       edges,
-      order=1,
       tangents=(None, [2.0], None, None),
     )
     self.assert_close(moved, [2 * (-3 / 6.5**2 - 1 / 4)], 1e-14)
@@ -257,7 +262,7 @@ class AgreementTest(test_case.TestCase):
       ([[-1.0, 1.0], [0.0, 0.0]], [1, 0.0]),
     ):
       value, bars = derivatives.vjp(
-        pm.raw_moments, alpha, matrix, order=1, cotangent=[1.0]
+        pm.phase_type.raw_moments, 1, alpha, matrix, cotangent=[1.0]
       )
       self.assert_close(value, [onp.inf])
       self.assertTrue(onp.all(onp.isnan(self.host(bars[1]))))

@@ -8,6 +8,7 @@ from absl.testing import parameterized
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import math as pm
 from phasic.internal import elimination_ops
 from phasic.math.portable import elimination
@@ -81,7 +82,7 @@ class EliminationTest(test_case.TestCase):
     exact, second = _exact(off, model.exit_rates)
     indices, weights = _edges(off, model.exit_rates)
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         x = _solution(indices, weights, onp.ones((p, 1)))
         self.assert_close(x[:, 0], [float(v) for v in exact], 1e-14)
         y = _solution(indices, weights, self.host(x))
@@ -95,7 +96,7 @@ class EliminationTest(test_case.TestCase):
     exits[0] = 1.0
     exact, _ = _exact(off, exits)
     alpha = onp.eye(p)[0]
-    mean = pm.mean(alpha, off, exits)
+    mean = pm.phase_type.mean(alpha, off, exits)
     self.assertGreater(float(exact[0]), 1e40)
     self.assert_close(mean, float(exact[0]), 1e-13)
 
@@ -103,14 +104,14 @@ class EliminationTest(test_case.TestCase):
     model = models.cyclic()
     factors = onp.asarray([1.0, 2.0, 8.0])
     matrix = model.subgenerator * factors[:, None, None]
-    mean = self.host(pm.mean(model.initial_probs, matrix))
+    mean = self.host(pm.phase_type.mean(model.initial_probs, matrix))
     self.assert_close(mean * factors, onp.full(3, mean[0]), 1e-14)
 
   def test_moments_of_erlang(self):
     model = models.erlang(20, 4.0)
-    self.assert_close(pm.mean(*model[:2]), 5.0)
-    self.assert_close(pm.second_moment(*model[:2]), 25 + 1.25)
-    self.assert_close(pm.variance(*model[:2]), 1.25, 1e-12)
+    self.assert_close(pm.phase_type.mean(*model[:2]), 5.0)
+    self.assert_close(pm.phase_type.second_moment(*model[:2]), 25 + 1.25)
+    self.assert_close(pm.phase_type.variance(*model[:2]), 1.25, 1e-12)
 
   def test_without_memory(self):
     self.require_kernel()

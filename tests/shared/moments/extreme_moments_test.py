@@ -26,10 +26,10 @@ _SIZE = 200 if not _FULL else 500
 def _functions(discrete):
   """Names of `math` by those of the oracle."""
   names = ["mean", "second_moment", "variance", "stddev", "expected_visits"]
-  prefix = "discrete_phase_type_" if discrete else ""
+  functions = pm.discrete_phase_type if discrete else pm.phase_type
   if not discrete:
     names.append("expected_sojourn_times")
-  return {name: getattr(pm, prefix + name) for name in names}
+  return {name: getattr(functions, name) for name in names}
 
 
 class ExtremeMomentsTest(test_case.TestCase):
@@ -43,11 +43,15 @@ class ExtremeMomentsTest(test_case.TestCase):
       np.asarray([[0.0, 0.0], [1e-100, 0.0]], "float64"),
       np.asarray([rate, 0.0], "float64"),
     )
-    onp.testing.assert_allclose(pm.mean(*model), 1e100, 1e-12)
-    onp.testing.assert_allclose(pm.variance(*model), 1e200, 1e-12)
-    onp.testing.assert_allclose(pm.second_moment(*model), 2e200, 1e-12)
-    onp.testing.assert_allclose(pm.expected_visits(*model), [1, 1], 1e-12)
-    times = pm.expected_sojourn_times(*model)
+    onp.testing.assert_allclose(pm.phase_type.mean(*model), 1e100, 1e-12)
+    onp.testing.assert_allclose(pm.phase_type.variance(*model), 1e200, 1e-12)
+    onp.testing.assert_allclose(
+      pm.phase_type.second_moment(*model), 2e200, 1e-12
+    )
+    onp.testing.assert_allclose(
+      pm.phase_type.expected_visits(*model), [1, 1], 1e-12
+    )
+    times = pm.phase_type.expected_sojourn_times(*model)
     onp.testing.assert_allclose(times, [1 / rate, 1e100], 1e-12)
 
   def test_jumps(self):
@@ -55,12 +59,12 @@ class ExtremeMomentsTest(test_case.TestCase):
       [0, 0, 1], [1, 2, 2], np.asarray([1e-300, 1e250, 1e-290], "float64")
     )
     alpha = np.asarray([1.0, 0.0], "float64")
-    jumps = pm.expected_jumps(alpha, edges)
+    jumps = pm.phase_type.expected_jumps(alpha, edges)
     onp.testing.assert_allclose(jumps, [0.0, 1.0, 0.0], 1e-12)
     edges = pm.EdgeRates(
       [0, 0, 1], [1, 2, 0], np.asarray([1e300, 1e-200, 1e-300], "float64")
     )
-    jumps = pm.expected_jumps(alpha, edges)
+    jumps = pm.phase_type.expected_jumps(alpha, edges)
     onp.testing.assert_allclose(jumps, [onp.inf, 1.0, onp.inf], 1e-12)
 
   @parameterized.parameters(*range(_SHARDS))

@@ -267,12 +267,12 @@ class FunctionsTest(test_case.TestCase):
     s = onp.asarray([-0.5, 0.25])
     model = models.cyclic()
     self.assert_close(
-      pm.moment_generating_function(*model[:2], s),
+      pm.phase_type.moment_generating_function(s, *model[:2]),
       self.host(pd.PhaseType(*model).moment_generating_function(s)),
       0.0,
     )
     with self.assertRaisesRegex(TypeError, "s is float32"):
-      pm.moment_generating_function(*model[:2], onp.float32(1.0))
+      pm.phase_type.moment_generating_function(onp.float32(1.0), *model[:2])
 
 
 if __name__ == "__main__":

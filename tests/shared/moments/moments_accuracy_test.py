@@ -7,6 +7,7 @@ from absl.testing import parameterized
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import math as pm
 from phasic.math.calls import gradients
 from tests.helpers import chains
@@ -17,14 +18,14 @@ from tests.oracle import rational_chain
 
 def _moment(kind, model, alpha, weights, rewards):
   """A moment of edges with these arrays."""
-  prefix = "discrete_phase_type_" if model.discrete else ""
+  functions = pm.discrete_phase_type if model.discrete else pm.phase_type
   edges = model.structure(weights)
   if kind == "variance":
-    covariance = getattr(pm, prefix + "reward_covariance")
-    return covariance(alpha, edges, rewards[..., None])[..., 0, 0]
+    covariance = functions.reward_covariance
+    return covariance(rewards[..., None], alpha, edges)[..., 0, 0]
   order = {"mean": 1, "second": 2, "fourth": 4}[kind]
-  moments = getattr(pm, prefix + "reward_moments")
-  return moments(alpha, edges, rewards, order=order)[..., order - 1]
+  found = functions.reward_moments(order, rewards, alpha, edges)
+  return found[..., order - 1]
 
 
 def _truth(kind, model, moves=None, absolute=False):
@@ -86,7 +87,7 @@ class ValueTest(test_case.TestCase):
       self.skipTest("the portable path runs in NumPy")
     edges = chains.ALL[model]
     for kind in ("mean", "second", "fourth", "variance"):
-      with pm.use_path(path):
+      with config.use_path(path):
         value = _moment(kind, edges, *edges[:1], edges.weights, edges.rewards)
       truth = _truth(kind, edges)[0]
       self.assertLess(rational_chain.error(float(value), truth), 1e-13, kind)
@@ -96,14 +97,14 @@ class ValueTest(test_case.TestCase):
     edges = chains.ALL[name]
     edges = edges._replace(rewards=onp.ones(edges.phases))
     matrix, exits = edges.dense()
-    prefix = "discrete_phase_type_" if edges.discrete else ""
-    moments = getattr(pm, prefix + "raw_moments")
-    variance = getattr(pm, prefix + "variance")
+    functions = pm.discrete_phase_type if edges.discrete else pm.phase_type
     truth = [_truth(kind, edges)[0] for kind in ("mean", "second", "fourth")]
-    found = self.host(moments(edges.initial_probs, matrix, exits, order=4))
+    found = self.host(
+      functions.raw_moments(4, edges.initial_probs, matrix, exits)
+    )
     for value, exact in zip(found[[0, 1, 3]], truth, strict=True):
       self.assertLess(rational_chain.error(value, exact), 1e-13)
-    value = self.host(variance(edges.initial_probs, matrix, exits))
+    value = self.host(functions.variance(edges.initial_probs, matrix, exits))
     exact = _truth("variance", edges)[0]
     self.assertLess(rational_chain.error(value, exact), 1e-13)
 
@@ -112,9 +113,11 @@ class ValueTest(test_case.TestCase):
     stages = onp.arange(4000)
     edges = pm.EdgeRates(stages, stages + 1, onp.full(4000, 0.75))
     alpha = onp.eye(1, 4000)[0]
-    self.assert_close(pm.variance(alpha, edges), 4000 / 0.75**2, 1e-14)
+    self.assert_close(
+      pm.phase_type.variance(alpha, edges), 4000 / 0.75**2, 1e-14
+    )
     probs = pm.EdgeProbs(stages, stages + 1, onp.full(4000, 1 - 2.0**-20))
-    value = pm.discrete_phase_type_variance(alpha, probs)
+    value = pm.discrete_phase_type.variance(alpha, probs)
     exact = 4000 * 2.0**-20 / (1 - 2.0**-20) ** 2
     self.assert_close(value, exact, 1e-13)
 
@@ -190,20 +193,20 @@ class DerivativeTest(test_case.TestCase):
     structure = edges.structure()
 
     def function(rewards):
-      return pm.reward_moments(alpha, structure, rewards, order=2)[..., 1]
+      return pm.phase_type.reward_moments(2, rewards, alpha, structure)[..., 1]
 
     _, gradient = gradients.value_and_gradient(
       function, np.asarray(edges.rewards)
     )
     _, bars = derivatives.vjp(
-      pm.reward_moments,
+      pm.phase_type.reward_moments,
+      2,
+      edges.rewards,
       alpha,
       structure,
-      edges.rewards,
-      order=2,
       cotangent=[0.0, 1.0],
     )
-    self.assert_close(gradient, bars[2], 1e-12)
+    self.assert_close(gradient, bars[0], 1e-12)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,9 @@ class StandardDeviationTest(test_case.TestCase):
   def test_erlang(self, rate, p):
     dist = pd.PhaseType(*models.erlang(p, rate))
     self.assert_close(dist.stddev(), math.sqrt(p) / rate, 1e-14)
-    self.assert_close(pm.stddev(*models.erlang(p, rate)), math.sqrt(p) / rate)
+    self.assert_close(
+      pm.phase_type.stddev(*models.erlang(p, rate)), math.sqrt(p) / rate
+    )
 
   @parameterized.parameters(1e-37, 1e-25, 1e-19, 1e19, 1e25, 1e36)
   def test_float32(self, rate):
@@ -48,18 +50,22 @@ class StandardDeviationTest(test_case.TestCase):
   def test_batch_of_all_scales(self):
     scales = 10.0 ** onp.arange(-300.0, 301.0, 50.0)
     model = models.cyclic()
-    one = self.host(pm.stddev(*model))
+    one = self.host(pm.phase_type.stddev(*model))
     matrix = model.subgenerator * scales[:, None, None]
-    deviation = self.host(pm.stddev(model.initial_probs, matrix))
+    deviation = self.host(pm.phase_type.stddev(model.initial_probs, matrix))
     self.assert_close(deviation * scales, onp.full(len(scales), one), 1e-13)
 
   def test_variance_overflows_honestly(self):
     wide, narrow = models.exponential(1e-200), models.exponential(1e200)
-    self.assert_close(pm.variance(*wide), math.inf)
-    self.assert_close(pm.variance(*narrow), 0.0)
-    self.assert_close(pm.second_moment(*wide), math.inf)
-    self.assert_close(pm.variance(*models.exponential(1e-150)), 1e300)
-    self.assert_close(pm.variance(*models.exponential(1e150)), 1e-300)
+    self.assert_close(pm.phase_type.variance(*wide), math.inf)
+    self.assert_close(pm.phase_type.variance(*narrow), 0.0)
+    self.assert_close(pm.phase_type.second_moment(*wide), math.inf)
+    self.assert_close(
+      pm.phase_type.variance(*models.exponential(1e-150)), 1e300
+    )
+    self.assert_close(
+      pm.phase_type.variance(*models.exponential(1e150)), 1e-300
+    )
 
   @test_case.of_bad_values
   def test_edges(self):
@@ -78,24 +84,24 @@ class StandardDeviationTest(test_case.TestCase):
     alpha = onp.eye(1, p)[0]
     rewards = onp.arange(1.0, 2 * p + 1).reshape(p, 2)
     rates = pm.EdgeRates(*edges, weights)
-    self.assert_close(pm.variance(alpha, rates), 1.0)
-    self.assert_close(pm.stddev(alpha, rates), 1.0)
-    found = pm.reward_covariance(alpha, rates, rewards)
+    self.assert_close(pm.phase_type.variance(alpha, rates), 1.0)
+    self.assert_close(pm.phase_type.stddev(alpha, rates), 1.0)
+    found = pm.phase_type.reward_covariance(rewards, alpha, rates)
     self.assert_close(found, [[1.0, 2.0], [2.0, 4.0]])
     probs = pm.EdgeProbs(*edges, onp.asarray(weights) / 4)
-    self.assert_close(pm.discrete_phase_type_variance(alpha, probs), 12.0)
-    found = pm.discrete_phase_type_reward_covariance(alpha, probs, rewards)
+    self.assert_close(pm.discrete_phase_type.variance(alpha, probs), 12.0)
+    found = pm.discrete_phase_type.reward_covariance(rewards, alpha, probs)
     self.assert_close(found, [[12.0, 24.0], [24.0, 48.0]])
 
   def test_cross_moments_of_scales_far_apart(self):
     edges = pm.EdgeRates([0, 1], [1, 2], [1e80, 1e-80])
-    found = pm.reward_cross_moments([0.5, 0.5], edges, onp.eye(2))
+    found = pm.phase_type.reward_cross_moments(onp.eye(2), [0.5, 0.5], edges)
     self.assert_close(found, [[1e-160, 0.5], [0.5, 2e160]])
 
   def test_lost_is_not_zero(self):
     # A phase that is never entered stays 1e180 times as long.
     matrix = onp.asarray([[-1e90, 0.0], [0.0, -1e-90]])
-    deviation = self.host(pm.stddev([1.0, 0.0], matrix))
+    deviation = self.host(pm.phase_type.stddev([1.0, 0.0], matrix))
     if not math.isnan(deviation):
       self.assert_close(deviation, 1e-90)
 
@@ -105,7 +111,9 @@ class StandardDeviationTest(test_case.TestCase):
       edges = pm.EdgeRates(
         [0, 1], [1, 2], [1.0, 2.0], coefficient * unit, constant * unit[0]
       )
-      return pm.mean([1.0, 0.0], edges) + pm.variance([1.0, 0.0], edges)
+      return pm.phase_type.mean([1.0, 0.0], edges) + pm.phase_type.variance(
+        [1.0, 0.0], edges
+      )
 
     # Of 1 / (c + b) + 1 / 2 c, and of their squares.
     one, none = np.asarray(1.0), np.asarray(0.0)
@@ -119,7 +127,8 @@ class StandardDeviationTest(test_case.TestCase):
   @parameterized.parameters(1e-150, 0.5, 1e150)
   def test_derivative(self, rate):
     _, gradient = gradients.value_and_gradient(
-      lambda s: pm.stddev([1.0], s), np.asarray(onp.asarray([[-rate]]))
+      lambda s: pm.phase_type.stddev([1.0], s),
+      np.asarray(onp.asarray([[-rate]])),
     )
     # The deviation is -1/S.
     self.assert_close(gradient, [[rate**-2.0]], 1e-12)

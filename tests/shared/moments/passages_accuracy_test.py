@@ -19,7 +19,8 @@ from tests.oracle import rational_chain
 
 def _function(model, name):
   """The function of `math` for the model's time."""
-  return getattr(pm, ("discrete_phase_type_" if model.discrete else "") + name)
+  functions = pm.discrete_phase_type if model.discrete else pm.phase_type
+  return getattr(functions, name)
 
 
 def _poly(values, moves=None, absolute=False):
@@ -102,7 +103,7 @@ class ValueTest(test_case.TestCase):
     arguments = (model.initial_probs, model.structure())
     exact = _sojourns(model)
     if not model.discrete:
-      found = pm.expected_sojourn_times(*arguments)
+      found = pm.phase_type.expected_sojourn_times(*arguments)
       self._assert_exact(self.host(found), exact)
     flows = [
       exact[i] * rational_chain.exact(w)
@@ -128,16 +129,19 @@ class ValueTest(test_case.TestCase):
   def test_transforms(self, name):
     model = chains.ALL[name]
     if model.discrete:
-      function = pm.probability_generating_function
+      function = pm.discrete_phase_type.probability_generating_function
       points = [2.0**-40, 0.25, 0.75, 1.0]
     else:
-      function, points = pm.laplace_transform, [0.0, 1e-30, 0.25, 8.0, 1e12]
+      function, points = (
+        pm.phase_type.laplace_transform,
+        [0.0, 1e-30, 0.25, 8.0, 1e12],
+      )
     points = onp.asarray(points)
     truth = [_transform(model, u)[0] for u in points]
     structure = model.structure()
-    found = self.host(function(model.initial_probs, structure, points))
+    found = self.host(function(points, model.initial_probs, structure))
     self._assert_exact(found, truth)
-    wrong = self.host(function(model.initial_probs, structure, [-1.0, onp.inf]))
+    wrong = self.host(function([-1.0, onp.inf], model.initial_probs, structure))
     self.assertTrue(onp.all(onp.isnan(wrong)))
 
   @parameterized.parameters(chains.NAMES)
@@ -147,7 +151,7 @@ class ValueTest(test_case.TestCase):
     third = onp.floor(state.gamma(0.5, size=model.phases) * 64) / 64
     rewards = onp.stack([model.rewards, onp.ones(model.phases), third], -1)
     cross, covariance = _products(model, rewards)
-    arguments = (model.initial_probs, model.structure(), rewards)
+    arguments = (rewards, model.initial_probs, model.structure())
     found = self.host(_function(model, "reward_cross_moments")(*arguments))
     self._assert_exact(found.ravel(), cross.values())
     found = self.host(_function(model, "reward_covariance")(*arguments))
@@ -169,9 +173,9 @@ class ValueTest(test_case.TestCase):
     alpha = map(rational_chain.exact, model.initial_probs)
     truth = sum(a * h for a, h in zip(alpha, hits, strict=True))
     function = _function(model, "hitting_probs")
-    found = function(model.initial_probs, model.structure(), targets)
+    found = function(targets, model.initial_probs, model.structure())
     self._assert_exact([self.host(found)], [truth])
-    dense = function(model.initial_probs, model.dense()[0], targets)
+    dense = function(targets, model.initial_probs, model.dense()[0])
     self.assert_close(dense, found, 1e-9)
 
   def test_second_derivative_of_hitting_probs(self):
@@ -179,7 +183,7 @@ class ValueTest(test_case.TestCase):
     def slope(weights):
       def hit(weights):
         edges = pm.EdgeRates([0, 0, 1], [1, 2, 2], weights)
-        return pm.hitting_probs([1.0, 0.0], edges, [1])
+        return pm.phase_type.hitting_probs([1], [1.0, 0.0], edges)
 
       move = np.asarray(onp.asarray([1.0, 0.0, 0.0]))
       return gradients.jvp(hit, [weights], [move])[1]
@@ -211,7 +215,7 @@ class ValueTest(test_case.TestCase):
           moved = mpmath.expm(matrix * mpmath.mpf(t), method="taylor")
         truth.append([float(x) for x in alpha * moved])
     found = _function(model, "occupancy")(
-      model.initial_probs, model.structure(), onp.asarray(times)
+      onp.asarray(times), model.initial_probs, model.structure()
     )
     self.assert_close(found, truth, 1e-13)
 
@@ -222,9 +226,9 @@ class DerivativeTest(test_case.TestCase):
   @parameterized.parameters("cyclic6", "acyclic5", "queue", "discrete6")
   def test_transform(self, name):
     model = chains.ALL[name]
-    function = pm.laplace_transform
+    function = pm.phase_type.laplace_transform
     if model.discrete:
-      function = pm.probability_generating_function
+      function = pm.discrete_phase_type.probability_generating_function
     state = onp.random.RandomState(5)
     draw = lambda *n: onp.round(state.normal(size=n) * 64) / 64
     moves = draw(model.phases), draw(len(model.weights)), draw()
@@ -233,7 +237,7 @@ class DerivativeTest(test_case.TestCase):
     arrays = [np.asarray(x) for x in arrays]
 
     def value(alpha, weights, u):
-      return function(alpha, model.structure(weights), u)
+      return function(u, alpha, model.structure(weights))
 
     def slope(*at):
       return gradients.jvp(value, at, [np.asarray(v) for v in moves])[1]
@@ -259,13 +263,13 @@ class DerivativeTest(test_case.TestCase):
 
     def total(alpha, weights):
       occupancy = _function(model, "occupancy")
-      return np.sum(occupancy(alpha, model.structure(weights), time))
+      return np.sum(occupancy(time, alpha, model.structure(weights)))
 
     def survival(alpha, weights):
-      function = pm.survival
+      function = pm.phase_type.survival_function
       if model.discrete:
-        function = pm.discrete_phase_type_survival
-      return function(alpha, model.structure(weights), time)
+        function = pm.discrete_phase_type.survival_function
+      return function(time, alpha, model.structure(weights))
 
     value, found = gradients.value_and_gradient(total, *arrays)
     exact, truth = gradients.value_and_gradient(survival, *arrays)
@@ -277,17 +281,19 @@ class DerivativeTest(test_case.TestCase):
 class ErrorTest(test_case.TestCase):
   def test_phases(self):
     with self.assertRaisesRegex(ValueError, r"phases has 1: .* \[0, 1\)"):
-      pm.hitting_probs([1.0], [[-1.0]], [1])
+      pm.phase_type.hitting_probs([1], [1.0], [[-1.0]])
     with self.assertRaisesRegex(TypeError, "phases has dtype float64"):
-      pm.hitting_probs([1.0], [[-1.0]], [0.0])
+      pm.phase_type.hitting_probs([0.0], [1.0], [[-1.0]])
 
   def test_edges(self):
-    with self.assertRaisesRegex(TypeError, "edges is list"):
-      pm.expected_jumps([1.0], [[-1.0]])
+    with self.assertRaisesRegex(TypeError, "subgenerator is list"):
+      pm.phase_type.expected_jumps([1.0], [[-1.0]])
 
   def test_batch(self):
     with self.assertRaisesRegex(ValueError, "u has batch shape"):
-      pm.laplace_transform([1.0], onp.full((3, 1, 1), -1.0), [1.0, 2.0])
+      pm.phase_type.laplace_transform(
+        [1.0, 2.0], [1.0], onp.full((3, 1, 1), -1.0)
+      )
 
 
 if __name__ == "__main__":

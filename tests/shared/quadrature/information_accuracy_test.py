@@ -9,9 +9,9 @@ import numpy as np
 import numpy as onp
 from scipy import stats
 
+from phasic import config
 from phasic import distributions as pd
 from phasic import graphs as pg
-from phasic import math as pm
 from phasic.internal import static
 from phasic.math.calls import gradients
 from tests.helpers import models
@@ -209,7 +209,7 @@ class ContinuousTest(test_case.TestCase):
     self.assertEqual(onp.shape(self.host(found)), (2, 2))
     self.assert_close(onp.diagonal(self.host(found)), onp.zeros(2), 0.0, 1e-20)
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         self.assert_close(dense.entropy(), expected, 1e-11)
 
   def test_float32(self):

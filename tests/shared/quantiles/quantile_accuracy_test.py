@@ -43,9 +43,9 @@ _MODELS = {
 
 def _quantile(function, model, x):
   return function(
+    x,
     model.initial_probs,
     model.subgenerator,
-    x,
     model.exit_rates,
     model.prob_zero,
   )
@@ -66,7 +66,7 @@ class QuantileAccuracyTest(test_case.TestCase):
 
   def _check(self, model, u, part):
     """|F(Q) - u| <= 8 eps min(u, 1 - u) (1 + Q f(Q) / min(F, 1 - F))."""
-    q = self.host(_quantile(pm.quantile, model, u))
+    q = self.host(_quantile(pm.phase_type.quantile, model, u))
     atom = 0.0 if model.prob_zero is None else float(model.prob_zero)
     for one, t in zip(u[part], q[part], strict=True):
       if one <= atom:
@@ -87,7 +87,7 @@ class QuantileAccuracyTest(test_case.TestCase):
     self.require_kernel()
     model = _MODELS[name]
     logs = onp.asarray([-1e4, -800.0, -1e-3])
-    q = self.host(_quantile(pm.quantile_log_survival, model, logs))
+    q = self.host(_quantile(pm.phase_type.quantile_log_survival, model, logs))
     for log, t in zip(logs, q, strict=True):
       at = model._replace(time=t)
       survival, _ = oracle.directional("log_survival", at)

@@ -8,6 +8,7 @@ from absl.testing import parameterized
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import math as pm
 from phasic.internal import static
 from phasic.math.calls import gradients
@@ -63,7 +64,7 @@ def _probs(alpha, matrix, visits, jumps, largest):
 
 def _found(model, counts):
   alpha, matrix, exits, atom = model
-  return pm.discrete_phase_type_prob(alpha, matrix, counts, exits, atom)
+  return pm.discrete_phase_type.prob(counts, alpha, matrix, exits, atom)
 
 
 class DiscreteRewardTransformTest(test_case.TestCase):
@@ -77,8 +78,8 @@ class DiscreteRewardTransformTest(test_case.TestCase):
     alpha, matrix = _chain(3, 1, cyclic)
     expected = _probs(alpha, matrix, visits, onp.zeros((3, 4), int), 8)
     for path in self.paths():
-      with pm.use_path(path):
-        model = pm.discrete_reward_transform(alpha, matrix, visits)
+      with config.use_path(path):
+        model = pm.discrete_phase_type.reward_transform(visits, alpha, matrix)
         self.assert_close(_found(model, onp.arange(9.0)), expected, 1e-12)
     phases = sum(max(1, r) for r in visits)
     self.assertEqual(static.shape(model[1]), (phases, phases))
@@ -92,8 +93,8 @@ class DiscreteRewardTransformTest(test_case.TestCase):
     visits = state.randint(0, 2, 3) * (seed > 0)
     jumps = state.randint(0, 3, (3, 4))
     expected = _probs(alpha, matrix, visits, jumps, 8)
-    model = pm.discrete_reward_transform(
-      alpha, matrix, visits, impulse_rewards=jumps
+    model = pm.discrete_phase_type.reward_transform(
+      visits, alpha, matrix, impulse_rewards=jumps
     )
     self.assert_close(_found(model, onp.arange(9.0)), expected, 1e-12)
 
@@ -101,16 +102,16 @@ class DiscreteRewardTransformTest(test_case.TestCase):
     # Between calls only the values differ, so that one program serves both.
     alpha, matrix = _chain(4)
     rewards = onp.asarray([[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, 1.0]])
-    both = pm.discrete_reward_transform(alpha, matrix, rewards)
+    both = pm.discrete_phase_type.reward_transform(rewards, alpha, matrix)
     for i, row in enumerate(rewards):
-      one = pm.discrete_reward_transform(alpha, matrix, row)
+      one = pm.discrete_phase_type.reward_transform(row, alpha, matrix)
       for x, y in zip(both, one, strict=True):
         self.assert_close(x[i], y, 1e-14)
 
   def test_batch_of_different_rewards(self):
     alpha, matrix = _chain(3, 4)
     visits = onp.asarray([[2, 0, 1], [0, 3, 0]])
-    model = pm.discrete_reward_transform(alpha, matrix, visits)
+    model = pm.discrete_phase_type.reward_transform(visits, alpha, matrix)
     for i, row in enumerate(visits):
       expected = _probs(alpha, matrix, row, onp.zeros((3, 4), int), 6)
       part = [x[i] for x in model]
@@ -126,14 +127,14 @@ class DiscreteRewardTransformTest(test_case.TestCase):
       onp.concatenate([matrix[sources, targets], leave]),
     )
     for rewards in ([1, 0, 1], [0, 2, 1]):
-      found = pm.discrete_reward_transform(alpha, edges, rewards)
-      expected = pm.discrete_reward_transform(alpha, matrix, rewards)
+      found = pm.discrete_phase_type.reward_transform(rewards, alpha, edges)
+      expected = pm.discrete_phase_type.reward_transform(rewards, alpha, matrix)
       for x, y in zip(found, expected, strict=True):
         self.assert_close(x, y, 1e-13, 1e-16)
 
   def test_ends_where_nothing_more_is_earned(self):
     matrix = onp.asarray([[0.0, 0.5], [0.0, 1.0]])
-    model = pm.discrete_reward_transform([1.0, 0.0], matrix, [1, 0])
+    model = pm.discrete_phase_type.reward_transform([1, 0], [1.0, 0.0], matrix)
     self.assert_close(_found(model, onp.asarray([0.0, 1.0, 2.0])), [0.0, 1, 0])
 
   def test_gradient(self):
@@ -144,8 +145,8 @@ class DiscreteRewardTransformTest(test_case.TestCase):
       zero = np.zeros_like(b)
       matrix = np.stack([np.stack([zero, b]), np.stack([c, 1.0 - c])])
       exits = np.stack([1.0 - b, zero])
-      model = pm.discrete_reward_transform(
-        np.asarray(onp.asarray([1.0, 0.0])), matrix, [1, 0], exits
+      model = pm.discrete_phase_type.reward_transform(
+        [1, 0], np.asarray(onp.asarray([1.0, 0.0])), matrix, exits
       )
       return _found(model, 3.0)
 
@@ -168,13 +169,13 @@ class DiscreteRewardTransformTest(test_case.TestCase):
   def test_errors(self, rewards, jumps, message):
     matrix = onp.asarray([[0.5, 0.25], [0.0, 0.5]])
     with self.assertRaisesRegex(ValueError, message):
-      pm.discrete_reward_transform(
-        [1.0, 0.0], matrix, rewards, impulse_rewards=jumps
+      pm.discrete_phase_type.reward_transform(
+        rewards, [1.0, 0.0], matrix, impulse_rewards=jumps
       )
 
   @test_case.of_bad_values
   def test_bad_model(self):
-    model = pm.discrete_reward_transform([1.0], [[1.5]], [1])
+    model = pm.discrete_phase_type.reward_transform([1], [1.0], [[1.5]])
     for x in model:
       self.assertTrue(onp.all(onp.isnan(self.host(x))))
 

@@ -7,6 +7,7 @@ from absl.testing import parameterized
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import distributions as pd
 from phasic import math as pm
 from phasic.internal import static
@@ -25,7 +26,7 @@ class DensityTest(test_case.TestCase):
     model = reward_models.blocks()
     expected = reward_models.log_density_of_blocks(model, y)
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         dist = pd.MultivariatePhaseType(*model)
         self.assert_close(dist.log_prob(y), expected, 1e-11)
     flipped = pd.MultivariatePhaseType(
@@ -40,10 +41,10 @@ class DensityTest(test_case.TestCase):
     values = onp.asarray(
       [[0.0, 2.0], [0.0, 0.0], [-1.0, 1.0], [1.0, -1.0], [math.inf, 1.0]]
     )
-    alone = pm.log_density(
+    alone = pm.phase_type.log_prob(
+      2.0,
       alpha[2:],
       off[2:, 2:] / units[2:, None],
-      2.0,
       exits[2:] / units[2:],
       1 - onp.sum(alpha[2:]),
     )

@@ -10,6 +10,7 @@ import flint
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import math as pm
 from phasic.internal import static
 from phasic.math.calls import gradients
@@ -74,23 +75,23 @@ class JointMarkProbsTest(test_case.TestCase):
       alpha, off, model.exit_rates, rewards, theta, counts, atom
     )
     for path in self.paths():
-      with pm.use_path(path):
-        found = pm.joint_mark_probs(
-          alpha,
-          off,
+      with config.use_path(path):
+        found = pm.phase_type.joint_mark_probs(
+          counts,
           rewards,
           theta,
+          alpha,
+          off,
           model.exit_rates,
           atom,
-          max_counts=counts,
         )
         self.assert_close(found, expected, 1e-13)
 
   def test_two_rewards_of_one_phase(self):
     # All marks are geometric, and each is of a kind by chance.
     found = self.host(
-      pm.joint_mark_probs(
-        [1.0], [[-1.0]], [[1.0, 2.0]], [0.5, 0.25], max_counts=(6, 5)
+      pm.phase_type.joint_mark_probs(
+        (6, 5), [[1.0, 2.0]], [0.5, 0.25], [1.0], [[-1.0]]
       )
     )
     for a, b in itertools.product(range(7), range(6)):
@@ -114,29 +115,25 @@ class JointMarkProbsTest(test_case.TestCase):
     ]
     model, lineages = _tree(n)
     # Watterson's theta is per pair: theta / 2 mutations per branch and unit.
-    found = pm.joint_mark_probs(*model[:2], lineages, [0.375], max_counts=(30,))
+    found = pm.phase_type.joint_mark_probs((30,), lineages, [0.375], *model[:2])
     self.assert_close(found, [float(x) for x in expected], 1e-12)
 
   def test_marginals(self):
     # Marks that nobody looks at change nothing.
     model = models.random_model(4, onp.random.RandomState(2))
     rewards = onp.random.RandomState(3).gamma(1.0, size=(4, 2))
-    both = pm.joint_mark_probs(
-      *model[:2], rewards, [0.3, 0.01], *model[2:], max_counts=(3, 12)
-    )
-    one = pm.joint_mark_probs(
-      *model[:2], rewards[:, :1], [0.3], *model[2:], max_counts=(3,)
-    )
+    both = pm.phase_type.joint_mark_probs((3, 12), rewards, [0.3, 0.01], *model)
+    one = pm.phase_type.joint_mark_probs((3,), rewards[:, :1], [0.3], *model)
     self.assert_close(onp.sum(self.host(both), axis=1), one, 1e-10)
 
   def test_ends_where_nothing_more_happens(self):
     matrix = onp.asarray([[-2.0, 1.0], [0.0, 0.0]])
-    found = pm.joint_mark_probs(
-      [1.0, 0.0], matrix, [[1.0], [0.0]], [1.0], max_counts=(3,)
+    found = pm.phase_type.joint_mark_probs(
+      (3,), [[1.0], [0.0]], [1.0], [1.0, 0.0], matrix
     )
     self.assert_close(found, 2 / 3 ** onp.arange(1.0, 5.0), 1e-14)
-    for_ever = pm.joint_mark_probs(
-      [1.0, 0.0], matrix, [[1.0], [1.0]], [1.0], max_counts=(3,)
+    for_ever = pm.phase_type.joint_mark_probs(
+      (3,), [[1.0], [1.0]], [1.0], [1.0, 0.0], matrix
     )
     self.assert_close(for_ever, 1 / 3 ** onp.arange(1.0, 5.0), 1e-14)
 
@@ -145,20 +142,19 @@ class JointMarkProbsTest(test_case.TestCase):
     rewards = onp.stack([model.rewards, onp.ones(6)], axis=1)
     off, exits = model.dense()
     values = [
-      pm.joint_mark_probs(model.initial_probs, *rates, max_counts=(3, 2))
-      for rates in (
-        (model.structure(), rewards, [0.5, 0.25]),
-        (off, rewards, [0.5, 0.25], exits),
+      pm.phase_type.joint_mark_probs(
+        (3, 2), rewards, [0.5, 0.25], model.initial_probs, *rates
       )
+      for rates in ((model.structure(),), (off, exits))
     ]
     self.assert_close(values[0], values[1], 1e-13)
 
   def test_scales(self):
     model, lineages = _tree(5)
-    base = pm.joint_mark_probs(*model[:2], lineages, [0.5], max_counts=(4,))
+    base = pm.phase_type.joint_mark_probs((4,), lineages, [0.5], *model[:2])
     for scale in (1e-200, 1e200):
-      found = pm.joint_mark_probs(
-        model[0], model[1] * scale, lineages, [0.5 * scale], max_counts=(4,)
+      found = pm.phase_type.joint_mark_probs(
+        (4,), lineages, [0.5 * scale], model[0], model[1] * scale
       )
       self.assert_close(found, base, 1e-13)
 
@@ -166,26 +162,26 @@ class JointMarkProbsTest(test_case.TestCase):
     model, lineages = _tree(4)
     theta = onp.asarray([[0.5], [2.0], [0.0]])
     scales = onp.asarray([1.0, 3.0])[:, None, None, None]
-    found = pm.joint_mark_probs(
-      model[0], model[1] * scales, lineages, theta, max_counts=(3,)
+    found = pm.phase_type.joint_mark_probs(
+      (3,), lineages, theta, model[0], model[1] * scales
     )
     self.assertEqual(static.shape(found), (2, 3, 4))
     for i, j in itertools.product(range(2), range(3)):
-      one = pm.joint_mark_probs(
-        model[0],
-        model[1] * float(scales[i, 0, 0, 0]),
+      one = pm.phase_type.joint_mark_probs(
+        (3,),
         lineages,
         theta[j],
-        max_counts=(3,),
+        model[0],
+        model[1] * float(scales[i, 0, 0, 0]),
       )
       self.assert_close(found[i, j], one, 1e-14)
     self.assert_close(found[0, 2], [1.0, 0.0, 0.0, 0.0])
 
   def test_float32(self):
-    arrays = [onp.asarray(x, onp.float32) for x in ([1.0], [[-1.0]], [[2.0]])]
-    found = pm.joint_mark_probs(
-      *arrays, onp.asarray([0.5], onp.float32), max_counts=(2,)
-    )
+    arrays = [
+      onp.asarray(x, onp.float32) for x in ([[2.0]], [0.5], [1.0], [[-1.0]])
+    ]
+    found = pm.phase_type.joint_mark_probs((2,), *arrays)
     self.assertEqual(static.dtype_name(found), "float32")
     self.assert_close(found, onp.asarray([0.5, 0.25, 0.125], onp.float32), 1e-6)
 
@@ -202,13 +198,13 @@ class DerivativesTest(test_case.TestCase):
         [np.concatenate([last, rates[:1]]), np.zeros_like(rates)]
       )
       exits = np.concatenate([last, rates[1:]])
-      found = pm.joint_mark_probs(
-        np.asarray(onp.asarray([1.0, 0.0])),
-        matrix,
+      found = pm.phase_type.joint_mark_probs(
+        (1,),
         rewards[:, None],
         theta,
+        np.asarray(onp.asarray([1.0, 0.0])),
+        matrix,
         exits,
-        max_counts=(1,),
       )
       return found[1]
 
@@ -244,18 +240,18 @@ class ErrorsTest(test_case.TestCase):
   )
   def test_errors(self, rewards, counts, error, message):
     with self.assertRaisesRegex(error, message):
-      pm.joint_mark_probs(
-        [1.0, 0.0],
-        -onp.eye(2),
+      pm.phase_type.joint_mark_probs(
+        counts,
         rewards,
         onp.ones(onp.shape(rewards)[-1]),
-        max_counts=counts,
+        [1.0, 0.0],
+        -onp.eye(2),
       )
 
   def test_mark_rates(self):
     with self.assertRaisesRegex(ValueError, "number of rewards R"):
-      pm.joint_mark_probs(
-        [1.0], [[-1.0]], [[1.0, 1.0]], [1.0], max_counts=(1, 1)
+      pm.phase_type.joint_mark_probs(
+        (1, 1), [[1.0, 1.0]], [1.0], [1.0], [[-1.0]]
       )
 
   @parameterized.parameters(
@@ -263,8 +259,8 @@ class ErrorsTest(test_case.TestCase):
   )
   @test_case.of_bad_values
   def test_values(self, reward, rate):
-    found = pm.joint_mark_probs(
-      [1.0], [[-1.0]], [[reward]], [rate], max_counts=(1,)
+    found = pm.phase_type.joint_mark_probs(
+      (1,), [[reward]], [rate], [1.0], [[-1.0]]
     )
     self.assert_close(found, [math.nan, math.nan])
 

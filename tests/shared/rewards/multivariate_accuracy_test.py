@@ -8,6 +8,7 @@ import flint
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import distributions as pd
 from phasic import math as pm
 from phasic.math.calls import gradients
@@ -28,7 +29,7 @@ class MomentsTest(test_case.TestCase):
     columns = list(rewards.T)
     means = [oracle.moment(alpha, off, exits, [r]) for r in columns]
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         dist = pd.MultivariatePhaseType(*model)
         self.assert_close(
           dist.mean(), [float(flint.arb(m)) for m in means], 1e-13
@@ -62,9 +63,9 @@ class MomentsTest(test_case.TestCase):
   @parameterized.parameters(1e-70, 1e70)
   def test_scales(self, scale):
     alpha, off, rewards, exits, atom = reward_models.random(4, 2)
-    base = pm.mixed_moment(alpha, off, rewards, exits, atom, orders=(2, 2))
-    found = pm.mixed_moment(
-      alpha, off * scale, rewards * scale, exits * scale, atom, orders=(2, 2)
+    base = pm.phase_type.mixed_moment((2, 2), rewards, alpha, off, exits, atom)
+    found = pm.phase_type.mixed_moment(
+      (2, 2), rewards * scale, alpha, off * scale, exits * scale, atom
     )
     self.assert_close(found, base, 1e-13)
 
@@ -77,12 +78,12 @@ class MomentsTest(test_case.TestCase):
     product = oracle.moment(model.initial_probs, off, exits, list(rewards.T))
     self.assertGreater(float(flint.arb(product)), 1e60)
     for matrix in (off, model.structure()):
-      found = pm.mixed_moment(
+      found = pm.phase_type.mixed_moment(
+        (1, 1),
+        rewards,
         model.initial_probs,
         matrix,
-        rewards,
         exits if matrix is off else None,
-        orders=(1, 1),
       )
       self.assert_close(found, float(flint.arb(product)), 1e-12)
 
@@ -99,8 +100,8 @@ class MomentsTest(test_case.TestCase):
     alpha, off, rewards, exits, _ = reward_models.random(4, 2)
 
     def moment(off, rewards, exits):
-      return pm.mixed_moment(
-        np.asarray(alpha), off, rewards, exits, orders=(1, 1)
+      return pm.phase_type.mixed_moment(
+        (1, 1), rewards, np.asarray(alpha), off, exits
       )
 
     _, found = gradients.value_and_gradient(

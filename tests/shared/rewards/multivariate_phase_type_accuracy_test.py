@@ -31,7 +31,7 @@ class ProjectionTest(test_case.TestCase):
     self.assert_close(total.variance(), weights @ covariance @ weights, 1e-11)
     for r in (0, 1, 2, -1):
       expected = pd.PhaseType(
-        *pm.reward_transform(alpha, off, rewards[:, r], exits, atom)
+        *pm.phase_type.reward_transform(rewards[:, r], alpha, off, exits, atom)
       )
       self.assert_close(
         dist.marginal(r).cdf([0.0, 0.5, 2.0]),

@@ -7,6 +7,7 @@ from absl.testing import parameterized
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import math as pm
 from phasic.internal import static
 from phasic.math.calls import gradients
@@ -53,10 +54,12 @@ class RewardTransformTest(test_case.TestCase):
     expected = oracle.transform(alpha, off, exits, rewards, atom)
     plus = onp.flatnonzero(rewards)
     for path in self.paths():
-      with pm.use_path(path):
+      with config.use_path(path):
         found = [
           self.host(x)
-          for x in pm.reward_transform(alpha, off, rewards, exits, atom)
+          for x in pm.phase_type.reward_transform(
+            rewards, alpha, off, exits, atom
+          )
         ]
       shapes = [onp.shape(x) for x in found]
       self.assertEqual(shapes, [(p,), (p, p), (p,), ()])
@@ -78,11 +81,11 @@ class RewardTransformTest(test_case.TestCase):
   def test_moments(self, p, zeros):
     alpha, off, exits, atom = _model(p)
     rewards = _rewards(p, zeros)
-    found = pm.reward_transform(alpha, off, rewards, exits, atom)
+    found = pm.phase_type.reward_transform(rewards, alpha, off, exits, atom)
     mean = oracle.moment(alpha, off, exits, [rewards])
     second = oracle.moment(alpha, off, exits, [rewards, rewards])
-    self.assert_close(pm.mean(*found), float(mean), 1e-13)
-    self.assert_close(pm.second_moment(*found), float(second), 1e-13)
+    self.assert_close(pm.phase_type.mean(*found), float(mean), 1e-13)
+    self.assert_close(pm.phase_type.second_moment(*found), float(second), 1e-13)
 
   def test_nearly_singular(self):
     # A queue that drifts up: it is idle, and earns, above 1e40 times.
@@ -93,10 +96,10 @@ class RewardTransformTest(test_case.TestCase):
     rewards = onp.zeros(p)
     rewards[30] = 1.0
     alpha = onp.eye(p)[0]
-    found = pm.reward_transform(alpha, off, rewards, exits)
+    found = pm.phase_type.reward_transform(rewards, alpha, off, exits)
     mean = oracle.moment(alpha, off, exits, [rewards])
     self.assertGreater(float(mean), 1e18)
-    self.assert_close(pm.mean(*found), float(mean), 1e-12)
+    self.assert_close(pm.phase_type.mean(*found), float(mean), 1e-12)
 
   @parameterized.parameters((), (1,), (0, 3))
   def test_gradient_of_mean(self, *zeros):
@@ -105,7 +108,9 @@ class RewardTransformTest(test_case.TestCase):
     rewards = _rewards(p, zeros)
 
     def mean(alpha, off, exits, rewards):
-      return pm.mean(*pm.reward_transform(alpha, off, rewards, exits))
+      return pm.phase_type.mean(
+        *pm.phase_type.reward_transform(rewards, alpha, off, exits)
+      )
 
     value, found = gradients.value_and_gradient(
       mean, *(np.asarray(x) for x in (alpha, off, exits, rewards))
@@ -129,17 +134,19 @@ class RewardTransformTest(test_case.TestCase):
     alpha, off, exits, atom = _model(4)
     matrix = off - onp.diag(onp.sum(off, axis=1) + exits)
     rewards = _rewards(4, (2,))
-    derived = pm.reward_transform(alpha, matrix, rewards)
-    given = pm.reward_transform(alpha, off, rewards, exits, atom)
+    derived = pm.phase_type.reward_transform(rewards, alpha, matrix)
+    given = pm.phase_type.reward_transform(rewards, alpha, off, exits, atom)
     for x, y in zip(derived, given, strict=True):
       self.assert_close(x, y, 1e-12)
 
   def test_float32(self):
     arrays = [onp.asarray(x, onp.float32) for x in _model(4)[:3]]
     rewards = onp.asarray(_rewards(4, (0,)), onp.float32)
-    narrow = pm.reward_transform(arrays[0], arrays[1], rewards, arrays[2])
+    narrow = pm.phase_type.reward_transform(
+      rewards, arrays[0], arrays[1], arrays[2]
+    )
     wide = [onp.asarray(x, onp.float64) for x in (*arrays, rewards)]
-    full = pm.reward_transform(wide[0], wide[1], wide[3], wide[2])
+    full = pm.phase_type.reward_transform(wide[3], wide[0], wide[1], wide[2])
     for x, y in zip(narrow[:3], full[:3], strict=True):
       self.assertEqual(static.dtype_name(x), "float32")
       self.assert_close(x, self.host(y).astype(onp.float32), 1e-6)
@@ -148,14 +155,14 @@ class RewardTransformTest(test_case.TestCase):
     alpha, off, exits, atom = _model(4)
     rewards = onp.stack([_rewards(4, z) for z in ((), (1,), (0, 1, 2, 3))])
     scales = onp.asarray([1.0, 4.0])[:, None, None, None]
-    found = pm.reward_transform(
-      alpha, off * scales, rewards, exits * scales[..., 0], atom
+    found = pm.phase_type.reward_transform(
+      rewards, alpha, off * scales, exits * scales[..., 0], atom
     )
     self.assertEqual(static.shape(found[1]), (2, 3, 4, 4))
     for i, scale in enumerate((1.0, 4.0)):
       for j in range(3):
-        one = pm.reward_transform(
-          alpha, scale * off, rewards[j], scale * exits, atom
+        one = pm.phase_type.reward_transform(
+          rewards[j], alpha, scale * off, scale * exits, atom
         )
         for x, y in zip(found, one, strict=True):
           part = onp.broadcast_to(
@@ -170,29 +177,29 @@ class MeaningTest(test_case.TestCase):
   def test_ends_where_nothing_more_is_earned(self):
     # From phase 0 half of the paths get into phase 1, for ever.
     matrix = onp.asarray([[-2.0, 1.0], [0.0, 0.0]])
-    found = pm.reward_transform([1.0, 0.0], matrix, [3.0, 0.0])
-    self.assert_close(pm.mean(*found), 1.5)
+    found = pm.phase_type.reward_transform([3.0, 0.0], [1.0, 0.0], matrix)
+    self.assert_close(pm.phase_type.mean(*found), 1.5)
     self.assert_close(
-      pm.survival(*found[:2], 1.0, *found[2:]), math.exp(-2 / 3), 1e-13
+      pm.phase_type.survival_function(1.0, *found), math.exp(-2 / 3), 1e-13
     )
 
   def test_earns_for_ever(self):
     matrix = onp.asarray([[-2.0, 1.0], [0.0, 0.0]])
-    found = pm.reward_transform([1.0, 0.0], matrix, [0.0, 1.0])
+    found = pm.phase_type.reward_transform([0.0, 1.0], [1.0, 0.0], matrix)
     self.assert_close(found[3], 0.5)
-    self.assert_close(pm.mean(*found), math.inf)
+    self.assert_close(pm.phase_type.mean(*found), math.inf)
 
   def test_earns_nothing(self):
-    found = pm.reward_transform([0.5, 0.25], -onp.eye(2), [0.0, 0.0])
+    found = pm.phase_type.reward_transform([0.0, 0.0], [0.5, 0.25], -onp.eye(2))
     self.assert_close(found[3], 1.0)
-    self.assert_close(pm.mean(*found), 0.0)
-    self.assert_close(pm.cdf(*found[:2], 0.0, *found[2:]), 1.0)
+    self.assert_close(pm.phase_type.mean(*found), 0.0)
+    self.assert_close(pm.phase_type.cdf(0.0, *found), 1.0)
 
   @parameterized.parameters(-1.0, math.nan, math.inf)
   @test_case.of_bad_values
   def test_bad_rewards(self, wrong):
     for rewards in ([1.0, wrong], [0.0, wrong]):
-      found = pm.reward_transform([1.0, 0.0], -onp.eye(2), rewards)
+      found = pm.phase_type.reward_transform(rewards, [1.0, 0.0], -onp.eye(2))
       for x in found:
         self.assertTrue(onp.all(onp.isnan(self.host(x))))
 
@@ -204,7 +211,7 @@ class MeaningTest(test_case.TestCase):
   def test_bad_shapes(self, rewards, message):
     alpha = onp.asarray([[0.5, 0.5], [1.0, 0.0]])
     with self.assertRaisesRegex(ValueError, message):
-      pm.reward_transform(alpha, -onp.eye(2), rewards)
+      pm.phase_type.reward_transform(rewards, alpha, -onp.eye(2))
 
 
 class EdgesTest(test_case.TestCase):
@@ -230,36 +237,36 @@ class EdgesTest(test_case.TestCase):
   def test_positive_rewards_keep_edges(self):
     alpha, edges, off, exits = self._model()
     rewards = onp.asarray([2.0, 1.0, 0.5])
-    found = pm.reward_transform(alpha, edges, rewards)
+    found = pm.phase_type.reward_transform(rewards, alpha, edges)
     self.assertIsInstance(found[1], pm.EdgeRates)
-    expected = pm.reward_transform(alpha, off, rewards, exits)
+    expected = pm.phase_type.reward_transform(rewards, alpha, off, exits)
     times = onp.asarray([0.1, 1.0, 4.0])
     self.assert_close(
-      pm.density(*found[:2], times, *found[2:]),
-      pm.density(*expected[:2], times, *expected[2:]),
+      pm.phase_type.prob(times, *found),
+      pm.phase_type.prob(times, *expected),
       1e-13,
     )
 
   def test_zero_rewards_give_a_matrix(self):
     alpha, edges, off, exits = self._model()
     rewards = onp.asarray([2.0, 0.0, 0.5])
-    found = pm.reward_transform(alpha, edges, rewards)
-    expected = pm.reward_transform(alpha, off, rewards, exits)
+    found = pm.phase_type.reward_transform(rewards, alpha, edges)
+    expected = pm.phase_type.reward_transform(rewards, alpha, off, exits)
     for x, y in zip(found, expected, strict=True):
       self.assert_close(x, y, 1e-13)
 
   @test_case.of_bad_values
   def test_negative_rewards(self):
     alpha, edges, _, _ = self._model()
-    found = pm.reward_transform(alpha, edges, [1.0, -1.0, 1.0])
-    self.assert_close(pm.density(*found[:2], 1.0), math.nan)
+    found = pm.phase_type.reward_transform([1.0, -1.0, 1.0], alpha, edges)
+    self.assert_close(pm.phase_type.prob(1.0, *found[:2]), math.nan)
 
   def test_too_large_for_a_matrix(self):
     p = 5000
     edges = pm.EdgeRates(onp.arange(p), onp.arange(p) + 1, onp.ones(p))
     alpha = onp.eye(1, p)[0]
     with self.assertRaisesRegex(ValueError, "5000 phases.*at most 4096"):
-      pm.reward_transform(alpha, edges, onp.eye(1, p)[0])
+      pm.phase_type.reward_transform(onp.eye(1, p)[0], alpha, edges)
 
   def test_gradient(self):
     alpha, edges, _, _ = self._model()
@@ -271,14 +278,16 @@ class EdgesTest(test_case.TestCase):
 
     def sparse(theta, rewards):
       moved = edges._replace(parameters=theta)
-      model = pm.reward_transform(alpha, moved, rewards)
-      return pm.density(*model[:2], 1.5, *model[2:])
+      model = pm.phase_type.reward_transform(rewards, alpha, moved)
+      return pm.phase_type.prob(1.5, *model)
 
     def dense(theta, rewards):
       rates = np.sum(coefficients * theta, axis=-1) + constants
       rates = np.sum(rates[:, None, None] * places, axis=0)
-      model = pm.reward_transform(alpha, rates[:, :3], rewards, rates[:, 3])
-      return pm.density(*model[:2], 1.5, *model[2:])
+      model = pm.phase_type.reward_transform(
+        rewards, alpha, rates[:, :3], rates[:, 3]
+      )
+      return pm.phase_type.prob(1.5, *model)
 
     arrays = [np.asarray(onp.asarray(edges.parameters))]
     arrays.append(np.asarray(onp.asarray([2.0, 1.0, 0.5])))

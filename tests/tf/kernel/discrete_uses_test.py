@@ -17,7 +17,7 @@ def _log_prob(theta):
   edges = math.EdgeProbs(
     onp.arange(3), onp.arange(3) + 1, theta, onp.ones((3, 1))
   )
-  return math.discrete_phase_type_log_prob(onp.eye(3)[0], edges, _COUNTS)
+  return math.discrete_phase_type.log_prob(_COUNTS, onp.eye(3)[0], edges)
 
 
 def _tapes(theta):
@@ -53,8 +53,8 @@ class DiscreteUsesTest(parameterized.TestCase):
     whole = tf.constant([1, 2], tf.int32)
     with tf.GradientTape() as tape:
       tape.watch([counts, whole])
-      value = math.discrete_phase_type_survival([1.0], [[0.5]], counts)
-      other = math.discrete_phase_type_survival([1.0], [[0.5]], whole)
+      value = math.discrete_phase_type.survival_function(counts, [1.0], [[0.5]])
+      other = math.discrete_phase_type.survival_function(whole, [1.0], [[0.5]])
       total = tf.reduce_sum(value) + tf.reduce_sum(other)
     slope, none = tape.gradient(total, [counts, whole])
     self.assertIsNone(none)

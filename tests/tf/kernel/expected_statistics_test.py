@@ -13,7 +13,7 @@ _TIMES = onp.array([0.1, 0.5, 2.0])
 
 
 def _statistics(matrix):
-  return math.expected_statistics(_PROBS, matrix, _TIMES)
+  return math.phase_type.expected_statistics(_TIMES, _PROBS, matrix)
 
 
 class ExpectedStatisticsTest(absltest.TestCase):
@@ -32,7 +32,7 @@ class ExpectedStatisticsTest(absltest.TestCase):
 
     @tf.function(input_signature=[tf.TensorSpec(s, tf.float64) for s in spec])
     def compute(alpha, matrix, times):
-      given = math.expected_statistics(alpha, matrix, times)
+      given = math.phase_type.expected_statistics(times, alpha, matrix)
       self.assertEqual(given.starts.shape.as_list(), [None, 2, 3])
       self.assertEqual(given.jumps.shape.as_list(), [None, 2, 3, 3])
       self.assertEqual(given.atom.shape.as_list(), [None, 2])
@@ -51,7 +51,9 @@ class ExpectedStatisticsTest(absltest.TestCase):
     )
     def compute(rates):
       edges = math.EdgeRates([0, 1], [1, 2], rates)
-      given = math.expected_statistics(onp.eye(2)[0], edges, [[1.0], [2.0]])
+      given = math.phase_type.expected_statistics(
+        [[1.0], [2.0]], onp.eye(2)[0], edges
+      )
       self.assertEqual(given.jumps.shape.as_list(), [None, 2])
       return given.jumps
 
@@ -64,12 +66,16 @@ class ExpectedStatisticsTest(absltest.TestCase):
       input_signature=[tf.TensorSpec([None], tf.float64)] * 2, autograph=False
     )
     def compute(lower, upper):
-      given = math.expected_statistics(_PROBS, _MATRIX, lower, upper=upper)
+      given = math.phase_type.expected_statistics(
+        lower, _PROBS, _MATRIX, upper=upper
+      )
       self.assertEqual(given.jumps.shape.as_list(), [3, 3])
       return given
 
     ends = onp.array([0.5, -1.0, 1.0]), onp.array([onp.inf, 2.0, 1.0])
-    expected = math.expected_statistics(_PROBS, _MATRIX, ends[0], upper=ends[1])
+    expected = math.phase_type.expected_statistics(
+      ends[0], _PROBS, _MATRIX, upper=ends[1]
+    )
     for x, y in zip(compute(*ends), expected, strict=True):
       onp.testing.assert_array_equal(x, y)
 
@@ -114,7 +120,7 @@ class ExpectedStatisticsTest(absltest.TestCase):
   def test_a_graph_with_another_derivative(self):
     @tf.function
     def both(matrix):
-      value = tf.reduce_sum(math.log_density(_PROBS, matrix, _TIMES))
+      value = tf.reduce_sum(math.phase_type.log_prob(_TIMES, _PROBS, matrix))
       return value, _statistics(matrix).jumps
 
     with tf.GradientTape() as tape:

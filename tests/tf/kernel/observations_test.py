@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf import math as pm
 from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.math.likelihood import observations
 
 _ALPHA = tf.constant([0.5, 0.3, 0.0], tf.float64)
 _MATRIX = tf.constant(
@@ -21,7 +22,7 @@ def _gradients(alpha, matrix, lower, upper):
   arguments = (alpha, matrix, lower, upper)
   with tf.GradientTape() as tape:
     tape.watch(arguments)
-    value = pm.log_likelihood_terms(*arguments)
+    value = observations.log_likelihood_terms(*arguments)
   return value, tape.gradient(value, arguments)
 
 
@@ -55,7 +56,7 @@ class ObservationsTest(absltest.TestCase):
       with tf.GradientTape() as tape:
         tape.watch(theta)
         edges = pm.EdgeRates(sources, targets, theta)
-        value = pm.log_likelihood_terms(_ALPHA, edges, lower, _UPPER)
+        value = observations.log_likelihood_terms(_ALPHA, edges, lower, _UPPER)
       return value, tape.gradient(value, theta)
 
     value, bar = both(theta, _LOWER)
@@ -79,7 +80,9 @@ class ObservationsTest(absltest.TestCase):
 
   def test_second_derivatives(self):
     def loss(theta):
-      value = pm.log_likelihood_terms(_ALPHA, theta * _MATRIX, _LOWER, _UPPER)
+      value = observations.log_likelihood_terms(
+        _ALPHA, theta * _MATRIX, _LOWER, _UPPER
+      )
       return tf.reduce_sum(tf.sin(value))
 
     theta = tf.constant(1.25, tf.float64)

@@ -22,8 +22,8 @@ class RewardsTest(absltest.TestCase):
     def values(matrix, rewards):
       dist = distributions.MultivariatePhaseType(_PROBS, matrix, rewards)
       total = dist.projection([0.5, 0.0])
-      marks = math.joint_mark_probs(
-        _PROBS, matrix, rewards, [0.5, 0.25], max_counts=(2, 1)
+      marks = math.phase_type.joint_mark_probs(
+        (2, 1), rewards, [0.5, 0.25], _PROBS, matrix
       )
       return (
         dist.mean(),
@@ -56,7 +56,9 @@ class RewardsTest(absltest.TestCase):
     rewards = tf.constant([0.0, 2.0, 3.0], tf.float64)
 
     def mean(rewards):
-      return math.mean(*math.reward_transform(_PROBS, _MATRIX, rewards))
+      return math.phase_type.mean(
+        *math.phase_type.reward_transform(rewards, _PROBS, _MATRIX)
+      )
 
     def gradient(rewards):
       with tf.GradientTape() as tape:
@@ -75,7 +77,9 @@ class RewardsTest(absltest.TestCase):
     with tf.autodiff.ForwardAccumulator(
       rewards, tf.constant([0.0, 1.0, 0.0], tf.float64)
     ) as accumulator:
-      value = math.mean(*math.reward_transform(_PROBS, _MATRIX, rewards))
+      value = math.phase_type.mean(
+        *math.phase_type.reward_transform(rewards, _PROBS, _MATRIX)
+      )
     expected = (_PROBS @ onp.linalg.inv(-_MATRIX))[1]
     onp.testing.assert_allclose(accumulator.jvp(value), expected, 1e-12)
 

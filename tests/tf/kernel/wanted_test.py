@@ -18,7 +18,8 @@ _ATOM = onp.array(0.125)
 
 
 def _log_density(arguments):
-  return math.log_density(*arguments)
+  probs, matrix, times, exits, atom = arguments
+  return math.phase_type.log_prob(times, probs, matrix, exits, atom)
 
 
 class WantedTest(absltest.TestCase):

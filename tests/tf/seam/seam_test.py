@@ -98,8 +98,8 @@ class ChecksTest(absltest.TestCase):
     for method in (dist.log_prob, dist.cdf, dist.survival_function):
       with self.assertRaisesRegex(error, "value has shape .*empty"):
         _traced(method, empty)
-    with self.assertRaisesRegex(error, "times has shape .*empty"):
-      _traced(lambda t: pm.density(*arguments, t), empty)
+    with self.assertRaisesRegex(error, "value has shape .*empty"):
+      _traced(lambda t: pm.phase_type.prob(t, *arguments), empty)
     self.assertEqual(_traced(dist.cdf, onp.ones((2, 3))).shape, (2, 3))
     with (
       kernel_ops.use_path("portable"),

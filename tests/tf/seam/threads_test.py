@@ -7,6 +7,7 @@ from absl.testing import parameterized
 import numpy as onp
 import tensorflow as tf
 
+from phasic.substrates.tf import config
 from phasic.substrates.tf import math as pm
 
 _NUM_CALLS = 24
@@ -16,8 +17,8 @@ _TIMES = onp.array([0.2, 1.0, 3.0])
 def _log_density(rates):
   """Of exponential distributions: rates (b,), result (3, b)."""
   exits = rates[:, None]
-  return pm.log_density(
-    tf.ones([1], tf.float64), -exits[..., None], _TIMES[:, None], exits
+  return pm.phase_type.log_prob(
+    _TIMES[:, None], tf.ones([1], tf.float64), -exits[..., None], exits
   )
 
 
@@ -34,17 +35,17 @@ def _values_and_gradients(rates):
 class ThreadsTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
-    self.assertEqual(pm.path(), "kernel")
-    before = pm.num_threads()
-    self.addCleanup(pm.set_num_threads, before)
+    self.assertEqual(config.path(), "kernel")
+    before = config.num_threads()
+    self.addCleanup(config.set_num_threads, before)
     # A hang ends the process, with all stacks, and that is a failure.
     faulthandler.dump_traceback_later(240, exit=True)
     self.addCleanup(faulthandler.cancel_dump_traceback_later)
 
   @parameterized.parameters(1, 2, 8)
   def test_many_ops_at_once(self, num_threads):
-    pm.set_num_threads(num_threads)
-    self.assertEqual(pm.num_threads(), num_threads)
+    config.set_num_threads(num_threads)
+    self.assertEqual(config.num_threads(), num_threads)
     rng = onp.random.default_rng(num_threads)
     for _ in range(20):
       rates = rng.uniform(0.5, 4.0, (_NUM_CALLS, 40))
@@ -65,17 +66,17 @@ class ThreadsTest(parameterized.TestCase):
         value = tf.reduce_sum(_log_density(scale * rates))
       return value.numpy().tobytes(), tape.gradient(value, scale).numpy()
 
-    pm.set_num_threads(1)
+    config.set_num_threads(1)
     expected = bits()
     for count in (2, 3, 8):
-      pm.set_num_threads(count)
+      config.set_num_threads(count)
       self.assertEqual(bits(), expected, count)
 
   def test_number_out_of_range(self):
-    before = pm.num_threads()
+    before = config.num_threads()
     with self.assertRaisesRegex(ValueError, "count is 0: it must be from 1"):
-      pm.set_num_threads(0)
-    self.assertEqual(pm.num_threads(), before)
+      config.set_num_threads(0)
+    self.assertEqual(config.num_threads(), before)
 
 
 if __name__ == "__main__":

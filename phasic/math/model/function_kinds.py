@@ -1,0 +1,32 @@
+"""What the kernel calls the functions of a value."""
+
+from collections.abc import Sequence
+
+from phasic.internal import raw_arguments
+
+KINDS = {
+  "log_prob": "log_density",
+  "prob": "density",
+  "log_survival_function": "log_survival",
+  "survival_function": "survival",
+  "log_cdf": "log_cdf",
+  "cdf": "cdf",
+}
+
+
+def kind_of(name: str, argument: str, others: Sequence[str] = ()) -> str:
+  """Returns what the kernel calls a function.
+
+  Args:
+    name: the function's public name.
+    argument: the argument that names it.
+    others: further names that the message lists.
+
+  Raises:
+    ValueError: there is no such function.
+  """
+  if name not in KINDS:
+    names = ", ".join((*KINDS, *others))
+    shown = raw_arguments.shown(name)
+    raise ValueError(f"{argument} is {shown}: it must be one of {names}")
+  return KINDS[name]

@@ -1,0 +1,87 @@
+"""Functions of continuous phase-type distributions, from arrays.
+
+They have the names of methods of `distributions.PhaseType`. What a function is
+evaluated at comes first, and the model last:
+
+    initial_probs, subgenerator, exit_rates=None, prob_zero=None
+
+with `EdgeRates` in the place of a subgenerator where the model is sparse.
+"""
+
+from phasic.math.likelihood.diagnosis import diagnose
+from phasic.math.likelihood.expected_statistics import expected_statistics
+from phasic.math.likelihood.hazards import hazard_function
+from phasic.math.likelihood.hazards import log_hazard_function
+from phasic.math.likelihood.phase_type import cdf
+from phasic.math.likelihood.phase_type import log_cdf
+from phasic.math.likelihood.phase_type import log_prob
+from phasic.math.likelihood.phase_type import log_survival_function
+from phasic.math.likelihood.phase_type import prob
+from phasic.math.likelihood.phase_type import survival_function
+from phasic.math.moments.generating_functions import moment_generating_function
+from phasic.math.moments.mark_probs import joint_mark_probs
+from phasic.math.moments.mixed_moments import mixed_moment
+from phasic.math.moments.moments import mean
+from phasic.math.moments.moments import raw_moments
+from phasic.math.moments.moments import reward_covariance
+from phasic.math.moments.moments import reward_cross_moments
+from phasic.math.moments.moments import reward_means
+from phasic.math.moments.moments import reward_moments
+from phasic.math.moments.moments import second_moment
+from phasic.math.moments.moments import stddev
+from phasic.math.moments.moments import variance
+from phasic.math.moments.occupancy import occupancy
+from phasic.math.moments.passages import expected_jumps
+from phasic.math.moments.passages import expected_sojourn_times
+from phasic.math.moments.passages import expected_visits
+from phasic.math.moments.passages import hitting_probs
+from phasic.math.moments.passages import laplace_transform
+from phasic.math.quadrature.information import cross_entropy
+from phasic.math.quadrature.information import entropy
+from phasic.math.quadrature.information import kl_divergence
+from phasic.math.quantiles.quantiles import quantile
+from phasic.math.quantiles.quantiles import quantile_log_cdf
+from phasic.math.quantiles.quantiles import quantile_log_survival
+from phasic.math.rewards.multivariate import joint_laplace_transform
+from phasic.math.rewards.multivariate import joint_log_prob
+from phasic.math.rewards.reward_transforms import reward_transform
+
+__all__ = [
+  "cdf",
+  "cross_entropy",
+  "diagnose",
+  "entropy",
+  "expected_jumps",
+  "expected_sojourn_times",
+  "expected_statistics",
+  "expected_visits",
+  "hazard_function",
+  "hitting_probs",
+  "joint_laplace_transform",
+  "joint_log_prob",
+  "joint_mark_probs",
+  "kl_divergence",
+  "laplace_transform",
+  "log_cdf",
+  "log_hazard_function",
+  "log_prob",
+  "log_survival_function",
+  "mean",
+  "mixed_moment",
+  "moment_generating_function",
+  "occupancy",
+  "prob",
+  "quantile",
+  "quantile_log_cdf",
+  "quantile_log_survival",
+  "raw_moments",
+  "reward_covariance",
+  "reward_cross_moments",
+  "reward_means",
+  "reward_moments",
+  "reward_transform",
+  "second_moment",
+  "stddev",
+  "survival_function",
+  "variance",
+]
