@@ -17,7 +17,11 @@ _BLOCK = re.compile(
 )
 # What needs a library of the reader's own.
 _FRAGMENT = "bind_native("
-_PACKAGES = ("distributions", "math", "graphs", "inference", "binding")
+_PACKAGES = (
+  *("distributions", "math", "graphs", "inference", "binding", "config"),
+)
+# Modules in them with names of their own.
+_MODULES = ("graphs.models", "math.discrete_phase_type", "math.phase_type")
 # `interop` has no names of its own, only modules.
 _ADAPTERS = ("interop.scipy.wrap", "interop.numpyro.wrap", "interop.tfp.wrap")
 
@@ -41,7 +45,7 @@ def _listed_names() -> list[str]:
 def _public_names() -> set[str]:
   """Returns the public names of the packages, as docs/names.md writes them."""
   names = {*_ADAPTERS, "binding.jaxbind_compat"}
-  for package in (*_PACKAGES, "graphs.models"):
+  for package in (*_PACKAGES, *_MODULES):
     module = importlib.import_module(f"phasic.substrates.numpy.{package}")
     names |= {f"{package}.{name}" for name in module.__all__}
   backend = importlib.import_module("phasic.substrates.jax")
