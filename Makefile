@@ -20,7 +20,7 @@
 #   make format     formats Python, C++ and BUILD-free sources in place
 #   make lint       formatter, linters; on generated code too
 #   make typecheck  mypy on source and generated code
-#   make golden     rewrites the rewriter's golden files
+#   make golden     rewrites the rewriter's golden files, and that of public names
 #   make lock       resolves requirements/*.in again (needs uv)
 #   make clean      removes what was built in this clone
 #   make clean-cache     empties the caches that all clones share
@@ -91,6 +91,7 @@ typecheck: setup
 
 golden: setup
 	@$(PY) substrates/meta/update_goldens.py
+	@$(PY) -m tools.update_public_names
 
 lock:
 	@tools/lock.sh

@@ -1,0 +1,40 @@
+"""What is public, by `dir` and by the file of all public names."""
+
+import pathlib
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from tests.cross import public_names
+
+_GOLDEN = pathlib.Path("tests/cross/public_names.txt")
+
+
+class PublicNamesTest(parameterized.TestCase):
+  @parameterized.parameters(*public_names.SUBSTRATES)
+  def test_dir_has_the_public_names(self, substrate):
+    modules = public_names.modules(substrate)
+    self.assertContainsSubset(
+      {
+        *("", "binding", "config", "distributions", "graphs", "inference"),
+        *("graphs.models", "interop", "math", "math.phase_type"),
+      },
+      modules,
+    )
+    for name, module in modules.items():
+      with self.subTest(name):
+        listed = [x for x in dir(module) if not x.startswith("_")]
+        public = [x for x in module.__all__ if not x.startswith("_")]
+        self.assertEqual(listed, sorted(public))
+
+  def test_names_and_signatures(self):
+    self.assertMultiLineEqual(
+      public_names.text(),
+      _GOLDEN.read_text(encoding="utf-8"),
+      "the public interface is another one: look at the difference, and if it "
+      "is meant run `make golden`",
+    )
+
+
+if __name__ == "__main__":
+  absltest.main()
