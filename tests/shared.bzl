@@ -369,7 +369,10 @@ TESTS = {
             "models",
             "test_case",
         ],
-        rooms = ["distributions/absorption"],
+        rooms = [
+            "config/package",
+            "distributions/absorption",
+        ],
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "computes what NumPy computes, in the same code"},

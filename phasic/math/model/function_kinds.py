@@ -1,5 +1,7 @@
 """What the kernel calls the functions of a value."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from phasic.internal import raw_arguments
