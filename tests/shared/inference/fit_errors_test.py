@@ -156,7 +156,7 @@ class MistakesTest(test_case.TestCase):
     # Derivatives of what is this far in the tail ask for too many steps.
     data = inference.Observations([1.0, 1.01, 1.02])
     start = pd.HyperErlang([0.5, 0.5], (60, 60), [1e5, 1e5])
-    said = "slopes .* at .*'rates.0.': 100000.*: start"
+    said = "gradient .* at .*'rates.0.': 100000.*: start"
     self._refused(said, start, data, fixed=["rates[1]"])
 
   def test_names(self):
