@@ -8,8 +8,6 @@ function is evaluated at comes first, and the model last:
 with `EdgeProbs` in the place of a subtransition where the model is sparse.
 """
 
-from __future__ import annotations
-
 from phasic.math.likelihood.diagnosis import discrete_diagnose as diagnose
 from phasic.math.likelihood.discrete_phase_type import cdf
 from phasic.math.likelihood.discrete_phase_type import log_cdf

@@ -8,8 +8,6 @@ evaluated at comes first, and the model last:
 with `EdgeRates` in the place of a subgenerator where the model is sparse.
 """
 
-from __future__ import annotations
-
 from phasic.math.likelihood.diagnosis import diagnose
 from phasic.math.likelihood.expected_statistics import expected_statistics
 from phasic.math.likelihood.hazards import hazard_function
