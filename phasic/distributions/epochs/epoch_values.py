@@ -71,7 +71,7 @@ def seen(
     parameters=autodiff.stop_gradient(stage.edges.parameters)
   )
   times = autodiff.stop_gradient(times)
-  most = function(anywhere, edges, times, prob_zero=0.0) + lost
+  most = function(times, anywhere, edges, prob_zero=0.0) + lost
   eps = static.finfo_eps(static.dtype_name(logs))
   inside = (times > 0.0) & (times < float("inf")) & (lost > -float("inf"))
   wrong = inside & (logs < most + math.log(p / eps))

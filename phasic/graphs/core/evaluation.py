@@ -97,11 +97,8 @@ def _evaluate(
   )
   functions = discrete_moments if graph.discrete else continuous_moments
   if rewards is None:
-    return log_probs, functions.raw_moments(*model, order=order)
-  initial_probs, edges, exits, prob_zero = model
-  return log_probs, functions.reward_moments(
-    initial_probs, edges, rewards, exits, prob_zero, order=order
-  )
+    return log_probs, functions.raw_moments(order, *model)
+  return log_probs, functions.reward_moments(order, rewards, *model)
 
 
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1))

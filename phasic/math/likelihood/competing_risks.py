@@ -84,7 +84,7 @@ def cause_probs(
   p = static.shape(initial_probs)[-1]
   clipped = edges._replace(targets=np.minimum(edges.targets, p))
   expected_jumps = (discrete_passages if discrete else passages).expected_jumps
-  jumps = expected_jumps(initial_probs, clipped, prob_zero)
+  jumps = expected_jumps(initial_probs, clipped, None, prob_zero)
   found = [
     np.sum(np.where(edges.targets == p + cause, jumps, 0.0), axis=-1)
     for cause in range(count)
