@@ -54,16 +54,6 @@ def _module(path: pathlib.PurePosixPath) -> str:
   return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _is_public(file: str, packages: list[str]) -> bool:
-  """Returns whether a file only has public names of other modules."""
-  parts = pathlib.PurePosixPath(file).parts
-  if len(parts) != 3 or parts[0] != "phasic":
-    return False
-  # All files of this room lie where its public names are.
-  is_init = parts[2] == "__init__.py"
-  return parts[1] in packages and (is_init or parts[1] != "binding")
-
-
 def _package(module: str) -> str:
   """Returns the package that a public module is, or is in."""
   return ".".join(module.split(".")[:2])
@@ -75,7 +65,8 @@ class Project:
   Attributes:
     files: by module, its path.
     folders: the folders with modules, by dotted names.
-    public: by public package, and module right in its folder, its names.
+    public: its names, by public package, and by module in its folder that it
+      imports.
   """
 
   def __init__(self, root: pathlib.Path, packages: list[str]):
@@ -97,10 +88,18 @@ class Project:
       for parent in pathlib.PurePosixPath(file).parents
     }
     self.public = {
-      module: self._names(module)
-      for module, file in self.files.items()
-      if _is_public(file, packages)
+      f"phasic.{package}": self._names(f"phasic.{package}")
+      for package in packages
+      if f"phasic.{package}" in self.files
     }
+    for package, names in list(self.public.items()):
+      for name, public in names.items():
+        # A folder of this name is a room.
+        file = self.files.get(public.module, "")
+        if public.module == f"{package}.{name}" and file.endswith(
+          f"/{name}.py"
+        ):
+          self.public[public.module] = self._names(public.module)
 
   def exists(self, name: str) -> bool:
     """Returns whether a dotted name is a module or a folder of modules."""

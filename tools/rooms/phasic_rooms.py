@@ -191,6 +191,8 @@ def _package_errors(rooms: Rooms, project: modules.Project) -> Iterator[str]:
       yield f"{RULES}:1: {package} has no __init__.py: add it, or drop {package}"
   for module in project.public:
     package, file = module.split(".")[1], project.files[module]
+    if package not in rooms.packages:
+      continue
     for need in project.needs(file):
       other = rooms.of(need.module)
       if other not in ("internal", package) and not other.startswith(
