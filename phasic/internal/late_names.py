@@ -28,8 +28,10 @@ def resolvers(
     if name not in names:
       raise AttributeError(f"module {package!r} has no attribute {name!r}")
     module, attribute = names[name]
-    value: Any = importlib.import_module(module)
-    if attribute is not None:
+    if attribute is None:
+      value: Any = _submodule(package, name, module)
+    else:
+      value = importlib.import_module(module)
       value = getattr(value, attribute)
       if wrapper is not None:
         checked = importlib.import_module(wrapper).checked
@@ -38,6 +40,20 @@ def resolvers(
     return value
 
   return get, lister(package)
+
+
+def _submodule(package: str, name: str, module: str) -> types.ModuleType:
+  """Imports a module that is an attribute of its package.
+
+  What walks over attributes, as `help` does, passes over those whose library is
+  missing; `from package import name` raises the ImportError itself.
+  """
+  try:
+    return importlib.import_module(module)
+  except ImportError as error:
+    raise AttributeError(
+      f"module {package!r} cannot import {name!r}: {error}"
+    ) from error
 
 
 def lister(module: str) -> Callable[[], list[str]]:

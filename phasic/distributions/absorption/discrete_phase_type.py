@@ -58,12 +58,12 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
 
   _DISCRETE = True
 
-  initial_probs: declared.Given = declared.array(
+  initial_probs: declared.Required = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at the start.",
   )
-  subtransition: declared.Given = declared.array(
+  subtransition: declared.Required = declared.array(
     2,
     "subtransition",
     "T, (..., p, p), the probabilities of a step from phase to phase; no "

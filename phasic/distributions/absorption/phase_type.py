@@ -65,12 +65,12 @@ class PhaseType(absorption_time.AbsorptionTime):
       probability, 2017.
   """
 
-  initial_probs: declared.Given = declared.array(
+  initial_probs: declared.Required = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at time zero.",
   )
-  subgenerator: declared.Given = declared.array(
+  subgenerator: declared.Required = declared.array(
     2,
     "subgenerator",
     "S, (..., p, p), the rates between phases, per unit of time.",

@@ -2,7 +2,7 @@
 
     class Erlang(NamedFamily):
       concentration: declared.Count = declared.count("k, a Python int > 0.")
-      rate: declared.Given = declared.array(0, "positive", "r, (...), > 0.")
+      rate: declared.Required = declared.array(0, "positive", "r, (...), > 0.")
 
 From the declarations a class has its constructor, with a signature; a property
 for each parameter; and the properties of those that are arrays, by which they
@@ -40,7 +40,7 @@ class Options(TypedDict, total=False):
   name: str
 
 
-class Given(Protocol):
+class Required(Protocol):
   """What type checkers know of an array: what is given, and what is read."""
 
   def __get__(self, instance: object, owner: type | None = None, /) -> Array:
@@ -98,7 +98,7 @@ class Indices(Protocol):
 
 # Of these `help` shows in a constructor's signature what is given.
 _GIVEN = {
-  "Given": "ArrayLike",
+  "Required": "ArrayLike",
   "Optional": "ArrayLike | None",
   "Derived": "ArrayLike | None",
   "Count": "Integer",

@@ -74,7 +74,9 @@ def _is_structure(x: object) -> bool:
 
 def _text_of_mapping(x: Mapping[str, object]) -> str | None:
   """Returns arrays by name as text, those of epochs without their numbers."""
-  texts = {k: "None" if one is None else _text(one) for k, one in x.items()}
+  # JAX sorts the names of mappings.
+  order = sorted(x, key=lambda name: (len(name) if name.isdigit() else 0, name))
+  texts = {k: "None" if x[k] is None else _text(x[k]) for k in order}
   if any(text is None for text in texts.values()):
     return None
   if all(name.isdigit() for name in texts):

@@ -54,12 +54,12 @@ class AcyclicPhaseType(named_family.NamedFamily):
       representations for phase type distributions, Stochastic Models 22, 2006.
   """
 
-  initial_probs: declared.Given = declared.array(
+  initial_probs: declared.Required = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at time zero.",
   )
-  rates: declared.Given = declared.array(
+  rates: declared.Required = declared.array(
     1,
     "increasing",
     "r_i, (..., p), > 0, ascending, per unit of time. In another order the "

@@ -45,10 +45,10 @@ class Coxian(named_family.NamedFamily):
       modelling failure-time distributions, Microelectron. Reliab. 22, 1982.
   """
 
-  progression_rates: declared.Given = declared.array(
+  progression_rates: declared.Required = declared.array(
     1, "nonnegative", "a_i, (..., p - 1), >= 0, per unit of time."
   )
-  exit_rates: declared.Given = declared.array(
+  exit_rates: declared.Required = declared.array(
     1,
     "nonnegative",
     "e_i, (..., p), >= 0, the last one > 0, per unit of time. If that is "

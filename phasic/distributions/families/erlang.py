@@ -42,7 +42,7 @@ class Erlang(named_family.NamedFamily):
   concentration: declared.Count = declared.count(
     "k, a Python int > 0, for all of the batch."
   )
-  rate: declared.Given = declared.array(
+  rate: declared.Required = declared.array(
     0,
     "positive",
     "r, (...), > 0, per unit of time. Zero, which `validate_args` refuses, "

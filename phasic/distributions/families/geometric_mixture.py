@@ -41,13 +41,13 @@ class GeometricMixture(named_family.NamedFamily):
 
   _DISCRETE = True
 
-  mixture_probs: declared.Given = declared.array(
+  mixture_probs: declared.Required = declared.array(
     1,
     "probabilities",
     "p_i, (..., p), the probabilities of the components; where their sum is "
     "not one within 4 p eps, results are NaN.",
   )
-  success_probs: declared.Given = declared.array(
+  success_probs: declared.Required = declared.array(
     1,
     "positive probability",
     "q_i, (..., p), in (0, 1]. Of zero, which `validate_args` refuses, "

@@ -42,7 +42,7 @@ class HyperErlang(named_family.NamedFamily):
       with the EM algorithm, IEEE Trans. Dependable Secure Comput. 3, 2006.
   """
 
-  probs: declared.Given = declared.array(
+  probs: declared.Required = declared.array(
     1,
     "probabilities",
     "p_i, (..., n), the probabilities of the components; where their sum is "
@@ -52,7 +52,7 @@ class HyperErlang(named_family.NamedFamily):
     "k_i, n Python ints > 0, for all of the batch.",
     convert=structure.static_counts,
   )
-  rates: declared.Given = declared.array(
+  rates: declared.Required = declared.array(
     1,
     "positive",
     "r_i, (..., n), > 0, per unit of time. Zero, which `validate_args` "

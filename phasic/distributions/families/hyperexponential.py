@@ -44,13 +44,13 @@ class Hyperexponential(named_family.NamedFamily):
 
   _FALLS = True
 
-  probs: declared.Given = declared.array(
+  probs: declared.Required = declared.array(
     1,
     "probabilities",
     "p_i, (..., p), the probabilities of the components; where their sum is "
     "not one within 4 p eps, results are NaN.",
   )
-  rates: declared.Given = declared.array(
+  rates: declared.Required = declared.array(
     1,
     "positive",
     "r_i, (..., p), > 0, per unit of time. Zero, which `validate_args` "

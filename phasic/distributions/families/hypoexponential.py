@@ -38,7 +38,7 @@ class Hypoexponential(named_family.NamedFamily):
     S. M. Ross, Introduction to probability models, 2019, sec. 5.2.4.
   """
 
-  rates: declared.Given = declared.array(
+  rates: declared.Required = declared.array(
     1,
     "positive",
     "r_i, (..., p), > 0, per unit of time, in any order. Zero, which "

@@ -35,7 +35,7 @@ class _Trials(named_family.NamedFamily):
     "r, the number of successes to wait for, a Python int > 0, the same for "
     "the whole batch."
   )
-  success_prob: declared.Given = declared.array(
+  success_prob: declared.Required = declared.array(
     0,
     "positive probability",
     "q, (...), the probability of a success, in (0, 1]. With zero, which "

@@ -116,7 +116,7 @@ class SparsePhaseType(Sparse):
   _WEIGHTS = "rates"
   _EDGES = edge_rates.EdgeRates
 
-  initial_probs: declared.Given = declared.array(
+  initial_probs: declared.Required = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at time zero.",
@@ -129,7 +129,7 @@ class SparsePhaseType(Sparse):
     "integers (m,), known on the host, the phases that they lead to; p is absorption. Parallel edges add up; an edge from a phase to itself changes nothing.",
     shown=lambda self: self._parameters["targets"].values,
   )
-  rates: declared.Given = declared.array(
+  rates: declared.Required = declared.array(
     1, constraints.EDGE_RATES, "(..., m), finite and >= 0, per unit of time."
   )
   prob_zero: declared.Derived = atoms.prob_zero(_ATOM)
@@ -162,7 +162,7 @@ class SparseDiscretePhaseType(Sparse):
   _WEIGHTS = "probs"
   _EDGES = edge_probs.EdgeProbs
 
-  initial_probs: declared.Given = declared.array(
+  initial_probs: declared.Required = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at the start.",
@@ -175,7 +175,7 @@ class SparseDiscretePhaseType(Sparse):
     "integers (m,), known on the host, the phases that they lead to; p is absorption. Parallel edges add up.",
     shown=lambda self: self._parameters["targets"].values,
   )
-  probs: declared.Given = declared.array(
+  probs: declared.Required = declared.array(
     1,
     constraints.EDGE_PROBS,
     "(..., m), >= 0, the probabilities of the edges in a step; those from one phase sum to one, or less where there is no edge to itself.",

@@ -48,17 +48,17 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
       probability, 2017, chapter 8.
   """
 
-  initial_probs: declared.Given = declared.array(
+  initial_probs: declared.Required = declared.array(
     1,
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at time zero.",
   )
-  subgenerator: declared.Given = declared.array(
+  subgenerator: declared.Required = declared.array(
     2,
     "subgenerator",
     "S, (..., p, p), the rates between phases, per unit of time.",
   )
-  rewards: declared.Given = declared.array(
+  rewards: declared.Required = declared.array(
     2, "nonnegative", "r, (..., p, R), per unit of time, finite and >= 0."
   )
   exit_rates: declared.Optional = declared.array(

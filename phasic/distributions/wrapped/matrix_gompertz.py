@@ -39,7 +39,7 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
   _GROWS_SLOWLY = True
 
-  growth_rate: declared.Given = declared.array(
+  growth_rate: declared.Required = declared.array(
     0, "positive", "b, (...), > 0, per unit of Y."
   )
 

@@ -42,10 +42,10 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
       distributions to data, Scand. J. Statist. 49, 2022.
   """
 
-  scale: declared.Given = declared.array(
+  scale: declared.Required = declared.array(
     0, "positive", "c, (...), > 0, in the unit of Y."
   )
-  concentration: declared.Given = declared.array(
+  concentration: declared.Required = declared.array(
     0, "positive", "k, (...), > 0."
   )
 

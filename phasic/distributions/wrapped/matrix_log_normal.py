@@ -42,7 +42,7 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
       distributions to data, Scand. J. Statist. 49, 2022.
   """
 
-  concentration: declared.Given = declared.array(
+  concentration: declared.Required = declared.array(
     0, "positive", "k, (...), > 0."
   )
 

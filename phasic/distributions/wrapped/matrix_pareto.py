@@ -41,7 +41,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
       tails, J. Appl. Probab. 56, 2019.
   """
 
-  scale: declared.Given = declared.array(
+  scale: declared.Required = declared.array(
     0, "positive", "c, (...), > 0, in the unit of Y."
   )
 

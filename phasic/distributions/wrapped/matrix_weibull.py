@@ -36,7 +36,7 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
 
   _GROWS_SLOWLY = True
 
-  concentration: declared.Given = declared.array(
+  concentration: declared.Required = declared.array(
     0, "positive", "k, (...), > 0."
   )
 

@@ -42,7 +42,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
 
-  time: declared.Given = declared.array(
+  time: declared.Required = declared.array(
     0,
     "nonnegative",
     "t, (...), >= 0 and finite, in discrete time a whole number; its shape "

@@ -57,7 +57,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     J. P. Klein, M. L. Moeschberger, Survival analysis, 2003, ch. 3.4.
   """
 
-  low: declared.Given = declared.array(
+  low: declared.Required = declared.array(
     0,
     "nonnegative",
     "(...), the lower bound, >= 0 and finite; its shape broadcasts with the "

@@ -35,7 +35,7 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
 
-  prob_zero: declared.Given = declared.array(
+  prob_zero: declared.Required = declared.array(
     0,
     "probability",
     "z, (...), in [0, 1]; its shape broadcasts with the batch of the "

@@ -78,7 +78,7 @@ class GraphTest(parameterized.TestCase):
     def build(rate):
       chain("abc", rate)
 
-    with self.assertRaisesRegex(TypeError, "not a number; .* by edge_values="):
+    with self.assertRaisesRegex(TypeError, "not a number; .* as edge_values="):
       jax.jit(build)(0.5)
     with self.assertRaisesRegex(TypeError, "initial_probs is traced"):
       jax.jit(lambda x: graphs.Graph.from_matrices(x, [[-1.0]]))(onp.ones(1))

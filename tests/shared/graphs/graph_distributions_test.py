@@ -151,7 +151,7 @@ class ContractTest(test_case.TestCase):
       repr(dist),
       "<GraphPhaseType 'GraphPhaseType' batch_shape=(2, 3), event_shape=(), "
       "dtype=float64, graph=<Graph 3 phases, 6 edges, 3 parameters on, off, "
-      "start>, params={'on': [[1], [1.5]], 'off': [0.75, 1, 2], 'start': 0.5}>",
+      "start>, params={'off': [0.75, 1, 2], 'on': [[1], [1.5]], 'start': 0.5}>",
     )
     self.assertEqual(
       list(dist.parameters),
