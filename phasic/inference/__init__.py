@@ -7,7 +7,6 @@ from phasic.inference.data.survival_estimates import kaplan_meier
 from phasic.inference.em.em import EmStep
 from phasic.inference.em.em import em_step
 from phasic.inference.em.em_fitting import fit_em
-from phasic.inference.likelihood.likelihood import log_likelihood
 from phasic.inference.mle.mle import fit_mle
 from phasic.inference.parameters.unconstrained import Unconstrained
 from phasic.inference.parameters.unconstrained import unconstrained
@@ -46,7 +45,6 @@ __all__ = [
   "initial_guess",
   "kaplan_meier",
   "likelihood_ratio",
-  "log_likelihood",
   "match_moments",
   "observations_from_density",
   "plot_hazard",

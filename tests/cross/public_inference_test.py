@@ -99,9 +99,6 @@ EXACT_CALLS: dict[str, Callable[[Substrate], Any]] = {
       x.array([1.0, 2.0, 2.0, 5.0]), [1, 1, 0, 1]
     )
   ),
-  "log_likelihood": lambda x: x.inference.log_likelihood(
-    x.coxian(), x.array(LOWER), x.array(UPPER)
-  ),
   "match_moments": lambda x: x.inference.match_moments(2.0, 7.0, 40.0),
   "observations_from_density": lambda x: _weighted(
     x.inference.observations_from_density(_density, tolerance=1e-4)

@@ -59,7 +59,7 @@ def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
       if name not in arrays:
         raise NotImplementedError(
           f"there is no fit of {type(owner).__name__}, whose {name} are several "
-          "arrays: maximize inference.log_likelihood by an optimizer of your own"
+          "arrays: maximize Observations.log_likelihood by an optimizer of your own"
         )
       if arrays[name] is not None:
         values = host_values(f"{path}{name}", arrays[name])

@@ -126,13 +126,15 @@ class ChainTest(test_case.TestCase):
     model = _MODELS[name]
     dist = pd.PhaseType(*model[:4])
     value, bars = pm.value_and_gradient(
-      lambda x: inference.log_likelihood(
-        pd.PhaseType(**x), _LOWER, _UPPER, _WEIGHTS, _ENTRY
-      ),
+      lambda x: inference.Observations(
+        _LOWER, _UPPER, _WEIGHTS, _ENTRY
+      ).log_likelihood(pd.PhaseType(**x)),
       _parameters(dist),
     )
     self.assert_close(
-      inference.log_likelihood(dist, _LOWER, _UPPER, _WEIGHTS, _ENTRY),
+      inference.Observations(_LOWER, _UPPER, _WEIGHTS, _ENTRY).log_likelihood(
+        dist
+      ),
       value,
       1e-15,
     )
@@ -176,8 +178,8 @@ class ChainTest(test_case.TestCase):
   def test_zeros(self):
     # Exact observations at zero are of the atom where there is one.
     for name, truth in (("cyclic", math.log(0.25)), ("near_equal", -_INF)):
-      value = inference.log_likelihood(
-        pd.PhaseType(*_MODELS[name][:4]), [0.0, 0.0]
+      value = inference.Observations([0.0, 0.0]).log_likelihood(
+        pd.PhaseType(*_MODELS[name][:4])
       )
       self.assert_close(value, 2 * truth, 1e-15)
 
@@ -195,9 +197,9 @@ class StepsTest(test_case.TestCase):
     )
     dist = pd.DiscretePhaseType(*model)
     value, bars = pm.value_and_gradient(
-      lambda x: inference.log_likelihood(
-        pd.DiscretePhaseType(**x), _COUNTS, _UNTIL, _WEIGHTS, _FROM
-      ),
+      lambda x: inference.Observations(
+        _COUNTS, _UNTIL, _WEIGHTS, _FROM
+      ).log_likelihood(pd.DiscretePhaseType(**x)),
       _parameters(dist),
     )
     factors = _factors(_COUNTS, _UNTIL, _FROM, _WEIGHTS)
@@ -247,14 +249,9 @@ class CausesTest(test_case.TestCase):
     graph = graphs.Graph.from_transitions(_two_causes, 1, 2)
     theta = onp.asarray([1.25, 0.75])
     value, found = pm.value_and_gradient(
-      lambda x: inference.log_likelihood(
-        pd.PhaseType.from_graph(graph, x),
-        _LOWER,
-        _UPPER,
-        _WEIGHTS,
-        _ENTRY,
-        _CAUSES,
-      ),
+      lambda x: inference.Observations(
+        _LOWER, _UPPER, _WEIGHTS, _ENTRY, _CAUSES
+      ).log_likelihood(pd.PhaseType.from_graph(graph, x)),
       np.asarray(theta),
     )
     # The last phase is where all other causes lead: P(X <= t, cause).

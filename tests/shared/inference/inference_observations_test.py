@@ -311,9 +311,9 @@ class SumsTest(test_case.TestCase):
     alpha = onp.asarray([0.5, 0.25])
 
     def log_likelihood(initial_probs, subgenerator):
-      return inference.log_likelihood(
-        pd.PhaseType(initial_probs, subgenerator), _LOWER, _UPPER, entry=_ENTRY
-      )
+      return inference.Observations(
+        _LOWER, _UPPER, entry=_ENTRY
+      ).log_likelihood(pd.PhaseType(initial_probs, subgenerator))
 
     value, pullback = pm.vjp(log_likelihood, alpha, matrix)
     self.assertEqual(self.host(value).shape, (3,))
