@@ -29,6 +29,16 @@ for substrate in numpy jax tf; do
         -p "phasic.substrates.${substrate}"
   ) || status=1
 done
+echo "typecheck: programs of users" >&2
+users="$(mktemp -d)"
+trap 'rm -rf "${users}"' EXIT
+cp tests/users/[!_]*.py "${users}"
+(
+  cd "${users}" &&
+    MYPYPATH="${generated}" "${OLDPWD}/.venv/bin/mypy" --strict \
+      --config-file "${OLDPWD}/pyproject.toml" \
+      --cache-dir "${PHASIC_CACHE}/mypy/users" ./*.py
+) || status=1
 if ((status)); then
   echo "typecheck: failed" >&2
 else
