@@ -32,8 +32,8 @@ def first_passage_time(
     states: the states to reach, or a function that returns True for them.
 
   Raises:
-    TypeError: `graph` is not a `Graph`, its arrays are traced, or a state is
-      not hashable.
+    TypeError: `graph` is not a `Graph`, its arrays are traced, `states` is a
+      text, or a state is not hashable.
     ValueError: the graph has lost its states, one of `states` is not a state of
       the graph, or all paths start in `states`.
 
@@ -81,10 +81,11 @@ def _inside(
     if not onp.any(inside):
       raise ValueError("states: the function is true for no state")
     return inside
-  if not isinstance(states, Iterable):
+  # A text is one state, and not one for each of its letters.
+  if not isinstance(states, Iterable) or isinstance(states, str):
     raise TypeError(
-      f"states is {raw_arguments.shown(states)}: it must be an iterable of "
-      "states, or a function of a state"
+      f"states is {raw_arguments.shown(states)}: it must be a list or another "
+      "iterable of states, or a function of a state; [state] for a single one"
     )
   places = {state: i for i, state in enumerate(host.states)}
   inside = onp.zeros(len(places), bool)

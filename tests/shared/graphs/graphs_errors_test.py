@@ -116,6 +116,15 @@ class ArgumentErrorTest(test_case.TestCase):
     with self.assertRaisesRegex(TypeError, "states is None: it must be"):
       graphs.first_passage_time(graph, None)
 
+  def test_a_text_is_one_state(self):
+    """Its letters may be states as well, of another passage."""
+    edges = [("a", "ab", 1.0), ("ab", "b", 1.0), ("b", ABSORBED, 1.0)]
+    graph = Graph.from_edges(edges, "a")
+    with self.assertRaisesRegex(TypeError, r"states is 'ab': .*\[state\] for"):
+      graphs.first_passage_time(graph, "ab")
+    passage = graphs.first_passage_time(graph, ["ab"])
+    self.assertEqual(passage.states, ("a",))
+
   def test_absorbing_nodes_are_no_mapping(self):
     network = types.SimpleNamespace(is_directed=lambda: True, graph={})
     with self.assertRaisesRegex(TypeError, "absorbing is .*: it must be a map"):
